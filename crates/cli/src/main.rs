@@ -1,0 +1,2 @@
+//! corecast.
+fn main() {}

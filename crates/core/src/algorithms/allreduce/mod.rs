@@ -1,0 +1,6 @@
+//! Algorithms of allreduce.
+
+use crate::algorithm::Algorithm;
+
+/// In the order in which they are listed to users.
+pub(crate) const ALL: &[&dyn Algorithm] = &[];

@@ -1,0 +1,9 @@
+//! Broadcast: the root's message reaches every rank.
+
+use crate::algorithm::Algorithm;
+
+mod binomial;
+mod linear;
+
+/// In the order in which they are listed to users.
+pub(crate) const ALL: &[&dyn Algorithm] = &[&linear::Linear, &binomial::Binomial];

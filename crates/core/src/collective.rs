@@ -1,0 +1,394 @@
+//! The collective operations and what each of them promises.
+//!
+//! A collective is a pre- and a postcondition per (rank, chunk): which rank holds which chunk at
+//! the start, and which rank must hold it at the end ([`Spec`]). An algorithm is checked against
+//! these two conditions and nothing else.
+//!
+//! ```
+//! use corecast_core::{ChunkId, Collective, Rank, Request, Spec, Split};
+//! let request = Request::new(Collective::Bcast, 4, 100);
+//! let spec = Spec::new(&request, Split::Even(3));
+//! assert!(spec.holds_initially(Rank(0), ChunkId(2)));
+//! assert!(!spec.holds_initially(Rank(1), ChunkId(2)));
+//! assert!(spec.wants_finally(Rank(1), ChunkId(2)));
+//! assert_eq!((0..3).map(|c| spec.chunk_bytes(ChunkId(c))).sum::<u64>(), 100);
+//! ```
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::ids::{ChunkId, Rank};
+use crate::request::Request;
+
+/// A collective operation, in MPI's words.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Collective {
+    /// The root's message reaches every rank. `bytes` is the message.
+    Bcast,
+    /// Rank `r` receives block `r` of the root. `bytes` is one block.
+    Scatter,
+    /// The root receives every rank's block. `bytes` is one block.
+    Gather,
+    /// Every rank receives every rank's block. `bytes` is one block.
+    Allgather,
+    /// The root receives the element-wise reduction of all vectors. `bytes` is the vector.
+    Reduce,
+    /// Every rank receives the element-wise reduction of all vectors. `bytes` is the vector.
+    Allreduce,
+    /// Rank `r` receives block `r` of the reduction of all vectors. `bytes` is one block.
+    ReduceScatter,
+    /// Rank `d` receives from every rank `s` the block that `s` holds for `d`. `bytes` is one block.
+    Alltoall,
+    /// As [`Collective::Alltoall`], with a size of its own per pair: [`Request::counts`].
+    Alltoallv,
+    /// No rank leaves before every rank has entered. Carries no payload.
+    Barrier,
+}
+
+impl Collective {
+    /// Every collective, in the order in which they are listed to users.
+    pub const ALL: [Self; 10] = [
+        Self::Bcast,
+        Self::Scatter,
+        Self::Gather,
+        Self::Allgather,
+        Self::Reduce,
+        Self::Allreduce,
+        Self::ReduceScatter,
+        Self::Alltoall,
+        Self::Alltoallv,
+        Self::Barrier,
+    ];
+
+    /// The name used on the command line and in every file.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Bcast => "bcast",
+            Self::Scatter => "scatter",
+            Self::Gather => "gather",
+            Self::Allgather => "allgather",
+            Self::Reduce => "reduce",
+            Self::Allreduce => "allreduce",
+            Self::ReduceScatter => "reduce_scatter",
+            Self::Alltoall => "alltoall",
+            Self::Alltoallv => "alltoallv",
+            Self::Barrier => "barrier",
+        }
+    }
+
+    /// The collective called `name`, if there is one.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|collective| collective.name() == name)
+    }
+
+    /// Whether one rank, the root, plays a special part.
+    #[must_use]
+    pub const fn is_rooted(self) -> bool {
+        matches!(
+            self,
+            Self::Bcast | Self::Scatter | Self::Gather | Self::Reduce
+        )
+    }
+
+    /// How arriving contributions are combined with what a rank already holds.
+    #[must_use]
+    pub const fn combine(self) -> Combine {
+        match self {
+            Self::Reduce | Self::Allreduce | Self::ReduceScatter => Combine::ExactlyOnce,
+            Self::Barrier => Combine::AtLeastOnce,
+            _ => Combine::Nothing,
+        }
+    }
+
+    /// Whether the collective applies a reduction operator to payload bytes.
+    #[must_use]
+    pub const fn is_reduction(self) -> bool {
+        matches!(self.combine(), Combine::ExactlyOnce)
+    }
+}
+
+impl fmt::Display for Collective {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// How a collective combines contributions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Combine {
+    /// Data is moved, never combined.
+    Nothing,
+    /// Every rank's contribution enters the result exactly once (sums).
+    ExactlyOnce,
+    /// Every rank's contribution enters the result at least once (a barrier's "I am here").
+    AtLeastOnce,
+}
+
+/// How an algorithm cuts one block into chunks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Split {
+    /// This many parts whose sizes differ by at most one element; parts may be empty.
+    Even(u32),
+    /// Parts of this many bytes, the last one smaller. Rounded down to whole elements, at least
+    /// one element.
+    Fixed(u64),
+}
+
+/// What a collective promises for one request and one way of cutting blocks into chunks.
+///
+/// The data is a list of *blocks* (one for a broadcast, one per rank for a scatter, one per pair
+/// of ranks for an alltoall); each block is cut into [`Spec::parts`] chunks. Chunk
+/// `block * parts + part` occupies bytes `[offset, offset + chunk_bytes)` of its block.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Spec {
+    collective: Collective,
+    ranks: u32,
+    root: Rank,
+    block_bytes: u64,
+    counts: Option<Arc<[u64]>>,
+    element_bytes: u64,
+    parts: u32,
+    fixed_part_bytes: Option<u64>,
+}
+
+impl Spec {
+    /// The specification of `request` with every block cut by `split`.
+    ///
+    /// # Panics
+    /// If the number of chunks does not fit in 32 bits; [`Request::check`] refuses such requests.
+    #[must_use]
+    pub fn new(request: &Request, split: Split) -> Self {
+        let block_bytes = if request.collective == Collective::Barrier {
+            0
+        } else {
+            request.bytes
+        };
+        let element_bytes = u64::from(request.element_bytes);
+        let (parts, fixed_part_bytes) = match split {
+            Split::Even(parts) => (parts.max(1), None),
+            Split::Fixed(bytes) => {
+                let part = (bytes / element_bytes).max(1) * element_bytes;
+                let parts = block_bytes.div_ceil(part).max(1);
+                (
+                    u32::try_from(parts).expect("a checked request has few parts"),
+                    Some(part),
+                )
+            }
+        };
+        let spec = Self {
+            collective: request.collective,
+            ranks: request.ranks,
+            root: request.root,
+            block_bytes,
+            counts: request.counts.clone(),
+            element_bytes,
+            parts,
+            fixed_part_bytes,
+        };
+        let chunks = u64::from(spec.blocks()) * u64::from(parts);
+        assert!(
+            u32::try_from(chunks).is_ok(),
+            "{chunks} chunks do not fit in 32 bits"
+        );
+        spec
+    }
+
+    /// The collective promised.
+    #[must_use]
+    pub fn collective(&self) -> Collective {
+        self.collective
+    }
+
+    /// Number of ranks, at least 1.
+    #[must_use]
+    pub fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    /// The root; rank 0 where the collective has none.
+    #[must_use]
+    pub fn root(&self) -> Rank {
+        self.root
+    }
+
+    /// Number of blocks: 1, `ranks`, or `ranks * ranks`.
+    #[must_use]
+    pub fn blocks(&self) -> u32 {
+        use Collective as C;
+        match self.collective {
+            C::Bcast | C::Reduce | C::Allreduce | C::Barrier => 1,
+            C::Scatter | C::Gather | C::Allgather | C::ReduceScatter => self.ranks,
+            C::Alltoall | C::Alltoallv => self.ranks * self.ranks,
+        }
+    }
+
+    /// Chunks per block, at least 1.
+    #[must_use]
+    pub fn parts(&self) -> u32 {
+        self.parts
+    }
+
+    /// Number of chunks: `blocks * parts`.
+    #[must_use]
+    pub fn chunks(&self) -> u32 {
+        self.blocks() * self.parts
+    }
+
+    /// Chunk `part` of `block`.
+    #[must_use]
+    pub fn chunk(&self, block: u32, part: u32) -> ChunkId {
+        debug_assert!(block < self.blocks() && part < self.parts);
+        ChunkId(block * self.parts + part)
+    }
+
+    /// All chunks of `block`, in order.
+    pub fn block_chunks(&self, block: u32) -> impl Iterator<Item = ChunkId> + use<> {
+        (block * self.parts..(block + 1) * self.parts).map(ChunkId)
+    }
+
+    /// The block that goes from rank `from` to rank `to` in an alltoall.
+    #[must_use]
+    pub fn pair_block(&self, from: Rank, to: Rank) -> u32 {
+        from.0 * self.ranks + to.0
+    }
+
+    /// Size of a block in bytes.
+    #[must_use]
+    pub fn block_bytes(&self, block: u32) -> u64 {
+        match &self.counts {
+            Some(counts) => counts[block as usize],
+            None => self.block_bytes,
+        }
+    }
+
+    /// Offset of a chunk in its block and its size, both in bytes.
+    #[must_use]
+    pub fn chunk_range(&self, chunk: ChunkId) -> (u64, u64) {
+        let (block, part) = (chunk.0 / self.parts, u64::from(chunk.0 % self.parts));
+        let bytes = self.block_bytes(block);
+        if let Some(size) = self.fixed_part_bytes {
+            let start = (part * size).min(bytes);
+            return (start, (bytes - start).min(size));
+        }
+        let elements = bytes / self.element_bytes;
+        let parts = u64::from(self.parts);
+        let start = |part: u64| {
+            if part == parts {
+                bytes
+            } else {
+                (elements / parts * part + (elements % parts).min(part)) * self.element_bytes
+            }
+        };
+        (start(part), start(part + 1) - start(part))
+    }
+
+    /// Size of a chunk in bytes; may be 0.
+    #[must_use]
+    pub fn chunk_bytes(&self, chunk: ChunkId) -> u64 {
+        self.chunk_range(chunk).1
+    }
+
+    /// Precondition: whether `rank` holds `chunk` (for reductions: its own contribution to it)
+    /// before the first step.
+    #[must_use]
+    pub fn holds_initially(&self, rank: Rank, chunk: ChunkId) -> bool {
+        use Collective as C;
+        let block = chunk.0 / self.parts;
+        match self.collective {
+            C::Bcast | C::Scatter => rank == self.root,
+            C::Gather | C::Allgather => block == rank.0,
+            C::Reduce | C::Allreduce | C::ReduceScatter | C::Barrier => true,
+            C::Alltoall | C::Alltoallv => block / self.ranks == rank.0,
+        }
+    }
+
+    /// Postcondition: whether `rank` must hold `chunk` (for reductions: the complete reduction of
+    /// it) after its last step.
+    #[must_use]
+    pub fn wants_finally(&self, rank: Rank, chunk: ChunkId) -> bool {
+        use Collective as C;
+        let block = chunk.0 / self.parts;
+        match self.collective {
+            C::Bcast | C::Allgather | C::Allreduce | C::Barrier => true,
+            C::Gather | C::Reduce => rank == self.root,
+            C::Scatter | C::ReduceScatter => block == rank.0,
+            C::Alltoall | C::Alltoallv => block % self.ranks == rank.0,
+        }
+    }
+
+    /// The chunks that `rank` holds before the first step, ascending.
+    pub fn initial_chunks(&self, rank: Rank) -> impl Iterator<Item = ChunkId> + '_ {
+        self.select(rank, Self::holds_initially)
+    }
+
+    /// The chunks that `rank` must hold after its last step, ascending.
+    pub fn final_chunks(&self, rank: Rank) -> impl Iterator<Item = ChunkId> + '_ {
+        self.select(rank, Self::wants_finally)
+    }
+
+    fn select(
+        &self,
+        rank: Rank,
+        keep: fn(&Self, Rank, ChunkId) -> bool,
+    ) -> impl Iterator<Item = ChunkId> + '_ {
+        // All chunks of a block share their conditions, so whole blocks are skipped at once.
+        (0..self.blocks())
+            .filter(move |&block| keep(self, rank, self.chunk(block, 0)))
+            .flat_map(move |block| self.block_chunks(block))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sizes(bytes: u64, element: u32, split: Split) -> Vec<u64> {
+        let mut request = Request::new(Collective::Allreduce, 4, bytes);
+        request.element_bytes = element;
+        let spec = Spec::new(&request, split);
+        (0..spec.chunks())
+            .map(|c| spec.chunk_bytes(ChunkId(c)))
+            .collect()
+    }
+
+    #[test]
+    fn even_parts_differ_by_at_most_one_element() {
+        assert_eq!(sizes(10, 1, Split::Even(4)), [3, 3, 2, 2]);
+        assert_eq!(sizes(20, 4, Split::Even(3)), [8, 8, 4]);
+        assert_eq!(sizes(4, 4, Split::Even(3)), [4, 0, 0]);
+        assert_eq!(sizes(0, 4, Split::Even(2)), [0, 0]);
+    }
+
+    #[test]
+    fn fixed_parts_leave_the_rest_to_the_last() {
+        assert_eq!(sizes(10, 1, Split::Fixed(4)), [4, 4, 2]);
+        assert_eq!(sizes(20, 4, Split::Fixed(9)), [8, 8, 4]);
+        assert_eq!(sizes(8, 4, Split::Fixed(1)), [4, 4]);
+        assert_eq!(sizes(0, 4, Split::Fixed(16)), [0]);
+    }
+
+    #[test]
+    fn names_are_unique_and_found_again() {
+        for collective in Collective::ALL {
+            assert_eq!(Collective::from_name(collective.name()), Some(collective));
+        }
+        assert_eq!(Collective::from_name("broadcast"), None);
+    }
+
+    #[test]
+    fn alltoall_blocks_go_from_row_to_column() {
+        let spec = Spec::new(&Request::new(Collective::Alltoall, 3, 8), Split::Even(1));
+        let chunk = spec.chunk(spec.pair_block(Rank(1), Rank(2)), 0);
+        let holders: Vec<_> = (0..3)
+            .filter(|&r| spec.holds_initially(Rank(r), chunk))
+            .collect();
+        let wanters: Vec<_> = (0..3)
+            .filter(|&r| spec.wants_finally(Rank(r), chunk))
+            .collect();
+        assert_eq!((holders, wanters), (vec![1], vec![2]));
+    }
+}

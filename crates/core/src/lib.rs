@@ -1,0 +1,38 @@
+//! Collectives as verified values.
+//!
+//! A [`Request`] goes to an [`Algorithm`], which returns a [`Schedule`]: the steps of every rank
+//! in program order. [`verify()`] checks it against what the collective promises ([`Spec`]) and
+//! returns a [`Certificate`]; [`bounds`] says what no schedule can beat. Machines that execute
+//! schedules live in other crates.
+//!
+//! This crate has no clock, no threads, no files, and knows no chip.
+//!
+//! ```
+//! use corecast_core::{Collective, Request, algorithm, verify};
+//! let request = Request::new(Collective::Bcast, 6, 100);
+//! let schedule = algorithm::find(Collective::Bcast, "binomial").unwrap().schedule(&request);
+//! let certificate = verify(&schedule, &corecast_core::FullCrossbar);
+//! assert!(certificate.is_correct());
+//! ```
+
+pub mod algorithm;
+pub mod algorithms;
+pub mod bounds;
+pub mod collective;
+pub mod ids;
+pub mod pattern;
+pub mod reduce;
+pub mod request;
+pub mod schedule;
+pub mod status;
+pub mod verify;
+
+pub use algorithm::{Algorithm, Cost, Unsupported};
+pub use collective::{Collective, Combine, Spec, Split};
+pub use ids::{ChunkId, Rank, RoundIdx};
+pub use reduce::{ElementType, ReduceOp};
+pub use request::{LinkCost, Request, RequestError, Tuning};
+pub use schedule::{
+    Arrival, ChunkList, Launch, Op, RecvHalf, Schedule, ScheduleBuilder, SendHalf, Step,
+};
+pub use verify::{Certificate, FullCrossbar, LinkId, Routes, Violation, verify};

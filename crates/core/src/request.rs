@@ -1,0 +1,373 @@
+//! What is asked of an algorithm: a collective, its ranks, its size, and what is known about the
+//! machine's state.
+//!
+//! A schedule is a value, so everything that may change it is here: also the status of ranks that
+//! are still busy with an earlier transfer ([`Request::busy_bytes`]) and the machine's costs in
+//! the two numbers that closed forms use ([`LinkCost`]).
+//!
+//! ```
+//! use corecast_core::{Collective, Request};
+//! let request = Request::new(Collective::Bcast, 8, 64);
+//! assert!(request.check().is_ok());
+//! assert!(Request::new(Collective::Bcast, 0, 64).check().is_err());
+//! ```
+
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use crate::collective::{Collective, Split};
+use crate::ids::Rank;
+
+/// Most ranks a request may have. Tables with one entry per rank stay small.
+pub const RANKS_MAX: u32 = 1 << 20;
+
+/// Most chunks a schedule may name; bounds memory before anything is built.
+pub const CHUNKS_MAX: u64 = 1 << 24;
+
+/// One collective operation to be scheduled.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Request {
+    /// The operation.
+    pub collective: Collective,
+    /// Number of participating ranks, 1..=[`RANKS_MAX`].
+    pub ranks: u32,
+    /// The root of a rooted collective; ignored by the others.
+    pub root: Rank,
+    /// Size in bytes; of what, [`Collective`] says per variant. Barriers ignore it.
+    pub bytes: u64,
+    /// Block sizes in bytes for alltoallv: `ranks * ranks` entries, `from * ranks + to`.
+    pub counts: Option<Arc<[u64]>>,
+    /// Chunk borders fall on multiples of this many bytes (the size of an element), at least 1.
+    pub element_bytes: u32,
+    /// Bytes still to be moved by a transfer that rank `r` is busy with when the collective
+    /// starts; 0 = free. Empty = all ranks are free. Otherwise one entry per rank.
+    pub busy_bytes: Vec<u64>,
+    /// Parameters an algorithm may use.
+    pub tuning: Tuning,
+}
+
+/// Parameters of algorithms. The defaults are those of the papers.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Tuning {
+    /// Size of the parts that pipelined algorithms cut a message into; `None` lets the algorithm
+    /// choose.
+    pub part_bytes: Option<u64>,
+    /// Size of the pieces in which a `Forward` passes data on; `None` is the machine's smallest
+    /// unit.
+    pub piece_bytes: Option<u64>,
+    /// Bits per rank of the status register, 1..=[`crate::status::BITS_MAX`] (Park 2019, 3.2.4:
+    /// two).
+    pub status_bits: u32,
+    /// Arity of k-ary trees, at least 2.
+    pub arity: u32,
+    /// What a message costs, for algorithms that choose their part count by a closed form.
+    pub link_cost: LinkCost,
+}
+
+/// Cost of one message of `n` bytes as `sync_cycles + n * cycles_per_byte`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LinkCost {
+    /// Cycles of one synchronisation (Park 2019, Eq. (1): alpha).
+    pub sync_cycles: f64,
+    /// Cycles per byte (Park 2019, Eq. (1): beta).
+    pub cycles_per_byte: f64,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Self {
+            part_bytes: None,
+            piece_bytes: None,
+            status_bits: 2,
+            arity: 3,
+            link_cost: LinkCost {
+                sync_cycles: 8.0,
+                cycles_per_byte: 0.25,
+            },
+        }
+    }
+}
+
+/// Why a request cannot be scheduled by any algorithm.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
+pub enum RequestError {
+    /// The rank count is 0 or too large.
+    #[error("{ranks} ranks is out of range; a communicator has 1 to {RANKS_MAX} ranks")]
+    RankCount {
+        /// The count asked for.
+        ranks: u32,
+    },
+    /// The root is not one of the ranks.
+    #[error("root {root} is out of range; with {ranks} ranks the root is 0 to {}", ranks - 1)]
+    Root {
+        /// The root asked for.
+        root: Rank,
+        /// Number of ranks.
+        ranks: u32,
+    },
+    /// The number of blocks times parts is beyond [`CHUNKS_MAX`].
+    #[error(
+        "{collective} over {ranks} ranks would need {chunks} chunks, more than {CHUNKS_MAX}; \
+         use fewer ranks or larger parts"
+    )]
+    TooManyChunks {
+        /// The collective asked for.
+        collective: Collective,
+        /// Number of ranks.
+        ranks: u32,
+        /// Number of chunks needed.
+        chunks: u64,
+    },
+    /// The total payload overflows 63 bits.
+    #[error("{bytes} bytes over {ranks} ranks overflows the total size; use a smaller size")]
+    TooManyBytes {
+        /// The size asked for.
+        bytes: u64,
+        /// Number of ranks.
+        ranks: u32,
+    },
+    /// A reduction's size is not a whole number of elements.
+    #[error("{bytes} bytes is not a whole number of {element_bytes}-byte elements")]
+    PartialElement {
+        /// The size asked for.
+        bytes: u64,
+        /// Size of one element.
+        element_bytes: u32,
+    },
+    /// `counts` is missing, present without need, or has the wrong length.
+    #[error("{collective} needs {needed} block sizes, {given} were given")]
+    Counts {
+        /// The collective asked for.
+        collective: Collective,
+        /// Entries needed.
+        needed: usize,
+        /// Entries given.
+        given: usize,
+    },
+    /// `busy_bytes` has neither 0 nor `ranks` entries.
+    #[error("the status names {given} ranks, the communicator has {ranks}")]
+    Status {
+        /// Entries given.
+        given: usize,
+        /// Number of ranks.
+        ranks: u32,
+    },
+    /// A tuning parameter is out of range.
+    #[error("{name} = {value} is out of range; it must be {accepted}")]
+    Tuning {
+        /// Name of the parameter.
+        name: &'static str,
+        /// The value given.
+        value: String,
+        /// The accepted range in words.
+        accepted: &'static str,
+    },
+}
+
+impl Request {
+    /// A request with root 0, byte elements, free ranks and default tuning. An alltoallv gets
+    /// equal counts.
+    #[must_use]
+    pub fn new(collective: Collective, ranks: u32, bytes: u64) -> Self {
+        let counts = (collective == Collective::Alltoallv)
+            .then(|| vec![bytes; ranks as usize * ranks as usize].into());
+        Self {
+            collective,
+            ranks,
+            root: Rank(0),
+            bytes,
+            counts,
+            element_bytes: 1,
+            busy_bytes: Vec::new(),
+            tuning: Tuning::default(),
+        }
+    }
+
+    /// The same request with another root.
+    #[must_use]
+    pub fn with_root(mut self, root: Rank) -> Self {
+        self.root = root;
+        self
+    }
+
+    /// Whether `rank` is busy with an earlier transfer, and with how many bytes.
+    #[must_use]
+    pub fn busy_bytes_of(&self, rank: Rank) -> u64 {
+        self.busy_bytes.get(rank.index()).copied().unwrap_or(0)
+    }
+
+    /// How a pipelined algorithm splits a block: by [`Tuning::part_bytes`], or else into
+    /// `parts` even parts.
+    #[must_use]
+    pub fn split_or(&self, parts: u32) -> Split {
+        self.tuning
+            .part_bytes
+            .map_or(Split::Even(parts), Split::Fixed)
+    }
+
+    /// Refuses a request that no algorithm could schedule.
+    ///
+    /// # Errors
+    /// The first thing wrong with it, as a [`RequestError`].
+    pub fn check(&self) -> Result<(), RequestError> {
+        let ranks = self.ranks;
+        if ranks == 0 || ranks > RANKS_MAX {
+            return Err(RequestError::RankCount { ranks });
+        }
+        if self.root.0 >= ranks {
+            return Err(RequestError::Root {
+                root: self.root,
+                ranks,
+            });
+        }
+        self.check_tuning()?;
+        self.check_sizes()?;
+        if !self.busy_bytes.is_empty() && self.busy_bytes.len() != ranks as usize {
+            return Err(RequestError::Status {
+                given: self.busy_bytes.len(),
+                ranks,
+            });
+        }
+        Ok(())
+    }
+
+    fn check_tuning(&self) -> Result<(), RequestError> {
+        let tuning = &self.tuning;
+        let refuse = |name, value: String, accepted| {
+            Err(RequestError::Tuning {
+                name,
+                value,
+                accepted,
+            })
+        };
+        if tuning.part_bytes == Some(0) {
+            return refuse("part-bytes", "0".into(), "at least 1 byte");
+        }
+        if tuning.piece_bytes == Some(0) {
+            return refuse("piece-bytes", "0".into(), "at least 1 byte");
+        }
+        if !(1..=crate::status::BITS_MAX).contains(&tuning.status_bits) {
+            return refuse(
+                "status-bits",
+                tuning.status_bits.to_string(),
+                "1 to 10 bits",
+            );
+        }
+        if tuning.arity < 2 {
+            return refuse("arity", tuning.arity.to_string(), "at least 2");
+        }
+        let cost = tuning.link_cost;
+        if !(cost.sync_cycles.is_finite() && cost.sync_cycles > 0.0) {
+            return refuse(
+                "sync-cycles",
+                cost.sync_cycles.to_string(),
+                "a positive number",
+            );
+        }
+        if !(cost.cycles_per_byte.is_finite() && cost.cycles_per_byte > 0.0) {
+            return refuse(
+                "cycles-per-byte",
+                cost.cycles_per_byte.to_string(),
+                "positive",
+            );
+        }
+        Ok(())
+    }
+
+    fn check_sizes(&self) -> Result<(), RequestError> {
+        let (ranks, bytes) = (u64::from(self.ranks), self.bytes);
+        let blocks = match self.collective {
+            Collective::Alltoall | Collective::Alltoallv => ranks * ranks,
+            _ => ranks,
+        };
+        let parts = match self.tuning.part_bytes {
+            Some(part) if part > 0 => bytes.div_ceil(part).max(1),
+            _ => 1,
+        };
+        let chunks = blocks.saturating_mul(parts);
+        if chunks > CHUNKS_MAX {
+            return Err(RequestError::TooManyChunks {
+                collective: self.collective,
+                ranks: self.ranks,
+                chunks,
+            });
+        }
+        let total = match &self.counts {
+            Some(counts) => counts
+                .iter()
+                .try_fold(0_u64, |sum, &count| sum.checked_add(count)),
+            None => bytes.checked_mul(blocks),
+        };
+        if total.is_none_or(|total| i64::try_from(total).is_err()) {
+            return Err(RequestError::TooManyBytes {
+                bytes,
+                ranks: self.ranks,
+            });
+        }
+        let element_bytes = self.element_bytes;
+        if element_bytes == 0 || !bytes.is_multiple_of(u64::from(element_bytes)) {
+            return Err(RequestError::PartialElement {
+                bytes,
+                element_bytes,
+            });
+        }
+        let needed = match self.collective {
+            Collective::Alltoallv => blocks as usize,
+            _ => 0,
+        };
+        let given = self.counts.as_ref().map_or(0, |counts| counts.len());
+        if given != needed {
+            return Err(RequestError::Counts {
+                collective: self.collective,
+                needed,
+                given,
+            });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_say_what_would_be_right() {
+        let check = |request: Request| request.check().expect_err("must refuse").to_string();
+        let base = Request::new(Collective::Bcast, 4, 64);
+        assert_eq!(
+            check(base.clone().with_root(Rank(4))),
+            "root 4 is out of range; with 4 ranks the root is 0 to 3"
+        );
+        assert!(
+            check(Request {
+                ranks: 0,
+                ..base.clone()
+            })
+            .contains("1 to 1048576")
+        );
+        assert!(
+            check(Request {
+                bytes: u64::MAX,
+                ..base.clone()
+            })
+            .contains("smaller size")
+        );
+        assert!(
+            check(Request {
+                element_bytes: 7,
+                ..base.clone()
+            })
+            .contains("7-byte elements")
+        );
+        assert!(
+            check(Request {
+                busy_bytes: vec![1],
+                ..base
+            })
+            .contains("names 1 ranks")
+        );
+    }
+}

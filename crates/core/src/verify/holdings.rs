@@ -1,0 +1,99 @@
+//! What every rank holds while a schedule is executed symbolically.
+
+use std::collections::BTreeSet;
+
+use super::contributions::Contributions;
+use crate::collective::{Combine, Spec};
+use crate::ids::{ChunkId, Rank};
+
+/// Above this many (rank, chunk) pairs a bit per pair is wasteful and a tree is used.
+const DENSE_PAIRS_MAX: u64 = 1 << 32;
+
+/// The symbolic memory of all ranks.
+pub(super) enum Holdings {
+    /// Data is only moved: a bit per (rank, chunk).
+    Dense { chunks: u64, bits: Vec<u64> },
+    /// The same for very many pairs.
+    Sparse(Vec<BTreeSet<ChunkId>>),
+    /// Data is combined: the contributions in every (rank, chunk); `None` is the rank's own alone.
+    Combined {
+        chunks: usize,
+        partial: Vec<Option<Contributions>>,
+    },
+}
+
+/// What a message carries for one chunk.
+#[derive(Clone)]
+pub(super) enum Content {
+    /// The chunk itself.
+    Whole,
+    /// A partial result.
+    Partial(Contributions),
+}
+
+impl Holdings {
+    /// The memory before the first step.
+    pub(super) fn initial(spec: &Spec) -> Self {
+        let (ranks, chunks) = (u64::from(spec.ranks()), u64::from(spec.chunks()));
+        if spec.collective().combine() != Combine::Nothing {
+            let chunks = chunks as usize;
+            return Self::Combined {
+                chunks,
+                partial: vec![None; ranks as usize * chunks],
+            };
+        }
+        let mut holdings = if ranks * chunks <= DENSE_PAIRS_MAX {
+            let words = (ranks * chunks).div_ceil(64);
+            Self::Dense {
+                chunks,
+                bits: vec![0; words as usize],
+            }
+        } else {
+            Self::Sparse(vec![BTreeSet::new(); ranks as usize])
+        };
+        for rank in (0..spec.ranks()).map(Rank) {
+            for chunk in spec.initial_chunks(rank) {
+                holdings.store(rank, chunk, Content::Whole);
+            }
+        }
+        holdings
+    }
+
+    /// What `rank` would send for `chunk`; `None` if it does not hold it.
+    pub(super) fn content(&self, rank: Rank, chunk: ChunkId) -> Option<Content> {
+        match self {
+            Self::Dense { chunks, bits } => {
+                let bit = rank.0 as u64 * chunks + u64::from(chunk.0);
+                let set = bits[(bit / 64) as usize] >> (bit % 64) & 1 == 1;
+                set.then_some(Content::Whole)
+            }
+            Self::Sparse(held) => held[rank.index()]
+                .contains(&chunk)
+                .then_some(Content::Whole),
+            Self::Combined { chunks, partial } => {
+                let held = &partial[rank.index() * chunks + chunk.index()];
+                let own = || Contributions::of(rank.0);
+                Some(Content::Partial(held.clone().unwrap_or_else(own)))
+            }
+        }
+    }
+
+    /// Replaces what `rank` holds for `chunk`.
+    pub(super) fn store(&mut self, rank: Rank, chunk: ChunkId, content: Content) {
+        match (self, content) {
+            (Self::Dense { chunks, bits }, _) => {
+                let bit = rank.0 as u64 * *chunks + u64::from(chunk.0);
+                bits[(bit / 64) as usize] |= 1 << (bit % 64);
+            }
+            (Self::Sparse(held), _) => {
+                held[rank.index()].insert(chunk);
+            }
+            (Self::Combined { chunks, partial }, Content::Partial(set)) => {
+                partial[rank.index() * *chunks + chunk.index()] = Some(set);
+            }
+            (Self::Combined { .. }, Content::Whole) => {
+                unreachable!("combining collectives carry partial results")
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The verifier: a schedule in, a certificate out.
+//!
+//! Separate checks, each of which can fail alone:
+//!
+//! 1. *structure*: every peer and chunk exists, nobody sends to itself;
+//! 2. *matching* ([`matching`]): the k-th send from a to b meets the k-th receive of b from a, both
+//!    name the same chunks and the same round, and nothing is left over;
+//! 3. *execution* ([`execute`]): program order with per-pair queues, symbolically: no deadlock
+//!    under rendezvous (or else with the fewest buffered messages per pair), every sent chunk is
+//!    held, every contribution is reduced exactly once, every postcondition holds;
+//! 4. *links*: how many messages share a link in one round under the chip's routing.
+//!
+//! The verifier is complete for these claims: it inspects every step, not a sample.
+//!
+//! ```
+//! use corecast_core::{Collective, FullCrossbar, Rank, Request, algorithm, verify};
+//! let request = Request::new(Collective::Bcast, 4, 64);
+//! let schedule = algorithm::find(Collective::Bcast, "binomial").unwrap().schedule(&request);
+//! assert!(verify(&schedule, &FullCrossbar).is_correct());
+//! let mut damaged = schedule.edit();
+//! damaged.steps_mut(Rank(3)).pop();
+//! let certificate = verify(&damaged.finish(), &FullCrossbar);
+//! assert!(certificate.violations[0].to_string().contains("is never received"));
+//! ```
+
+mod buffers;
+mod contributions;
+mod execute;
+mod holdings;
+mod links;
+mod matching;
+mod violation;
+
+pub use links::{FullCrossbar, LinkId, LinkShare, Routes};
+pub use violation::{Violation, Waiting};
+
+use crate::bounds;
+use crate::collective::Collective;
+use crate::schedule::Schedule;
+
+/// Most violations a certificate lists; the first one usually explains the others.
+pub const VIOLATIONS_MAX: usize = 16;
+
+/// Buffering a schedule needs to complete.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Buffering {
+    /// None: it completes when every send waits for its receiver.
+    Rendezvous,
+    /// It completes when every ordered pair of ranks can buffer this many messages (the least
+    /// power of two found).
+    Messages(u32),
+    /// It completes with no buffer of any size.
+    Deadlock,
+}
+
+/// Evidence about one schedule on one set of routes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Certificate {
+    /// Name of the algorithm.
+    pub algorithm: String,
+    /// The collective promised.
+    pub collective: Collective,
+    /// Number of ranks.
+    pub ranks: u32,
+    /// What is wrong, at most [`VIOLATIONS_MAX`] entries; empty if nothing is.
+    pub violations: Vec<Violation>,
+    /// Buffering needed to complete.
+    pub buffering: Buffering,
+    /// The round and link shared by most messages; `None` if no link is used at all.
+    pub busiest_link: Option<LinkShare>,
+    /// Most bytes any rank holds beyond its own input and output: chunks passing through and the
+    /// operand of a reduction.
+    pub max_buffer_bytes: u64,
+    /// Number of rounds.
+    pub rounds: u32,
+    /// Fewest rounds of any schedule of this collective ([`bounds::Bounds::rounds`]).
+    pub bound_rounds: u32,
+    /// Number of messages.
+    pub messages: u64,
+    /// Payload of all messages in bytes.
+    pub payload_bytes: u64,
+    /// Payload that arrived where the same chunk was already held, in bytes.
+    pub redundant_bytes: u64,
+}
+
+impl Certificate {
+    /// Whether nothing is wrong.
+    #[must_use]
+    pub fn is_correct(&self) -> bool {
+        self.violations.is_empty()
+    }
+
+    /// Whether it completes when every send waits for its receiver.
+    #[must_use]
+    pub fn is_deadlock_free(&self) -> bool {
+        self.buffering == Buffering::Rendezvous
+    }
+
+    /// Whether no link carries two messages in one round.
+    #[must_use]
+    pub fn is_contention_free(&self) -> bool {
+        self.busiest_link.is_none_or(|share| share.messages <= 1)
+    }
+}
+
+/// Checks `schedule` against what it promises, with the routes of a chip.
+///
+/// # Cost
+/// Time and memory proportional to the number of steps and named chunks, times a logarithm.
+#[must_use]
+pub fn verify(schedule: &Schedule, routes: &dyn Routes) -> Certificate {
+    let mut found = violation::Collector::default();
+    let structure_holds = matching::check_structure(schedule, &mut found);
+    let mut certificate = Certificate {
+        algorithm: schedule.algorithm().to_owned(),
+        collective: schedule.spec().collective(),
+        ranks: schedule.ranks(),
+        violations: Vec::new(),
+        buffering: Buffering::Deadlock,
+        busiest_link: None,
+        max_buffer_bytes: 0,
+        rounds: schedule.rounds(),
+        bound_rounds: if schedule.ranks() == 1 {
+            0
+        } else {
+            bounds::log2_ceil(schedule.ranks())
+        },
+        messages: 0,
+        payload_bytes: 0,
+        redundant_bytes: 0,
+    };
+    if structure_holds {
+        let matching = matching::Matching::new(schedule, &mut found);
+        let outcome = execute::run(schedule, &matching, &mut found);
+        certificate.buffering = outcome.buffering;
+        certificate.redundant_bytes = outcome.redundant_bytes;
+        certificate.busiest_link = links::busiest(schedule, routes);
+        certificate.max_buffer_bytes = buffers::max_bytes(schedule);
+        for (_, _, half) in schedule.sends() {
+            certificate.messages += 1;
+            certificate.payload_bytes += schedule.message_bytes(half.chunks);
+        }
+    }
+    certificate.violations = found.into_list();
+    certificate
+}
