@@ -1,1 +1,28 @@
-//! Placeholder.
+//! Virtual time and a deterministic executor in which every simulated component is an async task.
+//!
+//! This crate does not know what a collective is, or a chip: it has time ([`Time`]), tasks
+//! ([`Executor`], [`Kernel`]), one-shot timed conditions ([`Latch`]) and networks
+//! ([`network`]). It has no ambient clock, no randomness and no unordered iteration; the same
+//! tasks give the same events in the same order, and [`Kernel::trace_hash`] proves it.
+//!
+//! ```
+//! use corecast_sim::{Executor, Limits, Time};
+//! let mut executor = Executor::new(Limits::default());
+//! let kernel = executor.kernel();
+//! executor.spawn(async move {
+//!     kernel.sleep_until(Time::from_ps(500)).await;
+//!     assert_eq!(kernel.now(), Time::from_ps(500));
+//! });
+//! assert!(executor.run().is_complete());
+//! ```
+
+mod executor;
+mod join;
+mod latch;
+pub mod network;
+mod time;
+
+pub use executor::{Executor, Kernel, Limits, Outcome, Sleep};
+pub use join::join;
+pub use latch::{Latch, LatchWait};
+pub use time::Time;

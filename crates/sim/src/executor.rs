@@ -1,0 +1,323 @@
+//! The event loop: tasks, the queue of timed wake-ups, and the limits of a run.
+
+use std::cell::{Cell, RefCell};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use crate::time::Time;
+
+/// Bounds of a run; it ends at the first one reached.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Latest virtual time.
+    pub time: Time,
+    /// Most events (task resumptions).
+    pub events: u64,
+}
+
+impl Default for Limits {
+    /// Ten virtual seconds and a billion events.
+    fn default() -> Self {
+        Self {
+            time: Time::from_ps(10_000_000_000_000),
+            events: 1_000_000_000,
+        }
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// Every task finished.
+    Complete,
+    /// Some tasks wait and nothing will ever wake them.
+    Stuck,
+    /// The next event lies beyond [`Limits::time`].
+    TimeLimit,
+    /// [`Limits::events`] events have happened.
+    EventLimit,
+}
+
+impl Outcome {
+    /// Whether every task finished.
+    #[must_use]
+    pub fn is_complete(self) -> bool {
+        self == Self::Complete
+    }
+}
+
+/// Index of a task, in order of spawning.
+pub(crate) type TaskIdx = u32;
+
+/// The clock and the queues, shared by all tasks of one run.
+///
+/// Tasks wake each other through the kernel and never through [`std::task::Waker`], so the order
+/// of events depends on nothing but the program.
+#[derive(Debug)]
+pub struct Kernel {
+    now: Cell<Time>,
+    current: Cell<TaskIdx>,
+    /// Timed wake-ups; the sequence number keeps equal times in order of request.
+    timed: RefCell<BinaryHeap<Reverse<(Time, u64, TaskIdx)>>>,
+    ready: RefCell<VecDeque<TaskIdx>>,
+    sequence: Cell<u64>,
+    events: Cell<u64>,
+    hash: Cell<u64>,
+}
+
+impl Kernel {
+    /// Current virtual time.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.now.get()
+    }
+
+    /// Events so far.
+    #[must_use]
+    pub fn events(&self) -> u64 {
+        self.events.get()
+    }
+
+    /// Hash of every event (time and task) so far; equal for equal runs.
+    #[must_use]
+    pub fn trace_hash(&self) -> u64 {
+        self.hash.get()
+    }
+
+    /// Waits until `time`; returns at once if it has passed.
+    pub fn sleep_until(self: &Rc<Self>, time: Time) -> Sleep {
+        Sleep {
+            kernel: Rc::clone(self),
+            until: time,
+            requested: false,
+        }
+    }
+
+    /// Waits for a duration.
+    pub fn sleep(self: &Rc<Self>, duration: Time) -> Sleep {
+        self.sleep_until(self.now() + duration)
+    }
+
+    pub(crate) fn current(&self) -> TaskIdx {
+        self.current.get()
+    }
+
+    /// Resumes `task` at `time`, or in this instant if `time` has passed.
+    pub(crate) fn wake_at(&self, task: TaskIdx, time: Time) {
+        if time <= self.now() {
+            self.ready.borrow_mut().push_back(task);
+        } else {
+            let sequence = self.sequence.get();
+            self.sequence.set(sequence + 1);
+            self.timed
+                .borrow_mut()
+                .push(Reverse((time, sequence, task)));
+        }
+    }
+
+    fn record(&self, task: TaskIdx) {
+        self.events.set(self.events.get() + 1);
+        // FNV-1a over (time, task).
+        let mut hash = self.hash.get();
+        for word in [self.now().ps(), u64::from(task)] {
+            hash = (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3);
+            hash ^= hash >> 29;
+        }
+        self.hash.set(hash);
+    }
+}
+
+/// Future of [`Kernel::sleep_until`].
+#[derive(Debug)]
+pub struct Sleep {
+    kernel: Rc<Kernel>,
+    until: Time,
+    requested: bool,
+}
+
+impl Future for Sleep {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        if self.kernel.now() >= self.until {
+            return Poll::Ready(());
+        }
+        if !self.requested {
+            self.requested = true;
+            self.kernel.wake_at(self.kernel.current(), self.until);
+        }
+        Poll::Pending
+    }
+}
+
+type Task<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
+
+/// Owns the tasks of one run. Tasks may borrow from outside for `'a`.
+pub struct Executor<'a> {
+    kernel: Rc<Kernel>,
+    tasks: Vec<Option<Task<'a>>>,
+    /// Tasks whose end the run does not wait for.
+    services: Vec<bool>,
+    limits: Limits,
+}
+
+impl<'a> Executor<'a> {
+    /// An executor at time zero, without tasks.
+    #[must_use]
+    pub fn new(limits: Limits) -> Self {
+        let kernel = Kernel {
+            now: Cell::new(Time::ZERO),
+            current: Cell::new(0),
+            timed: RefCell::default(),
+            ready: RefCell::default(),
+            sequence: Cell::new(0),
+            events: Cell::new(0),
+            hash: Cell::new(0xcbf2_9ce4_8422_2325),
+        };
+        Self {
+            kernel: Rc::new(kernel),
+            tasks: Vec::new(),
+            services: Vec::new(),
+            limits,
+        }
+    }
+
+    /// The clock and queues, for tasks to hold.
+    #[must_use]
+    pub fn kernel(&self) -> Rc<Kernel> {
+        Rc::clone(&self.kernel)
+    }
+
+    /// Adds a task; the run is complete when all of these have finished.
+    pub fn spawn(&mut self, task: impl Future<Output = ()> + 'a) {
+        self.add(Box::pin(task), false);
+    }
+
+    /// Adds a task that serves others and may wait for ever.
+    pub fn spawn_service(&mut self, task: impl Future<Output = ()> + 'a) {
+        self.add(Box::pin(task), true);
+    }
+
+    fn add(&mut self, task: Task<'a>, is_service: bool) {
+        let index = TaskIdx::try_from(self.tasks.len()).expect("task count fits in 32 bits");
+        self.tasks.push(Some(task));
+        self.services.push(is_service);
+        self.kernel.ready.borrow_mut().push_back(index);
+    }
+
+    /// Runs until every task has finished or nothing more can happen.
+    pub fn run(&mut self) -> Outcome {
+        let mut unfinished = self.services.iter().filter(|&&service| !service).count();
+        let mut context = Context::from_waker(Waker::noop());
+        while unfinished > 0 {
+            let Some(index) = self.next_task() else {
+                let pending = self.kernel.timed.borrow().peek().is_some();
+                return if pending {
+                    Outcome::TimeLimit
+                } else {
+                    Outcome::Stuck
+                };
+            };
+            let Some(task) = &mut self.tasks[index as usize] else {
+                continue;
+            };
+            if self.kernel.events() >= self.limits.events {
+                return Outcome::EventLimit;
+            }
+            self.kernel.current.set(index);
+            self.kernel.record(index);
+            if task.as_mut().poll(&mut context).is_ready() {
+                self.tasks[index as usize] = None;
+                if !self.services[index as usize] {
+                    unfinished -= 1;
+                }
+            }
+        }
+        Outcome::Complete
+    }
+
+    /// The next task to resume, after moving the clock if nothing is left to do in this instant.
+    fn next_task(&self) -> Option<TaskIdx> {
+        if let Some(index) = self.kernel.ready.borrow_mut().pop_front() {
+            return Some(index);
+        }
+        let mut timed = self.kernel.timed.borrow_mut();
+        let &Reverse((time, _, index)) = timed.peek()?;
+        if time > self.limits.time {
+            return None;
+        }
+        timed.pop();
+        self.kernel.now.set(time);
+        Some(index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order_of(delays: &[u64]) -> (Vec<usize>, u64) {
+        let log = RefCell::new(Vec::new());
+        let mut executor = Executor::new(Limits::default());
+        let kernel = executor.kernel();
+        for (index, &delay) in delays.iter().enumerate() {
+            let (kernel, log) = (Rc::clone(&kernel), &log);
+            executor.spawn(async move {
+                kernel.sleep(Time::from_ps(delay)).await;
+                log.borrow_mut().push(index);
+            });
+        }
+        assert!(executor.run().is_complete());
+        drop(executor);
+        (log.into_inner(), kernel.trace_hash())
+    }
+
+    #[test]
+    fn tasks_resume_by_time_then_by_request() {
+        assert_eq!(order_of(&[30, 10, 20, 10]).0, [1, 3, 2, 0]);
+    }
+
+    #[test]
+    fn equal_runs_have_equal_hashes_and_others_do_not() {
+        assert_eq!(order_of(&[3, 1, 2]).1, order_of(&[3, 1, 2]).1);
+        assert_ne!(order_of(&[3, 1, 2]).1, order_of(&[3, 2, 1]).1);
+    }
+
+    #[test]
+    fn a_task_that_is_never_woken_is_reported() {
+        let mut executor = Executor::new(Limits::default());
+        executor.spawn(std::future::pending());
+        assert_eq!(executor.run(), Outcome::Stuck);
+    }
+
+    #[test]
+    fn limits_end_a_run() {
+        let limits = Limits {
+            time: Time::from_ps(99),
+            events: 1000,
+        };
+        let mut executor = Executor::new(limits);
+        let kernel = executor.kernel();
+        executor.spawn(async move {
+            kernel.sleep(Time::from_ps(99)).await;
+            kernel.sleep(Time::from_ps(1)).await;
+        });
+        assert_eq!(executor.run(), Outcome::TimeLimit);
+
+        let mut executor = Executor::new(Limits {
+            events: 7,
+            ..Limits::default()
+        });
+        let kernel = executor.kernel();
+        executor.spawn(async move {
+            loop {
+                kernel.sleep(Time::from_ps(1)).await;
+            }
+        });
+        assert_eq!(executor.run(), Outcome::EventLimit);
+    }
+}

@@ -1,0 +1,42 @@
+//! Two things at once inside one task.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+
+/// Drives both futures and returns when both have finished.
+///
+/// ```
+/// use corecast_sim::{Executor, Limits, Time, join};
+/// let mut executor = Executor::new(Limits::default());
+/// let kernel = executor.kernel();
+/// executor.spawn(async move {
+///     join(kernel.sleep(Time::from_ps(5)), kernel.sleep(Time::from_ps(9))).await;
+///     assert_eq!(kernel.now().ps(), 9);
+/// });
+/// assert!(executor.run().is_complete());
+/// ```
+pub async fn join<A: Future, B: Future>(a: A, b: B) -> (A::Output, B::Output) {
+    let (mut a, mut b) = (pin!(a), pin!(b));
+    let (mut a_done, mut b_done) = (None, None);
+    poll_fn(move |context| {
+        if a_done.is_none()
+            && let Poll::Ready(value) = a.as_mut().poll(context)
+        {
+            a_done = Some(value);
+        }
+        if b_done.is_none()
+            && let Poll::Ready(value) = b.as_mut().poll(context)
+        {
+            b_done = Some(value);
+        }
+        match (a_done.take(), b_done.take()) {
+            (Some(a), Some(b)) => Poll::Ready((a, b)),
+            (a, b) => {
+                (a_done, b_done) = (a, b);
+                Poll::Pending
+            }
+        }
+    })
+    .await
+}

@@ -1,0 +1,5 @@
+//! Networks: what connects the cores of a chip.
+
+mod crossbar;
+
+pub use crossbar::{Crossbar, PortUse};
