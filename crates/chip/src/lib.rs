@@ -1,1 +1,35 @@
-//! Placeholder.
+//! Chips as data: a TOML file in, a validated immutable [`Chip`] out.
+//!
+//! A chip file is a table of numbers, each with a unit and a provenance; nothing in it is code.
+//! Reading one either yields a [`Chip`] on which every later computation is safe (all numbers are
+//! bounded, all names resolved) or a [`ChipError`] that names the line, the key and what would be
+//! right. This crate describes chips and bounds what can be done on them; it does not simulate.
+//!
+//! ```
+//! let chip = corecast_chip::find("park2019-bus")?;
+//! assert_eq!(chip.reference_clock().period_ps, 10_000);
+//! assert_eq!(chip.cores_max(), 32);
+//! let fitted = chip.count(corecast_chip::Provenance::Fitted);
+//! assert_eq!(fitted, 2);
+//! # Ok::<(), corecast_chip::ChipError>(())
+//! ```
+
+mod bound;
+mod builtin;
+mod chip;
+mod clock;
+mod endpoint;
+mod error;
+mod network;
+mod parse;
+mod provenance;
+mod read;
+
+pub use builtin::{BUILTIN, builtin_names, find};
+pub use chip::Chip;
+pub use clock::Clock;
+pub use endpoint::{EndpointSpec, Mpe};
+pub use error::{ChipError, Location};
+pub use network::{Crossbar, NetworkSpec};
+pub use parse::FILE_BYTES_MAX;
+pub use provenance::{Parameter, Provenance};

@@ -1,0 +1,99 @@
+//! The chips that come with corecast, and how a user's word becomes a chip.
+//!
+//! Built-in chips are the files of the `chips` folder, embedded so that the command line works
+//! from anywhere. Adding one is a file and a line in [`BUILTIN`]; a test walks the folder.
+//!
+//! ```
+//! let names: Vec<_> = corecast_chip::builtin_names().collect();
+//! assert!(names.contains(&"park2019-bus"));
+//! ```
+
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
+
+use crate::chip::Chip;
+use crate::error::{ChipError, Location};
+use crate::parse::FILE_BYTES_MAX;
+
+/// Name and text of every built-in chip, in alphabetical order.
+pub const BUILTIN: &[(&str, &str)] = &[
+    (
+        "chung2011-bus",
+        include_str!("../../../chips/chung2011-bus.toml"),
+    ),
+    (
+        "park2019-bus",
+        include_str!("../../../chips/park2019-bus.toml"),
+    ),
+];
+
+/// The names of the built-in chips, in alphabetical order.
+pub fn builtin_names() -> impl Iterator<Item = &'static str> {
+    BUILTIN.iter().map(|&(name, _)| name)
+}
+
+/// The built-in chip called `name`.
+pub(crate) fn chip(name: &str) -> Option<Chip> {
+    let &(name, text) = BUILTIN.iter().find(|(builtin, _)| *builtin == name)?;
+    let chip = Chip::parse(text, &format!("chips/{name}.toml"));
+    Some(chip.expect("built-in chips are valid; `tests/builtin.rs` reads them all"))
+}
+
+/// The chip a user means: the name of a built-in chip, or else the path of a chip file, which
+/// contains a `/` or ends in `.toml`.
+///
+/// # Errors
+/// [`ChipError::UnknownChip`] if it is neither; [`ChipError::NotFound`],
+/// [`ChipError::Unreadable`], [`ChipError::TooLarge`] or [`ChipError::NotUtf8`] if the file cannot
+/// be had; otherwise what is wrong with its contents.
+pub fn find(name_or_path: &str) -> Result<Chip, ChipError> {
+    if let Some(chip) = chip(name_or_path) {
+        return Ok(chip);
+    }
+    if !name_or_path.contains('/') && !name_or_path.ends_with(".toml") {
+        return Err(ChipError::UnknownChip {
+            name: name_or_path.to_owned(),
+            known: builtin_names().collect(),
+        });
+    }
+    Chip::parse(&read_file(name_or_path)?, name_or_path)
+}
+
+/// The text of a file of at most [`FILE_BYTES_MAX`] bytes; never reads more than one byte beyond.
+fn read_file(path: &str) -> Result<String, ChipError> {
+    let file = path.to_owned();
+    let mut bytes = Vec::new();
+    let outcome = File::open(path).and_then(|opened| {
+        opened
+            .take(FILE_BYTES_MAX as u64 + 1)
+            .read_to_end(&mut bytes)
+    });
+    match outcome {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Err(ChipError::NotFound { file });
+        }
+        Err(error) => {
+            let reason = error.to_string();
+            return Err(ChipError::Unreadable { file, reason });
+        }
+        Ok(read) if read > FILE_BYTES_MAX => {
+            let bytes_max = FILE_BYTES_MAX;
+            return Err(ChipError::TooLarge { file, bytes_max });
+        }
+        Ok(_) => {}
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let good = error.utf8_error().valid_up_to();
+        let newlines = error.as_bytes()[..good]
+            .iter()
+            .filter(|&&b| b == b'\n')
+            .count();
+        ChipError::NotUtf8 {
+            at: Box::new(Location {
+                file,
+                line: newlines as u32 + 1, // at most `FILE_BYTES_MAX` lines
+                key: String::new(),
+            }),
+        }
+    })
+}

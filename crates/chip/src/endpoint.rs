@@ -1,0 +1,143 @@
+//! What stands between a core's program and the network.
+//!
+//! One variant per kind of message layer that the simulator can model. The protocol belongs to the
+//! kind and is code in the simulator; how long its parts take belongs to the chip and is here.
+//!
+//! ```
+//! let chip = corecast_chip::Chip::builtin("park2019-bus").unwrap();
+//! let corecast_chip::EndpointSpec::Mpe(mpe) = chip.endpoint() else { panic!() };
+//! assert_eq!(mpe.message_cycles(), 8);
+//! ```
+
+use crate::clock::Clock;
+use crate::error::ChipError;
+use crate::provenance::Ledger;
+use crate::read::{Choices, Count, Section};
+
+/// Work inside one core's engine; may be free.
+const CYCLES: Count = Count {
+    unit: "cycles",
+    min: 0,
+    max: 1_000_000,
+};
+
+/// A message across the bus; takes at least a cycle.
+const BUS_CYCLES: Count = Count { min: 1, ..CYCLES };
+
+const QUEUE_DEPTH: Count = Count {
+    unit: "commands",
+    min: 1,
+    max: 1_000_000,
+};
+
+const CYCLES_PER_WORD: Count = Count {
+    unit: "cycles/word",
+    min: 0,
+    max: 1_000_000,
+};
+
+/// The message layer of a chip's cores.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum EndpointSpec {
+    /// A message passing engine in hardware beside every core: the core gives a command and is
+    /// told when it is done; the engine synchronises and moves the data.
+    Mpe(Mpe),
+}
+
+/// A message passing engine.
+///
+/// A message of `D` words between free engines takes `command + request + ready + D + complete +
+/// notify` cycles from the command to the moment both programs continue.
+///
+/// # Source
+/// Chung et al. 2011, section 3 and Figure 4; Park 2019, section 3.3 and Figures 7, 16, 17.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mpe {
+    /// The clock of the engine.
+    pub clock: Clock,
+    /// From the core's command to the head of the engine's issue queue.
+    pub command_cycles: u64,
+    /// Reading the status register and ordering the ranks by it; only commands that do so pay.
+    pub order_cycles: u64,
+    /// The request message from sender to receiver.
+    pub request_cycles: u64,
+    /// The ready message from receiver to sender, per hop of a chain.
+    pub ready_cycles: u64,
+    /// The complete message; the ports are held until it has passed.
+    pub complete_cycles: u64,
+    /// From the complete message until the core's program continues.
+    pub notify_cycles: u64,
+    /// Commands that the issue queue holds.
+    pub queue_depth: u32,
+    /// For the core to combine one received word with its own, in reductions.
+    pub combine_cycles_per_word: u64,
+}
+
+impl Mpe {
+    /// Cycles of a message beside its data: `command + request + ready + complete + notify`.
+    #[must_use]
+    pub fn message_cycles(&self) -> u64 {
+        [
+            self.command_cycles,
+            self.request_cycles,
+            self.ready_cycles,
+            self.complete_cycles,
+            self.notify_cycles,
+        ]
+        .into_iter()
+        .fold(0, u64::saturating_add)
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Mpe,
+}
+
+const KINDS: Choices<Kind> = &[("mpe", Kind::Mpe)];
+
+impl EndpointSpec {
+    /// Reads `[endpoint]`.
+    pub(crate) fn read(
+        section: &Section<'_>,
+        clocks: &[Clock],
+        ledger: &mut Ledger,
+    ) -> Result<Self, ChipError> {
+        match section.choice("kind", KINDS)? {
+            Kind::Mpe => read_mpe(section, clocks, ledger).map(Self::Mpe),
+        }
+    }
+}
+
+fn read_mpe(
+    section: &Section<'_>,
+    clocks: &[Clock],
+    ledger: &mut Ledger,
+) -> Result<Mpe, ChipError> {
+    section.accept(&[
+        "kind",
+        "clock",
+        "command",
+        "order",
+        "request",
+        "ready",
+        "complete",
+        "notify",
+        "queue_depth",
+        "combine",
+    ])?;
+    let clock = section.clock("clock", clocks)?;
+    let mut count = |key, rule| section.count(key, rule, ledger);
+    Ok(Mpe {
+        clock,
+        command_cycles: count("command", &CYCLES)?,
+        order_cycles: count("order", &CYCLES)?,
+        request_cycles: count("request", &BUS_CYCLES)?,
+        ready_cycles: count("ready", &BUS_CYCLES)?,
+        complete_cycles: count("complete", &BUS_CYCLES)?,
+        notify_cycles: count("notify", &CYCLES)?,
+        queue_depth: count("queue_depth", &QUEUE_DEPTH)? as u32, // at most 10^6
+        combine_cycles_per_word: count("combine", &CYCLES_PER_WORD)?,
+    })
+}

@@ -1,0 +1,343 @@
+//! What can be wrong with a chip file, said so that it can be put right.
+//!
+//! Every variant carries where it is (file, line, key) and what would have been accepted; the
+//! rendering is a first line for lists of errors and one or two indented lines of help. The
+//! renderings are golden-tested, one file per case, in `tests/errors`.
+//!
+//! ```
+//! let error = corecast_chip::find("park2019-buz").unwrap_err();
+//! assert!(error.to_string().ends_with("did you mean `park2019-bus`?"));
+//! ```
+
+use std::fmt::{self, Write as _};
+
+use thiserror::Error;
+
+use crate::provenance::Provenance;
+
+/// Longest piece of a file that an error message quotes, in characters.
+const QUOTED_CHARS_MAX: usize = 60;
+
+/// A place in a chip file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Location {
+    /// The file's name as it was given.
+    pub file: String,
+    /// Line, counted from 1.
+    pub line: u32,
+    /// Path of the key concerned, such as `endpoint.order.unit`; empty at the top level.
+    pub key: String,
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+/// Why a chip could not be read.
+#[derive(Clone, PartialEq, Debug, Error)]
+#[non_exhaustive]
+pub enum ChipError {
+    /// No built-in chip has this name.
+    #[error(
+        "no chip is called `{}`\n  built-in chips: {}\n  a file is given by its path, \
+         such as `./{}.toml`{}",
+        quoted(name), known.join(", "), quoted(name), did_you_mean(name, known)
+    )]
+    UnknownChip {
+        /// The name given.
+        name: String,
+        /// The names of the built-in chips.
+        known: Vec<&'static str>,
+    },
+    /// The file does not exist.
+    #[error("{file}: no such file\n  give the path of a chip file or the name of a built-in chip")]
+    NotFound {
+        /// The path given.
+        file: String,
+    },
+    /// The file exists but cannot be read.
+    #[error("{file}: cannot be read: {reason}")]
+    Unreadable {
+        /// The path given.
+        file: String,
+        /// The operating system's reason.
+        reason: String,
+    },
+    /// The file is larger than any chip file.
+    #[error("{file}: too large\n  a chip file has at most {bytes_max} bytes")]
+    TooLarge {
+        /// The path given.
+        file: String,
+        /// Most bytes accepted.
+        bytes_max: usize,
+    },
+    /// The file is not UTF-8.
+    #[error("{at}: not UTF-8 text\n  a chip file is TOML, encoded in UTF-8")]
+    NotUtf8 {
+        /// Where the first wrong byte is.
+        at: Box<Location>,
+    },
+    /// The file is not TOML.
+    #[error("{at}:{column}: not valid TOML: {message}")]
+    Syntax {
+        /// Where.
+        at: Box<Location>,
+        /// Column in characters, counted from 1.
+        column: u32,
+        /// The TOML parser's reason.
+        message: String,
+    },
+    /// A key that means nothing here.
+    #[error(
+        "{at}: unknown key `{}` {}\n  accepted keys: {}{}",
+        quoted(found), in_table(table), accepted.join(", "), did_you_mean(found, accepted)
+    )]
+    UnknownKey {
+        /// Where.
+        at: Box<Location>,
+        /// Path of the table it stands in; empty at the top level.
+        table: String,
+        /// The key.
+        found: String,
+        /// The keys that mean something.
+        accepted: &'static [&'static str],
+    },
+    /// A key that must be there is not.
+    #[error("{at}: missing key `{key}` {}\n  write: {form}", in_table(table))]
+    MissingKey {
+        /// Where its table begins.
+        at: Box<Location>,
+        /// Path of the table; empty at the top level.
+        table: String,
+        /// The key.
+        key: &'static str,
+        /// What to write.
+        form: String,
+    },
+    /// A value of another type.
+    #[error("{at}: `{}` is {found}, not {expected}\n  write: {form}", at.key)]
+    WrongType {
+        /// Where.
+        at: Box<Location>,
+        /// What was needed.
+        expected: &'static str,
+        /// What was found.
+        found: &'static str,
+        /// What to write.
+        form: String,
+    },
+    /// A number alone, or without `kind` or `source`.
+    #[error(
+        "{at}: `{}` is a number without provenance{missing}\n  write: {form}\n  \
+         accepted kinds: {}",
+        at.key, Provenance::ALL.map(Provenance::name).join(", ")
+    )]
+    NoProvenance {
+        /// Where.
+        at: Box<Location>,
+        /// What is missing, as a clause; empty for a bare number.
+        missing: &'static str,
+        /// What to write.
+        form: String,
+    },
+    /// A number without unit.
+    #[error("{at}: `{}` has no unit\n  accepted units: {}", at.key, accepted.join(", "))]
+    NoUnit {
+        /// Where.
+        at: Box<Location>,
+        /// The units accepted.
+        accepted: &'static [&'static str],
+    },
+    /// A number in a unit that cannot be used here.
+    #[error(
+        "{at}: `{}` cannot be in `{}`\n  accepted units: {}{}",
+        at.key, quoted(found), accepted.join(", "), did_you_mean(found, accepted)
+    )]
+    WrongUnit {
+        /// Where.
+        at: Box<Location>,
+        /// The unit found.
+        found: String,
+        /// The units accepted.
+        accepted: &'static [&'static str],
+    },
+    /// One of a few words was needed, and another was found.
+    #[error(
+        "{at}: `{}` cannot be `{}`\n  accepted values: {}{}",
+        at.key, quoted(found), accepted.join(", "), did_you_mean(found, accepted)
+    )]
+    UnknownKind {
+        /// Where.
+        at: Box<Location>,
+        /// The word found.
+        found: String,
+        /// The words accepted.
+        accepted: Vec<&'static str>,
+    },
+    /// A fitted number that does not say what it was fitted to.
+    #[error(
+        "{at}: `{}` is fitted, but does not say to what\n  \
+         add: fitted_to = \"the published points used\"",
+        at.key
+    )]
+    NotFittedTo {
+        /// Where.
+        at: Box<Location>,
+    },
+    /// A number that was not fitted and yet says to what.
+    #[error("{at}: `{}` is {kind}, not fitted\n  remove `fitted_to`, or write kind = \"fitted\"",
+        at.key)]
+    StrayFittedTo {
+        /// Where.
+        at: Box<Location>,
+        /// The provenance it claims.
+        kind: Provenance,
+    },
+    /// A value outside what is accepted, negative, infinite or not a number.
+    #[error("{at}: `{}` = {} is out of range\n  accepted: {accepted}", at.key, quoted(found))]
+    OutOfRange {
+        /// Where.
+        at: Box<Location>,
+        /// The value as written.
+        found: String,
+        /// The accepted range in words.
+        accepted: String,
+    },
+    /// A fraction where something is counted.
+    #[error(
+        "{at}: `{}` = {} is not a whole number\n  accepted: {accepted}, without decimal point",
+        at.key, quoted(found)
+    )]
+    NotWhole {
+        /// Where.
+        at: Box<Location>,
+        /// The value as written.
+        found: String,
+        /// The accepted range in words.
+        accepted: String,
+    },
+    /// A clock that the file does not define.
+    #[error(
+        "{at}: `{}` names the clock `{}`, which does not exist\n  clocks of this chip: {}{}",
+        at.key, quoted(found), quoted(&clocks.join(", ")), did_you_mean(found, clocks)
+    )]
+    UnknownClock {
+        /// Where.
+        at: Box<Location>,
+        /// The name found.
+        found: String,
+        /// The clocks that exist.
+        clocks: Vec<String>,
+    },
+    /// No clock is defined.
+    #[error("{at}: the chip has no clock\n  write: [clocks.bus], with a `period`")]
+    NoClock {
+        /// Where.
+        at: Box<Location>,
+    },
+    /// A period that would have to be rounded.
+    #[error(
+        "{at}: `{}` is {picoseconds:.6} ps, not a whole number of picoseconds\n  \
+         to accept {:.0} ps, add to [{table}]: rounding = \"accept\"",
+        at.key, picoseconds.round()
+    )]
+    PartialPicosecond {
+        /// Where.
+        at: Box<Location>,
+        /// The period in picoseconds.
+        picoseconds: f64,
+        /// Path of the clock's table.
+        table: String,
+    },
+    /// A text that says nothing.
+    #[error("{at}: `{}` is empty\n  write: {form}", at.key)]
+    Empty {
+        /// Where.
+        at: Box<Location>,
+        /// What to write.
+        form: String,
+    },
+    /// A name that could not be typed on a command line.
+    #[error(
+        "{at}: `{}` is no name\n  accepted: 1 to 64 of the characters a-z, 0-9, `-` and `_`",
+        quoted(found)
+    )]
+    BadName {
+        /// Where.
+        at: Box<Location>,
+        /// The name found.
+        found: String,
+    },
+}
+
+/// A piece of the file as a message can show it: short, and without control characters.
+fn quoted(text: &str) -> String {
+    let mut shown = String::new();
+    for (index, c) in text.chars().enumerate() {
+        if index == QUOTED_CHARS_MAX {
+            shown.push_str("...");
+            break;
+        }
+        if c.is_control() {
+            // Writing to a `String` cannot fail.
+            let _ = write!(shown, "{}", c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+/// Where a key stands, in words.
+fn in_table(path: &str) -> String {
+    if path.is_empty() {
+        "at the top level".to_owned()
+    } else {
+        format!("in [{}]", quoted(path))
+    }
+}
+
+/// A line proposing the nearest of `accepted`, or nothing if none is near: at most a third of its
+/// characters may differ, so that `us` does not become `ns`.
+fn did_you_mean<S: AsRef<str>>(found: &str, accepted: &[S]) -> String {
+    if found.chars().count() > QUOTED_CHARS_MAX {
+        return String::new(); // far from everything, and the distance costs its length squared
+    }
+    let nearest = accepted
+        .iter()
+        .map(AsRef::as_ref)
+        .map(|name| (strsim::damerau_levenshtein(found, name), name))
+        .min(); // of equally near names the first in alphabetical order
+    match nearest {
+        Some((distance, name)) if distance <= name.chars().count() / 3 => {
+            format!("\n  did you mean `{name}`?")
+        }
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nearest_names_are_near() {
+        let accepted = ["kind", "clock", "width"];
+        assert_eq!(
+            did_you_mean("wdith", &accepted),
+            "\n  did you mean `width`?"
+        );
+        assert_eq!(did_you_mean("latency", &accepted), "");
+        assert_eq!(did_you_mean(&"w".repeat(100_000), &accepted), "");
+        assert_eq!(did_you_mean("us", &["ps", "ns"]), "");
+        assert_eq!(did_you_mean::<&str>("x", &[]), "");
+    }
+
+    #[test]
+    fn quoted_text_stays_on_its_line() {
+        assert_eq!(quoted("a\nb\u{1b}"), "a\\nb\\u{1b}");
+        assert_eq!(quoted(&"x".repeat(61)).len(), QUOTED_CHARS_MAX + 3);
+    }
+}

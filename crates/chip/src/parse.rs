@@ -1,0 +1,93 @@
+//! From the text of a chip file to a [`Chip`].
+//!
+//! The top level of the format; every table is read by the module that owns its values.
+//!
+//! ```
+//! use corecast_chip::{Chip, ChipError};
+//! let error = Chip::parse("name = 'mine'\n[clock]\n", "mine.toml").unwrap_err();
+//! assert!(matches!(error, ChipError::UnknownKey { .. }));
+//! assert!(error.to_string().starts_with("mine.toml:2: unknown key `clock`"));
+//! ```
+
+use corecast_core::request::RANKS_MAX;
+use toml::de::DeTable;
+
+use crate::chip::Chip;
+use crate::clock::Clock;
+use crate::endpoint::EndpointSpec;
+use crate::error::ChipError;
+use crate::network::NetworkSpec;
+use crate::provenance::Ledger;
+use crate::read::{Count, Section, Text};
+
+/// Most bytes of a chip file: 1 MiB, a thousand times what the built-in chips need.
+pub const FILE_BYTES_MAX: usize = 1 << 20;
+
+/// One rank per core, so no more than a communicator can have.
+const CORES: Count = Count {
+    unit: "cores",
+    min: 1,
+    max: RANKS_MAX as u64,
+};
+
+/// Reads a chip file. `file` is its name in errors.
+pub(crate) fn parse(text: &str, file: &str) -> Result<Chip, ChipError> {
+    if text.len() > FILE_BYTES_MAX {
+        return Err(ChipError::TooLarge {
+            file: file.to_owned(),
+            bytes_max: FILE_BYTES_MAX,
+        });
+    }
+    let text = Text { file, text };
+    let document = DeTable::parse(text.text).map_err(|error| {
+        let offset = error.span().map_or(0, |span| span.start);
+        ChipError::Syntax {
+            at: text.at(offset, ""),
+            column: text.column(offset),
+            message: error.message().trim().replace('\n', "; "),
+        }
+    })?;
+    read(&Section::root(text, document.get_ref()))
+}
+
+fn read(root: &Section<'_>) -> Result<Chip, ChipError> {
+    root.accept(&[
+        "name",
+        "summary",
+        "source",
+        "reference_clock",
+        "clocks",
+        "cores",
+        "network",
+        "endpoint",
+    ])?;
+    let (name, summary, source) = (
+        root.name("name")?,
+        root.text("summary")?,
+        root.text("source")?,
+    );
+    let mut ledger = Ledger::default();
+    let mut clocks = Vec::new();
+    for (name, section) in root.table("clocks")?.tables()? {
+        clocks.push(Clock::read(name, &section, &mut ledger)?);
+    }
+    if clocks.is_empty() {
+        return Err(root.no_clock());
+    }
+    let reference_clock = root.clock("reference_clock", &clocks)?;
+    let cores = root.table("cores")?;
+    cores.accept(&["max"])?;
+    let cores_max = cores.count("max", &CORES, &mut ledger)? as u32; // at most `RANKS_MAX`
+    let network = NetworkSpec::read(&root.table("network")?, &clocks, &mut ledger)?;
+    let endpoint = EndpointSpec::read(&root.table("endpoint")?, &clocks, &mut ledger)?;
+    Ok(Chip {
+        name,
+        summary,
+        source,
+        reference_clock,
+        cores_max,
+        network,
+        endpoint,
+        numbers: ledger.into_file_order(),
+    })
+}

@@ -1,0 +1,138 @@
+//! What every built-in chip must satisfy, and what the two papers say about theirs.
+
+use std::fs;
+use std::path::Path;
+
+use corecast_chip::{
+    BUILTIN, Chip, Clock, EndpointSpec, NetworkSpec, Provenance, builtin_names, find,
+};
+use corecast_core::{LinkId, Rank, Routes as _};
+
+fn chips() -> impl Iterator<Item = Chip> {
+    assert!(!BUILTIN.is_empty());
+    builtin_names().map(|name| Chip::builtin(name).expect("a listed chip exists"))
+}
+
+#[test]
+fn every_file_in_the_folder_is_listed() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../chips");
+    let entries = fs::read_dir(folder).expect("the folder is there");
+    let mut files: Vec<String> = entries
+        .map(|entry| entry.expect("readable").file_name())
+        .map(|name| name.into_string().expect("UTF-8"))
+        .filter_map(|name| Some(name.strip_suffix(".toml")?.to_owned()))
+        .collect();
+    files.sort();
+    let listed: Vec<_> = builtin_names().collect();
+    assert_eq!(
+        files, listed,
+        "add the missing files to `BUILTIN`, in this order"
+    );
+}
+
+#[test]
+fn names_in_list_and_file_agree() {
+    for (chip, name) in chips().zip(builtin_names()) {
+        assert_eq!(chip.name, name);
+    }
+    assert_eq!(Chip::builtin("none"), None);
+}
+
+#[test]
+fn every_number_has_a_source_and_is_listed() {
+    for (chip, (name, text)) in chips().zip(BUILTIN) {
+        let mut seen = Vec::new();
+        for parameter in chip.parameters() {
+            assert!(
+                !parameter.source.trim().is_empty(),
+                "{name}: {}",
+                parameter.key
+            );
+            let is_fitted = parameter.kind == Provenance::Fitted;
+            assert_eq!(
+                parameter.fitted_to.is_some(),
+                is_fitted,
+                "{name}: {}",
+                parameter.key
+            );
+            seen.push(parameter.key);
+        }
+        // In file order: the n-th number of the file is the n-th parameter.
+        let written: Vec<_> = text
+            .lines()
+            .filter_map(|line| Some(line.split_once(" = { value")?.0))
+            .collect();
+        let keys: Vec<_> = seen.iter().map(|path| path.rsplit('.').next()).collect();
+        assert_eq!(
+            keys,
+            written.into_iter().map(Some).collect::<Vec<_>>(),
+            "{name}"
+        );
+        let counted: usize = Provenance::ALL.iter().map(|&kind| chip.count(kind)).sum();
+        assert_eq!(counted, seen.len());
+    }
+}
+
+#[test]
+fn every_chip_can_be_used_in_a_request() {
+    for chip in chips() {
+        let mut request = corecast_core::Request::new(corecast_core::Collective::Bcast, 4, 64);
+        request.tuning.link_cost = chip.link_cost();
+        assert_eq!(request.check(), Ok(()));
+        let mut links = Vec::new();
+        chip.visit_links(Rank(1), Rank(2), &mut |link| links.push(link));
+        assert_eq!(links, [LinkId(2), LinkId(5)], "{}", chip.name);
+    }
+}
+
+/// Command, order, request, ready, complete, notify, queue depth, combine.
+fn mpe_numbers(chip: &Chip) -> [u64; 8] {
+    let EndpointSpec::Mpe(mpe) = chip.endpoint() else {
+        panic!("{} has an MPE", chip.name);
+    };
+    [
+        mpe.command_cycles,
+        mpe.order_cycles,
+        mpe.request_cycles,
+        mpe.ready_cycles,
+        mpe.complete_cycles,
+        mpe.notify_cycles,
+        u64::from(mpe.queue_depth),
+        mpe.combine_cycles_per_word,
+    ]
+}
+
+#[test]
+fn park_is_as_published() {
+    let chip = find("park2019-bus").expect("is built in");
+    let bus = Clock {
+        name: "bus".into(),
+        period_ps: 10_000,
+    };
+    assert_eq!((chip.reference_clock(), chip.cores_max()), (&bus, 32));
+    assert_eq!(mpe_numbers(&chip), [1, 1, 1, 1, 1, 4, 16, 1]);
+    let NetworkSpec::Crossbar(crossbar) = chip.network() else {
+        panic!("a crossbar");
+    };
+    assert_eq!((&crossbar.clock, crossbar.width_bytes), (&bus, 4));
+    let cost = chip.link_cost();
+    assert_eq!((cost.sync_cycles, cost.cycles_per_byte), (8.0, 0.25));
+}
+
+#[test]
+fn chung_is_as_published() {
+    let chip = find("chung2011-bus").expect("is built in");
+    assert_eq!(
+        (chip.reference_clock().period_ps, chip.cores_max()),
+        (5_000, 16)
+    );
+    assert_eq!(mpe_numbers(&chip), [1, 1, 1, 1, 1, 7, 16, 1]);
+    assert_eq!(chip.link_cost().sync_cycles, 11.0);
+}
+
+#[test]
+fn a_file_is_found_by_its_path() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../chips/park2019-bus.toml");
+    let chip = find(path.to_str().expect("UTF-8")).expect("valid");
+    assert_eq!(Some(chip), Chip::builtin("park2019-bus"));
+}
