@@ -5,7 +5,9 @@ use crate::algorithm::Algorithm;
 mod binary;
 mod binomial;
 mod chain;
+mod distance_mst;
 mod linear;
+mod mst;
 
 /// In the order in which they are listed to users.
 pub(crate) const ALL: &[&dyn Algorithm] = &[
@@ -13,6 +15,8 @@ pub(crate) const ALL: &[&dyn Algorithm] = &[
     &chain::Chain,
     &binary::Binary,
     &binomial::Binomial,
+    &mst::Mst,
+    &distance_mst::DistanceMst,
 ];
 
 #[cfg(test)]
