@@ -8,6 +8,8 @@ mod chain;
 mod distance_mst;
 mod linear;
 mod mst;
+mod van_de_geijn;
+mod van_de_geijn_modified;
 
 /// In the order in which they are listed to users.
 pub(crate) const ALL: &[&dyn Algorithm] = &[
@@ -17,6 +19,8 @@ pub(crate) const ALL: &[&dyn Algorithm] = &[
     &binomial::Binomial,
     &mst::Mst,
     &distance_mst::DistanceMst,
+    &van_de_geijn::VanDeGeijn,
+    &van_de_geijn_modified::VanDeGeijnModified,
 ];
 
 #[cfg(test)]
