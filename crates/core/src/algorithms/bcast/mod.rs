@@ -8,6 +8,7 @@ mod chain;
 mod distance_mst;
 mod linear;
 mod mst;
+mod pipelined;
 mod van_de_geijn;
 mod van_de_geijn_modified;
 
@@ -21,6 +22,7 @@ pub(crate) const ALL: &[&dyn Algorithm] = &[
     &distance_mst::DistanceMst,
     &van_de_geijn::VanDeGeijn,
     &van_de_geijn_modified::VanDeGeijnModified,
+    &pipelined::Pipelined,
 ];
 
 #[cfg(test)]
