@@ -2,6 +2,9 @@
 
 use crate::algorithm::Algorithm;
 
+mod ap;
+mod apoc;
+mod apoc_1bit;
 mod binary;
 mod binomial;
 mod chain;
@@ -23,6 +26,9 @@ pub(crate) const ALL: &[&dyn Algorithm] = &[
     &van_de_geijn::VanDeGeijn,
     &van_de_geijn_modified::VanDeGeijnModified,
     &pipelined::Pipelined,
+    &ap::Ap,
+    &apoc_1bit::Apoc1Bit,
+    &apoc::Apoc,
 ];
 
 #[cfg(test)]
