@@ -12,6 +12,7 @@ mod distance_mst;
 mod linear;
 mod mst;
 mod pipelined;
+mod scoreboard;
 mod van_de_geijn;
 mod van_de_geijn_modified;
 
@@ -29,6 +30,7 @@ pub(crate) const ALL: &[&dyn Algorithm] = &[
     &ap::Ap,
     &apoc_1bit::Apoc1Bit,
     &apoc::Apoc,
+    &scoreboard::Scoreboard,
 ];
 
 #[cfg(test)]
