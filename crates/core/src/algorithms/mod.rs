@@ -11,7 +11,7 @@ mod allreduce;
 mod alltoall;
 mod alltoallv;
 mod barrier;
-mod bcast;
+pub mod bcast;
 mod gather;
 mod reduce;
 mod reduce_scatter;

@@ -16,6 +16,8 @@ mod scoreboard;
 mod van_de_geijn;
 mod van_de_geijn_modified;
 
+pub use pipelined::optimal_parts;
+
 /// In the order in which they are listed to users.
 pub(crate) const ALL: &[&dyn Algorithm] = &[
     &linear::Linear,
