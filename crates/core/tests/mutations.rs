@@ -9,7 +9,10 @@ mod oracle;
 
 use std::collections::BTreeMap;
 
-use corecast_core::{FullCrossbar, Rank, Request, Schedule, algorithm, verify};
+use corecast_core::verify::Buffering;
+use corecast_core::{
+    Certificate, FullCrossbar, Rank, Request, Schedule, Violation, algorithm, verify,
+};
 use proptest::prelude::*;
 
 /// Sites per schedule and kind of damage; more are sampled evenly.
@@ -31,13 +34,43 @@ fn schedules(ranks: u32) -> impl Iterator<Item = Schedule> {
 /// What the oracle says, after checking that the verifier says the same.
 fn agreed(schedule: &Schedule, kind: &str) -> Result<(), oracle::Broken> {
     let judged = oracle::judge(schedule);
-    let violations = verify(schedule, &FullCrossbar).violations;
+    let certificate = verify(schedule, &FullCrossbar);
+    check_buffering(schedule, &certificate);
+    let violations = certificate.violations;
     assert_eq!(
         judged.is_ok(),
         violations.is_empty(),
         "{kind}: the oracle says {judged:?}, the verifier {violations:?}\n{schedule}"
     );
     judged
+}
+
+/// The certificate of a schedule that is stuck without buffers names the least power of two with
+/// which it is not, or none if there is none. Unmatched messages are reported instead.
+fn check_buffering(schedule: &Schedule, certificate: &Certificate) {
+    use Violation as V;
+    let cannot_run = |violation: &Violation| {
+        matches!(
+            violation,
+            V::UnmatchedSend { .. }
+                | V::UnmatchedRecv { .. }
+                | V::UnknownPeer { .. }
+                | V::UnknownChunk { .. }
+                | V::SelfMessage { .. }
+        )
+    };
+    let enough = |capacity: u32| oracle::completes_with_buffers(schedule, capacity as usize);
+    if certificate.violations.iter().any(cannot_run) {
+        return;
+    }
+    let agrees = match certificate.buffering {
+        Buffering::Rendezvous => true, // judged with the contents
+        Buffering::Messages(capacity) => {
+            enough(capacity) && (capacity == 1 || !enough(capacity / 2))
+        }
+        Buffering::Deadlock => !enough(1 << 20),
+    };
+    assert!(agrees, "{:?}\n{schedule}", certificate.buffering);
 }
 
 #[test]

@@ -90,6 +90,6 @@ fn no_orphan_algorithm_file() {
         }
         missing_in(&folder, Collective::from_name(&module), &mut missing);
     }
-    assert_eq!(folders, Collective::ALL.len(), "one folder per collective");
     assert!(missing.is_empty(), "lines to add:\n{}", missing.join("\n"));
+    assert_eq!(folders, Collective::ALL.len(), "one folder per collective");
 }

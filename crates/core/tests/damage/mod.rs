@@ -399,27 +399,32 @@ fn fuse_to_forward(schedule: &Schedule, site: usize) -> Option<Schedule> {
     })
 }
 
-/// Rank `site` and the next one send to each other before either receives.
+/// Two neighbouring ranks send one to three messages to each other before either receives.
 fn crossed_sends(schedule: &Schedule, site: usize) -> Option<Schedule> {
-    let a = Rank(u32::try_from(site).ok()?);
+    let (pair, messages) = (site / 3, 1 + site % 3);
+    let a = Rank(u32::try_from(pair).ok()?);
     let b = Rank(a.0 + 1);
     if b.0 >= schedule.ranks() {
         return None;
     }
     edited(schedule, |builder| {
-        let chunks = builder.list(&[ChunkId(0)]);
+        let (chunks, arrival) = (builder.list(&[ChunkId(0)]), Arrival::Store);
         for (rank, peer) in [(a, b), (b, a)] {
-            let arrival = Arrival::Store;
-            builder.push(0, rank, Op::Send { to: peer, chunks });
-            builder.push(
-                0,
-                rank,
-                Op::Recv {
-                    from: peer,
-                    chunks,
-                    arrival,
-                },
-            );
+            for _ in 0..messages {
+                builder.push(0, rank, Op::Send { to: peer, chunks });
+            }
+            let from = peer;
+            for _ in 0..messages {
+                builder.push(
+                    0,
+                    rank,
+                    Op::Recv {
+                        from,
+                        chunks,
+                        arrival,
+                    },
+                );
+            }
         }
         Some(())
     })

@@ -61,6 +61,47 @@ pub fn judge(schedule: &Schedule) -> Result<(), Broken> {
     check_outcome(schedule.spec(), &world.memory)
 }
 
+/// Whether every step completes when each ordered pair of ranks can buffer `capacity` messages (at
+/// least 1). Contents are of no importance.
+pub fn completes_with_buffers(schedule: &Schedule, capacity: usize) -> bool {
+    let ranks = schedule.ranks() as usize;
+    let mut buffered = vec![vec![0; ranks]; ranks];
+    let mut at = vec![0; ranks];
+    let mut done = vec![(false, false); ranks];
+    let mut moved = true;
+    while moved {
+        moved = false;
+        for rank in 0..ranks {
+            let Some(step) = schedule.steps(Rank(rank as u32)).get(at[rank]) else {
+                continue;
+            };
+            let (mut sent, mut received) = done[rank];
+            if let Some(half) = step.recv_half()
+                && !received
+                && buffered[half.from.index()][rank] > 0
+            {
+                buffered[half.from.index()][rank] -= 1;
+                (received, moved) = (true, true);
+            }
+            let has_data = received || !matches!(step.op, Op::Forward { .. });
+            if let Some(half) = step.send_half()
+                && !sent
+                && has_data
+                && buffered[rank][half.to.index()] < capacity
+            {
+                buffered[rank][half.to.index()] += 1;
+                (sent, moved) = (true, true);
+            }
+            done[rank] = (sent, received);
+            if (sent || step.send_half().is_none()) && (received || step.recv_half().is_none()) {
+                at[rank] += 1;
+                done[rank] = (false, false);
+            }
+        }
+    }
+    (0..ranks).all(|rank| at[rank] == schedule.steps(Rank(rank as u32)).len())
+}
+
 fn check_names(schedule: &Schedule) -> Result<(), Broken> {
     for rank in schedule.all_ranks() {
         for step in schedule.steps(rank) {
