@@ -38,6 +38,11 @@ pub enum Unsupported {
 /// bytes, so a schedule stays within a few gigabytes.
 pub const MESSAGES_MAX: u64 = 1 << 24;
 
+/// Most chunks in all messages of a schedule together: what a verifier or a machine has to keep
+/// track of. Few messages of very many chunks (a Bruck allgather over 16,384 ranks delivers 2^28)
+/// are refused by it.
+pub const DELIVERIES_MAX: u64 = 1 << 27;
+
 /// Why [`build`] made no schedule.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
@@ -71,6 +76,19 @@ pub enum BuildError {
         /// Messages needed.
         messages: u64,
     },
+    /// The messages would deliver more chunks than [`DELIVERIES_MAX`].
+    #[error(
+        "{algorithm} over {ranks} ranks delivers {deliveries} chunks, more than {DELIVERIES_MAX}; \
+         use fewer ranks or an algorithm that cuts the data into fewer chunks"
+    )]
+    TooManyDeliveries {
+        /// Name of the algorithm.
+        algorithm: &'static str,
+        /// Number of ranks.
+        ranks: u32,
+        /// Chunks in all messages together.
+        deliveries: u64,
+    },
 }
 
 /// The schedule of `algorithm` for `request`: the checked constructor, to be used wherever a
@@ -79,8 +97,9 @@ pub enum BuildError {
 /// # Errors
 /// [`BuildError::Request`] if [`Request::check`] refuses it, [`BuildError::WrongCollective`] if it
 /// is for another collective, [`BuildError::Unsupported`] if [`Algorithm::supports`] refuses it,
-/// [`BuildError::TooManyMessages`] if the schedule would be larger than [`MESSAGES_MAX`]. Nothing
-/// has been built then.
+/// [`BuildError::TooManyMessages`] if the schedule would be larger than [`MESSAGES_MAX`], all
+/// before anything is built; [`BuildError::TooManyDeliveries`] if its messages together hold more
+/// chunks than [`DELIVERIES_MAX`].
 pub fn build(algorithm: &dyn Algorithm, request: &Request) -> Result<Schedule, BuildError> {
     request.check()?;
     let (name, ranks) = (algorithm.name(), request.ranks);
@@ -100,7 +119,19 @@ pub fn build(algorithm: &dyn Algorithm, request: &Request) -> Result<Schedule, B
             messages,
         });
     }
-    Ok(algorithm.schedule(request))
+    let schedule = algorithm.schedule(request);
+    let delivered = schedule
+        .sends()
+        .map(|(_, _, half)| half.chunks.len() as u64);
+    let deliveries = delivered.sum();
+    if deliveries > DELIVERIES_MAX {
+        return Err(BuildError::TooManyDeliveries {
+            algorithm: name,
+            ranks,
+            deliveries,
+        });
+    }
+    Ok(schedule)
 }
 
 /// Closed form of what a schedule does, as functions of the request.
@@ -200,6 +231,8 @@ mod tests {
             "ring over 4096 ranks needs 33546240 messages, more than 16777216; use fewer ranks, \
              larger parts or an algorithm with fewer messages"
         );
+        let few_but_long = Request::new(C::Allgather, 16384, 64);
+        assert!(check(C::Allgather, "bruck", few_but_long).contains("delivers 268419072 chunks"));
     }
 
     #[test]

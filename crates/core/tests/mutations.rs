@@ -121,7 +121,11 @@ fn the_verifier_and_the_oracle_agree_on_damaged_schedules() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 5000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 10_000,
+        failure_persistence: None, // proptest prints the smallest failing damage
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn they_agree_on_schedules_damaged_several_times(

@@ -199,7 +199,11 @@ fn any_request() -> impl Strategy<Value = Request> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 1000,
+        failure_persistence: None, // proptest prints the smallest failing request
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn any_request_is_served_by_every_algorithm_that_supports_it(request in any_request()) {

@@ -39,7 +39,7 @@ pub fn halve(
     }
 }
 
-/// Appends the reverse of [`halve`] with the same `dimensions`: every position ends with all chunks.
+/// Appends the reverse of [`halve`] with the same `dimensions`; every position ends with all.
 pub fn join(
     builder: &mut ScheduleBuilder,
     fold: Fold,

@@ -12,9 +12,9 @@
 //! |---|---|---|
 //! | ceil(log2 p) | p ceil(log2 p) | (p - 1) n bytes |
 //!
-//! Optimal in rounds and bytes for any rank count. Rank r collects the blocks r, r + 1, ... in order;
-//! the last round sends only what is missing. The paper's final rotation of the receive buffer is not
-//! needed: chunks have names, and the machine puts them where they belong.
+//! Optimal in rounds and bytes for any rank count. Rank r collects the blocks r, r + 1, ... in
+//! order; the last round sends only what is missing. The paper's final rotation of the receive
+//! buffer is not needed: chunks have names, and the machine puts them where they belong.
 //! Source: Bruck, Ho, Kipnis, Upfal, Weathersby 1997, Efficient algorithms for all-to-all
 //! communications in multiport message-passing systems (concatenation).
 

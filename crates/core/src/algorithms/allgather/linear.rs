@@ -12,9 +12,9 @@
 //! |---|---|---|
 //! | p - 1 | p (p - 1) | (p - 1) n bytes |
 //!
-//! No block is passed on, so a late rank delays nobody's data but its own.
-//! The name is used for several algorithms; this is the one also called spreading-simple. Open MPI's
-//! "linear" instead gathers at rank 0 and broadcasts.
+//! No block is passed on, so a late rank delays nobody's data but its own. The name is used for
+//! several algorithms; this is the one also called spreading-simple. Open MPI's "linear" instead
+//! gathers at rank 0 and broadcasts.
 //! Source: Faraj and Yuan 2005, Automatic generation and tuning of MPI collective communication
 //! routines (spreading simple).
 

@@ -1,4 +1,4 @@
-//! Rabenseifner's algorithm: recursive halving adds ever smaller halves, recursive doubling joins them.
+//! Rabenseifner's algorithm: recursive halving adds, recursive doubling joins.
 //!
 //! ```text
 //! p = 4        round  0           1           2           3
@@ -13,12 +13,13 @@
 //! | | rounds | messages | busiest port |
 //! |---|---|---|---|
 //! | power of two | 2 log2 p | 2 p log2 p | 2 (p - 1) / p n bytes |
-//! | otherwise, with q = the power of two below | 2 log2 q + 2 | 2 q log2 q + 2 (p - q) | (2 (q - 1) / q + 1) n bytes |
+//! | otherwise | 2 log2 q + 2 | 2 q log2 q + 2 (p - q) | (2 (q - 1) / q + 1) n bytes |
 //!
-//! The vector is cut into q chunks; the long messages of the first and last rounds go to neighbours.
-//! With other rank counts the first `2 (p - q)` ranks are folded in pairs.
-//! Source: Rabenseifner 2004, Optimization of collective reduction operations; Thakur, Rabenseifner,
-//! Gropp 2005, section 4.5.
+//! Here q is the largest power of two that is not above p. The vector is cut into q chunks; the
+//! long messages of the first and last rounds go to neighbours. With other rank counts the first `2
+//! (p - q)` ranks are folded in pairs.
+//! Source: Rabenseifner 2004, Optimization of collective reduction operations; Thakur,
+//! Rabenseifner, Gropp 2005, section 4.5.
 
 use crate::algorithm::{Algorithm, Cost};
 use crate::collective::{Collective, Spec, Split};

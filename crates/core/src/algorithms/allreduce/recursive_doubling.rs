@@ -10,11 +10,11 @@
 //! | | rounds | messages | busiest port |
 //! |---|---|---|---|
 //! | power of two | log2 p | p log2 p | n log2 p bytes |
-//! | otherwise, with q = the power of two below | log2 q + 2 | q log2 q + 2 (p - q) | n (log2 q + 1) bytes |
+//! | otherwise | log2 q + 2 | q log2 q + 2 (p - q) | n (log2 q + 1) bytes |
 //!
-//! With other rank counts the first `2 (p - q)` ranks are folded in pairs.
-//! Both neighbours combine the same two operands, so all ranks end with the same bits for every
-//! operator that is commutative to the bit.
+//! Here q is the largest power of two below p. With other rank counts the first `2 (p - q)` ranks
+//! are folded in pairs. Both neighbours combine the same two operands, so all ranks end with the
+//! same bits for every operator that is commutative to the bit.
 //! Source: Thakur, Rabenseifner, Gropp 2005, section 4.5.
 
 use crate::algorithm::{Algorithm, Cost};

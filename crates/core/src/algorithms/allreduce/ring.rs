@@ -14,8 +14,8 @@
 //! |---|---|---|
 //! | 2 (p - 1) | 2 p (p - 1) | 2 (p - 1) / p n bytes, the least possible |
 //!
-//! The vector is cut into p chunks; chunk c is combined in the order c + 1, c + 2, ..., c around the
-//! ring and is complete at rank c after p - 1 rounds.
+//! The vector is cut into p chunks; chunk c is combined in the order c + 1, c + 2, ..., c around
+//! the ring and is complete at rank c after p - 1 rounds.
 //! Source: Patarasuk and Yuan 2009, Bandwidth optimal all-reduce algorithms for clusters of
 //! workstations.
 

@@ -12,8 +12,8 @@
 //! The plain loop over peers of MPI libraries, with blocking operations: when two ranks reach each
 //! other they swap both blocks at once, which also makes it free of deadlock. The pair (a, b) meets
 //! in round a + b - 1; that all ranks begin with the same peers makes it twice as long as pairwise.
-//! Source: the "basic linear" alltoall of MPI libraries; Thakur, Rabenseifner, Gropp 2005, section 4.3,
-//! on why the order should be rotated instead.
+//! Source: the "basic linear" alltoall of MPI libraries; Thakur, Rabenseifner, Gropp 2005, section
+//! 4.3, on why the order should be rotated instead.
 
 use super::pair_list;
 use crate::algorithm::{Algorithm, Cost};

@@ -1,4 +1,4 @@
-//! Pairwise: p - 1 rounds, each a permutation in which every rank sends to and receives from one other.
+//! Pairwise: p - 1 rounds, in each of which every rank sends to one and receives from one.
 //!
 //! ```text
 //! p = 4, XOR pairs    round  0         1         2
@@ -12,8 +12,8 @@
 //! |---|---|---|
 //! | p - 1 | p (p - 1) | (p - 1) n bytes |
 //!
-//! The fewest rounds in which every block goes straight to its receiver.
-//! For powers of two the partner is `rank XOR (round + 1)`, so both directions of a pair are one swap.
+//! The fewest rounds in which every block goes straight to its receiver. For powers of two the
+//! partner is `rank XOR (round + 1)`, so both directions of a pair are one swap.
 //! Source: Thakur, Rabenseifner, Gropp 2005, section 4.3.
 
 use super::pair_list;

@@ -14,10 +14,9 @@
 //! |---|---|
 //! | 2 ((D - 1) k + min(k, m)) (0 for one rank) | 2 (p - 1) |
 //!
-//! Rank r reports to rank (r - 1) / k; the arity k is `tuning.arity`. A parent hears its children one
-//! after the other in numeric order, so each level above the deepest takes k rounds.
-//! The labels are for ports that take one message at a time; a machine starts a report as soon as it
-//! can.
+//! Rank r reports to rank (r - 1) / k; the arity k is `tuning.arity`. A parent hears its children
+//! one after the other in numeric order, so each level above the deepest takes k rounds. The labels
+//! are for ports that take one message at a time; a machine starts a report as soon as it can.
 //! Source: Yagna and Mueller 2013, section 2.3 (rooted k-ary trees, "typically k=3 provides optimal
 //! performance"); Mellor-Crummey and Scott 1991, section 3.2 (combining tree).
 

@@ -10,8 +10,8 @@
 //! |---|---|
 //! | 2 (p - 1) | 2 (p - 1) |
 //!
-//! Source: the central barrier (Mellor-Crummey and Scott 1991, Algorithms for scalable synchronization,
-//! section 3.1) with messages for the counter.
+//! Source: the central barrier (Mellor-Crummey and Scott 1991, Algorithms for scalable
+//! synchronization, section 3.1) with messages for the counter.
 
 use crate::algorithm::{Algorithm, Cost};
 use crate::collective::{Collective, Spec, Split};

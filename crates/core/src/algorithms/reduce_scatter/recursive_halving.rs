@@ -1,4 +1,4 @@
-//! Recursive halving: neighbours in one dimension of a hypercube swap halves of what they still hold.
+//! Recursive halving: neighbours in one dimension of a hypercube swap halves.
 //!
 //! ```text
 //! p = 4        round  0           1
