@@ -7,7 +7,7 @@
 //! ```
 //! use corecast_core::{Collective, Request, algorithm};
 //! let binomial = algorithm::find(Collective::Bcast, "binomial").unwrap();
-//! let schedule = binomial.schedule(&Request::new(Collective::Bcast, 8, 64));
+//! let schedule = algorithm::build(binomial, &Request::new(Collective::Bcast, 8, 64)).unwrap();
 //! assert_eq!(schedule.rounds(), 3);
 //! ```
 
@@ -15,7 +15,7 @@ use thiserror::Error;
 
 use crate::algorithms;
 use crate::collective::Collective;
-use crate::request::Request;
+use crate::request::{Request, RequestError};
 use crate::schedule::Schedule;
 
 /// Why an algorithm cannot serve a request; the text is meant for users.
@@ -32,6 +32,106 @@ pub enum Unsupported {
         /// An algorithm that takes any number.
         instead: &'static str,
     },
+}
+
+/// Most messages of a schedule that [`build`] makes. A message is one or two steps of some 40
+/// bytes, so a schedule stays within a few gigabytes.
+pub const MESSAGES_MAX: u64 = 1 << 24;
+
+/// Most chunks in all messages of a schedule together: what a verifier or a machine has to keep
+/// track of. Few messages of very many chunks (a Bruck allgather over 16,384 ranks delivers 2^28)
+/// are refused by it.
+pub const DELIVERIES_MAX: u64 = 1 << 27;
+
+/// Why [`build`] made no schedule.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// No algorithm could serve the request.
+    #[error(transparent)]
+    Request(#[from] RequestError),
+    /// This algorithm cannot serve the request.
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
+    /// The algorithm performs another collective.
+    #[error("{algorithm} performs {performs}, the request asks for {asked}")]
+    WrongCollective {
+        /// Name of the algorithm.
+        algorithm: &'static str,
+        /// What it performs.
+        performs: Collective,
+        /// What the request asks for.
+        asked: Collective,
+    },
+    /// The schedule would be larger than [`MESSAGES_MAX`].
+    #[error(
+        "{algorithm} over {ranks} ranks needs {messages} messages, more than {MESSAGES_MAX}; \
+         use fewer ranks, larger parts or an algorithm with fewer messages"
+    )]
+    TooManyMessages {
+        /// Name of the algorithm.
+        algorithm: &'static str,
+        /// Number of ranks.
+        ranks: u32,
+        /// Messages needed.
+        messages: u64,
+    },
+    /// The messages would deliver more chunks than [`DELIVERIES_MAX`].
+    #[error(
+        "{algorithm} over {ranks} ranks delivers {deliveries} chunks, more than {DELIVERIES_MAX}; \
+         use fewer ranks or an algorithm that cuts the data into fewer chunks"
+    )]
+    TooManyDeliveries {
+        /// Name of the algorithm.
+        algorithm: &'static str,
+        /// Number of ranks.
+        ranks: u32,
+        /// Chunks in all messages together.
+        deliveries: u64,
+    },
+}
+
+/// The schedule of `algorithm` for `request`: the checked constructor, to be used wherever a
+/// request comes from outside.
+///
+/// # Errors
+/// [`BuildError::Request`] if [`Request::check`] refuses it, [`BuildError::WrongCollective`] if it
+/// is for another collective, [`BuildError::Unsupported`] if [`Algorithm::supports`] refuses it,
+/// [`BuildError::TooManyMessages`] if the schedule would be larger than [`MESSAGES_MAX`], all
+/// before anything is built; [`BuildError::TooManyDeliveries`] if its messages together hold more
+/// chunks than [`DELIVERIES_MAX`].
+pub fn build(algorithm: &dyn Algorithm, request: &Request) -> Result<Schedule, BuildError> {
+    request.check()?;
+    let (name, ranks) = (algorithm.name(), request.ranks);
+    if algorithm.collective() != request.collective {
+        return Err(BuildError::WrongCollective {
+            algorithm: name,
+            performs: algorithm.collective(),
+            asked: request.collective,
+        });
+    }
+    algorithm.supports(request)?;
+    let messages = algorithm.cost(request).messages;
+    if messages > MESSAGES_MAX {
+        return Err(BuildError::TooManyMessages {
+            algorithm: name,
+            ranks,
+            messages,
+        });
+    }
+    let schedule = algorithm.schedule(request);
+    let delivered = schedule
+        .sends()
+        .map(|(_, _, half)| half.chunks.len() as u64);
+    let deliveries = delivered.sum();
+    if deliveries > DELIVERIES_MAX {
+        return Err(BuildError::TooManyDeliveries {
+            algorithm: name,
+            ranks,
+            deliveries,
+        });
+    }
+    Ok(schedule)
 }
 
 /// Closed form of what a schedule does, as functions of the request.
@@ -76,7 +176,7 @@ pub trait Algorithm: Sync {
     /// Closed-form cost for a supported request.
     fn cost(&self, request: &Request) -> Cost;
 
-    /// The schedule for a checked and supported request.
+    /// The schedule for a checked and supported request; [`build`] checks first.
     fn schedule(&self, request: &Request) -> Schedule;
 }
 
@@ -94,4 +194,56 @@ pub fn of(collective: Collective) -> impl Iterator<Item = &'static dyn Algorithm
 #[must_use]
 pub fn find(collective: Collective, name: &str) -> Option<&'static dyn Algorithm> {
     of(collective).find(|algorithm| algorithm.name() == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(collective: Collective, name: &str, request: &Request) -> String {
+        let algorithm = find(collective, name).expect("registered");
+        let refused = build(algorithm, request).expect_err("must refuse");
+        refused.to_string()
+    }
+
+    #[test]
+    fn refusals_say_what_would_be_right() {
+        use Collective as C;
+        let check = |collective, name, request| refusal(collective, name, &request);
+        assert_eq!(
+            check(C::Bcast, "linear", Request::new(C::Bcast, 0, 64)),
+            "0 ranks is out of range; a communicator has 1 to 1048576 ranks"
+        );
+        assert_eq!(
+            check(C::Bcast, "linear", Request::new(C::Gather, 4, 64)),
+            "linear performs bcast, the request asks for gather"
+        );
+        assert_eq!(
+            check(
+                C::Allgather,
+                "recursive-doubling",
+                Request::new(C::Allgather, 6, 64)
+            ),
+            "recursive-doubling needs a power of two ranks, not 6; try bruck"
+        );
+        assert_eq!(
+            check(C::Allreduce, "ring", Request::new(C::Allreduce, 4096, 64)),
+            "ring over 4096 ranks needs 33546240 messages, more than 16777216; use fewer ranks, \
+             larger parts or an algorithm with fewer messages"
+        );
+        let few_but_long = Request::new(C::Allgather, 16384, 64);
+        assert!(check(C::Allgather, "bruck", few_but_long).contains("delivers 268419072 chunks"));
+    }
+
+    #[test]
+    fn suggested_algorithms_exist_and_take_what_was_refused() {
+        let request = |collective| Request::new(collective, 6, 64);
+        for algorithm in all() {
+            let refused = algorithm.supports(&request(algorithm.collective()));
+            if let Err(Unsupported::NotPowerOfTwo { instead, .. }) = refused {
+                let instead = find(algorithm.collective(), instead).expect("registered");
+                assert!(build(instead, &request(algorithm.collective())).is_ok());
+            }
+        }
+    }
 }

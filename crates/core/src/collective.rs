@@ -320,25 +320,85 @@ impl Spec {
         }
     }
 
-    /// The chunks that `rank` holds before the first step, ascending.
+    /// The chunks that `rank` holds before the first step, ascending: those for which
+    /// [`Spec::holds_initially`] is true, without a look at the others.
     pub fn initial_chunks(&self, rank: Rank) -> impl Iterator<Item = ChunkId> + '_ {
-        self.select(rank, Self::holds_initially)
+        use Collective as C;
+        let blocks = match self.collective {
+            C::Bcast | C::Scatter if rank == self.root => self.every_block(),
+            C::Bcast | C::Scatter => Blocks::none(),
+            C::Gather | C::Allgather => Blocks::one(rank.0),
+            C::Reduce | C::Allreduce | C::ReduceScatter | C::Barrier => self.every_block(),
+            C::Alltoall | C::Alltoallv => Blocks {
+                first: rank.0 * self.ranks,
+                stride: 1,
+                count: self.ranks,
+            },
+        };
+        blocks.flat_map(|block| self.block_chunks(block))
     }
 
-    /// The chunks that `rank` must hold after its last step, ascending.
+    /// The chunks that `rank` must hold after its last step, ascending: those for which
+    /// [`Spec::wants_finally`] is true, without a look at the others.
     pub fn final_chunks(&self, rank: Rank) -> impl Iterator<Item = ChunkId> + '_ {
-        self.select(rank, Self::wants_finally)
+        use Collective as C;
+        let blocks = match self.collective {
+            C::Bcast | C::Allgather | C::Allreduce | C::Barrier => self.every_block(),
+            C::Gather | C::Reduce if rank == self.root => self.every_block(),
+            C::Gather | C::Reduce => Blocks::none(),
+            C::Scatter | C::ReduceScatter => Blocks::one(rank.0),
+            C::Alltoall | C::Alltoallv => Blocks {
+                first: rank.0,
+                stride: self.ranks,
+                count: self.ranks,
+            },
+        };
+        blocks.flat_map(|block| self.block_chunks(block))
     }
 
-    fn select(
-        &self,
-        rank: Rank,
-        keep: fn(&Self, Rank, ChunkId) -> bool,
-    ) -> impl Iterator<Item = ChunkId> + '_ {
-        // All chunks of a block share their conditions, so whole blocks are skipped at once.
-        (0..self.blocks())
-            .filter(move |&block| keep(self, rank, self.chunk(block, 0)))
-            .flat_map(move |block| self.block_chunks(block))
+    fn every_block(&self) -> Blocks {
+        Blocks {
+            first: 0,
+            stride: 1,
+            count: self.blocks(),
+        }
+    }
+}
+
+/// Evenly spaced blocks, ascending. An alltoall has a block per pair of ranks; looking at all of
+/// them for every rank would take the cube of the number of ranks.
+struct Blocks {
+    first: u32,
+    stride: u32,
+    count: u32,
+}
+
+impl Blocks {
+    fn none() -> Self {
+        Self {
+            first: 0,
+            stride: 1,
+            count: 0,
+        }
+    }
+
+    fn one(block: u32) -> Self {
+        Self {
+            first: block,
+            stride: 1,
+            count: 1,
+        }
+    }
+}
+
+impl Iterator for Blocks {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        self.count = self.count.checked_sub(1)?;
+        let block = self.first;
+        self.first += self.stride;
+        Some(block)
     }
 }
 
@@ -377,6 +437,23 @@ mod tests {
             assert_eq!(Collective::from_name(collective.name()), Some(collective));
         }
         assert_eq!(Collective::from_name("broadcast"), None);
+    }
+
+    #[test]
+    fn listed_chunks_are_those_of_the_conditions() {
+        for collective in Collective::ALL {
+            for ranks in 1..=5 {
+                let request = Request::new(collective, ranks, 12).with_root(Rank(ranks / 2));
+                let spec = Spec::new(&request, Split::Even(2));
+                let all = || (0..spec.chunks()).map(ChunkId);
+                for rank in (0..ranks).map(Rank) {
+                    let held = all().filter(|&chunk| spec.holds_initially(rank, chunk));
+                    assert!(spec.initial_chunks(rank).eq(held), "{collective} {ranks}");
+                    let wanted = all().filter(|&chunk| spec.wants_finally(rank, chunk));
+                    assert!(spec.final_chunks(rank).eq(wanted), "{collective} {ranks}");
+                }
+            }
+        }
     }
 
     #[test]

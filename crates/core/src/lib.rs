@@ -10,7 +10,8 @@
 //! ```
 //! use corecast_core::{Collective, Request, algorithm, verify};
 //! let request = Request::new(Collective::Bcast, 6, 100);
-//! let schedule = algorithm::find(Collective::Bcast, "binomial").unwrap().schedule(&request);
+//! let binomial = algorithm::find(Collective::Bcast, "binomial").unwrap();
+//! let schedule = algorithm::build(binomial, &request).unwrap();
 //! let certificate = verify(&schedule, &corecast_core::FullCrossbar);
 //! assert!(certificate.is_correct());
 //! ```
@@ -24,10 +25,11 @@ pub mod pattern;
 pub mod reduce;
 pub mod request;
 pub mod schedule;
+mod show;
 pub mod status;
 pub mod verify;
 
-pub use algorithm::{Algorithm, Cost, Unsupported};
+pub use algorithm::{Algorithm, BuildError, Cost, Unsupported};
 pub use collective::{Collective, Combine, Spec, Split};
 pub use ids::{ChunkId, Rank, RoundIdx};
 pub use reduce::{ElementType, ReduceOp};

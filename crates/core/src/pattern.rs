@@ -8,6 +8,16 @@
 //! assert_eq!(around.position(Rank(1)), 3);
 //! ```
 
+mod fold;
+mod halving;
+mod ring;
+mod tree;
+
+pub use fold::Fold;
+pub use halving::{halve, join};
+pub use ring::ring_pass;
+pub use tree::{TreeEdge, binomial_edges};
+
 use crate::ids::Rank;
 use crate::request::Request;
 use crate::schedule::{Arrival, ChunkList, Op};

@@ -35,6 +35,27 @@ impl ChunkList {
     pub const fn is_empty(self) -> bool {
         self.len == 0
     }
+
+    /// The `len` chunks of this list from position `first` on.
+    ///
+    /// Messages that name neighbouring chunks of one list share its storage, so that a schedule
+    /// over many ranks stays small.
+    ///
+    /// # Panics
+    /// If the list ends before that.
+    #[must_use]
+    pub fn slice(self, first: u32, len: u32) -> Self {
+        let end = u64::from(first) + u64::from(len);
+        assert!(
+            end <= u64::from(self.len),
+            "{first} + {len} chunks in a list of {}",
+            self.len
+        );
+        Self {
+            start: self.start + first,
+            len,
+        }
+    }
 }
 
 /// What a receiving step does with the data that arrives.
@@ -410,6 +431,18 @@ impl ScheduleBuilder {
 
     fn transfer(&mut self, round: u32, from: Rank, to: Rank, chunks: &[ChunkId], arrival: Arrival) {
         let chunks = self.list(chunks);
+        self.deliver(round, from, to, chunks, arrival);
+    }
+
+    /// Appends a send of a list to `from` and the matching receive to `to`.
+    pub fn deliver(
+        &mut self,
+        round: u32,
+        from: Rank,
+        to: Rank,
+        chunks: ChunkList,
+        arrival: Arrival,
+    ) {
         self.push(round, from, Op::Send { to, chunks });
         self.push(
             round,
@@ -420,6 +453,53 @@ impl ScheduleBuilder {
                 arrival,
             },
         );
+    }
+
+    /// Appends one round of messages `(from, to, chunks)` that travel at the same time: a rank
+    /// that sends and receives does both in one [`Op::Exchange`], so nothing can deadlock.
+    ///
+    /// # Panics
+    /// If a rank would send or receive twice.
+    pub fn exchange_round(
+        &mut self,
+        round: u32,
+        arrival: Arrival,
+        messages: impl IntoIterator<Item = (Rank, Rank, ChunkList)>,
+    ) {
+        let ranks = self.steps.len();
+        let mut outgoing: Vec<Option<(Rank, ChunkList)>> = vec![None; ranks];
+        let mut incoming = outgoing.clone();
+        for (sender, receiver, chunks) in messages {
+            let sends = outgoing[sender.index()].replace((receiver, chunks));
+            assert!(
+                sends.is_none(),
+                "rank {sender} sends twice in round {round}"
+            );
+            let receives = incoming[receiver.index()].replace((sender, chunks));
+            assert!(
+                receives.is_none(),
+                "rank {receiver} receives twice in round {round}"
+            );
+        }
+        for (index, halves) in outgoing.into_iter().zip(incoming).enumerate() {
+            let op = match halves {
+                (None, None) => continue,
+                (Some((to, chunks)), None) => Op::Send { to, chunks },
+                (None, Some((from, chunks))) => Op::Recv {
+                    from,
+                    chunks,
+                    arrival,
+                },
+                (Some((to, send)), Some((from, recv))) => Op::Exchange {
+                    to,
+                    send,
+                    from,
+                    recv,
+                    arrival,
+                },
+            };
+            self.push(round, Rank(index as u32), op);
+        }
     }
 
     /// The steps of `rank`, to be changed at will.

@@ -3,9 +3,9 @@
 //! Separate checks, each of which can fail alone:
 //!
 //! 1. *structure*: every peer and chunk exists, nobody sends to itself;
-//! 2. *matching* ([`matching`]): the k-th send from a to b meets the k-th receive of b from a, both
+//! 2. *matching* (`matching`): the k-th send from a to b meets the k-th receive of b from a, both
 //!    name the same chunks and the same round, and nothing is left over;
-//! 3. *execution* ([`execute`]): program order with per-pair queues, symbolically: no deadlock
+//! 3. *execution* (`execute`): program order with per-pair queues, symbolically: no deadlock
 //!    under rendezvous (or else with the fewest buffered messages per pair), every sent chunk is
 //!    held, every contribution is reduced exactly once, every postcondition holds;
 //! 4. *links*: how many messages share a link in one round under the chip's routing.

@@ -1,6 +1,16 @@
-//! Algorithms of allgather.
+//! Allgather: every rank receives every rank's block.
 
 use crate::algorithm::Algorithm;
 
+mod bruck;
+mod linear;
+mod recursive_doubling;
+mod ring;
+
 /// In the order in which they are listed to users.
-pub(crate) const ALL: &[&dyn Algorithm] = &[];
+pub(crate) const ALL: &[&dyn Algorithm] = &[
+    &linear::Linear,
+    &ring::Ring,
+    &recursive_doubling::RecursiveDoubling,
+    &bruck::Bruck,
+];

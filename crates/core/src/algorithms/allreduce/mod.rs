@@ -1,6 +1,16 @@
-//! Algorithms of allreduce.
+//! Allreduce: every rank receives the element-wise reduction of all vectors.
 
 use crate::algorithm::Algorithm;
 
+mod rabenseifner;
+mod recursive_doubling;
+mod reduce_bcast;
+mod ring;
+
 /// In the order in which they are listed to users.
-pub(crate) const ALL: &[&dyn Algorithm] = &[];
+pub(crate) const ALL: &[&dyn Algorithm] = &[
+    &recursive_doubling::RecursiveDoubling,
+    &rabenseifner::Rabenseifner,
+    &ring::Ring,
+    &reduce_bcast::ReduceBcast,
+];

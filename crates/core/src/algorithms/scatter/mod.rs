@@ -1,6 +1,9 @@
-//! Algorithms of scatter.
+//! Scatter: every rank receives its block of the root.
 
 use crate::algorithm::Algorithm;
 
+mod binomial;
+mod linear;
+
 /// In the order in which they are listed to users.
-pub(crate) const ALL: &[&dyn Algorithm] = &[];
+pub(crate) const ALL: &[&dyn Algorithm] = &[&linear::Linear, &binomial::Binomial];

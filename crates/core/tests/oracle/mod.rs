@@ -1,0 +1,290 @@
+//! A second opinion on schedules, as plain as possible and without any code of the verifier.
+//!
+//! Every rank has a memory of explicit multisets of contributions. Ranks are moved along by trying
+//! every pair of ranks until nothing moves. What a collective promises is written down here once
+//! more, from its definition.
+
+use std::collections::BTreeMap;
+
+use corecast_core::{Arrival, ChunkId, Collective, Op, Rank, Schedule, Spec, Step};
+
+/// What a chunk of memory is made of: contributions `(rank, chunk)`, and how often each is in it.
+type Value = BTreeMap<(u32, u32), u32>;
+
+/// Why a schedule does not mean what its specification says.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Broken {
+    /// A step names a rank or a chunk that does not exist, or its own rank.
+    Structure,
+    /// Sender and receiver disagree about chunks or rounds.
+    Labels,
+    /// A rank sends what it does not hold.
+    Unheld,
+    /// Data that is only moved is reduced.
+    Unreducible,
+    /// A contribution enters a sum twice, even if the sum is thrown away later.
+    Twice,
+    /// Not every step completes when every send waits for its receiver.
+    Stuck,
+    /// A rank ends without what it was promised.
+    Outcome,
+}
+
+struct World<'a> {
+    schedule: &'a Schedule,
+    memory: Vec<BTreeMap<u32, Value>>,
+    at: Vec<usize>,
+    sent: Vec<bool>,
+    received: Vec<bool>,
+    /// What the current step of a rank sends, as it was when the rank came to the step.
+    outgoing: Vec<Option<Vec<Option<Value>>>>,
+}
+
+/// Executes the schedule with every send waiting for its receiver and judges the result.
+pub fn judge(schedule: &Schedule) -> Result<(), Broken> {
+    check_names(schedule)?;
+    let ranks = schedule.ranks() as usize;
+    let mut world = World {
+        schedule,
+        memory: initial_memory(schedule.spec()),
+        at: vec![0; ranks],
+        sent: vec![false; ranks],
+        received: vec![false; ranks],
+        outgoing: vec![None; ranks],
+    };
+    (0..ranks).for_each(|rank| world.enter_step(rank));
+    while world.sweep()? {}
+    let all_done = (0..ranks).all(|rank| world.step(rank).is_none());
+    if !all_done {
+        return Err(Broken::Stuck);
+    }
+    check_outcome(schedule.spec(), &world.memory)
+}
+
+/// Whether every step completes when each ordered pair of ranks can buffer `capacity` messages (at
+/// least 1). Contents are of no importance.
+pub fn completes_with_buffers(schedule: &Schedule, capacity: usize) -> bool {
+    let ranks = schedule.ranks() as usize;
+    let mut buffered = vec![vec![0; ranks]; ranks];
+    let mut at = vec![0; ranks];
+    let mut done = vec![(false, false); ranks];
+    let mut moved = true;
+    while moved {
+        moved = false;
+        for rank in 0..ranks {
+            let Some(step) = schedule.steps(Rank(rank as u32)).get(at[rank]) else {
+                continue;
+            };
+            let (mut sent, mut received) = done[rank];
+            if let Some(half) = step.recv_half()
+                && !received
+                && buffered[half.from.index()][rank] > 0
+            {
+                buffered[half.from.index()][rank] -= 1;
+                (received, moved) = (true, true);
+            }
+            let has_data = received || !matches!(step.op, Op::Forward { .. });
+            if let Some(half) = step.send_half()
+                && !sent
+                && has_data
+                && buffered[rank][half.to.index()] < capacity
+            {
+                buffered[rank][half.to.index()] += 1;
+                (sent, moved) = (true, true);
+            }
+            done[rank] = (sent, received);
+            if (sent || step.send_half().is_none()) && (received || step.recv_half().is_none()) {
+                at[rank] += 1;
+                done[rank] = (false, false);
+            }
+        }
+    }
+    (0..ranks).all(|rank| at[rank] == schedule.steps(Rank(rank as u32)).len())
+}
+
+fn check_names(schedule: &Schedule) -> Result<(), Broken> {
+    for rank in schedule.all_ranks() {
+        for step in schedule.steps(rank) {
+            let send = step.send_half().map(|half| (half.to, half.chunks));
+            let receive = step.recv_half().map(|half| (half.from, half.chunks));
+            for (peer, chunks) in [send, receive].into_iter().flatten() {
+                let chunks = schedule.chunks(chunks);
+                let unknown = chunks
+                    .iter()
+                    .any(|chunk| chunk.0 >= schedule.spec().chunks());
+                if unknown || peer == rank || peer.0 >= schedule.ranks() {
+                    return Err(Broken::Structure);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+impl World<'_> {
+    fn step(&self, rank: usize) -> Option<Step> {
+        let steps = self.schedule.steps(Rank(rank as u32));
+        steps.get(self.at[rank]).copied()
+    }
+
+    fn enter_step(&mut self, rank: usize) {
+        let Some(step) = self.step(rank) else { return };
+        self.sent[rank] = step.send_half().is_none();
+        self.received[rank] = step.recv_half().is_none();
+        self.outgoing[rank] = None;
+        if !matches!(step.op, Op::Forward { .. }) {
+            self.take_outgoing(rank, step);
+        }
+    }
+
+    fn take_outgoing(&mut self, rank: usize, step: Step) {
+        let Some(half) = step.send_half() else { return };
+        let chunks = self.schedule.chunks(half.chunks).iter();
+        let values = chunks.map(|chunk| self.memory[rank].get(&chunk.0).cloned());
+        self.outgoing[rank] = Some(values.collect());
+    }
+
+    /// Whether a message from `from` would be taken by `to` now. A `Forward` takes a message only
+    /// when the next rank would take it from there.
+    fn is_open(&self, from: usize, to: usize, hops_left: usize) -> bool {
+        let Some(step) = self.step(to) else {
+            return false;
+        };
+        let expects = step
+            .recv_half()
+            .is_some_and(|half| half.from.index() == from);
+        if !expects || self.received[to] || hops_left == 0 {
+            return false;
+        }
+        match step.op {
+            Op::Forward { to: next, .. } => self.is_open(to, next.index(), hops_left - 1),
+            _ => true,
+        }
+    }
+
+    /// Moves every message that can move; returns whether any did.
+    fn sweep(&mut self) -> Result<bool, Broken> {
+        let ranks = self.at.len();
+        let mut moved = false;
+        for from in 0..ranks {
+            let Some(step) = self.step(from) else {
+                continue;
+            };
+            let Some(send) = step.send_half() else {
+                continue;
+            };
+            let to = send.to.index();
+            let has_data = self.outgoing[from].is_some();
+            if self.sent[from] || !has_data || !self.is_open(from, to, ranks) {
+                continue;
+            }
+            self.transfer(from, to, step)?;
+            moved = true;
+        }
+        Ok(moved)
+    }
+
+    fn transfer(&mut self, from: usize, to: usize, sender: Step) -> Result<(), Broken> {
+        let receiver = self
+            .step(to)
+            .expect("the receiver is at the step that is open");
+        let send = sender.send_half().expect("the sender is at a send");
+        let receive = receiver.recv_half().expect("the receiver is at a receive");
+        let named = self.schedule.chunks(send.chunks);
+        if named != self.schedule.chunks(receive.chunks) || send.round != receive.round {
+            return Err(Broken::Labels);
+        }
+        let values = self.outgoing[from].take().expect("the sender has data");
+        for (chunk, value) in named.iter().zip(values) {
+            let value = value.ok_or(Broken::Unheld)?;
+            match receive.arrival {
+                Arrival::Store => {
+                    self.memory[to].insert(chunk.0, value);
+                }
+                Arrival::Reduce => self.add(to, *chunk, &value)?,
+            }
+        }
+        self.sent[from] = true;
+        self.received[to] = true;
+        if matches!(receiver.op, Op::Forward { .. }) {
+            self.take_outgoing(to, receiver);
+        }
+        for rank in [from, to] {
+            if self.sent[rank] && self.received[rank] {
+                self.at[rank] += 1;
+                self.enter_step(rank);
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, rank: usize, chunk: ChunkId, arrived: &Value) -> Result<(), Broken> {
+        use Collective as C;
+        let collective = self.schedule.spec().collective();
+        let sums = matches!(collective, C::Reduce | C::Allreduce | C::ReduceScatter);
+        if !sums && collective != C::Barrier {
+            return Err(Broken::Unreducible);
+        }
+        let held = self.memory[rank].entry(chunk.0).or_default();
+        for (&contribution, &times) in arrived {
+            let total = held.entry(contribution).or_default();
+            *total += times;
+            if sums && *total > 1 {
+                return Err(Broken::Twice);
+            }
+            // In a barrier only "at least once" counts; the exact number would overflow.
+            *total = (*total).min(2);
+        }
+        Ok(())
+    }
+}
+
+/// The rank whose data block `block` is at the start; `None` if every rank contributes to it.
+fn owner(spec: &Spec, block: u32) -> Option<u32> {
+    match spec.collective() {
+        Collective::Bcast | Collective::Scatter => Some(spec.root().0),
+        Collective::Gather | Collective::Allgather => Some(block),
+        Collective::Alltoall | Collective::Alltoallv => Some(block / spec.ranks()),
+        _ => None,
+    }
+}
+
+fn initial_memory(spec: &Spec) -> Vec<BTreeMap<u32, Value>> {
+    let memory = |rank: u32| {
+        let owns = |chunk: &u32| owner(spec, chunk / spec.parts()).is_none_or(|o| o == rank);
+        let chunks = (0..spec.chunks()).filter(owns);
+        chunks
+            .map(|chunk| (chunk, Value::from([((rank, chunk), 1)])))
+            .collect()
+    };
+    (0..spec.ranks()).map(memory).collect()
+}
+
+fn check_outcome(spec: &Spec, memory: &[BTreeMap<u32, Value>]) -> Result<(), Broken> {
+    use Collective as C;
+    for (rank, held) in (0_u32..).zip(memory) {
+        for chunk in 0..spec.chunks() {
+            let block = chunk / spec.parts();
+            let wanted = match spec.collective() {
+                C::Bcast | C::Allgather | C::Allreduce | C::Barrier => true,
+                C::Gather | C::Reduce => rank == spec.root().0,
+                C::Scatter | C::ReduceScatter => block == rank,
+                C::Alltoall | C::Alltoallv => block % spec.ranks() == rank,
+            };
+            let contributors = match owner(spec, block) {
+                Some(owner) => owner..owner + 1,
+                None => 0..spec.ranks(),
+            };
+            let expected: Vec<_> = contributors.map(|rank| (rank, chunk)).collect();
+            let found: Vec<_> = held
+                .get(&chunk)
+                .into_iter()
+                .flat_map(|v| v.keys().copied())
+                .collect();
+            if wanted && found != expected {
+                return Err(Broken::Outcome);
+            }
+        }
+    }
+    Ok(())
+}
