@@ -1,1 +1,40 @@
-//! Placeholder.
+//! What a machine is, and the one interpreter that walks a schedule on any of them.
+//!
+//! A machine gives every rank an [`Endpoint`] (messages, combining) and runs one async program per
+//! rank on it ([`Programs`]). The schedule interpreter ([`interpreter`]) is such a program, written
+//! once; [`Machine`] is the object-safe face that runs a schedule and returns a [`Report`].
+//!
+//! This crate does not know which machine: simulated chips and the host's cores live elsewhere.
+//! [`Oracle`] is the simplest machine, and the one the others are compared with.
+//!
+//! ```
+//! use corecast_core::{Collective, Request, algorithm};
+//! use corecast_machine::{Job, Machine, Oracle};
+//! let request = Request::new(Collective::Allgather, 5, 12);
+//! let schedule = algorithm::find(request.collective, "ring").unwrap().schedule(&request);
+//! let report = Oracle.run(&Job::new(&schedule)).unwrap();
+//! assert!(report.delivered());
+//! ```
+
+mod activity;
+pub mod conformance;
+pub mod data;
+mod endpoint;
+mod error;
+pub mod interpreter;
+mod job;
+mod oracle;
+mod path;
+mod report;
+
+pub use activity::{Activity, Cause, Span};
+pub use endpoint::{
+    Endpoint, Message, Payload, Program, ProgramRun, Programs, message_bytes, run_blocking,
+};
+pub use error::{Await, Blocked, RunError, cycle_first};
+pub use job::{Job, Machine, Ongoing, RunOptions};
+pub use oracle::Oracle;
+pub use path::{PathSegment, critical_path};
+pub use report::{MessageRecord, Report, WrongChunk};
+
+pub use corecast_sim::{Limits, Time};

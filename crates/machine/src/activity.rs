@@ -1,0 +1,126 @@
+//! Where a rank's time went.
+//!
+//! Every picosecond of every rank belongs to exactly one [`Cause`]: an [`Activity`] only grows at
+//! its end, so its spans are adjacent by construction and sum to the makespan.
+//!
+//! ```
+//! use corecast_core::Rank;
+//! use corecast_machine::{Activity, Cause, Time};
+//! let mut activity = Activity::default();
+//! activity.fill(Time::from_ps(10), Cause::Handshake);
+//! activity.fill(Time::from_ps(30), Cause::WaitPeer(Rank(1)));
+//! activity.fill(Time::from_ps(25), Cause::Transfer); // already accounted for: no effect
+//! assert_eq!(activity.total(|cause| matches!(cause, Cause::WaitPeer(_))).ps(), 20);
+//! ```
+
+use corecast_core::Rank;
+use corecast_sim::Time;
+
+/// What a rank spends time on.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Cause {
+    /// The core computes: it arrives late, or combines operands of a reduction.
+    Compute,
+    /// A peer has not reached the matching step.
+    WaitPeer(Rank),
+    /// The port of this rank is busy with an earlier transfer.
+    PortBusy(Rank),
+    /// Commands, requests, grants, completions and notifications.
+    Handshake,
+    /// Words move.
+    Transfer,
+    /// Reading and ordering the status of the other ranks.
+    Ordering,
+    /// The rank has finished.
+    Idle,
+}
+
+impl Cause {
+    /// The kinds of cause, in the order in which they are shown.
+    pub const KINDS: [&'static str; 7] = [
+        "compute",
+        "wait_peer",
+        "port_busy",
+        "handshake",
+        "transfer",
+        "ordering",
+        "idle",
+    ];
+
+    /// The kind of this cause, one of [`Cause::KINDS`].
+    #[must_use]
+    pub const fn kind(self) -> &'static str {
+        match self {
+            Self::Compute => "compute",
+            Self::WaitPeer(_) => "wait_peer",
+            Self::PortBusy(_) => "port_busy",
+            Self::Handshake => "handshake",
+            Self::Transfer => "transfer",
+            Self::Ordering => "ordering",
+            Self::Idle => "idle",
+        }
+    }
+
+    /// The rank waited for, if the cause is a wait.
+    #[must_use]
+    pub const fn peer(self) -> Option<Rank> {
+        match self {
+            Self::WaitPeer(peer) | Self::PortBusy(peer) => Some(peer),
+            _ => None,
+        }
+    }
+}
+
+/// A stretch of time with one cause, `[start, end)`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Span {
+    /// What the time was spent on.
+    pub cause: Cause,
+    /// Begin.
+    pub start: Time,
+    /// End, later than the begin.
+    pub end: Time,
+}
+
+/// The spans of one rank, adjacent from time zero.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Activity {
+    spans: Vec<Span>,
+}
+
+impl Activity {
+    /// Up to when time is accounted for.
+    #[must_use]
+    pub fn end(&self) -> Time {
+        self.spans.last().map_or(Time::ZERO, |span| span.end)
+    }
+
+    /// Attributes the time from [`Activity::end`] to `until` to `cause`; no effect if there is
+    /// none.
+    pub fn fill(&mut self, until: Time, cause: Cause) {
+        let start = self.end();
+        if until <= start {
+            return;
+        }
+        match self.spans.last_mut() {
+            Some(last) if last.cause == cause => last.end = until,
+            _ => self.spans.push(Span {
+                cause,
+                start,
+                end: until,
+            }),
+        }
+    }
+
+    /// The spans in order of time.
+    #[must_use]
+    pub fn spans(&self) -> &[Span] {
+        &self.spans
+    }
+
+    /// Time of all spans whose cause fulfils `keep`.
+    pub fn total(&self, keep: impl Fn(Cause) -> bool) -> Time {
+        let kept = self.spans.iter().filter(|span| keep(span.cause));
+        kept.fold(Time::ZERO, |sum, span| sum + (span.end - span.start))
+    }
+}

@@ -1,0 +1,110 @@
+//! What every machine must do; each machine crate calls these checks from its own tests.
+
+use corecast_core::{Collective, Rank, Request, ScheduleBuilder, Spec, Split, algorithm};
+
+use crate::job::{Job, Machine, Ongoing};
+use crate::oracle::Oracle;
+
+/// Requests that cover every algorithm: all rank counts to `ranks_max`, several roots, sizes that
+/// do not divide, and none at all.
+pub fn requests(
+    collective: Collective,
+    ranks_max: u32,
+    sizes: &'static [u64],
+) -> impl Iterator<Item = Request> {
+    (1..=ranks_max).flat_map(move |ranks| {
+        let roots = if collective.is_rooted() {
+            vec![0, ranks / 2, ranks - 1]
+        } else {
+            vec![0]
+        };
+        let mut roots: Vec<u32> = roots;
+        roots.dedup();
+        roots.into_iter().flat_map(move |root| {
+            sizes
+                .iter()
+                .map(move |&bytes| Request::new(collective, ranks, bytes).with_root(Rank(root)))
+        })
+    })
+}
+
+/// Every algorithm gives the same bytes as on the [`Oracle`].
+///
+/// # Panics
+/// If it does not, with the algorithm, the request and what differed.
+pub fn same_bytes_as_oracle(machine: &dyn Machine, ranks_max: u32, sizes: &'static [u64]) {
+    let mut runs = 0;
+    for algorithm in algorithm::all() {
+        for request in requests(algorithm.collective(), ranks_max, sizes) {
+            if algorithm.supports(&request).is_err() {
+                continue;
+            }
+            let schedule = algorithm.schedule(&request);
+            let job = Job {
+                seed: 7,
+                ..Job::new(&schedule)
+            };
+            let name = algorithm.name();
+            let case = format!("{name} on {} of {request:?}", machine.name());
+            let ours = machine
+                .run(&job)
+                .unwrap_or_else(|error| panic!("{case}: {error}"));
+            let oracle = Oracle
+                .run(&job)
+                .unwrap_or_else(|error| panic!("{case}: {error}"));
+            assert!(ours.delivered(), "{case}: wrong data {:?}", ours.wrong);
+            assert_eq!(
+                ours.outputs, oracle.outputs,
+                "{case}: other bytes than the oracle"
+            );
+            assert_eq!(
+                ours.finish.len(),
+                request.ranks as usize,
+                "{case}: a finish per rank"
+            );
+            runs += 1;
+        }
+    }
+    assert!(runs > 100, "the registry is not empty");
+}
+
+/// A schedule that can never complete ends in an error that names the ranks.
+///
+/// # Panics
+/// If the machine hangs, succeeds, or names nobody.
+pub fn reports_a_lost_message(machine: &dyn Machine, limits: corecast_sim::Limits) {
+    let request = Request::new(Collective::Bcast, 3, 16);
+    let mut builder = ScheduleBuilder::new("lost", Spec::new(&request, Split::Even(1)));
+    let chunk = builder.spec().chunk(0, 0);
+    builder.message(0, Rank(0), Rank(1), &[chunk]);
+    builder.message(1, Rank(1), Rank(2), &[chunk]);
+    builder.steps_mut(Rank(1)).pop(); // rank 1 never sends, rank 2 waits for ever
+    let schedule = builder.finish();
+    let mut job = Job::new(&schedule);
+    job.options.limits = limits;
+    let error = machine.run(&job).expect_err("a lost message is an error");
+    assert!(error.is_limit(), "{error}");
+    let text = error.to_string();
+    assert!(
+        text.contains("rank 2 waits for a message from rank 1"),
+        "{text}"
+    );
+}
+
+/// Options that name ranks outside the run are refused.
+///
+/// # Panics
+/// If they are accepted.
+pub fn refuses_unknown_ranks(machine: &dyn Machine) {
+    let request = Request::new(Collective::Bcast, 2, 16);
+    let binomial = algorithm::find(Collective::Bcast, "binomial").expect("a standard algorithm");
+    let schedule = binomial.schedule(&request);
+    let mut job = Job::new(&schedule);
+    job.options.ongoing = vec![Ongoing {
+        src: Rank(2),
+        dst: None,
+        bytes: 4,
+    }];
+    let error = machine.run(&job).expect_err("rank 2 of 2 does not exist");
+    assert!(error.to_string().contains("names rank 2"), "{error}");
+}

@@ -1,0 +1,178 @@
+//! Why a run ended without a report.
+
+use std::fmt;
+
+use corecast_core::{ChunkId, Rank, RequestError};
+use corecast_sim::Time;
+use thiserror::Error;
+
+/// What a blocked rank waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Await {
+    /// That the peer takes its message.
+    Send,
+    /// A message of the peer.
+    Recv,
+    /// That the peer reaches the collective's launch.
+    Launch,
+}
+
+/// A rank that cannot go on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Blocked {
+    /// Who waits.
+    pub rank: Rank,
+    /// For whom.
+    pub peer: Rank,
+    /// For what.
+    pub awaits: Await,
+    /// Index of the step in its program.
+    pub step: usize,
+    /// Since when.
+    pub since: Time,
+}
+
+impl fmt::Display for Blocked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            rank,
+            peer,
+            step,
+            since,
+            ..
+        } = self;
+        match self.awaits {
+            Await::Send => write!(f, "rank {rank} waits for rank {peer} to receive")?,
+            Await::Recv => write!(f, "rank {rank} waits for a message from rank {peer}")?,
+            Await::Launch => write!(f, "rank {rank} waits for rank {peer} to join the launch")?,
+        }
+        write!(f, " (step {step}, since {since})")
+    }
+}
+
+/// The ranks of a list, a few lines at most.
+struct Shown<'a>(&'a [Blocked]);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 8;
+        for blocked in self.0.iter().take(SHOWN) {
+            write!(f, "\n  {blocked}")?;
+        }
+        if self.0.len() > SHOWN {
+            write!(f, "\n  and {} more", self.0.len() - SHOWN)?;
+        }
+        Ok(())
+    }
+}
+
+/// Why a run ended without a report.
+#[derive(Clone, PartialEq, Debug, Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// Nothing can happen any more.
+    #[error("deadlock at {at}: no rank can go on{}", Shown(blocked))]
+    Deadlock {
+        /// When.
+        at: Time,
+        /// A wait-for cycle first, then the others.
+        blocked: Vec<Blocked>,
+    },
+    /// The time limit was reached.
+    #[error("the run did not end within {limit}{}", Shown(blocked))]
+    TimeLimit {
+        /// The limit.
+        limit: Time,
+        /// Who was waiting then.
+        blocked: Vec<Blocked>,
+    },
+    /// The event limit was reached.
+    #[error("the run did not end within {limit} events{}", Shown(blocked))]
+    EventLimit {
+        /// The limit.
+        limit: u64,
+        /// Who was waiting then.
+        blocked: Vec<Blocked>,
+    },
+    /// The machine has fewer cores than there are ranks.
+    #[error("{machine} has {max} cores; {ranks} ranks do not fit")]
+    TooManyRanks {
+        /// The machine or chip.
+        machine: String,
+        /// Its number of cores.
+        max: u32,
+        /// Ranks asked for.
+        ranks: u32,
+    },
+    /// A rank of an option does not exist.
+    #[error("{option} names rank {rank}; with {ranks} ranks it must be 0 to {}", ranks - 1)]
+    UnknownRank {
+        /// The option.
+        option: &'static str,
+        /// The rank named.
+        rank: Rank,
+        /// Number of ranks.
+        ranks: u32,
+    },
+    /// A schedule sends what its rank does not hold.
+    #[error("rank {rank}, step {step}: chunk {chunk} is not held; verify the schedule")]
+    NotHeld {
+        /// Where.
+        rank: Rank,
+        /// Index of the step.
+        step: usize,
+        /// The chunk.
+        chunk: ChunkId,
+    },
+    /// A message has another shape than its receiver expects.
+    #[error("rank {rank}: the message from rank {from} does not have the expected {expected}")]
+    Shape {
+        /// The receiver.
+        rank: Rank,
+        /// The sender.
+        from: Rank,
+        /// What was expected, in words.
+        expected: String,
+    },
+    /// A rank's program ended with an error or a panic.
+    #[error("rank {rank} failed: {reason}")]
+    RankFailed {
+        /// The rank.
+        rank: Rank,
+        /// What it said.
+        reason: String,
+    },
+    /// The schedule's request cannot be run.
+    #[error(transparent)]
+    Request(#[from] RequestError),
+}
+
+impl RunError {
+    /// Whether the error is a limit or a deadlock (exit code 3) rather than bad input.
+    #[must_use]
+    pub fn is_limit(&self) -> bool {
+        matches!(
+            self,
+            Self::Deadlock { .. } | Self::TimeLimit { .. } | Self::EventLimit { .. }
+        )
+    }
+}
+
+/// Puts a wait-for cycle to the front of a list of blocked ranks.
+#[must_use]
+pub fn cycle_first(mut blocked: Vec<Blocked>) -> Vec<Blocked> {
+    let of = |list: &[Blocked], rank: Rank| list.iter().position(|b| b.rank == rank);
+    let mut path: Vec<usize> = Vec::new();
+    let mut next = (!blocked.is_empty()).then_some(0);
+    while let Some(index) = next {
+        if let Some(start) = path.iter().position(|&seen| seen == index) {
+            let cycle: Vec<Blocked> = path[start..].iter().map(|&i| blocked[i]).collect();
+            blocked.retain(|b| !cycle.contains(b));
+            blocked.splice(0..0, cycle);
+            break;
+        }
+        path.push(index);
+        next = of(&blocked, blocked[index].peer);
+    }
+    blocked
+}

@@ -1,0 +1,121 @@
+//! What a machine is asked to do.
+
+use corecast_core::{ElementType, Rank, ReduceOp, Schedule};
+use corecast_sim::{Limits, Time};
+
+use crate::error::RunError;
+use crate::report::Report;
+
+/// A transfer that is already under way when the run starts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ongoing {
+    /// A rank that is busy with it.
+    pub src: Rank,
+    /// The other rank, if it takes part in the run.
+    pub dst: Option<Rank>,
+    /// Bytes still to be moved at the start.
+    pub bytes: u64,
+}
+
+/// The surroundings of a run.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct RunOptions {
+    /// Bounds of the run. On real machines `limits.time` is wall-clock time.
+    pub limits: Limits,
+    /// Transfers under way at the start; real machines have none and refuse them.
+    pub ongoing: Vec<Ongoing>,
+    /// How long each rank computes before it enters; empty = all enter at once.
+    pub late: Vec<Time>,
+}
+
+impl RunOptions {
+    /// Refuses options that name ranks that do not exist.
+    ///
+    /// # Errors
+    /// [`RunError::UnknownRank`].
+    pub fn check(&self, ranks: u32) -> Result<(), RunError> {
+        let named = self
+            .ongoing
+            .iter()
+            .flat_map(|o| [Some(o.src), o.dst])
+            .flatten();
+        for rank in named.filter(|rank| rank.0 >= ranks) {
+            return Err(RunError::UnknownRank {
+                option: "ongoing",
+                rank,
+                ranks,
+            });
+        }
+        if self.late.len() > ranks as usize {
+            let rank = Rank(self.late.len() as u32 - 1);
+            return Err(RunError::UnknownRank {
+                option: "skew",
+                rank,
+                ranks,
+            });
+        }
+        Ok(())
+    }
+
+    /// Bytes every rank is busy with at the start, for [`corecast_core::Request::busy_bytes`].
+    #[must_use]
+    pub fn busy_bytes(&self, ranks: u32) -> Vec<u64> {
+        let mut busy = vec![
+            0;
+            if self.ongoing.is_empty() {
+                0
+            } else {
+                ranks as usize
+            }
+        ];
+        for ongoing in &self.ongoing {
+            for rank in [Some(ongoing.src), ongoing.dst].into_iter().flatten() {
+                let bytes: &mut u64 = &mut busy[rank.index()];
+                *bytes = (*bytes).max(ongoing.bytes);
+            }
+        }
+        busy
+    }
+}
+
+/// A schedule to be run with real data.
+#[derive(Clone, Debug)]
+pub struct Job<'a> {
+    /// What to run.
+    pub schedule: &'a Schedule,
+    /// Operator of a reduction.
+    pub op: ReduceOp,
+    /// Element type of a reduction.
+    pub element: ElementType,
+    /// Seed of the input data.
+    pub seed: u64,
+    /// The surroundings.
+    pub options: RunOptions,
+}
+
+impl<'a> Job<'a> {
+    /// A job with input seed 0, sums of bytes, and default options.
+    #[must_use]
+    pub fn new(schedule: &'a Schedule) -> Self {
+        let options = RunOptions::default();
+        Self {
+            schedule,
+            op: ReduceOp::Sum,
+            element: ElementType::U8,
+            seed: 0,
+            options,
+        }
+    }
+}
+
+/// Anything that can run a schedule.
+pub trait Machine {
+    /// Name for tables: `sim`, `host`, `oracle`.
+    fn name(&self) -> &'static str;
+
+    /// Runs a job to its end.
+    ///
+    /// # Errors
+    /// A deadlock, a limit, a failed rank, or input the machine cannot take.
+    fn run(&self, job: &Job<'_>) -> Result<Report, RunError>;
+}

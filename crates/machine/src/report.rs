@@ -1,0 +1,118 @@
+//! What a run has shown.
+
+use corecast_core::{ChunkId, Rank};
+use corecast_sim::Time;
+
+use crate::activity::{Activity, Cause};
+use crate::data::Held;
+
+/// One message that was delivered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MessageRecord {
+    /// Sender.
+    pub from: Rank,
+    /// Receiver.
+    pub to: Rank,
+    /// Payload in bytes.
+    pub bytes: u64,
+    /// When the sender asked to send.
+    pub posted: Time,
+    /// When the first word left.
+    pub start: Time,
+    /// When the last word arrived.
+    pub end: Time,
+}
+
+/// A chunk that does not hold what it should.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WrongChunk {
+    /// Where.
+    pub rank: Rank,
+    /// Which chunk.
+    pub chunk: ChunkId,
+}
+
+/// What a run has shown.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Report {
+    /// Name of the machine.
+    pub machine: &'static str,
+    /// First rank's start to last rank's finish.
+    pub makespan: Time,
+    /// When each rank finished.
+    pub finish: Vec<Time>,
+    /// Where each rank's time went, from zero to the makespan.
+    pub activity: Vec<Activity>,
+    /// Every message, in order of completion.
+    pub messages: Vec<MessageRecord>,
+    /// Chunks that do not hold what they should; empty = every rank received the right data.
+    pub wrong: Vec<WrongChunk>,
+    /// Final contents of every rank: the chunks it was promised.
+    pub outputs: Vec<Held>,
+    /// Simulated events; 0 on real machines.
+    pub events: u64,
+    /// Hash of all simulated events; 0 on real machines.
+    pub trace_hash: u64,
+}
+
+impl Report {
+    /// Whether every rank received the right data.
+    #[must_use]
+    pub fn delivered(&self) -> bool {
+        self.wrong.is_empty()
+    }
+
+    /// Time per kind of cause ([`Cause::KINDS`]) summed over all ranks.
+    #[must_use]
+    pub fn causes(&self) -> [(&'static str, Time); 7] {
+        Cause::KINDS.map(|kind| {
+            let of = |activity: &Activity| activity.total(|cause| cause.kind() == kind);
+            (
+                kind,
+                self.activity
+                    .iter()
+                    .fold(Time::ZERO, |sum, activity| sum + of(activity)),
+            )
+        })
+    }
+
+    /// Asserts that the causes of every rank are adjacent and sum exactly to the makespan.
+    ///
+    /// # Panics
+    /// If they do not: the machine has lost or counted time twice.
+    pub fn assert_accounted(&self) {
+        for (rank, activity) in self.activity.iter().enumerate() {
+            let sum = activity.total(|_| true);
+            let makespan = self.makespan;
+            assert_eq!(
+                sum, makespan,
+                "the causes of rank {rank} sum to the makespan"
+            );
+        }
+    }
+
+    /// The first difference to another report, in words; `None` if they are equal in time, data
+    /// and events.
+    #[must_use]
+    pub fn first_difference(&self, other: &Self) -> Option<String> {
+        for (rank, (a, b)) in self.activity.iter().zip(&other.activity).enumerate() {
+            let spans = a.spans().iter().zip(b.spans()).find(|(a, b)| a != b);
+            if let Some((a, b)) = spans {
+                return Some(format!("rank {rank}: {a:?} against {b:?}"));
+            }
+        }
+        if let Some((a, b)) = self
+            .messages
+            .iter()
+            .zip(&other.messages)
+            .find(|(a, b)| a != b)
+        {
+            return Some(format!("{a:?} against {b:?}"));
+        }
+        if self.outputs != other.outputs {
+            return Some("the data differ".to_owned());
+        }
+        let same = self.trace_hash == other.trace_hash && self.finish == other.finish;
+        (!same).then(|| "the event hashes differ".to_owned())
+    }
+}
