@@ -68,6 +68,13 @@ impl Crossbar {
         end
     }
 
+    /// Both ports of `core` are in use until `until` by a transfer from before the run.
+    pub fn reserve(&mut self, core: usize, until: Time) {
+        for port in [&mut self.outputs[core], &mut self.inputs[core]] {
+            port.busy_until = port.busy_until.max(until);
+        }
+    }
+
     /// Output and input traffic of a core.
     #[must_use]
     pub fn ports(&self, core: usize) -> (PortUse, PortUse) {

@@ -1,0 +1,24 @@
+//! The contract of every machine, on both bus chips.
+
+use corecast_machine::{Limits, conformance};
+use corecast_machine_sim::SimMachine;
+
+fn machine(chip: &str) -> SimMachine {
+    SimMachine::new(&corecast_chip::find(chip).expect("a built-in chip"))
+}
+
+#[test]
+fn same_bytes_as_the_oracle_for_every_algorithm() {
+    conformance::same_bytes_as_oracle(&machine("park2019-bus"), 17, &[0, 1, 13, 100]);
+    conformance::same_bytes_as_oracle(&machine("chung2011-bus"), 9, &[0, 7, 64]);
+}
+
+#[test]
+fn a_lost_message_is_a_deadlock_that_names_the_ranks() {
+    conformance::reports_a_lost_message(&machine("park2019-bus"), Limits::default());
+}
+
+#[test]
+fn options_that_name_unknown_ranks_are_refused() {
+    conformance::refuses_unknown_ranks(&machine("chung2011-bus"));
+}
