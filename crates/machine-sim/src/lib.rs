@@ -91,8 +91,8 @@ impl Programs for SimMachine {
                 ranks,
             });
         }
-        let results: RefCell<Vec<Option<(P::Output, Time)>>> =
-            RefCell::new((0..ranks).map(|_| None).collect());
+        let results = RefCell::new(Vec::new());
+        results.borrow_mut().resize_with(ranks as usize, || None);
         let failure: RefCell<Option<RunError>> = RefCell::default();
         let mut executor = Executor::new(options.limits);
         let EndpointSpec::Mpe(_) = self.chip.endpoint() else {

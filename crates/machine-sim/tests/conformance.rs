@@ -22,3 +22,8 @@ fn a_lost_message_is_a_deadlock_that_names_the_ranks() {
 fn options_that_name_unknown_ranks_are_refused() {
     conformance::refuses_unknown_ranks(&machine("chung2011-bus"));
 }
+
+#[test]
+fn reductions_give_the_bits_of_the_oracle() {
+    conformance::same_reductions_as_oracle(&machine("park2019-bus"));
+}

@@ -1,6 +1,8 @@
 //! What every machine must do; each machine crate calls these checks from its own tests.
 
-use corecast_core::{Collective, Rank, Request, ScheduleBuilder, Spec, Split, algorithm};
+use corecast_core::{
+    Collective, ElementType, Rank, ReduceOp, Request, ScheduleBuilder, Spec, Split, algorithm,
+};
 
 use crate::job::{Job, Machine, Ongoing};
 use crate::oracle::Oracle;
@@ -107,4 +109,42 @@ pub fn refuses_unknown_ranks(machine: &dyn Machine) {
     }];
     let error = machine.run(&job).expect_err("rank 2 of 2 does not exist");
     assert!(error.to_string().contains("names rank 2"), "{error}");
+}
+
+/// Reductions give the same bits as on the [`Oracle`] for every element type and operator.
+///
+/// # Panics
+/// If one does not.
+pub fn same_reductions_as_oracle(machine: &dyn Machine) {
+    let reductions = algorithm::all().filter(|a| a.collective().is_reduction());
+    for algorithm in reductions {
+        for (ranks, element) in (3..8).zip(ElementType::ALL) {
+            let mut request = Request::new(algorithm.collective(), ranks, 24 * 8);
+            request.element_bytes = element.bytes();
+            if algorithm.supports(&request).is_err() {
+                continue;
+            }
+            let schedule = algorithm.schedule(&request);
+            for op in ReduceOp::ALL {
+                let job = Job {
+                    op,
+                    element,
+                    seed: 3,
+                    ..Job::new(&schedule)
+                };
+                let case = format!("{} {op:?} of {element:?}", algorithm.name());
+                let ours = machine
+                    .run(&job)
+                    .unwrap_or_else(|error| panic!("{case}: {error}"));
+                let oracle = Oracle
+                    .run(&job)
+                    .unwrap_or_else(|error| panic!("{case}: {error}"));
+                assert!(ours.delivered(), "{case}: wrong data");
+                assert_eq!(
+                    ours.outputs, oracle.outputs,
+                    "{case}: other bits than the oracle"
+                );
+            }
+        }
+    }
 }

@@ -5,9 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use corecast_core::{ChunkId, Collective, ElementType, Rank, ReduceOp, Schedule, Spec};
+use corecast_core::{ChunkId, Collective, ElementType, Rank, ReduceOp, Spec};
 
-use crate::endpoint::Payload;
+use crate::endpoint::{Payload, Programs};
+use crate::error::RunError;
+use crate::interpreter::Walk;
+use crate::job::{Job, RunOptions};
+use crate::oracle::Oracle;
 
 /// What a rank holds: the bytes of its chunks.
 pub type Held = BTreeMap<ChunkId, Payload>;
@@ -64,109 +68,77 @@ pub fn initial(spec: &Spec, element: ElementType, seed: u64, rank: Rank) -> Held
 
 /// What every rank must hold at the end, chunk by chunk.
 ///
-/// Moved data is known from the input. A reduction's result depends on the order in which the
-/// schedule combines (floats), so it is evaluated on the schedule: one chunk at a time, in program
-/// order, without any machine.
+/// Moved data is known from the input. So is the result of an operator whose order cannot matter:
+/// it is folded here without looking at the schedule. Where the order matters (sums and products
+/// of floats) the schedule fixes it, and the expectation is what the schedule gives on the
+/// [`crate::Oracle`].
 pub struct Expected<'a> {
-    schedule: &'a Schedule,
-    element: ElementType,
-    seed: u64,
-    reduced: Vec<Held>,
+    job: &'a Job<'a>,
+    /// Result per chunk, from all contributions; empty unless `is_exact` reduction.
+    folded: Held,
+    /// Result per rank on the oracle; empty unless the order matters.
+    ordered: Vec<Held>,
 }
 
 impl<'a> Expected<'a> {
-    /// Prepares the expectation for a schedule and its input.
-    #[must_use]
-    pub fn new(schedule: &'a Schedule, op: ReduceOp, element: ElementType, seed: u64) -> Self {
-        let is_reduction = schedule.spec().collective().is_reduction();
-        let reduced = if is_reduction {
-            evaluate(schedule, op, element, seed)
-        } else {
-            Vec::new()
+    /// Prepares the expectation for a job.
+    ///
+    /// # Errors
+    /// Whatever ends the run on the oracle.
+    pub fn new(job: &'a Job<'a>) -> Result<Self, RunError> {
+        let spec = job.schedule.spec();
+        let mut expected = Self {
+            job,
+            folded: Held::new(),
+            ordered: Vec::new(),
         };
-        Self {
-            schedule,
-            element,
-            seed,
-            reduced,
+        if !spec.collective().is_reduction() {
+            return Ok(expected);
         }
+        if is_exact(job.op, job.element) {
+            for chunk in (0..spec.chunks()).map(ChunkId) {
+                let mut result = expected.input(Rank(0), chunk).to_vec();
+                for rank in (1..spec.ranks()).map(Rank) {
+                    job.op
+                        .apply(job.element, &mut result, &expected.input(rank, chunk));
+                }
+                expected.folded.insert(chunk, result.into());
+            }
+        } else {
+            let options = RunOptions::default();
+            let run = Oracle.run_programs(spec.ranks(), &Walk::new(job), &options)?;
+            expected.ordered = run.outputs;
+        }
+        Ok(expected)
+    }
+
+    fn input(&self, rank: Rank, chunk: ChunkId) -> Payload {
+        input(
+            self.job.schedule.spec(),
+            self.job.element,
+            self.job.seed,
+            rank,
+            chunk,
+        )
     }
 
     /// Whether `held` is what `rank` was promised for `chunk`.
     #[must_use]
     pub fn matches(&self, rank: Rank, chunk: ChunkId, held: &[u8]) -> bool {
-        let spec = self.schedule.spec();
-        if spec.collective() == Collective::Barrier {
+        let collective = self.job.schedule.spec().collective();
+        if collective == Collective::Barrier {
             return held.is_empty();
         }
-        match self.reduced.get(rank.index()) {
-            Some(results) => results.get(&chunk).is_some_and(|bytes| **bytes == *held),
-            None => *input(spec, self.element, self.seed, rank, chunk) == *held,
+        if !collective.is_reduction() {
+            return *self.input(rank, chunk) == *held;
         }
+        let results = self.ordered.get(rank.index()).unwrap_or(&self.folded);
+        results.get(&chunk).is_some_and(|bytes| **bytes == *held)
     }
 }
 
-/// Evaluates the data flow of a matched schedule in any order that respects it.
-fn evaluate(schedule: &Schedule, op: ReduceOp, element: ElementType, seed: u64) -> Vec<Held> {
-    use std::collections::VecDeque;
-    let spec = schedule.spec();
-    let mut held: Vec<Held> = schedule
-        .all_ranks()
-        .map(|rank| initial(spec, element, seed, rank))
-        .collect();
-    let mut next = vec![0_usize; held.len()];
-    let mut sent = vec![false; held.len()];
-    let mut mail: BTreeMap<(Rank, Rank), VecDeque<Vec<Payload>>> = BTreeMap::new();
-    let mut progressed = true;
-    while progressed {
-        progressed = false;
-        for rank in schedule.all_ranks() {
-            let me = rank.index();
-            while let Some(step) = schedule.steps(rank).get(next[me]) {
-                let is_forward = matches!(step.op, corecast_core::Op::Forward { .. });
-                let mut send = |held: &Held| {
-                    if let Some(half) = step.send_half() {
-                        let chunks = schedule.chunks(half.chunks).iter();
-                        let contents = chunks.filter_map(|chunk| held.get(chunk).cloned());
-                        mail.entry((rank, half.to))
-                            .or_default()
-                            .push_back(contents.collect());
-                    }
-                };
-                if !is_forward && !sent[me] {
-                    send(&held[me]);
-                    sent[me] = true;
-                    progressed = true;
-                }
-                if let Some(half) = step.recv_half() {
-                    let queue = mail.get_mut(&(half.from, rank));
-                    let Some(contents) = queue.and_then(VecDeque::pop_front) else {
-                        break;
-                    };
-                    for (&chunk, arrived) in schedule.chunks(half.chunks).iter().zip(contents) {
-                        crate::interpreter::take(
-                            &mut held[me],
-                            chunk,
-                            arrived,
-                            half.arrival,
-                            (op, element),
-                        );
-                    }
-                    if is_forward {
-                        if let Some(half) = step.send_half() {
-                            let chunks = schedule.chunks(half.chunks).iter();
-                            let contents = chunks
-                                .filter_map(|chunk| held[me].get(chunk).cloned())
-                                .collect();
-                            mail.entry((rank, half.to)).or_default().push_back(contents);
-                        }
-                    }
-                }
-                next[me] += 1;
-                sent[me] = false;
-                progressed = true;
-            }
-        }
-    }
-    held
+/// Whether the order of combining cannot change the bits of the result.
+fn is_exact(op: ReduceOp, element: ElementType) -> bool {
+    matches!(op, ReduceOp::Min | ReduceOp::Max)
+        || !matches!(element, ElementType::F32 | ElementType::F64)
 }

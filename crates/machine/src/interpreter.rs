@@ -50,7 +50,13 @@ impl Program for Walk<'_> {
     }
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    /// The program that walks the schedule of `job` with its input data.
+    #[must_use]
+    pub fn new(job: &'a Job<'a>) -> Self {
+        Self { job }
+    }
+
     /// Puts an arrived message where it belongs.
     async fn scatter<E: Endpoint>(
         &self,
@@ -101,7 +107,7 @@ fn gather(
 }
 
 /// Stores an arrived chunk, or combines it with what is held: `held = held op arrived`.
-pub(crate) fn take(
+fn take(
     held: &mut Held,
     chunk: ChunkId,
     arrived: Payload,
@@ -131,8 +137,8 @@ pub fn run_job<M: Programs>(
 ) -> Result<Report, RunError> {
     let spec = job.schedule.spec();
     job.options.check(spec.ranks())?;
-    let run = machine.run_programs(spec.ranks(), &Walk { job }, &job.options)?;
-    let expected = Expected::new(job.schedule, job.op, job.element, job.seed);
+    let run = machine.run_programs(spec.ranks(), &Walk::new(job), &job.options)?;
+    let expected = Expected::new(job)?;
     let mut outputs = run.outputs;
     let mut wrong = Vec::new();
     for (rank, held) in job.schedule.all_ranks().zip(&mut outputs) {

@@ -34,12 +34,12 @@ impl RunOptions {
     /// # Errors
     /// [`RunError::UnknownRank`].
     pub fn check(&self, ranks: u32) -> Result<(), RunError> {
-        let named = self
+        let mut named = self
             .ongoing
             .iter()
             .flat_map(|o| [Some(o.src), o.dst])
             .flatten();
-        for rank in named.filter(|rank| rank.0 >= ranks) {
+        if let Some(rank) = named.find(|rank| rank.0 >= ranks) {
             return Err(RunError::UnknownRank {
                 option: "ongoing",
                 rank,
