@@ -180,6 +180,12 @@ pub trait Algorithm: Sync {
     fn schedule(&self, request: &Request) -> Schedule;
 }
 
+impl std::fmt::Debug for dyn Algorithm {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.collective(), self.name())
+    }
+}
+
 /// Every registered algorithm, grouped by collective in the order of [`Collective::ALL`].
 pub fn all() -> impl Iterator<Item = &'static dyn Algorithm> {
     Collective::ALL.into_iter().flat_map(of)
