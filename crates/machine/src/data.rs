@@ -17,10 +17,22 @@ use crate::oracle::Oracle;
 pub type Held = BTreeMap<ChunkId, Payload>;
 
 /// A small, well-mixed generator (splitmix64; Steele, Lea, Flood 2014).
-struct Mix(u64);
+#[derive(Clone, Debug)]
+pub struct Mix(u64);
 
 impl Mix {
-    fn next(&mut self) -> u64 {
+    /// A generator with this seed.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next 64 bits.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "an endless generator needs no Option"
+    )]
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -40,7 +52,7 @@ pub fn input(spec: &Spec, element: ElementType, seed: u64, rank: Rank, chunk: Ch
     } else {
         0
     };
-    let mut mix = Mix(seed ^ (owner << 40) ^ u64::from(chunk.0));
+    let mut mix = Mix::new(seed ^ (owner << 40) ^ u64::from(chunk.0));
     let unit = |bits: u64| 1.0 + (bits >> 11) as f64 / (1_u64 << 53) as f64;
     let mut data: Vec<u8> = Vec::with_capacity(bytes + 8);
     while data.len() < bytes {
