@@ -50,6 +50,21 @@ pub enum Verb {
         #[command(flatten)]
         output: OutputArgs,
     },
+    /// Compare published numbers with ours
+    Reproduce {
+        /// chung2011 or park2019; default: all
+        paper: Option<String>,
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// The fastest broadcast for every rank count and size on a built-in chip
+    Winners {
+        /// Name of the chip
+        #[arg(long, default_value = "park2019-bus")]
+        chip: String,
+        #[command(flatten)]
+        output: OutputArgs,
+    },
     /// Measure the speed of the tool itself
     Bench {
         /// What to measure.

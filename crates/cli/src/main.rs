@@ -9,6 +9,7 @@ mod error;
 mod explain;
 mod list;
 mod output;
+mod reproduce;
 mod run;
 mod setting;
 mod size;
@@ -39,6 +40,13 @@ fn dispatch(verb: Verb) -> Result<(), CliError> {
         Verb::Run { collective, output } => run::run(&collective, &output),
         Verb::Verify { collective, output } => verify::verify(&collective, &output),
         Verb::Explain { collective, output } => explain::explain(&collective, &output),
+        Verb::Reproduce { paper, output } => reproduce::reproduce(paper.as_deref(), &output),
+        Verb::Winners { chip, output } => {
+            let known: Vec<&str> = corecast_chip::builtin_names().collect();
+            let name = corecast_chip::builtin_names().find(|name| *name == chip);
+            let name = name.ok_or_else(|| CliError::unknown("built-in chip", &chip, &known))?;
+            reproduce::winners(name, &output)
+        }
         Verb::Bench {
             what: args::Benchmark::Simulator,
             output,

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{CellAlignment, ContentArrangement, Table, TableComponent as Part, presets};
 use serde::Serialize;
 
 use crate::args::OutputArgs;
@@ -56,6 +56,9 @@ pub fn table(
 ) -> String {
     let mut table = Table::new();
     table.load_preset(presets::UTF8_HORIZONTAL_ONLY);
+    for part in [Part::HorizontalLines, Part::MiddleIntersections] {
+        table.remove_style(part);
+    }
     table.set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(header);
     for row in rows {

@@ -1,1 +1,48 @@
-//! Placeholder.
+//! Published numbers as data, and the experiments that reproduce them.
+//!
+//! A [`Row`] holds one published value, ours, and the error, however large. Nothing here is tuned:
+//! chips come from their files, and values the fits have used are marked. Where the published
+//! value is withheld from us, the row is a prediction.
+//!
+//! ```
+//! let rows = corecast_papers::reproduce("park2019").unwrap();
+//! let ap = rows.iter().find(|row| row.conditions.starts_with("4 nodes") && row.unit == "ns");
+//! assert_eq!(ap.unwrap().error_percent, Some(0.0));
+//! ```
+
+mod bench;
+mod chung2011;
+mod park2019;
+mod row;
+mod winners;
+
+pub use bench::PaperError;
+pub use row::Row;
+pub use winners::{Winner, who_wins};
+
+/// A paper whose numbers are reproduced.
+#[derive(Clone, Copy, Debug)]
+pub struct Paper {
+    /// Name on the command line.
+    pub name: &'static str,
+    /// Author, year, title.
+    pub citation: &'static str,
+    /// Published numbers that are not reproduced, and why.
+    pub not_reproduced: &'static str,
+    experiment: fn() -> Result<Vec<Row>, PaperError>,
+}
+
+/// Every paper, in order of publication.
+pub const PAPERS: &[Paper] = &[chung2011::PAPER, park2019::PAPER];
+
+/// Runs the experiments of the paper called `name`.
+///
+/// # Errors
+/// [`PaperError::Unknown`], or whatever ended a run.
+pub fn reproduce(name: &str) -> Result<Vec<Row>, PaperError> {
+    let paper = PAPERS.iter().find(|paper| paper.name == name);
+    let paper = paper.ok_or_else(|| PaperError::Unknown {
+        name: name.to_owned(),
+    })?;
+    (paper.experiment)()
+}

@@ -1,0 +1,149 @@
+//! Park 2019: atomic pipelined broadcast, ordered by node status.
+//!
+//! AP is `ap`, APOC is `apoc`; "only P1 has the pre-existing data transmission".
+
+use corecast_machine::Ongoing;
+
+use crate::Paper;
+use crate::bench::{Bench, PaperError, ongoing, powers_of_two};
+use crate::row::Row;
+
+pub(crate) const PAPER: Paper = Paper {
+    name: "park2019",
+    citation: "Park 2019, Efficient Pipelined Broadcast with Monitoring Processing Node Status on \
+               a Multi-Core Processor",
+    not_reproduced: "gate counts and power of Tables 3 and 4: they need the hardware description",
+    experiment,
+};
+
+/// Sizes of the pre-existing transmission (Table 1).
+const ONGOING_BYTES: [u64; 4] = [32, 128, 512, 1536];
+
+/// Table 2: nodes, broadcast bytes, pre-existing bytes, AP ns, APOC ns, ratio; where printed.
+const TABLE_2: [(u32, u64, u64, Option<[f64; 3]>); 4] = [
+    (4, 4, 32, Some([210.0, 190.0, 1.105])),
+    (8, 4, 32, Some([290.0, 230.0, 1.261])),
+    (16, 4, 128, None),
+    (32, 4, 128, None),
+];
+
+fn experiment() -> Result<Vec<Row>, PaperError> {
+    let bench = Bench::new("park2019-bus");
+    let mut rows = table_2(&bench)?;
+    rows.extend(figures_8_to_14(&bench)?);
+    rows.extend(atomic_against_pipelined(&bench)?);
+    Ok(rows)
+}
+
+fn pair(bench: &Bench, nodes: u32, bytes: u64, ongoing_bytes: u64) -> Result<[f64; 3], PaperError> {
+    let busy = [ongoing(1, None, ongoing_bytes)];
+    let ap = bench.bcast_ns("ap", nodes, bytes, &busy, 2)?;
+    let apoc = bench.bcast_ns("apoc", nodes, bytes, &busy, 2)?;
+    Ok([ap, apoc, ap / apoc])
+}
+
+fn table_2(bench: &Bench) -> Result<Vec<Row>, PaperError> {
+    let mut rows = Vec::new();
+    let mut saved_at_most = true;
+    for (nodes, bytes, ongoing_bytes, published) in TABLE_2 {
+        let ours = pair(bench, nodes, bytes, ongoing_bytes)?;
+        let conditions =
+            format!("{nodes} nodes, {bytes} B broadcast, {ongoing_bytes} B pre-existing at P1");
+        let quantities = [("AP", "ns"), ("APOC", "ns"), ("speed-up", "ratio")];
+        for (index, (quantity, unit)) in quantities.into_iter().enumerate() {
+            let mut row = Row::new("park2019", "Table 2", conditions.clone(), quantity, unit);
+            if let Some(published) = published {
+                row = row.published(published[index]).fitted();
+            }
+            rows.push(row.ours(ours[index]));
+        }
+        let mut is_best = true;
+        for other_bytes in powers_of_two(4, 2048) {
+            for other_ongoing in ONGOING_BYTES {
+                let other = pair(bench, nodes, other_bytes, other_ongoing)?;
+                is_best &= other[2] <= ours[2];
+                let saved_cycles = (other[0] - other[1]) / bench.cycle_ns();
+                saved_at_most &= saved_cycles <= f64::from(nodes - 2);
+            }
+        }
+        let claim = "best speed-up of the sweep 4 B to 2 KB, 32 to 1536 B";
+        rows.push(Row::claim(
+            "park2019", "Table 2", conditions, claim, is_best,
+        ));
+    }
+    let claim = "waiting is reduced by at most N - 2 cycles";
+    let conditions = "4 to 32 nodes, 4 B to 2 KB, 32 to 1536 B at P1";
+    rows.push(Row::claim(
+        "park2019",
+        "section 4",
+        conditions,
+        claim,
+        saved_at_most,
+    ));
+    Ok(rows)
+}
+
+/// A drawn case: figure, algorithm, status bits, busy words of P1, P2, ..., published wait.
+type Drawn = (&'static str, &'static str, u32, &'static [u64], f64);
+
+/// The figures give P1 to P4 of Figures 8 and 9 as bars only; the text says that the longest
+/// takes three cycles. Two status bits cannot tell two words from six, so Figure 12 needs nine.
+const DRAWN: [Drawn; 7] = [
+    ("Figure 8", "ap", 2, &[3, 3, 2, 2], 3.0),
+    ("Figure 9", "apoc-1bit", 1, &[3, 3, 2, 2], 0.0),
+    ("Figure 10", "ap", 2, &[6, 3, 2, 2], 6.0),
+    ("Figure 11", "apoc-1bit", 1, &[6, 3, 2, 2], 2.0),
+    ("Figure 12", "apoc", 9, &[6, 3, 2, 2], 0.0),
+    ("Figure 13", "ap", 2, &[8], 8.0),
+    ("Figure 14", "apoc", 2, &[8], 1.0),
+];
+
+fn figures_8_to_14(bench: &Bench) -> Result<Vec<Row>, PaperError> {
+    let rows = DRAWN
+        .into_iter()
+        .map(|(figure, name, status_bits, words, published)| {
+            let busy: Vec<Ongoing> = words
+                .iter()
+                .zip(1..)
+                .map(|(&words, rank)| ongoing(rank, None, 4 * words))
+                .collect();
+            let with = bench.bcast_ns(name, 8, 64, &busy, status_bits)?;
+            let without = bench.bcast_ns(name, 8, 64, &[], status_bits)?;
+            let conditions = format!("8 nodes, {name}, P1.. busy for {words:?} cycles");
+            let row = Row::new("park2019", figure, conditions, "waiting time", "cycles");
+            Ok(row
+                .published(published)
+                .ours((with - without) / bench.cycle_ns()))
+        });
+    rows.collect()
+}
+
+/// "The speed-up ratio of the atomic pipelined broadcast algorithm is up to 4.113, compared to
+/// that of the previous pipelined broadcast algorithm, ... when a 64-byte data message is
+/// broadcasted among 32 nodes" (section 1).
+fn atomic_against_pipelined(bench: &Bench) -> Result<Vec<Row>, PaperError> {
+    let ratio = |nodes, bytes| -> Result<f64, PaperError> {
+        let ns = |name| bench.bcast_ns(name, nodes, bytes, &[], 2);
+        Ok(ns("pipelined")? / ns("ap")?)
+    };
+    let mut best = (0.0, 0, 0);
+    for nodes in [4, 8, 16, 32] {
+        for bytes in powers_of_two(4, 2048) {
+            let ratio = ratio(nodes, bytes)?;
+            if ratio > best.0 {
+                best = (ratio, nodes, bytes);
+            }
+        }
+    }
+    let row = |conditions: String, quantity| {
+        Row::new("park2019", "section 1", conditions, quantity, "ratio").published(4.113)
+    };
+    Ok(vec![
+        row("32 nodes, 64 B".into(), "pipelined over atomic pipelined").ours(ratio(32, 64)?),
+        row(
+            format!("{} nodes, {} B", best.1, best.2),
+            "largest ratio of the sweep",
+        )
+        .ours(best.0),
+    ])
+}
