@@ -1,2 +1,78 @@
-//! corecast.
-fn main() {}
+//! The `corecast` command: parses, calls the libraries, prints.
+
+mod args;
+mod bench;
+mod compare;
+mod doctor;
+mod explain;
+mod failure;
+mod list;
+mod output;
+mod run;
+mod scene;
+mod show;
+mod size;
+mod verify;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use args::{Cli, Verb};
+use failure::Failure;
+use output::Answer;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    let outcome = answer(&cli.verb).and_then(|answer| {
+        output::emit(&answer, &cli.sink)?;
+        Ok(answer.passed)
+    });
+    match outcome {
+        Ok(passed) => ExitCode::from(u8::from(!passed)),
+        Err(failure) => fail(&failure),
+    }
+}
+
+fn answer(verb: &Verb) -> Result<Answer, Failure> {
+    match verb {
+        Verb::List { what } => list::answer(what),
+        Verb::Show(what) => show::answer(what),
+        Verb::Run(scene) => run::answer(scene),
+        Verb::Verify(scene) => verify::answer(scene),
+        Verb::Explain(scene) => explain::answer(scene),
+        Verb::Compare { scene, csv } => compare::answer(scene, csv.as_deref()),
+        Verb::Bench { what } => bench::answer(what),
+        Verb::Doctor => Ok(doctor::answer()),
+    }
+}
+
+fn fail(failure: &Failure) -> ExitCode {
+    use std::io::Write as _;
+    // Nobody is left to tell if standard error is closed.
+    let _ = write!(std::io::stderr(), "{failure}");
+    ExitCode::from(failure.code)
+}
+
+/// A help text, or clap's complaint in the form of all the others.
+fn usage(error: &clap::Error) -> ExitCode {
+    let text = error.render().to_string();
+    if !error.use_stderr() {
+        return output::print(&text).map_or_else(|failure| fail(&failure), |()| ExitCode::SUCCESS);
+    }
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or_default();
+    let message = first.strip_prefix("error: ").unwrap_or("no verb was given");
+    let mut failure = Failure::input(message);
+    for line in lines {
+        if let Some(tip) = line.strip_prefix("tip: ") {
+            failure = failure.help(tip);
+        } else if line.starts_with('<') || line.starts_with('[') {
+            failure = failure.help(line);
+        }
+    }
+    fail(&failure.help("`corecast --help` lists the verbs, `corecast VERB --help` their options"))
+}

@@ -1,0 +1,79 @@
+//! `verify`: what is proven about the schedules, without running them.
+
+use corecast_core::{Certificate, verify};
+use serde_json::{Value, json};
+
+use crate::args::Scene;
+use crate::failure::Failure;
+use crate::output::Answer;
+use crate::run;
+use crate::scene::Stage;
+
+/// The verb.
+pub fn answer(scene: &Scene) -> Result<Answer, Failure> {
+    let stage = Stage::new(scene, "all")?;
+    let ranks = stage.one_rank_count()?;
+    let (mut text, mut objects, mut passed) = (String::new(), Vec::new(), true);
+    for &bytes in &stage.sizes {
+        let certificates: Vec<Certificate>;
+        let refused;
+        if stage.is_auto {
+            let (runs, reasons) = run::rank(&stage, ranks, bytes)?;
+            certificates = runs.into_iter().map(|run| run.certificate).collect();
+            refused = reasons.into_iter().map(|(_, reason)| reason).collect();
+        } else {
+            let request = stage.request(ranks, bytes)?;
+            let (mut proven, mut reasons) = (Vec::new(), Vec::new());
+            for algorithm in &stage.algorithms {
+                match stage.schedule(*algorithm, &request) {
+                    Ok(schedule) => proven.push(verify(&schedule, &stage.chip)),
+                    Err(error) => reasons.push(error.to_string()),
+                }
+            }
+            (certificates, refused) = (proven, reasons);
+        }
+        if certificates.is_empty() {
+            let failure = Failure::input("no algorithm can serve this request");
+            return Err(refused.into_iter().fold(failure, Failure::help));
+        }
+        text += &format!("{} of {bytes} bytes over {ranks} ranks\n", stage.collective);
+        for certificate in &certificates {
+            let line = run::certificate_line(certificate);
+            text += &format!("  {:<24} {line}\n", certificate.algorithm);
+            for violation in &certificate.violations {
+                text += &format!("    {violation}\n");
+            }
+            passed &= certificate.is_correct();
+            objects.push(object(&stage, certificate, bytes));
+        }
+        for reason in &refused {
+            text += &format!("not verified: {reason}\n");
+        }
+    }
+    Ok(Answer {
+        text,
+        json: Value::Array(objects),
+        passed,
+    })
+}
+
+fn object(stage: &Stage<'_>, certificate: &Certificate, bytes: u64) -> Value {
+    let violations = certificate.violations.iter().map(ToString::to_string);
+    json!({
+        "collective": certificate.collective.name(),
+        "algorithm": certificate.algorithm,
+        "chip": stage.chip.name,
+        "ranks": certificate.ranks,
+        "bytes": bytes,
+        "correct": certificate.is_correct(),
+        "deadlock_free": certificate.is_deadlock_free(),
+        "contention_free": certificate.is_contention_free(),
+        "max_buffer_bytes": certificate.max_buffer_bytes,
+        "rounds": certificate.rounds,
+        "bound_rounds": certificate.bound_rounds,
+        "messages": certificate.messages,
+        "payload_bytes": certificate.payload_bytes,
+        "redundant_bytes": certificate.redundant_bytes,
+        "violations": violations.collect::<Vec<_>>(),
+    })
+}
