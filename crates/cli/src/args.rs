@@ -37,16 +37,16 @@ pub enum Verb {
     #[command(subcommand)]
     Show(Show),
     /// Run one collective and rank the algorithms
-    Run(Scene),
+    Run(Box<Scene>),
     /// Print the certificates
-    Verify(Scene),
+    Verify(Box<Scene>),
     /// Where the time went, the critical path, the gap to the bound
-    Explain(Scene),
+    Explain(Box<Scene>),
     /// Sweep sizes and rank counts over all algorithms
     Compare {
         /// What to run.
         #[command(flatten)]
-        scene: Scene,
+        scene: Box<Scene>,
         /// Write every run to a CSV file
         #[arg(long, value_name = "FILE")]
         csv: Option<String>,
@@ -77,7 +77,7 @@ pub enum Show {
         collective: Option<String>,
     },
     /// A schedule as text
-    Schedule(Scene),
+    Schedule(Box<Scene>),
 }
 
 /// What to run, on what, and in which surroundings.

@@ -23,6 +23,23 @@ impl Failure {
         }
     }
 
+    /// What a library says against the input. Its texts end in `; ` and what would be right, or
+    /// have lines of help of their own.
+    pub fn library(error: &impl fmt::Display) -> Self {
+        let text = error.to_string();
+        let mut lines = text.lines();
+        let first = lines.next().unwrap_or_default();
+        let (message, help) = match first.split_once("; ") {
+            Some((message, help)) => (message, Some(help)),
+            None => (first, None),
+        };
+        let failure = help.into_iter().fold(Self::input(message), Self::help);
+        let lines = lines.map(str::trim).filter(|line| !line.is_empty());
+        lines.fold(failure, |failure, line| {
+            failure.help(line.strip_prefix("help: ").unwrap_or(line))
+        })
+    }
+
     /// Adds what the user can do about it.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.helps.push(help.into());

@@ -17,10 +17,13 @@ mod verify;
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use clap::error::ErrorKind;
 
 use args::{Cli, Verb};
 use failure::Failure;
 use output::Answer;
+
+const SEE_HELP: &str = "`corecast --help` lists the verbs, `corecast VERB --help` their options";
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -60,12 +63,16 @@ fn fail(failure: &Failure) -> ExitCode {
 /// A help text, or clap's complaint in the form of all the others.
 fn usage(error: &clap::Error) -> ExitCode {
     let text = error.render().to_string();
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        let failure = Failure::input("something is missing after `corecast` or its verb");
+        return fail(&failure.help(SEE_HELP));
+    }
     if !error.use_stderr() {
         return output::print(&text).map_or_else(|failure| fail(&failure), |()| ExitCode::SUCCESS);
     }
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or_default();
-    let message = first.strip_prefix("error: ").unwrap_or("no verb was given");
+    let message = first.strip_prefix("error: ").unwrap_or(first);
     let mut failure = Failure::input(message);
     for line in lines {
         if let Some(tip) = line.strip_prefix("tip: ") {
@@ -74,5 +81,5 @@ fn usage(error: &clap::Error) -> ExitCode {
             failure = failure.help(line);
         }
     }
-    fail(&failure.help("`corecast --help` lists the verbs, `corecast VERB --help` their options"))
+    fail(&failure.help(SEE_HELP))
 }

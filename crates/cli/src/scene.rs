@@ -44,7 +44,7 @@ pub fn chip(name: &str) -> Result<Chip, Failure> {
     corecast_chip::find(name).map_err(|error| match error {
         ChipError::UnknownChip { name, known } => Failure::unknown("chip", "chips", &name, &known)
             .help("a chip file is given as a path that contains `/` or ends in `.toml`"),
-        error => Failure::input(error.to_string()),
+        error => Failure::library(&error),
     })
 }
 
@@ -161,7 +161,14 @@ impl<'a> Stage<'a> {
             request.counts = Some(vec![bytes; blocks as usize].into());
         }
         if self.collective.is_reduction() {
-            request.element_bytes = self.element.bytes();
+            let (element, dtype) = (self.element.bytes(), self.element.name());
+            if !bytes.is_multiple_of(u64::from(element)) {
+                let message = format!("--bytes: {bytes} bytes are no whole number of {dtype}");
+                return Err(
+                    Failure::input(message).help(format!("use a multiple of {element} bytes"))
+                );
+            }
+            request.element_bytes = element;
         }
         let optional = |option, text: &Option<String>| {
             text.as_deref()
@@ -174,9 +181,7 @@ impl<'a> Stage<'a> {
         tuning.status_bits = scene.status_bits.unwrap_or(tuning.status_bits);
         tuning.arity = scene.arity.unwrap_or(tuning.arity);
         let request = self.machine.request(request, &self.options(ranks)?);
-        request
-            .check()
-            .map_err(|error| Failure::input(error.to_string()))?;
+        request.check().map_err(|error| Failure::library(&error))?;
         Ok(request)
     }
 

@@ -130,7 +130,7 @@ fn show_schedule(scene: &Scene) -> Result<Answer, Failure> {
     };
     let request = stage.request(ranks, bytes)?;
     let schedule = stage.schedule(algorithm, &request);
-    let schedule = schedule.map_err(|error| Failure::input(error.to_string()))?;
+    let schedule = schedule.map_err(|error| Failure::library(&error))?;
     let text = format!("{}\n", schedule.to_string().trim_end());
     let json = json!({ "algorithm": algorithm.name(), "ranks": ranks, "schedule": text });
     Ok(Answer {
