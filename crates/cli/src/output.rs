@@ -60,16 +60,30 @@ pub fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file whole or not at all. Links are followed, and what is no file (a device, a pipe)
+/// is written to, not replaced.
 pub fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
+    let outcome = match fs::canonicalize(path) {
+        Ok(existing) if existing.is_file() => replace(&existing, text),
+        Ok(existing) => fs::write(existing, text),
+        Err(_) => replace(path, text),
+    };
+    outcome.map_err(|error| {
+        Failure::input(format!("cannot write `{}`: {error}", path.display()))
+            .help("give the path of a file in a folder that exists and can be written")
+    })
+}
+
+fn replace(path: &Path, text: &str) -> io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.part", std::process::id()));
     let temporary = path.with_file_name(name);
-    let outcome = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, path));
-    outcome.map_err(|error| {
+    let mut file = fs::File::create_new(&temporary)?;
+    let written = file.write_all(text.as_bytes());
+    let outcome = written.and_then(|()| fs::rename(&temporary, path));
+    if outcome.is_err() {
         // The message about the first error matters more than one about the left-over.
         let _ = fs::remove_file(&temporary);
-        Failure::input(format!("cannot write `{}`: {error}", path.display()))
-            .help("give a path in a folder that exists and can be written")
-    })
+    }
+    outcome
 }

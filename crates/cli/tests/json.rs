@@ -56,3 +56,23 @@ fn explain_accounts_for_every_cycle() {
     assert_eq!(path.first().map(|s| &s["from_cycles"]), Some(&0.into()));
     assert_eq!(path.last().map(|s| &s["to_cycles"]), Some(makespan));
 }
+
+#[test]
+fn a_file_holds_what_would_be_printed_and_nothing_is_left_over() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("output");
+    std::fs::create_dir_all(&folder).expect("writable");
+    let file = folder.join("run.json");
+    let run = |file: &std::path::Path| {
+        Command::new(env!("CARGO_BIN_EXE_corecast"))
+            .args(["verify", "bcast", "--json", "-o"])
+            .arg(file)
+            .output()
+            .expect("the binary runs")
+    };
+    assert_eq!(run(&file).status.code(), Some(0));
+    assert!(run(&file).stdout.is_empty());
+    assert_eq!(run(&folder).status.code(), Some(2), "a folder is no file");
+    let text = std::fs::read(&file).expect("written");
+    assert!(serde_json::from_slice::<Value>(&text).is_ok());
+    assert_eq!(std::fs::read_dir(&folder).expect("readable").count(), 1);
+}
