@@ -1,207 +1,138 @@
-//! The arguments, as clap reads them.
+//! What can be typed.
 
-use std::path::PathBuf;
+use clap::{Args, Parser, Subcommand};
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
-
-/// Message passing and collective communication for many-core chips.
+/// Collective communication on many-core chips: schedules that are verified, run and explained.
 #[derive(Parser)]
-#[command(version, about, arg_required_else_help = true)]
+#[command(name = "corecast", version)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub verb: Verb,
+    /// Where the answer goes.
+    #[command(flatten)]
+    pub sink: Sink,
+}
+
+/// Where the answer goes.
+#[derive(Args)]
+pub struct Sink {
+    /// Print one JSON document instead of text
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Write to FILE instead of standard output
+    #[arg(short, long, global = true, value_name = "FILE")]
+    pub output: Option<String>,
 }
 
 /// The verbs.
 #[derive(Subcommand)]
 pub enum Verb {
-    /// List what there is, one line each
+    /// What there is: chips, algorithms, machines, papers
     List {
-        /// What to list.
-        what: Listed,
-        #[command(flatten)]
-        output: OutputArgs,
+        /// chips, algorithms, machines or papers
+        what: String,
     },
-    /// Show one chip, algorithm or schedule in full
-    Show {
-        /// What to show.
-        #[command(subcommand)]
-        what: Shown,
-    },
+    /// One thing in full
+    #[command(subcommand)]
+    Show(Show),
     /// Run one collective and rank the algorithms
-    Run {
+    Run(Box<Scene>),
+    /// Print the certificates
+    Verify(Box<Scene>),
+    /// Where the time went, the critical path, the gap to the bound
+    Explain(Box<Scene>),
+    /// Sweep sizes and rank counts over all algorithms
+    Compare {
+        /// What to run.
         #[command(flatten)]
-        collective: CollectiveArgs,
-        #[command(flatten)]
-        output: OutputArgs,
+        scene: Box<Scene>,
+        /// Write every run to a CSV file
+        #[arg(long, value_name = "FILE")]
+        csv: Option<String>,
     },
-    /// Print the certificate of each algorithm's schedule
-    Verify {
-        #[command(flatten)]
-        collective: CollectiveArgs,
-        #[command(flatten)]
-        output: OutputArgs,
-    },
-    /// Say where the time went: causes per rank, critical path, gap to the bound
-    Explain {
-        #[command(flatten)]
-        collective: CollectiveArgs,
-        #[command(flatten)]
-        output: OutputArgs,
-    },
-    /// Compare published numbers with ours
+    /// Compare every published number of a paper with ours
     Reproduce {
-        /// chung2011 or park2019; default: all
+        /// chung2011 or park2019 [default: all]
         paper: Option<String>,
-        #[command(flatten)]
-        output: OutputArgs,
     },
-    /// The fastest broadcast for every rank count and size on a built-in chip
-    Winners {
-        /// Name of the chip
-        #[arg(long, default_value = "park2019-bus")]
-        chip: String,
-        #[command(flatten)]
-        output: OutputArgs,
-    },
-    /// Measure the speed of the tool itself
+    /// Measure how fast corecast itself is
     Bench {
-        /// What to measure.
-        what: Benchmark,
-        #[command(flatten)]
-        output: OutputArgs,
+        /// simulator
+        what: String,
     },
+    /// What is found on this computer
+    Doctor,
 }
 
-/// Lists.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum Listed {
-    /// Built-in chips.
-    Chips,
-    /// Algorithms of every collective.
-    Algorithms,
-    /// Machines.
-    Machines,
-}
-
-/// Benchmarks.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum Benchmark {
-    /// Broadcasts on the 32-core bus chip.
-    Simulator,
-}
-
-/// Things to show.
+/// What `show` shows.
 #[derive(Subcommand)]
-pub enum Shown {
-    /// Every parameter of a chip with unit, kind and source
+pub enum Show {
+    /// Every parameter of a chip with its source
     Chip {
-        /// Name of a built-in chip, or path of a chip file.
+        /// A built-in chip or a chip file
         chip: String,
-        #[command(flatten)]
-        output: OutputArgs,
     },
-    /// What an algorithm does, costs and requires
+    /// An algorithm
     Algorithm {
-        /// Name of the algorithm.
+        /// Its name
         name: String,
-        #[command(flatten)]
-        output: OutputArgs,
+        /// Only this collective
+        #[arg(long)]
+        collective: Option<String>,
     },
-    /// The steps of every rank
-    Schedule {
-        #[command(flatten)]
-        collective: CollectiveArgs,
-        #[command(flatten)]
-        output: OutputArgs,
-    },
+    /// A schedule as text
+    Schedule(Box<Scene>),
 }
 
-/// Where results go.
+/// What to run, on what, and in which surroundings.
 #[derive(Args)]
-pub struct OutputArgs {
-    /// Print one JSON document instead of a table
-    #[arg(long)]
-    pub json: bool,
-    /// Write the result to a file
-    #[arg(short = 'o', value_name = "FILE")]
-    pub file: Option<PathBuf>,
-}
-
-/// Reduction operators.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum OpName {
-    /// Sum.
-    Sum,
-    /// Product.
-    Prod,
-    /// Minimum.
-    Min,
-    /// Maximum.
-    Max,
-}
-
-/// Element types.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum ElementName {
-    /// Unsigned byte.
-    U8,
-    /// 32-bit signed integer.
-    I32,
-    /// 64-bit signed integer.
-    I64,
-    /// 32-bit float.
-    F32,
-    /// 64-bit float.
-    F64,
-}
-
-/// One collective on one chip.
-#[derive(Args)]
-pub struct CollectiveArgs {
-    /// The collective, such as bcast or allreduce
+pub struct Scene {
+    /// The collective, such as bcast
     pub collective: String,
-    /// Name of a built-in chip, or path of a chip file
+    /// A built-in chip or a chip file
     #[arg(long, default_value = "park2019-bus")]
     pub chip: String,
-    /// Number of ranks; default 8, or all cores of a smaller chip
+    /// The machine
+    #[arg(long, default_value = "sim")]
+    pub machine: String,
+    /// Number of ranks; `compare` takes a list [default: 8, or all cores if fewer]
     #[arg(long)]
-    pub ranks: Option<u32>,
-    /// The root rank of a rooted collective
+    pub ranks: Option<String>,
+    /// The root
     #[arg(long, default_value_t = 0)]
     pub root: u32,
-    /// Sizes in bytes: 64, 8K, 4,64,1K, 1..1M:x2, 0..64:+16
-    #[arg(long, default_value = "64", value_name = "SIZES")]
+    /// Sizes, such as 64, 8K, 4,64 or 1..1M:x2
+    #[arg(long, default_value = "64")]
     pub bytes: String,
-    /// Algorithms, separated by commas; all; or auto for the fastest
+    /// Algorithms by name, `all`, or `auto` for the fastest [default: all; explain: auto]
     #[arg(long)]
     pub algorithm: Option<String>,
-    /// Part size of pipelined algorithms
-    #[arg(long, value_name = "SIZE")]
+    /// Size of the parts of pipelined algorithms
+    #[arg(long)]
     pub part_bytes: Option<String>,
-    /// Size of the pieces in which a Forward passes data on
-    #[arg(long, value_name = "SIZE")]
+    /// Size of the pieces in which data are forwarded
+    #[arg(long)]
     pub piece_bytes: Option<String>,
     /// Bits per rank of the status register
-    #[arg(long, default_value_t = 2)]
-    pub status_bits: u32,
+    #[arg(long)]
+    pub status_bits: Option<u32>,
     /// Arity of k-ary trees
-    #[arg(long, default_value_t = 3)]
-    pub arity: u32,
-    /// A transfer already under way at the start: SRC[:DST]=BYTES; repeatable
+    #[arg(long)]
+    pub arity: Option<u32>,
+    /// A transfer under way at the start (repeatable)
     #[arg(long, value_name = "SRC[:DST]=BYTES")]
     pub ongoing: Vec<String>,
-    /// Late arrival: RANK=CYCLES (repeatable), or uniform:CYCLES drawn with --seed
+    /// Late arrival in cycles (repeatable), or uniform:CYCLES
     #[arg(long, value_name = "RANK=CYCLES")]
     pub skew: Vec<String>,
-    /// Seed of input data and random skew
+    /// Seed of the data and of a uniform skew
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
     /// Element type of reductions
-    #[arg(long, value_enum, default_value = "u8")]
-    pub dtype: ElementName,
+    #[arg(long, default_value = "u8")]
+    pub dtype: String,
     /// Operator of reductions
-    #[arg(long, value_enum, default_value = "sum")]
-    pub op: OpName,
+    #[arg(long, default_value = "sum")]
+    pub op: String,
 }

@@ -1,143 +1,122 @@
-//! `corecast explain`: where the time went.
+//! `explain`: where the time went, and what made the run as long as it was.
 
-use std::collections::BTreeMap;
-use std::fmt::Write;
+use corecast_machine::{Cause, PathSegment, critical_path};
+use serde_json::{Value, json};
 
-use corecast_core::Request;
-use corecast_machine::{Cause, PathSegment, Report, critical_path};
-use serde::Serialize;
+use crate::args::Scene;
+use crate::failure::Failure;
+use crate::output::{Answer, table};
+use crate::run::{self, Run};
+use crate::scene::Stage;
 
-use crate::args::{CollectiveArgs, OutputArgs};
-use crate::error::CliError;
-use crate::output;
-use crate::run::heading;
-use crate::setting::Setting;
-
-/// One explanation, as `--json` prints it. Times are cycles of the chip's reference clock.
-#[derive(Serialize)]
-struct Explanation {
-    collective: &'static str,
-    algorithm: &'static str,
-    chip: String,
-    ranks: u32,
-    bytes: u64,
-    makespan_cycles: f64,
-    bound_cycles: u64,
-    gap_cycles: f64,
-    /// Cycles per cause, one entry per rank; each sums to the makespan.
-    causes_cycles: Vec<BTreeMap<&'static str, f64>>,
-    critical_path: Vec<Segment>,
+/// The verb.
+pub fn answer(scene: &Scene) -> Result<Answer, Failure> {
+    let stage = Stage::new(scene, "auto")?;
+    let ranks = stage.one_rank_count()?;
+    let (mut text, mut objects) = (String::new(), Vec::new());
+    for &bytes in &stage.sizes {
+        for run in run::rank(&stage, ranks, bytes)?.0 {
+            let path = merged(critical_path(&run.report));
+            text += &show(&stage, &run, &path);
+            objects.push(object(&stage, &run, &path, scene));
+        }
+    }
+    Ok(Answer {
+        text,
+        json: Value::Array(objects),
+        passed: true,
+    })
 }
 
-#[derive(Serialize)]
-struct Segment {
-    rank: u32,
-    cause: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    peer: Option<u32>,
-    start_cycles: f64,
-    end_cycles: f64,
-}
-
-/// Explains every size and algorithm asked for; by default the fastest algorithm.
-pub fn explain(args: &CollectiveArgs, output: &OutputArgs) -> Result<(), CliError> {
-    let setting = Setting::new(args, "auto")?;
-    let (mut all, mut text) = (Vec::new(), String::new());
-    for request in &setting.requests {
-        let mut runs: Vec<(&'static str, Report)> = Vec::new();
-        for &algorithm in &setting.algorithms {
-            match setting.schedule(algorithm, request) {
-                Ok(schedule) => runs.push((algorithm.name(), setting.run(&schedule)?)),
-                Err(reason) if !setting.is_auto => {
-                    return Err(CliError::input(reason.to_string()));
-                }
-                Err(_) => {}
+/// Adjacent segments of one rank and cause become one.
+fn merged(path: Vec<PathSegment>) -> Vec<PathSegment> {
+    let mut merged: Vec<PathSegment> = Vec::new();
+    for segment in path {
+        match merged.last_mut() {
+            Some(last) if (last.rank, last.cause) == (segment.rank, segment.cause) => {
+                last.end = segment.end;
             }
-        }
-        runs.sort_by_key(|(_, report)| report.makespan);
-        if setting.is_auto {
-            runs.truncate(1);
-        }
-        for (algorithm, report) in &runs {
-            let explanation = Explanation::new(&setting, request, algorithm, report);
-            let _ = writeln!(
-                text,
-                "{algorithm}: {}",
-                heading(&setting, request).trim_end()
-            );
-            text.push_str(&explanation.text());
-            all.push(explanation);
+            _ => merged.push(segment),
         }
     }
-    output::emit_either(&all, || text, output)
+    merged
 }
 
-impl Explanation {
-    fn new(setting: &Setting, request: &Request, algorithm: &'static str, report: &Report) -> Self {
-        let makespan_cycles = setting.cycles(report.makespan);
-        let bound_cycles = setting.chip().bound_cycles(request);
-        let of_rank = |activity: &corecast_machine::Activity| {
-            let of = |kind| setting.cycles(activity.total(|cause| cause.kind() == kind));
-            Cause::KINDS
-                .into_iter()
-                .map(|kind| (kind, of(kind)))
-                .collect()
-        };
-        let segment = |segment: PathSegment| Segment {
-            rank: segment.rank.0,
-            cause: segment.cause.kind(),
-            peer: segment.cause.peer().map(|peer| peer.0),
-            start_cycles: setting.cycles(segment.start),
-            end_cycles: setting.cycles(segment.end),
-        };
-        Self {
-            collective: setting.collective.name(),
-            algorithm,
-            chip: setting.chip().name.clone(),
-            ranks: request.ranks,
-            bytes: request.bytes,
-            makespan_cycles,
-            bound_cycles,
-            gap_cycles: makespan_cycles - bound_cycles as f64,
-            causes_cycles: report.activity.iter().map(of_rank).collect(),
-            critical_path: critical_path(report).into_iter().map(segment).collect(),
-        }
-    }
+fn split(stage: &Stage<'_>, run: &Run) -> Vec<Vec<f64>> {
+    let cycles = |time| run::cycles(stage, time);
+    let rows = run.report.activity.iter().map(|activity| {
+        let kinds = Cause::KINDS.iter();
+        let of = |kind: &&str| cycles(activity.total(|cause| cause.kind() == *kind));
+        kinds
+            .map(of)
+            .chain([cycles(activity.total(|_| true))])
+            .collect()
+    });
+    rows.collect()
+}
 
-    fn text(&self) -> String {
-        let mut header = vec!["rank"];
-        header.extend(Cause::KINDS);
-        header.push("sum");
-        let rows = self.causes_cycles.iter().enumerate().map(|(rank, causes)| {
-            let mut row = vec![rank.to_string()];
-            row.extend(Cause::KINDS.iter().map(|kind| causes[kind].to_string()));
-            row.push(causes.values().sum::<f64>().to_string());
-            row
+fn show(stage: &Stage<'_>, run: &Run, path: &[PathSegment]) -> String {
+    let request = &run.request;
+    let (took, bound) = (
+        run::cycles(stage, run.report.makespan),
+        run::bound_cycles(stage, request),
+    );
+    let mut text = format!(
+        "{} by {}: {} bytes over {} ranks on {}\n{took} cycles, {} above the bound of {bound}\n\n",
+        stage.collective,
+        run.algorithm,
+        request.bytes,
+        request.ranks,
+        stage.chip.name,
+        took - bound as f64,
+    );
+    let rows = split(stage, run)
+        .into_iter()
+        .enumerate()
+        .map(|(rank, row)| {
+            let cells = row.iter().map(ToString::to_string);
+            std::iter::once(rank.to_string()).chain(cells).collect()
         });
-        let mut text = output::table(&header, 1..header.len(), rows);
-        text.push_str("critical path (cycles)\n");
-        let path = self.critical_path.iter().map(|segment| {
-            let peer = segment
-                .peer
-                .map_or(String::new(), |peer| format!(" {peer}"));
-            vec![
-                segment.start_cycles.to_string(),
-                segment.end_cycles.to_string(),
-                format!("rank {}", segment.rank),
-                format!("{}{peer}", segment.cause),
-            ]
-        });
-        text.push_str(&output::table(
-            &["from", "to", "where", "cause"],
-            0..2,
-            path,
-        ));
-        let (makespan, bound) = (self.makespan_cycles, self.bound_cycles);
-        let gap = self.gap_cycles;
-        let _ = writeln!(
-            text,
-            "makespan {makespan}, lower bound {bound}, gap {gap} cycles\n"
-        );
-        text
+    let mut header = vec!["rank"];
+    header.extend(Cause::KINDS);
+    header.push("sum");
+    text += &table(&header, 1..header.len(), rows.collect());
+    text += "\ncritical path, in cycles\n";
+    let rows = path.iter().map(|segment| {
+        vec![
+            segment.rank.to_string(),
+            run::cycles(stage, segment.start).to_string(),
+            run::cycles(stage, segment.end).to_string(),
+            cause(segment.cause),
+        ]
+    });
+    text + &table(&["rank", "from", "to", "cause"], 1..3, rows.collect()) + "\n"
+}
+
+fn cause(cause: Cause) -> String {
+    match cause.peer() {
+        Some(peer) => format!("{} {peer}", cause.kind()),
+        None => cause.kind().to_owned(),
     }
+}
+
+fn object(stage: &Stage<'_>, run: &Run, path: &[PathSegment], scene: &Scene) -> Value {
+    let mut object = run::object(stage, run, scene);
+    let path = path.iter().map(|segment| {
+        json!({
+            "rank": segment.rank.0,
+            "from_cycles": run::number(run::cycles(stage, segment.start)),
+            "to_cycles": run::number(run::cycles(stage, segment.end)),
+            "cause": segment.cause.kind(),
+            "peer": segment.cause.peer().map(|peer| peer.0),
+        })
+    });
+    object["critical_path"] = path.collect();
+    let rows = split(stage, run).into_iter().map(|row| {
+        let named = Cause::KINDS.iter().chain(&["sum"]).zip(row);
+        let fields = named.map(|(kind, value)| (format!("{kind}_cycles"), run::number(value)));
+        Value::Object(fields.collect())
+    });
+    object["rank_causes"] = rows.collect();
+    object
 }

@@ -1,55 +1,87 @@
-//! The command line: parses, calls the libraries, prints. It holds no logic of its own.
-//!
-//! ```text
-//! corecast run bcast --chip park2019-bus --ranks 8 --bytes 64 --algorithm all
-//! ```
+//! The `corecast` command: parses, calls the libraries, prints.
 
 mod args;
-mod error;
+mod bench;
+mod compare;
+mod doctor;
 mod explain;
+mod failure;
 mod list;
 mod output;
 mod reproduce;
 mod run;
-mod setting;
+mod scene;
+mod show;
 mod size;
-mod speed;
 mod verify;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::Parser as _;
+use clap::error::ErrorKind;
 
 use args::{Cli, Verb};
-use error::CliError;
+use failure::Failure;
+use output::Answer;
+
+const SEE_HELP: &str = "`corecast --help` lists the verbs, `corecast VERB --help` their options";
 
 fn main() -> ExitCode {
-    match dispatch(Cli::parse().verb) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprint!("{error}");
-            ExitCode::from(error.code())
-        }
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    let outcome = answer(&cli.verb).and_then(|answer| {
+        output::emit(&answer, &cli.sink)?;
+        Ok(answer.passed)
+    });
+    match outcome {
+        Ok(passed) => ExitCode::from(u8::from(!passed)),
+        Err(failure) => fail(&failure),
     }
 }
 
-fn dispatch(verb: Verb) -> Result<(), CliError> {
+fn answer(verb: &Verb) -> Result<Answer, Failure> {
     match verb {
-        Verb::List { what, output } => list::list(what, &output),
-        Verb::Show { what } => list::show(&what),
-        Verb::Run { collective, output } => run::run(&collective, &output),
-        Verb::Verify { collective, output } => verify::verify(&collective, &output),
-        Verb::Explain { collective, output } => explain::explain(&collective, &output),
-        Verb::Reproduce { paper, output } => reproduce::reproduce(paper.as_deref(), &output),
-        Verb::Winners { chip, output } => {
-            let known: Vec<&str> = corecast_chip::builtin_names().collect();
-            let name = corecast_chip::builtin_names().find(|name| *name == chip);
-            let name = name.ok_or_else(|| CliError::unknown("built-in chip", &chip, &known))?;
-            reproduce::winners(name, &output)
-        }
-        Verb::Bench {
-            what: args::Benchmark::Simulator,
-            output,
-        } => speed::simulator(&output),
+        Verb::List { what } => list::answer(what),
+        Verb::Show(what) => show::answer(what),
+        Verb::Run(scene) => run::answer(scene),
+        Verb::Verify(scene) => verify::answer(scene),
+        Verb::Explain(scene) => explain::answer(scene),
+        Verb::Compare { scene, csv } => compare::answer(scene, csv.as_deref()),
+        Verb::Reproduce { paper } => reproduce::answer(paper.as_deref()),
+        Verb::Bench { what } => bench::answer(what),
+        Verb::Doctor => Ok(doctor::answer()),
     }
+}
+
+fn fail(failure: &Failure) -> ExitCode {
+    use std::io::Write as _;
+    // Nobody is left to tell if standard error is closed.
+    let _ = write!(std::io::stderr(), "{failure}");
+    ExitCode::from(failure.code)
+}
+
+/// A help text, or clap's complaint in the form of all the others.
+fn usage(error: &clap::Error) -> ExitCode {
+    let text = error.render().to_string();
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        let failure = Failure::input("something is missing after `corecast` or its verb");
+        return fail(&failure.help(SEE_HELP));
+    }
+    if !error.use_stderr() {
+        return output::print(&text).map_or_else(|failure| fail(&failure), |()| ExitCode::SUCCESS);
+    }
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or_default();
+    let message = first.strip_prefix("error: ").unwrap_or(first);
+    let mut failure = Failure::input(message);
+    for line in lines {
+        if let Some(tip) = line.strip_prefix("tip: ") {
+            failure = failure.help(tip);
+        } else if line.starts_with('<') || line.starts_with('[') {
+            failure = failure.help(line);
+        }
+    }
+    fail(&failure.help(SEE_HELP))
 }

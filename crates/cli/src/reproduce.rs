@@ -1,33 +1,52 @@
-//! `corecast reproduce`: published value, ours, error; and who wins where.
+//! `reproduce`: published value, ours and the error, for every published number.
 
-use corecast_papers::{PAPERS, Row, Winner};
+use corecast_papers::{PAPERS, PaperError, Row, Winner};
 
-use crate::args::OutputArgs;
-use crate::error::CliError;
-use crate::output;
+use crate::failure::Failure;
+use crate::output::{Answer, table};
 
-/// Runs the experiments of one paper, or of all.
-pub fn reproduce(paper: Option<&str>, output: &OutputArgs) -> Result<(), CliError> {
+/// The verb: one paper, or all of them.
+pub fn answer(paper: Option<&str>) -> Result<Answer, Failure> {
     let known: Vec<&str> = PAPERS.iter().map(|paper| paper.name).collect();
-    let names = match paper {
-        Some(name) if known.contains(&name) => vec![name],
-        Some(name) => return Err(CliError::unknown("paper", name, &known)),
-        None => known,
-    };
-    let mut rows: Vec<Row> = Vec::new();
-    let mut text = String::new();
-    for paper in PAPERS.iter().filter(|paper| names.contains(&paper.name)) {
-        let of_paper = corecast_papers::reproduce(paper.name)
-            .map_err(|error| CliError::check(error.to_string()))?;
-        text.push_str(&format!("{}: {}\n", paper.name, paper.citation));
-        text.push_str(&table(&of_paper));
-        text.push_str(&format!("not reproduced: {}\n\n", paper.not_reproduced));
-        rows.extend(of_paper);
+    if let Some(name) = paper.filter(|name| !known.contains(name)) {
+        return Err(Failure::unknown("paper", "papers", name, &known));
     }
-    output::emit_either(&rows, || text, output)
+    let (mut rows, mut text) = (Vec::new(), String::new());
+    for of in PAPERS
+        .iter()
+        .filter(|of| paper.is_none_or(|name| name == of.name))
+    {
+        let reproduced = corecast_papers::reproduce(of.name).map_err(|error| failed(&error))?;
+        text += &format!("{}: {}\n\n", of.name, of.citation);
+        text += &rows_text(&reproduced);
+        text += &format!("\nnot reproduced: {}\n\n", of.not_reproduced);
+        text += &format!("fastest broadcast on {}, all algorithms\n\n", of.chip);
+        let winners = corecast_papers::who_wins(of.chip).map_err(|error| failed(&error))?;
+        text += &winners_text(&winners);
+        text.push('\n');
+        rows.extend(reproduced);
+    }
+    let json = serde_json::to_value(&rows).expect("rows are plain data");
+    Ok(Answer {
+        text,
+        json,
+        passed: true,
+    })
 }
 
-fn table(rows: &[Row]) -> String {
+fn failed(error: &PaperError) -> Failure {
+    let mut failure = Failure::library(error);
+    failure.code = 1;
+    failure
+}
+
+/// At most three decimals.
+fn number(value: f64) -> String {
+    let text = format!("{value:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn rows_text(rows: &[Row]) -> String {
     let header = [
         "item",
         "conditions",
@@ -38,10 +57,6 @@ fn table(rows: &[Row]) -> String {
         "error %",
         "fitted",
     ];
-    let number = |value: f64| {
-        let text = format!("{value:.3}");
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    };
     let cells = rows.iter().map(|row| {
         vec![
             row.item.to_owned(),
@@ -55,38 +70,26 @@ fn table(rows: &[Row]) -> String {
             if row.fitted { "yes" } else { "no" }.to_owned(),
         ]
     });
-    output::table(&header, 4..7, cells)
+    table(&header, 4..7, cells.collect())
 }
 
-/// The fastest broadcast of every case on one chip.
-pub fn winners(chip: &'static str, output: &OutputArgs) -> Result<(), CliError> {
-    let rows =
-        corecast_papers::who_wins(chip).map_err(|error| CliError::check(error.to_string()))?;
-    let text = || {
-        let header = [
-            "ranks",
-            "bytes",
-            "rank 1 busy B",
-            "winner",
-            "ns",
-            "runner-up",
-            "x ns",
+/// Rows: rank counts, without and with rank 1 busy; columns: sizes; cells: the winner.
+fn winners_text(winners: &[Winner]) -> String {
+    let mut sizes: Vec<u64> = winners.iter().map(|winner| winner.bytes).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let mut header = vec!["ranks".to_owned(), "rank 1 busy".to_owned()];
+    header.extend(sizes.iter().map(|bytes| format!("{bytes} B")));
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    let same_row =
+        |a: &Winner, b: &Winner| (a.ranks, a.ongoing_bytes) == (b.ranks, b.ongoing_bytes);
+    let rows = winners.chunk_by(same_row).map(|of_row| {
+        let mut cells = vec![
+            of_row[0].ranks.to_string(),
+            format!("{} B", of_row[0].ongoing_bytes),
         ];
-        let cells = rows.iter().map(|row: &Winner| {
-            vec![
-                row.ranks.to_string(),
-                row.bytes.to_string(),
-                row.ongoing_bytes.to_string(),
-                row.winner.to_owned(),
-                row.winner_ns.to_string(),
-                row.runner_up.to_owned(),
-                format!("{:.2}", row.lead_ratio),
-            ]
-        });
-        format!(
-            "fastest broadcast on {chip}\n{}",
-            output::table(&header, 0..3, cells)
-        )
-    };
-    output::emit_either(&rows, text, output)
+        cells.extend(of_row.iter().map(|winner| winner.winner.to_owned()));
+        cells
+    });
+    table(&header, 0..2, rows.collect())
 }

@@ -1,187 +1,183 @@
-//! `corecast run`: run a collective and rank the algorithms.
-
-use std::collections::BTreeMap;
+//! `run`: every algorithm on one request, the fastest first.
 
 use corecast_chip::Provenance;
 use corecast_core::{Certificate, Request, verify};
-use corecast_machine::Report;
-use serde::Serialize;
+use corecast_machine::{Report, Time};
+use serde_json::{Map, Value, json};
 
-use crate::args::{CollectiveArgs, OutputArgs};
-use crate::error::CliError;
-use crate::output;
-use crate::setting::Setting;
-use crate::verify::summary;
+use crate::args::Scene;
+use crate::failure::Failure;
+use crate::output::{Answer, table};
+use crate::scene::Stage;
 
-/// One run, as `--json` prints it.
-#[derive(Serialize)]
-struct RunRow {
-    collective: &'static str,
-    algorithm: &'static str,
-    chip: String,
-    machine: &'static str,
-    ranks: u32,
-    root: u32,
-    bytes: u64,
-    makespan_cycles: f64,
-    makespan_ns: f64,
-    bound_cycles: u64,
-    bound_ns: f64,
-    delivered: bool,
-    correct: bool,
-    deadlock_free: bool,
-    contention_free: bool,
-    finish_ns: Vec<f64>,
-    /// Nanoseconds per cause, summed over all ranks.
-    causes: BTreeMap<&'static str, f64>,
-    events: u64,
-    fitted_parameters: usize,
-    assumed_parameters: usize,
-    #[serde(skip)]
-    certificate: String,
+/// One algorithm's run.
+pub struct Run {
+    /// Its name.
+    pub algorithm: &'static str,
+    /// What was asked.
+    pub request: Request,
+    /// What happened.
+    pub report: Report,
+    /// What is proven about its schedule.
+    pub certificate: Certificate,
 }
 
-/// Runs every size and algorithm asked for.
-pub fn run(args: &CollectiveArgs, output: &OutputArgs) -> Result<(), CliError> {
-    let setting = Setting::new(args, "all")?;
-    let mut rows: Vec<RunRow> = Vec::new();
-    let mut text = String::new();
-    for request in &setting.requests {
-        let mut of_size = Vec::new();
-        let mut refused = Vec::new();
-        for &algorithm in &setting.algorithms {
-            match setting.schedule(algorithm, request) {
-                Ok(schedule) => {
-                    let certificate = verify(&schedule, setting.chip());
-                    let report = setting.run(&schedule)?;
-                    let name = algorithm.name();
-                    of_size.push(row(&setting, request, name, &report, &certificate));
-                }
-                Err(reason) => refused.push(format!("not run: {reason}\n")),
+/// Runs in order of time, and the algorithms that cannot take part with the reason.
+pub type Ranking = (Vec<Run>, Vec<(&'static str, String)>);
+
+/// Runs every algorithm of the stage; with `auto` only the fastest is kept.
+pub fn rank(stage: &Stage<'_>, ranks: u32, bytes: u64) -> Result<Ranking, Failure> {
+    let request = stage.request(ranks, bytes)?;
+    let (mut runs, mut refused) = (Vec::new(), Vec::new());
+    for algorithm in &stage.algorithms {
+        let name = algorithm.name();
+        let schedule = match stage.schedule(*algorithm, &request) {
+            Ok(schedule) => schedule,
+            Err(error) => {
+                refused.push((name, error.to_string()));
+                continue;
             }
-        }
-        of_size.sort_by(|a, b| a.makespan_cycles.total_cmp(&b.makespan_cycles));
-        if setting.is_auto {
-            of_size.truncate(1);
-        }
-        text.push_str(&heading(&setting, request));
-        text.push_str(&table(&of_size));
-        text.extend(refused);
-        rows.extend(of_size);
-    }
-    if rows.is_empty() {
-        return Err(CliError::input(format!(
-            "nothing could be run\n{}",
-            text.trim_end()
-        )));
-    }
-    text.push_str(&footer(&setting));
-    output::emit_either(&rows, || text, output)?;
-    match rows.iter().find(|row| !(row.delivered && row.correct)) {
-        Some(row) => Err(CliError::check(format!(
-            "{} did not deliver",
-            row.algorithm
-        ))),
-        None => Ok(()),
-    }
-}
-
-fn row(
-    setting: &Setting,
-    request: &Request,
-    algorithm: &'static str,
-    report: &Report,
-    certificate: &Certificate,
-) -> RunRow {
-    let chip = setting.chip();
-    let bound_cycles = chip.bound_cycles(request);
-    let bound_ps = chip.reference_clock().to_ps(bound_cycles);
-    RunRow {
-        collective: setting.collective.name(),
-        algorithm,
-        chip: chip.name.clone(),
-        machine: report.machine,
-        ranks: request.ranks,
-        root: request.root.0,
-        bytes: request.bytes,
-        makespan_cycles: setting.cycles(report.makespan),
-        makespan_ns: report.makespan.ns(),
-        bound_cycles,
-        bound_ns: bound_ps as f64 / 1e3,
-        delivered: report.delivered(),
-        correct: certificate.is_correct(),
-        deadlock_free: certificate.is_deadlock_free(),
-        contention_free: certificate.is_contention_free(),
-        finish_ns: report.finish.iter().map(|finish| finish.ns()).collect(),
-        causes: report
-            .causes()
-            .into_iter()
-            .map(|(kind, time)| (kind, time.ns()))
-            .collect(),
-        events: report.events,
-        fitted_parameters: chip.count(Provenance::Fitted),
-        assumed_parameters: chip.count(Provenance::Assumed),
-        certificate: summary(certificate),
-    }
-}
-
-/// What was run, above a table.
-pub fn heading(setting: &Setting, request: &Request) -> String {
-    let (chip, collective) = (setting.chip(), setting.collective);
-    let root = if collective.is_rooted() {
-        format!(", root {}", request.root)
-    } else {
-        String::new()
-    };
-    let busy = setting.options.ongoing.iter().map(|ongoing| {
-        let to = ongoing.dst.map_or(String::new(), |dst| format!(":{dst}"));
-        format!(", ongoing {}{to}={} B", ongoing.src, ongoing.bytes)
-    });
-    let busy: String = busy.collect();
-    let (ranks, bytes) = (request.ranks, request.bytes);
-    format!(
-        "{collective} of {bytes} B on {}, {ranks} ranks{root}{busy}\n",
-        chip.name
-    )
-}
-
-fn table(rows: &[RunRow]) -> String {
-    let header = [
-        "#",
-        "algorithm",
-        "cycles",
-        "ns",
-        "x bound",
-        "delivered",
-        "certificate",
-    ];
-    let cells = rows.iter().enumerate().map(|(index, row)| {
-        let ratio = if row.bound_cycles == 0 {
-            "-".to_owned()
-        } else {
-            format!("{:.2}", row.makespan_cycles / row.bound_cycles as f64)
         };
-        vec![
-            (index + 1).to_string(),
-            row.algorithm.to_owned(),
-            format!("{}", row.makespan_cycles),
-            format!("{}", row.makespan_ns),
-            ratio,
-            if row.delivered { "yes" } else { "NO" }.to_owned(),
-            row.certificate.clone(),
-        ]
-    });
-    output::table(&header, 2..5, cells)
+        runs.push(Run {
+            algorithm: name,
+            request: request.clone(),
+            report: stage.run(&schedule)?,
+            certificate: verify(&schedule, &stage.chip),
+        });
+    }
+    if runs.is_empty() {
+        let failure = Failure::input(format!("no algorithm can serve this {}", stage.collective));
+        return Err(refused
+            .into_iter()
+            .fold(failure, |failure, (_, reason)| failure.help(reason)));
+    }
+    runs.sort_by_key(|run| run.report.makespan);
+    if stage.is_auto {
+        runs.truncate(1);
+    }
+    Ok((runs, refused))
 }
 
-fn footer(setting: &Setting) -> String {
-    let chip = setting.chip();
-    let clock = chip.reference_clock();
+/// A time in cycles of the chip's reference clock, to a thousandth.
+pub fn cycles(stage: &Stage<'_>, time: Time) -> f64 {
+    let cycles = stage.chip.reference_clock().cycles_f64(time.ps());
+    (cycles * 1e3).round() / 1e3
+}
+
+/// The lower bound in cycles.
+pub fn bound_cycles(stage: &Stage<'_>, request: &Request) -> u64 {
+    stage.chip.bound_cycles(request)
+}
+
+/// A certificate in one line.
+pub fn certificate_line(certificate: &Certificate) -> String {
+    let claim = |holds, name: &str| format!("{}{name}", if holds { "" } else { "NOT " });
     format!(
-        "cycles of {} ps; {} fitted and {} assumed chip parameters (corecast show chip {})\n",
-        clock.period_ps,
-        chip.count(Provenance::Fitted),
-        chip.count(Provenance::Assumed),
-        chip.name
+        "{}, {}, {}, {}/{} rounds, buffer {} B",
+        claim(certificate.is_correct(), "correct"),
+        claim(certificate.is_deadlock_free(), "deadlock-free"),
+        claim(certificate.is_contention_free(), "contention-free"),
+        certificate.rounds,
+        certificate.bound_rounds,
+        certificate.max_buffer_bytes,
     )
+}
+
+/// The verb.
+pub fn answer(scene: &Scene) -> Result<Answer, Failure> {
+    let stage = Stage::new(scene, "all")?;
+    let ranks = stage.one_rank_count()?;
+    let (mut text, mut objects, mut passed) = (String::new(), Vec::new(), true);
+    for &bytes in &stage.sizes {
+        let (runs, refused) = rank(&stage, ranks, bytes)?;
+        let bound = bound_cycles(&stage, &runs[0].request);
+        text += &format!(
+            "{} of {bytes} bytes over {ranks} ranks on {} ({}); no schedule beats {bound} cycles\n",
+            stage.collective, stage.chip.name, scene.machine
+        );
+        if stage.is_auto {
+            text += &format!("auto: {} is the fastest\n", runs[0].algorithm);
+        }
+        let rows = runs.iter().map(|run| row(&stage, run, bound));
+        let header = [
+            "algorithm",
+            "cycles",
+            "ns",
+            "x bound",
+            "delivered",
+            "certificate",
+        ];
+        text += &format!("\n{}\n", table(&header, 1..4, rows.collect()));
+        for (_, reason) in refused {
+            text += &format!("not run: {reason}\n");
+        }
+        passed &= runs
+            .iter()
+            .all(|run| run.report.delivered() && run.certificate.is_correct());
+        objects.extend(runs.iter().map(|run| object(&stage, run, scene)));
+    }
+    Ok(Answer {
+        text,
+        json: Value::Array(objects),
+        passed,
+    })
+}
+
+fn row(stage: &Stage<'_>, run: &Run, bound: u64) -> Vec<String> {
+    let cycles = cycles(stage, run.report.makespan);
+    let ratio = if bound == 0 {
+        "-".to_owned()
+    } else {
+        format!("{:.2}", cycles / bound as f64)
+    };
+    let delivered = if run.report.delivered() { "yes" } else { "NO" };
+    vec![
+        run.algorithm.to_owned(),
+        cycles.to_string(),
+        run.report.makespan.ns().to_string(),
+        ratio,
+        delivered.to_owned(),
+        certificate_line(&run.certificate),
+    ]
+}
+
+/// A number of cycles as an integer where it is one.
+pub fn number(value: f64) -> Value {
+    if value.fract() == 0.0 && value.abs() < 9e15 {
+        json!(value as i64)
+    } else {
+        json!(value)
+    }
+}
+
+/// The fields every answer about one run has.
+pub fn object(stage: &Stage<'_>, run: &Run, scene: &Scene) -> Value {
+    let report = &run.report;
+    let clock = stage.chip.reference_clock();
+    let bound = bound_cycles(stage, &run.request);
+    let causes: Map<_, _> = report
+        .causes()
+        .into_iter()
+        .map(|(kind, time)| (format!("{kind}_ns"), json!(time.ns())))
+        .collect();
+    json!({
+        "collective": stage.collective.name(),
+        "algorithm": run.algorithm,
+        "chip": stage.chip.name,
+        "machine": report.machine,
+        "ranks": run.request.ranks,
+        "root": run.request.root.0,
+        "bytes": run.request.bytes,
+        "seed": scene.seed,
+        "makespan_cycles": number(cycles(stage, report.makespan)),
+        "makespan_ns": report.makespan.ns(),
+        "delivered": report.delivered(),
+        "bound_cycles": bound,
+        "bound_ns": Time::from_ps(clock.to_ps(bound)).ns(),
+        "finish_ns": report.finish.iter().map(|time| time.ns()).collect::<Vec<_>>(),
+        "causes": causes,
+        "events": report.events,
+        "fitted_parameters": stage.chip.count(Provenance::Fitted),
+        "assumed_parameters": stage.chip.count(Provenance::Assumed),
+    })
 }

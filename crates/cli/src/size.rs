@@ -1,97 +1,119 @@
-//! Sizes as users write them: `64`, `8K`, `4,64`, `1..1M:x2`, `0..64:+16`.
+//! Sizes and lists of sizes as users write them: `64`, `8K`, `4,64`, `1..1M:x2`, `0..64:+16`.
 //!
-//! K, M and G are powers of 1024. A range includes its end if a step reaches it.
+//! `K`, `M` and `G` (also `KiB`, `KB`, `k`) are powers of 1024, as message sizes always are.
+
+use crate::failure::Failure;
 
 /// Most values one list may have.
 pub const VALUES_MAX: usize = 4096;
 
-/// A single size in bytes.
-///
-/// # Errors
-/// What is wrong and what would be right.
-pub fn parse(text: &str) -> Result<u64, String> {
+/// One size in bytes.
+pub fn one(option: &str, text: &str) -> Result<u64, Failure> {
+    let refuse = |why: &str| {
+        Failure::input(format!("{option}: `{text}` {why}"))
+            .help("write a whole number, such as 64, 8K, 8KiB or 2M")
+    };
     let text = text.trim();
-    let digits = text
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(text.len());
-    let (number, suffix) = text.split_at(digits);
-    let suffix = suffix.trim().to_ascii_lowercase();
-    let shift = match suffix.trim_end_matches("ib").trim_end_matches('b') {
-        "" => 0,
-        "k" => 10,
-        "m" => 20,
-        "g" => 30,
-        _ => return Err(format!("`{text}` is not a size; write 64, 8K or 2M")),
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    if number.is_empty() {
+        return Err(refuse("is not a size"));
+    }
+    let factor = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kb" | "kib" => 1 << 10,
+        "m" | "mb" | "mib" => 1 << 20,
+        "g" | "gb" | "gib" => 1 << 30,
+        _ => return Err(refuse("has an unknown unit")),
     };
-    let Ok(number) = number.parse::<u64>() else {
-        let reason = if number.is_empty() {
-            "is not a size"
-        } else {
-            "is too large"
-        };
-        return Err(format!("`{text}` {reason}; write 64, 8K or 2M"));
-    };
-    number
-        .checked_mul(1 << shift)
-        .ok_or_else(|| format!("`{text}` does not fit in 64 bits"))
+    let value = number
+        .parse::<u64>()
+        .ok()
+        .and_then(|n| n.checked_mul(factor));
+    value.ok_or_else(|| refuse("is larger than 64 bits"))
 }
 
 /// A list of sizes and ranges, in the order written.
-///
-/// # Errors
-/// What is wrong and what would be right.
-pub fn parse_list(text: &str) -> Result<Vec<u64>, String> {
+pub fn list(option: &str, text: &str) -> Result<Vec<u64>, Failure> {
     let mut values = Vec::new();
     for item in text.split(',') {
+        if item.trim().is_empty() {
+            return Err(
+                Failure::input(format!("{option}: `{text}` has an empty item"))
+                    .help("separate sizes by single commas, such as 4,64,1K"),
+            );
+        }
         match item.split_once("..") {
-            None => values.push(parse(item)?),
-            Some((start, rest)) => expand(item, start, rest, &mut values)?,
+            None => values.push(one(option, item)?),
+            Some((first, rest)) => range(option, item, first, rest, &mut values)?,
         }
         if values.len() > VALUES_MAX {
-            return Err(format!("`{text}` has more than {VALUES_MAX} sizes"));
+            return Err(too_many(option, text));
         }
     }
     Ok(values)
 }
 
-fn expand(item: &str, start: &str, rest: &str, values: &mut Vec<u64>) -> Result<(), String> {
-    let usage = || format!("`{item}` is not a range; write 1..1M:x2 or 0..64:+16");
-    let (end, step) = rest.split_once(':').ok_or_else(usage)?;
-    let (mut value, end) = (parse(start)?, parse(end)?);
-    if value > end {
-        return Err(format!(
-            "the range `{item}` runs backwards; write the smaller size first"
-        ));
-    }
-    let next: Box<dyn Fn(u64) -> Option<u64>> = if let Some(factor) = step.strip_prefix('x') {
-        let factor = parse(factor)?;
-        if factor < 2 || value == 0 {
-            return Err(format!(
-                "`{item}` never ends; multiply a size from 1 on by 2 or more"
-            ));
-        }
-        Box::new(move |value: u64| value.checked_mul(factor))
-    } else if let Some(step) = step.strip_prefix('+') {
-        let step = parse(step)?;
-        if step == 0 {
-            return Err(format!("`{item}` never ends; add 1 or more"));
-        }
-        Box::new(move |value: u64| value.checked_add(step))
-    } else {
-        return Err(usage());
+fn too_many(option: &str, text: &str) -> Failure {
+    Failure::input(format!(
+        "{option}: `{text}` has more than {VALUES_MAX} values"
+    ))
+    .help("take larger steps, such as 1..1M:x2")
+}
+
+fn range(
+    option: &str,
+    item: &str,
+    first: &str,
+    rest: &str,
+    values: &mut Vec<u64>,
+) -> Result<(), Failure> {
+    let refuse =
+        |why: &str, help: &str| Err(Failure::input(format!("{option}: `{item}` {why}")).help(help));
+    let Some((last, step)) = rest.split_once(':') else {
+        return refuse(
+            "has no step",
+            "write FIRST..LAST:xFACTOR or FIRST..LAST:+STEP",
+        );
     };
-    loop {
-        values.push(value);
-        if values.len() > VALUES_MAX {
-            return Err(format!(
-                "`{item}` has more than {VALUES_MAX} sizes; use a larger step"
-            ));
-        }
-        match next(value) {
-            Some(following) if following <= end => value = following,
-            _ => return Ok(()),
-        }
+    let (first, last) = (one(option, first)?, one(option, last)?);
+    if first > last {
+        return refuse("is reversed", &format!("write {last}..{first}:{step}"));
     }
+    let (is_factor, by) = match (step.strip_prefix('x'), step.strip_prefix('+')) {
+        (Some(by), _) => (true, one(option, by)?),
+        (_, Some(by)) => (false, one(option, by)?),
+        _ => {
+            return refuse(
+                "has no valid step",
+                "steps are xFACTOR or +STEP, such as x2 or +16",
+            );
+        }
+    };
+    if by <= u64::from(is_factor) {
+        let help = if is_factor {
+            "a factor is at least 2"
+        } else {
+            "a step is at least 1"
+        };
+        return refuse("never reaches its end", help);
+    }
+    if is_factor && first == 0 {
+        return refuse("multiplies zero", "begin at 1, or use +STEP");
+    }
+    let mut next = Some(first);
+    while let Some(value) = next.filter(|&value| value <= last) {
+        if values.len() >= VALUES_MAX {
+            return Err(too_many(option, item));
+        }
+        values.push(value);
+        next = if is_factor {
+            value.checked_mul(by)
+        } else {
+            value.checked_add(by)
+        };
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -99,46 +121,32 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    #[test]
-    fn sizes_and_suffixes() {
-        assert_eq!(parse("64"), Ok(64));
-        assert_eq!(parse("8K"), Ok(8192));
-        assert_eq!(parse("2MiB"), Ok(2 << 20));
-        assert_eq!(parse("1gb"), Ok(1 << 30));
-        for bad in [
-            "",
-            "K",
-            "-1",
-            "1.5K",
-            "8X",
-            "99999999999999999999",
-            "99999999999G",
-        ] {
-            assert!(parse(bad).is_err(), "{bad}");
-        }
+    fn values(text: &str) -> Option<Vec<u64>> {
+        list("--bytes", text).ok()
     }
 
     #[test]
-    fn lists_and_ranges() {
-        assert_eq!(parse_list("4,64"), Ok(vec![4, 64]));
-        assert_eq!(parse_list("1..16:x2"), Ok(vec![1, 2, 4, 8, 16]));
-        assert_eq!(parse_list("0..40:+16,1K"), Ok(vec![0, 16, 32, 1024]));
-        for bad in [
-            "1..2", "4..1:x2", "0..8:x2", "1..8:x1", "1..8:+0", "1..8:*2", "1,,2",
+    fn reads_what_the_help_says() {
+        assert_eq!(values("64"), Some(vec![64]));
+        assert_eq!(values("8K,8KiB,2M"), Some(vec![8192, 8192, 2 << 20]));
+        assert_eq!(values("0..64:+16,5"), Some(vec![0, 16, 32, 48, 64, 5]));
+        assert_eq!(values("1..9:x2"), Some(vec![1, 2, 4, 8]));
+        assert_eq!(values("1..1M:x2").map(|list| list.len()), Some(21));
+        for wrong in [
+            "", ",", "1..", "0..8:x2", "9..1:x2", "1..9:+0", "1..9:x1", "1..1M:+1",
         ] {
-            assert!(parse_list(bad).is_err(), "{bad}");
+            assert_eq!(values(wrong), None, "{wrong}");
         }
-        assert!(
-            parse_list("0..1M:+1")
-                .expect_err("too many")
-                .contains("larger step")
-        );
     }
 
     proptest! {
         #[test]
-        fn nothing_panics(text in ".{0,40}", shape in "[0-9KMGx+:.,]{0,30}") {
-            let _ = (parse_list(&text), parse_list(&shape));
+        fn never_panics(text in "[0-9kKmMgGiB.,:x+ é-]{0,24}", any in ".{0,24}") {
+            for text in [text, any] {
+                if let Ok(values) = list("--bytes", &text) {
+                    prop_assert!((1..=VALUES_MAX).contains(&values.len()));
+                }
+            }
         }
     }
 }

@@ -12,6 +12,7 @@ pub(crate) const PAPER: Paper = Paper {
     name: "chung2011",
     citation: "Chung, Park, Lee, Ro, Lee 2011, A Novel Sequential Tree Algorithm Based on \
                Scoreboard for MPI Broadcast Communication, IEICE E94-D",
+    chip: "chung2011-bus",
     not_reproduced: "gate counts of section 4.2 (24865.48; 257.79, 495.96, 987.96): they need the \
                      hardware description",
     experiment,

@@ -27,6 +27,8 @@ pub struct Paper {
     pub name: &'static str,
     /// Author, year, title.
     pub citation: &'static str,
+    /// The chip it is about.
+    pub chip: &'static str,
     /// Published numbers that are not reproduced, and why.
     pub not_reproduced: &'static str,
     experiment: fn() -> Result<Vec<Row>, PaperError>,

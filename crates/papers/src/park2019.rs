@@ -12,6 +12,7 @@ pub(crate) const PAPER: Paper = Paper {
     name: "park2019",
     citation: "Park 2019, Efficient Pipelined Broadcast with Monitoring Processing Node Status on \
                a Multi-Core Processor",
+    chip: "park2019-bus",
     not_reproduced: "gate counts and power of Tables 3 and 4: they need the hardware description",
     experiment,
 };

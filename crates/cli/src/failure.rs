@@ -1,0 +1,80 @@
+//! One message for a user who asked for something impossible, and the exit code that goes with it.
+
+use std::fmt;
+
+use corecast_machine::RunError;
+
+/// Why the program ends without doing what was asked.
+#[derive(Debug)]
+pub struct Failure {
+    message: String,
+    helps: Vec<String>,
+    /// The exit code: 1 a check failed, 2 bad input, 3 a limit or a deadlock.
+    pub code: u8,
+}
+
+impl Failure {
+    /// Bad input.
+    pub fn input(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            helps: Vec::new(),
+            code: 2,
+        }
+    }
+
+    /// What a library says against the input. Its texts end in `; ` and what would be right, or
+    /// have lines of help of their own.
+    pub fn library(error: &impl fmt::Display) -> Self {
+        let text = error.to_string();
+        let mut lines = text.lines();
+        let first = lines.next().unwrap_or_default();
+        let (message, help) = match first.split_once("; ") {
+            Some((message, help)) => (message, Some(help)),
+            None => (first, None),
+        };
+        let failure = help.into_iter().fold(Self::input(message), Self::help);
+        let lines = lines.map(str::trim).filter(|line| !line.is_empty());
+        lines.fold(failure, |failure, line| {
+            failure.help(line.strip_prefix("help: ").unwrap_or(line))
+        })
+    }
+
+    /// Adds what the user can do about it.
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.helps.push(help.into());
+        self
+    }
+
+    /// A name that does not exist, with the nearest one and all that do.
+    pub fn unknown(kind: &str, plural: &str, name: &str, known: &[&str]) -> Self {
+        let nearest = known
+            .iter()
+            .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
+            .min_by_key(|&(distance, _)| distance)
+            .filter(|&(distance, candidate)| distance <= 1.max(candidate.len() / 3));
+        let mut failure = Self::input(format!("there is no {kind} called `{name}`"));
+        if let Some((_, nearest)) = nearest {
+            failure = failure.help(format!("did you mean `{nearest}`?"));
+        }
+        failure.help(format!("{plural}: {}", known.join(", ")))
+    }
+
+    /// A run that ended without a report.
+    pub fn run(algorithm: &str, error: &RunError) -> Self {
+        let mut failure = Self::input(format!("{algorithm}: {error}"));
+        if error.is_limit() {
+            failure.code = 3;
+        }
+        failure
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "error: {}", self.message)?;
+        self.helps
+            .iter()
+            .try_for_each(|help| writeln!(f, "  help: {help}"))
+    }
+}

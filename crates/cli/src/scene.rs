@@ -1,0 +1,288 @@
+//! The checked form of the options that `run`, `verify`, `explain` and `compare` share.
+
+use std::str::FromStr;
+
+use corecast_chip::{Chip, ChipError};
+use corecast_core::{
+    Algorithm, BuildError, Collective, ElementType, Rank, ReduceOp, Request, Schedule, algorithm,
+};
+use corecast_machine::{Job, Machine as _, Ongoing, Report, RunOptions, Time};
+use corecast_machine_sim::SimMachine;
+
+use crate::args::Scene;
+use crate::failure::Failure;
+use crate::size;
+
+/// Most bytes all blocks of one run may have together.
+const TOTAL_BYTES_MAX: u64 = 1 << 30;
+/// Latest arrival; beyond it cycles might not fit into picoseconds.
+const SKEW_CYCLES_MAX: u64 = 1_000_000_000;
+
+/// Options that are known to make sense together.
+pub struct Stage<'a> {
+    scene: &'a Scene,
+    /// The chip.
+    pub chip: Chip,
+    /// The machine.
+    pub machine: SimMachine,
+    /// The collective.
+    pub collective: Collective,
+    /// Rank counts.
+    pub ranks: Vec<u32>,
+    /// Sizes.
+    pub sizes: Vec<u64>,
+    /// The algorithms to look at.
+    pub algorithms: Vec<&'static dyn Algorithm>,
+    /// Whether only the fastest is wanted.
+    pub is_auto: bool,
+    op: ReduceOp,
+    element: ElementType,
+}
+
+/// A chip by name or file.
+pub fn chip(name: &str) -> Result<Chip, Failure> {
+    corecast_chip::find(name).map_err(|error| match error {
+        ChipError::UnknownChip { name, known } => Failure::unknown("chip", "chips", &name, &known)
+            .help("a chip file is given as a path that contains `/` or ends in `.toml`"),
+        error => Failure::library(&error),
+    })
+}
+
+/// A collective by name.
+pub fn collective(name: &str) -> Result<Collective, Failure> {
+    Collective::from_name(name).ok_or_else(|| {
+        let known = Collective::ALL.map(Collective::name);
+        Failure::unknown("collective", "collectives", name, &known)
+    })
+}
+
+/// An algorithm of a collective by name.
+fn find(collective: Collective, name: &str) -> Result<&'static dyn Algorithm, Failure> {
+    algorithm::find(collective, name).ok_or_else(|| {
+        let known: Vec<_> = algorithm::of(collective).map(Algorithm::name).collect();
+        let kind = format!("{collective} algorithm");
+        Failure::unknown(&kind, "algorithms", name, &known)
+    })
+}
+
+impl<'a> Stage<'a> {
+    /// Checks everything that does not depend on the algorithm.
+    pub fn new(scene: &'a Scene, algorithm_default: &str) -> Result<Self, Failure> {
+        let chip = chip(&scene.chip)?;
+        if scene.machine != "sim" {
+            return Err(Failure::unknown(
+                "machine",
+                "machines",
+                &scene.machine,
+                &["sim"],
+            ));
+        }
+        let collective = collective(&scene.collective)?;
+        let ranks = match &scene.ranks {
+            None => vec![chip.cores_max().min(8)],
+            Some(text) => rank_counts(text, &chip)?,
+        };
+        let words = scene.algorithm.as_deref().unwrap_or(algorithm_default);
+        let algorithms = match words {
+            "all" | "auto" => algorithm::of(collective).collect(),
+            names => names
+                .split(',')
+                .map(|name| find(collective, name.trim()))
+                .collect::<Result<_, _>>()?,
+        };
+        let dtypes = ElementType::ALL.map(ElementType::name);
+        let ops = ReduceOp::ALL.map(ReduceOp::name);
+        let element = ElementType::ALL
+            .into_iter()
+            .find(|e| e.name() == scene.dtype);
+        let op = ReduceOp::ALL.into_iter().find(|op| op.name() == scene.op);
+        let stage = Self {
+            machine: SimMachine::new(&chip),
+            chip,
+            collective,
+            ranks,
+            sizes: size::list("--bytes", &scene.bytes)?,
+            algorithms,
+            is_auto: words == "auto",
+            op: op.ok_or_else(|| Failure::unknown("operator", "operators", &scene.op, &ops))?,
+            element: element
+                .ok_or_else(|| Failure::unknown("dtype", "dtypes", &scene.dtype, &dtypes))?,
+            scene,
+        };
+        for &ranks in &stage.ranks {
+            stage.options(ranks)?;
+            for &bytes in &stage.sizes {
+                stage.request(ranks, bytes)?;
+            }
+        }
+        Ok(stage)
+    }
+
+    /// The only rank count, for verbs that take one.
+    pub fn one_rank_count(&self) -> Result<u32, Failure> {
+        match self.ranks[..] {
+            [ranks] => Ok(ranks),
+            _ => Err(Failure::input("--ranks: this verb takes one rank count")
+                .help("`corecast compare` takes a list")),
+        }
+    }
+
+    /// The surroundings of a run.
+    pub fn options(&self, ranks: u32) -> Result<RunOptions, Failure> {
+        let ongoing = self.scene.ongoing.iter().map(|text| ongoing(text, ranks));
+        Ok(RunOptions {
+            ongoing: ongoing.collect::<Result<_, _>>()?,
+            late: self.late(ranks)?,
+            ..RunOptions::default()
+        })
+    }
+
+    /// The request as the chip would hear it.
+    pub fn request(&self, ranks: u32, bytes: u64) -> Result<Request, Failure> {
+        let scene = self.scene;
+        if scene.root >= ranks {
+            let message = format!("--root: rank {} does not exist", scene.root);
+            return Err(Failure::input(message)
+                .help(format!("with {ranks} ranks the root is 0 to {}", ranks - 1)));
+        }
+        let is_pairwise = matches!(
+            self.collective,
+            Collective::Alltoall | Collective::Alltoallv
+        );
+        let blocks = u64::from(ranks) * if is_pairwise { u64::from(ranks) } else { 1 };
+        let total = bytes.saturating_mul(blocks);
+        if total > TOTAL_BYTES_MAX {
+            let message = format!("--bytes: {bytes} bytes over {ranks} ranks exceed 1 GiB in all");
+            let most = TOTAL_BYTES_MAX / blocks;
+            return Err(Failure::input(message).help(format!("use at most {most} bytes")));
+        }
+        let mut request = Request::new(self.collective, ranks, bytes).with_root(Rank(scene.root));
+        if self.collective == Collective::Alltoallv {
+            request.counts = Some(vec![bytes; blocks as usize].into());
+        }
+        if self.collective.is_reduction() {
+            let (element, dtype) = (self.element.bytes(), self.element.name());
+            if !bytes.is_multiple_of(u64::from(element)) {
+                let message = format!("--bytes: {bytes} bytes are no whole number of {dtype}");
+                return Err(
+                    Failure::input(message).help(format!("use a multiple of {element} bytes"))
+                );
+            }
+            request.element_bytes = element;
+        }
+        let optional = |option, text: &Option<String>| {
+            text.as_deref()
+                .map(|text| size::one(option, text))
+                .transpose()
+        };
+        let tuning = &mut request.tuning;
+        tuning.part_bytes = optional("--part-bytes", &scene.part_bytes)?;
+        tuning.piece_bytes = optional("--piece-bytes", &scene.piece_bytes)?;
+        tuning.status_bits = scene.status_bits.unwrap_or(tuning.status_bits);
+        tuning.arity = scene.arity.unwrap_or(tuning.arity);
+        let request = self.machine.request(request, &self.options(ranks)?);
+        request.check().map_err(|error| Failure::library(&error))?;
+        Ok(request)
+    }
+
+    /// The schedule, or why this algorithm has none.
+    pub fn schedule(
+        &self,
+        algorithm: &dyn Algorithm,
+        request: &Request,
+    ) -> Result<Schedule, BuildError> {
+        algorithm::build(algorithm, request)
+    }
+
+    /// Runs a schedule.
+    pub fn run(&self, schedule: &Schedule) -> Result<Report, Failure> {
+        let job = Job {
+            op: self.op,
+            element: self.element,
+            seed: self.scene.seed,
+            options: self.options(schedule.ranks())?,
+            ..Job::new(schedule)
+        };
+        let outcome = self.machine.run(&job);
+        outcome.map_err(|error| Failure::run(schedule.algorithm(), &error))
+    }
+
+    fn late(&self, ranks: u32) -> Result<Vec<Time>, Failure> {
+        let mut late = Vec::new();
+        for text in &self.scene.skew {
+            let refuse = |why: &str| {
+                Failure::input(format!("--skew: `{text}` {why}")).help(format!(
+                    "write RANK=CYCLES with ranks 0 to {} and at most {SKEW_CYCLES_MAX} cycles, \
+                     or uniform:CYCLES",
+                    ranks - 1
+                ))
+            };
+            let cycles = |text: &str| {
+                let cycles = u64::from_str(text).ok().filter(|&c| c <= SKEW_CYCLES_MAX);
+                cycles.ok_or_else(|| refuse("has no valid number of cycles"))
+            };
+            let time = |cycles| Time::from_ps(self.chip.reference_clock().to_ps(cycles));
+            late.resize(ranks as usize, Time::ZERO);
+            if let Some(most) = text.strip_prefix("uniform:") {
+                let most = cycles(most)?;
+                for (rank, late) in (0_u64..).zip(&mut late) {
+                    *late = time(mix(self.scene.seed, rank) % (most + 1));
+                }
+            } else {
+                let (rank, by) = text.split_once('=').ok_or_else(|| refuse("has no `=`"))?;
+                let rank = usize::from_str(rank).ok();
+                let slot = rank.and_then(|rank| late.get_mut(rank));
+                *slot.ok_or_else(|| refuse("names no rank of this run"))? = time(cycles(by)?);
+            }
+        }
+        Ok(late)
+    }
+}
+
+/// The splitmix64 output for one (seed, rank): independent of how many ranks there are.
+fn mix(seed: u64, rank: u64) -> u64 {
+    let mut z = seed.wrapping_add((rank + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+fn rank_counts(text: &str, chip: &Chip) -> Result<Vec<u32>, Failure> {
+    let (name, max) = (&chip.name, chip.cores_max());
+    let checked = size::list("--ranks", text)?.into_iter().map(|ranks| {
+        let fits = u32::try_from(ranks).ok().filter(|r| (1..=max).contains(r));
+        fits.ok_or_else(|| {
+            Failure::input(format!("--ranks: {ranks} ranks do not fit on {name}"))
+                .help(format!("use 1 to {max} ranks, one per core"))
+        })
+    });
+    checked.collect()
+}
+
+fn ongoing(text: &str, ranks: u32) -> Result<Ongoing, Failure> {
+    let refuse = |why: &str| {
+        Failure::input(format!("--ongoing: `{text}` {why}")).help(format!(
+            "write SRC=BYTES or SRC:DST=BYTES with ranks 0 to {}, such as 1=32",
+            ranks - 1
+        ))
+    };
+    let (pair, bytes) = text.split_once('=').ok_or_else(|| refuse("has no `=`"))?;
+    let (src, dst) = match pair.split_once(':') {
+        Some((src, dst)) => (src, Some(dst)),
+        None => (pair, None),
+    };
+    let rank = |text: &str| {
+        let rank = u32::from_str(text).ok().filter(|&rank| rank < ranks);
+        rank.map(Rank)
+            .ok_or_else(|| refuse("names no rank of this run"))
+    };
+    let (src, dst) = (rank(src)?, dst.map(rank).transpose()?);
+    if dst == Some(src) {
+        return Err(refuse("goes from a rank to itself"));
+    }
+    let bytes = size::one("--ongoing", bytes)?;
+    if bytes > TOTAL_BYTES_MAX {
+        return Err(refuse("is longer than 1 GiB"));
+    }
+    Ok(Ongoing { src, dst, bytes })
+}

@@ -1,0 +1,78 @@
+//! The names of JSON fields are a contract.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+fn first(arguments: &str) -> Value {
+    let output = Command::new(env!("CARGO_BIN_EXE_corecast"))
+        .args(arguments.split_whitespace())
+        .output()
+        .expect("the binary runs");
+    assert_eq!(output.status.code(), Some(0), "{arguments}");
+    let json: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
+    json[0].clone()
+}
+
+fn has(object: &Value, fields: &str) {
+    for field in fields.split_whitespace() {
+        assert!(object.get(field).is_some(), "{field} in {object}");
+    }
+}
+
+#[test]
+fn run_has_its_fields() {
+    let run = first("run bcast --ranks 4 --bytes 4 --algorithm ap --json");
+    has(
+        &run,
+        "collective algorithm chip machine ranks root bytes makespan_cycles makespan_ns delivered \
+         bound_ns finish_ns causes fitted_parameters assumed_parameters",
+    );
+    assert_eq!(run["makespan_cycles"], 13);
+    assert_eq!(run["makespan_ns"], 130.0);
+    assert_eq!(run["delivered"], true);
+    assert_eq!(run["finish_ns"].as_array().map(Vec::len), Some(4));
+}
+
+#[test]
+fn verify_has_its_fields() {
+    let certificate = first("verify allgather --json");
+    has(
+        &certificate,
+        "collective algorithm chip ranks correct deadlock_free contention_free max_buffer_bytes \
+         rounds bound_rounds violations",
+    );
+    assert_eq!(certificate["correct"], true);
+}
+
+#[test]
+fn explain_accounts_for_every_cycle() {
+    let run = first("explain bcast --ranks 4 --skew 2=9 --json");
+    let makespan = &run["makespan_cycles"];
+    for rank in run["rank_causes"].as_array().expect("a row per rank") {
+        assert_eq!(&rank["sum_cycles"], makespan);
+    }
+    let path = run["critical_path"].as_array().expect("segments");
+    assert_eq!(path.first().map(|s| &s["from_cycles"]), Some(&0.into()));
+    assert_eq!(path.last().map(|s| &s["to_cycles"]), Some(makespan));
+}
+
+#[test]
+fn a_file_holds_what_would_be_printed_and_nothing_is_left_over() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("output");
+    std::fs::create_dir_all(&folder).expect("writable");
+    let file = folder.join("run.json");
+    let run = |file: &std::path::Path| {
+        Command::new(env!("CARGO_BIN_EXE_corecast"))
+            .args(["verify", "bcast", "--json", "-o"])
+            .arg(file)
+            .output()
+            .expect("the binary runs")
+    };
+    assert_eq!(run(&file).status.code(), Some(0));
+    assert!(run(&file).stdout.is_empty());
+    assert_eq!(run(&folder).status.code(), Some(2), "a folder is no file");
+    let text = std::fs::read(&file).expect("written");
+    assert!(serde_json::from_slice::<Value>(&text).is_ok());
+    assert_eq!(std::fs::read_dir(&folder).expect("readable").count(), 1);
+}
