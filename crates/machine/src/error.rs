@@ -104,6 +104,14 @@ pub enum RunError {
         /// Ranks asked for.
         ranks: u32,
     },
+    /// The machine cannot do what an option asks for.
+    #[error("{machine} does not have {what}; use a simulated chip")]
+    Unsupported {
+        /// The machine.
+        machine: &'static str,
+        /// What it lacks.
+        what: &'static str,
+    },
     /// A rank of an option does not exist.
     #[error("{option} names rank {rank}; with {ranks} ranks it must be 0 to {}", ranks - 1)]
     UnknownRank {

@@ -1,0 +1,90 @@
+//! The contract of every machine, on threads.
+
+use corecast_core::{Collective, Rank, Request, algorithm};
+use corecast_machine::{
+    Endpoint, Job, Limits, Machine, Ongoing, Program, Programs, RunError, RunOptions, conformance,
+};
+use corecast_machine_host::HostMachine;
+
+#[test]
+fn same_bytes_as_the_oracle_for_every_algorithm() {
+    conformance::same_bytes_as_oracle(&HostMachine, 17, &[0, 13, 100]);
+}
+
+#[test]
+fn reductions_give_the_bits_of_the_oracle() {
+    conformance::same_reductions_as_oracle(&HostMachine);
+}
+
+#[test]
+fn a_lost_message_is_a_deadlock_that_names_the_ranks() {
+    conformance::reports_a_lost_message(&HostMachine, Limits::default());
+}
+
+#[test]
+fn options_that_name_unknown_ranks_are_refused() {
+    conformance::refuses_unknown_ranks(&HostMachine);
+}
+
+#[test]
+fn ongoing_transfers_are_refused() {
+    let request = Request::new(Collective::Bcast, 2, 4);
+    let linear = algorithm::find(Collective::Bcast, "linear").expect("registered");
+    let schedule = linear.schedule(&request);
+    let mut job = Job::new(&schedule);
+    job.options.ongoing = vec![Ongoing {
+        src: Rank(1),
+        dst: None,
+        bytes: 4,
+    }];
+    let error = HostMachine
+        .run(&job)
+        .expect_err("threads have no busy ports");
+    assert_eq!(
+        error.to_string(),
+        "host does not have ongoing transfers; use a simulated chip"
+    );
+}
+
+/// Every rank first receives from its left neighbour.
+struct Ring;
+
+impl Program for Ring {
+    type Output = ();
+
+    async fn run<E: Endpoint>(&self, endpoint: &mut E) -> Result<(), RunError> {
+        let left = (endpoint.rank().0 + endpoint.ranks() - 1) % endpoint.ranks();
+        endpoint.recv(Rank(left)).await.map(drop)
+    }
+}
+
+#[test]
+fn a_cycle_is_reported_at_once() {
+    let error = HostMachine.run_programs(3, &Ring, &RunOptions::default());
+    let Err(RunError::Deadlock { blocked, .. }) = error else {
+        panic!("{:?}", error.err())
+    };
+    assert_eq!(blocked.len(), 3);
+}
+
+/// Rank 1 panics while the others wait for it.
+struct Panic;
+
+impl Program for Panic {
+    type Output = ();
+
+    async fn run<E: Endpoint>(&self, endpoint: &mut E) -> Result<(), RunError> {
+        assert_ne!(endpoint.rank(), Rank(1), "rank 1 gives up");
+        endpoint.recv(Rank(1)).await.map(drop)
+    }
+}
+
+#[test]
+fn a_dead_peer_ends_everybody() {
+    let error = HostMachine.run_programs(4, &Panic, &RunOptions::default());
+    let error = error.expect_err("a rank has died").to_string();
+    assert!(
+        error.contains("rank 1 failed") && error.contains("gives up"),
+        "{error}"
+    );
+}
