@@ -13,6 +13,7 @@ use crate::scene::Stage;
 /// The verb.
 pub fn answer(scene: &Scene, csv: Option<&str>) -> Result<Answer, Failure> {
     let stage = Stage::new(scene, "all")?;
+    stage.simulated_only()?;
     let (mut rows, mut objects, mut passed) = (Vec::new(), Vec::new(), true);
     let mut lines =
         "collective,algorithm,chip,ranks,bytes,makespan_cycles,makespan_ns,bound_cycles,delivered\n"

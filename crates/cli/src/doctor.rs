@@ -25,7 +25,7 @@ pub fn answer() -> Answer {
     let algorithms = algorithm::all().count();
     let text = format!(
         "corecast    {version}\nprocessor   {model}, {cores} cores usable\nchips       {}\n\
-         algorithms  {algorithms}\nmachines    sim\n",
+         algorithms  {algorithms}\nmachines    sim, host\n",
         chips.join(", ")
     );
     let json = json!({
@@ -34,7 +34,7 @@ pub fn answer() -> Answer {
         "cores": cores,
         "chips": chips,
         "algorithms": algorithms,
-        "machines": ["sim"],
+        "machines": ["sim", "host"],
     });
     Answer {
         text,

@@ -12,6 +12,7 @@ use crate::scene::Stage;
 /// The verb.
 pub fn answer(scene: &Scene) -> Result<Answer, Failure> {
     let stage = Stage::new(scene, "auto")?;
+    stage.simulated_only()?;
     let ranks = stage.one_rank_count()?;
     let (mut text, mut objects) = (String::new(), Vec::new());
     for &bytes in &stage.sizes {

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::output::{Answer, table};
+use crate::scene::MACHINES;
 
 /// The verb.
 pub fn answer(what: &str) -> Result<Answer, Failure> {
@@ -15,13 +16,10 @@ pub fn answer(what: &str) -> Result<Answer, Failure> {
             vec!["collective", "name", "summary", "source", "requires"],
             algorithms(),
         ),
-        "machines" => (
-            vec!["name", "summary"],
-            vec![vec![
-                "sim".to_owned(),
-                "a chip simulated in virtual time".to_owned(),
-            ]],
-        ),
+        "machines" => {
+            let rows = MACHINES.map(|(name, summary)| vec![name.to_owned(), summary.to_owned()]);
+            (vec!["name", "summary"], rows.to_vec())
+        }
         "papers" => {
             let row = |paper: &corecast_papers::Paper| {
                 vec![

@@ -6,6 +6,7 @@ use corecast_machine::{Report, Time};
 use serde_json::{Map, Value, json};
 
 use crate::args::Scene;
+use crate::doctor;
 use crate::failure::Failure;
 use crate::output::{Answer, table};
 use crate::scene::Stage;
@@ -92,9 +93,20 @@ pub fn answer(scene: &Scene) -> Result<Answer, Failure> {
         let (runs, refused) = rank(&stage, ranks, bytes)?;
         let bound = bound_cycles(&stage, &runs[0].request);
         text += &format!(
-            "{} of {bytes} bytes over {ranks} ranks on {} ({}); no schedule beats {bound} cycles\n",
-            stage.collective, stage.chip.name, scene.machine
+            "{} of {bytes} bytes over {ranks} ranks on ",
+            stage.collective
         );
+        text += &if stage.is_simulated() {
+            format!(
+                "{} (sim); no schedule beats {bound} cycles\n",
+                stage.chip.name
+            )
+        } else {
+            format!(
+                "{} cores of this computer (host), one run each\n",
+                doctor::cores()
+            )
+        };
         if stage.is_auto {
             text += &format!("auto: {} is the fastest\n", runs[0].algorithm);
         }
@@ -125,7 +137,7 @@ pub fn answer(scene: &Scene) -> Result<Answer, Failure> {
 
 fn row(stage: &Stage<'_>, run: &Run, bound: u64) -> Vec<String> {
     let cycles = cycles(stage, run.report.makespan);
-    let ratio = if bound == 0 {
+    let ratio = if bound == 0 || !stage.is_simulated() {
         "-".to_owned()
     } else {
         format!("{:.2}", cycles / bound as f64)
@@ -133,7 +145,11 @@ fn row(stage: &Stage<'_>, run: &Run, bound: u64) -> Vec<String> {
     let delivered = if run.report.delivered() { "yes" } else { "NO" };
     vec![
         run.algorithm.to_owned(),
-        cycles.to_string(),
+        if stage.is_simulated() {
+            cycles.to_string()
+        } else {
+            "-".to_owned()
+        },
         run.report.makespan.ns().to_string(),
         ratio,
         delivered.to_owned(),
@@ -152,7 +168,7 @@ pub fn number(value: f64) -> Value {
 
 /// The fields every answer about one run has.
 pub fn object(stage: &Stage<'_>, run: &Run, scene: &Scene) -> Value {
-    let report = &run.report;
+    let (report, simulated) = (&run.report, stage.is_simulated());
     let clock = stage.chip.reference_clock();
     let bound = bound_cycles(stage, &run.request);
     let causes: Map<_, _> = report
@@ -163,17 +179,17 @@ pub fn object(stage: &Stage<'_>, run: &Run, scene: &Scene) -> Value {
     json!({
         "collective": stage.collective.name(),
         "algorithm": run.algorithm,
-        "chip": stage.chip.name,
+        "chip": simulated.then_some(&stage.chip.name),
         "machine": report.machine,
         "ranks": run.request.ranks,
         "root": run.request.root.0,
         "bytes": run.request.bytes,
         "seed": scene.seed,
-        "makespan_cycles": number(cycles(stage, report.makespan)),
+        "makespan_cycles": simulated.then(|| number(cycles(stage, report.makespan))),
         "makespan_ns": report.makespan.ns(),
         "delivered": report.delivered(),
-        "bound_cycles": bound,
-        "bound_ns": Time::from_ps(clock.to_ps(bound)).ns(),
+        "bound_cycles": simulated.then_some(bound),
+        "bound_ns": simulated.then(|| Time::from_ps(clock.to_ps(bound)).ns()),
         "finish_ns": report.finish.iter().map(|time| time.ns()).collect::<Vec<_>>(),
         "causes": causes,
         "events": report.events,

@@ -6,7 +6,8 @@ use corecast_chip::{Chip, ChipError};
 use corecast_core::{
     Algorithm, BuildError, Collective, ElementType, Rank, ReduceOp, Request, Schedule, algorithm,
 };
-use corecast_machine::{Job, Machine as _, Ongoing, Report, RunOptions, Time};
+use corecast_machine::{Job, Machine, Ongoing, Report, RunOptions, Time};
+use corecast_machine_host::HostMachine;
 use corecast_machine_sim::SimMachine;
 
 use crate::args::Scene;
@@ -18,13 +19,23 @@ const TOTAL_BYTES_MAX: u64 = 1 << 30;
 /// Latest arrival; beyond it cycles might not fit into picoseconds.
 const SKEW_CYCLES_MAX: u64 = 1_000_000_000;
 
+/// Every machine with one line about it.
+pub const MACHINES: [(&str, &str); 2] = [
+    ("sim", "a chip simulated in virtual time, cycle by cycle"),
+    (
+        "host",
+        "this computer's cores, one thread per rank, in wall-clock time",
+    ),
+];
+
 /// Options that are known to make sense together.
 pub struct Stage<'a> {
     scene: &'a Scene,
     /// The chip.
     pub chip: Chip,
-    /// The machine.
-    pub machine: SimMachine,
+    /// The chip as a machine; it also completes requests with status and costs.
+    simulated: SimMachine,
+    machine: &'a str,
     /// The collective.
     pub collective: Collective,
     /// Rank counts.
@@ -69,12 +80,13 @@ impl<'a> Stage<'a> {
     /// Checks everything that does not depend on the algorithm.
     pub fn new(scene: &'a Scene, algorithm_default: &str) -> Result<Self, Failure> {
         let chip = chip(&scene.chip)?;
-        if scene.machine != "sim" {
+        if !MACHINES.iter().any(|(name, _)| *name == scene.machine) {
+            let known = MACHINES.map(|(name, _)| name);
             return Err(Failure::unknown(
                 "machine",
                 "machines",
                 &scene.machine,
-                &["sim"],
+                &known,
             ));
         }
         let collective = collective(&scene.collective)?;
@@ -97,7 +109,8 @@ impl<'a> Stage<'a> {
             .find(|e| e.name() == scene.dtype);
         let op = ReduceOp::ALL.into_iter().find(|op| op.name() == scene.op);
         let stage = Self {
-            machine: SimMachine::new(&chip),
+            simulated: SimMachine::new(&chip),
+            machine: &scene.machine,
             chip,
             collective,
             ranks,
@@ -116,6 +129,22 @@ impl<'a> Stage<'a> {
             }
         }
         Ok(stage)
+    }
+
+    /// Whether runs are in virtual time, so that cycles mean something.
+    pub fn is_simulated(&self) -> bool {
+        self.machine == "sim"
+    }
+
+    /// Refuses the host for verbs that speak of cycles.
+    pub fn simulated_only(&self) -> Result<(), Failure> {
+        if self.is_simulated() {
+            return Ok(());
+        }
+        Err(
+            Failure::input("--machine: this verb explains cycles of a chip")
+                .help("use --machine sim; `corecast run --machine host` measures this computer"),
+        )
     }
 
     /// The only rank count, for verbs that take one.
@@ -180,7 +209,7 @@ impl<'a> Stage<'a> {
         tuning.piece_bytes = optional("--piece-bytes", &scene.piece_bytes)?;
         tuning.status_bits = scene.status_bits.unwrap_or(tuning.status_bits);
         tuning.arity = scene.arity.unwrap_or(tuning.arity);
-        let request = self.machine.request(request, &self.options(ranks)?);
+        let request = self.simulated.request(request, &self.options(ranks)?);
         request.check().map_err(|error| Failure::library(&error))?;
         Ok(request)
     }
@@ -203,7 +232,13 @@ impl<'a> Stage<'a> {
             options: self.options(schedule.ranks())?,
             ..Job::new(schedule)
         };
-        let outcome = self.machine.run(&job);
+        let host = HostMachine;
+        let machine: &dyn Machine = if self.is_simulated() {
+            &self.simulated
+        } else {
+            &host
+        };
+        let outcome = machine.run(&job);
         outcome.map_err(|error| Failure::run(schedule.algorithm(), &error))
     }
 
