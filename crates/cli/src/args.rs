@@ -41,7 +41,17 @@ pub enum Verb {
     /// Print the certificates
     Verify(Box<Scene>),
     /// Where the time went, the critical path, the gap to the bound
-    Explain(Box<Scene>),
+    Explain {
+        /// What to run.
+        #[command(flatten)]
+        scene: Box<Scene>,
+        /// Draw the timeline; needs one algorithm and one size
+        #[arg(long, value_name = "FILE")]
+        svg: Option<String>,
+        /// Write a Chrome/Perfetto trace; needs one algorithm and one size
+        #[arg(long, value_name = "FILE")]
+        trace: Option<String>,
+    },
     /// Sweep sizes and rank counts over all algorithms
     Compare {
         /// What to run.
@@ -55,6 +65,9 @@ pub enum Verb {
     Reproduce {
         /// chung2011 or park2019 [default: all]
         paper: Option<String>,
+        /// Redraw the paper's figures as SVG files in this folder
+        #[arg(long, value_name = "DIR")]
+        plot: Option<String>,
     },
     /// Measure how fast corecast itself is
     Bench {

@@ -47,9 +47,11 @@ fn answer(verb: &Verb) -> Result<Answer, Failure> {
         Verb::Show(what) => show::answer(what),
         Verb::Run(scene) => run::answer(scene),
         Verb::Verify(scene) => verify::answer(scene),
-        Verb::Explain(scene) => explain::answer(scene),
+        Verb::Explain { scene, svg, trace } => {
+            explain::answer(scene, svg.as_deref(), trace.as_deref())
+        }
         Verb::Compare { scene, csv } => compare::answer(scene, csv.as_deref()),
-        Verb::Reproduce { paper } => reproduce::answer(paper.as_deref()),
+        Verb::Reproduce { paper, plot } => reproduce::answer(paper.as_deref(), plot.as_deref()),
         Verb::Bench { what } => bench::answer(what),
         Verb::Doctor => Ok(doctor::answer()),
     }

@@ -1,12 +1,14 @@
 //! `reproduce`: published value, ours and the error, for every published number.
 
-use corecast_papers::{PAPERS, PaperError, Row, Winner};
+use std::path::Path;
+
+use corecast_papers::{Figure, PAPERS, PaperError, Row, Winner};
 
 use crate::failure::Failure;
-use crate::output::{Answer, table};
+use crate::output::{Answer, table, write_file};
 
 /// The verb: one paper, or all of them.
-pub fn answer(paper: Option<&str>) -> Result<Answer, Failure> {
+pub fn answer(paper: Option<&str>, plot: Option<&str>) -> Result<Answer, Failure> {
     let known: Vec<&str> = PAPERS.iter().map(|paper| paper.name).collect();
     if let Some(name) = paper.filter(|name| !known.contains(name)) {
         return Err(Failure::unknown("paper", "papers", name, &known));
@@ -24,6 +26,10 @@ pub fn answer(paper: Option<&str>) -> Result<Answer, Failure> {
         let winners = corecast_papers::who_wins(of.chip).map_err(|error| failed(&error))?;
         text += &winners_text(&winners);
         text.push('\n');
+        if let Some(folder) = plot {
+            let figures = of.figures().map_err(|error| failed(&error))?;
+            text += &write_figures(Path::new(folder), &figures)?;
+        }
         rows.extend(reproduced);
     }
     let json = serde_json::to_value(&rows).expect("rows are plain data");
@@ -32,6 +38,23 @@ pub fn answer(paper: Option<&str>) -> Result<Answer, Failure> {
         json,
         passed: true,
     })
+}
+
+/// Writes every figure; returns one line for each.
+fn write_figures(folder: &Path, figures: &[Figure]) -> Result<String, Failure> {
+    let mut text = String::new();
+    std::fs::create_dir_all(folder).map_err(|error| {
+        Failure::input(format!(
+            "--plot: cannot make the folder `{}`: {error}",
+            folder.display()
+        ))
+    })?;
+    for (name, svg) in figures {
+        let path = folder.join(name);
+        write_file(&path, svg)?;
+        text += &format!("wrote {}\n", path.display());
+    }
+    Ok(text + "\n")
 }
 
 fn failed(error: &PaperError) -> Failure {

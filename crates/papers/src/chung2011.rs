@@ -16,6 +16,7 @@ pub(crate) const PAPER: Paper = Paper {
     not_reproduced: "gate counts of section 4.2 (24865.48; 257.79, 495.96, 987.96): they need the \
                      hardware description",
     experiment,
+    figures: crate::figures::chung2011,
 };
 
 /// A broadcast beside a transfer between nodes 1 and 2 (status '0110').

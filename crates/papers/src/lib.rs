@@ -12,11 +12,13 @@
 
 mod bench;
 mod chung2011;
+mod figures;
 mod park2019;
 mod row;
 mod winners;
 
 pub use bench::PaperError;
+pub use figures::Figure;
 pub use row::Row;
 pub use winners::{Winner, who_wins};
 
@@ -32,6 +34,17 @@ pub struct Paper {
     /// Published numbers that are not reproduced, and why.
     pub not_reproduced: &'static str,
     experiment: fn() -> Result<Vec<Row>, PaperError>,
+    figures: fn() -> Result<Vec<Figure>, PaperError>,
+}
+
+impl Paper {
+    /// The paper's figures, redrawn from our runs.
+    ///
+    /// # Errors
+    /// Whatever ended a run.
+    pub fn figures(&self) -> Result<Vec<Figure>, PaperError> {
+        (self.figures)()
+    }
 }
 
 /// Every paper, in order of publication.

@@ -15,10 +15,11 @@ pub(crate) const PAPER: Paper = Paper {
     chip: "park2019-bus",
     not_reproduced: "gate counts and power of Tables 3 and 4: they need the hardware description",
     experiment,
+    figures: crate::figures::park2019,
 };
 
 /// Sizes of the pre-existing transmission (Table 1).
-const ONGOING_BYTES: [u64; 4] = [32, 128, 512, 1536];
+pub(crate) const ONGOING_BYTES: [u64; 4] = [32, 128, 512, 1536];
 
 /// Table 2: nodes, broadcast bytes, pre-existing bytes, AP ns, APOC ns, ratio; where printed.
 const TABLE_2: [(u32, u64, u64, Option<[f64; 3]>); 4] = [

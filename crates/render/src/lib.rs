@@ -1,1 +1,24 @@
-//! Placeholder.
+//! Pictures and traces of what other crates have found out.
+//!
+//! Everything here is a function from values to text: SVG ([`timeline_svg`], [`LineChart`]) or
+//! JSON for trace viewers ([`chrome_trace`]). Nothing is measured or decided here.
+//!
+//! ```
+//! use corecast_render::{LineChart, Series};
+//! let chart = LineChart {
+//!     title: "One doubles, the other does not".into(),
+//!     x_label: "bytes".into(),
+//!     y_label: "cycles".into(),
+//!     series: vec![Series { name: "a".into(), points: vec![(1.0, 1.0), (2.0, 2.0)] }],
+//! };
+//! assert!(chart.svg().starts_with("<svg"));
+//! ```
+
+mod chart;
+mod svg;
+mod timeline;
+mod trace;
+
+pub use chart::{LineChart, Series};
+pub use timeline::timeline_svg;
+pub use trace::chrome_trace;

@@ -1,0 +1,135 @@
+//! Line charts over a logarithmic size axis.
+
+use crate::svg::{Anchor, PALETTE, Svg, number, ticks};
+
+/// A named line.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Series {
+    /// Name in the legend.
+    pub name: String,
+    /// (x, y) in order of x; every x is positive.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// Lines over a base-2 logarithmic x axis. The title should state the message.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LineChart {
+    /// Title.
+    pub title: String,
+    /// Name and unit of the x axis.
+    pub x_label: String,
+    /// Name and unit of the y axis.
+    pub y_label: String,
+    /// The lines.
+    pub series: Vec<Series>,
+}
+
+const WIDTH: f64 = 760.0;
+const HEIGHT: f64 = 440.0;
+const LEFT: f64 = 70.0;
+const RIGHT: f64 = 570.0;
+const TOP: f64 = 50.0;
+const BOTTOM: f64 = 370.0;
+
+impl LineChart {
+    /// The chart as SVG.
+    #[must_use]
+    pub fn svg(&self) -> String {
+        let mut svg = Svg::new(WIDTH, HEIGHT);
+        svg.text(LEFT, 28.0, 16, Anchor::Start, &self.title);
+        let points: Vec<(f64, f64)> = self
+            .series
+            .iter()
+            .flat_map(|series| series.points.iter().copied())
+            .collect();
+        let (x_low, x_high) = extent(points.iter().map(|point| point.0.log2()));
+        let (y_min, y_max) = extent(points.iter().map(|point| point.1));
+        let y_ticks = ticks(y_min, y_max, 6.0);
+        let (y_low, y_high) = (
+            y_ticks[0],
+            y_ticks[y_ticks.len() - 1].max(y_ticks[0] + 1e-9),
+        );
+        let x_of = |x: f64| LEFT + (x.log2() - x_low) / (x_high - x_low) * (RIGHT - LEFT);
+        let y_of = |y: f64| BOTTOM - (y - y_low) / (y_high - y_low) * (BOTTOM - TOP);
+        for &tick in &y_ticks {
+            let y = y_of(tick);
+            svg.line((LEFT, y), (RIGHT, y), "#dddddd", 1.0);
+            svg.text(LEFT - 8.0, y + 4.0, 12, Anchor::End, &number(tick));
+        }
+        let mut x_ticks: Vec<f64> = points.iter().map(|point| point.0).collect();
+        x_ticks.sort_by(f64::total_cmp);
+        x_ticks.dedup();
+        for &tick in &x_ticks {
+            let x = x_of(tick);
+            svg.line((x, BOTTOM), (x, BOTTOM + 5.0), "#222222", 1.0);
+            svg.text(x, BOTTOM + 20.0, 12, Anchor::Middle, &number(tick));
+        }
+        svg.line((LEFT, BOTTOM), (RIGHT, BOTTOM), "#222222", 1.0);
+        svg.line((LEFT, TOP), (LEFT, BOTTOM), "#222222", 1.0);
+        let middle = (LEFT + RIGHT) / 2.0;
+        svg.text(middle, BOTTOM + 45.0, 13, Anchor::Middle, &self.x_label);
+        svg.text_upwards(22.0, (TOP + BOTTOM) / 2.0, 13, &self.y_label);
+        for (index, series) in self.series.iter().enumerate() {
+            let colour = PALETTE[index % PALETTE.len()];
+            let line: Vec<(f64, f64)> = series
+                .points
+                .iter()
+                .map(|&(x, y)| (x_of(x), y_of(y)))
+                .collect();
+            svg.polyline(&line, colour);
+            line.iter().for_each(|&(x, y)| svg.dot(x, y, colour));
+            let y = TOP + 14.0 + 22.0 * index as f64;
+            svg.line(
+                (RIGHT + 14.0, y - 4.0),
+                (RIGHT + 38.0, y - 4.0),
+                colour,
+                3.0,
+            );
+            svg.text(RIGHT + 44.0, y, 12, Anchor::Start, &series.name);
+        }
+        svg.finish()
+    }
+}
+
+/// Smallest and largest value; a unit of room if all are equal, 0 to 1 if there is none.
+fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let bounds = values.fold(None, |bounds, value| {
+        let (low, high) = bounds.unwrap_or((value, value));
+        Some((f64::min(low, value), f64::max(high, value)))
+    });
+    let (low, high) = bounds.unwrap_or((0.0, 1.0));
+    // A flat line gets room; a speed-up of a few percent must not be squeezed.
+    if high > low {
+        (low, high)
+    } else {
+        (low, low + 1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn charts_are_well_formed_and_finite() {
+        let flat = Series {
+            name: "a < b & c".into(),
+            points: vec![(4.0, 0.0), (8.0, 0.0)],
+        };
+        let none = Series {
+            name: "empty".into(),
+            points: vec![],
+        };
+        for series in [vec![], vec![none.clone()], vec![flat, none]] {
+            let chart = LineChart {
+                title: "t".into(),
+                x_label: "x".into(),
+                y_label: "y".into(),
+                series,
+            };
+            let svg = chart.svg();
+            roxmltree::Document::parse(&svg).expect("well-formed");
+            assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+        }
+    }
+}

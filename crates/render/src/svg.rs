@@ -1,0 +1,136 @@
+//! The few SVG elements the pictures are made of.
+
+use std::fmt::Write;
+
+/// A picture under construction; coordinates are pixels.
+pub(crate) struct Svg {
+    width: f64,
+    height: f64,
+    body: String,
+}
+
+/// Where a text is held.
+#[derive(Clone, Copy)]
+pub(crate) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// Colours that remain distinct for colour-blind readers (Okabe and Ito 2008).
+pub(crate) const PALETTE: [&str; 8] = [
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31", "#000000",
+];
+
+impl Svg {
+    pub(crate) fn new(width: f64, height: f64) -> Self {
+        Self {
+            width,
+            height,
+            body: String::new(),
+        }
+    }
+
+    pub(crate) fn text(&mut self, x: f64, y: f64, size: u32, anchor: Anchor, text: &str) {
+        let anchor = match anchor {
+            Anchor::Start => "start",
+            Anchor::Middle => "middle",
+            Anchor::End => "end",
+        };
+        let text = escape(text);
+        self.push(format!(
+            "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size}\" \
+             text-anchor=\"{anchor}\">{text}</text>"
+        ));
+    }
+
+    /// Text that reads upwards, centred on its position.
+    pub(crate) fn text_upwards(&mut self, x: f64, y: f64, size: u32, text: &str) {
+        let text = escape(text);
+        self.push(format!(
+            "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size}\" text-anchor=\"middle\" \
+             transform=\"rotate(-90 {x:.1} {y:.1})\">{text}</text>"
+        ));
+    }
+
+    pub(crate) fn line(&mut self, from: (f64, f64), to: (f64, f64), colour: &str, width: f64) {
+        self.push(format!(
+            "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"{colour}\" \
+             stroke-width=\"{width}\"/>",
+            from.0, from.1, to.0, to.1
+        ));
+    }
+
+    pub(crate) fn rect(&mut self, x: f64, y: f64, width: f64, height: f64, colour: &str) {
+        self.push(format!(
+            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.2}\" height=\"{height:.1}\" \
+             fill=\"{colour}\"/>"
+        ));
+    }
+
+    pub(crate) fn polyline(&mut self, points: &[(f64, f64)], colour: &str) {
+        let points: Vec<String> = points
+            .iter()
+            .map(|(x, y)| format!("{x:.1},{y:.1}"))
+            .collect();
+        self.push(format!(
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>",
+            points.join(" ")
+        ));
+    }
+
+    pub(crate) fn dot(&mut self, x: f64, y: f64, colour: &str) {
+        self.push(format!(
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{colour}\"/>"
+        ));
+    }
+
+    fn push(&mut self, element: String) {
+        self.body.push_str(&element);
+        self.body.push('\n');
+    }
+
+    pub(crate) fn finish(self) -> String {
+        let (width, height) = (self.width, self.height);
+        let mut text = String::new();
+        let _ = writeln!(
+            text,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" \
+             height=\"{height:.0}\" viewBox=\"0 0 {width:.0} {height:.0}\" \
+             font-family=\"sans-serif\" fill=\"#222\">"
+        );
+        let _ = writeln!(
+            text,
+            "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>"
+        );
+        text.push_str(&self.body);
+        text.push_str("</svg>\n");
+        text
+    }
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+}
+
+/// About `wanted` round values from `low` to `high`, both at most a step beyond.
+pub(crate) fn ticks(low: f64, high: f64, wanted: f64) -> Vec<f64> {
+    let span = (high - low).max(f64::MIN_POSITIVE);
+    let power = 10_f64.powf((span / wanted).log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power);
+    let step = steps
+        .into_iter()
+        .find(|step| span / step <= wanted)
+        .unwrap_or(power * 10.0);
+    let first = (low / step).floor() as i64;
+    let last = (high / step).ceil() as i64;
+    (first..=last).map(|index| index as f64 * step).collect()
+}
+
+/// A number with as few digits as it needs.
+pub(crate) fn number(value: f64) -> String {
+    let text = format!("{value:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

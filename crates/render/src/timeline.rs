@@ -1,0 +1,100 @@
+//! A run as a picture: one row per rank, coloured by cause, with arrows for messages.
+
+use corecast_machine::{Cause, Report};
+
+use crate::svg::{Anchor, Svg, number, ticks};
+
+const LEFT: f64 = 70.0;
+const WIDTH: f64 = 900.0;
+const TOP: f64 = 80.0;
+const ROW: f64 = 22.0;
+
+fn colour(kind: &str) -> &'static str {
+    match kind {
+        "compute" => "#cc79a7",
+        "wait_peer" => "#e69f00",
+        "port_busy" => "#d55e00",
+        "handshake" => "#56b4e9",
+        "transfer" => "#009e73",
+        "ordering" => "#0072b2",
+        _ => "#e8e8e8",
+    }
+}
+
+/// One row per rank over time in cycles of `cycle_ps` picoseconds.
+///
+/// # Panics
+/// If `cycle_ps` is 0.
+#[must_use]
+pub fn timeline_svg(title: &str, report: &Report, cycle_ps: u64) -> String {
+    assert!(cycle_ps > 0, "a cycle takes time");
+    let cycles = |ps: u64| ps as f64 / cycle_ps as f64;
+    let marks = ticks(0.0, cycles(report.makespan.ps()).max(1.0), 12.0);
+    let end = marks[marks.len() - 1];
+    let x_of = |ps: u64| LEFT + cycles(ps) / end * WIDTH;
+    let bottom = TOP + ROW * report.activity.len() as f64;
+    let mut svg = Svg::new(LEFT + WIDTH + 40.0, bottom + 60.0);
+    svg.text(LEFT, 26.0, 16, Anchor::Start, title);
+    for (index, kind) in Cause::KINDS.into_iter().enumerate() {
+        let x = LEFT + 110.0 * index as f64;
+        svg.rect(x, 42.0, 14.0, 14.0, colour(kind));
+        svg.text(x + 20.0, 54.0, 12, Anchor::Start, &kind.replace('_', " "));
+    }
+    let y_of = |rank: usize| TOP + ROW * rank as f64;
+    for (rank, activity) in report.activity.iter().enumerate() {
+        let label = format!("rank {rank}");
+        svg.text(LEFT - 8.0, y_of(rank) + 15.0, 12, Anchor::End, &label);
+        for span in activity.spans() {
+            let (start, end) = (x_of(span.start.ps()), x_of(span.end.ps()));
+            let height = ROW - 4.0;
+            svg.rect(
+                start,
+                y_of(rank) + 2.0,
+                end - start,
+                height,
+                colour(span.cause.kind()),
+            );
+        }
+    }
+    for message in &report.messages {
+        let middle = |rank: usize| y_of(rank) + ROW / 2.0;
+        let from = (x_of(message.start.ps()), middle(message.from.index()));
+        let to = (x_of(message.end.ps()), middle(message.to.index()));
+        svg.line(from, to, "#22222288", 1.0);
+        svg.dot(to.0, to.1, "#222222");
+    }
+    for tick in marks {
+        let x = LEFT + tick / end * WIDTH;
+        svg.line((x, bottom), (x, bottom + 5.0), "#222222", 1.0);
+        svg.text(x, bottom + 20.0, 12, Anchor::Middle, &number(tick));
+    }
+    svg.line((LEFT, bottom), (LEFT + WIDTH, bottom), "#222222", 1.0);
+    let label = format!("cycles of {cycle_ps} ps");
+    svg.text(
+        LEFT + WIDTH / 2.0,
+        bottom + 42.0,
+        13,
+        Anchor::Middle,
+        &label,
+    );
+    svg.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use corecast_core::{Collective, Request, algorithm};
+    use corecast_machine::{Job, Machine, Oracle};
+
+    #[test]
+    fn timelines_are_well_formed() {
+        let ring = algorithm::find(Collective::Allgather, "ring").expect("registered");
+        for ranks in [1, 4] {
+            let schedule = ring.schedule(&Request::new(Collective::Allgather, ranks, 8));
+            let report = Oracle.run(&Job::new(&schedule)).expect("runs");
+            let svg = timeline_svg("a & b", &report, 10);
+            roxmltree::Document::parse(&svg).expect("well-formed");
+            assert!(!svg.contains("NaN"));
+        }
+    }
+}
