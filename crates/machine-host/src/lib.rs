@@ -2,7 +2,7 @@
 //!
 //! The same interpreter walks the same schedules here as on simulated chips, with real threads and
 //! real copies. This machine keeps the boundary honest; it is not built for speed: one lock guards
-//! all mailboxes ([`post`]), which makes waiting bounded and deadlocks certain to be seen.
+//! all mailboxes, which makes waiting bounded and deadlocks certain to be seen.
 //!
 //! ```
 //! use corecast_core::{Collective, Request, algorithm};
