@@ -142,6 +142,12 @@ pub struct Scene {
     /// Seed of the data and of a uniform skew
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
+    /// End a run after this many simulated events
+    #[arg(long, value_name = "EVENTS")]
+    pub limit_events: Option<u64>,
+    /// End a run after this many simulated (on the host: real) nanoseconds
+    #[arg(long, value_name = "NS")]
+    pub limit_ns: Option<u64>,
     /// Element type of reductions
     #[arg(long, default_value = "u8")]
     pub dtype: String,

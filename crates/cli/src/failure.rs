@@ -65,6 +65,10 @@ impl Failure {
         let mut failure = Self::input(format!("{algorithm}: {error}"));
         if error.is_limit() {
             failure.code = 3;
+            return failure.help(match error {
+                RunError::Deadlock { .. } => "`corecast verify` says whether the schedule is wrong",
+                _ => "raise --limit-ns or --limit-events if the run needs longer",
+            });
         }
         failure
     }

@@ -6,7 +6,7 @@ use corecast_chip::{Chip, ChipError};
 use corecast_core::{
     Algorithm, BuildError, Collective, ElementType, Rank, ReduceOp, Request, Schedule, algorithm,
 };
-use corecast_machine::{Job, Machine, Ongoing, Report, RunOptions, Time};
+use corecast_machine::{Job, Limits, Machine, Ongoing, Report, RunOptions, Time};
 use corecast_machine_host::HostMachine;
 use corecast_machine_sim::SimMachine;
 
@@ -159,10 +159,15 @@ impl<'a> Stage<'a> {
     /// The surroundings of a run.
     pub fn options(&self, ranks: u32) -> Result<RunOptions, Failure> {
         let ongoing = self.scene.ongoing.iter().map(|text| ongoing(text, ranks));
+        let mut limits = Limits::default();
+        limits.events = self.scene.limit_events.unwrap_or(limits.events);
+        if let Some(ns) = self.scene.limit_ns {
+            limits.time = Time::from_ps(ns.saturating_mul(1000));
+        }
         Ok(RunOptions {
+            limits,
             ongoing: ongoing.collect::<Result<_, _>>()?,
             late: self.late(ranks)?,
-            ..RunOptions::default()
         })
     }
 
