@@ -60,6 +60,9 @@ pub enum Verb {
         /// Write every run to a CSV file
         #[arg(long, value_name = "FILE")]
         csv: Option<String>,
+        /// Draw makespan over bound against size; needs one rank count
+        #[arg(long, value_name = "FILE")]
+        plot: Option<String>,
     },
     /// Compare every published number of a paper with ours
     Reproduce {

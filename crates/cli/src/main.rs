@@ -50,7 +50,9 @@ fn answer(verb: &Verb) -> Result<Answer, Failure> {
         Verb::Explain { scene, svg, trace } => {
             explain::answer(scene, svg.as_deref(), trace.as_deref())
         }
-        Verb::Compare { scene, csv } => compare::answer(scene, csv.as_deref()),
+        Verb::Compare { scene, csv, plot } => {
+            compare::answer(scene, csv.as_deref(), plot.as_deref())
+        }
         Verb::Reproduce { paper, plot } => reproduce::answer(paper.as_deref(), plot.as_deref()),
         Verb::Bench { what } => bench::answer(what),
         Verb::Doctor => Ok(doctor::answer()),

@@ -76,7 +76,8 @@ impl LineChart {
                 .iter()
                 .map(|&(x, y)| (x_of(x), y_of(y)))
                 .collect();
-            svg.polyline(&line, colour);
+            let is_dashed = index >= PALETTE.len();
+            svg.polyline(&line, colour, is_dashed);
             line.iter().for_each(|&(x, y)| svg.dot(x, y, colour));
             let y = TOP + 14.0 + 22.0 * index as f64;
             svg.line(

@@ -68,13 +68,19 @@ impl Svg {
         ));
     }
 
-    pub(crate) fn polyline(&mut self, points: &[(f64, f64)], colour: &str) {
+    pub(crate) fn polyline(&mut self, points: &[(f64, f64)], colour: &str, is_dashed: bool) {
+        let dashes = if is_dashed {
+            " stroke-dasharray=\"6 4\""
+        } else {
+            ""
+        };
         let points: Vec<String> = points
             .iter()
             .map(|(x, y)| format!("{x:.1},{y:.1}"))
             .collect();
         self.push(format!(
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>",
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" \
+             stroke-width=\"2\"{dashes}/>",
             points.join(" ")
         ));
     }
