@@ -80,12 +80,8 @@ impl LineChart {
             svg.polyline(&line, colour, is_dashed);
             line.iter().for_each(|&(x, y)| svg.dot(x, y, colour));
             let y = TOP + 14.0 + 22.0 * index as f64;
-            svg.line(
-                (RIGHT + 14.0, y - 4.0),
-                (RIGHT + 38.0, y - 4.0),
-                colour,
-                3.0,
-            );
+            let sample = [(RIGHT + 14.0, y - 4.0), (RIGHT + 38.0, y - 4.0)];
+            svg.polyline(&sample, colour, is_dashed);
             svg.text(RIGHT + 44.0, y, 12, Anchor::Start, &series.name);
         }
         svg.finish()
