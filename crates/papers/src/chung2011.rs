@@ -92,6 +92,7 @@ fn experiment() -> Result<Vec<Row>, PaperError> {
     let four = Case::run(&bench, 4, 2048, 2048)?;
     let eight = Case::best(&bench, 8, &paper_sizes)?;
     let sixteen = Case::best(&bench, 16, &paper_sizes)?;
+    let sixteen_2k = Case::best(&bench, 16, &[2048])?;
     let any = Case::best(&bench, 16, &all_sizes)?;
     let mut rows = four.rows(
         "section 4.1, Figure 5 (b)",
@@ -100,11 +101,19 @@ fn experiment() -> Result<Vec<Row>, PaperError> {
     );
     rows.extend(eight.rows("section 4.1, Figure 6", 8, Some([7_120.0, 4_570.0, 55.79])));
     rows.extend(sixteen.rows("section 4.1, Figure 7", 16, None));
+    // The best cases of 4 and 8 nodes are both in part (b), so the withheld one may be as well.
+    rows.extend(sixteen_2k.rows("section 4.1, Figure 7 (b)", 16, None));
     let same = any.bytes == sixteen.bytes && any.ongoing_bytes == sixteen.ongoing_bytes;
     let claim = |conditions: &str, claim: &str, holds| {
         Row::claim("chung2011", "section 4.1", conditions, claim, holds)
     };
-    let gains = [&four, &eight, &sixteen].map(Case::gain_percent);
+    let best_of_four = Case::best(&bench, 4, &paper_sizes)?;
+    rows.push(claim(
+        "4 nodes, 4 B to 4 KB, transfers of 512 B and 2 KB",
+        "the largest gain is that of 2 KB beside 2 KB",
+        (best_of_four.bytes, best_of_four.ongoing_bytes) == (four.bytes, four.ongoing_bytes),
+    ));
+    let gains = [&best_of_four, &eight, &sixteen].map(Case::gain_percent);
     rows.push(claim(
         "4, 8, 16 nodes",
         "the gain grows with the number of nodes",
@@ -118,34 +127,52 @@ fn experiment() -> Result<Vec<Row>, PaperError> {
     ours.published = None;
     ours.error_percent = None;
     rows.push(ours);
-    rows.push(slower_by_one_cycle(&bench)?);
+    rows.extend(price_of_ordering(&bench)?);
     Ok(rows)
 }
 
-/// Cases 1 and 2: nothing to win, one cycle to lose.
-fn slower_by_one_cycle(bench: &Bench) -> Result<Row, PaperError> {
-    let mut holds = true;
+/// What the scoreboard loses in cases 1 and 2, where it cannot win: "one more cycle (= 5 ns)".
+///
+/// Case 2 is judged with 4 nodes, for which the text gives the order. Our model hides the cycle
+/// while node 0 waits for nodes 2 and 3, so there the text's claim fails with small broadcasts.
+fn price_of_ordering(bench: &Bench) -> Result<Vec<Row>, PaperError> {
+    let lost_ns = |nodes, bytes, busy: &[_]| -> Result<f64, PaperError> {
+        let ns = |name| bench.bcast_ns(name, nodes, bytes, busy, 1);
+        Ok(ns("scoreboard")? - ns("linear")?)
+    };
+    let mut case_1 = Vec::new();
     for nodes in [4, 8, 16] {
         for bytes in powers_of_two(4, 4096) {
-            for busy in [vec![], vec![ongoing(2, Some(3), 4)]] {
-                let ns = |name| bench.bcast_ns(name, nodes, bytes, &busy, 1);
-                let lost = ns("scoreboard")? - ns("linear")?;
-                // With a busy pair the order may change, and then time can only be won.
-                holds &= if busy.is_empty() {
-                    lost == 5.0
-                } else {
-                    lost <= 5.0
-                };
-            }
+            case_1.push(lost_ns(nodes, bytes, &[])?);
         }
     }
-    let conditions = "4, 8, 16 nodes, 4 B to 4 KB, nobody busy or nodes 2 and 3 for 4 B";
-    let text = "the scoreboard costs at most one cycle (5 ns), and exactly one if nobody is busy";
-    Ok(Row::claim(
-        "chung2011",
-        "section 4.2",
-        conditions,
-        text,
-        holds,
-    ))
+    let mut case_2 = Vec::new();
+    for ongoing_bytes in [512, 2048] {
+        for bytes in powers_of_two(4, 4096) {
+            case_2.push(lost_ns(4, bytes, &[ongoing(2, Some(3), ongoing_bytes)])?);
+        }
+    }
+    let cycle_ns = bench.cycle_ns();
+    let exactly = |lost: &[f64]| lost.iter().all(|&lost| lost == cycle_ns);
+    let at_most = |lost: &[f64]| lost.iter().all(|&lost| (0.0..=cycle_ns).contains(&lost));
+    let row = |conditions: &str, text: &str, holds| {
+        Row::claim("chung2011", "sections 4.1, 4.2", conditions, text, holds)
+    };
+    let (one, two) = (
+        "case 1: 4, 8, 16 nodes, 4 B to 4 KB, nobody busy",
+        "case 2: 4 nodes, 4 B to 4 KB, 512 B or 2 KB between nodes 2 and 3",
+    );
+    let exact = "the proposed model is slower by exactly one cycle (5 ns)";
+    let mut weaker = row(
+        two,
+        "the proposed model is slower by at most one cycle (our check, not the paper's)",
+        at_most(&case_2),
+    );
+    weaker.published = None;
+    weaker.error_percent = None;
+    Ok(vec![
+        row(one, exact, exactly(&case_1)),
+        row(two, exact, exactly(&case_2)),
+        weaker,
+    ])
 }

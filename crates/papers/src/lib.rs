@@ -20,7 +20,7 @@ mod winners;
 pub use bench::PaperError;
 pub use figures::Figure;
 pub use row::Row;
-pub use winners::{Winner, who_wins};
+pub use winners::{Winner, who_wins, winner_maps};
 
 /// A paper whose numbers are reproduced.
 #[derive(Clone, Copy, Debug)]
@@ -38,12 +38,14 @@ pub struct Paper {
 }
 
 impl Paper {
-    /// The paper's figures, redrawn from our runs.
+    /// The paper's figures, redrawn from our runs, and who wins where on its chip.
     ///
     /// # Errors
     /// Whatever ended a run.
     pub fn figures(&self) -> Result<Vec<Figure>, PaperError> {
-        (self.figures)()
+        let mut figures = (self.figures)()?;
+        figures.extend(winner_maps(&who_wins(self.chip)?));
+        Ok(figures)
     }
 }
 

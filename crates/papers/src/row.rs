@@ -19,7 +19,7 @@ pub struct Row {
     pub published: Option<f64>,
     /// Ours.
     pub ours: f64,
-    /// `100 * (ours - published) / published`; absolute if 0 is published.
+    /// `100 * (ours - published) / published`; none for a miss of a published 0, which is no scale.
     pub error_percent: Option<f64>,
     /// Whether a chip parameter was fitted to this value.
     pub fitted: bool,
@@ -59,10 +59,11 @@ impl Row {
 
     pub(crate) fn ours(mut self, value: f64) -> Self {
         self.ours = value;
-        self.error_percent = self.published.map(|published| {
-            let scale = if published == 0.0 { 1.0 } else { published };
-            100.0 * (value - published) / scale
-        });
+        self.error_percent = match self.published {
+            Some(published) if published == value => Some(0.0),
+            Some(published) if published != 0.0 => Some(100.0 * (value - published) / published),
+            _ => None,
+        };
         self
     }
 

@@ -2,9 +2,11 @@
 
 use corecast_core::{Algorithm, Collective, algorithm};
 use corecast_machine::Ongoing;
+use corecast_render::WinnerMap;
 use serde::Serialize;
 
 use crate::bench::{Bench, PaperError, ongoing, powers_of_two};
+use crate::figures::Figure;
 
 /// The fastest algorithm of one case.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -63,4 +65,39 @@ pub fn who_wins(chip: &'static str) -> Result<Vec<Winner>, PaperError> {
         }
     }
     Ok(winners)
+}
+
+/// One map per state of rank 1, idle and busy, from the table of [`who_wins`].
+#[must_use]
+pub fn winner_maps(winners: &[Winner]) -> Vec<Figure> {
+    let mut states: Vec<u64> = winners.iter().map(|winner| winner.ongoing_bytes).collect();
+    states.sort_unstable();
+    states.dedup();
+    let map = |ongoing_bytes: u64| {
+        let of_state: Vec<&Winner> = winners
+            .iter()
+            .filter(|winner| winner.ongoing_bytes == ongoing_bytes)
+            .collect();
+        let chip = of_state[0].chip;
+        let rows: Vec<&[&Winner]> = of_state.chunk_by(|a, b| a.ranks == b.ranks).collect();
+        let (state, file) = match ongoing_bytes {
+            0 => ("nobody is busy".to_owned(), "idle"),
+            bytes => (format!("rank 1 is busy for {bytes} B"), "busy"),
+        };
+        let columns = rows[0].iter().map(|winner| winner.bytes.to_string());
+        let cells = rows.iter().map(|row| {
+            let names = row.iter().map(|winner| winner.winner.to_owned());
+            names.collect()
+        });
+        let picture = WinnerMap {
+            title: format!("Which broadcast is fastest on {chip} when {state}"),
+            row_label: "ranks".to_owned(),
+            column_label: "broadcast size (bytes)".to_owned(),
+            rows: rows.iter().map(|row| row[0].ranks.to_string()).collect(),
+            columns: columns.collect(),
+            cells: cells.collect(),
+        };
+        (format!("{chip}-winners-{file}.svg"), picture.svg())
+    };
+    states.into_iter().map(map).collect()
 }

@@ -1,25 +1,80 @@
-//! Every published absolute time is met exactly, and experiments repeat.
+//! Every published absolute time is met exactly, experiments repeat, and misses stay visible.
+
+use corecast_papers::{PAPERS, Row, reproduce};
+
+fn rows() -> Vec<Row> {
+    let of = |paper: &corecast_papers::Paper| reproduce(paper.name).expect("runs");
+    PAPERS.iter().flat_map(of).collect()
+}
 
 #[test]
-fn published_absolute_times_are_exact() {
+fn published_times_are_exact() {
+    let rows = rows();
+    let times = rows
+        .iter()
+        .filter(|row| row.unit == "ns" && row.published.is_some());
     let mut checked = 0;
-    for paper in corecast_papers::PAPERS {
-        let rows = corecast_papers::reproduce(paper.name).expect("runs");
-        assert_eq!(rows, corecast_papers::reproduce(paper.name).expect("runs"));
-        for row in &rows {
-            let is_absolute = matches!(row.unit, "ns" | "cycles" | "holds");
-            if let Some(published) = row.published.filter(|_| is_absolute) {
-                assert_eq!(row.ours, published, "{row:?}");
-                checked += 1;
-            }
+    for row in times {
+        assert_eq!(Some(row.ours), row.published, "{row:?}");
+        assert_eq!(row.error_percent, Some(0.0));
+        assert!(row.fitted, "{row:?}");
+        checked += 1;
+    }
+    assert_eq!(checked, 8);
+}
+
+/// Cycles and claims that the model misses. A new entry is a regression; a vanished one is news.
+#[test]
+fn the_misses_are_these() {
+    let is_exact_kind = |row: &Row| matches!(row.unit, "cycles" | "holds");
+    let missed: Vec<String> = rows()
+        .into_iter()
+        .filter(|row| is_exact_kind(row) && row.published.is_some_and(|value| value != row.ours))
+        .map(|row| format!("{}, {}: {}", row.paper, row.item, row.conditions))
+        .collect();
+    assert_eq!(
+        missed,
+        [
+            "chung2011, sections 4.1, 4.2: case 2: 4 nodes, 4 B to 4 KB, 512 B or 2 KB between \
+             nodes 2 and 3",
+            "park2019, Figure 12: 8 nodes, 64 B broadcast, apoc, 2 status bits, P1.. busy for \
+             [6, 3, 2, 2] cycles",
+            "park2019, section 1: 4 to 32 nodes, 4 B to 2 KB",
+        ]
+    );
+}
+
+#[test]
+fn experiments_and_figures_repeat() {
+    assert_eq!(rows(), rows());
+    for paper in PAPERS {
+        let figures = paper.figures().expect("runs");
+        assert_eq!(figures, paper.figures().expect("runs"));
+        let names: Vec<&str> = figures.iter().map(|(name, _)| name.as_str()).collect();
+        let busy = format!("{}-winners-busy.svg", paper.chip);
+        assert!(names.contains(&busy.as_str()), "{names:?}");
+        for (name, svg) in &figures {
+            assert!(!svg.contains("NaN") && !svg.contains("inf"), "{name}");
         }
     }
-    assert!(checked >= 20, "{checked} rows");
+}
+
+#[test]
+fn predictions_have_no_error() {
+    let rows = rows();
+    let is_withheld = |row: &&Row| row.published.is_none() && row.unit != "holds";
+    let predictions: Vec<&Row> = rows.iter().filter(is_withheld).collect();
+    // Chung: 16 nodes, overall and Figure 7 (b); Park: Table 2, 16 and 32 nodes; 3 values each.
+    assert_eq!(predictions.len(), 12);
+    for row in predictions {
+        assert_eq!((row.error_percent, row.fitted), (None, false), "{row:?}");
+        assert!(row.ours.is_finite());
+    }
 }
 
 #[test]
 fn unknown_papers_are_refused_with_the_list() {
-    let error = corecast_papers::reproduce("park2018").expect_err("no such paper");
+    let error = reproduce("park2018").expect_err("no such paper");
     assert_eq!(
         error.to_string(),
         "unknown paper `park2018`; there are: chung2011, park2019"

@@ -1,6 +1,7 @@
 //! Pictures and traces of what other crates have found out.
 //!
-//! Everything here is a function from values to text: SVG ([`timeline_svg`], [`LineChart`]) or
+//! Everything here is a function from values to text: SVG ([`timeline_svg`], [`LineChart`],
+//! [`WinnerMap`]) or
 //! JSON for trace viewers ([`chrome_trace`]). Nothing is measured or decided here.
 //!
 //! ```
@@ -15,10 +16,12 @@
 //! ```
 
 mod chart;
+mod grid;
 mod svg;
 mod timeline;
 mod trace;
 
 pub use chart::{LineChart, Series};
+pub use grid::WinnerMap;
 pub use timeline::timeline_svg;
 pub use trace::chrome_trace;

@@ -35,3 +35,51 @@ pub fn chrome_trace(report: &Report) -> String {
     let document = json!({"traceEvents": events, "displayTimeUnit": "ns"});
     format!("{document}\n")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use corecast_core::Rank;
+    use corecast_machine::{Activity, Cause, MessageRecord};
+
+    #[test]
+    fn traces_hold_every_span_and_both_ends_of_every_message() {
+        let at = Time::from_ps;
+        let mut busy = Activity::default();
+        busy.fill(at(2_000_000), Cause::WaitPeer(Rank(1)));
+        busy.fill(at(5_000_000), Cause::Transfer);
+        let message = MessageRecord {
+            from: Rank(0),
+            to: Rank(1),
+            bytes: 12,
+            posted: at(0),
+            start: at(2_000_000),
+            end: at(5_000_000),
+        };
+        let report = Report {
+            machine: "test",
+            makespan: at(5_000_000),
+            finish: vec![at(5_000_000); 2],
+            activity: vec![busy, Activity::default()],
+            messages: vec![message],
+            wrong: vec![],
+            outputs: vec![],
+            events: 0,
+            trace_hash: 0,
+        };
+        let document: Value = serde_json::from_str(&chrome_trace(&report)).expect("JSON");
+        let events = document["traceEvents"].as_array().expect("an array");
+        let of = |phase: &str| -> Vec<&Value> {
+            let events = events.iter().filter(|event| event["ph"] == phase);
+            events.collect()
+        };
+        let (spans, starts, ends) = (of("X"), of("s"), of("f"));
+        assert_eq!((of("M").len(), spans.len()), (2, 2));
+        assert_eq!(spans[0]["dur"], json!(2.0));
+        assert_eq!(spans[1]["ts"], json!(2.0));
+        assert_eq!(starts[0]["tid"], json!(0));
+        assert_eq!(starts[0]["ts"], json!(2.0));
+        assert_eq!(ends[0]["tid"], json!(1));
+        assert_eq!(ends[0]["ts"], json!(5.0));
+    }
+}

@@ -1,0 +1,122 @@
+//! Who wins where: a grid whose cells are coloured and labelled by the winner.
+
+use crate::svg::{Anchor, PALETTE, Svg};
+
+/// A grid of winners. The title should state the message.
+#[derive(Clone, PartialEq, Debug)]
+pub struct WinnerMap {
+    /// Title.
+    pub title: String,
+    /// What the rows are, with unit.
+    pub row_label: String,
+    /// What the columns are, with unit.
+    pub column_label: String,
+    /// Label of every row, from the top.
+    pub rows: Vec<String>,
+    /// Label of every column, from the left.
+    pub columns: Vec<String>,
+    /// The winners, row by row; missing cells stay empty.
+    pub cells: Vec<Vec<String>>,
+}
+
+const LEFT: f64 = 80.0;
+const TOP: f64 = 50.0;
+const CELL_WIDTH: f64 = 92.0;
+const CELL_HEIGHT: f64 = 36.0;
+const LEGEND_WIDTH: f64 = 190.0;
+
+impl WinnerMap {
+    /// The map as SVG.
+    #[must_use]
+    pub fn svg(&self) -> String {
+        let mut names: Vec<&str> = Vec::new(); // in order of appearance
+        for name in self.cells.iter().flatten() {
+            if !names.contains(&name.as_str()) {
+                names.push(name);
+            }
+        }
+        let right = LEFT + CELL_WIDTH * self.columns.len() as f64;
+        let bottom = TOP + CELL_HEIGHT * self.rows.len() as f64;
+        let legend_bottom = TOP + 22.0 * names.len() as f64;
+        let height = (bottom + 60.0).max(legend_bottom + 20.0);
+        // Wide enough for the title of a map with few columns.
+        let title_width = LEFT + 9.0 * self.title.chars().count() as f64;
+        let mut svg = Svg::new((right + LEGEND_WIDTH).max(title_width), height);
+        svg.text(LEFT, 28.0, 16, Anchor::Start, &self.title);
+        let colour = |name: &str| {
+            let index = names.iter().position(|&known| known == name);
+            PALETTE[index.unwrap_or(0) % PALETTE.len()]
+        };
+        let y_of = |row: usize| TOP + CELL_HEIGHT * row as f64;
+        let x_of = |column: usize| LEFT + CELL_WIDTH * column as f64;
+        for (row, label) in self.rows.iter().enumerate() {
+            svg.text(LEFT - 8.0, y_of(row) + 22.0, 12, Anchor::End, label);
+        }
+        for (column, label) in self.columns.iter().enumerate() {
+            let x = x_of(column) + CELL_WIDTH / 2.0;
+            svg.text(x, bottom + 18.0, 12, Anchor::Middle, label);
+        }
+        for (row, cells) in self.cells.iter().take(self.rows.len()).enumerate() {
+            for (column, name) in cells.iter().take(self.columns.len()).enumerate() {
+                let (x, y) = (x_of(column), y_of(row));
+                let (width, height) = (CELL_WIDTH - 2.0, CELL_HEIGHT - 2.0);
+                svg.rect(x, y, width, height, colour(name));
+                // Dark text on a light label is readable on every colour of the palette.
+                svg.rect(x + 4.0, y + 8.0, width - 8.0, height - 16.0, "#ffffff");
+                svg.text(x + width / 2.0, y + 21.0, 11, Anchor::Middle, name);
+            }
+        }
+        for (index, name) in names.iter().enumerate() {
+            let y = TOP + 22.0 * index as f64;
+            svg.rect(right + 14.0, y, 14.0, 14.0, colour(name));
+            svg.text(right + 34.0, y + 12.0, 12, Anchor::Start, name);
+        }
+        let middle = (LEFT + right) / 2.0;
+        svg.text(
+            middle,
+            bottom + 42.0,
+            13,
+            Anchor::Middle,
+            &self.column_label,
+        );
+        svg.text_upwards(24.0, (TOP + bottom) / 2.0, 13, &self.row_label);
+        svg.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn map(rows: &[&str], cells: &[&[&str]]) -> WinnerMap {
+        let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
+        WinnerMap {
+            title: "a < b & c".to_owned(),
+            row_label: "ranks".to_owned(),
+            column_label: "bytes".to_owned(),
+            rows: owned(rows),
+            columns: owned(&["4", "8"]),
+            cells: cells.iter().map(|row| owned(row)).collect(),
+        }
+    }
+
+    #[test]
+    fn every_winner_has_its_cell_and_its_place_in_the_legend() {
+        let svg = map(&["2", "4"], &[&["ap", "ap"], &["ap", "apoc"]]).svg();
+        let document = roxmltree::Document::parse(&svg).expect("well-formed");
+        let elements = document.descendants().filter(|node| node.is_element());
+        let texts: Vec<&str> = elements.filter_map(|node| node.text()).collect();
+        let count = |name: &str| texts.iter().filter(|&&text| text == name).count();
+        assert_eq!((count("ap"), count("apoc")), (4, 2));
+        assert!(!svg.contains("NaN") && !svg.contains("inf"));
+    }
+
+    #[test]
+    fn missing_and_surplus_cells_are_harmless() {
+        let cases: [&[&[&str]]; 3] = [&[], &[&["ap"]], &[&["ap", "ap", "ap"], &["ap"]]];
+        for cells in cases {
+            let svg = map(&["2"], cells).svg();
+            roxmltree::Document::parse(&svg).expect("well-formed");
+        }
+    }
+}
