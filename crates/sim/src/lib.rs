@@ -21,6 +21,7 @@ mod join;
 mod latch;
 pub mod network;
 mod time;
+pub mod traffic;
 
 pub use executor::{Executor, Kernel, Limits, Outcome, Sleep};
 pub use join::join;

@@ -1,5 +1,6 @@
 //! Networks: what connects the cores of a chip.
 
 mod crossbar;
+pub mod mesh;
 
 pub use crossbar::{Crossbar, PortUse};

@@ -1,0 +1,174 @@
+//! Routing of head flits and allocation of the outputs' virtual channels.
+
+use super::{FREE, FlitMesh, Output, State, first_from};
+use crate::network::mesh::spec::SIDES;
+
+impl FlitMesh {
+    /// The head flit's route is known: it asks for an output.
+    pub(super) fn route(&mut self, channel: u32) {
+        let input = self.channels[channel as usize];
+        let place = self.places[(channel * self.capacity + u32::from(input.first)) as usize];
+        let packet = &self.packets[(place & FREE) as usize];
+        let (router, local) = (input.router, u32::from(input.local));
+        let wide = |(x, y): (u16, u16)| (u32::from(x), u32::from(y));
+        let at = self.positions[router as usize];
+        let hop = self
+            .spec
+            .next_hop(wide(packet.from), wide(packet.to), wide(at));
+        let out_port = match hop.side {
+            Some(side) => side as u32,
+            None => u32::from(packet.last_port),
+        };
+        let in_port = if self.vcs == 1 {
+            local
+        } else {
+            local / self.vcs
+        };
+        let turns = in_port < SIDES && out_port < SIDES && in_port / 2 != out_port / 2;
+        let state = &mut self.channels[channel as usize];
+        if turns && self.spec.router.turn > 0 && !state.has_turned {
+            state.has_turned = true;
+            self.wheel
+                .push(self.now + u64::from(self.spec.router.turn), channel);
+            return;
+        }
+        state.state = State::Requesting;
+        state.out_vc = u8::from(hop.is_wrapped);
+        let index = router * self.ports + out_port;
+        state.output = index;
+        let output = &mut self.outputs[index as usize];
+        output.requests |= 1 << local;
+        if output.free != 0 {
+            let at = if self.vcs == 1 {
+                output.next_at.max(self.now)
+            } else {
+                self.now
+            };
+            self.plan(index, at);
+        }
+    }
+
+    /// Lets an output allocate its virtual channels in cycle `at`, which is this one or later.
+    #[inline]
+    pub(super) fn plan(&mut self, index: u32, at: u64) {
+        let output = &mut self.outputs[index as usize];
+        if output.planned == at {
+            return;
+        }
+        output.planned = at;
+        if at == self.now {
+            self.allocating.push(index);
+        } else {
+            let agent = (self.channels.len() + self.sources.len()) as u32 + index;
+            self.wheel.push(at, agent);
+        }
+    }
+
+    /// Virtual channels that a request may be given.
+    fn allowed(&self, channel: u32) -> u16 {
+        let all = ((1_u32 << self.vcs) - 1) as u16;
+        let input = &self.channels[channel as usize];
+        if !self.spec.is_torus || input.output % self.ports >= SIDES {
+            return all;
+        }
+        let lower = ((1_u32 << (self.vcs / 2)) - 1) as u16;
+        if input.out_vc == 0 {
+            lower
+        } else {
+            all & !lower
+        }
+    }
+
+    /// Allocates the free virtual channels of an output.
+    pub(super) fn allocate(&mut self, index: u32) {
+        let Output {
+            requests,
+            free,
+            next_at,
+            inputs_from: base,
+            ..
+        } = self.outputs[index as usize];
+        if requests == 0 || free == 0 {
+            return;
+        }
+        if self.vcs == 1 {
+            if next_at > self.now {
+                return;
+            }
+            let local = first_from(requests, self.vc_pointers[index as usize]);
+            self.grant_channel(index, base + local, local, 0);
+            return;
+        }
+        // Offers: per request the virtual channels that chose it.
+        let mut offers = [0_u16; 64];
+        let mut offered = 0_u64;
+        let mut rest = free;
+        while rest != 0 {
+            let vc = rest.trailing_zeros();
+            rest &= rest - 1;
+            let mut candidates = requests;
+            if self.spec.is_torus {
+                let mut bits = requests;
+                while bits != 0 {
+                    let local = bits.trailing_zeros();
+                    bits &= bits - 1;
+                    if self.allowed(base + local) & (1 << vc) == 0 {
+                        candidates &= !(1 << local);
+                    }
+                }
+                if candidates == 0 {
+                    continue;
+                }
+            }
+            let local = first_from(
+                candidates,
+                self.vc_pointers[(index * self.vcs + vc) as usize],
+            );
+            offers[local as usize] |= 1 << vc;
+            offered |= 1 << local;
+        }
+        while offered != 0 {
+            let local = offered.trailing_zeros();
+            offered &= offered - 1;
+            let pointer = self.accept_pointers[(base + local) as usize];
+            let vc = first_from(u64::from(offers[local as usize]), pointer);
+            self.accept_pointers[(base + local) as usize] = ((vc + 1) % self.vcs) as u8;
+            self.grant_channel(index, base + local, local, vc);
+        }
+        let output = &mut self.outputs[index as usize];
+        // Channels that no request may use are no reason to try again.
+        if output.requests != 0 && output.free != 0 && output.free != free {
+            self.plan(index, self.now + 1);
+        } else if output.requests != 0 && output.free == free && !self.spec.is_torus {
+            unreachable!("a free channel and a request always meet");
+        }
+    }
+
+    fn grant_channel(&mut self, index: u32, channel: u32, local: u32, vc: u32) {
+        let output = &mut self.outputs[index as usize];
+        output.requests &= !(1 << local);
+        output.free &= !(1 << vc);
+        let is_queue = self.has_queues && output.down >= self.ejection;
+        let mut down = output.down + vc;
+        let inputs = self.inputs;
+        self.vc_pointers[(index * self.vcs + vc) as usize] = ((local + 1) % inputs) as u8;
+        let input = &mut self.channels[channel as usize];
+        if is_queue {
+            let place = channel * self.capacity + u32::from(input.first);
+            let packet = (self.places[place as usize] & FREE) as usize;
+            down = self.outputs[index as usize].down + self.packets[packet].packet.queue;
+        }
+        input.state = State::Active;
+        input.out_vc = vc as u8;
+        input.down = down;
+        let at = self.now + u64::from(self.spec.router.vc_allocation);
+        if self.vcs == 1 {
+            input.next_at = at;
+            self.stream(channel);
+        } else if at == self.now {
+            self.ask_for_switch(channel);
+        } else {
+            self.wheel.push(at, channel);
+        }
+    }
+}

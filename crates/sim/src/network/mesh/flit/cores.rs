@@ -1,0 +1,160 @@
+//! The cores' side: injection, and what waits to be taken at ejection.
+
+use super::{AHEAD, FREE, Flit, FlitMesh, NONE, State, TAIL, TIME_SHIFT, free_from};
+use crate::network::mesh::spec::SIDES;
+
+impl FlitMesh {
+    /// The channel in which a core's next packet goes: the first one with room after that of the
+    /// packet before, or else just the first one after it.
+    fn channel_for(&self, core: u32) -> u32 {
+        let router = core / self.spec.cores_per_router;
+        let port = SIDES + core % self.spec.cores_per_router;
+        let base = (router * self.ports + port) * self.vcs;
+        let last = u32::from(self.sources[core as usize].last_vc);
+        let mut turns = (1..=self.vcs).map(|turn| base + (last + turn) % self.vcs);
+        let has_room = |&channel: &u32| {
+            let place = self.places[self.next_place(channel)];
+            place & FREE == FREE && place >> TIME_SHIFT <= self.now
+        };
+        turns.find(has_room).unwrap_or(base + (last + 1) % self.vcs)
+    }
+
+    /// Injects as much of the first packet of a core as has a place.
+    pub(super) fn inject(&mut self, core: u32) {
+        let agent = self.agent_of_source(core);
+        let delay = u64::from(self.spec.router.injection);
+        let ahead = self.now + AHEAD;
+        let source = &self.sources[core as usize];
+        let mut at = self.now.max(source.next_at);
+        let (packet, mut flit) = (source.queue[0], source.flit);
+        let channel = if flit == 0 {
+            self.channel_for(core)
+        } else {
+            source.channel
+        };
+        let of = self.packets[packet as usize].packet;
+        let flits = of.flits;
+        while flit < flits {
+            let place = self.places[self.next_place(channel)];
+            if place & FREE != FREE {
+                self.channels[channel as usize].waiter = agent;
+                break;
+            }
+            let start = at.max(place >> TIME_SHIFT);
+            if start > ahead || (start > self.now && (self.vcs > 1 || flit == 0)) {
+                self.wheel.push(start, agent);
+                break;
+            }
+            if flit == 0 {
+                self.packets[packet as usize].injected = start;
+            }
+            flit += 1;
+            self.flits_injected += 1;
+            self.put(channel, packet, flit == flits, start + delay);
+            at = start + u64::from(of.flit_interval);
+        }
+        let source = &mut self.sources[core as usize];
+        source.channel = channel;
+        source.next_at = at;
+        source.flit = flit;
+        if flit == flits {
+            source.queue.pop_front();
+            source.flit = 0;
+            if of.reports_injection {
+                self.injected.push((of.tag, at));
+            }
+            source.last_vc = (channel % self.vcs) as u8;
+            if source.queue.is_empty() {
+                source.is_scheduled = false;
+            } else {
+                self.wheel.push(at, agent);
+            }
+        }
+    }
+
+    /// Takes, for every packet that asked for it and is wholly injected, its tag and the cycle
+    /// after its tail; cycles may lie a little ahead.
+    pub fn take_injected(&mut self) -> Vec<(u64, u64)> {
+        std::mem::take(&mut self.injected)
+    }
+
+    /// Takes the cores and queues in which a flit has arrived that was watched for.
+    pub fn take_arrivals(&mut self) -> Vec<(u32, u32)> {
+        std::mem::take(&mut self.arrivals)
+    }
+
+    fn lane(&self, core: u32, queue: u32) -> u32 {
+        assert!(
+            self.has_queues && queue < self.lanes,
+            "queue {queue} of core {core}"
+        );
+        self.ejection + core * self.lanes + queue
+    }
+
+    /// The oldest flit of a core's queue; it may still be on its way.
+    ///
+    /// # Panics
+    /// If the mesh has no queues, or not this one.
+    #[must_use]
+    pub fn front(&self, core: u32, queue: u32) -> Option<Flit> {
+        let channel = self.lane(core, queue);
+        let lane = &self.channels[channel as usize];
+        if lane.len == 0 {
+            return None;
+        }
+        let place = self.places[(self.places_of(channel).0 + u32::from(lane.first)) as usize];
+        Some(Flit {
+            packet: self.packets[(place & FREE) as usize].packet,
+            is_tail: place & TAIL != 0,
+            arrival: place >> TIME_SHIFT,
+        })
+    }
+
+    /// Takes the oldest flit of a core's queue, at its arrival or in the current cycle if that is
+    /// later.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn take(&mut self, core: u32, queue: u32) -> Flit {
+        let flit = self
+            .front(core, queue)
+            .expect("a flit is there to be taken");
+        let channel = self.lane(core, queue);
+        let base = self.places_of(channel).0;
+        let taken = flit.arrival.max(self.now);
+        let usable = taken + u64::from(self.spec.router.credit);
+        let capacity = self.lane_capacity as u16;
+        let lane = &mut self.channels[channel as usize];
+        let place = (base + u32::from(lane.first)) as usize;
+        let packet = (self.places[place] & FREE) as u32;
+        self.places[place] = free_from(usable);
+        lane.first = if lane.first + 1 == capacity {
+            0
+        } else {
+            lane.first + 1
+        };
+        lane.len -= 1;
+        let waiter = std::mem::replace(&mut lane.waiter, NONE);
+        if waiter != NONE {
+            self.wheel.push(usable, waiter);
+        }
+        self.flits_ejected += 1;
+        if flit.is_tail {
+            self.deliver(packet, taken);
+        }
+        flit
+    }
+
+    /// Asks to be told by [`FlitMesh::take_arrivals`] when a flit is in a core's queue.
+    ///
+    /// # Panics
+    /// If the mesh has no queues, or not this one.
+    pub fn watch(&mut self, core: u32, queue: u32) {
+        let arrival = self.front(core, queue).map(|flit| flit.arrival);
+        let channel = self.lane(core, queue);
+        match arrival {
+            Some(arrival) => self.wheel.push(arrival.max(self.now), channel),
+            None => self.channels[channel as usize].state = State::Starved,
+        }
+    }
+}

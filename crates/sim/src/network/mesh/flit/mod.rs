@@ -1,0 +1,717 @@
+//! The mesh exact to the flit: wormhole routers with virtual channels and credits.
+//!
+//! Cost follows the flits that move: every agent (an input's virtual channel, or a core's
+//! injection) has at most one entry in a timing wheel, and sleeps while it waits for a flit, a
+//! place downstream or an output. A cycle in which nobody acts is skipped.
+//!
+//! What happens in cycle `t`:
+//!
+//! 1. every agent whose turn it is acts: a head flit asks for an output's virtual channel; a flit
+//!    whose packet has one asks for the switch;
+//! 2. every output with requests allocates its free virtual channels (iSLIP, one iteration:
+//!    each free channel offers itself to the first request at or after its pointer, each request
+//!    accepts the first offer at or after its own);
+//! 3. every router with several virtual channels allocates its switch (iSLIP again: each output
+//!    offers itself to one input, each input accepts one output). With a single virtual channel
+//!    an output has one holder and an input one packet, so nothing is left to decide.
+//!
+//! Credits are not counted but read off the buffer itself: the place that flit `k` will take is
+//! free from the cycle on that the departure of flit `k - buffer` has written into it, credit
+//! delay included.
+
+mod allocate;
+mod cores;
+mod switch;
+
+use std::collections::VecDeque;
+
+use super::spec::{Ejection, MeshError, MeshSpec, SIDES, Side};
+use super::wheel::Wheel;
+
+/// A packet to be sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Packet {
+    /// Core that injects it.
+    pub src: u32,
+    /// Core that ejects it.
+    pub dst: u32,
+    /// Length including the head flit, at least 1.
+    pub flits: u32,
+    /// Cycles from one flit to the next at injection, 1 to 64: how fast the core writes.
+    pub flit_interval: u32,
+    /// Queue of the receiving core, where it has several.
+    pub queue: u32,
+    /// Whether [`FlitMesh::take_injected`] reports when the tail was injected.
+    pub reports_injection: bool,
+    /// Of the caller's choice; comes back with the delivery.
+    pub tag: u64,
+}
+
+impl Packet {
+    /// A packet whose core writes a flit per cycle, for queue 0 of its receiver.
+    #[must_use]
+    pub fn new(src: u32, dst: u32, flits: u32) -> Self {
+        Self {
+            src,
+            dst,
+            flits,
+            flit_interval: 1,
+            queue: 0,
+            reports_injection: false,
+            tag: 0,
+        }
+    }
+}
+
+/// A flit in a core's queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Flit {
+    /// The packet.
+    pub packet: Packet,
+    /// Whether it is the last one of its packet.
+    pub is_tail: bool,
+    /// Cycle from which on the core can take it; may lie ahead.
+    pub arrival: u64,
+}
+
+/// A packet whose tail has reached its core, and has been taken if it was in a queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Delivery {
+    /// The packet.
+    pub packet: Packet,
+    /// Cycle in which it was handed to [`FlitMesh::send`].
+    pub sent: u64,
+    /// Cycle in which its head flit was injected.
+    pub injected: u64,
+    /// Cycle in which the core has the tail.
+    pub ejected: u64,
+    /// Links crossed.
+    pub hops: u32,
+}
+
+const NONE: u32 = u32::MAX;
+/// Four sides and at most 16 cores.
+const PORTS_MAX: usize = 20;
+/// Low bits of a place: the flit's packet, or [`FREE`].
+const PACKET_BITS: u32 = 24;
+const FREE: u64 = (1 << PACKET_BITS) - 1;
+const TAIL: u64 = 1 << PACKET_BITS;
+const TIME_SHIFT: u32 = PACKET_BITS + 1;
+/// Most cycles of a run; times have 39 bits.
+pub const CYCLES_MAX: u64 = (1 << (63 - TIME_SHIFT)) - 1;
+/// How far a flit may be moved ahead of the clock where its times are known: about a buffer.
+const AHEAD: u64 = 64;
+/// Most cycles between two flits at injection.
+const INTERVAL_MAX: u32 = 64;
+/// Most packets under way at once.
+pub const PACKETS_MAX: usize = FREE as usize - 1;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+enum State {
+    /// No flit, no packet.
+    Idle,
+    /// A head flit is being routed.
+    Routing,
+    /// A head flit asks for an output.
+    Requesting,
+    /// A packet has an output.
+    Active,
+    /// As `Active`, and the next flit has not arrived.
+    Starved,
+}
+
+/// An input's virtual channel. Those of the routers come first, those of the cores' ejection ports
+/// follow; of the latter only the places and the waiting sender are used.
+#[derive(Clone, Copy, Debug)]
+struct Channel {
+    /// Flits may leave from this cycle on.
+    next_at: u64,
+    /// The output that the packet has or asks for, and the channel at its other end.
+    output: u32,
+    down: u32,
+    /// Agent that waits for a place here.
+    waiter: u32,
+    /// The router it belongs to, and its number there.
+    router: u32,
+    local: u8,
+    /// Flits that have arrived so far.
+    flits: u64,
+    /// Place of the oldest flit, and number of flits.
+    first: u16,
+    len: u16,
+    state: State,
+    /// The output's virtual channel that the packet has; while it asks on a torus, 1 if it needs
+    /// one of the upper half.
+    out_vc: u8,
+    has_turned: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct UnderWay {
+    packet: Packet,
+    sent: u64,
+    injected: u64,
+    from: (u16, u16),
+    to: (u16, u16),
+    /// Port of the last router.
+    last_port: u8,
+}
+
+/// A core's injection.
+#[derive(Clone, Debug)]
+struct Source {
+    queue: VecDeque<u32>,
+    /// Flits of the first packet that have been injected.
+    flit: u32,
+    /// Channel that the first packet uses.
+    channel: u32,
+    /// The next flit may be injected from this cycle on.
+    next_at: u64,
+    last_vc: u8,
+    is_scheduled: bool,
+}
+
+/// An output port of a router.
+#[derive(Clone, Copy, Debug)]
+struct Output {
+    /// Input channels of the router that ask for a virtual channel.
+    requests: u64,
+    /// Virtual channels without a packet.
+    free: u16,
+    /// Channel 0 at the other end, or [`NONE`].
+    down: u32,
+    /// First input channel of the router.
+    inputs_from: u32,
+    /// With one virtual channel, it can be allocated from this cycle on; with several, the link
+    /// takes the next flit from this cycle on.
+    next_at: u64,
+    /// Cycle for which the allocation of virtual channels is planned last; avoids planning twice.
+    planned: u64,
+}
+
+/// See the module's documentation.
+#[derive(Clone, Debug)]
+pub struct FlitMesh {
+    spec: MeshSpec,
+    ports: u32,
+    vcs: u32,
+    /// Input channels of a router: ports times virtual channels.
+    inputs: u32,
+    capacity: u32,
+    now: u64,
+    /// Coordinates of the routers.
+    positions: Vec<(u16, u16)>,
+    channels: Vec<Channel>,
+    places: Vec<u64>,
+    /// First channel of the ejection ports, and how many each of them has.
+    ejection: u32,
+    lanes: u32,
+    /// Flits that each of them holds.
+    lane_capacity: u32,
+    /// Whether flits stay there until they are taken.
+    has_queues: bool,
+    outputs: Vec<Output>,
+    /// Per output and virtual channel: input channel that is offered it first.
+    vc_pointers: Vec<u8>,
+    /// Per input channel: virtual channel that it accepts first.
+    accept_pointers: Vec<u8>,
+    /// Per router: who asks for the switch, only with several virtual channels.
+    switch_requests: Vec<u64>,
+    /// Per output: input port that is offered it first; per input: output port accepted first;
+    /// per input: virtual channel preferred.
+    switch_pointers: Vec<[u8; 3]>,
+    packets: Vec<UnderWay>,
+    unused_packets: Vec<u32>,
+    sources: Vec<Source>,
+    wheel: Wheel,
+    spare: Vec<u32>,
+    /// Outputs that allocate in this cycle.
+    allocating: Vec<u32>,
+    switching: Vec<u32>,
+    deliveries: Vec<Delivery>,
+    /// Cores and queues in which a flit has arrived that was watched for.
+    arrivals: Vec<(u32, u32)>,
+    injected: Vec<(u64, u64)>,
+    flits_injected: u64,
+    flits_ejected: u64,
+    flit_hops: u64,
+}
+
+/// Head and tail of a packet; between them flits are alike.
+const fn place_of(packet: u32, is_tail: bool, time: u64) -> u64 {
+    (time << TIME_SHIFT) | if is_tail { TAIL } else { 0 } | packet as u64
+}
+
+const fn free_from(time: u64) -> u64 {
+    (time << TIME_SHIFT) | FREE
+}
+
+impl FlitMesh {
+    /// An idle mesh at cycle 0.
+    ///
+    /// # Errors
+    /// What [`MeshSpec::check`] refuses.
+    pub fn new(spec: &MeshSpec) -> Result<Self, MeshError> {
+        spec.check()?;
+        let (router, cores) = (spec.router, spec.cores());
+        let (vcs, ports) = (router.vcs, SIDES + spec.cores_per_router);
+        let ejection = spec.routers() * ports * vcs;
+        let channel = Channel {
+            next_at: 0,
+            output: NONE,
+            down: NONE,
+            waiter: NONE,
+            router: NONE,
+            local: 0,
+            flits: 0,
+            first: 0,
+            len: 0,
+            state: State::Idle,
+            out_vc: 0,
+            has_turned: false,
+        };
+        let (lanes, lane_capacity, has_queues) = match spec.ejection {
+            Ejection::Sink => (vcs, router.buffer_flits, false),
+            Ejection::Queues { count, flits } => (count, flits, true),
+        };
+        let mut channels = vec![channel; (ejection + cores * lanes) as usize];
+        for (index, channel) in (0..ejection).zip(&mut channels) {
+            channel.router = index / (ports * vcs);
+            channel.local = (index % (ports * vcs)) as u8;
+        }
+        let places = ejection * router.buffer_flits + cores * lanes * lane_capacity;
+        let places = vec![free_from(0); places as usize];
+        let output = |index: u32| {
+            let (at, port) = (index / ports, index % ports);
+            let down = match port.checked_sub(SIDES) {
+                Some(local) => Some(ejection + (at * spec.cores_per_router + local) * lanes),
+                None => spec.neighbour(at, SIDE[port as usize]).map(|next| {
+                    let opposite = port ^ 1;
+                    (next * ports + opposite) * vcs
+                }),
+            };
+            Output {
+                requests: 0,
+                free: if down.is_some() {
+                    ((1_u32 << vcs) - 1) as u16
+                } else {
+                    0
+                },
+                down: down.unwrap_or(NONE),
+                inputs_from: at * ports * vcs,
+                next_at: 0,
+                planned: u64::MAX,
+            }
+        };
+        let outputs: Vec<Output> = (0..spec.routers() * ports).map(output).collect();
+        let source = Source {
+            queue: VecDeque::new(),
+            flit: 0,
+            channel: NONE,
+            next_at: 0,
+            last_vc: (vcs - 1) as u8,
+            is_scheduled: false,
+        };
+        let delays = [
+            router.switch + router.link,
+            router.routing + router.switch + router.link,
+            router.vc_allocation,
+            router.credit,
+            router.turn,
+            router.injection + router.routing,
+            router.ejection + router.credit,
+            router.link_interval,
+            INTERVAL_MAX,
+        ];
+        let delay_max = AHEAD as u32 + 2 * delays.into_iter().max().unwrap_or(0) + 2;
+        Ok(Self {
+            spec: *spec,
+            ports,
+            vcs,
+            inputs: ports * vcs,
+            capacity: router.buffer_flits,
+            now: 0,
+            positions: (0..spec.routers())
+                .map(|router| spec.position(router))
+                .map(|(x, y)| (x as u16, y as u16))
+                .collect(),
+            vc_pointers: vec![0; outputs.len() * vcs as usize],
+            accept_pointers: vec![0; ejection as usize],
+            switch_requests: vec![0; spec.routers() as usize],
+            switch_pointers: vec![[0; 3]; outputs.len()],
+            channels,
+            places,
+            ejection,
+            lanes,
+            lane_capacity,
+            has_queues,
+            outputs,
+            packets: Vec::new(),
+            unused_packets: Vec::new(),
+            sources: vec![source; cores as usize],
+            wheel: Wheel::new(delay_max),
+            spare: Vec::new(),
+            allocating: Vec::new(),
+            switching: Vec::new(),
+            deliveries: Vec::new(),
+            arrivals: Vec::new(),
+            injected: Vec::new(),
+            flits_injected: 0,
+            flits_ejected: 0,
+            flit_hops: 0,
+        })
+    }
+
+    /// The shape, routing and routers.
+    #[must_use]
+    pub fn spec(&self) -> &MeshSpec {
+        &self.spec
+    }
+
+    /// The first cycle that has not been simulated.
+    #[must_use]
+    pub fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// Link crossings of flits so far; injection and ejection are no hops.
+    #[must_use]
+    pub fn flit_hops(&self) -> u64 {
+        self.flit_hops
+    }
+
+    /// Flits injected and ejected so far.
+    #[must_use]
+    pub fn flits(&self) -> (u64, u64) {
+        (self.flits_injected, self.flits_ejected)
+    }
+
+    /// Packets of `core` that are not wholly injected.
+    #[must_use]
+    pub fn waiting(&self, core: u32) -> usize {
+        self.sources[core as usize].queue.len()
+    }
+
+    /// Whether nothing is under way.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.packets.len() == self.unused_packets.len()
+    }
+
+    /// Flits that have crossed the link that leaves `router` on `side`.
+    #[must_use]
+    pub fn link_flits(&self, router: u32, side: Side) -> u64 {
+        let output = &self.outputs[(router * self.ports + side as u32) as usize];
+        if output.down == NONE {
+            return 0;
+        }
+        let channels = output.down..output.down + self.vcs;
+        channels
+            .map(|channel| self.channels[channel as usize].flits)
+            .sum()
+    }
+
+    /// Whether nothing is left behind: flits in = flits out, every buffer's place is free again
+    /// (so every credit is back), no output is held.
+    ///
+    /// # Errors
+    /// What is left, in words.
+    pub fn conservation(&self) -> Result<u64, String> {
+        let (injected, ejected) = (self.flits_injected, self.flits_ejected);
+        if injected != ejected {
+            return Err(format!("{injected} flits were injected, {ejected} ejected"));
+        }
+        if let Some(at) = self.channels.iter().position(|channel| channel.len > 0) {
+            return Err(format!(
+                "channel {at} holds {} flits",
+                self.channels[at].len
+            ));
+        }
+        if let Some(place) = self.places.iter().position(|&place| place & FREE != FREE) {
+            return Err(format!("the credit of place {place} is not back"));
+        }
+        let all = ((1_u32 << self.vcs) - 1) as u16;
+        let held =
+            |output: &Output| output.down != NONE && (output.free != all || output.requests != 0);
+        match self.outputs.iter().position(held) {
+            Some(output) => Err(format!("output {output} is still held")),
+            None => Ok(injected),
+        }
+    }
+
+    /// Queues a packet at its core in the current cycle.
+    ///
+    /// # Panics
+    /// If a core does not exist, the packet is empty, or [`PACKETS_MAX`] packets are under way.
+    pub fn send(&mut self, packet: Packet) {
+        assert!(packet.flits > 0, "a packet has at least its head flit");
+        let interval = packet.flit_interval;
+        assert!((1..=INTERVAL_MAX).contains(&interval), "{packet:?}");
+        let cores = self.spec.cores();
+        assert!(
+            packet.src < cores && packet.dst < cores,
+            "{packet:?} of {cores} cores"
+        );
+        let position = |core: u32| self.positions[(core / self.spec.cores_per_router) as usize];
+        let under_way = UnderWay {
+            packet,
+            sent: self.now,
+            injected: 0,
+            from: position(packet.src),
+            to: position(packet.dst),
+            last_port: (SIDES + packet.dst % self.spec.cores_per_router) as u8,
+        };
+        let index = match self.unused_packets.pop() {
+            Some(index) => {
+                self.packets[index as usize] = under_way;
+                index
+            }
+            None => {
+                assert!(
+                    self.packets.len() < PACKETS_MAX,
+                    "{PACKETS_MAX} packets are under way"
+                );
+                self.packets.push(under_way);
+                self.packets.len() as u32 - 1
+            }
+        };
+        let source = &mut self.sources[packet.src as usize];
+        source.queue.push_back(index);
+        if !source.is_scheduled {
+            source.is_scheduled = true;
+            let at = self.now.max(source.next_at);
+            self.wheel.push(at, self.agent_of_source(packet.src));
+        }
+    }
+
+    fn agent_of_source(&self, core: u32) -> u32 {
+        self.channels.len() as u32 + core
+    }
+
+    /// The first cycle, from now on, in which something happens.
+    #[must_use]
+    pub fn next_event(&self) -> Option<u64> {
+        self.wheel.next(self.now)
+    }
+
+    /// Simulates all cycles before `end`.
+    ///
+    /// # Panics
+    /// If `end` is beyond [`CYCLES_MAX`].
+    pub fn run_until(&mut self, end: u64) {
+        assert!(end <= CYCLES_MAX, "cycle {end} is beyond {CYCLES_MAX}");
+        while self.now < end {
+            match self.next_event() {
+                Some(cycle) if cycle < end => {
+                    self.now = cycle;
+                    self.cycle();
+                    self.now += 1;
+                }
+                _ => self.now = end,
+            }
+        }
+    }
+
+    /// Simulates until something has happened that cores want to know (a delivery, the end of an
+    /// injection, an arrival watched for), at most all cycles before `end`.
+    ///
+    /// # Panics
+    /// If `end` is beyond [`CYCLES_MAX`].
+    pub fn run_to_news(&mut self, end: u64) {
+        assert!(end <= CYCLES_MAX, "cycle {end} is beyond {CYCLES_MAX}");
+        while self.now < end && !self.has_news() {
+            match self.next_event() {
+                Some(cycle) if cycle < end => {
+                    self.now = cycle;
+                    self.cycle();
+                    self.now += 1;
+                }
+                _ => self.now = end,
+            }
+        }
+    }
+
+    /// Whether there are deliveries, injections or arrivals to be taken.
+    #[must_use]
+    pub fn has_news(&self) -> bool {
+        !(self.deliveries.is_empty() && self.arrivals.is_empty() && self.injected.is_empty())
+    }
+
+    /// Takes the deliveries found so far. Their times may lie up to the ejection delay ahead.
+    pub fn take_deliveries(&mut self) -> Vec<Delivery> {
+        std::mem::take(&mut self.deliveries)
+    }
+
+    /// Moves the deliveries found so far to the end of `into`.
+    pub fn drain_deliveries(&mut self, into: &mut Vec<Delivery>) {
+        into.append(&mut self.deliveries);
+    }
+
+    fn cycle(&mut self) {
+        let spare = std::mem::take(&mut self.spare);
+        let mut agents = self.wheel.take(self.now, spare);
+        for &agent in &agents {
+            self.act(agent);
+        }
+        agents.clear();
+        self.spare = agents;
+        let mut allocating = std::mem::take(&mut self.allocating);
+        for &output in &allocating {
+            self.allocate(output);
+        }
+        allocating.clear();
+        self.allocating = allocating;
+        if !self.switching.is_empty() {
+            let mut switching = std::mem::take(&mut self.switching);
+            for &router in &switching {
+                self.switch(router);
+            }
+            switching.clear();
+            self.switching = switching;
+        }
+    }
+
+    #[inline]
+    fn act(&mut self, agent: u32) {
+        let Some(channel) = self.channels.get(agent as usize) else {
+            let beyond = agent - self.channels.len() as u32;
+            return match beyond.checked_sub(self.sources.len() as u32) {
+                Some(output) => self.allocating.push(output),
+                None => self.inject(beyond),
+            };
+        };
+        match channel.state {
+            State::Active if self.vcs == 1 => self.stream(agent),
+            State::Active => self.ask_for_switch(agent),
+            State::Routing => self.route(agent),
+            State::Idle if agent >= self.ejection => {
+                let lane = agent - self.ejection;
+                self.arrivals.push((lane / self.lanes, lane % self.lanes));
+            }
+            State::Idle | State::Requesting | State::Starved => {
+                unreachable!("a waiting agent is not scheduled")
+            }
+        }
+    }
+
+    /// First place of a channel, and their number.
+    #[inline]
+    fn places_of(&self, channel: u32) -> (u32, u32) {
+        match channel.checked_sub(self.ejection) {
+            None => (channel * self.capacity, self.capacity),
+            Some(lane) => {
+                let base = self.ejection * self.capacity + lane * self.lane_capacity;
+                (base, self.lane_capacity)
+            }
+        }
+    }
+
+    /// Where the next flit of `channel` will be put.
+    #[inline]
+    fn next_place(&self, channel: u32) -> usize {
+        let (base, capacity) = self.places_of(channel);
+        let Channel { first, len, .. } = self.channels[channel as usize];
+        let mut offset = u32::from(first) + u32::from(len);
+        if offset >= capacity {
+            offset -= capacity;
+        }
+        (base + offset) as usize
+    }
+
+    /// Whether `channel` takes a flit now; if not, `agent` is woken when it may.
+    #[inline]
+    fn has_place(&mut self, channel: u32, agent: u32) -> bool {
+        let place = self.places[self.next_place(channel)];
+        if place & FREE != FREE {
+            self.channels[channel as usize].waiter = agent;
+            return false;
+        }
+        let from = place >> TIME_SHIFT;
+        if from > self.now {
+            self.wheel.push(from, agent);
+            return false;
+        }
+        true
+    }
+
+    /// Puts a flit into `channel`, where it can act from `arrival` on.
+    #[inline]
+    fn put(&mut self, channel: u32, packet: u32, is_tail: bool, arrival: u64) {
+        let place = self.next_place(channel);
+        self.places[place] = place_of(packet, is_tail, arrival);
+        self.arrive(channel, 1, arrival);
+    }
+
+    fn deliver(&mut self, packet: u32, ejected: u64) {
+        let UnderWay {
+            packet: of,
+            sent,
+            injected,
+            from,
+            to,
+            ..
+        } = self.packets[packet as usize];
+        let distance = |from: u16, to: u16, len: u32| {
+            let direct = u32::from(from.abs_diff(to));
+            if self.spec.is_torus {
+                direct.min(len - direct)
+            } else {
+                direct
+            }
+        };
+        let hops =
+            distance(from.0, to.0, self.spec.width) + distance(from.1, to.1, self.spec.height);
+        self.deliveries.push(Delivery {
+            packet: of,
+            sent,
+            injected,
+            ejected,
+            hops,
+        });
+        self.unused_packets.push(packet);
+    }
+
+    /// Wakes a router's channel in which flits have been put, the first of them to act from `arrival` on.
+    #[inline]
+    fn arrive(&mut self, channel: u32, flits: u16, arrival: u64) {
+        let into = &mut self.channels[channel as usize];
+        into.len += flits;
+        into.flits += u64::from(flits);
+        match into.state {
+            State::Idle => {
+                into.state = State::Routing;
+                into.has_turned = false;
+                let start = arrival.max(into.next_at);
+                self.wheel
+                    .push(start + u64::from(self.spec.router.routing), channel);
+            }
+            State::Starved => {
+                into.state = State::Active;
+                self.wheel.push(arrival.max(into.next_at), channel);
+            }
+            _ => {}
+        }
+    }
+}
+
+const SIDE: [Side; 4] = [Side::East, Side::West, Side::North, Side::South];
+
+#[inline]
+fn for_each_bit(mut bits: u64, mut visit: impl FnMut(u32)) {
+    while bits != 0 {
+        visit(bits.trailing_zeros());
+        bits &= bits - 1;
+    }
+}
+
+/// The lowest set bit at or after `pointer`, or else the lowest of all.
+#[inline]
+fn first_from(bits: u64, pointer: u8) -> u32 {
+    let above = bits & (u64::MAX << pointer);
+    if above == 0 {
+        bits.trailing_zeros()
+    } else {
+        above.trailing_zeros()
+    }
+}

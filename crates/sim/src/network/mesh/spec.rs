@@ -1,0 +1,331 @@
+//! What a mesh is made of: its shape, its routing and its routers, in cycles of one clock.
+
+use std::fmt;
+
+/// The dimension in which a packet travels first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DimensionOrder {
+    /// East or west first, then north or south.
+    Xy,
+    /// North or south first, then east or west.
+    Yx,
+}
+
+/// Shape, routing and routers of a 2D mesh or torus.
+///
+/// Core `c` sits at router `c / cores_per_router`; router `r` at `x = r % width` (growing east)
+/// and `y = r / width` (growing north).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MeshSpec {
+    /// Routers from west to east.
+    pub width: u32,
+    /// Routers from south to north.
+    pub height: u32,
+    /// Cores at every router, each with an injection and an ejection port of its own.
+    pub cores_per_router: u32,
+    /// Whether opposite edges are linked. Needs two virtual channels or more: a packet that has
+    /// crossed the wrap-around link of a dimension continues in the upper half of them.
+    pub is_torus: bool,
+    /// The routing.
+    pub order: DimensionOrder,
+    /// The routers, all alike.
+    pub router: RouterSpec,
+    /// What becomes of flits that have reached their core.
+    pub ejection: Ejection,
+}
+
+/// What becomes of flits that have reached their core.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ejection {
+    /// The core takes every flit at once.
+    Sink,
+    /// Flits stay in finite queues until the core takes them; a full one stops the packet in the
+    /// mesh, and so everything behind it.
+    Queues {
+        /// Queues per core; a packet names the one it goes to.
+        count: u32,
+        /// Flits that each of them holds.
+        flits: u32,
+    },
+}
+
+/// An input-buffered wormhole router with virtual channels and credits.
+///
+/// A head flit granted the switch of one router at cycle `t` can be granted that of the next at
+/// `t + routing + vc_allocation + switch + link`, any other flit at `t + switch + link`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RouterSpec {
+    /// Virtual channels per input port.
+    pub vcs: u32,
+    /// Flits that each of them buffers.
+    pub buffer_flits: u32,
+    /// Cycles to compute the route of a head flit.
+    pub routing: u32,
+    /// Cycles of a head flit from the allocation of an output's virtual channel to that of the
+    /// switch; 0 = both in one cycle (a speculative router).
+    pub vc_allocation: u32,
+    /// Cycles of switch allocation and traversal, at least 1.
+    pub switch: u32,
+    /// Cycles on the link to the next router.
+    pub link: u32,
+    /// Cycles between two flits on one link: 1, or more where the link's clock is slower.
+    pub link_interval: u32,
+    /// Cycles that a head flit waits more where it turns from one dimension to the other.
+    pub turn: u32,
+    /// Cycles from the grant that frees a buffer's place until the router upstream can use it.
+    pub credit: u32,
+    /// Cycles from the injection by the core until the first router can serve the flit.
+    pub injection: u32,
+    /// Cycles from the last router's grant until the core has the flit.
+    pub ejection: u32,
+}
+
+impl RouterSpec {
+    /// The input-queued router of BookSim2 (Jiang et al. 2013) with its usual delays: routing, VC
+    /// allocation, switch allocation, switch traversal and link take a cycle each.
+    #[must_use]
+    pub const fn booksim(vcs: u32, buffer_flits: u32) -> Self {
+        Self {
+            vcs,
+            buffer_flits,
+            routing: 1,
+            vc_allocation: 1,
+            switch: 2,
+            link: 1,
+            link_interval: 1,
+            turn: 0,
+            credit: 2,
+            injection: 2,
+            ejection: 3,
+        }
+    }
+
+    /// Cycles per hop of a head flit that waits for nobody.
+    #[must_use]
+    pub const fn hop_cycles(&self) -> u32 {
+        self.routing + self.vc_allocation + self.switch + self.link
+    }
+}
+
+/// Why a mesh cannot be built.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{name} = {value} is out of range; it must be {accepted}")]
+pub struct MeshError {
+    /// The number that is wrong.
+    pub name: &'static str,
+    /// What it is.
+    pub value: u64,
+    /// What it may be.
+    pub accepted: &'static str,
+}
+
+/// Most flits that all buffers together may hold: 8 bytes each.
+const BUFFERS_MAX: u64 = 1 << 27;
+/// Most virtual channels of all inputs of a router: a machine word names each by a bit.
+const ROUTER_VCS_MAX: u32 = 64;
+const CYCLES_MAX: u32 = 200;
+
+impl MeshSpec {
+    /// Number of routers.
+    #[must_use]
+    pub const fn routers(&self) -> u32 {
+        self.width * self.height
+    }
+
+    /// Number of cores.
+    #[must_use]
+    pub const fn cores(&self) -> u32 {
+        self.routers() * self.cores_per_router
+    }
+
+    /// Refuses what cannot be built or could deadlock.
+    ///
+    /// # Errors
+    /// The first number out of range.
+    pub fn check(&self) -> Result<(), MeshError> {
+        let router = &self.router;
+        let ports = 4 + u64::from(self.cores_per_router);
+        let range = |name, value: u32, min: u32, max: u32, accepted| {
+            let value_is_fine = (min..=max).contains(&value);
+            let value = u64::from(value);
+            if value_is_fine {
+                Ok(())
+            } else {
+                Err(MeshError {
+                    name,
+                    value,
+                    accepted,
+                })
+            }
+        };
+        range("width", self.width, 1, 4096, "1 to 4096 routers")?;
+        range("height", self.height, 1, 4096, "1 to 4096 routers")?;
+        range(
+            "cores per router",
+            self.cores_per_router,
+            1,
+            16,
+            "1 to 16 cores",
+        )?;
+        range("vcs", router.vcs, 1, 16, "1 to 16 virtual channels")?;
+        let vcs = router.vcs * ports as u32;
+        range(
+            "vcs of a router",
+            vcs,
+            1,
+            ROUTER_VCS_MAX,
+            "at most 64 over all ports together",
+        )?;
+        if self.is_torus {
+            let accepted = "at least 2 on a torus, or its rings deadlock";
+            range("vcs", router.vcs, 2, 16, accepted)?;
+        }
+        range("buffer", router.buffer_flits, 1, 4096, "1 to 4096 flits")?;
+        let cycles = [
+            ("routing", router.routing, 0),
+            ("vc allocation", router.vc_allocation, 0),
+            ("switch", router.switch, 1),
+            ("link", router.link, 0),
+            ("link interval", router.link_interval, 1),
+            ("turn", router.turn, 0),
+            ("credit", router.credit, 1),
+            ("injection", router.injection, 1),
+            ("ejection", router.ejection, 1),
+        ];
+        for (name, value, min) in cycles {
+            let accepted = if min == 0 {
+                "0 to 200 cycles"
+            } else {
+                "1 to 200 cycles"
+            };
+            range(name, value, min, CYCLES_MAX, accepted)?;
+        }
+        if let Ejection::Queues { count, flits } = self.ejection {
+            range("queues", count, 1, 16, "1 to 16 per core")?;
+            range("queue depth", flits, 1, 4096, "1 to 4096 flits")?;
+        }
+        let places = u64::from(self.routers())
+            * ports
+            * u64::from(router.vcs)
+            * u64::from(router.buffer_flits);
+        if places > BUFFERS_MAX {
+            let accepted = "at most 134217728 flits (1 GiB) over all routers";
+            return Err(MeshError {
+                name: "buffers",
+                value: places,
+                accepted,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The ports of a router; those of its cores follow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Side {
+    /// Towards growing x.
+    East = 0,
+    /// Towards falling x.
+    West = 1,
+    /// Towards growing y.
+    North = 2,
+    /// Towards falling y.
+    South = 3,
+}
+
+/// Number of [`Side`]s, and so the port of a router's first core.
+pub(super) const SIDES: u32 = 4;
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::East => "east",
+            Self::West => "west",
+            Self::North => "north",
+            Self::South => "south",
+        })
+    }
+}
+
+/// Where a packet goes next from a router.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Hop {
+    /// The side, or `None` if the packet has arrived.
+    pub side: Option<Side>,
+    /// On a torus: whether the link after this hop lies beyond the wrap-around of its dimension.
+    pub is_wrapped: bool,
+}
+
+impl MeshSpec {
+    /// Coordinates of a router.
+    #[must_use]
+    pub const fn position(&self, router: u32) -> (u32, u32) {
+        (router % self.width, router / self.width)
+    }
+
+    /// The router beside `router`, if the mesh does not end there.
+    #[must_use]
+    pub fn neighbour(&self, router: u32, side: Side) -> Option<u32> {
+        let (x, y) = self.position(router);
+        let step = |at: u32, len: u32, up: bool| match (up, self.is_torus) {
+            (true, _) if at + 1 < len => Some(at + 1),
+            (false, _) if at > 0 => Some(at - 1),
+            (up, true) if len > 1 => Some(if up { 0 } else { len - 1 }),
+            _ => None,
+        };
+        let (x, y) = match side {
+            Side::East => (step(x, self.width, true)?, y),
+            Side::West => (step(x, self.width, false)?, y),
+            Side::North => (x, step(y, self.height, true)?),
+            Side::South => (x, step(y, self.height, false)?),
+        };
+        Some(y * self.width + x)
+    }
+
+    /// The next hop of a packet from router `src` to router `dst` that is at `at`, all given as
+    /// coordinates. On a torus the shorter way is taken, of two equal ones that to east or north.
+    #[must_use]
+    pub fn next_hop(&self, src: (u32, u32), dst: (u32, u32), at: (u32, u32)) -> Hop {
+        let x = || self.along(src.0, dst.0, at.0, self.width, (Side::East, Side::West));
+        let y = || self.along(src.1, dst.1, at.1, self.height, (Side::North, Side::South));
+        let hop = match self.order {
+            DimensionOrder::Xy => x().or_else(y),
+            DimensionOrder::Yx => y().or_else(x),
+        };
+        hop.unwrap_or(Hop {
+            side: None,
+            is_wrapped: false,
+        })
+    }
+
+    fn along(&self, src: u32, dst: u32, at: u32, len: u32, sides: (Side, Side)) -> Option<Hop> {
+        if at == dst {
+            return None;
+        }
+        let is_up = if self.is_torus {
+            // Distance going up, from where the packet entered this dimension.
+            let up = if dst >= src {
+                dst - src
+            } else {
+                dst + len - src
+            };
+            2 * up <= len
+        } else {
+            dst > at
+        };
+        // After the last router of the ring comes the first: from there on the packet is wrapped,
+        // and the wrap-around link itself already belongs to the upper channels.
+        let is_wrapped = self.is_torus
+            && if is_up {
+                at < src || at + 1 == len
+            } else {
+                at > src || at == 0
+            };
+        let side = if is_up { sides.0 } else { sides.1 };
+        Some(Hop {
+            side: Some(side),
+            is_wrapped,
+        })
+    }
+}

@@ -1,0 +1,128 @@
+//! Who sends to whom in synthetic traffic (Dally and Towles 2004, section 3.2).
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::RngCore;
+
+use crate::network::mesh::MeshSpec;
+
+/// A rule that gives every packet its destination. Cores are numbered along x, then y.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Pattern {
+    /// Any core, the own one included, with equal probability.
+    Uniform,
+    /// From (x, y) to (y, x); needs a square mesh.
+    Transpose,
+    /// From core `c` to core `N - 1 - c`: the opposite corner's mirror image.
+    BitComplement,
+    /// The core whose number has the bits of the own one in reverse; needs a power of two.
+    BitReverse,
+    /// `ceil(k / 2) - 1` routers to the east and to the north, around the edge.
+    Tornado,
+    /// The next router to the east and to the north, around the edge.
+    Neighbour,
+    /// With probability `share` one of the `cores`, otherwise any core.
+    Hotspot {
+        /// The hot cores.
+        cores: Vec<u32>,
+        /// 0 to 1.
+        share: f64,
+    },
+}
+
+/// Names of the patterns without parameters, and the form of the one with.
+pub const PATTERN_NAMES: [&str; 7] = [
+    "uniform",
+    "transpose",
+    "bit-complement",
+    "bit-reverse",
+    "tornado",
+    "neighbour",
+    "hotspot",
+];
+
+impl Pattern {
+    /// The name, as in [`PATTERN_NAMES`].
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Uniform => PATTERN_NAMES[0],
+            Self::Transpose => PATTERN_NAMES[1],
+            Self::BitComplement => PATTERN_NAMES[2],
+            Self::BitReverse => PATTERN_NAMES[3],
+            Self::Tornado => PATTERN_NAMES[4],
+            Self::Neighbour => PATTERN_NAMES[5],
+            Self::Hotspot { .. } => PATTERN_NAMES[6],
+        }
+    }
+
+    /// Why the pattern does not exist on this mesh, if it does not.
+    #[must_use]
+    pub fn refusal(&self, spec: &MeshSpec) -> Option<String> {
+        let cores = spec.cores();
+        match self {
+            Self::Transpose if spec.width != spec.height => Some(format!(
+                "transpose needs a square mesh, this one is {} x {}",
+                spec.width, spec.height
+            )),
+            Self::BitReverse if !cores.is_power_of_two() => Some(format!(
+                "bit-reverse needs a power of two of cores, this mesh has {cores}"
+            )),
+            Self::Hotspot { cores: hot, share } => {
+                let beyond = hot.iter().find(|&&core| core >= cores);
+                match beyond {
+                    Some(core) => Some(format!("core {core} is beyond the last, {}", cores - 1)),
+                    None if hot.is_empty() => Some("hotspot needs a hot core".to_owned()),
+                    None if !(0.0..=1.0).contains(share) => {
+                        Some(format!("a share of {share} is not between 0 and 1"))
+                    }
+                    None => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// Destination of a packet of core `src`.
+    pub(crate) fn destination(
+        &self,
+        spec: &MeshSpec,
+        src: u32,
+        random: &mut Xoshiro256PlusPlus,
+    ) -> u32 {
+        let cores = spec.cores();
+        let per_router = spec.cores_per_router;
+        let (x, y) = spec.position(src / per_router);
+        let core_at = |x: u32, y: u32| (y * spec.width + x) * per_router + src % per_router;
+        match self {
+            Self::Uniform => below(random, cores),
+            Self::Transpose => core_at(y, x),
+            Self::BitComplement => cores - 1 - src,
+            Self::BitReverse => match cores.trailing_zeros() {
+                0 => 0,
+                bits => src.reverse_bits() >> (32 - bits),
+            },
+            Self::Tornado => core_at(
+                (x + spec.width.div_ceil(2) - 1) % spec.width,
+                (y + spec.height.div_ceil(2) - 1) % spec.height,
+            ),
+            Self::Neighbour => core_at((x + 1) % spec.width, (y + 1) % spec.height),
+            Self::Hotspot { cores: hot, share } => {
+                if unit(random) < *share {
+                    hot[below(random, hot.len() as u32) as usize]
+                } else {
+                    below(random, cores)
+                }
+            }
+        }
+    }
+}
+
+/// A number of `0..end`; the bias of 2^-32 is far below what a run can see.
+pub(crate) fn below(random: &mut Xoshiro256PlusPlus, end: u32) -> u32 {
+    (((random.next_u64() >> 32) * u64::from(end)) >> 32) as u32
+}
+
+/// A number of [0, 1).
+pub(crate) fn unit(random: &mut Xoshiro256PlusPlus) -> f64 {
+    (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+}

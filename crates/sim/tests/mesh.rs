@@ -1,0 +1,329 @@
+//! The flit mesh against closed forms at zero load, and against a slow model that walks through
+//! every cycle and every buffer.
+
+mod naive;
+
+use corecast_sim::network::mesh::{
+    DimensionOrder, Ejection, FlitMesh, MeshSpec, Packet, RouterSpec,
+};
+use corecast_sim::traffic::{Load, Pattern, run};
+use proptest::prelude::*;
+
+fn mesh(width: u32, height: u32, router: RouterSpec) -> MeshSpec {
+    MeshSpec {
+        width,
+        height,
+        cores_per_router: 1,
+        is_torus: false,
+        order: DimensionOrder::Xy,
+        router,
+        ejection: Ejection::Sink,
+    }
+}
+
+/// BookSim2's pipelines by their cycles per hop.
+fn pipelines() -> [RouterSpec; 4] {
+    let p5 = RouterSpec::booksim(1, 8);
+    let p4 = RouterSpec { routing: 0, ..p5 };
+    let p3 = RouterSpec {
+        vc_allocation: 0,
+        ..p4
+    };
+    let p6 = RouterSpec {
+        vc_allocation: 2,
+        ..p5
+    };
+    [p3, p4, p5, p6]
+}
+
+#[test]
+fn a_lone_packet_takes_exactly_its_hops() {
+    for router in pipelines() {
+        for vcs in [1, 4] {
+            for (order, is_torus) in [
+                (DimensionOrder::Xy, false),
+                (DimensionOrder::Yx, false),
+                (DimensionOrder::Xy, true),
+            ] {
+                let router = RouterSpec {
+                    vcs: if is_torus { vcs.max(2) } else { vcs },
+                    ..router
+                };
+                let spec = MeshSpec {
+                    cores_per_router: 2,
+                    order,
+                    is_torus,
+                    ..mesh(4, 3, router)
+                };
+                let mut network = FlitMesh::new(&spec).expect("is valid");
+                for src in 0..spec.cores() {
+                    for dst in 0..spec.cores() {
+                        for flits in [1, 4, 20] {
+                            let start = network.now() + 7;
+                            network.run_until(start);
+                            network.send(Packet::new(src, dst, flits));
+                            network.run_until(start + 200);
+                            let [delivery] = network.take_deliveries()[..] else {
+                                panic!("one packet, one delivery");
+                            };
+                            let routers = u64::from(delivery.hops) + 1;
+                            // BookSim2's zero-load latency: T R + 2 + (L - 1).
+                            let latency = u64::from(router.hop_cycles()) * routers + 1;
+                            let latency = latency + u64::from(flits);
+                            assert_eq!(delivery.ejected - start, latency, "{src}->{dst} {spec:?}");
+                            assert!(network.is_idle());
+                        }
+                    }
+                }
+                assert!(network.conservation().is_ok());
+            }
+        }
+    }
+}
+
+#[test]
+fn the_shorter_way_around_a_torus_is_taken() {
+    let spec = MeshSpec {
+        is_torus: true,
+        ..mesh(5, 4, RouterSpec::booksim(2, 4))
+    };
+    let mut network = FlitMesh::new(&spec).expect("is valid");
+    for (src, dst, hops) in [
+        (0, 4, 1),
+        (0, 2, 2),
+        (0, 3, 2),
+        (4, 0, 1),
+        (0, 15, 1),
+        (0, 10, 2),
+    ] {
+        network.send(Packet::new(src, dst, 3));
+        network.run_until(network.now() + 200);
+        assert_eq!(network.take_deliveries()[0].hops, hops, "{src}->{dst}");
+    }
+}
+
+#[test]
+fn one_stream_gets_what_its_credits_allow() {
+    // BookSim2, zero_load.csv: min(1, buffer / (5 + credit_delay)) flits per cycle.
+    for buffer in 1..=8 {
+        let spec = mesh(4, 1, RouterSpec::booksim(1, buffer));
+        let mut network = FlitMesh::new(&spec).expect("is valid");
+        network.send(Packet::new(0, 3, 1000));
+        network.run_until(20_000);
+        let delivery = network.take_deliveries()[0];
+        let rate = 1000.0 / (delivery.ejected - delivery.sent) as f64;
+        let expected = (f64::from(buffer) / 5.0).min(1.0);
+        assert!((rate - expected).abs() < 0.03, "{buffer} flits: {rate}");
+    }
+}
+
+#[test]
+fn slow_links_and_turns_cost_what_they_say() {
+    let base = RouterSpec::booksim(1, 8);
+    let latency = |router: RouterSpec, dst: u32| {
+        let mut network = FlitMesh::new(&mesh(4, 4, router)).expect("is valid");
+        network.send(Packet::new(0, dst, 10));
+        network.run_until(1000);
+        network.take_deliveries()[0].ejected
+    };
+    let slow = RouterSpec {
+        link_interval: 3,
+        ..base
+    };
+    assert_eq!(latency(slow, 3) - latency(base, 3), 9 * 2);
+    let turning = RouterSpec { turn: 1, ..base };
+    assert_eq!(latency(turning, 3), latency(base, 3), "no turn");
+    assert_eq!(latency(turning, 15), latency(base, 15) + 1, "one turn");
+}
+
+#[test]
+fn flits_stay_in_their_queue_until_taken_and_stop_the_mesh() {
+    let spec = MeshSpec {
+        ejection: Ejection::Queues { count: 2, flits: 6 },
+        ..mesh(3, 1, RouterSpec::booksim(1, 4))
+    };
+    let mut network = FlitMesh::new(&spec).expect("is valid");
+    network.watch(2, 1);
+    let packet = Packet {
+        queue: 1,
+        tag: 9,
+        reports_injection: true,
+        ..Packet::new(0, 2, 30)
+    };
+    network.send(packet);
+    network.run_to_news(1000);
+    assert_eq!(network.take_arrivals(), [(2, 1)]);
+    // Three hops of five cycles and two more: the head is there.
+    assert_eq!(network.now(), 5 * 3 + 2 + 1);
+    network.run_until(1000);
+    // Six flits in the queue, three routers' buffers of four.
+    assert_eq!(network.flits(), (6 + 3 * 4, 0));
+    assert!(network.take_injected().is_empty());
+    let mut taken = 0;
+    while let Some(flit) = network.front(2, 1) {
+        assert_eq!(flit.is_tail, taken == 29);
+        network.take(2, 1);
+        taken += 1;
+        network.run_until(network.now() + 20);
+    }
+    assert_eq!(taken, 30);
+    assert_eq!(network.take_injected()[0].0, 9);
+    assert_eq!(network.conservation(), Ok(30));
+}
+
+fn specs() -> impl Strategy<Value = MeshSpec> {
+    let router = (
+        1_u32..=9,
+        0_u32..=2,
+        0_u32..=2,
+        1_u32..=2,
+        0_u32..=2,
+        1_u32..=3,
+    );
+    let shape = (1_u32..=4, 1_u32..=4, 1_u32..=2, any::<bool>());
+    (router, shape).prop_map(|(router, shape)| {
+        let (buffer_flits, routing, vc_allocation, switch, link, credit) = router;
+        let (width, height, cores_per_router, is_yx) = shape;
+        MeshSpec {
+            cores_per_router,
+            order: if is_yx {
+                DimensionOrder::Yx
+            } else {
+                DimensionOrder::Xy
+            },
+            ..mesh(
+                width,
+                height,
+                RouterSpec {
+                    routing,
+                    vc_allocation,
+                    switch,
+                    link,
+                    credit,
+                    ..RouterSpec::booksim(1, buffer_flits)
+                },
+            )
+        }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    /// Moving flits ahead of the clock changes nothing: every packet is injected and ejected in
+    /// the same cycle as in a model that looks at every buffer in every cycle.
+    #[test]
+    fn equals_the_model_that_walks_every_cycle(
+        spec in specs(),
+        packets in prop::collection::vec((0_u64..150, 0_u32..32, 0_u32..32, 1_u32..12), 1..60),
+    ) {
+        let cores = spec.cores();
+        let mut packets: Vec<(u64, Packet)> = packets
+            .into_iter()
+            .map(|(at, src, dst, flits)| (at, Packet::new(src % cores, dst % cores, flits)))
+            .collect();
+        packets.sort_by_key(|&(at, _)| at);
+        for (index, (_, packet)) in packets.iter_mut().enumerate() {
+            packet.tag = index as u64;
+        }
+        let mut network = FlitMesh::new(&spec).expect("is valid");
+        for &(at, packet) in &packets {
+            network.run_until(at);
+            network.send(packet);
+        }
+        network.run_until(100_000);
+        prop_assert!(network.conservation().is_ok(), "{:?}", network.conservation());
+        let mut ours: Vec<(u64, u64, u64)> = network
+            .take_deliveries()
+            .iter()
+            .map(|delivery| (delivery.packet.tag, delivery.injected, delivery.ejected))
+            .collect();
+        ours.sort_unstable();
+        prop_assert_eq!(ours, naive::run(&spec, &packets));
+    }
+
+    /// Nothing is lost, nothing stops, with any number of virtual channels and on tori.
+    #[test]
+    fn everything_arrives(
+        spec in specs(),
+        vcs in 1_u32..=5,
+        is_torus in any::<bool>(),
+        link_interval in 1_u32..=3,
+        turn in 0_u32..=2,
+        packets in prop::collection::vec((0_u64..50, 0_u32..32, 0_u32..32, 1_u32..30), 1..200),
+    ) {
+        let mut spec = MeshSpec { is_torus, ..spec };
+        spec.router.vcs = if is_torus { vcs.max(2) } else { vcs };
+        spec.router.link_interval = link_interval;
+        spec.router.turn = turn;
+        let cores = spec.cores();
+        let mut network = FlitMesh::new(&spec).expect("is valid");
+        let mut packets = packets;
+        packets.sort_unstable();
+        for &(at, src, dst, flits) in &packets {
+            network.run_until(at);
+            network.send(Packet::new(src % cores, dst % cores, flits));
+        }
+        network.run_until(1_000_000);
+        let flits = packets.iter().map(|packet| u64::from(packet.3)).sum();
+        prop_assert_eq!(network.conservation(), Ok(flits));
+        prop_assert_eq!(network.take_deliveries().len(), packets.len());
+    }
+}
+
+#[test]
+fn a_saturated_torus_moves_on() {
+    let spec = MeshSpec {
+        is_torus: true,
+        ..mesh(6, 5, RouterSpec::booksim(2, 8))
+    };
+    for pattern in [Pattern::Uniform, Pattern::Tornado, Pattern::BitComplement] {
+        let load = Load {
+            rate: 1.0,
+            warmup: 2000,
+            measure: 4000,
+            drain: 0,
+            ..Load::default()
+        };
+        let point = run(&spec, &pattern, &load).expect("is valid");
+        assert!(point.is_saturated && point.accepted > 0.05, "{point:?}");
+    }
+}
+
+#[test]
+fn equal_seeds_give_equal_points_and_others_do_not() {
+    let spec = mesh(8, 8, RouterSpec::booksim(2, 4));
+    let point = |seed| {
+        let load = Load {
+            rate: 0.2,
+            measure: 1000,
+            seed,
+            ..Load::default()
+        };
+        run(&spec, &Pattern::Uniform, &load).expect("is valid")
+    };
+    assert_eq!(point(3), point(3));
+    assert_ne!(point(3), point(4));
+}
+
+#[test]
+fn refusals_name_the_number_and_the_range() {
+    let base = mesh(4, 4, RouterSpec::booksim(1, 8));
+    let refuse = |spec: MeshSpec| FlitMesh::new(&spec).expect_err("is refused").to_string();
+    assert_eq!(
+        refuse(MeshSpec { width: 0, ..base }),
+        "width = 0 is out of range; it must be 1 to 4096 routers"
+    );
+    assert!(
+        refuse(MeshSpec {
+            is_torus: true,
+            ..base
+        })
+        .contains("at least 2 on a torus")
+    );
+    let mut many = base;
+    many.router.vcs = 0;
+    assert!(refuse(many).contains("vcs = 0"));
+    let huge = mesh(4096, 4096, RouterSpec::booksim(1, 64));
+    assert!(refuse(huge).contains("1 GiB"));
+}
