@@ -74,12 +74,11 @@ pub fn run(spec: &MeshSpec, packets: &[(u64, Packet)]) -> Vec<(u64, u64, u64)> {
         }
         // Heads that begin to ask.
         for input in &mut inputs {
-            if input.holds.is_none() && input.asks_at.is_none() {
-                if let Some(head) = input.flits.front() {
-                    assert!(head.is_head);
-                    let start = head.arrival.max(input.last_tail.map_or(0, |tail| tail + 1));
-                    input.asks_at = Some(start + u64::from(router.routing));
-                }
+            let is_resting = input.holds.is_none() && input.asks_at.is_none();
+            if let Some(head) = input.flits.front().filter(|_| is_resting) {
+                assert!(head.is_head);
+                let start = head.arrival.max(input.last_tail.map_or(0, |tail| tail + 1));
+                input.asks_at = Some(start + u64::from(router.routing));
             }
         }
         // Allocation of outputs.

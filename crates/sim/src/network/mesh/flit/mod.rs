@@ -412,34 +412,6 @@ impl FlitMesh {
             .sum()
     }
 
-    /// Whether nothing is left behind: flits in = flits out, every buffer's place is free again
-    /// (so every credit is back), no output is held.
-    ///
-    /// # Errors
-    /// What is left, in words.
-    pub fn conservation(&self) -> Result<u64, String> {
-        let (injected, ejected) = (self.flits_injected, self.flits_ejected);
-        if injected != ejected {
-            return Err(format!("{injected} flits were injected, {ejected} ejected"));
-        }
-        if let Some(at) = self.channels.iter().position(|channel| channel.len > 0) {
-            return Err(format!(
-                "channel {at} holds {} flits",
-                self.channels[at].len
-            ));
-        }
-        if let Some(place) = self.places.iter().position(|&place| place & FREE != FREE) {
-            return Err(format!("the credit of place {place} is not back"));
-        }
-        let all = ((1_u32 << self.vcs) - 1) as u16;
-        let held =
-            |output: &Output| output.down != NONE && (output.free != all || output.requests != 0);
-        match self.outputs.iter().position(held) {
-            Some(output) => Err(format!("output {output} is still held")),
-            None => Ok(injected),
-        }
-    }
-
     /// Queues a packet at its core in the current cycle.
     ///
     /// # Panics
