@@ -82,9 +82,9 @@ pub fn run(spec: &MeshSpec, packets: &[(u64, Packet)]) -> Vec<(u64, u64, u64)> {
             }
         }
         // Allocation of outputs.
-        for at in 0..outputs.len() {
+        for (at, output) in outputs.iter_mut().enumerate() {
             let (base, port) = (at / ports * ports, at % ports);
-            if outputs[at].holder.is_some() || outputs[at].free_at > now {
+            if output.holder.is_some() || output.free_at > now {
                 continue;
             }
             let asking: Vec<usize> = (0..ports)
@@ -94,11 +94,11 @@ pub fn run(spec: &MeshSpec, packets: &[(u64, Packet)]) -> Vec<(u64, u64, u64)> {
                     asks && port_of(spec, &packets[input.flits[0].packet].1, at / ports) == port
                 })
                 .collect();
-            let pointer = outputs[at].pointer;
+            let pointer = output.pointer;
             let above = asking.iter().find(|&&port_in| port_in >= pointer);
             if let Some(&winner) = above.or(asking.first()) {
-                outputs[at].holder = Some(base + winner);
-                outputs[at].pointer = (winner + 1) % ports;
+                output.holder = Some(base + winner);
+                output.pointer = (winner + 1) % ports;
                 let input = &mut inputs[base + winner];
                 input.asks_at = None;
                 input.holds = Some((at, now + u64::from(router.vc_allocation)));
