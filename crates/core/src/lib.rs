@@ -20,6 +20,7 @@ pub mod algorithm;
 pub mod algorithms;
 pub mod bounds;
 pub mod collective;
+pub mod grid;
 pub mod ids;
 pub mod pattern;
 pub mod reduce;
@@ -31,6 +32,7 @@ pub mod verify;
 
 pub use algorithm::{Algorithm, BuildError, Cost, Unsupported};
 pub use collective::{Collective, Combine, Spec, Split};
+pub use grid::{DimensionOrder, Grid, Hop, Side};
 pub use ids::{ChunkId, Rank, RoundIdx};
 pub use reduce::{ElementType, ReduceOp};
 pub use request::{LinkCost, Request, RequestError, Tuning};

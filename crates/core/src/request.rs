@@ -17,6 +17,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use crate::collective::{Collective, Split};
+use crate::grid::Grid;
 use crate::ids::Rank;
 
 /// Most ranks a request may have. Tables with one entry per rank stay small.
@@ -43,6 +44,9 @@ pub struct Request {
     /// Bytes still to be moved by a transfer that rank `r` is busy with when the collective
     /// starts; 0 = free. Empty = all ranks are free. Otherwise one entry per rank.
     pub busy_bytes: Vec<u64>,
+    /// Where the ranks sit, if they sit on a mesh; algorithms that need one and are given none
+    /// take [`Grid::most_square`].
+    pub grid: Option<Grid>,
     /// Parameters an algorithm may use.
     pub tuning: Tuning,
 }
@@ -154,6 +158,17 @@ pub enum RequestError {
         /// Number of ranks.
         ranks: u32,
     },
+    /// The grid has no node, or fewer places than there are ranks.
+    #[error(
+        "{ranks} ranks do not fit on {} x {} nodes with {} ranks each",
+        grid.width, grid.height, grid.per_node
+    )]
+    Grid {
+        /// Number of ranks.
+        ranks: u32,
+        /// The grid given.
+        grid: Grid,
+    },
     /// A tuning parameter is out of range.
     #[error("{name} = {value} is out of range; it must be {accepted}")]
     Tuning {
@@ -181,6 +196,7 @@ impl Request {
             counts,
             element_bytes: 1,
             busy_bytes: Vec::new(),
+            grid: None,
             tuning: Tuning::default(),
         }
     }
@@ -196,6 +212,12 @@ impl Request {
     #[must_use]
     pub fn busy_bytes_of(&self, rank: Rank) -> u64 {
         self.busy_bytes.get(rank.index()).copied().unwrap_or(0)
+    }
+
+    /// Where the ranks sit: the grid given, or the most square one.
+    #[must_use]
+    pub fn grid_or_square(&self) -> Grid {
+        self.grid.unwrap_or_else(|| Grid::most_square(self.ranks))
     }
 
     /// How a pipelined algorithm splits a block: by [`Tuning::part_bytes`], or else into
@@ -221,6 +243,15 @@ impl Request {
                 root: self.root,
                 ranks,
             });
+        }
+        if let Some(grid) = self.grid {
+            let sides = [grid.width, grid.height, grid.per_node].map(u64::from);
+            let places: u64 = sides
+                .iter()
+                .fold(1, |places, &side| places.saturating_mul(side));
+            if places < u64::from(ranks) || places > 2 * u64::from(RANKS_MAX) {
+                return Err(RequestError::Grid { ranks, grid });
+            }
         }
         self.check_tuning()?;
         self.check_sizes()?;
