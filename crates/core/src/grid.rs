@@ -117,9 +117,8 @@ impl Grid {
         let side = (1..)
             .find(|side| side * side >= ranks)
             .expect("squares grow"); // <= 2^16
-        let exact = (1..=side)
-            .rev()
-            .find(|height| ranks.is_multiple_of(*height));
+        let divides = |height: &u32| height * height <= ranks && ranks.is_multiple_of(*height);
+        let exact = (1..=side).rev().find(divides);
         match exact {
             Some(height) if ranks / height <= 2 * height => Self::mesh(ranks / height, height),
             _ => Self::mesh(side, ranks.div_ceil(side)),
