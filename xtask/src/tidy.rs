@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const ARROWS: [(&str, &[&str]); 8] = [
     ("core", &[]),
     ("chip", &["core"]),
-    ("sim", &[]),
+    ("sim", &["core"]),
     ("machine", &["core", "sim"]),
     ("machine-sim", &["core", "chip", "sim", "machine"]),
     ("machine-host", &["core", "machine"]),

@@ -7,7 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use corecast_sim::network::mesh::{DimensionOrder, Ejection, MeshSpec, RouterSpec};
+use corecast_core::Grid;
+use corecast_sim::network::mesh::{Ejection, MeshSpec, RouterSpec};
 use corecast_sim::traffic::{Load, Pattern, run};
 
 /// A line of curves.csv.
@@ -54,11 +55,7 @@ fn curves() -> Vec<Reference> {
         Reference {
             curve: fields[0],
             spec: MeshSpec {
-                width: side,
-                height: side,
-                cores_per_router: 1,
-                is_torus: false,
-                order: DimensionOrder::Xy,
+                grid: Grid::mesh(side, side),
                 router: router(fields[3], number(fields[5]), number(fields[6])),
                 ejection: Ejection::Sink,
             },
@@ -166,11 +163,7 @@ fn zero_load_latency_is_equal_to_the_cycle() {
         let fields: Vec<&str> = line.split(',').collect();
         let (vcs, buffer) = (number(fields[7]), number(fields[8]));
         let spec = MeshSpec {
-            width: 4,
-            height: 4,
-            cores_per_router: 1,
-            is_torus: false,
-            order: DimensionOrder::Xy,
+            grid: Grid::mesh(4, 4),
             router: router(fields[1], vcs, buffer),
             ejection: Ejection::Sink,
         };

@@ -3,22 +3,23 @@
 
 mod naive;
 
-use corecast_sim::network::mesh::{
-    DimensionOrder, Ejection, FlitMesh, MeshSpec, Packet, RouterSpec,
-};
+use corecast_core::{DimensionOrder, Grid};
+use corecast_sim::network::mesh::{Ejection, FlitMesh, MeshSpec, Packet, RouterSpec};
 use corecast_sim::traffic::{Load, Pattern, run};
 use proptest::prelude::*;
 
 fn mesh(width: u32, height: u32, router: RouterSpec) -> MeshSpec {
     MeshSpec {
-        width,
-        height,
-        cores_per_router: 1,
-        is_torus: false,
-        order: DimensionOrder::Xy,
+        grid: Grid::mesh(width, height),
         router,
         ejection: Ejection::Sink,
     }
+}
+
+fn torus(width: u32, height: u32, router: RouterSpec) -> MeshSpec {
+    let mut spec = mesh(width, height, router);
+    spec.grid.is_torus = true;
+    spec
 }
 
 /// BookSim2's pipelines by their cycles per hop.
@@ -50,9 +51,12 @@ fn a_lone_packet_takes_exactly_its_hops() {
                     ..router
                 };
                 let spec = MeshSpec {
-                    cores_per_router: 2,
-                    order,
-                    is_torus,
+                    grid: Grid {
+                        per_node: 2,
+                        order,
+                        is_torus,
+                        ..Grid::mesh(4, 3)
+                    },
                     ..mesh(4, 3, router)
                 };
                 let mut network = FlitMesh::new(&spec).expect("is valid");
@@ -83,10 +87,7 @@ fn a_lone_packet_takes_exactly_its_hops() {
 
 #[test]
 fn the_shorter_way_around_a_torus_is_taken() {
-    let spec = MeshSpec {
-        is_torus: true,
-        ..mesh(5, 4, RouterSpec::booksim(2, 4))
-    };
+    let spec = torus(5, 4, RouterSpec::booksim(2, 4));
     let mut network = FlitMesh::new(&spec).expect("is valid");
     for (src, dst, hops) in [
         (0, 4, 1),
@@ -183,13 +184,17 @@ fn specs() -> impl Strategy<Value = MeshSpec> {
     let shape = (1_u32..=4, 1_u32..=4, 1_u32..=2, any::<bool>());
     (router, shape).prop_map(|(router, shape)| {
         let (buffer_flits, routing, vc_allocation, switch, link, credit) = router;
-        let (width, height, cores_per_router, is_yx) = shape;
+        let (width, height, per_node, is_yx) = shape;
+        let order = if is_yx {
+            DimensionOrder::Yx
+        } else {
+            DimensionOrder::Xy
+        };
         MeshSpec {
-            cores_per_router,
-            order: if is_yx {
-                DimensionOrder::Yx
-            } else {
-                DimensionOrder::Xy
+            grid: Grid {
+                per_node,
+                order,
+                ..Grid::mesh(width, height)
             },
             ..mesh(
                 width,
@@ -252,7 +257,8 @@ proptest! {
         turn in 0_u32..=2,
         packets in prop::collection::vec((0_u64..50, 0_u32..32, 0_u32..32, 1_u32..30), 1..200),
     ) {
-        let mut spec = MeshSpec { is_torus, ..spec };
+        let mut spec = spec;
+        spec.grid.is_torus = is_torus;
         spec.router.vcs = if is_torus { vcs.max(2) } else { vcs };
         spec.router.link_interval = link_interval;
         spec.router.turn = turn;
@@ -273,10 +279,7 @@ proptest! {
 
 #[test]
 fn a_saturated_torus_moves_on() {
-    let spec = MeshSpec {
-        is_torus: true,
-        ..mesh(6, 5, RouterSpec::booksim(2, 8))
-    };
+    let spec = torus(6, 5, RouterSpec::booksim(2, 8));
     for pattern in [Pattern::Uniform, Pattern::Tornado, Pattern::BitComplement] {
         let load = Load {
             rate: 1.0,
@@ -311,16 +314,10 @@ fn refusals_name_the_number_and_the_range() {
     let base = mesh(4, 4, RouterSpec::booksim(1, 8));
     let refuse = |spec: MeshSpec| FlitMesh::new(&spec).expect_err("is refused").to_string();
     assert_eq!(
-        refuse(MeshSpec { width: 0, ..base }),
+        refuse(mesh(0, 4, base.router)),
         "width = 0 is out of range; it must be 1 to 4096 routers"
     );
-    assert!(
-        refuse(MeshSpec {
-            is_torus: true,
-            ..base
-        })
-        .contains("at least 2 on a torus")
-    );
+    assert!(refuse(torus(4, 4, base.router)).contains("at least 2 on a torus"));
     let mut many = base;
     many.router.vcs = 0;
     assert!(refuse(many).contains("vcs = 0"));

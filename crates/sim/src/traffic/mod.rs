@@ -5,14 +5,11 @@
 //! packets created in a window, and drains until those have arrived, traffic going on all the time.
 //!
 //! ```
-//! use corecast_sim::network::mesh::{DimensionOrder, Ejection, MeshSpec, RouterSpec};
+//! use corecast_core::Grid;
+//! use corecast_sim::network::mesh::{Ejection, MeshSpec, RouterSpec};
 //! use corecast_sim::traffic::{Load, Pattern, run};
 //! let spec = MeshSpec {
-//!     width: 4,
-//!     height: 4,
-//!     cores_per_router: 1,
-//!     is_torus: false,
-//!     order: DimensionOrder::Xy,
+//!     grid: Grid::mesh(4, 4),
 //!     router: RouterSpec::booksim(1, 8),
 //!     ejection: Ejection::Sink,
 //! };

@@ -60,9 +60,9 @@ impl Pattern {
     pub fn refusal(&self, spec: &MeshSpec) -> Option<String> {
         let cores = spec.cores();
         match self {
-            Self::Transpose if spec.width != spec.height => Some(format!(
+            Self::Transpose if spec.grid.width != spec.grid.height => Some(format!(
                 "transpose needs a square mesh, this one is {} x {}",
-                spec.width, spec.height
+                spec.grid.width, spec.grid.height
             )),
             Self::BitReverse if !cores.is_power_of_two() => Some(format!(
                 "bit-reverse needs a power of two of cores, this mesh has {cores}"
@@ -90,9 +90,9 @@ impl Pattern {
         random: &mut Xoshiro256PlusPlus,
     ) -> u32 {
         let cores = spec.cores();
-        let per_router = spec.cores_per_router;
-        let (x, y) = spec.position(src / per_router);
-        let core_at = |x: u32, y: u32| (y * spec.width + x) * per_router + src % per_router;
+        let per_router = spec.grid.per_node;
+        let (x, y) = spec.grid.position(src / per_router);
+        let core_at = |x: u32, y: u32| (y * spec.grid.width + x) * per_router + src % per_router;
         match self {
             Self::Uniform => below(random, cores),
             Self::Transpose => core_at(y, x),
@@ -102,10 +102,10 @@ impl Pattern {
                 bits => src.reverse_bits() >> (32 - bits),
             },
             Self::Tornado => core_at(
-                (x + spec.width.div_ceil(2) - 1) % spec.width,
-                (y + spec.height.div_ceil(2) - 1) % spec.height,
+                (x + spec.grid.width.div_ceil(2) - 1) % spec.grid.width,
+                (y + spec.grid.height.div_ceil(2) - 1) % spec.grid.height,
             ),
-            Self::Neighbour => core_at((x + 1) % spec.width, (y + 1) % spec.height),
+            Self::Neighbour => core_at((x + 1) % spec.grid.width, (y + 1) % spec.grid.height),
             Self::Hotspot { cores: hot, share } => {
                 if unit(random) < *share {
                     hot[below(random, hot.len() as u32) as usize]

@@ -9,7 +9,8 @@
 
 use std::collections::VecDeque;
 
-use corecast_sim::network::mesh::{MeshSpec, Packet, Side};
+use corecast_core::{DimensionOrder, Side};
+use corecast_sim::network::mesh::{MeshSpec, Packet};
 
 #[derive(Clone, Copy)]
 struct Flit {
@@ -43,7 +44,7 @@ struct Output {
 /// (tag, injection of the head, ejection of the tail) of every packet, by tag.
 pub fn run(spec: &MeshSpec, packets: &[(u64, Packet)]) -> Vec<(u64, u64, u64)> {
     let router = &spec.router;
-    let local = spec.cores_per_router as usize;
+    let local = spec.grid.per_node as usize;
     let ports = 4 + local;
     let buffer = router.buffer_flits as usize;
     let cores = spec.cores() as usize;
@@ -182,25 +183,23 @@ pub fn run(spec: &MeshSpec, packets: &[(u64, Packet)]) -> Vec<(u64, u64, u64)> {
         .collect()
 }
 
-const SIDES: [Side; 4] = [Side::East, Side::West, Side::North, Side::South];
-
 /// The input at the other end of a link.
 fn beyond(spec: &MeshSpec, router: usize, port: usize, ports: usize) -> usize {
     let next = spec
-        .neighbour(router as u32, SIDES[port])
+        .grid
+        .neighbour(router as u32, Side::ALL[port])
         .expect("the route stays inside");
     next as usize * ports + (port ^ 1)
 }
 
 /// Dimension-order routing on a mesh, spelled out.
 fn port_of(spec: &MeshSpec, packet: &Packet, router: usize) -> usize {
-    use corecast_sim::network::mesh::DimensionOrder;
-    let per_router = spec.cores_per_router;
-    let (x, y) = spec.position(router as u32);
-    let (to_x, to_y) = spec.position(packet.dst / per_router);
+    let per_router = spec.grid.per_node;
+    let (x, y) = spec.grid.position(router as u32);
+    let (to_x, to_y) = spec.grid.position(packet.dst / per_router);
     let along_x = (to_x != x).then_some(if to_x > x { 0 } else { 1 });
     let along_y = (to_y != y).then_some(if to_y > y { 2 } else { 3 });
-    let side = match spec.order {
+    let side = match spec.grid.order {
         DimensionOrder::Xy => along_x.or(along_y),
         DimensionOrder::Yx => along_y.or(along_x),
     };

@@ -1,33 +1,14 @@
 //! What a mesh is made of: its shape, its routing and its routers, in cycles of one clock.
 
-use std::fmt;
-
-/// The dimension in which a packet travels first.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum DimensionOrder {
-    /// East or west first, then north or south.
-    Xy,
-    /// North or south first, then east or west.
-    Yx,
-}
+use corecast_core::Grid;
 
 /// Shape, routing and routers of a 2D mesh or torus.
-///
-/// Core `c` sits at router `c / cores_per_router`; router `r` at `x = r % width` (growing east)
-/// and `y = r / width` (growing north).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MeshSpec {
-    /// Routers from west to east.
-    pub width: u32,
-    /// Routers from south to north.
-    pub height: u32,
-    /// Cores at every router, each with an injection and an ejection port of its own.
-    pub cores_per_router: u32,
-    /// Whether opposite edges are linked. Needs two virtual channels or more: a packet that has
-    /// crossed the wrap-around link of a dimension continues in the upper half of them.
-    pub is_torus: bool,
-    /// The routing.
-    pub order: DimensionOrder,
+    /// Routers and their cores: core `c` is where rank `c` would sit. A torus needs two virtual
+    /// channels or more: a packet that has crossed the wrap-around link of a dimension continues
+    /// in the upper half of them.
+    pub grid: Grid,
     /// The routers, all alike.
     pub router: RouterSpec,
     /// What becomes of flits that have reached their core.
@@ -129,13 +110,13 @@ impl MeshSpec {
     /// Number of routers.
     #[must_use]
     pub const fn routers(&self) -> u32 {
-        self.width * self.height
+        self.grid.nodes()
     }
 
     /// Number of cores.
     #[must_use]
     pub const fn cores(&self) -> u32 {
-        self.routers() * self.cores_per_router
+        self.grid.ranks_max()
     }
 
     /// Refuses what cannot be built or could deadlock.
@@ -144,7 +125,7 @@ impl MeshSpec {
     /// The first number out of range.
     pub fn check(&self) -> Result<(), MeshError> {
         let router = &self.router;
-        let ports = 4 + u64::from(self.cores_per_router);
+        let ports = 4 + u64::from(self.grid.per_node);
         let range = |name, value: u32, min: u32, max: u32, accepted| {
             let value_is_fine = (min..=max).contains(&value);
             let value = u64::from(value);
@@ -158,11 +139,11 @@ impl MeshSpec {
                 })
             }
         };
-        range("width", self.width, 1, 4096, "1 to 4096 routers")?;
-        range("height", self.height, 1, 4096, "1 to 4096 routers")?;
+        range("width", self.grid.width, 1, 4096, "1 to 4096 routers")?;
+        range("height", self.grid.height, 1, 4096, "1 to 4096 routers")?;
         range(
             "cores per router",
-            self.cores_per_router,
+            self.grid.per_node,
             1,
             16,
             "1 to 16 cores",
@@ -176,7 +157,7 @@ impl MeshSpec {
             ROUTER_VCS_MAX,
             "at most 64 over all ports together",
         )?;
-        if self.is_torus {
+        if self.grid.is_torus {
             let accepted = "at least 2 on a torus, or its rings deadlock";
             range("vcs", router.vcs, 2, 16, accepted)?;
         }
@@ -220,112 +201,5 @@ impl MeshSpec {
     }
 }
 
-/// The ports of a router; those of its cores follow.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-pub enum Side {
-    /// Towards growing x.
-    East = 0,
-    /// Towards falling x.
-    West = 1,
-    /// Towards growing y.
-    North = 2,
-    /// Towards falling y.
-    South = 3,
-}
-
-/// Number of [`Side`]s, and so the port of a router's first core.
+/// Number of sides of a router, and so the port of its first core.
 pub(super) const SIDES: u32 = 4;
-
-impl fmt::Display for Side {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::East => "east",
-            Self::West => "west",
-            Self::North => "north",
-            Self::South => "south",
-        })
-    }
-}
-
-/// Where a packet goes next from a router.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Hop {
-    /// The side, or `None` if the packet has arrived.
-    pub side: Option<Side>,
-    /// On a torus: whether the link after this hop lies beyond the wrap-around of its dimension.
-    pub is_wrapped: bool,
-}
-
-impl MeshSpec {
-    /// Coordinates of a router.
-    #[must_use]
-    pub const fn position(&self, router: u32) -> (u32, u32) {
-        (router % self.width, router / self.width)
-    }
-
-    /// The router beside `router`, if the mesh does not end there.
-    #[must_use]
-    pub fn neighbour(&self, router: u32, side: Side) -> Option<u32> {
-        let (x, y) = self.position(router);
-        let step = |at: u32, len: u32, up: bool| match (up, self.is_torus) {
-            (true, _) if at + 1 < len => Some(at + 1),
-            (false, _) if at > 0 => Some(at - 1),
-            (up, true) if len > 1 => Some(if up { 0 } else { len - 1 }),
-            _ => None,
-        };
-        let (x, y) = match side {
-            Side::East => (step(x, self.width, true)?, y),
-            Side::West => (step(x, self.width, false)?, y),
-            Side::North => (x, step(y, self.height, true)?),
-            Side::South => (x, step(y, self.height, false)?),
-        };
-        Some(y * self.width + x)
-    }
-
-    /// The next hop of a packet from router `src` to router `dst` that is at `at`, all given as
-    /// coordinates. On a torus the shorter way is taken, of two equal ones that to east or north.
-    #[must_use]
-    pub fn next_hop(&self, src: (u32, u32), dst: (u32, u32), at: (u32, u32)) -> Hop {
-        let x = || self.along(src.0, dst.0, at.0, self.width, (Side::East, Side::West));
-        let y = || self.along(src.1, dst.1, at.1, self.height, (Side::North, Side::South));
-        let hop = match self.order {
-            DimensionOrder::Xy => x().or_else(y),
-            DimensionOrder::Yx => y().or_else(x),
-        };
-        hop.unwrap_or(Hop {
-            side: None,
-            is_wrapped: false,
-        })
-    }
-
-    fn along(&self, src: u32, dst: u32, at: u32, len: u32, sides: (Side, Side)) -> Option<Hop> {
-        if at == dst {
-            return None;
-        }
-        let is_up = if self.is_torus {
-            // Distance going up, from where the packet entered this dimension.
-            let up = if dst >= src {
-                dst - src
-            } else {
-                dst + len - src
-            };
-            2 * up <= len
-        } else {
-            dst > at
-        };
-        // After the last router of the ring comes the first: from there on the packet is wrapped,
-        // and the wrap-around link itself already belongs to the upper channels.
-        let is_wrapped = self.is_torus
-            && if is_up {
-                at < src || at + 1 == len
-            } else {
-                at > src || at == 0
-            };
-        let side = if is_up { sides.0 } else { sides.1 };
-        Some(Hop {
-            side: Some(side),
-            is_wrapped,
-        })
-    }
-}

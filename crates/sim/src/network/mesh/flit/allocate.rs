@@ -14,9 +14,10 @@ impl FlitMesh {
         let at = self.positions[router as usize];
         let hop = self
             .spec
+            .grid
             .next_hop(wide(packet.from), wide(packet.to), wide(at));
-        let out_port = match hop.side {
-            Some(side) => side as u32,
+        let out_port = match hop {
+            Some(hop) => hop.side as u32,
             None => u32::from(packet.last_port),
         };
         let in_port = if self.vcs == 1 {
@@ -33,7 +34,7 @@ impl FlitMesh {
             return;
         }
         state.state = State::Requesting;
-        state.out_vc = u8::from(hop.is_wrapped);
+        state.out_vc = u8::from(hop.is_some_and(|hop| hop.is_wrapped));
         let index = router * self.ports + out_port;
         state.output = index;
         let output = &mut self.outputs[index as usize];
@@ -68,7 +69,7 @@ impl FlitMesh {
     fn allowed(&self, channel: u32) -> u16 {
         let all = ((1_u32 << self.vcs) - 1) as u16;
         let input = &self.channels[channel as usize];
-        if !self.spec.is_torus || input.output % self.ports >= SIDES {
+        if !self.spec.grid.is_torus || input.output % self.ports >= SIDES {
             return all;
         }
         let lower = ((1_u32 << (self.vcs / 2)) - 1) as u16;
@@ -107,7 +108,7 @@ impl FlitMesh {
             let vc = rest.trailing_zeros();
             rest &= rest - 1;
             let mut candidates = requests;
-            if self.spec.is_torus {
+            if self.spec.grid.is_torus {
                 let mut bits = requests;
                 while bits != 0 {
                     let local = bits.trailing_zeros();
@@ -139,7 +140,7 @@ impl FlitMesh {
         // Channels that no request may use are no reason to try again.
         if output.requests != 0 && output.free != 0 && output.free != free {
             self.plan(index, self.now + 1);
-        } else if output.requests != 0 && output.free == free && !self.spec.is_torus {
+        } else if output.requests != 0 && output.free == free && !self.spec.grid.is_torus {
             unreachable!("a free channel and a request always meet");
         }
     }

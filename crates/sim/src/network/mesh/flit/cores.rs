@@ -7,8 +7,8 @@ impl FlitMesh {
     /// The channel in which a core's next packet goes: the first one with room after that of the
     /// packet before, or else just the first one after it.
     fn channel_for(&self, core: u32) -> u32 {
-        let router = core / self.spec.cores_per_router;
-        let port = SIDES + core % self.spec.cores_per_router;
+        let router = core / self.spec.grid.per_node;
+        let port = SIDES + core % self.spec.grid.per_node;
         let base = (router * self.ports + port) * self.vcs;
         let last = u32::from(self.sources[core as usize].last_vc);
         let mut turns = (1..=self.vcs).map(|turn| base + (last + turn) % self.vcs);

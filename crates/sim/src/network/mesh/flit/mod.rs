@@ -25,7 +25,9 @@ mod switch;
 
 use std::collections::VecDeque;
 
-use super::spec::{Ejection, MeshError, MeshSpec, SIDES, Side};
+use corecast_core::Side;
+
+use super::spec::{Ejection, MeshError, MeshSpec, SIDES};
 use super::wheel::Wheel;
 
 /// A packet to be sent.
@@ -255,7 +257,7 @@ impl FlitMesh {
     pub fn new(spec: &MeshSpec) -> Result<Self, MeshError> {
         spec.check()?;
         let (router, cores) = (spec.router, spec.cores());
-        let (vcs, ports) = (router.vcs, SIDES + spec.cores_per_router);
+        let (vcs, ports) = (router.vcs, SIDES + spec.grid.per_node);
         let ejection = spec.routers() * ports * vcs;
         let channel = Channel {
             next_at: 0,
@@ -285,11 +287,14 @@ impl FlitMesh {
         let output = |index: u32| {
             let (at, port) = (index / ports, index % ports);
             let down = match port.checked_sub(SIDES) {
-                Some(local) => Some(ejection + (at * spec.cores_per_router + local) * lanes),
-                None => spec.neighbour(at, SIDE[port as usize]).map(|next| {
-                    let opposite = port ^ 1;
-                    (next * ports + opposite) * vcs
-                }),
+                Some(local) => Some(ejection + (at * spec.grid.per_node + local) * lanes),
+                None => spec
+                    .grid
+                    .neighbour(at, Side::ALL[port as usize])
+                    .map(|next| {
+                        let opposite = port ^ 1;
+                        (next * ports + opposite) * vcs
+                    }),
             };
             Output {
                 requests: 0,
@@ -333,7 +338,7 @@ impl FlitMesh {
             capacity: router.buffer_flits,
             now: 0,
             positions: (0..spec.routers())
-                .map(|router| spec.position(router))
+                .map(|router| spec.grid.position(router))
                 .map(|(x, y)| (x as u16, y as u16))
                 .collect(),
             vc_pointers: vec![0; outputs.len() * vcs as usize],
@@ -425,14 +430,14 @@ impl FlitMesh {
             packet.src < cores && packet.dst < cores,
             "{packet:?} of {cores} cores"
         );
-        let position = |core: u32| self.positions[(core / self.spec.cores_per_router) as usize];
+        let position = |core: u32| self.positions[(core / self.spec.grid.per_node) as usize];
         let under_way = UnderWay {
             packet,
             sent: self.now,
             injected: 0,
             from: position(packet.src),
             to: position(packet.dst),
-            last_port: (SIDES + packet.dst % self.spec.cores_per_router) as u8,
+            last_port: (SIDES + packet.dst % self.spec.grid.per_node) as u8,
         };
         let index = match self.unused_packets.pop() {
             Some(index) => {
@@ -626,14 +631,14 @@ impl FlitMesh {
         } = self.packets[packet as usize];
         let distance = |from: u16, to: u16, len: u32| {
             let direct = u32::from(from.abs_diff(to));
-            if self.spec.is_torus {
+            if self.spec.grid.is_torus {
                 direct.min(len - direct)
             } else {
                 direct
             }
         };
-        let hops =
-            distance(from.0, to.0, self.spec.width) + distance(from.1, to.1, self.spec.height);
+        let hops = distance(from.0, to.0, self.spec.grid.width)
+            + distance(from.1, to.1, self.spec.grid.height);
         self.deliveries.push(Delivery {
             packet: of,
             sent,
@@ -666,8 +671,6 @@ impl FlitMesh {
         }
     }
 }
-
-const SIDE: [Side; 4] = [Side::East, Side::West, Side::North, Side::South];
 
 #[inline]
 fn for_each_bit(mut bits: u64, mut visit: impl FnMut(u32)) {
