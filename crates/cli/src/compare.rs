@@ -12,6 +12,7 @@ use crate::failure::Failure;
 use crate::output::{Answer, table, write_file};
 use crate::run;
 use crate::scene::Stage;
+use crate::style;
 
 /// The verb.
 pub fn answer(scene: &Scene, csv: Option<&str>, plot: Option<&str>) -> Result<Answer, Failure> {
@@ -64,7 +65,7 @@ pub fn answer(scene: &Scene, csv: Option<&str>, plot: Option<&str>) -> Result<An
                 bytes.to_string(),
                 cycles(0),
                 run::bound_cycles(&stage, &runs[0].request).to_string(),
-                runs[0].algorithm.to_owned(),
+                style::good(runs[0].algorithm),
                 runs.get(1).map_or("-", |run| run.algorithm).to_owned(),
                 cycles(1),
             ]);

@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::output::{Answer, table, write_file};
 use crate::run::{self, Run};
 use crate::scene::Stage;
+use crate::style;
 
 /// The verb.
 pub fn answer(scene: &Scene, svg: Option<&str>, trace: Option<&str>) -> Result<Answer, Failure> {
@@ -99,15 +100,18 @@ fn show(stage: &Stage<'_>, run: &Run, path: &[PathSegment]) -> String {
         run::cycles(stage, run.report.makespan),
         run::bound_cycles(stage, request),
     );
-    let mut text = format!(
-        "{} by {}: {} bytes over {} ranks on {}\n{took} cycles, {} above the bound of {bound}\n\n",
-        stage.collective,
-        run.algorithm,
-        request.bytes,
-        request.ranks,
-        stage.chip.name,
-        took - bound as f64,
+    let title = format!(
+        "{} by {}: {} bytes over {} ranks on {}",
+        stage.collective, run.algorithm, request.bytes, request.ranks, stage.chip.name,
     );
+    let gap = took - bound as f64;
+    let gap = format!("{gap} above the bound of {bound}");
+    let gap = if took > bound as f64 {
+        style::near(&gap)
+    } else {
+        style::good(&gap)
+    };
+    let mut text = format!("{}\n{took} cycles, {gap}\n\n", style::heading(&title));
     let rows = split(stage, run)
         .into_iter()
         .enumerate()
@@ -119,7 +123,7 @@ fn show(stage: &Stage<'_>, run: &Run, path: &[PathSegment]) -> String {
     header.extend(Cause::KINDS);
     header.push("sum");
     text += &table(&header, 1..header.len(), rows.collect());
-    text += "\ncritical path, in cycles\n";
+    text += &format!("\n{}\n", style::heading("critical path, in cycles"));
     let rows = path.iter().map(|segment| {
         vec![
             segment.rank.to_string(),

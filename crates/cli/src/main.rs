@@ -13,6 +13,7 @@ mod run;
 mod scene;
 mod show;
 mod size;
+mod style;
 mod verify;
 
 use std::process::ExitCode;
@@ -23,6 +24,7 @@ use clap::error::ErrorKind;
 use args::{Cli, Verb};
 use failure::Failure;
 use output::Answer;
+use style::Stream;
 
 const SEE_HELP: &str = "`corecast --help` lists the verbs, `corecast VERB --help` their options";
 
@@ -61,8 +63,9 @@ fn answer(verb: &Verb) -> Result<Answer, Failure> {
 
 fn fail(failure: &Failure) -> ExitCode {
     use std::io::Write as _;
+    let text = failure.to_string();
     // Nobody is left to tell if standard error is closed.
-    let _ = write!(std::io::stderr(), "{failure}");
+    let _ = write!(std::io::stderr(), "{}", style::fit(&text, Stream::Err));
     ExitCode::from(failure.code)
 }
 
@@ -74,7 +77,9 @@ fn usage(error: &clap::Error) -> ExitCode {
         return fail(&failure.help(SEE_HELP));
     }
     if !error.use_stderr() {
-        return output::print(&text).map_or_else(|failure| fail(&failure), |()| ExitCode::SUCCESS);
+        let text = error.render().ansi().to_string();
+        let printed = output::print(&style::fit(&text, Stream::Out));
+        return printed.map_or_else(|failure| fail(&failure), |()| ExitCode::SUCCESS);
     }
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or_default();

@@ -6,6 +6,7 @@ use corecast_papers::{Figure, PAPERS, PaperError, Row, Winner};
 
 use crate::failure::Failure;
 use crate::output::{Answer, table, write_file};
+use crate::style;
 
 /// The verb: one paper, or all of them.
 pub fn answer(paper: Option<&str>, plot: Option<&str>) -> Result<Answer, Failure> {
@@ -19,10 +20,12 @@ pub fn answer(paper: Option<&str>, plot: Option<&str>) -> Result<Answer, Failure
         .filter(|of| paper.is_none_or(|name| name == of.name))
     {
         let reproduced = corecast_papers::reproduce(of.name).map_err(|error| failed(&error))?;
-        text += &format!("{}: {}\n\n", of.name, of.citation);
+        let title = format!("{}: {}", of.name, of.citation);
+        text += &format!("{}\n\n", style::heading(&title));
         text += &rows_text(&reproduced);
         text += &format!("\nnot reproduced: {}\n\n", of.not_reproduced);
-        text += &format!("fastest broadcast on {}, all algorithms\n\n", of.chip);
+        let title = format!("fastest broadcast on {}, all algorithms", of.chip);
+        text += &format!("{}\n\n", style::heading(&title));
         let winners = corecast_papers::who_wins(of.chip).map_err(|error| failed(&error))?;
         text += &winners_text(&winners);
         text.push('\n');
@@ -69,6 +72,25 @@ fn number(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
+/// Green within the rounding of the printed digits, yellow within 5 %, red beyond.
+fn error(row: &Row) -> String {
+    let Some(percent) = row.error_percent else {
+        // A miss of a published zero has no percentage, and is a miss all the same.
+        let is_miss = row.published.is_some();
+        return if is_miss {
+            style::bad("-")
+        } else {
+            "-".to_owned()
+        };
+    };
+    let text = format!("{percent:+.2}");
+    match percent.abs() {
+        ..0.05 => style::good(&text),
+        ..=5.0 => style::near(&text),
+        _ => style::bad(&text),
+    }
+}
+
 fn rows_text(rows: &[Row]) -> String {
     let header = [
         "item",
@@ -88,8 +110,7 @@ fn rows_text(rows: &[Row]) -> String {
             row.unit.to_owned(),
             row.published.map_or("-".to_owned(), number),
             number(row.ours),
-            row.error_percent
-                .map_or("-".to_owned(), |error| format!("{error:+.2}")),
+            error(row),
             if row.fitted { "yes" } else { "no" }.to_owned(),
         ]
     });

@@ -10,6 +10,7 @@ use crate::doctor;
 use crate::failure::Failure;
 use crate::output::{Answer, table};
 use crate::scene::Stage;
+use crate::style;
 
 /// One algorithm's run.
 pub struct Run {
@@ -72,7 +73,13 @@ pub fn bound_cycles(stage: &Stage<'_>, request: &Request) -> u64 {
 
 /// A certificate in one line.
 pub fn certificate_line(certificate: &Certificate) -> String {
-    let claim = |holds, name: &str| format!("{}{name}", if holds { "" } else { "NOT " });
+    let claim = |holds, name: &str| {
+        if holds {
+            name.to_owned()
+        } else {
+            style::bad(&format!("NOT {name}"))
+        }
+    };
     format!(
         "{}, {}, {}, {}/{} rounds, buffer {} B",
         claim(certificate.is_correct(), "correct"),
@@ -92,25 +99,20 @@ pub fn answer(scene: &Scene) -> Result<Answer, Failure> {
     for &bytes in &stage.sizes {
         let (runs, refused) = rank(&stage, ranks, bytes)?;
         let bound = bound_cycles(&stage, &runs[0].request);
-        text += &format!(
-            "{} of {bytes} bytes over {ranks} ranks on ",
-            stage.collective
-        );
-        text += &if stage.is_simulated() {
-            format!(
-                "{} (sim); no schedule beats {bound} cycles\n",
-                stage.chip.name
-            )
+        let what = format!("{} of {bytes} bytes over {ranks} ranks", stage.collective);
+        let place = if stage.is_simulated() {
+            let chip = &stage.chip.name;
+            format!("{chip} (sim); no schedule beats {bound} cycles")
         } else {
-            format!(
-                "{} cores of this computer (host), one run each\n",
-                doctor::cores()
-            )
+            let cores = doctor::cores();
+            format!("{cores} cores of this computer (host), one run each")
         };
+        text += &format!("{} on {place}\n", style::heading(&what));
         if stage.is_auto {
             text += &format!("auto: {} is the fastest\n", runs[0].algorithm);
         }
-        let rows = runs.iter().map(|run| row(&stage, run, bound));
+        let best = runs[0].report.makespan;
+        let rows = runs.iter().map(|run| row(&stage, run, bound, best));
         let header = [
             "algorithm",
             "cycles",
@@ -121,7 +123,7 @@ pub fn answer(scene: &Scene) -> Result<Answer, Failure> {
         ];
         text += &format!("\n{}\n", table(&header, 1..4, rows.collect()));
         for (_, reason) in refused {
-            text += &format!("not run: {reason}\n");
+            text += &format!("{}\n", style::dim(&format!("not run: {reason}")));
         }
         passed &= runs
             .iter()
@@ -135,15 +137,14 @@ pub fn answer(scene: &Scene) -> Result<Answer, Failure> {
     })
 }
 
-fn row(stage: &Stage<'_>, run: &Run, bound: u64) -> Vec<String> {
+fn row(stage: &Stage<'_>, run: &Run, bound: u64, best: Time) -> Vec<String> {
     let cycles = cycles(stage, run.report.makespan);
     let ratio = if bound == 0 || !stage.is_simulated() {
         "-".to_owned()
     } else {
         format!("{:.2}", cycles / bound as f64)
     };
-    let delivered = if run.report.delivered() { "yes" } else { "NO" };
-    vec![
+    let time = [
         run.algorithm.to_owned(),
         if stage.is_simulated() {
             cycles.to_string()
@@ -152,9 +153,20 @@ fn row(stage: &Stage<'_>, run: &Run, bound: u64) -> Vec<String> {
         },
         run.report.makespan.ns().to_string(),
         ratio,
-        delivered.to_owned(),
-        certificate_line(&run.certificate),
-    ]
+    ];
+    let is_best = run.report.makespan == best;
+    let mut row = if is_best {
+        time.map(|cell| style::good(&cell)).to_vec()
+    } else {
+        time.to_vec()
+    };
+    row.push(if run.report.delivered() {
+        "yes".to_owned()
+    } else {
+        style::bad("NO")
+    });
+    row.push(certificate_line(&run.certificate));
+    row
 }
 
 /// A number of cycles as an integer where it is one.

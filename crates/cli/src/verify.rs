@@ -8,6 +8,7 @@ use crate::failure::Failure;
 use crate::output::Answer;
 use crate::run;
 use crate::scene::Stage;
+use crate::style;
 
 /// The verb.
 pub fn answer(scene: &Scene) -> Result<Answer, Failure> {
@@ -36,18 +37,19 @@ pub fn answer(scene: &Scene) -> Result<Answer, Failure> {
             let failure = Failure::input("no algorithm can serve this request");
             return Err(refused.into_iter().fold(failure, Failure::help));
         }
-        text += &format!("{} of {bytes} bytes over {ranks} ranks\n", stage.collective);
+        let title = format!("{} of {bytes} bytes over {ranks} ranks", stage.collective);
+        text += &format!("{}\n", style::heading(&title));
         for certificate in &certificates {
             let line = run::certificate_line(certificate);
             text += &format!("  {:<24} {line}\n", certificate.algorithm);
             for violation in &certificate.violations {
-                text += &format!("    {violation}\n");
+                text += &format!("    {}\n", style::bad(&violation.to_string()));
             }
             passed &= certificate.is_correct();
             objects.push(object(&stage, certificate, bytes));
         }
         for reason in &refused {
-            text += &format!("not verified: {reason}\n");
+            text += &format!("{}\n", style::dim(&format!("not verified: {reason}")));
         }
     }
     Ok(Answer {
