@@ -25,6 +25,14 @@ impl Failure {
         }
     }
 
+    /// A check that failed; the answer is printed all the same.
+    pub fn check(message: impl Into<String>) -> Self {
+        Self {
+            code: 1,
+            ..Self::input(message)
+        }
+    }
+
     /// What a library says against the input. Its texts end in `; ` and what would be right, or
     /// have lines of help of their own.
     pub fn library(error: &impl fmt::Display) -> Self {

@@ -2,12 +2,15 @@
 
 mod args;
 mod bench;
+mod claim;
 mod compare;
 mod doctor;
 mod explain;
 mod failure;
 mod list;
 mod output;
+mod picture;
+mod progress;
 mod reproduce;
 mod run;
 mod scene;
@@ -35,10 +38,12 @@ fn main() -> ExitCode {
     };
     let outcome = answer(&cli.verb).and_then(|answer| {
         output::emit(&answer, &cli.sink)?;
-        Ok(answer.passed)
+        Ok(answer.failed)
     });
     match outcome {
-        Ok(passed) => ExitCode::from(u8::from(!passed)),
+        Ok(failed) => failed
+            .iter()
+            .fold(ExitCode::SUCCESS, |_, failure| fail(failure)),
         Err(failure) => fail(&failure),
     }
 }
@@ -47,11 +52,9 @@ fn answer(verb: &Verb) -> Result<Answer, Failure> {
     match verb {
         Verb::List { what } => list::answer(what),
         Verb::Show(what) => show::answer(what),
-        Verb::Run(scene) => run::answer(scene),
-        Verb::Verify(scene) => verify::answer(scene),
-        Verb::Explain { scene, svg, trace } => {
-            explain::answer(scene, svg.as_deref(), trace.as_deref())
-        }
+        Verb::Run { scene, pictures } => run::answer(scene, pictures),
+        Verb::Verify { scene, require } => verify::answer(scene, require.as_deref()),
+        Verb::Explain { scene, pictures } => explain::answer(scene, pictures),
         Verb::Compare { scene, csv, plot } => {
             compare::answer(scene, csv.as_deref(), plot.as_deref())
         }

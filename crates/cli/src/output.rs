@@ -11,14 +11,14 @@ use crate::args::Sink;
 use crate::failure::Failure;
 use crate::style::{self, Stream};
 
-/// What a verb has found out, in both forms, and whether every check passed.
+/// What a verb has found out, in both forms, and what should have been otherwise.
 pub struct Answer {
     /// For people, with styles.
     pub text: String,
     /// For programs.
     pub json: Value,
-    /// Whether the exit code is 0.
-    pub passed: bool,
+    /// The checks that failed; if there are none the exit code is 0.
+    pub failed: Vec<Failure>,
 }
 
 /// A table with a header; the columns of `numbers` are aligned to the right. Cells may carry

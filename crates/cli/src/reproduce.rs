@@ -5,8 +5,8 @@ use std::path::Path;
 use corecast_papers::{Figure, PAPERS, PaperError, Row, Winner};
 
 use crate::failure::Failure;
-use crate::output::{Answer, table, write_file};
-use crate::style;
+use crate::output::{Answer, table};
+use crate::{picture, progress, style};
 
 /// The verb: one paper, or all of them.
 pub fn answer(paper: Option<&str>, plot: Option<&str>) -> Result<Answer, Failure> {
@@ -14,12 +14,16 @@ pub fn answer(paper: Option<&str>, plot: Option<&str>) -> Result<Answer, Failure
     if let Some(name) = paper.filter(|name| !known.contains(name)) {
         return Err(Failure::unknown("paper", "papers", name, &known));
     }
-    let (mut rows, mut text) = (Vec::new(), String::new());
-    for of in PAPERS
+    let papers: Vec<_> = PAPERS
         .iter()
         .filter(|of| paper.is_none_or(|name| name == of.name))
-    {
+        .collect();
+    let parts = if plot.is_some() { 3 } else { 2 };
+    let progress = progress::bar(papers.len() * parts, "reproduce");
+    let (mut rows, mut text) = (Vec::new(), String::new());
+    for of in papers {
         let reproduced = corecast_papers::reproduce(of.name).map_err(|error| failed(&error))?;
+        progress.inc(1);
         let title = format!("{}: {}", of.name, of.citation);
         text += &format!("{}\n\n", style::heading(&title));
         text += &rows_text(&reproduced);
@@ -27,10 +31,13 @@ pub fn answer(paper: Option<&str>, plot: Option<&str>) -> Result<Answer, Failure
         let title = format!("fastest broadcast on {}, all algorithms", of.chip);
         text += &format!("{}\n\n", style::heading(&title));
         let winners = corecast_papers::who_wins(of.chip).map_err(|error| failed(&error))?;
+        progress.inc(1);
         text += &winners_text(&winners);
         text.push('\n');
         if let Some(folder) = plot {
-            let figures = of.figures().map_err(|error| failed(&error))?;
+            let mut figures = of.figures().map_err(|error| failed(&error))?;
+            progress.inc(1);
+            figures.extend(corecast_papers::winner_maps(&winners));
             text += &write_figures(Path::new(folder), &figures)?;
         }
         rows.extend(reproduced);
@@ -39,7 +46,7 @@ pub fn answer(paper: Option<&str>, plot: Option<&str>) -> Result<Answer, Failure
     Ok(Answer {
         text,
         json,
-        passed: true,
+        failed: Vec::new(),
     })
 }
 
@@ -53,9 +60,7 @@ fn write_figures(folder: &Path, figures: &[Figure]) -> Result<String, Failure> {
         ))
     })?;
     for (name, svg) in figures {
-        let path = folder.join(name);
-        write_file(&path, svg)?;
-        text += &format!("wrote {}\n", path.display());
+        text += &picture::write(folder.join(name), svg)?;
     }
     Ok(text + "\n")
 }

@@ -38,14 +38,12 @@ pub struct Paper {
 }
 
 impl Paper {
-    /// The paper's figures, redrawn from our runs, and who wins where on its chip.
+    /// The paper's figures, redrawn from our runs.
     ///
     /// # Errors
     /// Whatever ended a run.
     pub fn figures(&self) -> Result<Vec<Figure>, PaperError> {
-        let mut figures = (self.figures)()?;
-        figures.extend(winner_maps(&who_wins(self.chip)?));
-        Ok(figures)
+        (self.figures)()
     }
 }
 
