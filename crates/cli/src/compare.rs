@@ -120,20 +120,21 @@ fn chart(stage: &Stage<'_>, series: BTreeMap<&'static str, Vec<(f64, f64)>>) -> 
     }
 }
 
-/// One row per rank count; the title names the algorithm that wins most often.
+/// One row per rank count; the title names the algorithm that wins most often, if there is one.
 fn map(stage: &Stage<'_>, winners: Vec<Vec<String>>) -> WinnerMap {
     let mut wins: BTreeMap<&str, usize> = BTreeMap::new();
     for name in winners.iter().flatten() {
         *wins.entry(name).or_default() += 1;
     }
     let cases = wins.values().sum::<usize>();
-    let most = wins.iter().max_by_key(|&(_, &count)| count);
+    let most = wins.values().copied().max().unwrap_or(0);
+    let leaders: Vec<_> = wins.iter().filter(|&(_, &count)| count == most).collect();
     let (collective, chip) = (stage.collective, &stage.chip.name);
     let what = format!("{collective} on {chip}");
     WinnerMap {
-        title: match most {
-            Some((name, count)) => format!("{name} wins {count} of {cases} cases: {what}"),
-            None => what,
+        title: match leaders[..] {
+            [(name, _)] => format!("{name} wins {most} of {cases} cases: {what}"),
+            _ => format!("no algorithm wins most often: {what}"),
         },
         row_label: "ranks".to_owned(),
         column_label: "size (bytes)".to_owned(),

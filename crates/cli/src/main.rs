@@ -90,7 +90,10 @@ fn usage(error: &clap::Error) -> ExitCode {
     let mut failure = Failure::input(message);
     for line in lines {
         if let Some(tip) = line.strip_prefix("tip: ") {
-            failure = failure.help(tip);
+            // Nothing here takes a value that looks like an option.
+            if !tip.contains("as a value") {
+                failure = failure.help(tip);
+            }
         } else if line.starts_with('<') || line.starts_with('[') {
             failure = failure.help(line);
         }

@@ -35,9 +35,8 @@ pub fn answer(paper: Option<&str>, plot: Option<&str>) -> Result<Answer, Failure
         text += &winners_text(&winners);
         text.push('\n');
         if let Some(folder) = plot {
-            let mut figures = of.figures().map_err(|error| failed(&error))?;
+            let figures = of.figures(&winners).map_err(|error| failed(&error))?;
             progress.inc(1);
-            figures.extend(corecast_papers::winner_maps(&winners));
             text += &write_figures(Path::new(folder), &figures)?;
         }
         rows.extend(reproduced);
@@ -58,6 +57,7 @@ fn write_figures(folder: &Path, figures: &[Figure]) -> Result<String, Failure> {
             "--plot: cannot make the folder `{}`: {error}",
             folder.display()
         ))
+        .help("give a folder that exists, or that can be made")
     })?;
     for (name, svg) in figures {
         text += &picture::write(folder.join(name), svg)?;

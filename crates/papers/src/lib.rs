@@ -38,12 +38,15 @@ pub struct Paper {
 }
 
 impl Paper {
-    /// The paper's figures, redrawn from our runs.
+    /// The paper's figures, redrawn from our runs, and maps of `winners`, which [`who_wins`] has
+    /// found on its chip.
     ///
     /// # Errors
     /// Whatever ended a run.
-    pub fn figures(&self) -> Result<Vec<Figure>, PaperError> {
-        (self.figures)()
+    pub fn figures(&self, winners: &[Winner]) -> Result<Vec<Figure>, PaperError> {
+        let mut figures = (self.figures)()?;
+        figures.extend(winner_maps(winners));
+        Ok(figures)
     }
 }
 
