@@ -37,20 +37,32 @@ pub enum Verb {
     #[command(subcommand)]
     Show(Show),
     /// Run one collective and rank the algorithms
-    Run(Box<Scene>),
+    Run {
+        /// What to run.
+        #[command(flatten)]
+        scene: Box<Scene>,
+        /// What to draw.
+        #[command(flatten)]
+        pictures: Pictures,
+    },
     /// Print the certificates
-    Verify(Box<Scene>),
+    Verify {
+        /// What to verify.
+        #[command(flatten)]
+        scene: Box<Scene>,
+        /// Exit with 1 unless these claims hold: correct (always required), deadlock-free,
+        /// contention-free, round-optimal
+        #[arg(long, value_name = "CLAIMS")]
+        require: Option<String>,
+    },
     /// Where the time went, the critical path, the gap to the bound
     Explain {
         /// What to run.
         #[command(flatten)]
         scene: Box<Scene>,
-        /// Draw the timeline; needs one algorithm and one size
-        #[arg(long, value_name = "FILE")]
-        svg: Option<String>,
-        /// Write a Chrome/Perfetto trace; needs one algorithm and one size
-        #[arg(long, value_name = "FILE")]
-        trace: Option<String>,
+        /// What to draw.
+        #[command(flatten)]
+        pictures: Pictures,
     },
     /// Sweep sizes and rank counts over all algorithms
     Compare {
@@ -60,7 +72,7 @@ pub enum Verb {
         /// Write every run to a CSV file
         #[arg(long, value_name = "FILE")]
         csv: Option<String>,
-        /// Draw makespan over bound against size; needs one rank count
+        /// Draw an SVG: makespan over bound against size; with several rank counts, who wins where
         #[arg(long, value_name = "FILE")]
         plot: Option<String>,
     },
@@ -68,7 +80,7 @@ pub enum Verb {
     Reproduce {
         /// chung2011 or park2019 [default: all]
         paper: Option<String>,
-        /// Redraw the paper's figures as SVG files in this folder
+        /// Redraw the paper's figures, and draw who wins where, as SVG files in this folder
         #[arg(long, value_name = "DIR")]
         plot: Option<String>,
     },
@@ -79,6 +91,17 @@ pub enum Verb {
     },
     /// What is found on this computer
     Doctor,
+}
+
+/// Pictures of one run.
+#[derive(Args)]
+pub struct Pictures {
+    /// Draw the timeline of the run; needs one algorithm (or `auto`) and one size
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<String>,
+    /// Write the run as a Chrome/Perfetto trace; needs one algorithm (or `auto`) and one size
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<String>,
 }
 
 /// What `show` shows.

@@ -1,36 +1,31 @@
 //! `compare`: who wins at which size and rank count.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use corecast_render::{LineChart, Series};
-use indicatif::ProgressBar;
+use corecast_render::{LineChart, Series, WinnerMap};
 use serde_json::Value;
 
 use crate::args::Scene;
 use crate::failure::Failure;
-use crate::output::{Answer, table, write_file};
-use crate::run;
+use crate::output::{Answer, table};
 use crate::scene::Stage;
+use crate::{picture, run, style};
 
 /// The verb.
 pub fn answer(scene: &Scene, csv: Option<&str>, plot: Option<&str>) -> Result<Answer, Failure> {
     let stage = Stage::new(scene, "all")?;
     stage.simulated_only()?;
-    if plot.is_some() {
-        stage.one_rank_count()?;
-    }
     let mut series: BTreeMap<&'static str, Vec<(f64, f64)>> = BTreeMap::new();
-    // Hidden by itself unless standard error is a terminal.
-    let progress = ProgressBar::new((stage.ranks.len() * stage.sizes.len()) as u64);
-    let (mut rows, mut objects, mut passed) = (Vec::new(), Vec::new(), true);
+    let mut winners: Vec<Vec<String>> = Vec::new();
+    let progress = stage.progress();
+    let (mut rows, mut objects, mut failed) = (Vec::new(), Vec::new(), Vec::new());
     let mut lines =
         "collective,algorithm,chip,ranks,bytes,makespan_cycles,makespan_ns,bound_cycles,delivered\n"
             .to_owned();
     for &ranks in &stage.ranks {
+        winners.push(Vec::new());
         for &bytes in &stage.sizes {
-            let (runs, _) = run::rank(&stage, ranks, bytes)?;
-            progress.inc(1);
+            let (runs, _) = run::rank(&stage, ranks, bytes, &progress)?;
             for run in &runs {
                 let bound = run::bound_cycles(&stage, &run.request);
                 if bytes > 0 && bound > 0 {
@@ -50,8 +45,11 @@ pub fn answer(scene: &Scene, csv: Option<&str>, plot: Option<&str>) -> Result<An
                     run::bound_cycles(&stage, &run.request),
                     run.report.delivered()
                 );
-                passed &= run.report.delivered() && run.certificate.is_correct();
+                failed.extend(run::failures(run));
                 objects.push(run::object(&stage, run, scene));
+            }
+            if let Some(row) = winners.last_mut() {
+                row.push(runs[0].algorithm.to_owned());
             }
             let cycles = |index: usize| {
                 let run = runs.get(index);
@@ -64,18 +62,22 @@ pub fn answer(scene: &Scene, csv: Option<&str>, plot: Option<&str>) -> Result<An
                 bytes.to_string(),
                 cycles(0),
                 run::bound_cycles(&stage, &runs[0].request).to_string(),
-                runs[0].algorithm.to_owned(),
+                style::good(runs[0].algorithm),
                 runs.get(1).map_or("-", |run| run.algorithm).to_owned(),
                 cycles(1),
             ]);
         }
     }
-    progress.finish_and_clear();
+    let mut wrote = String::new();
     if let Some(path) = plot {
-        write_file(Path::new(path), &chart(&stage, series).svg())?;
+        let picture = match stage.ranks[..] {
+            [_] => chart(&stage, series).svg(),
+            _ => map(&stage, winners).svg(),
+        };
+        wrote += &picture::write(path, &picture)?;
     }
     if let Some(path) = csv {
-        write_file(Path::new(path), &lines)?;
+        wrote += &picture::write(path, &lines)?;
     }
     let header = [
         "ranks",
@@ -87,9 +89,9 @@ pub fn answer(scene: &Scene, csv: Option<&str>, plot: Option<&str>) -> Result<An
         "its cycles",
     ];
     Ok(Answer {
-        text: table(&header, 0..4, rows),
+        text: table(&header, 0..4, rows) + &wrote,
         json: Value::Array(objects),
-        passed,
+        failed,
     })
 }
 
@@ -115,5 +117,29 @@ fn chart(stage: &Stage<'_>, series: BTreeMap<&'static str, Vec<(f64, f64)>>) -> 
                 points,
             })
             .collect(),
+    }
+}
+
+/// One row per rank count; the title names the algorithm that wins most often, if there is one.
+fn map(stage: &Stage<'_>, winners: Vec<Vec<String>>) -> WinnerMap {
+    let mut wins: BTreeMap<&str, usize> = BTreeMap::new();
+    for name in winners.iter().flatten() {
+        *wins.entry(name).or_default() += 1;
+    }
+    let cases = wins.values().sum::<usize>();
+    let most = wins.values().copied().max().unwrap_or(0);
+    let leaders: Vec<_> = wins.iter().filter(|&(_, &count)| count == most).collect();
+    let (collective, chip) = (stage.collective, &stage.chip.name);
+    let what = format!("{collective} on {chip}");
+    WinnerMap {
+        title: match leaders[..] {
+            [(name, _)] => format!("{name} wins {most} of {cases} cases: {what}"),
+            _ => format!("no algorithm wins most often: {what}"),
+        },
+        row_label: "ranks".to_owned(),
+        column_label: "size (bytes)".to_owned(),
+        rows: stage.ranks.iter().map(ToString::to_string).collect(),
+        columns: stage.sizes.iter().map(ToString::to_string).collect(),
+        cells: winners,
     }
 }

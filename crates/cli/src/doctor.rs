@@ -39,6 +39,6 @@ pub fn answer() -> Answer {
     Answer {
         text,
         json,
-        passed: true,
+        failed: Vec::new(),
     }
 }

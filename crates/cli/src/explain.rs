@@ -1,69 +1,36 @@
 //! `explain`: where the time went, and what made the run as long as it was.
 
-use std::path::Path;
-
 use corecast_machine::{Cause, PathSegment, critical_path};
 use serde_json::{Value, json};
 
-use crate::args::Scene;
+use crate::args::{Pictures, Scene};
 use crate::failure::Failure;
-use crate::output::{Answer, table, write_file};
+use crate::output::{Answer, table};
 use crate::run::{self, Run};
 use crate::scene::Stage;
+use crate::style;
 
 /// The verb.
-pub fn answer(scene: &Scene, svg: Option<&str>, trace: Option<&str>) -> Result<Answer, Failure> {
+pub fn answer(scene: &Scene, pictures: &Pictures) -> Result<Answer, Failure> {
     let stage = Stage::new(scene, "auto")?;
     stage.simulated_only()?;
     let ranks = stage.one_rank_count()?;
+    pictures.check(&stage)?;
+    let progress = stage.progress();
     let (mut text, mut objects) = (String::new(), Vec::new());
     for &bytes in &stage.sizes {
-        let runs = run::rank(&stage, ranks, bytes)?.0;
-        if (svg.is_some() || trace.is_some()) && runs.len() * stage.sizes.len() != 1 {
-            return Err(
-                Failure::input("--svg and --trace draw one run, several were asked for")
-                    .help("name one algorithm and one size"),
-            );
-        }
-        for run in runs {
-            draw(&stage, &run, svg, trace)?;
+        for run in run::rank(&stage, ranks, bytes, &progress)?.0 {
             let path = merged(critical_path(&run.report));
             text += &show(&stage, &run, &path);
+            text += &pictures.draw(&stage, &run)?;
             objects.push(object(&stage, &run, &path, scene));
         }
     }
     Ok(Answer {
         text,
         json: Value::Array(objects),
-        passed: true,
+        failed: Vec::new(),
     })
-}
-
-/// Writes the pictures asked for.
-fn draw(
-    stage: &Stage<'_>,
-    run: &Run,
-    svg: Option<&str>,
-    trace: Option<&str>,
-) -> Result<(), Failure> {
-    if let Some(path) = svg {
-        let title = format!(
-            "{} by {}: {} bytes, {} ranks, {} cycles on {}",
-            stage.collective,
-            run.algorithm,
-            run.request.bytes,
-            run.request.ranks,
-            run::cycles(stage, run.report.makespan),
-            stage.chip.name,
-        );
-        let cycle_ps = stage.chip.reference_clock().period_ps;
-        let picture = corecast_render::timeline_svg(&title, &run.report, cycle_ps);
-        write_file(Path::new(path), &picture)?;
-    }
-    match trace {
-        Some(path) => write_file(Path::new(path), &corecast_render::chrome_trace(&run.report)),
-        None => Ok(()),
-    }
 }
 
 /// Adjacent segments of one rank and cause become one.
@@ -99,15 +66,18 @@ fn show(stage: &Stage<'_>, run: &Run, path: &[PathSegment]) -> String {
         run::cycles(stage, run.report.makespan),
         run::bound_cycles(stage, request),
     );
-    let mut text = format!(
-        "{} by {}: {} bytes over {} ranks on {}\n{took} cycles, {} above the bound of {bound}\n\n",
-        stage.collective,
-        run.algorithm,
-        request.bytes,
-        request.ranks,
-        stage.chip.name,
-        took - bound as f64,
+    let title = format!(
+        "{} by {}: {} bytes over {} ranks on {}",
+        stage.collective, run.algorithm, request.bytes, request.ranks, stage.chip.name,
     );
+    let gap = took - bound as f64;
+    let gap = format!("{gap} above the bound of {bound}");
+    let gap = if took > bound as f64 {
+        style::near(&gap)
+    } else {
+        style::good(&gap)
+    };
+    let mut text = format!("{}\n{took} cycles, {gap}\n\n", style::heading(&title));
     let rows = split(stage, run)
         .into_iter()
         .enumerate()
@@ -119,7 +89,7 @@ fn show(stage: &Stage<'_>, run: &Run, path: &[PathSegment]) -> String {
     header.extend(Cause::KINDS);
     header.push("sum");
     text += &table(&header, 1..header.len(), rows.collect());
-    text += "\ncritical path, in cycles\n";
+    text += &format!("\n{}\n", style::heading("critical path, in cycles"));
     let rows = path.iter().map(|segment| {
         vec![
             segment.rank.to_string(),

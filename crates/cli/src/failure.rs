@@ -4,6 +4,8 @@ use std::fmt;
 
 use corecast_machine::RunError;
 
+use crate::style;
+
 /// Why the program ends without doing what was asked.
 #[derive(Debug)]
 pub struct Failure {
@@ -20,6 +22,14 @@ impl Failure {
             message: message.into(),
             helps: Vec::new(),
             code: 2,
+        }
+    }
+
+    /// A check that failed; the answer is printed all the same.
+    pub fn check(message: impl Into<String>) -> Self {
+        Self {
+            code: 1,
+            ..Self::input(message)
         }
     }
 
@@ -74,11 +84,12 @@ impl Failure {
     }
 }
 
+/// Several lines, with styles.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "error: {}", self.message)?;
-        self.helps
-            .iter()
-            .try_for_each(|help| writeln!(f, "  help: {help}"))
+        writeln!(f, "{} {}", style::bad("error:"), self.message)?;
+        let label = style::help("help:");
+        let mut helps = self.helps.iter();
+        helps.try_for_each(|help| writeln!(f, "  {label} {help}"))
     }
 }

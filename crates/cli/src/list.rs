@@ -50,7 +50,7 @@ pub fn answer(what: &str) -> Result<Answer, Failure> {
     Ok(Answer {
         text: table(&header, 0..0, rows),
         json,
-        passed: true,
+        failed: Vec::new(),
     })
 }
 

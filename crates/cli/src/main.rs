@@ -2,17 +2,21 @@
 
 mod args;
 mod bench;
+mod claim;
 mod compare;
 mod doctor;
 mod explain;
 mod failure;
 mod list;
 mod output;
+mod picture;
+mod progress;
 mod reproduce;
 mod run;
 mod scene;
 mod show;
 mod size;
+mod style;
 mod verify;
 
 use std::process::ExitCode;
@@ -23,6 +27,7 @@ use clap::error::ErrorKind;
 use args::{Cli, Verb};
 use failure::Failure;
 use output::Answer;
+use style::Stream;
 
 const SEE_HELP: &str = "`corecast --help` lists the verbs, `corecast VERB --help` their options";
 
@@ -33,10 +38,12 @@ fn main() -> ExitCode {
     };
     let outcome = answer(&cli.verb).and_then(|answer| {
         output::emit(&answer, &cli.sink)?;
-        Ok(answer.passed)
+        Ok(answer.failed)
     });
     match outcome {
-        Ok(passed) => ExitCode::from(u8::from(!passed)),
+        Ok(failed) => failed
+            .iter()
+            .fold(ExitCode::SUCCESS, |_, failure| fail(failure)),
         Err(failure) => fail(&failure),
     }
 }
@@ -45,11 +52,9 @@ fn answer(verb: &Verb) -> Result<Answer, Failure> {
     match verb {
         Verb::List { what } => list::answer(what),
         Verb::Show(what) => show::answer(what),
-        Verb::Run(scene) => run::answer(scene),
-        Verb::Verify(scene) => verify::answer(scene),
-        Verb::Explain { scene, svg, trace } => {
-            explain::answer(scene, svg.as_deref(), trace.as_deref())
-        }
+        Verb::Run { scene, pictures } => run::answer(scene, pictures),
+        Verb::Verify { scene, require } => verify::answer(scene, require.as_deref()),
+        Verb::Explain { scene, pictures } => explain::answer(scene, pictures),
         Verb::Compare { scene, csv, plot } => {
             compare::answer(scene, csv.as_deref(), plot.as_deref())
         }
@@ -61,8 +66,9 @@ fn answer(verb: &Verb) -> Result<Answer, Failure> {
 
 fn fail(failure: &Failure) -> ExitCode {
     use std::io::Write as _;
+    let text = failure.to_string();
     // Nobody is left to tell if standard error is closed.
-    let _ = write!(std::io::stderr(), "{failure}");
+    let _ = write!(std::io::stderr(), "{}", style::fit(&text, Stream::Err));
     ExitCode::from(failure.code)
 }
 
@@ -74,7 +80,9 @@ fn usage(error: &clap::Error) -> ExitCode {
         return fail(&failure.help(SEE_HELP));
     }
     if !error.use_stderr() {
-        return output::print(&text).map_or_else(|failure| fail(&failure), |()| ExitCode::SUCCESS);
+        let text = error.render().ansi().to_string();
+        let printed = output::print(&style::fit(&text, Stream::Out));
+        return printed.map_or_else(|failure| fail(&failure), |()| ExitCode::SUCCESS);
     }
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or_default();
@@ -82,7 +90,10 @@ fn usage(error: &clap::Error) -> ExitCode {
     let mut failure = Failure::input(message);
     for line in lines {
         if let Some(tip) = line.strip_prefix("tip: ") {
-            failure = failure.help(tip);
+            // Nothing here takes a value that looks like an option.
+            if !tip.contains("as a value") {
+                failure = failure.help(tip);
+            }
         } else if line.starts_with('<') || line.starts_with('[') {
             failure = failure.help(line);
         }

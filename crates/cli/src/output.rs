@@ -4,48 +4,62 @@ use std::fs;
 use std::io::{self, ErrorKind, Write as _};
 use std::path::Path;
 
-use comfy_table::{CellAlignment, Table, presets};
+use console::{Alignment, measure_text_width, pad_str};
 use serde_json::Value;
 
 use crate::args::Sink;
 use crate::failure::Failure;
+use crate::style::{self, Stream};
 
-/// What a verb has found out, in both forms, and whether every check passed.
+/// What a verb has found out, in both forms, and what should have been otherwise.
 pub struct Answer {
-    /// For people.
+    /// For people, with styles.
     pub text: String,
     /// For programs.
     pub json: Value,
-    /// Whether the exit code is 0.
-    pub passed: bool,
+    /// The checks that failed; if there are none the exit code is 0.
+    pub failed: Vec<Failure>,
 }
 
-/// A table with a header; columns after the first are aligned to the right as far as `numbers`.
+/// A table with a header; the columns of `numbers` are aligned to the right. Cells may carry
+/// styles.
 pub fn table(header: &[&str], numbers: std::ops::Range<usize>, rows: Vec<Vec<String>>) -> String {
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING).set_header(header);
-    table.add_rows(rows);
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
-        if numbers.contains(&index) {
-            column.set_cell_alignment(CellAlignment::Right);
+    let header = header.iter().map(|name| style::heading(name)).collect();
+    let rows: Vec<Vec<String>> = std::iter::once(header).chain(rows).collect();
+    let mut widths = Vec::new();
+    for row in &rows {
+        widths.resize(row.len().max(widths.len()), 0);
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = measure_text_width(cell).max(*width);
         }
     }
-    let lines = table.to_string();
-    let lines = lines.lines().map(|line| format!("{}\n", line.trim_end()));
-    lines.collect()
+    let mut text = String::new();
+    for row in &rows {
+        let mut line = String::new();
+        for (index, (cell, &width)) in row.iter().zip(&widths).enumerate() {
+            let alignment = if numbers.contains(&index) {
+                Alignment::Right
+            } else {
+                Alignment::Left
+            };
+            line += &pad_str(cell, width, alignment, None);
+            line += "  ";
+        }
+        text += line.trim_end();
+        text.push('\n');
+    }
+    text
 }
 
 /// Prints an answer or writes it to the file asked for.
 pub fn emit(answer: &Answer, sink: &Sink) -> Result<(), Failure> {
-    let text = if sink.json {
-        format!("{:#}\n", answer.json)
-    } else {
-        answer.text.clone()
-    };
+    // JSON has no styles to begin with: it is a value, not a text.
+    let json = || format!("{:#}\n", answer.json);
     match &sink.output {
-        Some(path) => write_file(Path::new(path), &text),
-        None => print(&text),
+        Some(path) if sink.json => write_file(Path::new(path), &json()),
+        Some(path) => write_file(Path::new(path), &style::plain(&answer.text)),
+        None if sink.json => print(&json()),
+        None => print(&style::fit(&answer.text, Stream::Out)),
     }
 }
 

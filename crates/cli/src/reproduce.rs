@@ -5,7 +5,8 @@ use std::path::Path;
 use corecast_papers::{Figure, PAPERS, PaperError, Row, Winner};
 
 use crate::failure::Failure;
-use crate::output::{Answer, table, write_file};
+use crate::output::{Answer, table};
+use crate::{picture, progress, style};
 
 /// The verb: one paper, or all of them.
 pub fn answer(paper: Option<&str>, plot: Option<&str>) -> Result<Answer, Failure> {
@@ -13,21 +14,29 @@ pub fn answer(paper: Option<&str>, plot: Option<&str>) -> Result<Answer, Failure
     if let Some(name) = paper.filter(|name| !known.contains(name)) {
         return Err(Failure::unknown("paper", "papers", name, &known));
     }
-    let (mut rows, mut text) = (Vec::new(), String::new());
-    for of in PAPERS
+    let papers: Vec<_> = PAPERS
         .iter()
         .filter(|of| paper.is_none_or(|name| name == of.name))
-    {
+        .collect();
+    let parts = if plot.is_some() { 3 } else { 2 };
+    let progress = progress::bar(papers.len() * parts, "reproduce");
+    let (mut rows, mut text) = (Vec::new(), String::new());
+    for of in papers {
         let reproduced = corecast_papers::reproduce(of.name).map_err(|error| failed(&error))?;
-        text += &format!("{}: {}\n\n", of.name, of.citation);
+        progress.inc(1);
+        let title = format!("{}: {}", of.name, of.citation);
+        text += &format!("{}\n\n", style::heading(&title));
         text += &rows_text(&reproduced);
         text += &format!("\nnot reproduced: {}\n\n", of.not_reproduced);
-        text += &format!("fastest broadcast on {}, all algorithms\n\n", of.chip);
+        let title = format!("fastest broadcast on {}, all algorithms", of.chip);
+        text += &format!("{}\n\n", style::heading(&title));
         let winners = corecast_papers::who_wins(of.chip).map_err(|error| failed(&error))?;
+        progress.inc(1);
         text += &winners_text(&winners);
         text.push('\n');
         if let Some(folder) = plot {
-            let figures = of.figures().map_err(|error| failed(&error))?;
+            let figures = of.figures(&winners).map_err(|error| failed(&error))?;
+            progress.inc(1);
             text += &write_figures(Path::new(folder), &figures)?;
         }
         rows.extend(reproduced);
@@ -36,7 +45,7 @@ pub fn answer(paper: Option<&str>, plot: Option<&str>) -> Result<Answer, Failure
     Ok(Answer {
         text,
         json,
-        passed: true,
+        failed: Vec::new(),
     })
 }
 
@@ -48,11 +57,10 @@ fn write_figures(folder: &Path, figures: &[Figure]) -> Result<String, Failure> {
             "--plot: cannot make the folder `{}`: {error}",
             folder.display()
         ))
+        .help("give a folder that exists, or that can be made")
     })?;
     for (name, svg) in figures {
-        let path = folder.join(name);
-        write_file(&path, svg)?;
-        text += &format!("wrote {}\n", path.display());
+        text += &picture::write(folder.join(name), svg)?;
     }
     Ok(text + "\n")
 }
@@ -67,6 +75,25 @@ fn failed(error: &PaperError) -> Failure {
 fn number(value: f64) -> String {
     let text = format!("{value:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Green within the rounding of the printed digits, yellow within 5 %, red beyond.
+fn error(row: &Row) -> String {
+    let Some(percent) = row.error_percent else {
+        // A miss of a published zero has no percentage, and is a miss all the same.
+        let is_miss = row.published.is_some();
+        return if is_miss {
+            style::bad("-")
+        } else {
+            "-".to_owned()
+        };
+    };
+    let text = format!("{percent:+.2}");
+    match percent.abs() {
+        ..0.05 => style::good(&text),
+        ..=5.0 => style::near(&text),
+        _ => style::bad(&text),
+    }
 }
 
 fn rows_text(rows: &[Row]) -> String {
@@ -88,8 +115,7 @@ fn rows_text(rows: &[Row]) -> String {
             row.unit.to_owned(),
             row.published.map_or("-".to_owned(), number),
             number(row.ours),
-            row.error_percent
-                .map_or("-".to_owned(), |error| format!("{error:+.2}")),
+            error(row),
             if row.fitted { "yes" } else { "no" }.to_owned(),
         ]
     });

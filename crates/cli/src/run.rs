@@ -3,13 +3,16 @@
 use corecast_chip::Provenance;
 use corecast_core::{Certificate, Request, verify};
 use corecast_machine::{Report, Time};
+use indicatif::ProgressBar;
 use serde_json::{Map, Value, json};
 
-use crate::args::Scene;
+use crate::args::{Pictures, Scene};
+use crate::claim::{self, Claim};
 use crate::doctor;
 use crate::failure::Failure;
 use crate::output::{Answer, table};
 use crate::scene::Stage;
+use crate::style;
 
 /// One algorithm's run.
 pub struct Run {
@@ -27,11 +30,17 @@ pub struct Run {
 pub type Ranking = (Vec<Run>, Vec<(&'static str, String)>);
 
 /// Runs every algorithm of the stage; with `auto` only the fastest is kept.
-pub fn rank(stage: &Stage<'_>, ranks: u32, bytes: u64) -> Result<Ranking, Failure> {
+pub fn rank(
+    stage: &Stage<'_>,
+    ranks: u32,
+    bytes: u64,
+    progress: &ProgressBar,
+) -> Result<Ranking, Failure> {
     let request = stage.request(ranks, bytes)?;
     let (mut runs, mut refused) = (Vec::new(), Vec::new());
     for algorithm in &stage.algorithms {
         let name = algorithm.name();
+        progress.inc(1);
         let schedule = match stage.schedule(*algorithm, &request) {
             Ok(schedule) => schedule,
             Err(error) => {
@@ -70,47 +79,44 @@ pub fn bound_cycles(stage: &Stage<'_>, request: &Request) -> u64 {
     stage.chip.bound_cycles(request)
 }
 
-/// A certificate in one line.
-pub fn certificate_line(certificate: &Certificate) -> String {
-    let claim = |holds, name: &str| format!("{}{name}", if holds { "" } else { "NOT " });
-    format!(
-        "{}, {}, {}, {}/{} rounds, buffer {} B",
-        claim(certificate.is_correct(), "correct"),
-        claim(certificate.is_deadlock_free(), "deadlock-free"),
-        claim(certificate.is_contention_free(), "contention-free"),
-        certificate.rounds,
-        certificate.bound_rounds,
-        certificate.max_buffer_bytes,
-    )
+/// What a run should have shown and did not.
+pub fn failures(run: &Run) -> Vec<Failure> {
+    let (bytes, name) = (run.request.bytes, run.algorithm);
+    let certificate = &run.certificate;
+    let mut failed: Vec<_> = claim::failures(&[Claim::Correct], certificate, bytes).collect();
+    if !run.report.delivered() {
+        let collective = run.request.collective;
+        failed.push(Failure::check(format!(
+            "{collective} by {name}, {bytes} bytes: the run did not deliver the right data"
+        )));
+    }
+    failed
 }
 
 /// The verb.
-pub fn answer(scene: &Scene) -> Result<Answer, Failure> {
+pub fn answer(scene: &Scene, pictures: &Pictures) -> Result<Answer, Failure> {
     let stage = Stage::new(scene, "all")?;
     let ranks = stage.one_rank_count()?;
-    let (mut text, mut objects, mut passed) = (String::new(), Vec::new(), true);
+    pictures.check(&stage)?;
+    let progress = stage.progress();
+    let (mut text, mut objects, mut failed) = (String::new(), Vec::new(), Vec::new());
     for &bytes in &stage.sizes {
-        let (runs, refused) = rank(&stage, ranks, bytes)?;
+        let (runs, refused) = rank(&stage, ranks, bytes, &progress)?;
         let bound = bound_cycles(&stage, &runs[0].request);
-        text += &format!(
-            "{} of {bytes} bytes over {ranks} ranks on ",
-            stage.collective
-        );
-        text += &if stage.is_simulated() {
-            format!(
-                "{} (sim); no schedule beats {bound} cycles\n",
-                stage.chip.name
-            )
+        let what = format!("{} of {bytes} bytes over {ranks} ranks", stage.collective);
+        let place = if stage.is_simulated() {
+            let chip = &stage.chip.name;
+            format!("{chip} (sim); no schedule beats {bound} cycles")
         } else {
-            format!(
-                "{} cores of this computer (host), one run each\n",
-                doctor::cores()
-            )
+            let cores = doctor::cores();
+            format!("{cores} cores of this computer (host), one run each")
         };
+        text += &format!("{} on {place}\n", style::heading(&what));
         if stage.is_auto {
             text += &format!("auto: {} is the fastest\n", runs[0].algorithm);
         }
-        let rows = runs.iter().map(|run| row(&stage, run, bound));
+        let best = runs[0].report.makespan;
+        let rows = runs.iter().map(|run| row(&stage, run, bound, best));
         let header = [
             "algorithm",
             "cycles",
@@ -121,29 +127,27 @@ pub fn answer(scene: &Scene) -> Result<Answer, Failure> {
         ];
         text += &format!("\n{}\n", table(&header, 1..4, rows.collect()));
         for (_, reason) in refused {
-            text += &format!("not run: {reason}\n");
+            text += &format!("{}\n", style::dim(&format!("not run: {reason}")));
         }
-        passed &= runs
-            .iter()
-            .all(|run| run.report.delivered() && run.certificate.is_correct());
+        text += &pictures.draw(&stage, &runs[0])?;
+        failed.extend(runs.iter().flat_map(failures));
         objects.extend(runs.iter().map(|run| object(&stage, run, scene)));
     }
     Ok(Answer {
         text,
         json: Value::Array(objects),
-        passed,
+        failed,
     })
 }
 
-fn row(stage: &Stage<'_>, run: &Run, bound: u64) -> Vec<String> {
+fn row(stage: &Stage<'_>, run: &Run, bound: u64, best: Time) -> Vec<String> {
     let cycles = cycles(stage, run.report.makespan);
     let ratio = if bound == 0 || !stage.is_simulated() {
         "-".to_owned()
     } else {
         format!("{:.2}", cycles / bound as f64)
     };
-    let delivered = if run.report.delivered() { "yes" } else { "NO" };
-    vec![
+    let time = [
         run.algorithm.to_owned(),
         if stage.is_simulated() {
             cycles.to_string()
@@ -152,9 +156,20 @@ fn row(stage: &Stage<'_>, run: &Run, bound: u64) -> Vec<String> {
         },
         run.report.makespan.ns().to_string(),
         ratio,
-        delivered.to_owned(),
-        certificate_line(&run.certificate),
-    ]
+    ];
+    let is_best = run.report.makespan == best;
+    let mut row = if is_best {
+        time.map(|cell| style::good(&cell)).to_vec()
+    } else {
+        time.to_vec()
+    };
+    row.push(if run.report.delivered() {
+        "yes".to_owned()
+    } else {
+        style::bad("NO")
+    });
+    row.push(claim::line(&run.certificate));
+    row
 }
 
 /// A number of cycles as an integer where it is one.

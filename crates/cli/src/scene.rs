@@ -9,10 +9,11 @@ use corecast_core::{
 use corecast_machine::{Job, Limits, Machine, Ongoing, Report, RunOptions, Time};
 use corecast_machine_host::HostMachine;
 use corecast_machine_sim::SimMachine;
+use indicatif::ProgressBar;
 
 use crate::args::Scene;
 use crate::failure::Failure;
-use crate::size;
+use crate::{progress, size};
 
 /// Most bytes all blocks of one run may have together.
 const TOTAL_BYTES_MAX: u64 = 1 << 30;
@@ -217,6 +218,12 @@ impl<'a> Stage<'a> {
         let request = self.simulated.request(request, &self.options(ranks)?);
         request.check().map_err(|error| Failure::library(&error))?;
         Ok(request)
+    }
+
+    /// A bar with one step for every algorithm, size and rank count.
+    pub fn progress(&self) -> ProgressBar {
+        let cases = self.ranks.len() * self.sizes.len() * self.algorithms.len();
+        progress::bar(cases, self.collective.name())
     }
 
     /// The schedule, or why this algorithm has none.

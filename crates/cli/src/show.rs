@@ -1,5 +1,6 @@
 //! `show`: a chip, an algorithm or a schedule in full.
 
+use corecast_chip::Provenance;
 use corecast_core::{Collective, algorithm};
 use serde_json::{Value, json};
 
@@ -7,6 +8,7 @@ use crate::args::{Scene, Show};
 use crate::failure::Failure;
 use crate::output::{Answer, table};
 use crate::scene::{self, Stage};
+use crate::style;
 
 /// The verb.
 pub fn answer(what: &Show) -> Result<Answer, Failure> {
@@ -21,9 +23,8 @@ fn show_chip(name: &str) -> Result<Answer, Failure> {
     let chip = scene::chip(name)?;
     let clock = chip.reference_clock();
     let mut text = format!(
-        "{}: {}\nsource: {}\ncores: at most {}\ncycles are those of clock `{}`, {} ps\n\n",
-        chip.name,
-        chip.summary,
+        "{}\nsource: {}\ncores: at most {}\ncycles are those of clock `{}`, {} ps\n\n",
+        style::heading(&format!("{}: {}", chip.name, chip.summary)),
         chip.source,
         chip.cores_max(),
         clock.name,
@@ -38,7 +39,10 @@ fn show_chip(name: &str) -> Result<Answer, Failure> {
             p.key.to_owned(),
             p.value.to_string(),
             p.unit.to_owned(),
-            p.kind.to_string(),
+            match p.kind {
+                Provenance::Assumed | Provenance::Fitted => style::near(p.kind.name()),
+                _ => p.kind.name().to_owned(),
+            },
             source,
         ]
     });
@@ -69,7 +73,7 @@ fn show_chip(name: &str) -> Result<Answer, Failure> {
     Ok(Answer {
         text,
         json,
-        passed: true,
+        failed: Vec::new(),
     })
 }
 
@@ -88,8 +92,8 @@ fn show_algorithm(name: &str, collective: Option<&str>) -> Result<Answer, Failur
             requires => requires,
         };
         text += &format!(
-            "{} {name}\n  {}\n  source: {}\n  requires: {requires}\n",
-            algorithm.collective(),
+            "{}\n  {}\n  source: {}\n  requires: {requires}\n",
+            style::heading(&format!("{} {name}", algorithm.collective())),
             algorithm.summary(),
             algorithm.source()
         );
@@ -110,7 +114,7 @@ fn show_algorithm(name: &str, collective: Option<&str>) -> Result<Answer, Failur
     Ok(Answer {
         text,
         json,
-        passed: true,
+        failed: Vec::new(),
     })
 }
 
@@ -136,6 +140,6 @@ fn show_schedule(scene: &Scene) -> Result<Answer, Failure> {
     Ok(Answer {
         text,
         json,
-        passed: true,
+        failed: Vec::new(),
     })
 }

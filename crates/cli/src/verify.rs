@@ -4,27 +4,37 @@ use corecast_core::{Certificate, verify};
 use serde_json::{Value, json};
 
 use crate::args::Scene;
+use crate::claim::{self, Claim};
 use crate::failure::Failure;
 use crate::output::Answer;
 use crate::run;
 use crate::scene::Stage;
+use crate::style;
 
 /// The verb.
-pub fn answer(scene: &Scene) -> Result<Answer, Failure> {
+pub fn answer(scene: &Scene, require: Option<&str>) -> Result<Answer, Failure> {
     let stage = Stage::new(scene, "all")?;
+    let mut required = vec![Claim::Correct];
+    for claim in require.map(Claim::list).transpose()?.unwrap_or_default() {
+        if !required.contains(&claim) {
+            required.push(claim);
+        }
+    }
     let ranks = stage.one_rank_count()?;
-    let (mut text, mut objects, mut passed) = (String::new(), Vec::new(), true);
+    let progress = stage.progress();
+    let (mut text, mut objects, mut failed) = (String::new(), Vec::new(), Vec::new());
     for &bytes in &stage.sizes {
         let certificates: Vec<Certificate>;
         let refused;
         if stage.is_auto {
-            let (runs, reasons) = run::rank(&stage, ranks, bytes)?;
+            let (runs, reasons) = run::rank(&stage, ranks, bytes, &progress)?;
             certificates = runs.into_iter().map(|run| run.certificate).collect();
             refused = reasons.into_iter().map(|(_, reason)| reason).collect();
         } else {
             let request = stage.request(ranks, bytes)?;
             let (mut proven, mut reasons) = (Vec::new(), Vec::new());
             for algorithm in &stage.algorithms {
+                progress.inc(1);
                 match stage.schedule(*algorithm, &request) {
                     Ok(schedule) => proven.push(verify(&schedule, &stage.chip)),
                     Err(error) => reasons.push(error.to_string()),
@@ -36,24 +46,25 @@ pub fn answer(scene: &Scene) -> Result<Answer, Failure> {
             let failure = Failure::input("no algorithm can serve this request");
             return Err(refused.into_iter().fold(failure, Failure::help));
         }
-        text += &format!("{} of {bytes} bytes over {ranks} ranks\n", stage.collective);
+        let title = format!("{} of {bytes} bytes over {ranks} ranks", stage.collective);
+        text += &format!("{}\n", style::heading(&title));
         for certificate in &certificates {
-            let line = run::certificate_line(certificate);
+            let line = claim::line(certificate);
             text += &format!("  {:<24} {line}\n", certificate.algorithm);
             for violation in &certificate.violations {
-                text += &format!("    {violation}\n");
+                text += &format!("    {}\n", style::bad(&violation.to_string()));
             }
-            passed &= certificate.is_correct();
+            failed.extend(claim::failures(&required, certificate, bytes));
             objects.push(object(&stage, certificate, bytes));
         }
         for reason in &refused {
-            text += &format!("not verified: {reason}\n");
+            text += &format!("{}\n", style::dim(&format!("not verified: {reason}")));
         }
     }
     Ok(Answer {
         text,
         json: Value::Array(objects),
-        passed,
+        failed,
     })
 }
 

@@ -14,6 +14,7 @@ fn refusals_are_as_written() {
         let arguments = text.lines().next().expect("arguments in the first line");
         let output = Command::new(env!("CARGO_BIN_EXE_corecast"))
             .args(arguments.split_whitespace().skip(2))
+            .env_remove("CLICOLOR_FORCE")
             .output()
             .expect("the binary runs");
         let code = output.status.code().expect("not killed");

@@ -39,4 +39,4 @@ pub use request::{LinkCost, Request, RequestError, Tuning};
 pub use schedule::{
     Arrival, ChunkList, Launch, Op, RecvHalf, Schedule, ScheduleBuilder, SendHalf, Step,
 };
-pub use verify::{Certificate, FullCrossbar, LinkId, Routes, Violation, verify};
+pub use verify::{Buffering, Certificate, FullCrossbar, LinkId, Routes, Violation, verify};

@@ -38,13 +38,14 @@ pub struct Paper {
 }
 
 impl Paper {
-    /// The paper's figures, redrawn from our runs, and who wins where on its chip.
+    /// The paper's figures, redrawn from our runs, and maps of `winners`, which [`who_wins`] has
+    /// found on its chip.
     ///
     /// # Errors
     /// Whatever ended a run.
-    pub fn figures(&self) -> Result<Vec<Figure>, PaperError> {
+    pub fn figures(&self, winners: &[Winner]) -> Result<Vec<Figure>, PaperError> {
         let mut figures = (self.figures)()?;
-        figures.extend(winner_maps(&who_wins(self.chip)?));
+        figures.extend(winner_maps(winners));
         Ok(figures)
     }
 }

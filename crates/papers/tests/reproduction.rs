@@ -1,6 +1,6 @@
 //! Every published absolute time is met exactly, experiments repeat, and misses stay visible.
 
-use corecast_papers::{PAPERS, Row, reproduce};
+use corecast_papers::{PAPERS, Row, reproduce, who_wins};
 
 fn rows() -> Vec<Row> {
     let of = |paper: &corecast_papers::Paper| reproduce(paper.name).expect("runs");
@@ -48,8 +48,9 @@ fn the_misses_are_these() {
 fn experiments_and_figures_repeat() {
     assert_eq!(rows(), rows());
     for paper in PAPERS {
-        let figures = paper.figures().expect("runs");
-        assert_eq!(figures, paper.figures().expect("runs"));
+        let winners = who_wins(paper.chip).expect("runs");
+        let figures = paper.figures(&winners).expect("runs");
+        assert_eq!(figures, paper.figures(&winners).expect("runs"));
         let names: Vec<&str> = figures.iter().map(|(name, _)| name.as_str()).collect();
         let busy = format!("{}-winners-busy.svg", paper.chip);
         assert!(names.contains(&busy.as_str()), "{names:?}");

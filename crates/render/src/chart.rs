@@ -1,6 +1,6 @@
 //! Line charts over a logarithmic size axis.
 
-use crate::svg::{Anchor, PALETTE, Svg, number, ticks};
+use crate::svg::{Anchor, PALETTE, Svg, number, text_width, ticks};
 
 /// A named line.
 #[derive(Clone, PartialEq, Debug)]
@@ -35,7 +35,9 @@ impl LineChart {
     /// The chart as SVG.
     #[must_use]
     pub fn svg(&self) -> String {
-        let mut svg = Svg::new(WIDTH, HEIGHT);
+        let width = WIDTH.max(LEFT + text_width(&self.title, 16));
+        let height = HEIGHT.max(TOP + 20.0 + 22.0 * self.series.len() as f64);
+        let mut svg = Svg::new(width, height);
         svg.text(LEFT, 28.0, 16, Anchor::Start, &self.title);
         let points: Vec<(f64, f64)> = self
             .series
@@ -59,10 +61,16 @@ impl LineChart {
         let mut x_ticks: Vec<f64> = points.iter().map(|point| point.0).collect();
         x_ticks.sort_by(f64::total_cmp);
         x_ticks.dedup();
+        let mut free_from = f64::NEG_INFINITY;
         for &tick in &x_ticks {
-            let x = x_of(tick);
+            let (x, label) = (x_of(tick), number(tick));
             svg.line((x, BOTTOM), (x, BOTTOM + 5.0), "#222222", 1.0);
-            svg.text(x, BOTTOM + 20.0, 12, Anchor::Middle, &number(tick));
+            // A label that would touch the one before it is left out; its tick stays.
+            let half = text_width(&label, 12) / 2.0;
+            if x - half >= free_from {
+                svg.text(x, BOTTOM + 20.0, 12, Anchor::Middle, &label);
+                free_from = x + half + 6.0;
+            }
         }
         svg.line((LEFT, BOTTOM), (RIGHT, BOTTOM), "#222222", 1.0);
         svg.line((LEFT, TOP), (LEFT, BOTTOM), "#222222", 1.0);
@@ -106,6 +114,35 @@ fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn labels_of_many_sizes_do_not_touch() {
+        let points = (0..21).map(|power| (f64::from(1 << power), 1.0)).collect();
+        let chart = LineChart {
+            title: "t".into(),
+            x_label: "x".into(),
+            y_label: "y".into(),
+            series: vec![Series {
+                name: "s".into(),
+                points,
+            }],
+        };
+        let svg = chart.svg();
+        let document = roxmltree::Document::parse(&svg).expect("well-formed");
+        let texts = document.descendants().filter(|n| n.has_tag_name("text"));
+        let of_axis = texts.filter(|n| n.attribute("y") == Some("390.0"));
+        let spans = of_axis.filter_map(|n| {
+            let x = n.attribute("x")?.parse::<f64>().ok()?;
+            let half = text_width(n.text()?, 12) / 2.0;
+            Some((x - half, x + half))
+        });
+        let spans: Vec<(f64, f64)> = spans.collect();
+        assert!(spans.len() >= 7, "{spans:?}");
+        assert!(
+            spans.windows(2).all(|pair| pair[0].1 < pair[1].0),
+            "{spans:?}"
+        );
+    }
 
     #[test]
     fn charts_are_well_formed_and_finite() {

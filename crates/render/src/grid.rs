@@ -1,6 +1,6 @@
 //! Who wins where: a grid whose cells are coloured and labelled by the winner.
 
-use crate::svg::{Anchor, PALETTE, Svg};
+use crate::svg::{Anchor, PALETTE, Svg, text_width};
 
 /// A grid of winners. The title should state the message.
 #[derive(Clone, PartialEq, Debug)]
@@ -21,9 +21,8 @@ pub struct WinnerMap {
 
 const LEFT: f64 = 80.0;
 const TOP: f64 = 50.0;
-const CELL_WIDTH: f64 = 92.0;
+const CELL_WIDTH_MIN: f64 = 60.0;
 const CELL_HEIGHT: f64 = 36.0;
-const LEGEND_WIDTH: f64 = 190.0;
 
 impl WinnerMap {
     /// The map as SVG.
@@ -35,31 +34,39 @@ impl WinnerMap {
                 names.push(name);
             }
         }
-        let right = LEFT + CELL_WIDTH * self.columns.len() as f64;
+        let widest = |names: &mut dyn Iterator<Item = &str>, size| {
+            names.map(|name| text_width(name, size)).fold(0.0, f64::max)
+        };
+        let cell_width = widest(&mut names.iter().copied(), 11)
+            .max(widest(&mut self.columns.iter().map(String::as_str), 12))
+            .max(CELL_WIDTH_MIN - 16.0)
+            + 16.0;
+        let right = LEFT + cell_width * self.columns.len() as f64;
         let bottom = TOP + CELL_HEIGHT * self.rows.len() as f64;
         let legend_bottom = TOP + 22.0 * names.len() as f64;
         let height = (bottom + 60.0).max(legend_bottom + 20.0);
+        let legend_width = 44.0 + widest(&mut names.iter().copied(), 12);
         // Wide enough for the title of a map with few columns.
-        let title_width = LEFT + 9.0 * self.title.chars().count() as f64;
-        let mut svg = Svg::new((right + LEGEND_WIDTH).max(title_width), height);
+        let title_width = LEFT + text_width(&self.title, 16);
+        let mut svg = Svg::new((right + legend_width).max(title_width), height);
         svg.text(LEFT, 28.0, 16, Anchor::Start, &self.title);
         let colour = |name: &str| {
             let index = names.iter().position(|&known| known == name);
             PALETTE[index.unwrap_or(0) % PALETTE.len()]
         };
         let y_of = |row: usize| TOP + CELL_HEIGHT * row as f64;
-        let x_of = |column: usize| LEFT + CELL_WIDTH * column as f64;
+        let x_of = |column: usize| LEFT + cell_width * column as f64;
         for (row, label) in self.rows.iter().enumerate() {
             svg.text(LEFT - 8.0, y_of(row) + 22.0, 12, Anchor::End, label);
         }
         for (column, label) in self.columns.iter().enumerate() {
-            let x = x_of(column) + CELL_WIDTH / 2.0;
+            let x = x_of(column) + cell_width / 2.0;
             svg.text(x, bottom + 18.0, 12, Anchor::Middle, label);
         }
         for (row, cells) in self.cells.iter().take(self.rows.len()).enumerate() {
             for (column, name) in cells.iter().take(self.columns.len()).enumerate() {
                 let (x, y) = (x_of(column), y_of(row));
-                let (width, height) = (CELL_WIDTH - 2.0, CELL_HEIGHT - 2.0);
+                let (width, height) = (cell_width - 2.0, CELL_HEIGHT - 2.0);
                 svg.rect(x, y, width, height, colour(name));
                 // Dark text on a light label is readable on every colour of the palette.
                 svg.rect(x + 4.0, y + 8.0, width - 8.0, height - 16.0, "#ffffff");
@@ -109,6 +116,19 @@ mod tests {
         let count = |name: &str| texts.iter().filter(|&&text| text == name).count();
         assert_eq!((count("ap"), count("apoc")), (4, 2));
         assert!(!svg.contains("NaN") && !svg.contains("inf"));
+    }
+
+    #[test]
+    fn the_longest_name_fits_its_cell() {
+        let long = "van-de-geijn-modified";
+        let svg = map(&["2"], &[&[long, "ap"]]).svg();
+        let document = roxmltree::Document::parse(&svg).expect("well-formed");
+        let labels = document.descendants().filter(|n| n.has_tag_name("rect"));
+        let widths = labels.filter(|n| n.attribute("fill") == Some("#ffffff"));
+        let widths = widths.filter_map(|n| n.attribute("width")?.parse::<f64>().ok());
+        let widths: Vec<f64> = widths.collect();
+        assert_eq!(widths.len(), 2);
+        assert!(widths[0] >= text_width(long, 11), "{widths:?}");
     }
 
     #[test]

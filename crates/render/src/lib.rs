@@ -23,5 +23,5 @@ mod trace;
 
 pub use chart::{LineChart, Series};
 pub use grid::WinnerMap;
-pub use timeline::timeline_svg;
+pub use timeline::{TimeAxis, timeline_svg};
 pub use trace::chrome_trace;

@@ -115,6 +115,11 @@ impl Svg {
     }
 }
 
+/// About how wide a text is drawn, rather too wide than too narrow: fonts differ.
+pub(crate) fn text_width(text: &str, size: u32) -> f64 {
+    0.62 * f64::from(size) * text.chars().count() as f64
+}
+
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")

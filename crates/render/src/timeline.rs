@@ -21,17 +21,26 @@ fn colour(kind: &str) -> &'static str {
     }
 }
 
-/// One row per rank over time in cycles of `cycle_ps` picoseconds.
+/// The unit of time in which a timeline is drawn.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TimeAxis {
+    /// Name of the unit.
+    pub label: String,
+    /// Its length in picoseconds, at least 1.
+    pub unit_ps: u64,
+}
+
+/// One row per rank over time.
 ///
 /// # Panics
-/// If `cycle_ps` is 0.
+/// If the unit of the axis is 0.
 #[must_use]
-pub fn timeline_svg(title: &str, report: &Report, cycle_ps: u64) -> String {
-    assert!(cycle_ps > 0, "a cycle takes time");
-    let cycles = |ps: u64| ps as f64 / cycle_ps as f64;
-    let marks = ticks(0.0, cycles(report.makespan.ps()).max(1.0), 12.0);
+pub fn timeline_svg(title: &str, report: &Report, axis: &TimeAxis) -> String {
+    assert!(axis.unit_ps > 0, "a unit of time takes time");
+    let units = |ps: u64| ps as f64 / axis.unit_ps as f64;
+    let marks = ticks(0.0, units(report.makespan.ps().max(axis.unit_ps)), 12.0);
     let end = marks[marks.len() - 1];
-    let x_of = |ps: u64| LEFT + cycles(ps) / end * WIDTH;
+    let x_of = |ps: u64| LEFT + units(ps) / end * WIDTH;
     let bottom = TOP + ROW * report.activity.len() as f64;
     let mut svg = Svg::new(LEFT + WIDTH + 40.0, bottom + 60.0);
     svg.text(LEFT, 26.0, 16, Anchor::Start, title);
@@ -69,13 +78,12 @@ pub fn timeline_svg(title: &str, report: &Report, cycle_ps: u64) -> String {
         svg.text(x, bottom + 20.0, 12, Anchor::Middle, &number(tick));
     }
     svg.line((LEFT, bottom), (LEFT + WIDTH, bottom), "#222222", 1.0);
-    let label = format!("cycles of {cycle_ps} ps");
     svg.text(
         LEFT + WIDTH / 2.0,
         bottom + 42.0,
         13,
         Anchor::Middle,
-        &label,
+        &axis.label,
     );
     svg.finish()
 }
@@ -89,10 +97,14 @@ mod tests {
     #[test]
     fn timelines_are_well_formed() {
         let ring = algorithm::find(Collective::Allgather, "ring").expect("registered");
+        let axis = TimeAxis {
+            label: "cycles".to_owned(),
+            unit_ps: 10,
+        };
         for ranks in [1, 4] {
             let schedule = ring.schedule(&Request::new(Collective::Allgather, ranks, 8));
             let report = Oracle.run(&Job::new(&schedule)).expect("runs");
-            let svg = timeline_svg("a & b", &report, 10);
+            let svg = timeline_svg("a & b", &report, &axis);
             roxmltree::Document::parse(&svg).expect("well-formed");
             assert!(!svg.contains("NaN"));
         }

@@ -1,0 +1,88 @@
+//! How the program ends: exit codes, closed pipes, and what it leaves on standard error.
+
+use std::io::Read as _;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+fn corecast(arguments: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_corecast"));
+    command
+        .args(arguments.split_whitespace())
+        .env_remove("CLICOLOR_FORCE");
+    command
+}
+
+fn run(arguments: &str) -> Output {
+    corecast(arguments).output().expect("the binary runs")
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().expect("not killed")
+}
+
+const FAILING: &str = "verify bcast --algorithm linear,binomial --require round-optimal";
+
+#[test]
+fn a_failed_claim_is_named_and_exits_with_1() {
+    let output = run(FAILING);
+    assert_eq!(code(&output), 1);
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "error: bcast by linear, 64 bytes: not round-optimal: 7 rounds, the bound is 3\n"
+    );
+    assert!(
+        !output.stdout.is_empty(),
+        "the certificates are still shown"
+    );
+}
+
+#[test]
+fn a_failed_claim_leaves_the_document_as_it_is() {
+    let failing = run(&format!("{FAILING} --json"));
+    let passing = run("verify bcast --algorithm linear,binomial --json");
+    assert_eq!((code(&failing), code(&passing)), (1, 0));
+    assert_eq!(failing.stdout, passing.stdout);
+    assert!(serde_json::from_slice::<Value>(&failing.stdout).is_ok());
+}
+
+#[test]
+fn claims_that_hold_exit_with_0() {
+    let claims = "correct,deadlock-free,contention-free";
+    let output = run(&format!("verify alltoall --require {claims}"));
+    assert_eq!(code(&output), 0);
+    let optimal = run("verify bcast --algorithm binomial --require round-optimal");
+    assert_eq!((code(&optimal), optimal.stderr.len()), (0, 0));
+}
+
+#[test]
+fn sweeps_show_no_progress_in_pipes() {
+    for arguments in [
+        "compare bcast --ranks 2,4 --bytes 4,8",
+        "run bcast --bytes 4,8",
+        "verify bcast --bytes 4,8",
+        "reproduce chung2011",
+    ] {
+        let output = run(arguments);
+        assert_eq!((code(&output), output.stderr.len()), (0, 0), "{arguments}");
+    }
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    const PIPE_BYTES: usize = 1 << 16; // of Linux; other systems have smaller ones
+    let long = "show schedule bcast --algorithm pipelined --ranks 32 --bytes 2K --part-bytes 4";
+    assert!(run(long).stdout.len() > PIPE_BYTES);
+    let mut child = corecast(long)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    let mut reader = child.stdout.take().expect("a pipe");
+    let mut first = [0; 8];
+    reader.read_exact(&mut first).expect("it writes");
+    drop(reader);
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(code(&output), 0);
+}
