@@ -11,16 +11,83 @@
 //! assert_eq!(chip.bound_cycles(&request), 3 + 16 + 2 + 5);
 //! ```
 
-use corecast_core::{Collective, Rank, Request, bounds};
+use corecast_core::{Collective, Grid, Rank, Request, bounds};
 
-use crate::chip::Chip;
-use crate::endpoint::EndpointSpec;
-use crate::network::NetworkSpec;
+use crate::chip::{Chip, System};
+use crate::endpoint::{Mpe, Udn};
+use crate::mesh::Mesh;
+use crate::network::Crossbar;
 
 /// See [`Chip::bound_cycles`].
 pub(crate) fn cycles(chip: &Chip, request: &Request) -> u64 {
-    let EndpointSpec::Mpe(mpe) = chip.endpoint();
-    let NetworkSpec::Crossbar(bus) = chip.network();
+    match chip.system() {
+        System::Bus { bus, mpe } => on_bus(chip, bus, mpe, request),
+        System::Mesh { mesh, udn } => on_mesh(chip, mesh, udn, request),
+    }
+}
+
+/// The time in which a core moves a word: at best what its own instructions or the network allow.
+pub(crate) fn word_ps(mesh: &Mesh, udn: &Udn) -> u64 {
+    let core_cycles = udn.inject_cycles_per_word.min(udn.extract_cycles_per_word);
+    let core = udn.clock.to_ps(core_cycles);
+    core.max(mesh.clock.to_ps(1)) // ports take a word per cycle
+}
+
+fn on_mesh(chip: &Chip, mesh: &Mesh, udn: &Udn, request: &Request) -> u64 {
+    let port_bytes = bounds::of(request).port_bytes;
+    let is_silent = request.collective == Collective::Alltoallv && port_bytes == 0;
+    if request.ranks <= 1 || is_silent {
+        return 0;
+    }
+    let grid = mesh.place(request.ranks);
+    let is_static = mesh.static_hop_cycles.is_some();
+    let call = udn
+        .call_cycles_per_rank
+        .saturating_mul(u64::from(request.ranks))
+        .saturating_add(udn.call_cycles);
+    // A message over the dynamic network, or one over a static route, whichever is cheaper.
+    let dynamic = udn.send_cycles.saturating_add(udn.recv_cycles);
+    let software = if is_static {
+        dynamic.min(udn.route_cycles)
+    } else {
+        dynamic
+    };
+    let hop = mesh.static_hop_cycles.map_or(mesh.hop_cycles(), |cycles| {
+        mesh.hop_cycles().min(u64::from(cycles))
+    });
+    let hops = hop.saturating_mul(u64::from(farthest(&grid, request)));
+    let words = mesh.flits(port_bytes).saturating_mul(word_ps(mesh, udn));
+    let ps = udn
+        .clock
+        .to_ps(call.saturating_add(software))
+        .saturating_add(mesh.clock.to_ps(hops))
+        .saturating_add(words);
+    ps / chip.reference_clock().period_ps
+}
+
+/// Hops that the farthest rank is away from one that it must hear from.
+fn farthest(grid: &Grid, request: &Request) -> u32 {
+    use Collective as C;
+    let ranks = || (0..request.ranks).map(Rank);
+    let from_root = || {
+        ranks()
+            .map(|rank| grid.hops(request.root, rank))
+            .max()
+            .unwrap_or(0)
+    };
+    match request.collective {
+        C::Bcast | C::Scatter | C::Gather | C::Reduce => from_root(),
+        C::Alltoallv => 1, // depends on the counts
+        // Everyone must hear from everyone: the corners from each other. The last row may not be
+        // full, so its last rank counts instead of the corner.
+        _ => {
+            let (first, last) = (Rank(0), Rank(request.ranks - 1));
+            grid.hops(first, last)
+        }
+    }
+}
+
+fn on_bus(chip: &Chip, bus: &Crossbar, mpe: &Mpe, request: &Request) -> u64 {
     let port_bytes = bounds::of(request).port_bytes;
     let is_silent = request.collective == Collective::Alltoallv && port_bytes == 0;
     if request.ranks <= 1 || is_silent {

@@ -25,6 +25,7 @@ pub const BUILTIN: &[(&str, &str)] = &[
         "park2019-bus",
         include_str!("../../../chips/park2019-bus.toml"),
     ),
+    ("tilepro64", include_str!("../../../chips/tilepro64.toml")),
 ];
 
 /// The names of the built-in chips, in alphabetical order.

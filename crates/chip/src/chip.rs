@@ -9,18 +9,20 @@
 //! assert_eq!(chip.bound_cycles(&request), 11 + 16);
 //! ```
 
-use corecast_core::{FullCrossbar, LinkCost, LinkId, Rank, Request, Routes};
+use corecast_core::{FullCrossbar, Grid, LinkCost, LinkId, Rank, Request, Routes};
 
 use crate::bound;
 use crate::builtin;
 use crate::clock::Clock;
-use crate::endpoint::EndpointSpec;
+use crate::endpoint::{EndpointSpec, Mpe, Udn};
 use crate::error::ChipError;
-use crate::network::NetworkSpec;
+use crate::mesh::Mesh;
+use crate::network::{Crossbar, NetworkSpec};
 use crate::parse;
 use crate::provenance::{Entry, Parameter, Provenance};
 
-/// A validated chip description. Rank `r` is placed on core `r`.
+/// A validated chip description. On a bus rank `r` runs on core `r`, on a mesh at the place that
+/// [`Mesh::place`] gives it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Chip {
     /// The name by which users ask for it.
@@ -86,26 +88,72 @@ impl Chip {
         self.parameters().filter(|p| p.kind == kind).count()
     }
 
+    /// Network and endpoint together, as they belong together.
+    ///
+    /// # Panics
+    /// Never: a chip file whose parts do not go together is refused.
+    #[must_use]
+    pub fn system(&self) -> System<'_> {
+        match (&self.network, &self.endpoint) {
+            (NetworkSpec::Crossbar(bus), EndpointSpec::Mpe(mpe)) => System::Bus { bus, mpe },
+            (NetworkSpec::Mesh(mesh), EndpointSpec::Udn(udn)) => System::Mesh { mesh, udn },
+            _ => unreachable!("the chip file was checked"),
+        }
+    }
+
+    /// Where `ranks` ranks sit, if the chip has a mesh.
+    #[must_use]
+    pub fn grid(&self, ranks: u32) -> Option<Grid> {
+        match &self.network {
+            NetworkSpec::Mesh(mesh) => Some(mesh.place(ranks)),
+            NetworkSpec::Crossbar(_) => None,
+        }
+    }
+
+    /// The links that messages between `ranks` ranks use: on a crossbar the output port of the
+    /// sender and the input port of the receiver, on a mesh the ports of the cores and the links
+    /// between.
+    #[must_use]
+    pub fn routes(&self, ranks: u32) -> ChipRoutes {
+        self.grid(ranks)
+            .map_or(ChipRoutes::Crossbar, ChipRoutes::Grid)
+    }
+
     /// What a message costs in cycles of the reference clock, for algorithms that choose their
     /// part count by a closed form.
     ///
-    /// `sync_cycles` is everything but the data: command, request, ready, complete and notify.
+    /// `sync_cycles` is everything but the data: command, request, ready, complete and notify on a
+    /// bus; software, header and one hop on a mesh.
     #[must_use]
     pub fn link_cost(&self) -> LinkCost {
-        let EndpointSpec::Mpe(mpe) = &self.endpoint;
-        let NetworkSpec::Crossbar(bus) = &self.network;
         let reference = &self.reference_clock;
-        let cycle = reference.cycles_f64(bus.clock.to_ps(1));
-        LinkCost {
-            sync_cycles: reference.cycles_f64(mpe.clock.to_ps(mpe.message_cycles())),
-            cycles_per_byte: cycle / bus.width_bytes as f64,
+        match self.system() {
+            System::Bus { bus, mpe } => LinkCost {
+                sync_cycles: reference.cycles_f64(mpe.clock.to_ps(mpe.message_cycles())),
+                cycles_per_byte: reference.cycles_f64(bus.clock.to_ps(1)) / bus.width_bytes as f64,
+            },
+            System::Mesh { mesh, udn } => {
+                let word_ps = bound::word_ps(mesh, udn);
+                let software = udn.clock.to_ps(udn.send_cycles + udn.recv_cycles);
+                let header = word_ps * udn.header_words;
+                let hop = mesh.clock.to_ps(mesh.hop_cycles());
+                LinkCost {
+                    sync_cycles: reference.cycles_f64((software + header + hop).max(1)),
+                    cycles_per_byte: reference.cycles_f64(word_ps) / mesh.flit_bytes as f64,
+                }
+            }
         }
     }
 
     /// Fewest cycles of the reference clock in which any algorithm can serve `request` on this
     /// chip, from the first rank's start to the last rank's finish.
     ///
-    /// A sum of terms, each of which every schedule pays:
+    /// On a mesh with a message layer in software, a sum of terms each of which every schedule pays:
+    /// entering the collective; sending and receiving one message, or configuring a static route;
+    /// the hops to the farthest rank that must hear from another, at the faster network; the words
+    /// of the most loaded port at the speed of the core.
+    ///
+    /// On a bus with engines, also a sum of terms that every schedule pays:
     ///
     /// - `command + request + ready` before any data can move: some message is the first, and its
     ///   sender must have been told, have asked and have been answered;
@@ -133,12 +181,53 @@ impl Chip {
     }
 }
 
-/// Routing on the chip's network; on a crossbar, the output port of the sender (link `2 from`) and
-/// the input port of the receiver (link `2 to + 1`).
-impl Routes for Chip {
+/// Network and endpoint of a chip.
+#[derive(Clone, Copy, Debug)]
+pub enum System<'a> {
+    /// A bus with a message passing engine per core.
+    Bus {
+        /// The network.
+        bus: &'a Crossbar,
+        /// The engines.
+        mpe: &'a Mpe,
+    },
+    /// A mesh with a message layer in software.
+    Mesh {
+        /// The network.
+        mesh: &'a Mesh,
+        /// The message layer.
+        udn: &'a Udn,
+    },
+}
+
+/// See [`Chip::routes`].
+#[derive(Clone, Copy, Debug)]
+pub enum ChipRoutes {
+    /// Link `2 from` and link `2 to + 1`.
+    Crossbar,
+    /// Links as [`Grid`] numbers them.
+    Grid(Grid),
+}
+
+impl ChipRoutes {
+    /// A link in words.
+    #[must_use]
+    pub fn describe(&self, link: LinkId) -> String {
+        match self {
+            Self::Crossbar if link.0.is_multiple_of(2) => {
+                format!("output port of rank {}", link.0 / 2)
+            }
+            Self::Crossbar => format!("input port of rank {}", link.0 / 2),
+            Self::Grid(grid) => grid.describe(link),
+        }
+    }
+}
+
+impl Routes for ChipRoutes {
     fn visit_links(&self, from: Rank, to: Rank, visit: &mut dyn FnMut(LinkId)) {
-        match self.network {
-            NetworkSpec::Crossbar(_) => FullCrossbar.visit_links(from, to, visit),
+        match self {
+            Self::Crossbar => FullCrossbar.visit_links(from, to, visit),
+            Self::Grid(grid) => grid.visit_links(from, to, visit),
         }
     }
 }

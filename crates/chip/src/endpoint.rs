@@ -43,6 +43,9 @@ pub enum EndpointSpec {
     /// A message passing engine in hardware beside every core: the core gives a command and is
     /// told when it is done; the engine synchronises and moves the data.
     Mpe(Mpe),
+    /// A core that writes words into a mesh and reads them from hardware queues itself, with a
+    /// message layer in software.
+    Udn(Udn),
 }
 
 /// A message passing engine.
@@ -90,12 +93,104 @@ impl Mpe {
     }
 }
 
+/// The user dynamic network of Tilera's chips with a message layer in software.
+///
+/// A message is cut into packets of at most `packet_words` words of payload, each preceded by
+/// `header_words`. The core writes and reads them word by word. With flow control, the receiver
+/// sends a packet without payload when it is ready, and the sender waits for it.
+///
+/// # Source
+/// Wentzlaff et al. 2007 (the network); Yagna and Mueller 2013 (the message layer).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Udn {
+    /// The clock of the cores.
+    pub clock: Clock,
+    /// On entering a collective, once per rank.
+    pub call_cycles: u64,
+    /// On entering a collective, for every rank that takes part.
+    pub call_cycles_per_rank: u64,
+    /// For every message sent.
+    pub send_cycles: u64,
+    /// For every message received.
+    pub recv_cycles: u64,
+    /// To write a word into the network.
+    pub inject_cycles_per_word: u64,
+    /// To read a word from a queue.
+    pub extract_cycles_per_word: u64,
+    /// To combine a received word with the core's own, in reductions.
+    pub combine_cycles_per_word: u64,
+    /// To configure a core's part of a static route.
+    pub route_cycles: u64,
+    /// Words before the payload of every packet.
+    pub header_words: u64,
+    /// Most words of payload in a packet.
+    pub packet_words: u64,
+    /// Hardware queues per core: the first for data, the second for flow control.
+    pub queues: u32,
+    /// Words that each of them holds.
+    pub queue_words: u32,
+}
+
+impl Udn {
+    /// Packets of a message of `words` words; at least one.
+    #[must_use]
+    pub fn packets(&self, words: u64) -> u64 {
+        words.div_ceil(self.packet_words).max(1)
+    }
+
+    /// Words of a message with its headers.
+    #[must_use]
+    pub fn message_words(&self, words: u64) -> u64 {
+        words + self.header_words * self.packets(words)
+    }
+}
+
 #[derive(Clone, Copy)]
 enum Kind {
     Mpe,
+    Udn,
 }
 
-const KINDS: Choices<Kind> = &[("mpe", Kind::Mpe)];
+const KINDS: Choices<Kind> = &[("mpe", Kind::Mpe), ("udn", Kind::Udn)];
+
+/// Words before a packet's payload; the first is the head flit.
+const HEADER: Count = Count {
+    unit: "words",
+    min: 1,
+    max: 64,
+};
+
+const PACKET: Count = Count {
+    unit: "words",
+    min: 1,
+    max: 4096,
+};
+
+/// One for data and one for flow control, at least.
+const QUEUES: Count = Count {
+    unit: "queues",
+    min: 2,
+    max: 16,
+};
+
+const QUEUE: Count = Count {
+    unit: "words",
+    min: 1,
+    max: 4096,
+};
+
+/// A core writes at most one word per cycle and at least one in 64.
+const INJECT: Count = Count {
+    unit: "cycles/word",
+    min: 1,
+    max: 64,
+};
+
+const CYCLES_PER_RANK: Count = Count {
+    unit: "cycles/rank",
+    min: 0,
+    max: 1_000_000,
+};
 
 impl EndpointSpec {
     /// Reads `[endpoint]`.
@@ -106,8 +201,58 @@ impl EndpointSpec {
     ) -> Result<Self, ChipError> {
         match section.choice("kind", KINDS)? {
             Kind::Mpe => read_mpe(section, clocks, ledger).map(Self::Mpe),
+            Kind::Udn => read_udn(section, clocks, ledger).map(Self::Udn),
         }
     }
+
+    /// The name of its kind in chip files.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Mpe(_) => "mpe",
+            Self::Udn(_) => "udn",
+        }
+    }
+}
+
+fn read_udn(
+    section: &Section<'_>,
+    clocks: &[Clock],
+    ledger: &mut Ledger,
+) -> Result<Udn, ChipError> {
+    section.accept(&[
+        "kind",
+        "clock",
+        "call",
+        "call_per_rank",
+        "send",
+        "recv",
+        "inject",
+        "extract",
+        "combine",
+        "route",
+        "header",
+        "packet",
+        "queues",
+        "queue",
+    ])?;
+    let clock = section.clock("clock", clocks)?;
+    let mut count = |key, rule| section.count(key, rule, ledger);
+    Ok(Udn {
+        clock,
+        call_cycles: count("call", &CYCLES)?,
+        call_cycles_per_rank: count("call_per_rank", &CYCLES_PER_RANK)?,
+        send_cycles: count("send", &CYCLES)?,
+        recv_cycles: count("recv", &CYCLES)?,
+        inject_cycles_per_word: count("inject", &INJECT)?,
+        extract_cycles_per_word: count("extract", &CYCLES_PER_WORD)?,
+        combine_cycles_per_word: count("combine", &CYCLES_PER_WORD)?,
+        route_cycles: count("route", &CYCLES)?,
+        header_words: count("header", &HEADER)?,
+        packet_words: count("packet", &PACKET)?,
+        queues: count("queues", &QUEUES)? as u32, // at most 16
+        queue_words: count("queue", &QUEUE)? as u32, // at most 4096
+    })
 }
 
 fn read_mpe(

@@ -237,6 +237,34 @@ pub enum ChipError {
         /// Where.
         at: Box<Location>,
     },
+    /// Packets could wait for each other in a circle.
+    #[error(
+        "{at}: routing can deadlock: packets wait in the circle {}\n  \
+         a torus needs at least 2 virtual channels",
+        cycle.join(", ")
+    )]
+    RoutingDeadlock {
+        /// Where the number of virtual channels is.
+        at: Box<Location>,
+        /// Links of the circle in order.
+        cycle: Vec<String>,
+    },
+    /// The endpoint does not go with the network.
+    #[error(
+        "{at}: `{}` = \"{endpoint}\" does not work on a network of kind \"{network}\"\n  \
+         endpoints for it: {}",
+        at.key, accepted.join(", ")
+    )]
+    Mismatch {
+        /// Where the endpoint's kind is.
+        at: Box<Location>,
+        /// The endpoint's kind.
+        endpoint: &'static str,
+        /// The network's kind.
+        network: &'static str,
+        /// Endpoint kinds that work on it.
+        accepted: Vec<&'static str>,
+    },
     /// A period that would have to be rounded.
     #[error(
         "{at}: `{}` is {picoseconds:.6} ps, not a whole number of picoseconds\n  \

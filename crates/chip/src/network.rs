@@ -11,6 +11,7 @@
 
 use crate::clock::Clock;
 use crate::error::ChipError;
+use crate::mesh::{self, Mesh};
 use crate::provenance::Ledger;
 use crate::read::{Choices, Count, Section};
 
@@ -28,6 +29,8 @@ pub enum NetworkSpec {
     /// Any core reaches any other in one hop; the ports of the cores are the only shared thing.
     /// For buses of the AMBA and AXI kind with one channel per port.
     Crossbar(Crossbar),
+    /// A mesh or torus of wormhole routers.
+    Mesh(Mesh),
 }
 
 /// A crossbar: every core has one input and one output port, and any two transfers that share
@@ -54,11 +57,26 @@ impl Crossbar {
 #[derive(Clone, Copy)]
 enum Kind {
     Crossbar,
+    Mesh { is_torus: bool },
 }
 
-const KINDS: Choices<Kind> = &[("crossbar", Kind::Crossbar)];
+const KINDS: Choices<Kind> = &[
+    ("crossbar", Kind::Crossbar),
+    ("mesh", Kind::Mesh { is_torus: false }),
+    ("torus", Kind::Mesh { is_torus: true }),
+];
 
 impl NetworkSpec {
+    /// The name of its kind in chip files.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Crossbar(_) => "crossbar",
+            Self::Mesh(mesh) if mesh.grid.is_torus => "torus",
+            Self::Mesh(_) => "mesh",
+        }
+    }
+
     /// Reads `[network]`.
     pub(crate) fn read(
         section: &Section<'_>,
@@ -72,6 +90,9 @@ impl NetworkSpec {
                     clock: section.clock("clock", clocks)?,
                     width_bytes: section.count("width", &WIDTH, ledger)?,
                 }))
+            }
+            Kind::Mesh { is_torus } => {
+                mesh::read(section, is_torus, clocks, ledger).map(Self::Mesh)
             }
         }
     }

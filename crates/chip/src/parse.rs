@@ -79,7 +79,27 @@ fn read(root: &Section<'_>) -> Result<Chip, ChipError> {
     cores.accept(&["max"])?;
     let cores_max = cores.count("max", &CORES, &mut ledger)? as u32; // at most `RANKS_MAX`
     let network = NetworkSpec::read(&root.table("network")?, &clocks, &mut ledger)?;
-    let endpoint = EndpointSpec::read(&root.table("endpoint")?, &clocks, &mut ledger)?;
+    let endpoint_section = root.table("endpoint")?;
+    let endpoint = EndpointSpec::read(&endpoint_section, &clocks, &mut ledger)?;
+    let accepted = match network {
+        NetworkSpec::Crossbar(_) => "mpe",
+        NetworkSpec::Mesh(_) => "udn",
+    };
+    if endpoint.kind() != accepted {
+        return Err(ChipError::Mismatch {
+            at: endpoint_section.place("kind"),
+            endpoint: endpoint.kind(),
+            network: network.kind(),
+            accepted: vec![accepted],
+        });
+    }
+    if let NetworkSpec::Mesh(mesh) = &network {
+        let places = mesh.grid.ranks_max();
+        if cores_max != places {
+            let accepted = format!("{places} cores, as the network has places");
+            return Err(cores.refuse("max", accepted));
+        }
+    }
     Ok(Chip {
         name,
         summary,

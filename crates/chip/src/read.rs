@@ -353,6 +353,32 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// Whether `key` is written.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.table.contains_key(key)
+    }
+
+    /// The place of the value of `key`, or of its table if it is not written.
+    pub(crate) fn place(&self, key: &str) -> Box<Location> {
+        let value = self.table.get(key);
+        value.map_or_else(|| self.begin(key), |value| self.at(value, key))
+    }
+
+    /// The refusal of what is written under `key`.
+    pub(crate) fn refuse(&self, key: &str, accepted: impl Into<String>) -> ChipError {
+        let value = self.table.get(key);
+        let value = value.map(|value| match value.get_ref() {
+            DeValue::Table(table) => table.get("value").unwrap_or(value),
+            _ => value,
+        });
+        let written = value.and_then(|value| self.text.text.get(value.span()));
+        ChipError::OutOfRange {
+            at: self.place(key),
+            found: written.unwrap_or_default().to_owned(),
+            accepted: accepted.into(),
+        }
+    }
+
     /// The clock named under `key`.
     pub(crate) fn clock(&self, key: &'static str, clocks: &[Clock]) -> Result<Clock, ChipError> {
         let Some((found, at)) = self.optional_text(key)? else {

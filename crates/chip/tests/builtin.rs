@@ -6,7 +6,7 @@ use std::path::Path;
 use corecast_chip::{
     BUILTIN, Chip, Clock, EndpointSpec, NetworkSpec, Provenance, builtin_names, find,
 };
-use corecast_core::{LinkId, Rank, Routes as _};
+use corecast_core::{Rank, Routes as _};
 
 fn chips() -> impl Iterator<Item = Chip> {
     assert!(!BUILTIN.is_empty());
@@ -79,9 +79,18 @@ fn every_chip_can_be_used_in_a_request() {
         let mut request = corecast_core::Request::new(corecast_core::Collective::Bcast, 4, 64);
         request.tuning.link_cost = chip.link_cost();
         assert_eq!(request.check(), Ok(()));
+        request.grid = chip.grid(4);
+        assert_eq!(request.check(), Ok(()));
+        let routes = chip.routes(4);
         let mut links = Vec::new();
-        chip.visit_links(Rank(1), Rank(2), &mut |link| links.push(link));
-        assert_eq!(links, [LinkId(2), LinkId(5)], "{}", chip.name);
+        routes.visit_links(Rank(1), Rank(2), &mut |link| {
+            links.push(routes.describe(link))
+        });
+        let (first, last) = (&links[0], &links[links.len() - 1]);
+        assert!(
+            first.ends_with("of rank 1") && last.ends_with("of rank 2"),
+            "{links:?}"
+        );
     }
 }
 

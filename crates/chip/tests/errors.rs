@@ -1,6 +1,7 @@
 //! Every refusal of a chip file, as pairs `tests/errors/<case>.toml` and `<case>.txt`.
 //!
-//! The cases are [`tests/valid.toml`](valid.toml) with one thing wrong. With `CORECAST_BLESS=1`
+//! The cases are [`tests/valid.toml`](valid.toml) or [`tests/valid_mesh.toml`](valid_mesh.toml)
+//! with one thing wrong. With `CORECAST_BLESS=1`
 //! the `.txt` files are rewritten; review the difference.
 
 use std::collections::BTreeSet;
@@ -65,6 +66,7 @@ fn every_kind_of_error_in_a_file_has_a_case() {
     let expected = [
         "BadName",
         "Empty",
+        "Mismatch",
         "MissingKey",
         "NoClock",
         "NoProvenance",
@@ -73,6 +75,7 @@ fn every_kind_of_error_in_a_file_has_a_case() {
         "NotWhole",
         "OutOfRange",
         "PartialPicosecond",
+        "RoutingDeadlock",
         "StrayFittedTo",
         "Syntax",
         "UnknownClock",
@@ -148,7 +151,7 @@ fn names_that_are_no_chip() {
     assert_eq!(
         refuse("park-bus"),
         "no chip is called `park-bus`\n  \
-         built-in chips: chung2011-bus, park2019-bus\n  \
+         built-in chips: chung2011-bus, park2019-bus, tilepro64\n  \
          a file is given by its path, such as `./park-bus.toml`\n  \
          did you mean `park2019-bus`?"
     );

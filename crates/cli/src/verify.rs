@@ -36,7 +36,7 @@ pub fn answer(scene: &Scene, require: Option<&str>) -> Result<Answer, Failure> {
             for algorithm in &stage.algorithms {
                 progress.inc(1);
                 match stage.schedule(*algorithm, &request) {
-                    Ok(schedule) => proven.push(verify(&schedule, &stage.chip)),
+                    Ok(schedule) => proven.push(verify(&schedule, &stage.chip.routes(ranks))),
                     Err(error) => reasons.push(error.to_string()),
                 }
             }

@@ -7,6 +7,7 @@ use corecast_core::{Launch, Rank, Schedule, Step};
 use corecast_machine::{Cause, Endpoint, Message, RunError, Time};
 use corecast_sim::Latch;
 
+use crate::SimEndpoint;
 use crate::fabric::Fabric;
 use crate::mpe::{self, Command, Completion, Kind};
 
@@ -33,12 +34,6 @@ impl MpeEndpoint {
             launched: false,
             outstanding: None,
         }
-    }
-
-    /// The core is busy with something else until `time`.
-    pub(crate) async fn compute_until(&self, time: Time) {
-        self.fabric.kernel.sleep_until(time).await;
-        self.fabric.fill(self.rank, time, Cause::Compute);
     }
 
     async fn issue(&mut self, kind: Kind) -> Rc<Completion> {
@@ -78,6 +73,13 @@ impl MpeEndpoint {
             self.fabric.kernel.sleep(self.fabric.timing.notify).await;
             self.fabric.fill_core(self.rank, Cause::Handshake);
         }
+    }
+}
+
+impl SimEndpoint for MpeEndpoint {
+    async fn compute_until(&mut self, time: Time) {
+        self.fabric.kernel.sleep_until(time).await;
+        self.fabric.fill(self.rank, time, Cause::Compute);
     }
 }
 

@@ -1,13 +1,14 @@
 //! What the cores of one run share: the clock, the crossbar, the engines, and the books.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 
-use corecast_chip::{Chip, EndpointSpec, NetworkSpec};
+use corecast_chip::{Crossbar, Mpe};
 use corecast_core::Rank;
-use corecast_machine::{Activity, Await, Blocked, Cause, MessageRecord, RunOptions, Time};
+use corecast_machine::{Await, Cause, RunOptions, Time};
 use corecast_sim::{Kernel, network};
 
+use crate::books::Books;
 use crate::launch::LaunchUnit;
 use crate::mpe::Engine;
 
@@ -28,12 +29,7 @@ pub(crate) struct Timing {
 }
 
 impl Timing {
-    fn of(chip: &Chip) -> Self {
-        let (NetworkSpec::Crossbar(crossbar), EndpointSpec::Mpe(mpe)) =
-            (chip.network(), chip.endpoint())
-        else {
-            unreachable!("a message passing engine sits on a crossbar");
-        };
+    fn of(crossbar: &Crossbar, mpe: &Mpe) -> Self {
         let engine = |cycles| Time::from_ps(mpe.clock.to_ps(cycles));
         Self {
             word: Time::from_ps(crossbar.clock.to_ps(1)),
@@ -61,14 +57,18 @@ pub(crate) struct Fabric {
     pub engines: Vec<Engine>,
     pub launch: LaunchUnit,
     pub crossbar: RefCell<network::Crossbar>,
-    activity: RefCell<Vec<Activity>>,
-    messages: RefCell<Vec<MessageRecord>>,
-    blocked: Vec<Cell<Option<Blocked>>>,
+    pub books: Books,
 }
 
 impl Fabric {
-    pub(crate) fn new(chip: &Chip, kernel: Rc<Kernel>, ranks: u32, options: &RunOptions) -> Self {
-        let timing = Timing::of(chip);
+    pub(crate) fn new(
+        bus: &Crossbar,
+        mpe: &Mpe,
+        kernel: Rc<Kernel>,
+        ranks: u32,
+        options: &RunOptions,
+    ) -> Self {
+        let timing = Timing::of(bus, mpe);
         let cores = ranks as usize;
         let mut crossbar = network::Crossbar::new(cores, timing.word);
         let busy = options.busy_bytes(ranks);
@@ -89,9 +89,7 @@ impl Fabric {
             kernel,
             timing,
             crossbar: RefCell::new(crossbar),
-            activity: RefCell::new(vec![Activity::default(); cores]),
-            messages: RefCell::default(),
-            blocked: vec![const { Cell::new(None) }; cores],
+            books: Books::new(ranks),
         }
     }
 
@@ -101,7 +99,7 @@ impl Fabric {
 
     /// Attributes the time of `rank` up to `until` to `cause`.
     pub(crate) fn fill(&self, rank: Rank, until: Time, cause: Cause) {
-        self.activity.borrow_mut()[rank.index()].fill(until, cause);
+        self.books.fill(rank, until, cause);
     }
 
     /// As [`Fabric::fill`] up to now, unless the engine of `rank` is at work and keeps the books.
@@ -119,27 +117,9 @@ impl Fabric {
         self.fill(rank, until, Cause::WaitPeer(peer));
     }
 
-    pub(crate) fn record(&self, message: MessageRecord) {
-        self.messages.borrow_mut().push(message);
-    }
-
     pub(crate) fn block(&self, rank: Rank, peer: Rank, awaits: Await, step: usize) {
-        let since = self.kernel.now();
-        self.blocked[rank.index()].set(Some(Blocked {
-            rank,
-            peer,
-            awaits,
-            step,
-            since,
-        }));
-    }
-
-    pub(crate) fn unblock(&self, rank: Rank) {
-        self.blocked[rank.index()].set(None);
-    }
-
-    pub(crate) fn blocked(&self) -> Vec<Blocked> {
-        self.blocked.iter().filter_map(Cell::get).collect()
+        self.books
+            .block(rank, peer, awaits, step, self.kernel.now());
     }
 
     /// Words in = words out; nothing is left in flight.
@@ -152,13 +132,5 @@ impl Fabric {
                 "the engine of rank {rank} still holds messages"
             );
         }
-    }
-
-    pub(crate) fn take_activity(&self) -> Vec<Activity> {
-        self.activity.take()
-    }
-
-    pub(crate) fn take_messages(&self) -> Vec<MessageRecord> {
-        self.messages.take()
     }
 }

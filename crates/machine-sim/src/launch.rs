@@ -53,7 +53,7 @@ impl LaunchUnit {
             fabric.block(rank, peer, Await::Launch, 0);
         }
         let start = self.start.wait().await;
-        fabric.unblock(rank);
+        fabric.books.unblock(rank);
         let (last, (binding, _)) = (self.last.get(), self.binding.get());
         fabric.fill(rank, last.1, Cause::WaitPeer(last.0));
         fabric.fill(rank, start, Cause::PortBusy(binding));

@@ -1,7 +1,8 @@
 //! Simulated chips as machines, one module per kind of endpoint.
 //!
 //! [`SimMachine`] runs schedules and programs on a [`Chip`] in virtual time. The message layer of
-//! the bus chips, the message passing engine (MPE), is [`mpe`].
+//! the bus chips, the message passing engine (MPE), is [`mpe`]; that of a mesh whose cores write and
+//! read words themselves is [`udn`].
 //!
 //! ```
 //! use corecast_core::{Collective, Request, algorithm};
@@ -17,15 +18,17 @@
 //! assert_eq!(report.makespan.ns(), 130.0);
 //! ```
 
+mod books;
 mod endpoint;
 mod fabric;
 mod launch;
 pub mod mpe;
+pub mod udn;
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use corecast_chip::{Chip, EndpointSpec};
+use corecast_chip::{Chip, System};
 use corecast_core::{Rank, Request};
 use corecast_machine::{
     Endpoint, Job, Machine, Program, ProgramRun, Programs, Report, RunError, RunOptions, Time,
@@ -33,10 +36,12 @@ use corecast_machine::{
 };
 use corecast_sim::{Executor, Outcome};
 
+use books::Books;
 use endpoint::MpeEndpoint;
 use fabric::Fabric;
+use udn::{Net, UdnEndpoint};
 
-/// A chip in virtual time. Rank `r` runs on core `r`.
+/// A chip in virtual time.
 #[derive(Clone, Debug)]
 pub struct SimMachine {
     chip: Chip,
@@ -61,6 +66,7 @@ impl SimMachine {
     pub fn request(&self, mut request: Request, options: &RunOptions) -> Request {
         request.busy_bytes = options.busy_bytes(request.ranks);
         request.tuning.link_cost = self.chip.link_cost();
+        request.grid = self.chip.grid(request.ranks);
         request
     }
 }
@@ -91,77 +97,103 @@ impl Programs for SimMachine {
                 ranks,
             });
         }
-        let results = RefCell::new(Vec::new());
-        results.borrow_mut().resize_with(ranks as usize, || None);
-        let failure: RefCell<Option<RunError>> = RefCell::default();
         let mut executor = Executor::new(options.limits);
-        let EndpointSpec::Mpe(_) = self.chip.endpoint() else {
-            unreachable!("every endpoint kind a chip file accepts has a model here");
-        };
-        let fabric = Rc::new(Fabric::new(&self.chip, executor.kernel(), ranks, options));
-        for rank in (0..ranks).map(Rank) {
-            executor.spawn_service(mpe::serve(Rc::clone(&fabric), rank));
-            let late = options
-                .late
-                .get(rank.index())
-                .copied()
-                .unwrap_or(Time::ZERO);
-            let mut endpoint = MpeEndpoint::new(Rc::clone(&fabric), rank);
-            let (results, failure) = (&results, &failure);
-            executor.spawn(async move {
-                endpoint.compute_until(late).await;
-                let output = match program.run(&mut endpoint).await {
-                    Ok(output) => endpoint.finish().await.map(|()| output),
-                    Err(error) => Err(error),
-                };
-                match output {
-                    Ok(output) => {
-                        results.borrow_mut()[rank.index()] = Some((output, endpoint.now()));
-                    }
-                    Err(error) => {
-                        failure.borrow_mut().get_or_insert(error);
-                    }
+        let kernel = executor.kernel();
+        match self.chip.system() {
+            System::Bus { bus, mpe } => {
+                let fabric = Rc::new(Fabric::new(bus, mpe, kernel, ranks, options));
+                for rank in (0..ranks).map(Rank) {
+                    executor.spawn_service(mpe::serve(Rc::clone(&fabric), rank));
                 }
-            });
-        }
-        let outcome = executor.run();
-        drop(executor);
-        if let Some(error) = failure.into_inner() {
-            return Err(error);
-        }
-        let limits = options.limits;
-        let blocked = || cycle_first(fabric.blocked());
-        match outcome {
-            Outcome::Complete => {}
-            Outcome::Stuck => {
-                let at = fabric.kernel.now();
-                return Err(RunError::Deadlock {
-                    at,
-                    blocked: blocked(),
-                });
+                let endpoint = |rank| MpeEndpoint::new(Rc::clone(&fabric), rank);
+                let run = execute(executor, endpoint, program, ranks, options, &fabric.books)?;
+                fabric.assert_conservation();
+                Ok(run)
             }
-            Outcome::TimeLimit => {
-                return Err(RunError::TimeLimit {
-                    limit: limits.time,
-                    blocked: blocked(),
-                });
-            }
-            Outcome::EventLimit => {
-                return Err(RunError::EventLimit {
-                    limit: limits.events,
-                    blocked: blocked(),
-                });
+            System::Mesh { mesh, udn } => {
+                let net = Rc::new(Net::new(mesh, udn, kernel, ranks, options));
+                executor.spawn_service(udn::drive(Rc::clone(&net)));
+                let endpoint = |rank| UdnEndpoint::new(Rc::clone(&net), rank);
+                let run = execute(executor, endpoint, program, ranks, options, &net.books)?;
+                net.assert_conservation();
+                Ok(run)
             }
         }
-        fabric.assert_conservation();
-        let (outputs, finish) = results.into_inner().into_iter().flatten().unzip();
-        Ok(ProgramRun {
-            outputs,
-            finish,
-            activity: fabric.take_activity(),
-            messages: fabric.take_messages(),
-            events: fabric.kernel.events(),
-            trace_hash: fabric.kernel.trace_hash(),
-        })
     }
+}
+
+/// An endpoint whose core can be kept busy.
+trait SimEndpoint: Endpoint {
+    /// The core is busy with something else until `time`.
+    async fn compute_until(&mut self, time: Time);
+}
+
+/// Runs `program` on an endpoint per rank until all have finished.
+fn execute<'a, E: SimEndpoint + 'a, P: Program>(
+    mut executor: Executor<'a>,
+    endpoint: impl Fn(Rank) -> E,
+    program: &'a P,
+    ranks: u32,
+    options: &'a RunOptions,
+    books: &Books,
+) -> Result<ProgramRun<P::Output>, RunError>
+where
+    P::Output: 'a,
+{
+    let kernel = executor.kernel();
+    let results = Rc::new(RefCell::new(Vec::new()));
+    results.borrow_mut().resize_with(ranks as usize, || None);
+    let failure: Rc<RefCell<Option<RunError>>> = Rc::default();
+    for rank in (0..ranks).map(Rank) {
+        let late = options.late.get(rank.index()).copied();
+        let late = late.unwrap_or(Time::ZERO);
+        let mut endpoint = endpoint(rank);
+        let (results, failure) = (Rc::clone(&results), Rc::clone(&failure));
+        executor.spawn(async move {
+            endpoint.compute_until(late).await;
+            let output = match program.run(&mut endpoint).await {
+                Ok(output) => endpoint.finish().await.map(|()| output),
+                Err(error) => Err(error),
+            };
+            match output {
+                Ok(output) => {
+                    results.borrow_mut()[rank.index()] = Some((output, endpoint.now()));
+                }
+                Err(error) => {
+                    failure.borrow_mut().get_or_insert(error);
+                }
+            }
+        });
+    }
+    let outcome = executor.run();
+    drop(executor);
+    if let Some(error) = failure.take() {
+        return Err(error);
+    }
+    let limits = options.limits;
+    let blocked = cycle_first(books.blocked());
+    match outcome {
+        Outcome::Complete => {}
+        Outcome::Stuck => {
+            let at = kernel.now();
+            return Err(RunError::Deadlock { at, blocked });
+        }
+        Outcome::TimeLimit => {
+            let limit = limits.time;
+            return Err(RunError::TimeLimit { limit, blocked });
+        }
+        Outcome::EventLimit => {
+            let limit = limits.events;
+            return Err(RunError::EventLimit { limit, blocked });
+        }
+    }
+    let (outputs, finish) = results.take().into_iter().flatten().unzip();
+    Ok(ProgramRun {
+        outputs,
+        finish,
+        activity: books.take_activity(),
+        messages: books.take_messages(),
+        events: kernel.events(),
+        trace_hash: kernel.trace_hash(),
+    })
 }

@@ -290,7 +290,7 @@ impl Port<'_> {
         let (fabric, rank, to) = (self.fabric, self.rank, transfer.to);
         fabric.block(rank, to, Await::Send, self.step);
         let ready = transfer.granted.wait().await;
-        fabric.unblock(rank);
+        fabric.books.unblock(rank);
         fabric.fill(rank, transfer.arrives, Cause::Handshake);
         fabric.fill_wait(rank, to, transfer.met.get());
         fabric.fill(rank, ready, Cause::Handshake);
@@ -310,7 +310,7 @@ impl Port<'_> {
         transfer.end.set(end);
         transfer.started.set_at(start);
         let posted = transfer.posted;
-        self.fabric.record(MessageRecord {
+        self.fabric.books.record(MessageRecord {
             from,
             to,
             bytes,
@@ -343,7 +343,7 @@ impl Port<'_> {
                 *engine.listener.borrow_mut() = Some(listener);
                 fabric.block(rank, from, Await::Recv, self.step);
                 arrived.wait().await;
-                fabric.unblock(rank);
+                fabric.books.unblock(rank);
                 next().expect("the request has arrived")
             }
         };
@@ -365,7 +365,7 @@ impl Port<'_> {
         let (fabric, rank, from) = (self.fabric, self.rank, transfer.from);
         fabric.block(rank, from, Await::Recv, self.step);
         let start = transfer.started.wait().await;
-        fabric.unblock(rank);
+        fabric.books.unblock(rank);
         if let Some(ready) = transfer.granted.time() {
             fabric.fill(rank, ready.min(start), Cause::Handshake);
         }

@@ -1,4 +1,4 @@
-//! The contract of every machine, on both bus chips.
+//! The contract of every machine, on every kind of chip.
 
 use corecast_machine::{Limits, conformance};
 use corecast_machine_sim::SimMachine;
@@ -11,11 +11,13 @@ fn machine(chip: &str) -> SimMachine {
 fn same_bytes_as_the_oracle_for_every_algorithm() {
     conformance::same_bytes_as_oracle(&machine("park2019-bus"), 17, &[0, 1, 13, 100]);
     conformance::same_bytes_as_oracle(&machine("chung2011-bus"), 9, &[0, 7, 64]);
+    conformance::same_bytes_as_oracle(&machine("tilepro64"), 10, &[0, 7, 1000]);
 }
 
 #[test]
 fn a_lost_message_is_a_deadlock_that_names_the_ranks() {
     conformance::reports_a_lost_message(&machine("park2019-bus"), Limits::default());
+    conformance::reports_a_lost_message(&machine("tilepro64"), Limits::default());
 }
 
 #[test]
@@ -26,4 +28,5 @@ fn options_that_name_unknown_ranks_are_refused() {
 #[test]
 fn reductions_give_the_bits_of_the_oracle() {
     conformance::same_reductions_as_oracle(&machine("park2019-bus"));
+    conformance::same_reductions_as_oracle(&machine("tilepro64"));
 }

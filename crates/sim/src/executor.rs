@@ -102,6 +102,13 @@ impl Kernel {
         self.sleep_until(self.now() + duration)
     }
 
+    /// Time of the next timed wake-up that has been asked for; later than now.
+    #[must_use]
+    pub fn next_wake(&self) -> Option<Time> {
+        let timed = self.timed.borrow();
+        timed.peek().map(|&Reverse((time, _, _))| time)
+    }
+
     pub(crate) fn current(&self) -> TaskIdx {
         self.current.get()
     }

@@ -40,3 +40,28 @@ pub async fn join<A: Future, B: Future>(a: A, b: B) -> (A::Output, B::Output) {
     })
     .await
 }
+
+/// Drives both futures and returns when one of them has finished; the other is dropped.
+///
+/// ```
+/// use corecast_sim::{Executor, Limits, Time, race};
+/// let mut executor = Executor::new(Limits::default());
+/// let kernel = executor.kernel();
+/// executor.spawn(async move {
+///     race(kernel.sleep(Time::from_ps(5)), kernel.sleep(Time::from_ps(9))).await;
+///     assert_eq!(kernel.now().ps(), 5);
+/// });
+/// assert!(executor.run().is_complete());
+/// ```
+pub async fn race<A: Future, B: Future>(a: A, b: B) {
+    let (mut a, mut b) = (pin!(a), pin!(b));
+    poll_fn(move |context| {
+        let is_done = a.as_mut().poll(context).is_ready() || b.as_mut().poll(context).is_ready();
+        if is_done {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    })
+    .await;
+}

@@ -24,6 +24,6 @@ mod time;
 pub mod traffic;
 
 pub use executor::{Executor, Kernel, Limits, Outcome, Sleep};
-pub use join::join;
+pub use join::{join, race};
 pub use latch::{Latch, LatchWait};
 pub use time::Time;

@@ -1,6 +1,8 @@
 //! The cores' side: injection, and what waits to be taken at ejection.
 
-use super::{AHEAD, FREE, Flit, FlitMesh, NONE, Output, State, TAIL, TIME_SHIFT, free_from};
+use super::{
+    AHEAD, Arrival, FREE, Flit, FlitMesh, NONE, Output, State, TAIL, TIME_SHIFT, free_from,
+};
 use crate::network::mesh::spec::SIDES;
 
 impl FlitMesh {
@@ -78,8 +80,8 @@ impl FlitMesh {
         std::mem::take(&mut self.injected)
     }
 
-    /// Takes the cores and queues in which a flit has arrived that was watched for.
-    pub fn take_arrivals(&mut self) -> Vec<(u32, u32)> {
+    /// Takes the arrivals that were watched for and are now known, cycles lying ahead.
+    pub fn take_arrivals(&mut self) -> Vec<Arrival> {
         std::mem::take(&mut self.arrivals)
     }
 
@@ -145,17 +147,15 @@ impl FlitMesh {
         flit
     }
 
-    /// Asks to be told by [`FlitMesh::take_arrivals`] when a flit is in a core's queue.
+    /// Asks to be told by [`FlitMesh::take_arrivals`] when a flit comes into a core's empty queue.
     ///
     /// # Panics
-    /// If the mesh has no queues, or not this one.
+    /// If the mesh has no queues, or not this one, or it is not empty: then look at its front.
     pub fn watch(&mut self, core: u32, queue: u32) {
-        let arrival = self.front(core, queue).map(|flit| flit.arrival);
         let channel = self.lane(core, queue);
-        match arrival {
-            Some(arrival) => self.wheel.push(arrival.max(self.now), channel),
-            None => self.channels[channel as usize].state = State::Starved,
-        }
+        let lane = &mut self.channels[channel as usize];
+        assert_eq!(lane.len, 0, "only an empty queue is watched");
+        lane.state = State::Starved;
     }
 
     /// Whether nothing is left behind: flits in = flits out, every buffer's place is free again

@@ -76,6 +76,17 @@ pub struct Flit {
     pub arrival: u64,
 }
 
+/// The first flit in a queue that was watched while it was empty.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Arrival {
+    /// The core.
+    pub core: u32,
+    /// The queue.
+    pub queue: u32,
+    /// Cycle from which on the core can take the flit, later than the current one.
+    pub cycle: u64,
+}
+
 /// A packet whose tail has reached its core, and has been taken if it was in a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Delivery {
@@ -232,8 +243,7 @@ pub struct FlitMesh {
     allocating: Vec<u32>,
     switching: Vec<u32>,
     deliveries: Vec<Delivery>,
-    /// Cores and queues in which a flit has arrived that was watched for.
-    arrivals: Vec<(u32, u32)>,
+    arrivals: Vec<Arrival>,
     injected: Vec<(u64, u64)>,
     flits_injected: u64,
     flits_ejected: u64,
@@ -491,20 +501,21 @@ impl FlitMesh {
     }
 
     /// Simulates until something has happened that cores want to know (a delivery, the end of an
-    /// injection, an arrival watched for), at most all cycles before `end`.
+    /// injection, an arrival watched for) or nothing is left to happen before `end`; the current cycle
+    /// is then the one after the last in which something did.
     ///
     /// # Panics
     /// If `end` is beyond [`CYCLES_MAX`].
     pub fn run_to_news(&mut self, end: u64) {
         assert!(end <= CYCLES_MAX, "cycle {end} is beyond {CYCLES_MAX}");
-        while self.now < end && !self.has_news() {
+        while !self.has_news() {
             match self.next_event() {
                 Some(cycle) if cycle < end => {
                     self.now = cycle;
                     self.cycle();
                     self.now += 1;
                 }
-                _ => self.now = end,
+                _ => return,
             }
         }
     }
@@ -562,10 +573,6 @@ impl FlitMesh {
             State::Active if self.vcs == 1 => self.stream(agent),
             State::Active => self.ask_for_switch(agent),
             State::Routing => self.route(agent),
-            State::Idle if agent >= self.ejection => {
-                let lane = agent - self.ejection;
-                self.arrivals.push((lane / self.lanes, lane % self.lanes));
-            }
             State::Idle | State::Requesting | State::Starved => {
                 unreachable!("a waiting agent is not scheduled")
             }

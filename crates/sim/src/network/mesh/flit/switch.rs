@@ -1,7 +1,7 @@
 //! Flits on their way: through the switch, over the link, into the next buffer.
 
 use super::{
-    AHEAD, Channel, FREE, FlitMesh, NONE, PORTS_MAX, State, TAIL, TIME_SHIFT, first_from,
+    AHEAD, Arrival, Channel, FREE, FlitMesh, NONE, PORTS_MAX, State, TAIL, TIME_SHIFT, first_from,
     for_each_bit, free_from, place_of,
 };
 
@@ -301,7 +301,12 @@ impl FlitMesh {
         queue.flits += u64::from(flits);
         if queue.state == State::Starved {
             queue.state = State::Idle;
-            self.wheel.push(arrival, channel);
+            let lane = channel - self.ejection;
+            self.arrivals.push(Arrival {
+                core: lane / self.lanes,
+                queue: lane % self.lanes,
+                cycle: arrival,
+            });
         }
     }
 }

@@ -1,0 +1,323 @@
+//! Meshes and tori of wormhole routers, as chip files describe them.
+//!
+//! ```text
+//! [network]
+//! kind = "mesh"            # or "torus"
+//! order = "xy"             # or "yx"
+//! clock = "mesh"
+//! link_clock = "mesh"      # optional: a slower clock of the links
+//! width, height, cores_per_router, flit,
+//! vcs, buffer, routing, vc_allocation, switch, link, turn, credit, injection, ejection,
+//! static_hop               # optional: a second network with static routes that can fork
+//! ```
+
+use corecast_core::{DimensionOrder, Grid};
+
+use crate::clock::Clock;
+use crate::error::ChipError;
+use crate::provenance::Ledger;
+use crate::read::{Choices, Count, Section};
+
+/// Most nodes along one dimension.
+const SIDE: Count = Count {
+    unit: "routers",
+    min: 1,
+    max: 4096,
+};
+
+const PER_NODE: Count = Count {
+    unit: "cores",
+    min: 1,
+    max: 16,
+};
+
+const FLIT: Count = Count {
+    unit: "bytes",
+    min: 1,
+    max: 65_536,
+};
+
+const VCS: Count = Count {
+    unit: "channels",
+    min: 1,
+    max: 16,
+};
+
+const BUFFER: Count = Count {
+    unit: "flits",
+    min: 1,
+    max: 4096,
+};
+
+/// Stages that may be free.
+const STAGE: Count = Count {
+    unit: "cycles",
+    min: 0,
+    max: 200,
+};
+
+/// Stages that take at least a cycle.
+const FULL_STAGE: Count = Count { min: 1, ..STAGE };
+
+const ORDERS: Choices<DimensionOrder> = &[("xy", DimensionOrder::Xy), ("yx", DimensionOrder::Yx)];
+
+/// Buffers of all routers together, in flits; the simulator keeps 8 bytes for each.
+const BUFFERS_MAX: u64 = 1 << 27;
+/// Virtual channels of all ports of one router.
+const ROUTER_VCS_MAX: u64 = 64;
+
+/// A mesh or torus: its grid and its routers, all alike.
+///
+/// A head flit that is granted the switch of one router at cycle `t` can be granted that of the
+/// next at `t + routing + vc_allocation + switch + link`, any other flit at `t + switch + link`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mesh {
+    /// The clock of the routers.
+    pub clock: Clock,
+    /// Routers, their cores and the routing.
+    pub grid: Grid,
+    /// Payload of a flit in bytes.
+    pub flit_bytes: u64,
+    /// Virtual channels per input port.
+    pub vcs: u32,
+    /// Flits that each of them buffers.
+    pub buffer_flits: u32,
+    /// Cycles to compute a route.
+    pub routing_cycles: u32,
+    /// Cycles to allocate a virtual channel; 0 = together with the switch.
+    pub vc_allocation_cycles: u32,
+    /// Cycles to allocate and cross the switch.
+    pub switch_cycles: u32,
+    /// Cycles on a link.
+    pub link_cycles: u32,
+    /// Cycles between two flits on a link: periods of the link's clock, in router cycles.
+    pub link_interval_cycles: u32,
+    /// Cycles more for a head flit that turns.
+    pub turn_cycles: u32,
+    /// Cycles until a freed place can be used again.
+    pub credit_cycles: u32,
+    /// Cycles from a core to the first router.
+    pub injection_cycles: u32,
+    /// Cycles from the last router to its core.
+    pub ejection_cycles: u32,
+    /// Cycles per hop of the static network, if there is one: a second mesh of the same width
+    /// whose routes are configured in advance and may fork.
+    pub static_hop_cycles: Option<u32>,
+}
+
+impl Mesh {
+    /// Cycles per hop of a head flit that waits for nobody.
+    #[must_use]
+    pub fn hop_cycles(&self) -> u64 {
+        [
+            self.routing_cycles,
+            self.vc_allocation_cycles,
+            self.switch_cycles,
+            self.link_cycles,
+        ]
+        .into_iter()
+        .map(u64::from)
+        .sum()
+    }
+
+    /// Flits of a message of `bytes` bytes, without headers.
+    #[must_use]
+    pub fn flits(&self, bytes: u64) -> u64 {
+        bytes.div_ceil(self.flit_bytes)
+    }
+
+    /// Where `ranks` ranks sit: the whole grid if they fill it, otherwise the most square part of
+    /// it at its south-west corner that holds them.
+    ///
+    /// The part of a torus is a mesh: it lacks the links around.
+    #[must_use]
+    pub fn place(&self, ranks: u32) -> Grid {
+        let whole = self.grid;
+        let nodes = ranks.div_ceil(whole.per_node);
+        if nodes > whole.nodes() - whole.width {
+            return whole;
+        }
+        let square = Grid::most_square(nodes);
+        let (width, height) = if square.width <= whole.width && square.height <= whole.height {
+            (square.width, square.height)
+        } else if square.height <= whole.width && square.width <= whole.height {
+            (square.height, square.width)
+        } else {
+            // Too narrow or too flat for a square.
+            let height = nodes.div_ceil(whole.width).max(1);
+            (nodes.div_ceil(height), height)
+        };
+        if (width, height) == (whole.width, whole.height) {
+            return whole;
+        }
+        Grid {
+            width,
+            height,
+            is_torus: false,
+            ..whole
+        }
+    }
+
+    /// The core on which `rank` of `ranks` runs: the one at the same place of the whole grid.
+    #[must_use]
+    pub fn core_of(&self, rank: u32, ranks: u32) -> u32 {
+        let part = self.place(ranks);
+        let (x, y) = part.position(rank / part.per_node);
+        self.grid.node_at(x, y) * part.per_node + rank % part.per_node
+    }
+}
+
+/// Reads `[network]` of kind mesh or torus.
+pub(crate) fn read(
+    section: &Section<'_>,
+    is_torus: bool,
+    clocks: &[Clock],
+    ledger: &mut Ledger,
+) -> Result<Mesh, ChipError> {
+    section.accept(&[
+        "kind",
+        "order",
+        "clock",
+        "link_clock",
+        "width",
+        "height",
+        "cores_per_router",
+        "flit",
+        "vcs",
+        "buffer",
+        "routing",
+        "vc_allocation",
+        "switch",
+        "link",
+        "turn",
+        "credit",
+        "injection",
+        "ejection",
+        "static_hop",
+    ])?;
+    let clock = section.clock("clock", clocks)?;
+    let order = section.choice("order", ORDERS)?;
+    let link_clock = match section.has("link_clock") {
+        true => section.clock("link_clock", clocks)?,
+        false => clock.clone(),
+    };
+    let interval = link_clock.period_ps / clock.period_ps;
+    if link_clock.period_ps % clock.period_ps != 0 || interval > u64::from(u16::MAX) {
+        let accepted = "a clock whose period is 1 to 65535 whole periods of the routers' clock";
+        return Err(section.refuse("link_clock", accepted));
+    }
+    let mut count = |key, rule| section.count(key, rule, ledger).map(|value| value as u32);
+    let grid = Grid {
+        width: count("width", &SIDE)?,
+        height: count("height", &SIDE)?,
+        per_node: count("cores_per_router", &PER_NODE)?,
+        is_torus,
+        order,
+    };
+    let mesh = Mesh {
+        clock,
+        grid,
+        flit_bytes: u64::from(count("flit", &FLIT)?),
+        vcs: count("vcs", &VCS)?,
+        buffer_flits: count("buffer", &BUFFER)?,
+        routing_cycles: count("routing", &STAGE)?,
+        vc_allocation_cycles: count("vc_allocation", &STAGE)?,
+        switch_cycles: count("switch", &FULL_STAGE)?,
+        link_cycles: count("link", &STAGE)?,
+        link_interval_cycles: interval as u32,
+        turn_cycles: count("turn", &STAGE)?,
+        credit_cycles: count("credit", &FULL_STAGE)?,
+        injection_cycles: count("injection", &FULL_STAGE)?,
+        ejection_cycles: count("ejection", &FULL_STAGE)?,
+        static_hop_cycles: match section.has("static_hop") {
+            true => Some(count("static_hop", &FULL_STAGE)?),
+            false => None,
+        },
+    };
+    check(section, &mesh)?;
+    Ok(mesh)
+}
+
+/// Refuses what could deadlock or would not fit into memory.
+fn check(section: &Section<'_>, mesh: &Mesh) -> Result<(), ChipError> {
+    let ports = 4 + u64::from(mesh.grid.per_node);
+    if ports * u64::from(mesh.vcs) > ROUTER_VCS_MAX {
+        let accepted = "at most 64 channels over the four sides and the cores of a router";
+        return Err(section.refuse("vcs", accepted));
+    }
+    if let Some(cycle) = mesh.grid.dependency_cycle(mesh.vcs >= 2) {
+        return Err(ChipError::RoutingDeadlock {
+            at: section.place("vcs"),
+            cycle,
+        });
+    }
+    let places =
+        u64::from(mesh.grid.nodes()) * ports * u64::from(mesh.vcs) * u64::from(mesh.buffer_flits);
+    if places > BUFFERS_MAX {
+        let accepted = format!(
+            "a size with which the routers together buffer at most {BUFFERS_MAX} flits, \
+             not {places}"
+        );
+        return Err(section.refuse("buffer", accepted));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn eight_by_eight(per_node: u32) -> Mesh {
+        Mesh {
+            clock: Clock {
+                name: "mesh".into(),
+                period_ps: 1000,
+            },
+            grid: Grid {
+                per_node,
+                ..Grid::mesh(8, 6)
+            },
+            flit_bytes: 4,
+            vcs: 1,
+            buffer_flits: 4,
+            routing_cycles: 0,
+            vc_allocation_cycles: 0,
+            switch_cycles: 1,
+            link_cycles: 0,
+            link_interval_cycles: 1,
+            turn_cycles: 0,
+            credit_cycles: 1,
+            injection_cycles: 1,
+            ejection_cycles: 1,
+            static_hop_cycles: None,
+        }
+    }
+
+    #[test]
+    fn every_rank_has_a_core_of_its_own() {
+        for per_node in 1..=3 {
+            let mesh = eight_by_eight(per_node);
+            for ranks in 1..=mesh.grid.ranks_max() {
+                let part = mesh.place(ranks);
+                assert!(part.ranks_max() >= ranks);
+                assert!(part.width <= 8 && part.height <= 6, "{ranks}: {part:?}");
+                let mut cores: Vec<u32> = (0..ranks).map(|r| mesh.core_of(r, ranks)).collect();
+                cores.sort_unstable();
+                cores.dedup();
+                assert_eq!(cores.len() as u32, ranks);
+                assert!(cores.iter().all(|&core| core < mesh.grid.ranks_max()));
+            }
+        }
+    }
+
+    #[test]
+    fn squares_stay_squares() {
+        let mesh = eight_by_eight(1);
+        let shape = |ranks| (mesh.place(ranks).width, mesh.place(ranks).height);
+        assert_eq!(shape(9), (3, 3));
+        assert_eq!(shape(36), (6, 6));
+        assert_eq!(shape(13), (4, 4));
+        assert_eq!(shape(48), (8, 6));
+        assert_eq!(shape(41), (8, 6), "the last row is begun");
+    }
+}
