@@ -2,9 +2,18 @@
 
 use clap::{Args, Parser, Subcommand};
 
+const BEGIN_WITH: &str = "\
+Begin with:
+  corecast run bcast                       every broadcast algorithm, the fastest first
+  corecast explain bcast --algorithm mst   where the time of one of them goes
+  corecast compare bcast --ranks 4,8,16    who wins at which rank count
+  corecast list algorithms                 what else there is
+
+Exit codes: 0 done and correct, 1 a check failed, 2 wrong usage or bad input, 3 a limit or a deadlock";
+
 /// Collective communication on many-core chips: schedules that are verified, run and explained.
 #[derive(Parser)]
-#[command(name = "corecast", version)]
+#[command(name = "corecast", version, after_help = BEGIN_WITH)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -16,8 +25,9 @@ pub struct Cli {
 
 /// Where the answer goes.
 #[derive(Args)]
+#[command(next_help_heading = "Output")]
 pub struct Sink {
-    /// Print one JSON document instead of text
+    /// Print one JSON document instead of text; docs/cli.md lists its fields
     #[arg(long, global = true)]
     pub json: bool,
     /// Write to FILE instead of standard output
@@ -33,10 +43,15 @@ pub enum Verb {
         /// chips, algorithms, machines or papers
         what: String,
     },
-    /// One thing in full
+    /// One thing in full: a chip, an algorithm or a schedule
     #[command(subcommand)]
     Show(Show),
-    /// Run one collective and rank the algorithms
+    /// Run a collective by one, several or all algorithms, the fastest first
+    #[command(after_help = "Examples:
+  corecast run bcast --ranks 16 --bytes 4,64,1K
+  corecast run allreduce --algorithm ring,rabenseifner --dtype f32
+  corecast run bcast --algorithm auto --ongoing 1=32 --svg timeline.svg
+  corecast run bcast --machine host")]
     Run {
         /// What to run.
         #[command(flatten)]
@@ -45,17 +60,23 @@ pub enum Verb {
         #[command(flatten)]
         pictures: Pictures,
     },
-    /// Print the certificates
+    /// Prove what holds for schedules, without running them
+    #[command(after_help = "Examples:
+  corecast verify alltoall --ranks 16
+  corecast verify bcast --algorithm binomial --require contention-free,round-optimal")]
     Verify {
         /// What to verify.
         #[command(flatten)]
         scene: Box<Scene>,
-        /// Exit with 1 unless these claims hold: correct (always required), deadlock-free,
-        /// contention-free, round-optimal
-        #[arg(long, value_name = "CLAIMS")]
+        /// Exit with 1 unless these claims, separated by commas, hold: correct (always required),
+        /// deadlock-free, contention-free, round-optimal
+        #[arg(long, value_name = "CLAIMS", help_heading = "Checks")]
         require: Option<String>,
     },
-    /// Where the time went, the critical path, the gap to the bound
+    /// Where the time of a run went, its critical path, its gap to the lower bound
+    #[command(after_help = "Examples:
+  corecast explain bcast --algorithm apoc --ongoing 1=32 --bytes 4
+  corecast explain reduce --ranks 16 --svg timeline.svg")]
     Explain {
         /// What to run.
         #[command(flatten)]
@@ -64,24 +85,27 @@ pub enum Verb {
         #[command(flatten)]
         pictures: Pictures,
     },
-    /// Sweep sizes and rank counts over all algorithms
+    /// Sweep sizes and rank counts: who wins where
+    #[command(after_help = "Examples:
+  corecast compare bcast --ranks 4,8,16,32 --bytes 4..2K:x2 --plot winners.svg
+  corecast compare allgather --ranks 16 --bytes 4..2K:x2 --plot lines.svg --csv runs.csv")]
     Compare {
         /// What to run.
         #[command(flatten)]
         scene: Box<Scene>,
         /// Write every run to a CSV file
-        #[arg(long, value_name = "FILE")]
+        #[arg(long, value_name = "FILE", help_heading = "Output")]
         csv: Option<String>,
         /// Draw an SVG: makespan over bound against size; with several rank counts, who wins where
-        #[arg(long, value_name = "FILE")]
+        #[arg(long, value_name = "FILE", help_heading = "Output")]
         plot: Option<String>,
     },
-    /// Compare every published number of a paper with ours
+    /// Every published number of the papers beside ours
     Reproduce {
         /// chung2011 or park2019 [default: all]
         paper: Option<String>,
         /// Redraw the paper's figures, and draw who wins where, as SVG files in this folder
-        #[arg(long, value_name = "DIR")]
+        #[arg(long, value_name = "DIR", help_heading = "Output")]
         plot: Option<String>,
     },
     /// Measure how fast corecast itself is
@@ -89,12 +113,13 @@ pub enum Verb {
         /// simulator
         what: String,
     },
-    /// What is found on this computer
+    /// What is found on this computer and in this build
     Doctor,
 }
 
 /// Pictures of one run.
 #[derive(Args)]
+#[command(next_help_heading = "Output")]
 pub struct Pictures {
     /// Draw the timeline of the run; needs one algorithm (or `auto`) and one size
     #[arg(long, value_name = "FILE")]
@@ -109,75 +134,101 @@ pub struct Pictures {
 pub enum Show {
     /// Every parameter of a chip with its source
     Chip {
-        /// A built-in chip or a chip file
+        /// The name of a built-in chip, or a path to a chip file
         chip: String,
     },
-    /// An algorithm
+    /// What an algorithm does, where it is from and what it requires
     Algorithm {
-        /// Its name
+        /// Its name; `corecast list algorithms` lists them
         name: String,
         /// Only this collective
         #[arg(long)]
         collective: Option<String>,
     },
-    /// A schedule as text
+    /// A schedule as text: what each rank does; needs one algorithm and one size
     Schedule(Box<Scene>),
 }
 
 /// What to run, on what, and in which surroundings.
 #[derive(Args)]
 pub struct Scene {
-    /// The collective, such as bcast
+    /// bcast, scatter, gather, allgather, reduce, allreduce, reduce_scatter, alltoall, alltoallv
+    /// or barrier
     pub collective: String,
-    /// A built-in chip or a chip file
+    /// The name of a built-in chip, or a path to a chip file
     #[arg(long, default_value = "park2019-bus")]
     pub chip: String,
-    /// The machine
+    /// sim, the chip in virtual time, or host, this computer's cores
     #[arg(long, default_value = "sim")]
     pub machine: String,
     /// Number of ranks; `compare` takes a list [default: 8, or all cores if fewer]
     #[arg(long)]
     pub ranks: Option<String>,
-    /// The root
+    /// The rank that sends in bcast and scatter, or receives in gather and reduce
     #[arg(long, default_value_t = 0)]
     pub root: u32,
-    /// Sizes, such as 64, 8K, 4,64 or 1..1M:x2
-    #[arg(long, default_value = "64")]
+    /// Bytes per block (bcast, reduce, allreduce: in all), such as 64, 8K, 4,64 or 1..1M:x2
+    #[arg(long, value_name = "SIZES", default_value = "64")]
     pub bytes: String,
-    /// Algorithms by name, `all`, or `auto` for the fastest [default: all; explain: auto]
-    #[arg(long)]
+    /// Names separated by commas, `all`, or `auto` for the fastest [default: all; explain: auto]
+    #[arg(long, value_name = "NAMES")]
     pub algorithm: Option<String>,
-    /// Size of the parts of pipelined algorithms
-    #[arg(long)]
-    pub part_bytes: Option<String>,
-    /// Size of the pieces in which data are forwarded
-    #[arg(long)]
-    pub piece_bytes: Option<String>,
-    /// Bits per rank of the status register
-    #[arg(long)]
-    pub status_bits: Option<u32>,
-    /// Arity of k-ary trees
-    #[arg(long)]
-    pub arity: Option<u32>,
-    /// A transfer under way at the start (repeatable)
-    #[arg(long, value_name = "SRC[:DST]=BYTES")]
-    pub ongoing: Vec<String>,
-    /// Late arrival in cycles (repeatable), or uniform:CYCLES
-    #[arg(long, value_name = "RANK=CYCLES")]
-    pub skew: Vec<String>,
-    /// Seed of the data and of a uniform skew
-    #[arg(long, default_value_t = 0)]
-    pub seed: u64,
-    /// End a run after this many simulated events
-    #[arg(long, value_name = "EVENTS")]
-    pub limit_events: Option<u64>,
-    /// End a run after this many simulated (on the host: real) nanoseconds
-    #[arg(long, value_name = "NS")]
-    pub limit_ns: Option<u64>,
-    /// Element type of reductions
+    /// Element type of reductions: u8, i32, i64, f32 or f64
     #[arg(long, default_value = "u8")]
     pub dtype: String,
-    /// Operator of reductions
+    /// Operator of reductions: sum, prod, min or max
     #[arg(long, default_value = "sum")]
     pub op: String,
+    /// Size of the parts of pipelined algorithms
+    #[arg(long, value_name = "SIZE", help_heading = "Tuning")]
+    pub part_bytes: Option<String>,
+    /// Size of the pieces in which data are forwarded
+    #[arg(long, value_name = "SIZE", help_heading = "Tuning")]
+    pub piece_bytes: Option<String>,
+    /// Bits per rank of the status register that apoc reads
+    #[arg(long, value_name = "BITS", help_heading = "Tuning")]
+    pub status_bits: Option<u32>,
+    /// Most children per rank in k-ary trees
+    #[arg(long, value_name = "K", help_heading = "Tuning")]
+    pub arity: Option<u32>,
+    /// A transfer under way at the start, such as 1=32 or 1:2=512 (repeatable)
+    #[arg(long, value_name = "SRC[:DST]=BYTES", help_heading = "Surroundings")]
+    pub ongoing: Vec<String>,
+    /// Late arrival in cycles (repeatable), or uniform:CYCLES for a random one per rank
+    #[arg(long, value_name = "RANK=CYCLES", help_heading = "Surroundings")]
+    pub skew: Vec<String>,
+    /// Seed of the data and of a uniform skew
+    #[arg(long, default_value_t = 0, help_heading = "Surroundings")]
+    pub seed: u64,
+    /// End a run after this many simulated events
+    #[arg(long, value_name = "EVENTS", help_heading = "Limits")]
+    pub limit_events: Option<u64>,
+    /// End a run after this many simulated (on the host: real) nanoseconds
+    #[arg(long, value_name = "NS", help_heading = "Limits")]
+    pub limit_ns: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+    use corecast_core::{Collective, ElementType, ReduceOp};
+
+    use super::Cli;
+    use crate::claim::Claim;
+
+    #[test]
+    fn helps_name_every_choice() {
+        let mut cli = Cli::command();
+        cli.clone().debug_assert();
+        let verify = cli.find_subcommand_mut("verify").expect("a verb");
+        let help = verify.render_help().to_string();
+        let words: Vec<&str> = help.split([' ', '\n', ',']).collect();
+        let mut choices = Collective::ALL.map(Collective::name).to_vec();
+        choices.extend(ElementType::ALL.map(ElementType::name));
+        choices.extend(ReduceOp::ALL.map(ReduceOp::name));
+        choices.extend(Claim::ALL.map(Claim::name));
+        for choice in choices {
+            assert!(words.contains(&choice), "{choice} is not in\n{help}");
+        }
+    }
 }

@@ -17,16 +17,12 @@ pub fn answer(what: &str) -> Result<Answer, Failure> {
             algorithms(),
         ),
         "machines" => {
-            let rows = MACHINES.map(|(name, summary)| vec![name.to_owned(), summary.to_owned()]);
+            let rows = MACHINES.map(|(name, summary)| vec![json!(name), json!(summary)]);
             (vec!["name", "summary"], rows.to_vec())
         }
         "papers" => {
             let row = |paper: &corecast_papers::Paper| {
-                vec![
-                    paper.name.to_owned(),
-                    paper.chip.to_owned(),
-                    paper.citation.to_owned(),
-                ]
+                vec![json!(paper.name), json!(paper.chip), json!(paper.citation)]
             };
             (
                 vec!["name", "chip", "citation"],
@@ -40,35 +36,34 @@ pub fn answer(what: &str) -> Result<Answer, Failure> {
     };
     let objects = rows.iter().map(|row| {
         let fields = header.iter().zip(row);
-        Value::Object(
-            fields
-                .map(|(key, value)| ((*key).to_owned(), json!(value)))
-                .collect(),
-        )
+        let fields = fields.map(|(key, value)| ((*key).to_owned(), value.clone()));
+        Value::Object(fields.collect())
     });
     let json = objects.collect();
+    let cell = |value: &Value| value.as_str().map_or(value.to_string(), str::to_owned);
+    let cells = rows.iter().map(|row| row.iter().map(cell).collect());
     Ok(Answer {
-        text: table(&header, 0..0, rows),
+        text: table(&header, 0..0, cells.collect()),
         json,
         failed: Vec::new(),
     })
 }
 
-fn chips() -> Vec<Vec<String>> {
+fn chips() -> Vec<Vec<Value>> {
     let chips = corecast_chip::builtin_names().filter_map(Chip::builtin);
     chips
         .map(|chip| {
             vec![
-                chip.name.clone(),
-                chip.cores_max().to_string(),
-                chip.summary,
-                chip.source,
+                json!(chip.name),
+                json!(chip.cores_max()),
+                json!(chip.summary),
+                json!(chip.source),
             ]
         })
         .collect()
 }
 
-fn algorithms() -> Vec<Vec<String>> {
+fn algorithms() -> Vec<Vec<Value>> {
     let row = |algorithm: &'static dyn corecast_core::Algorithm| {
         let (name, source) = (algorithm.name(), algorithm.source());
         let collective = algorithm.collective().name();
@@ -79,7 +74,7 @@ fn algorithms() -> Vec<Vec<String>> {
             source,
             algorithm.requires(),
         ];
-        texts.map(str::to_owned).to_vec()
+        texts.map(|text| json!(text)).to_vec()
     };
     algorithm::all().map(row).collect()
 }

@@ -103,7 +103,7 @@ pub fn answer(scene: &Scene, pictures: &Pictures) -> Result<Answer, Failure> {
     for &bytes in &stage.sizes {
         let (runs, refused) = rank(&stage, ranks, bytes, &progress)?;
         let bound = bound_cycles(&stage, &runs[0].request);
-        let what = format!("{} of {bytes} bytes over {ranks} ranks", stage.collective);
+        let what = stage.what(ranks, bytes);
         let place = if stage.is_simulated() {
             let chip = &stage.chip.name;
             format!("{chip} (sim); no schedule beats {bound} cycles")

@@ -220,6 +220,14 @@ impl<'a> Stage<'a> {
         Ok(request)
     }
 
+    /// What one case is, in words; a barrier carries nothing.
+    pub fn what(&self, ranks: u32, bytes: u64) -> String {
+        match self.collective {
+            Collective::Barrier => format!("barrier over {ranks} ranks"),
+            collective => format!("{collective} of {bytes} bytes over {ranks} ranks"),
+        }
+    }
+
     /// A bar with one step for every algorithm, size and rank count.
     pub fn progress(&self) -> ProgressBar {
         let cases = self.ranks.len() * self.sizes.len() * self.algorithms.len();

@@ -136,7 +136,13 @@ fn show_schedule(scene: &Scene) -> Result<Answer, Failure> {
     let schedule = stage.schedule(algorithm, &request);
     let schedule = schedule.map_err(|error| Failure::library(&error))?;
     let text = format!("{}\n", schedule.to_string().trim_end());
-    let json = json!({ "algorithm": algorithm.name(), "ranks": ranks, "schedule": text });
+    let json = json!({
+        "collective": stage.collective.name(),
+        "algorithm": algorithm.name(),
+        "ranks": ranks,
+        "bytes": bytes,
+        "schedule": text,
+    });
     Ok(Answer {
         text,
         json,

@@ -46,7 +46,7 @@ pub fn answer(scene: &Scene, require: Option<&str>) -> Result<Answer, Failure> {
             let failure = Failure::input("no algorithm can serve this request");
             return Err(refused.into_iter().fold(failure, Failure::help));
         }
-        let title = format!("{} of {bytes} bytes over {ranks} ranks", stage.collective);
+        let title = stage.what(ranks, bytes);
         text += &format!("{}\n", style::heading(&title));
         for certificate in &certificates {
             let line = claim::line(certificate);

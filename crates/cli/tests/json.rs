@@ -1,17 +1,86 @@
 //! The names of JSON fields are a contract.
 
+use std::collections::BTreeSet;
 use std::process::Command;
 
 use serde_json::Value;
 
-fn first(arguments: &str) -> Value {
+fn document(arguments: &str) -> Value {
     let output = Command::new(env!("CARGO_BIN_EXE_corecast"))
         .args(arguments.split_whitespace())
         .output()
         .expect("the binary runs");
     assert_eq!(output.status.code(), Some(0), "{arguments}");
-    let json: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
-    json[0].clone()
+    serde_json::from_slice(&output.stdout).expect("one JSON document")
+}
+
+fn first(arguments: &str) -> Value {
+    document(arguments)[0].clone()
+}
+
+/// The names of all fields, nested ones included.
+fn fields(value: &Value, into: &mut BTreeSet<String>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| fields(item, into)),
+        Value::Object(object) => {
+            for (name, value) in object {
+                into.insert(name.clone());
+                fields(value, into);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The first column of the table below a heading of `docs/cli.md`.
+fn documented(heading: &str) -> BTreeSet<String> {
+    let text = include_str!("../../../docs/cli.md");
+    let heading = format!("## {heading}");
+    let lines = text.lines().skip_while(|line| *line != heading).skip(1);
+    let section = lines.take_while(|line| !line.starts_with("## "));
+    let cells = section.filter_map(|line| line.strip_prefix("| ")?.split(" |").next());
+    let names = cells.filter(|cell| *cell != "field");
+    names
+        .flat_map(|cell| cell.split(", "))
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn every_field_is_documented_and_every_documented_field_exists() {
+    let verbs: [(&[&str], &[&str]); 11] = [
+        (&["run --json"], &["run bcast", "run bcast --machine host"]),
+        (&["run --json"], &["compare bcast --ranks 2,4"]),
+        (&["run --json", "explain --json"], &["explain bcast"]),
+        (&["verify --json"], &["verify bcast"]),
+        (&["reproduce --json"], &["reproduce"]),
+        (
+            &["list --json"],
+            &[
+                "list chips",
+                "list algorithms",
+                "list machines",
+                "list papers",
+            ],
+        ),
+        (&["show chip --json"], &["show chip park2019-bus"]),
+        (&["show algorithm --json"], &["show algorithm linear"]),
+        (
+            &["show schedule --json"],
+            &["show schedule bcast --algorithm ap"],
+        ),
+        (&["bench --json"], &["bench simulator"]),
+        (&["doctor --json"], &["doctor"]),
+    ];
+    for (headings, commands) in verbs {
+        let mut printed = BTreeSet::new();
+        for command in commands {
+            fields(&document(&format!("{command} --json")), &mut printed);
+        }
+        let described: BTreeSet<_> = headings.iter().flat_map(|h| documented(h)).collect();
+        assert!(!printed.is_empty(), "{commands:?}");
+        assert_eq!(printed, described, "{commands:?}");
+    }
 }
 
 fn has(object: &Value, fields: &str) {

@@ -102,6 +102,23 @@ pub fn completes_with_buffers(schedule: &Schedule, capacity: usize) -> bool {
     (0..ranks).all(|rank| at[rank] == schedule.steps(Rank(rank as u32)).len())
 }
 
+/// Whether every step names what exists, and every ordered pair of ranks has as many sends as
+/// receives.
+pub fn is_matched(schedule: &Schedule) -> bool {
+    let mut surplus: BTreeMap<(u32, u32), i64> = BTreeMap::new();
+    for rank in schedule.all_ranks() {
+        for step in schedule.steps(rank) {
+            if let Some(half) = step.send_half() {
+                *surplus.entry((rank.0, half.to.0)).or_default() += 1;
+            }
+            if let Some(half) = step.recv_half() {
+                *surplus.entry((half.from.0, rank.0)).or_default() -= 1;
+            }
+        }
+    }
+    check_names(schedule).is_ok() && surplus.values().all(|&surplus| surplus == 0)
+}
+
 fn check_names(schedule: &Schedule) -> Result<(), Broken> {
     for rank in schedule.all_ranks() {
         for step in schedule.steps(rank) {
