@@ -18,6 +18,10 @@ use crate::parse::FILE_BYTES_MAX;
 /// Name and text of every built-in chip, in alphabetical order.
 pub const BUILTIN: &[(&str, &str)] = &[
     (
+        "booksim-mesh",
+        include_str!("../../../chips/booksim-mesh.toml"),
+    ),
+    (
         "chung2011-bus",
         include_str!("../../../chips/chung2011-bus.toml"),
     ),
@@ -48,8 +52,14 @@ pub(crate) fn chip(name: &str) -> Option<Chip> {
 /// [`ChipError::Unreadable`], [`ChipError::TooLarge`] or [`ChipError::NotUtf8`] if the file cannot
 /// be had; otherwise what is wrong with its contents.
 pub fn find(name_or_path: &str) -> Result<Chip, ChipError> {
-    if let Some(chip) = chip(name_or_path) {
-        return Ok(chip);
+    let (text, file) = text(name_or_path)?;
+    Chip::parse(&text, &file)
+}
+
+/// The text of a chip's file, and how errors call the file.
+pub(crate) fn text(name_or_path: &str) -> Result<(String, String), ChipError> {
+    if let Some(&(name, text)) = BUILTIN.iter().find(|(name, _)| *name == name_or_path) {
+        return Ok((text.to_owned(), format!("chips/{name}.toml")));
     }
     if !name_or_path.contains('/') && !name_or_path.ends_with(".toml") {
         return Err(ChipError::UnknownChip {
@@ -57,7 +67,7 @@ pub fn find(name_or_path: &str) -> Result<Chip, ChipError> {
             known: builtin_names().collect(),
         });
     }
-    Chip::parse(&read_file(name_or_path)?, name_or_path)
+    Ok((read_file(name_or_path)?, name_or_path.to_owned()))
 }
 
 /// The text of a file of at most [`FILE_BYTES_MAX`] bytes; never reads more than one byte beyond.

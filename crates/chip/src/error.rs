@@ -249,6 +249,19 @@ pub enum ChipError {
         /// Links of the circle in order.
         cycle: Vec<String>,
     },
+    /// A key to be changed is not in the file.
+    #[error(
+        "{file}: no key `{}` with a value to change{}\n  keys: {}",
+        quoted(key), did_you_mean(key, known), known.join(", ")
+    )]
+    NoSuchKey {
+        /// The chip file.
+        file: String,
+        /// The key given.
+        key: String,
+        /// The keys of the file.
+        known: Vec<String>,
+    },
     /// The endpoint does not go with the network.
     #[error(
         "{at}: `{}` = \"{endpoint}\" does not work on a network of kind \"{network}\"\n  \

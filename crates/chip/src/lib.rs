@@ -16,6 +16,7 @@
 
 mod bound;
 mod builtin;
+mod change;
 mod chip;
 mod clock;
 mod endpoint;
@@ -27,6 +28,7 @@ mod provenance;
 mod read;
 
 pub use builtin::{BUILTIN, builtin_names, find};
+pub use change::find_changed;
 pub use chip::{Chip, ChipRoutes, System};
 pub use clock::Clock;
 pub use endpoint::{EndpointSpec, Mpe, Udn};

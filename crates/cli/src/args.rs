@@ -108,6 +108,13 @@ pub enum Verb {
         #[arg(long, value_name = "DIR", help_heading = "Output")]
         plot: Option<String>,
     },
+    /// Latency and throughput of a mesh under synthetic traffic
+    #[command(after_help = "Examples:
+  corecast traffic
+  corecast traffic --chip tilepro64 --pattern transpose --rate 0.01..0.2:+0.01 --plot curve.svg
+  corecast traffic --set network.vcs=4 --pattern hotspot:0=0.2 --csv points.csv
+  corecast traffic --trace-file packets.txt")]
+    Traffic(Box<Traffic>),
     /// Measure how fast corecast itself is
     Bench {
         /// simulator
@@ -115,6 +122,49 @@ pub enum Verb {
     },
     /// What is found on this computer and in this build
     Doctor,
+}
+
+/// Which traffic on which mesh.
+#[derive(Args)]
+pub struct Traffic {
+    /// The name of a built-in chip with a mesh, or a path to a chip file
+    #[arg(long, default_value = "booksim-mesh")]
+    pub chip: String,
+    /// Change a value of the chip file, such as network.vcs=4 (repeatable)
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// uniform, transpose, bit-complement, bit-reverse, tornado, neighbour, or
+    /// hotspot:CORE[+CORE...]=SHARE
+    #[arg(long, default_value = "uniform")]
+    pub pattern: String,
+    /// Flits per core and cycle, such as 0.1, 0.05,0.1 or 0.02..0.3:+0.02
+    /// [default: from 0.02 in steps of 0.02 until the mesh is saturated]
+    #[arg(long, value_name = "RATES")]
+    pub rate: Option<String>,
+    /// Flits per packet
+    #[arg(long, value_name = "FLITS", default_value_t = 4)]
+    pub packet: u32,
+    /// Cycles before the measurement
+    #[arg(long, value_name = "CYCLES", default_value_t = 3000)]
+    pub warmup: u64,
+    /// Cycles of the measurement
+    #[arg(long, value_name = "CYCLES", default_value_t = 10_000)]
+    pub measure: u64,
+    /// Most cycles after the measurement until its packets have arrived
+    #[arg(long, value_name = "CYCLES", default_value_t = 30_000)]
+    pub drain: u64,
+    /// Seed of the random numbers
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Send the packets of a file with lines `cycle src dst flits` instead of a pattern
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["pattern", "rate", "packet", "plot"])]
+    pub trace_file: Option<String>,
+    /// Write every point to a CSV file
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub csv: Option<String>,
+    /// Draw an SVG: latency against offered load, with the saturation point
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub plot: Option<String>,
 }
 
 /// Pictures of one run.
@@ -158,6 +208,9 @@ pub struct Scene {
     /// The name of a built-in chip, or a path to a chip file
     #[arg(long, default_value = "park2019-bus")]
     pub chip: String,
+    /// Change a value of the chip file, such as endpoint.ready=2 (repeatable)
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
     /// sim, the chip in virtual time, or host, this computer's cores
     #[arg(long, default_value = "sim")]
     pub machine: String,

@@ -2,14 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-use corecast_core::{Collective, Request, algorithm};
+use corecast_core::{Collective, Grid, Request, algorithm};
 use corecast_machine::{Job, Machine as _, RunOptions};
 use corecast_machine_sim::SimMachine;
-use serde_json::json;
+use corecast_sim::network::mesh::{Ejection, MeshSpec, RouterSpec};
+use corecast_sim::traffic::{Load, Pattern, run};
+use serde_json::{Value, json};
 
 use crate::doctor;
 use crate::failure::Failure;
-use crate::output::Answer;
+use crate::output::{Answer, table};
 use crate::scene;
 
 const RANKS: u32 = 32;
@@ -42,13 +44,17 @@ pub fn answer(what: &str) -> Result<Answer, Failure> {
         runs += 1;
     }
     let seconds = begin.elapsed().as_secs_f64();
+    let meshes = meshes()?;
     let (runs_per_s, events_per_s) = (runs as f64 / seconds, events as f64 / seconds);
     let (cores, model) = (doctor::cores(), doctor::cpu_model());
     let text = format!(
         "binomial broadcast of 64 bytes over {RANKS} ranks on park2019-bus, {runs} runs\n\
          {runs_per_s:.0} runs/s, {events_per_s:.0} events/s, {:.1} us per run\n\
-         on {model}, {cores} cores usable, one used\n",
-        1e6 / runs_per_s
+         \nuniform traffic at half of saturation, flit by flit\n{}\
+         peak memory {}; on {model}, {cores} cores usable, one used\n",
+        1e6 / runs_per_s,
+        meshes_table(&meshes),
+        peak_memory_mib().map_or("unknown".to_owned(), |mib| format!("{mib} MiB")),
     );
     let json = json!({
         "ranks": RANKS,
@@ -56,6 +62,8 @@ pub fn answer(what: &str) -> Result<Answer, Failure> {
         "runs_per_s": runs_per_s,
         "events_per_s": events_per_s,
         "us_per_run": 1e6 / runs_per_s,
+        "meshes": meshes.iter().map(MeshSpeed::object).collect::<Vec<_>>(),
+        "peak_memory_mib": peak_memory_mib(),
         "cpu_model": model,
         "cores": cores,
     });
@@ -64,4 +72,78 @@ pub fn answer(what: &str) -> Result<Answer, Failure> {
         json,
         failed: Vec::new(),
     })
+}
+
+/// How fast one mesh is simulated.
+struct MeshSpeed {
+    side: u32,
+    vcs: u32,
+    flit_hops_per_s: f64,
+    cycles_per_s: f64,
+}
+
+impl MeshSpeed {
+    fn object(&self) -> Value {
+        json!({
+            "side": self.side,
+            "vcs": self.vcs,
+            "flit_hops_per_s": self.flit_hops_per_s,
+            "cycles_per_s": self.cycles_per_s,
+        })
+    }
+}
+
+/// Square meshes of BookSim2's router.
+fn meshes() -> Result<Vec<MeshSpeed>, Failure> {
+    let cases = [(8, 1), (16, 1), (32, 1), (64, 1), (8, 4), (64, 4)];
+    let measure = |(side, vcs): (u32, u32)| {
+        let spec = MeshSpec {
+            grid: Grid::mesh(side, side),
+            router: RouterSpec::booksim(vcs, 8),
+            ejection: Ejection::Sink,
+        };
+        // With one channel this router saturates at about 0.46 of the bisection bound, 4 / side.
+        let rate = 0.5 * 0.46 * 4.0 / f64::from(side);
+        let load = Load {
+            rate,
+            warmup: 0,
+            measure: 8_000_000 / u64::from(side * side),
+            drain: 100_000,
+            ..Load::default()
+        };
+        let begin = Instant::now();
+        let point = run(&spec, &Pattern::Uniform, &load)
+            .map_err(|error| Failure::library(&error).help("this is a bug"))?;
+        let seconds = begin.elapsed().as_secs_f64();
+        Ok(MeshSpeed {
+            side,
+            vcs,
+            flit_hops_per_s: point.flit_hops as f64 / seconds,
+            cycles_per_s: point.cycles as f64 / seconds,
+        })
+    };
+    cases.into_iter().map(measure).collect()
+}
+
+fn meshes_table(meshes: &[MeshSpeed]) -> String {
+    let rows = meshes.iter().map(|mesh| {
+        vec![
+            format!("{0} x {0}", mesh.side),
+            mesh.vcs.to_string(),
+            format!("{:.1}", mesh.flit_hops_per_s / 1e6),
+            format!("{:.0}", mesh.cycles_per_s),
+        ]
+    });
+    let header = ["mesh", "channels", "M flit-hops/s", "cycles/s"];
+    table(&header, 1..4, rows.collect())
+}
+
+/// The most memory this process has used, where the system says so.
+fn peak_memory_mib() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kib / 1024)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use corecast_render::{LineChart, Series, WinnerMap};
+use corecast_render::{LineChart, Scale, Series, WinnerMap};
 use serde_json::Value;
 
 use crate::args::Scene;
@@ -110,6 +110,8 @@ fn chart(stage: &Stage<'_>, series: BTreeMap<&'static str, Vec<(f64, f64)>>) -> 
         },
         x_label: "size (bytes)".to_owned(),
         y_label: "makespan / lower bound".to_owned(),
+        x_scale: Scale::Log2,
+        marks: Vec::new(),
         series: series
             .into_iter()
             .map(|(name, points)| Series {

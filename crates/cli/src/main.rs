@@ -17,6 +17,7 @@ mod scene;
 mod show;
 mod size;
 mod style;
+mod traffic;
 mod verify;
 
 use std::process::ExitCode;
@@ -59,6 +60,7 @@ fn answer(verb: &Verb) -> Result<Answer, Failure> {
             compare::answer(scene, csv.as_deref(), plot.as_deref())
         }
         Verb::Reproduce { paper, plot } => reproduce::answer(paper.as_deref(), plot.as_deref()),
+        Verb::Traffic(traffic) => traffic::answer(traffic),
         Verb::Bench { what } => bench::answer(what),
         Verb::Doctor => Ok(doctor::answer()),
     }

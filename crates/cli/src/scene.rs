@@ -60,6 +60,23 @@ pub fn chip(name: &str) -> Result<Chip, Failure> {
     })
 }
 
+/// A chip by name or file, with changes of the form KEY=VALUE.
+pub fn changed_chip(name: &str, changes: &[String]) -> Result<Chip, Failure> {
+    if changes.is_empty() {
+        return chip(name);
+    }
+    chip(name)?; // a wrong name in its own words
+    let change = |text: &String| {
+        let (key, value) = text.split_once('=').ok_or_else(|| {
+            Failure::input(format!("--set: `{text}` has no `=`"))
+                .help("write KEY=VALUE, such as network.vcs=4; `corecast show chip` lists the keys")
+        })?;
+        Ok((key.trim().to_owned(), value.trim().to_owned()))
+    };
+    let changes = changes.iter().map(change).collect::<Result<Vec<_>, _>>()?;
+    corecast_chip::find_changed(name, &changes).map_err(|error| Failure::library(&error))
+}
+
 /// A collective by name.
 pub fn collective(name: &str) -> Result<Collective, Failure> {
     Collective::from_name(name).ok_or_else(|| {
@@ -80,7 +97,7 @@ fn find(collective: Collective, name: &str) -> Result<&'static dyn Algorithm, Fa
 impl<'a> Stage<'a> {
     /// Checks everything that does not depend on the algorithm.
     pub fn new(scene: &'a Scene, algorithm_default: &str) -> Result<Self, Failure> {
-        let chip = chip(&scene.chip)?;
+        let chip = changed_chip(&scene.chip, &scene.set)?;
         if !MACHINES.iter().any(|(name, _)| *name == scene.machine) {
             let known = MACHINES.map(|(name, _)| name);
             return Err(Failure::unknown(

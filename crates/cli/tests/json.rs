@@ -48,7 +48,11 @@ fn documented(heading: &str) -> BTreeSet<String> {
 
 #[test]
 fn every_field_is_documented_and_every_documented_field_exists() {
-    let verbs: [(&[&str], &[&str]); 11] = [
+    let verbs: [(&[&str], &[&str]); 12] = [
+        (
+            &["traffic --json"],
+            &["traffic --rate 0.05 --measure 100 --warmup 0"],
+        ),
         (&["run --json"], &["run bcast", "run bcast --machine host"]),
         (&["run --json"], &["compare bcast --ranks 2,4"]),
         (&["run --json", "explain --json"], &["explain bcast"]),

@@ -28,18 +28,41 @@ pub mod udn;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use corecast_chip::{Chip, System};
+use corecast_chip::{Chip, Mesh, System};
 use corecast_core::{Rank, Request};
 use corecast_machine::{
     Endpoint, Job, Machine, Program, ProgramRun, Programs, Report, RunError, RunOptions, Time,
     cycle_first, interpreter,
 };
+use corecast_sim::network::mesh::{Ejection, MeshSpec, RouterSpec};
 use corecast_sim::{Executor, Outcome};
 
 use books::Books;
 use endpoint::MpeEndpoint;
 use fabric::Fabric;
 use udn::{Net, UdnEndpoint};
+
+/// A chip's mesh as the simulator takes it, with cores that take every flit at once.
+#[must_use]
+pub fn mesh_spec(mesh: &Mesh) -> MeshSpec {
+    MeshSpec {
+        grid: mesh.grid,
+        router: RouterSpec {
+            vcs: mesh.vcs,
+            buffer_flits: mesh.buffer_flits,
+            routing: mesh.routing_cycles,
+            vc_allocation: mesh.vc_allocation_cycles,
+            switch: mesh.switch_cycles,
+            link: mesh.link_cycles,
+            link_interval: mesh.link_interval_cycles,
+            turn: mesh.turn_cycles,
+            credit: mesh.credit_cycles,
+            injection: mesh.injection_cycles,
+            ejection: mesh.ejection_cycles,
+        },
+        ejection: Ejection::Sink,
+    }
+}
 
 /// A chip in virtual time.
 #[derive(Clone, Debug)]

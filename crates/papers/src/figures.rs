@@ -1,6 +1,6 @@
 //! The papers' figures, redrawn from our runs.
 
-use corecast_render::{LineChart, Series};
+use corecast_render::{LineChart, Scale, Series};
 
 use crate::bench::{Bench, PaperError, ongoing, powers_of_two};
 
@@ -44,6 +44,8 @@ pub(crate) fn chung2011() -> Result<Vec<Figure>, PaperError> {
                 ),
                 x_label: "broadcast size (bytes)".to_owned(),
                 y_label: "performance increase (%)".to_owned(),
+                x_scale: Scale::Log2,
+                marks: Vec::new(),
                 series,
             };
             figures.push((format!("chung2011-figure{figure}{part}.svg"), chart.svg()));
@@ -76,6 +78,8 @@ pub(crate) fn park2019() -> Result<Vec<Figure>, PaperError> {
             ),
             x_label: "broadcast size (bytes)".to_owned(),
             y_label: "speed-up of APOC over AP".to_owned(),
+            x_scale: Scale::Log2,
+            marks: Vec::new(),
             series,
         };
         figures.push((format!("park2019-figure{figure}.svg"), chart.svg()));

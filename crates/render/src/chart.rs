@@ -1,4 +1,4 @@
-//! Line charts over a logarithmic size axis.
+//! Line charts over a size or load axis.
 
 use crate::svg::{Anchor, PALETTE, Svg, number, text_width, ticks};
 
@@ -7,11 +7,20 @@ use crate::svg::{Anchor, PALETTE, Svg, number, text_width, ticks};
 pub struct Series {
     /// Name in the legend.
     pub name: String,
-    /// (x, y) in order of x; every x is positive.
+    /// (x, y) in order of x.
     pub points: Vec<(f64, f64)>,
 }
 
-/// Lines over a base-2 logarithmic x axis. The title should state the message.
+/// How x is drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scale {
+    /// Base-2 logarithmic, for sizes; every x is positive. Ticks are at the points.
+    Log2,
+    /// Linear.
+    Linear,
+}
+
+/// Lines over an x axis. The title should state the message.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LineChart {
     /// Title.
@@ -20,8 +29,12 @@ pub struct LineChart {
     pub x_label: String,
     /// Name and unit of the y axis.
     pub y_label: String,
+    /// How x is drawn.
+    pub x_scale: Scale,
     /// The lines.
     pub series: Vec<Series>,
+    /// Values of x to be marked by a vertical line, with a label each.
+    pub marks: Vec<(f64, String)>,
 }
 
 const WIDTH: f64 = 760.0;
@@ -44,21 +57,34 @@ impl LineChart {
             .iter()
             .flat_map(|series| series.points.iter().copied())
             .collect();
-        let (x_low, x_high) = extent(points.iter().map(|point| point.0.log2()));
+        let scaled = |x: f64| match self.x_scale {
+            Scale::Log2 => x.log2(),
+            Scale::Linear => x,
+        };
+        let marked = self.marks.iter().map(|mark| mark.0);
+        let xs = points.iter().map(|point| point.0).chain(marked);
+        let (mut x_low, x_high) = extent(xs.map(scaled));
+        if self.x_scale == Scale::Linear {
+            x_low = x_low.min(0.0);
+        }
         let (y_min, y_max) = extent(points.iter().map(|point| point.1));
         let y_ticks = ticks(y_min, y_max, 6.0);
         let (y_low, y_high) = (
             y_ticks[0],
             y_ticks[y_ticks.len() - 1].max(y_ticks[0] + 1e-9),
         );
-        let x_of = |x: f64| LEFT + (x.log2() - x_low) / (x_high - x_low) * (RIGHT - LEFT);
+        let x_of = |x: f64| LEFT + (scaled(x) - x_low) / (x_high - x_low) * (RIGHT - LEFT);
         let y_of = |y: f64| BOTTOM - (y - y_low) / (y_high - y_low) * (BOTTOM - TOP);
         for &tick in &y_ticks {
             let y = y_of(tick);
             svg.line((LEFT, y), (RIGHT, y), "#dddddd", 1.0);
             svg.text(LEFT - 8.0, y + 4.0, 12, Anchor::End, &number(tick));
         }
-        let mut x_ticks: Vec<f64> = points.iter().map(|point| point.0).collect();
+        let mut x_ticks: Vec<f64> = match self.x_scale {
+            Scale::Log2 => points.iter().map(|point| point.0).collect(),
+            Scale::Linear => ticks(x_low, x_high, 8.0),
+        };
+        x_ticks.retain(|&tick| scaled(tick) <= x_high + 1e-9);
         x_ticks.sort_by(f64::total_cmp);
         x_ticks.dedup();
         let mut free_from = f64::NEG_INFINITY;
@@ -77,6 +103,18 @@ impl LineChart {
         let middle = (LEFT + RIGHT) / 2.0;
         svg.text(middle, BOTTOM + 45.0, 13, Anchor::Middle, &self.x_label);
         svg.text_upwards(22.0, (TOP + BOTTOM) / 2.0, 13, &self.y_label);
+        for (x, label) in &self.marks {
+            let x = x_of(*x);
+            svg.line((x, TOP), (x, BOTTOM), "#999999", 1.0);
+            // To the left of its line in the right half, so that it stays inside.
+            let is_right = x > (LEFT + RIGHT) / 2.0;
+            let (at, anchor) = if is_right {
+                (x - 5.0, Anchor::End)
+            } else {
+                (x + 5.0, Anchor::Start)
+            };
+            svg.text(at, TOP + 12.0, 11, anchor, label);
+        }
         for (index, series) in self.series.iter().enumerate() {
             let colour = PALETTE[index % PALETTE.len()];
             let line: Vec<(f64, f64)> = series
@@ -122,6 +160,8 @@ mod tests {
             title: "t".into(),
             x_label: "x".into(),
             y_label: "y".into(),
+            x_scale: Scale::Log2,
+            marks: vec![],
             series: vec![Series {
                 name: "s".into(),
                 points,
@@ -159,6 +199,8 @@ mod tests {
                 title: "t".into(),
                 x_label: "x".into(),
                 y_label: "y".into(),
+                x_scale: Scale::Linear,
+                marks: vec![(3.0, "m".into())],
                 series,
             };
             let svg = chart.svg();

@@ -5,11 +5,13 @@
 //! JSON for trace viewers ([`chrome_trace`]). Nothing is measured or decided here.
 //!
 //! ```
-//! use corecast_render::{LineChart, Series};
+//! use corecast_render::{LineChart, Scale, Series};
 //! let chart = LineChart {
 //!     title: "One doubles, the other does not".into(),
 //!     x_label: "bytes".into(),
 //!     y_label: "cycles".into(),
+//!     x_scale: Scale::Log2,
+//!     marks: vec![],
 //!     series: vec![Series { name: "a".into(), points: vec![(1.0, 1.0), (2.0, 2.0)] }],
 //! };
 //! assert!(chart.svg().starts_with("<svg"));
@@ -21,7 +23,7 @@ mod svg;
 mod timeline;
 mod trace;
 
-pub use chart::{LineChart, Series};
+pub use chart::{LineChart, Scale, Series};
 pub use grid::WinnerMap;
 pub use timeline::{TimeAxis, timeline_svg};
 pub use trace::chrome_trace;

@@ -7,12 +7,11 @@ use std::rc::Rc;
 use corecast_chip::{Mesh, Udn};
 use corecast_core::Rank;
 use corecast_machine::{Message, RunOptions, Time};
-use corecast_sim::network::mesh::{
-    CYCLES_MAX, Ejection, Flit, FlitMesh, MeshSpec, Packet, RouterSpec,
-};
+use corecast_sim::network::mesh::{CYCLES_MAX, Ejection, Flit, FlitMesh, MeshSpec, Packet};
 use corecast_sim::{Kernel, Latch, race};
 
 use crate::books::Books;
+use crate::mesh_spec;
 
 /// Queue for data.
 pub(super) const DATA: u32 = 0;
@@ -71,29 +70,6 @@ pub(crate) struct Net {
     poke: RefCell<Option<Rc<Latch>>>,
 }
 
-fn spec(mesh: &Mesh, udn: &Udn) -> MeshSpec {
-    MeshSpec {
-        grid: mesh.grid,
-        router: RouterSpec {
-            vcs: mesh.vcs,
-            buffer_flits: mesh.buffer_flits,
-            routing: mesh.routing_cycles,
-            vc_allocation: mesh.vc_allocation_cycles,
-            switch: mesh.switch_cycles,
-            link: mesh.link_cycles,
-            link_interval: mesh.link_interval_cycles,
-            turn: mesh.turn_cycles,
-            credit: mesh.credit_cycles,
-            injection: mesh.injection_cycles,
-            ejection: mesh.ejection_cycles,
-        },
-        ejection: Ejection::Queues {
-            count: udn.queues,
-            flits: udn.queue_words,
-        },
-    }
-}
-
 impl Net {
     pub(crate) fn new(
         mesh: &Mesh,
@@ -112,7 +88,14 @@ impl Net {
             busy.get(rank as usize)
                 .map_or(0, |&bytes| mesh.flits(bytes))
         };
-        let network = FlitMesh::new(&spec(mesh, udn)).expect("the chip file was checked");
+        let network = FlitMesh::new(&MeshSpec {
+            ejection: Ejection::Queues {
+                count: udn.queues,
+                flits: udn.queue_words,
+            },
+            ..mesh_spec(mesh)
+        })
+        .expect("the chip file was checked");
         Self {
             books: Books::new(ranks),
             costs: Costs {

@@ -19,6 +19,7 @@
 
 mod histogram;
 mod pattern;
+mod trace;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -30,6 +31,7 @@ use crate::network::mesh::{FlitMesh, MeshError, MeshSpec, Packet};
 
 pub use histogram::Histogram;
 pub use pattern::{PATTERN_NAMES, Pattern};
+pub use trace::{TraceError, TraceRun, parse_trace, run_trace};
 
 /// How much is sent, and for how long.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -9,7 +9,7 @@ impl FlitMesh {
         let input = self.channels[channel as usize];
         let place = self.places[(channel * self.capacity + u32::from(input.first)) as usize];
         let packet = &self.packets[(place & FREE) as usize];
-        let (router, local) = (input.router, u32::from(input.local));
+        let (router, local) = (channel / self.inputs, u32::from(input.local));
         let wide = |(x, y): (u16, u16)| (u32::from(x), u32::from(y));
         let at = self.positions[router as usize];
         let hop = self
@@ -53,10 +53,10 @@ impl FlitMesh {
     #[inline]
     pub(super) fn plan(&mut self, index: u32, at: u64) {
         let output = &mut self.outputs[index as usize];
-        if output.planned == at {
+        if output.is_planned {
             return;
         }
-        output.planned = at;
+        output.is_planned = true;
         if at == self.now {
             self.allocating.push(index);
         } else {
@@ -82,24 +82,25 @@ impl FlitMesh {
 
     /// Allocates the free virtual channels of an output.
     pub(super) fn allocate(&mut self, index: u32) {
+        let output = &mut self.outputs[index as usize];
+        output.is_planned = false;
         let Output {
             requests,
             free,
             next_at,
-            inputs_from: base,
             ..
-        } = self.outputs[index as usize];
+        } = *output;
         if requests == 0 || free == 0 {
             return;
         }
         if self.vcs == 1 {
-            if next_at > self.now {
-                return;
-            }
+            debug_assert!(next_at <= self.now, "planned for then");
             let local = first_from(requests, self.vc_pointers[index as usize]);
+            let base = index / self.ports * self.inputs;
             self.grant_channel(index, base + local, local, 0);
             return;
         }
+        let base = index / self.ports * self.inputs;
         // Offers: per request the virtual channels that chose it.
         let mut offers = [0_u16; 64];
         let mut offered = 0_u64;

@@ -21,6 +21,7 @@
 
 mod allocate;
 mod cores;
+mod places;
 mod switch;
 
 use std::collections::VecDeque;
@@ -29,6 +30,7 @@ use corecast_core::Side;
 
 use super::spec::{Ejection, MeshError, MeshSpec, SIDES};
 use super::wheel::Wheel;
+use places::Places;
 
 /// A packet to be sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -136,7 +138,10 @@ enum State {
 
 /// An input's virtual channel. Those of the routers come first, those of the cores' ejection ports
 /// follow; of the latter only the places and the waiting sender are used.
+///
+/// Half a line of the processor's cache: large meshes are bound by memory.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 struct Channel {
     /// Flits may leave from this cycle on.
     next_at: u64,
@@ -145,11 +150,10 @@ struct Channel {
     down: u32,
     /// Agent that waits for a place here.
     waiter: u32,
-    /// The router it belongs to, and its number there.
-    router: u32,
+    /// Flits that have arrived so far, at most 2^32 - 1.
+    flits: u32,
+    /// Its number at its router.
     local: u8,
-    /// Flits that have arrived so far.
-    flits: u64,
     /// Place of the oldest flit, and number of flits.
     first: u16,
     len: u16,
@@ -185,8 +189,9 @@ struct Source {
     is_scheduled: bool,
 }
 
-/// An output port of a router.
+/// An output port of a router. Half a line of the processor's cache.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 struct Output {
     /// Input channels of the router that ask for a virtual channel.
     requests: u64,
@@ -194,13 +199,11 @@ struct Output {
     free: u16,
     /// Channel 0 at the other end, or [`NONE`].
     down: u32,
-    /// First input channel of the router.
-    inputs_from: u32,
     /// With one virtual channel, it can be allocated from this cycle on; with several, the link
     /// takes the next flit from this cycle on.
     next_at: u64,
-    /// Cycle for which the allocation of virtual channels is planned last; avoids planning twice.
-    planned: u64,
+    /// Whether the allocation of virtual channels is planned; avoids planning twice.
+    is_planned: bool,
 }
 
 /// See the module's documentation.
@@ -216,7 +219,7 @@ pub struct FlitMesh {
     /// Coordinates of the routers.
     positions: Vec<(u16, u16)>,
     channels: Vec<Channel>,
-    places: Vec<u64>,
+    places: Places,
     /// First channel of the ejection ports, and how many each of them has.
     ejection: u32,
     lanes: u32,
@@ -274,7 +277,6 @@ impl FlitMesh {
             output: NONE,
             down: NONE,
             waiter: NONE,
-            router: NONE,
             local: 0,
             flits: 0,
             first: 0,
@@ -289,11 +291,10 @@ impl FlitMesh {
         };
         let mut channels = vec![channel; (ejection + cores * lanes) as usize];
         for (index, channel) in (0..ejection).zip(&mut channels) {
-            channel.router = index / (ports * vcs);
             channel.local = (index % (ports * vcs)) as u8;
         }
         let places = ejection * router.buffer_flits + cores * lanes * lane_capacity;
-        let places = vec![free_from(0); places as usize];
+        let places = Places::new(places as usize, free_from(0));
         let output = |index: u32| {
             let (at, port) = (index / ports, index % ports);
             let down = match port.checked_sub(SIDES) {
@@ -314,9 +315,8 @@ impl FlitMesh {
                     0
                 },
                 down: down.unwrap_or(NONE),
-                inputs_from: at * ports * vcs,
                 next_at: 0,
-                planned: u64::MAX,
+                is_planned: false,
             }
         };
         let outputs: Vec<Output> = (0..spec.routers() * ports).map(output).collect();
@@ -414,7 +414,8 @@ impl FlitMesh {
         self.packets.len() == self.unused_packets.len()
     }
 
-    /// Flits that have crossed the link that leaves `router` on `side`.
+    /// Flits that have crossed the link that leaves `router` on `side`; stops counting at 2^32 - 1
+    /// per virtual channel.
     #[must_use]
     pub fn link_flits(&self, router: u32, side: Side) -> u64 {
         let output = &self.outputs[(router * self.ports + side as u32) as usize];
@@ -423,7 +424,7 @@ impl FlitMesh {
         }
         let channels = output.down..output.down + self.vcs;
         channels
-            .map(|channel| self.channels[channel as usize].flits)
+            .map(|channel| u64::from(self.channels[channel as usize].flits))
             .sum()
     }
 
@@ -661,7 +662,7 @@ impl FlitMesh {
     fn arrive(&mut self, channel: u32, flits: u16, arrival: u64) {
         let into = &mut self.channels[channel as usize];
         into.len += flits;
-        into.flits += u64::from(flits);
+        into.flits = into.flits.saturating_add(u32::from(flits));
         match into.state {
             State::Idle => {
                 into.state = State::Routing;

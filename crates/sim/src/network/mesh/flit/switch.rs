@@ -120,7 +120,7 @@ impl FlitMesh {
         if is_sunk {
             let into = &mut self.channels[down as usize];
             into.first = free as u16;
-            into.flits += u64::from(moved);
+            into.flits = into.flits.saturating_add(u32::from(moved));
             self.flits_ejected += u64::from(moved);
         } else if is_ejected {
             self.arrive_in_queue(down, moved, first_arrival);
@@ -136,7 +136,8 @@ impl FlitMesh {
         if !self.has_place(down, channel) {
             return;
         }
-        let Channel { router, local, .. } = self.channels[channel as usize];
+        let router = channel / self.inputs;
+        let local = self.channels[channel as usize].local;
         let requests = &mut self.switch_requests[router as usize];
         if *requests == 0 {
             self.switching.push(router);
@@ -287,7 +288,7 @@ impl FlitMesh {
         } else {
             port.first + 1
         };
-        port.flits += 1;
+        port.flits = port.flits.saturating_add(1);
         self.flits_ejected += 1;
         if is_tail {
             self.deliver(packet, arrival);
@@ -298,7 +299,7 @@ impl FlitMesh {
     fn arrive_in_queue(&mut self, channel: u32, flits: u16, arrival: u64) {
         let queue = &mut self.channels[channel as usize];
         queue.len += flits;
-        queue.flits += u64::from(flits);
+        queue.flits = queue.flits.saturating_add(u32::from(flits));
         if queue.state == State::Starved {
             queue.state = State::Idle;
             let lane = channel - self.ejection;

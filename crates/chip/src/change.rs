@@ -1,0 +1,168 @@
+//! A chip with some of its values changed, for questions of the kind "what if".
+//!
+//! The change is made in the text of the file, so everything that is checked about a file is
+//! checked about the changed one. A changed number is `assumed`: whatever its source was, it is not
+//! the source of the new value.
+//!
+//! ```
+//! let changes = [("network.buffer".to_owned(), "8".to_owned())];
+//! let chip = corecast_chip::find_changed("tilepro64", &changes)?;
+//! let buffer = chip.parameters().find(|p| p.key == "network.buffer").unwrap();
+//! assert_eq!(buffer.value, 8.0);
+//! assert_eq!(buffer.kind, corecast_chip::Provenance::Assumed);
+//! # Ok::<(), corecast_chip::ChipError>(())
+//! ```
+
+use toml_edit::{DocumentMut, Item, Value};
+
+use crate::builtin;
+use crate::chip::Chip;
+use crate::error::ChipError;
+
+/// Keys whose product is the number of cores of a mesh.
+const SHAPE: [&str; 3] = ["width", "height", "cores_per_router"];
+
+/// As [`crate::find`], with the value of each key, such as `network.vcs`, replaced.
+///
+/// If the shape of a mesh is changed, `cores.max` follows.
+///
+/// # Errors
+/// As [`crate::find`]; [`ChipError::NoSuchKey`] for a key that the chip file does not have, and
+/// everything that is refused in a chip file.
+pub fn find_changed(name_or_path: &str, changes: &[(String, String)]) -> Result<Chip, ChipError> {
+    let (text, file) = builtin::text(name_or_path)?;
+    if changes.is_empty() {
+        return Chip::parse(&text, &file);
+    }
+    Chip::parse(&text, &file)?; // its own mistakes first, with their own lines
+    let Ok(mut document) = text.parse::<DocumentMut>() else {
+        return Chip::parse(&text, &file);
+    };
+    for (key, value) in changes {
+        if set(&mut document, key, value).is_none() {
+            return Err(ChipError::NoSuchKey {
+                file,
+                key: key.clone(),
+                known: keys(&document),
+            });
+        }
+    }
+    let is_shape = |key: &str| {
+        key.strip_prefix("network.")
+            .is_some_and(|k| SHAPE.contains(&k))
+    };
+    let is_reshaped = changes.iter().any(|(key, _)| is_shape(key));
+    if is_reshaped && !changes.iter().any(|(key, _)| key == "cores.max") {
+        let side = |key| number(&document, key);
+        if let [Some(width), Some(height), Some(per_node)] = SHAPE.map(side) {
+            let cores = width.saturating_mul(height).saturating_mul(per_node);
+            if cores > 0 {
+                set(&mut document, "cores.max", &cores.to_string());
+            }
+        }
+    }
+    Chip::parse(&document.to_string(), &format!("{file} as changed"))
+}
+
+fn number(document: &DocumentMut, key: &str) -> Option<i64> {
+    document
+        .get("network")?
+        .get(key)?
+        .get("value")?
+        .as_integer()
+}
+
+/// Replaces the value of a dotted key; `None` if there is none.
+fn set(document: &mut DocumentMut, key: &str, value: &str) -> Option<()> {
+    let mut item: &mut Item = document.as_item_mut();
+    for part in key.split('.') {
+        item = item.get_mut(part)?;
+    }
+    if let Some(quantity) = item.as_inline_table_mut() {
+        // What is no number stays a text, and the chip's own check says what is wrong with it.
+        let parsed = value
+            .parse::<Value>()
+            .unwrap_or_else(|_| Value::from(value));
+        *quantity.get_mut("value")? = parsed;
+        quantity.insert("kind", Value::from("assumed"));
+        quantity.insert("source", Value::from("set on the command line"));
+        quantity.remove("fitted_to");
+        return Some(());
+    }
+    *item.as_value_mut()? = Value::from(value);
+    Some(())
+}
+
+/// Every key that can be changed.
+fn keys(document: &DocumentMut) -> Vec<String> {
+    let mut found = Vec::new();
+    collect(document.as_item(), "", &mut found);
+    found
+}
+
+fn collect(item: &Item, path: &str, found: &mut Vec<String>) {
+    let Some(table) = item.as_table() else {
+        found.push(path.to_owned());
+        return;
+    };
+    for (key, item) in table {
+        let path = if path.is_empty() {
+            key.to_owned()
+        } else {
+            format!("{path}.{key}")
+        };
+        collect(item, &path, found);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::NetworkSpec;
+
+    fn changed(name: &str, changes: &[(&str, &str)]) -> Result<Chip, ChipError> {
+        let owned = changes.iter().map(|&(k, v)| (k.to_owned(), v.to_owned()));
+        find_changed(name, &owned.collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_changed_shape_takes_its_cores_along() {
+        let chip = changed(
+            "tilepro64",
+            &[("network.width", "4"), ("network.order", "yx")],
+        );
+        let chip = chip.expect("valid");
+        assert_eq!(chip.cores_max(), 32);
+        let NetworkSpec::Mesh(mesh) = chip.network() else {
+            panic!("a mesh");
+        };
+        assert_eq!((mesh.grid.width, mesh.grid.height), (4, 8));
+        assert_eq!(mesh.grid.order, corecast_core::DimensionOrder::Yx);
+    }
+
+    #[test]
+    fn fitted_numbers_become_assumed() {
+        let chip = changed("park2019-bus", &[("endpoint.order", "3")]).expect("valid");
+        assert_eq!(chip.count(crate::Provenance::Fitted), 1);
+    }
+
+    #[test]
+    fn wrong_keys_and_values_are_refused() {
+        let error = |changes| {
+            changed("tilepro64", changes)
+                .expect_err("is refused")
+                .to_string()
+        };
+        let unknown = error(&[("network.vc", "2")]);
+        assert!(unknown.contains("did you mean `network.vcs`?"), "{unknown}");
+        let range = error(&[("network.vcs", "0")]);
+        assert!(range.contains("tilepro64.toml as changed:"), "{range}");
+        assert!(
+            range.contains("`network.vcs` = 0 is out of range"),
+            "{range}"
+        );
+        let text = error(&[("network.vcs", "many")]);
+        assert!(text.contains("a number"), "{text}");
+        assert!(error(&[("network", "1")]).contains("no key `network`"));
+    }
+}
