@@ -1,5 +1,7 @@
-//! The whole of CI as one command, `cargo xtask ci`, and the house rules, `cargo xtask tidy`.
+//! The whole of CI as one command, `cargo xtask ci`; the house rules, `cargo xtask tidy`; the fuzz
+//! targets, `cargo xtask fuzz`.
 
+mod fuzz;
 mod tidy;
 
 use std::path::Path;
@@ -23,18 +25,19 @@ fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
         Some("ci") => ci(),
         Some("tidy") => tidy(),
+        Some("fuzz") => {
+            let seconds = std::env::args().nth(2);
+            fuzz(seconds.and_then(|text| text.parse().ok()))
+        }
         _ => {
-            eprintln!("usage: cargo xtask ci | tidy");
+            eprintln!("usage: cargo xtask ci | tidy | fuzz [SECONDS]");
             ExitCode::from(2)
         }
     }
 }
 
 fn tidy() -> ExitCode {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("xtask lies in the workspace");
-    let findings = tidy::check(root);
+    let findings = tidy::check(root());
     findings.iter().for_each(|finding| eprintln!("{finding}"));
     println!("tidy: {} findings", findings.len());
     if findings.is_empty() {
@@ -60,5 +63,22 @@ fn ci() -> ExitCode {
             return ExitCode::FAILURE;
         }
     }
-    ExitCode::SUCCESS
+    println!("== cargo xtask fuzz");
+    fuzz(None)
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("xtask lies in the workspace")
+}
+
+fn fuzz(seconds: Option<u64>) -> ExitCode {
+    match fuzz::run(root(), seconds) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("failed: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }

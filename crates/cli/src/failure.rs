@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use corecast::size::SizeError;
 use corecast_machine::RunError;
 
 use crate::style;
@@ -91,5 +92,11 @@ impl fmt::Display for Failure {
         let label = style::help("help:");
         let mut helps = self.helps.iter();
         helps.try_for_each(|help| writeln!(f, "  {label} {help}"))
+    }
+}
+
+impl From<SizeError> for Failure {
+    fn from(error: SizeError) -> Self {
+        Self::input(error.message).help(error.help)
     }
 }

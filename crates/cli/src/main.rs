@@ -15,7 +15,6 @@ mod reproduce;
 mod run;
 mod scene;
 mod show;
-mod size;
 mod style;
 mod traffic;
 mod verify;

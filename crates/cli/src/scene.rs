@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use corecast::size;
 use corecast_chip::{Chip, ChipError};
 use corecast_core::{
     Algorithm, BuildError, Collective, ElementType, Rank, ReduceOp, Request, Schedule, algorithm,
@@ -13,7 +14,7 @@ use indicatif::ProgressBar;
 
 use crate::args::Scene;
 use crate::failure::Failure;
-use crate::{progress, size};
+use crate::progress;
 
 /// Most bytes all blocks of one run may have together.
 const TOTAL_BYTES_MAX: u64 = 1 << 30;
@@ -73,7 +74,10 @@ pub fn changed_chip(name: &str, changes: &[String]) -> Result<Chip, Failure> {
         })?;
         Ok((key.trim().to_owned(), value.trim().to_owned()))
     };
-    let changes = changes.iter().map(change).collect::<Result<Vec<_>, _>>()?;
+    let changes = changes
+        .iter()
+        .map(change)
+        .collect::<Result<Vec<_>, Failure>>()?;
     corecast_chip::find_changed(name, &changes).map_err(|error| Failure::library(&error))
 }
 

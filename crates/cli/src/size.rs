@@ -2,17 +2,43 @@
 //!
 //! `K`, `M` and `G` (also `KiB`, `KB`, `k`) are powers of 1024, as message sizes always are.
 
-use crate::failure::Failure;
+use std::fmt;
+
+/// Why a text is no size, and what would be one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SizeError {
+    /// What is wrong.
+    pub message: String,
+    /// What would be right.
+    pub help: String,
+}
+
+impl fmt::Display for SizeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}", self.message, self.help)
+    }
+}
+
+impl std::error::Error for SizeError {}
+
+/// The error about a value of an option.
+fn refusal(option: &str, text: &str, why: &str, help: impl Into<String>) -> SizeError {
+    SizeError {
+        message: format!("{option}: `{text}` {why}"),
+        help: help.into(),
+    }
+}
 
 /// Most values one list may have.
 pub const VALUES_MAX: usize = 4096;
 
-/// One size in bytes.
-pub fn one(option: &str, text: &str) -> Result<u64, Failure> {
-    let refuse = |why: &str| {
-        Failure::input(format!("{option}: `{text}` {why}"))
-            .help("write a whole number, such as 64, 8K, 8KiB or 2M")
-    };
+/// One size in bytes; `option` is how errors call it.
+///
+/// # Errors
+/// What is wrong with the text.
+pub fn one(option: &str, text: &str) -> Result<u64, SizeError> {
+    let help = "write a whole number, such as 64, 8K, 8KiB or 2M";
+    let refuse = |why: &str| refusal(option, text, why, help);
     let text = text.trim();
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);
@@ -33,15 +59,16 @@ pub fn one(option: &str, text: &str) -> Result<u64, Failure> {
     value.ok_or_else(|| refuse("is larger than 64 bits"))
 }
 
-/// A list of sizes and ranges, in the order written.
-pub fn list(option: &str, text: &str) -> Result<Vec<u64>, Failure> {
+/// A list of sizes and ranges, in the order written; `option` is how errors call it.
+///
+/// # Errors
+/// What is wrong with the text; lists have at most [`VALUES_MAX`] values.
+pub fn list(option: &str, text: &str) -> Result<Vec<u64>, SizeError> {
     let mut values = Vec::new();
     for item in text.split(',') {
         if item.trim().is_empty() {
-            return Err(
-                Failure::input(format!("{option}: `{text}` has an empty item"))
-                    .help("separate sizes by single commas, such as 4,64,1K"),
-            );
+            let help = "separate sizes by single commas, such as 4,64,1K";
+            return Err(refusal(option, text, "has an empty item", help));
         }
         match item.split_once("..") {
             None => values.push(one(option, item)?),
@@ -54,11 +81,9 @@ pub fn list(option: &str, text: &str) -> Result<Vec<u64>, Failure> {
     Ok(values)
 }
 
-fn too_many(option: &str, text: &str) -> Failure {
-    Failure::input(format!(
-        "{option}: `{text}` has more than {VALUES_MAX} values"
-    ))
-    .help("take larger steps, such as 1..1M:x2")
+fn too_many(option: &str, text: &str) -> SizeError {
+    let why = format!("has more than {VALUES_MAX} values");
+    refusal(option, text, &why, "take larger steps, such as 1..1M:x2")
 }
 
 fn range(
@@ -67,9 +92,8 @@ fn range(
     first: &str,
     rest: &str,
     values: &mut Vec<u64>,
-) -> Result<(), Failure> {
-    let refuse =
-        |why: &str, help: &str| Err(Failure::input(format!("{option}: `{item}` {why}")).help(help));
+) -> Result<(), SizeError> {
+    let refuse = |why: &str, help: &str| Err(refusal(option, item, why, help));
     let Some((last, step)) = rest.split_once(':') else {
         return refuse(
             "has no step",

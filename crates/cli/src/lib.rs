@@ -1,0 +1,7 @@
+//! What the `corecast` command shares with other programs: the parser of sizes, for its fuzz target.
+//!
+//! ```
+//! assert_eq!(corecast::size::list("--bytes", "1..8:x2"), Ok(vec![1, 2, 4, 8]));
+//! ```
+
+pub mod size;
