@@ -32,6 +32,18 @@ pub enum Unsupported {
         /// An algorithm that takes any number.
         instead: &'static str,
     },
+    /// The algorithm would take too long to plan.
+    #[error("{algorithm} takes at most {max} ranks, not {ranks}; try {instead}")]
+    TooManyRanks {
+        /// Name of the algorithm.
+        algorithm: &'static str,
+        /// Number of ranks asked for.
+        ranks: u32,
+        /// Most ranks it takes.
+        max: u32,
+        /// An algorithm that takes any number.
+        instead: &'static str,
+    },
 }
 
 /// Most messages of a schedule that [`build`] makes. A message is one or two steps of some 40

