@@ -244,6 +244,15 @@ pub struct Scene {
     /// Most children per rank in k-ary trees
     #[arg(long, value_name = "K", help_heading = "Tuning")]
     pub arity: Option<u32>,
+    /// Whether senders wait until their receivers are ready: auto (unless it is proved that no
+    /// queue can overflow without), on or off
+    #[arg(
+        long,
+        value_name = "CHOICE",
+        default_value = "auto",
+        help_heading = "Tuning"
+    )]
+    pub flow_control: String,
     /// A transfer under way at the start, such as 1=32 or 1:2=512 (repeatable)
     #[arg(long, value_name = "SRC[:DST]=BYTES", help_heading = "Surroundings")]
     pub ongoing: Vec<String>,

@@ -101,8 +101,13 @@ pub fn line(certificate: &Certificate) -> String {
         None => claim.name().to_owned(),
         Some(_) => style::bad(&format!("NOT {}", claim.name())),
     });
+    let flow_control = if certificate.has_flow_control {
+        ""
+    } else {
+        ", no flow control"
+    };
     format!(
-        "{}, {}/{} rounds, buffer {} B",
+        "{}, {}/{} rounds, buffer {} B{flow_control}",
         claims.join(", "),
         certificate.rounds,
         certificate.bound_rounds,

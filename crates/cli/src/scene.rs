@@ -5,7 +5,8 @@ use std::str::FromStr;
 use corecast::size;
 use corecast_chip::{Chip, ChipError};
 use corecast_core::{
-    Algorithm, BuildError, Collective, ElementType, Rank, ReduceOp, Request, Schedule, algorithm,
+    Algorithm, BuildError, Collective, ElementType, FlowControl, Rank, ReduceOp, Request, Schedule,
+    algorithm,
 };
 use corecast_machine::{Job, Limits, Machine, Ongoing, Report, RunOptions, Time};
 use corecast_machine_host::HostMachine;
@@ -236,6 +237,13 @@ impl<'a> Stage<'a> {
         tuning.piece_bytes = optional("--piece-bytes", &scene.piece_bytes)?;
         tuning.status_bits = scene.status_bits.unwrap_or(tuning.status_bits);
         tuning.arity = scene.arity.unwrap_or(tuning.arity);
+        let choices = FlowControl::ALL.map(|(name, _)| name);
+        let choice = FlowControl::ALL
+            .into_iter()
+            .find(|(name, _)| *name == scene.flow_control);
+        tuning.flow_control = choice.map(|(_, choice)| choice).ok_or_else(|| {
+            Failure::unknown("flow control", "choices", &scene.flow_control, &choices)
+        })?;
         let request = self.simulated.request(request, &self.options(ranks)?);
         request.check().map_err(|error| Failure::library(&error))?;
         Ok(request)

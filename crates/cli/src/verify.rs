@@ -80,6 +80,8 @@ fn object(stage: &Stage<'_>, certificate: &Certificate, bytes: u64) -> Value {
         "deadlock_free": certificate.is_deadlock_free(),
         "contention_free": certificate.is_contention_free(),
         "max_buffer_bytes": certificate.max_buffer_bytes,
+        "flow_control": certificate.has_flow_control,
+        "max_unread_bytes": certificate.max_unread_bytes,
         "rounds": certificate.rounds,
         "bound_rounds": certificate.bound_rounds,
         "messages": certificate.messages,

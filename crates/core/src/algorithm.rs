@@ -15,8 +15,9 @@ use thiserror::Error;
 
 use crate::algorithms;
 use crate::collective::Collective;
-use crate::request::{Request, RequestError};
+use crate::request::{FlowControl, Request, RequestError};
 use crate::schedule::Schedule;
+use crate::verify::worst_queue;
 
 /// Why an algorithm cannot serve a request; the text is meant for users.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -143,7 +144,32 @@ pub fn build(algorithm: &dyn Algorithm, request: &Request) -> Result<Schedule, B
             deliveries,
         });
     }
-    Ok(schedule)
+    Ok(decide_flow_control(schedule, request))
+}
+
+/// Switches flow control off where asked to, or where it is proved that no queue can overflow.
+fn decide_flow_control(schedule: Schedule, request: &Request) -> Schedule {
+    let is_safe = || {
+        let Some(mut queue) = request.tuning.queue else {
+            return false;
+        };
+        if let Some(bytes) = schedule.piece_bytes() {
+            let words = bytes.div_ceil(queue.word_bytes).max(1);
+            queue.packet_words = queue.packet_words.min(words);
+        }
+        let worst = worst_queue(&schedule, &|bytes| queue.message_words(bytes));
+        worst.is_some_and(|words| words <= queue.words)
+    };
+    let is_off = match request.tuning.flow_control {
+        FlowControl::On => false,
+        FlowControl::Off => true,
+        FlowControl::Auto => is_safe(),
+    };
+    if is_off {
+        schedule.without_flow_control()
+    } else {
+        schedule
+    }
 }
 
 /// Closed form of what a schedule does, as functions of the request.

@@ -18,7 +18,7 @@ use crate::ids::Rank;
 use crate::verify::{LinkId, Routes};
 
 /// The dimension in which a packet travels first.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum DimensionOrder {
     /// East or west first, then north or south.
     Xy,
@@ -71,7 +71,7 @@ impl fmt::Display for Side {
 ///
 /// Rank `r` sits at node `r / per_node`; node `n` at `x = n % width`, `y = n / width`. There may be
 /// fewer ranks than places; the last ones then stay empty.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Grid {
     /// Nodes from west to east, at least 1.
     pub width: u32,

@@ -35,8 +35,10 @@ pub use collective::{Collective, Combine, Spec, Split};
 pub use grid::{DimensionOrder, Grid, Hop, Side};
 pub use ids::{ChunkId, Rank, RoundIdx};
 pub use reduce::{ElementType, ReduceOp};
-pub use request::{LinkCost, Request, RequestError, Tuning};
+pub use request::{FlowControl, LinkCost, Queue, Request, RequestError, Tuning};
 pub use schedule::{
     Arrival, ChunkList, Launch, Op, RecvHalf, Schedule, ScheduleBuilder, SendHalf, Step,
 };
-pub use verify::{Buffering, Certificate, FullCrossbar, LinkId, Routes, Violation, verify};
+pub use verify::{
+    Buffering, Certificate, FullCrossbar, LinkId, Routes, Violation, verify, worst_queue,
+};

@@ -67,6 +67,50 @@ pub struct Tuning {
     pub arity: u32,
     /// What a message costs, for algorithms that choose their part count by a closed form.
     pub link_cost: LinkCost,
+    /// Whether senders wait until their receivers are ready.
+    pub flow_control: FlowControl,
+    /// The machine's receive queues, if messages can overflow them.
+    pub queue: Option<Queue>,
+}
+
+/// Whether senders wait until their receivers are ready.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FlowControl {
+    /// Unless it is proved that no queue can overflow without ([`crate::worst_queue`]).
+    Auto,
+    /// Always.
+    On,
+    /// Never. Queues may overflow, and the network behind them may stop for ever.
+    Off,
+}
+
+impl FlowControl {
+    /// Every choice with its name on the command line.
+    pub const ALL: [(&'static str, Self); 3] =
+        [("auto", Self::Auto), ("on", Self::On), ("off", Self::Off)];
+}
+
+/// A finite queue for arriving messages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Queue {
+    /// Words it holds.
+    pub words: u64,
+    /// Bytes of a word, at least 1.
+    pub word_bytes: u64,
+    /// Words before the payload of every packet.
+    pub header_words: u64,
+    /// Most words of payload in a packet, at least 1.
+    pub packet_words: u64,
+}
+
+impl Queue {
+    /// Words of a message of `bytes` bytes with its headers.
+    #[must_use]
+    pub fn message_words(&self, bytes: u64) -> u64 {
+        let words = bytes.div_ceil(self.word_bytes);
+        let packets = words.div_ceil(self.packet_words).max(1);
+        words.saturating_add(packets.saturating_mul(self.header_words))
+    }
 }
 
 /// Cost of one message of `n` bytes as `sync_cycles + n * cycles_per_byte`.
@@ -89,6 +133,8 @@ impl Default for Tuning {
                 sync_cycles: 8.0,
                 cycles_per_byte: 0.25,
             },
+            flow_control: FlowControl::Auto,
+            queue: None,
         }
     }
 }

@@ -226,6 +226,7 @@ pub struct Schedule {
     launch: Launch,
     status_bits: Option<u32>,
     piece_bytes: Option<u64>,
+    has_flow_control: bool,
     steps: Vec<Step>,
     /// Steps of rank `r` are `steps[first_step[r]..first_step[r + 1]]`.
     first_step: Vec<u32>,
@@ -269,6 +270,21 @@ impl Schedule {
     #[must_use]
     pub fn piece_bytes(&self) -> Option<u64> {
         self.piece_bytes
+    }
+
+    /// Whether a sender waits until its receiver is ready. True unless it was proved or claimed
+    /// that nothing overflows without ([`Schedule::without_flow_control`]). Machines whose messages
+    /// cannot overflow anything ignore it.
+    #[must_use]
+    pub fn has_flow_control(&self) -> bool {
+        self.has_flow_control
+    }
+
+    /// The same schedule, whose senders wait for nobody.
+    #[must_use]
+    pub fn without_flow_control(mut self) -> Self {
+        self.has_flow_control = false;
+        self
     }
 
     /// Number of rounds: one more than the highest label.
@@ -333,6 +349,7 @@ impl Schedule {
             launch: self.launch,
             status_bits: self.status_bits,
             piece_bytes: self.piece_bytes,
+            has_flow_control: self.has_flow_control,
             steps,
             chunk_table: self.chunk_table,
         }
@@ -349,6 +366,7 @@ pub struct ScheduleBuilder {
     launch: Launch,
     status_bits: Option<u32>,
     piece_bytes: Option<u64>,
+    has_flow_control: bool,
     /// Steps per rank; public to [`Schedule::edit`] users through [`ScheduleBuilder::steps_mut`].
     steps: Vec<Vec<Step>>,
     chunk_table: Vec<ChunkId>,
@@ -365,6 +383,7 @@ impl ScheduleBuilder {
             launch: Launch::Independent,
             status_bits: None,
             piece_bytes: None,
+            has_flow_control: true,
             chunk_table: Vec::new(),
         }
     }
@@ -532,6 +551,7 @@ impl ScheduleBuilder {
             launch: self.launch,
             status_bits: self.status_bits,
             piece_bytes: self.piece_bytes,
+            has_flow_control: self.has_flow_control,
             steps,
             first_step,
             chunk_table: self.chunk_table,

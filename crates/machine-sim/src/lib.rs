@@ -29,7 +29,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use corecast_chip::{Chip, Mesh, System};
-use corecast_core::{Rank, Request};
+use corecast_core::{Queue, Rank, Request};
 use corecast_machine::{
     Endpoint, Job, Machine, Program, ProgramRun, Programs, Report, RunError, RunOptions, Time,
     cycle_first, interpreter,
@@ -90,6 +90,15 @@ impl SimMachine {
         request.busy_bytes = options.busy_bytes(request.ranks);
         request.tuning.link_cost = self.chip.link_cost();
         request.grid = self.chip.grid(request.ranks);
+        request.tuning.queue = match self.chip.system() {
+            System::Bus { .. } => None,
+            System::Mesh { mesh, udn } => Some(Queue {
+                words: u64::from(udn.queue_words),
+                word_bytes: mesh.flit_bytes,
+                header_words: udn.header_words,
+                packet_words: udn.packet_words,
+            }),
+        };
         request
     }
 }

@@ -46,8 +46,7 @@ pub const SLOT_RANKS_MAX: u32 = 512;
 
 /// Slots found before: seeking them takes up to some seconds on large grids, and a sweep over
 /// sizes needs the same ones again and again.
-static FOUND: Mutex<BTreeMap<(u32, u32, u32, bool, bool, u32), Arc<Slots>>> =
-    Mutex::new(BTreeMap::new());
+static FOUND: Mutex<BTreeMap<(Grid, u32), Arc<Slots>>> = Mutex::new(BTreeMap::new());
 
 /// Contention-free slots for all pairs of `ranks` ranks on `grid`.
 ///
@@ -59,15 +58,7 @@ pub fn contention_free_slots(grid: &Grid, ranks: u32) -> Arc<Slots> {
         ranks <= SLOT_RANKS_MAX && ranks <= grid.ranks_max(),
         "{ranks} ranks"
     );
-    let is_xy = grid.order == crate::grid::DimensionOrder::Xy;
-    let key = (
-        grid.width,
-        grid.height,
-        grid.per_node,
-        grid.is_torus,
-        is_xy,
-        ranks,
-    );
+    let key = (*grid, ranks);
     let known = |found: &BTreeMap<_, Arc<Slots>>| found.get(&key).cloned();
     // A panic while the lock is held would be one while looking up a key: there is none.
     if let Some(slots) = FOUND.lock().ok().and_then(|found| known(&found)) {

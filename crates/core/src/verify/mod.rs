@@ -8,7 +8,9 @@
 //! 3. *execution* (`execute`): program order with per-pair queues, symbolically: no deadlock
 //!    under rendezvous (or else with the fewest buffered messages per pair), every sent chunk is
 //!    held, every contribution is reduced exactly once, every postcondition holds;
-//! 4. *links*: how many messages share a link in one round under the chip's routing.
+//! 4. *links*: how many messages share a link in one round under the chip's routing;
+//! 5. *queues* (`occupancy`): how much can lie unread at a rank if nobody waits for permission to
+//!    send.
 //!
 //! The verifier is complete for these claims: it inspects every step, not a sample.
 //!
@@ -29,9 +31,11 @@ mod execute;
 mod holdings;
 mod links;
 mod matching;
+mod occupancy;
 mod violation;
 
 pub use links::{FullCrossbar, LinkId, LinkShare, Routes};
+pub use occupancy::worst_queue;
 pub use violation::{Violation, Waiting};
 
 use crate::bounds;
@@ -71,6 +75,11 @@ pub struct Certificate {
     /// Most bytes any rank holds beyond its own input and output: chunks passing through and the
     /// operand of a reduction.
     pub max_buffer_bytes: u64,
+    /// Most payload bytes that can lie unread at any rank if nobody waits for permission to send
+    /// ([`worst_queue`]); `None` if it is not correct or too large for the proof.
+    pub max_unread_bytes: Option<u64>,
+    /// Whether senders wait for permission ([`Schedule::has_flow_control`]).
+    pub has_flow_control: bool,
     /// Number of rounds.
     pub rounds: u32,
     /// Fewest rounds of any schedule of this collective ([`bounds::Bounds::rounds`]).
@@ -119,6 +128,8 @@ pub fn verify(schedule: &Schedule, routes: &dyn Routes) -> Certificate {
         buffering: Buffering::Deadlock,
         busiest_link: None,
         max_buffer_bytes: 0,
+        max_unread_bytes: None,
+        has_flow_control: schedule.has_flow_control(),
         rounds: schedule.rounds(),
         bound_rounds: if schedule.ranks() == 1 {
             0
@@ -136,6 +147,7 @@ pub fn verify(schedule: &Schedule, routes: &dyn Routes) -> Certificate {
         certificate.redundant_bytes = outcome.redundant_bytes;
         certificate.busiest_link = links::busiest(schedule, routes);
         certificate.max_buffer_bytes = buffers::max_bytes(schedule);
+        certificate.max_unread_bytes = worst_queue(schedule, &|bytes| bytes);
         for (_, _, half) in schedule.sends() {
             certificate.messages += 1;
             certificate.payload_bytes += schedule.message_bytes(half.chunks);

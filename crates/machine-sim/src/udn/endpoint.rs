@@ -218,10 +218,15 @@ impl Endpoint for UdnEndpoint {
 
     async fn launch(&mut self, schedule: &Schedule) -> Result<(), RunError> {
         let costs = self.net.costs;
+        self.has_flow_control = schedule.has_flow_control();
+        if !self.has_flow_control {
+            // Packets need not fit into a queue: nobody promises to drain one at a time.
+            self.packet_words = costs.packet_words_max;
+        }
         if let Some(bytes) = schedule.piece_bytes() {
             // Packets are the pieces in which data are forwarded.
             let words = bytes.div_ceil(costs.flit_bytes).max(1);
-            self.packet_words = costs.packet_words.min(words);
+            self.packet_words = self.packet_words.min(words);
         }
         let busy_until = self.net.busy_until[self.rank.index()];
         self.net.kernel.sleep_until(busy_until).await;

@@ -43,8 +43,10 @@ pub(super) struct Costs {
     pub combine: Time,
     pub flit_bytes: u64,
     pub header_words: u64,
-    /// Most words of payload in a packet: all of it fits into a queue.
+    /// Most words of payload in a packet with flow control: all of it fits into a queue.
     pub packet_words: u64,
+    /// Most words of payload in any packet.
+    pub packet_words_max: u64,
 }
 
 /// See the module's documentation.
@@ -106,6 +108,7 @@ impl Net {
                 combine: core(udn.combine_cycles_per_word),
                 flit_bytes: mesh.flit_bytes,
                 header_words: udn.header_words,
+                packet_words_max: udn.packet_words,
                 packet_words: udn
                     .packet_words
                     .min(queue_words.saturating_sub(udn.header_words))
@@ -159,7 +162,7 @@ impl Net {
         let packet = Packet {
             src: self.core_of[label.from.index()],
             dst: self.core_of[to.index()],
-            flits: (label.words + self.costs.header_words) as u32, // at most a queue's words
+            flits: (label.words + self.costs.header_words) as u32, // at most 4096 + 64
             flit_interval: self.flit_interval,
             queue,
             reports_injection: true,

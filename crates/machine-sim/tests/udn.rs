@@ -1,0 +1,193 @@
+//! The message layer over a mesh: its costs, its flow control, and what happens without it.
+
+use corecast_chip::{Chip, find_changed};
+use corecast_core::{Collective, FlowControl, Request, Schedule, algorithm};
+use corecast_machine::{Job, Machine, Report, RunError, RunOptions};
+use corecast_machine_sim::SimMachine;
+
+fn chip(changes: &[(&str, &str)]) -> Chip {
+    let owned = changes.iter().map(|&(k, v)| (k.to_owned(), v.to_owned()));
+    find_changed("tilepro64", &owned.collect::<Vec<_>>()).expect("valid")
+}
+
+fn schedule(
+    machine: &SimMachine,
+    collective: Collective,
+    name: &str,
+    (ranks, bytes): (u32, u64),
+    flow_control: FlowControl,
+) -> Schedule {
+    let mut request = Request::new(collective, ranks, bytes);
+    request.tuning.flow_control = flow_control;
+    let request = machine.request(request, &RunOptions::default());
+    let algorithm = algorithm::find(collective, name).expect("registered");
+    algorithm::build(algorithm, &request).expect("fits")
+}
+
+fn run(machine: &SimMachine, schedule: &Schedule) -> Result<Report, RunError> {
+    machine.run(&Job::new(schedule))
+}
+
+/// Cycles of a broadcast from rank 0 to rank 1.
+fn one_message(changes: &[(&str, &str)], bytes: u64, flow_control: FlowControl) -> u64 {
+    let chip = chip(changes);
+    let machine = SimMachine::new(&chip);
+    let schedule = schedule(
+        &machine,
+        Collective::Bcast,
+        "linear",
+        (2, bytes),
+        flow_control,
+    );
+    let report = run(&machine, &schedule).expect("runs");
+    assert!(report.delivered());
+    report.makespan.ps() / chip.reference_clock().period_ps
+}
+
+const FREE: [(&str, &str); 3] = [
+    ("endpoint.call", "0"),
+    ("endpoint.send", "0"),
+    ("endpoint.recv", "0"),
+];
+
+#[test]
+fn every_cost_of_a_message_shows_once() {
+    let base = one_message(&FREE, 40, FlowControl::Off);
+    // 2 header words and 10 of payload are written one per cycle; the last is read a cycle after
+    // it has come: injection, two routers, ejection, reading.
+    assert_eq!(base, 11 + 1 + 1 + 1 + 1);
+    for (key, cycles) in [("endpoint.call", 7), ("endpoint.send", 7)] {
+        let mut changes = FREE.to_vec();
+        changes.push((key, "7"));
+        assert_eq!(
+            one_message(&changes, 40, FlowControl::Off),
+            base + cycles,
+            "{key}"
+        );
+    }
+    // The receiver's cost is hidden while the message is on its way, up to the first word.
+    let mut changes = FREE.to_vec();
+    changes.push(("endpoint.recv", "100"));
+    assert_eq!(one_message(&changes, 40, FlowControl::Off), 100 + 12);
+    let slow = [FREE[0], FREE[1], FREE[2], ("endpoint.inject", "3")];
+    assert_eq!(one_message(&slow, 40, FlowControl::Off), base + 2 * 11);
+}
+
+#[test]
+fn flow_control_costs_a_ready_per_packet() {
+    let without = one_message(&FREE, 40, FlowControl::Off);
+    let with = one_message(&FREE, 40, FlowControl::On);
+    // The ready has two header words, and they travel and are read as the words of a message.
+    assert_eq!(with - without, 1 + 1 + 1 + 1 + 1);
+    let packets = |bytes| {
+        one_message(&FREE, bytes, FlowControl::On) - one_message(&FREE, bytes, FlowControl::Off)
+    };
+    assert!(
+        packets(4 * 116 * 4) > 3 * packets(4 * 116),
+        "four packets, four readies"
+    );
+}
+
+#[test]
+fn flow_control_goes_only_with_a_proof() {
+    let machine = SimMachine::new(&chip(&[]));
+    let decide = |collective, name, size| {
+        let schedule = schedule(&machine, collective, name, size, FlowControl::Auto);
+        assert!(run(&machine, &schedule).expect("runs").delivered());
+        schedule.has_flow_control()
+    };
+    assert!(!decide(Collective::Bcast, "binomial", (16, 400)));
+    assert!(
+        decide(Collective::Bcast, "binomial", (16, 500)),
+        "125 words and a header"
+    );
+    assert!(
+        !decide(Collective::Gather, "linear", (16, 20)),
+        "15 messages of 7 words"
+    );
+    assert!(
+        decide(Collective::Gather, "linear", (16, 24)),
+        "15 messages of 8 words"
+    );
+}
+
+#[test]
+fn without_proof_the_mesh_can_fill_up_and_stop_for_ever() {
+    let machine = SimMachine::new(&chip(&[]));
+    // Everybody writes a long message before reading one.
+    let size = (9, 4000);
+    let with = schedule(
+        &machine,
+        Collective::Alltoall,
+        "pairwise",
+        size,
+        FlowControl::Auto,
+    );
+    assert!(with.has_flow_control());
+    assert!(run(&machine, &with).expect("runs").delivered());
+    let mut builder = with.clone().edit();
+    for rank in with.all_ranks() {
+        // Sends first, then receives: fine with unlimited buffers, deadly with these.
+        let steps = std::mem::take(builder.steps_mut(rank));
+        let (mut sends, mut recvs) = (Vec::new(), Vec::new());
+        for step in steps {
+            let (send, recv) = (
+                step.send_half().expect("both"),
+                step.recv_half().expect("both"),
+            );
+            sends.push(corecast_core::Step {
+                op: corecast_core::Op::Send {
+                    to: send.to,
+                    chunks: send.chunks,
+                },
+                ..step
+            });
+            recvs.push(corecast_core::Step {
+                op: corecast_core::Op::Recv {
+                    from: recv.from,
+                    chunks: recv.chunks,
+                    arrival: recv.arrival,
+                },
+                ..step
+            });
+        }
+        builder
+            .steps_mut(rank)
+            .extend(sends.into_iter().chain(recvs));
+    }
+    let unsuitable = builder.finish().without_flow_control();
+    let error = run(&machine, &unsuitable).expect_err("the mesh is full");
+    let RunError::Deadlock { blocked, .. } = error else {
+        panic!("{error}");
+    };
+    assert!(!blocked.is_empty());
+}
+
+#[test]
+fn runs_repeat() {
+    let machine = SimMachine::new(&chip(&[]));
+    let size = (16, 64);
+    let exchange = schedule(
+        &machine,
+        Collective::Alltoall,
+        "pairwise",
+        size,
+        FlowControl::Auto,
+    );
+    let (a, b) = (run(&machine, &exchange), run(&machine, &exchange));
+    let (a, b) = (a.expect("runs"), b.expect("runs"));
+    assert_eq!(a.first_difference(&b), None);
+    assert_eq!(a.trace_hash, b.trace_hash);
+}
+
+#[test]
+fn contention_free_slots_are_not_slower_than_their_messages_one_by_one() {
+    // Every message of a slot has its links for itself: doubling the ranks of a slot costs nothing.
+    let machine = SimMachine::new(&chip(&[]));
+    let time = |name| {
+        let size = (16, 64);
+        let exchange = schedule(&machine, Collective::Alltoall, name, size, FlowControl::On);
+        run(&machine, &exchange).expect("runs").makespan
+    };
+    assert!(time("contention-free") < time("linear"));
+}
