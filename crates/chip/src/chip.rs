@@ -9,7 +9,7 @@
 //! assert_eq!(chip.bound_cycles(&request), 11 + 16);
 //! ```
 
-use corecast_core::{FullCrossbar, Grid, LinkCost, LinkId, Rank, Request, Routes};
+use corecast_core::{FullCrossbar, Grid, LinkCost, LinkId, Rank, Request, RouteTree, Routes};
 
 use crate::bound;
 use crate::builtin;
@@ -228,6 +228,13 @@ impl Routes for ChipRoutes {
         match self {
             Self::Crossbar => FullCrossbar.visit_links(from, to, visit),
             Self::Grid(grid) => grid.visit_links(from, to, visit),
+        }
+    }
+
+    fn visit_tree(&self, tree: &RouteTree, visit: &mut dyn FnMut(LinkId)) {
+        match self {
+            Self::Crossbar => FullCrossbar.visit_tree(tree, visit),
+            Self::Grid(grid) => grid.visit_tree(tree, visit),
         }
     }
 }

@@ -15,6 +15,7 @@
 use std::fmt;
 
 use crate::ids::Rank;
+use crate::multicast::RouteTree;
 use crate::verify::{LinkId, Routes};
 
 /// The dimension in which a packet travels first.
@@ -378,6 +379,16 @@ impl Routes for Grid {
         let (src, dst) = (self.node_of(from), self.node_of(to));
         self.visit_route(src, dst, &mut |node, hop| visit(self.link(node, hop.side)));
         visit(self.ejection(to));
+    }
+
+    /// Every link of the tree carries the message once.
+    fn visit_tree(&self, tree: &RouteTree, visit: &mut dyn FnMut(LinkId)) {
+        visit(self.injection(tree.root()));
+        for (parent, rank) in tree.edges() {
+            let (from, to) = (self.node_of(parent), self.node_of(rank));
+            self.visit_route(from, to, &mut |node, hop| visit(self.link(node, hop.side)));
+            visit(self.ejection(rank));
+        }
     }
 }
 

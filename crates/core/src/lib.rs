@@ -22,6 +22,7 @@ pub mod bounds;
 pub mod collective;
 pub mod grid;
 pub mod ids;
+pub mod multicast;
 pub mod pattern;
 pub mod reduce;
 pub mod request;
@@ -34,6 +35,7 @@ pub use algorithm::{Algorithm, BuildError, Cost, Unsupported};
 pub use collective::{Collective, Combine, Spec, Split};
 pub use grid::{DimensionOrder, Grid, Hop, Side};
 pub use ids::{ChunkId, Rank, RoundIdx};
+pub use multicast::{Multicast, RouteTree};
 pub use reduce::{ElementType, ReduceOp};
 pub use request::{FlowControl, LinkCost, Queue, Request, RequestError, Tuning};
 pub use schedule::{

@@ -13,8 +13,11 @@
 //! assert_eq!(schedule.steps(Rank(1)).len(), 1);
 //! ```
 
+use std::sync::Arc;
+
 use crate::collective::Spec;
 use crate::ids::{ChunkId, Rank, RoundIdx};
+use crate::multicast::{Multicast, RouteTree};
 
 /// A list of chunks kept in the schedule's table; read it with [`Schedule::chunks`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -227,6 +230,7 @@ pub struct Schedule {
     status_bits: Option<u32>,
     piece_bytes: Option<u64>,
     has_flow_control: bool,
+    multicasts: Vec<Multicast>,
     steps: Vec<Step>,
     /// Steps of rank `r` are `steps[first_step[r]..first_step[r + 1]]`.
     first_step: Vec<u32>,
@@ -278,6 +282,25 @@ impl Schedule {
     #[must_use]
     pub fn has_flow_control(&self) -> bool {
         self.has_flow_control
+    }
+
+    /// Sends that are one multicast where the machine has a network for it.
+    #[must_use]
+    pub fn multicasts(&self) -> &[Multicast] {
+        &self.multicasts
+    }
+
+    /// The multicast that step `step` of `rank` belongs to, with its index.
+    #[must_use]
+    pub fn multicast_of(&self, rank: Rank, step: usize) -> Option<(usize, &Multicast)> {
+        let mut multicasts = self.multicasts.iter().enumerate();
+        multicasts.find(|(_, multicast)| {
+            if rank == multicast.tree.root() {
+                multicast.sends().contains(&step)
+            } else {
+                multicast.steps[rank.index()] as usize == step
+            }
+        })
     }
 
     /// The same schedule, whose senders wait for nobody.
@@ -336,7 +359,7 @@ impl Schedule {
         })
     }
 
-    /// Takes the schedule apart so that steps can be changed.
+    /// Takes the schedule apart so that steps can be changed. Its multicasts become plain sends.
     #[must_use]
     pub fn edit(self) -> ScheduleBuilder {
         let steps = self
@@ -350,6 +373,7 @@ impl Schedule {
             status_bits: self.status_bits,
             piece_bytes: self.piece_bytes,
             has_flow_control: self.has_flow_control,
+            multicasts: Vec::new(),
             steps,
             chunk_table: self.chunk_table,
         }
@@ -367,6 +391,7 @@ pub struct ScheduleBuilder {
     status_bits: Option<u32>,
     piece_bytes: Option<u64>,
     has_flow_control: bool,
+    multicasts: Vec<Multicast>,
     /// Steps per rank; public to [`Schedule::edit`] users through [`ScheduleBuilder::steps_mut`].
     steps: Vec<Vec<Step>>,
     chunk_table: Vec<ChunkId>,
@@ -384,6 +409,7 @@ impl ScheduleBuilder {
             status_bits: None,
             piece_bytes: None,
             has_flow_control: true,
+            multicasts: Vec::new(),
             chunk_table: Vec::new(),
         }
     }
@@ -474,6 +500,29 @@ impl ScheduleBuilder {
         );
     }
 
+    /// Appends one message from the tree's root to every other rank: sends that are one multicast.
+    ///
+    /// # Panics
+    /// If the tree is not one over all ranks.
+    pub fn multicast(&mut self, round: u32, tree: Arc<RouteTree>, chunks: &[ChunkId]) {
+        assert_eq!(tree.ranks(), self.spec.ranks(), "a tree over all ranks");
+        if tree.ranks() == 1 {
+            return;
+        }
+        let next = |steps: &Vec<Step>| u32::try_from(steps.len()).expect("steps fit in 32 bits");
+        let steps: Vec<u32> = self.steps.iter().map(next).collect();
+        let first_step = steps[tree.root().index()];
+        let list = self.list(chunks);
+        for (_, rank) in tree.edges() {
+            self.deliver(round, tree.root(), rank, list, Arrival::Store);
+        }
+        self.multicasts.push(Multicast {
+            tree,
+            first_step,
+            steps,
+        });
+    }
+
     /// Appends one round of messages `(from, to, chunks)` that travel at the same time: a rank
     /// that sends and receives does both in one [`Op::Exchange`], so nothing can deadlock.
     ///
@@ -552,6 +601,7 @@ impl ScheduleBuilder {
             status_bits: self.status_bits,
             piece_bytes: self.piece_bytes,
             has_flow_control: self.has_flow_control,
+            multicasts: self.multicasts,
             steps,
             first_step,
             chunk_table: self.chunk_table,

@@ -191,3 +191,56 @@ fn contention_free_slots_are_not_slower_than_their_messages_one_by_one() {
     };
     assert!(time("contention-free") < time("linear"));
 }
+
+/// Cycles until each rank has finished a static-route broadcast of `words` words from rank 0.
+fn static_route(ranks: u32, words: u64, late: &[u64]) -> Vec<u64> {
+    let mut changes = FREE.to_vec();
+    changes.push(("endpoint.route", "10"));
+    let chip = chip(&changes);
+    let machine = SimMachine::new(&chip);
+    let size = (ranks, 4 * words);
+    let schedule = schedule(
+        &machine,
+        Collective::Bcast,
+        "static-route",
+        size,
+        FlowControl::Auto,
+    );
+    let cycle = chip.reference_clock().period_ps;
+    let late = late
+        .iter()
+        .map(|&cycles| corecast_machine::Time::from_ps(cycles * cycle));
+    let options = RunOptions {
+        late: late.collect(),
+        ..RunOptions::default()
+    };
+    let job = Job {
+        options,
+        ..Job::new(&schedule)
+    };
+    let report = machine.run(&job).expect("runs");
+    assert!(report.delivered());
+    report.finish.iter().map(|time| time.ps() / cycle).collect()
+}
+
+#[test]
+fn a_static_route_costs_its_configuration_and_a_cycle_per_hop_and_word() {
+    // 3 x 3: rank 0 in the corner. Route 10, the first word a cycle later, a hop each, read in 1.
+    let finish = static_route(9, 1, &[]);
+    assert_eq!(finish[0], 10 + 1);
+    for (rank, hops) in [(1, 1), (2, 2), (3, 1), (4, 2), (8, 4)] {
+        assert_eq!(finish[rank], 10 + 1 + hops + 1, "rank {rank}");
+    }
+    let longer = static_route(9, 20, &[]);
+    assert_eq!(longer[8], finish[8] + 19);
+}
+
+#[test]
+fn a_late_core_holds_up_those_behind_it_and_nobody_else() {
+    // Rank 1 comes late: rank 2 is behind it in the row, rank 3 in the column is not.
+    let finish = static_route(9, 4, &[0, 1000]);
+    let on_time = static_route(9, 4, &[]);
+    assert_eq!(finish[3], on_time[3]);
+    assert_eq!(finish[1], 1000 + 10 + 4);
+    assert_eq!(finish[2], 1000 + 10 + 1 + 4);
+}

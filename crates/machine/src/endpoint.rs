@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use corecast_core::{Rank, Schedule, Step};
+use corecast_core::{Rank, RouteTree, Schedule, Step};
 use corecast_sim::Time;
 
 use crate::activity::Activity;
@@ -55,6 +55,29 @@ pub trait Endpoint {
 
     /// Receives a message.
     async fn recv(&mut self, from: Rank) -> Result<Message, RunError>;
+
+    /// Sends a message to all other ranks, as multicast number `index` of the schedule. Machines
+    /// without a network for it send to one after the other.
+    async fn multicast(
+        &mut self,
+        _index: usize,
+        tree: &RouteTree,
+        message: Message,
+    ) -> Result<(), RunError> {
+        for (_, rank) in tree.edges() {
+            self.send(rank, message.clone()).await?;
+        }
+        Ok(())
+    }
+
+    /// Receives the message of multicast number `index`.
+    async fn recv_multicast(
+        &mut self,
+        _index: usize,
+        tree: &RouteTree,
+    ) -> Result<Message, RunError> {
+        self.recv(tree.root()).await
+    }
 
     /// Sends and receives at once; returns the received message when both are done.
     async fn exchange(

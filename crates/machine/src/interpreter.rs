@@ -30,7 +30,18 @@ impl Program for Walk<'_> {
         for (index, step) in steps.iter().enumerate() {
             endpoint.at_step(index, step);
             let gather = |held: &Held, chunks| gather(schedule, held, rank, index, chunks);
+            let multicast = schedule.multicast_of(rank, index);
             let arrived = match step.op {
+                Op::Send { chunks, .. } if let Some((number, multicast)) = multicast => {
+                    if multicast.sends().start == index {
+                        let message = gather(&held, chunks)?;
+                        endpoint.multicast(number, &multicast.tree, message).await?;
+                    }
+                    continue;
+                }
+                Op::Recv { .. } if let Some((number, multicast)) = multicast => {
+                    endpoint.recv_multicast(number, &multicast.tree).await?
+                }
                 Op::Send { to, chunks } => {
                     endpoint.send(to, gather(&held, chunks)?).await?;
                     continue;

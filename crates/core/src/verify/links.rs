@@ -1,6 +1,7 @@
 //! How many messages share a link in one round.
 
 use crate::ids::{Rank, RoundIdx};
+use crate::multicast::RouteTree;
 use crate::schedule::Schedule;
 
 /// A directed physical connection of a chip.
@@ -11,6 +12,14 @@ pub struct LinkId(pub u32);
 pub trait Routes {
     /// Calls `visit` for every link on the way from one rank to another.
     fn visit_links(&self, from: Rank, to: Rank, visit: &mut dyn FnMut(LinkId));
+
+    /// Calls `visit` for every link that a multicast uses, as often as it does: by default those
+    /// of one message to each receiver.
+    fn visit_tree(&self, tree: &RouteTree, visit: &mut dyn FnMut(LinkId)) {
+        for (_, rank) in tree.edges() {
+            self.visit_links(tree.root(), rank, visit);
+        }
+    }
 }
 
 /// A crossbar: a message uses the output port of its sender and the input port of its receiver.
@@ -40,7 +49,13 @@ pub struct LinkShare {
 /// The most shared link of all rounds; the earliest and lowest of several.
 pub(super) fn busiest(schedule: &Schedule, routes: &dyn Routes) -> Option<LinkShare> {
     let mut uses: Vec<(RoundIdx, LinkId)> = Vec::new();
-    for (rank, _, half) in schedule.sends() {
+    for (rank, index, half) in schedule.sends() {
+        if let Some((_, multicast)) = schedule.multicast_of(rank, index) {
+            if multicast.sends().start == index {
+                routes.visit_tree(&multicast.tree, &mut |link| uses.push((half.round, link)));
+            }
+            continue;
+        }
         routes.visit_links(rank, half.to, &mut |link| uses.push((half.round, link)));
     }
     uses.sort_unstable();

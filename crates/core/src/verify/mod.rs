@@ -82,7 +82,8 @@ pub struct Certificate {
     pub has_flow_control: bool,
     /// Number of rounds.
     pub rounds: u32,
-    /// Fewest rounds of any schedule of this collective ([`bounds::Bounds::rounds`]).
+    /// Fewest rounds of any schedule of this collective ([`bounds::Bounds::rounds`]); 1 for one
+    /// that multicasts.
     pub bound_rounds: u32,
     /// Number of messages.
     pub messages: u64,
@@ -131,10 +132,11 @@ pub fn verify(schedule: &Schedule, routes: &dyn Routes) -> Certificate {
         max_unread_bytes: None,
         has_flow_control: schedule.has_flow_control(),
         rounds: schedule.rounds(),
-        bound_rounds: if schedule.ranks() == 1 {
-            0
-        } else {
-            bounds::log2_ceil(schedule.ranks())
+        bound_rounds: match schedule.ranks() {
+            1 => 0,
+            // One message reaches everybody.
+            _ if !schedule.multicasts().is_empty() => 1,
+            ranks => bounds::log2_ceil(ranks),
         },
         messages: 0,
         payload_bytes: 0,

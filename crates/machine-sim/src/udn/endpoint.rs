@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-use corecast_core::{Rank, Schedule, Step};
+use corecast_core::{Rank, RouteTree, Schedule, Step};
 use corecast_machine::{
     Await, Cause, Endpoint, Message, MessageRecord, RunError, Time, message_bytes,
 };
 use corecast_sim::Latch;
 
 use super::net::{CONTROL, DATA, Label, Net};
+use super::static_net::Flow;
 use crate::SimEndpoint;
 
 /// What has arrived from one rank and is not consumed.
@@ -260,6 +261,69 @@ impl Endpoint for UdnEndpoint {
                 return Ok(self.take_message(from));
             }
         }
+    }
+
+    async fn multicast(
+        &mut self,
+        index: usize,
+        tree: &RouteTree,
+        message: Message,
+    ) -> Result<(), RunError> {
+        let net = Rc::clone(&self.net);
+        let Some(static_net) = &net.static_net else {
+            for (_, rank) in tree.edges() {
+                self.send(rank, message.clone()).await?;
+            }
+            return Ok(());
+        };
+        let posted = self.now();
+        self.spend(net.costs.route, Cause::Handshake).await;
+        let words = message_bytes(&message).div_ceil(net.costs.flit_bytes);
+        let first = self.now() + net.costs.inject;
+        let flow = Flow {
+            message,
+            words,
+            posted,
+            start: self.now(),
+        };
+        static_net.start(index, self.rank, first, flow);
+        self.spend(net.costs.inject * words, Cause::Transfer).await;
+        Ok(())
+    }
+
+    async fn recv_multicast(
+        &mut self,
+        index: usize,
+        tree: &RouteTree,
+    ) -> Result<Message, RunError> {
+        let net = Rc::clone(&self.net);
+        let (root, rank) = (tree.root(), self.rank);
+        let Some(static_net) = &net.static_net else {
+            return self.recv(root).await;
+        };
+        self.spend(net.costs.route, Cause::Handshake).await;
+        let parent = tree.parent(rank).unwrap_or(root);
+        let hops = net.grid.hops(parent, rank);
+        net.books
+            .block(rank, parent, Await::Recv, self.step, self.now());
+        let (flow, first) = static_net.receive(index, tree, rank, hops).await;
+        net.books.unblock(rank);
+        net.books.fill(rank, first, Cause::WaitPeer(parent));
+        // Words come at the root's speed and are read at this core's; none is read before it comes.
+        let after_first = flow.words.saturating_sub(1);
+        let last = first + net.costs.inject * after_first;
+        let end = (last + net.costs.extract).max(first + net.costs.extract * flow.words);
+        net.kernel.sleep_until(end).await;
+        net.books.fill(rank, end, Cause::Transfer);
+        net.books.record(MessageRecord {
+            from: root,
+            to: rank,
+            bytes: message_bytes(&flow.message),
+            posted: flow.posted,
+            start: flow.start,
+            end,
+        });
+        Ok(flow.message)
     }
 
     async fn exchange(

@@ -21,6 +21,7 @@
 
 mod endpoint;
 mod net;
+mod static_net;
 
 pub(crate) use endpoint::UdnEndpoint;
 pub(crate) use net::{Net, drive};

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use corecast_chip::{Mesh, Udn};
-use corecast_core::Rank;
+use corecast_core::{Grid, Rank};
 use corecast_machine::{Message, RunOptions, Time};
 use corecast_sim::network::mesh::{CYCLES_MAX, Ejection, Flit, FlitMesh, MeshSpec, Packet};
 use corecast_sim::{Kernel, Latch, race};
 
+use super::static_net::StaticNet;
 use crate::books::Books;
 use crate::mesh_spec;
 
@@ -40,6 +41,8 @@ pub(super) struct Costs {
     pub send: Time,
     pub recv: Time,
     pub extract: Time,
+    pub inject: Time,
+    pub route: Time,
     pub combine: Time,
     pub flit_bytes: u64,
     pub header_words: u64,
@@ -57,6 +60,9 @@ pub(crate) struct Net {
     pub(super) ranks: u32,
     /// Until when the ports of each rank are in use by a transfer from before the run.
     pub(super) busy_until: Vec<Time>,
+    /// The second network, if the chip has one.
+    pub(super) static_net: Option<StaticNet>,
+    pub(super) grid: Grid,
     period: Time,
     flit_interval: u32,
     /// Core of every rank, and rank of every core in use.
@@ -105,6 +111,8 @@ impl Net {
                 send: core(udn.send_cycles),
                 recv: core(udn.recv_cycles),
                 extract: core(udn.extract_cycles_per_word),
+                inject: word,
+                route: core(udn.route_cycles),
                 combine: core(udn.combine_cycles_per_word),
                 flit_bytes: mesh.flit_bytes,
                 header_words: udn.header_words,
@@ -117,6 +125,10 @@ impl Net {
             ranks,
             busy_until: (0..ranks).map(|rank| word * busy_of(rank)).collect(),
             flit_interval: word.ps().div_ceil(period.ps()) as u32, // at most 64: the chip's check
+            static_net: mesh
+                .static_hop_cycles
+                .map(|cycles| StaticNet::new(&kernel, period * u64::from(cycles))),
+            grid: mesh.place(ranks),
             period,
             core_of: (0..ranks).map(|rank| mesh.core_of(rank, ranks)).collect(),
             mesh: RefCell::new(network),

@@ -1,0 +1,85 @@
+//! The static network: a second mesh whose routes are configured in advance and may fork.
+//!
+//! Every core configures its part of the tree; a word that comes to a core that has not done so
+//! waits there. From then on words pass at one per cycle, a hop later each.
+//!
+//! Models when each core has configured its part and the hops from there. Does not model
+//! back-pressure: while one branch of a fork waits for its core, the other branches go on, as if
+//! the waiting words were buffered.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use corecast_core::{Rank, RouteTree};
+use corecast_machine::{Message, Time};
+use corecast_sim::{Kernel, Latch};
+
+/// A message from the root, on its way to everybody.
+#[derive(Clone, Debug)]
+pub(super) struct Flow {
+    pub message: Message,
+    pub words: u64,
+    pub posted: Time,
+    pub start: Time,
+}
+
+/// What one core has of a multicast.
+struct Part {
+    /// The first word leaves the core's switch for its children and the core itself.
+    head: Latch,
+}
+
+/// The static network of one run.
+pub(super) struct StaticNet {
+    kernel: Rc<Kernel>,
+    hop: Time,
+    parts: RefCell<BTreeMap<(usize, Rank), Rc<Part>>>,
+    flows: RefCell<BTreeMap<usize, Flow>>,
+}
+
+impl StaticNet {
+    pub(super) fn new(kernel: &Rc<Kernel>, hop: Time) -> Self {
+        Self {
+            kernel: Rc::clone(kernel),
+            hop,
+            parts: RefCell::default(),
+            flows: RefCell::default(),
+        }
+    }
+
+    fn part(&self, index: usize, rank: Rank) -> Rc<Part> {
+        let mut parts = self.parts.borrow_mut();
+        let part = parts.entry((index, rank)).or_insert_with(|| {
+            Rc::new(Part {
+                head: Latch::new(&self.kernel),
+            })
+        });
+        Rc::clone(part)
+    }
+
+    /// The root has configured its part; its first word enters the network at `first`.
+    pub(super) fn start(&self, index: usize, root: Rank, first: Time, flow: Flow) {
+        self.flows.borrow_mut().insert(index, flow);
+        self.part(index, root).head.set_at(first);
+    }
+
+    /// `rank` has configured its part; waits for the first word and returns what comes, and when
+    /// the first word was there.
+    pub(super) async fn receive(
+        &self,
+        index: usize,
+        tree: &RouteTree,
+        rank: Rank,
+        hops_from_parent: u32,
+    ) -> (Flow, Time) {
+        let configured = self.kernel.now();
+        let parent = tree.parent(rank).expect("the root does not receive");
+        let left = self.part(index, parent).head.wait().await;
+        let first = (left + self.hop * u64::from(hops_from_parent)).max(configured);
+        self.part(index, rank).head.set_at(first);
+        self.kernel.sleep_until(first).await;
+        let flows = self.flows.borrow();
+        (flows[&index].clone(), first)
+    }
+}
