@@ -174,6 +174,9 @@ pub struct Pictures {
     /// Draw the timeline of the run; needs one algorithm (or `auto`) and one size
     #[arg(long, value_name = "FILE")]
     pub svg: Option<String>,
+    /// Draw what every link of the chip's mesh carries; needs one algorithm (or `auto`) and one size
+    #[arg(long, value_name = "FILE")]
+    pub heat_map: Option<String>,
     /// Write the run as a Chrome/Perfetto trace; needs one algorithm (or `auto`) and one size
     #[arg(long, value_name = "FILE")]
     pub trace: Option<String>,

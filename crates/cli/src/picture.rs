@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use corecast_chip::NetworkSpec;
 use corecast_render::TimeAxis;
 
 use crate::args::Pictures;
@@ -14,11 +15,22 @@ impl Pictures {
     /// Refuses, before anything runs, to draw several runs into one file.
     pub fn check(&self, stage: &Stage<'_>) -> Result<(), Failure> {
         let is_one = stage.sizes.len() == 1 && (stage.is_auto || stage.algorithms.len() == 1);
-        if is_one || (self.svg.is_none() && self.trace.is_none()) {
+        let has_mesh = stage.is_simulated() && stage.chip.grid(1).is_some();
+        if self.heat_map.is_some() && !has_mesh {
+            let what = if stage.is_simulated() {
+                stage.chip.name.as_str()
+            } else {
+                "the host"
+            };
+            return Err(Failure::input(format!("--heat-map: {what} has no mesh"))
+                .help("use a chip with a mesh, such as --chip tilepro64"));
+        }
+        let is_unused = self.svg.is_none() && self.trace.is_none() && self.heat_map.is_none();
+        if is_one || is_unused {
             return Ok(());
         }
         Err(
-            Failure::input("--svg and --trace draw one run, several were asked for")
+            Failure::input("--svg, --trace and --heat-map draw one run, several were asked for")
                 .help("name one algorithm, or `--algorithm auto` for the fastest, and one size"),
         )
     }
@@ -29,6 +41,12 @@ impl Pictures {
         if let Some(path) = &self.svg {
             let picture =
                 corecast_render::timeline_svg(&title(stage, run), &run.report, &axis(stage));
+            text += &write(path, &picture)?;
+        }
+        if let (Some(path), NetworkSpec::Mesh(mesh)) = (&self.heat_map, stage.chip.network()) {
+            let title = heat_title(stage, run);
+            let links = &run.report.links;
+            let picture = corecast_render::heat_map_svg(&title, &mesh.grid, links, "flits");
             text += &write(path, &picture)?;
         }
         if let Some(path) = &self.trace {
@@ -57,6 +75,21 @@ fn title(stage: &Stage<'_>, run: &Run) -> String {
     } else {
         format!("{what}, {} us on this computer", makespan.ns() / 1e3)
     }
+}
+
+/// Names the busiest link and how much of the time it was in use.
+fn heat_title(stage: &Stage<'_>, run: &Run) -> String {
+    let what = format!("{} by {}", stage.collective, run.algorithm);
+    let busiest = run.report.links.iter().max_by_key(|link| link.flits);
+    let Some(link) = busiest else {
+        return format!("{what}: no link is used");
+    };
+    let ((x, y), (to_x, to_y)) = (link.from, link.to);
+    let share = 100.0 * link.flits as f64 / run::cycles(stage, run.report.makespan).max(1.0);
+    format!(
+        "{what}: the busiest link ({x},{y})->({to_x},{to_y}) carries {} flits, busy {share:.1} % of the time",
+        link.flits
+    )
 }
 
 /// Cycles mean nothing on this computer.

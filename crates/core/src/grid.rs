@@ -156,6 +156,16 @@ impl Grid {
         y * self.width + x
     }
 
+    /// A rank in the middle of those that are there: of all ranks the lowest one whose farthest
+    /// corner is nearest.
+    #[must_use]
+    pub fn middle(&self, ranks: u32) -> Rank {
+        let (x, y) = ((self.width - 1) / 2, (self.height - 1) / 2);
+        let middle = self.node_at(x, y) * self.per_node;
+        // With very few ranks in the last row the middle row may not be full.
+        Rank(middle.min(ranks.saturating_sub(1)))
+    }
+
     /// The node beside `node`, if the mesh does not end there.
     #[must_use]
     pub fn neighbour(&self, node: u32, side: Side) -> Option<u32> {

@@ -10,12 +10,14 @@
 
 mod fold;
 mod halving;
+mod kary;
 mod ring;
 mod slots;
 mod tree;
 
 pub use fold::Fold;
 pub use halving::{halve, join};
+pub use kary::KaryTree;
 pub use ring::ring_pass;
 pub use slots::{SLOT_RANKS_MAX, Slots, contention_free_slots};
 pub use tree::{TreeEdge, binomial_edges};

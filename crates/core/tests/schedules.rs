@@ -14,11 +14,11 @@ const RANKS_LARGE: [u32; 3] = [64, 100, 127];
 const BYTES: [u64; 5] = [0, 1, 5, 64, 1000];
 
 /// Algorithms that send or receive twice in one round, with the reason.
-const NOT_ONE_PORTED: &[(Collective, &str, &str)] = &[(
-    Collective::Bcast,
-    "static-route",
-    "a multicast is written as a send per receiver",
-)];
+const NOT_ONE_PORTED: &[(Collective, &str, &str)] = &[
+    (Collective::Bcast, "static-route", MULTICAST),
+    (Collective::Allreduce, "kary-tree", MULTICAST),
+];
+const MULTICAST: &str = "a multicast is written as a send per receiver";
 
 /// Checks one schedule; says everything needed to replay a failure.
 fn check(algorithm: &dyn Algorithm, request: &Request) -> Result<(), String> {

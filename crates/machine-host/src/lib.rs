@@ -108,6 +108,7 @@ impl Programs for HostMachine {
             finish: Vec::new(),
             activity: Vec::new(),
             messages: Vec::new(),
+            links: Vec::new(),
             events: 0,
             trace_hash: 0,
         };

@@ -146,8 +146,9 @@ impl Programs for SimMachine {
                 let net = Rc::new(Net::new(mesh, udn, kernel, ranks, options));
                 executor.spawn_service(udn::drive(Rc::clone(&net)));
                 let endpoint = |rank| UdnEndpoint::new(Rc::clone(&net), rank);
-                let run = execute(executor, endpoint, program, ranks, options, &net.books)?;
+                let mut run = execute(executor, endpoint, program, ranks, options, &net.books)?;
                 net.assert_conservation();
+                run.links = net.links();
                 Ok(run)
             }
         }
@@ -225,6 +226,7 @@ where
         finish,
         activity: books.take_activity(),
         messages: books.take_messages(),
+        links: Vec::new(),
         events: kernel.events(),
         trace_hash: kernel.trace_hash(),
     })

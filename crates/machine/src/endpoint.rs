@@ -9,7 +9,7 @@ use corecast_sim::Time;
 use crate::activity::Activity;
 use crate::error::RunError;
 use crate::job::RunOptions;
-use crate::report::MessageRecord;
+use crate::report::{LinkUse, MessageRecord};
 
 /// Bytes of one chunk.
 pub type Payload = Arc<[u8]>;
@@ -127,6 +127,8 @@ pub struct ProgramRun<T> {
     pub activity: Vec<Activity>,
     /// Every message, in order of completion.
     pub messages: Vec<MessageRecord>,
+    /// Every link of a mesh that carried something; empty on other machines.
+    pub links: Vec<LinkUse>,
     /// Simulated events; 0 on real machines.
     pub events: u64,
     /// Hash of all simulated events; 0 on real machines.

@@ -175,6 +175,7 @@ pub fn run_job<M: Programs>(
         finish: run.finish,
         activity,
         messages: run.messages,
+        links: run.links,
         wrong,
         outputs,
         events: run.events,

@@ -35,6 +35,6 @@ pub use error::{Await, Blocked, RunError, cycle_first};
 pub use job::{Job, Machine, Ongoing, RunOptions};
 pub use oracle::Oracle;
 pub use path::{PathSegment, critical_path};
-pub use report::{MessageRecord, Report, WrongChunk};
+pub use report::{LinkUse, MessageRecord, Report, WrongChunk};
 
 pub use corecast_sim::{Limits, Time};

@@ -192,6 +192,7 @@ impl Programs for Oracle {
             finish: vec![Time::ZERO; ranks as usize],
             activity: vec![Activity::default(); ranks as usize],
             messages: Vec::new(),
+            links: Vec::new(),
             events: post.kernel.events(),
             trace_hash: post.kernel.trace_hash(),
         })

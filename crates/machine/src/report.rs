@@ -23,6 +23,17 @@ pub struct MessageRecord {
     pub end: Time,
 }
 
+/// What one link of a mesh carried.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LinkUse {
+    /// Coordinates (x, y) of the router that it leaves.
+    pub from: (u32, u32),
+    /// Coordinates of the router that it enters.
+    pub to: (u32, u32),
+    /// Flits that crossed it; those of a static network are words.
+    pub flits: u64,
+}
+
 /// A chunk that does not hold what it should.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WrongChunk {
@@ -45,6 +56,8 @@ pub struct Report {
     pub activity: Vec<Activity>,
     /// Every message, in order of completion.
     pub messages: Vec<MessageRecord>,
+    /// Every link of a mesh that carried something; empty on other machines.
+    pub links: Vec<LinkUse>,
     /// Chunks that do not hold what they should; empty = every rank received the right data.
     pub wrong: Vec<WrongChunk>,
     /// Final contents of every rank: the chunks it was promised.

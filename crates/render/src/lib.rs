@@ -19,11 +19,13 @@
 
 mod chart;
 mod grid;
+mod heat;
 mod svg;
 mod timeline;
 mod trace;
 
 pub use chart::{LineChart, Scale, Series};
 pub use grid::WinnerMap;
+pub use heat::heat_map_svg;
 pub use timeline::{TimeAxis, timeline_svg};
 pub use trace::chrome_trace;

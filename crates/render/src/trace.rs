@@ -62,6 +62,7 @@ mod tests {
             finish: vec![at(5_000_000); 2],
             activity: vec![busy, Activity::default()],
             messages: vec![message],
+            links: Vec::new(),
             wrong: vec![],
             outputs: vec![],
             events: 0,

@@ -303,10 +303,9 @@ impl Endpoint for UdnEndpoint {
         };
         self.spend(net.costs.route, Cause::Handshake).await;
         let parent = tree.parent(rank).unwrap_or(root);
-        let hops = net.grid.hops(parent, rank);
         net.books
             .block(rank, parent, Await::Recv, self.step, self.now());
-        let (flow, first) = static_net.receive(index, tree, rank, hops).await;
+        let (flow, first) = static_net.receive(index, tree, rank, &net.grid).await;
         net.books.unblock(rank);
         net.books.fill(rank, first, Cause::WaitPeer(parent));
         // Words come at the root's speed and are read at this core's; none is read before it comes.

@@ -11,9 +11,12 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use corecast_core::{Rank, RouteTree};
-use corecast_machine::{Message, Time};
+use corecast_core::{Grid, Rank, RouteTree};
+use corecast_machine::{LinkUse, Message, Time};
 use corecast_sim::{Kernel, Latch};
+
+/// Coordinates of a router.
+type Place = (u32, u32);
 
 /// A message from the root, on its way to everybody.
 #[derive(Clone, Debug)]
@@ -36,6 +39,8 @@ pub(super) struct StaticNet {
     hop: Time,
     parts: RefCell<BTreeMap<(usize, Rank), Rc<Part>>>,
     flows: RefCell<BTreeMap<usize, Flow>>,
+    /// Words over every link, by the coordinates of its ends.
+    words: RefCell<BTreeMap<(Place, Place), u64>>,
 }
 
 impl StaticNet {
@@ -45,6 +50,7 @@ impl StaticNet {
             hop,
             parts: RefCell::default(),
             flows: RefCell::default(),
+            words: RefCell::default(),
         }
     }
 
@@ -71,15 +77,30 @@ impl StaticNet {
         index: usize,
         tree: &RouteTree,
         rank: Rank,
-        hops_from_parent: u32,
+        grid: &Grid,
     ) -> (Flow, Time) {
         let configured = self.kernel.now();
         let parent = tree.parent(rank).expect("the root does not receive");
         let left = self.part(index, parent).head.wait().await;
-        let first = (left + self.hop * u64::from(hops_from_parent)).max(configured);
+        let (from, to) = (grid.node_of(parent), grid.node_of(rank));
+        let hops = u64::from(grid.hops(parent, rank));
+        let first = (left + self.hop * hops).max(configured);
         self.part(index, rank).head.set_at(first);
         self.kernel.sleep_until(first).await;
-        let flows = self.flows.borrow();
-        (flows[&index].clone(), first)
+        let flow = self.flows.borrow()[&index].clone();
+        if hops > 0 {
+            let link = (grid.position(from), grid.position(to));
+            *self.words.borrow_mut().entry(link).or_default() += flow.words;
+        }
+        (flow, first)
+    }
+
+    /// What every link carried.
+    pub(super) fn links(&self) -> Vec<LinkUse> {
+        let words = self.words.borrow();
+        let links = words
+            .iter()
+            .map(|(&(from, to), &flits)| LinkUse { from, to, flits });
+        links.collect()
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::algorithm::Algorithm;
 
+mod kary_tree;
 mod rabenseifner;
 mod recursive_doubling;
 mod reduce_bcast;
@@ -13,4 +14,5 @@ pub(crate) const ALL: &[&dyn Algorithm] = &[
     &rabenseifner::Rabenseifner,
     &ring::Ring,
     &reduce_bcast::ReduceBcast,
+    &kary_tree::KaryTree,
 ];

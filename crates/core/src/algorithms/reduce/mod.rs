@@ -3,7 +3,9 @@
 use crate::algorithm::Algorithm;
 
 mod binomial;
+mod kary_tree;
 mod linear;
 
 /// In the order in which they are listed to users.
-pub(crate) const ALL: &[&dyn Algorithm] = &[&linear::Linear, &binomial::Binomial];
+pub(crate) const ALL: &[&dyn Algorithm] =
+    &[&linear::Linear, &binomial::Binomial, &kary_tree::KaryTree];
