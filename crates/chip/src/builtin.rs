@@ -30,6 +30,10 @@ pub const BUILTIN: &[(&str, &str)] = &[
         include_str!("../../../chips/park2019-bus.toml"),
     ),
     ("tilepro64", include_str!("../../../chips/tilepro64.toml")),
+    (
+        "tilepro64-operampi",
+        include_str!("../../../chips/tilepro64-operampi.toml"),
+    ),
 ];
 
 /// The names of the built-in chips, in alphabetical order.

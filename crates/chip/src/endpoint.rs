@@ -93,6 +93,16 @@ impl Mpe {
     }
 }
 
+/// What a sender waits for, with flow control.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Protocol {
+    /// The receiver's ready, packet by packet.
+    Ready,
+    /// The receiver's ready before the software of the send, and its word that it has received
+    /// after it; messages without payload wait for neither.
+    Synchronous,
+}
+
 /// The user dynamic network of Tilera's chips with a message layer in software.
 ///
 /// A message is cut into packets of at most `packet_words` words of payload, each preceded by
@@ -111,8 +121,16 @@ pub struct Udn {
     pub call_cycles_per_rank: u64,
     /// For every message sent.
     pub send_cycles: u64,
-    /// For every message received.
+    /// For every message received, after its last word.
     pub recv_cycles: u64,
+    /// For every message received, for every rank that takes part: the software looks for its
+    /// sender among all.
+    pub recv_cycles_per_rank: u64,
+    /// For every message with payload over the dynamic network in addition, at each end: its data
+    /// are copied from and to memory.
+    pub payload_cycles: u64,
+    /// What senders wait for.
+    pub protocol: Protocol,
     /// To write a word into the network.
     pub inject_cycles_per_word: u64,
     /// To read a word from a queue.
@@ -152,6 +170,11 @@ enum Kind {
 }
 
 const KINDS: Choices<Kind> = &[("mpe", Kind::Mpe), ("udn", Kind::Udn)];
+
+const PROTOCOLS: Choices<Protocol> = &[
+    ("ready", Protocol::Ready),
+    ("synchronous", Protocol::Synchronous),
+];
 
 /// Words before a packet's payload; the first is the head flit.
 const HEADER: Count = Count {
@@ -227,6 +250,9 @@ fn read_udn(
         "call_per_rank",
         "send",
         "recv",
+        "recv_per_rank",
+        "payload",
+        "protocol",
         "inject",
         "extract",
         "combine",
@@ -244,6 +270,9 @@ fn read_udn(
         call_cycles_per_rank: count("call_per_rank", &CYCLES_PER_RANK)?,
         send_cycles: count("send", &CYCLES)?,
         recv_cycles: count("recv", &CYCLES)?,
+        recv_cycles_per_rank: count("recv_per_rank", &CYCLES_PER_RANK)?,
+        payload_cycles: count("payload", &CYCLES)?,
+        protocol: section.choice("protocol", PROTOCOLS)?,
         inject_cycles_per_word: count("inject", &INJECT)?,
         extract_cycles_per_word: count("extract", &CYCLES_PER_WORD)?,
         combine_cycles_per_word: count("combine", &CYCLES_PER_WORD)?,

@@ -31,7 +31,7 @@ pub use builtin::{BUILTIN, builtin_names, find};
 pub use change::find_changed;
 pub use chip::{Chip, ChipRoutes, System};
 pub use clock::Clock;
-pub use endpoint::{EndpointSpec, Mpe, Udn};
+pub use endpoint::{EndpointSpec, Mpe, Protocol, Udn};
 pub use error::{ChipError, Location};
 pub use mesh::Mesh;
 pub use network::{Crossbar, NetworkSpec};

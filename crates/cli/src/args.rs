@@ -102,7 +102,7 @@ pub enum Verb {
     },
     /// Every published number of the papers beside ours
     Reproduce {
-        /// chung2011 or park2019 [default: all]
+        /// chung2011, park2019 or yagna2013 [default: all]
         paper: Option<String>,
         /// Redraw the paper's figures, and draw who wins where, as SVG files in this folder
         #[arg(long, value_name = "DIR", help_heading = "Output")]

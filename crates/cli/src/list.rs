@@ -22,7 +22,11 @@ pub fn answer(what: &str) -> Result<Answer, Failure> {
         }
         "papers" => {
             let row = |paper: &corecast_papers::Paper| {
-                vec![json!(paper.name), json!(paper.chip), json!(paper.citation)]
+                vec![
+                    json!(paper.name),
+                    json!(paper.contest.chip),
+                    json!(paper.citation),
+                ]
             };
             (
                 vec!["name", "chip", "citation"],

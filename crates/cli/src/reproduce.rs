@@ -28,12 +28,13 @@ pub fn answer(paper: Option<&str>, plot: Option<&str>) -> Result<Answer, Failure
         text += &format!("{}\n\n", style::heading(&title));
         text += &rows_text(&reproduced);
         text += &format!("\nnot reproduced: {}\n\n", of.not_reproduced);
-        let title = format!("fastest broadcast on {}, all algorithms", of.chip);
-        text += &format!("{}\n\n", style::heading(&title));
-        let winners = corecast_papers::who_wins(of.chip).map_err(|error| failed(&error))?;
+        let winners = of.contest.winners().map_err(|error| failed(&error))?;
         progress.inc(1);
-        text += &winners_text(&winners);
-        text.push('\n');
+        for winners in winners.chunk_by(|a, b| a.collective == b.collective) {
+            let (collective, chip) = (winners[0].collective, of.contest.chip);
+            let title = format!("fastest {collective} on {chip}, all algorithms");
+            text += &format!("{}\n\n{}\n", style::heading(&title), winners_text(winners));
+        }
         if let Some(folder) = plot {
             let figures = of.figures(&winners).map_err(|error| failed(&error))?;
             progress.inc(1);
@@ -127,18 +128,23 @@ fn winners_text(winners: &[Winner]) -> String {
     let mut sizes: Vec<u64> = winners.iter().map(|winner| winner.bytes).collect();
     sizes.sort_unstable();
     sizes.dedup();
-    let mut header = vec!["ranks".to_owned(), "rank 1 busy".to_owned()];
-    header.extend(sizes.iter().map(|bytes| format!("{bytes} B")));
+    let is_busy = winners.iter().any(|winner| winner.ongoing_bytes > 0);
+    let size = |&bytes: &u64| match bytes {
+        0 => "no data".to_owned(),
+        bytes => format!("{bytes} B"),
+    };
+    let mut header = vec!["ranks".to_owned()];
+    header.extend(is_busy.then(|| "rank 1 busy".to_owned()));
+    let numbers = header.len();
+    header.extend(sizes.iter().map(size));
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
     let same_row =
         |a: &Winner, b: &Winner| (a.ranks, a.ongoing_bytes) == (b.ranks, b.ongoing_bytes);
     let rows = winners.chunk_by(same_row).map(|of_row| {
-        let mut cells = vec![
-            of_row[0].ranks.to_string(),
-            format!("{} B", of_row[0].ongoing_bytes),
-        ];
+        let mut cells = vec![of_row[0].ranks.to_string()];
+        cells.extend(is_busy.then(|| format!("{} B", of_row[0].ongoing_bytes)));
         cells.extend(of_row.iter().map(|winner| winner.winner.to_owned()));
         cells
     });
-    table(&header, 0..2, rows.collect())
+    table(&header, 0..numbers, rows.collect())
 }

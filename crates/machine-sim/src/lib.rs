@@ -28,7 +28,7 @@ pub mod udn;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use corecast_chip::{Chip, Mesh, System};
+use corecast_chip::{Chip, Mesh, Protocol, System};
 use corecast_core::{Queue, Rank, Request};
 use corecast_machine::{
     Endpoint, Job, Machine, Program, ProgramRun, Programs, Report, RunError, RunOptions, Time,
@@ -92,6 +92,8 @@ impl SimMachine {
         request.grid = self.chip.grid(request.ranks);
         request.tuning.queue = match self.chip.system() {
             System::Bus { .. } => None,
+            // Its senders always wait: there is nothing to prove.
+            System::Mesh { udn, .. } if udn.protocol == Protocol::Synchronous => None,
             System::Mesh { mesh, udn } => Some(Queue {
                 words: u64::from(udn.queue_words),
                 word_bytes: mesh.flit_bytes,

@@ -44,10 +44,13 @@ fn one_message(changes: &[(&str, &str)], bytes: u64, flow_control: FlowControl) 
     report.makespan.ps() / chip.reference_clock().period_ps
 }
 
-const FREE: [(&str, &str); 3] = [
+const FREE: [(&str, &str); 6] = [
     ("endpoint.call", "0"),
+    ("endpoint.call_per_rank", "0"),
     ("endpoint.send", "0"),
     ("endpoint.recv", "0"),
+    ("endpoint.recv_per_rank", "0"),
+    ("endpoint.payload", "0"),
 ];
 
 #[test]
@@ -56,7 +59,16 @@ fn every_cost_of_a_message_shows_once() {
     // 2 header words and 10 of payload are written one per cycle; the last is read a cycle after
     // it has come: injection, two routers, ejection, reading.
     assert_eq!(base, 11 + 1 + 1 + 1 + 1);
-    for (key, cycles) in [("endpoint.call", 7), ("endpoint.send", 7)] {
+    // Two ranks take part; the payload costs at both ends.
+    let costs = [
+        ("endpoint.call", 7),
+        ("endpoint.call_per_rank", 14),
+        ("endpoint.send", 7),
+        ("endpoint.recv", 7),
+        ("endpoint.recv_per_rank", 14),
+        ("endpoint.payload", 14),
+    ];
+    for (key, cycles) in costs {
         let mut changes = FREE.to_vec();
         changes.push((key, "7"));
         assert_eq!(
@@ -65,12 +77,49 @@ fn every_cost_of_a_message_shows_once() {
             "{key}"
         );
     }
-    // The receiver's cost is hidden while the message is on its way, up to the first word.
-    let mut changes = FREE.to_vec();
-    changes.push(("endpoint.recv", "100"));
-    assert_eq!(one_message(&changes, 40, FlowControl::Off), 100 + 12);
-    let slow = [FREE[0], FREE[1], FREE[2], ("endpoint.inject", "3")];
+    let mut slow = FREE.to_vec();
+    slow.push(("endpoint.inject", "3"));
     assert_eq!(one_message(&slow, 40, FlowControl::Off), base + 2 * 11);
+    let mut charged = FREE.to_vec();
+    charged.push(("endpoint.payload", "7"));
+    assert_eq!(
+        one_message(&charged, 0, FlowControl::Off),
+        one_message(&FREE, 0, FlowControl::Off)
+    );
+}
+
+/// Cycles of a collective over 4 ranks with synchronous messages, of which a send costs 100 and a
+/// receive 1000.
+fn synchronous(collective: Collective, name: &str, bytes: u64) -> u64 {
+    let mut owned: Vec<_> = FREE.map(|(k, v)| (k.to_owned(), v.to_owned())).to_vec();
+    owned.push(("endpoint.send".to_owned(), "100".to_owned()));
+    owned.push(("endpoint.recv".to_owned(), "1000".to_owned()));
+    let chip = find_changed("tilepro64-operampi", &owned).expect("valid");
+    let machine = SimMachine::new(&chip);
+    let size = (4, bytes);
+    let schedule = schedule(&machine, collective, name, size, FlowControl::Auto);
+    assert!(schedule.has_flow_control(), "nothing is to be proved");
+    let report = run(&machine, &schedule).expect("runs");
+    assert!(report.delivered());
+    report.makespan.ps() / chip.reference_clock().period_ps
+}
+
+#[test]
+fn synchronous_messages_cost_both_ends_one_after_the_other() {
+    let near = |cycles: u64, software: u64| {
+        let is_near = (software..software + 200).contains(&cycles);
+        assert!(is_near, "{cycles} cycles, {software} of them software");
+    };
+    // The root's next send begins when the receive before it has ended.
+    near(synchronous(Collective::Bcast, "linear", 40), 3 * 1100);
+    near(synchronous(Collective::Reduce, "linear", 40), 3 * 1100);
+    // Both directions of an exchange at once.
+    near(synchronous(Collective::Alltoall, "pairwise", 40), 3 * 1100);
+    // Without payload nobody waits: three reports, three releases, the last of them received.
+    near(
+        synchronous(Collective::Barrier, "linear", 0),
+        100 + 3 * 1000 + 3 * 100 + 1000,
+    );
 }
 
 #[test]

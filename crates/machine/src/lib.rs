@@ -26,6 +26,7 @@ mod job;
 mod oracle;
 mod path;
 mod report;
+mod skew;
 
 pub use activity::{Activity, Cause, Span};
 pub use endpoint::{
@@ -36,5 +37,6 @@ pub use job::{Job, Machine, Ongoing, RunOptions};
 pub use oracle::Oracle;
 pub use path::{PathSegment, critical_path};
 pub use report::{LinkUse, MessageRecord, Report, WrongChunk};
+pub use skew::{Skew, Spread};
 
 pub use corecast_sim::{Limits, Time};

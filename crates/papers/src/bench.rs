@@ -1,6 +1,6 @@
 //! One broadcast on one chip, as the papers measure it.
 
-use corecast_core::{Collective, Rank, Request, algorithm};
+use corecast_core::{Algorithm, Collective, Rank, Request, Schedule, algorithm};
 use corecast_machine::{Job, Machine, Ongoing, RunError, RunOptions};
 use corecast_machine_sim::SimMachine;
 use thiserror::Error;
@@ -53,10 +53,6 @@ impl Bench {
         }
     }
 
-    pub(crate) fn cores_max(&self) -> u32 {
-        self.machine.chip().cores_max()
-    }
-
     pub(crate) fn cycle_ns(&self) -> f64 {
         self.machine.chip().reference_clock().period_ps as f64 / 1e3
     }
@@ -79,13 +75,34 @@ impl Bench {
             .request(Request::new(Collective::Bcast, ranks, bytes), &options);
         request.tuning.status_bits = status_bits;
         let algorithm = algorithm::find(Collective::Bcast, name).expect("a registered algorithm");
-        let schedule = algorithm.schedule(&request);
+        self.run_ns(&algorithm.schedule(&request), options)
+    }
+
+    /// Makespan of `request` by `algorithm` in nanoseconds; none if it cannot serve it.
+    pub(crate) fn ns(
+        &self,
+        algorithm: &dyn Algorithm,
+        request: &Request,
+        ongoing: &[Ongoing],
+    ) -> Result<Option<f64>, PaperError> {
+        let options = RunOptions {
+            ongoing: ongoing.to_vec(),
+            ..RunOptions::default()
+        };
+        let request = self.machine.request(request.clone(), &options);
+        match algorithm::build(algorithm, &request) {
+            Ok(schedule) => self.run_ns(&schedule, options).map(Some),
+            Err(_) => Ok(None),
+        }
+    }
+
+    fn run_ns(&self, schedule: &Schedule, options: RunOptions) -> Result<f64, PaperError> {
         let report = self.machine.run(&Job {
             options,
-            ..Job::new(&schedule)
+            ..Job::new(schedule)
         })?;
         if !report.delivered() {
-            return Err(PaperError::NotDelivered(name.to_owned()));
+            return Err(PaperError::NotDelivered(schedule.algorithm().to_owned()));
         }
         Ok(report.makespan.ns())
     }

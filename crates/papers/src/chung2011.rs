@@ -7,12 +7,20 @@
 use crate::Paper;
 use crate::bench::{Bench, PaperError, ongoing, powers_of_two};
 use crate::row::Row;
+use crate::winners::Contest;
+use corecast_core::Collective;
 
 pub(crate) const PAPER: Paper = Paper {
     name: "chung2011",
     citation: "Chung, Park, Lee, Ro, Lee 2011, A Novel Sequential Tree Algorithm Based on \
                Scoreboard for MPI Broadcast Communication, IEICE E94-D",
-    chip: "chung2011-bus",
+    contest: Contest {
+        chip: "chung2011-bus",
+        collectives: &[Collective::Bcast],
+        ranks: &[4, 8, 16],
+        sizes: &[4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048],
+        ongoing_bytes: &[0, 512],
+    },
     not_reproduced: "gate counts of section 4.2 (24865.48; 257.79, 495.96, 987.96): they need the \
                      hardware description",
     experiment,

@@ -16,11 +16,12 @@ mod figures;
 mod park2019;
 mod row;
 mod winners;
+pub mod yagna2013;
 
 pub use bench::PaperError;
 pub use figures::Figure;
 pub use row::Row;
-pub use winners::{Winner, who_wins, winner_maps};
+pub use winners::{Contest, Winner, winner_maps};
 
 /// A paper whose numbers are reproduced.
 #[derive(Clone, Copy, Debug)]
@@ -29,8 +30,8 @@ pub struct Paper {
     pub name: &'static str,
     /// Author, year, title.
     pub citation: &'static str,
-    /// The chip it is about.
-    pub chip: &'static str,
+    /// Which algorithms win where on its chip.
+    pub contest: Contest,
     /// Published numbers that are not reproduced, and why.
     pub not_reproduced: &'static str,
     experiment: fn() -> Result<Vec<Row>, PaperError>,
@@ -38,8 +39,7 @@ pub struct Paper {
 }
 
 impl Paper {
-    /// The paper's figures, redrawn from our runs, and maps of `winners`, which [`who_wins`] has
-    /// found on its chip.
+    /// The paper's figures, redrawn from our runs, and maps of `winners`, those of its contest.
     ///
     /// # Errors
     /// Whatever ended a run.
@@ -51,7 +51,7 @@ impl Paper {
 }
 
 /// Every paper, in order of publication.
-pub const PAPERS: &[Paper] = &[chung2011::PAPER, park2019::PAPER];
+pub const PAPERS: &[Paper] = &[chung2011::PAPER, yagna2013::PAPER, park2019::PAPER];
 
 /// Runs the experiments of the paper called `name`.
 ///

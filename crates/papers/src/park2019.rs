@@ -2,17 +2,25 @@
 //!
 //! AP is `ap`, APOC is `apoc`; "only P1 has the pre-existing data transmission".
 
+use corecast_core::Collective;
 use corecast_machine::Ongoing;
 
 use crate::Paper;
 use crate::bench::{Bench, PaperError, ongoing, powers_of_two};
 use crate::row::Row;
+use crate::winners::Contest;
 
 pub(crate) const PAPER: Paper = Paper {
     name: "park2019",
     citation: "Park 2019, Efficient Pipelined Broadcast with Monitoring Processing Node Status on \
                a Multi-Core Processor",
-    chip: "park2019-bus",
+    contest: Contest {
+        chip: "park2019-bus",
+        collectives: &[Collective::Bcast],
+        ranks: &[4, 8, 16, 32],
+        sizes: &[4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048],
+        ongoing_bytes: &[0, 512],
+    },
     not_reproduced: "gate counts and power of Tables 3 and 4: they need the hardware description",
     experiment,
     figures: crate::figures::park2019,

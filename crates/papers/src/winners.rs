@@ -1,11 +1,12 @@
-//! Who wins where: every broadcast algorithm on one chip.
+//! Who wins where: every algorithm of a collective on one chip.
 
-use corecast_core::{Algorithm, Collective, algorithm};
+use corecast_core::{Collective, Request, algorithm};
 use corecast_machine::Ongoing;
 use corecast_render::WinnerMap;
+use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::bench::{Bench, PaperError, ongoing, powers_of_two};
+use crate::bench::{Bench, PaperError, ongoing};
 use crate::figures::Figure;
 
 /// The fastest algorithm of one case.
@@ -13,9 +14,11 @@ use crate::figures::Figure;
 pub struct Winner {
     /// Name of the chip.
     pub chip: &'static str,
+    /// Name of the collective.
+    pub collective: &'static str,
     /// Number of ranks.
     pub ranks: u32,
-    /// Size of the broadcast in bytes.
+    /// Its size in bytes.
     pub bytes: u64,
     /// Bytes rank 1 is busy with at the start; 0 = nobody is busy.
     pub ongoing_bytes: u64,
@@ -29,47 +32,99 @@ pub struct Winner {
     pub lead_ratio: f64,
 }
 
-/// 4 to 32 ranks (as far as the chip goes), 4 B to 2 KB, without and with rank 1 busy.
-///
-/// # Errors
-/// Whatever ended a run.
-pub fn who_wins(chip: &'static str) -> Result<Vec<Winner>, PaperError> {
-    let bench = Bench::new(chip);
-    let mut winners = Vec::new();
-    for ranks in [4, 8, 16, 32]
-        .into_iter()
-        .filter(|&ranks| ranks <= bench.cores_max())
-    {
-        for ongoing_bytes in [0, 512] {
-            let busy: Vec<Ongoing> = (ongoing_bytes > 0)
-                .then(|| ongoing(1, None, ongoing_bytes))
-                .into_iter()
-                .collect();
-            for bytes in powers_of_two(4, 2048) {
-                let mut times = Vec::new();
-                for name in algorithm::of(Collective::Bcast).map(Algorithm::name) {
-                    times.push((bench.bcast_ns(name, ranks, bytes, &busy, 2)?, name));
-                }
-                times.sort_by(|a, b| a.0.total_cmp(&b.0)); // stable: list order among equals
-                winners.push(Winner {
-                    chip,
-                    ranks,
-                    bytes,
-                    ongoing_bytes,
-                    winner: times[0].1,
-                    winner_ns: times[0].0,
-                    runner_up: times[1].1,
-                    lead_ratio: times[1].0 / times[0].0,
-                });
-            }
-        }
-    }
-    Ok(winners)
+/// What algorithms compete in.
+#[derive(Clone, Copy, Debug)]
+pub struct Contest {
+    /// Name of the chip.
+    pub chip: &'static str,
+    /// The collectives.
+    pub collectives: &'static [Collective],
+    /// Rank counts.
+    pub ranks: &'static [u32],
+    /// Sizes in bytes; a barrier has none.
+    pub sizes: &'static [u64],
+    /// Bytes that rank 1 is busy with at the start; 0 = nobody is busy.
+    pub ongoing_bytes: &'static [u64],
 }
 
-/// One map per state of rank 1, idle and busy, from the table of [`who_wins`].
+impl Contest {
+    /// The fastest algorithm of every case.
+    ///
+    /// # Errors
+    /// Whatever ended a run.
+    pub fn winners(&self) -> Result<Vec<Winner>, PaperError> {
+        let bench = Bench::new(self.chip);
+        let cases = self.cases();
+        let winner = |&case: &Case| winner(&bench, self.chip, case);
+        cases.par_iter().map(winner).collect()
+    }
+
+    fn cases(&self) -> Vec<Case> {
+        let mut cases = Vec::new();
+        for &collective in self.collectives {
+            let sizes: &[u64] = match collective {
+                Collective::Barrier => &[0],
+                _ => self.sizes,
+            };
+            for &ranks in self.ranks {
+                for &ongoing_bytes in self.ongoing_bytes {
+                    cases.extend(sizes.iter().map(|&bytes| Case {
+                        collective,
+                        ranks,
+                        bytes,
+                        ongoing_bytes,
+                    }));
+                }
+            }
+        }
+        cases
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Case {
+    collective: Collective,
+    ranks: u32,
+    bytes: u64,
+    ongoing_bytes: u64,
+}
+
+fn winner(bench: &Bench, chip: &'static str, case: Case) -> Result<Winner, PaperError> {
+    let busy: Vec<Ongoing> = (case.ongoing_bytes > 0)
+        .then(|| ongoing(1, None, case.ongoing_bytes))
+        .into_iter()
+        .collect();
+    let request = Request::new(case.collective, case.ranks, case.bytes);
+    let mut times = Vec::new();
+    for algorithm in algorithm::of(case.collective) {
+        if let Some(ns) = bench.ns(algorithm, &request, &busy)? {
+            times.push((ns, algorithm.name()));
+        }
+    }
+    times.sort_by(|a, b| a.0.total_cmp(&b.0)); // stable: list order among equals
+    Ok(Winner {
+        chip,
+        collective: case.collective.name(),
+        ranks: case.ranks,
+        bytes: case.bytes,
+        ongoing_bytes: case.ongoing_bytes,
+        winner: times[0].1,
+        winner_ns: times[0].0,
+        runner_up: times[1].1,
+        lead_ratio: times[1].0 / times[0].0,
+    })
+}
+
+/// One map per collective and state of rank 1, idle and busy; barriers, which have no size, have
+/// none.
 #[must_use]
 pub fn winner_maps(winners: &[Winner]) -> Vec<Figure> {
+    let of_collective = winners.chunk_by(|a, b| a.collective == b.collective);
+    let with_sizes = of_collective.filter(|winners| winners.iter().any(|winner| winner.bytes > 0));
+    with_sizes.flat_map(maps).collect()
+}
+
+fn maps(winners: &[Winner]) -> Vec<Figure> {
     let mut states: Vec<u64> = winners.iter().map(|winner| winner.ongoing_bytes).collect();
     states.sort_unstable();
     states.dedup();
@@ -78,7 +133,7 @@ pub fn winner_maps(winners: &[Winner]) -> Vec<Figure> {
             .iter()
             .filter(|winner| winner.ongoing_bytes == ongoing_bytes)
             .collect();
-        let chip = of_state[0].chip;
+        let (chip, collective) = (of_state[0].chip, of_state[0].collective);
         let rows: Vec<&[&Winner]> = of_state.chunk_by(|a, b| a.ranks == b.ranks).collect();
         let (state, file) = match ongoing_bytes {
             0 => ("nobody is busy".to_owned(), "idle"),
@@ -90,14 +145,17 @@ pub fn winner_maps(winners: &[Winner]) -> Vec<Figure> {
             names.collect()
         });
         let picture = WinnerMap {
-            title: format!("Which broadcast is fastest on {chip} when {state}"),
+            title: format!("Which {collective} is fastest on {chip} when {state}"),
             row_label: "ranks".to_owned(),
-            column_label: "broadcast size (bytes)".to_owned(),
+            column_label: "size (bytes)".to_owned(),
             rows: rows.iter().map(|row| row[0].ranks.to_string()).collect(),
             columns: columns.collect(),
             cells: cells.collect(),
         };
-        (format!("{chip}-winners-{file}.svg"), picture.svg())
+        (
+            format!("{chip}-{collective}-winners-{file}.svg"),
+            picture.svg(),
+        )
     };
     states.into_iter().map(map).collect()
 }

@@ -23,8 +23,6 @@ const NEAREST_RANKS_MAX: u32 = 4096;
 pub struct KaryTree {
     /// At most the number of ranks: a larger arity makes the same tree.
     arity: u32,
-    /// First position of every level, and the number of ranks at the end.
-    first: Vec<u32>,
     /// The rank at every position.
     ranks: Vec<Rank>,
 }
@@ -48,11 +46,7 @@ impl KaryTree {
             None => (0..p).map(around).collect(),
             Some(grid) => placed(grid, p, root, arity, &first),
         };
-        Self {
-            arity,
-            first,
-            ranks,
-        }
+        Self { arity, ranks }
     }
 
     /// The tree of `request` with the root in the middle of the grid, if it has one, and rank 0
@@ -71,60 +65,65 @@ impl KaryTree {
         self.ranks[0]
     }
 
-    /// Number of levels below the root.
-    #[must_use]
-    pub fn depth(&self) -> u32 {
-        self.first.len() as u32 - 2
-    }
-
-    /// The positions of a level.
-    fn level(&self, level: u32) -> std::ops::Range<u32> {
-        self.first[level as usize]..self.first[level as usize + 1]
-    }
-
-    /// Rounds in which the deepest level reports: its first parent has the most children.
-    fn deepest_rounds(&self) -> u32 {
-        self.arity.min(self.level(self.depth()).len() as u32)
-    }
-
-    /// Rounds from the leaves to the root, one message per port and round:
-    /// `(depth - 1) k + min(k, ranks on the deepest level)`.
+    /// Rounds from the leaves to the root, one message per port and round: the largest of
+    /// `rounds(c) + i + 1` over the children `c` of the root, `i` counted from 0; at most
+    /// `depth * k`. As many lead from the root to the leaves.
     #[must_use]
     pub fn rounds(&self) -> u32 {
-        match self.depth() {
-            0 => 0,
-            depth => (depth - 1) * self.arity + self.deepest_rounds(),
+        self.heights()[0]
+    }
+
+    /// [`KaryTree::rounds`] of the subtree at every position.
+    fn heights(&self) -> Vec<u32> {
+        let mut heights = vec![0; self.ranks.len()];
+        for position in (1..heights.len()).rev() {
+            let (parent, index) = self.parent(position as u32);
+            heights[parent as usize] = heights[parent as usize].max(heights[position] + index + 1);
         }
+        heights
     }
 
-    fn edge(&self, position: u32) -> (Rank, Rank) {
-        let parent = (position - 1) / self.arity;
-        (self.ranks[position as usize], self.ranks[parent as usize])
+    /// Position of the parent, and which of its children this is.
+    fn parent(&self, position: u32) -> (u32, u32) {
+        ((position - 1) / self.arity, (position - 1) % self.arity)
     }
 
-    /// Messages from the leaves to the root, as (round, child, parent): the deepest level first, a
-    /// parent hears its children one after the other.
+    /// The positions of the children.
+    fn children(&self, position: u32) -> std::ops::Range<u32> {
+        let p = self.ranks.len() as u64;
+        let at = |index: u64| (u64::from(position) * u64::from(self.arity) + index).min(p) as u32;
+        at(1)..at(1 + u64::from(self.arity))
+    }
+
+    /// Messages from the leaves to the root, as (round, child, parent). A parent hears its children
+    /// one after the other, the one with the deepest subtree last.
     pub fn up(&self) -> impl Iterator<Item = (u32, Rank, Rank)> + '_ {
-        (1..=self.depth()).rev().flat_map(move |level| {
-            let before = match self.depth() - level {
-                0 => 0,
-                above_deepest => self.deepest_rounds() + (above_deepest - 1) * self.arity,
-            };
-            self.level(level).map(move |position| {
-                let (child, parent) = self.edge(position);
-                (before + (position - 1) % self.arity, child, parent)
-            })
+        let heights = self.heights();
+        (0..self.ranks.len() as u32).rev().flat_map(move |parent| {
+            let mut free = 0;
+            let children = self.children(parent).rev().map(|child| {
+                let round = heights[child as usize].max(free);
+                free = round + 1;
+                (
+                    round,
+                    self.ranks[child as usize],
+                    self.ranks[parent as usize],
+                )
+            });
+            children.collect::<Vec<_>>()
         })
     }
 
-    /// Messages from the root to the leaves, as (round, parent, child), counted from 0.
+    /// Messages from the root to the leaves, as (round, parent, child), counted from 0. A parent
+    /// tells its children one after the other, the one with the deepest subtree first.
     pub fn down(&self) -> impl Iterator<Item = (u32, Rank, Rank)> + '_ {
-        (1..=self.depth()).flat_map(move |level| {
-            self.level(level).map(move |position| {
-                let (child, parent) = self.edge(position);
-                let round = (level - 1) * self.arity + (position - 1) % self.arity;
-                (round, parent, child)
-            })
+        let mut start = vec![0; self.ranks.len()];
+        (1..self.ranks.len() as u32).map(move |position| {
+            let (parent, index) = self.parent(position);
+            let round = start[parent as usize] + index;
+            start[position as usize] = round + 1;
+            let rank = |position: u32| self.ranks[position as usize];
+            (round, rank(parent), rank(position))
         })
     }
 }
@@ -178,6 +177,8 @@ mod tests {
                     assert!(!children.contains(&tree.root()));
                     assert_eq!(tree.down().count() as u32, ranks - 1);
                     let rounds = tree.up().map(|(round, ..)| round + 1).max().unwrap_or(0);
+                    assert_eq!(rounds, tree.rounds());
+                    let rounds = tree.down().map(|(round, ..)| round + 1).max().unwrap_or(0);
                     assert_eq!(rounds, tree.rounds());
                 }
             }

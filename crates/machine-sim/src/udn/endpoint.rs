@@ -9,7 +9,7 @@ use corecast_machine::{
 };
 use corecast_sim::Latch;
 
-use super::net::{CONTROL, DATA, Label, Net};
+use super::net::{CONTROL, DATA, Kind, Label, Net};
 use super::static_net::Flow;
 use crate::SimEndpoint;
 
@@ -22,6 +22,8 @@ struct Inbox {
     packets: VecDeque<(u64, bool)>,
     /// Readies: packets that this core may send.
     readies: u32,
+    /// Messages of this core that the rank has received, since this core last asked.
+    dones: u32,
 }
 
 /// The program's side of the message layer.
@@ -33,6 +35,17 @@ pub(crate) struct UdnEndpoint {
     /// Most words of payload in a packet.
     packet_words: u64,
     inbox: BTreeMap<Rank, Inbox>,
+    /// Which steps of the schedule receive a message without payload.
+    empty: Vec<bool>,
+}
+
+/// One packet's share of a message.
+#[derive(Clone, Copy)]
+struct Cut {
+    /// Words of payload.
+    words: u64,
+    is_first: bool,
+    is_last: bool,
 }
 
 /// What [`UdnEndpoint::pump`] waits for.
@@ -42,6 +55,8 @@ enum Until {
     Ready(Rank),
     /// A packet of this rank.
     Packet(Rank),
+    /// This rank's word that it has received.
+    Done(Rank),
 }
 
 impl UdnEndpoint {
@@ -53,6 +68,7 @@ impl UdnEndpoint {
             step: 0,
             has_flow_control: true,
             inbox: BTreeMap::new(),
+            empty: Vec::new(),
         }
     }
 
@@ -71,6 +87,7 @@ impl UdnEndpoint {
             let (peer, awaits, is_here) = match until {
                 Until::Ready(peer) => (peer, Await::Send, self.inbox(peer).readies > 0),
                 Until::Packet(peer) => (peer, Await::Recv, !self.inbox(peer).packets.is_empty()),
+                Until::Done(peer) => (peer, Await::Send, self.inbox(peer).dones > 0),
             };
             if is_here {
                 return;
@@ -109,9 +126,16 @@ impl UdnEndpoint {
         let Some(label) = label else { return };
         let now = net.kernel.now();
         let inbox = self.inbox(label.from);
-        if queue == CONTROL {
-            inbox.readies += 1;
-            return;
+        match label.kind {
+            Kind::Ready => {
+                inbox.readies += 1;
+                return;
+            }
+            Kind::Done => {
+                inbox.dones += 1;
+                return;
+            }
+            Kind::Data => {}
         }
         inbox.packets.push_back((label.words, label.is_last));
         if let Some(message) = label.message {
@@ -129,16 +153,28 @@ impl UdnEndpoint {
 
     /// Tells `peer` that it may send a packet.
     async fn send_ready(&mut self, peer: Rank) {
-        if self.has_flow_control {
+        let is_free = self.is_synchronous() && self.expects_nothing();
+        if self.has_flow_control && !is_free {
             let now = self.net.kernel.now();
-            let label = self.label(0, None, now);
+            let label = self.label(Kind::Ready, 0, None, now);
             self.inject(peer, CONTROL, label).await;
         }
     }
 
-    fn label(&self, words: u64, message: Option<Message>, posted: Time) -> Label {
+    /// Whether the message of this step has no payload.
+    fn expects_nothing(&self) -> bool {
+        self.empty.get(self.step).copied().unwrap_or(false)
+    }
+
+    /// Whether a sender waits until its message has been received.
+    fn is_synchronous(&self) -> bool {
+        self.has_flow_control && self.net.costs.is_synchronous
+    }
+
+    fn label(&self, kind: Kind, words: u64, message: Option<Message>, posted: Time) -> Label {
         Label {
             from: self.rank,
+            kind,
             words,
             is_last: message.is_some(),
             message,
@@ -158,25 +194,48 @@ impl UdnEndpoint {
         net.books.fill(self.rank, net.kernel.now(), Cause::Transfer);
     }
 
-    /// Payload words of every packet of a message; a message without payload is one packet.
-    fn packets(&self, bytes: u64) -> impl Iterator<Item = (u64, bool)> + use<> {
+    /// The packets of a message; one without payload is one packet.
+    fn packets(&self, bytes: u64) -> impl Iterator<Item = Cut> + use<> {
         let words = bytes.div_ceil(self.net.costs.flit_bytes);
         let most = self.packet_words;
         let packets = words.div_ceil(most).max(1);
-        (0..packets).map(move |index| {
-            let rest = words - index * most;
-            (rest.min(most), index + 1 == packets)
+        (0..packets).map(move |index| Cut {
+            words: (words - index * most).min(most),
+            is_first: index == 0,
+            is_last: index + 1 == packets,
         })
     }
 
+    /// The software of a send, where it does not wait for the receiver first.
+    async fn begin_send(&mut self, bytes: u64) {
+        if !self.is_synchronous() {
+            self.spend(self.net.costs.send(bytes), Cause::Handshake)
+                .await;
+        }
+    }
+
     /// Sends one packet, waiting for its ready first.
-    async fn send_packet(&mut self, to: Rank, words: u64, message: Option<Message>, posted: Time) {
-        if self.has_flow_control {
+    async fn send_packet(&mut self, to: Rank, packet: Cut, message: Option<Message>, posted: Time) {
+        let is_synchronous = self.is_synchronous();
+        let is_free = is_synchronous && packet.words == 0;
+        if self.has_flow_control && !is_free {
             self.pump(Until::Ready(to)).await;
             self.inbox(to).readies -= 1;
         }
-        let label = self.label(words, message, posted);
+        if is_synchronous && packet.is_first {
+            let software = self.net.costs.send(packet.words);
+            self.spend(software, Cause::Handshake).await;
+        }
+        let label = self.label(Kind::Data, packet.words, message, posted);
         self.inject(to, DATA, label).await;
+    }
+
+    /// Waits until `to` has received a message of `bytes` bytes, where senders do.
+    async fn end_send(&mut self, to: Rank, bytes: u64) {
+        if self.is_synchronous() && bytes > 0 {
+            self.pump(Until::Done(to)).await;
+            self.inbox(to).dones -= 1;
+        }
     }
 
     /// Waits for the next packet of `from`; returns its words of payload and whether it is the last
@@ -187,13 +246,19 @@ impl UdnEndpoint {
         packet.expect("the packet has come")
     }
 
-    fn take_message(&mut self, from: Rank) -> Message {
+    /// Takes a message whose last packet has come: the software of a receive.
+    async fn take_message(&mut self, from: Rank) -> Message {
         let message = self.inbox(from).messages.pop_front();
-        message.expect("its last packet has come")
-    }
-
-    async fn start_to(&mut self, direction: Time) {
-        self.spend(direction, Cause::Handshake).await;
+        let message = message.expect("its last packet has come");
+        let costs = self.net.costs;
+        let bytes = message_bytes(&message);
+        self.spend(costs.recv(bytes), Cause::Handshake).await;
+        if self.is_synchronous() && bytes > 0 {
+            let now = self.net.kernel.now();
+            let label = self.label(Kind::Done, 0, None, now);
+            self.inject(from, CONTROL, label).await;
+        }
+        message
     }
 }
 
@@ -224,6 +289,18 @@ impl Endpoint for UdnEndpoint {
             // Packets need not fit into a queue: nobody promises to drain one at a time.
             self.packet_words = costs.packet_words_max;
         }
+        if self.is_synchronous() {
+            let bytes = |chunks| -> u64 {
+                let chunks = schedule.chunks(chunks).iter();
+                chunks
+                    .map(|&chunk| schedule.spec().chunk_bytes(chunk))
+                    .sum()
+            };
+            let steps = schedule.steps(self.rank).iter();
+            let is_empty =
+                |step: &Step| step.recv_half().is_some_and(|half| bytes(half.chunks) == 0);
+            self.empty = steps.map(is_empty).collect();
+        }
         if let Some(bytes) = schedule.piece_bytes() {
             // Packets are the pieces in which data are forwarded.
             let words = bytes.div_ceil(costs.flit_bytes).max(1);
@@ -243,22 +320,22 @@ impl Endpoint for UdnEndpoint {
 
     async fn send(&mut self, to: Rank, message: Message) -> Result<(), RunError> {
         let posted = self.now();
-        self.start_to(self.net.costs.send).await;
+        let bytes = message_bytes(&message);
+        self.begin_send(bytes).await;
         let mut message = Some(message);
-        let bytes = message_bytes(message.as_deref().unwrap_or_default());
-        for (words, is_last) in self.packets(bytes) {
-            let content = message.take_if(|_| is_last);
-            self.send_packet(to, words, content, posted).await;
+        for packet in self.packets(bytes) {
+            let content = message.take_if(|_| packet.is_last);
+            self.send_packet(to, packet, content, posted).await;
         }
+        self.end_send(to, bytes).await;
         Ok(())
     }
 
     async fn recv(&mut self, from: Rank) -> Result<Message, RunError> {
-        self.start_to(self.net.costs.recv).await;
         loop {
             self.send_ready(from).await;
             if self.recv_packet(from).await.1 {
-                return Ok(self.take_message(from));
+                return Ok(self.take_message(from).await);
             }
         }
     }
@@ -332,16 +409,15 @@ impl Endpoint for UdnEndpoint {
         from: Rank,
     ) -> Result<Message, RunError> {
         let posted = self.now();
-        self.start_to(self.net.costs.send + self.net.costs.recv)
-            .await;
+        let bytes = message_bytes(&message);
+        self.begin_send(bytes).await;
         self.send_ready(from).await;
         let mut message = Some(message);
-        let bytes = message_bytes(message.as_deref().unwrap_or_default());
         let mut is_received = false;
         // Packet by packet, so that neither direction waits for the other to end.
-        for (words, is_last) in self.packets(bytes) {
-            let content = message.take_if(|_| is_last);
-            self.send_packet(to, words, content, posted).await;
+        for packet in self.packets(bytes) {
+            let content = message.take_if(|_| packet.is_last);
+            self.send_packet(to, packet, content, posted).await;
             if !is_received {
                 is_received = self.recv_packet(from).await.1;
                 if !is_received {
@@ -355,7 +431,9 @@ impl Endpoint for UdnEndpoint {
                 self.send_ready(from).await;
             }
         }
-        Ok(self.take_message(from))
+        let received = self.take_message(from).await;
+        self.end_send(to, bytes).await;
+        Ok(received)
     }
 
     async fn forward(
@@ -365,14 +443,26 @@ impl Endpoint for UdnEndpoint {
         _: Option<u64>, // the size of all packets of the schedule: see `launch`
     ) -> Result<Message, RunError> {
         let posted = self.now();
-        self.start_to(self.net.costs.send + self.net.costs.recv)
-            .await;
+        let (mut is_first, mut bytes) = (true, 0);
         loop {
             self.send_ready(from).await;
             let (words, is_last) = self.recv_packet(from).await;
-            let message = is_last.then(|| self.take_message(from));
-            self.send_packet(to, words, message.clone(), posted).await;
+            if is_first {
+                self.begin_send(words).await;
+            }
+            let message = match is_last {
+                true => Some(self.take_message(from).await),
+                false => None,
+            };
+            let packet = Cut {
+                words,
+                is_first,
+                is_last,
+            };
+            (is_first, bytes) = (false, bytes + words);
+            self.send_packet(to, packet, message.clone(), posted).await;
             if let Some(message) = message {
+                self.end_send(to, bytes).await;
                 return Ok(message);
             }
         }

@@ -5,8 +5,8 @@
 //! mesh. One queue is for data, one for flow control.
 //!
 //! ```text
-//! sender    send overhead > ............ ready > header, words ...
-//! receiver  recv overhead > ready ...............................> words out of the queue
+//! sender    send overhead > ..... ready > header, words ...
+//! receiver  ready .......................................> words out of the queue > recv overhead
 //! ```
 //!
 //! * With flow control a sender may write a packet when the receiver has sent it a ready, a packet
@@ -15,6 +15,10 @@
 //! * Without flow control a sender writes at once. Messages that are not expected yet are put
 //!   aside by the software that reads the queue. Cores that all write and do not read can fill the
 //!   mesh and stop for ever: the run then ends as a deadlock.
+//!
+//! * Where senders are synchronous (a chip's choice, for ordinary MPI layers), the software of a send
+//!   begins with the ready and ends when the receiver has said that its own has ended; messages
+//!   without payload go at once. Exchanges do both directions at once.
 //!
 //! Models software as costs per call, rank, message and word, network and queues word by word.
 //! Does not model caches or the instructions of the software.

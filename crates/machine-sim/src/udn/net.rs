@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use corecast_chip::{Mesh, Udn};
+use corecast_chip::{Mesh, Protocol, Udn};
 use corecast_core::{Grid, Rank, Side};
 use corecast_machine::{LinkUse, Message, RunOptions, Time};
 use corecast_sim::network::mesh::{CYCLES_MAX, Ejection, Flit, FlitMesh, MeshSpec, Packet};
@@ -19,10 +19,22 @@ pub(super) const DATA: u32 = 0;
 /// Queue for flow control.
 pub(super) const CONTROL: u32 = 1;
 
+/// What a packet is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    /// It carries a message, or a part of one.
+    Data,
+    /// The receiver can take a packet.
+    Ready,
+    /// The receiver has a message.
+    Done,
+}
+
 /// What a packet says beside its words.
 #[derive(Clone, Debug)]
 pub(super) struct Label {
     pub from: Rank,
+    pub kind: Kind,
     /// Words of payload.
     pub words: u64,
     /// Whether no more packets of the same message follow.
@@ -38,18 +50,37 @@ pub(super) struct Label {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Costs {
     pub call: Time,
-    pub send: Time,
-    pub recv: Time,
+    send: Time,
+    recv: Time,
+    /// In addition, for every message with payload, at each end.
+    payload: Time,
     pub extract: Time,
     pub inject: Time,
     pub route: Time,
     pub combine: Time,
+    pub is_synchronous: bool,
     pub flit_bytes: u64,
     pub header_words: u64,
     /// Most words of payload in a packet with flow control: all of it fits into a queue.
     pub packet_words: u64,
     /// Most words of payload in any packet.
     pub packet_words_max: u64,
+}
+
+impl Costs {
+    /// The software of a send of `bytes` bytes.
+    pub(super) fn send(&self, bytes: u64) -> Time {
+        self.send + self.payload(bytes)
+    }
+
+    /// The software of a receive of `bytes` bytes.
+    pub(super) fn recv(&self, bytes: u64) -> Time {
+        self.recv + self.payload(bytes)
+    }
+
+    fn payload(&self, bytes: u64) -> Time {
+        if bytes > 0 { self.payload } else { Time::ZERO }
+    }
 }
 
 /// See the module's documentation.
@@ -109,7 +140,9 @@ impl Net {
             costs: Costs {
                 call: core(udn.call_cycles) + core(udn.call_cycles_per_rank) * u64::from(ranks),
                 send: core(udn.send_cycles),
-                recv: core(udn.recv_cycles),
+                recv: core(udn.recv_cycles) + core(udn.recv_cycles_per_rank) * u64::from(ranks),
+                payload: core(udn.payload_cycles),
+                is_synchronous: udn.protocol == Protocol::Synchronous,
                 extract: core(udn.extract_cycles_per_word),
                 inject: word,
                 route: core(udn.route_cycles),

@@ -2,16 +2,14 @@
 //! route.
 //!
 //! ```text
-//! p = 5, arity 3, no grid    round  0     1     2     3     4
-//!                                   4->1  1->0  2->0  3->0  0 to all
+//! p = 5, arity 3, no grid    round  0           1     2     3
+//!                                   4->1, 3->0  2->0  1->0  0 to all
 //!                                   adding                  storing
 //! ```
 //!
-//! With depth D and m ranks on the deepest level:
-//!
 //! | rounds | messages |
 //! |---|---|
-//! | (D - 1) k + min(k, m) + 1 (0 for one rank) | 2 (p - 1), of which p - 1 are one multicast on the chip's static network |
+//! | R(root) + 1 (0 for one rank), R(i) = max over the children c_j of i, j from 0, of R(c_j) + j + 1 | 2 (p - 1), of which p - 1 are one multicast on the chip's static network |
 //!
 //! The tree is that of [`crate::pattern::KaryTree`] from the middle of the grid; the way back is
 //! that of the static-route broadcast.

@@ -1,23 +1,21 @@
 //! k-ary tree: reports are gathered up the tree, the release goes down the same way.
 //!
 //! ```text
-//! p = 5, arity 3      0         round  0     1     2     3     4     5     6     7
-//!                   / | \              4->1  1->0  2->0  3->0  0->1  0->2  0->3  1->4
+//! p = 5, arity 3      0         round  0           1     2     3     4           5
+//!                   / | \              4->1, 3->0  2->0  1->0  0->1  0->2, 1->4  0->3
 //!                  1  2  3             reports                 releases
 //!                  |
 //!                  4
 //! ```
 //!
-//! With depth D and m ranks on the deepest level:
-//!
 //! | rounds | messages |
 //! |---|---|
-//! | 2 ((D - 1) k + min(k, m)) (0 for one rank) | 2 (p - 1) |
+//! | 2 R(root), R(i) = max over the children c_j of i, j from 0, of R(c_j) + j + 1 | 2 (p - 1) |
 //!
 //! Position r reports to position (r - 1) / k; the arity k is `tuning.arity`. Without a grid the
 //! positions are the ranks; on a grid the root is in the middle and parents are near
-//! ([`crate::pattern::KaryTree`]). A parent hears its children one after the other, so each level
-//! above the deepest takes k rounds. The labels are for ports that take one message at a time; a
+//! ([`crate::pattern::KaryTree`]). A parent hears its children one after the other, the deepest
+//! subtree last, and releases that one first. The labels are for ports that take one message at a time; a
 //! machine starts a report as soon as it can.
 //! Source: Yagna and Mueller 2013, section 2.3 (rooted k-ary trees, "typically k=3 provides optimal
 //! performance"); Mellor-Crummey and Scott 1991, section 3.2 (combining tree).

@@ -1,21 +1,20 @@
 //! k-ary tree: partial results go up a tree whose parents are near their children.
 //!
 //! ```text
-//! p = 5, arity 3, root 0     0         round  0     1     2     3
-//!                          / | \              4->1  1->0  2->0  3->0
+//! p = 5, arity 3, root 0     0         round  0           1     2
+//!                          / | \              4->1, 3->0  2->0  1->0
 //!                         1  2  3
 //!                         |
 //!                         4
 //! ```
 //!
-//! With depth D and m ranks on the deepest level:
-//!
 //! | rounds | messages | root's port |
 //! |---|---|---|
-//! | (D - 1) k + min(k, m) (0 for one rank) | p - 1 | k n bytes |
+//! | R(root), R(i) = max over the children c_j of i, j from 0, of R(c_j) + j + 1 | p - 1 | k n bytes |
 //!
 //! The tree is that of [`crate::pattern::KaryTree`] from the root of the request; the arity k is
-//! `tuning.arity`. A parent combines its children in the order of their positions.
+//! `tuning.arity`. A parent combines its children one after the other, the one with the deepest
+//! subtree last.
 //! Source: Yagna and Mueller 2013, section 3.4 ("a 3-ary tree rooted at the root of the reduce
 //! call").
 
