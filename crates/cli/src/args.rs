@@ -51,11 +51,15 @@ pub enum Verb {
   corecast run bcast --ranks 16 --bytes 4,64,1K
   corecast run allreduce --algorithm ring,rabenseifner --dtype f32
   corecast run bcast --algorithm auto --ongoing 1=32 --svg timeline.svg
+  corecast run reduce --chip tilepro64 --skew random:5000 --repeat 100
   corecast run bcast --machine host")]
     Run {
         /// What to run.
         #[command(flatten)]
         scene: Box<Scene>,
+        /// How often.
+        #[command(flatten)]
+        repeat: Repeat,
         /// What to draw.
         #[command(flatten)]
         pictures: Pictures,
@@ -93,6 +97,9 @@ pub enum Verb {
         /// What to run.
         #[command(flatten)]
         scene: Box<Scene>,
+        /// How often.
+        #[command(flatten)]
+        repeat: Repeat,
         /// Write every run to a CSV file
         #[arg(long, value_name = "FILE", help_heading = "Output")]
         csv: Option<String>,
@@ -165,6 +172,16 @@ pub struct Traffic {
     /// Draw an SVG: latency against offered load, with the saturation point
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub plot: Option<String>,
+}
+
+/// Repetitions.
+#[derive(Args)]
+#[command(next_help_heading = "Surroundings")]
+pub struct Repeat {
+    /// Run every case so often, with seeds one after the other, and show mean, variance, p99 and
+    /// maximum
+    #[arg(long = "repeat", value_name = "RUNS", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub runs: u32,
 }
 
 /// Pictures of one run.
@@ -259,10 +276,11 @@ pub struct Scene {
     /// A transfer under way at the start, such as 1=32 or 1:2=512 (repeatable)
     #[arg(long, value_name = "SRC[:DST]=BYTES", help_heading = "Surroundings")]
     pub ongoing: Vec<String>,
-    /// Late arrival in cycles (repeatable), or uniform:CYCLES for a random one per rank
-    #[arg(long, value_name = "RANK=CYCLES", help_heading = "Surroundings")]
+    /// Who comes late (repeatable): RANK=CYCLES, uniform:CYCLES (evenly spread in the order of the
+    /// ranks), random:CYCLES (at most so many, drawn for every rank), file:FILE or none
+    #[arg(long, value_name = "PATTERN", help_heading = "Surroundings")]
     pub skew: Vec<String>,
-    /// Seed of the data and of a uniform skew
+    /// Seed of the data and of everything random
     #[arg(long, default_value_t = 0, help_heading = "Surroundings")]
     pub seed: u64,
     /// End a run after this many simulated events

@@ -12,15 +12,21 @@ use crate::scene::Stage;
 use crate::{picture, run, style};
 
 /// The verb.
-pub fn answer(scene: &Scene, csv: Option<&str>, plot: Option<&str>) -> Result<Answer, Failure> {
-    let stage = Stage::new(scene, "all")?;
+pub fn answer(
+    scene: &Scene,
+    repeat: u32,
+    csv: Option<&str>,
+    plot: Option<&str>,
+) -> Result<Answer, Failure> {
+    let stage = Stage::new(scene, "all")?.repeated(repeat);
     stage.simulated_only()?;
     let mut series: BTreeMap<&'static str, Vec<(f64, f64)>> = BTreeMap::new();
     let mut winners: Vec<Vec<String>> = Vec::new();
     let progress = stage.progress();
     let (mut rows, mut objects, mut failed) = (Vec::new(), Vec::new(), Vec::new());
     let mut lines =
-        "collective,algorithm,chip,ranks,bytes,makespan_cycles,makespan_ns,bound_cycles,delivered\n"
+        "collective,algorithm,chip,ranks,bytes,makespan_cycles,makespan_ns,bound_cycles,delivered,\
+         runs,makespan_mean_ns,makespan_variance_ns2,makespan_p99_ns,makespan_max_ns\n"
             .to_owned();
     for &ranks in &stage.ranks {
         winners.push(Vec::new());
@@ -29,21 +35,27 @@ pub fn answer(scene: &Scene, csv: Option<&str>, plot: Option<&str>) -> Result<An
             for run in &runs {
                 let bound = run::bound_cycles(&stage, &run.request);
                 if bytes > 0 && bound > 0 {
-                    let ratio = run::cycles(&stage, run.report.makespan) / bound as f64;
+                    let ratio = run::mean_cycles(&stage, run) / bound as f64;
                     series
                         .entry(run.algorithm)
                         .or_default()
                         .push((bytes as f64, ratio));
                 }
+                let spread = &run.spread;
                 lines += &format!(
-                    "{},{},{},{ranks},{bytes},{},{},{},{}\n",
+                    "{},{},{},{ranks},{bytes},{},{},{},{},{},{},{},{},{}\n",
                     stage.collective,
                     run.algorithm,
                     stage.chip.name,
                     run::cycles(&stage, run.report.makespan),
                     run.report.makespan.ns(),
                     run::bound_cycles(&stage, &run.request),
-                    run.report.delivered()
+                    run.delivered,
+                    spread.runs,
+                    spread.mean_ns,
+                    spread.variance_ns2,
+                    spread.p99.ns(),
+                    spread.max.ns()
                 );
                 failed.extend(run::failures(run));
                 objects.push(run::object(&stage, run, scene));
@@ -54,7 +66,7 @@ pub fn answer(scene: &Scene, csv: Option<&str>, plot: Option<&str>) -> Result<An
             let cycles = |index: usize| {
                 let run = runs.get(index);
                 run.map_or("-".to_owned(), |run| {
-                    run::cycles(&stage, run.report.makespan).to_string()
+                    run::mean_cycles(&stage, run).to_string()
                 })
             };
             rows.push(vec![

@@ -16,6 +16,7 @@ mod run;
 mod scene;
 mod show;
 mod style;
+mod surroundings;
 mod traffic;
 mod verify;
 
@@ -52,12 +53,19 @@ fn answer(verb: &Verb) -> Result<Answer, Failure> {
     match verb {
         Verb::List { what } => list::answer(what),
         Verb::Show(what) => show::answer(what),
-        Verb::Run { scene, pictures } => run::answer(scene, pictures),
+        Verb::Run {
+            scene,
+            repeat,
+            pictures,
+        } => run::answer(scene, repeat.runs, pictures),
         Verb::Verify { scene, require } => verify::answer(scene, require.as_deref()),
         Verb::Explain { scene, pictures } => explain::answer(scene, pictures),
-        Verb::Compare { scene, csv, plot } => {
-            compare::answer(scene, csv.as_deref(), plot.as_deref())
-        }
+        Verb::Compare {
+            scene,
+            repeat,
+            csv,
+            plot,
+        } => compare::answer(scene, repeat.runs, csv.as_deref(), plot.as_deref()),
         Verb::Reproduce { paper, plot } => reproduce::answer(paper.as_deref(), plot.as_deref()),
         Verb::Traffic(traffic) => traffic::answer(traffic),
         Verb::Bench { what } => bench::answer(what),

@@ -2,7 +2,7 @@
 
 use corecast_chip::Provenance;
 use corecast_core::{Certificate, Request, verify};
-use corecast_machine::{Report, Time};
+use corecast_machine::{Report, Spread, Time};
 use indicatif::ProgressBar;
 use serde_json::{Map, Value, json};
 
@@ -11,7 +11,7 @@ use crate::claim::{self, Claim};
 use crate::doctor;
 use crate::failure::Failure;
 use crate::output::{Answer, table};
-use crate::scene::Stage;
+use crate::scene::{Runs, Stage};
 use crate::style;
 
 /// One algorithm's run.
@@ -20,8 +20,12 @@ pub struct Run {
     pub algorithm: &'static str,
     /// What was asked.
     pub request: Request,
-    /// What happened.
+    /// What happened, with the first seed.
     pub report: Report,
+    /// Makespans with all seeds.
+    pub spread: Spread,
+    /// Whether every run delivered.
+    pub delivered: bool,
     /// What is proven about its schedule.
     pub certificate: Certificate,
 }
@@ -48,10 +52,17 @@ pub fn rank(
                 continue;
             }
         };
+        let Runs {
+            first,
+            spread,
+            delivered,
+        } = stage.run(&schedule)?;
         runs.push(Run {
             algorithm: name,
             request: request.clone(),
-            report: stage.run(&schedule)?,
+            report: first,
+            spread,
+            delivered,
             certificate: verify(&schedule, &stage.chip.routes(ranks)),
         });
     }
@@ -61,7 +72,7 @@ pub fn rank(
             .into_iter()
             .fold(failure, |failure, (_, reason)| failure.help(reason)));
     }
-    runs.sort_by_key(|run| run.report.makespan);
+    runs.sort_by(|a, b| a.spread.mean_ns.total_cmp(&b.spread.mean_ns));
     if stage.is_auto {
         runs.truncate(1);
     }
@@ -84,7 +95,7 @@ pub fn failures(run: &Run) -> Vec<Failure> {
     let (bytes, name) = (run.request.bytes, run.algorithm);
     let certificate = &run.certificate;
     let mut failed: Vec<_> = claim::failures(&[Claim::Correct], certificate, bytes).collect();
-    if !run.report.delivered() {
+    if !run.delivered {
         let collective = run.request.collective;
         failed.push(Failure::check(format!(
             "{collective} by {name}, {bytes} bytes: the run did not deliver the right data"
@@ -94,8 +105,8 @@ pub fn failures(run: &Run) -> Vec<Failure> {
 }
 
 /// The verb.
-pub fn answer(scene: &Scene, pictures: &Pictures) -> Result<Answer, Failure> {
-    let stage = Stage::new(scene, "all")?;
+pub fn answer(scene: &Scene, repeat: u32, pictures: &Pictures) -> Result<Answer, Failure> {
+    let stage = Stage::new(scene, "all")?.repeated(repeat);
     let ranks = stage.one_rank_count()?;
     pictures.check(&stage)?;
     let progress = stage.progress();
@@ -115,17 +126,13 @@ pub fn answer(scene: &Scene, pictures: &Pictures) -> Result<Answer, Failure> {
         if stage.is_auto {
             text += &format!("auto: {} is the fastest\n", runs[0].algorithm);
         }
-        let best = runs[0].report.makespan;
+        let best = runs[0].spread.mean_ns;
         let rows = runs.iter().map(|run| row(&stage, run, bound, best));
-        let header = [
-            "algorithm",
-            "cycles",
-            "ns",
-            "x bound",
-            "delivered",
-            "certificate",
-        ];
-        text += &format!("\n{}\n", table(&header, 1..4, rows.collect()));
+        let header = header(&stage);
+        text += &format!(
+            "\n{}\n",
+            table(&header, 1..header.len() - 2, rows.collect())
+        );
         for (_, reason) in refused {
             text += &format!("{}\n", style::dim(&format!("not run: {reason}")));
         }
@@ -140,36 +147,65 @@ pub fn answer(scene: &Scene, pictures: &Pictures) -> Result<Answer, Failure> {
     })
 }
 
-fn row(stage: &Stage<'_>, run: &Run, bound: u64, best: Time) -> Vec<String> {
-    let cycles = cycles(stage, run.report.makespan);
+/// With repetitions the time is the mean, and its spread is shown.
+fn header(stage: &Stage<'_>) -> Vec<&'static str> {
+    let time = if stage.repeat() > 1 {
+        vec!["mean ns", "std ns", "p99 ns", "max ns"]
+    } else {
+        vec!["ns"]
+    };
+    let cycles = if stage.repeat() > 1 {
+        "mean cycles"
+    } else {
+        "cycles"
+    };
+    let mut header = vec!["algorithm", cycles];
+    header.extend(time);
+    header.extend(["x bound", "delivered", "certificate"]);
+    header
+}
+
+fn row(stage: &Stage<'_>, run: &Run, bound: u64, best_ns: f64) -> Vec<String> {
+    let spread = &run.spread;
+    let cycles = mean_cycles(stage, run);
     let ratio = if bound == 0 || !stage.is_simulated() {
         "-".to_owned()
     } else {
         format!("{:.2}", cycles / bound as f64)
     };
-    let time = [
-        run.algorithm.to_owned(),
-        if stage.is_simulated() {
-            cycles.to_string()
-        } else {
-            "-".to_owned()
-        },
-        run.report.makespan.ns().to_string(),
-        ratio,
-    ];
-    let is_best = run.report.makespan == best;
-    let mut row = if is_best {
-        time.map(|cell| style::good(&cell)).to_vec()
+    let mut row = vec![run.algorithm.to_owned()];
+    row.push(if stage.is_simulated() {
+        cycles.to_string()
     } else {
-        time.to_vec()
-    };
-    row.push(if run.report.delivered() {
+        "-".to_owned()
+    });
+    if stage.repeat() > 1 {
+        row.extend([
+            format!("{:.3}", spread.mean_ns),
+            format!("{:.3}", spread.variance_ns2.sqrt()),
+            spread.p99.ns().to_string(),
+            spread.max.ns().to_string(),
+        ]);
+    } else {
+        row.push(run.report.makespan.ns().to_string());
+    }
+    row.push(ratio);
+    if spread.mean_ns <= best_ns {
+        row = row.iter().map(|cell| style::good(cell)).collect();
+    }
+    row.push(if run.delivered {
         "yes".to_owned()
     } else {
         style::bad("NO")
     });
     row.push(claim::line(&run.certificate));
     row
+}
+
+/// The mean makespan in cycles of the chip's reference clock, to a thousandth.
+pub fn mean_cycles(stage: &Stage<'_>, run: &Run) -> f64 {
+    let period_ns = stage.chip.reference_clock().period_ps as f64 / 1e3;
+    (run.spread.mean_ns / period_ns * 1e3).round() / 1e3
 }
 
 /// A number of cycles as an integer where it is one.
@@ -202,7 +238,12 @@ pub fn object(stage: &Stage<'_>, run: &Run, scene: &Scene) -> Value {
         "seed": scene.seed,
         "makespan_cycles": simulated.then(|| number(cycles(stage, report.makespan))),
         "makespan_ns": report.makespan.ns(),
-        "delivered": report.delivered(),
+        "runs": run.spread.runs,
+        "makespan_mean_ns": run.spread.mean_ns,
+        "makespan_variance_ns2": run.spread.variance_ns2,
+        "makespan_p99_ns": run.spread.p99.ns(),
+        "makespan_max_ns": run.spread.max.ns(),
+        "delivered": run.delivered,
         "bound_cycles": simulated.then_some(bound),
         "bound_ns": simulated.then(|| Time::from_ps(clock.to_ps(bound)).ns()),
         "finish_ns": report.finish.iter().map(|time| time.ns()).collect::<Vec<_>>(),

@@ -1,26 +1,23 @@
 //! The checked form of the options that `run`, `verify`, `explain` and `compare` share.
 
-use std::str::FromStr;
-
 use corecast::size;
 use corecast_chip::{Chip, ChipError};
 use corecast_core::{
     Algorithm, BuildError, Collective, ElementType, FlowControl, Rank, ReduceOp, Request, Schedule,
     algorithm,
 };
-use corecast_machine::{Job, Limits, Machine, Ongoing, Report, RunOptions, Time};
+use corecast_machine::{Job, Limits, Machine, Report, RunOptions, Spread, Time};
 use corecast_machine_host::HostMachine;
 use corecast_machine_sim::SimMachine;
 use indicatif::ProgressBar;
+use rayon::prelude::*;
 
 use crate::args::Scene;
 use crate::failure::Failure;
-use crate::progress;
+use crate::{progress, surroundings};
 
 /// Most bytes all blocks of one run may have together.
-const TOTAL_BYTES_MAX: u64 = 1 << 30;
-/// Latest arrival; beyond it cycles might not fit into picoseconds.
-const SKEW_CYCLES_MAX: u64 = 1_000_000_000;
+pub const TOTAL_BYTES_MAX: u64 = 1 << 30;
 
 /// Every machine with one line about it.
 pub const MACHINES: [(&str, &str); 2] = [
@@ -30,6 +27,16 @@ pub const MACHINES: [(&str, &str); 2] = [
         "this computer's cores, one thread per rank, in wall-clock time",
     ),
 ];
+
+/// Runs of one schedule.
+pub struct Runs {
+    /// The one with the first seed.
+    pub first: Report,
+    /// The makespans of all.
+    pub spread: Spread,
+    /// Whether every rank received the right data in all of them.
+    pub delivered: bool,
+}
 
 /// Options that are known to make sense together.
 pub struct Stage<'a> {
@@ -51,6 +58,7 @@ pub struct Stage<'a> {
     pub is_auto: bool,
     op: ReduceOp,
     element: ElementType,
+    repeat: u32,
 }
 
 /// A chip by name or file.
@@ -144,14 +152,26 @@ impl<'a> Stage<'a> {
             element: element
                 .ok_or_else(|| Failure::unknown("dtype", "dtypes", &scene.dtype, &dtypes))?,
             scene,
+            repeat: 1,
         };
         for &ranks in &stage.ranks {
-            stage.options(ranks)?;
+            stage.options(ranks, scene.seed)?;
             for &bytes in &stage.sizes {
                 stage.request(ranks, bytes)?;
             }
         }
         Ok(stage)
+    }
+
+    /// The same with so many runs of every schedule.
+    pub fn repeated(mut self, repeat: u32) -> Self {
+        self.repeat = repeat;
+        self
+    }
+
+    /// Runs of every schedule.
+    pub fn repeat(&self) -> u32 {
+        self.repeat
     }
 
     /// Whether runs are in virtual time, so that cycles mean something.
@@ -179,18 +199,20 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// The surroundings of a run.
-    pub fn options(&self, ranks: u32) -> Result<RunOptions, Failure> {
-        let ongoing = self.scene.ongoing.iter().map(|text| ongoing(text, ranks));
+    /// The surroundings of a run with this seed.
+    pub fn options(&self, ranks: u32, seed: u64) -> Result<RunOptions, Failure> {
+        let ongoing = self.scene.ongoing.iter();
+        let ongoing = ongoing.map(|text| surroundings::ongoing(text, ranks));
         let mut limits = Limits::default();
         limits.events = self.scene.limit_events.unwrap_or(limits.events);
         if let Some(ns) = self.scene.limit_ns {
             limits.time = Time::from_ps(ns.saturating_mul(1000));
         }
+        let time = |cycles| Time::from_ps(self.chip.reference_clock().to_ps(cycles));
         Ok(RunOptions {
             limits,
             ongoing: ongoing.collect::<Result<_, _>>()?,
-            late: self.late(ranks)?,
+            late: surroundings::late(&self.scene.skew, ranks, seed, time)?,
         })
     }
 
@@ -244,7 +266,9 @@ impl<'a> Stage<'a> {
         tuning.flow_control = choice.map(|(_, choice)| choice).ok_or_else(|| {
             Failure::unknown("flow control", "choices", &scene.flow_control, &choices)
         })?;
-        let request = self.simulated.request(request, &self.options(ranks)?);
+        let request = self
+            .simulated
+            .request(request, &self.options(ranks, scene.seed)?);
         request.check().map_err(|error| Failure::library(&error))?;
         Ok(request)
     }
@@ -272,13 +296,33 @@ impl<'a> Stage<'a> {
         algorithm::build(algorithm, request)
     }
 
-    /// Runs a schedule.
-    pub fn run(&self, schedule: &Schedule) -> Result<Report, Failure> {
+    /// Runs a schedule as often as asked, with one seed after the other.
+    ///
+    /// Returns the first report, the makespans of all runs, and whether all of them delivered.
+    pub fn run(&self, schedule: &Schedule) -> Result<Runs, Failure> {
+        let seeds = (0..u64::from(self.repeat)).map(|run| self.scene.seed.wrapping_add(run));
+        let run = |seed| self.run_seed(schedule, seed);
+        let reports: Vec<Result<Report, Failure>> = if self.is_simulated() {
+            let seeds: Vec<u64> = seeds.collect();
+            seeds.into_par_iter().map(run).collect()
+        } else {
+            seeds.map(run).collect() // side by side they would disturb each other
+        };
+        let reports: Vec<Report> = reports.into_iter().collect::<Result<_, _>>()?;
+        let times: Vec<Time> = reports.iter().map(|report| report.makespan).collect();
+        Ok(Runs {
+            spread: Spread::of(&times).expect("at least one run"),
+            delivered: reports.iter().all(Report::delivered),
+            first: reports.into_iter().next().expect("at least one run"),
+        })
+    }
+
+    fn run_seed(&self, schedule: &Schedule, seed: u64) -> Result<Report, Failure> {
         let job = Job {
             op: self.op,
             element: self.element,
-            seed: self.scene.seed,
-            options: self.options(schedule.ranks())?,
+            seed,
+            options: self.options(schedule.ranks(), seed)?,
             ..Job::new(schedule)
         };
         let host = HostMachine;
@@ -290,45 +334,6 @@ impl<'a> Stage<'a> {
         let outcome = machine.run(&job);
         outcome.map_err(|error| Failure::run(schedule.algorithm(), &error))
     }
-
-    fn late(&self, ranks: u32) -> Result<Vec<Time>, Failure> {
-        let mut late = Vec::new();
-        for text in &self.scene.skew {
-            let refuse = |why: &str| {
-                Failure::input(format!("--skew: `{text}` {why}")).help(format!(
-                    "write RANK=CYCLES with ranks 0 to {} and at most {SKEW_CYCLES_MAX} cycles, \
-                     or uniform:CYCLES",
-                    ranks - 1
-                ))
-            };
-            let cycles = |text: &str| {
-                let cycles = u64::from_str(text).ok().filter(|&c| c <= SKEW_CYCLES_MAX);
-                cycles.ok_or_else(|| refuse("has no valid number of cycles"))
-            };
-            let time = |cycles| Time::from_ps(self.chip.reference_clock().to_ps(cycles));
-            late.resize(ranks as usize, Time::ZERO);
-            if let Some(most) = text.strip_prefix("uniform:") {
-                let most = cycles(most)?;
-                for (rank, late) in (0_u64..).zip(&mut late) {
-                    *late = time(mix(self.scene.seed, rank) % (most + 1));
-                }
-            } else {
-                let (rank, by) = text.split_once('=').ok_or_else(|| refuse("has no `=`"))?;
-                let rank = usize::from_str(rank).ok();
-                let slot = rank.and_then(|rank| late.get_mut(rank));
-                *slot.ok_or_else(|| refuse("names no rank of this run"))? = time(cycles(by)?);
-            }
-        }
-        Ok(late)
-    }
-}
-
-/// The splitmix64 output for one (seed, rank): independent of how many ranks there are.
-fn mix(seed: u64, rank: u64) -> u64 {
-    let mut z = seed.wrapping_add((rank + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 fn rank_counts(text: &str, chip: &Chip) -> Result<Vec<u32>, Failure> {
@@ -341,32 +346,4 @@ fn rank_counts(text: &str, chip: &Chip) -> Result<Vec<u32>, Failure> {
         })
     });
     checked.collect()
-}
-
-fn ongoing(text: &str, ranks: u32) -> Result<Ongoing, Failure> {
-    let refuse = |why: &str| {
-        Failure::input(format!("--ongoing: `{text}` {why}")).help(format!(
-            "write SRC=BYTES or SRC:DST=BYTES with ranks 0 to {}, such as 1=32",
-            ranks - 1
-        ))
-    };
-    let (pair, bytes) = text.split_once('=').ok_or_else(|| refuse("has no `=`"))?;
-    let (src, dst) = match pair.split_once(':') {
-        Some((src, dst)) => (src, Some(dst)),
-        None => (pair, None),
-    };
-    let rank = |text: &str| {
-        let rank = u32::from_str(text).ok().filter(|&rank| rank < ranks);
-        rank.map(Rank)
-            .ok_or_else(|| refuse("names no rank of this run"))
-    };
-    let (src, dst) = (rank(src)?, dst.map(rank).transpose()?);
-    if dst == Some(src) {
-        return Err(refuse("goes from a rank to itself"));
-    }
-    let bytes = size::one("--ongoing", bytes)?;
-    if bytes > TOTAL_BYTES_MAX {
-        return Err(refuse("is longer than 1 GiB"));
-    }
-    Ok(Ongoing { src, dst, bytes })
 }
