@@ -94,8 +94,8 @@ pub fn failures<'a>(
     })
 }
 
-/// A certificate in one line.
-pub fn line(certificate: &Certificate) -> String {
+/// A certificate in one line; with the most cycles a run can take, if there is such a bound.
+pub fn line(certificate: &Certificate, worst_cycles: Option<f64>) -> String {
     let shown = [Claim::Correct, Claim::DeadlockFree, Claim::ContentionFree];
     let claims = shown.map(|claim| match claim.objection(certificate) {
         None => claim.name().to_owned(),
@@ -106,8 +106,10 @@ pub fn line(certificate: &Certificate) -> String {
     } else {
         ", no flow control"
     };
+    let worst = worst_cycles.map(|cycles| format!(", at most {cycles} cycles"));
+    let worst = worst.unwrap_or_default();
     format!(
-        "{}, {}/{} rounds, buffer {} B{flow_control}",
+        "{}, {}/{} rounds, buffer {} B{flow_control}{worst}",
         claims.join(", "),
         certificate.rounds,
         certificate.bound_rounds,
@@ -132,7 +134,7 @@ mod tests {
             .collect();
         assert!(failed[0].contains("bcast by linear, 8 bytes: not correct: 2 violations"));
         assert!(failed.iter().any(|text| text.contains("not round-optimal")));
-        assert!(line(&certificate).contains("NOT correct"));
+        assert!(line(&certificate, None).contains("NOT correct"));
         let whole = verify(&schedule, &FullCrossbar);
         assert_eq!(failures(&Claim::ALL[..3], &whole, 8).count(), 0);
     }

@@ -1,7 +1,7 @@
 //! `run`: every algorithm on one request, the fastest first.
 
 use corecast_chip::Provenance;
-use corecast_core::{Certificate, Request, verify};
+use corecast_core::Request;
 use corecast_machine::{Report, Spread, Time};
 use indicatif::ProgressBar;
 use serde_json::{Map, Value, json};
@@ -11,7 +11,7 @@ use crate::claim::{self, Claim};
 use crate::doctor;
 use crate::failure::Failure;
 use crate::output::{Answer, table};
-use crate::scene::{Runs, Stage};
+use crate::scene::{Certified, Runs, Stage};
 use crate::style;
 
 /// One algorithm's run.
@@ -27,7 +27,7 @@ pub struct Run {
     /// Whether every run delivered.
     pub delivered: bool,
     /// What is proven about its schedule.
-    pub certificate: Certificate,
+    pub certified: Certified,
 }
 
 /// Runs in order of time, and the algorithms that cannot take part with the reason.
@@ -63,7 +63,7 @@ pub fn rank(
             report: first,
             spread,
             delivered,
-            certificate: verify(&schedule, &stage.chip.routes(ranks)),
+            certified: stage.certify(&schedule),
         });
     }
     if runs.is_empty() {
@@ -93,7 +93,7 @@ pub fn bound_cycles(stage: &Stage<'_>, request: &Request) -> u64 {
 /// What a run should have shown and did not.
 pub fn failures(run: &Run) -> Vec<Failure> {
     let (bytes, name) = (run.request.bytes, run.algorithm);
-    let certificate = &run.certificate;
+    let certificate = &run.certified.certificate;
     let mut failed: Vec<_> = claim::failures(&[Claim::Correct], certificate, bytes).collect();
     if !run.delivered {
         let collective = run.request.collective;
@@ -198,8 +198,14 @@ fn row(stage: &Stage<'_>, run: &Run, bound: u64, best_ns: f64) -> Vec<String> {
     } else {
         style::bad("NO")
     });
-    row.push(claim::line(&run.certificate));
+    row.push(certificate(stage, &run.certified));
     row
+}
+
+/// A certificate in one line.
+pub fn certificate(stage: &Stage<'_>, certified: &Certified) -> String {
+    let worst = certified.worst_case.map(|time| cycles(stage, time).ceil());
+    claim::line(&certified.certificate, worst)
 }
 
 /// The mean makespan in cycles of the chip's reference clock, to a thousandth.

@@ -3,8 +3,8 @@
 use corecast::size;
 use corecast_chip::{Chip, ChipError};
 use corecast_core::{
-    Algorithm, BuildError, Collective, ElementType, FlowControl, Rank, ReduceOp, Request, Schedule,
-    algorithm,
+    Algorithm, BuildError, Certificate, Collective, ElementType, FlowControl, Rank, ReduceOp,
+    Request, Schedule, algorithm, verify,
 };
 use corecast_machine::{Job, Limits, Machine, Report, RunOptions, Spread, Time};
 use corecast_machine_host::HostMachine;
@@ -27,6 +27,14 @@ pub const MACHINES: [(&str, &str); 2] = [
         "this computer's cores, one thread per rank, in wall-clock time",
     ),
 ];
+
+/// What is proven about a schedule.
+pub struct Certified {
+    /// On the chip's routes.
+    pub certificate: Certificate,
+    /// The longest makespan from the last arrival on, if there is a bound.
+    pub worst_case: Option<Time>,
+}
 
 /// Runs of one schedule.
 pub struct Runs {
@@ -294,6 +302,16 @@ impl<'a> Stage<'a> {
         request: &Request,
     ) -> Result<Schedule, BuildError> {
         algorithm::build(algorithm, request)
+    }
+
+    /// What is proven about a schedule on the chip.
+    pub fn certify(&self, schedule: &Schedule) -> Certified {
+        let certificate = verify(schedule, &self.chip.routes(schedule.ranks()));
+        let worst_case = self.simulated.worst_case(schedule, &certificate);
+        Certified {
+            worst_case: worst_case.filter(|_| self.is_simulated()),
+            certificate,
+        }
     }
 
     /// Runs a schedule as often as asked, with one seed after the other.

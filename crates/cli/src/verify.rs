@@ -1,6 +1,5 @@
 //! `verify`: what is proven about the schedules, without running them.
 
-use corecast_core::{Certificate, verify};
 use serde_json::{Value, json};
 
 use crate::args::Scene;
@@ -8,7 +7,7 @@ use crate::claim::{self, Claim};
 use crate::failure::Failure;
 use crate::output::Answer;
 use crate::run;
-use crate::scene::Stage;
+use crate::scene::{Certified, Stage};
 use crate::style;
 
 /// The verb.
@@ -24,11 +23,11 @@ pub fn answer(scene: &Scene, require: Option<&str>) -> Result<Answer, Failure> {
     let progress = stage.progress();
     let (mut text, mut objects, mut failed) = (String::new(), Vec::new(), Vec::new());
     for &bytes in &stage.sizes {
-        let certificates: Vec<Certificate>;
+        let certificates: Vec<Certified>;
         let refused;
         if stage.is_auto {
             let (runs, reasons) = run::rank(&stage, ranks, bytes, &progress)?;
-            certificates = runs.into_iter().map(|run| run.certificate).collect();
+            certificates = runs.into_iter().map(|run| run.certified).collect();
             refused = reasons.into_iter().map(|(_, reason)| reason).collect();
         } else {
             let request = stage.request(ranks, bytes)?;
@@ -36,7 +35,7 @@ pub fn answer(scene: &Scene, require: Option<&str>) -> Result<Answer, Failure> {
             for algorithm in &stage.algorithms {
                 progress.inc(1);
                 match stage.schedule(*algorithm, &request) {
-                    Ok(schedule) => proven.push(verify(&schedule, &stage.chip.routes(ranks))),
+                    Ok(schedule) => proven.push(stage.certify(&schedule)),
                     Err(error) => reasons.push(error.to_string()),
                 }
             }
@@ -48,14 +47,15 @@ pub fn answer(scene: &Scene, require: Option<&str>) -> Result<Answer, Failure> {
         }
         let title = stage.what(ranks, bytes);
         text += &format!("{}\n", style::heading(&title));
-        for certificate in &certificates {
-            let line = claim::line(certificate);
+        for certified in &certificates {
+            let certificate = &certified.certificate;
+            let line = run::certificate(&stage, certified);
             text += &format!("  {:<24} {line}\n", certificate.algorithm);
             for violation in &certificate.violations {
                 text += &format!("    {}\n", style::bad(&violation.to_string()));
             }
             failed.extend(claim::failures(&required, certificate, bytes));
-            objects.push(object(&stage, certificate, bytes));
+            objects.push(object(&stage, certified, bytes));
         }
         for reason in &refused {
             text += &format!("{}\n", style::dim(&format!("not verified: {reason}")));
@@ -68,7 +68,9 @@ pub fn answer(scene: &Scene, require: Option<&str>) -> Result<Answer, Failure> {
     })
 }
 
-fn object(stage: &Stage<'_>, certificate: &Certificate, bytes: u64) -> Value {
+fn object(stage: &Stage<'_>, certified: &Certified, bytes: u64) -> Value {
+    let certificate = &certified.certificate;
+    let worst_cycles = certified.worst_case.map(|time| run::cycles(stage, time));
     let violations = certificate.violations.iter().map(ToString::to_string);
     json!({
         "collective": certificate.collective.name(),
@@ -82,6 +84,8 @@ fn object(stage: &Stage<'_>, certificate: &Certificate, bytes: u64) -> Value {
         "max_buffer_bytes": certificate.max_buffer_bytes,
         "flow_control": certificate.has_flow_control,
         "max_unread_bytes": certificate.max_unread_bytes,
+        "worst_case_cycles": worst_cycles.map(run::number),
+        "worst_case_ns": certified.worst_case.map(|time| time.ns()),
         "rounds": certificate.rounds,
         "bound_rounds": certificate.bound_rounds,
         "messages": certificate.messages,

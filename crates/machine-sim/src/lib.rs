@@ -24,11 +24,12 @@ mod fabric;
 mod launch;
 pub mod mpe;
 pub mod udn;
+mod worst_case;
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use corecast_chip::{Chip, Mesh, Protocol, System};
+use corecast_chip::{Chip, Mesh, Protocol, System, Udn};
 use corecast_core::{Queue, Rank, Request};
 use corecast_machine::{
     Endpoint, Job, Machine, Program, ProgramRun, Programs, Report, RunError, RunOptions, Time,
@@ -92,17 +93,21 @@ impl SimMachine {
         request.grid = self.chip.grid(request.ranks);
         request.tuning.queue = match self.chip.system() {
             System::Bus { .. } => None,
-            // Its senders always wait: there is nothing to prove.
-            System::Mesh { udn, .. } if udn.protocol == Protocol::Synchronous => None,
-            System::Mesh { mesh, udn } => Some(Queue {
-                words: u64::from(udn.queue_words),
-                word_bytes: mesh.flit_bytes,
-                header_words: udn.header_words,
-                packet_words: udn.packet_words,
-            }),
+            System::Mesh { mesh, udn } => queue(mesh, udn),
         };
         request
     }
+}
+
+/// The queue for data of a mesh's cores; none where senders always wait, so that there is nothing
+/// to prove.
+fn queue(mesh: &Mesh, udn: &Udn) -> Option<Queue> {
+    (udn.protocol == Protocol::Ready).then(|| Queue {
+        words: u64::from(udn.queue_words),
+        word_bytes: mesh.flit_bytes,
+        header_words: udn.header_words,
+        packet_words: udn.packet_words,
+    })
 }
 
 impl Machine for SimMachine {

@@ -1,0 +1,366 @@
+//! How long a schedule can take at most on a mesh, whatever the timing.
+//!
+//! The bound holds for every arrival pattern, counted from the last arrival, and for schedules that
+//!
+//! * have no contention: no link carries two messages in one round;
+//! * need no flow control: it is proved that no queue can overflow, so that words never wait in the
+//!   mesh for a core.
+//!
+//! Ranks drift apart, so messages of *different* rounds can still meet. Follow the chain of causes
+//! backwards from the last finish. Each of its parts is software of one core, a message on its way,
+//! or a message held up. The first two add up to no more than the longest path through the program,
+//! with every message taking as long as it takes alone. While the message of the chain is held up,
+//! by a link, an input or a core that reads other words first, the words that hold it up are
+//! themselves moving or being read: nothing waits for a core, and dimension-order routes have no
+//! cycle. A word takes a bounded time for each of its stages and passes each of them once, so all
+//! hold-ups of the chain together are no longer than all stages of all words.
+//!
+//! ```text
+//! makespan <= last arrival + longest path + sum over packets of words * (stages + reading)
+//! ```
+//!
+//! The first sum is what takes the time where software is slow; the second is large where the
+//! network is. Background traffic and transfers from before the run are not covered.
+//!
+//! ```
+//! use corecast_core::{Collective, Request, algorithm, verify};
+//! use corecast_machine::{Job, Machine, RunOptions};
+//! use corecast_machine_sim::SimMachine;
+//! let machine = SimMachine::new(&corecast_chip::find("tilepro64").unwrap());
+//! let options = RunOptions::default();
+//! let request = machine.request(Request::new(Collective::Bcast, 16, 64), &options);
+//! let algorithm = algorithm::find(Collective::Bcast, "static-route").unwrap();
+//! let schedule = algorithm::build(algorithm, &request).unwrap();
+//! let certificate = verify(&schedule, &machine.chip().routes(16));
+//! let worst = machine.worst_case(&schedule, &certificate).unwrap();
+//! assert!(machine.run(&Job::new(&schedule)).unwrap().makespan <= worst);
+//! ```
+
+use std::collections::{BTreeMap, VecDeque};
+
+use corecast_chip::{Mesh, System, Udn};
+use corecast_core::{Certificate, Op, Rank, Schedule, Step, worst_queue};
+use corecast_machine::Time;
+
+use crate::{SimMachine, queue};
+
+impl SimMachine {
+    /// The longest makespan of `schedule` from the last arrival on, whatever the arrival pattern;
+    /// `certificate` must be its own on the routes of this chip. None on a crossbar, and for
+    /// schedules that the module's documentation excludes.
+    #[must_use]
+    pub fn worst_case(&self, schedule: &Schedule, certificate: &Certificate) -> Option<Time> {
+        let System::Mesh { mesh, udn } = self.chip().system() else {
+            return None;
+        };
+        let is_proved = certificate.is_correct()
+            && certificate.is_deadlock_free()
+            && certificate.is_contention_free();
+        if !is_proved {
+            return None;
+        }
+        let costs = Costs::new(mesh, udn, schedule);
+        let moves_words = schedule.sends().any(|(rank, step, _)| {
+            mesh.static_hop_cycles.is_none() || schedule.multicast_of(rank, step).is_none()
+        });
+        if moves_words {
+            let mut queue = queue(mesh, udn)?;
+            queue.packet_words = costs.packet_words;
+            let worst = worst_queue(schedule, &|bytes| queue.message_words(bytes))?;
+            if schedule.has_flow_control() || worst > queue.words {
+                return None;
+            }
+        }
+        let mut path = LongestPath::new(&costs, schedule);
+        let ps = path.finish()?.checked_add(path.hold_ups_ps)?;
+        Some(Time::from_ps(ps))
+    }
+}
+
+/// Times in picoseconds.
+struct Costs<'a> {
+    mesh: &'a Mesh,
+    udn: &'a Udn,
+    /// Most words of payload in a packet.
+    packet_words: u64,
+    /// A word through one router and over one link, with the credit that it needs.
+    stage: u64,
+    /// A core's first word after the one before, in a packet that nothing holds up.
+    word: u64,
+    extract: u64,
+}
+
+impl<'a> Costs<'a> {
+    fn new(mesh: &'a Mesh, udn: &'a Udn, schedule: &Schedule) -> Self {
+        let cycles = |cycles: u32| mesh.clock.to_ps(u64::from(cycles));
+        let stage = cycles(
+            mesh.routing_cycles
+                + mesh.vc_allocation_cycles
+                + mesh.switch_cycles
+                + mesh.link_cycles
+                + mesh.link_interval_cycles
+                + mesh.turn_cycles
+                + mesh.credit_cycles,
+        );
+        let pieces = schedule.piece_bytes().map(|bytes| mesh.flits(bytes).max(1));
+        let inject = udn.clock.to_ps(udn.inject_cycles_per_word);
+        // The simulator rounds a word's time up to whole cycles of the mesh.
+        let period = mesh.clock.to_ps(1);
+        let inject = inject.div_ceil(period) * period;
+        Self {
+            packet_words: pieces.map_or(udn.packet_words, |words| words.min(udn.packet_words)),
+            stage,
+            word: inject
+                .max(cycles(mesh.link_interval_cycles))
+                .max(stage.div_ceil(u64::from(mesh.buffer_flits)) + period),
+            extract: udn.clock.to_ps(udn.extract_cycles_per_word),
+            mesh,
+            udn,
+        }
+    }
+
+    /// From the core that writes a word to the one that can read it, alone, with the rounding of
+    /// both cores' times to cycles of the mesh.
+    fn transit(&self, hops: u32) -> u64 {
+        let ends = self.mesh.injection_cycles + self.mesh.ejection_cycles + 2;
+        self.stage * (u64::from(hops) + 1) + self.mesh.clock.to_ps(u64::from(ends))
+    }
+
+    /// All stages of a packet's words: injection, routers, ejection, reading.
+    fn hold_ups(&self, flits: u64, hops: u32) -> u64 {
+        flits.saturating_mul(self.transit(hops) + self.word + self.extract)
+    }
+
+    /// Flits of every packet of a message.
+    fn packets(&self, bytes: u64) -> impl Iterator<Item = u64> + use<> {
+        let (words, most) = (self.mesh.flits(bytes), self.packet_words);
+        let header = self.udn.header_words;
+        let packets = words.div_ceil(most).max(1);
+        (0..packets).map(move |index| (words - index * most).min(most) + header)
+    }
+
+    fn software(&self, cycles: u64, bytes: u64) -> u64 {
+        let payload = if bytes > 0 {
+            self.udn.payload_cycles
+        } else {
+            0
+        };
+        self.udn.clock.to_ps(cycles.saturating_add(payload))
+    }
+
+    fn send(&self, bytes: u64) -> u64 {
+        self.software(self.udn.send_cycles, bytes)
+    }
+
+    fn recv(&self, bytes: u64, ranks: u32) -> u64 {
+        let search = self.udn.recv_cycles_per_rank * u64::from(ranks);
+        self.software(self.udn.recv_cycles.saturating_add(search), bytes)
+    }
+}
+
+/// What a core does next.
+#[derive(Clone, Copy)]
+enum Action {
+    Spend(u64),
+    Inject { to: Rank, flits: u64 },
+    Take { from: Rank, flits: u64 },
+    Multicast { number: usize, words: u64 },
+    TakeMulticast { number: usize, words: u64 },
+}
+
+/// The longest path through the programs of all ranks, all entering at once.
+struct LongestPath<'a> {
+    costs: &'a Costs<'a>,
+    schedule: &'a Schedule,
+    time: Vec<u64>,
+    next_step: Vec<usize>,
+    actions: Vec<VecDeque<Action>>,
+    /// When packets between a pair of ranks can be read.
+    arrivals: BTreeMap<(Rank, Rank), VecDeque<u64>>,
+    /// When the first word of a multicast leaves a rank.
+    heads: BTreeMap<(usize, Rank), u64>,
+    hold_ups_ps: u64,
+}
+
+impl<'a> LongestPath<'a> {
+    fn new(costs: &'a Costs<'a>, schedule: &'a Schedule) -> Self {
+        let ranks = schedule.ranks();
+        let udn = costs.udn;
+        let call = udn.call_cycles_per_rank.saturating_mul(u64::from(ranks));
+        let call = udn.clock.to_ps(udn.call_cycles.saturating_add(call));
+        let is_empty = schedule.steps_total() == 0;
+        Self {
+            costs,
+            schedule,
+            time: vec![if is_empty { 0 } else { call }; ranks as usize],
+            next_step: vec![0; ranks as usize],
+            actions: vec![VecDeque::new(); ranks as usize],
+            arrivals: BTreeMap::new(),
+            heads: BTreeMap::new(),
+            hold_ups_ps: 0,
+        }
+    }
+
+    /// When the last rank has finished; none if one never does, or far beyond any run.
+    fn finish(&mut self) -> Option<u64> {
+        let mut ready: Vec<Rank> = self.schedule.all_ranks().collect();
+        while let Some(rank) = ready.pop() {
+            self.run(rank, &mut ready)?;
+        }
+        let mut ranks = self.schedule.all_ranks();
+        let is_done = ranks.all(|rank| {
+            let steps = self.schedule.steps(rank).len();
+            self.actions[rank.index()].is_empty() && self.next_step[rank.index()] == steps
+        });
+        is_done.then(|| self.time.iter().copied().max().unwrap_or(0))
+    }
+
+    /// Runs a rank until it waits for another; those that may go on are put into `ready`.
+    fn run(&mut self, rank: Rank, ready: &mut Vec<Rank>) -> Option<()> {
+        loop {
+            let Some(&action) = self.actions[rank.index()].front() else {
+                let index = self.next_step[rank.index()];
+                let Some(step) = self.schedule.steps(rank).get(index) else {
+                    return Some(());
+                };
+                self.next_step[rank.index()] += 1;
+                self.actions[rank.index()] = self.expand(rank, index, step);
+                continue;
+            };
+            let now = self.time[rank.index()];
+            let after = match action {
+                Action::Spend(ps) => now.checked_add(ps)?,
+                Action::Inject { to, flits } => {
+                    let hops = self.costs.mesh.place(self.schedule.ranks()).hops(rank, to);
+                    let end = now.checked_add(self.costs.word.checked_mul(flits)?)?;
+                    let arrival = end.checked_add(self.costs.transit(hops))?;
+                    let hold_ups = self.costs.hold_ups(flits, hops);
+                    self.hold_ups_ps = self.hold_ups_ps.checked_add(hold_ups)?;
+                    let waiting = self.arrivals.entry((rank, to)).or_default();
+                    waiting.push_back(arrival);
+                    ready.push(to);
+                    end
+                }
+                Action::Take { from, flits } => {
+                    let waiting = self.arrivals.entry((from, rank)).or_default();
+                    let Some(arrival) = waiting.pop_front() else {
+                        return Some(());
+                    };
+                    now.max(arrival)
+                        .checked_add(self.costs.extract.checked_mul(flits)?)?
+                }
+                Action::Multicast { number, words } => {
+                    // The first word is under way when it has been written.
+                    let word = self.static_word();
+                    self.heads.insert((number, rank), now + word);
+                    ready.extend(self.schedule.all_ranks());
+                    now + word * words
+                }
+                Action::TakeMulticast { number, words } => {
+                    let tree = &self.schedule.multicasts()[number].tree;
+                    let parent = tree.parent(rank)?;
+                    let Some(&head) = self.heads.get(&(number, parent)) else {
+                        return Some(());
+                    };
+                    let (mesh, ranks) = (self.costs.mesh, self.schedule.ranks());
+                    let hop = mesh.clock.to_ps(u64::from(mesh.static_hop_cycles?));
+                    let hops = u64::from(mesh.place(ranks).hops(parent, rank));
+                    let first = now.max(head + hop * hops);
+                    self.heads.insert((number, rank), first);
+                    ready.extend(self.schedule.all_ranks());
+                    let slowest = self.static_word().max(self.costs.extract);
+                    first + slowest * words + self.costs.extract
+                }
+            };
+            self.time[rank.index()] = after;
+            self.actions[rank.index()].pop_front();
+        }
+    }
+
+    fn static_word(&self) -> u64 {
+        let inject = self.costs.udn.inject_cycles_per_word;
+        let period = self.costs.mesh.clock.to_ps(1);
+        self.costs.udn.clock.to_ps(inject).max(period)
+    }
+
+    /// What a step makes its core do.
+    fn expand(&self, rank: Rank, index: usize, step: &Step) -> VecDeque<Action> {
+        let (costs, schedule) = (self.costs, self.schedule);
+        let mut actions = VecDeque::new();
+        let multicast = schedule.multicast_of(rank, index);
+        if let Some((number, multicast)) = multicast
+            && costs.mesh.static_hop_cycles.is_some()
+        {
+            let chunks = step.send_half().map(|half| half.chunks);
+            let chunks = chunks.or(step.recv_half().map(|half| half.chunks));
+            let words = costs
+                .mesh
+                .flits(chunks.map_or(0, |list| schedule.message_bytes(list)));
+            let route = Action::Spend(costs.udn.clock.to_ps(costs.udn.route_cycles));
+            // The root's sends are one multicast, which the first of them starts.
+            if step.send_half().is_none() {
+                actions.extend([route, Action::TakeMulticast { number, words }]);
+            } else if multicast.sends().start == index {
+                actions.extend([route, Action::Multicast { number, words }]);
+            }
+            return actions;
+        }
+        let injects = |to, bytes| {
+            let packets = costs.packets(bytes);
+            packets.map(move |flits| Action::Inject { to, flits })
+        };
+        let takes = |from, bytes| {
+            let packets = costs.packets(bytes);
+            packets.map(move |flits| Action::Take { from, flits })
+        };
+        let recv = |bytes| Action::Spend(costs.recv(bytes, schedule.ranks()));
+        match step.op {
+            Op::Send { to, chunks } => {
+                let bytes = schedule.message_bytes(chunks);
+                actions.push_back(Action::Spend(costs.send(bytes)));
+                actions.extend(injects(to, bytes));
+            }
+            Op::Recv { from, chunks, .. } => {
+                let bytes = schedule.message_bytes(chunks);
+                actions.extend(takes(from, bytes));
+                actions.push_back(recv(bytes));
+            }
+            Op::Exchange {
+                to,
+                send,
+                from,
+                recv: arriving,
+                ..
+            } => {
+                let (sent, received) = (
+                    schedule.message_bytes(send),
+                    schedule.message_bytes(arriving),
+                );
+                actions.push_back(Action::Spend(costs.send(sent)));
+                let mut incoming = takes(from, received);
+                for inject in injects(to, sent) {
+                    actions.push_back(inject);
+                    actions.extend(incoming.next());
+                }
+                actions.extend(incoming);
+                actions.push_back(recv(received));
+            }
+            Op::Forward { from, to, chunks } => {
+                // As if nothing went on before all has come.
+                let bytes = schedule.message_bytes(chunks);
+                actions.extend(takes(from, bytes));
+                actions.push_back(recv(bytes));
+                actions.push_back(Action::Spend(costs.send(bytes)));
+                actions.extend(injects(to, bytes));
+            }
+        }
+        if let Some(half) = step.recv_half()
+            && half.arrival == corecast_core::Arrival::Reduce
+        {
+            let words = costs.mesh.flits(schedule.message_bytes(half.chunks));
+            let combine = costs.udn.combine_cycles_per_word.saturating_mul(words);
+            actions.push_back(Action::Spend(costs.udn.clock.to_ps(combine)));
+        }
+        actions
+    }
+}
