@@ -172,6 +172,9 @@ pub struct Traffic {
     /// Draw an SVG: latency against offered load, with the saturation point
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub plot: Option<String>,
+    /// Draw what every link carries at the highest load below saturation (or by the trace file)
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub heat_map: Option<String>,
 }
 
 /// Repetitions.

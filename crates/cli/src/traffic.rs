@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use corecast_chip::System;
+use corecast_core::Side;
+use corecast_machine::LinkUse;
 use corecast_machine_sim::mesh_spec;
 use corecast_render::{LineChart, Scale, Series};
 use corecast_sim::network::mesh::MeshSpec;
@@ -35,7 +37,7 @@ pub fn answer(traffic: &Traffic) -> Result<Answer, Failure> {
     };
     let spec = mesh_spec(mesh);
     if let Some(path) = &traffic.trace_file {
-        return from_file(&chip.name, &spec, path, traffic.csv.as_deref());
+        return from_file(&chip.name, &spec, path, traffic);
     }
     let pattern = pattern(&traffic.pattern)?;
     if let Some(why) = pattern.refusal(&spec) {
@@ -70,6 +72,21 @@ pub fn answer(traffic: &Traffic) -> Result<Answer, Failure> {
     }
     if let Some(path) = &traffic.csv {
         text += &picture::write(path, &csv(&points))?;
+    }
+    if let Some(path) = &traffic.heat_map {
+        // Of saturated loads the lowest, if there is nothing else.
+        let limit = saturation.map_or(f64::INFINITY, |point| point.offered);
+        let below = points.iter().rev().find(|point| point.offered < limit);
+        if let Some(point) = below.or(points.first()) {
+            let what = format!(
+                "{} traffic on {} at {} flits per core and cycle",
+                pattern.name(),
+                chip.name,
+                point.offered
+            );
+            let picture = heat_map(&what, &spec, &point.links, point.cycles);
+            text += &picture::write(path, &picture)?;
+        }
     }
     let object = |point: &Point| object(point, &chip.name, &pattern, traffic);
     Ok(Answer {
@@ -291,6 +308,30 @@ fn chart(points: &[Point], saturation: Option<&Point>, chip: &str, pattern: &str
     }
 }
 
+/// The title names the busiest link and how much of the time it was in use.
+fn heat_map(what: &str, spec: &MeshSpec, links: &[(u32, Side, u64)], cycles: u64) -> String {
+    let grid = spec.grid;
+    let uses: Vec<LinkUse> = links
+        .iter()
+        .filter_map(|&(router, side, flits)| {
+            Some(LinkUse {
+                from: grid.position(router),
+                to: grid.position(grid.neighbour(router, side)?),
+                flits,
+            })
+        })
+        .collect();
+    let busiest = uses.iter().max_by_key(|link| link.flits);
+    let title = busiest.map_or(format!("{what}: no link is used"), |link| {
+        let ((x, y), (to_x, to_y)) = (link.from, link.to);
+        let share = 100.0 * link.flits as f64 / cycles.max(1) as f64;
+        format!(
+            "{what}: the busiest link ({x},{y})->({to_x},{to_y}) is busy {share:.0} % of the time"
+        )
+    });
+    corecast_render::heat_map_svg(&title, &grid, &uses, "flits")
+}
+
 fn csv(points: &[Point]) -> String {
     let mut lines = "offered,accepted,latency_mean,latency_p50,latency_p99,latency_max,\
                      network_latency_mean,hops_mean,packets,saturated,cycles,flit_hops\n"
@@ -341,7 +382,7 @@ fn from_file(
     chip: &str,
     spec: &MeshSpec,
     path: &str,
-    csv: Option<&str>,
+    traffic: &Traffic,
 ) -> Result<Answer, Failure> {
     let text = read(path)?;
     let packets = parse_trace(&text, spec.cores()).map_err(|error| {
@@ -363,7 +404,7 @@ fn from_file(
         latency.quantile(0.99),
         latency.max()
     );
-    if let Some(csv) = csv {
+    if let Some(csv) = &traffic.csv {
         let mut lines = "src,dst,flits,sent,injected,ejected,hops\n".to_owned();
         for delivery in &run.deliveries {
             lines += &format!(
@@ -378,6 +419,11 @@ fn from_file(
             );
         }
         text += &picture::write(csv, &lines)?;
+    }
+    if let Some(heat) = &traffic.heat_map {
+        let links: Vec<_> = run.mesh.links().collect();
+        let what = format!("{path} on {chip}");
+        text += &picture::write(heat, &heat_map(&what, spec, &links, run.cycles))?;
     }
     let json = json!([{
         "chip": chip,

@@ -3,7 +3,7 @@
 
 mod naive;
 
-use corecast_core::{DimensionOrder, Grid};
+use corecast_core::{DimensionOrder, Grid, Side};
 use corecast_sim::network::mesh::{Arrival, Ejection, FlitMesh, MeshSpec, Packet, RouterSpec};
 use corecast_sim::traffic::{Load, Pattern, run};
 use proptest::prelude::*;
@@ -135,6 +135,50 @@ fn slow_links_and_turns_cost_what_they_say() {
     let turning = RouterSpec { turn: 1, ..base };
     assert_eq!(latency(turning, 3), latency(base, 3), "no turn");
     assert_eq!(latency(turning, 15), latency(base, 15) + 1, "one turn");
+}
+
+/// Two packets for the same core meet where their routes do; the waits are all that the second one
+/// takes longer than alone.
+#[test]
+fn waits_name_the_link_and_who_held_it() {
+    for router in pipelines() {
+        let spec = mesh(4, 4, router);
+        let latency = |packets: &[(u32, u32, u32)]| {
+            let mut mesh = FlitMesh::new(&spec).expect("valid");
+            mesh.record_waits();
+            for (tag, &(src, dst, flits)) in (0..).zip(packets) {
+                mesh.send(Packet {
+                    tag,
+                    ..Packet::new(src, dst, flits)
+                });
+            }
+            mesh.run_until(10_000);
+            mesh.conservation().expect("all is back");
+            let last = packets.len() as u64 - 1;
+            let deliveries = mesh.take_deliveries();
+            let found = deliveries.iter().find(|d| d.packet.tag == last);
+            (found.expect("delivered").ejected, mesh.take_waits())
+        };
+        // Core 0 goes east along row 0, core 13 down column 1 to core 1: only its port is shared.
+        let (alone, none) = latency(&[(13, 1, 8)]);
+        assert_eq!(none, []);
+        let (met, waits) = latency(&[(0, 1, 40), (13, 1, 8)]);
+        if router.vcs == 1 {
+            let of_second = waits.iter().filter(|wait| wait.tag == 1);
+            let waited: u64 = of_second.map(|wait| wait.until - wait.from).sum();
+            assert_eq!(met - alone, waited, "{waits:?}");
+            let wait = waits[0];
+            assert_eq!((wait.tag, wait.holder, wait.router), (1, 0, 1));
+            assert_eq!(wait.side, None, "the port of core 1");
+        }
+        // Both go over the link from router 1 to router 2.
+        let (_, waits) = latency(&[(1, 3, 40), (0, 2, 8)]);
+        if router.vcs == 1 {
+            let wait = waits.iter().find(|wait| wait.tag == 1).expect("held up");
+            assert_eq!((wait.router, wait.side), (1, Some(Side::East)));
+            assert_eq!(wait.holder, 0);
+        }
+    }
 }
 
 #[test]

@@ -24,6 +24,7 @@ mod trace;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use corecast_core::Side;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
@@ -93,6 +94,8 @@ pub struct Point {
     pub cycles: u64,
     /// Link crossings of flits, all in all.
     pub flit_hops: u64,
+    /// The same link by link: router, side of the link, crossings; links without any are left out.
+    pub links: Vec<(u32, Side, u64)>,
 }
 
 /// Why traffic cannot be run.
@@ -225,6 +228,7 @@ pub fn run(spec: &MeshSpec, pattern: &Pattern, load: &Load) -> Result<Point, Tra
         is_saturated: outstanding > 0 || under_way > BACKLOG_MAX,
         cycles: mesh.now(),
         flit_hops: mesh.flit_hops(),
+        links: mesh.links().collect(),
     })
 }
 

@@ -37,6 +37,7 @@ impl FlitMesh {
         state.out_vc = u8::from(hop.is_some_and(|hop| hop.is_wrapped));
         let index = router * self.ports + out_port;
         state.output = index;
+        self.note_request(channel, index);
         let output = &mut self.outputs[index as usize];
         output.requests |= 1 << local;
         if output.free != 0 {
@@ -150,6 +151,8 @@ impl FlitMesh {
         let output = &mut self.outputs[index as usize];
         output.requests &= !(1 << local);
         output.free &= !(1 << vc);
+        self.note_grant(channel, index);
+        let output = &self.outputs[index as usize];
         let is_queue = self.has_queues && output.down >= self.ejection;
         let mut down = output.down + vc;
         let inputs = self.inputs;

@@ -23,6 +23,7 @@ mod allocate;
 mod cores;
 mod places;
 mod switch;
+mod waits;
 
 use std::collections::VecDeque;
 
@@ -31,6 +32,8 @@ use corecast_core::Side;
 use super::spec::{Ejection, MeshError, MeshSpec, SIDES};
 use super::wheel::Wheel;
 use places::Places;
+pub use waits::LinkWait;
+use waits::Waits;
 
 /// A packet to be sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -251,6 +254,8 @@ pub struct FlitMesh {
     flits_injected: u64,
     flits_ejected: u64,
     flit_hops: u64,
+    /// Who waits for whom, if it is recorded.
+    waits: Option<Box<Waits>>,
 }
 
 /// Head and tail of a packet; between them flits are alike.
@@ -375,6 +380,7 @@ impl FlitMesh {
             flits_injected: 0,
             flits_ejected: 0,
             flit_hops: 0,
+            waits: None,
         })
     }
 
@@ -426,6 +432,13 @@ impl FlitMesh {
         channels
             .map(|channel| u64::from(self.channels[channel as usize].flits))
             .sum()
+    }
+
+    /// Every link that has been used, as router, side and [`FlitMesh::link_flits`].
+    pub fn links(&self) -> impl Iterator<Item = (u32, Side, u64)> + '_ {
+        let sides = |router| Side::ALL.map(|side| (router, side, self.link_flits(router, side)));
+        let all = (0..self.spec.routers()).flat_map(sides);
+        all.filter(|&(_, _, flits)| flits > 0)
     }
 
     /// Queues a packet at its core in the current cycle.

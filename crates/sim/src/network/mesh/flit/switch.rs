@@ -39,6 +39,7 @@ impl FlitMesh {
         let mut at = self.now.max(next_at);
         let (mut moved, mut first_arrival) = (0_u16, 0);
         let mut state = State::Active;
+        let mut behind = None;
         loop {
             let place = (base + u32::from(first)) as usize;
             let flit = self.places[place];
@@ -100,6 +101,7 @@ impl FlitMesh {
                     let arrival = self.places[(base + u32::from(first)) as usize] >> TIME_SHIFT;
                     let start = arrival.max(at) + u64::from(router.routing);
                     self.wheel.push(start, channel);
+                    behind = Some(((flit & FREE) as u32, [arrival, at]));
                 }
                 break;
             }
@@ -116,6 +118,9 @@ impl FlitMesh {
         input.has_turned = false;
         if moved == 0 {
             return;
+        }
+        if let Some((ahead, times)) = behind {
+            self.note_behind(channel, output, ahead, times);
         }
         if is_sunk {
             let into = &mut self.channels[down as usize];
@@ -254,6 +259,11 @@ impl FlitMesh {
             if output.requests != 0 {
                 self.plan(index, now + 1);
             }
+        }
+        if is_tail && self.channels[channel as usize].len > 0 {
+            let first = u32::from(self.channels[channel as usize].first);
+            let arrival = self.places[(channel * self.capacity + first) as usize] >> TIME_SHIFT;
+            self.note_behind(channel, index, (flit & FREE) as u32, [arrival, now + 1]);
         }
         self.pass_on(down, (flit & FREE) as u32, is_tail, now);
     }
