@@ -1,5 +1,6 @@
 //! The files that `run`, `explain`, `compare` and `reproduce` draw.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -61,4 +62,65 @@ fn compare_draws_lines_for_one_rank_count_and_a_map_for_several() {
     assert!(map.contains(">32<") && map.contains("size (bytes)"));
     let map = draw("compare bcast --ranks 4,8 --bytes 8,64 --plot", "most.svg").1;
     assert!(map.contains("ap wins 4 of 4 cases"), "{map}");
+}
+
+/// The rules of the trace event format that Perfetto's importer relies on: fields and their types,
+/// slices of one thread that do not overlap, and flows whose ends lie on slices, in order of time.
+#[test]
+fn traces_keep_to_the_format_that_perfetto_reads() {
+    for scene in [
+        "bcast --ranks 8 --algorithm pipelined",
+        "bcast --ranks 8 --algorithm apoc --ongoing 1=64",
+        "alltoall --chip tilepro64 --ranks 9 --algorithm pairwise --bytes 40",
+        "allreduce --chip tilepro64 --ranks 16 --algorithm kary-tree --skew random:500",
+    ] {
+        let trace = draw(&format!("run {scene} --trace"), "format.json").1;
+        let document: Value = serde_json::from_str(&trace).expect("JSON");
+        assert_eq!(document["displayTimeUnit"], "ns");
+        let events = document["traceEvents"].as_array().expect("an array");
+        let number = |event: &Value, field: &str| {
+            let number = event[field].as_f64().expect("a number");
+            assert!(number.is_finite() && number >= 0.0, "{scene}: {event}");
+            number
+        };
+        let mut slices: BTreeMap<u64, Vec<(f64, f64)>> = BTreeMap::new();
+        let mut flows: BTreeMap<u64, Vec<(String, f64, u64)>> = BTreeMap::new();
+        for event in events {
+            let thread = event["tid"].as_u64().expect("a thread");
+            assert!(
+                event["pid"].is_u64() && event["name"].is_string(),
+                "{event}"
+            );
+            match event["ph"].as_str().expect("a phase") {
+                "M" => assert!(event["args"]["name"].is_string(), "{event}"),
+                "X" => {
+                    let (start, length) = (number(event, "ts"), number(event, "dur"));
+                    slices.entry(thread).or_default().push((start, length));
+                }
+                phase @ ("s" | "f") => {
+                    let id = event["id"].as_u64().expect("an id");
+                    let entry = (phase.to_owned(), number(event, "ts"), thread);
+                    flows.entry(id).or_default().push(entry);
+                    assert_eq!(event["bp"], "e", "binds to the slice around it");
+                }
+                other => panic!("{scene}: phase {other}"),
+            }
+        }
+        for of_thread in slices.values() {
+            let is_apart = |pair: &[(f64, f64)]| pair[0].0 + pair[0].1 <= pair[1].0 + 1e-6;
+            assert!(of_thread.windows(2).all(is_apart), "{scene}");
+        }
+        assert!(!flows.is_empty(), "{scene}");
+        for ends in flows.values() {
+            let phases: Vec<&str> = ends.iter().map(|end| end.0.as_str()).collect();
+            assert_eq!(phases, ["s", "f"], "{scene}");
+            assert!(ends[0].1 <= ends[1].1, "{scene}: {ends:?}");
+            for (_, time, thread) in ends {
+                let around = |&(start, length): &(f64, f64)| {
+                    (start - 1e-6..=start + length + 1e-6).contains(time)
+                };
+                assert!(slices[thread].iter().any(around), "{scene}: {ends:?}");
+            }
+        }
+    }
 }
