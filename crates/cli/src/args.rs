@@ -283,6 +283,10 @@ pub struct Scene {
     /// ranks), random:CYCLES (at most so many, drawn for every rank), file:FILE or none
     #[arg(long, value_name = "PATTERN", help_heading = "Surroundings")]
     pub skew: Vec<String>,
+    /// Random traffic between all cores of the mesh during the run, in flits per core and cycle, and
+    /// flits per packet
+    #[arg(long, value_name = "RATE[:FLITS]", help_heading = "Surroundings")]
+    pub background: Option<String>,
     /// Seed of the data and of everything random
     #[arg(long, default_value_t = 0, help_heading = "Surroundings")]
     pub seed: u64,

@@ -221,6 +221,7 @@ impl<'a> Stage<'a> {
             limits,
             ongoing: ongoing.collect::<Result<_, _>>()?,
             late: surroundings::late(&self.scene.skew, ranks, seed, time)?,
+            background: surroundings::background(self.scene, &self.chip, seed)?,
         })
     }
 
@@ -308,8 +309,9 @@ impl<'a> Stage<'a> {
     pub fn certify(&self, schedule: &Schedule) -> Certified {
         let certificate = verify(schedule, &self.chip.routes(schedule.ranks()));
         let worst_case = self.simulated.worst_case(schedule, &certificate);
+        let is_alone = self.scene.background.is_none() && self.scene.ongoing.is_empty();
         Certified {
-            worst_case: worst_case.filter(|_| self.is_simulated()),
+            worst_case: worst_case.filter(|_| self.is_simulated() && is_alone),
             certificate,
         }
     }

@@ -1,11 +1,13 @@
-//! What goes on around a run: transfers under way, ranks that come late.
+//! What goes on around a run: transfers under way, ranks that come late, other traffic.
 
 use std::str::FromStr;
 
 use corecast::size;
+use corecast_chip::{Chip, System};
 use corecast_core::Rank;
-use corecast_machine::{Ongoing, Skew, Time};
+use corecast_machine::{Background, Ongoing, Skew, Time};
 
+use crate::args::Scene;
 use crate::failure::Failure;
 use crate::scene::TOTAL_BYTES_MAX;
 
@@ -93,6 +95,46 @@ fn read(path: &str, ranks: u32, time: impl Fn(u64) -> Time) -> Result<Vec<Time>,
 fn clip(word: &str) -> String {
     let safe = word.chars().filter(|c| !c.is_control());
     safe.take(40).collect()
+}
+
+/// Other traffic on the chip's mesh.
+pub fn background(scene: &Scene, chip: &Chip, seed: u64) -> Result<Option<Background>, Failure> {
+    let Some(text) = &scene.background else {
+        return Ok(None);
+    };
+    let refuse = |why: &str| {
+        Failure::input(format!("--background: {why}")).help(
+            "write RATE or RATE:FLITS, such as 0.05 or 0.05:8: flits per core and cycle from 0 to 1, \
+             in packets of 1 to 4096 flits",
+        )
+    };
+    let System::Mesh { udn, .. } = chip.system() else {
+        let why = format!("{} has no mesh", chip.name);
+        return Err(Failure::input(format!("--background: {why}"))
+            .help("use a chip with a mesh, such as --chip tilepro64; --ongoing keeps buses busy"));
+    };
+    if scene.machine != "sim" {
+        return Err(Failure::input("--background: the host has no mesh")
+            .help("leave it out, or use --machine sim"));
+    }
+    if udn.queues < 3 {
+        return Err(refuse(&format!(
+            "{} has two queues per core, for data and flow control; other traffic needs a third",
+            chip.name
+        )));
+    }
+    let (rate, flits) = text.split_once(':').unwrap_or((text, "4"));
+    let rate = f64::from_str(rate).ok().filter(|r| (0.0..=1.0).contains(r));
+    let flits = u32::from_str(flits).ok().filter(|f| (1..=4096).contains(f));
+    match (rate, flits) {
+        (Some(rate), Some(packet_flits)) => Ok(Some(Background {
+            rate,
+            packet_flits,
+            seed,
+        })),
+        (None, _) => Err(refuse(&format!("`{text}` has no valid rate"))),
+        (_, None) => Err(refuse(&format!("`{text}` has no valid number of flits"))),
+    }
 }
 
 /// A transfer under way.

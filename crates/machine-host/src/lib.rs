@@ -73,10 +73,15 @@ impl Programs for HostMachine {
                 ranks,
             });
         }
-        if !options.ongoing.is_empty() {
+        let unsupported = if options.ongoing.is_empty() {
+            options.background.map(|_| "background traffic")
+        } else {
+            Some("ongoing transfers")
+        };
+        if let Some(what) = unsupported {
             return Err(RunError::Unsupported {
                 machine: "host",
-                what: "ongoing transfers",
+                what,
             });
         }
         let post = Post::new(ranks, options.limits.time);

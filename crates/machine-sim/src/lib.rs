@@ -139,6 +139,10 @@ impl Programs for SimMachine {
         let mut executor = Executor::new(options.limits);
         let kernel = executor.kernel();
         match self.chip.system() {
+            System::Bus { .. } if options.background.is_some() => Err(RunError::Unsupported {
+                machine: "a crossbar",
+                what: "background traffic",
+            }),
             System::Bus { bus, mpe } => {
                 let fabric = Rc::new(Fabric::new(bus, mpe, kernel, ranks, options));
                 for rank in (0..ranks).map(Rank) {
@@ -152,6 +156,9 @@ impl Programs for SimMachine {
             System::Mesh { mesh, udn } => {
                 let net = Rc::new(Net::new(mesh, udn, kernel, ranks, options));
                 executor.spawn_service(udn::drive(Rc::clone(&net)));
+                if options.background.is_some() {
+                    executor.spawn_service(udn::disturb(Rc::clone(&net)));
+                }
                 let endpoint = |rank| UdnEndpoint::new(Rc::clone(&net), rank);
                 let mut run = execute(executor, endpoint, program, ranks, options, &net.books)?;
                 net.assert_conservation();

@@ -2,7 +2,7 @@
 
 use corecast_chip::{Chip, find_changed};
 use corecast_core::{Collective, FlowControl, Request, Schedule, algorithm};
-use corecast_machine::{Job, Machine, Report, RunError, RunOptions};
+use corecast_machine::{Background, Job, Machine, Report, RunError, RunOptions};
 use corecast_machine_sim::SimMachine;
 
 fn chip(changes: &[(&str, &str)]) -> Chip {
@@ -292,4 +292,46 @@ fn a_late_core_holds_up_those_behind_it_and_nobody_else() {
     assert_eq!(finish[3], on_time[3]);
     assert_eq!(finish[1], 1000 + 10 + 4);
     assert_eq!(finish[2], 1000 + 10 + 1 + 4);
+}
+
+#[test]
+fn background_traffic_delays_messages_and_leaves_nothing_behind() {
+    let machine = SimMachine::new(&chip(&FREE));
+    let schedule = schedule(
+        &machine,
+        Collective::Alltoall,
+        "pairwise",
+        (16, 40),
+        FlowControl::Auto,
+    );
+    let run = |rate: f64, seed| {
+        let background = Background {
+            rate,
+            packet_flits: 4,
+            seed,
+        };
+        let options = RunOptions {
+            background: Some(background),
+            ..RunOptions::default()
+        };
+        let report = machine.run(&Job {
+            options,
+            ..Job::new(&schedule)
+        });
+        let report = report.expect("runs");
+        assert!(report.delivered());
+        report
+    };
+    let alone = machine.run(&Job::new(&schedule)).expect("runs").makespan;
+    assert_eq!(run(0.0, 1).makespan, alone);
+    let mean = |rate| {
+        (0..8)
+            .map(|seed| run(rate, seed).makespan.ns())
+            .sum::<f64>()
+            / 8.0
+    };
+    let (some, much) = (mean(0.02), mean(0.15));
+    assert!(alone.ns() < some && some < much, "{alone:?} {some} {much}");
+    assert_eq!(run(0.1, 3).first_difference(&run(0.1, 3)), None);
+    assert_ne!(run(0.1, 3).trace_hash, run(0.1, 4).trace_hash);
 }

@@ -17,8 +17,19 @@ pub struct Ongoing {
     pub bytes: u64,
 }
 
+/// Random traffic between all cores of a chip's mesh during a run.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Background {
+    /// Flits per core and cycle, 0 to 1.
+    pub rate: f64,
+    /// Flits per packet, at least 1.
+    pub packet_flits: u32,
+    /// Seed of the random numbers.
+    pub seed: u64,
+}
+
 /// The surroundings of a run.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, PartialEq, Default, Debug)]
 pub struct RunOptions {
     /// Bounds of the run. On real machines `limits.time` is wall-clock time.
     pub limits: Limits,
@@ -26,6 +37,8 @@ pub struct RunOptions {
     pub ongoing: Vec<Ongoing>,
     /// How long each rank computes before it enters; empty = all enter at once.
     pub late: Vec<Time>,
+    /// Other traffic on the mesh; machines without one have none and refuse it.
+    pub background: Option<Background>,
 }
 
 impl RunOptions {

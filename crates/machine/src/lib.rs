@@ -33,7 +33,7 @@ pub use endpoint::{
     Endpoint, Message, Payload, Program, ProgramRun, Programs, message_bytes, run_blocking,
 };
 pub use error::{Await, Blocked, RunError, cycle_first};
-pub use job::{Job, Machine, Ongoing, RunOptions};
+pub use job::{Background, Job, Machine, Ongoing, RunOptions};
 pub use oracle::Oracle;
 pub use path::{PathSegment, critical_path};
 pub use report::{LinkUse, MessageRecord, Report, WrongChunk};

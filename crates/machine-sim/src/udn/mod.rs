@@ -21,11 +21,12 @@
 //!   without payload go at once. Exchanges do both directions at once.
 //!
 //! Models software as costs per call, rank, message and word, network and queues word by word.
-//! Does not model caches or the instructions of the software.
+//! Background traffic shares the mesh and the cores' inputs; it has a queue of its own that somebody
+//! else reads at once. Does not model caches or the instructions of the software.
 
 mod endpoint;
 mod net;
 mod static_net;
 
 pub(crate) use endpoint::UdnEndpoint;
-pub(crate) use net::{Net, drive};
+pub(crate) use net::{Net, disturb, drive};

@@ -8,6 +8,7 @@ use corecast_chip::{Mesh, Protocol, Udn};
 use corecast_core::{Grid, Rank, Side};
 use corecast_machine::{LinkUse, Message, RunOptions, Time};
 use corecast_sim::network::mesh::{CYCLES_MAX, Ejection, Flit, FlitMesh, MeshSpec, Packet};
+use corecast_sim::traffic::Background;
 use corecast_sim::{Kernel, Latch, race};
 
 use super::static_net::StaticNet;
@@ -107,6 +108,9 @@ pub(crate) struct Net {
     /// Cycle in which the mesh is looked at next, and how cores ask for an earlier one.
     alarm: Cell<u64>,
     poke: RefCell<Option<Rc<Latch>>>,
+    /// Traffic of others, and the queue that takes it.
+    background: RefCell<Option<Background>>,
+    background_queue: u32,
 }
 
 impl Net {
@@ -127,7 +131,7 @@ impl Net {
             busy.get(rank as usize)
                 .map_or(0, |&bytes| mesh.flits(bytes))
         };
-        let network = FlitMesh::new(&MeshSpec {
+        let mut network = FlitMesh::new(&MeshSpec {
             ejection: Ejection::Queues {
                 count: udn.queues,
                 flits: udn.queue_words,
@@ -135,6 +139,17 @@ impl Net {
             ..mesh_spec(mesh)
         })
         .expect("the chip file was checked");
+        let spec = *network.spec();
+        let traffic = |options: &corecast_machine::Background| {
+            Background::new(&spec, options.rate, options.packet_flits, options.seed)
+        };
+        let background = options.background.as_ref().map(traffic);
+        let background_queue = udn.queues - 1;
+        if background.is_some() {
+            for core in 0..spec.cores() {
+                network.watch(core, background_queue);
+            }
+        }
         Self {
             books: Books::new(ranks),
             costs: Costs {
@@ -171,6 +186,8 @@ impl Net {
             injecting: RefCell::default(),
             alarm: Cell::new(u64::MAX),
             poke: RefCell::default(),
+            background: RefCell::new(background),
+            background_queue,
             kernel,
         }
     }
@@ -258,6 +275,10 @@ impl Net {
             (mesh.take_arrivals(), mesh.take_injected())
         };
         for arrival in arrivals {
+            if arrival.queue == self.background_queue && self.background.borrow().is_some() {
+                self.discard(arrival.core);
+                continue;
+            }
             let heard = self
                 .listening
                 .borrow_mut()
@@ -271,6 +292,16 @@ impl Net {
             let latch = self.injecting.borrow_mut().remove(&tag);
             latch.expect("its core waits").set_at(self.time(cycle));
         }
+    }
+
+    /// Takes the words of background traffic from a core's queue, as if somebody else read them
+    /// when they come.
+    fn discard(&self, core: u32) {
+        let (mut mesh, queue) = (self.mesh.borrow_mut(), self.background_queue);
+        while mesh.front(core, queue).is_some() {
+            mesh.take(core, queue);
+        }
+        mesh.watch(core, queue);
     }
 
     /// What every link of both networks carried.
@@ -298,11 +329,40 @@ impl Net {
 
     /// Flits in = flits out, and every credit is back.
     pub(crate) fn assert_conservation(&self) {
+        if self.background.borrow().is_some() {
+            loop {
+                let next = self.mesh.borrow().next_event();
+                let Some(next) = next else { break };
+                self.mesh.borrow_mut().run_to_news(next + 1);
+                self.tell();
+            }
+        }
         let mut mesh = self.mesh.borrow_mut();
         let flits = mesh.conservation();
         assert!(flits.is_ok(), "{flits:?}");
         mesh.take_deliveries();
         assert!(self.labels.borrow().is_empty(), "packets were not read");
+    }
+}
+
+/// Sends the packets of the background traffic, for ever.
+pub(crate) async fn disturb(net: Rc<Net>) {
+    loop {
+        let next = net.background.borrow().as_ref().map(Background::next_cycle);
+        let Some(cycle) = next.filter(|&cycle| cycle < CYCLES_MAX) else {
+            return;
+        };
+        net.kernel.sleep_until(net.time(cycle)).await;
+        loop {
+            let packet = net
+                .background
+                .borrow_mut()
+                .as_mut()
+                .and_then(|b| b.pop(cycle));
+            let Some(packet) = packet else { break };
+            let queue = net.background_queue;
+            net.touch(|mesh| mesh.send(Packet { queue, ..packet }));
+        }
     }
 }
 

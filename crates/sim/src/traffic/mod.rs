@@ -19,19 +19,17 @@
 
 mod histogram;
 mod pattern;
+mod sources;
 mod trace;
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use corecast_core::Side;
-use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::SeedableRng;
 
 use crate::network::mesh::{FlitMesh, MeshError, MeshSpec, Packet};
 
 pub use histogram::Histogram;
 pub use pattern::{PATTERN_NAMES, Pattern};
+pub use sources::Background;
+use sources::Sources;
 pub use trace::{TraceError, TraceRun, parse_trace, run_trace};
 
 /// How much is sent, and for how long.
@@ -163,7 +161,7 @@ pub fn run(spec: &MeshSpec, pattern: &Pattern, load: &Load) -> Result<Point, Tra
         return Err(TrafficError::Pattern(why));
     }
     let mut mesh = FlitMesh::new(spec)?;
-    let mut sources = Sources::new(spec.cores(), load);
+    let mut sources = Sources::new(spec.cores(), load.rate, load.packet_flits, load.seed);
     let (from, to) = (load.warmup, load.warmup + load.measure);
     let end = to + load.drain;
     let mut window = Window::default();
@@ -247,61 +245,5 @@ impl Window {
         self.latency.enter(delivery.ejected - delivery.sent);
         self.network_latency += delivery.ejected - delivery.injected;
         self.hops += u64::from(delivery.hops);
-    }
-}
-
-/// One Bernoulli process per core. Instead of a coin per cycle, the number of cycles to the next
-/// head is drawn: the geometric distribution.
-struct Sources {
-    random: Xoshiro256PlusPlus,
-    creations: BinaryHeap<Reverse<(u64, u32)>>,
-    /// Logarithm of the probability that a cycle brings no packet; 0 if every cycle brings one.
-    log_none: f64,
-    always: bool,
-}
-
-impl Sources {
-    fn new(cores: u32, load: &Load) -> Self {
-        let probability = load.rate / f64::from(load.packet_flits);
-        let mut sources = Self {
-            random: Xoshiro256PlusPlus::seed_from_u64(load.seed),
-            creations: BinaryHeap::new(),
-            log_none: (-probability).ln_1p(),
-            always: probability >= 1.0,
-        };
-        if probability > 0.0 {
-            for core in 0..cores {
-                let first = sources.gap() - 1;
-                sources.creations.push(Reverse((first, core)));
-            }
-        }
-        sources
-    }
-
-    /// Cycles until the next packet, at least 1.
-    fn gap(&mut self) -> u64 {
-        if self.always {
-            return 1;
-        }
-        let unit = 1.0 - pattern::unit(&mut self.random); // (0, 1]
-        let failures = (unit.ln() / self.log_none).floor();
-        1 + failures.min(CYCLES_MAX as f64) as u64
-    }
-
-    fn next_creation(&self) -> u64 {
-        self.creations
-            .peek()
-            .map_or(u64::MAX, |&Reverse((cycle, _))| cycle)
-    }
-
-    /// A core that creates a packet at `now`; its next one is drawn.
-    fn pop(&mut self, now: u64) -> Option<u32> {
-        let &Reverse((cycle, core)) = self.creations.peek()?;
-        if cycle > now {
-            return None;
-        }
-        let next = now + self.gap();
-        self.creations.peek_mut()?.0 = (next, core);
-        Some(core)
     }
 }
