@@ -28,6 +28,7 @@ fn options(ranks: u32) -> impl Strategy<Value = RunOptions> {
             limits: Limits::default(),
             ongoing,
             late,
+            ..RunOptions::default()
         })
 }
 
