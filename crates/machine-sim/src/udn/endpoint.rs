@@ -10,6 +10,7 @@ use corecast_machine::{
 use corecast_sim::Latch;
 
 use super::net::{CONTROL, DATA, Label, Net};
+use super::network::Portion;
 use super::static_net::Flow;
 use crate::SimEndpoint;
 
@@ -79,10 +80,10 @@ impl UdnEndpoint {
             let fronts = [CONTROL, DATA].map(|queue| (queue, self.net.front(self.rank, queue)));
             let earliest = fronts
                 .iter()
-                .filter_map(|(queue, front)| front.as_ref().map(|(_, time)| (*time, *queue)))
-                .min_by_key(|&(time, queue)| (time, std::cmp::Reverse(queue)));
+                .filter_map(|&(queue, front)| front.map(|(portion, time)| (time, queue, portion)))
+                .min_by_key(|&(time, queue, _)| (time, std::cmp::Reverse(queue)));
             match earliest {
-                Some((time, queue)) => self.read(queue, time, peer).await,
+                Some((time, queue, portion)) => self.read(queue, portion, time, peer).await,
                 None => {
                     let heard = Rc::new(Latch::new(&self.net.kernel));
                     self.net.listen(self.rank, DATA, &heard);
@@ -98,14 +99,21 @@ impl UdnEndpoint {
         }
     }
 
-    /// Reads the word in front of a queue, which is there at `arrival`; `peer` is waited for.
-    async fn read(&mut self, queue: u32, arrival: Time, peer: Rank) {
+    /// Reads the words in front of a queue, the first of which is there at `arrival`; `peer` is
+    /// waited for.
+    async fn read(&mut self, queue: u32, portion: Portion, arrival: Time, peer: Rank) {
         let net = Rc::clone(&self.net);
         net.kernel.sleep_until(arrival).await;
         net.books
             .fill(self.rank, net.kernel.now(), Cause::WaitPeer(peer));
-        let label = net.take(self.rank, queue);
-        self.spend(net.costs.extract, Cause::Transfer).await;
+        let label = net.take(self.rank, queue, &portion);
+        // Each word takes `extract`, and none is read before it comes.
+        let busy = net.costs.extract * portion.words;
+        let last = net.time(portion.last) + net.costs.extract;
+        let end = (net.kernel.now() + busy).max(last);
+        net.kernel.sleep_until(end).await;
+        net.books.fill(self.rank, end - busy, Cause::WaitPeer(peer));
+        net.books.fill(self.rank, end, Cause::Transfer);
         let Some(label) = label else { return };
         let now = net.kernel.now();
         let inbox = self.inbox(label.from);
@@ -150,10 +158,9 @@ impl UdnEndpoint {
     /// Writes a packet into the network.
     async fn inject(&mut self, to: Rank, queue: u32, label: Label) {
         let net = Rc::clone(&self.net);
-        let injected = net.send(to, queue, label);
         let now = net.kernel.now();
         net.books.block(self.rank, to, Await::Send, self.step, now);
-        injected.wait().await;
+        net.send(to, queue, label).await;
         net.books.unblock(self.rank);
         net.books.fill(self.rank, net.kernel.now(), Cause::Transfer);
     }

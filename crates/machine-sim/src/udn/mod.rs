@@ -16,11 +16,14 @@
 //!   aside by the software that reads the queue. Cores that all write and do not read can fill the
 //!   mesh and stop for ever: the run then ends as a deadlock.
 //!
-//! Models software as costs per call, rank, message and word, network and queues word by word.
+//! Models software as costs per call, rank, message and word, network and queues word by word; with
+//! [`crate::Fidelity::Packet`] network and queues packet by packet: a core that has begun to read a
+//! packet reads it to its end, queues take any number of words, and a full mesh holds up nobody.
 //! Does not model caches or the instructions of the software.
 
 mod endpoint;
 mod net;
+mod network;
 mod static_net;
 
 pub(crate) use endpoint::UdnEndpoint;

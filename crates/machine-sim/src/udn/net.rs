@@ -7,12 +7,13 @@ use std::rc::Rc;
 use corecast_chip::{Mesh, Udn};
 use corecast_core::{Grid, Rank, Side};
 use corecast_machine::{LinkUse, Message, RunOptions, Time};
-use corecast_sim::network::mesh::{CYCLES_MAX, Ejection, Flit, FlitMesh, MeshSpec, Packet};
+use corecast_sim::network::mesh::{Ejection, MeshSpec, Packet};
 use corecast_sim::{Kernel, Latch, race};
 
+use super::network::{Network, Portion};
 use super::static_net::StaticNet;
 use crate::books::Books;
-use crate::mesh_spec;
+use crate::{Fidelity, mesh_spec};
 
 /// Queue for data.
 pub(super) const DATA: u32 = 0;
@@ -67,7 +68,7 @@ pub(crate) struct Net {
     flit_interval: u32,
     /// Core of every rank, and rank of every core in use.
     core_of: Vec<u32>,
-    mesh: RefCell<FlitMesh>,
+    mesh: RefCell<Network>,
     labels: RefCell<BTreeMap<u64, Label>>,
     next_tag: Cell<u64>,
     /// Cores that wait for a word in one of their queues.
@@ -82,6 +83,7 @@ impl Net {
     pub(crate) fn new(
         mesh: &Mesh,
         udn: &Udn,
+        fidelity: Fidelity,
         kernel: Rc<Kernel>,
         ranks: u32,
         options: &RunOptions,
@@ -96,14 +98,13 @@ impl Net {
             busy.get(rank as usize)
                 .map_or(0, |&bytes| mesh.flits(bytes))
         };
-        let network = FlitMesh::new(&MeshSpec {
+        let spec = MeshSpec {
             ejection: Ejection::Queues {
                 count: udn.queues,
                 flits: udn.queue_words,
             },
             ..mesh_spec(mesh)
-        })
-        .expect("the chip file was checked");
+        };
         Self {
             books: Books::new(ranks),
             costs: Costs {
@@ -131,7 +132,7 @@ impl Net {
             grid: mesh.place(ranks),
             period,
             core_of: (0..ranks).map(|rank| mesh.core_of(rank, ranks)).collect(),
-            mesh: RefCell::new(network),
+            mesh: RefCell::new(Network::new(&spec, fidelity)),
             labels: RefCell::default(),
             next_tag: Cell::new(0),
             listening: RefCell::default(),
@@ -147,12 +148,12 @@ impl Net {
         time.ps().div_ceil(self.period.ps())
     }
 
-    fn time(&self, cycle: u64) -> Time {
+    pub(super) fn time(&self, cycle: u64) -> Time {
         self.period * cycle
     }
 
     /// What cores do now takes effect in the cycle that begins now or next.
-    fn touch<T>(&self, action: impl FnOnce(&mut FlitMesh) -> T) -> T {
+    fn touch<T>(&self, action: impl FnOnce(&mut Network) -> T) -> T {
         let mut mesh = self.mesh.borrow_mut();
         mesh.run_until(self.cycle(self.kernel.now()));
         let result = action(&mut mesh);
@@ -166,9 +167,8 @@ impl Net {
         result
     }
 
-    /// Puts a packet into the network; the latch is set when its last
-    /// word has been taken from the core.
-    pub(super) fn send(&self, to: Rank, queue: u32, label: Label) -> Rc<Latch> {
+    /// Puts a packet into the network, and waits until its last word has been taken from the core.
+    pub(super) async fn send(&self, to: Rank, queue: u32, label: Label) {
         let tag = self.next_tag.get();
         self.next_tag.set(tag + 1);
         let packet = Packet {
@@ -181,27 +181,31 @@ impl Net {
             tag,
         };
         self.labels.borrow_mut().insert(tag, label);
+        if let Some(cycle) = self.touch(|mesh| mesh.send(packet)) {
+            self.kernel.sleep_until(self.time(cycle)).await;
+            return;
+        }
         let injected = Rc::new(Latch::new(&self.kernel));
         self.injecting
             .borrow_mut()
             .insert(tag, Rc::clone(&injected));
-        self.touch(|mesh| mesh.send(packet));
-        injected
+        injected.wait().await;
     }
 
-    /// The next word in a queue of `rank` and the time from which on it can be read.
-    pub(super) fn front(&self, rank: Rank, queue: u32) -> Option<(Flit, Time)> {
+    /// The next words in a queue of `rank` and the time from which on they can be read.
+    pub(super) fn front(&self, rank: Rank, queue: u32) -> Option<(Portion, Time)> {
         let core = self.core_of[rank.index()];
-        let flit = self.touch(|mesh| mesh.front(core, queue))?;
-        Some((flit, self.time(flit.arrival)))
+        let portion = self.touch(|mesh| mesh.front(core, queue))?;
+        Some((portion, self.time(portion.first)))
     }
 
-    /// Reads the next word of a queue. With the last word of a packet, its label comes too.
-    pub(super) fn take(&self, rank: Rank, queue: u32) -> Option<Label> {
+    /// Takes the next words of a queue, `portion`. With the last word of a packet, its label comes
+    /// too.
+    pub(super) fn take(&self, rank: Rank, queue: u32, portion: &Portion) -> Option<Label> {
         let core = self.core_of[rank.index()];
-        let flit = self.touch(|mesh| mesh.take(core, queue));
-        flit.is_tail.then(|| {
-            let label = self.labels.borrow_mut().remove(&flit.packet.tag);
+        self.touch(|mesh| mesh.take(core, queue));
+        portion.ended.map(|tag| {
+            let label = self.labels.borrow_mut().remove(&tag);
             label.expect("a packet under way has a label")
         })
     }
@@ -221,7 +225,7 @@ impl Net {
     fn tell(&self) {
         let (arrivals, injected) = {
             let mut mesh = self.mesh.borrow_mut();
-            mesh.take_deliveries();
+            mesh.forget_deliveries();
             (mesh.take_arrivals(), mesh.take_injected())
         };
         for arrival in arrivals {
@@ -268,7 +272,7 @@ impl Net {
         let mut mesh = self.mesh.borrow_mut();
         let flits = mesh.conservation();
         assert!(flits.is_ok(), "{flits:?}");
-        mesh.take_deliveries();
+        mesh.forget_deliveries();
         assert!(self.labels.borrow().is_empty(), "packets were not read");
     }
 }
@@ -295,7 +299,7 @@ pub(crate) async fn drive(net: Rc<Net>) {
             continue;
         }
         let end = kernel.next_wake().map_or(u64::MAX, |wake| net.cycle(wake));
-        net.mesh.borrow_mut().run_to_news(end.min(CYCLES_MAX));
+        net.mesh.borrow_mut().run_to_news(end);
         net.tell();
     }
 }

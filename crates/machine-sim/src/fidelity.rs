@@ -1,0 +1,28 @@
+//! How exactly a mesh is simulated.
+
+/// How exactly a mesh is simulated; a crossbar has only one fidelity.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Fidelity {
+    /// Wormhole routers with virtual channels, credits and arbitration of every flit
+    /// ([`corecast_sim::network::mesh::FlitMesh`]): the reference. Costs time per flit and hop, and
+    /// memory per place of every buffer.
+    #[default]
+    Flit,
+    /// Cut-through with link occupancy ([`corecast_sim::network::mesh::PacketMesh`]): for very
+    /// large meshes. Costs time per packet and hop. Equal where nothing contends.
+    Packet,
+}
+
+impl Fidelity {
+    /// Every fidelity.
+    pub const ALL: [Self; 2] = [Self::Flit, Self::Packet];
+
+    /// Its name on the command line and in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Flit => "flit",
+            Self::Packet => "packet",
+        }
+    }
+}
