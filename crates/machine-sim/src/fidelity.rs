@@ -9,7 +9,13 @@ pub enum Fidelity {
     #[default]
     Flit,
     /// Cut-through with link occupancy ([`corecast_sim::network::mesh::PacketMesh`]): for very
-    /// large meshes. Costs time per packet and hop. Equal where nothing contends.
+    /// large meshes. Costs time per packet and hop.
+    ///
+    /// Equal to the cycle where nothing contends. Over all algorithms on up to 36 ranks of the
+    /// TilePro64 and of a mesh of BookSim2's routers 84 % of the makespans are equal, the mean
+    /// difference is 0.2 %, and the largest are -22 % (long messages that exchange partners across
+    /// the mesh at once: blocked worms hold links here that packets do not) and +5 %. A test
+    /// (`tests/fidelity.rs`) holds the bounds -23 % and +7 %.
     Packet,
 }
 

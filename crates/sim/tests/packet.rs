@@ -154,6 +154,7 @@ fn the_second_packet_waits_for_the_tail_of_the_first_and_no_longer() {
 fn with_one_channel_the_next_head_is_allocated_the_link_behind_the_tail() {
     for vc_allocation in 0..4 {
         let router = RouterSpec {
+            routing: 0, // of which the next head pays for its own at every input
             vc_allocation,
             ..RouterSpec::booksim(1, 16)
         };
@@ -161,6 +162,33 @@ fn with_one_channel_the_next_head_is_allocated_the_link_behind_the_tail() {
         let times = into_one_link(router, 10, &[0, hop]);
         let expected = 9 + 1 + u64::from(vc_allocation);
         assert_eq!(times[1] - times[0], expected);
+    }
+}
+
+#[test]
+fn with_one_channel_the_next_head_is_routed_behind_the_tail() {
+    // Core 0 writes one packet after the other to cores 1 and 2: the flit mesh does the same.
+    for routing in 0..3 {
+        let router = RouterSpec {
+            routing,
+            ..RouterSpec::booksim(1, 16)
+        };
+        let spec = mesh(4, 1, router);
+        let mut packets = PacketMesh::new(&spec).expect("is valid");
+        let mut flits = FlitMesh::new(&spec).expect("is valid");
+        for dst in [1, 2, 1, 0, 3, 3] {
+            packets.send(Packet::new(0, dst, 3));
+            flits.send(Packet::new(0, dst, 3));
+        }
+        packets.run_until(1000);
+        flits.run_until(1000);
+        let mut ours = packets.take_deliveries();
+        ours.sort_by_key(|delivery| delivery.ejected);
+        let times = |deliveries: Vec<corecast_sim::network::mesh::Delivery>| {
+            let ejected = deliveries.iter().map(|delivery| delivery.ejected);
+            ejected.collect::<Vec<_>>()
+        };
+        assert_eq!(times(ours), times(flits.take_deliveries()), "{routing}");
     }
 }
 
