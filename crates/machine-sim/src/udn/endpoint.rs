@@ -7,20 +7,20 @@ use corecast_core::{Rank, RouteTree, Schedule, Step};
 use corecast_machine::{
     Await, Cause, Endpoint, Message, MessageRecord, RunError, Time, message_bytes,
 };
-use corecast_sim::Latch;
 
 use super::net::{CONTROL, DATA, Label, Net};
 use super::network::Portion;
 use super::static_net::Flow;
 use crate::SimEndpoint;
 
+/// A packet that has been read: words of payload, and the message if it is the last one of it.
+type Packet = (u64, Option<Message>);
+
 /// What has arrived from one rank and is not consumed.
 #[derive(Default)]
 struct Inbox {
-    /// Whole messages.
-    messages: VecDeque<Message>,
-    /// Packets of all messages: words of payload, and whether it is the last of its message.
-    packets: VecDeque<(u64, bool)>,
+    /// Packets of all messages.
+    packets: VecDeque<Packet>,
     /// Readies: packets that this core may send.
     readies: u32,
 }
@@ -33,7 +33,8 @@ pub(crate) struct UdnEndpoint {
     has_flow_control: bool,
     /// Most words of payload in a packet.
     packet_words: u64,
-    inbox: BTreeMap<Rank, Inbox>,
+    /// Boxed, so that the map's nodes are small where there is one such rank, which is usual.
+    inbox: BTreeMap<Rank, Box<Inbox>>,
 }
 
 /// What [`UdnEndpoint::pump`] waits for.
@@ -61,6 +62,25 @@ impl UdnEndpoint {
         self.inbox.entry(peer).or_default()
     }
 
+    /// Whether something of this kind is here.
+    fn is_here(&self, until: Until) -> bool {
+        match until {
+            Until::Ready(peer) => self.inbox.get(&peer).is_some_and(|inbox| inbox.readies > 0),
+            Until::Packet(peer) => {
+                let inbox = self.inbox.get(&peer);
+                inbox.is_some_and(|inbox| !inbox.packets.is_empty())
+            }
+        }
+    }
+
+    /// Forgets a rank of which nothing is left: a root hears from many, one after the other.
+    fn tidy_inbox(&mut self, peer: Rank) {
+        let inbox = self.inbox(peer);
+        if inbox.readies == 0 && inbox.packets.is_empty() {
+            self.inbox.remove(&peer);
+        }
+    }
+
     async fn spend(&self, duration: Time, cause: Cause) {
         self.net.kernel.sleep(duration).await;
         self.net.books.fill(self.rank, self.net.kernel.now(), cause);
@@ -69,13 +89,13 @@ impl UdnEndpoint {
     /// Reads words until what is waited for has come.
     async fn pump(&mut self, until: Until) {
         loop {
-            let (peer, awaits, is_here) = match until {
-                Until::Ready(peer) => (peer, Await::Send, self.inbox(peer).readies > 0),
-                Until::Packet(peer) => (peer, Await::Recv, !self.inbox(peer).packets.is_empty()),
-            };
-            if is_here {
+            if self.is_here(until) {
                 return;
             }
+            let (peer, awaits) = match until {
+                Until::Ready(peer) => (peer, Await::Send),
+                Until::Packet(peer) => (peer, Await::Recv),
+            };
             // Readies first: they are short, and let this core send.
             let fronts = [CONTROL, DATA].map(|queue| (queue, self.net.front(self.rank, queue)));
             let earliest = fronts
@@ -85,14 +105,11 @@ impl UdnEndpoint {
             match earliest {
                 Some((time, queue, portion)) => self.read(queue, portion, time, peer).await,
                 None => {
-                    let heard = Rc::new(Latch::new(&self.net.kernel));
-                    self.net.listen(self.rank, DATA, &heard);
-                    self.net.listen(self.rank, CONTROL, &heard);
                     let now = self.net.kernel.now();
                     self.net
                         .books
                         .block(self.rank, peer, awaits, self.step, now);
-                    heard.wait().await;
+                    self.net.listen(self.rank).await;
                     self.net.books.unblock(self.rank);
                 }
             }
@@ -116,23 +133,22 @@ impl UdnEndpoint {
         net.books.fill(self.rank, end, Cause::Transfer);
         let Some(label) = label else { return };
         let now = net.kernel.now();
-        let inbox = self.inbox(label.from);
         if queue == CONTROL {
-            inbox.readies += 1;
+            self.inbox(label.from).readies += 1;
             return;
         }
-        inbox.packets.push_back((label.words, label.is_last));
-        if let Some(message) = label.message {
+        if let Some(message) = &label.message {
             net.books.record(MessageRecord {
                 from: label.from,
                 to: self.rank,
-                bytes: message_bytes(&message),
+                bytes: message_bytes(message),
                 posted: label.posted,
                 start: label.start,
                 end: now,
             });
-            self.inbox(label.from).messages.push_back(message);
         }
+        let packet = (label.words, label.message);
+        self.inbox(label.from).packets.push_back(packet);
     }
 
     /// Tells `peer` that it may send a packet.
@@ -148,7 +164,6 @@ impl UdnEndpoint {
         Label {
             from: self.rank,
             words,
-            is_last: message.is_some(),
             message,
             posted,
             start: self.net.kernel.now(),
@@ -156,13 +171,17 @@ impl UdnEndpoint {
     }
 
     /// Writes a packet into the network.
-    async fn inject(&mut self, to: Rank, queue: u32, label: Label) {
-        let net = Rc::clone(&self.net);
+    fn inject(&mut self, to: Rank, queue: u32, label: Label) -> impl Future<Output = ()> + use<> {
+        // The label goes before anything waits: a future that kept it would be a line longer.
+        let (net, rank) = (Rc::clone(&self.net), self.rank);
         let now = net.kernel.now();
-        net.books.block(self.rank, to, Await::Send, self.step, now);
-        net.send(to, queue, label).await;
-        net.books.unblock(self.rank);
-        net.books.fill(self.rank, net.kernel.now(), Cause::Transfer);
+        net.books.block(rank, to, Await::Send, self.step, now);
+        let injection = net.send(to, queue, label);
+        async move {
+            net.wait_injected(injection).await;
+            net.books.unblock(rank);
+            net.books.fill(rank, net.kernel.now(), Cause::Transfer);
+        }
     }
 
     /// Payload words of every packet of a message; a message without payload is one packet.
@@ -181,22 +200,18 @@ impl UdnEndpoint {
         if self.has_flow_control {
             self.pump(Until::Ready(to)).await;
             self.inbox(to).readies -= 1;
+            self.tidy_inbox(to);
         }
         let label = self.label(words, message, posted);
         self.inject(to, DATA, label).await;
     }
 
-    /// Waits for the next packet of `from`; returns its words of payload and whether it is the last
-    /// of its message. The ready for it must have been sent.
-    async fn recv_packet(&mut self, from: Rank) -> (u64, bool) {
+    /// Waits for the next packet of `from`, for which the ready must have been sent.
+    async fn recv_packet(&mut self, from: Rank) -> Packet {
         self.pump(Until::Packet(from)).await;
         let packet = self.inbox(from).packets.pop_front();
+        self.tidy_inbox(from);
         packet.expect("the packet has come")
-    }
-
-    fn take_message(&mut self, from: Rank) -> Message {
-        let message = self.inbox(from).messages.pop_front();
-        message.expect("its last packet has come")
     }
 
     async fn start_to(&mut self, direction: Time) {
@@ -264,8 +279,8 @@ impl Endpoint for UdnEndpoint {
         self.start_to(self.net.costs.recv).await;
         loop {
             self.send_ready(from).await;
-            if self.recv_packet(from).await.1 {
-                return Ok(self.take_message(from));
+            if let (_, Some(message)) = self.recv_packet(from).await {
+                return Ok(message);
             }
         }
     }
@@ -344,25 +359,27 @@ impl Endpoint for UdnEndpoint {
         self.send_ready(from).await;
         let mut message = Some(message);
         let bytes = message_bytes(message.as_deref().unwrap_or_default());
-        let mut is_received = false;
+        let mut received = None;
         // Packet by packet, so that neither direction waits for the other to end.
         for (words, is_last) in self.packets(bytes) {
             let content = message.take_if(|_| is_last);
             self.send_packet(to, words, content, posted).await;
-            if !is_received {
-                is_received = self.recv_packet(from).await.1;
-                if !is_received {
+            if received.is_none() {
+                received = self.recv_packet(from).await.1;
+                if received.is_none() {
                     self.send_ready(from).await;
                 }
             }
         }
-        while !is_received {
-            is_received = self.recv_packet(from).await.1;
-            if !is_received {
+        loop {
+            if let Some(message) = received {
+                return Ok(message);
+            }
+            received = self.recv_packet(from).await.1;
+            if received.is_none() {
                 self.send_ready(from).await;
             }
         }
-        Ok(self.take_message(from))
     }
 
     async fn forward(
@@ -376,8 +393,7 @@ impl Endpoint for UdnEndpoint {
             .await;
         loop {
             self.send_ready(from).await;
-            let (words, is_last) = self.recv_packet(from).await;
-            let message = is_last.then(|| self.take_message(from));
+            let (words, message) = self.recv_packet(from).await;
             self.send_packet(to, words, message.clone(), posted).await;
             if let Some(message) = message {
                 return Ok(message);

@@ -1,14 +1,13 @@
 //! The mesh of one run, its clock, and the packets on it.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use corecast_chip::{Mesh, Udn};
 use corecast_core::{Grid, Rank, Side};
 use corecast_machine::{LinkUse, Message, RunOptions, Time};
 use corecast_sim::network::mesh::{Ejection, MeshSpec, Packet};
-use corecast_sim::{Kernel, Latch, race};
+use corecast_sim::{Bells, Kernel, Latch, race};
 
 use super::network::{Network, Portion};
 use super::static_net::StaticNet;
@@ -26,13 +25,20 @@ pub(super) struct Label {
     pub from: Rank,
     /// Words of payload.
     pub words: u64,
-    /// Whether no more packets of the same message follow.
-    pub is_last: bool,
     /// The message, in its last packet.
     pub message: Option<Message>,
     /// When the sender began with the message, and when its first word left.
     pub posted: Time,
     pub start: Time,
+}
+
+/// When the last word of a packet has been taken from its core.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Injection {
+    /// At this time.
+    Until(Time),
+    /// The mesh will tell this rank.
+    IsToldTo(Rank),
 }
 
 /// Costs of the software as times.
@@ -69,11 +75,13 @@ pub(crate) struct Net {
     /// Core of every rank, and rank of every core in use.
     core_of: Vec<u32>,
     mesh: RefCell<Network>,
-    labels: RefCell<BTreeMap<u64, Label>>,
-    next_tag: Cell<u64>,
-    /// Cores that wait for a word in one of their queues.
-    listening: RefCell<BTreeMap<(u32, u32), Rc<Latch>>>,
-    injecting: RefCell<BTreeMap<u64, Rc<Latch>>>,
+    /// Labels of the packets under way, and places among them that are free.
+    labels: RefCell<Vec<Option<Label>>>,
+    free_labels: RefCell<Vec<u32>>,
+    /// For cores that wait for a word in one of their queues, and for ranks whose packet is being
+    /// injected.
+    heard: Bells,
+    injected: Bells,
     /// Cycle in which the mesh is looked at next, and how cores ask for an earlier one.
     alarm: Cell<u64>,
     poke: RefCell<Option<Rc<Latch>>>,
@@ -134,9 +142,9 @@ impl Net {
             core_of: (0..ranks).map(|rank| mesh.core_of(rank, ranks)).collect(),
             mesh: RefCell::new(Network::new(&spec, fidelity)),
             labels: RefCell::default(),
-            next_tag: Cell::new(0),
-            listening: RefCell::default(),
-            injecting: RefCell::default(),
+            free_labels: RefCell::default(),
+            heard: Bells::new(&kernel, mesh.grid.ranks_max() as usize),
+            injected: Bells::new(&kernel, ranks as usize),
             alarm: Cell::new(u64::MAX),
             poke: RefCell::default(),
             kernel,
@@ -167,29 +175,44 @@ impl Net {
         result
     }
 
-    /// Puts a packet into the network, and waits until its last word has been taken from the core.
-    pub(super) async fn send(&self, to: Rank, queue: u32, label: Label) {
-        let tag = self.next_tag.get();
-        self.next_tag.set(tag + 1);
+    /// Puts a packet into the network; then [`Net::wait_injected`] waits for its last word.
+    pub(super) fn send(&self, to: Rank, queue: u32, label: Label) -> Injection {
+        let from = label.from;
+        let flits = (label.words + self.costs.header_words) as u32; // at most 4096 + 64
+        let place = self.free_labels.borrow_mut().pop();
+        let mut labels = self.labels.borrow_mut();
+        let place = match place {
+            Some(place) => {
+                labels[place as usize] = Some(label);
+                place
+            }
+            None => {
+                labels.push(Some(label));
+                labels.len() as u32 - 1 // a label per packet, of which there are fewer than 2^32
+            }
+        };
+        drop(labels);
         let packet = Packet {
-            src: self.core_of[label.from.index()],
+            src: self.core_of[from.index()],
             dst: self.core_of[to.index()],
-            flits: (label.words + self.costs.header_words) as u32, // at most 4096 + 64
+            flits,
             flit_interval: self.flit_interval,
             queue,
             reports_injection: true,
-            tag,
+            tag: (u64::from(from.0) << 32) | u64::from(place),
         };
-        self.labels.borrow_mut().insert(tag, label);
-        if let Some(cycle) = self.touch(|mesh| mesh.send(packet)) {
-            self.kernel.sleep_until(self.time(cycle)).await;
-            return;
+        match self.touch(|mesh| mesh.send(packet)) {
+            Some(cycle) => Injection::Until(self.time(cycle)),
+            None => Injection::IsToldTo(from),
         }
-        let injected = Rc::new(Latch::new(&self.kernel));
-        self.injecting
-            .borrow_mut()
-            .insert(tag, Rc::clone(&injected));
-        injected.wait().await;
+    }
+
+    /// Waits until the last word of a packet has been taken from its core.
+    pub(super) async fn wait_injected(&self, injection: Injection) {
+        match injection {
+            Injection::Until(time) => self.kernel.sleep_until(time).await,
+            Injection::IsToldTo(rank) => self.injected.wait(rank.index()).await,
+        }
     }
 
     /// The next words in a queue of `rank` and the time from which on they can be read.
@@ -205,20 +228,21 @@ impl Net {
         let core = self.core_of[rank.index()];
         self.touch(|mesh| mesh.take(core, queue));
         portion.ended.map(|tag| {
-            let label = self.labels.borrow_mut().remove(&tag);
+            let place = tag as u32; // its lower half
+            self.free_labels.borrow_mut().push(place);
+            let label = self.labels.borrow_mut()[place as usize].take();
             label.expect("a packet under way has a label")
         })
     }
 
-    /// Sets `heard` when a word comes into an empty queue of `rank`.
-    pub(super) fn listen(&self, rank: Rank, queue: u32, heard: &Rc<Latch>) {
+    /// Waits until a word comes into one of the queues of `rank`, all of them empty.
+    pub(super) async fn listen(&self, rank: Rank) {
         let core = self.core_of[rank.index()];
-        self.touch(|mesh| mesh.watch(core, queue));
-        let before = self
-            .listening
-            .borrow_mut()
-            .insert((core, queue), Rc::clone(heard));
-        debug_assert!(before.is_none_or(|latch| latch.time().is_some()));
+        self.touch(|mesh| {
+            mesh.watch(core, DATA);
+            mesh.watch(core, CONTROL);
+        });
+        self.heard.wait(core as usize).await;
     }
 
     /// Tells cores what has happened on the mesh.
@@ -229,18 +253,14 @@ impl Net {
             (mesh.take_arrivals(), mesh.take_injected())
         };
         for arrival in arrivals {
-            let heard = self
-                .listening
-                .borrow_mut()
-                .remove(&(arrival.core, arrival.queue));
             // A core that listens to two queues hears the first word only.
-            if let Some(heard) = heard.filter(|heard| heard.time().is_none()) {
-                heard.set_at(self.time(arrival.cycle));
-            }
+            let time = self.time(arrival.cycle);
+            self.heard.ring_at(arrival.core as usize, time);
         }
         for (tag, cycle) in injected {
-            let latch = self.injecting.borrow_mut().remove(&tag);
-            latch.expect("its core waits").set_at(self.time(cycle));
+            let rank = (tag >> 32) as usize;
+            let is_heard = self.injected.ring_at(rank, self.time(cycle));
+            assert!(is_heard, "rank {rank} waits until its packet is injected");
         }
     }
 
@@ -273,7 +293,8 @@ impl Net {
         let flits = mesh.conservation();
         assert!(flits.is_ok(), "{flits:?}");
         mesh.forget_deliveries();
-        assert!(self.labels.borrow().is_empty(), "packets were not read");
+        let is_read = self.labels.borrow().iter().all(Option::is_none);
+        assert!(is_read, "packets were not read");
     }
 }
 
