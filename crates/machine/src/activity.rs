@@ -50,14 +50,20 @@ impl Cause {
     /// The kind of this cause, one of [`Cause::KINDS`].
     #[must_use]
     pub const fn kind(self) -> &'static str {
+        Self::KINDS[self.index()]
+    }
+
+    /// Index of its kind in [`Cause::KINDS`].
+    #[must_use]
+    pub const fn index(self) -> usize {
         match self {
-            Self::Compute => "compute",
-            Self::WaitPeer(_) => "wait_peer",
-            Self::PortBusy(_) => "port_busy",
-            Self::Handshake => "handshake",
-            Self::Transfer => "transfer",
-            Self::Ordering => "ordering",
-            Self::Idle => "idle",
+            Self::Compute => 0,
+            Self::WaitPeer(_) => 1,
+            Self::PortBusy(_) => 2,
+            Self::Handshake => 3,
+            Self::Transfer => 4,
+            Self::Ordering => 5,
+            Self::Idle => 6,
         }
     }
 

@@ -76,27 +76,31 @@ struct Body {
     behind: u32,
 }
 
+/// The output can be granted again from this cycle on.
+const OUTPUT_FREE: usize = 0;
+/// With a single virtual channel: the input's next head can be routed from this cycle on.
+const INPUT_FREE: usize = 1;
+/// In the upper half the last packet that has come to the input and has not been granted its
+/// output, plus one (0 = none); in the lower half the flits that have left by the output.
+const LAST_AND_FLITS: usize = 2;
+const FLITS: u64 = u32::MAX as u64;
+
 /// A queue is empty, or empty and watched, or holds the number of a packet plus one.
 const EMPTY: u32 = 0;
 const WATCHED: u32 = u32::MAX;
 
 /// See the module's documentation.
 ///
-/// Memory: 20 bytes per port of a router, 8 per core, 4 per link and 8 per queue, of which a system
-/// that hands out zeroed memory on first use provides what is used; about 140 bytes per packet.
+/// Memory: 24 bytes per port of a router, 8 per core and 8 per queue, of which a system that hands
+/// out zeroed memory on first use provides what is used; about 140 bytes per packet under way.
 #[derive(Clone, Debug)]
 pub struct PacketMesh {
     spec: MeshSpec,
     ports: u32,
     now: u64,
-    /// Per output: the link can be granted again from this cycle on.
-    free_from: Vec<u64>,
-    /// Per input, where there is a single virtual channel: the next head can be routed from this
-    /// cycle on, and the last packet that has come and not been granted its output, plus one.
-    routes_from: Vec<u64>,
-    last_waiting: Vec<u32>,
-    /// Per router and side: flits that have crossed.
-    link_flits: Vec<u32>,
+    /// Per port of every router, input and output together: see [`OUTPUT_FREE`] and below. Plain
+    /// numbers, because zeroed memory is given out on first use.
+    port_state: Vec<[u64; 3]>,
     /// Per core: the next flit can be injected from this cycle on.
     source_from: Vec<u64>,
     /// Queues per core; 0 = packets are sunk.
@@ -128,18 +132,11 @@ impl PacketMesh {
             Ejection::Sink => 0,
             Ejection::Queues { count, .. } => count,
         };
-        let inputs = match spec.router.vcs {
-            1 => routers * ports as usize,
-            _ => 0,
-        };
         Ok(Self {
             spec: *spec,
             ports,
             now: 0,
-            free_from: vec![0; routers * ports as usize],
-            routes_from: vec![0; inputs],
-            last_waiting: vec![0; inputs],
-            link_flits: vec![0; routers * SIDES as usize],
+            port_state: vec![[0; 3]; routers * ports as usize],
             source_from: vec![0; cores],
             lanes,
             fronts: vec![EMPTY; cores * lanes as usize],
@@ -184,7 +181,8 @@ impl PacketMesh {
     /// Flits that have crossed the link that leaves `router` on `side`; stops counting at 2^32 - 1.
     #[must_use]
     pub fn link_flits(&self, router: u32, side: Side) -> u64 {
-        u64::from(self.link_flits[(router * SIDES + side as u32) as usize])
+        let port = router * self.ports + side as u32;
+        self.port_state[port as usize][LAST_AND_FLITS] & FLITS
     }
 
     /// Queues a packet at its core in the current cycle; returns the cycle after the injection of
@@ -262,9 +260,12 @@ impl PacketMesh {
             return;
         }
         let input = (self.node_of(&head) * self.ports + u32::from(head.input)) as usize;
-        let before = std::mem::replace(&mut self.last_waiting[input], index + 1);
+        let state = &mut self.port_state[input];
+        let before = state[LAST_AND_FLITS] >> 32;
+        state[LAST_AND_FLITS] = (u64::from(index + 1) << 32) | (state[LAST_AND_FLITS] & FLITS);
         if before == 0 {
-            self.route(index, head.arrival.max(self.routes_from[input]));
+            let cycle = head.arrival.max(state[INPUT_FREE]);
+            self.route(index, cycle);
         } else {
             self.heads[before as usize - 1].behind = index + 1;
         }
@@ -360,15 +361,17 @@ impl PacketMesh {
         } else {
             interval
         };
-        let free_from = &mut self.free_from[(ports + u32::from(head.port)) as usize];
-        let start = self.now.max(*free_from);
+        let output = &mut self.port_state[(ports + u32::from(head.port)) as usize];
+        let start = self.now.max(output[OUTPUT_FREE]);
         let tail = (start + u64::from(head.flits - 1) * interval).max(head.tail_from);
-        *free_from = tail + between;
+        output[OUTPUT_FREE] = tail + between;
+        let flits = (output[LAST_AND_FLITS] & FLITS) + u64::from(head.flits);
+        output[LAST_AND_FLITS] = (output[LAST_AND_FLITS] & !FLITS) | flits.min(FLITS);
         if router.vcs == 1 {
-            let input = (ports + u32::from(head.input)) as usize;
-            self.routes_from[input] = tail + 1;
+            let input = &mut self.port_state[(ports + u32::from(head.input)) as usize];
+            input[INPUT_FREE] = tail + 1;
             match head.behind {
-                0 => self.last_waiting[input] = 0,
+                0 => input[LAST_AND_FLITS] &= FLITS,
                 next => {
                     let arrival = self.heads[next as usize - 1].arrival;
                     self.route(next - 1, arrival.max(tail + 1));
@@ -382,8 +385,6 @@ impl PacketMesh {
             return;
         }
         let hop = u64::from(router.switch + router.link);
-        let link = (self.node_of(&head) * SIDES + side) as usize;
-        self.link_flits[link] = self.link_flits[link].saturating_add(head.flits);
         self.flit_hops += u64::from(head.flits);
         head.arrival = start + hop;
         head.tail_from = tail + hop;
