@@ -88,6 +88,9 @@ pub struct Span {
     pub end: Time,
 }
 
+/// Spans for which room is made at first.
+const SPANS_FIRST: usize = 8;
+
 /// The spans of one rank, adjacent from time zero.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Activity {
@@ -110,11 +113,17 @@ impl Activity {
         }
         match self.spans.last_mut() {
             Some(last) if last.cause == cause => last.end = until,
-            _ => self.spans.push(Span {
-                cause,
-                start,
-                end: until,
-            }),
+            _ => {
+                if self.spans.is_empty() {
+                    // A rank with one message has about as many; a million ranks grow only once.
+                    self.spans.reserve_exact(SPANS_FIRST);
+                }
+                self.spans.push(Span {
+                    cause,
+                    start,
+                    end: until,
+                });
+            }
         }
     }
 

@@ -17,7 +17,8 @@ pub(super) struct Calendar {
     /// A bit per page that is not empty.
     used: Vec<u64>,
     beyond: BTreeMap<u64, Vec<u32>>,
-    pending: u64,
+    /// The first cycle in which a packet acts; `u64::MAX` if none does.
+    first: u64,
 }
 
 impl Calendar {
@@ -26,14 +27,14 @@ impl Calendar {
             pages: vec![Vec::new(); PAGES as usize],
             used: vec![0; (PAGES / 64) as usize],
             beyond: BTreeMap::new(),
-            pending: 0,
+            first: u64::MAX,
         }
     }
 
     /// Enters a packet for `cycle`, which is `now` or later.
     #[inline]
     pub(super) fn push(&mut self, now: u64, cycle: u64, packet: u32) {
-        self.pending += 1;
+        self.first = self.first.min(cycle);
         if cycle - now >= PAGES {
             self.beyond.entry(cycle).or_default().push(packet);
             return;
@@ -43,7 +44,7 @@ impl Calendar {
         self.pages[page as usize].push(packet);
     }
 
-    /// Takes the packets of `cycle`, in the order in which they were entered: those that were
+    /// Takes the packets of `cycle`, before which nobody acts, in the order in which they were entered: those that were
     /// entered from far away came first.
     pub(super) fn take(&mut self, cycle: u64) -> Vec<u32> {
         let page = cycle % PAGES;
@@ -53,7 +54,7 @@ impl Calendar {
             early.append(&mut packets);
             packets = early;
         }
-        self.pending -= packets.len() as u64;
+        self.first = self.find_first(cycle);
         packets
     }
 
@@ -66,14 +67,16 @@ impl Calendar {
         }
     }
 
-    /// The first cycle from `now` on in which a packet acts; none is before that.
-    pub(super) fn next(&self, now: u64) -> Option<u64> {
-        if self.pending == 0 {
-            return None;
-        }
+    /// The first cycle in which a packet acts.
+    #[inline]
+    pub(super) fn next(&self) -> Option<u64> {
+        (self.first < u64::MAX).then_some(self.first)
+    }
+
+    fn find_first(&self, now: u64) -> u64 {
         let beyond = self.beyond.keys().next().copied();
         let near = self.next_page(now);
-        near.into_iter().chain(beyond).min()
+        near.into_iter().chain(beyond).min().unwrap_or(u64::MAX)
     }
 
     /// The first cycle of the next [`PAGES`] that has a page in use.
@@ -113,11 +116,9 @@ mod tests {
             calendar.push(3, cycle, packet);
         }
         let mut taken = Vec::new();
-        let mut now = 3;
-        while let Some(cycle) = calendar.next(now) {
-            now = cycle;
+        while let Some(cycle) = calendar.next() {
             if cycle == 2047 {
-                calendar.push(now, 5000, 100);
+                calendar.push(cycle, 5000, 100);
             }
             let packets = calendar.take(cycle);
             taken.push((cycle, packets.clone()));
@@ -139,12 +140,12 @@ mod tests {
     fn a_cycle_may_be_entered_from_far_and_from_near() {
         let mut calendar = Calendar::new();
         calendar.push(0, 2000, 1);
-        assert_eq!(calendar.next(0), Some(2000));
+        assert_eq!(calendar.next(), Some(2000));
         calendar.push(1500, 2000, 2);
         calendar.push(1500, 1500, 3);
-        assert_eq!(calendar.next(1500), Some(1500));
+        assert_eq!(calendar.next(), Some(1500));
         assert_eq!(calendar.take(1500), [3]);
         assert_eq!(calendar.take(2000), [1, 2]);
-        assert_eq!(calendar.next(2001), None);
+        assert_eq!(calendar.next(), None);
     }
 }

@@ -85,6 +85,9 @@ const INPUT_FREE: usize = 1;
 const LAST_AND_FLITS: usize = 2;
 const FLITS: u64 = u32::MAX as u64;
 
+/// Packets of one cycle whose state is fetched together.
+const TOGETHER: usize = 16;
+
 /// A queue is empty, or empty and watched, or holds the number of a packet plus one.
 const EMPTY: u32 = 0;
 const WATCHED: u32 = u32::MAX;
@@ -303,7 +306,7 @@ impl PacketMesh {
     /// The first cycle, from now on, in which something happens.
     #[must_use]
     pub fn next_event(&self) -> Option<u64> {
-        self.calendar.next(self.now)
+        self.calendar.next()
     }
 
     /// Simulates all cycles before `end`.
@@ -342,11 +345,34 @@ impl PacketMesh {
     fn cycle(&mut self, cycle: u64) {
         self.now = cycle;
         let packets = self.calendar.take(cycle);
-        for &packet in &packets {
-            self.advance(packet);
+        for together in packets.chunks(TOGETHER) {
+            self.look_ahead(together);
+            for &packet in together {
+                self.advance(packet);
+            }
         }
         self.calendar.give_back(cycle, packets);
         self.now = cycle + 1;
+    }
+
+    /// Reads what packets are about to change, all at once: on a large mesh the processor waits for
+    /// its memory most of the time, and it can wait for several places together.
+    fn look_ahead(&self, packets: &[u32]) {
+        if packets.len() < TOGETHER {
+            return;
+        }
+        let mut seen = 0;
+        for &packet in packets {
+            let head = &self.heads[packet as usize];
+            let output = self.node_of(head) * self.ports + u32::from(head.port);
+            seen ^= self.port_state[output as usize][OUTPUT_FREE];
+            if u32::from(head.port) < SIDES {
+                let (x, y) = self.neighbour(head.at, u32::from(head.port));
+                let next = self.spec.grid.node_at(u32::from(x), u32::from(y));
+                seen ^= self.port_state[(next * self.ports) as usize][INPUT_FREE];
+            }
+        }
+        std::hint::black_box(seen);
     }
 
     /// The head of a packet can be granted its output now: the link is taken from when it is free.
