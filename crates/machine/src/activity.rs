@@ -95,13 +95,17 @@ const SPANS_FIRST: usize = 8;
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Activity {
     spans: Vec<Span>,
+    /// Cause and end of the last span, here because a large run fills spans of a million ranks in
+    /// turn and would wait for the memory of each.
+    last: Option<Cause>,
+    end: Time,
 }
 
 impl Activity {
     /// Up to when time is accounted for.
     #[must_use]
-    pub fn end(&self) -> Time {
-        self.spans.last().map_or(Time::ZERO, |span| span.end)
+    pub const fn end(&self) -> Time {
+        self.end
     }
 
     /// Attributes the time from [`Activity::end`] to `until` to `cause`; no effect if there is
@@ -111,20 +115,22 @@ impl Activity {
         if until <= start {
             return;
         }
-        match self.spans.last_mut() {
-            Some(last) if last.cause == cause => last.end = until,
-            _ => {
-                if self.spans.is_empty() {
-                    // A rank with one message has about as many; a million ranks grow only once.
-                    self.spans.reserve_exact(SPANS_FIRST);
-                }
-                self.spans.push(Span {
-                    cause,
-                    start,
-                    end: until,
-                });
-            }
+        self.end = until;
+        if self.last.replace(cause) == Some(cause)
+            && let Some(last) = self.spans.last_mut()
+        {
+            last.end = until;
+            return;
         }
+        if self.spans.is_empty() {
+            // A rank with one message has about as many; a million ranks grow only once.
+            self.spans.reserve_exact(SPANS_FIRST);
+        }
+        self.spans.push(Span {
+            cause,
+            start,
+            end: until,
+        });
     }
 
     /// The spans in order of time.

@@ -8,7 +8,7 @@ use corecast_machine::{
     Await, Cause, Endpoint, Message, MessageRecord, RunError, Time, message_bytes,
 };
 
-use super::net::{CONTROL, DATA, Label, Net};
+use super::net::{CONTROL, DATA, Injection, Label, Net};
 use super::network::Portion;
 use super::static_net::Flow;
 use crate::SimEndpoint;
@@ -25,6 +25,12 @@ struct Inbox {
     readies: u32,
 }
 
+impl Inbox {
+    fn is_empty(&self) -> bool {
+        self.readies == 0 && self.packets.is_empty()
+    }
+}
+
 /// The program's side of the message layer.
 pub(crate) struct UdnEndpoint {
     net: Rc<Net>,
@@ -33,8 +39,10 @@ pub(crate) struct UdnEndpoint {
     has_flow_control: bool,
     /// Most words of payload in a packet.
     packet_words: u64,
-    /// Boxed, so that the map's nodes are small where there is one such rank, which is usual.
-    inbox: BTreeMap<Rank, Box<Inbox>>,
+    /// What came from one rank, which is all there is nearly always, and from the others; a rank is
+    /// in one of them.
+    near: (Rank, Inbox),
+    far: BTreeMap<Rank, Inbox>,
 }
 
 /// What [`UdnEndpoint::pump`] waits for.
@@ -54,30 +62,37 @@ impl UdnEndpoint {
             rank,
             step: 0,
             has_flow_control: true,
-            inbox: BTreeMap::new(),
+            near: (rank, Inbox::default()),
+            far: BTreeMap::new(),
         }
     }
 
     fn inbox(&mut self, peer: Rank) -> &mut Inbox {
-        self.inbox.entry(peer).or_default()
+        if self.near.0 != peer {
+            if !self.near.1.is_empty() || self.far.contains_key(&peer) {
+                return self.far.entry(peer).or_default();
+            }
+            self.near.0 = peer;
+        }
+        &mut self.near.1
     }
 
     /// Whether something of this kind is here.
     fn is_here(&self, until: Until) -> bool {
+        let of = |peer: Rank| match self.near.0 == peer {
+            true => Some(&self.near.1),
+            false => self.far.get(&peer),
+        };
         match until {
-            Until::Ready(peer) => self.inbox.get(&peer).is_some_and(|inbox| inbox.readies > 0),
-            Until::Packet(peer) => {
-                let inbox = self.inbox.get(&peer);
-                inbox.is_some_and(|inbox| !inbox.packets.is_empty())
-            }
+            Until::Ready(peer) => of(peer).is_some_and(|inbox| inbox.readies > 0),
+            Until::Packet(peer) => of(peer).is_some_and(|inbox| !inbox.packets.is_empty()),
         }
     }
 
     /// Forgets a rank of which nothing is left: a root hears from many, one after the other.
     fn tidy_inbox(&mut self, peer: Rank) {
-        let inbox = self.inbox(peer);
-        if inbox.readies == 0 && inbox.packets.is_empty() {
-            self.inbox.remove(&peer);
+        if self.near.0 != peer && self.far.get(&peer).is_some_and(Inbox::is_empty) {
+            self.far.remove(&peer);
         }
     }
 
@@ -174,12 +189,17 @@ impl UdnEndpoint {
     fn inject(&mut self, to: Rank, queue: u32, label: Label) -> impl Future<Output = ()> + use<> {
         // The label goes before anything waits: a future that kept it would be a line longer.
         let (net, rank) = (Rc::clone(&self.net), self.rank);
-        let now = net.kernel.now();
-        net.books.block(rank, to, Await::Send, self.step, now);
+        let (step, now) = (self.step, net.kernel.now());
         let injection = net.send(to, queue, label);
         async move {
-            net.wait_injected(injection).await;
-            net.books.unblock(rank);
+            match injection {
+                Injection::Until(time) => net.kernel.sleep_until(time).await,
+                Injection::IsTold => {
+                    net.books.block(rank, to, Await::Send, step, now);
+                    net.hear_injected(rank).await;
+                    net.books.unblock(rank);
+                }
+            }
             net.books.fill(rank, net.kernel.now(), Cause::Transfer);
         }
     }

@@ -37,8 +37,8 @@ pub(super) struct Label {
 pub(super) enum Injection {
     /// At this time.
     Until(Time),
-    /// The mesh will tell this rank.
-    IsToldTo(Rank),
+    /// The mesh will tell: see [`Net::hear_injected`].
+    IsTold,
 }
 
 /// Costs of the software as times.
@@ -175,7 +175,8 @@ impl Net {
         result
     }
 
-    /// Puts a packet into the network; then [`Net::wait_injected`] waits for its last word.
+    /// Puts a packet into the network; returns when its last word has been taken from
+    /// the core.
     pub(super) fn send(&self, to: Rank, queue: u32, label: Label) -> Injection {
         let from = label.from;
         let flits = (label.words + self.costs.header_words) as u32; // at most 4096 + 64
@@ -203,16 +204,13 @@ impl Net {
         };
         match self.touch(|mesh| mesh.send(packet)) {
             Some(cycle) => Injection::Until(self.time(cycle)),
-            None => Injection::IsToldTo(from),
+            None => Injection::IsTold,
         }
     }
 
-    /// Waits until the last word of a packet has been taken from its core.
-    pub(super) async fn wait_injected(&self, injection: Injection) {
-        match injection {
-            Injection::Until(time) => self.kernel.sleep_until(time).await,
-            Injection::IsToldTo(rank) => self.injected.wait(rank.index()).await,
-        }
+    /// Waits until the mesh tells that the last word of a packet of `rank` has been taken from it.
+    pub(super) async fn hear_injected(&self, rank: Rank) {
+        self.injected.wait(rank.index()).await;
     }
 
     /// The next words in a queue of `rank` and the time from which on they can be read.
