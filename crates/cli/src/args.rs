@@ -52,7 +52,9 @@ pub enum Verb {
   corecast run allreduce --algorithm ring,rabenseifner --dtype f32
   corecast run bcast --algorithm auto --ongoing 1=32 --svg timeline.svg
   corecast run reduce --chip tilepro64 --skew random:5000 --repeat 100
-  corecast run bcast --machine host")]
+  corecast run bcast --machine host
+  corecast run bcast --chip tilepro64 --set network.width=256 --set network.height=256 --ranks 64K \
+    --algorithm mst --fidelity packet")]
     Run {
         /// What to run.
         #[command(flatten)]
@@ -237,6 +239,10 @@ pub struct Scene {
     /// sim, the chip in virtual time, or host, this computer's cores
     #[arg(long, default_value = "sim")]
     pub machine: String,
+    /// How exactly a mesh is simulated: flit, every flit in every buffer, or packet, whole packets
+    /// on links that are taken, for very large meshes [default: flit]
+    #[arg(long, value_name = "FIDELITY")]
+    pub fidelity: Option<String>,
     /// Number of ranks; `compare` takes a list [default: 8, or all cores if fewer]
     #[arg(long)]
     pub ranks: Option<String>,
@@ -302,6 +308,7 @@ pub struct Scene {
 mod tests {
     use clap::CommandFactory as _;
     use corecast_core::{Collective, ElementType, ReduceOp};
+    use corecast_machine_sim::Fidelity;
 
     use super::Cli;
     use crate::claim::Claim;
@@ -317,6 +324,7 @@ mod tests {
         choices.extend(ElementType::ALL.map(ElementType::name));
         choices.extend(ReduceOp::ALL.map(ReduceOp::name));
         choices.extend(Claim::ALL.map(Claim::name));
+        choices.extend(Fidelity::ALL.map(Fidelity::name));
         for choice in choices {
             assert!(words.contains(&choice), "{choice} is not in\n{help}");
         }

@@ -1,10 +1,10 @@
-//! `bench`: how fast corecast itself is.
+//! `bench`: how fast corecast itself is, and how large it can get.
 
 use std::time::{Duration, Instant};
 
-use corecast_core::{Collective, Grid, Request, algorithm};
+use corecast_core::{Collective, Grid, Request, algorithm, verify};
 use corecast_machine::{Job, Machine as _, RunOptions};
-use corecast_machine_sim::SimMachine;
+use corecast_machine_sim::{Fidelity, SimMachine};
 use corecast_sim::network::mesh::{Ejection, MeshSpec, RouterSpec};
 use corecast_sim::traffic::{Load, Pattern, run};
 use serde_json::{Value, json};
@@ -16,6 +16,8 @@ use crate::scene;
 
 const RANKS: u32 = 32;
 const LENGTH: Duration = Duration::from_secs(1);
+/// Cores per side of the largest mesh: a million cores.
+const LARGE_SIDE: u32 = 1024;
 
 /// The verb.
 pub fn answer(what: &str) -> Result<Answer, Failure> {
@@ -45,16 +47,27 @@ pub fn answer(what: &str) -> Result<Answer, Failure> {
     }
     let seconds = begin.elapsed().as_secs_f64();
     let meshes = meshes()?;
+    let peak_before = peak_memory_mib();
+    let large = large()?;
     let (runs_per_s, events_per_s) = (runs as f64 / seconds, events as f64 / seconds);
     let (cores, model) = (doctor::cores(), doctor::cpu_model());
     let text = format!(
         "binomial broadcast of 64 bytes over {RANKS} ranks on park2019-bus, {runs} runs\n\
          {runs_per_s:.0} runs/s, {events_per_s:.0} events/s, {:.1} us per run\n\
          \nuniform traffic at half of saturation, flit by flit\n{}\
-         peak memory {}; on {model}, {cores} cores usable, one used\n",
+         peak memory {}\n\
+         \n{} broadcast of 64 bytes over {} ranks on tilepro64 with {LARGE_SIDE} x {LARGE_SIDE} \
+         tiles, packet by packet\n\
+         {:.1} s to build, run and verify, {:.0} events/s, peak memory {}\n\
+         \non {model}, {cores} cores usable, one used\n",
         1e6 / runs_per_s,
         meshes_table(&meshes),
-        peak_memory_mib().map_or("unknown".to_owned(), |mib| format!("{mib} MiB")),
+        mib_words(peak_before),
+        large.algorithm,
+        large.ranks,
+        large.seconds,
+        large.events as f64 / large.seconds,
+        mib_words(peak_memory_mib()),
     );
     let json = json!({
         "ranks": RANKS,
@@ -63,6 +76,12 @@ pub fn answer(what: &str) -> Result<Answer, Failure> {
         "events_per_s": events_per_s,
         "us_per_run": 1e6 / runs_per_s,
         "meshes": meshes.iter().map(MeshSpeed::object).collect::<Vec<_>>(),
+        "million": {
+            "algorithm": large.algorithm,
+            "ranks": large.ranks,
+            "events": large.events,
+            "seconds": large.seconds,
+        },
         "peak_memory_mib": peak_memory_mib(),
         "cpu_model": model,
         "cores": cores,
@@ -136,6 +155,50 @@ fn meshes_table(meshes: &[MeshSpeed]) -> String {
     });
     let header = ["mesh", "channels", "M flit-hops/s", "cycles/s"];
     table(&header, 1..4, rows.collect())
+}
+
+/// One run over a very large mesh.
+struct Large {
+    algorithm: &'static str,
+    ranks: u32,
+    events: u64,
+    seconds: f64,
+}
+
+/// A broadcast over a million cores: from the request to the certificate.
+fn large() -> Result<Large, Failure> {
+    let side = LARGE_SIDE.to_string();
+    let changes = ["network.width", "network.height"].map(|key| format!("{key}={side}"));
+    let chip = scene::changed_chip("tilepro64", &changes)?;
+    let machine = SimMachine::new(&chip).with_fidelity(Fidelity::Packet);
+    let ranks = chip.cores_max();
+    let name = "mst";
+    let Some(algorithm) = algorithm::find(Collective::Bcast, name) else {
+        return Err(Failure::input("there is no mst broadcast to measure"));
+    };
+    let begin = Instant::now();
+    let request = Request::new(Collective::Bcast, ranks, 64);
+    let request = machine.request(request, &RunOptions::default());
+    let schedule =
+        algorithm::build(algorithm, &request).map_err(|error| Failure::library(&error))?;
+    let report = machine.run(&Job::new(&schedule));
+    let report = report.map_err(|error| Failure::run(name, &error))?;
+    let certificate = verify(&schedule, &chip.routes(ranks));
+    if !report.delivered() || !certificate.is_correct() {
+        return Err(Failure::check(
+            "the broadcast over a million cores is wrong",
+        ));
+    }
+    Ok(Large {
+        algorithm: name,
+        ranks,
+        events: report.events,
+        seconds: begin.elapsed().as_secs_f64(),
+    })
+}
+
+fn mib_words(mib: Option<u64>) -> String {
+    mib.map_or("unknown".to_owned(), |mib| format!("{mib} MiB"))
 }
 
 /// The most memory this process has used, where the system says so.

@@ -81,6 +81,9 @@ pub fn answer(
         }
     }
     let mut wrote = String::new();
+    if let Some(fidelity) = stage.fidelity() {
+        wrote += &format!("the mesh was simulated in {fidelity} fidelity\n");
+    }
     if let Some(path) = plot {
         let picture = match stage.ranks[..] {
             [_] => chart(&stage, series).svg(),

@@ -68,7 +68,11 @@ fn show(stage: &Stage<'_>, run: &Run, path: &[PathSegment]) -> String {
     );
     let title = format!(
         "{} by {}: {} bytes over {} ranks on {}",
-        stage.collective, run.algorithm, request.bytes, request.ranks, stage.chip.name,
+        stage.collective,
+        run.algorithm,
+        request.bytes,
+        request.ranks,
+        stage.chip_words(),
     );
     let gap = took - bound as f64;
     let gap = format!("{gap} above the bound of {bound}");

@@ -116,8 +116,8 @@ pub fn answer(scene: &Scene, repeat: u32, pictures: &Pictures) -> Result<Answer,
         let bound = bound_cycles(&stage, &runs[0].request);
         let what = stage.what(ranks, bytes);
         let place = if stage.is_simulated() {
-            let chip = &stage.chip.name;
-            format!("{chip} (sim); no schedule beats {bound} cycles")
+            let chip = stage.chip_words();
+            format!("{chip}; no schedule beats {bound} cycles")
         } else {
             let cores = doctor::cores();
             format!("{cores} cores of this computer (host), one run each")
@@ -238,6 +238,7 @@ pub fn object(stage: &Stage<'_>, run: &Run, scene: &Scene) -> Value {
         "algorithm": run.algorithm,
         "chip": simulated.then_some(&stage.chip.name),
         "machine": report.machine,
+        "fidelity": stage.fidelity(),
         "ranks": run.request.ranks,
         "root": run.request.root.0,
         "bytes": run.request.bytes,

@@ -8,7 +8,7 @@ use corecast_core::{
 };
 use corecast_machine::{Job, Limits, Machine, Report, RunOptions, Spread, Time};
 use corecast_machine_host::HostMachine;
-use corecast_machine_sim::SimMachine;
+use corecast_machine_sim::{Fidelity, SimMachine};
 use indicatif::ProgressBar;
 use rayon::prelude::*;
 
@@ -128,6 +128,7 @@ impl<'a> Stage<'a> {
                 &known,
             ));
         }
+        let simulated = SimMachine::new(&chip).with_fidelity(fidelity(scene, &chip)?);
         let collective = collective(&scene.collective)?;
         let ranks = match &scene.ranks {
             None => vec![chip.cores_max().min(8)],
@@ -148,7 +149,7 @@ impl<'a> Stage<'a> {
             .find(|e| e.name() == scene.dtype);
         let op = ReduceOp::ALL.into_iter().find(|op| op.name() == scene.op);
         let stage = Self {
-            simulated: SimMachine::new(&chip),
+            simulated,
             machine: &scene.machine,
             chip,
             collective,
@@ -185,6 +186,21 @@ impl<'a> Stage<'a> {
     /// Whether runs are in virtual time, so that cycles mean something.
     pub fn is_simulated(&self) -> bool {
         self.machine == "sim"
+    }
+
+    /// How exactly the chip's mesh is simulated; `None` where no mesh is.
+    pub fn fidelity(&self) -> Option<&'static str> {
+        let fidelity = self.simulated.fidelity().filter(|_| self.is_simulated());
+        fidelity.map(Fidelity::name)
+    }
+
+    /// The chip's name, and how exactly its mesh is simulated.
+    pub fn chip_words(&self) -> String {
+        let chip = &self.chip.name;
+        match self.fidelity() {
+            Some(fidelity) => format!("{chip} (sim, {fidelity} fidelity)"),
+            None => format!("{chip} (sim)"),
+        }
     }
 
     /// Refuses the host for verbs that speak of cycles.
@@ -354,6 +370,31 @@ impl<'a> Stage<'a> {
         let outcome = machine.run(&job);
         outcome.map_err(|error| Failure::run(schedule.algorithm(), &error))
     }
+}
+
+/// How exactly a mesh is to be simulated. Refused where there is none, whatever it is: nothing
+/// would change.
+fn fidelity(scene: &Scene, chip: &Chip) -> Result<Fidelity, Failure> {
+    let Some(name) = &scene.fidelity else {
+        return Ok(Fidelity::default());
+    };
+    let known = Fidelity::ALL.map(Fidelity::name);
+    let found = Fidelity::ALL.into_iter().find(|f| f.name() == *name);
+    let fidelity = found.ok_or_else(|| Failure::unknown("fidelity", "fidelities", name, &known))?;
+    let refuse = |message: String| {
+        Err(Failure::input(message)
+            .help("leave it out, or simulate a chip with a mesh, such as --chip tilepro64"))
+    };
+    if scene.machine != "sim" {
+        return refuse("--fidelity: the host's cores are not simulated".to_owned());
+    }
+    if chip.grid(1).is_none() {
+        let name = &chip.name;
+        return refuse(format!(
+            "--fidelity: {name} has a crossbar, which has only one; meshes have several"
+        ));
+    }
+    Ok(fidelity)
 }
 
 fn rank_counts(text: &str, chip: &Chip) -> Result<Vec<u32>, Failure> {

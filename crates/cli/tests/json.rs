@@ -108,6 +108,18 @@ fn run_has_its_fields() {
 }
 
 #[test]
+fn reports_name_the_fidelity_where_there_is_one() {
+    let fidelity = |arguments: &str| {
+        let text = format!("run bcast --algorithm chain --json {arguments}");
+        first(&text)["fidelity"].clone()
+    };
+    assert_eq!(fidelity("--chip tilepro64"), "flit");
+    assert_eq!(fidelity("--chip tilepro64 --fidelity packet"), "packet");
+    assert_eq!(fidelity("--chip park2019-bus"), Value::Null);
+    assert_eq!(fidelity("--chip tilepro64 --machine host"), Value::Null);
+}
+
+#[test]
 fn verify_has_its_fields() {
     let certificate = first("verify allgather --json");
     has(

@@ -21,6 +21,7 @@
 mod books;
 mod endpoint;
 mod fabric;
+mod fidelity;
 mod launch;
 pub mod mpe;
 pub mod udn;
@@ -41,6 +42,7 @@ use corecast_sim::{Executor, Outcome};
 use books::Books;
 use endpoint::MpeEndpoint;
 use fabric::Fabric;
+pub use fidelity::Fidelity;
 use udn::{Net, UdnEndpoint};
 
 /// A chip's mesh as the simulator takes it, with cores that take every flit at once.
@@ -69,13 +71,32 @@ pub fn mesh_spec(mesh: &Mesh) -> MeshSpec {
 #[derive(Clone, Debug)]
 pub struct SimMachine {
     chip: Chip,
+    fidelity: Fidelity,
 }
 
 impl SimMachine {
-    /// A machine that simulates `chip`.
+    /// A machine that simulates `chip`, a mesh exact to the flit.
     #[must_use]
     pub fn new(chip: &Chip) -> Self {
-        Self { chip: chip.clone() }
+        Self {
+            chip: chip.clone(),
+            fidelity: Fidelity::default(),
+        }
+    }
+
+    /// The same machine, whose mesh is simulated so. No effect on a crossbar.
+    #[must_use]
+    pub fn with_fidelity(self, fidelity: Fidelity) -> Self {
+        Self { fidelity, ..self }
+    }
+
+    /// How exactly the mesh is simulated; `None` on a crossbar.
+    #[must_use]
+    pub fn fidelity(&self) -> Option<Fidelity> {
+        match self.chip.system() {
+            System::Bus { .. } => None,
+            System::Mesh { .. } => Some(self.fidelity),
+        }
     }
 
     /// The chip simulated.
@@ -154,7 +175,8 @@ impl Programs for SimMachine {
                 Ok(run)
             }
             System::Mesh { mesh, udn } => {
-                let net = Rc::new(Net::new(mesh, udn, kernel, ranks, options));
+                let net = Net::new(mesh, udn, self.fidelity, kernel, ranks, options);
+                let net = Rc::new(net);
                 executor.spawn_service(udn::drive(Rc::clone(&net)));
                 if options.background.is_some() {
                     executor.spawn_service(udn::disturb(Rc::clone(&net)));

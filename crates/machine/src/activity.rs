@@ -50,14 +50,20 @@ impl Cause {
     /// The kind of this cause, one of [`Cause::KINDS`].
     #[must_use]
     pub const fn kind(self) -> &'static str {
+        Self::KINDS[self.index()]
+    }
+
+    /// Index of its kind in [`Cause::KINDS`].
+    #[must_use]
+    pub const fn index(self) -> usize {
         match self {
-            Self::Compute => "compute",
-            Self::WaitPeer(_) => "wait_peer",
-            Self::PortBusy(_) => "port_busy",
-            Self::Handshake => "handshake",
-            Self::Transfer => "transfer",
-            Self::Ordering => "ordering",
-            Self::Idle => "idle",
+            Self::Compute => 0,
+            Self::WaitPeer(_) => 1,
+            Self::PortBusy(_) => 2,
+            Self::Handshake => 3,
+            Self::Transfer => 4,
+            Self::Ordering => 5,
+            Self::Idle => 6,
         }
     }
 
@@ -82,17 +88,24 @@ pub struct Span {
     pub end: Time,
 }
 
+/// Spans for which room is made at first.
+const SPANS_FIRST: usize = 8;
+
 /// The spans of one rank, adjacent from time zero.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Activity {
     spans: Vec<Span>,
+    /// Cause and end of the last span, here because a large run fills spans of a million ranks in
+    /// turn and would wait for the memory of each.
+    last: Option<Cause>,
+    end: Time,
 }
 
 impl Activity {
     /// Up to when time is accounted for.
     #[must_use]
-    pub fn end(&self) -> Time {
-        self.spans.last().map_or(Time::ZERO, |span| span.end)
+    pub const fn end(&self) -> Time {
+        self.end
     }
 
     /// Attributes the time from [`Activity::end`] to `until` to `cause`; no effect if there is
@@ -102,14 +115,22 @@ impl Activity {
         if until <= start {
             return;
         }
-        match self.spans.last_mut() {
-            Some(last) if last.cause == cause => last.end = until,
-            _ => self.spans.push(Span {
-                cause,
-                start,
-                end: until,
-            }),
+        self.end = until;
+        if self.last.replace(cause) == Some(cause)
+            && let Some(last) = self.spans.last_mut()
+        {
+            last.end = until;
+            return;
         }
+        if self.spans.is_empty() {
+            // A rank with one message has about as many; a million ranks grow only once.
+            self.spans.reserve_exact(SPANS_FIRST);
+        }
+        self.spans.push(Span {
+            cause,
+            start,
+            end: until,
+        });
     }
 
     /// The spans in order of time.

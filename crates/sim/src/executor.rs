@@ -1,8 +1,7 @@
 //! The event loop: tasks, the queue of timed wake-ups, and the limits of a run.
 
 use std::cell::{Cell, RefCell};
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -61,10 +60,12 @@ pub(crate) type TaskIdx = u32;
 pub struct Kernel {
     now: Cell<Time>,
     current: Cell<TaskIdx>,
-    /// Timed wake-ups; the sequence number keeps equal times in order of request.
-    timed: RefCell<BinaryHeap<Reverse<(Time, u64, TaskIdx)>>>,
+    /// Timed wake-ups later than now; those of one time in order of request. Tasks in lockstep
+    /// share a time, so there are fewer times than tasks.
+    timed: RefCell<BTreeMap<Time, VecDeque<TaskIdx>>>,
+    /// Those of the time that is now.
+    due: RefCell<VecDeque<TaskIdx>>,
     ready: RefCell<VecDeque<TaskIdx>>,
-    sequence: Cell<u64>,
     events: Cell<u64>,
     hash: Cell<u64>,
 }
@@ -102,11 +103,14 @@ impl Kernel {
         self.sleep_until(self.now() + duration)
     }
 
-    /// Time of the next timed wake-up that has been asked for; later than now.
+    /// Time of the next timed wake-up that has been asked for; now, if some are left of this
+    /// instant.
     #[must_use]
     pub fn next_wake(&self) -> Option<Time> {
-        let timed = self.timed.borrow();
-        timed.peek().map(|&Reverse((time, _, _))| time)
+        if !self.due.borrow().is_empty() {
+            return Some(self.now());
+        }
+        self.timed.borrow().keys().next().copied()
     }
 
     pub(crate) fn current(&self) -> TaskIdx {
@@ -118,11 +122,8 @@ impl Kernel {
         if time <= self.now() {
             self.ready.borrow_mut().push_back(task);
         } else {
-            let sequence = self.sequence.get();
-            self.sequence.set(sequence + 1);
-            self.timed
-                .borrow_mut()
-                .push(Reverse((time, sequence, task)));
+            let mut timed = self.timed.borrow_mut();
+            timed.entry(time).or_default().push_back(task);
         }
     }
 
@@ -180,8 +181,8 @@ impl<'a> Executor<'a> {
             now: Cell::new(Time::ZERO),
             current: Cell::new(0),
             timed: RefCell::default(),
+            due: RefCell::default(),
             ready: RefCell::default(),
-            sequence: Cell::new(0),
             events: Cell::new(0),
             hash: Cell::new(0xcbf2_9ce4_8422_2325),
         };
@@ -222,11 +223,9 @@ impl<'a> Executor<'a> {
         let mut context = Context::from_waker(Waker::noop());
         while unfinished > 0 {
             let Some(index) = self.next_task() else {
-                let pending = self.kernel.timed.borrow().peek().is_some();
-                return if pending {
-                    Outcome::TimeLimit
-                } else {
-                    Outcome::Stuck
+                return match self.kernel.next_wake() {
+                    Some(_) => Outcome::TimeLimit,
+                    None => Outcome::Stuck,
                 };
             };
             let Some(task) = &mut self.tasks[index as usize] else {
@@ -252,14 +251,17 @@ impl<'a> Executor<'a> {
         if let Some(index) = self.kernel.ready.borrow_mut().pop_front() {
             return Some(index);
         }
-        let mut timed = self.kernel.timed.borrow_mut();
-        let &Reverse((time, _, index)) = timed.peek()?;
-        if time > self.limits.time {
-            return None;
+        let mut due = self.kernel.due.borrow_mut();
+        if due.is_empty() {
+            let mut timed = self.kernel.timed.borrow_mut();
+            let first = timed.first_entry()?;
+            if *first.key() > self.limits.time {
+                return None;
+            }
+            self.kernel.now.set(*first.key());
+            *due = first.remove();
         }
-        timed.pop();
-        self.kernel.now.set(time);
-        Some(index)
+        due.pop_front()
     }
 }
 

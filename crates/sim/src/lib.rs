@@ -1,8 +1,8 @@
 //! Virtual time and a deterministic executor in which every simulated component is an async task.
 //!
 //! This crate does not know what a collective is, or a chip: it has time ([`Time`]), tasks
-//! ([`Executor`], [`Kernel`]), one-shot timed conditions ([`Latch`]) and networks
-//! ([`network`]). It has no ambient clock, no randomness and no unordered iteration; the same
+//! ([`Executor`], [`Kernel`]), one-shot timed conditions ([`Latch`]), wires that are used again ([`Bells`]) and
+//! networks ([`network`]). It has no ambient clock, no randomness and no unordered iteration; the same
 //! tasks give the same events in the same order, and [`Kernel::trace_hash`] proves it.
 //!
 //! ```
@@ -16,6 +16,7 @@
 //! assert!(executor.run().is_complete());
 //! ```
 
+mod bell;
 mod executor;
 mod join;
 mod latch;
@@ -23,6 +24,7 @@ pub mod network;
 mod time;
 pub mod traffic;
 
+pub use bell::{BellWait, Bells};
 pub use executor::{Executor, Kernel, Limits, Outcome, Sleep};
 pub use join::{join, race};
 pub use latch::{Latch, LatchWait};

@@ -9,6 +9,8 @@ use crate::schedule::Schedule;
 pub struct LinkId(pub u32);
 
 /// Which links a message between two ranks uses; a chip's routing and placement.
+///
+/// Links are numbered from 0 without large gaps: the verifier keeps a counter for each.
 pub trait Routes {
     /// Calls `visit` for every link on the way from one rank to another.
     fn visit_links(&self, from: Rank, to: Rank, visit: &mut dyn FnMut(LinkId));
@@ -48,27 +50,72 @@ pub struct LinkShare {
 
 /// The most shared link of all rounds; the earliest and lowest of several.
 pub(super) fn busiest(schedule: &Schedule, routes: &dyn Routes) -> Option<LinkShare> {
-    let mut uses: Vec<(RoundIdx, LinkId)> = Vec::new();
-    for (rank, index, half) in schedule.sends() {
-        if let Some((_, multicast)) = schedule.multicast_of(rank, index) {
-            if multicast.sends().start == index {
-                routes.visit_tree(&multicast.tree, &mut |link| uses.push((half.round, link)));
+    // Message by message in order of rounds: a counter per link is enough then, however far the
+    // messages go.
+    let mut sends: Vec<(RoundIdx, Rank, u32)> = schedule
+        .sends()
+        .map(|(rank, index, half)| (half.round, rank, index as u32)) // steps fit in 32 bits
+        .collect();
+    sends.sort_unstable();
+    let mut counter = Counter::default();
+    let mut best: Option<LinkShare> = None;
+    for of_round in sends.chunk_by(|a, b| a.0 == b.0) {
+        for &(_, rank, index) in of_round {
+            let index = index as usize;
+            let mut visit = |link| counter.count(link);
+            if let Some((_, multicast)) = schedule.multicast_of(rank, index) {
+                if multicast.sends().start == index {
+                    routes.visit_tree(&multicast.tree, &mut visit);
+                }
+            } else if let Some(half) = schedule.steps(rank)[index].send_half() {
+                routes.visit_links(rank, half.to, &mut visit);
             }
-            continue;
         }
-        routes.visit_links(rank, half.to, &mut |link| uses.push((half.round, link)));
+        if let Some((link, messages)) = counter.take_most()
+            && best.is_none_or(|best| messages > best.messages)
+        {
+            best = Some(LinkShare {
+                round: of_round[0].0,
+                link,
+                messages,
+            });
+        }
     }
-    uses.sort_unstable();
-    let shares = uses.chunk_by(|a, b| a == b).map(|same| LinkShare {
-        round: same[0].0,
-        link: same[0].1,
-        messages: same.len() as u32,
-    });
-    shares.reduce(|best, share| {
-        if share.messages > best.messages {
-            share
-        } else {
-            best
+    best
+}
+
+/// How often each link is used in one round.
+#[derive(Default)]
+struct Counter {
+    uses: Vec<u32>,
+    /// Links used at least once.
+    used: Vec<LinkId>,
+}
+
+impl Counter {
+    #[inline]
+    fn count(&mut self, link: LinkId) {
+        let index = link.0 as usize;
+        if index >= self.uses.len() {
+            self.uses.resize((index + 1).max(2 * self.uses.len()), 0);
         }
-    })
+        if self.uses[index] == 0 {
+            self.used.push(link);
+        }
+        self.uses[index] += 1;
+    }
+
+    /// The link used most, the lowest of several, and how often; then starts again.
+    fn take_most(&mut self) -> Option<(LinkId, u32)> {
+        let mut best: Option<(LinkId, u32)> = None;
+        for link in self.used.drain(..) {
+            let uses = std::mem::take(&mut self.uses[link.0 as usize]);
+            let is_better =
+                |(other, most): (LinkId, u32)| uses > most || (uses == most && link < other);
+            if best.is_none_or(is_better) {
+                best = Some((link, uses));
+            }
+        }
+        best
+    }
 }

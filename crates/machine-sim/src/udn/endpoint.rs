@@ -7,23 +7,30 @@ use corecast_core::{Rank, RouteTree, Schedule, Step};
 use corecast_machine::{
     Await, Cause, Endpoint, Message, MessageRecord, RunError, Time, message_bytes,
 };
-use corecast_sim::Latch;
 
-use super::net::{CONTROL, DATA, Kind, Label, Net};
+use super::net::{CONTROL, DATA, Injection, Kind, Label, Net};
+use super::network::Portion;
 use super::static_net::Flow;
 use crate::SimEndpoint;
+
+/// A packet that has been read: words of payload, and the message if it is the last one of it.
+type Packet = (u64, Option<Message>);
 
 /// What has arrived from one rank and is not consumed.
 #[derive(Default)]
 struct Inbox {
-    /// Whole messages.
-    messages: VecDeque<Message>,
-    /// Packets of all messages: words of payload, and whether it is the last of its message.
-    packets: VecDeque<(u64, bool)>,
+    /// Packets of all messages.
+    packets: VecDeque<Packet>,
     /// Readies: packets that this core may send.
     readies: u32,
     /// Messages of this core that the rank has received, since this core last asked.
     dones: u32,
+}
+
+impl Inbox {
+    fn is_empty(&self) -> bool {
+        self.readies == 0 && self.dones == 0 && self.packets.is_empty()
+    }
 }
 
 /// The program's side of the message layer.
@@ -34,8 +41,11 @@ pub(crate) struct UdnEndpoint {
     has_flow_control: bool,
     /// Most words of payload in a packet.
     packet_words: u64,
-    inbox: BTreeMap<Rank, Inbox>,
-    /// Which steps of the schedule receive a message without payload.
+    /// What came from one rank, which is all there is nearly always, and from the others; a rank is
+    /// in one of them.
+    near: (Rank, Inbox),
+    far: BTreeMap<Rank, Inbox>,
+    /// Which steps of the schedule receive a message without payload, if that matters.
     empty: Vec<bool>,
 }
 
@@ -67,13 +77,40 @@ impl UdnEndpoint {
             rank,
             step: 0,
             has_flow_control: true,
-            inbox: BTreeMap::new(),
+            near: (rank, Inbox::default()),
+            far: BTreeMap::new(),
             empty: Vec::new(),
         }
     }
 
     fn inbox(&mut self, peer: Rank) -> &mut Inbox {
-        self.inbox.entry(peer).or_default()
+        if self.near.0 != peer {
+            if !self.near.1.is_empty() || self.far.contains_key(&peer) {
+                return self.far.entry(peer).or_default();
+            }
+            self.near.0 = peer;
+        }
+        &mut self.near.1
+    }
+
+    /// Whether something of this kind is here.
+    fn is_here(&self, until: Until) -> bool {
+        let of = |peer: Rank| match self.near.0 == peer {
+            true => Some(&self.near.1),
+            false => self.far.get(&peer),
+        };
+        match until {
+            Until::Ready(peer) => of(peer).is_some_and(|inbox| inbox.readies > 0),
+            Until::Packet(peer) => of(peer).is_some_and(|inbox| !inbox.packets.is_empty()),
+            Until::Done(peer) => of(peer).is_some_and(|inbox| inbox.dones > 0),
+        }
+    }
+
+    /// Forgets a rank of which nothing is left: a root hears from many, one after the other.
+    fn tidy_inbox(&mut self, peer: Rank) {
+        if self.near.0 != peer && self.far.get(&peer).is_some_and(Inbox::is_empty) {
+            self.far.remove(&peer);
+        }
     }
 
     async fn spend(&self, duration: Time, cause: Cause) {
@@ -84,71 +121,73 @@ impl UdnEndpoint {
     /// Reads words until what is waited for has come.
     async fn pump(&mut self, until: Until) {
         loop {
-            let (peer, awaits, is_here) = match until {
-                Until::Ready(peer) => (peer, Await::Send, self.inbox(peer).readies > 0),
-                Until::Packet(peer) => (peer, Await::Recv, !self.inbox(peer).packets.is_empty()),
-                Until::Done(peer) => (peer, Await::Send, self.inbox(peer).dones > 0),
-            };
-            if is_here {
+            if self.is_here(until) {
                 return;
             }
+            let (peer, awaits) = match until {
+                Until::Ready(peer) | Until::Done(peer) => (peer, Await::Send),
+                Until::Packet(peer) => (peer, Await::Recv),
+            };
             // Readies first: they are short, and let this core send.
             let fronts = [CONTROL, DATA].map(|queue| (queue, self.net.front(self.rank, queue)));
             let earliest = fronts
                 .iter()
-                .filter_map(|(queue, front)| front.as_ref().map(|(_, time)| (*time, *queue)))
-                .min_by_key(|&(time, queue)| (time, std::cmp::Reverse(queue)));
+                .filter_map(|&(queue, front)| front.map(|(portion, time)| (time, queue, portion)))
+                .min_by_key(|&(time, queue, _)| (time, std::cmp::Reverse(queue)));
             match earliest {
-                Some((time, queue)) => self.read(queue, time, peer).await,
+                Some((time, queue, portion)) => self.read(queue, portion, time, peer).await,
                 None => {
-                    let heard = Rc::new(Latch::new(&self.net.kernel));
-                    self.net.listen(self.rank, DATA, &heard);
-                    self.net.listen(self.rank, CONTROL, &heard);
                     let now = self.net.kernel.now();
                     self.net
                         .books
                         .block(self.rank, peer, awaits, self.step, now);
-                    heard.wait().await;
+                    self.net.listen(self.rank).await;
                     self.net.books.unblock(self.rank);
                 }
             }
         }
     }
 
-    /// Reads the word in front of a queue, which is there at `arrival`; `peer` is waited for.
-    async fn read(&mut self, queue: u32, arrival: Time, peer: Rank) {
+    /// Reads the words in front of a queue, the first of which is there at `arrival`; `peer` is
+    /// waited for.
+    async fn read(&mut self, queue: u32, portion: Portion, arrival: Time, peer: Rank) {
         let net = Rc::clone(&self.net);
         net.kernel.sleep_until(arrival).await;
         net.books
             .fill(self.rank, net.kernel.now(), Cause::WaitPeer(peer));
-        let label = net.take(self.rank, queue);
-        self.spend(net.costs.extract, Cause::Transfer).await;
+        let label = net.take(self.rank, queue, &portion);
+        // Each word takes `extract`, and none is read before it comes.
+        let busy = net.costs.extract * portion.words;
+        let last = net.time(portion.last) + net.costs.extract;
+        let end = (net.kernel.now() + busy).max(last);
+        net.kernel.sleep_until(end).await;
+        net.books.fill(self.rank, end - busy, Cause::WaitPeer(peer));
+        net.books.fill(self.rank, end, Cause::Transfer);
         let Some(label) = label else { return };
         let now = net.kernel.now();
-        let inbox = self.inbox(label.from);
         match label.kind {
             Kind::Ready => {
-                inbox.readies += 1;
+                self.inbox(label.from).readies += 1;
                 return;
             }
             Kind::Done => {
-                inbox.dones += 1;
+                self.inbox(label.from).dones += 1;
                 return;
             }
             Kind::Data => {}
         }
-        inbox.packets.push_back((label.words, label.is_last));
-        if let Some(message) = label.message {
+        if let Some(message) = &label.message {
             net.books.record(MessageRecord {
                 from: label.from,
                 to: self.rank,
-                bytes: message_bytes(&message),
+                bytes: message_bytes(message),
                 posted: label.posted,
                 start: label.start,
                 end: now,
             });
-            self.inbox(label.from).messages.push_back(message);
         }
+        let packet = (label.words, label.message);
+        self.inbox(label.from).packets.push_back(packet);
     }
 
     /// Tells `peer` that it may send a packet.
@@ -176,7 +215,6 @@ impl UdnEndpoint {
             from: self.rank,
             kind,
             words,
-            is_last: message.is_some(),
             message,
             posted,
             start: self.net.kernel.now(),
@@ -184,14 +222,22 @@ impl UdnEndpoint {
     }
 
     /// Writes a packet into the network.
-    async fn inject(&mut self, to: Rank, queue: u32, label: Label) {
-        let net = Rc::clone(&self.net);
-        let injected = net.send(to, queue, label);
-        let now = net.kernel.now();
-        net.books.block(self.rank, to, Await::Send, self.step, now);
-        injected.wait().await;
-        net.books.unblock(self.rank);
-        net.books.fill(self.rank, net.kernel.now(), Cause::Transfer);
+    fn inject(&mut self, to: Rank, queue: u32, label: Label) -> impl Future<Output = ()> + use<> {
+        // The label goes before anything waits: a future that kept it would be a line longer.
+        let (net, rank) = (Rc::clone(&self.net), self.rank);
+        let (step, now) = (self.step, net.kernel.now());
+        let injection = net.send(to, queue, label);
+        async move {
+            match injection {
+                Injection::Until(time) => net.kernel.sleep_until(time).await,
+                Injection::IsTold => {
+                    net.books.block(rank, to, Await::Send, step, now);
+                    net.hear_injected(rank).await;
+                    net.books.unblock(rank);
+                }
+            }
+            net.books.fill(rank, net.kernel.now(), Cause::Transfer);
+        }
     }
 
     /// The packets of a message; one without payload is one packet.
@@ -209,8 +255,8 @@ impl UdnEndpoint {
     /// The software of a send, where it does not wait for the receiver first.
     async fn begin_send(&mut self, bytes: u64) {
         if !self.is_synchronous() {
-            self.spend(self.net.costs.send(bytes), Cause::Handshake)
-                .await;
+            let software = self.net.costs.send(bytes);
+            self.spend(software, Cause::Handshake).await;
         }
     }
 
@@ -221,6 +267,7 @@ impl UdnEndpoint {
         if self.has_flow_control && !is_free {
             self.pump(Until::Ready(to)).await;
             self.inbox(to).readies -= 1;
+            self.tidy_inbox(to);
         }
         if is_synchronous && packet.is_first {
             let software = self.net.costs.send(packet.words);
@@ -235,30 +282,28 @@ impl UdnEndpoint {
         if self.is_synchronous() && bytes > 0 {
             self.pump(Until::Done(to)).await;
             self.inbox(to).dones -= 1;
+            self.tidy_inbox(to);
         }
     }
 
-    /// Waits for the next packet of `from`; returns its words of payload and whether it is the last
-    /// of its message. The ready for it must have been sent.
-    async fn recv_packet(&mut self, from: Rank) -> (u64, bool) {
+    /// Waits for the next packet of `from`, for which the ready must have been sent.
+    async fn recv_packet(&mut self, from: Rank) -> Packet {
         self.pump(Until::Packet(from)).await;
         let packet = self.inbox(from).packets.pop_front();
+        self.tidy_inbox(from);
         packet.expect("the packet has come")
     }
 
-    /// Takes a message whose last packet has come: the software of a receive.
-    async fn take_message(&mut self, from: Rank) -> Message {
-        let message = self.inbox(from).messages.pop_front();
-        let message = message.expect("its last packet has come");
-        let costs = self.net.costs;
-        let bytes = message_bytes(&message);
-        self.spend(costs.recv(bytes), Cause::Handshake).await;
+    /// The software of a receive, after the last packet of `message`.
+    async fn end_recv(&mut self, from: Rank, message: &Message) {
+        let bytes = message_bytes(message);
+        let software = self.net.costs.recv(bytes);
+        self.spend(software, Cause::Handshake).await;
         if self.is_synchronous() && bytes > 0 {
             let now = self.net.kernel.now();
             let label = self.label(Kind::Done, 0, None, now);
             self.inject(from, CONTROL, label).await;
         }
-        message
     }
 }
 
@@ -290,15 +335,11 @@ impl Endpoint for UdnEndpoint {
             self.packet_words = costs.packet_words_max;
         }
         if self.is_synchronous() {
-            let bytes = |chunks| -> u64 {
-                let chunks = schedule.chunks(chunks).iter();
-                chunks
-                    .map(|&chunk| schedule.spec().chunk_bytes(chunk))
-                    .sum()
+            let is_empty = |step: &Step| {
+                let half = step.recv_half();
+                half.is_some_and(|half| schedule.message_bytes(half.chunks) == 0)
             };
             let steps = schedule.steps(self.rank).iter();
-            let is_empty =
-                |step: &Step| step.recv_half().is_some_and(|half| bytes(half.chunks) == 0);
             self.empty = steps.map(is_empty).collect();
         }
         if let Some(bytes) = schedule.piece_bytes() {
@@ -334,8 +375,9 @@ impl Endpoint for UdnEndpoint {
     async fn recv(&mut self, from: Rank) -> Result<Message, RunError> {
         loop {
             self.send_ready(from).await;
-            if self.recv_packet(from).await.1 {
-                return Ok(self.take_message(from).await);
+            if let (_, Some(message)) = self.recv_packet(from).await {
+                self.end_recv(from, &message).await;
+                return Ok(message);
             }
         }
     }
@@ -413,27 +455,29 @@ impl Endpoint for UdnEndpoint {
         self.begin_send(bytes).await;
         self.send_ready(from).await;
         let mut message = Some(message);
-        let mut is_received = false;
+        let mut received = None;
         // Packet by packet, so that neither direction waits for the other to end.
         for packet in self.packets(bytes) {
             let content = message.take_if(|_| packet.is_last);
             self.send_packet(to, packet, content, posted).await;
-            if !is_received {
-                is_received = self.recv_packet(from).await.1;
-                if !is_received {
+            if received.is_none() {
+                received = self.recv_packet(from).await.1;
+                if received.is_none() {
                     self.send_ready(from).await;
                 }
             }
         }
-        while !is_received {
-            is_received = self.recv_packet(from).await.1;
-            if !is_received {
+        loop {
+            if let Some(message) = received {
+                self.end_recv(from, &message).await;
+                self.end_send(to, bytes).await;
+                return Ok(message);
+            }
+            received = self.recv_packet(from).await.1;
+            if received.is_none() {
                 self.send_ready(from).await;
             }
         }
-        let received = self.take_message(from).await;
-        self.end_send(to, bytes).await;
-        Ok(received)
     }
 
     async fn forward(
@@ -443,26 +487,25 @@ impl Endpoint for UdnEndpoint {
         _: Option<u64>, // the size of all packets of the schedule: see `launch`
     ) -> Result<Message, RunError> {
         let posted = self.now();
-        let (mut is_first, mut bytes) = (true, 0);
+        let (mut is_first, mut sent_words) = (true, 0);
         loop {
             self.send_ready(from).await;
-            let (words, is_last) = self.recv_packet(from).await;
+            let (words, message) = self.recv_packet(from).await;
             if is_first {
                 self.begin_send(words).await;
             }
-            let message = match is_last {
-                true => Some(self.take_message(from).await),
-                false => None,
-            };
+            if let Some(message) = &message {
+                self.end_recv(from, message).await;
+            }
             let packet = Cut {
                 words,
                 is_first,
-                is_last,
+                is_last: message.is_some(),
             };
-            (is_first, bytes) = (false, bytes + words);
+            (is_first, sent_words) = (false, sent_words + words);
             self.send_packet(to, packet, message.clone(), posted).await;
             if let Some(message) = message {
-                self.end_send(to, bytes).await;
+                self.end_send(to, sent_words).await;
                 return Ok(message);
             }
         }

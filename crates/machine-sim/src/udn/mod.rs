@@ -20,12 +20,15 @@
 //!   begins with the ready and ends when the receiver has said that its own has ended; messages
 //!   without payload go at once. Exchanges do both directions at once.
 //!
-//! Models software as costs per call, rank, message and word, network and queues word by word.
+//! Models software as costs per call, rank, message and word, network and queues word by word; with
+//! [`crate::Fidelity::Packet`] network and queues packet by packet: a core that has begun to read a
+//! packet reads it to its end, queues take any number of words, and a full mesh holds up nobody.
 //! Background traffic shares the mesh and the cores' inputs; it has a queue of its own that somebody
 //! else reads at once. Does not model caches or the instructions of the software.
 
 mod endpoint;
 mod net;
+mod network;
 mod static_net;
 
 pub(crate) use endpoint::UdnEndpoint;

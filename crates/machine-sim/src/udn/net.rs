@@ -1,19 +1,19 @@
 //! The mesh of one run, its clock, and the packets on it.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use corecast_chip::{Mesh, Protocol, Udn};
 use corecast_core::{Grid, Rank, Side};
 use corecast_machine::{LinkUse, Message, RunOptions, Time};
-use corecast_sim::network::mesh::{CYCLES_MAX, Ejection, Flit, FlitMesh, MeshSpec, Packet};
+use corecast_sim::network::mesh::{CYCLES_MAX, Ejection, MeshSpec, Packet};
 use corecast_sim::traffic::Background;
-use corecast_sim::{Kernel, Latch, race};
+use corecast_sim::{Bells, Kernel, Latch, race};
 
+use super::network::{Network, Portion};
 use super::static_net::StaticNet;
 use crate::books::Books;
-use crate::mesh_spec;
+use crate::{Fidelity, mesh_spec};
 
 /// Queue for data.
 pub(super) const DATA: u32 = 0;
@@ -38,13 +38,20 @@ pub(super) struct Label {
     pub kind: Kind,
     /// Words of payload.
     pub words: u64,
-    /// Whether no more packets of the same message follow.
-    pub is_last: bool,
     /// The message, in its last packet.
     pub message: Option<Message>,
     /// When the sender began with the message, and when its first word left.
     pub posted: Time,
     pub start: Time,
+}
+
+/// When the last word of a packet has been taken from its core.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Injection {
+    /// At this time.
+    Until(Time),
+    /// The mesh will tell: see [`Net::hear_injected`].
+    IsTold,
 }
 
 /// Costs of the software as times.
@@ -99,12 +106,14 @@ pub(crate) struct Net {
     flit_interval: u32,
     /// Core of every rank, and rank of every core in use.
     core_of: Vec<u32>,
-    mesh: RefCell<FlitMesh>,
-    labels: RefCell<BTreeMap<u64, Label>>,
-    next_tag: Cell<u64>,
-    /// Cores that wait for a word in one of their queues.
-    listening: RefCell<BTreeMap<(u32, u32), Rc<Latch>>>,
-    injecting: RefCell<BTreeMap<u64, Rc<Latch>>>,
+    mesh: RefCell<Network>,
+    /// Labels of the packets under way, and places among them that are free.
+    labels: RefCell<Vec<Option<Label>>>,
+    free_labels: RefCell<Vec<u32>>,
+    /// For cores that wait for a word in one of their queues, and for ranks whose packet is being
+    /// injected.
+    heard: Bells,
+    injected: Bells,
     /// Cycle in which the mesh is looked at next, and how cores ask for an earlier one.
     alarm: Cell<u64>,
     poke: RefCell<Option<Rc<Latch>>>,
@@ -117,6 +126,7 @@ impl Net {
     pub(crate) fn new(
         mesh: &Mesh,
         udn: &Udn,
+        fidelity: Fidelity,
         kernel: Rc<Kernel>,
         ranks: u32,
         options: &RunOptions,
@@ -131,15 +141,14 @@ impl Net {
             busy.get(rank as usize)
                 .map_or(0, |&bytes| mesh.flits(bytes))
         };
-        let mut network = FlitMesh::new(&MeshSpec {
+        let spec = MeshSpec {
             ejection: Ejection::Queues {
                 count: udn.queues,
                 flits: udn.queue_words,
             },
             ..mesh_spec(mesh)
-        })
-        .expect("the chip file was checked");
-        let spec = *network.spec();
+        };
+        let mut network = Network::new(&spec, fidelity);
         let traffic = |options: &corecast_machine::Background| {
             Background::new(&spec, options.rate, options.packet_flits, options.seed)
         };
@@ -181,9 +190,9 @@ impl Net {
             core_of: (0..ranks).map(|rank| mesh.core_of(rank, ranks)).collect(),
             mesh: RefCell::new(network),
             labels: RefCell::default(),
-            next_tag: Cell::new(0),
-            listening: RefCell::default(),
-            injecting: RefCell::default(),
+            free_labels: RefCell::default(),
+            heard: Bells::new(&kernel, mesh.grid.ranks_max() as usize),
+            injected: Bells::new(&kernel, ranks as usize),
             alarm: Cell::new(u64::MAX),
             poke: RefCell::default(),
             background: RefCell::new(background),
@@ -197,12 +206,12 @@ impl Net {
         time.ps().div_ceil(self.period.ps())
     }
 
-    fn time(&self, cycle: u64) -> Time {
+    pub(super) fn time(&self, cycle: u64) -> Time {
         self.period * cycle
     }
 
     /// What cores do now takes effect in the cycle that begins now or next.
-    fn touch<T>(&self, action: impl FnOnce(&mut FlitMesh) -> T) -> T {
+    fn touch<T>(&self, action: impl FnOnce(&mut Network) -> T) -> T {
         let mut mesh = self.mesh.borrow_mut();
         mesh.run_until(self.cycle(self.kernel.now()));
         let result = action(&mut mesh);
@@ -216,62 +225,79 @@ impl Net {
         result
     }
 
-    /// Puts a packet into the network; the latch is set when its last
-    /// word has been taken from the core.
-    pub(super) fn send(&self, to: Rank, queue: u32, label: Label) -> Rc<Latch> {
-        let tag = self.next_tag.get();
-        self.next_tag.set(tag + 1);
+    /// Puts a packet into the network; returns when its last word has been taken from
+    /// the core.
+    pub(super) fn send(&self, to: Rank, queue: u32, label: Label) -> Injection {
+        let from = label.from;
+        let flits = (label.words + self.costs.header_words) as u32; // at most 4096 + 64
+        let place = self.free_labels.borrow_mut().pop();
+        let mut labels = self.labels.borrow_mut();
+        let place = match place {
+            Some(place) => {
+                labels[place as usize] = Some(label);
+                place
+            }
+            None => {
+                labels.push(Some(label));
+                labels.len() as u32 - 1 // a label per packet, of which there are fewer than 2^32
+            }
+        };
+        drop(labels);
         let packet = Packet {
-            src: self.core_of[label.from.index()],
+            src: self.core_of[from.index()],
             dst: self.core_of[to.index()],
-            flits: (label.words + self.costs.header_words) as u32, // at most 4096 + 64
+            flits,
             flit_interval: self.flit_interval,
             queue,
             reports_injection: true,
-            tag,
+            tag: (u64::from(from.0) << 32) | u64::from(place),
         };
-        self.labels.borrow_mut().insert(tag, label);
-        let injected = Rc::new(Latch::new(&self.kernel));
-        self.injecting
-            .borrow_mut()
-            .insert(tag, Rc::clone(&injected));
-        self.touch(|mesh| mesh.send(packet));
-        injected
+        match self.touch(|mesh| mesh.send(packet)) {
+            Some(cycle) => Injection::Until(self.time(cycle)),
+            None => Injection::IsTold,
+        }
     }
 
-    /// The next word in a queue of `rank` and the time from which on it can be read.
-    pub(super) fn front(&self, rank: Rank, queue: u32) -> Option<(Flit, Time)> {
-        let core = self.core_of[rank.index()];
-        let flit = self.touch(|mesh| mesh.front(core, queue))?;
-        Some((flit, self.time(flit.arrival)))
+    /// Waits until the mesh tells that the last word of a packet of `rank` has been taken from it.
+    pub(super) async fn hear_injected(&self, rank: Rank) {
+        self.injected.wait(rank.index()).await;
     }
 
-    /// Reads the next word of a queue. With the last word of a packet, its label comes too.
-    pub(super) fn take(&self, rank: Rank, queue: u32) -> Option<Label> {
+    /// The next words in a queue of `rank` and the time from which on they can be read.
+    pub(super) fn front(&self, rank: Rank, queue: u32) -> Option<(Portion, Time)> {
         let core = self.core_of[rank.index()];
-        let flit = self.touch(|mesh| mesh.take(core, queue));
-        flit.is_tail.then(|| {
-            let label = self.labels.borrow_mut().remove(&flit.packet.tag);
+        let portion = self.touch(|mesh| mesh.front(core, queue))?;
+        Some((portion, self.time(portion.first)))
+    }
+
+    /// Takes the next words of a queue, `portion`. With the last word of a packet, its label comes
+    /// too.
+    pub(super) fn take(&self, rank: Rank, queue: u32, portion: &Portion) -> Option<Label> {
+        let core = self.core_of[rank.index()];
+        self.touch(|mesh| mesh.take(core, queue));
+        portion.ended.map(|tag| {
+            let place = tag as u32; // its lower half
+            self.free_labels.borrow_mut().push(place);
+            let label = self.labels.borrow_mut()[place as usize].take();
             label.expect("a packet under way has a label")
         })
     }
 
-    /// Sets `heard` when a word comes into an empty queue of `rank`.
-    pub(super) fn listen(&self, rank: Rank, queue: u32, heard: &Rc<Latch>) {
+    /// Waits until a word comes into one of the queues of `rank`, all of them empty.
+    pub(super) async fn listen(&self, rank: Rank) {
         let core = self.core_of[rank.index()];
-        self.touch(|mesh| mesh.watch(core, queue));
-        let before = self
-            .listening
-            .borrow_mut()
-            .insert((core, queue), Rc::clone(heard));
-        debug_assert!(before.is_none_or(|latch| latch.time().is_some()));
+        self.touch(|mesh| {
+            mesh.watch(core, DATA);
+            mesh.watch(core, CONTROL);
+        });
+        self.heard.wait(core as usize).await;
     }
 
     /// Tells cores what has happened on the mesh.
     fn tell(&self) {
         let (arrivals, injected) = {
             let mut mesh = self.mesh.borrow_mut();
-            mesh.take_deliveries();
+            mesh.forget_deliveries();
             (mesh.take_arrivals(), mesh.take_injected())
         };
         for arrival in arrivals {
@@ -279,18 +305,14 @@ impl Net {
                 self.discard(arrival.core);
                 continue;
             }
-            let heard = self
-                .listening
-                .borrow_mut()
-                .remove(&(arrival.core, arrival.queue));
             // A core that listens to two queues hears the first word only.
-            if let Some(heard) = heard.filter(|heard| heard.time().is_none()) {
-                heard.set_at(self.time(arrival.cycle));
-            }
+            let time = self.time(arrival.cycle);
+            self.heard.ring_at(arrival.core as usize, time);
         }
         for (tag, cycle) in injected {
-            let latch = self.injecting.borrow_mut().remove(&tag);
-            latch.expect("its core waits").set_at(self.time(cycle));
+            let rank = (tag >> 32) as usize;
+            let is_heard = self.injected.ring_at(rank, self.time(cycle));
+            assert!(is_heard, "rank {rank} waits until its packet is injected");
         }
     }
 
@@ -340,8 +362,9 @@ impl Net {
         let mut mesh = self.mesh.borrow_mut();
         let flits = mesh.conservation();
         assert!(flits.is_ok(), "{flits:?}");
-        mesh.take_deliveries();
-        assert!(self.labels.borrow().is_empty(), "packets were not read");
+        mesh.forget_deliveries();
+        let is_read = self.labels.borrow().iter().all(Option::is_none);
+        assert!(is_read, "packets were not read");
     }
 }
 
@@ -388,7 +411,7 @@ pub(crate) async fn drive(net: Rc<Net>) {
             continue;
         }
         let end = kernel.next_wake().map_or(u64::MAX, |wake| net.cycle(wake));
-        net.mesh.borrow_mut().run_to_news(end.min(CYCLES_MAX));
+        net.mesh.borrow_mut().run_to_news(end);
         net.tell();
     }
 }

@@ -1,8 +1,11 @@
-//! 2D meshes and tori.
+//! 2D meshes and tori, in two fidelities: exact to the flit, and exact to the packet for very large
+//! ones.
 
 mod flit;
+mod packet;
 mod spec;
 mod wheel;
 
 pub use flit::{Arrival, CYCLES_MAX, Delivery, Flit, FlitMesh, LinkWait, PACKETS_MAX, Packet};
+pub use packet::{PacketMesh, Queued};
 pub use spec::{Ejection, MeshError, MeshSpec, RouterSpec};

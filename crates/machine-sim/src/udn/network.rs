@@ -1,0 +1,164 @@
+//! The mesh of one run in either fidelity, as the message layer sees it.
+//!
+//! What cores read comes in portions: a word on the mesh that is exact to the flit, a packet on the
+//! one that is exact to the packet.
+
+use corecast_core::Side;
+use corecast_sim::network::mesh::{
+    Arrival, CYCLES_MAX, FlitMesh, MeshSpec, Packet, PacketMesh, Queued,
+};
+
+use crate::Fidelity;
+
+/// Words at the front of a core's queue, to be read in one go.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Portion {
+    /// How many, at least 1.
+    pub words: u64,
+    /// Cycles from which on the first and the last of them can be read.
+    pub first: u64,
+    pub last: u64,
+    /// Tag of the packet, if it ends with them.
+    pub ended: Option<u64>,
+}
+
+impl Portion {
+    fn of_packet(queued: Queued) -> Self {
+        Self {
+            words: u64::from(queued.packet.flits),
+            first: queued.first,
+            last: queued.last,
+            ended: Some(queued.packet.tag),
+        }
+    }
+}
+
+/// See the module's documentation.
+pub(super) enum Network {
+    /// Exact to the flit.
+    Flit(Box<FlitMesh>),
+    /// Exact to the packet.
+    Packet(Box<PacketMesh>),
+}
+
+impl Network {
+    /// # Panics
+    /// If the chip's mesh cannot be built: chip files are checked.
+    pub(super) fn new(spec: &MeshSpec, fidelity: Fidelity) -> Self {
+        const CHECKED: &str = "the chip file was checked";
+        match fidelity {
+            Fidelity::Flit => Self::Flit(Box::new(FlitMesh::new(spec).expect(CHECKED))),
+            Fidelity::Packet => Self::Packet(Box::new(PacketMesh::new(spec).expect(CHECKED))),
+        }
+    }
+
+    pub(super) fn spec(&self) -> &MeshSpec {
+        match self {
+            Self::Flit(mesh) => mesh.spec(),
+            Self::Packet(mesh) => mesh.spec(),
+        }
+    }
+
+    pub(super) fn next_event(&self) -> Option<u64> {
+        match self {
+            Self::Flit(mesh) => mesh.next_event(),
+            Self::Packet(mesh) => mesh.next_event(),
+        }
+    }
+
+    pub(super) fn run_until(&mut self, end: u64) {
+        match self {
+            Self::Flit(mesh) => mesh.run_until(end),
+            Self::Packet(mesh) => mesh.run_until(end),
+        }
+    }
+
+    pub(super) fn run_to_news(&mut self, end: u64) {
+        match self {
+            Self::Flit(mesh) => mesh.run_to_news(end.min(CYCLES_MAX)),
+            Self::Packet(mesh) => mesh.run_to_news(end),
+        }
+    }
+
+    /// Puts a packet into the network; returns the cycle after its last word was taken from the
+    /// core, if that is known already. If not, [`Network::take_injected`] tells.
+    pub(super) fn send(&mut self, packet: Packet) -> Option<u64> {
+        match self {
+            Self::Flit(mesh) => {
+                mesh.send(packet);
+                None
+            }
+            Self::Packet(mesh) => Some(mesh.send(packet)),
+        }
+    }
+
+    pub(super) fn front(&self, core: u32, queue: u32) -> Option<Portion> {
+        match self {
+            Self::Flit(mesh) => {
+                let flit = mesh.front(core, queue)?;
+                Some(Portion {
+                    words: 1,
+                    first: flit.arrival,
+                    last: flit.arrival,
+                    ended: flit.is_tail.then_some(flit.packet.tag),
+                })
+            }
+            Self::Packet(mesh) => mesh.front(core, queue).map(Portion::of_packet),
+        }
+    }
+
+    /// Takes what is at the front of a queue, where there must be something.
+    pub(super) fn take(&mut self, core: u32, queue: u32) {
+        match self {
+            Self::Flit(mesh) => {
+                mesh.take(core, queue);
+            }
+            Self::Packet(mesh) => {
+                mesh.take(core, queue);
+            }
+        }
+    }
+
+    pub(super) fn watch(&mut self, core: u32, queue: u32) {
+        match self {
+            Self::Flit(mesh) => mesh.watch(core, queue),
+            Self::Packet(mesh) => mesh.watch(core, queue),
+        }
+    }
+
+    pub(super) fn take_arrivals(&mut self) -> Vec<Arrival> {
+        match self {
+            Self::Flit(mesh) => mesh.take_arrivals(),
+            Self::Packet(mesh) => mesh.take_arrivals(),
+        }
+    }
+
+    /// Tags and cycles of packets whose injection has ended, where [`Network::send`] did not tell.
+    pub(super) fn take_injected(&mut self) -> Vec<(u64, u64)> {
+        match self {
+            Self::Flit(mesh) => mesh.take_injected(),
+            Self::Packet(_) => Vec::new(),
+        }
+    }
+
+    /// Forgets what has been delivered: the cores have read it.
+    pub(super) fn forget_deliveries(&mut self) {
+        if let Self::Flit(mesh) = self {
+            mesh.take_deliveries();
+        }
+    }
+
+    pub(super) fn link_flits(&self, router: u32, side: Side) -> u64 {
+        match self {
+            Self::Flit(mesh) => mesh.link_flits(router, side),
+            Self::Packet(mesh) => mesh.link_flits(router, side),
+        }
+    }
+
+    pub(super) fn conservation(&self) -> Result<u64, String> {
+        match self {
+            Self::Flit(mesh) => mesh.conservation(),
+            Self::Packet(mesh) => mesh.conservation(),
+        }
+    }
+}
