@@ -1,6 +1,7 @@
 //! `explain`: where the time went, and what made the run as long as it was.
 
-use corecast_machine::{Cause, PathSegment, critical_path};
+use corecast_core::Rank;
+use corecast_machine::{Cause, LinkHold, PathSegment, Report, Time, critical_path};
 use serde_json::{Value, json};
 
 use crate::args::{Pictures, Scene};
@@ -99,17 +100,102 @@ fn show(stage: &Stage<'_>, run: &Run, path: &[PathSegment]) -> String {
             segment.rank.to_string(),
             run::cycles(stage, segment.start).to_string(),
             run::cycles(stage, segment.end).to_string(),
-            cause(segment.cause),
+            cause(segment.cause, &run.report),
         ]
     });
-    text + &table(&["rank", "from", "to", "cause"], 1..3, rows.collect()) + "\n"
+    text += &table(&["rank", "from", "to", "cause"], 1..3, rows.collect());
+    let waits = link_waits(&run.report);
+    if !waits.is_empty() {
+        let title = match waits.len() {
+            more if more > SHOWN => format!("waits for links, the longest {SHOWN} of {more}"),
+            _ => "waits for links, the longest first".to_owned(),
+        };
+        text += &format!("\n{}\n", style::heading(&title));
+        let rows = waits.iter().take(SHOWN).map(|wait| {
+            let (from, to) = wait.hold.message;
+            vec![
+                wait.rank.to_string(),
+                run::cycles(stage, wait.time).to_string(),
+                format!("{from}->{to}"),
+                link(&wait.hold),
+                holder(&wait.hold),
+            ]
+        });
+        let header = ["rank", "cycles", "its message", "link", "held by"];
+        text += &table(&header, 1..2, rows.collect());
+    }
+    text + "\n"
 }
 
-fn cause(cause: Cause) -> String {
-    match cause.peer() {
-        Some(peer) => format!("{} {peer}", cause.kind()),
-        None => cause.kind().to_owned(),
+/// Waits of one rank for one link and holder.
+struct LinkWait {
+    rank: usize,
+    hold: LinkHold,
+    time: Time,
+}
+
+/// Lines of the table of waits.
+const SHOWN: usize = 10;
+
+/// Every wait for a link, those alike together, the longest first.
+fn link_waits(report: &Report) -> Vec<LinkWait> {
+    let mut waits: Vec<LinkWait> = Vec::new();
+    for (rank, activity) in report.activity.iter().enumerate() {
+        let of_rank = waits.len();
+        for span in activity.spans() {
+            let Cause::LinkBusy(index) = span.cause else {
+                continue;
+            };
+            let hold = report.holds[index as usize];
+            let time = span.end - span.start;
+            match waits[of_rank..].iter_mut().find(|wait| wait.hold == hold) {
+                Some(wait) => wait.time += time,
+                None => waits.push(LinkWait { rank, hold, time }),
+            }
+        }
     }
+    waits.sort_by_key(|wait| std::cmp::Reverse(wait.time)); // stable: by rank among equals
+    waits
+}
+
+fn link(hold: &LinkHold) -> String {
+    let ((x, y), (to_x, to_y)) = (hold.from, hold.to);
+    if hold.from == hold.to {
+        format!("port of the core at ({x},{y})")
+    } else {
+        format!("({x},{y})->({to_x},{to_y})")
+    }
+}
+
+fn holder(hold: &LinkHold) -> String {
+    match hold.holder {
+        Some((from, to)) => format!("the message {from}->{to}"),
+        None => "background traffic".to_owned(),
+    }
+}
+
+fn cause(cause: Cause, report: &Report) -> String {
+    match cause {
+        Cause::LinkBusy(index) => {
+            let hold = &report.holds[index as usize];
+            format!("link_busy {}, held by {}", link(hold), holder(hold))
+        }
+        cause => match cause.peer() {
+            Some(peer) => format!("{} {peer}", cause.kind()),
+            None => cause.kind().to_owned(),
+        },
+    }
+}
+
+/// A link and who waited there for whom; ranks, and coordinates of routers.
+fn hold_object(hold: &LinkHold) -> Value {
+    let pair = |(from, to): (Rank, Rank)| json!([from.0, to.0]);
+    json!({
+        "link_from": hold.from,
+        "link_to": hold.to,
+        "message": pair(hold.message),
+        "held_by": hold.holder.map(pair),
+    })
 }
 
 fn object(stage: &Stage<'_>, run: &Run, path: &[PathSegment], scene: &Scene) -> Value {
@@ -121,9 +207,21 @@ fn object(stage: &Stage<'_>, run: &Run, path: &[PathSegment], scene: &Scene) -> 
             "to_cycles": run::number(run::cycles(stage, segment.end)),
             "cause": segment.cause.kind(),
             "peer": segment.cause.peer().map(|peer| peer.0),
+            "link": match segment.cause {
+                Cause::LinkBusy(index) => hold_object(&run.report.holds[index as usize]),
+                _ => Value::Null,
+            },
         })
     });
     object["critical_path"] = path.collect();
+    let waits = link_waits(&run.report);
+    let waits = waits.iter().map(|wait| {
+        let mut object = hold_object(&wait.hold);
+        object["rank"] = json!(wait.rank);
+        object["wait_cycles"] = run::number(run::cycles(stage, wait.time));
+        object
+    });
+    object["link_waits"] = waits.collect();
     let rows = split(stage, run).into_iter().map(|row| {
         let named = Cause::KINDS.iter().chain(&["sum"]).zip(row);
         let fields = named.map(|(kind, value)| (format!("{kind}_cycles"), run::number(value)));

@@ -55,7 +55,13 @@ fn every_field_is_documented_and_every_documented_field_exists() {
         ),
         (&["run --json"], &["run bcast", "run bcast --machine host"]),
         (&["run --json"], &["compare bcast --ranks 2,4"]),
-        (&["run --json", "explain --json"], &["explain bcast"]),
+        (
+            &["run --json", "explain --json"],
+            &[
+                "explain bcast",
+                "explain alltoall --chip tilepro64 --ranks 16 --algorithm linear --bytes 400",
+            ],
+        ),
         (&["verify --json"], &["verify bcast"]),
         (&["reproduce --json"], &["reproduce"]),
         (

@@ -114,6 +114,7 @@ impl Programs for HostMachine {
             activity: Vec::new(),
             messages: Vec::new(),
             links: Vec::new(),
+            holds: Vec::new(),
             events: 0,
             trace_hash: 0,
         };

@@ -3,13 +3,14 @@
 use std::cell::{Cell, RefCell};
 
 use corecast_core::Rank;
-use corecast_machine::{Activity, Await, Blocked, Cause, MessageRecord, Time};
+use corecast_machine::{Activity, Await, Blocked, Cause, LinkHold, MessageRecord, Time};
 
 /// The books of one run.
 #[derive(Debug)]
 pub(crate) struct Books {
     activity: RefCell<Vec<Activity>>,
     messages: RefCell<Vec<MessageRecord>>,
+    holds: RefCell<Vec<LinkHold>>,
     blocked: Vec<Cell<Option<Blocked>>>,
 }
 
@@ -19,6 +20,7 @@ impl Books {
         Self {
             activity: RefCell::new(vec![Activity::default(); ranks]),
             messages: RefCell::default(),
+            holds: RefCell::default(),
             blocked: vec![const { Cell::new(None) }; ranks],
         }
     }
@@ -30,6 +32,20 @@ impl Books {
 
     pub(crate) fn record(&self, message: MessageRecord) {
         self.messages.borrow_mut().push(message);
+    }
+
+    /// Attributes the time of `rank` from `from` to `until` to a link that another message used, and
+    /// what is not accounted for before to `before`.
+    pub(crate) fn fill_hold(&self, rank: Rank, times: [Time; 2], before: Cause, hold: LinkHold) {
+        let [from, until] = times;
+        self.fill(rank, from, before);
+        let index = self.holds.borrow().len() as u32; // fewer than events
+        self.holds.borrow_mut().push(hold);
+        self.fill(rank, until, Cause::LinkBusy(index));
+    }
+
+    pub(crate) fn take_holds(&self) -> Vec<LinkHold> {
+        self.holds.take()
     }
 
     pub(crate) fn block(&self, rank: Rank, peer: Rank, awaits: Await, step: usize, since: Time) {

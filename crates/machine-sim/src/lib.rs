@@ -185,6 +185,7 @@ impl Programs for SimMachine {
                 let mut run = execute(executor, endpoint, program, ranks, options, &net.books)?;
                 net.assert_conservation();
                 run.links = net.links();
+                run.holds = net.books.take_holds();
                 Ok(run)
             }
         }
@@ -263,6 +264,7 @@ where
         activity: books.take_activity(),
         messages: books.take_messages(),
         links: Vec::new(),
+        holds: Vec::new(),
         events: kernel.events(),
         trace_hash: kernel.trace_hash(),
     })

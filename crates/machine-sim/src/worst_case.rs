@@ -39,7 +39,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use corecast_chip::{Mesh, System, Udn};
-use corecast_core::{Certificate, Op, Rank, Schedule, Step, worst_queue};
+use corecast_core::{Certificate, Grid, Op, Rank, Schedule, Step, worst_queue};
 use corecast_machine::Time;
 
 use crate::{SimMachine, queue};
@@ -177,8 +177,10 @@ struct LongestPath<'a> {
     actions: Vec<VecDeque<Action>>,
     /// When packets between a pair of ranks can be read.
     arrivals: BTreeMap<(Rank, Rank), VecDeque<u64>>,
-    /// When the first word of a multicast leaves a rank.
+    /// When the first word of a multicast leaves a rank, and who waits to know.
     heads: BTreeMap<(usize, Rank), u64>,
+    behind: BTreeMap<(usize, Rank), Vec<Rank>>,
+    grid: Grid,
     hold_ups_ps: u64,
 }
 
@@ -197,6 +199,8 @@ impl<'a> LongestPath<'a> {
             actions: vec![VecDeque::new(); ranks as usize],
             arrivals: BTreeMap::new(),
             heads: BTreeMap::new(),
+            behind: BTreeMap::new(),
+            grid: costs.mesh.place(ranks),
             hold_ups_ps: 0,
         }
     }
@@ -231,7 +235,7 @@ impl<'a> LongestPath<'a> {
             let after = match action {
                 Action::Spend(ps) => now.checked_add(ps)?,
                 Action::Inject { to, flits } => {
-                    let hops = self.costs.mesh.place(self.schedule.ranks()).hops(rank, to);
+                    let hops = self.grid.hops(rank, to);
                     let end = now.checked_add(self.costs.word.checked_mul(flits)?)?;
                     let arrival = end.checked_add(self.costs.transit(hops))?;
                     let hold_ups = self.costs.hold_ups(flits, hops);
@@ -252,22 +256,21 @@ impl<'a> LongestPath<'a> {
                 Action::Multicast { number, words } => {
                     // The first word is under way when it has been written.
                     let word = self.static_word();
-                    self.heads.insert((number, rank), now + word);
-                    ready.extend(self.schedule.all_ranks());
+                    self.pass_on(number, rank, now + word, ready);
                     now + word * words
                 }
                 Action::TakeMulticast { number, words } => {
                     let tree = &self.schedule.multicasts()[number].tree;
                     let parent = tree.parent(rank)?;
                     let Some(&head) = self.heads.get(&(number, parent)) else {
+                        self.behind.entry((number, parent)).or_default().push(rank);
                         return Some(());
                     };
-                    let (mesh, ranks) = (self.costs.mesh, self.schedule.ranks());
+                    let mesh = self.costs.mesh;
                     let hop = mesh.clock.to_ps(u64::from(mesh.static_hop_cycles?));
-                    let hops = u64::from(mesh.place(ranks).hops(parent, rank));
+                    let hops = u64::from(self.grid.hops(parent, rank));
                     let first = now.max(head + hop * hops);
-                    self.heads.insert((number, rank), first);
-                    ready.extend(self.schedule.all_ranks());
+                    self.pass_on(number, rank, first, ready);
                     let slowest = self.static_word().max(self.costs.extract);
                     first + slowest * words + self.costs.extract
                 }
@@ -275,6 +278,13 @@ impl<'a> LongestPath<'a> {
             self.time[rank.index()] = after;
             self.actions[rank.index()].pop_front();
         }
+    }
+
+    /// The first word of a multicast leaves `rank` at `head`.
+    fn pass_on(&mut self, number: usize, rank: Rank, head: u64, ready: &mut Vec<Rank>) {
+        self.heads.insert((number, rank), head);
+        let behind = self.behind.remove(&(number, rank));
+        ready.extend(behind.unwrap_or_default());
     }
 
     fn static_word(&self) -> u64 {

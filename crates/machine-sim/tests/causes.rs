@@ -1,6 +1,6 @@
 //! Where the time goes: the books of the engines against cases one can count by hand.
 
-use corecast_core::{Collective, Rank, Request, algorithm};
+use corecast_core::{Collective, Rank, Request, ScheduleBuilder, Spec, Split, algorithm};
 use corecast_machine::{Cause, Job, Machine, Ongoing, Report, RunOptions, Time, critical_path};
 use corecast_machine_sim::SimMachine;
 
@@ -92,4 +92,59 @@ fn the_critical_path_has_no_gaps() {
         paths += 1;
     }
     assert!(paths >= 13);
+}
+
+/// Cut off from everything else, two messages that need one link: what the second one loses is
+/// attributed to the link and to the first, and every rank's causes still sum to the makespan.
+#[test]
+fn waits_are_attributed_to_links_and_their_holders() {
+    let free = [
+        "call",
+        "call_per_rank",
+        "send",
+        "recv",
+        "recv_per_rank",
+        "payload",
+    ];
+    let mut changes: Vec<(String, String)> = free
+        .map(|key| (format!("endpoint.{key}"), "0".to_owned()))
+        .to_vec();
+    changes.push(("network.width".to_owned(), "4".to_owned()));
+    changes.push(("network.height".to_owned(), "1".to_owned()));
+    let chip = corecast_chip::find_changed("tilepro64", &changes).expect("valid");
+    let machine = SimMachine::new(&chip);
+    // Row 0 of a 4 x 1 mesh: 0 -> 2 and 1 -> 3 share the link from (1,0) to (2,0).
+    let mut builder = ScheduleBuilder::new(
+        "crossing",
+        Spec::new(&Request::new(Collective::Alltoall, 4, 400), Split::Even(1)),
+    );
+    for (from, to) in [(0, 2), (1, 3)] {
+        let chunk = builder.spec().chunk(from * 4 + to, 0);
+        builder.message(0, Rank(from), Rank(to), &[chunk]);
+    }
+    let schedule = builder.finish().without_flow_control();
+    let report = machine.run(&Job::new(&schedule)).expect("runs");
+    report.assert_accounted();
+    let cycle = chip.reference_clock().period_ps;
+    let lost: Vec<(u32, u64, corecast_machine::LinkHold)> = (0..)
+        .zip(&report.activity)
+        .flat_map(|(rank, activity)| {
+            let spans = activity.spans().iter();
+            let holds = &report.holds;
+            spans.filter_map(move |span| match span.cause {
+                Cause::LinkBusy(index) => {
+                    let cycles = (span.end.ps() - span.start.ps()) / cycle;
+                    Some((rank, cycles, holds[index as usize]))
+                }
+                _ => None,
+            })
+        })
+        .collect();
+    // The packets have 102 words; the later head waits until the tail of the other is through.
+    assert!(!lost.is_empty());
+    for (_, cycles, hold) in &lost {
+        assert!((90..=110).contains(cycles), "{lost:?}");
+        assert_eq!((hold.from, hold.to), ((1, 0), (2, 0)));
+        assert_ne!(Some(hold.message), hold.holder);
+    }
 }

@@ -25,6 +25,9 @@ pub enum Cause {
     WaitPeer(Rank),
     /// The port of this rank is busy with an earlier transfer.
     PortBusy(Rank),
+    /// The message waited for is held up on its way by another one: entry of
+    /// [`crate::Report::holds`].
+    LinkBusy(u32),
     /// Commands, requests, grants, completions and notifications.
     Handshake,
     /// Words move.
@@ -37,10 +40,11 @@ pub enum Cause {
 
 impl Cause {
     /// The kinds of cause, in the order in which they are shown.
-    pub const KINDS: [&'static str; 7] = [
+    pub const KINDS: [&'static str; 8] = [
         "compute",
         "wait_peer",
         "port_busy",
+        "link_busy",
         "handshake",
         "transfer",
         "ordering",
@@ -60,10 +64,11 @@ impl Cause {
             Self::Compute => 0,
             Self::WaitPeer(_) => 1,
             Self::PortBusy(_) => 2,
-            Self::Handshake => 3,
-            Self::Transfer => 4,
-            Self::Ordering => 5,
-            Self::Idle => 6,
+            Self::LinkBusy(_) => 3,
+            Self::Handshake => 4,
+            Self::Transfer => 5,
+            Self::Ordering => 6,
+            Self::Idle => 7,
         }
     }
 

@@ -9,7 +9,7 @@ use corecast_sim::Time;
 use crate::activity::Activity;
 use crate::error::RunError;
 use crate::job::RunOptions;
-use crate::report::{LinkUse, MessageRecord};
+use crate::report::{LinkHold, LinkUse, MessageRecord};
 
 /// Bytes of one chunk.
 pub type Payload = Arc<[u8]>;
@@ -129,6 +129,8 @@ pub struct ProgramRun<T> {
     pub messages: Vec<MessageRecord>,
     /// Every link of a mesh that carried something; empty on other machines.
     pub links: Vec<LinkUse>,
+    /// What [`crate::Cause::LinkBusy`] speaks of.
+    pub holds: Vec<LinkHold>,
     /// Simulated events; 0 on real machines.
     pub events: u64,
     /// Hash of all simulated events; 0 on real machines.

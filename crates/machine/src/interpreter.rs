@@ -176,6 +176,7 @@ pub fn run_job<M: Programs>(
         activity,
         messages: run.messages,
         links: run.links,
+        holds: run.holds,
         wrong,
         outputs,
         events: run.events,

@@ -36,7 +36,7 @@ pub use error::{Await, Blocked, RunError, cycle_first};
 pub use job::{Background, Job, Machine, Ongoing, RunOptions};
 pub use oracle::Oracle;
 pub use path::{PathSegment, critical_path};
-pub use report::{LinkUse, MessageRecord, Report, WrongChunk};
+pub use report::{LinkHold, LinkUse, MessageRecord, Report, WrongChunk};
 pub use skew::{Skew, Spread};
 
 pub use corecast_sim::{Limits, Time};

@@ -193,6 +193,7 @@ impl Programs for Oracle {
             activity: vec![Activity::default(); ranks as usize],
             messages: Vec::new(),
             links: Vec::new(),
+            holds: Vec::new(),
             events: post.kernel.events(),
             trace_hash: post.kernel.trace_hash(),
         })

@@ -34,6 +34,19 @@ pub struct LinkUse {
     pub flits: u64,
 }
 
+/// A message that could not go on because another one used a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LinkHold {
+    /// Coordinates (x, y) of the router that the link leaves.
+    pub from: (u32, u32),
+    /// Coordinates of the router that it enters; the same = the port of a core there.
+    pub to: (u32, u32),
+    /// Sender and receiver of the message that waited.
+    pub message: (Rank, Rank),
+    /// Those of the one that used the link; none = background traffic.
+    pub holder: Option<(Rank, Rank)>,
+}
+
 /// A chunk that does not hold what it should.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WrongChunk {
@@ -58,6 +71,8 @@ pub struct Report {
     pub messages: Vec<MessageRecord>,
     /// Every link of a mesh that carried something; empty on other machines.
     pub links: Vec<LinkUse>,
+    /// What [`Cause::LinkBusy`] speaks of; empty where links are not simulated flit by flit.
+    pub holds: Vec<LinkHold>,
     /// Chunks that do not hold what they should; empty = every rank received the right data.
     pub wrong: Vec<WrongChunk>,
     /// Final contents of every rank: the chunks it was promised.
@@ -77,7 +92,7 @@ impl Report {
 
     /// Time per kind of cause ([`Cause::KINDS`]) summed over all ranks.
     #[must_use]
-    pub fn causes(&self) -> [(&'static str, Time); 7] {
+    pub fn causes(&self) -> [(&'static str, Time); 8] {
         let mut causes = Cause::KINDS.map(|kind| (kind, Time::ZERO));
         // One pass: a large run has many spans.
         for span in self.activity.iter().flat_map(Activity::spans) {

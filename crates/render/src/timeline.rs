@@ -14,6 +14,7 @@ fn colour(kind: &str) -> &'static str {
         "compute" => "#cc79a7",
         "wait_peer" => "#e69f00",
         "port_busy" => "#d55e00",
+        "link_busy" => "#f0e442",
         "handshake" => "#56b4e9",
         "transfer" => "#009e73",
         "ordering" => "#0072b2",

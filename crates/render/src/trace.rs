@@ -63,6 +63,7 @@ mod tests {
             activity: vec![busy, Activity::default()],
             messages: vec![message],
             links: Vec::new(),
+            holds: Vec::new(),
             wrong: vec![],
             outputs: vec![],
             events: 0,

@@ -164,19 +164,22 @@ fn waits_name_the_link_and_who_held_it() {
         assert_eq!(none, []);
         let (met, waits) = latency(&[(0, 1, 40), (13, 1, 8)]);
         if router.vcs == 1 {
-            let of_second = waits.iter().filter(|wait| wait.tag == 1);
+            let of_second = waits.iter().filter(|wait| wait.packet.tag == 1);
             let waited: u64 = of_second.map(|wait| wait.until - wait.from).sum();
             assert_eq!(met - alone, waited, "{waits:?}");
             let wait = waits[0];
-            assert_eq!((wait.tag, wait.holder, wait.router), (1, 0, 1));
+            assert_eq!((wait.packet.tag, wait.holder.tag, wait.router), (1, 0, 1));
             assert_eq!(wait.side, None, "the port of core 1");
         }
         // Both go over the link from router 1 to router 2.
         let (_, waits) = latency(&[(1, 3, 40), (0, 2, 8)]);
         if router.vcs == 1 {
-            let wait = waits.iter().find(|wait| wait.tag == 1).expect("held up");
+            let wait = waits
+                .iter()
+                .find(|wait| wait.packet.tag == 1)
+                .expect("held up");
             assert_eq!((wait.router, wait.side), (1, Some(Side::East)));
-            assert_eq!(wait.holder, 0);
+            assert_eq!(wait.holder.tag, 0);
         }
     }
 }

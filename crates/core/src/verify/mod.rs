@@ -76,7 +76,7 @@ pub struct Certificate {
     /// operand of a reduction.
     pub max_buffer_bytes: u64,
     /// Most payload bytes that can lie unread at any rank if nobody waits for permission to send
-    /// ([`worst_queue`]); `None` if it is not correct or too large for the proof.
+    /// ([`worst_queue`]); `None` if it is not correct.
     pub max_unread_bytes: Option<u64>,
     /// Whether senders wait for permission ([`Schedule::has_flow_control`]).
     pub has_flow_control: bool,

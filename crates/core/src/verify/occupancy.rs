@@ -19,17 +19,13 @@ use crate::schedule::{Op, Schedule};
 const ENTRIES_MAX: u64 = 1 << 26;
 
 /// The most that can lie unread at any rank without flow control, as the sum of `weight` over the
-/// payload bytes of its messages; `None` if the schedule is not correct, or so large that the
-/// proof would need more than 256 MiB.
+/// payload bytes of its messages; `None` if the schedule is not correct. Where the proof would need
+/// more than 256 MiB, all that a rank receives stands in for it, which is never less.
 ///
 /// # Cost
-/// Time and memory proportional to steps times ranks.
+/// Time and memory proportional to steps times ranks, with that limit.
 #[must_use]
 pub fn worst_queue(schedule: &Schedule, weight: &dyn Fn(u64) -> u64) -> Option<u64> {
-    let entries = schedule.steps_total() as u64 * u64::from(schedule.ranks());
-    if entries > ENTRIES_MAX {
-        return None;
-    }
     let mut found = Collector::default();
     if !super::matching::check_structure(schedule, &mut found) {
         return None;
@@ -37,6 +33,10 @@ pub fn worst_queue(schedule: &Schedule, weight: &dyn Fn(u64) -> u64) -> Option<u
     let matching = Matching::new(schedule, &mut found);
     if !found.into_list().is_empty() {
         return None;
+    }
+    let entries = schedule.steps_total() as u64 * u64::from(schedule.ranks());
+    if entries > ENTRIES_MAX {
+        return Some(everything(schedule, weight));
     }
     let needs = Needs::new(schedule, &matching)?;
     let worst = schedule.all_ranks().map(|rank| {
@@ -60,6 +60,17 @@ pub fn worst_queue(schedule: &Schedule, weight: &dyn Fn(u64) -> u64) -> Option<u
     });
     let most = worst.max().unwrap_or(0);
     Some(u64::try_from(most).unwrap_or(u64::MAX))
+}
+
+/// The most that any rank receives at all: no queue ever holds more.
+fn everything(schedule: &Schedule, weight: &dyn Fn(u64) -> u64) -> u64 {
+    let received = schedule.all_ranks().map(|rank| {
+        let steps = schedule.steps(rank).iter();
+        let halves = steps.filter_map(|step| step.recv_half());
+        let weights = halves.map(|half| weight(schedule.message_bytes(half.chunks)));
+        weights.fold(0, u64::saturating_add)
+    });
+    received.max().unwrap_or(0)
 }
 
 /// Per step and rank: completed steps of the rank that the step's send needs.

@@ -153,6 +153,7 @@ impl UdnEndpoint {
     async fn read(&mut self, queue: u32, portion: Portion, arrival: Time, peer: Rank) {
         let net = Rc::clone(&self.net);
         net.kernel.sleep_until(arrival).await;
+        net.account_arrival(self.rank, peer, portion.tag);
         net.books
             .fill(self.rank, net.kernel.now(), Cause::WaitPeer(peer));
         let label = net.take(self.rank, queue, &portion);
@@ -230,10 +231,11 @@ impl UdnEndpoint {
         async move {
             match injection {
                 Injection::Until(time) => net.kernel.sleep_until(time).await,
-                Injection::IsTold => {
+                Injection::IsTold(tag, alone) => {
                     net.books.block(rank, to, Await::Send, step, now);
                     net.hear_injected(rank).await;
                     net.books.unblock(rank);
+                    net.account_injection(rank, tag, alone);
                 }
             }
             net.books.fill(rank, net.kernel.now(), Cause::Transfer);

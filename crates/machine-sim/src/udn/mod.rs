@@ -27,6 +27,7 @@
 //! else reads at once. Does not model caches or the instructions of the software.
 
 mod endpoint;
+mod holds;
 mod net;
 mod network;
 mod static_net;

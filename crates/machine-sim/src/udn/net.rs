@@ -1,12 +1,13 @@
 //! The mesh of one run, its clock, and the packets on it.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use corecast_chip::{Mesh, Protocol, Udn};
 use corecast_core::{Grid, Rank, Side};
 use corecast_machine::{LinkUse, Message, RunOptions, Time};
-use corecast_sim::network::mesh::{CYCLES_MAX, Ejection, MeshSpec, Packet};
+use corecast_sim::network::mesh::{CYCLES_MAX, Ejection, LinkWait, MeshSpec, Packet};
 use corecast_sim::traffic::Background;
 use corecast_sim::{Bells, Kernel, Latch, race};
 
@@ -17,6 +18,8 @@ use crate::{Fidelity, mesh_spec};
 
 /// Queue for data.
 pub(super) const DATA: u32 = 0;
+/// Tag of background traffic.
+pub(super) const NOBODY: u64 = u64::MAX;
 /// Queue for flow control.
 pub(super) const CONTROL: u32 = 1;
 
@@ -50,8 +53,9 @@ pub(super) struct Label {
 pub(super) enum Injection {
     /// At this time.
     Until(Time),
-    /// The mesh will tell: see [`Net::hear_injected`].
-    IsTold,
+    /// The mesh will tell: see [`Net::hear_injected`]. The packet has this tag, and its last word
+    /// would be taken by then if nothing held it up.
+    IsTold(u64, Time),
 }
 
 /// Costs of the software as times.
@@ -102,11 +106,12 @@ pub(crate) struct Net {
     /// The second network, if the chip has one.
     pub(super) static_net: Option<StaticNet>,
     pub(super) grid: Grid,
+    pub(super) grid_of_mesh: Grid,
     period: Time,
     flit_interval: u32,
     /// Core of every rank, and rank of every core in use.
     core_of: Vec<u32>,
-    mesh: RefCell<Network>,
+    pub(super) mesh: RefCell<Network>,
     /// Labels of the packets under way, and places among them that are free.
     labels: RefCell<Vec<Option<Label>>>,
     free_labels: RefCell<Vec<u32>>,
@@ -117,6 +122,8 @@ pub(crate) struct Net {
     /// Cycle in which the mesh is looked at next, and how cores ask for an earlier one.
     alarm: Cell<u64>,
     poke: RefCell<Option<Rc<Latch>>>,
+    /// Who waited for which link, by the tags of packets that have not been read.
+    pub(super) waits: RefCell<BTreeMap<u64, Vec<LinkWait>>>,
     /// Traffic of others, and the queue that takes it.
     background: RefCell<Option<Background>>,
     background_queue: u32,
@@ -186,6 +193,7 @@ impl Net {
                 .static_hop_cycles
                 .map(|cycles| StaticNet::new(&kernel, period * u64::from(cycles))),
             grid: mesh.place(ranks),
+            grid_of_mesh: mesh.grid,
             period,
             core_of: (0..ranks).map(|rank| mesh.core_of(rank, ranks)).collect(),
             mesh: RefCell::new(network),
@@ -195,6 +203,7 @@ impl Net {
             injected: Bells::new(&kernel, ranks as usize),
             alarm: Cell::new(u64::MAX),
             poke: RefCell::default(),
+            waits: RefCell::default(),
             background: RefCell::new(background),
             background_queue,
             kernel,
@@ -254,7 +263,10 @@ impl Net {
         };
         match self.touch(|mesh| mesh.send(packet)) {
             Some(cycle) => Injection::Until(self.time(cycle)),
-            None => Injection::IsTold,
+            None => {
+                let alone = self.costs.inject * u64::from(flits);
+                Injection::IsTold(packet.tag, self.kernel.now() + alone + self.period)
+            }
         }
     }
 
@@ -268,6 +280,12 @@ impl Net {
         let core = self.core_of[rank.index()];
         let portion = self.touch(|mesh| mesh.front(core, queue))?;
         Some((portion, self.time(portion.first)))
+    }
+
+    /// The rank on a core; ranks are placed in the order of the cores.
+    pub(super) fn rank_at(&self, core: u32) -> Option<Rank> {
+        let rank = self.core_of.binary_search(&core).ok()?;
+        Some(Rank(rank as u32))
     }
 
     /// Takes the next words of a queue, `portion`. With the last word of a packet, its label comes
@@ -384,7 +402,14 @@ pub(crate) async fn disturb(net: Rc<Net>) {
                 .and_then(|b| b.pop(cycle));
             let Some(packet) = packet else { break };
             let queue = net.background_queue;
-            net.touch(|mesh| mesh.send(Packet { queue, ..packet }));
+            let tag = NOBODY;
+            net.touch(|mesh| {
+                mesh.send(Packet {
+                    queue,
+                    tag,
+                    ..packet
+                })
+            });
         }
     }
 }

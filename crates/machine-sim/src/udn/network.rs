@@ -5,7 +5,7 @@
 
 use corecast_core::Side;
 use corecast_sim::network::mesh::{
-    Arrival, CYCLES_MAX, FlitMesh, MeshSpec, Packet, PacketMesh, Queued,
+    Arrival, CYCLES_MAX, FlitMesh, LinkWait, MeshSpec, Packet, PacketMesh, Queued,
 };
 
 use crate::Fidelity;
@@ -18,13 +18,16 @@ pub(super) struct Portion {
     /// Cycles from which on the first and the last of them can be read.
     pub first: u64,
     pub last: u64,
-    /// Tag of the packet, if it ends with them.
+    /// Tag of the packet.
+    pub tag: u64,
+    /// The same, if it ends with them.
     pub ended: Option<u64>,
 }
 
 impl Portion {
     fn of_packet(queued: Queued) -> Self {
         Self {
+            tag: queued.packet.tag,
             words: u64::from(queued.packet.flits),
             first: queued.first,
             last: queued.last,
@@ -47,7 +50,11 @@ impl Network {
     pub(super) fn new(spec: &MeshSpec, fidelity: Fidelity) -> Self {
         const CHECKED: &str = "the chip file was checked";
         match fidelity {
-            Fidelity::Flit => Self::Flit(Box::new(FlitMesh::new(spec).expect(CHECKED))),
+            Fidelity::Flit => {
+                let mut mesh = FlitMesh::new(spec).expect(CHECKED);
+                mesh.record_waits();
+                Self::Flit(Box::new(mesh))
+            }
             Fidelity::Packet => Self::Packet(Box::new(PacketMesh::new(spec).expect(CHECKED))),
         }
     }
@@ -97,6 +104,7 @@ impl Network {
             Self::Flit(mesh) => {
                 let flit = mesh.front(core, queue)?;
                 Some(Portion {
+                    tag: flit.packet.tag,
                     words: 1,
                     first: flit.arrival,
                     last: flit.arrival,
@@ -145,6 +153,14 @@ impl Network {
     pub(super) fn forget_deliveries(&mut self) {
         if let Self::Flit(mesh) = self {
             mesh.take_deliveries();
+        }
+    }
+
+    /// Takes who has waited for which link; only the flit mesh knows.
+    pub(super) fn take_waits(&mut self) -> Vec<LinkWait> {
+        match self {
+            Self::Flit(mesh) => mesh.take_waits(),
+            Self::Packet(_) => Vec::new(),
         }
     }
 

@@ -5,14 +5,14 @@
 
 use corecast_core::Side;
 
-use super::{FREE, FlitMesh, for_each_bit};
+use super::{FREE, FlitMesh, Packet, for_each_bit};
 use crate::network::mesh::spec::SIDES;
 
 /// A head flit that waited while another packet used a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LinkWait {
-    /// Tag of the packet that waited.
-    pub tag: u64,
+    /// The packet that waited.
+    pub packet: Packet,
     /// Where: the router, and the side of the link; none = the port of the packet's core.
     pub router: u32,
     /// See `router`.
@@ -21,18 +21,18 @@ pub struct LinkWait {
     pub from: u64,
     /// See `from`.
     pub until: u64,
-    /// Tag of the packet that held the output; with several virtual channels, of the one that was
-    /// given one last.
-    pub holder: u64,
+    /// The packet that held the output; with several virtual channels, the one that was given one
+    /// last.
+    pub holder: Packet,
 }
 
 /// What is kept to tell who waits for whom.
 #[derive(Clone, Debug)]
 pub(super) struct Waits {
     /// Per input channel: since when its head asks, and the holder of the output from then on.
-    asking: Vec<(u64, u64)>,
-    /// Per output: tag of the packet that was granted it last.
-    holders: Vec<u64>,
+    asking: Vec<(u64, Packet)>,
+    /// Per output: the packet that was granted it last.
+    holders: Vec<Packet>,
     log: Vec<LinkWait>,
 }
 
@@ -40,8 +40,8 @@ impl FlitMesh {
     /// Records waits from now on, for [`FlitMesh::take_waits`].
     pub fn record_waits(&mut self) {
         self.waits = Some(Box::new(Waits {
-            asking: vec![(0, 0); self.ejection as usize],
-            holders: vec![0; self.outputs.len()],
+            asking: vec![(0, Packet::new(0, 0, 1)); self.ejection as usize],
+            holders: vec![Packet::new(0, 0, 1); self.outputs.len()],
             log: Vec::new(),
         }));
     }
@@ -64,7 +64,7 @@ impl FlitMesh {
         let Some(mut waits) = self.waits.take() else {
             return;
         };
-        let holder = self.tag_of(channel);
+        let holder = self.first_packet(channel);
         let base = output / self.ports * self.inputs;
         self.end_wait(&mut waits, channel, output);
         for_each_bit(self.outputs[output as usize].requests, |local| {
@@ -82,13 +82,13 @@ impl FlitMesh {
         if self.waits.is_none() || from >= until {
             return;
         }
-        let (tag, holder) = (
-            self.tag_of(channel),
-            self.packets[ahead as usize].packet.tag,
+        let (packet, holder) = (
+            self.first_packet(channel),
+            self.packets[ahead as usize].packet,
         );
         let port = output % self.ports;
         let wait = LinkWait {
-            tag,
+            packet,
             router: output / self.ports,
             side: (port < SIDES).then(|| Side::ALL[port as usize]),
             from,
@@ -105,7 +105,7 @@ impl FlitMesh {
         if from < self.now {
             let port = output % self.ports;
             waits.log.push(LinkWait {
-                tag: self.tag_of(channel),
+                packet: self.first_packet(channel),
                 router: output / self.ports,
                 side: (port < SIDES).then(|| Side::ALL[port as usize]),
                 from,
@@ -115,10 +115,10 @@ impl FlitMesh {
         }
     }
 
-    /// Tag of the packet whose head is first in a channel.
-    fn tag_of(&self, channel: u32) -> u64 {
+    /// The packet whose head is first in a channel.
+    fn first_packet(&self, channel: u32) -> Packet {
         let first = u32::from(self.channels[channel as usize].first);
         let place = self.places[(channel * self.capacity + first) as usize];
-        self.packets[(place & FREE) as usize].packet.tag
+        self.packets[(place & FREE) as usize].packet
     }
 }
