@@ -106,10 +106,18 @@ pub fn line(certificate: &Certificate, worst_cycles: Option<f64>) -> String {
     } else {
         ", no flow control"
     };
+    // Where links are what counts: how close it is to the least that they allow.
+    let links = if certificate.link_bound_rounds > certificate.bound_rounds
+        && certificate.is_contention_free()
+    {
+        format!(" (links allow {})", certificate.link_bound_rounds)
+    } else {
+        String::new()
+    };
     let worst = worst_cycles.map(|cycles| format!(", at most {cycles} cycles"));
     let worst = worst.unwrap_or_default();
     format!(
-        "{}, {}/{} rounds, buffer {} B{flow_control}{worst}",
+        "{}, {}/{} rounds{links}, buffer {} B{flow_control}{worst}",
         claims.join(", "),
         certificate.rounds,
         certificate.bound_rounds,

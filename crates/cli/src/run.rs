@@ -1,9 +1,10 @@
 //! `run`: every algorithm on one request, the fastest first.
 
 use corecast_chip::Provenance;
-use corecast_core::Request;
+use corecast_core::{Algorithm, Request};
 use corecast_machine::{Report, Spread, Time};
 use indicatif::ProgressBar;
+use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::args::{Pictures, Scene};
@@ -42,29 +43,22 @@ pub fn rank(
 ) -> Result<Ranking, Failure> {
     let request = stage.request(ranks, bytes)?;
     let (mut runs, mut refused) = (Vec::new(), Vec::new());
-    for algorithm in &stage.algorithms {
-        let name = algorithm.name();
+    let run = |algorithm: &&'static dyn Algorithm| {
+        let outcome = one(stage, *algorithm, &request);
         progress.inc(1);
-        let schedule = match stage.schedule(*algorithm, &request) {
-            Ok(schedule) => schedule,
-            Err(error) => {
-                refused.push((name, error.to_string()));
-                continue;
-            }
-        };
-        let Runs {
-            first,
-            spread,
-            delivered,
-        } = stage.run(&schedule)?;
-        runs.push(Run {
-            algorithm: name,
-            request: request.clone(),
-            report: first,
-            spread,
-            delivered,
-            certified: stage.certify(&schedule),
-        });
+        outcome
+    };
+    // Side by side runs on the host would disturb each other.
+    let outcomes: Vec<_> = if stage.is_simulated() {
+        stage.algorithms.par_iter().map(run).collect()
+    } else {
+        stage.algorithms.iter().map(run).collect()
+    };
+    for (algorithm, outcome) in stage.algorithms.iter().zip(outcomes) {
+        match outcome? {
+            Ok(run) => runs.push(run),
+            Err(reason) => refused.push((algorithm.name(), reason)),
+        }
     }
     if runs.is_empty() {
         let failure = Failure::input(format!("no algorithm can serve this {}", stage.collective));
@@ -77,6 +71,31 @@ pub fn rank(
         runs.truncate(1);
     }
     Ok((runs, refused))
+}
+
+/// One algorithm's runs, or why it has no schedule.
+fn one(
+    stage: &Stage<'_>,
+    algorithm: &'static dyn Algorithm,
+    request: &Request,
+) -> Result<Result<Run, String>, Failure> {
+    let schedule = match stage.schedule(algorithm, request) {
+        Ok(schedule) => schedule,
+        Err(error) => return Ok(Err(error.to_string())),
+    };
+    let Runs {
+        first,
+        spread,
+        delivered,
+    } = stage.run(&schedule)?;
+    Ok(Ok(Run {
+        algorithm: algorithm.name(),
+        request: request.clone(),
+        report: first,
+        spread,
+        delivered,
+        certified: stage.certify(&schedule),
+    }))
 }
 
 /// A time in cycles of the chip's reference clock, to a thousandth.
@@ -136,6 +155,9 @@ pub fn answer(scene: &Scene, repeat: u32, pictures: &Pictures) -> Result<Answer,
         for (_, reason) in refused {
             text += &format!("{}\n", style::dim(&format!("not run: {reason}")));
         }
+        if let Some(other) = disagreement(&stage, ranks, bytes, &runs)? {
+            text += &format!("{}\n", style::near(&other));
+        }
         text += &pictures.draw(&stage, &runs[0])?;
         failed.extend(runs.iter().flat_map(failures));
         objects.extend(runs.iter().map(|run| object(&stage, run, scene)));
@@ -145,6 +167,36 @@ pub fn answer(scene: &Scene, repeat: u32, pictures: &Pictures) -> Result<Answer,
         json: Value::Array(objects),
         failed,
     })
+}
+
+/// Most ranks of meshes that are simulated in flit fidelity as well, to compare.
+const COMPARED_RANKS_MAX: u32 = 64;
+
+/// In packet fidelity on a mesh that is small enough: whether another algorithm is the fastest in
+/// flit fidelity.
+fn disagreement(
+    stage: &Stage<'_>,
+    ranks: u32,
+    bytes: u64,
+    runs: &[Run],
+) -> Result<Option<String>, Failure> {
+    if runs.len() < 2 || ranks > COMPARED_RANKS_MAX {
+        return Ok(None);
+    }
+    let Some(exact) = stage.in_flit_fidelity() else {
+        return Ok(None);
+    };
+    let (best, _) = rank(&exact, ranks, bytes, &ProgressBar::hidden())?;
+    let (winner, theirs) = (runs[0].algorithm, &best[0]);
+    let of_winner = best.iter().find(|run| run.algorithm == winner);
+    let is_slower = of_winner.is_some_and(|run| run.spread.mean_ns > theirs.spread.mean_ns);
+    Ok(is_slower.then(|| {
+        format!(
+            "flit fidelity disagrees: there {} is the fastest, with {} cycles",
+            theirs.algorithm,
+            mean_cycles(stage, theirs)
+        )
+    }))
 }
 
 /// With repetitions the time is the mean, and its spread is shown.

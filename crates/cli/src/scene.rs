@@ -178,6 +178,20 @@ impl<'a> Stage<'a> {
         self
     }
 
+    /// The same stage with every flit simulated; none if it is that already, or has no mesh.
+    pub fn in_flit_fidelity(&self) -> Option<Stage<'_>> {
+        self.fidelity()
+            .filter(|name| *name != Fidelity::Flit.name())?;
+        Some(Stage {
+            simulated: SimMachine::new(&self.chip).with_fidelity(Fidelity::Flit),
+            chip: self.chip.clone(),
+            ranks: self.ranks.clone(),
+            sizes: self.sizes.clone(),
+            algorithms: self.algorithms.clone(),
+            ..*self
+        })
+    }
+
     /// Runs of every schedule.
     pub fn repeat(&self) -> u32 {
         self.repeat

@@ -88,6 +88,7 @@ fn object(stage: &Stage<'_>, certified: &Certified, bytes: u64) -> Value {
         "worst_case_ns": certified.worst_case.map(|time| time.ns()),
         "rounds": certificate.rounds,
         "bound_rounds": certificate.bound_rounds,
+        "link_bound_rounds": certificate.link_bound_rounds,
         "messages": certificate.messages,
         "payload_bytes": certificate.payload_bytes,
         "redundant_bytes": certificate.redundant_bytes,

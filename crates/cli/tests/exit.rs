@@ -86,3 +86,20 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     assert_eq!(code(&output), 0);
 }
+
+/// Packets that do not block each other make another algorithm the fastest here.
+#[test]
+fn fidelities_that_disagree_about_the_winner_say_so() {
+    let run = |fidelity: &str| {
+        let arguments = "run alltoall --chip booksim-mesh --ranks 7 --bytes 1024 --fidelity";
+        let output = Command::new(env!("CARGO_BIN_EXE_corecast"))
+            .args(arguments.split_whitespace())
+            .arg(fidelity)
+            .output()
+            .expect("the binary runs");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let told = "flit fidelity disagrees: there contention-free is the fastest";
+    assert!(run("packet").contains(told), "{}", run("packet"));
+    assert!(!run("flit").contains("disagrees"));
+}

@@ -20,7 +20,9 @@ fn prove(grid: Grid, ranks: u32) -> (u32, u32) {
     );
     let (w, h) = (grid.width, grid.height);
     let links = (w * w / 4 * h).max(h * h / 4 * w);
-    (certificate.rounds, links.max(ranks - 1))
+    let bound = links.max(ranks - 1);
+    assert_eq!(certificate.link_bound_rounds, bound, "{case}");
+    (certificate.rounds, bound)
 }
 
 #[test]

@@ -48,8 +48,15 @@ pub struct LinkShare {
     pub messages: u32,
 }
 
-/// The most shared link of all rounds; the earliest and lowest of several.
-pub(super) fn busiest(schedule: &Schedule, routes: &dyn Routes) -> Option<LinkShare> {
+/// How a schedule uses the links.
+pub(super) struct LinkUse {
+    /// The most shared link of all rounds; the earliest and lowest of several.
+    pub busiest: Option<LinkShare>,
+    /// The most messages that one link, or one port of a rank, carries in all rounds together.
+    pub most_in_all: u32,
+}
+
+pub(super) fn uses(schedule: &Schedule, routes: &dyn Routes) -> LinkUse {
     // Message by message in order of rounds: a counter per link is enough then, however far the
     // messages go.
     let mut sends: Vec<(RoundIdx, Rank, u32)> = schedule
@@ -59,15 +66,23 @@ pub(super) fn busiest(schedule: &Schedule, routes: &dyn Routes) -> Option<LinkSh
     sends.sort_unstable();
     let mut counter = Counter::default();
     let mut best: Option<LinkShare> = None;
+    let mut ports = vec![[0_u32; 2]; schedule.ranks() as usize]; // out, in
     for of_round in sends.chunk_by(|a, b| a.0 == b.0) {
         for &(_, rank, index) in of_round {
             let index = index as usize;
             let mut visit = |link| counter.count(link);
             if let Some((_, multicast)) = schedule.multicast_of(rank, index) {
                 if multicast.sends().start == index {
+                    ports[rank.index()][0] += 1;
+                    multicast
+                        .tree
+                        .edges()
+                        .for_each(|(_, to)| ports[to.index()][1] += 1);
                     routes.visit_tree(&multicast.tree, &mut visit);
                 }
             } else if let Some(half) = schedule.steps(rank)[index].send_half() {
+                ports[rank.index()][0] += 1;
+                ports[half.to.index()][1] += 1;
                 routes.visit_links(rank, half.to, &mut visit);
             }
         }
@@ -81,13 +96,19 @@ pub(super) fn busiest(schedule: &Schedule, routes: &dyn Routes) -> Option<LinkSh
             });
         }
     }
-    best
+    let most_of_ports = ports.into_iter().flatten().max().unwrap_or(0);
+    let most_of_links = counter.totals.into_iter().max().unwrap_or(0);
+    LinkUse {
+        busiest: best,
+        most_in_all: most_of_links.max(most_of_ports),
+    }
 }
 
-/// How often each link is used in one round.
+/// How often each link is used in one round, and in all.
 #[derive(Default)]
 struct Counter {
     uses: Vec<u32>,
+    totals: Vec<u32>,
     /// Links used at least once.
     used: Vec<LinkId>,
 }
@@ -97,12 +118,15 @@ impl Counter {
     fn count(&mut self, link: LinkId) {
         let index = link.0 as usize;
         if index >= self.uses.len() {
-            self.uses.resize((index + 1).max(2 * self.uses.len()), 0);
+            let len = (index + 1).max(2 * self.uses.len());
+            self.uses.resize(len, 0);
+            self.totals.resize(len, 0);
         }
         if self.uses[index] == 0 {
             self.used.push(link);
         }
         self.uses[index] += 1;
+        self.totals[index] += 1;
     }
 
     /// The link used most, the lowest of several, and how often; then starts again.

@@ -72,6 +72,10 @@ pub struct Certificate {
     pub buffering: Buffering,
     /// The round and link shared by most messages; `None` if no link is used at all.
     pub busiest_link: Option<LinkShare>,
+    /// Fewest rounds in which these messages could be sent over these routes if no link and no
+    /// port of a rank carried two in one round: the most that one of them carries in all. For an
+    /// alltoall on a mesh it is the bound of the links across the middle.
+    pub link_bound_rounds: u32,
     /// Most bytes any rank holds beyond its own input and output: chunks passing through and the
     /// operand of a reduction.
     pub max_buffer_bytes: u64,
@@ -128,6 +132,7 @@ pub fn verify(schedule: &Schedule, routes: &dyn Routes) -> Certificate {
         violations: Vec::new(),
         buffering: Buffering::Deadlock,
         busiest_link: None,
+        link_bound_rounds: 0,
         max_buffer_bytes: 0,
         max_unread_bytes: None,
         has_flow_control: schedule.has_flow_control(),
@@ -147,7 +152,9 @@ pub fn verify(schedule: &Schedule, routes: &dyn Routes) -> Certificate {
         let outcome = execute::run(schedule, &matching, &mut found);
         certificate.buffering = outcome.buffering;
         certificate.redundant_bytes = outcome.redundant_bytes;
-        certificate.busiest_link = links::busiest(schedule, routes);
+        let uses = links::uses(schedule, routes);
+        certificate.busiest_link = uses.busiest;
+        certificate.link_bound_rounds = uses.most_in_all;
         certificate.max_buffer_bytes = buffers::max_bytes(schedule);
         certificate.max_unread_bytes = worst_queue(schedule, &|bytes| bytes);
         for (_, _, half) in schedule.sends() {
