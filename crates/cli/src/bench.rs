@@ -41,7 +41,7 @@ pub fn answer(what: &str) -> Result<Answer, Failure> {
     while begin.elapsed() < LENGTH {
         let report = machine.run(&Job::new(&schedule));
         events += report
-            .map_err(|error| Failure::run("binomial", &error))?
+            .map_err(|error| Failure::run(&schedule, &error))?
             .events;
         runs += 1;
     }
@@ -182,7 +182,7 @@ fn large() -> Result<Large, Failure> {
     let schedule =
         algorithm::build(algorithm, &request).map_err(|error| Failure::library(&error))?;
     let report = machine.run(&Job::new(&schedule));
-    let report = report.map_err(|error| Failure::run(name, &error))?;
+    let report = report.map_err(|error| Failure::run(&schedule, &error))?;
     let certificate = verify(&schedule, &chip.routes(ranks));
     if !report.delivered() || !certificate.is_correct() {
         return Err(Failure::check(

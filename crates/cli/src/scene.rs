@@ -382,7 +382,7 @@ impl<'a> Stage<'a> {
             &host
         };
         let outcome = machine.run(&job);
-        outcome.map_err(|error| Failure::run(schedule.algorithm(), &error))
+        outcome.map_err(|error| Failure::run(schedule, &error))
     }
 }
 
