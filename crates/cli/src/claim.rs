@@ -110,7 +110,7 @@ pub fn line(certificate: &Certificate, worst_cycles: Option<f64>) -> String {
     let links = if certificate.link_bound_rounds > certificate.bound_rounds
         && certificate.is_contention_free()
     {
-        format!(" (links allow {})", certificate.link_bound_rounds)
+        format!(" (link bound {})", certificate.link_bound_rounds)
     } else {
         String::new()
     };

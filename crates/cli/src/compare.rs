@@ -126,6 +126,7 @@ fn chart(stage: &Stage<'_>, series: BTreeMap<&'static str, Vec<(f64, f64)>>) -> 
         x_label: "size (bytes)".to_owned(),
         y_label: "makespan / lower bound".to_owned(),
         x_scale: Scale::Log2,
+        y_scale: Scale::Linear,
         marks: Vec::new(),
         series: series
             .into_iter()

@@ -296,6 +296,7 @@ fn chart(points: &[Point], saturation: Option<&Point>, chip: &str, pattern: &str
         x_label: "offered load (flits per core and cycle)".to_owned(),
         y_label: "packet latency (cycles)".to_owned(),
         x_scale: Scale::Linear,
+        y_scale: Scale::Linear,
         marks: saturation
             .map(|point| (point.offered, "saturation".to_owned()))
             .into_iter()

@@ -45,6 +45,7 @@ pub(crate) fn chung2011() -> Result<Vec<Figure>, PaperError> {
                 x_label: "broadcast size (bytes)".to_owned(),
                 y_label: "performance increase (%)".to_owned(),
                 x_scale: Scale::Log2,
+                y_scale: Scale::Linear,
                 marks: Vec::new(),
                 series,
             };
@@ -79,6 +80,7 @@ pub(crate) fn park2019() -> Result<Vec<Figure>, PaperError> {
             x_label: "broadcast size (bytes)".to_owned(),
             y_label: "speed-up of APOC over AP".to_owned(),
             x_scale: Scale::Log2,
+            y_scale: Scale::Linear,
             marks: Vec::new(),
             series,
         };

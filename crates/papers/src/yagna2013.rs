@@ -358,6 +358,7 @@ fn figures() -> Result<Vec<Figure>, PaperError> {
             x_label: "tasks".to_owned(),
             y_label: "time (us)".to_owned(),
             x_scale: Scale::Linear,
+            y_scale: Scale::Log10,
             marks: Vec::new(),
             series: lines,
         };

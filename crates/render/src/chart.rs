@@ -11,13 +11,25 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
 }
 
-/// How x is drawn.
+/// How an axis is drawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scale {
-    /// Base-2 logarithmic, for sizes; every x is positive. Ticks are at the points.
+    /// Base-2 logarithmic, for sizes; every value is positive. Ticks are at the points.
     Log2,
+    /// Base-10 logarithmic, for times far apart; every value is positive. Ticks are powers of ten.
+    Log10,
     /// Linear.
     Linear,
+}
+
+impl Scale {
+    fn of(self, value: f64) -> f64 {
+        match self {
+            Self::Log2 => value.log2(),
+            Self::Log10 => value.log10(),
+            Self::Linear => value,
+        }
+    }
 }
 
 /// Lines over an x axis. The title should state the message.
@@ -31,6 +43,8 @@ pub struct LineChart {
     pub y_label: String,
     /// How x is drawn.
     pub x_scale: Scale,
+    /// How y is drawn.
+    pub y_scale: Scale,
     /// The lines.
     pub series: Vec<Series>,
     /// Values of x to be marked by a vertical line, with a label each.
@@ -57,10 +71,7 @@ impl LineChart {
             .iter()
             .flat_map(|series| series.points.iter().copied())
             .collect();
-        let scaled = |x: f64| match self.x_scale {
-            Scale::Log2 => x.log2(),
-            Scale::Linear => x,
-        };
+        let scaled = |x: f64| self.x_scale.of(x);
         let marked = self.marks.iter().map(|mark| mark.0);
         let xs = points.iter().map(|point| point.0).chain(marked);
         let (mut x_low, x_high) = extent(xs.map(scaled));
@@ -68,13 +79,15 @@ impl LineChart {
             x_low = x_low.min(0.0);
         }
         let (y_min, y_max) = extent(points.iter().map(|point| point.1));
-        let y_ticks = ticks(y_min, y_max, 6.0);
-        let (y_low, y_high) = (
-            y_ticks[0],
-            y_ticks[y_ticks.len() - 1].max(y_ticks[0] + 1e-9),
-        );
+        let y_ticks = match self.y_scale {
+            Scale::Linear => ticks(y_min, y_max, 6.0),
+            Scale::Log2 | Scale::Log10 => powers_of_ten(y_min, y_max),
+        };
+        let on_y = |y: f64| self.y_scale.of(y);
+        let y_low = on_y(y_ticks[0]);
+        let y_high = on_y(y_ticks[y_ticks.len() - 1]).max(y_low + 1e-9);
         let x_of = |x: f64| LEFT + (scaled(x) - x_low) / (x_high - x_low) * (RIGHT - LEFT);
-        let y_of = |y: f64| BOTTOM - (y - y_low) / (y_high - y_low) * (BOTTOM - TOP);
+        let y_of = |y: f64| BOTTOM - (on_y(y) - y_low) / (y_high - y_low) * (BOTTOM - TOP);
         for &tick in &y_ticks {
             let y = y_of(tick);
             svg.line((LEFT, y), (RIGHT, y), "#dddddd", 1.0);
@@ -82,6 +95,7 @@ impl LineChart {
         }
         let mut x_ticks: Vec<f64> = match self.x_scale {
             Scale::Log2 => points.iter().map(|point| point.0).collect(),
+            Scale::Log10 => powers_of_ten(10_f64.powf(x_low), 10_f64.powf(x_high)),
             Scale::Linear => ticks(x_low, x_high, 8.0),
         };
         x_ticks.retain(|&tick| scaled(tick) <= x_high + 1e-9);
@@ -134,6 +148,15 @@ impl LineChart {
     }
 }
 
+/// The powers of ten around two positive values.
+fn powers_of_ten(low: f64, high: f64) -> Vec<f64> {
+    let (first, last) = (low.log10().floor(), high.log10().ceil());
+    let last = last.max(first + 1.0);
+    (first as i32..=last as i32)
+        .map(|power| 10_f64.powi(power))
+        .collect()
+}
+
 /// Smallest and largest value; a unit of room if all are equal, 0 to 1 if there is none.
 fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let bounds = values.fold(None, |bounds, value| {
@@ -161,6 +184,7 @@ mod tests {
             x_label: "x".into(),
             y_label: "y".into(),
             x_scale: Scale::Log2,
+            y_scale: Scale::Linear,
             marks: vec![],
             series: vec![Series {
                 name: "s".into(),
@@ -185,6 +209,27 @@ mod tests {
     }
 
     #[test]
+    fn values_far_apart_stand_on_powers_of_ten() {
+        let chart = LineChart {
+            title: "t".into(),
+            x_label: "x".into(),
+            y_label: "y".into(),
+            x_scale: Scale::Linear,
+            y_scale: Scale::Log10,
+            marks: vec![],
+            series: vec![Series {
+                name: "s".into(),
+                points: vec![(1.0, 3.0), (2.0, 2000.0)],
+            }],
+        };
+        let svg = chart.svg();
+        for label in [">1<", ">10<", ">100<", ">1000<", ">10000<"] {
+            assert!(svg.contains(label), "{label}: {svg}");
+        }
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+    }
+
+    #[test]
     fn charts_are_well_formed_and_finite() {
         let flat = Series {
             name: "a < b & c".into(),
@@ -200,6 +245,7 @@ mod tests {
                 x_label: "x".into(),
                 y_label: "y".into(),
                 x_scale: Scale::Linear,
+                y_scale: Scale::Linear,
                 marks: vec![(3.0, "m".into())],
                 series,
             };

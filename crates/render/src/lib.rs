@@ -11,6 +11,7 @@
 //!     x_label: "bytes".into(),
 //!     y_label: "cycles".into(),
 //!     x_scale: Scale::Log2,
+//!     y_scale: Scale::Linear,
 //!     marks: vec![],
 //!     series: vec![Series { name: "a".into(), points: vec![(1.0, 1.0), (2.0, 2.0)] }],
 //! };
