@@ -12,10 +12,10 @@ pub enum Fidelity {
     /// large meshes. Costs time per packet and hop.
     ///
     /// Equal to the cycle where nothing contends. Over all algorithms on up to 36 ranks of the
-    /// TilePro64 and of a mesh of BookSim2's routers 84 % of the makespans are equal, the mean
-    /// difference is 0.2 %, and the largest are -22 % (long messages that exchange partners across
-    /// the mesh at once: blocked worms hold links here that packets do not) and +5 %. A test
-    /// (`tests/fidelity.rs`) holds the bounds -23 % and +7 %.
+    /// TilePro64 and of a mesh of BookSim2's routers 85 % of the makespans are equal, the mean
+    /// difference is at most 0.2 %, and the largest are -16 % (allreduce by recursive doubling over
+    /// 5 ranks: blocked worms hold links here that packets do not) and +9 % (allgather by Bruck over
+    /// 23 ranks). A test (`tests/fidelity.rs`) holds the bounds -17 % and +9 %.
     Packet,
 }
 

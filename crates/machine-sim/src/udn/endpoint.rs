@@ -67,6 +67,8 @@ enum Until {
     Packet(Rank),
     /// This rank's word that it has received.
     Done(Rank),
+    /// A ready of the first rank or a packet of the second, whichever comes first.
+    ReadyOrPacket(Rank, Rank),
 }
 
 impl UdnEndpoint {
@@ -103,6 +105,9 @@ impl UdnEndpoint {
             Until::Ready(peer) => of(peer).is_some_and(|inbox| inbox.readies > 0),
             Until::Packet(peer) => of(peer).is_some_and(|inbox| !inbox.packets.is_empty()),
             Until::Done(peer) => of(peer).is_some_and(|inbox| inbox.dones > 0),
+            Until::ReadyOrPacket(to, from) => {
+                self.is_here(Until::Ready(to)) || self.is_here(Until::Packet(from))
+            }
         }
     }
 
@@ -126,7 +131,7 @@ impl UdnEndpoint {
             }
             let (peer, awaits) = match until {
                 Until::Ready(peer) | Until::Done(peer) => (peer, Await::Send),
-                Until::Packet(peer) => (peer, Await::Recv),
+                Until::Packet(peer) | Until::ReadyOrPacket(_, peer) => (peer, Await::Recv),
             };
             // Readies first: they are short, and let this core send.
             let fronts = [CONTROL, DATA].map(|queue| (queue, self.net.front(self.rank, queue)));
@@ -262,11 +267,16 @@ impl UdnEndpoint {
         }
     }
 
+    /// Whether a packet goes only after a ready.
+    fn waits_for_ready(&self, packet: Cut) -> bool {
+        let is_free = self.is_synchronous() && packet.words == 0;
+        self.has_flow_control && !is_free
+    }
+
     /// Sends one packet, waiting for its ready first.
     async fn send_packet(&mut self, to: Rank, packet: Cut, message: Option<Message>, posted: Time) {
         let is_synchronous = self.is_synchronous();
-        let is_free = is_synchronous && packet.words == 0;
-        if self.has_flow_control && !is_free {
+        if self.waits_for_ready(packet) {
             self.pump(Until::Ready(to)).await;
             self.inbox(to).readies -= 1;
             self.tidy_inbox(to);
@@ -456,30 +466,37 @@ impl Endpoint for UdnEndpoint {
         let bytes = message_bytes(&message);
         self.begin_send(bytes).await;
         self.send_ready(from).await;
-        let mut message = Some(message);
-        let mut received = None;
-        // Packet by packet, so that neither direction waits for the other to end.
-        for packet in self.packets(bytes) {
-            let content = message.take_if(|_| packet.is_last);
-            self.send_packet(to, packet, content, posted).await;
-            if received.is_none() {
+        let (mut message, mut received) = (Some(message), None);
+        let mut packets = self.packets(bytes).peekable();
+        // Neither direction waits for the other, whichever can go on first.
+        loop {
+            let next = packets.peek().copied();
+            let can_send = next.is_some_and(|packet| {
+                !self.waits_for_ready(packet) || self.is_here(Until::Ready(to))
+            });
+            if let Some(packet) = next.filter(|_| can_send) {
+                packets.next();
+                let content = message.take_if(|_| packet.is_last);
+                self.send_packet(to, packet, content, posted).await;
+            }
+            if received.is_none() && self.is_here(Until::Packet(from)) {
                 received = self.recv_packet(from).await.1;
                 if received.is_none() {
                     self.send_ready(from).await;
                 }
+            } else if !can_send {
+                match (next.is_some(), received.is_none()) {
+                    (true, true) => self.pump(Until::ReadyOrPacket(to, from)).await,
+                    (true, false) => self.pump(Until::Ready(to)).await,
+                    (false, true) => self.pump(Until::Packet(from)).await,
+                    (false, false) => break,
+                }
             }
         }
-        loop {
-            if let Some(message) = received {
-                self.end_recv(from, &message).await;
-                self.end_send(to, bytes).await;
-                return Ok(message);
-            }
-            received = self.recv_packet(from).await.1;
-            if received.is_none() {
-                self.send_ready(from).await;
-            }
-        }
+        let received = received.expect("the loop ends when it has come");
+        self.end_recv(from, &received).await;
+        self.end_send(to, bytes).await;
+        Ok(received)
     }
 
     async fn forward(

@@ -8,7 +8,9 @@ mod apoc_1bit;
 mod binary;
 mod binomial;
 mod chain;
+mod cube;
 mod distance_mst;
+mod dopl;
 mod linear;
 mod mst;
 mod pipelined;
@@ -35,6 +37,9 @@ pub(crate) const ALL: &[&dyn Algorithm] = &[
     &apoc::Apoc,
     &scoreboard::Scoreboard,
     &static_route::StaticRoute,
+    &cube::CUBE,
+    &cube::PUBLISHED,
+    &dopl::Dopl,
 ];
 
 #[cfg(test)]

@@ -87,9 +87,13 @@ fn spec(request: &Request) -> Spec {
 /// [`Request::check`] accepts.
 #[must_use]
 pub fn optimal_parts(request: &Request) -> u32 {
+    parts_behind(request, f64::from(request.ranks) - 2.0)
+}
+
+/// The same for any algorithm that takes `behind` rounds more than there are parts.
+pub(crate) fn parts_behind(request: &Request, behind: f64) -> u32 {
     let cost = request.tuning.link_cost;
     let (alpha, beta) = (cost.sync_cycles, cost.cycles_per_byte);
-    let behind = f64::from(request.ranks) - 2.0;
     let bytes = request.bytes as f64;
     let elements = request.bytes / u64::from(request.element_bytes);
     let parts_max = elements.clamp(1, CHUNKS_MAX / u64::from(request.ranks)) as u32;

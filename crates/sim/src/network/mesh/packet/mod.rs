@@ -23,7 +23,7 @@
 //! limit no stream, and nothing can deadlock. That would need the flits.
 //!
 //! How much this matters is measured: `corecast_machine_sim::Fidelity::Packet` has the numbers, at
-//! most 23 % for any collective of the test there.
+//! most 17 % for any collective of the test there.
 
 mod calendar;
 
