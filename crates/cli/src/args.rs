@@ -109,6 +109,11 @@ pub enum Verb {
         #[arg(long, value_name = "FILE", help_heading = "Output")]
         plot: Option<String>,
     },
+    /// How long a message takes between two cores: latency, bandwidth and what they imply
+    #[command(after_help = "Examples:
+  corecast pingpong --chip tilepro64 --to 1,7,63 --bytes 4..8K:x2 --plot pingpong.svg
+  corecast pingpong --machine host --to 1")]
+    Pingpong(Pingpong),
     /// Every published number of the papers beside ours
     Reproduce {
         /// chung2011, park2019 or yagna2013 [default: all]
@@ -131,6 +136,32 @@ pub enum Verb {
     },
     /// What is found on this computer and in this build
     Doctor,
+}
+
+/// Which messages between which cores.
+#[derive(Args)]
+pub struct Pingpong {
+    /// The name of a built-in chip, or a path to a chip file
+    #[arg(long, default_value = "park2019-bus")]
+    pub chip: String,
+    /// Change a value of the chip file, such as endpoint.ready=2 (repeatable)
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// sim, the chip in virtual time, or host, this computer's cores
+    #[arg(long, default_value = "sim")]
+    pub machine: String,
+    /// The core that begins
+    #[arg(long, value_name = "CORE", default_value_t = 0)]
+    pub from: u32,
+    /// The cores that answer, separated by commas [default: five from near to far]
+    #[arg(long, value_name = "CORES")]
+    pub to: Option<String>,
+    /// Sizes, such as 64, 8K, 4,64 or 1..1M:x2
+    #[arg(long, value_name = "SIZES", default_value = "4..8K:x2")]
+    pub bytes: String,
+    /// Draw an SVG: half a round trip against the size, a line per core
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub plot: Option<String>,
 }
 
 /// Which traffic on which mesh.

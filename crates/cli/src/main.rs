@@ -10,6 +10,7 @@ mod failure;
 mod list;
 mod output;
 mod picture;
+mod pingpong;
 mod progress;
 mod reproduce;
 mod run;
@@ -67,6 +68,7 @@ fn answer(verb: &Verb) -> Result<Answer, Failure> {
             plot,
         } => compare::answer(scene, repeat.runs, csv.as_deref(), plot.as_deref()),
         Verb::Reproduce { paper, plot } => reproduce::answer(paper.as_deref(), plot.as_deref()),
+        Verb::Pingpong(options) => pingpong::answer(options),
         Verb::Traffic(traffic) => traffic::answer(traffic),
         Verb::Bench { what } => bench::answer(what),
         Verb::Doctor => Ok(doctor::answer()),
