@@ -16,6 +16,8 @@ use crate::{picture, progress, run, style};
 
 /// Round trips on the host, of which the shortest counts.
 const HOST_TIMES: u32 = 100;
+/// From which ratio on times are drawn on powers of ten.
+const FAR_APART: f64 = 20.0;
 /// Targets if none are given.
 const TARGETS: usize = 5;
 
@@ -252,6 +254,7 @@ fn chart(points: &[Point], targets: &[u32], title: &str) -> LineChart {
         let hops = hops.and_then(|point| point.hops);
         Series {
             name: match hops {
+                Some(1) => format!("to core {to}, 1 hop"),
                 Some(hops) => format!("to core {to}, {hops} hops"),
                 None => format!("to core {to}"),
             },
@@ -268,7 +271,7 @@ fn chart(points: &[Point], targets: &[u32], title: &str) -> LineChart {
         x_label: "size (bytes)".to_owned(),
         y_label: "half a round trip (ns)".to_owned(),
         x_scale: Scale::Log2,
-        y_scale: if smallest > 0.0 {
+        y_scale: if smallest > 0.0 && largest > FAR_APART * smallest {
             Scale::Log10
         } else {
             Scale::Linear

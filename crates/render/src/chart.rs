@@ -53,7 +53,7 @@ pub struct LineChart {
 
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 440.0;
-const LEFT: f64 = 70.0;
+const LEFT: f64 = 84.0;
 const RIGHT: f64 = 570.0;
 const TOP: f64 = 50.0;
 const BOTTOM: f64 = 370.0;
