@@ -136,12 +136,12 @@ impl LineChart {
                 .iter()
                 .map(|&(x, y)| (x_of(x), y_of(y)))
                 .collect();
-            let is_dashed = index >= PALETTE.len();
-            svg.polyline(&line, colour, is_dashed);
+            let style = index / PALETTE.len();
+            svg.polyline(&line, colour, style);
             line.iter().for_each(|&(x, y)| svg.dot(x, y, colour));
             let y = TOP + 14.0 + 22.0 * index as f64;
             let sample = [(RIGHT + 14.0, y - 4.0), (RIGHT + 38.0, y - 4.0)];
-            svg.polyline(&sample, colour, is_dashed);
+            svg.polyline(&sample, colour, style);
             svg.text(RIGHT + 44.0, y, 12, Anchor::Start, &series.name);
         }
         svg.finish()

@@ -68,11 +68,13 @@ impl Svg {
         ));
     }
 
-    pub(crate) fn polyline(&mut self, points: &[(f64, f64)], colour: &str, is_dashed: bool) {
-        let dashes = if is_dashed {
-            " stroke-dasharray=\"6 4\""
-        } else {
-            ""
+    /// `style` 0 is solid; the next ones are dashed differently.
+    pub(crate) fn polyline(&mut self, points: &[(f64, f64)], colour: &str, style: usize) {
+        let dashes = match style {
+            0 => "",
+            1 => " stroke-dasharray=\"6 4\"",
+            2 => " stroke-dasharray=\"2 3\"",
+            _ => " stroke-dasharray=\"10 3 2 3\"",
         };
         let points: Vec<String> = points
             .iter()
