@@ -10,6 +10,7 @@
 
 mod fold;
 mod halving;
+mod hop_rounds;
 mod kary;
 mod ring;
 mod slots;
@@ -17,6 +18,7 @@ mod tree;
 
 pub use fold::Fold;
 pub use halving::{halve, join};
+pub use hop_rounds::hop_round_slots;
 pub use kary::KaryTree;
 pub use ring::ring_pass;
 pub use slots::{SLOT_RANKS_MAX, Slots, contention_free_slots};

@@ -17,12 +17,12 @@
 //! contention on any network that has none where a mesh has none.
 //! Source: Yagna and Mueller 2013, section 3.1 (direct, left and right rounds); the pairing is ours.
 
-use super::pair_list;
+use super::by_slots;
 use crate::algorithm::{Algorithm, Cost, Unsupported};
-use crate::collective::{Collective, Spec, Split};
+use crate::collective::Collective;
 use crate::pattern::{SLOT_RANKS_MAX, contention_free_slots};
 use crate::request::Request;
-use crate::schedule::{Arrival, Schedule, ScheduleBuilder};
+use crate::schedule::Schedule;
 
 /// For alltoall and alltoallv, which differ in block sizes alone.
 pub(crate) struct ContentionFree(pub Collective);
@@ -75,15 +75,7 @@ impl Algorithm for ContentionFree {
     }
 
     fn schedule(&self, request: &Request) -> Schedule {
-        let mut builder = ScheduleBuilder::new(self.name(), Spec::new(request, Split::Even(1)));
         let found = contention_free_slots(&request.grid_or_square(), request.ranks);
-        for (slot, pairs) in (0..).zip(&found.slots) {
-            let messages: Vec<_> = pairs
-                .iter()
-                .map(|&(from, to)| (from, to, pair_list(&mut builder, from, to)))
-                .collect();
-            builder.exchange_round(slot, Arrival::Store, messages);
-        }
-        builder.finish()
+        by_slots(self.name(), request, &found)
     }
 }

@@ -3,7 +3,8 @@
 //! The algorithms are those of [`super::alltoall`]: they move named blocks and never look at sizes.
 
 use super::alltoall::{
-    bruck::Bruck, contention_free::ContentionFree, linear::Linear, pairwise::Pairwise,
+    bruck::Bruck, contention_free::ContentionFree, hop_rounds::HopRounds, linear::Linear,
+    pairwise::Pairwise,
 };
 use crate::algorithm::Algorithm;
 use crate::collective::Collective;
@@ -14,4 +15,5 @@ pub(crate) const ALL: &[&dyn Algorithm] = &[
     &Pairwise(Collective::Alltoallv),
     &Bruck(Collective::Alltoallv),
     &ContentionFree(Collective::Alltoallv),
+    &HopRounds(Collective::Alltoallv),
 ];
