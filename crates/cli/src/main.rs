@@ -7,6 +7,7 @@ mod compare;
 mod doctor;
 mod explain;
 mod failure;
+mod input;
 mod list;
 mod output;
 mod picture;

@@ -9,6 +9,7 @@ use corecast_machine::{Background, Ongoing, Skew, Time};
 
 use crate::args::Scene;
 use crate::failure::Failure;
+use crate::input;
 use crate::scene::TOTAL_BYTES_MAX;
 
 /// Latest arrival; beyond it cycles might not fit into picoseconds.
@@ -66,11 +67,7 @@ fn read(path: &str, ranks: u32, time: impl Fn(u64) -> Time) -> Result<Vec<Time>,
     let help = "one number of cycles per line, for rank 0, 1, ...; `#` begins a comment";
     let unreadable =
         |why: String| Failure::input(format!("--skew: cannot read `{path}`: {why}")).help(help);
-    let length = std::fs::metadata(path).map_err(|error| unreadable(error.to_string()))?;
-    if length.len() > FILE_BYTES_MAX {
-        return Err(unreadable("it is longer than 64 MiB".to_owned()));
-    }
-    let text = std::fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
+    let text = input::text_file(path, FILE_BYTES_MAX).map_err(unreadable)?;
     let mut late = Vec::new();
     for (line, number) in text.lines().zip(1..) {
         let word = line.split('#').next().unwrap_or_default().trim();

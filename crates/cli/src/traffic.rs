@@ -1,7 +1,5 @@
 //! `traffic`: what a mesh does under synthetic traffic.
 
-use std::path::Path;
-
 use corecast_chip::System;
 use corecast_core::Side;
 use corecast_machine::LinkUse;
@@ -17,7 +15,7 @@ use serde_json::{Value, json};
 use crate::args::Traffic;
 use crate::failure::Failure;
 use crate::output::{Answer, table};
-use crate::{picture, progress, scene, style};
+use crate::{input, picture, progress, scene, style};
 
 /// Most bytes of a trace file.
 const TRACE_BYTES_MAX: u64 = 1 << 28;
@@ -449,13 +447,7 @@ fn read(path: &str) -> Result<String, Failure> {
         Failure::input(format!("cannot read `{path}`: {why}"))
             .help("give the path of a text file with lines `cycle src dst flits`")
     };
-    let bytes = std::fs::metadata(Path::new(path))
-        .map_err(|error| refuse(error.to_string()))?
-        .len();
-    if bytes > TRACE_BYTES_MAX {
-        return Err(refuse("it is larger than 256 MiB".to_owned()));
-    }
-    std::fs::read_to_string(path).map_err(|error| refuse(error.to_string()))
+    input::text_file(path, TRACE_BYTES_MAX).map_err(refuse)
 }
 
 #[cfg(test)]
