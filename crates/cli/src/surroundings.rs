@@ -115,10 +115,12 @@ pub fn background(scene: &Scene, chip: &Chip, seed: u64) -> Result<Option<Backgr
             .help("leave it out, or use --machine sim"));
     }
     if udn.queues < 3 {
-        return Err(refuse(&format!(
-            "{} has two queues per core, for data and flow control; other traffic needs a third",
-            chip.name
-        )));
+        let name = &chip.name;
+        return Err(Failure::input(format!(
+            "--background: {name} has two queues per core, for data and flow control, and other \
+             traffic needs a third"
+        ))
+        .help("--set endpoint.queues=3 adds one"));
     }
     let (rate, flits) = text.split_once(':').unwrap_or((text, "4"));
     let rate = f64::from_str(rate).ok().filter(|r| (0.0..=1.0).contains(r));

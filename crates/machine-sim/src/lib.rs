@@ -174,6 +174,12 @@ impl Programs for SimMachine {
                 fabric.assert_conservation();
                 Ok(run)
             }
+            System::Mesh { udn, .. } if options.background.is_some() && udn.queues < 3 => {
+                Err(RunError::Unsupported {
+                    machine: "a chip with two queues per core",
+                    what: "a third one for background traffic",
+                })
+            }
             System::Mesh { mesh, udn } => {
                 let net = Net::new(mesh, udn, self.fidelity, kernel, ranks, options);
                 let net = Rc::new(net);

@@ -105,11 +105,12 @@ pub(crate) struct Net {
     pub(super) busy_until: Vec<Time>,
     /// The second network, if the chip has one.
     pub(super) static_net: Option<StaticNet>,
+    /// Where the ranks sit, and the whole mesh.
     pub(super) grid: Grid,
     pub(super) grid_of_mesh: Grid,
     period: Time,
     flit_interval: u32,
-    /// Core of every rank, and rank of every core in use.
+    /// Core of every rank, ascending.
     core_of: Vec<u32>,
     pub(super) mesh: RefCell<Network>,
     /// Labels of the packets under way, and places among them that are free.

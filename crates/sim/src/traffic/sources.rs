@@ -33,9 +33,13 @@ pub struct Background {
 }
 
 impl Background {
-    /// `rate` flits per core and cycle, 0 to 1, in packets of `flits` flits, at least 1.
+    /// `rate` flits per core and cycle, in packets of `flits` flits.
+    ///
+    /// # Panics
+    /// If the rate is not 0 to 1, or a packet has no flit.
     #[must_use]
     pub fn new(spec: &MeshSpec, rate: f64, flits: u32, seed: u64) -> Self {
+        assert!((0.0..=1.0).contains(&rate) && flits > 0, "{rate}, {flits}");
         Self {
             spec: *spec,
             sources: Sources::new(spec.cores(), rate, flits, seed),
