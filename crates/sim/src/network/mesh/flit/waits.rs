@@ -53,6 +53,7 @@ impl FlitMesh {
     }
 
     /// `channel` asks for `output` from now on.
+    #[inline]
     pub(super) fn note_request(&mut self, channel: u32, output: u32) {
         if let Some(waits) = &mut self.waits {
             waits.asking[channel as usize] = (self.now, waits.holders[output as usize]);
@@ -60,10 +61,14 @@ impl FlitMesh {
     }
 
     /// `channel` is given `output`; those that go on asking wait for its packet from now on.
+    #[inline]
     pub(super) fn note_grant(&mut self, channel: u32, output: u32) {
-        let Some(mut waits) = self.waits.take() else {
-            return;
-        };
+        if let Some(waits) = self.waits.take() {
+            self.note_grant_in(waits, channel, output);
+        }
+    }
+
+    fn note_grant_in(&mut self, mut waits: Box<Waits>, channel: u32, output: u32) {
         let holder = self.first_packet(channel);
         let base = output / self.ports * self.inputs;
         self.end_wait(&mut waits, channel, output);
@@ -77,11 +82,15 @@ impl FlitMesh {
 
     /// The tail of packet `ahead` has left `channel` for `output`; the head behind it, which came at
     /// `arrival`, could not be routed before `until`.
+    #[inline]
     pub(super) fn note_behind(&mut self, channel: u32, output: u32, ahead: u32, times: [u64; 2]) {
-        let [from, until] = times;
-        if self.waits.is_none() || from >= until {
-            return;
+        if self.waits.is_some() && times[0] < times[1] {
+            self.note_behind_in(channel, output, ahead, times);
         }
+    }
+
+    fn note_behind_in(&mut self, channel: u32, output: u32, ahead: u32, times: [u64; 2]) {
+        let [from, until] = times;
         let (packet, holder) = (
             self.first_packet(channel),
             self.packets[ahead as usize].packet,
