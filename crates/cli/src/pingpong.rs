@@ -34,18 +34,20 @@ impl Program for Game {
     type Output = Time;
 
     async fn run<E: Endpoint>(&self, endpoint: &mut E) -> Result<Time, RunError> {
-        let ball: Payload = vec![0; self.bytes as usize].into();
         let mut shortest = Time::MAX;
-        for _ in 0..self.times {
-            let start = endpoint.now();
-            if endpoint.rank() == self.from {
+        if endpoint.rank() == self.from {
+            let ball: Payload = vec![0; self.bytes as usize].into();
+            for _ in 0..self.times {
+                let start = endpoint.now();
                 endpoint.send(self.to, vec![ball.clone()]).await?;
                 endpoint.recv(self.to).await?;
-            } else if endpoint.rank() == self.to {
+                shortest = shortest.min(endpoint.now() - start);
+            }
+        } else if endpoint.rank() == self.to {
+            for _ in 0..self.times {
                 let ball = endpoint.recv(self.from).await?;
                 endpoint.send(self.from, ball).await?;
             }
-            shortest = shortest.min(endpoint.now() - start);
         }
         Ok(shortest)
     }

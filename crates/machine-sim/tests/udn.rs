@@ -1,8 +1,11 @@
 //! The message layer over a mesh: its costs, its flow control, and what happens without it.
 
 use corecast_chip::{Chip, find_changed};
-use corecast_core::{Collective, FlowControl, Request, Schedule, algorithm};
-use corecast_machine::{Background, Job, Machine, Report, RunError, RunOptions};
+use corecast_core::{Collective, FlowControl, Rank, Request, Schedule, algorithm};
+use corecast_machine::{
+    Background, Endpoint, Job, Machine, Program, Programs, Report, RunError, RunOptions,
+    message_bytes,
+};
 use corecast_machine_sim::SimMachine;
 
 fn chip(changes: &[(&str, &str)]) -> Chip {
@@ -334,4 +337,35 @@ fn background_traffic_delays_messages_and_leaves_nothing_behind() {
     assert!(alone.ns() < some && some < much, "{alone:?} {some} {much}");
     assert_eq!(run(0.1, 3).first_difference(&run(0.1, 3)), None);
     assert_ne!(run(0.1, 3).trace_hash, run(0.1, 4).trace_hash);
+}
+
+/// Rank 0 sends messages with and without payload to rank 1, and gets them back in order.
+struct Echo;
+
+impl Program for Echo {
+    type Output = Vec<u64>;
+
+    async fn run<E: Endpoint>(&self, endpoint: &mut E) -> Result<Vec<u64>, RunError> {
+        let mut lengths = Vec::new();
+        for bytes in [0, 4, 0, 0, 700, 4, 0] {
+            if endpoint.rank() == Rank(0) {
+                endpoint.send(Rank(1), vec![vec![7; bytes].into()]).await?;
+                lengths.push(message_bytes(&endpoint.recv(Rank(1)).await?));
+            } else {
+                let message = endpoint.recv(Rank(0)).await?;
+                endpoint.send(Rank(0), message).await?;
+            }
+        }
+        Ok(lengths)
+    }
+}
+
+#[test]
+fn programs_mix_messages_with_and_without_payload() {
+    for chip in ["tilepro64", "tilepro64-operampi"] {
+        let machine = SimMachine::new(&corecast_chip::find(chip).expect("built in"));
+        let run = machine.run_programs(2, &Echo, &RunOptions::default());
+        let run = run.expect("runs, and leaves no word behind");
+        assert_eq!(run.outputs[0], [0, 4, 0, 0, 700, 4, 0], "{chip}");
+    }
 }

@@ -23,13 +23,16 @@ struct Inbox {
     packets: VecDeque<Packet>,
     /// Readies: packets that this core may send.
     readies: u32,
+    /// Readies still to come for packets that did not wait for theirs.
+    spare_readies: u32,
     /// Messages of this core that the rank has received, since this core last asked.
     dones: u32,
 }
 
 impl Inbox {
     fn is_empty(&self) -> bool {
-        self.readies == 0 && self.dones == 0 && self.packets.is_empty()
+        let controls = self.readies + self.spare_readies + self.dones;
+        controls == 0 && self.packets.is_empty()
     }
 }
 
@@ -45,8 +48,6 @@ pub(crate) struct UdnEndpoint {
     /// in one of them.
     near: (Rank, Inbox),
     far: BTreeMap<Rank, Inbox>,
-    /// Which steps of the schedule receive a message without payload, if that matters.
-    empty: Vec<bool>,
 }
 
 /// One packet's share of a message.
@@ -69,6 +70,8 @@ enum Until {
     Done(Rank),
     /// A ready of the first rank or a packet of the second, whichever comes first.
     ReadyOrPacket(Rank, Rank),
+    /// All readies of this rank that nobody waits for.
+    Settled(Rank),
 }
 
 impl UdnEndpoint {
@@ -81,7 +84,6 @@ impl UdnEndpoint {
             has_flow_control: true,
             near: (rank, Inbox::default()),
             far: BTreeMap::new(),
-            empty: Vec::new(),
         }
     }
 
@@ -105,10 +107,19 @@ impl UdnEndpoint {
             Until::Ready(peer) => of(peer).is_some_and(|inbox| inbox.readies > 0),
             Until::Packet(peer) => of(peer).is_some_and(|inbox| !inbox.packets.is_empty()),
             Until::Done(peer) => of(peer).is_some_and(|inbox| inbox.dones > 0),
+            Until::Settled(peer) => of(peer).is_none_or(|inbox| inbox.spare_readies == 0),
             Until::ReadyOrPacket(to, from) => {
                 self.is_here(Until::Ready(to)) || self.is_here(Until::Packet(from))
             }
         }
+    }
+
+    /// A rank that has not sent all readies that nobody waits for.
+    fn owing(&self) -> Option<Rank> {
+        let near = std::iter::once((&self.near.0, &self.near.1));
+        let mut all = near.chain(&self.far);
+        let (peer, _) = all.find(|(_, inbox)| inbox.spare_readies > 0)?;
+        Some(*peer)
     }
 
     /// Forgets a rank of which nothing is left: a root hears from many, one after the other.
@@ -130,7 +141,9 @@ impl UdnEndpoint {
                 return;
             }
             let (peer, awaits) = match until {
-                Until::Ready(peer) | Until::Done(peer) => (peer, Await::Send),
+                Until::Ready(peer) | Until::Done(peer) | Until::Settled(peer) => {
+                    (peer, Await::Send)
+                }
                 Until::Packet(peer) | Until::ReadyOrPacket(_, peer) => (peer, Await::Recv),
             };
             // Readies first: they are short, and let this core send.
@@ -173,7 +186,11 @@ impl UdnEndpoint {
         let now = net.kernel.now();
         match label.kind {
             Kind::Ready => {
-                self.inbox(label.from).readies += 1;
+                let inbox = self.inbox(label.from);
+                match inbox.spare_readies {
+                    0 => inbox.readies += 1,
+                    _ => inbox.spare_readies -= 1,
+                }
                 return;
             }
             Kind::Done => {
@@ -196,19 +213,17 @@ impl UdnEndpoint {
         self.inbox(label.from).packets.push_back(packet);
     }
 
-    /// Tells `peer` that it may send a packet.
-    async fn send_ready(&mut self, peer: Rank) {
-        let is_free = self.is_synchronous() && self.expects_nothing();
-        if self.has_flow_control && !is_free {
-            let now = self.net.kernel.now();
-            let label = self.label(Kind::Ready, 0, None, now);
-            self.inject(peer, CONTROL, label).await;
-        }
+    /// Sends a packet without payload.
+    async fn send_control(&mut self, to: Rank, kind: Kind) {
+        let label = self.label(kind, 0, None, self.net.kernel.now());
+        self.inject(to, CONTROL, label).await;
     }
 
-    /// Whether the message of this step has no payload.
-    fn expects_nothing(&self) -> bool {
-        self.empty.get(self.step).copied().unwrap_or(false)
+    /// Tells `peer` that it may send a packet.
+    async fn send_ready(&mut self, peer: Rank) {
+        if self.has_flow_control {
+            self.send_control(peer, Kind::Ready).await;
+        }
     }
 
     /// Whether a sender waits until its message has been received.
@@ -280,6 +295,13 @@ impl UdnEndpoint {
             self.pump(Until::Ready(to)).await;
             self.inbox(to).readies -= 1;
             self.tidy_inbox(to);
+        } else if self.has_flow_control {
+            let inbox = self.inbox(to);
+            match inbox.readies {
+                0 => inbox.spare_readies += 1,
+                _ => inbox.readies -= 1,
+            }
+            self.tidy_inbox(to);
         }
         if is_synchronous && packet.is_first {
             let software = self.net.costs.send(packet.words);
@@ -312,9 +334,7 @@ impl UdnEndpoint {
         let software = self.net.costs.recv(bytes);
         self.spend(software, Cause::Handshake).await;
         if self.is_synchronous() && bytes > 0 {
-            let now = self.net.kernel.now();
-            let label = self.label(Kind::Done, 0, None, now);
-            self.inject(from, CONTROL, label).await;
+            self.send_control(from, Kind::Done).await;
         }
     }
 }
@@ -345,14 +365,6 @@ impl Endpoint for UdnEndpoint {
         if !self.has_flow_control {
             // Packets need not fit into a queue: nobody promises to drain one at a time.
             self.packet_words = costs.packet_words_max;
-        }
-        if self.is_synchronous() {
-            let is_empty = |step: &Step| {
-                let half = step.recv_half();
-                half.is_some_and(|half| schedule.message_bytes(half.chunks) == 0)
-            };
-            let steps = schedule.steps(self.rank).iter();
-            self.empty = steps.map(is_empty).collect();
         }
         if let Some(bytes) = schedule.piece_bytes() {
             // Packets are the pieces in which data are forwarded.
@@ -385,12 +397,13 @@ impl Endpoint for UdnEndpoint {
     }
 
     async fn recv(&mut self, from: Rank) -> Result<Message, RunError> {
+        self.send_ready(from).await;
         loop {
-            self.send_ready(from).await;
             if let (_, Some(message)) = self.recv_packet(from).await {
                 self.end_recv(from, &message).await;
                 return Ok(message);
             }
+            self.send_ready(from).await;
         }
     }
 
@@ -507,8 +520,8 @@ impl Endpoint for UdnEndpoint {
     ) -> Result<Message, RunError> {
         let posted = self.now();
         let (mut is_first, mut sent_words) = (true, 0);
+        self.send_ready(from).await;
         loop {
-            self.send_ready(from).await;
             let (words, message) = self.recv_packet(from).await;
             if is_first {
                 self.begin_send(words).await;
@@ -527,6 +540,7 @@ impl Endpoint for UdnEndpoint {
                 self.end_send(to, sent_words).await;
                 return Ok(message);
             }
+            self.send_ready(from).await;
         }
     }
 
@@ -538,6 +552,11 @@ impl Endpoint for UdnEndpoint {
     }
 
     async fn finish(&mut self) -> Result<(), RunError> {
+        // Readies that nobody waited for are read all the same.
+        while let Some(peer) = self.owing() {
+            self.pump(Until::Settled(peer)).await;
+            self.tidy_inbox(peer);
+        }
         Ok(())
     }
 }

@@ -17,8 +17,8 @@
 //!   mesh and stop for ever: the run then ends as a deadlock.
 //!
 //! * Where senders are synchronous (a chip's choice, for ordinary MPI layers), the software of a send
-//!   begins with the ready and ends when the receiver has said that its own has ended; messages
-//!   without payload go at once. Exchanges do both directions at once.
+//!   begins with the ready and ends when the receiver has said that its own has ended. Messages
+//!   without payload go at once; their readies are read when they come, at the latest at the end.
 //!
 //! Models software as costs per call, rank, message and word, network and queues word by word; with
 //! [`crate::Fidelity::Packet`] network and queues packet by packet: a core that has begun to read a
