@@ -214,8 +214,8 @@ pub struct Traffic {
 #[derive(Args)]
 #[command(next_help_heading = "Surroundings")]
 pub struct Repeat {
-    /// Run every case so often, with seeds one after the other, and show mean, variance, p99 and
-    /// maximum
+    /// Run every case so often, with seeds one after the other, and show mean, standard deviation,
+    /// p99 and maximum
     #[arg(long = "repeat", value_name = "RUNS", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub runs: u32,
 }

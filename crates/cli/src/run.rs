@@ -139,7 +139,10 @@ pub fn answer(scene: &Scene, repeat: u32, pictures: &Pictures) -> Result<Answer,
             format!("{chip}; no schedule beats {bound} cycles")
         } else {
             let cores = doctor::cores();
-            format!("{cores} cores of this computer (host), one run each")
+            match stage.repeat() {
+                1 => format!("{cores} cores of this computer (host), one run each"),
+                runs => format!("{cores} cores of this computer (host), {runs} runs each"),
+            }
         };
         text += &format!("{} on {place}\n", style::heading(&what));
         if stage.is_auto {

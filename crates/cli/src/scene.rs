@@ -14,7 +14,8 @@ use rayon::prelude::*;
 
 use crate::args::Scene;
 use crate::failure::Failure;
-use crate::{progress, surroundings};
+use crate::progress;
+use crate::surroundings::Surroundings;
 
 /// Most bytes all blocks of one run may have together.
 pub const TOTAL_BYTES_MAX: u64 = 1 << 30;
@@ -47,12 +48,14 @@ pub struct Runs {
 }
 
 /// Options that are known to make sense together.
+#[derive(Clone)]
 pub struct Stage<'a> {
     scene: &'a Scene,
     /// The chip.
     pub chip: Chip,
     /// The chip as a machine; it also completes requests with status and costs.
     simulated: SimMachine,
+    surroundings: Surroundings,
     machine: &'a str,
     /// The collective.
     pub collective: Collective,
@@ -134,6 +137,9 @@ impl<'a> Stage<'a> {
             None => vec![chip.cores_max().min(8)],
             Some(text) => rank_counts(text, &chip)?,
         };
+        let time = |cycles| Time::from_ps(chip.reference_clock().to_ps(cycles));
+        let fewest = ranks.iter().copied().min().unwrap_or(1);
+        let surroundings = Surroundings::new(scene, &chip, fewest, time)?;
         let words = scene.algorithm.as_deref().unwrap_or(algorithm_default);
         let algorithms = match words {
             "all" | "auto" => algorithm::of(collective).collect(),
@@ -150,6 +156,7 @@ impl<'a> Stage<'a> {
         let op = ReduceOp::ALL.into_iter().find(|op| op.name() == scene.op);
         let stage = Self {
             simulated,
+            surroundings,
             machine: &scene.machine,
             chip,
             collective,
@@ -164,7 +171,6 @@ impl<'a> Stage<'a> {
             repeat: 1,
         };
         for &ranks in &stage.ranks {
-            stage.options(ranks, scene.seed)?;
             for &bytes in &stage.sizes {
                 stage.request(ranks, bytes)?;
             }
@@ -179,16 +185,12 @@ impl<'a> Stage<'a> {
     }
 
     /// The same stage with every flit simulated; none if it is that already, or has no mesh.
-    pub fn in_flit_fidelity(&self) -> Option<Stage<'_>> {
-        self.fidelity()
-            .filter(|name| *name != Fidelity::Flit.name())?;
-        Some(Stage {
-            simulated: SimMachine::new(&self.chip).with_fidelity(Fidelity::Flit),
-            chip: self.chip.clone(),
-            ranks: self.ranks.clone(),
-            sizes: self.sizes.clone(),
-            algorithms: self.algorithms.clone(),
-            ..*self
+    pub fn in_flit_fidelity(&self) -> Option<Self> {
+        let is_packet = self.simulated.fidelity() == Some(Fidelity::Packet);
+        let simulated = self.simulated.clone().with_fidelity(Fidelity::Flit);
+        (is_packet && self.is_simulated()).then(|| Self {
+            simulated,
+            ..self.clone()
         })
     }
 
@@ -237,22 +239,14 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// The surroundings of a run with this seed.
-    pub fn options(&self, ranks: u32, seed: u64) -> Result<RunOptions, Failure> {
-        let ongoing = self.scene.ongoing.iter();
-        let ongoing = ongoing.map(|text| surroundings::ongoing(text, ranks));
+    /// The surroundings and limits of a run with this seed.
+    fn options(&self, ranks: u32, seed: u64) -> RunOptions {
         let mut limits = Limits::default();
         limits.events = self.scene.limit_events.unwrap_or(limits.events);
         if let Some(ns) = self.scene.limit_ns {
             limits.time = Time::from_ps(ns.saturating_mul(1000));
         }
-        let time = |cycles| Time::from_ps(self.chip.reference_clock().to_ps(cycles));
-        Ok(RunOptions {
-            limits,
-            ongoing: ongoing.collect::<Result<_, _>>()?,
-            late: surroundings::late(&self.scene.skew, ranks, seed, time)?,
-            background: surroundings::background(self.scene, &self.chip, seed)?,
-        })
+        self.surroundings.options(ranks, seed, limits)
     }
 
     /// The request as the chip would hear it.
@@ -307,7 +301,7 @@ impl<'a> Stage<'a> {
         })?;
         let request = self
             .simulated
-            .request(request, &self.options(ranks, scene.seed)?);
+            .request(request, &self.options(ranks, scene.seed));
         request.check().map_err(|error| Failure::library(&error))?;
         Ok(request)
     }
@@ -339,7 +333,7 @@ impl<'a> Stage<'a> {
     pub fn certify(&self, schedule: &Schedule) -> Certified {
         let certificate = verify(schedule, &self.chip.routes(schedule.ranks()));
         let worst_case = self.simulated.worst_case(schedule, &certificate);
-        let is_alone = self.scene.background.is_none() && self.scene.ongoing.is_empty();
+        let is_alone = self.surroundings.is_quiet();
         Certified {
             worst_case: worst_case.filter(|_| self.is_simulated() && is_alone),
             certificate,
@@ -350,20 +344,24 @@ impl<'a> Stage<'a> {
     ///
     /// Returns the first report, the makespans of all runs, and whether all of them delivered.
     pub fn run(&self, schedule: &Schedule) -> Result<Runs, Failure> {
-        let seeds = (0..u64::from(self.repeat)).map(|run| self.scene.seed.wrapping_add(run));
-        let run = |seed| self.run_seed(schedule, seed);
-        let reports: Vec<Result<Report, Failure>> = if self.is_simulated() {
+        let seeds = (1..u64::from(self.repeat)).map(|run| self.scene.seed.wrapping_add(run));
+        let first = self.run_seed(schedule, self.scene.seed)?;
+        // Of the others only this is kept: there may be a million of them.
+        let shown = |report: &Report| (report.makespan, report.delivered());
+        let run = |seed| self.run_seed(schedule, seed).map(|report| shown(&report));
+        let others: Result<Vec<(Time, bool)>, Failure> = if self.is_simulated() {
             let seeds: Vec<u64> = seeds.collect();
             seeds.into_par_iter().map(run).collect()
         } else {
             seeds.map(run).collect() // side by side they would disturb each other
         };
-        let reports: Vec<Report> = reports.into_iter().collect::<Result<_, _>>()?;
-        let times: Vec<Time> = reports.iter().map(|report| report.makespan).collect();
+        let mut all = vec![shown(&first)];
+        all.extend(others?);
+        let times: Vec<Time> = all.iter().map(|&(makespan, _)| makespan).collect();
         Ok(Runs {
             spread: Spread::of(&times).expect("at least one run"),
-            delivered: reports.iter().all(Report::delivered),
-            first: reports.into_iter().next().expect("at least one run"),
+            delivered: all.iter().all(|&(_, delivered)| delivered),
+            first,
         })
     }
 
@@ -372,7 +370,7 @@ impl<'a> Stage<'a> {
             op: self.op,
             element: self.element,
             seed,
-            options: self.options(schedule.ranks(), seed)?,
+            options: self.options(schedule.ranks(), seed),
             ..Job::new(schedule)
         };
         let host = HostMachine;

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use corecast::size;
 use corecast_chip::{Chip, System};
 use corecast_core::Rank;
-use corecast_machine::{Background, Ongoing, Skew, Time};
+use corecast_machine::{Background, Limits, Ongoing, RunOptions, Skew, Time};
 
 use crate::args::Scene;
 use crate::failure::Failure;
@@ -17,48 +17,84 @@ const SKEW_CYCLES_MAX: u64 = 1_000_000_000;
 /// Longest file of arrivals.
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
-/// How late each rank is; one pattern after the other, each replacing what it speaks of.
-pub fn late(
-    patterns: &[String],
-    ranks: u32,
-    seed: u64,
-    time: impl Fn(u64) -> Time,
-) -> Result<Vec<Time>, Failure> {
-    let mut late: Vec<Time> = Vec::new();
-    for text in patterns {
-        let refuse = |why: &str| {
-            Failure::input(format!("--skew: `{text}` {why}")).help(format!(
-                "write none, uniform:CYCLES, random:CYCLES, file:FILE or RANK=CYCLES, with ranks 0 \
-                 to {} and at most {SKEW_CYCLES_MAX} cycles",
-                ranks - 1
-            ))
-        };
-        let cycles = |text: &str| {
-            let cycles = u64::from_str(text).ok().filter(|&c| c <= SKEW_CYCLES_MAX);
-            let cycles = cycles.ok_or_else(|| refuse("has no valid number of cycles"));
-            cycles.map(&time)
-        };
-        let skew = match text.split_once(':') {
-            _ if text == "none" => Skew::Each(Vec::new()),
-            Some(("uniform", most)) => Skew::Even(cycles(most)?),
-            Some(("random", most)) => Skew::Random(cycles(most)?),
-            Some(("file", path)) => Skew::Each(read(path, ranks, &time)?),
-            _ => {
-                let (rank, by) = text
-                    .split_once('=')
-                    .ok_or_else(|| refuse("is no arrival pattern"))?;
-                let rank = u32::from_str(rank).ok().filter(|&rank| rank < ranks);
-                let rank = rank.ok_or_else(|| refuse("names no rank of this run"))?;
-                late.resize(ranks as usize, Time::ZERO);
-                late[rank as usize] = cycles(by)?;
-                continue;
-            }
-        };
-        late = skew
-            .late(ranks, seed)
-            .ok_or_else(|| refuse("names no rank of this run"))?;
+/// What goes on around every run of a verb, checked for its smallest number of ranks.
+#[derive(Clone)]
+pub struct Surroundings {
+    ongoing: Vec<Ongoing>,
+    /// One after the other, each replacing what it speaks of.
+    skews: Vec<Skew>,
+    /// With the seed of the first run.
+    background: Option<Background>,
+}
+
+impl Surroundings {
+    /// `time` is that of a number of cycles.
+    pub fn new(
+        scene: &Scene,
+        chip: &Chip,
+        ranks: u32,
+        time: impl Fn(u64) -> Time,
+    ) -> Result<Self, Failure> {
+        let ongoing = scene.ongoing.iter().map(|text| ongoing(text, ranks));
+        let skews = scene.skew.iter().map(|text| skew(text, ranks, &time));
+        Ok(Self {
+            ongoing: ongoing.collect::<Result<_, _>>()?,
+            skews: skews.collect::<Result<_, _>>()?,
+            background: background(scene, chip)?,
+        })
     }
-    Ok(late)
+
+    /// Those of a run with this seed.
+    pub fn options(&self, ranks: u32, seed: u64, limits: Limits) -> RunOptions {
+        let len = if self.skews.is_empty() { 0 } else { ranks };
+        let mut late = vec![Time::ZERO; len as usize];
+        for skew in &self.skews {
+            skew.delay(&mut late, seed).expect("its ranks were checked");
+        }
+        RunOptions {
+            limits,
+            ongoing: self.ongoing.clone(),
+            late,
+            background: self
+                .background
+                .map(|background| Background { seed, ..background }),
+        }
+    }
+
+    /// Whether nothing but the run uses links and ports.
+    pub fn is_quiet(&self) -> bool {
+        self.ongoing.is_empty() && self.background.is_none()
+    }
+}
+
+/// One arrival pattern.
+fn skew(text: &str, ranks: u32, time: impl Fn(u64) -> Time) -> Result<Skew, Failure> {
+    let refuse = |why: &str| {
+        Failure::input(format!("--skew: `{text}` {why}")).help(format!(
+            "write none, uniform:CYCLES, random:CYCLES, file:FILE or RANK=CYCLES, with ranks 0 to \
+             {} and at most {SKEW_CYCLES_MAX} cycles",
+            ranks - 1
+        ))
+    };
+    let cycles = |text: &str| {
+        let cycles = u64::from_str(text).ok().filter(|&c| c <= SKEW_CYCLES_MAX);
+        let cycles = cycles.ok_or_else(|| refuse("has no valid number of cycles"));
+        cycles.map(&time)
+    };
+    match text.split_once(':') {
+        _ if text == "none" => Ok(Skew::Each(Vec::new())),
+        Some(("uniform", most)) => cycles(most).map(Skew::Even),
+        Some(("random", most)) => cycles(most).map(Skew::Random),
+        Some(("file", path)) => read(path, ranks, &time).map(Skew::Each),
+        _ => {
+            let (rank, by) = text
+                .split_once('=')
+                .ok_or_else(|| refuse("is no arrival pattern"))?;
+            let rank = u32::from_str(rank).ok().filter(|&rank| rank < ranks);
+            let rank = rank.ok_or_else(|| refuse("names no rank of this run"))?;
+            Ok(Skew::One(Rank(rank), cycles(by)?))
+        }
+    }
 }
 
 /// A file with one number of cycles per line, for rank 0, 1, ...; empty lines and what follows a
@@ -95,7 +131,7 @@ fn clip(word: &str) -> String {
 }
 
 /// Other traffic on the chip's mesh.
-pub fn background(scene: &Scene, chip: &Chip, seed: u64) -> Result<Option<Background>, Failure> {
+fn background(scene: &Scene, chip: &Chip) -> Result<Option<Background>, Failure> {
     let Some(text) = &scene.background else {
         return Ok(None);
     };
@@ -129,7 +165,7 @@ pub fn background(scene: &Scene, chip: &Chip, seed: u64) -> Result<Option<Backgr
         (Some(rate), Some(packet_flits)) => Ok(Some(Background {
             rate,
             packet_flits,
-            seed,
+            seed: scene.seed,
         })),
         (None, _) => Err(refuse(&format!("`{text}` has no valid rate"))),
         (_, None) => Err(refuse(&format!("`{text}` has no valid number of flits"))),
@@ -137,7 +173,7 @@ pub fn background(scene: &Scene, chip: &Chip, seed: u64) -> Result<Option<Backgr
 }
 
 /// A transfer under way.
-pub fn ongoing(text: &str, ranks: u32) -> Result<Ongoing, Failure> {
+fn ongoing(text: &str, ranks: u32) -> Result<Ongoing, Failure> {
     let refuse = |why: &str| {
         Failure::input(format!("--ongoing: `{text}` {why}")).help(format!(
             "write SRC=BYTES or SRC:DST=BYTES with ranks 0 to {}, such as 1=32",
@@ -191,12 +227,18 @@ mod tests {
     #[test]
     fn later_patterns_replace_what_they_speak_of() {
         let late = |patterns: &[&str]| {
-            let patterns: Vec<String> = patterns.iter().map(ToString::to_string).collect();
-            let late = late(&patterns, 3, 0, Time::from_ps).expect("valid");
-            late.into_iter().map(Time::ps).collect::<Vec<_>>()
+            let skews = patterns.iter().map(|text| skew(text, 3, Time::from_ps));
+            let surroundings = Surroundings {
+                ongoing: Vec::new(),
+                skews: skews.collect::<Result<_, _>>().expect("valid"),
+                background: None,
+            };
+            let options = surroundings.options(3, 0, Limits::default());
+            options.late.into_iter().map(Time::ps).collect::<Vec<_>>()
         };
         assert_eq!(late(&["uniform:10", "1=90"]), [0, 90, 10]);
         assert_eq!(late(&["1=90", "none"]), [0, 0, 0]);
+        assert!(late(&[]).is_empty());
         assert!(late(&["random:5"]).iter().all(|&late| late <= 5));
     }
 }

@@ -27,6 +27,7 @@ mod oracle;
 mod path;
 mod report;
 mod skew;
+mod spread;
 
 pub use activity::{Activity, Cause, Span};
 pub use endpoint::{
@@ -37,6 +38,7 @@ pub use job::{Background, Job, Machine, Ongoing, RunOptions};
 pub use oracle::Oracle;
 pub use path::{PathSegment, critical_path};
 pub use report::{LinkHold, LinkUse, MessageRecord, Report, WrongChunk};
-pub use skew::{Skew, Spread};
+pub use skew::Skew;
+pub use spread::Spread;
 
 pub use corecast_sim::{Limits, Time};

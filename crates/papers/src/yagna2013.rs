@@ -13,7 +13,7 @@
 
 use corecast_chip::Chip;
 use corecast_core::{Collective, Request, algorithm};
-use corecast_machine::{Job, Machine, Report, RunOptions, Skew, Time};
+use corecast_machine::{Job, Machine, Report, RunOptions, Skew, Spread, Time};
 use corecast_machine_sim::SimMachine;
 use corecast_render::{LineChart, Scale};
 
@@ -31,6 +31,9 @@ const BYTES: u64 = 4;
 
 /// Runs behind every variance: "nearly every mean is k/7".
 const REPETITIONS: u64 = 7;
+
+/// Picoseconds of a microsecond.
+const US_PS: u64 = 1_000_000;
 
 /// Ranks enter the barrier before the timer within so many microseconds.
 const ARRIVAL_US: u64 = 10;
@@ -301,7 +304,7 @@ fn variance_us2(
     tasks: u32,
 ) -> Result<f64, PaperError> {
     let barrier = layer.series(Collective::Barrier);
-    let arrival = Skew::Random(Time::from_ps(ARRIVAL_US * 1_000_000));
+    let arrival = Skew::Random(Time::from_ps(ARRIVAL_US * US_PS));
     let mut times = Vec::new();
     for seed in 0..REPETITIONS {
         let late = arrival.late(tasks, seed).expect("names no rank");
@@ -310,16 +313,15 @@ fn variance_us2(
         let late: Vec<Time> = released.iter().map(|&time| time - first).collect();
         let finish = run(machine, series, tasks, &late)?.finish;
         // The clock goes on from the barrier: its ticks fall anywhere.
-        let tick = |time: Time| (first + time).ps() / 1_000_000;
+        let tick = |time: Time| (first + time).ps() / US_PS;
         let elapsed = late
             .iter()
             .zip(&finish)
             .map(|(&late, &finish)| tick(finish) - tick(late));
-        times.push(elapsed.max().unwrap_or(0) as f64);
+        times.push(Time::from_ps(elapsed.max().unwrap_or(0) * US_PS));
     }
-    let mean = times.iter().sum::<f64>() / times.len() as f64;
-    let squares: f64 = times.iter().map(|time| (time - mean).powi(2)).sum();
-    Ok(squares / (times.len() - 1) as f64)
+    let spread = Spread::of(&times).expect("several runs");
+    Ok(spread.variance_ns2 / 1e6)
 }
 
 /// Figures 5 to 8: time against the number of tasks.
