@@ -15,14 +15,17 @@ use corecast_core::{Collective, Grid, Rank, Request, bounds};
 
 use crate::chip::{Chip, System};
 use crate::endpoint::{Mpe, Udn};
+use crate::memory::Memory;
 use crate::mesh::Mesh;
 use crate::network::Crossbar;
+use crate::rcce::Rcce;
 
 /// See [`Chip::bound_cycles`].
 pub(crate) fn cycles(chip: &Chip, request: &Request) -> u64 {
     match chip.system() {
         System::Bus { bus, mpe } => on_bus(chip, bus, mpe, request),
         System::Mesh { mesh, udn } => on_mesh(chip, mesh, udn, request),
+        System::Mpb { mesh, memory, rcce } => over_buffers(chip, mesh, memory, rcce, request),
     }
 }
 
@@ -62,6 +65,49 @@ fn on_mesh(chip: &Chip, mesh: &Mesh, udn: &Udn, request: &Request) -> u64 {
         .to_ps(call.saturating_add(software))
         .saturating_add(mesh.clock.to_ps(hops))
         .saturating_add(words);
+    ps / chip.reference_clock().period_ps
+}
+
+fn over_buffers(chip: &Chip, mesh: &Mesh, memory: &Memory, rcce: &Rcce, request: &Request) -> u64 {
+    use Collective as C;
+    let port_bytes = bounds::of(request).port_bytes;
+    let is_silent = request.collective == C::Alltoallv && port_bytes == 0;
+    if request.ranks <= 1 || is_silent {
+        return 0;
+    }
+    let (mut read, mut write) = (rcce.mpb_read_cycles, rcce.mpb_write_cycles);
+    if rcce.has_bypass {
+        read = read.min(rcce.own_read_cycles);
+        write = write.min(rcce.own_write_cycles);
+    }
+    let lines = port_bytes.div_ceil(memory.line_bytes);
+    let per_line = match request.collective {
+        C::Bcast | C::Scatter => write,
+        C::Gather | C::Reduce => read,
+        _ => read.min(write),
+    };
+    let is_moved_once = !request.collective.is_reduction();
+    let cached = (memory.l1.bytes + memory.l2.bytes) / memory.line_bytes;
+    let missed = if is_moved_once {
+        lines.saturating_sub(cached)
+    } else {
+        0
+    };
+    let stored = memory.store_cycles.saturating_mul(memory.line_words());
+    let per_miss = match request.collective {
+        C::Bcast | C::Scatter => memory.read_cycles,
+        _ => memory.read_cycles.min(stored),
+    };
+    let stream = per_line.saturating_add(rcce.copy_cycles).saturating_mul(lines);
+    let misses = per_miss.saturating_mul(missed);
+    // The flag that says so, and the other end of the last line.
+    let other_end = if lines > 0 { read.min(write) + rcce.copy_cycles } else { 0 };
+    let core = stream
+        .saturating_add(misses)
+        .saturating_add(write + read + other_end);
+    let hops = u64::from(farthest(&mesh.place(request.ranks), request));
+    let hops = mesh.hop_cycles().saturating_mul(hops);
+    let ps = rcce.clock.to_ps(core).saturating_add(mesh.clock.to_ps(hops));
     ps / chip.reference_clock().period_ps
 }
 

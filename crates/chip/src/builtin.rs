@@ -29,6 +29,7 @@ pub const BUILTIN: &[(&str, &str)] = &[
         "park2019-bus",
         include_str!("../../../chips/park2019-bus.toml"),
     ),
+    ("scc", include_str!("../../../chips/scc.toml")),
     ("tilepro64", include_str!("../../../chips/tilepro64.toml")),
     (
         "tilepro64-operampi",

@@ -16,10 +16,12 @@ use crate::builtin;
 use crate::clock::Clock;
 use crate::endpoint::{EndpointSpec, Mpe, Udn};
 use crate::error::ChipError;
+use crate::memory::Memory;
 use crate::mesh::Mesh;
 use crate::network::{Crossbar, NetworkSpec};
 use crate::parse;
 use crate::provenance::{Entry, Parameter, Provenance};
+use crate::rcce::{Library, Rcce};
 
 /// A validated chip description. On a bus rank `r` runs on core `r`, on a mesh at the place that
 /// [`Mesh::place`] gives it.
@@ -34,6 +36,7 @@ pub struct Chip {
     pub(crate) reference_clock: Clock,
     pub(crate) cores_max: u32,
     pub(crate) network: NetworkSpec,
+    pub(crate) memory: Option<Memory>,
     pub(crate) endpoint: EndpointSpec,
     pub(crate) numbers: Vec<Entry>,
 }
@@ -97,6 +100,14 @@ impl Chip {
         match (&self.network, &self.endpoint) {
             (NetworkSpec::Crossbar(bus), EndpointSpec::Mpe(mpe)) => System::Bus { bus, mpe },
             (NetworkSpec::Mesh(mesh), EndpointSpec::Udn(udn)) => System::Mesh { mesh, udn },
+            (NetworkSpec::Mesh(mesh), EndpointSpec::Rcce(rcce)) => {
+                let memory = self.memory.as_ref();
+                System::Mpb {
+                    mesh,
+                    memory: memory.expect("the chip file was checked"),
+                    rcce,
+                }
+            }
             _ => unreachable!("the chip file was checked"),
         }
     }
@@ -123,7 +134,8 @@ impl Chip {
     /// part count by a closed form.
     ///
     /// `sync_cycles` is everything but the data: command, request, ready, complete and notify on a
-    /// bus; software, header and one hop on a mesh.
+    /// bus; software, header and one hop on a mesh; software and flags over one hop where cores have
+    /// message passing buffers.
     #[must_use]
     pub fn link_cost(&self) -> LinkCost {
         let reference = &self.reference_clock;
@@ -142,6 +154,23 @@ impl Chip {
                     cycles_per_byte: reference.cycles_f64(word_ps) / mesh.flit_bytes as f64,
                 }
             }
+            System::Mpb { mesh, memory, rcce } => {
+                let software = match rcce.library {
+                    Library::Rcce => rcce.rcce_cycles,
+                    Library::Ircce => rcce.ircce_cycles,
+                };
+                // Two flags, of two lines each, and their polls, over one hop and back.
+                let flags = 2 * (2 * rcce.mpb_write_cycles + rcce.mpb_read_cycles);
+                let hops = mesh.clock.to_ps(12 * mesh.hop_cycles());
+                let per_line =
+                    rcce.mpb_write_cycles + rcce.mpb_read_cycles + 2 * rcce.copy_cycles;
+                let per_line = reference.cycles_f64(rcce.clock.to_ps(per_line));
+                let sync = rcce.clock.to_ps(2 * software + flags) + hops;
+                LinkCost {
+                    sync_cycles: reference.cycles_f64(sync.max(1)),
+                    cycles_per_byte: per_line / memory.line_bytes as f64,
+                }
+            }
         }
     }
 
@@ -152,6 +181,11 @@ impl Chip {
     /// entering the collective; sending and receiving one message, or configuring a static route;
     /// the hops to the farthest rank that must hear from another, at the faster network; the words
     /// of the most loaded port at the speed of the core.
+    ///
+    /// Where cores have message passing buffers: every line of the most loaded rank goes into or
+    /// out of one of them, in a broadcast and a scatter into one, in a gather and a reduction out of
+    /// one, and those that no cache can hold at the start come from or go to memory; a flag is
+    /// written and read; the other end of the last line; the hops.
     ///
     /// On a bus with engines, also a sum of terms that every schedule pays:
     ///
@@ -197,6 +231,15 @@ pub enum System<'a> {
         mesh: &'a Mesh,
         /// The message layer.
         udn: &'a Udn,
+    },
+    /// A mesh whose cores have caches, private memory and a message passing buffer each.
+    Mpb {
+        /// The network.
+        mesh: &'a Mesh,
+        /// Caches and memory controllers.
+        memory: &'a Memory,
+        /// The buffers, and the message layer.
+        rcce: &'a Rcce,
     },
 }
 

@@ -12,6 +12,7 @@
 use crate::clock::Clock;
 use crate::error::ChipError;
 use crate::provenance::Ledger;
+use crate::rcce::{self, Rcce};
 use crate::read::{Choices, Count, Section};
 
 /// Work inside one core's engine; may be free.
@@ -46,6 +47,9 @@ pub enum EndpointSpec {
     /// A core that writes words into a mesh and reads them from hardware queues itself, with a
     /// message layer in software.
     Udn(Udn),
+    /// A core that copies lines between its memory and message passing buffers, which every core
+    /// can read and write, with RCCE as its message layer.
+    Rcce(Rcce),
 }
 
 /// A message passing engine.
@@ -167,9 +171,14 @@ impl Udn {
 enum Kind {
     Mpe,
     Udn,
+    Rcce,
 }
 
-const KINDS: Choices<Kind> = &[("mpe", Kind::Mpe), ("udn", Kind::Udn)];
+const KINDS: Choices<Kind> = &[
+    ("mpe", Kind::Mpe),
+    ("udn", Kind::Udn),
+    ("rcce", Kind::Rcce),
+];
 
 const PROTOCOLS: Choices<Protocol> = &[
     ("ready", Protocol::Ready),
@@ -225,6 +234,7 @@ impl EndpointSpec {
         match section.choice("kind", KINDS)? {
             Kind::Mpe => read_mpe(section, clocks, ledger).map(Self::Mpe),
             Kind::Udn => read_udn(section, clocks, ledger).map(Self::Udn),
+            Kind::Rcce => rcce::read(section, clocks, ledger).map(Self::Rcce),
         }
     }
 
@@ -234,6 +244,7 @@ impl EndpointSpec {
         match self {
             Self::Mpe(_) => "mpe",
             Self::Udn(_) => "udn",
+            Self::Rcce(_) => "rcce",
         }
     }
 }

@@ -9,6 +9,7 @@
 //! width, height, cores_per_router, flit,
 //! vcs, buffer, routing, vc_allocation, switch, link, turn, credit, injection, ejection,
 //! static_hop               # optional: a second network with static routes that can fork
+//! placement = "rows"       # optional: fewer ranks than cores fill rows, instead of a square
 //! ```
 
 use corecast_core::{DimensionOrder, Grid};
@@ -61,6 +62,18 @@ const FULL_STAGE: Count = Count { min: 1, ..STAGE };
 
 const ORDERS: Choices<DimensionOrder> = &[("xy", DimensionOrder::Xy), ("yx", DimensionOrder::Yx)];
 
+/// Where ranks sit that do not fill the mesh.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Placement {
+    /// In the most square part at the south-west corner.
+    Square,
+    /// In rows from the south, so that rank and core have the same number.
+    Rows,
+}
+
+const PLACEMENTS: Choices<Placement> =
+    &[("square", Placement::Square), ("rows", Placement::Rows)];
+
 /// Buffers of all routers together, in flits; the simulator keeps 8 bytes for each.
 const BUFFERS_MAX: u64 = 1 << 27;
 /// Virtual channels of all ports of one router.
@@ -103,6 +116,8 @@ pub struct Mesh {
     /// Cycles per hop of the static network, if there is one: a second mesh of the same width
     /// whose routes are configured in advance and may fork.
     pub static_hop_cycles: Option<u32>,
+    /// Where ranks sit that do not fill the mesh.
+    pub placement: Placement,
 }
 
 impl Mesh {
@@ -126,8 +141,8 @@ impl Mesh {
         bytes.div_ceil(self.flit_bytes)
     }
 
-    /// Where `ranks` ranks sit: the whole grid if they fill it, otherwise the most square part of
-    /// it at its south-west corner that holds them.
+    /// Where `ranks` ranks sit: the whole grid if they fill it, otherwise the part of it at its
+    /// south-west corner that [`Placement`] says.
     ///
     /// The part of a torus is a mesh: it lacks the links around.
     #[must_use]
@@ -138,7 +153,9 @@ impl Mesh {
             return whole;
         }
         let square = Grid::most_square(nodes);
-        let (width, height) = if square.width <= whole.width && square.height <= whole.height {
+        let (width, height) = if self.placement == Placement::Rows {
+            (nodes.min(whole.width), nodes.div_ceil(whole.width))
+        } else if square.width <= whole.width && square.height <= whole.height {
             (square.width, square.height)
         } else if square.height <= whole.width && square.width <= whole.height {
             (square.height, square.width)
@@ -194,9 +211,11 @@ pub(crate) fn read(
         "injection",
         "ejection",
         "static_hop",
+        "placement",
     ])?;
     let clock = section.clock("clock", clocks)?;
     let order = section.choice("order", ORDERS)?;
+    let placement = section.optional_choice("placement", PLACEMENTS)?;
     let link_clock = match section.has("link_clock") {
         true => section.clock("link_clock", clocks)?,
         false => clock.clone(),
@@ -233,6 +252,7 @@ pub(crate) fn read(
             true => Some(count("static_hop", &FULL_STAGE)?),
             false => None,
         },
+        placement: placement.unwrap_or(Placement::Square),
     };
     check(section, &mesh)?;
     Ok(mesh)
@@ -290,6 +310,7 @@ mod tests {
             injection_cycles: 1,
             ejection_cycles: 1,
             static_hop_cycles: None,
+            placement: Placement::Square,
         }
     }
 
@@ -307,6 +328,16 @@ mod tests {
                 assert_eq!(cores.len() as u32, ranks);
                 assert!(cores.iter().all(|&core| core < mesh.grid.ranks_max()));
             }
+        }
+    }
+
+    #[test]
+    fn in_rows_a_rank_is_its_core() {
+        let mut mesh = eight_by_eight(2);
+        mesh.placement = Placement::Rows;
+        for ranks in 1..=mesh.grid.ranks_max() {
+            let cores = (0..ranks).map(|rank| mesh.core_of(rank, ranks));
+            assert!(cores.eq(0..ranks), "{ranks}");
         }
     }
 

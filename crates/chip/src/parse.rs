@@ -16,8 +16,10 @@ use crate::chip::Chip;
 use crate::clock::Clock;
 use crate::endpoint::EndpointSpec;
 use crate::error::ChipError;
+use crate::memory;
 use crate::network::NetworkSpec;
 use crate::provenance::Ledger;
+use crate::rcce;
 use crate::read::{Count, Section, Text};
 
 /// Most bytes of a chip file: 1 MiB, a thousand times what the built-in chips need.
@@ -59,6 +61,7 @@ fn read(root: &Section<'_>) -> Result<Chip, ChipError> {
         "clocks",
         "cores",
         "network",
+        "memory",
         "endpoint",
     ])?;
     let (name, summary, source) = (
@@ -82,15 +85,15 @@ fn read(root: &Section<'_>) -> Result<Chip, ChipError> {
     let endpoint_section = root.table("endpoint")?;
     let endpoint = EndpointSpec::read(&endpoint_section, &clocks, &mut ledger)?;
     let accepted = match network {
-        NetworkSpec::Crossbar(_) => "mpe",
-        NetworkSpec::Mesh(_) => "udn",
+        NetworkSpec::Crossbar(_) => vec!["mpe"],
+        NetworkSpec::Mesh(_) => vec!["udn", "rcce"],
     };
-    if endpoint.kind() != accepted {
+    if !accepted.contains(&endpoint.kind()) {
         return Err(ChipError::Mismatch {
             at: endpoint_section.place("kind"),
             endpoint: endpoint.kind(),
             network: network.kind(),
-            accepted: vec![accepted],
+            accepted,
         });
     }
     if let NetworkSpec::Mesh(mesh) = &network {
@@ -100,6 +103,17 @@ fn read(root: &Section<'_>) -> Result<Chip, ChipError> {
             return Err(cores.refuse("max", accepted));
         }
     }
+    let memory = match (&network, &endpoint) {
+        (NetworkSpec::Mesh(mesh), EndpointSpec::Rcce(rcce)) => {
+            let memory = memory::read(&root.table("memory")?, mesh, &clocks, &mut ledger)?;
+            rcce::check(&endpoint_section, rcce, &memory, cores_max)?;
+            Some(memory)
+        }
+        _ if root.has("memory") => {
+            return Err(root.refuse("memory", "no memory: only endpoints of kind rcce have one"));
+        }
+        _ => None,
+    };
     Ok(Chip {
         name,
         summary,
@@ -107,6 +121,7 @@ fn read(root: &Section<'_>) -> Result<Chip, ChipError> {
         reference_clock,
         cores_max,
         network,
+        memory,
         endpoint,
         numbers: ledger.into_file_order(),
     })

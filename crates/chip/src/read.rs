@@ -353,6 +353,28 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// The texts in the list under `key`, each as `read` understands it; `accepted` says how.
+    pub(crate) fn list<T>(
+        &self,
+        key: &'static str,
+        read: impl Fn(&str) -> Option<T>,
+        accepted: &str,
+    ) -> Result<Vec<T>, ChipError> {
+        let form = || format!("{key} = [\"...\", \"...\"]");
+        let Some(value) = self.table.get(key) else {
+            return Err(self.missing(key, form()));
+        };
+        let DeValue::Array(items) = value.get_ref() else {
+            return Err(self.wrong_type(value, key, "a list of texts", form()));
+        };
+        let found: Option<Vec<T>> = items
+            .iter()
+            .map(|item| item.get_ref().as_str().and_then(&read))
+            .collect();
+        let found = found.filter(|found| !found.is_empty());
+        found.ok_or_else(|| self.refuse(key, accepted))
+    }
+
     /// Whether `key` is written.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.table.contains_key(key)

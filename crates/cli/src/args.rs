@@ -324,6 +324,9 @@ pub struct Scene {
     /// flits per packet
     #[arg(long, value_name = "RATE[:FLITS]", help_heading = "Surroundings")]
     pub background: Option<String>,
+    /// Caches are empty at the start; otherwise every rank has just read its data.
+    #[arg(long)]
+    pub cold: bool,
     /// Seed of the data and of everything random
     #[arg(long, default_value_t = 0, help_heading = "Surroundings")]
     pub seed: u64,

@@ -40,11 +40,13 @@ impl Program for Game {
             for _ in 0..self.times {
                 let start = endpoint.now();
                 endpoint.send(self.to, vec![ball.clone()]).await?;
+                endpoint.expect(&[self.bytes]);
                 endpoint.recv(self.to).await?;
                 shortest = shortest.min(endpoint.now() - start);
             }
         } else if endpoint.rank() == self.to {
             for _ in 0..self.times {
+                endpoint.expect(&[self.bytes]);
                 let ball = endpoint.recv(self.from).await?;
                 endpoint.send(self.from, ball).await?;
             }

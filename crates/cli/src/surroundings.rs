@@ -25,6 +25,7 @@ pub struct Surroundings {
     skews: Vec<Skew>,
     /// With the seed of the first run.
     background: Option<Background>,
+    is_cold: bool,
 }
 
 impl Surroundings {
@@ -37,7 +38,12 @@ impl Surroundings {
     ) -> Result<Self, Failure> {
         let ongoing = scene.ongoing.iter().map(|text| ongoing(text, ranks));
         let skews = scene.skew.iter().map(|text| skew(text, ranks, &time));
+        if scene.cold && !matches!(chip.system(), System::Mpb { .. }) {
+            let message = format!("--cold: the cores of {} have no caches", chip.name);
+            return Err(Failure::input(message).help("use --chip scc"));
+        }
         Ok(Self {
+            is_cold: scene.cold,
             ongoing: ongoing.collect::<Result<_, _>>()?,
             skews: skews.collect::<Result<_, _>>()?,
             background: background(scene, chip)?,
@@ -58,6 +64,8 @@ impl Surroundings {
             background: self
                 .background
                 .map(|background| Background { seed, ..background }),
+            is_cold: self.is_cold,
+            seed,
         }
     }
 

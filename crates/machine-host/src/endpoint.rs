@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use corecast_core::{Rank, Step};
+use corecast_core::{Rank, Schedule, Step};
 use corecast_machine::{
     Activity, Cause, Endpoint, Message, MessageRecord, RunError, Time, message_bytes,
 };
@@ -92,7 +92,7 @@ impl Endpoint for HostEndpoint<'_> {
         self.post.now()
     }
 
-    fn at_step(&mut self, index: usize, _: &Step) {
+    fn at_step(&mut self, _: &Schedule, index: usize, _: &Step) {
         self.step = index;
     }
 

@@ -121,7 +121,7 @@ impl Endpoint for MpeEndpoint {
         Ok(())
     }
 
-    fn at_step(&mut self, index: usize, _: &Step) {
+    fn at_step(&mut self, _: &Schedule, index: usize, _: &Step) {
         self.step = index;
     }
 

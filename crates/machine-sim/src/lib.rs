@@ -24,6 +24,7 @@ mod fabric;
 mod fidelity;
 mod launch;
 pub mod mpe;
+mod rcce;
 pub mod udn;
 mod worst_case;
 
@@ -43,6 +44,7 @@ use books::Books;
 use endpoint::MpeEndpoint;
 use fabric::Fabric;
 pub use fidelity::Fidelity;
+use rcce::{RcceEndpoint, Tiles};
 use udn::{Net, UdnEndpoint};
 
 /// A chip's mesh as the simulator takes it, with cores that take every flit at once.
@@ -90,12 +92,12 @@ impl SimMachine {
         Self { fidelity, ..self }
     }
 
-    /// How exactly the mesh is simulated; `None` on a crossbar.
+    /// How exactly the mesh is simulated; `None` where there is no choice.
     #[must_use]
     pub fn fidelity(&self) -> Option<Fidelity> {
         match self.chip.system() {
-            System::Bus { .. } => None,
             System::Mesh { .. } => Some(self.fidelity),
+            System::Bus { .. } | System::Mpb { .. } => None,
         }
     }
 
@@ -113,8 +115,8 @@ impl SimMachine {
         request.tuning.link_cost = self.chip.link_cost();
         request.grid = self.chip.grid(request.ranks);
         request.tuning.queue = match self.chip.system() {
-            System::Bus { .. } => None,
             System::Mesh { mesh, udn } => queue(mesh, udn),
+            System::Bus { .. } | System::Mpb { .. } => None,
         };
         request
     }
@@ -172,6 +174,22 @@ impl Programs for SimMachine {
                 let endpoint = |rank| MpeEndpoint::new(Rc::clone(&fabric), rank);
                 let run = execute(executor, endpoint, program, ranks, options, &fabric.books)?;
                 fabric.assert_conservation();
+                Ok(run)
+            }
+            System::Mpb { .. } if options.background.is_some() => Err(RunError::Unsupported {
+                machine: "a chip with message passing buffers",
+                what: "background traffic",
+            }),
+            System::Mpb { .. } if !options.ongoing.is_empty() => Err(RunError::Unsupported {
+                machine: "a chip with message passing buffers",
+                what: "ongoing transfers",
+            }),
+            System::Mpb { mesh, memory, rcce } => {
+                let chip = (self.chip.name.as_str(), mesh, memory, rcce);
+                let tiles = Rc::new(Tiles::new(chip, kernel, ranks, options));
+                let endpoint = |rank| RcceEndpoint::new(Rc::clone(&tiles), rank);
+                let mut run = execute(executor, endpoint, program, ranks, options, &tiles.books)?;
+                run.links = tiles.link_uses();
                 Ok(run)
             }
             System::Mesh { udn, .. } if options.background.is_some() && udn.queues < 3 => {

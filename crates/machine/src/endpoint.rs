@@ -47,8 +47,13 @@ pub trait Endpoint {
         Ok(())
     }
 
-    /// Names the step that follows, for diagnostics and traces.
-    fn at_step(&mut self, _index: usize, _step: &Step) {}
+    /// Names the step of `schedule` that follows: for diagnostics, and for machines that have to know
+    /// where in memory its chunks are.
+    fn at_step(&mut self, _schedule: &Schedule, _index: usize, _step: &Step) {}
+
+    /// Gives the sizes of the chunks that the next call receives, to machines that have to know
+    /// them; for programs that follow no schedule.
+    fn expect(&mut self, _chunk_bytes: &[u64]) {}
 
     /// Sends a message. May return before the receiver has it; the message is taken as it is now.
     async fn send(&mut self, to: Rank, message: Message) -> Result<(), RunError>;

@@ -112,6 +112,16 @@ pub enum RunError {
         /// What it lacks.
         what: &'static str,
     },
+    /// A rank's data do not fit into its memory.
+    #[error("{bytes} bytes do not fit into the {max} bytes of private memory that a core of {machine} has")]
+    OutOfMemory {
+        /// The machine or chip.
+        machine: String,
+        /// Bytes of a core's private memory.
+        max: u64,
+        /// Bytes needed.
+        bytes: u64,
+    },
     /// A rank of an option does not exist.
     #[error("{option} names rank {rank}; with {ranks} ranks it must be 0 to {}", ranks - 1)]
     UnknownRank {

@@ -28,7 +28,7 @@ impl Program for Walk<'_> {
             endpoint.launch(schedule).await?;
         }
         for (index, step) in steps.iter().enumerate() {
-            endpoint.at_step(index, step);
+            endpoint.at_step(schedule, index, step);
             let gather = |held: &Held, chunks| gather(schedule, held, rank, index, chunks);
             let multicast = schedule.multicast_of(rank, index);
             let arrived = match step.op {

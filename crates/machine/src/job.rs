@@ -39,6 +39,11 @@ pub struct RunOptions {
     pub late: Vec<Time>,
     /// Other traffic on the mesh; machines without one have none and refuse it.
     pub background: Option<Background>,
+    /// Whether caches are empty at the start. Otherwise every rank has just read all its data.
+    /// Machines that do not model caches ignore it.
+    pub is_cold: bool,
+    /// Seed of what is random in the machine: where pages lie in memory.
+    pub seed: u64,
 }
 
 impl RunOptions {

@@ -63,7 +63,7 @@ impl Endpoint for OracleEndpoint {
         self.post.kernel.now()
     }
 
-    fn at_step(&mut self, index: usize, _: &corecast_core::Step) {
+    fn at_step(&mut self, _: &corecast_core::Schedule, index: usize, _: &corecast_core::Step) {
         self.step = index;
     }
 

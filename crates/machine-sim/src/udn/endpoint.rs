@@ -379,7 +379,7 @@ impl Endpoint for UdnEndpoint {
         Ok(())
     }
 
-    fn at_step(&mut self, index: usize, _: &Step) {
+    fn at_step(&mut self, _: &Schedule, index: usize, _: &Step) {
         self.step = index;
     }
 

@@ -1,0 +1,203 @@
+//! One simulated core: its caches, and the time that its copies, flags and polls take.
+
+use std::rc::Rc;
+
+use corecast_core::Rank;
+use corecast_machine::{Cause, RunError, Time};
+use corecast_rcce::{Call, CopyLoop, Core, Flag, Place, Wait};
+use corecast_sim::memory::{Caches, Touched};
+
+use super::tile::Tiles;
+
+/// See the module's documentation.
+pub(crate) struct SimCore {
+    pub tiles: Rc<Tiles>,
+    rank: Rank,
+    pub caches: Caches,
+    /// Index of the program's step, for diagnostics.
+    pub step: usize,
+}
+
+impl SimCore {
+    pub(crate) fn new(tiles: Rc<Tiles>, rank: Rank) -> Self {
+        Self {
+            caches: Caches::new(tiles.caches(), tiles.seed << 20 ^ u64::from(rank.0)),
+            tiles,
+            rank,
+            step: 0,
+        }
+    }
+
+    pub(crate) fn now(&self) -> Time {
+        self.tiles.kernel.now()
+    }
+
+    pub(crate) async fn spend_until(&self, end: Time, cause: Cause) {
+        self.tiles.kernel.sleep_until(end).await;
+        self.tiles.books.fill(self.rank, end, cause);
+    }
+
+    /// Lines of a buffer that `bytes` bytes from `offset` on lie in.
+    fn lines(&self, offset: usize, bytes: usize) -> u64 {
+        let line = self.tiles.memory.line_bytes;
+        let end = (offset + bytes) as u64;
+        end.div_ceil(line) - offset as u64 / line
+    }
+
+    /// To read lines of private memory.
+    fn read_time(&self, touched: Touched) -> Time {
+        let tiles = &self.tiles;
+        let (_, hops) = tiles.controller(self.rank);
+        let memory = tiles.cycles(tiles.memory.read_cycles) + tiles.round_trip(hops);
+        tiles.cycles(tiles.memory.l2_read_cycles * touched.l2) + memory * touched.memory
+    }
+
+    /// To store so many words into each of the lines.
+    fn store_time(&self, touched: Touched, words: u64) -> Time {
+        let tiles = &self.tiles;
+        let (_, hops) = tiles.controller(self.rank);
+        let memory = tiles.cycles(tiles.memory.store_cycles) + tiles.round_trip(hops);
+        let l2 = tiles.cycles(tiles.memory.l2_store_cycles * words * touched.l2);
+        l2 + memory * (words * touched.memory)
+    }
+
+    /// Both ends of a copy: the buffer of `at`, `hops` away, and private memory.
+    async fn copy(&self, at: Rank, is_read: bool, lines: u64, private: (Time, u64)) {
+        let tiles = &self.tiles;
+        let line = tiles.line_time(self.rank, at, is_read);
+        let (private_time, memory_lines) = private;
+        let end = self.now() + (line + tiles.cycles(tiles.rcce.copy_cycles)) * lines + private_time;
+        let route = if is_read { (at, self.rank) } else { (self.rank, at) };
+        let end_of_lines = tiles.move_lines(route, at, lines, end);
+        let end_of_memory = tiles.use_controller(self.rank, memory_lines, end);
+        self.spend_until(end.max(end_of_lines).max(end_of_memory), Cause::Transfer)
+            .await;
+    }
+}
+
+impl Core for SimCore {
+    fn id(&self) -> Rank {
+        self.rank
+    }
+
+    fn cores(&self) -> u32 {
+        self.tiles.ranks
+    }
+
+    fn payload_bytes(&self) -> usize {
+        self.tiles.payload_bytes
+    }
+
+    async fn put(&mut self, to: Place, bytes: &[u8], address: u64) {
+        if bytes.is_empty() {
+            return;
+        }
+        let touched = self.caches.read(address, bytes.len() as u64);
+        let lines = self.lines(to.offset, bytes.len());
+        let private = (self.read_time(touched), touched.memory);
+        self.copy(to.core, false, lines, private).await;
+        let mut buffers = self.tiles.buffers.borrow_mut();
+        buffers[to.core.index()][to.offset..to.offset + bytes.len()].copy_from_slice(bytes);
+    }
+
+    async fn get(&mut self, from: Place, bytes: &mut [u8], address: u64, copy: CopyLoop) {
+        if bytes.is_empty() {
+            return;
+        }
+        let lines = self.lines(from.offset, bytes.len());
+        let len = bytes.len() as u64;
+        let private = match copy {
+            CopyLoop::ReadFirst => {
+                let touched = self.caches.read(address, len);
+                (self.read_time(touched), touched.memory)
+            }
+            CopyLoop::Plain => {
+                let touched = self.caches.write(address, len);
+                let words = len.div_ceil(corecast_chip::WORD_BYTES);
+                let per_line = words.div_ceil(touched.lines());
+                (self.store_time(touched, per_line), touched.memory * per_line)
+            }
+        };
+        self.copy(from.core, true, lines, private).await;
+        let buffers = self.tiles.buffers.borrow();
+        bytes.copy_from_slice(&buffers[from.core.index()][from.offset..from.offset + bytes.len()]);
+    }
+
+    async fn relay(&mut self, from: Place, to: Place, bytes: usize) {
+        let tiles = Rc::clone(&self.tiles);
+        let lines = self.lines(from.offset, bytes);
+        let per_line = tiles.line_time(self.rank, from.core, true)
+            + tiles.line_time(self.rank, to.core, false)
+            + tiles.cycles(tiles.rcce.copy_cycles);
+        let end = self.now() + per_line * lines;
+        let read = tiles.move_lines((from.core, self.rank), from.core, lines, end);
+        let written = tiles.move_lines((self.rank, to.core), to.core, lines, end);
+        self.spend_until(end.max(read).max(written), Cause::Transfer).await;
+        let mut buffers = tiles.buffers.borrow_mut();
+        let copied = buffers[from.core.index()][from.offset..from.offset + bytes].to_vec();
+        buffers[to.core.index()][to.offset..to.offset + bytes].copy_from_slice(&copied);
+    }
+
+    /// Two lines: the flag's, and one that flushes the write-combining buffer.
+    async fn set_flag(&mut self, at: Rank, flag: Flag, value: u8) {
+        let tiles = Rc::clone(&self.tiles);
+        let end = self.now() + tiles.line_time(self.rank, at, false) * 2;
+        let end = tiles.move_lines((self.rank, at), at, 2, end);
+        self.spend_until(end, Cause::Handshake).await;
+        tiles.set_flag(at, flag, value);
+    }
+
+    async fn flag(&mut self, at: Rank, flag: Flag) -> u8 {
+        let tiles = Rc::clone(&self.tiles);
+        let end = self.now() + tiles.line_time(self.rank, at, true);
+        let end = tiles.move_lines((at, self.rank), at, 1, end);
+        self.spend_until(end, Cause::Handshake).await;
+        tiles.flag(at, flag).0
+    }
+
+    /// Reads one flag after the other, each at the end of its turn.
+    async fn poll(&mut self, waits: &[Wait]) -> Result<usize, RunError> {
+        let tiles = Rc::clone(&self.tiles);
+        let turn = tiles.line_time(self.rank, self.rank, true);
+        let begin = self.now();
+        let count = waits.len() as u64;
+        // The first time that flag `index` is read at or after `since`.
+        let read_at = |index: usize, since: Time| {
+            let first = begin + turn * (index as u64 + 1);
+            let late = since.saturating_sub(first).ps();
+            let rounds = late.div_ceil((turn * count).ps().max(1));
+            first + turn * (count * rounds)
+        };
+        loop {
+            let fulfilled = waits.iter().enumerate().filter_map(|(index, wait)| {
+                let (value, since) = tiles.flag(self.rank, wait.flag);
+                let is_fulfilled = wait.until.holds(value);
+                is_fulfilled.then(|| (read_at(index, since), index, since))
+            });
+            if let Some((time, index, since)) = fulfilled.min() {
+                let peer = waits[index].peer;
+                let books = &tiles.books;
+                books.fill(self.rank, since.min(time), Cause::WaitPeer(peer));
+                self.spend_until(time.max(self.now()), Cause::Handshake).await;
+                return Ok(index);
+            }
+            let Some(first) = waits.first() else {
+                unreachable!("something is polled");
+            };
+            let now = self.now();
+            tiles.books.block(self.rank, first.peer, first.awaits, self.step, now);
+            tiles.bells.wait(self.rank.index()).await;
+            tiles.books.unblock(self.rank);
+        }
+    }
+
+    async fn spend(&mut self, call: Call) {
+        let rcce = &self.tiles.rcce;
+        let cycles = match call {
+            Call::Blocking => rcce.rcce_cycles,
+            Call::NonBlocking => rcce.ircce_cycles,
+        };
+        let end = self.now() + self.tiles.cycles(cycles);
+        self.spend_until(end, Cause::Handshake).await;
+    }
+}

@@ -1,0 +1,382 @@
+//! Schedules on the RCCE libraries.
+
+use std::rc::Rc;
+
+use corecast_chip::Library;
+use corecast_core::{ChunkList, Rank, Schedule, Step};
+use corecast_machine::{
+    Cause, Endpoint, Message, MessageRecord, Payload, RunError, Time, message_bytes,
+};
+use corecast_rcce::{Core, Incoming, Outgoing, Part, Queues, RequestId, recv, send};
+
+use super::core::SimCore;
+use super::plan::{Plan, StepPlan};
+use super::tile::Tiles;
+use crate::SimEndpoint;
+
+/// The program's side of the message layer.
+pub(crate) struct RcceEndpoint {
+    core: SimCore,
+    queues: Queues,
+    plan: Option<Rc<Plan>>,
+    piece_bytes: Option<u64>,
+    now: Now,
+}
+
+/// The step that is carried out.
+#[derive(Default)]
+struct Now {
+    /// Addresses of the chunks that it sends.
+    sends: Vec<u64>,
+    /// Addresses and sizes of those that it receives.
+    recvs: Vec<(u64, usize)>,
+    plan: StepPlan,
+}
+
+impl RcceEndpoint {
+    pub(crate) fn new(tiles: Rc<Tiles>, rank: Rank) -> Self {
+        Self {
+            core: SimCore::new(tiles, rank),
+            queues: Queues::default(),
+            plan: None,
+            piece_bytes: None,
+            now: Now::default(),
+        }
+    }
+
+    fn is_blocking(&self) -> bool {
+        self.core.tiles.rcce.library == Library::Rcce
+    }
+
+    /// The bytes of a message with their addresses.
+    fn parts(&self, message: &[Payload]) -> Vec<Part> {
+        let mut after = 0;
+        let parts = message.iter().enumerate().map(|(index, data)| {
+            let address = self.now.sends.get(index).copied().unwrap_or(after);
+            after = address + data.len() as u64;
+            Part {
+                address,
+                data: Payload::clone(data),
+                range: 0..data.len(),
+            }
+        });
+        parts.collect()
+    }
+
+    /// The messages as which the library sends one.
+    fn outgoing(&self, message: &[Payload], in_pieces: bool) -> Vec<Outgoing> {
+        let parts = self.parts(message);
+        let Some(most) = self.piece_bytes.filter(|_| in_pieces) else {
+            return vec![Outgoing::new(parts)];
+        };
+        let (mut pieces, mut piece, mut room) = (Vec::new(), Vec::new(), most as usize);
+        for part in parts {
+            let mut rest = part.range.clone();
+            while !rest.is_empty() {
+                let taken = rest.start..rest.end.min(rest.start + room);
+                rest.start = taken.end;
+                room -= taken.len();
+                piece.push(Part {
+                    address: part.address + taken.start as u64,
+                    data: Payload::clone(&part.data),
+                    range: taken,
+                });
+                if room == 0 {
+                    pieces.push(Outgoing::new(std::mem::take(&mut piece)));
+                    room = most as usize;
+                }
+            }
+        }
+        if !piece.is_empty() || pieces.is_empty() {
+            pieces.push(Outgoing::new(piece));
+        }
+        pieces
+    }
+
+    /// The messages as which the library receives one.
+    fn incoming(&self, in_pieces: bool) -> Vec<Incoming> {
+        let all = &self.now.recvs;
+        let Some(most) = self.piece_bytes.filter(|_| in_pieces) else {
+            return vec![Incoming::new(all.iter().copied().filter(|&(_, len)| len > 0))];
+        };
+        let (mut pieces, mut piece, mut room) = (Vec::new(), Vec::new(), most as usize);
+        for &(mut address, mut len) in all {
+            while len > 0 {
+                let taken = len.min(room);
+                piece.push((address, taken));
+                (address, len, room) = (address + taken as u64, len - taken, room - taken);
+                if room == 0 {
+                    pieces.push(Incoming::new(std::mem::take(&mut piece)));
+                    room = most as usize;
+                }
+            }
+        }
+        if !piece.is_empty() || pieces.is_empty() {
+            pieces.push(Incoming::new(piece));
+        }
+        pieces
+    }
+
+    /// One message of the pieces of it that have come.
+    fn assemble(&self, pieces: Vec<Incoming>) -> Message {
+        let mut parts = pieces.into_iter().flat_map(Incoming::into_parts);
+        let chunks = self.now.recvs.iter().map(|&(_, len)| {
+            let mut chunk = Vec::with_capacity(len);
+            while chunk.len() < len {
+                let (_, part) = parts.next().expect("the pieces make up the message");
+                if chunk.is_empty() && part.len() == len {
+                    chunk = part;
+                } else {
+                    chunk.extend(part);
+                }
+            }
+            chunk.into()
+        });
+        chunks.collect()
+    }
+
+    fn post(&self, to: Rank) {
+        let (me, now) = (self.core.id(), self.core.now());
+        let mut posted = self.core.tiles.posted.borrow_mut();
+        posted.entry((me, to)).or_default().push_back(now);
+    }
+
+    fn record(&self, from: Rank, message: &Message) {
+        let (me, end) = (self.core.id(), self.core.now());
+        let mut posted = self.core.tiles.posted.borrow_mut();
+        let times = posted.get_mut(&(from, me));
+        let posted = times.and_then(|times| times.pop_front()).unwrap_or(end);
+        self.core.tiles.books.record(MessageRecord {
+            from,
+            to: me,
+            bytes: message_bytes(message),
+            posted,
+            start: posted,
+            end,
+        });
+    }
+
+    async fn send_blocking(&mut self, to: Rank, pieces: Vec<Outgoing>) -> Result<(), RunError> {
+        for mut piece in pieces {
+            send(&mut self.core, to, &mut piece).await?;
+        }
+        Ok(())
+    }
+
+    async fn recv_blocking(
+        &mut self,
+        from: Rank,
+        mut pieces: Vec<Incoming>,
+    ) -> Result<Vec<Incoming>, RunError> {
+        for piece in &mut pieces {
+            recv(&mut self.core, from, piece).await?;
+        }
+        Ok(pieces)
+    }
+
+    async fn isend_all(&mut self, to: Rank, pieces: Vec<Outgoing>) -> Vec<RequestId> {
+        let mut requests = Vec::new();
+        for piece in pieces {
+            requests.push(self.queues.isend(&mut self.core, to, piece).await);
+        }
+        requests
+    }
+
+    fn irecv_all(&mut self, from: Rank, pieces: Vec<Incoming>) -> Vec<RequestId> {
+        let pieces = pieces.into_iter();
+        pieces.map(|piece| self.queues.irecv(from, piece)).collect()
+    }
+
+    fn take(&mut self, requests: &[RequestId]) -> Vec<Incoming> {
+        let taken = requests.iter().map(|&id| self.queues.take_received(id));
+        taken.map(|piece| piece.expect("it was waited for")).collect()
+    }
+
+    /// The message that has come, entered into the books.
+    fn finish_recv(&self, from: Rank, pieces: Vec<Incoming>) -> Message {
+        let message = self.assemble(pieces);
+        self.record(from, &message);
+        message
+    }
+}
+
+impl SimEndpoint for RcceEndpoint {
+    async fn compute_until(&mut self, time: Time) {
+        if time > self.core.now() {
+            self.core.spend_until(time, Cause::Compute).await;
+        }
+    }
+}
+
+impl Endpoint for RcceEndpoint {
+    fn rank(&self) -> Rank {
+        self.core.id()
+    }
+
+    fn ranks(&self) -> u32 {
+        self.core.cores()
+    }
+
+    fn now(&self) -> Time {
+        self.core.now()
+    }
+
+    /// Nothing is sent before the first step. Unless caches are cold, everything that the rank will
+    /// touch has just been read, in order of address.
+    async fn launch(&mut self, schedule: &Schedule) -> Result<(), RunError> {
+        let tiles = Rc::clone(&self.core.tiles);
+        let plan = tiles.plan(schedule);
+        self.piece_bytes = schedule.piece_bytes();
+        let rank = self.core.id();
+        let steps = schedule.steps(rank).iter();
+        let lists = steps.flat_map(|step| {
+            let (sent, received) = (step.send_half(), step.recv_half());
+            let (sent, received) = (sent.map(|half| half.chunks), received.map(|half| half.chunks));
+            sent.into_iter().chain(received)
+        });
+        let mut chunks: Vec<_> = lists.flat_map(|list| schedule.chunks(list)).copied().collect();
+        chunks.sort_unstable();
+        chunks.dedup();
+        let size = |&chunk| schedule.spec().chunk_bytes(chunk);
+        let (bytes, max) = (chunks.iter().map(size).sum(), tiles.memory.private_bytes);
+        if bytes > max {
+            let machine = tiles.chip.clone();
+            return Err(RunError::OutOfMemory { machine, max, bytes });
+        }
+        if !tiles.is_cold {
+            for chunk in &chunks {
+                let address = plan.address(schedule, *chunk);
+                self.core.caches.read(address, size(chunk));
+            }
+        }
+        self.plan = Some(plan);
+        Ok(())
+    }
+
+    fn at_step(&mut self, schedule: &Schedule, index: usize, step: &Step) {
+        self.core.step = index;
+        let Some(plan) = &self.plan else { return };
+        let chunks = |list: Option<ChunkList>| list.map(|list| schedule.chunks(list));
+        let sends = chunks(step.send_half().map(|half| half.chunks)).unwrap_or_default();
+        let recvs = chunks(step.recv_half().map(|half| half.chunks)).unwrap_or_default();
+        let size = |&chunk| schedule.spec().chunk_bytes(chunk) as usize;
+        let address = |&chunk| plan.address(schedule, chunk);
+        self.now = Now {
+            sends: sends.iter().map(address).collect(),
+            recvs: recvs.iter().map(|chunk| (address(chunk), size(chunk))).collect(),
+            plan: plan.step(self.core.id(), index),
+        };
+    }
+
+    fn expect(&mut self, chunk_bytes: &[u64]) {
+        let mut end = 0;
+        let recvs = chunk_bytes.iter().map(|&bytes| {
+            let start = end;
+            end += bytes;
+            (start, bytes as usize)
+        });
+        self.now.recvs = recvs.collect();
+        self.now.sends.clear();
+    }
+
+    async fn send(&mut self, to: Rank, message: Message) -> Result<(), RunError> {
+        self.post(to);
+        let pieces = self.outgoing(&message, self.now.plan.sends_pieces);
+        if self.is_blocking() {
+            return self.send_blocking(to, pieces).await;
+        }
+        let requests = self.isend_all(to, pieces).await;
+        self.queues.wait_all(&mut self.core, &requests).await
+    }
+
+    async fn recv(&mut self, from: Rank) -> Result<Message, RunError> {
+        let pieces = self.incoming(self.now.plan.receives_pieces);
+        if self.is_blocking() {
+            let pieces = self.recv_blocking(from, pieces).await?;
+            return Ok(self.finish_recv(from, pieces));
+        }
+        let requests = self.irecv_all(from, pieces);
+        self.queues.wait_all(&mut self.core, &requests).await?;
+        let pieces = self.take(&requests);
+        Ok(self.finish_recv(from, pieces))
+    }
+
+    async fn exchange(
+        &mut self,
+        to: Rank,
+        message: Message,
+        from: Rank,
+    ) -> Result<Message, RunError> {
+        self.post(to);
+        let plan = self.now.plan;
+        let outgoing = self.outgoing(&message, plan.sends_pieces);
+        let mut incoming = self.incoming(plan.receives_pieces);
+        if self.is_blocking() {
+            if plan.sends_first {
+                self.send_blocking(to, outgoing).await?;
+                incoming = self.recv_blocking(from, incoming).await?;
+            } else {
+                incoming = self.recv_blocking(from, incoming).await?;
+                self.send_blocking(to, outgoing).await?;
+            }
+            return Ok(self.finish_recv(from, incoming));
+        }
+        let recvs = self.irecv_all(from, incoming);
+        let mut all = self.isend_all(to, outgoing).await;
+        all.extend(&recvs);
+        self.queues.wait_all(&mut self.core, &all).await?;
+        let pieces = self.take(&recvs);
+        Ok(self.finish_recv(from, pieces))
+    }
+
+    async fn forward(
+        &mut self,
+        from: Rank,
+        to: Rank,
+        _: Option<u64>, // the size of all pieces of the schedule: see `launch`
+    ) -> Result<Message, RunError> {
+        self.post(to);
+        let incoming = self.incoming(self.now.plan.receives_pieces);
+        let (mut pieces, mut sends) = (Vec::new(), Vec::new());
+        if self.is_blocking() {
+            for mut piece in incoming {
+                recv(&mut self.core, from, &mut piece).await?;
+                send(&mut self.core, to, &mut passed_on(&piece)).await?;
+                pieces.push(piece);
+            }
+            return Ok(self.finish_recv(from, pieces));
+        }
+        for request in self.irecv_all(from, incoming) {
+            self.queues.wait_all(&mut self.core, &[request]).await?;
+            let piece = self.take(&[request]).remove(0);
+            let outgoing = passed_on(&piece);
+            sends.push(self.queues.isend(&mut self.core, to, outgoing).await);
+            pieces.push(piece);
+        }
+        self.queues.wait_all(&mut self.core, &sends).await?;
+        Ok(self.finish_recv(from, pieces))
+    }
+
+    async fn combine(&mut self, bytes: u64) -> Result<(), RunError> {
+        let tiles = &self.core.tiles;
+        let words = bytes.div_ceil(corecast_chip::WORD_BYTES);
+        let cycles = tiles.rcce.combine_cycles_per_word * words;
+        let end = self.core.now() + tiles.cycles(cycles);
+        self.core.spend_until(end, Cause::Compute).await;
+        Ok(())
+    }
+
+    async fn finish(&mut self) -> Result<(), RunError> {
+        Ok(())
+    }
+}
+
+/// What has come, to be sent on.
+fn passed_on(piece: &Incoming) -> Outgoing {
+    let parts = piece.parts().iter().map(|(address, data)| Part {
+        address: *address,
+        data: data.as_slice().into(),
+        range: 0..data.len(),
+    });
+    Outgoing::new(parts.collect())
+}

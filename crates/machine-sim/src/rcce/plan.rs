@@ -1,0 +1,142 @@
+//! What the message layer has to know of a schedule beforehand, as its programmer would.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use corecast_chip::Library;
+use corecast_core::{ChunkId, Op, Rank, Schedule};
+
+/// See the module's documentation.
+pub(crate) struct Plan {
+    /// Address of every block.
+    blocks: Vec<u64>,
+    /// Index of each rank's first step.
+    first: Vec<usize>,
+    /// Per step of all ranks.
+    steps: Vec<StepPlan>,
+}
+
+/// How a step is carried out.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct StepPlan {
+    /// What it sends goes in pieces.
+    pub sends_pieces: bool,
+    /// What it receives comes in pieces.
+    pub receives_pieces: bool,
+    /// An exchange by blocking calls sends first.
+    pub sends_first: bool,
+}
+
+impl Plan {
+    pub(crate) fn new(schedule: &Schedule, library: Library) -> Self {
+        let spec = schedule.spec();
+        let mut end = 0;
+        let blocks = (0..spec.blocks()).map(|block| {
+            let start = end;
+            end += spec.block_bytes(block);
+            start
+        });
+        let blocks = blocks.collect();
+        let mut total = 0;
+        let first = schedule.all_ranks().map(|rank| {
+            let first = total;
+            total += schedule.steps(rank).len();
+            first
+        });
+        let mut plan = Self {
+            blocks,
+            first: first.collect(),
+            steps: Vec::new(),
+        };
+        plan.steps = vec![StepPlan::default(); total];
+        let has_pieces = schedule.piece_bytes().is_some();
+        let is_blocking = library == Library::Rcce;
+        if has_pieces || is_blocking {
+            let pairs = plan.pairs(schedule);
+            if has_pieces {
+                plan.cut(schedule, &pairs);
+            }
+            if is_blocking {
+                plan.order(schedule, &pairs);
+            }
+        }
+        plan
+    }
+
+    fn index(&self, (rank, step): (Rank, usize)) -> usize {
+        self.first[rank.index()] + step
+    }
+
+    pub(crate) fn step(&self, rank: Rank, step: usize) -> StepPlan {
+        self.steps[self.index((rank, step))]
+    }
+
+    /// Where a chunk lies in every rank's memory.
+    pub(crate) fn address(&self, schedule: &Schedule, chunk: ChunkId) -> u64 {
+        let spec = schedule.spec();
+        let (offset, _) = spec.chunk_range(chunk);
+        self.blocks[(chunk.0 / spec.parts()) as usize] + offset
+    }
+
+    /// The sending and the receiving step of every message.
+    fn pairs(&self, schedule: &Schedule) -> Vec<[(Rank, usize); 2]> {
+        let mut sends: BTreeMap<(Rank, Rank), VecDeque<usize>> = BTreeMap::new();
+        for (from, step, half) in schedule.sends() {
+            sends.entry((from, half.to)).or_default().push_back(step);
+        }
+        let mut pairs = Vec::new();
+        for rank in schedule.all_ranks() {
+            for (index, step) in schedule.steps(rank).iter().enumerate() {
+                let Some(half) = step.recv_half() else { continue };
+                let queue = sends.get_mut(&(half.from, rank));
+                if let Some(send) = queue.and_then(VecDeque::pop_front) {
+                    pairs.push([(half.from, send), (rank, index)]);
+                }
+            }
+        }
+        pairs
+    }
+
+    /// Messages of which an end passes on what still arrives go in pieces.
+    fn cut(&mut self, schedule: &Schedule, pairs: &[[(Rank, usize); 2]]) {
+        let is_forward = |(rank, step): (Rank, usize)| {
+            matches!(schedule.steps(rank)[step].op, Op::Forward { .. })
+        };
+        for &[send, recv] in pairs {
+            if is_forward(send) || is_forward(recv) {
+                let (send, recv) = (self.index(send), self.index(recv));
+                self.steps[send].sends_pieces = true;
+                self.steps[recv].receives_pieces = true;
+            }
+        }
+    }
+
+    /// Along every row and circle of exchanges, every other one sends first.
+    fn order(&mut self, schedule: &Schedule, pairs: &[[(Rank, usize); 2]]) {
+        let is_exchange = |&(rank, step): &(Rank, usize)| {
+            matches!(schedule.steps(rank)[step].op, Op::Exchange { .. })
+        };
+        const NONE: usize = usize::MAX;
+        let mut next = vec![NONE; self.steps.len()];
+        let mut has_before = vec![false; self.steps.len()];
+        let mut exchanges = Vec::new();
+        for &[send, recv] in pairs {
+            if is_exchange(&recv) {
+                exchanges.push(self.index(recv));
+                if is_exchange(&send) {
+                    next[self.index(send)] = self.index(recv);
+                    has_before[self.index(recv)] = true;
+                }
+            }
+        }
+        let mut is_done = vec![false; self.steps.len()];
+        let heads = exchanges.iter().filter(|&&step| !has_before[step]);
+        for &start in heads.chain(&exchanges) {
+            let (mut step, mut sends_first) = (start, true);
+            while step != NONE && !is_done[step] {
+                self.steps[step].sends_first = sends_first;
+                is_done[step] = true;
+                (step, sends_first) = (next[step], !sends_first);
+            }
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! What the cores of one run share: buffers, flags, links, controllers, and the books.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+
+use corecast_chip::{Memory, Mesh, Rcce};
+use corecast_core::{Grid, Rank, Schedule, Side};
+use corecast_machine::{LinkUse, RunOptions, Time};
+use corecast_rcce::{Flag, OTHER_FLAGS};
+use corecast_sim::memory::{CachesSpec, Server};
+use corecast_sim::{Bells, Kernel};
+
+use super::plan::Plan;
+use crate::books::Books;
+
+/// See the module's documentation.
+pub(crate) struct Tiles {
+    pub kernel: Rc<Kernel>,
+    pub books: Books,
+    pub ranks: u32,
+    pub grid: Grid,
+    pub mesh: Mesh,
+    pub memory: Memory,
+    pub rcce: Rcce,
+    /// The name of the chip.
+    pub chip: String,
+    pub is_cold: bool,
+    /// Of where pages lie.
+    pub seed: u64,
+    /// Bytes of a buffer that messages may use.
+    pub payload_bytes: usize,
+    /// Payload of every core's buffer.
+    pub buffers: RefCell<Vec<Vec<u8>>>,
+    /// Per core its flags: the value and since when.
+    flags: Vec<Cell<(u8, Time)>>,
+    /// Rung when a flag of the core is set.
+    pub bells: Bells,
+    /// When the sender of a message asked to send it, in order, per pair.
+    pub posted: RefCell<BTreeMap<(Rank, Rank), VecDeque<Time>>>,
+    plan: RefCell<Option<Rc<Plan>>>,
+    links: Vec<(Server, Cell<u64>)>,
+    /// Ports of the buffers.
+    ports: Vec<Server>,
+    controllers: Vec<Server>,
+}
+
+impl Tiles {
+    pub(crate) fn new(
+        (chip, mesh, memory, rcce): (&str, &Mesh, &Memory, &Rcce),
+        kernel: Rc<Kernel>,
+        ranks: u32,
+        options: &RunOptions,
+    ) -> Self {
+        let grid = mesh.place(ranks);
+        let cores = mesh.grid.ranks_max();
+        let payload_bytes = rcce.payload_bytes(cores, memory.line_bytes) as usize;
+        let flags = ranks * (2 * ranks + OTHER_FLAGS);
+        Self {
+            bells: Bells::new(&kernel, ranks as usize),
+            books: Books::new(ranks),
+            ranks,
+            links: vec![<(Server, Cell<u64>)>::default(); grid.nodes() as usize * Side::ALL.len()],
+            ports: vec![Server::default(); ranks as usize],
+            controllers: vec![Server::default(); memory.controllers.len()],
+            grid,
+            kernel,
+            chip: chip.to_owned(),
+            is_cold: options.is_cold,
+            seed: options.seed,
+            payload_bytes,
+            buffers: RefCell::new(vec![vec![0; payload_bytes]; ranks as usize]),
+            flags: vec![Cell::new((0, Time::ZERO)); flags as usize],
+            posted: RefCell::default(),
+            plan: RefCell::default(),
+            mesh: mesh.clone(),
+            memory: memory.clone(),
+            rcce: rcce.clone(),
+        }
+    }
+
+    pub(crate) fn caches(&self) -> CachesSpec {
+        let size = |cache: corecast_chip::CacheSize| (cache.bytes, cache.ways);
+        CachesSpec {
+            line_bytes: self.memory.line_bytes,
+            page_bytes: self.memory.page_bytes,
+            l1: size(self.memory.l1),
+            l2: size(self.memory.l2),
+        }
+    }
+
+    /// What has to be known of a schedule, worked out by whoever asks first.
+    pub(crate) fn plan(&self, schedule: &Schedule) -> Rc<Plan> {
+        let mut plan = self.plan.borrow_mut();
+        let plan = plan.get_or_insert_with(|| Rc::new(Plan::new(schedule, self.rcce.library)));
+        Rc::clone(plan)
+    }
+
+    fn flag_cell(&self, at: Rank, flag: Flag) -> &Cell<(u8, Time)> {
+        &self.flags[(at.0 * (2 * self.ranks + OTHER_FLAGS) + flag.0) as usize]
+    }
+
+    /// A flag's value, and since when it has it.
+    pub(crate) fn flag(&self, at: Rank, flag: Flag) -> (u8, Time) {
+        self.flag_cell(at, flag).get()
+    }
+
+    /// Sets a flag now.
+    pub(crate) fn set_flag(&self, at: Rank, flag: Flag, value: u8) {
+        let now = self.kernel.now();
+        self.flag_cell(at, flag).set((value, now));
+        self.bells.ring_at(at.index(), now);
+    }
+
+    /// Core cycles as time.
+    pub(crate) fn cycles(&self, cycles: u64) -> Time {
+        Time::from_ps(self.rcce.clock.to_ps(cycles))
+    }
+
+    /// Over so many hops and back.
+    pub(crate) fn round_trip(&self, hops: u32) -> Time {
+        let cycles = 2 * u64::from(hops) * self.mesh.hop_cycles();
+        Time::from_ps(self.mesh.clock.to_ps(cycles))
+    }
+
+    /// To read a line of the buffer of `at`, or to write it.
+    pub(crate) fn line_time(&self, me: Rank, at: Rank, is_read: bool) -> Time {
+        let rcce = &self.rcce;
+        if me == at && rcce.has_bypass {
+            let cycles = if is_read { rcce.own_read_cycles } else { rcce.own_write_cycles };
+            return self.cycles(cycles);
+        }
+        let cycles = if is_read { rcce.mpb_read_cycles } else { rcce.mpb_write_cycles };
+        self.cycles(cycles) + self.round_trip(self.grid.hops(me, at))
+    }
+
+    /// Node of a rank.
+    fn node(&self, rank: Rank) -> u32 {
+        rank.0 / self.grid.per_node
+    }
+
+    /// The controller of a core, and the hops to it.
+    pub(crate) fn controller(&self, me: Rank) -> (usize, u32) {
+        self.memory.controller(self.grid.position(self.node(me)))
+    }
+
+    /// The end of a transfer of `lines` lines that begins now and would end at `end` if it were
+    /// alone. It goes between the buffer of `at` and a core, over the links between `from` and `to`.
+    pub(crate) fn move_lines(
+        &self,
+        (from, to): (Rank, Rank),
+        at: Rank,
+        lines: u64,
+        end: Time,
+    ) -> Time {
+        let now = self.kernel.now();
+        let duration = end.saturating_sub(now);
+        let port = self.mesh.clock.to_ps(self.rcce.mpb_port_cycles * lines);
+        let mut end = self.ports[at.index()].serve(now, duration, Time::from_ps(port));
+        if from == to && self.rcce.has_bypass {
+            return end;
+        }
+        // A head and the line.
+        let flits = lines * (1 + self.memory.line_bytes.div_ceil(self.mesh.flit_bytes));
+        let work = self.mesh.clock.to_ps(flits * u64::from(self.mesh.link_interval_cycles));
+        let work = Time::from_ps(work);
+        let (from, to) = (self.node(from), self.node(to));
+        self.grid.visit_route(from, to, &mut |node, hop| {
+            let (server, carried) = &self.links[node as usize * Side::ALL.len() + hop.side as usize];
+            carried.set(carried.get() + flits);
+            end = end.max(server.serve(now, duration, work));
+        });
+        end
+    }
+
+    /// The end of a transfer that begins now, as far as a controller is concerned.
+    pub(crate) fn use_controller(&self, me: Rank, lines: u64, end: Time) -> Time {
+        if lines == 0 {
+            return end;
+        }
+        let now = self.kernel.now();
+        let work = Time::from_ps(self.memory.clock.to_ps(self.memory.port_cycles * lines));
+        let (controller, _) = self.controller(me);
+        self.controllers[controller].serve(now, end.saturating_sub(now), work)
+    }
+
+    /// What every link carried between buffers and cores.
+    pub(crate) fn link_uses(&self) -> Vec<LinkUse> {
+        let nodes = (0..self.grid.nodes()).flat_map(|node| Side::ALL.map(|side| (node, side)));
+        let uses = nodes.zip(&self.links).filter_map(|((node, side), (_, flits))| {
+            let to = self.grid.neighbour(node, side)?;
+            let flits = Some(flits.get()).filter(|&flits| flits > 0)?;
+            let (from, to) = (self.grid.position(node), self.grid.position(to));
+            Some(LinkUse { from, to, flits })
+        });
+        uses.collect()
+    }
+}

@@ -1,0 +1,24 @@
+//! RCCE and iRCCE, the message libraries of the Intel SCC, over any cores that have a message passing
+//! buffer each.
+//!
+//! The libraries are written once, over [`Core`]: what a core can do with buffers and flags. The
+//! simulated SCC implements it with timing, threads of the host implement it with shared memory.
+//!
+//! A message goes in chunks that fit into a buffer. The sender copies a chunk into its *own* buffer
+//! and sets a flag in the receiver's; the receiver copies it out of the sender's buffer and sets a
+//! flag there.
+//!
+//! ```text
+//! sender: put chunk | sent = 1 ------------------> poll | sent = 0, get chunk, ready = 1 :receiver
+//!         poll <------------------------------------------------------------- | ready = 0
+//! ```
+//!
+//! Source: RCCE 2.0 (`RCCE_send.c`, `RCCE_recv.c`) and iRCCE (`iRCCE_isend.c`, `iRCCE_irecv.c`).
+
+mod core;
+mod message;
+mod queues;
+
+pub use crate::core::{Call, CopyLoop, Core, Flag, OTHER_FLAGS, Place, Until, Wait};
+pub use message::{Incoming, Outgoing, Part};
+pub use queues::{Queues, RequestId, recv, send};
