@@ -75,11 +75,9 @@ fn over_buffers(chip: &Chip, mesh: &Mesh, memory: &Memory, rcce: &Rcce, request:
     if request.ranks <= 1 || is_silent {
         return 0;
     }
-    let (mut read, mut write) = (rcce.mpb_read_cycles, rcce.mpb_write_cycles);
-    if rcce.has_bypass {
-        read = read.min(rcce.own_read_cycles);
-        write = write.min(rcce.own_write_cycles);
-    }
+    let (own_read, own_write) = rcce.own_cycles();
+    let read = own_read.min(rcce.mpb_read_cycles);
+    let write = own_write.min(rcce.mpb_write_cycles);
     let lines = port_bytes.div_ceil(memory.line_bytes);
     let per_line = match request.collective {
         C::Bcast | C::Scatter => write,
@@ -98,16 +96,25 @@ fn over_buffers(chip: &Chip, mesh: &Mesh, memory: &Memory, rcce: &Rcce, request:
         C::Bcast | C::Scatter => memory.read_cycles,
         _ => memory.read_cycles.min(stored),
     };
-    let stream = per_line.saturating_add(rcce.copy_cycles).saturating_mul(lines);
+    let stream = per_line
+        .saturating_add(rcce.copy_cycles)
+        .saturating_mul(lines);
     let misses = per_miss.saturating_mul(missed);
     // The flag that says so, and the other end of the last line.
-    let other_end = if lines > 0 { read.min(write) + rcce.copy_cycles } else { 0 };
+    let other_end = if lines > 0 {
+        read.min(write) + rcce.copy_cycles
+    } else {
+        0
+    };
     let core = stream
         .saturating_add(misses)
         .saturating_add(write + read + other_end);
     let hops = u64::from(farthest(&mesh.place(request.ranks), request));
     let hops = mesh.hop_cycles().saturating_mul(hops);
-    let ps = rcce.clock.to_ps(core).saturating_add(mesh.clock.to_ps(hops));
+    let ps = rcce
+        .clock
+        .to_ps(core)
+        .saturating_add(mesh.clock.to_ps(hops));
     ps / chip.reference_clock().period_ps
 }
 

@@ -174,11 +174,7 @@ enum Kind {
     Rcce,
 }
 
-const KINDS: Choices<Kind> = &[
-    ("mpe", Kind::Mpe),
-    ("udn", Kind::Udn),
-    ("rcce", Kind::Rcce),
-];
+const KINDS: Choices<Kind> = &[("mpe", Kind::Mpe), ("udn", Kind::Udn), ("rcce", Kind::Rcce)];
 
 const PROTOCOLS: Choices<Protocol> = &[
     ("ready", Protocol::Ready),

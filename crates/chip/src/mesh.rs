@@ -71,8 +71,7 @@ pub enum Placement {
     Rows,
 }
 
-const PLACEMENTS: Choices<Placement> =
-    &[("square", Placement::Square), ("rows", Placement::Rows)];
+const PLACEMENTS: Choices<Placement> = &[("square", Placement::Square), ("rows", Placement::Rows)];
 
 /// Buffers of all routers together, in flits; the simulator keeps 8 bytes for each.
 const BUFFERS_MAX: u64 = 1 << 27;

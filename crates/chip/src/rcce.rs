@@ -5,7 +5,8 @@
 //! kind = "rcce"
 //! library = "ircce"     # or "rcce"
 //! bypass = "off"        # "on": a core reaches its own buffer without the router
-//! clock, mpb, mpb_read, mpb_write, own_read, own_write, mpb_port, copy, combine, rcce, ircce
+//! clock, mpb, mpb_read, mpb_write, own_read, own_write, bypass_read, bypass_write, mpb_port,
+//! copy, combine, rcce, ircce
 //! ```
 
 use crate::clock::Clock;
@@ -39,14 +40,19 @@ pub struct Rcce {
     pub has_bypass: bool,
     /// A core's buffer in bytes, flags included.
     pub mpb_bytes: u64,
-    /// To read a line of a buffer; hops come on top.
+    /// To read a line of another core's buffer; hops come on top.
     pub mpb_read_cycles: u64,
-    /// To write a line of a buffer through the write-combining buffer; hops come on top.
+    /// To write a line of another core's buffer through the write-combining buffer; hops come on
+    /// top.
     pub mpb_write_cycles: u64,
-    /// To read a line of the core's own buffer by the bypass.
+    /// To read a line of the core's own buffer through the router.
     pub own_read_cycles: u64,
-    /// To write a line of the core's own buffer by the bypass.
+    /// To write a line of the core's own buffer through the router.
     pub own_write_cycles: u64,
+    /// To read a line of the core's own buffer by the bypass.
+    pub bypass_read_cycles: u64,
+    /// To write a line of the core's own buffer by the bypass.
+    pub bypass_write_cycles: u64,
     /// Cycles of the routers' clock for which a buffer is busy with a line.
     pub mpb_port_cycles: u64,
     /// Of the copy loop, per line.
@@ -65,6 +71,15 @@ impl Rcce {
     #[must_use]
     pub fn flag_lines(&self, cores: u32, line_bytes: u64) -> u64 {
         1 + (2 + 2 * u64::from(cores)).div_ceil(line_bytes)
+    }
+
+    /// To read and to write a line of the core's own buffer.
+    #[must_use]
+    pub fn own_cycles(&self) -> (u64, u64) {
+        match self.has_bypass {
+            true => (self.bypass_read_cycles, self.bypass_write_cycles),
+            false => (self.own_read_cycles, self.own_write_cycles),
+        }
     }
 
     /// Bytes of a buffer that messages may use.
@@ -120,6 +135,8 @@ pub(crate) fn read(
         "mpb_write",
         "own_read",
         "own_write",
+        "bypass_read",
+        "bypass_write",
         "mpb_port",
         "copy",
         "combine",
@@ -137,6 +154,8 @@ pub(crate) fn read(
         mpb_write_cycles: count("mpb_write", &PER_LINE)?,
         own_read_cycles: count("own_read", &PER_LINE)?,
         own_write_cycles: count("own_write", &PER_LINE)?,
+        bypass_read_cycles: count("bypass_read", &PER_LINE)?,
+        bypass_write_cycles: count("bypass_write", &PER_LINE)?,
         mpb_port_cycles: count("mpb_port", &PER_LINE)?,
         copy_cycles: count("copy", &COPY)?,
         combine_cycles_per_word: count("combine", &PER_WORD)?,

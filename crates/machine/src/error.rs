@@ -113,7 +113,9 @@ pub enum RunError {
         what: &'static str,
     },
     /// A rank's data do not fit into its memory.
-    #[error("{bytes} bytes do not fit into the {max} bytes of private memory that a core of {machine} has")]
+    #[error(
+        "{bytes} bytes do not fit into the {max} bytes of private memory that a core of {machine} has"
+    )]
     OutOfMemory {
         /// The machine or chip.
         machine: String,

@@ -15,6 +15,7 @@ mod chung2011;
 mod figures;
 mod park2019;
 mod row;
+pub mod scc_thesis;
 mod winners;
 pub mod yagna2013;
 

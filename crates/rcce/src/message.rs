@@ -5,7 +5,7 @@ use std::ops::Range;
 use corecast_core::Rank;
 use corecast_machine::Payload;
 
-use crate::core::{Core, CopyLoop, Place};
+use crate::core::{CopyLoop, Core, Place};
 
 /// A message on its way out: parts of private memory that follow each other in it.
 #[derive(Clone, Debug)]
@@ -97,7 +97,9 @@ impl Incoming {
     pub fn new(parts: impl IntoIterator<Item = (u64, usize)>) -> Self {
         let parts = parts.into_iter();
         Self {
-            parts: parts.map(|(address, len)| (address, vec![0; len])).collect(),
+            parts: parts
+                .map(|(address, len)| (address, vec![0; len]))
+                .collect(),
             at: Cursor::default(),
         }
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use corecast_core::Rank;
 use corecast_machine::{Await, RunError};
 
-use crate::core::{Call, Core, CopyLoop, Flag, Until, Wait};
+use crate::core::{Call, CopyLoop, Core, Flag, Until, Wait};
 use crate::message::{Incoming, Outgoing};
 
 /// Sends a message and returns when the receiver has it (`RCCE_send`).
@@ -115,12 +115,7 @@ impl Queues {
     }
 
     /// Asks to send a message (`iRCCE_isend`).
-    pub async fn isend<C: Core>(
-        &mut self,
-        core: &mut C,
-        to: Rank,
-        message: Outgoing,
-    ) -> RequestId {
+    pub async fn isend<C: Core>(&mut self, core: &mut C, to: Rank, message: Outgoing) -> RequestId {
         let request = self.new_request();
         self.sends.push_back((request, to, message));
         if self.sends.len() == 1 {

@@ -67,7 +67,11 @@ impl SimCore {
         let line = tiles.line_time(self.rank, at, is_read);
         let (private_time, memory_lines) = private;
         let end = self.now() + (line + tiles.cycles(tiles.rcce.copy_cycles)) * lines + private_time;
-        let route = if is_read { (at, self.rank) } else { (self.rank, at) };
+        let route = if is_read {
+            (at, self.rank)
+        } else {
+            (self.rank, at)
+        };
         let end_of_lines = tiles.move_lines(route, at, lines, end);
         let end_of_memory = tiles.use_controller(self.rank, memory_lines, end);
         self.spend_until(end.max(end_of_lines).max(end_of_memory), Cause::Transfer)
@@ -115,7 +119,10 @@ impl Core for SimCore {
                 let touched = self.caches.write(address, len);
                 let words = len.div_ceil(corecast_chip::WORD_BYTES);
                 let per_line = words.div_ceil(touched.lines());
-                (self.store_time(touched, per_line), touched.memory * per_line)
+                (
+                    self.store_time(touched, per_line),
+                    touched.memory * per_line,
+                )
             }
         };
         self.copy(from.core, true, lines, private).await;
@@ -132,17 +139,20 @@ impl Core for SimCore {
         let end = self.now() + per_line * lines;
         let read = tiles.move_lines((from.core, self.rank), from.core, lines, end);
         let written = tiles.move_lines((self.rank, to.core), to.core, lines, end);
-        self.spend_until(end.max(read).max(written), Cause::Transfer).await;
+        self.spend_until(end.max(read).max(written), Cause::Transfer)
+            .await;
         let mut buffers = tiles.buffers.borrow_mut();
         let copied = buffers[from.core.index()][from.offset..from.offset + bytes].to_vec();
         buffers[to.core.index()][to.offset..to.offset + bytes].copy_from_slice(&copied);
     }
 
-    /// Two lines: the flag's, and one that flushes the write-combining buffer.
+    /// Two lines: the flag's, and one of the own buffer that drives it out of the write-combining
+    /// buffer.
     async fn set_flag(&mut self, at: Rank, flag: Flag, value: u8) {
         let tiles = Rc::clone(&self.tiles);
-        let end = self.now() + tiles.line_time(self.rank, at, false) * 2;
-        let end = tiles.move_lines((self.rank, at), at, 2, end);
+        let own = tiles.line_time(self.rank, self.rank, false);
+        let end = self.now() + tiles.line_time(self.rank, at, false) + own;
+        let end = tiles.move_lines((self.rank, at), at, 1, end);
         self.spend_until(end, Cause::Handshake).await;
         tiles.set_flag(at, flag, value);
     }
@@ -178,14 +188,17 @@ impl Core for SimCore {
                 let peer = waits[index].peer;
                 let books = &tiles.books;
                 books.fill(self.rank, since.min(time), Cause::WaitPeer(peer));
-                self.spend_until(time.max(self.now()), Cause::Handshake).await;
+                self.spend_until(time.max(self.now()), Cause::Handshake)
+                    .await;
                 return Ok(index);
             }
             let Some(first) = waits.first() else {
                 unreachable!("something is polled");
             };
             let now = self.now();
-            tiles.books.block(self.rank, first.peer, first.awaits, self.step, now);
+            tiles
+                .books
+                .block(self.rank, first.peer, first.awaits, self.step, now);
             tiles.bells.wait(self.rank.index()).await;
             tiles.books.unblock(self.rank);
         }

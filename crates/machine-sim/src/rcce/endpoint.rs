@@ -97,7 +97,9 @@ impl RcceEndpoint {
     fn incoming(&self, in_pieces: bool) -> Vec<Incoming> {
         let all = &self.now.recvs;
         let Some(most) = self.piece_bytes.filter(|_| in_pieces) else {
-            return vec![Incoming::new(all.iter().copied().filter(|&(_, len)| len > 0))];
+            return vec![Incoming::new(
+                all.iter().copied().filter(|&(_, len)| len > 0),
+            )];
         };
         let (mut pieces, mut piece, mut room) = (Vec::new(), Vec::new(), most as usize);
         for &(mut address, mut len) in all {
@@ -189,7 +191,9 @@ impl RcceEndpoint {
 
     fn take(&mut self, requests: &[RequestId]) -> Vec<Incoming> {
         let taken = requests.iter().map(|&id| self.queues.take_received(id));
-        taken.map(|piece| piece.expect("it was waited for")).collect()
+        taken
+            .map(|piece| piece.expect("it was waited for"))
+            .collect()
     }
 
     /// The message that has come, entered into the books.
@@ -231,17 +235,27 @@ impl Endpoint for RcceEndpoint {
         let steps = schedule.steps(rank).iter();
         let lists = steps.flat_map(|step| {
             let (sent, received) = (step.send_half(), step.recv_half());
-            let (sent, received) = (sent.map(|half| half.chunks), received.map(|half| half.chunks));
+            let (sent, received) = (
+                sent.map(|half| half.chunks),
+                received.map(|half| half.chunks),
+            );
             sent.into_iter().chain(received)
         });
-        let mut chunks: Vec<_> = lists.flat_map(|list| schedule.chunks(list)).copied().collect();
+        let mut chunks: Vec<_> = lists
+            .flat_map(|list| schedule.chunks(list))
+            .copied()
+            .collect();
         chunks.sort_unstable();
         chunks.dedup();
         let size = |&chunk| schedule.spec().chunk_bytes(chunk);
         let (bytes, max) = (chunks.iter().map(size).sum(), tiles.memory.private_bytes);
         if bytes > max {
             let machine = tiles.chip.clone();
-            return Err(RunError::OutOfMemory { machine, max, bytes });
+            return Err(RunError::OutOfMemory {
+                machine,
+                max,
+                bytes,
+            });
         }
         if !tiles.is_cold {
             for chunk in &chunks {
@@ -263,7 +277,10 @@ impl Endpoint for RcceEndpoint {
         let address = |&chunk| plan.address(schedule, chunk);
         self.now = Now {
             sends: sends.iter().map(address).collect(),
-            recvs: recvs.iter().map(|chunk| (address(chunk), size(chunk))).collect(),
+            recvs: recvs
+                .iter()
+                .map(|chunk| (address(chunk), size(chunk)))
+                .collect(),
             plan: plan.step(self.core.id(), index),
         };
     }

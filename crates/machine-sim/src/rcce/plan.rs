@@ -86,7 +86,9 @@ impl Plan {
         let mut pairs = Vec::new();
         for rank in schedule.all_ranks() {
             for (index, step) in schedule.steps(rank).iter().enumerate() {
-                let Some(half) = step.recv_half() else { continue };
+                let Some(half) = step.recv_half() else {
+                    continue;
+                };
                 let queue = sends.get_mut(&(half.from, rank));
                 if let Some(send) = queue.and_then(VecDeque::pop_front) {
                     pairs.push([(half.from, send), (rank, index)]);

@@ -126,11 +126,15 @@ impl Tiles {
     /// To read a line of the buffer of `at`, or to write it.
     pub(crate) fn line_time(&self, me: Rank, at: Rank, is_read: bool) -> Time {
         let rcce = &self.rcce;
-        if me == at && rcce.has_bypass {
-            let cycles = if is_read { rcce.own_read_cycles } else { rcce.own_write_cycles };
-            return self.cycles(cycles);
+        let (own_read, own_write) = rcce.own_cycles();
+        if me == at {
+            return self.cycles(if is_read { own_read } else { own_write });
         }
-        let cycles = if is_read { rcce.mpb_read_cycles } else { rcce.mpb_write_cycles };
+        let cycles = if is_read {
+            rcce.mpb_read_cycles
+        } else {
+            rcce.mpb_write_cycles
+        };
         self.cycles(cycles) + self.round_trip(self.grid.hops(me, at))
     }
 
@@ -162,11 +166,15 @@ impl Tiles {
         }
         // A head and the line.
         let flits = lines * (1 + self.memory.line_bytes.div_ceil(self.mesh.flit_bytes));
-        let work = self.mesh.clock.to_ps(flits * u64::from(self.mesh.link_interval_cycles));
+        let work = self
+            .mesh
+            .clock
+            .to_ps(flits * u64::from(self.mesh.link_interval_cycles));
         let work = Time::from_ps(work);
         let (from, to) = (self.node(from), self.node(to));
         self.grid.visit_route(from, to, &mut |node, hop| {
-            let (server, carried) = &self.links[node as usize * Side::ALL.len() + hop.side as usize];
+            let (server, carried) =
+                &self.links[node as usize * Side::ALL.len() + hop.side as usize];
             carried.set(carried.get() + flits);
             end = end.max(server.serve(now, duration, work));
         });
@@ -187,12 +195,14 @@ impl Tiles {
     /// What every link carried between buffers and cores.
     pub(crate) fn link_uses(&self) -> Vec<LinkUse> {
         let nodes = (0..self.grid.nodes()).flat_map(|node| Side::ALL.map(|side| (node, side)));
-        let uses = nodes.zip(&self.links).filter_map(|((node, side), (_, flits))| {
-            let to = self.grid.neighbour(node, side)?;
-            let flits = Some(flits.get()).filter(|&flits| flits > 0)?;
-            let (from, to) = (self.grid.position(node), self.grid.position(to));
-            Some(LinkUse { from, to, flits })
-        });
+        let uses = nodes
+            .zip(&self.links)
+            .filter_map(|((node, side), (_, flits))| {
+                let to = self.grid.neighbour(node, side)?;
+                let flits = Some(flits.get()).filter(|&flits| flits > 0)?;
+                let (from, to) = (self.grid.position(node), self.grid.position(to));
+                Some(LinkUse { from, to, flits })
+            });
         uses.collect()
     }
 }

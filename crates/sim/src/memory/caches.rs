@@ -77,7 +77,10 @@ impl Caches {
         (first..end).map(move |line| {
             let page = line >> in_page;
             if place.0 != page {
-                place = (page, page << COLOUR_BITS | mix(seed, page) >> (64 - COLOUR_BITS));
+                place = (
+                    page,
+                    page << COLOUR_BITS | mix(seed, page) >> (64 - COLOUR_BITS),
+                );
             }
             place.1 << in_page | line & ((1 << in_page) - 1)
         })

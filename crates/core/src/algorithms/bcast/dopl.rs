@@ -23,6 +23,9 @@
 //! The dimensions are x, y and the ranks of a node, without those of length 1; coordinates count
 //! from the source, and around. Ranks that do not fill their mesh are one line in the order of
 //! their numbers.
+//!
+//! `dopl-published` is the form of the thesis: of two dimensions, in which the ranks of the nodes of
+//! a row are rows of their own.
 //! Source: the thesis on broadcasts on the Intel SCC, chapter 6; which part a line passes on is
 //! corrected for three dimensions.
 
@@ -34,11 +37,24 @@ use crate::schedule::{Arrival, ChunkList, Op, Schedule, ScheduleBuilder};
 
 use super::pipelined::parts_behind;
 
-pub(crate) struct Dopl;
+/// The algorithm, and its published form.
+pub(crate) struct Dopl {
+    /// Whether the ranks of a node are of different rows.
+    is_published: bool,
+}
+
+pub(crate) const DOPL: Dopl = Dopl {
+    is_published: false,
+};
+pub(crate) const PUBLISHED: Dopl = Dopl { is_published: true };
 
 impl Algorithm for Dopl {
     fn name(&self) -> &'static str {
-        "dopl"
+        if self.is_published {
+            "dopl-published"
+        } else {
+            "dopl"
+        }
     }
 
     fn collective(&self) -> Collective {
@@ -46,7 +62,11 @@ impl Algorithm for Dopl {
     }
 
     fn summary(&self) -> &'static str {
-        "parts pipelined along one dimension of the mesh after the other, with wrap-around"
+        if self.is_published {
+            "dopl as published: two dimensions, each rank of a node in a row of its own"
+        } else {
+            "parts pipelined along one dimension of the mesh after the other, with wrap-around"
+        }
     }
 
     fn source(&self) -> &'static str {
@@ -54,7 +74,7 @@ impl Algorithm for Dopl {
     }
 
     fn cost(&self, request: &Request) -> Cost {
-        let space = Space::new(request);
+        let space = Space::new(request, self.is_published);
         let parts = u64::from(spec(request, &space).parts());
         let (mut rounds, mut messages) = (0, 0);
         for turn in 0..space.turns(parts) {
@@ -69,7 +89,7 @@ impl Algorithm for Dopl {
     }
 
     fn schedule(&self, request: &Request) -> Schedule {
-        let space = Space::new(request);
+        let space = Space::new(request, self.is_published);
         let mut builder = ScheduleBuilder::new(self.name(), spec(request, &space));
         builder.set_piece_bytes(request.tuning.piece_bytes);
         let parts: Vec<ChunkList> = (0..builder.spec().parts())
@@ -163,10 +183,14 @@ fn spec(request: &Request, space: &Space) -> Spec {
 
 /// The ranks as points: coordinates relative to the source, the first dimension fastest.
 struct Space {
-    lens: Vec<u32>,
-    source: Vec<u32>,
-    /// Ranks from one point to the next, per dimension.
-    strides: Vec<u32>,
+    dimensions: Vec<Dimension>,
+}
+
+struct Dimension {
+    /// Per coordinate what it adds to the rank.
+    offsets: Vec<u32>,
+    /// The source's coordinate.
+    source: u32,
 }
 
 /// A line: the coordinates of its head.
@@ -178,36 +202,46 @@ impl Line {
     }
 }
 
+impl Dimension {
+    fn len(&self) -> u32 {
+        self.offsets.len() as u32
+    }
+}
+
 impl Space {
-    fn new(request: &Request) -> Self {
+    fn new(request: &Request, has_rows_of_one: bool) -> Self {
         let grid = request.grid_or_square();
-        let ranks = request.ranks;
-        let root = request.root.0;
-        let (width, height) = (grid.width, grid.height);
-        let is_full = u64::from(grid.nodes()) * u64::from(grid.per_node) == u64::from(ranks);
-        let dimensions = if is_full {
-            let per_node = grid.per_node;
-            vec![(width, per_node), (height, per_node * width), (per_node, 1)]
+        let (ranks, root) = (request.ranks, request.root.0);
+        let (width, height, per_node) = (grid.width, grid.height, grid.per_node);
+        let is_full = u64::from(grid.nodes()) * u64::from(per_node) == u64::from(ranks);
+        let dimension = |offsets, source| Dimension { offsets, source };
+        let steps = |len: u32, by: u32| (0..len).map(|at| at * by).collect::<Vec<_>>();
+        let (x, y, z) = (
+            dimension(steps(width, per_node), root / per_node % width),
+            dimension(steps(height, per_node * width), root / per_node / width),
+            dimension(steps(per_node, 1), root % per_node),
+        );
+        let dimensions = if !is_full {
+            vec![dimension(steps(ranks, 1), root)]
+        } else if has_rows_of_one {
+            let rows = y.offsets.iter();
+            let rows = rows.flat_map(|y| z.offsets.iter().map(move |z| y + z));
+            vec![x, dimension(rows.collect(), y.source * per_node + z.source)]
         } else {
-            vec![(ranks, 1)]
+            vec![x, y, z]
         };
-        let kept = dimensions.into_iter().filter(|&(len, _)| len > 1);
-        let (lens, strides): (Vec<u32>, Vec<u32>) = kept.unzip();
-        let source = lens.iter().zip(&strides);
-        let source = source.map(|(&len, &stride)| root / stride % len).collect();
+        let kept = dimensions.into_iter().filter(|d| d.len() > 1);
         Self {
-            lens,
-            source,
-            strides,
+            dimensions: kept.collect(),
         }
     }
 
     fn p(&self) -> u64 {
-        self.lens.iter().map(|&len| u64::from(len)).product()
+        self.dimensions.iter().map(|d| u64::from(d.len())).product()
     }
 
     fn dimensions(&self) -> u64 {
-        self.lens.len() as u64
+        self.dimensions.len() as u64
     }
 
     fn turns(&self, parts: u64) -> u64 {
@@ -224,23 +258,24 @@ impl Space {
     }
 
     fn len(&self, turn: u64) -> u32 {
-        self.lens[self.dimension(turn, 0)]
+        self.dimensions[self.dimension(turn, 0)].len()
     }
 
     /// Every line that works in a turn.
     fn lines(&self, turn: u64) -> impl Iterator<Item = Line> + use<'_> {
         let along = self.dimension(turn, 0);
-        let count = self.p() / u64::from(self.lens[along]);
+        let count = self.p() / u64::from(self.len(turn));
         (0..count).map(move |mut index| {
-            let coordinate = |(dimension, &len): (usize, &u32)| {
-                if dimension == along {
+            let coordinate = |(index_of, dimension): (usize, &Dimension)| {
+                if index_of == along {
                     return 0;
                 }
-                let at = index % u64::from(len);
-                index /= u64::from(len);
+                let len = u64::from(dimension.len());
+                let at = index % len;
+                index /= len;
                 at as u32
             };
-            Line(self.lens.iter().enumerate().map(coordinate).collect())
+            Line(self.dimensions.iter().enumerate().map(coordinate).collect())
         })
     }
 
@@ -255,7 +290,8 @@ impl Space {
     /// Lines whose head has something to pass on: in the first turns not all of them.
     fn lines_with_a_part(&self, turn: u64) -> u64 {
         let back = turn.min(self.dimensions() - 1);
-        let lens = (1..=back).map(|back| u64::from(self.lens[self.dimension(turn, back)]));
+        let len = |back| u64::from(self.dimensions[self.dimension(turn, back)].len());
+        let lens = (1..=back).map(len);
         lens.product()
     }
 
@@ -263,10 +299,11 @@ impl Space {
     fn rank(&self, line: &Line, turn: u64, at: u32) -> Rank {
         let along = self.dimension(turn, 0);
         let mut rank = 0;
-        for (dimension, &from_source) in line.0.iter().enumerate() {
-            let relative = if dimension == along { at } else { from_source };
-            let place = (self.source[dimension] + relative) % self.lens[dimension];
-            rank += place * self.strides[dimension];
+        let coordinates = line.0.iter().zip(&self.dimensions).enumerate();
+        for (index, (&from_source, dimension)) in coordinates {
+            let relative = if index == along { at } else { from_source };
+            let place = (dimension.source + relative) % dimension.len();
+            rank += dimension.offsets[place as usize];
         }
         Rank(rank)
     }
@@ -290,9 +327,23 @@ mod tests {
     #[test]
     fn drawn_for_two_by_two_ranks_and_two_parts() {
         assert_eq!(
-            drawing(&Dopl.schedule(&request(Grid::mesh(2, 2), 2))),
+            drawing(&DOPL.schedule(&request(Grid::mesh(2, 2), 2))),
             ["0->1:0", "0->2:1 1->3:0", "0->1:1 2->3:1 3->2:0",]
         );
+    }
+
+    fn check(form: &Dopl, request: &Request, case: &str) {
+        let certificate = verify(&form.schedule(request), &FullCrossbar);
+        let case = format!("{}, {case}", form.name());
+        assert!(
+            certificate.is_correct(),
+            "{case}: {:?}",
+            certificate.violations
+        );
+        assert!(certificate.is_deadlock_free(), "{case}");
+        let cost = form.cost(request);
+        assert_eq!(u64::from(certificate.rounds), cost.rounds, "{case}");
+        assert_eq!(certificate.messages, cost.messages, "{case}");
     }
 
     #[test]
@@ -320,18 +371,10 @@ mod tests {
                 let mut request = request(grid, parts);
                 for source in 0..request.ranks {
                     request.root = Rank(source);
-                    let schedule = Dopl.schedule(&request);
-                    let certificate = verify(&schedule, &FullCrossbar);
-                    let case = format!("{grid:?}, {parts} parts, source {source}");
-                    assert!(
-                        certificate.is_correct(),
-                        "{case}: {:?}",
-                        certificate.violations
-                    );
-                    assert!(certificate.is_deadlock_free(), "{case}");
-                    let cost = Dopl.cost(&request);
-                    assert_eq!(u64::from(certificate.rounds), cost.rounds, "{case}");
-                    assert_eq!(certificate.messages, cost.messages, "{case}");
+                    for form in [DOPL, PUBLISHED] {
+                        let case = format!("{grid:?}, {parts} parts, source {source}");
+                        check(&form, &request, &case);
+                    }
                 }
             }
         }
@@ -341,7 +384,7 @@ mod tests {
     #[test]
     fn parts_go_from_neighbour_to_neighbour() {
         let grid = Grid::mesh(4, 3);
-        let schedule = Dopl.schedule(&request(grid, 5));
+        let schedule = DOPL.schedule(&request(grid, 5));
         let far = schedule
             .sends()
             .filter(|(from, _, half)| grid.hops(*from, half.to) > 1);

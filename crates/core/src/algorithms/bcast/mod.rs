@@ -39,7 +39,8 @@ pub(crate) const ALL: &[&dyn Algorithm] = &[
     &static_route::StaticRoute,
     &cube::CUBE,
     &cube::PUBLISHED,
-    &dopl::Dopl,
+    &dopl::DOPL,
+    &dopl::PUBLISHED,
 ];
 
 #[cfg(test)]
