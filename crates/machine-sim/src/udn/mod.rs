@@ -26,11 +26,13 @@
 //! Background traffic shares the mesh and the cores' inputs; it has a queue of its own that somebody
 //! else reads at once. Does not model caches or the instructions of the software.
 
+mod costs;
 mod endpoint;
 mod holds;
 mod net;
 mod network;
 mod static_net;
 
+pub(crate) use costs::Costs;
 pub(crate) use endpoint::UdnEndpoint;
 pub(crate) use net::{Net, disturb, drive};

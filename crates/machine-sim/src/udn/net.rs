@@ -4,13 +4,14 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use corecast_chip::{Mesh, Protocol, Udn};
+use corecast_chip::{Mesh, Udn};
 use corecast_core::{Grid, Rank, Side};
 use corecast_machine::{LinkUse, Message, RunOptions, Time};
 use corecast_sim::network::mesh::{CYCLES_MAX, Ejection, LinkWait, MeshSpec, Packet};
 use corecast_sim::traffic::Background;
 use corecast_sim::{Bells, Kernel, Latch, race};
 
+use super::costs::Costs;
 use super::network::{Network, Portion};
 use super::static_net::StaticNet;
 use crate::books::Books;
@@ -58,43 +59,6 @@ pub(super) enum Injection {
     IsTold(u64, Time),
 }
 
-/// Costs of the software as times.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Costs {
-    pub call: Time,
-    send: Time,
-    recv: Time,
-    /// In addition, for every message with payload, at each end.
-    payload: Time,
-    pub extract: Time,
-    pub inject: Time,
-    pub route: Time,
-    pub combine: Time,
-    pub is_synchronous: bool,
-    pub flit_bytes: u64,
-    pub header_words: u64,
-    /// Most words of payload in a packet with flow control: all of it fits into a queue.
-    pub packet_words: u64,
-    /// Most words of payload in any packet.
-    pub packet_words_max: u64,
-}
-
-impl Costs {
-    /// The software of a send of `bytes` bytes.
-    pub(super) fn send(&self, bytes: u64) -> Time {
-        self.send + self.payload(bytes)
-    }
-
-    /// The software of a receive of `bytes` bytes.
-    pub(super) fn recv(&self, bytes: u64) -> Time {
-        self.recv + self.payload(bytes)
-    }
-
-    fn payload(&self, bytes: u64) -> Time {
-        if bytes > 0 { self.payload } else { Time::ZERO }
-    }
-}
-
 /// See the module's documentation.
 pub(crate) struct Net {
     pub kernel: Rc<Kernel>,
@@ -139,11 +103,8 @@ impl Net {
         ranks: u32,
         options: &RunOptions,
     ) -> Self {
-        let core = |cycles| Time::from_ps(udn.clock.to_ps(cycles));
+        let costs = Costs::new(mesh, udn, ranks);
         let period = Time::from_ps(mesh.clock.to_ps(1));
-        let inject_ps = udn.clock.to_ps(udn.inject_cycles_per_word);
-        let queue_words = u64::from(udn.queue_words);
-        let word = Time::from_ps(inject_ps.max(period.ps()));
         let busy = options.busy_bytes(ranks);
         let busy_of = |rank| {
             busy.get(rank as usize)
@@ -169,27 +130,12 @@ impl Net {
         }
         Self {
             books: Books::new(ranks),
-            costs: Costs {
-                call: core(udn.call_cycles) + core(udn.call_cycles_per_rank) * u64::from(ranks),
-                send: core(udn.send_cycles),
-                recv: core(udn.recv_cycles) + core(udn.recv_cycles_per_rank) * u64::from(ranks),
-                payload: core(udn.payload_cycles),
-                is_synchronous: udn.protocol == Protocol::Synchronous,
-                extract: core(udn.extract_cycles_per_word),
-                inject: word,
-                route: core(udn.route_cycles),
-                combine: core(udn.combine_cycles_per_word),
-                flit_bytes: mesh.flit_bytes,
-                header_words: udn.header_words,
-                packet_words_max: udn.packet_words,
-                packet_words: udn
-                    .packet_words
-                    .min(queue_words.saturating_sub(udn.header_words))
-                    .max(1),
-            },
+            costs,
             ranks,
-            busy_until: (0..ranks).map(|rank| word * busy_of(rank)).collect(),
-            flit_interval: word.ps().div_ceil(period.ps()) as u32, // at most 64: the chip's check
+            busy_until: (0..ranks)
+                .map(|rank| costs.inject * busy_of(rank))
+                .collect(),
+            flit_interval: costs.inject.ps().div_ceil(period.ps()) as u32, // at most 64: the chip's check
             static_net: mesh
                 .static_hop_cycles
                 .map(|cycles| StaticNet::new(&kernel, period * u64::from(cycles))),
