@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use corecast_chip::{Mesh, Udn};
-use corecast_core::{Grid, Rank, Side};
+use corecast_core::{Grid, Rank};
 use corecast_machine::{LinkUse, Message, RunOptions, Time};
 use corecast_sim::network::mesh::{CYCLES_MAX, Ejection, LinkWait, MeshSpec, Packet};
 use corecast_sim::traffic::Background;
@@ -293,21 +293,7 @@ impl Net {
 
     /// What every link of both networks carried.
     pub(crate) fn links(&self) -> Vec<LinkUse> {
-        let mesh = self.mesh.borrow();
-        let grid = mesh.spec().grid;
-        let mut links = Vec::new();
-        for node in 0..grid.nodes() {
-            for side in Side::ALL {
-                let flits = mesh.link_flits(node, side);
-                if let Some(next) = grid.neighbour(node, side).filter(|_| flits > 0) {
-                    links.push(LinkUse {
-                        from: grid.position(node),
-                        to: grid.position(next),
-                        flits,
-                    });
-                }
-            }
-        }
+        let mut links = self.mesh.borrow().links();
         if let Some(static_net) = &self.static_net {
             links.extend(static_net.links());
         }

@@ -30,6 +30,7 @@ mod calendar;
 use corecast_core::{Rank, Side};
 
 use super::flit::{Arrival, Delivery, Packet};
+use super::links::{LinkUse, used_links};
 use super::spec::{Ejection, MeshError, MeshSpec, SIDES};
 use calendar::Calendar;
 
@@ -186,6 +187,11 @@ impl PacketMesh {
     pub fn link_flits(&self, router: u32, side: Side) -> u64 {
         let port = router * self.ports + side as u32;
         self.port_state[port as usize][LAST_AND_FLITS] & FLITS
+    }
+
+    /// Every link that has been used, with [`PacketMesh::link_flits`].
+    pub fn links(&self) -> impl Iterator<Item = LinkUse> + '_ {
+        used_links(self.spec.grid, |router, side| self.link_flits(router, side))
     }
 
     /// Queues a packet at its core in the current cycle; returns the cycle after the injection of
