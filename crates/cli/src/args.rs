@@ -138,9 +138,9 @@ pub enum Verb {
     Doctor,
 }
 
-/// Which messages between which cores.
+/// On what to run.
 #[derive(Args)]
-pub struct Pingpong {
+pub struct Place {
     /// The name of a built-in chip, or a path to a chip file
     #[arg(long, default_value = "park2019-bus")]
     pub chip: String,
@@ -150,6 +150,14 @@ pub struct Pingpong {
     /// sim, the chip in virtual time, or host, this computer's cores
     #[arg(long, default_value = "sim")]
     pub machine: String,
+}
+
+/// Which messages between which cores.
+#[derive(Args)]
+pub struct Pingpong {
+    /// On what to run.
+    #[command(flatten)]
+    pub place: Place,
     /// The core that begins
     #[arg(long, value_name = "CORE", default_value_t = 0)]
     pub from: u32,
@@ -261,15 +269,9 @@ pub struct Scene {
     /// bcast, scatter, gather, allgather, reduce, allreduce, reduce_scatter, alltoall, alltoallv
     /// or barrier
     pub collective: String,
-    /// The name of a built-in chip, or a path to a chip file
-    #[arg(long, default_value = "park2019-bus")]
-    pub chip: String,
-    /// Change a value of the chip file, such as endpoint.ready=2 (repeatable)
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub set: Vec<String>,
-    /// sim, the chip in virtual time, or host, this computer's cores
-    #[arg(long, default_value = "sim")]
-    pub machine: String,
+    /// On what to run.
+    #[command(flatten)]
+    pub place: Place,
     /// How exactly a mesh is simulated: flit, every flit in every buffer, or packet, whole packets
     /// on links that are taken, for very large meshes [default: flit]
     #[arg(long, value_name = "FIDELITY")]

@@ -146,7 +146,7 @@ fn background(scene: &Scene, chip: &Chip) -> Result<Option<Background>, Failure>
         return Err(Failure::input(format!("--background: {why}"))
             .help("use a chip with a mesh, such as --chip tilepro64; --ongoing keeps buses busy"));
     };
-    if scene.machine != "sim" {
+    if !scene.place.is_simulated() {
         return Err(Failure::input("--background: the host has no mesh")
             .help("leave it out, or use --machine sim"));
     }
