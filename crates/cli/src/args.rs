@@ -224,7 +224,12 @@ pub struct Traffic {
 pub struct Repeat {
     /// Run every case so often, with seeds one after the other, and show mean, standard deviation,
     /// p99 and maximum
-    #[arg(long = "repeat", value_name = "RUNS", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(
+        long = "repeat",
+        value_name = "RUNS",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000)
+    )]
     pub runs: u32,
 }
 
@@ -235,7 +240,8 @@ pub struct Pictures {
     /// Draw the timeline of the run; needs one algorithm (or `auto`) and one size
     #[arg(long, value_name = "FILE")]
     pub svg: Option<String>,
-    /// Draw what every link of the chip's mesh carries; needs one algorithm (or `auto`) and one size
+    /// Draw what every link of the chip's mesh carries; needs one algorithm (or `auto`) and one
+    /// size
     #[arg(long, value_name = "FILE")]
     pub heat_map: Option<String>,
     /// Write the run as a Chrome/Perfetto trace; needs one algorithm (or `auto`) and one size
@@ -322,8 +328,8 @@ pub struct Scene {
     /// ranks), random:CYCLES (at most so many, drawn for every rank), file:FILE or none
     #[arg(long, value_name = "PATTERN", help_heading = "Surroundings")]
     pub skew: Vec<String>,
-    /// Random traffic between all cores of the mesh during the run, in flits per core and cycle, and
-    /// flits per packet
+    /// Random traffic between all cores of the mesh during the run, in flits per core and cycle,
+    /// and flits per packet
     #[arg(long, value_name = "RATE[:FLITS]", help_heading = "Surroundings")]
     pub background: Option<String>,
     /// Seed of the data and of everything random

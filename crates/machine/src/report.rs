@@ -82,7 +82,7 @@ impl Report {
 
     /// Time per kind of cause ([`Cause::KINDS`]) summed over all ranks.
     #[must_use]
-    pub fn causes(&self) -> [(&'static str, Time); 8] {
+    pub fn causes(&self) -> [(&'static str, Time); Cause::KINDS.len()] {
         let mut causes = Cause::KINDS.map(|kind| (kind, Time::ZERO));
         // One pass: a large run has many spans.
         for span in self.activity.iter().flat_map(Activity::spans) {

@@ -1,9 +1,10 @@
 //! Virtual time and a deterministic executor in which every simulated component is an async task.
 //!
 //! This crate does not know what a collective is, or a chip: it has time ([`Time`]), tasks
-//! ([`Executor`], [`Kernel`]), one-shot timed conditions ([`Latch`]), wires that are used again ([`Bells`]) and
-//! networks ([`network`]). It has no ambient clock, no randomness and no unordered iteration; the same
-//! tasks give the same events in the same order, and [`Kernel::trace_hash`] proves it.
+//! ([`Executor`], [`Kernel`]), one-shot timed conditions ([`Latch`]), wires that are used again
+//! ([`Bells`]) and networks ([`network`]). It has no ambient clock, no randomness and no unordered
+//! iteration; the same tasks give the same events in the same order, and [`Kernel::trace_hash`]
+//! proves it.
 //!
 //! ```
 //! use corecast_sim::{Executor, Limits, Time};

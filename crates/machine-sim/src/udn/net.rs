@@ -135,7 +135,8 @@ impl Net {
             busy_until: (0..ranks)
                 .map(|rank| costs.inject * busy_of(rank))
                 .collect(),
-            flit_interval: costs.inject.ps().div_ceil(period.ps()) as u32, // at most 64: the chip's check
+            // At most 64: the chip's check.
+            flit_interval: costs.inject.ps().div_ceil(period.ps()) as u32,
             static_net: mesh
                 .static_hop_cycles
                 .map(|cycles| StaticNet::new(&kernel, period * u64::from(cycles))),
@@ -181,8 +182,8 @@ impl Net {
         result
     }
 
-    /// Puts a packet into the network; returns when its last word has been taken from
-    /// the core.
+    /// Puts a packet into the network. What it returns says when the last word has been taken from
+    /// the core, or that the mesh will tell.
     pub(super) fn send(&self, to: Rank, queue: u32, label: Label) -> Injection {
         let from = label.from;
         let flits = (label.words + self.costs.header_words) as u32; // at most 4096 + 64
@@ -319,7 +320,9 @@ impl Net {
     }
 }
 
-/// Sends the packets of the background traffic, for ever.
+/// Sends the packets of the background traffic, each in the cycle in which it is created.
+///
+/// Ends with the run, or when the next packet would come later than a mesh can count cycles.
 pub(crate) async fn disturb(net: Rc<Net>) {
     loop {
         let next = net.background.borrow().as_ref().map(Background::next_cycle);
@@ -347,7 +350,7 @@ pub(crate) async fn disturb(net: Rc<Net>) {
     }
 }
 
-/// Moves the mesh along with the kernel's clock, for ever.
+/// Moves the mesh along with the kernel's clock until the run ends.
 ///
 /// At an instant just after the beginning of a cycle, everything that cores do in that cycle has
 /// been done. The mesh may then run on to the next instant at which a core can act, or until it

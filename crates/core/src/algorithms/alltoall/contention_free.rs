@@ -15,7 +15,7 @@
 //!
 //! Where the request has no grid, the most square one is assumed; the slots are then free of
 //! contention on any network that has none where a mesh has none.
-//! Source: Yagna and Mueller 2013, section 3.1 (direct, left and right rounds); the pairing is ours.
+//! Source: Yagna and Mueller 2013, section 3.1 (direct, left and right rounds); pairing is ours.
 
 use super::BySlots;
 use crate::collective::Collective;

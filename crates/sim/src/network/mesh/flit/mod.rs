@@ -444,8 +444,8 @@ impl FlitMesh {
     }
 
     /// Simulates until something has happened that cores want to know (a delivery, the end of an
-    /// injection, an arrival watched for) or nothing is left to happen before `end`; the current cycle
-    /// is then the one after the last in which something did.
+    /// injection, an arrival watched for) or nothing is left to happen before `end`; the current
+    /// cycle is then the one after the last in which something did.
     ///
     /// # Panics
     /// If `end` is beyond [`CYCLES_MAX`].
@@ -599,7 +599,8 @@ impl FlitMesh {
         self.unused_packets.push(packet);
     }
 
-    /// Wakes a router's channel in which flits have been put, the first of them to act from `arrival` on.
+    /// Wakes a router's channel in which flits have been put, the first of them to act from
+    /// `arrival` on.
     #[inline]
     fn arrive(&mut self, channel: u32, flits: u16, arrival: u64) {
         let into = &mut self.channels[channel as usize];

@@ -11,8 +11,8 @@
 //! * The link is taken from the head to the tail, with a single virtual channel also until the next
 //!   head has been allocated it: `vc_allocation` cannot begin before the tail has left.
 //! * With a single virtual channel an input serves one packet after the other: the next head is
-//!   routed when the tail before it has left, wherever that goes. With several, packets of one input
-//!   pass each other.
+//!   routed when the tail before it has left, wherever that goes. With several, packets of one
+//!   input pass each other.
 //! * Flits that were injected slower than a link carries them catch up where their head waits.
 //!
 //! Models routers, links and injection as they are in [`RouterSpec`](super::RouterSpec), and
