@@ -6,9 +6,9 @@ use std::rc::Rc;
 
 use corecast_chip::{Mesh, Udn};
 use corecast_core::{Grid, Rank};
-use corecast_machine::{LinkUse, Message, RunOptions, Time};
+use corecast_machine::{Background, LinkUse, Message, RunOptions, Time};
 use corecast_sim::network::mesh::{CYCLES_MAX, Ejection, LinkWait, MeshSpec, Packet};
-use corecast_sim::traffic::Background;
+use corecast_sim::traffic::UniformTraffic;
 use corecast_sim::{Bells, Kernel, Latch, race};
 
 use super::costs::Costs;
@@ -90,7 +90,7 @@ pub(crate) struct Net {
     /// Who waited for which link, by the tags of packets that have not been read.
     pub(super) waits: RefCell<BTreeMap<u64, Vec<LinkWait>>>,
     /// Traffic of others, and the queue that takes it.
-    background: RefCell<Option<Background>>,
+    background: RefCell<Option<UniformTraffic>>,
     background_queue: u32,
 }
 
@@ -118,8 +118,8 @@ impl Net {
             ..mesh_spec(mesh)
         };
         let mut network = Network::new(&spec, fidelity);
-        let traffic = |options: &corecast_machine::Background| {
-            Background::new(&spec, options.rate, options.packet_flits, options.seed)
+        let traffic = |options: &Background| {
+            UniformTraffic::new(&spec, options.rate, options.packet_flits, options.seed)
         };
         let background = options.background.as_ref().map(traffic);
         let background_queue = udn.queues - 1;
@@ -325,7 +325,11 @@ impl Net {
 /// Ends with the run, or when the next packet would come later than a mesh can count cycles.
 pub(crate) async fn disturb(net: Rc<Net>) {
     loop {
-        let next = net.background.borrow().as_ref().map(Background::next_cycle);
+        let next = net
+            .background
+            .borrow()
+            .as_ref()
+            .map(UniformTraffic::next_cycle);
         let Some(cycle) = next.filter(|&cycle| cycle < CYCLES_MAX) else {
             return;
         };

@@ -26,8 +26,8 @@ use crate::network::mesh::{FlitMesh, LinkUse, MeshError, MeshSpec, Packet};
 
 pub use histogram::Histogram;
 pub use pattern::{PATTERN_NAMES, Pattern};
-pub use sources::Background;
 use sources::Sources;
+pub use sources::UniformTraffic;
 pub use trace::{TraceError, TraceRun, parse_trace, run_trace};
 
 /// How much is sent, and for how long.
