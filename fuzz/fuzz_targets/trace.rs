@@ -1,4 +1,4 @@
-//! Any text as a traffic trace: packets in order between cores that exist, or an error with its line.
+//! Any text as a traffic trace: packets in order between existing cores, or an error with its line.
 #![no_main]
 
 use corecast_sim::traffic::parse_trace;

@@ -177,10 +177,10 @@ impl Chip {
     /// Fewest cycles of the reference clock in which any algorithm can serve `request` on this
     /// chip, from the first rank's start to the last rank's finish.
     ///
-    /// On a mesh with a message layer in software, a sum of terms each of which every schedule pays:
-    /// entering the collective; sending and receiving one message, or configuring a static route;
-    /// the hops to the farthest rank that must hear from another, at the faster network; the words
-    /// of the most loaded port at the speed of the core.
+    /// On a mesh with a message layer in software, a sum of terms each of which every schedule
+    /// pays: entering the collective; sending and receiving one message, or configuring a static
+    /// route; the hops to the farthest rank that must hear from another, at the faster network; the
+    /// words of the most loaded port at the speed of the core.
     ///
     /// Where cores have message passing buffers: every line of the most loaded rank goes into or
     /// out of one of them, in a broadcast and a scatter into one, in a gather and a reduction out of

@@ -138,9 +138,9 @@ pub enum Verb {
     Doctor,
 }
 
-/// Which messages between which cores.
+/// On what to run.
 #[derive(Args)]
-pub struct Pingpong {
+pub struct Place {
     /// The name of a built-in chip, or a path to a chip file
     #[arg(long, default_value = "park2019-bus")]
     pub chip: String,
@@ -150,6 +150,14 @@ pub struct Pingpong {
     /// sim, the chip in virtual time, or host, this computer's cores
     #[arg(long, default_value = "sim")]
     pub machine: String,
+}
+
+/// Which messages between which cores.
+#[derive(Args)]
+pub struct Pingpong {
+    /// On what to run.
+    #[command(flatten)]
+    pub place: Place,
     /// The core that begins
     #[arg(long, value_name = "CORE", default_value_t = 0)]
     pub from: u32,
@@ -216,7 +224,12 @@ pub struct Traffic {
 pub struct Repeat {
     /// Run every case so often, with seeds one after the other, and show mean, standard deviation,
     /// p99 and maximum
-    #[arg(long = "repeat", value_name = "RUNS", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(
+        long = "repeat",
+        value_name = "RUNS",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000)
+    )]
     pub runs: u32,
 }
 
@@ -227,7 +240,8 @@ pub struct Pictures {
     /// Draw the timeline of the run; needs one algorithm (or `auto`) and one size
     #[arg(long, value_name = "FILE")]
     pub svg: Option<String>,
-    /// Draw what every link of the chip's mesh carries; needs one algorithm (or `auto`) and one size
+    /// Draw what every link of the chip's mesh carries; needs one algorithm (or `auto`) and one
+    /// size
     #[arg(long, value_name = "FILE")]
     pub heat_map: Option<String>,
     /// Write the run as a Chrome/Perfetto trace; needs one algorithm (or `auto`) and one size
@@ -261,15 +275,9 @@ pub struct Scene {
     /// bcast, scatter, gather, allgather, reduce, allreduce, reduce_scatter, alltoall, alltoallv
     /// or barrier
     pub collective: String,
-    /// The name of a built-in chip, or a path to a chip file
-    #[arg(long, default_value = "park2019-bus")]
-    pub chip: String,
-    /// Change a value of the chip file, such as endpoint.ready=2 (repeatable)
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub set: Vec<String>,
-    /// sim, the chip in virtual time, or host, this computer's cores
-    #[arg(long, default_value = "sim")]
-    pub machine: String,
+    /// On what to run.
+    #[command(flatten)]
+    pub place: Place,
     /// How exactly a mesh is simulated: flit, every flit in every buffer, or packet, whole packets
     /// on links that are taken, for very large meshes [default: flit]
     #[arg(long, value_name = "FIDELITY")]
@@ -320,8 +328,8 @@ pub struct Scene {
     /// ranks), random:CYCLES (at most so many, drawn for every rank), file:FILE or none
     #[arg(long, value_name = "PATTERN", help_heading = "Surroundings")]
     pub skew: Vec<String>,
-    /// Random traffic between all cores of the mesh during the run, in flits per core and cycle, and
-    /// flits per packet
+    /// Random traffic between all cores of the mesh during the run, in flits per core and cycle,
+    /// and flits per packet
     #[arg(long, value_name = "RATE[:FLITS]", help_heading = "Surroundings")]
     pub background: Option<String>,
     /// Caches are empty at the start; otherwise every rank has just read its data.

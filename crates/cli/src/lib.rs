@@ -1,4 +1,4 @@
-//! What the `corecast` command shares with other programs: the parser of sizes, for its fuzz target.
+//! What the `corecast` command shares with other programs: the parser of sizes, for its fuzzer.
 //!
 //! ```
 //! assert_eq!(corecast::size::list("--bytes", "1..8:x2"), Ok(vec![1, 2, 4, 8]));

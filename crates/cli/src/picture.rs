@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use corecast_chip::NetworkSpec;
+use corecast_core::Grid;
+use corecast_machine::LinkUse;
 use corecast_render::TimeAxis;
 
 use crate::args::Pictures;
@@ -44,9 +46,9 @@ impl Pictures {
             text += &write(path, &picture)?;
         }
         if let (Some(path), NetworkSpec::Mesh(mesh)) = (&self.heat_map, stage.chip.network()) {
-            let title = heat_title(stage, run);
-            let links = &run.report.links;
-            let picture = corecast_render::heat_map_svg(&title, &mesh.grid, links, "flits");
+            let what = format!("{} by {}", stage.collective, run.algorithm);
+            let cycles = run::cycles(stage, run.report.makespan);
+            let picture = heat_map(&what, &mesh.grid, &run.report.links, cycles);
             text += &write(path, &picture)?;
         }
         if let Some(path) = &self.trace {
@@ -77,19 +79,21 @@ fn title(stage: &Stage<'_>, run: &Run) -> String {
     }
 }
 
-/// Names the busiest link and how much of the time it was in use.
-fn heat_title(stage: &Stage<'_>, run: &Run) -> String {
-    let what = format!("{} by {}", stage.collective, run.algorithm);
-    let busiest = run.report.links.iter().max_by_key(|link| link.flits);
-    let Some(link) = busiest else {
-        return format!("{what}: no link is used");
-    };
-    let ((x, y), (to_x, to_y)) = (link.from, link.to);
-    let share = 100.0 * link.flits as f64 / run::cycles(stage, run.report.makespan).max(1.0);
-    format!(
-        "{what}: the busiest link ({x},{y})->({to_x},{to_y}) carries {} flits, busy {share:.1} % of the time",
-        link.flits
-    )
+/// Draws what every link of a mesh carried in `cycles` cycles.
+///
+/// The title names the busiest link and how much of the time it was in use.
+pub fn heat_map(what: &str, grid: &Grid, links: &[LinkUse], cycles: f64) -> String {
+    let busiest = links.iter().max_by_key(|link| link.flits);
+    let title = busiest.map_or(format!("{what}: no link is used"), |link| {
+        let ((x, y), (to_x, to_y)) = (link.from, link.to);
+        let share = 100.0 * link.flits as f64 / cycles.max(1.0);
+        format!(
+            "{what}: the busiest link ({x},{y})->({to_x},{to_y}) carries {} flits, \
+             busy {share:.1} % of the time",
+            link.flits
+        )
+    });
+    corecast_render::heat_map_svg(&title, grid, links, "flits")
 }
 
 /// Cycles mean nothing on this computer.

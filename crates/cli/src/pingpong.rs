@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::args::Pingpong;
 use crate::failure::Failure;
 use crate::output::{Answer, table};
-use crate::scene::{self, MACHINES, TOTAL_BYTES_MAX};
+use crate::scene::TOTAL_BYTES_MAX;
 use crate::{picture, progress, run, style};
 
 /// Round trips on the host, of which the shortest counts.
@@ -66,13 +66,8 @@ struct Point {
 
 /// The verb.
 pub fn answer(options: &Pingpong) -> Result<Answer, Failure> {
-    let chip = scene::changed_chip(&options.chip, &options.set)?;
-    let machines = MACHINES.map(|(name, _)| name);
-    if !machines.contains(&options.machine.as_str()) {
-        let name = &options.machine;
-        return Err(Failure::unknown("machine", "machines", name, &machines));
-    }
-    let is_simulated = options.machine == "sim";
+    let chip = options.place.chip()?;
+    let is_simulated = options.place.is_simulated();
     let cores = chip.cores_max();
     let sizes = size::list("--bytes", &options.bytes)?;
     if let Some(bytes) = sizes.iter().find(|&&bytes| bytes > TOTAL_BYTES_MAX) {
@@ -154,7 +149,7 @@ pub fn answer(options: &Pingpong) -> Result<Answer, Failure> {
         let fit = fit_of(point.to);
         json!({
             "chip": is_simulated.then_some(&chip.name),
-            "machine": options.machine,
+            "machine": options.place.machine,
             "from": options.from,
             "to": point.to,
             "hops": point.hops,

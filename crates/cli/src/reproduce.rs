@@ -27,7 +27,7 @@ pub fn answer(paper: Option<&str>, plot: Option<&str>) -> Result<Answer, Failure
         let title = format!("{}: {}", of.name, of.citation);
         text += &format!("{}\n\n", style::heading(&title));
         text += &rows_text(&reproduced);
-        text += &format!("\nnot reproduced: {}\n\n", of.not_reproduced);
+        text += &format!("\nleft open: {}\n\n", of.open);
         let winners = of.contest.winners().map_err(|error| failed(&error))?;
         progress.inc(1);
         for winners in winners.chunk_by(|a, b| a.collective == b.collective) {

@@ -12,7 +12,7 @@ use corecast_machine_sim::{Fidelity, SimMachine};
 use indicatif::ProgressBar;
 use rayon::prelude::*;
 
-use crate::args::Scene;
+use crate::args::{Place, Scene};
 use crate::failure::Failure;
 use crate::progress;
 use crate::surroundings::Surroundings;
@@ -56,7 +56,6 @@ pub struct Stage<'a> {
     /// The chip as a machine; it also completes requests with status and costs.
     simulated: SimMachine,
     surroundings: Surroundings,
-    machine: &'a str,
     /// The collective.
     pub collective: Collective,
     /// Rank counts.
@@ -101,6 +100,25 @@ pub fn changed_chip(name: &str, changes: &[String]) -> Result<Chip, Failure> {
     corecast_chip::find_changed(name, &changes).map_err(|error| Failure::library(&error))
 }
 
+impl Place {
+    /// The chip with its changes. The machine must be one there is, too.
+    pub fn chip(&self) -> Result<Chip, Failure> {
+        let chip = changed_chip(&self.chip, &self.set)?;
+        let known = MACHINES.map(|(name, _)| name);
+        if known.contains(&self.machine.as_str()) {
+            Ok(chip)
+        } else {
+            let name = &self.machine;
+            Err(Failure::unknown("machine", "machines", name, &known))
+        }
+    }
+
+    /// Whether runs are in virtual time, so that cycles mean something.
+    pub fn is_simulated(&self) -> bool {
+        self.machine == "sim"
+    }
+}
+
 /// A collective by name.
 pub fn collective(name: &str) -> Result<Collective, Failure> {
     Collective::from_name(name).ok_or_else(|| {
@@ -121,16 +139,7 @@ fn find(collective: Collective, name: &str) -> Result<&'static dyn Algorithm, Fa
 impl<'a> Stage<'a> {
     /// Checks everything that does not depend on the algorithm.
     pub fn new(scene: &'a Scene, algorithm_default: &str) -> Result<Self, Failure> {
-        let chip = changed_chip(&scene.chip, &scene.set)?;
-        if !MACHINES.iter().any(|(name, _)| *name == scene.machine) {
-            let known = MACHINES.map(|(name, _)| name);
-            return Err(Failure::unknown(
-                "machine",
-                "machines",
-                &scene.machine,
-                &known,
-            ));
-        }
+        let chip = scene.place.chip()?;
         let simulated = SimMachine::new(&chip).with_fidelity(fidelity(scene, &chip)?);
         let collective = collective(&scene.collective)?;
         let ranks = match &scene.ranks {
@@ -157,7 +166,6 @@ impl<'a> Stage<'a> {
         let stage = Self {
             simulated,
             surroundings,
-            machine: &scene.machine,
             chip,
             collective,
             ranks,
@@ -201,7 +209,7 @@ impl<'a> Stage<'a> {
 
     /// Whether runs are in virtual time, so that cycles mean something.
     pub fn is_simulated(&self) -> bool {
-        self.machine == "sim"
+        self.scene.place.is_simulated()
     }
 
     /// How exactly the chip's mesh is simulated; `None` where no mesh is.
@@ -397,7 +405,7 @@ fn fidelity(scene: &Scene, chip: &Chip) -> Result<Fidelity, Failure> {
         Err(Failure::input(message)
             .help("leave it out, or simulate a chip with a mesh, such as --chip tilepro64"))
     };
-    if scene.machine != "sim" {
+    if !scene.place.is_simulated() {
         return refuse("--fidelity: the host's cores are not simulated".to_owned());
     }
     if chip.grid(1).is_none() {

@@ -145,8 +145,8 @@ fn background(scene: &Scene, chip: &Chip) -> Result<Option<Background>, Failure>
     };
     let refuse = |why: &str| {
         Failure::input(format!("--background: {why}")).help(
-            "write RATE or RATE:FLITS, such as 0.05 or 0.05:8: flits per core and cycle from 0 to 1, \
-             in packets of 1 to 4096 flits",
+            "write RATE or RATE:FLITS, such as 0.05 or 0.05:8: flits per core and cycle from 0 to \
+             1, in packets of 1 to 4096 flits",
         )
     };
     let System::Mesh { udn, .. } = chip.system() else {
@@ -154,7 +154,7 @@ fn background(scene: &Scene, chip: &Chip) -> Result<Option<Background>, Failure>
         return Err(Failure::input(format!("--background: {why}"))
             .help("use a chip with a mesh, such as --chip tilepro64; --ongoing keeps buses busy"));
     };
-    if scene.machine != "sim" {
+    if !scene.place.is_simulated() {
         return Err(Failure::input("--background: the host has no mesh")
             .help("leave it out, or use --machine sim"));
     }

@@ -1,8 +1,6 @@
 //! `traffic`: what a mesh does under synthetic traffic.
 
 use corecast_chip::System;
-use corecast_core::Side;
-use corecast_machine::LinkUse;
 use corecast_machine_sim::mesh_spec;
 use corecast_render::{LineChart, Scale, Series};
 use corecast_sim::network::mesh::MeshSpec;
@@ -82,7 +80,8 @@ pub fn answer(traffic: &Traffic) -> Result<Answer, Failure> {
                 chip.name,
                 point.offered
             );
-            let picture = heat_map(&what, &spec, &point.links, point.cycles);
+            let cycles = point.cycles as f64;
+            let picture = picture::heat_map(&what, &spec.grid, &point.links, cycles);
             text += &picture::write(path, &picture)?;
         }
     }
@@ -307,30 +306,6 @@ fn chart(points: &[Point], saturation: Option<&Point>, chip: &str, pattern: &str
     }
 }
 
-/// The title names the busiest link and how much of the time it was in use.
-fn heat_map(what: &str, spec: &MeshSpec, links: &[(u32, Side, u64)], cycles: u64) -> String {
-    let grid = spec.grid;
-    let uses: Vec<LinkUse> = links
-        .iter()
-        .filter_map(|&(router, side, flits)| {
-            Some(LinkUse {
-                from: grid.position(router),
-                to: grid.position(grid.neighbour(router, side)?),
-                flits,
-            })
-        })
-        .collect();
-    let busiest = uses.iter().max_by_key(|link| link.flits);
-    let title = busiest.map_or(format!("{what}: no link is used"), |link| {
-        let ((x, y), (to_x, to_y)) = (link.from, link.to);
-        let share = 100.0 * link.flits as f64 / cycles.max(1) as f64;
-        format!(
-            "{what}: the busiest link ({x},{y})->({to_x},{to_y}) is busy {share:.0} % of the time"
-        )
-    });
-    corecast_render::heat_map_svg(&title, &grid, &uses, "flits")
-}
-
 fn csv(points: &[Point]) -> String {
     let mut lines = "offered,accepted,latency_mean,latency_p50,latency_p99,latency_max,\
                      network_latency_mean,hops_mean,packets,saturated,cycles,flit_hops\n"
@@ -422,7 +397,8 @@ fn from_file(
     if let Some(heat) = &traffic.heat_map {
         let links: Vec<_> = run.mesh.links().collect();
         let what = format!("{path} on {chip}");
-        text += &picture::write(heat, &heat_map(&what, spec, &links, run.cycles))?;
+        let picture = picture::heat_map(&what, &spec.grid, &links, run.cycles as f64);
+        text += &picture::write(heat, &picture)?;
     }
     let json = json!([{
         "chip": chip,

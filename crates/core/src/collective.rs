@@ -37,7 +37,7 @@ pub enum Collective {
     Allreduce,
     /// Rank `r` receives block `r` of the reduction of all vectors. `bytes` is one block.
     ReduceScatter,
-    /// Rank `d` receives from every rank `s` the block that `s` holds for `d`. `bytes` is one block.
+    /// Rank `d` receives from every rank `s` the block that `s` holds for it. `bytes` is one block.
     Alltoall,
     /// As [`Collective::Alltoall`], with a size of its own per pair: [`Request::counts`].
     Alltoallv,

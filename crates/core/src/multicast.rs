@@ -56,7 +56,7 @@ impl RouteTree {
                 std::cmp::Ordering::Less => (x + 1, y),
                 std::cmp::Ordering::Greater => (x - 1, y),
                 std::cmp::Ordering::Equal if y == root_y => (x, y),
-                // Towards the root's row; a shorter row is above its neighbour's entry or left of it.
+                // Towards the root's row; a shorter one is above or left of its neighbour's entry.
                 std::cmp::Ordering::Equal if y > root_y => (x, y - 1),
                 std::cmp::Ordering::Equal => (x, y + 1),
             };

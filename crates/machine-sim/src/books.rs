@@ -34,8 +34,8 @@ impl Books {
         self.messages.borrow_mut().push(message);
     }
 
-    /// Attributes the time of `rank` from `from` to `until` to a link that another message used, and
-    /// what is not accounted for before to `before`.
+    /// Attributes the time of `rank` from `from` to `until` to a link that another message used,
+    /// and what is not accounted for before to `before`.
     pub(crate) fn fill_hold(&self, rank: Rank, times: [Time; 2], before: Cause, hold: LinkHold) {
         let [from, until] = times;
         self.fill(rank, from, before);

@@ -14,8 +14,8 @@ pub enum Fidelity {
     /// Equal to the cycle where nothing contends. Over all algorithms on up to 36 ranks of the
     /// TilePro64 and of a mesh of BookSim2's routers 85 % of the makespans are equal, the mean
     /// difference is at most 0.2 %, and the largest are -16 % (allreduce by recursive doubling over
-    /// 5 ranks: blocked worms hold links here that packets do not) and +9 % (allgather by Bruck over
-    /// 23 ranks). A test (`tests/fidelity.rs`) holds the bounds -17 % and +9 %.
+    /// 5 ranks: blocked worms hold links here that packets do not) and +9 % (allgather by Bruck
+    /// over 23 ranks). A test (`tests/fidelity.rs`) holds the bounds -17 % and +9 %.
     Packet,
 }
 

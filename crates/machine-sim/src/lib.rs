@@ -1,8 +1,8 @@
 //! Simulated chips as machines, one module per kind of endpoint.
 //!
 //! [`SimMachine`] runs schedules and programs on a [`Chip`] in virtual time. The message layer of
-//! the bus chips, the message passing engine (MPE), is [`mpe`]; that of a mesh whose cores write and
-//! read words themselves is [`udn`].
+//! the bus chips, the message passing engine (MPE), is [`mpe`]; that of a mesh whose cores write
+//! and read words themselves is [`udn`].
 //!
 //! ```
 //! use corecast_core::{Collective, Request, algorithm};

@@ -42,6 +42,7 @@ use corecast_chip::{Mesh, System, Udn};
 use corecast_core::{Certificate, Grid, Op, Rank, Schedule, Step, worst_queue};
 use corecast_machine::Time;
 
+use crate::udn::Costs;
 use crate::{SimMachine, queue};
 
 impl SimMachine {
@@ -59,39 +60,40 @@ impl SimMachine {
         if !is_proved {
             return None;
         }
-        let costs = Costs::new(mesh, udn, schedule);
+        let bounds = Bounds::new(mesh, udn, schedule);
         let moves_words = schedule.sends().any(|(rank, step, _)| {
             mesh.static_hop_cycles.is_none() || schedule.multicast_of(rank, step).is_none()
         });
         if moves_words {
             let mut queue = queue(mesh, udn)?;
-            queue.packet_words = costs.packet_words;
+            queue.packet_words = bounds.packet_words;
             let worst = worst_queue(schedule, &|bytes| queue.message_words(bytes))?;
             if schedule.has_flow_control() || worst > queue.words {
                 return None;
             }
         }
-        let mut path = LongestPath::new(&costs, schedule);
+        let mut path = LongestPath::new(&bounds, schedule);
         let ps = path.finish()?.checked_add(path.hold_ups_ps)?;
         Some(Time::from_ps(ps))
     }
 }
 
-/// Times in picoseconds.
-struct Costs<'a> {
+/// The longest times of the network, in picoseconds, beside the costs of the software.
+struct Bounds<'a> {
     mesh: &'a Mesh,
-    udn: &'a Udn,
+    costs: Costs,
     /// Most words of payload in a packet.
     packet_words: u64,
     /// A word through one router and over one link, with the credit that it needs.
     stage: u64,
     /// A core's first word after the one before, in a packet that nothing holds up.
     word: u64,
+    /// A core's reading of a word.
     extract: u64,
 }
 
-impl<'a> Costs<'a> {
-    fn new(mesh: &'a Mesh, udn: &'a Udn, schedule: &Schedule) -> Self {
+impl<'a> Bounds<'a> {
+    fn new(mesh: &'a Mesh, udn: &Udn, schedule: &Schedule) -> Self {
         let cycles = |cycles: u32| mesh.clock.to_ps(u64::from(cycles));
         let stage = cycles(
             mesh.routing_cycles
@@ -102,20 +104,19 @@ impl<'a> Costs<'a> {
                 + mesh.turn_cycles
                 + mesh.credit_cycles,
         );
-        let pieces = schedule.piece_bytes().map(|bytes| mesh.flits(bytes).max(1));
-        let inject = udn.clock.to_ps(udn.inject_cycles_per_word);
+        let costs = Costs::new(mesh, udn, schedule.ranks());
         // The simulator rounds a word's time up to whole cycles of the mesh.
         let period = mesh.clock.to_ps(1);
-        let inject = inject.div_ceil(period) * period;
+        let inject = costs.inject.ps().div_ceil(period) * period;
         Self {
-            packet_words: pieces.map_or(udn.packet_words, |words| words.min(udn.packet_words)),
+            packet_words: costs.packet_words_of(schedule),
             stage,
             word: inject
                 .max(cycles(mesh.link_interval_cycles))
                 .max(stage.div_ceil(u64::from(mesh.buffer_flits)) + period),
-            extract: udn.clock.to_ps(udn.extract_cycles_per_word),
+            extract: costs.extract.ps(),
             mesh,
-            udn,
+            costs,
         }
     }
 
@@ -133,28 +134,9 @@ impl<'a> Costs<'a> {
 
     /// Flits of every packet of a message.
     fn packets(&self, bytes: u64) -> impl Iterator<Item = u64> + use<> {
-        let (words, most) = (self.mesh.flits(bytes), self.packet_words);
-        let header = self.udn.header_words;
-        let packets = words.div_ceil(most).max(1);
-        (0..packets).map(move |index| (words - index * most).min(most) + header)
-    }
-
-    fn software(&self, cycles: u64, bytes: u64) -> u64 {
-        let payload = if bytes > 0 {
-            self.udn.payload_cycles
-        } else {
-            0
-        };
-        self.udn.clock.to_ps(cycles.saturating_add(payload))
-    }
-
-    fn send(&self, bytes: u64) -> u64 {
-        self.software(self.udn.send_cycles, bytes)
-    }
-
-    fn recv(&self, bytes: u64, ranks: u32) -> u64 {
-        let search = self.udn.recv_cycles_per_rank * u64::from(ranks);
-        self.software(self.udn.recv_cycles.saturating_add(search), bytes)
+        let header = self.costs.header_words;
+        let packets = self.costs.packets(bytes, self.packet_words);
+        packets.map(move |packet| packet.words + header)
     }
 }
 
@@ -170,7 +152,7 @@ enum Action {
 
 /// The longest path through the programs of all ranks, all entering at once.
 struct LongestPath<'a> {
-    costs: &'a Costs<'a>,
+    bounds: &'a Bounds<'a>,
     schedule: &'a Schedule,
     time: Vec<u64>,
     next_step: Vec<usize>,
@@ -185,14 +167,12 @@ struct LongestPath<'a> {
 }
 
 impl<'a> LongestPath<'a> {
-    fn new(costs: &'a Costs<'a>, schedule: &'a Schedule) -> Self {
+    fn new(bounds: &'a Bounds<'a>, schedule: &'a Schedule) -> Self {
         let ranks = schedule.ranks();
-        let udn = costs.udn;
-        let call = udn.call_cycles_per_rank.saturating_mul(u64::from(ranks));
-        let call = udn.clock.to_ps(udn.call_cycles.saturating_add(call));
+        let call = bounds.costs.call.ps();
         let is_empty = schedule.steps_total() == 0;
         Self {
-            costs,
+            bounds,
             schedule,
             time: vec![if is_empty { 0 } else { call }; ranks as usize],
             next_step: vec![0; ranks as usize],
@@ -200,7 +180,7 @@ impl<'a> LongestPath<'a> {
             arrivals: BTreeMap::new(),
             heads: BTreeMap::new(),
             behind: BTreeMap::new(),
-            grid: costs.mesh.place(ranks),
+            grid: bounds.mesh.place(ranks),
             hold_ups_ps: 0,
         }
     }
@@ -236,9 +216,9 @@ impl<'a> LongestPath<'a> {
                 Action::Spend(ps) => now.checked_add(ps)?,
                 Action::Inject { to, flits } => {
                     let hops = self.grid.hops(rank, to);
-                    let end = now.checked_add(self.costs.word.checked_mul(flits)?)?;
-                    let arrival = end.checked_add(self.costs.transit(hops))?;
-                    let hold_ups = self.costs.hold_ups(flits, hops);
+                    let end = now.checked_add(self.bounds.word.checked_mul(flits)?)?;
+                    let arrival = end.checked_add(self.bounds.transit(hops))?;
+                    let hold_ups = self.bounds.hold_ups(flits, hops);
                     self.hold_ups_ps = self.hold_ups_ps.checked_add(hold_ups)?;
                     let waiting = self.arrivals.entry((rank, to)).or_default();
                     waiting.push_back(arrival);
@@ -251,7 +231,7 @@ impl<'a> LongestPath<'a> {
                         return Some(());
                     };
                     now.max(arrival)
-                        .checked_add(self.costs.extract.checked_mul(flits)?)?
+                        .checked_add(self.bounds.extract.checked_mul(flits)?)?
                 }
                 Action::Multicast { number, words } => {
                     // The first word is under way when it has been written.
@@ -266,13 +246,13 @@ impl<'a> LongestPath<'a> {
                         self.behind.entry((number, parent)).or_default().push(rank);
                         return Some(());
                     };
-                    let mesh = self.costs.mesh;
+                    let mesh = self.bounds.mesh;
                     let hop = mesh.clock.to_ps(u64::from(mesh.static_hop_cycles?));
                     let hops = u64::from(self.grid.hops(parent, rank));
                     let first = now.max(head + hop * hops);
                     self.pass_on(number, rank, first, ready);
-                    let slowest = self.static_word().max(self.costs.extract);
-                    first + slowest * words + self.costs.extract
+                    let slowest = self.static_word().max(self.bounds.extract);
+                    first + slowest * words + self.bounds.extract
                 }
             };
             self.time[rank.index()] = after;
@@ -288,25 +268,22 @@ impl<'a> LongestPath<'a> {
     }
 
     fn static_word(&self) -> u64 {
-        let inject = self.costs.udn.inject_cycles_per_word;
-        let period = self.costs.mesh.clock.to_ps(1);
-        self.costs.udn.clock.to_ps(inject).max(period)
+        self.bounds.costs.inject.ps()
     }
 
     /// What a step makes its core do.
     fn expand(&self, rank: Rank, index: usize, step: &Step) -> VecDeque<Action> {
-        let (costs, schedule) = (self.costs, self.schedule);
+        let (bounds, schedule) = (self.bounds, self.schedule);
+        let costs = &bounds.costs;
         let mut actions = VecDeque::new();
         let multicast = schedule.multicast_of(rank, index);
         if let Some((number, multicast)) = multicast
-            && costs.mesh.static_hop_cycles.is_some()
+            && bounds.mesh.static_hop_cycles.is_some()
         {
             let chunks = step.send_half().map(|half| half.chunks);
             let chunks = chunks.or(step.recv_half().map(|half| half.chunks));
-            let words = costs
-                .mesh
-                .flits(chunks.map_or(0, |list| schedule.message_bytes(list)));
-            let route = Action::Spend(costs.udn.clock.to_ps(costs.udn.route_cycles));
+            let words = costs.words(chunks.map_or(0, |list| schedule.message_bytes(list)));
+            let route = Action::Spend(costs.route.ps());
             // The root's sends are one multicast, which the first of them starts.
             if step.send_half().is_none() {
                 actions.extend([route, Action::TakeMulticast { number, words }]);
@@ -316,18 +293,18 @@ impl<'a> LongestPath<'a> {
             return actions;
         }
         let injects = |to, bytes| {
-            let packets = costs.packets(bytes);
+            let packets = bounds.packets(bytes);
             packets.map(move |flits| Action::Inject { to, flits })
         };
         let takes = |from, bytes| {
-            let packets = costs.packets(bytes);
+            let packets = bounds.packets(bytes);
             packets.map(move |flits| Action::Take { from, flits })
         };
-        let recv = |bytes| Action::Spend(costs.recv(bytes, schedule.ranks()));
+        let recv = |bytes| Action::Spend(costs.recv(bytes).ps());
         match step.op {
             Op::Send { to, chunks } => {
                 let bytes = schedule.message_bytes(chunks);
-                actions.push_back(Action::Spend(costs.send(bytes)));
+                actions.push_back(Action::Spend(costs.send(bytes).ps()));
                 actions.extend(injects(to, bytes));
             }
             Op::Recv { from, chunks, .. } => {
@@ -346,7 +323,7 @@ impl<'a> LongestPath<'a> {
                     schedule.message_bytes(send),
                     schedule.message_bytes(arriving),
                 );
-                actions.push_back(Action::Spend(costs.send(sent)));
+                actions.push_back(Action::Spend(costs.send(sent).ps()));
                 let mut incoming = takes(from, received);
                 for inject in injects(to, sent) {
                     actions.push_back(inject);
@@ -360,16 +337,16 @@ impl<'a> LongestPath<'a> {
                 let bytes = schedule.message_bytes(chunks);
                 actions.extend(takes(from, bytes));
                 actions.push_back(recv(bytes));
-                actions.push_back(Action::Spend(costs.send(bytes)));
+                actions.push_back(Action::Spend(costs.send(bytes).ps()));
                 actions.extend(injects(to, bytes));
             }
         }
         if let Some(half) = step.recv_half()
             && half.arrival == corecast_core::Arrival::Reduce
         {
-            let words = costs.mesh.flits(schedule.message_bytes(half.chunks));
-            let combine = costs.udn.combine_cycles_per_word.saturating_mul(words);
-            actions.push_back(Action::Spend(costs.udn.clock.to_ps(combine)));
+            let words = costs.words(schedule.message_bytes(half.chunks));
+            let combine = costs.combine.ps().saturating_mul(words);
+            actions.push_back(Action::Spend(combine));
         }
         actions
     }

@@ -1,5 +1,8 @@
 //! Where the time goes: the books of the engines against cases one can count by hand.
 
+mod common;
+
+use common::FREE;
 use corecast_core::{Collective, Rank, Request, ScheduleBuilder, Spec, Split, algorithm};
 use corecast_machine::{Cause, Job, Machine, Ongoing, Report, RunOptions, Time, critical_path};
 use corecast_machine_sim::SimMachine;
@@ -98,20 +101,9 @@ fn the_critical_path_has_no_gaps() {
 /// attributed to the link and to the first, and every rank's causes still sum to the makespan.
 #[test]
 fn waits_are_attributed_to_links_and_their_holders() {
-    let free = [
-        "call",
-        "call_per_rank",
-        "send",
-        "recv",
-        "recv_per_rank",
-        "payload",
-    ];
-    let mut changes: Vec<(String, String)> = free
-        .map(|key| (format!("endpoint.{key}"), "0".to_owned()))
-        .to_vec();
-    changes.push(("network.width".to_owned(), "4".to_owned()));
-    changes.push(("network.height".to_owned(), "1".to_owned()));
-    let chip = corecast_chip::find_changed("tilepro64", &changes).expect("valid");
+    let mut changes = FREE.to_vec();
+    changes.extend([("network.width", "4"), ("network.height", "1")]);
+    let chip = common::chip("tilepro64", &changes);
     let machine = SimMachine::new(&chip);
     // Row 0 of a 4 x 1 mesh: 0 -> 2 and 1 -> 3 share the link from (1,0) to (2,0).
     let mut builder = ScheduleBuilder::new(

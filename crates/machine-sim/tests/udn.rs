@@ -1,6 +1,9 @@
 //! The message layer over a mesh: its costs, its flow control, and what happens without it.
 
-use corecast_chip::{Chip, find_changed};
+mod common;
+
+use common::FREE;
+use corecast_chip::Chip;
 use corecast_core::{Collective, FlowControl, Rank, Request, Schedule, algorithm};
 use corecast_machine::{
     Background, Endpoint, Job, Machine, Program, Programs, Report, RunError, RunOptions,
@@ -9,8 +12,7 @@ use corecast_machine::{
 use corecast_machine_sim::SimMachine;
 
 fn chip(changes: &[(&str, &str)]) -> Chip {
-    let owned = changes.iter().map(|&(k, v)| (k.to_owned(), v.to_owned()));
-    find_changed("tilepro64", &owned.collect::<Vec<_>>()).expect("valid")
+    common::chip("tilepro64", changes)
 }
 
 fn schedule(
@@ -46,15 +48,6 @@ fn one_message(changes: &[(&str, &str)], bytes: u64, flow_control: FlowControl) 
     assert!(report.delivered());
     report.makespan.ps() / chip.reference_clock().period_ps
 }
-
-const FREE: [(&str, &str); 6] = [
-    ("endpoint.call", "0"),
-    ("endpoint.call_per_rank", "0"),
-    ("endpoint.send", "0"),
-    ("endpoint.recv", "0"),
-    ("endpoint.recv_per_rank", "0"),
-    ("endpoint.payload", "0"),
-];
 
 #[test]
 fn every_cost_of_a_message_shows_once() {
@@ -94,10 +87,9 @@ fn every_cost_of_a_message_shows_once() {
 /// Cycles of a collective over 4 ranks with synchronous messages, of which a send costs 100 and a
 /// receive 1000.
 fn synchronous(collective: Collective, name: &str, bytes: u64) -> u64 {
-    let mut owned: Vec<_> = FREE.map(|(k, v)| (k.to_owned(), v.to_owned())).to_vec();
-    owned.push(("endpoint.send".to_owned(), "100".to_owned()));
-    owned.push(("endpoint.recv".to_owned(), "1000".to_owned()));
-    let chip = find_changed("tilepro64-operampi", &owned).expect("valid");
+    let mut changes = FREE.to_vec();
+    changes.extend([("endpoint.send", "100"), ("endpoint.recv", "1000")]);
+    let chip = common::chip("tilepro64-operampi", &changes);
     let machine = SimMachine::new(&chip);
     let size = (4, bytes);
     let schedule = schedule(&machine, collective, name, size, FlowControl::Auto);

@@ -1,26 +1,16 @@
 //! No run takes longer than the certificate's worst case, whoever comes late and by how much.
 
-use corecast_chip::find_changed;
+mod common;
+
+use common::FREE;
 use corecast_core::{Collective, Rank, Request, algorithm, verify};
 use corecast_machine::{Job, Machine, RunOptions, Skew, Time};
 use corecast_machine_sim::SimMachine;
 use std::collections::BTreeSet;
 
 fn machine(chip: &str, changes: &[(&str, &str)]) -> SimMachine {
-    let changes = changes.iter().map(|&(k, v)| (k.to_owned(), v.to_owned()));
-    SimMachine::new(&find_changed(chip, &changes.collect::<Vec<_>>()).expect("valid"))
+    SimMachine::new(&common::chip(chip, changes))
 }
-
-/// Software that costs nothing: the network is all there is.
-const FREE: [(&str, &str); 7] = [
-    ("endpoint.call", "0"),
-    ("endpoint.call_per_rank", "0"),
-    ("endpoint.send", "0"),
-    ("endpoint.recv", "0"),
-    ("endpoint.recv_per_rank", "0"),
-    ("endpoint.payload", "0"),
-    ("endpoint.route", "0"),
-];
 
 fn machines() -> Vec<(&'static str, SimMachine)> {
     let with = |more: &[(&'static str, &'static str)]| {

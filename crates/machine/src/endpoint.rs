@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use corecast_core::{Rank, RouteTree, Schedule, Step};
 use corecast_sim::Time;
+use corecast_sim::network::mesh::LinkUse;
 
 use crate::activity::Activity;
 use crate::error::RunError;
 use crate::job::RunOptions;
-use crate::report::{LinkHold, LinkUse, MessageRecord};
+use crate::report::{LinkHold, MessageRecord};
 
 /// Bytes of one chunk.
 pub type Payload = Arc<[u8]>;

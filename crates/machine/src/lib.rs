@@ -37,8 +37,9 @@ pub use error::{Await, Blocked, RunError, cycle_first};
 pub use job::{Background, Job, Machine, Ongoing, RunOptions};
 pub use oracle::Oracle;
 pub use path::{PathSegment, critical_path};
-pub use report::{LinkHold, LinkUse, MessageRecord, Report, WrongChunk};
+pub use report::{LinkHold, MessageRecord, Report, WrongChunk};
 pub use skew::Skew;
 pub use spread::Spread;
 
+pub use corecast_sim::network::mesh::LinkUse;
 pub use corecast_sim::{Limits, Time};

@@ -2,6 +2,7 @@
 
 use corecast_core::{ChunkId, Rank};
 use corecast_sim::Time;
+use corecast_sim::network::mesh::LinkUse;
 
 use crate::activity::{Activity, Cause};
 use crate::data::Held;
@@ -21,17 +22,6 @@ pub struct MessageRecord {
     pub start: Time,
     /// When the last word arrived.
     pub end: Time,
-}
-
-/// What one link of a mesh carried.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct LinkUse {
-    /// Coordinates (x, y) of the router that it leaves.
-    pub from: (u32, u32),
-    /// Coordinates of the router that it enters.
-    pub to: (u32, u32),
-    /// Flits that crossed it; those of a static network are words.
-    pub flits: u64,
 }
 
 /// A message that could not go on because another one used a link.
@@ -92,7 +82,7 @@ impl Report {
 
     /// Time per kind of cause ([`Cause::KINDS`]) summed over all ranks.
     #[must_use]
-    pub fn causes(&self) -> [(&'static str, Time); 8] {
+    pub fn causes(&self) -> [(&'static str, Time); Cause::KINDS.len()] {
         let mut causes = Cause::KINDS.map(|kind| (kind, Time::ZERO));
         // One pass: a large run has many spans.
         for span in self.activity.iter().flat_map(Activity::spans) {

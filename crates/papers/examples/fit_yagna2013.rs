@@ -4,7 +4,7 @@
 //! Coordinate descent on the sum of |ln(ours / published)|, so that no cell outweighs another and
 //! an outlier weighs little. What it prints is what the chip files say.
 
-use corecast_chip::find_changed;
+use corecast_chip::{Chip, find_changed};
 use corecast_papers::yagna2013::{Layer, NOCMSG, OPERAMPI, cells};
 
 /// Parameters of a layer with their first values, in cycles.
@@ -21,12 +21,18 @@ const NOCMSG_START: Start = &[
 
 const OPERAMPI_START: Start = &[("send", 7000), ("recv", 7000), ("payload", 10)];
 
-fn badness(layer: &Layer, names: Start, values: &[u64]) -> f64 {
-    let change =
-        |(&(name, _), value): (&(&str, u64), &u64)| (format!("endpoint.{name}"), value.to_string());
+/// The chip of a layer with these values of the parameters.
+fn chip(layer: &Layer, names: Start, values: &[u64]) -> Chip {
+    let change = |(&(name, _), value): (&(&str, u64), &u64)| {
+        let key = format!("endpoint.{name}");
+        (key, value.to_string())
+    };
     let changes: Vec<_> = names.iter().zip(values).map(change).collect();
-    let chip = find_changed(layer.chip, &changes).expect("valid");
-    let cells = cells(layer, &chip).expect("runs");
+    find_changed(layer.chip, &changes).expect("valid")
+}
+
+fn badness(layer: &Layer, names: Start, values: &[u64]) -> f64 {
+    let cells = cells(layer, &chip(layer, names, values)).expect("runs");
     let visible = cells
         .into_iter()
         .filter_map(|(published, ours)| Some((published?, ours)));
@@ -61,11 +67,7 @@ fn fit(layer: &Layer, names: Start) {
     for ((name, _), value) in names.iter().zip(&best) {
         println!("  {name} = {value}");
     }
-    let change =
-        |(&(name, _), value): (&(&str, u64), &u64)| (format!("endpoint.{name}"), value.to_string());
-    let changes: Vec<_> = names.iter().zip(&best).map(change).collect();
-    let chip = find_changed(layer.chip, &changes).expect("valid");
-    for (published, ours) in cells(layer, &chip).expect("runs") {
+    for (published, ours) in cells(layer, &chip(layer, names, &best)).expect("runs") {
         let published = published.map_or("-".to_owned(), |value| value.to_string());
         println!("  published {published:>8}  ours {ours:8.2}");
     }

@@ -33,8 +33,8 @@ pub struct Paper {
     pub citation: &'static str,
     /// Which algorithms win where on its chip.
     pub contest: Contest,
-    /// Published numbers that are not reproduced, and why.
-    pub not_reproduced: &'static str,
+    /// Published numbers that are not reproduced or not explained, and why.
+    pub open: &'static str,
     experiment: fn() -> Result<Vec<Row>, PaperError>,
     figures: fn() -> Result<Vec<Figure>, PaperError>,
 }

@@ -21,7 +21,7 @@ pub(crate) const PAPER: Paper = Paper {
         sizes: &[4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048],
         ongoing_bytes: &[0, 512],
     },
-    not_reproduced: "gate counts and power of Tables 3 and 4: they need the hardware description",
+    open: "gate counts and power of Tables 3 and 4, which need the hardware description",
     experiment,
     figures: crate::figures::park2019,
 };

@@ -54,10 +54,10 @@ pub(crate) const PAPER: Paper = Paper {
         sizes: &[4, 16, 64, 256, 1024],
         ongoing_bytes: &[0],
     },
-    not_reproduced: "nothing is left out; not explained are the variances of OperaMPI and of NoCMsg's \
-                     reduce (what varied was not the network, and nothing else varies here), the \
-                     growth of that reduce from 16 to 36 tasks (its tree does not get deeper), and \
-                     OperaMPI's alltoall over 49 tasks (2.7 times that over 36)",
+    open: "why OperaMPI and NoCMsg's reduce vary as they do (what varied was not the network, and \
+           nothing else varies here), why that reduce grows from 16 to 36 tasks (its tree does not \
+           get deeper), and why OperaMPI's alltoall takes 2.7 times as long over 49 tasks as \
+           over 36",
     experiment,
     figures,
 };

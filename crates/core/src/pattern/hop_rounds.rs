@@ -7,11 +7,11 @@
 //! right      along x, then clockwise (east then south, west then north)
 //! ```
 //!
-//! Messages of one kind and hop count are a *round*. They can share links, and the paper leaves open
-//! how they do not: here every message takes, in the order of the senders, the first slot of its round
-//! in which all its links are free. A link is idle whenever its round needs it less than the
-//! busiest one, so this takes more slots than [`super::contention_free_slots`], which lets messages
-//! of all shapes share a slot.
+//! Messages of one kind and hop count are a *round*. They can share links, and the paper leaves
+//! open how they do not: here every message takes, in the order of the senders, the first slot of
+//! its round in which all its links are free. A link is idle whenever its round needs it less than
+//! the busiest one, so this takes more slots than [`super::contention_free_slots`], which lets
+//! messages of all shapes share a slot.
 
 use std::collections::{BTreeMap, BTreeSet};
 

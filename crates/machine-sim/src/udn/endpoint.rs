@@ -8,6 +8,7 @@ use corecast_machine::{
     Await, Cause, Endpoint, Message, MessageRecord, RunError, Time, message_bytes,
 };
 
+use super::costs::Cut;
 use super::net::{CONTROL, DATA, Injection, Kind, Label, Net};
 use super::network::Portion;
 use super::static_net::Flow;
@@ -48,15 +49,6 @@ pub(crate) struct UdnEndpoint {
     /// in one of them.
     near: (Rank, Inbox),
     far: BTreeMap<Rank, Inbox>,
-}
-
-/// One packet's share of a message.
-#[derive(Clone, Copy)]
-struct Cut {
-    /// Words of payload.
-    words: u64,
-    is_first: bool,
-    is_last: bool,
 }
 
 /// What [`UdnEndpoint::pump`] waits for.
@@ -262,16 +254,9 @@ impl UdnEndpoint {
         }
     }
 
-    /// The packets of a message; one without payload is one packet.
+    /// The packets of a message.
     fn packets(&self, bytes: u64) -> impl Iterator<Item = Cut> + use<> {
-        let words = bytes.div_ceil(self.net.costs.flit_bytes);
-        let most = self.packet_words;
-        let packets = words.div_ceil(most).max(1);
-        (0..packets).map(move |index| Cut {
-            words: (words - index * most).min(most),
-            is_first: index == 0,
-            is_last: index + 1 == packets,
-        })
+        self.net.costs.packets(bytes, self.packet_words)
     }
 
     /// The software of a send, where it does not wait for the receiver first.
@@ -360,17 +345,8 @@ impl Endpoint for UdnEndpoint {
     }
 
     async fn launch(&mut self, schedule: &Schedule) -> Result<(), RunError> {
-        let costs = self.net.costs;
         self.has_flow_control = schedule.has_flow_control();
-        if !self.has_flow_control {
-            // Packets need not fit into a queue: nobody promises to drain one at a time.
-            self.packet_words = costs.packet_words_max;
-        }
-        if let Some(bytes) = schedule.piece_bytes() {
-            // Packets are the pieces in which data are forwarded.
-            let words = bytes.div_ceil(costs.flit_bytes).max(1);
-            self.packet_words = self.packet_words.min(words);
-        }
+        self.packet_words = self.net.costs.packet_words_of(schedule);
         let busy_until = self.net.busy_until[self.rank.index()];
         self.net.kernel.sleep_until(busy_until).await;
         let cause = Cause::PortBusy(self.rank);
@@ -422,7 +398,7 @@ impl Endpoint for UdnEndpoint {
         };
         let posted = self.now();
         self.spend(net.costs.route, Cause::Handshake).await;
-        let words = message_bytes(&message).div_ceil(net.costs.flit_bytes);
+        let words = net.costs.words(message_bytes(&message));
         let first = self.now() + net.costs.inject;
         let flow = Flow {
             message,
@@ -545,7 +521,7 @@ impl Endpoint for UdnEndpoint {
     }
 
     async fn combine(&mut self, bytes: u64) -> Result<(), RunError> {
-        let words = bytes.div_ceil(self.net.costs.flit_bytes);
+        let words = self.net.costs.words(bytes);
         self.spend(self.net.costs.combine * words, Cause::Compute)
             .await;
         Ok(())

@@ -1,8 +1,8 @@
 //! Whose time went where because another message used a link.
 //!
 //! The mesh tells which head flit waited where, when and for whom. A core that waits for the first
-//! word of a packet has lost the time in which its head waited. A core that writes a packet has lost
-//! what the writing took longer than alone, and that is put where the head waited first.
+//! word of a packet has lost the time in which its head waited. A core that writes a packet has
+//! lost what the writing took longer than alone, and that is put where the head waited first.
 
 use corecast_core::Rank;
 use corecast_machine::{Cause, LinkHold, Time};

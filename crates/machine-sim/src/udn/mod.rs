@@ -16,21 +16,24 @@
 //!   aside by the software that reads the queue. Cores that all write and do not read can fill the
 //!   mesh and stop for ever: the run then ends as a deadlock.
 //!
-//! * Where senders are synchronous (a chip's choice, for ordinary MPI layers), the software of a send
-//!   begins with the ready and ends when the receiver has said that its own has ended. Messages
-//!   without payload go at once; their readies are read when they come, at the latest at the end.
+//! * Where senders are synchronous (a chip's choice, for ordinary MPI layers), the software of a
+//!   send begins with the ready and ends when the receiver has said that its own has ended.
+//!   Messages without payload go at once; their readies are read when they come, at the latest at
+//!   the end.
 //!
 //! Models software as costs per call, rank, message and word, network and queues word by word; with
 //! [`crate::Fidelity::Packet`] network and queues packet by packet: a core that has begun to read a
 //! packet reads it to its end, queues take any number of words, and a full mesh holds up nobody.
-//! Background traffic shares the mesh and the cores' inputs; it has a queue of its own that somebody
-//! else reads at once. Does not model caches or the instructions of the software.
+//! Background traffic shares the mesh and the cores' inputs; it has a queue of its own that
+//! somebody else reads at once. Does not model caches or the instructions of the software.
 
+mod costs;
 mod endpoint;
 mod holds;
 mod net;
 mod network;
 mod static_net;
 
+pub(crate) use costs::Costs;
 pub(crate) use endpoint::UdnEndpoint;
 pub(crate) use net::{Net, disturb, drive};

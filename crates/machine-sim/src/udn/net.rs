@@ -4,13 +4,14 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use corecast_chip::{Mesh, Protocol, Udn};
-use corecast_core::{Grid, Rank, Side};
-use corecast_machine::{LinkUse, Message, RunOptions, Time};
+use corecast_chip::{Mesh, Udn};
+use corecast_core::{Grid, Rank};
+use corecast_machine::{Background, LinkUse, Message, RunOptions, Time};
 use corecast_sim::network::mesh::{CYCLES_MAX, Ejection, LinkWait, MeshSpec, Packet};
-use corecast_sim::traffic::Background;
+use corecast_sim::traffic::UniformTraffic;
 use corecast_sim::{Bells, Kernel, Latch, race};
 
+use super::costs::Costs;
 use super::network::{Network, Portion};
 use super::static_net::StaticNet;
 use crate::books::Books;
@@ -58,43 +59,6 @@ pub(super) enum Injection {
     IsTold(u64, Time),
 }
 
-/// Costs of the software as times.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Costs {
-    pub call: Time,
-    send: Time,
-    recv: Time,
-    /// In addition, for every message with payload, at each end.
-    payload: Time,
-    pub extract: Time,
-    pub inject: Time,
-    pub route: Time,
-    pub combine: Time,
-    pub is_synchronous: bool,
-    pub flit_bytes: u64,
-    pub header_words: u64,
-    /// Most words of payload in a packet with flow control: all of it fits into a queue.
-    pub packet_words: u64,
-    /// Most words of payload in any packet.
-    pub packet_words_max: u64,
-}
-
-impl Costs {
-    /// The software of a send of `bytes` bytes.
-    pub(super) fn send(&self, bytes: u64) -> Time {
-        self.send + self.payload(bytes)
-    }
-
-    /// The software of a receive of `bytes` bytes.
-    pub(super) fn recv(&self, bytes: u64) -> Time {
-        self.recv + self.payload(bytes)
-    }
-
-    fn payload(&self, bytes: u64) -> Time {
-        if bytes > 0 { self.payload } else { Time::ZERO }
-    }
-}
-
 /// See the module's documentation.
 pub(crate) struct Net {
     pub kernel: Rc<Kernel>,
@@ -126,7 +90,7 @@ pub(crate) struct Net {
     /// Who waited for which link, by the tags of packets that have not been read.
     pub(super) waits: RefCell<BTreeMap<u64, Vec<LinkWait>>>,
     /// Traffic of others, and the queue that takes it.
-    background: RefCell<Option<Background>>,
+    background: RefCell<Option<UniformTraffic>>,
     background_queue: u32,
 }
 
@@ -139,11 +103,8 @@ impl Net {
         ranks: u32,
         options: &RunOptions,
     ) -> Self {
-        let core = |cycles| Time::from_ps(udn.clock.to_ps(cycles));
+        let costs = Costs::new(mesh, udn, ranks);
         let period = Time::from_ps(mesh.clock.to_ps(1));
-        let inject_ps = udn.clock.to_ps(udn.inject_cycles_per_word);
-        let queue_words = u64::from(udn.queue_words);
-        let word = Time::from_ps(inject_ps.max(period.ps()));
         let busy = options.busy_bytes(ranks);
         let busy_of = |rank| {
             busy.get(rank as usize)
@@ -157,8 +118,8 @@ impl Net {
             ..mesh_spec(mesh)
         };
         let mut network = Network::new(&spec, fidelity);
-        let traffic = |options: &corecast_machine::Background| {
-            Background::new(&spec, options.rate, options.packet_flits, options.seed)
+        let traffic = |options: &Background| {
+            UniformTraffic::new(&spec, options.rate, options.packet_flits, options.seed)
         };
         let background = options.background.as_ref().map(traffic);
         let background_queue = udn.queues - 1;
@@ -169,27 +130,13 @@ impl Net {
         }
         Self {
             books: Books::new(ranks),
-            costs: Costs {
-                call: core(udn.call_cycles) + core(udn.call_cycles_per_rank) * u64::from(ranks),
-                send: core(udn.send_cycles),
-                recv: core(udn.recv_cycles) + core(udn.recv_cycles_per_rank) * u64::from(ranks),
-                payload: core(udn.payload_cycles),
-                is_synchronous: udn.protocol == Protocol::Synchronous,
-                extract: core(udn.extract_cycles_per_word),
-                inject: word,
-                route: core(udn.route_cycles),
-                combine: core(udn.combine_cycles_per_word),
-                flit_bytes: mesh.flit_bytes,
-                header_words: udn.header_words,
-                packet_words_max: udn.packet_words,
-                packet_words: udn
-                    .packet_words
-                    .min(queue_words.saturating_sub(udn.header_words))
-                    .max(1),
-            },
+            costs,
             ranks,
-            busy_until: (0..ranks).map(|rank| word * busy_of(rank)).collect(),
-            flit_interval: word.ps().div_ceil(period.ps()) as u32, // at most 64: the chip's check
+            busy_until: (0..ranks)
+                .map(|rank| costs.inject * busy_of(rank))
+                .collect(),
+            // At most 64: the chip's check.
+            flit_interval: costs.inject.ps().div_ceil(period.ps()) as u32,
             static_net: mesh
                 .static_hop_cycles
                 .map(|cycles| StaticNet::new(&kernel, period * u64::from(cycles))),
@@ -235,8 +182,8 @@ impl Net {
         result
     }
 
-    /// Puts a packet into the network; returns when its last word has been taken from
-    /// the core.
+    /// Puts a packet into the network. What it returns says when the last word has been taken from
+    /// the core, or that the mesh will tell.
     pub(super) fn send(&self, to: Rank, queue: u32, label: Label) -> Injection {
         let from = label.from;
         let flits = (label.words + self.costs.header_words) as u32; // at most 4096 + 64
@@ -347,21 +294,7 @@ impl Net {
 
     /// What every link of both networks carried.
     pub(crate) fn links(&self) -> Vec<LinkUse> {
-        let mesh = self.mesh.borrow();
-        let grid = mesh.spec().grid;
-        let mut links = Vec::new();
-        for node in 0..grid.nodes() {
-            for side in Side::ALL {
-                let flits = mesh.link_flits(node, side);
-                if let Some(next) = grid.neighbour(node, side).filter(|_| flits > 0) {
-                    links.push(LinkUse {
-                        from: grid.position(node),
-                        to: grid.position(next),
-                        flits,
-                    });
-                }
-            }
-        }
+        let mut links = self.mesh.borrow().links();
         if let Some(static_net) = &self.static_net {
             links.extend(static_net.links());
         }
@@ -387,10 +320,16 @@ impl Net {
     }
 }
 
-/// Sends the packets of the background traffic, for ever.
+/// Sends the packets of the background traffic, each in the cycle in which it is created.
+///
+/// Ends with the run, or when the next packet would come later than a mesh can count cycles.
 pub(crate) async fn disturb(net: Rc<Net>) {
     loop {
-        let next = net.background.borrow().as_ref().map(Background::next_cycle);
+        let next = net
+            .background
+            .borrow()
+            .as_ref()
+            .map(UniformTraffic::next_cycle);
         let Some(cycle) = next.filter(|&cycle| cycle < CYCLES_MAX) else {
             return;
         };
@@ -415,7 +354,7 @@ pub(crate) async fn disturb(net: Rc<Net>) {
     }
 }
 
-/// Moves the mesh along with the kernel's clock, for ever.
+/// Moves the mesh along with the kernel's clock until the run ends.
 ///
 /// At an instant just after the beginning of a cycle, everything that cores do in that cycle has
 /// been done. The mesh may then run on to the next instant at which a core can act, or until it

@@ -3,9 +3,8 @@
 //! What cores read comes in portions: a word on the mesh that is exact to the flit, a packet on the
 //! one that is exact to the packet.
 
-use corecast_core::Side;
 use corecast_sim::network::mesh::{
-    Arrival, CYCLES_MAX, FlitMesh, LinkWait, MeshSpec, Packet, PacketMesh, Queued,
+    Arrival, CYCLES_MAX, FlitMesh, LinkUse, LinkWait, MeshSpec, Packet, PacketMesh, Queued,
 };
 
 use crate::Fidelity;
@@ -56,13 +55,6 @@ impl Network {
                 Self::Flit(Box::new(mesh))
             }
             Fidelity::Packet => Self::Packet(Box::new(PacketMesh::new(spec).expect(CHECKED))),
-        }
-    }
-
-    pub(super) fn spec(&self) -> &MeshSpec {
-        match self {
-            Self::Flit(mesh) => mesh.spec(),
-            Self::Packet(mesh) => mesh.spec(),
         }
     }
 
@@ -164,10 +156,10 @@ impl Network {
         }
     }
 
-    pub(super) fn link_flits(&self, router: u32, side: Side) -> u64 {
+    pub(super) fn links(&self) -> Vec<LinkUse> {
         match self {
-            Self::Flit(mesh) => mesh.link_flits(router, side),
-            Self::Packet(mesh) => mesh.link_flits(router, side),
+            Self::Flit(mesh) => mesh.links().collect(),
+            Self::Packet(mesh) => mesh.links().collect(),
         }
     }
 

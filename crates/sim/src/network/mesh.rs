@@ -2,10 +2,12 @@
 //! ones.
 
 mod flit;
+mod links;
 mod packet;
 mod spec;
 mod wheel;
 
 pub use flit::{Arrival, CYCLES_MAX, Delivery, Flit, FlitMesh, LinkWait, PACKETS_MAX, Packet};
+pub use links::LinkUse;
 pub use packet::{PacketMesh, Queued};
 pub use spec::{Ejection, MeshError, MeshSpec, RouterSpec};

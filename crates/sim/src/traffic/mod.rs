@@ -22,14 +22,12 @@ mod pattern;
 mod sources;
 mod trace;
 
-use corecast_core::Side;
-
-use crate::network::mesh::{FlitMesh, MeshError, MeshSpec, Packet};
+use crate::network::mesh::{FlitMesh, LinkUse, MeshError, MeshSpec, Packet};
 
 pub use histogram::Histogram;
 pub use pattern::{PATTERN_NAMES, Pattern};
-pub use sources::Background;
 use sources::Sources;
+pub use sources::UniformTraffic;
 pub use trace::{TraceError, TraceRun, parse_trace, run_trace};
 
 /// How much is sent, and for how long.
@@ -92,8 +90,8 @@ pub struct Point {
     pub cycles: u64,
     /// Link crossings of flits, all in all.
     pub flit_hops: u64,
-    /// The same link by link: router, side of the link, crossings; links without any are left out.
-    pub links: Vec<(u32, Side, u64)>,
+    /// The same link by link; links without any are left out.
+    pub links: Vec<LinkUse>,
 }
 
 /// Why traffic cannot be run.

@@ -10,29 +10,29 @@ use super::CYCLES_MAX;
 use super::pattern::{Pattern, unit};
 use crate::network::mesh::{MeshSpec, Packet};
 
-/// Uniform random traffic without end, for a run of something else.
+/// Uniform random traffic without end, to disturb a run of something else.
 ///
 /// ```
 /// use corecast_core::Grid;
 /// use corecast_sim::network::mesh::{Ejection, MeshSpec, RouterSpec};
-/// use corecast_sim::traffic::Background;
+/// use corecast_sim::traffic::UniformTraffic;
 /// let spec = MeshSpec {
 ///     grid: Grid::mesh(4, 4),
 ///     router: RouterSpec::booksim(1, 8),
 ///     ejection: Ejection::Sink,
 /// };
-/// let mut traffic = Background::new(&spec, 0.1, 4, 7);
+/// let mut traffic = UniformTraffic::new(&spec, 0.1, 4, 7);
 /// let first = traffic.next_cycle();
 /// assert!(first < 1000 && traffic.pop(first).is_some());
 /// ```
 #[derive(Clone, Debug)]
-pub struct Background {
+pub struct UniformTraffic {
     spec: MeshSpec,
     sources: Sources,
     flits: u32,
 }
 
-impl Background {
+impl UniformTraffic {
     /// `rate` flits per core and cycle, in packets of `flits` flits.
     ///
     /// # Panics

@@ -3,7 +3,8 @@
 //! One packet per line, `cycle src dst flits`, in order of the cycles; `#` begins a comment.
 //!
 //! ```
-//! let packets = corecast_sim::traffic::parse_trace("0 0 3 4  # four flits\n2 1 2 1\n", 4).unwrap();
+//! let text = "0 0 3 4  # four flits\n2 1 2 1\n";
+//! let packets = corecast_sim::traffic::parse_trace(text, 4).unwrap();
 //! assert_eq!(packets.len(), 2);
 //! let error = corecast_sim::traffic::parse_trace("0 0 9 4\n", 4).unwrap_err();
 //! assert_eq!(error.to_string(), "line 1: core 9 does not exist; cores are 0 to 3");

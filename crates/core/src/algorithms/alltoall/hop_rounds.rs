@@ -15,65 +15,17 @@
 //! instead of 323).
 //! Source: Yagna and Mueller 2013, section 3.1, Figures 2 and 3.
 
-use super::by_slots;
-use crate::algorithm::{Algorithm, Cost, Unsupported};
+use std::sync::Arc;
+
+use super::BySlots;
 use crate::collective::Collective;
-use crate::pattern::{SLOT_RANKS_MAX, hop_round_slots};
-use crate::request::Request;
-use crate::schedule::Schedule;
+use crate::pattern::hop_round_slots;
 
-/// For alltoall and alltoallv, which differ in block sizes alone.
-pub(crate) struct HopRounds(pub Collective);
-
-impl Algorithm for HopRounds {
-    fn name(&self) -> &'static str {
-        "hop-rounds"
-    }
-
-    fn collective(&self) -> Collective {
-        self.0
-    }
-
-    fn summary(&self) -> &'static str {
-        "direct, left and right rounds of growing hop count, without a shared link"
-    }
-
-    fn source(&self) -> &'static str {
-        "Yagna and Mueller 2013, section 3.1"
-    }
-
-    fn requires(&self) -> &'static str {
-        "at most 512 ranks"
-    }
-
-    fn supports(&self, request: &Request) -> Result<(), Unsupported> {
-        if request.ranks > SLOT_RANKS_MAX {
-            return Err(Unsupported::TooManyRanks {
-                algorithm: self.name(),
-                ranks: request.ranks,
-                max: SLOT_RANKS_MAX,
-                instead: "pairwise",
-            });
-        }
-        Ok(())
-    }
-
-    fn cost(&self, request: &Request) -> Cost {
-        let p = u64::from(request.ranks);
-        let slots = match self.supports(request) {
-            Ok(()) => hop_round_slots(&request.grid_or_square(), request.ranks)
-                .slots
-                .len(),
-            Err(_) => 0,
-        };
-        Cost {
-            rounds: slots as u64,
-            messages: p * (p - 1),
-        }
-    }
-
-    fn schedule(&self, request: &Request) -> Schedule {
-        let found = hop_round_slots(&request.grid_or_square(), request.ranks);
-        by_slots(self.name(), request, &found)
-    }
-}
+/// For alltoall; see [`BySlots::of`].
+pub(crate) const HOP_ROUNDS: BySlots = BySlots {
+    collective: Collective::Alltoall,
+    name: "hop-rounds",
+    summary: "direct, left and right rounds of growing hop count, without a shared link",
+    source: "Yagna and Mueller 2013, section 3.1",
+    find: |grid, ranks| Arc::new(hop_round_slots(grid, ranks)),
+};

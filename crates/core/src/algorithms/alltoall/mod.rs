@@ -1,9 +1,12 @@
 //! Alltoall: every rank receives from every rank the block held for it.
 
-use crate::algorithm::Algorithm;
+use std::sync::Arc;
+
+use crate::algorithm::{Algorithm, Cost, Unsupported};
 use crate::collective::{Collective, Spec, Split};
+use crate::grid::Grid;
 use crate::ids::Rank;
-use crate::pattern::Slots;
+use crate::pattern::{SLOT_RANKS_MAX, Slots};
 use crate::request::Request;
 use crate::schedule::{Arrival, ChunkList, Schedule, ScheduleBuilder};
 
@@ -18,8 +21,8 @@ pub(crate) const ALL: &[&dyn Algorithm] = &[
     &linear::Linear(Collective::Alltoall),
     &pairwise::Pairwise(Collective::Alltoall),
     &bruck::Bruck(Collective::Alltoall),
-    &contention_free::ContentionFree(Collective::Alltoall),
-    &hop_rounds::HopRounds(Collective::Alltoall),
+    &contention_free::CONTENTION_FREE,
+    &hop_rounds::HOP_ROUNDS,
 ];
 
 /// The block that goes from one rank to another, as a message.
@@ -29,15 +32,82 @@ fn pair_list(builder: &mut ScheduleBuilder, from: Rank, to: Rank) -> ChunkList {
     builder.list(&[block])
 }
 
-/// A round per slot, in which a rank that sends and receives does both at once.
-fn by_slots(name: &str, request: &Request, found: &Slots) -> Schedule {
-    let mut builder = ScheduleBuilder::new(name, Spec::new(request, Split::Even(1)));
-    for (slot, pairs) in (0..).zip(&found.slots) {
-        let messages: Vec<_> = pairs
-            .iter()
-            .map(|&(from, to)| (from, to, pair_list(&mut builder, from, to)))
-            .collect();
-        builder.exchange_round(slot, Arrival::Store, messages);
+/// An exchange in slots: a round per slot, in which a rank that sends and receives does both at
+/// once. Its algorithms differ in how they find the slots.
+pub(crate) struct BySlots {
+    collective: Collective,
+    name: &'static str,
+    summary: &'static str,
+    source: &'static str,
+    find: fn(&Grid, u32) -> Arc<Slots>,
+}
+
+impl BySlots {
+    /// The same for `collective`: alltoall and alltoallv differ in block sizes alone.
+    pub(crate) const fn of(self, collective: Collective) -> Self {
+        Self { collective, ..self }
     }
-    builder.finish()
+
+    fn slots(&self, request: &Request) -> Arc<Slots> {
+        (self.find)(&request.grid_or_square(), request.ranks)
+    }
+}
+
+impl Algorithm for BySlots {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn collective(&self) -> Collective {
+        self.collective
+    }
+
+    fn summary(&self) -> &'static str {
+        self.summary
+    }
+
+    fn source(&self) -> &'static str {
+        self.source
+    }
+
+    fn requires(&self) -> &'static str {
+        "at most 512 ranks"
+    }
+
+    fn supports(&self, request: &Request) -> Result<(), Unsupported> {
+        if request.ranks > SLOT_RANKS_MAX {
+            return Err(Unsupported::TooManyRanks {
+                algorithm: self.name(),
+                ranks: request.ranks,
+                max: SLOT_RANKS_MAX,
+                instead: "pairwise",
+            });
+        }
+        Ok(())
+    }
+
+    fn cost(&self, request: &Request) -> Cost {
+        let p = u64::from(request.ranks);
+        let rounds = match self.supports(request) {
+            Ok(()) => self.slots(request).slots.len() as u64,
+            Err(_) => 0,
+        };
+        Cost {
+            rounds,
+            messages: p * (p - 1),
+        }
+    }
+
+    fn schedule(&self, request: &Request) -> Schedule {
+        let found = self.slots(request);
+        let mut builder = ScheduleBuilder::new(self.name, Spec::new(request, Split::Even(1)));
+        for (slot, pairs) in (0..).zip(&found.slots) {
+            let messages: Vec<_> = pairs
+                .iter()
+                .map(|&(from, to)| (from, to, pair_list(&mut builder, from, to)))
+                .collect();
+            builder.exchange_round(slot, Arrival::Store, messages);
+        }
+        builder.finish()
+    }
 }

@@ -3,7 +3,7 @@
 //! The algorithms are those of [`super::alltoall`]: they move named blocks and never look at sizes.
 
 use super::alltoall::{
-    bruck::Bruck, contention_free::ContentionFree, hop_rounds::HopRounds, linear::Linear,
+    bruck::Bruck, contention_free::CONTENTION_FREE, hop_rounds::HOP_ROUNDS, linear::Linear,
     pairwise::Pairwise,
 };
 use crate::algorithm::Algorithm;
@@ -14,6 +14,6 @@ pub(crate) const ALL: &[&dyn Algorithm] = &[
     &Linear(Collective::Alltoallv),
     &Pairwise(Collective::Alltoallv),
     &Bruck(Collective::Alltoallv),
-    &ContentionFree(Collective::Alltoallv),
-    &HopRounds(Collective::Alltoallv),
+    &CONTENTION_FREE.of(Collective::Alltoallv),
+    &HOP_ROUNDS.of(Collective::Alltoallv),
 ];

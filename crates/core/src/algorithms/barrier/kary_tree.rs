@@ -15,8 +15,8 @@
 //! Position r reports to position (r - 1) / k; the arity k is `tuning.arity`. Without a grid the
 //! positions are the ranks; on a grid the root is in the middle and parents are near
 //! ([`crate::pattern::KaryTree`]). A parent hears its children one after the other, the deepest
-//! subtree last, and releases that one first. The labels are for ports that take one message at a time; a
-//! machine starts a report as soon as it can.
+//! subtree last, and releases that one first. The labels are for ports that take one message at a
+//! time; a machine starts a report as soon as it can.
 //! Source: Yagna and Mueller 2013, section 2.3 (rooted k-ary trees, "typically k=3 provides optimal
 //! performance"); Mellor-Crummey and Scott 1991, section 3.2 (combining tree).
 

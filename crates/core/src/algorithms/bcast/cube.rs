@@ -22,8 +22,8 @@
 //! ```
 //!
 //! (parts below 0 are not sent, those above the last are the last; the next bit is sought upwards
-//! and around, and is `q` away in unit 0.) So a unit receives part `i` in round `i + q` if its bit is
-//! 0 there, and otherwise in its last earlier round with a 1 bit: every part once.
+//! and around, and is `q` away in unit 0.) So a unit receives part `i` in round `i + q` if its bit
+//! is 0 there, and otherwise in its last earlier round with a 1 bit: every part once.
 //!
 //! Of the two ranks of a unit one sends and one receives; they change places after every round in
 //! which the unit's bit is 1. The receiving one passes on part `j - 1 - q` in round `j`, and after

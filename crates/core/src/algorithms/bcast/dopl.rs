@@ -113,8 +113,8 @@ impl Algorithm for Dopl {
     }
 }
 
-/// The messages of one line in one turn: `passed` goes from the head to the tail, `wrapped` from the
-/// tail back to the head.
+/// The messages of one line in one turn: `passed` goes from the head to the tail, `wrapped` from
+/// the tail back to the head.
 fn pass_along(
     builder: &mut ScheduleBuilder,
     round: u32,
@@ -279,8 +279,8 @@ impl Space {
         })
     }
 
-    /// How new the part is that a line passes on: `d` for the source's, fewer by the number of turns
-    /// back to the dimension in which its head is not at the source's coordinate.
+    /// How new the part is that a line passes on: `d` for the source's, fewer by the number of
+    /// turns back to the dimension in which its head is not at the source's coordinate.
     fn level(&self, line: &Line, turn: u64) -> u64 {
         let d = self.dimensions();
         let is_off = |back: &u64| line.0[self.dimension(turn, *back)] != 0;

@@ -30,6 +30,7 @@ use std::collections::VecDeque;
 
 use corecast_core::Side;
 
+use super::links::{LinkUse, used_links};
 use super::spec::{Ejection, MeshError, MeshSpec, SIDES};
 use super::wheel::Wheel;
 pub use interface::{Arrival, Delivery, Flit, Packet};
@@ -364,11 +365,9 @@ impl FlitMesh {
             .sum()
     }
 
-    /// Every link that has been used, as router, side and [`FlitMesh::link_flits`].
-    pub fn links(&self) -> impl Iterator<Item = (u32, Side, u64)> + '_ {
-        let sides = |router| Side::ALL.map(|side| (router, side, self.link_flits(router, side)));
-        let all = (0..self.spec.routers()).flat_map(sides);
-        all.filter(|&(_, _, flits)| flits > 0)
+    /// Every link that has been used, with [`FlitMesh::link_flits`].
+    pub fn links(&self) -> impl Iterator<Item = LinkUse> + '_ {
+        used_links(self.spec.grid, |router, side| self.link_flits(router, side))
     }
 
     /// Queues a packet at its core in the current cycle.
@@ -445,8 +444,8 @@ impl FlitMesh {
     }
 
     /// Simulates until something has happened that cores want to know (a delivery, the end of an
-    /// injection, an arrival watched for) or nothing is left to happen before `end`; the current cycle
-    /// is then the one after the last in which something did.
+    /// injection, an arrival watched for) or nothing is left to happen before `end`; the current
+    /// cycle is then the one after the last in which something did.
     ///
     /// # Panics
     /// If `end` is beyond [`CYCLES_MAX`].
@@ -600,7 +599,8 @@ impl FlitMesh {
         self.unused_packets.push(packet);
     }
 
-    /// Wakes a router's channel in which flits have been put, the first of them to act from `arrival` on.
+    /// Wakes a router's channel in which flits have been put, the first of them to act from
+    /// `arrival` on.
     #[inline]
     fn arrive(&mut self, channel: u32, flits: u16, arrival: u64) {
         let into = &mut self.channels[channel as usize];

@@ -80,8 +80,8 @@ impl FlitMesh {
         self.waits = Some(waits);
     }
 
-    /// The tail of packet `ahead` has left `channel` for `output`; the head behind it, which came at
-    /// `arrival`, could not be routed before `until`.
+    /// The tail of packet `ahead` has left `channel` for `output`; the head behind it, which came
+    /// at `arrival`, could not be routed before `until`.
     #[inline]
     pub(super) fn note_behind(&mut self, channel: u32, output: u32, ahead: u32, times: [u64; 2]) {
         if self.waits.is_some() && times[0] < times[1] {

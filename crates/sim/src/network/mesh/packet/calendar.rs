@@ -44,8 +44,8 @@ impl Calendar {
         self.pages[page as usize].push(packet);
     }
 
-    /// Takes the packets of `cycle`, before which nobody acts, in the order in which they were entered: those that were
-    /// entered from far away came first.
+    /// Takes the packets of `cycle`, before which nobody acts, in the order in which they were
+    /// entered: those that were entered from far away came first.
     pub(super) fn take(&mut self, cycle: u64) -> Vec<u32> {
         let page = cycle % PAGES;
         self.used[(page / 64) as usize] &= !(1 << (page % 64));

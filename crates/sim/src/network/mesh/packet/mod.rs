@@ -11,8 +11,8 @@
 //! * The link is taken from the head to the tail, with a single virtual channel also until the next
 //!   head has been allocated it: `vc_allocation` cannot begin before the tail has left.
 //! * With a single virtual channel an input serves one packet after the other: the next head is
-//!   routed when the tail before it has left, wherever that goes. With several, packets of one input
-//!   pass each other.
+//!   routed when the tail before it has left, wherever that goes. With several, packets of one
+//!   input pass each other.
 //! * Flits that were injected slower than a link carries them catch up where their head waits.
 //!
 //! Models routers, links and injection as they are in [`RouterSpec`](super::RouterSpec), and
@@ -30,6 +30,7 @@ mod calendar;
 use corecast_core::{Rank, Side};
 
 use super::flit::{Arrival, Delivery, Packet};
+use super::links::{LinkUse, used_links};
 use super::spec::{Ejection, MeshError, MeshSpec, SIDES};
 use calendar::Calendar;
 
@@ -186,6 +187,11 @@ impl PacketMesh {
     pub fn link_flits(&self, router: u32, side: Side) -> u64 {
         let port = router * self.ports + side as u32;
         self.port_state[port as usize][LAST_AND_FLITS] & FLITS
+    }
+
+    /// Every link that has been used, with [`PacketMesh::link_flits`].
+    pub fn links(&self) -> impl Iterator<Item = LinkUse> + '_ {
+        used_links(self.spec.grid, |router, side| self.link_flits(router, side))
     }
 
     /// Queues a packet at its core in the current cycle; returns the cycle after the injection of
