@@ -96,16 +96,10 @@ fn over_buffers(chip: &Chip, mesh: &Mesh, memory: &Memory, rcce: &Rcce, request:
         C::Bcast | C::Scatter => memory.read_cycles,
         _ => memory.read_cycles.min(stored),
     };
-    let stream = per_line
-        .saturating_add(rcce.copy_cycles)
-        .saturating_mul(lines);
+    let stream = per_line.saturating_mul(lines);
     let misses = per_miss.saturating_mul(missed);
     // The flag that says so, and the other end of the last line.
-    let other_end = if lines > 0 {
-        read.min(write) + rcce.copy_cycles
-    } else {
-        0
-    };
+    let other_end = if lines > 0 { read.min(write) } else { 0 };
     let core = stream
         .saturating_add(misses)
         .saturating_add(write + read + other_end);

@@ -163,7 +163,7 @@ impl Chip {
                 let (own_read, own_write) = rcce.own_cycles();
                 let flags = 2 * (rcce.mpb_write_cycles + 3 * own_write + own_read);
                 let hops = mesh.clock.to_ps(4 * mesh.hop_cycles());
-                let per_line = own_write + rcce.mpb_read_cycles + 2 * rcce.copy_cycles;
+                let per_line = own_write + rcce.mpb_read_cycles;
                 let per_line = reference.cycles_f64(rcce.clock.to_ps(per_line));
                 let sync = rcce.clock.to_ps(2 * software + flags) + hops;
                 LinkCost {

@@ -6,7 +6,7 @@
 //! library = "ircce"     # or "rcce"
 //! bypass = "off"        # "on": a core reaches its own buffer without the router
 //! clock, mpb, mpb_read, mpb_write, own_read, own_write, bypass_read, bypass_write, mpb_port,
-//! copy, combine, rcce, ircce
+//! combine, rcce, ircce
 //! ```
 
 use crate::clock::Clock;
@@ -55,8 +55,6 @@ pub struct Rcce {
     pub bypass_write_cycles: u64,
     /// Cycles of the routers' clock for which a buffer is busy with a line.
     pub mpb_port_cycles: u64,
-    /// Of the copy loop, per line.
-    pub copy_cycles: u64,
     /// To combine a received word with the core's own, in reductions.
     pub combine_cycles_per_word: u64,
     /// Software of the blocking calls, per message and end.
@@ -105,8 +103,6 @@ const PER_LINE: Count = Count {
     max: 1_000_000,
 };
 
-const COPY: Count = Count { min: 0, ..PER_LINE };
-
 const PER_WORD: Count = Count {
     unit: "cycles/word",
     min: 0,
@@ -138,7 +134,6 @@ pub(crate) fn read(
         "bypass_read",
         "bypass_write",
         "mpb_port",
-        "copy",
         "combine",
         "rcce",
         "ircce",
@@ -157,7 +152,6 @@ pub(crate) fn read(
         bypass_read_cycles: count("bypass_read", &PER_LINE)?,
         bypass_write_cycles: count("bypass_write", &PER_LINE)?,
         mpb_port_cycles: count("mpb_port", &PER_LINE)?,
-        copy_cycles: count("copy", &COPY)?,
         combine_cycles_per_word: count("combine", &PER_WORD)?,
         rcce_cycles: count("rcce", &CYCLES)?,
         ircce_cycles: count("ircce", &CYCLES)?,

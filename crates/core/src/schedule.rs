@@ -380,6 +380,17 @@ impl Schedule {
     }
 }
 
+/// How a rank sends and receives in one round.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// In one [`Op::Exchange`].
+    Together,
+    /// One after the other.
+    SendFirst,
+    /// The other way round.
+    RecvFirst,
+}
+
 /// Collects the steps of all ranks and makes a [`Schedule`] of them.
 ///
 /// The builder checks nothing but index ranges; correctness is [`crate::verify()`]'s part.
@@ -534,6 +545,21 @@ impl ScheduleBuilder {
         arrival: Arrival,
         messages: impl IntoIterator<Item = (Rank, Rank, ChunkList)>,
     ) {
+        self.ordered_round(round, arrival, messages, |_| Order::Together);
+    }
+
+    /// As [`ScheduleBuilder::exchange_round`], where a rank that sends and receives does so in the
+    /// order that `order` says.
+    ///
+    /// # Panics
+    /// If a rank would send or receive twice.
+    pub fn ordered_round(
+        &mut self,
+        round: u32,
+        arrival: Arrival,
+        messages: impl IntoIterator<Item = (Rank, Rank, ChunkList)>,
+        order: impl Fn(Rank) -> Order,
+    ) {
         let ranks = self.steps.len();
         let mut outgoing: Vec<Option<(Rank, ChunkList)>> = vec![None; ranks];
         let mut incoming = outgoing.clone();
@@ -550,23 +576,33 @@ impl ScheduleBuilder {
             );
         }
         for (index, halves) in outgoing.into_iter().zip(incoming).enumerate() {
-            let op = match halves {
-                (None, None) => continue,
-                (Some((to, chunks)), None) => Op::Send { to, chunks },
-                (None, Some((from, chunks))) => Op::Recv {
-                    from,
-                    chunks,
-                    arrival,
-                },
-                (Some((to, send)), Some((from, recv))) => Op::Exchange {
-                    to,
-                    send,
-                    from,
-                    recv,
-                    arrival,
-                },
-            };
-            self.push(round, Rank(index as u32), op);
+            let rank = Rank(index as u32);
+            let sent = halves.0.map(|(to, chunks)| Op::Send { to, chunks });
+            let received = halves.1.map(|(from, chunks)| Op::Recv {
+                from,
+                chunks,
+                arrival,
+            });
+            match (halves, order(rank)) {
+                ((Some((to, send)), Some((from, recv))), Order::Together) => {
+                    let op = Op::Exchange {
+                        to,
+                        send,
+                        from,
+                        recv,
+                        arrival,
+                    };
+                    self.push(round, rank, op);
+                }
+                (_, Order::RecvFirst) => {
+                    let ops = received.into_iter().chain(sent);
+                    ops.for_each(|op| self.push(round, rank, op));
+                }
+                (_, Order::Together | Order::SendFirst) => {
+                    let ops = sent.into_iter().chain(received);
+                    ops.for_each(|op| self.push(round, rank, op));
+                }
+            }
         }
     }
 

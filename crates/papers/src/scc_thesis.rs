@@ -2,8 +2,12 @@
 //!
 //! Cube runs on blocking calls, DOPL on requests, each in its published form. A time is the makespan
 //! of a broadcast whose ranks enter together with warm caches: every rank has just read all its
-//! data, as the benchmark does when it checks them. The thesis prints the smallest and the mean time
-//! of many repetitions; here nothing varies between them, so ours is the same for both.
+//! data, as the benchmark does when it checks them.
+//!
+//! The thesis prints the smallest time of many repetitions, and for Cube also the mean. What varies
+//! here is where the pages lie: a rank of whose pages five have one colour of a cache of four ways
+//! holds up everybody. Ours are the smallest and the mean over [`LAYOUTS`] layouts; messages larger
+//! than the second-level cache miss it in any layout, so one is enough for them.
 
 use corecast_chip::{Chip, find_changed};
 use corecast_core::{Collective, Request, algorithm};
@@ -66,14 +70,70 @@ pub const CUBE: Table = Table {
         line(262_144, [Nothing, Nothing, Both(0.701_350, 0.702_657)]),
         line(131_072, [Nothing, Withheld, Both(0.651_371, 0.652_171)]),
         line(65_536, [Nothing, Withheld, Both(0.638_883, 0.639_950)]),
-        line(32_768, [Both(0.006_345, 0.006_867), Withheld, Both(0.618_031, 0.619_026)]),
-        line(16_384, [Both(0.004_690, 0.004_715), Withheld, Both(0.598_216, 0.598_796)]),
-        line(8192, [Both(0.003_882, 0.003_895), Withheld, Both(0.583_514, 0.583_881)]),
-        line(4096, [Both(0.003_405, 0.003_445), Withheld, Both(0.572_945, 0.573_236)]),
-        line(2048, [Both(0.003_074, 0.003_178), Withheld, Both(0.571_021, 0.571_986)]),
-        line(1024, [Both(0.002_984, 0.003_073), Withheld, Both(0.569_693, 0.573_153)]),
-        line(512, [Both(0.003_050, 0.003_211), Withheld, Both(0.572_382, 0.576_368)]),
-        line(256, [Both(0.003_301, 0.003_494), Withheld, Both(0.577_638, 0.582_565)]),
+        line(
+            32_768,
+            [
+                Both(0.006_345, 0.006_867),
+                Withheld,
+                Both(0.618_031, 0.619_026),
+            ],
+        ),
+        line(
+            16_384,
+            [
+                Both(0.004_690, 0.004_715),
+                Withheld,
+                Both(0.598_216, 0.598_796),
+            ],
+        ),
+        line(
+            8192,
+            [
+                Both(0.003_882, 0.003_895),
+                Withheld,
+                Both(0.583_514, 0.583_881),
+            ],
+        ),
+        line(
+            4096,
+            [
+                Both(0.003_405, 0.003_445),
+                Withheld,
+                Both(0.572_945, 0.573_236),
+            ],
+        ),
+        line(
+            2048,
+            [
+                Both(0.003_074, 0.003_178),
+                Withheld,
+                Both(0.571_021, 0.571_986),
+            ],
+        ),
+        line(
+            1024,
+            [
+                Both(0.002_984, 0.003_073),
+                Withheld,
+                Both(0.569_693, 0.573_153),
+            ],
+        ),
+        line(
+            512,
+            [
+                Both(0.003_050, 0.003_211),
+                Withheld,
+                Both(0.572_382, 0.576_368),
+            ],
+        ),
+        line(
+            256,
+            [
+                Both(0.003_301, 0.003_494),
+                Withheld,
+                Both(0.577_638, 0.582_565),
+            ],
+        ),
     ],
 };
 
@@ -95,17 +155,24 @@ pub const DOPL: Table = Table {
 /// Part size of DOPL for all pipe sizes, in bytes.
 const DOPL_PART: u64 = 8192;
 
-/// One broadcast on `chip`, whose library must be that of the algorithm, in seconds.
+/// Layouts of memory behind every time.
+pub const LAYOUTS: u64 = 8;
+
+/// Messages of more bytes have one layout.
+const CACHED_BYTES: u64 = 256 << 10;
+
+/// The smallest and the mean time of a broadcast on `chip`, whose library must be that of the
+/// algorithm, in seconds. `cut` is the part size, for DOPL the pipe size, in bytes.
 ///
 /// # Errors
-/// Whatever ended the run.
+/// Whatever ended a run.
 pub fn seconds(
     chip: &Chip,
     name: &str,
     ranks: u32,
     bytes: u64,
     cut: u64,
-) -> Result<f64, PaperError> {
+) -> Result<[f64; 2], PaperError> {
     let machine = SimMachine::new(chip);
     let options = RunOptions::default();
     let request = Request::new(Collective::Bcast, ranks, bytes);
@@ -118,11 +185,25 @@ pub fn seconds(
     }
     let algorithm = algorithm::find(Collective::Bcast, name).expect("registered");
     let schedule = algorithm::build(algorithm, &request).expect("serves every rank count");
-    let report = machine.run(&Job::new(&schedule))?;
-    if !report.delivered() {
-        return Err(PaperError::NotDelivered(name.to_owned()));
+    let layouts = if bytes > CACHED_BYTES { 1 } else { LAYOUTS };
+    let (mut least, mut sum) = (f64::INFINITY, 0.0);
+    for seed in 0..layouts {
+        let options = RunOptions {
+            seed,
+            ..RunOptions::default()
+        };
+        let report = machine.run(&Job {
+            options,
+            ..Job::new(&schedule)
+        })?;
+        if !report.delivered() {
+            return Err(PaperError::NotDelivered(name.to_owned()));
+        }
+        let seconds = report.makespan.ns() / 1e9;
+        least = least.min(seconds);
+        sum += seconds;
     }
-    Ok(report.makespan.ns() / 1e9)
+    Ok([least, sum / layouts as f64])
 }
 
 impl Table {

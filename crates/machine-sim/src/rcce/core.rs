@@ -66,7 +66,7 @@ impl SimCore {
         let tiles = &self.tiles;
         let line = tiles.line_time(self.rank, at, is_read);
         let (private_time, memory_lines) = private;
-        let end = self.now() + (line + tiles.cycles(tiles.rcce.copy_cycles)) * lines + private_time;
+        let end = self.now() + line * lines + private_time;
         let route = if is_read {
             (at, self.rank)
         } else {
@@ -134,8 +134,7 @@ impl Core for SimCore {
         let tiles = Rc::clone(&self.tiles);
         let lines = self.lines(from.offset, bytes);
         let per_line = tiles.line_time(self.rank, from.core, true)
-            + tiles.line_time(self.rank, to.core, false)
-            + tiles.cycles(tiles.rcce.copy_cycles);
+            + tiles.line_time(self.rank, to.core, false);
         let end = self.now() + per_line * lines;
         let read = tiles.move_lines((from.core, self.rank), from.core, lines, end);
         let written = tiles.move_lines((self.rank, to.core), to.core, lines, end);

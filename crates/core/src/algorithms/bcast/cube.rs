@@ -29,7 +29,10 @@
 //! which the unit's bit is 1. The receiving one passes on part `j - 1 - q` in round `j`, and after
 //! the last round both give each other the part that is missing.
 //!
-//! `cube-published` is the form of the thesis, in which the root is sent `k - 1` parts that it has.
+//! `cube-published` is the form of the thesis, for calls that block: the root is sent `k - 1` parts
+//! that it has, and nothing goes at once. Of a unit of two, the one that sends does so before it
+//! receives, and the other receives before it sends; of two units of one rank, or of one rank and
+//! of two, the rank of the lower unit sends first.
 //! Source: Jia 2009, Process cooperation in multiple message broadcast, Parallel Computing 35(12);
 //! the thesis on broadcasts on the Intel SCC, chapter 5; the lower bound: Bar-Noy and Kipnis 1994.
 
@@ -37,7 +40,7 @@ use crate::algorithm::{Algorithm, Cost};
 use crate::collective::{Collective, Spec};
 use crate::ids::Rank;
 use crate::request::Request;
-use crate::schedule::{Arrival, ChunkList, Schedule, ScheduleBuilder};
+use crate::schedule::{Arrival, ChunkList, Order, Schedule, ScheduleBuilder};
 
 use super::pipelined::parts_behind;
 
@@ -103,9 +106,7 @@ impl Algorithm for Cube {
             .map(|part| builder.list(&[builder.spec().chunk(0, part)]))
             .collect();
         let cube = Units::new(p);
-        let rank = |member: u32| {
-            Rank(((u64::from(request.root.0) + u64::from(member)) % u64::from(p)) as u32)
-        };
+        let rank = |member: u32| self::rank(request, member);
         let last = parts.len() as i64 - 1;
         let part = |index: i64| usize::try_from(index.min(last)).ok().map(|i| parts[i]);
         let rounds = last + i64::from(cube.bits);
@@ -133,7 +134,25 @@ impl Algorithm for Cube {
                     messages.push((rank(receiver), rank(sender), chunk));
                 }
             }
-            builder.exchange_round(round as u32, Arrival::Store, messages);
+            let order = |rank: Rank| {
+                if !self.is_published {
+                    return Order::Together;
+                }
+                let member =
+                    (u64::from(p) + u64::from(rank.0) - u64::from(request.root.0)) % u64::from(p);
+                let unit = cube.unit_of(member as u32);
+                let [sender, receiver] = members[unit as usize];
+                let is_first = match sender == receiver {
+                    true => unit < unit ^ 1 << bit,
+                    false => u64::from(sender) == member,
+                };
+                if is_first {
+                    Order::SendFirst
+                } else {
+                    Order::RecvFirst
+                }
+            };
+            builder.ordered_round(round as u32, Arrival::Store, messages, order);
             for (unit, pair) in (0_u32..).zip(&mut members) {
                 if unit >> bit & 1 == 1 {
                     pair.swap(0, 1);
@@ -150,10 +169,27 @@ impl Algorithm for Cube {
         });
         let missing: Vec<_> = missing.collect();
         if !missing.is_empty() {
-            builder.exchange_round(rounds as u32, Arrival::Store, missing);
+            let is_sender = |rank: Rank| {
+                let mut pairs = members
+                    .iter()
+                    .map(|&[sender, _]| self::rank(request, sender));
+                pairs.any(|sender| sender == rank)
+            };
+            let order = |of: Rank| match (self.is_published, is_sender(of)) {
+                (false, _) => Order::Together,
+                (true, true) => Order::SendFirst,
+                (true, false) => Order::RecvFirst,
+            };
+            builder.ordered_round(rounds as u32, Arrival::Store, missing, order);
         }
         builder.finish()
     }
+}
+
+/// The rank so far from the root.
+fn rank(request: &Request, member: u32) -> Rank {
+    let sum = u64::from(request.root.0) + u64::from(member);
+    Rank((sum % u64::from(request.ranks)) as u32)
 }
 
 fn spec(request: &Request) -> Spec {
@@ -180,6 +216,16 @@ impl Units {
         let is_pair = unit >= 1 && unit <= self.p - units;
         let other = if is_pair { unit + units - 1 } else { unit };
         [other, unit]
+    }
+
+    /// The unit of a rank.
+    fn unit_of(&self, member: u32) -> u32 {
+        let units = 1 << self.bits;
+        if member < units {
+            member
+        } else {
+            member + 1 - units
+        }
     }
 
     /// Bits from `bit` up, and around, to the next one that is 1; the number of bits in unit 0.
