@@ -28,6 +28,7 @@ mod parse;
 mod provenance;
 mod rcce;
 mod read;
+mod variant;
 
 pub use builtin::{BUILTIN, builtin_names, find};
 pub use change::find_changed;

@@ -21,6 +21,7 @@ use crate::network::NetworkSpec;
 use crate::provenance::Ledger;
 use crate::rcce;
 use crate::read::{Count, Section, Text};
+use crate::variant;
 
 /// Most bytes of a chip file: 1 MiB, a thousand times what the built-in chips need.
 pub const FILE_BYTES_MAX: usize = 1 << 20;
@@ -49,6 +50,10 @@ pub(crate) fn parse(text: &str, file: &str) -> Result<Chip, ChipError> {
             message: error.message().trim().replace('\n', "; "),
         }
     })?;
+    if document.get_ref().contains_key("base") {
+        let (text, file) = variant::resolve(text.text.to_owned(), text.file.to_owned())?;
+        return parse(&text, &file);
+    }
     read(&Section::root(text, document.get_ref()))
 }
 
