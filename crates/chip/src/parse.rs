@@ -16,6 +16,7 @@ use crate::chip::Chip;
 use crate::clock::Clock;
 use crate::endpoint::EndpointSpec;
 use crate::error::ChipError;
+use crate::fingerprint;
 use crate::network::NetworkSpec;
 use crate::provenance::Ledger;
 use crate::read::{Count, Section, Text};
@@ -47,7 +48,12 @@ pub(crate) fn parse(text: &str, file: &str) -> Result<Chip, ChipError> {
             message: error.message().trim().replace('\n', "; "),
         }
     })?;
-    read(&Section::root(text, document.get_ref()))
+    let chip = read(&Section::root(text, document.get_ref()))?;
+    let fingerprint = fingerprint::of(text.text, document.get_ref(), &chip.numbers);
+    Ok(Chip {
+        fingerprint,
+        ..chip
+    })
 }
 
 fn read(root: &Section<'_>) -> Result<Chip, ChipError> {
@@ -109,5 +115,6 @@ fn read(root: &Section<'_>) -> Result<Chip, ChipError> {
         network,
         endpoint,
         numbers: ledger.into_file_order(),
+        fingerprint: 0, // taken by the caller, of the finished chip
     })
 }
