@@ -121,24 +121,27 @@ fn show_algorithm(name: &str, collective: Option<&str>) -> Result<Answer, Failur
 fn show_schedule(scene: &Scene) -> Result<Answer, Failure> {
     let stage = Stage::new(scene, "all")?;
     let ranks = stage.one_rank_count()?;
-    let [algorithm] = stage.algorithms[..] else {
-        return Err(
-            Failure::input("--algorithm: `show schedule` shows one schedule")
-                .help("name one algorithm; `corecast list algorithms` lists them"),
-        );
-    };
     let [bytes] = stage.sizes[..] else {
         return Err(
             Failure::input("--bytes: `show schedule` shows one schedule").help("give one size"),
         );
     };
-    let request = stage.request(ranks, bytes)?;
-    let schedule = stage.schedule(algorithm, &request);
-    let schedule = schedule.map_err(|error| Failure::library(&error))?;
+    let schedule = match (stage.decide(ranks, bytes)?, &stage.algorithms[..]) {
+        (Some(decision), _) => decision.schedule,
+        (None, [algorithm]) => stage
+            .schedule(*algorithm, &stage.request(ranks, bytes)?)
+            .map_err(|error| Failure::library(&error))?,
+        _ => {
+            return Err(
+                Failure::input("--algorithm: `show schedule` shows one schedule")
+                    .help("name one algorithm; `corecast list algorithms` lists them"),
+            );
+        }
+    };
     let text = format!("{}\n", schedule.to_string().trim_end());
     let json = json!({
         "collective": stage.collective.name(),
-        "algorithm": algorithm.name(),
+        "algorithm": schedule.algorithm(),
         "ranks": ranks,
         "bytes": bytes,
         "schedule": text,

@@ -92,9 +92,6 @@ pub struct Mismatch {
 impl Setting {
     /// Every key with its value, both as written in a file.
     fn entries(&self) -> Vec<(&'static str, String)> {
-        let flow_control = FlowControl::ALL
-            .into_iter()
-            .find(|(_, choice)| *choice == self.flow_control);
         let names: Vec<String> = self.algorithms.iter().map(|name| quoted(name)).collect();
         let entries = [
             ("corecast", Some(quoted(&self.corecast))),
@@ -104,7 +101,7 @@ impl Setting {
             ("root", self.root.map(|root| root.to_string())),
             ("dtype", self.dtype.map(|dtype| quoted(dtype.name()))),
             ("fidelity", self.fidelity.as_deref().map(quoted)),
-            ("flow_control", flow_control.map(|(name, _)| quoted(name))),
+            ("flow_control", Some(quoted(self.flow_control.name()))),
             ("status_bits", Some(self.status_bits.to_string())),
             ("arity", Some(self.arity.to_string())),
             ("algorithms", Some(format!("[{}]", names.join(", ")))),
