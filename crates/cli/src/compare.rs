@@ -143,10 +143,11 @@ fn chart(stage: &Stage<'_>, series: BTreeMap<&'static str, Vec<(f64, f64)>>) -> 
     }
 }
 
-/// One row per rank count; the title names the algorithm that wins most often, if there is one.
+/// One row per rank count; the title names the algorithm that wins most often, if there is one. A
+/// case without a winner has an empty name.
 pub fn map(stage: &Stage<'_>, winners: Vec<Vec<String>>) -> WinnerMap {
     let mut wins: BTreeMap<&str, usize> = BTreeMap::new();
-    for name in winners.iter().flatten() {
+    for name in winners.iter().flatten().filter(|name| !name.is_empty()) {
         *wins.entry(name).or_default() += 1;
     }
     let cases = wins.values().sum::<usize>();

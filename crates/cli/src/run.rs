@@ -168,7 +168,7 @@ pub fn answer(scene: &Scene, repeat: u32, pictures: &Pictures) -> Result<Answer,
         };
         text += &format!("{} on {place}\n", style::heading(&what));
         match (&stage.advice, &runs[0].cell) {
-            (Some(advice), Some(cell)) => text += &advice.line(cell),
+            (Some(advice), Some(cell)) => text += &advice.line(cell, (ranks, bytes)),
             _ if stage.is_auto => {
                 text += &format!("auto: {} is the fastest\n", runs[0].algorithm);
             }

@@ -23,12 +23,14 @@ fn show_chip(name: &str) -> Result<Answer, Failure> {
     let chip = scene::chip(name)?;
     let clock = chip.reference_clock();
     let mut text = format!(
-        "{}\nsource: {}\ncores: at most {}\ncycles are those of clock `{}`, {} ps\n\n",
+        "{}\nsource: {}\ncores: at most {}\ncycles are those of clock `{}`, {} ps\n\
+         fingerprint: {}\n\n",
         style::heading(&format!("{}: {}", chip.name, chip.summary)),
         chip.source,
         chip.cores_max(),
         clock.name,
-        clock.period_ps
+        clock.period_ps,
+        chip.fingerprint()
     );
     let rows = chip.parameters().map(|p| {
         let source = match p.fitted_to {
@@ -68,6 +70,7 @@ fn show_chip(name: &str) -> Result<Answer, Failure> {
         "cores_max": chip.cores_max(),
         "reference_clock": clock.name,
         "cycle_ps": clock.period_ps,
+        "fingerprint": chip.fingerprint(),
         "parameters": parameters.collect::<Vec<_>>(),
     });
     Ok(Answer {

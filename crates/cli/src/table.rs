@@ -94,15 +94,19 @@ impl Advice {
         })
     }
 
-    /// One line: what was chosen, and which cell decided.
-    pub fn line(&self, cell: &Cell) -> String {
+    /// One line: what was chosen for a request, and which cell decided.
+    pub fn line(&self, cell: &Cell, request: (u32, u64)) -> String {
         let Cell { algorithm, .. } = cell;
+        let nearest = match request == (cell.ranks, cell.bytes) {
+            true => "",
+            false => "the nearest, ",
+        };
         let sizes = match sizes(cell).as_str() {
             "-" => String::new(),
             sizes => format!(" with {sizes}"),
         };
         format!(
-            "auto: {algorithm}{sizes}, as {} says for {}{}\n",
+            "auto: {algorithm}{sizes}, by the cell of {} for {nearest}{}{}\n",
             self.file,
             place(cell),
             self.reservations()
@@ -111,7 +115,11 @@ impl Advice {
 
     /// One line: which table decided.
     pub fn source(&self) -> String {
-        format!("auto: as {} says{}\n", self.file, self.reservations())
+        format!(
+            "auto: by the nearest cells of {}{}\n",
+            self.file,
+            self.reservations()
+        )
     }
 
     fn reservations(&self) -> String {

@@ -179,17 +179,37 @@ pub fn answer(options: &Tune) -> Result<Answer, Failure> {
     Ok(Answer {
         text,
         json: object(table),
-        failed: outcomes
-            .into_iter()
-            .flat_map(|outcome| outcome.failed)
-            .collect(),
+        failed: failures(outcomes),
     })
+}
+
+/// Every wrong result, and one failure for all cells without a winner.
+fn failures(outcomes: Vec<Outcome>) -> Vec<Failure> {
+    let (mut failed, mut winnerless) = (Vec::new(), Vec::new());
+    for outcome in outcomes {
+        failed.extend(outcome.failed);
+        winnerless.extend(outcome.winnerless);
+    }
+    let others = winnerless.len().saturating_sub(1);
+    if let Some((what, failure)) = winnerless.into_iter().next() {
+        let more = match others {
+            0 => String::new(),
+            others => format!(", like {others} more"),
+        };
+        failed.push(failure.help(format!("{what} has no winner{more}")));
+    }
+    failed
+}
+
+/// The cells asked for, each once, in the order of a table.
+fn wanted(stage: &Stage<'_>) -> BTreeSet<(u32, u64)> {
+    let of_ranks = |&ranks: &u32| stage.sizes.iter().map(move |&bytes| (ranks, bytes));
+    stage.ranks.iter().flat_map(of_ranks).collect()
 }
 
 /// How many cells are asked for, and those that the table does not have.
 fn cases(stage: &Stage<'_>, table: &Table) -> (usize, Vec<(u32, u64)>) {
-    let of_ranks = |&ranks: &u32| stage.sizes.iter().map(move |&bytes| (ranks, bytes));
-    let wanted: BTreeSet<(u32, u64)> = stage.ranks.iter().flat_map(of_ranks).collect();
+    let wanted = wanted(stage);
     let is_missing = |&&(ranks, bytes): &&(u32, u64)| table.cell(ranks, bytes).is_none();
     let missing = wanted.iter().filter(is_missing).copied().collect();
     (wanted.len(), missing)
@@ -201,8 +221,10 @@ struct Outcome {
     measured: usize,
     /// Candidates left out because they met a limit, though another won.
     left_out: Vec<String>,
-    /// What should not have happened: wrong results, or no winner.
+    /// Results that were wrong.
     failed: Vec<Failure>,
+    /// The cell, and why it has no winner.
+    winnerless: Option<(String, Failure)>,
 }
 
 /// Searches one cell and adds it to the table.
@@ -259,25 +281,26 @@ fn outcome(stage: &Stage<'_>, ranks: u32, bytes: u64, found: Found<Time, Failure
             _ => failed.push(error),
         }
     }
-    if found.best.is_none() {
+    let winnerless = found.best.is_none().then(|| {
         left_out.clear();
-        let nobody = Failure::input(format!("no algorithm can serve this {what}"));
+        let nobody = Failure::input(format!("no algorithm can serve this {}", stage.collective));
         let reasons = found.refused.into_iter();
         let nobody = reasons.fold(nobody, |failure, (_, reason)| failure.help(reason));
-        failed.push(first_limit.unwrap_or(nobody));
-    }
+        (what, first_limit.unwrap_or(nobody))
+    });
     Outcome {
         measured: found.measured,
         left_out,
         failed,
+        winnerless,
     }
 }
 
-/// The names of the winners, one row per rank count asked for.
+/// The names of the winners, one row per rank count asked for; empty where there is none.
 fn winners(stage: &Stage<'_>, table: &Table) -> Vec<Vec<String>> {
     let winner = |ranks, bytes| {
         let cell = table.cell(ranks, bytes);
-        cell.map_or("none", |cell| cell.algorithm).to_owned()
+        cell.map_or("", |cell| cell.algorithm).to_owned()
     };
     let row = |&ranks: &u32| {
         let sizes = stage.sizes.iter();
@@ -296,13 +319,19 @@ fn show(stage: &Stage<'_>, table: &Table, kept: usize, outcomes: &[Outcome]) -> 
     let header: Vec<String> = header.collect();
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
     let named = stage.ranks.iter().zip(winners(stage, table));
-    let rows = named.map(|(ranks, names)| [vec![ranks.to_string()], names].concat());
+    let rows = named.map(|(ranks, names)| {
+        let shown = names.into_iter().map(|name| match name.as_str() {
+            "" => "-".to_owned(),
+            _ => name,
+        });
+        std::iter::once(ranks.to_string()).chain(shown).collect()
+    });
     let map = output::table(&header, 0..1, rows.collect());
     let mut text = format!("{}\n\n{map}", style::heading(&title));
     text += &sizes(stage, table);
     let measured: usize = outcomes.iter().map(|outcome| outcome.measured).sum();
     let searched = outcomes.len();
-    text += &format!("\n{searched} cells searched in {measured} runs, {kept} kept\n");
+    text += &format!("\ncells: {searched} searched in {measured} runs, {kept} kept\n");
     for line in outcomes.iter().flat_map(|outcome| &outcome.left_out) {
         text += &format!("{}\n", style::near(line));
     }
@@ -311,9 +340,7 @@ fn show(stage: &Stage<'_>, table: &Table, kept: usize, outcomes: &[Outcome]) -> 
 
 /// The cells asked for in which a size that was set wins.
 fn sizes(stage: &Stage<'_>, table: &Table) -> String {
-    let of_ranks = |&ranks: &u32| stage.sizes.iter().map(move |&bytes| (ranks, bytes));
-    let asked: BTreeSet<(u32, u64)> = stage.ranks.iter().flat_map(of_ranks).collect();
-    let cells = asked
+    let cells = wanted(stage)
         .into_iter()
         .filter_map(|(ranks, bytes)| table.cell(ranks, bytes));
     let rows: Vec<_> = cells

@@ -55,7 +55,7 @@ pub fn answer(scene: &Scene, require: Option<&str>) -> Result<Answer, Failure> {
         let title = stage.what(ranks, bytes);
         text += &format!("{}\n", style::heading(&title));
         if let (Some(advice), Some(cell)) = (&stage.advice, &cell) {
-            text += &advice.line(cell);
+            text += &advice.line(cell, (ranks, bytes));
         }
         for certified in &certificates {
             let certificate = &certified.certificate;

@@ -23,12 +23,12 @@ pub const FORMAT: u64 = 1;
 pub struct Setting {
     /// Version of corecast that searched; algorithms and models may differ between versions.
     pub corecast: String,
+    /// The collective.
+    pub collective: Collective,
     /// Name of the chip.
     pub chip: String,
     /// What tells the chip from others, also of the same name: 16 hexadecimal digits.
     pub fingerprint: String,
-    /// The collective.
-    pub collective: Collective,
     /// The root; exactly for collectives that have one.
     pub root: Option<u32>,
     /// Type of the elements; exactly for reductions.
@@ -95,9 +95,9 @@ impl Setting {
         let names: Vec<String> = self.algorithms.iter().map(|name| quoted(name)).collect();
         let entries = [
             ("corecast", Some(quoted(&self.corecast))),
+            ("collective", Some(quoted(self.collective.name()))),
             ("chip", Some(quoted(&self.chip))),
             ("fingerprint", Some(quoted(&self.fingerprint))),
-            ("collective", Some(quoted(self.collective.name()))),
             ("root", self.root.map(|root| root.to_string())),
             ("dtype", self.dtype.map(|dtype| quoted(dtype.name()))),
             ("fidelity", self.fidelity.as_deref().map(quoted)),
@@ -174,12 +174,15 @@ impl Table {
         self.cells.insert((cell.ranks, cell.bytes), cell)
     }
 
-    /// Adds the cells of `other` for which this table has none.
+    /// Adds the cells of `other` for which this table has none. The chip may have another name
+    /// there; its fingerprint counts.
     ///
     /// # Errors
     /// [`Mismatch`], with this table unchanged, if the other holds for something else.
     pub fn merge(&mut self, other: Self) -> Result<(), Mismatch> {
-        if let Some(difference) = other.setting.differences(&self.setting).into_iter().next() {
+        let differences = other.setting.differences(&self.setting).into_iter();
+        let mut differences = differences.filter(|difference| difference.key != "chip");
+        if let Some(difference) = differences.next() {
             return Err(Mismatch { difference });
         }
         for (key, cell) in other.cells {
