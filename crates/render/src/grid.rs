@@ -138,9 +138,11 @@ mod tests {
     fn cells_without_a_name_stay_empty() {
         let svg = map(&["2"], &[&["", "ap"]]).svg();
         let document = roxmltree::Document::parse(&svg).expect("well-formed");
-        let labels = document.descendants().filter(|n| n.has_tag_name("rect"));
-        let white = labels.filter(|n| n.attribute("fill") == Some("#ffffff"));
-        assert_eq!(white.count(), 1);
+        let coloured = document.descendants().filter(|n| {
+            let fill = n.attribute("fill");
+            n.has_tag_name("rect") && fill.is_some_and(|fill| PALETTE.contains(&fill))
+        });
+        assert_eq!(coloured.count(), 2, "the cell and its place in the legend");
     }
 
     #[test]
