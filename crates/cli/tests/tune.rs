@@ -161,6 +161,22 @@ fn the_document_goes_to_standard_output_and_the_table_to_its_file() {
 }
 
 #[test]
+fn the_text_is_a_map_of_the_winners() {
+    let table = fresh("map.toml");
+    let scene = "tune bcast --algorithm ap,linear --ranks 2,8 --bytes 4,64 -o";
+    let told = text(&with(scene, &table, 0));
+    let map = "\
+fastest bcast on park2019-bus (sim)
+
+ranks  4 B     64 B
+    2  linear  linear
+    8  linear  ap
+
+cells: 4 searched in ";
+    assert!(told.starts_with(map), "{told}");
+}
+
+#[test]
 fn the_plot_is_a_map_with_axes_and_a_message() {
     let plot = fresh("map.svg");
     with("tune bcast --ranks 4,8 --bytes 64,1K --plot", &plot, 0);

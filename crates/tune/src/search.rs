@@ -5,7 +5,8 @@
 //! second one first and then the neighbours of the best as long as they are better; for those whose
 //! schedule depends on both, one after the other in turns until neither gets better. The
 //! algorithm's own choice always competes, and of equal times the one found first wins:
-//! algorithms in the order given, the own choice before any size, larger sizes before smaller ones.
+//! algorithms in the order given, the own choice before any size, in every pass larger sizes before
+//! smaller ones.
 //!
 //! What is not searched: sizes that are no powers of two or cut a message into more than
 //! [`PARTS_MAX`] parts, the arity of trees, the bits of the status register, flow control, and
