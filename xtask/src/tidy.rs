@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Which of our crates a crate may depend on.
-const ARROWS: [(&str, &[&str]); 8] = [
+const ARROWS: [(&str, &[&str]); 9] = [
     ("core", &[]),
     ("chip", &["core"]),
     ("sim", &["core"]),
@@ -12,6 +12,7 @@ const ARROWS: [(&str, &[&str]); 8] = [
     ("machine-sim", &["core", "chip", "sim", "machine"]),
     ("machine-host", &["core", "machine"]),
     ("render", &["core", "machine"]),
+    ("tune", &["core"]),
     (
         "papers",
         &["core", "chip", "machine", "machine-sim", "render"],

@@ -21,6 +21,7 @@ mod chip;
 mod clock;
 mod endpoint;
 mod error;
+mod fingerprint;
 mod memory;
 mod mesh;
 mod network;

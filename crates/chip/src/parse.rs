@@ -16,6 +16,7 @@ use crate::chip::Chip;
 use crate::clock::Clock;
 use crate::endpoint::EndpointSpec;
 use crate::error::ChipError;
+use crate::fingerprint;
 use crate::memory;
 use crate::network::NetworkSpec;
 use crate::provenance::Ledger;
@@ -54,7 +55,12 @@ pub(crate) fn parse(text: &str, file: &str) -> Result<Chip, ChipError> {
         let (text, file) = variant::resolve(text.text.to_owned(), text.file.to_owned())?;
         return parse(&text, &file);
     }
-    read(&Section::root(text, document.get_ref()))
+    let chip = read(&Section::root(text, document.get_ref()))?;
+    let fingerprint = fingerprint::of(text.text, document.get_ref(), &chip.numbers);
+    Ok(Chip {
+        fingerprint,
+        ..chip
+    })
 }
 
 fn read(root: &Section<'_>) -> Result<Chip, ChipError> {
@@ -129,5 +135,6 @@ fn read(root: &Section<'_>) -> Result<Chip, ChipError> {
         memory,
         endpoint,
         numbers: ledger.into_file_order(),
+        fingerprint: 0, // taken by the caller, of the finished chip
     })
 }
