@@ -10,7 +10,9 @@
 
 mod core;
 mod endpoint;
+mod one_sided;
 mod plan;
+mod shared;
 mod tile;
 
 pub(crate) use endpoint::RcceEndpoint;
