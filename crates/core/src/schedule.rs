@@ -328,10 +328,12 @@ impl Schedule {
         self
     }
 
-    /// The same schedule, whose messages go through shared buffers.
+    /// The same schedule, whose messages go through shared buffers, as that of an algorithm of this
+    /// name.
     #[must_use]
-    pub fn over_shared_buffers(mut self) -> Self {
+    pub fn over_shared_buffers(mut self, algorithm: &str) -> Self {
         self.transport = Transport::SharedBuffers;
+        algorithm.clone_into(&mut self.algorithm);
         self
     }
 

@@ -16,6 +16,7 @@ mod gather;
 mod reduce;
 mod reduce_scatter;
 mod scatter;
+mod shared;
 
 /// The algorithms of one collective, in the order in which they are listed to users.
 pub(crate) fn family(collective: Collective) -> &'static [&'static dyn Algorithm] {

@@ -181,44 +181,50 @@ impl RcceEndpoint {
             .collect()
     }
 
-    /// Leaves a message in the own buffer, if it is not there yet, and tells the receiver.
-    async fn share(
+    /// Sends and receives through shared buffers, in pieces by turns: a piece may have to wait until
+    /// the one before it has been taken. What is sent lies in the own buffer already, or is put there.
+    async fn trade(
         &mut self,
-        to: Rank,
-        message: &[Payload],
+        out: Option<(Rank, &[Payload])>,
+        from: Option<Rank>,
         step: &SharedStep,
-    ) -> Result<(), RunError> {
+    ) -> Result<Message, RunError> {
         let plan = Rc::clone(self.plan.as_ref().expect("set at the launch"));
         let me = self.core.id();
         let sizes = self.piece_sizes(step.announces.iter().map(|&(content, _)| (me, content)));
-        let mut pieces = cut(self.parts(message), &sizes).into_iter();
-        for &(content, number) in &step.announces {
-            if step.puts {
-                let piece = pieces.next().into_iter().collect();
-                self.core.spend(Call::OneSided).await;
-                self.one_sided
-                    .put(&mut self.core, &plan, [content], piece)
-                    .await?;
+        let message = out.map_or(&[][..], |(_, message)| message);
+        let mut outgoing = cut(self.parts(message), &sizes).into_iter();
+        let mut incoming = match from {
+            Some(from) => self.shared_pieces(from, step),
+            None => Vec::new(),
+        };
+        let core = &mut self.core;
+        for index in 0..step.announces.len().max(incoming.len()) {
+            if let (Some((to, _)), Some(&(content, number))) = (out, step.announces.get(index)) {
+                let piece = outgoing.next().filter(|_| step.puts);
+                if let Some(piece) = piece {
+                    core.spend(Call::OneSided).await;
+                    self.one_sided.put(core, &plan, content, piece).await?;
+                }
+                self.one_sided.announce(core, to, number).await;
             }
-            self.one_sided.announce(&mut self.core, to, &[number]).await;
+            if let (Some(from), Some(piece)) = (from, incoming.get_mut(index)) {
+                let (arriving, kept) = (step.arrives[index], step.keeps.get(index).copied());
+                let taken = self
+                    .one_sided
+                    .take(core, &plan, (from, arriving), kept, piece);
+                taken.await?;
+            }
         }
-        Ok(())
+        Ok(match from {
+            Some(from) => self.finish_recv(from, incoming),
+            None => Message::new(),
+        })
     }
 
     fn shared_pieces(&self, from: Rank, step: &SharedStep) -> Vec<Incoming> {
         let arrives = step.arrives.iter().map(|arriving| (from, arriving.content));
         cut_incoming(&self.now.recvs, &self.piece_sizes(arrives))
-    }
-
-    /// Takes a message out of the sender's buffer.
-    async fn take_shared(&mut self, from: Rank, step: &SharedStep) -> Result<Message, RunError> {
-        let plan = Rc::clone(self.plan.as_ref().expect("set at the launch"));
-        let mut pieces = self.shared_pieces(from, step);
-        let core = &mut self.core;
-        self.one_sided
-            .take(core, &plan, step, from, &mut pieces)
-            .await?;
-        Ok(self.finish_recv(from, pieces))
     }
 
     /// Takes a message piece by piece, and tells the next rank of each.
@@ -231,15 +237,13 @@ impl RcceEndpoint {
         let plan = Rc::clone(self.plan.as_ref().expect("set at the launch"));
         let mut pieces = self.shared_pieces(from, step);
         for (index, piece) in pieces.iter_mut().enumerate() {
-            let part = SharedStep {
-                arrives: vec![step.arrives[index]],
-                keeps: vec![step.keeps[index]],
-                ..SharedStep::default()
-            };
-            let (core, piece) = (&mut self.core, std::slice::from_mut(piece));
-            self.one_sided.take(core, &plan, &part, from, piece).await?;
+            let (core, arriving) = (&mut self.core, (from, step.arrives[index]));
+            let kept = Some(step.keeps[index]);
+            self.one_sided
+                .take(core, &plan, arriving, kept, piece)
+                .await?;
             let (_, number) = step.announces[index];
-            self.one_sided.announce(core, to, &[number]).await;
+            self.one_sided.announce(core, to, number).await;
         }
         Ok(self.finish_recv(from, pieces))
     }
@@ -349,7 +353,8 @@ impl Endpoint for RcceEndpoint {
     async fn send(&mut self, to: Rank, message: Message) -> Result<(), RunError> {
         self.post(to);
         if let Some(step) = self.now.shared.take() {
-            return self.share(to, &message, &step).await;
+            let sent = self.trade(Some((to, &message)), None, &step).await;
+            return sent.map(|_| ());
         }
         let pieces = self.outgoing(&message, self.now.plan.sends_pieces);
         if self.is_blocking() {
@@ -379,7 +384,7 @@ impl Endpoint for RcceEndpoint {
 
     async fn recv(&mut self, from: Rank) -> Result<Message, RunError> {
         if let Some(step) = self.now.shared.take() {
-            return self.take_shared(from, &step).await;
+            return self.trade(None, Some(from), &step).await;
         }
         let pieces = self.incoming(self.now.plan.receives_pieces);
         if self.is_blocking() {
@@ -400,8 +405,7 @@ impl Endpoint for RcceEndpoint {
     ) -> Result<Message, RunError> {
         self.post(to);
         if let Some(step) = self.now.shared.take() {
-            self.share(to, &message, &step).await?;
-            return self.take_shared(from, &step).await;
+            return self.trade(Some((to, &message)), Some(from), &step).await;
         }
         let plan = self.now.plan;
         let outgoing = self.outgoing(&message, plan.sends_pieces);

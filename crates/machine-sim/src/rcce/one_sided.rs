@@ -18,7 +18,7 @@ use corecast_rcce::{Call, CopyLoop, Core, Flag, Incoming, Outgoing, Until, Wait}
 use super::core::SimCore;
 use super::endpoint::passed_on;
 use super::plan::Plan;
-use super::shared::SharedStep;
+use super::shared::Arriving;
 
 /// What a rank knows of its own buffer.
 #[derive(Default)]
@@ -39,26 +39,23 @@ fn wait(flag: Flag, number: u64, peer: Rank, awaits: Await) -> Wait {
 }
 
 impl OneSided {
-    /// Puts pieces where they belong, as soon as what lies there has been read.
+    /// Puts a piece where it belongs, as soon as what lies there has been read.
     pub(crate) async fn put(
         &mut self,
         core: &mut SimCore,
         plan: &Rc<Plan>,
-        contents: impl IntoIterator<Item = usize>,
-        mut pieces: Vec<Outgoing>,
+        content: usize,
+        mut piece: Outgoing,
     ) -> Result<(), RunError> {
         let all = &plan.shared.as_ref().expect("a plan of buffers").contents;
         let mine = &all[core.id().index()];
-        for (content, piece) in contents.into_iter().zip(&mut pieces) {
-            for &old in &mine[content].replaces {
-                for &(reader, number) in &mine[old].readers {
-                    self.await_reader(core, reader, number).await?;
-                }
+        for &old in &mine[content].replaces {
+            for &(reader, number) in &mine[old].readers {
+                self.await_reader(core, reader, number).await?;
             }
-            piece
-                .put(core, mine[content].offset, mine[content].bytes)
-                .await;
         }
+        let content = &mine[content];
+        piece.put(core, content.offset, content.bytes).await;
         Ok(())
     }
 
@@ -78,43 +75,38 @@ impl OneSided {
         Ok(())
     }
 
-    /// Tells a receiver of its next messages.
-    pub(crate) async fn announce(&mut self, core: &mut SimCore, to: Rank, numbers: &[u64]) {
-        for &number in numbers {
-            core.spend(Call::OneSided).await;
-            core.set_flag(to, Flag::sent(core.id()), number as u8).await;
-            self.announced.insert(to, number);
-        }
+    /// Tells a receiver of its next message.
+    pub(crate) async fn announce(&mut self, core: &mut SimCore, to: Rank, number: u64) {
+        core.spend(Call::OneSided).await;
+        core.set_flag(to, Flag::sent(core.id()), number as u8).await;
+        self.announced.insert(to, number);
     }
 
-    /// Takes the pieces of a message, and keeps those in the own buffer that are to be sent on.
+    /// Takes a piece, and keeps it in the own buffer if it is to be sent on.
     pub(crate) async fn take(
         &mut self,
         core: &mut SimCore,
         plan: &Rc<Plan>,
-        step: &SharedStep,
-        from: Rank,
-        pieces: &mut [Incoming],
+        (from, arriving): (Rank, Arriving),
+        kept: Option<usize>,
+        piece: &mut Incoming,
     ) -> Result<(), RunError> {
         let all = &plan.shared.as_ref().expect("a plan of buffers").contents;
-        let (me, theirs) = (core.id(), &all[from.index()]);
-        for (index, (arriving, piece)) in step.arrives.iter().zip(pieces).enumerate() {
-            let content = &theirs[arriving.content];
-            core.spend(Call::OneSided).await;
-            let sent = wait(Flag::sent(from), arriving.number, from, Await::Recv);
-            core.poll(&[sent]).await?;
-            let (offset, bytes) = (content.offset, content.bytes);
-            piece
-                .get(core, from, offset, bytes, CopyLoop::ReadFirst)
-                .await;
-            core.set_flag(from, Flag::ready(me), arriving.number as u8)
-                .await;
-            if let Some(&kept) = step.keeps.get(index) {
-                let outgoing = passed_on(piece);
-                self.put(core, plan, [kept], vec![outgoing]).await?;
-            }
+        let content = &all[from.index()][arriving.content];
+        core.spend(Call::OneSided).await;
+        let sent = wait(Flag::sent(from), arriving.number, from, Await::Recv);
+        core.poll(&[sent]).await?;
+        let (offset, bytes) = (content.offset, content.bytes);
+        piece
+            .get(core, from, offset, bytes, CopyLoop::ReadFirst)
+            .await;
+        let me = core.id();
+        core.set_flag(from, Flag::ready(me), arriving.number as u8)
+            .await;
+        match kept {
+            Some(kept) => self.put(core, plan, kept, passed_on(piece)).await,
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Waits until everything announced has been taken.

@@ -126,7 +126,10 @@ impl Shared {
                 let is_kept = step
                     .recv_half()
                     .is_some_and(|half| half.arrival == corecast_core::Arrival::Store);
-                if is_sent && is_kept {
+                // Longer ones would drive out their own beginning.
+                let is_short = |key: &Key| size(key) <= piece_max(room, line);
+                let fits = is_short(recv) && send.as_ref().is_none_or(|(_, sent)| is_short(sent));
+                if is_sent && is_kept && (fits || recv_first) {
                     let kept = plan.allocate(rank, ring, recv, size(recv), room, line);
                     plan.steps[first + index].keeps = kept;
                 }
@@ -170,7 +173,7 @@ impl Shared {
         room: usize,
         line: usize,
     ) -> Vec<usize> {
-        let most = (room / 2 / line * line).max(line);
+        let most = piece_max(room, line);
         let contents = &mut self.contents[rank.index()];
         let (mut pieces, mut left) = (Vec::new(), bytes);
         loop {
@@ -209,6 +212,11 @@ impl Shared {
         }
         pieces
     }
+}
+
+/// Longest piece: two fit into a buffer.
+fn piece_max(room: usize, line: usize) -> usize {
+    (room / 2 / line * line).max(line)
 }
 
 /// Whether a step sends what it has received before.

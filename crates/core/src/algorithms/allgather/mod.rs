@@ -2,6 +2,8 @@
 
 use crate::algorithm::Algorithm;
 
+use super::shared::Shared;
+
 mod bruck;
 mod linear;
 mod recursive_doubling;
@@ -13,4 +15,9 @@ pub(crate) const ALL: &[&dyn Algorithm] = &[
     &ring::Ring,
     &recursive_doubling::RecursiveDoubling,
     &bruck::Bruck,
+    &Shared {
+        name: "shared-linear",
+        summary: "linear through shared buffers: every block lies in one of them for all",
+        of: &linear::Linear,
+    },
 ];

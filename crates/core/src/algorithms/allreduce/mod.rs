@@ -2,6 +2,9 @@
 
 use crate::algorithm::Algorithm;
 
+use super::shared::Shared;
+
+mod direct;
 mod kary_tree;
 mod rabenseifner;
 mod recursive_doubling;
@@ -15,4 +18,15 @@ pub(crate) const ALL: &[&dyn Algorithm] = &[
     &ring::Ring,
     &reduce_bcast::ReduceBcast,
     &kary_tree::KaryTree,
+    &direct::Direct,
+    &Shared {
+        name: "shared-recursive-doubling",
+        summary: "recursive doubling through shared buffers",
+        of: &recursive_doubling::RecursiveDoubling,
+    },
+    &Shared {
+        name: "shared-rabenseifner",
+        summary: "rabenseifner through shared buffers",
+        of: &rabenseifner::Rabenseifner,
+    },
 ];

@@ -10,6 +10,8 @@ use crate::pattern::{SLOT_RANKS_MAX, Slots};
 use crate::request::Request;
 use crate::schedule::{Arrival, ChunkList, Schedule, ScheduleBuilder};
 
+use super::shared::Shared;
+
 pub(super) mod bruck;
 pub(super) mod contention_free;
 pub(super) mod hop_rounds;
@@ -23,6 +25,11 @@ pub(crate) const ALL: &[&dyn Algorithm] = &[
     &bruck::Bruck(Collective::Alltoall),
     &contention_free::CONTENTION_FREE,
     &hop_rounds::HOP_ROUNDS,
+    &Shared {
+        name: "shared-pairwise",
+        summary: "pairwise through shared buffers",
+        of: &pairwise::Pairwise(Collective::Alltoall),
+    },
 ];
 
 /// The block that goes from one rank to another, as a message.

@@ -2,6 +2,8 @@
 
 use crate::algorithm::Algorithm;
 
+use super::shared::Shared;
+
 mod dissemination;
 mod kary_tree;
 mod linear;
@@ -11,4 +13,9 @@ pub(crate) const ALL: &[&dyn Algorithm] = &[
     &linear::Linear,
     &kary_tree::KaryTree,
     &dissemination::Dissemination,
+    &Shared {
+        name: "shared-dissemination",
+        summary: "dissemination through shared buffers: one flag per message",
+        of: &dissemination::Dissemination,
+    },
 ];

@@ -2,10 +2,22 @@
 
 use crate::algorithm::Algorithm;
 
+use super::shared::Shared;
+
 mod binomial;
+mod direct;
 mod kary_tree;
 mod linear;
 
 /// In the order in which they are listed to users.
-pub(crate) const ALL: &[&dyn Algorithm] =
-    &[&linear::Linear, &binomial::Binomial, &kary_tree::KaryTree];
+pub(crate) const ALL: &[&dyn Algorithm] = &[
+    &linear::Linear,
+    &binomial::Binomial,
+    &kary_tree::KaryTree,
+    &direct::Direct,
+    &Shared {
+        name: "shared-binomial",
+        summary: "binomial through shared buffers",
+        of: &binomial::Binomial,
+    },
+];
