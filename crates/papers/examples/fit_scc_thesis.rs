@@ -1,23 +1,30 @@
 //! Fits five numbers of the SCC's chip file to the visible entries of the thesis on broadcasts:
 //! `cargo run --release --example fit_scc_thesis`.
 //!
-//! Coordinate descent on the sum of squares of ln(ours / published). What it prints is what the chip
-//! file says.
+//! Coordinate descent on the sum of squares of ln(ours / published), and a penalty for every column
+//! whose smallest time is in another line than the published one. What it prints is what the chip
+//! file says. With five values as arguments it only shows their errors.
 
 use corecast_papers::scc_thesis::{CUBE, Cell, DOPL, Table, seconds};
 use rayon::prelude::*;
 
 /// Parameters with their first values, in cycles.
 const START: [(&str, u64); 5] = [
-    ("memory.read", 135),
+    ("memory.read", 138),
     ("memory.l2_store", 30),
-    ("memory.store", 190),
-    ("endpoint.rcce", 35),
-    ("endpoint.ircce", 653),
+    ("memory.store", 195),
+    ("endpoint.rcce", 21),
+    ("endpoint.ircce", 700),
 ];
 
-/// Published and ours for every visible entry.
-fn cells(values: &[u64]) -> Vec<(String, f64, f64)> {
+/// An entry: table and message size, part or pipe size, published and ours.
+type Entry = ((&'static str, u64), u64, f64, f64);
+
+/// What a column with another best size adds: as much as one entry that is 14 % off.
+const WRONG_BEST: f64 = 0.02;
+
+/// Every visible entry.
+fn cells(values: &[u64]) -> Vec<Entry> {
     let changes: Vec<_> = START
         .iter()
         .zip(values)
@@ -35,26 +42,40 @@ fn cells(values: &[u64]) -> Vec<(String, f64, f64)> {
         .into_par_iter()
         .map(|(table, cut, bytes, time)| {
             let ours = seconds(&table.chip(&changes), table.algorithm, 48, bytes, cut);
-            let name = format!("{} {bytes} {cut}", table.algorithm);
-            (name, time, ours.expect("runs")[0])
+            let [least, _] = ours.expect("runs");
+            ((table.algorithm, bytes), cut, time, least)
         })
         .collect()
 }
 
+/// Columns whose smallest time is in another line than the published one.
+fn wrong_best(cells: &[Entry]) -> usize {
+    let mut columns: Vec<_> = cells.iter().map(|entry| entry.0).collect();
+    columns.sort_unstable();
+    columns.dedup();
+    let is_wrong = |column: &(&str, u64)| {
+        let entries = || cells.iter().filter(move |entry| entry.0 == *column);
+        let published = entries().min_by(|a, b| a.2.total_cmp(&b.2));
+        let ours = entries().min_by(|a, b| a.3.total_cmp(&b.3));
+        published.map(|entry| entry.1) != ours.map(|entry| entry.1)
+    };
+    columns.iter().filter(|&column| is_wrong(column)).count()
+}
+
 fn badness(values: &[u64]) -> f64 {
     let cells = cells(values);
-    cells
+    let squares = cells
         .iter()
-        .map(|(_, published, ours)| (ours / published).ln().powi(2))
-        .sum()
+        .map(|(_, _, published, ours)| (ours / published).ln().powi(2));
+    squares.sum::<f64>() + WRONG_BEST * wrong_best(&cells) as f64
 }
 
 fn main() {
-    let given: Vec<u64> = std::env::args()
-        .skip(1)
-        .map(|a| a.parse().unwrap())
+    let given = std::env::args().skip(1).map(|value| value.parse());
+    let given: Vec<u64> = given
+        .map(|value| value.expect("a number of cycles"))
         .collect();
-    if !given.is_empty() {
+    if given.len() == START.len() {
         return show(&given);
     }
     let mut best: Vec<u64> = START.iter().map(|&(_, value)| value).collect();
@@ -70,7 +91,6 @@ fn main() {
                     let badness = badness(&tried);
                     if badness < least {
                         (best, least) = (tried, badness);
-                        eprintln!("{least:.4} {best:?}");
                     }
                 }
             }
@@ -82,19 +102,22 @@ fn main() {
     show(&best);
 }
 
-fn show(best: &[u64]) {
+fn show(values: &[u64]) {
+    let cells = cells(values);
     let mut squares = 0.0;
-    let cells = cells(best);
-    for (name, published, ours) in &cells {
+    for ((table, bytes), cut, published, ours) in &cells {
         let error = ours / published - 1.0;
         squares += error * error;
+        let percent = 100.0 * error;
         println!(
-            "{name:28} published {published:.6}  ours {ours:.6}  {:+.1} %",
-            100.0 * error
+            "{table:14} {bytes:7} B, cut {cut:6} B: published {published:.6} s, ours {ours:.6} s, \
+             {percent:+.1} %"
         );
     }
-    println!("rms {:.1} %", 100.0 * (squares / cells.len() as f64).sqrt());
-    for ((name, _), value) in START.iter().zip(best) {
+    let rms = 100.0 * (squares / cells.len() as f64).sqrt();
+    let wrong = wrong_best(&cells);
+    println!("rms {rms:.1} %, {wrong} columns with another best size");
+    for ((name, _), value) in START.iter().zip(values) {
         println!("  {name} = {value}");
     }
 }

@@ -1,10 +1,26 @@
 //! Every published absolute time is met exactly, experiments repeat, and misses stay visible.
 
+use std::sync::OnceLock;
+
 use corecast_papers::{PAPERS, Row, reproduce};
 
+/// Rows of all papers; those of the SCC take minutes without optimisation, so they run once.
 fn rows() -> Vec<Row> {
+    static ROWS: OnceLock<Vec<Row>> = OnceLock::new();
+    let all = || {
+        let of = |paper: &corecast_papers::Paper| reproduce(paper.name).expect("runs");
+        PAPERS.iter().flat_map(of).collect()
+    };
+    ROWS.get_or_init(all).clone()
+}
+
+fn light() -> impl Iterator<Item = &'static corecast_papers::Paper> {
+    PAPERS.iter().filter(|paper| paper.name != "scc-thesis")
+}
+
+fn light_rows() -> Vec<Row> {
     let of = |paper: &corecast_papers::Paper| reproduce(paper.name).expect("runs");
-    PAPERS.iter().flat_map(of).collect()
+    light().flat_map(of).collect()
 }
 
 #[test]
@@ -46,8 +62,8 @@ fn the_misses_are_these() {
 
 #[test]
 fn experiments_and_figures_repeat() {
-    assert_eq!(rows(), rows());
-    for paper in PAPERS {
+    assert_eq!(light_rows(), light_rows());
+    for paper in light() {
         let winners = paper.contest.winners().expect("runs");
         let figures = paper.figures(&winners).expect("runs");
         assert_eq!(figures, paper.figures(&winners).expect("runs"));
@@ -71,8 +87,9 @@ fn predictions_have_no_error() {
     let is_withheld = |row: &&Row| row.published.is_none() && row.unit != "holds";
     let predictions: Vec<&Row> = rows.iter().filter(is_withheld).collect();
     // Chung: 16 nodes, overall and Figure 7 (b); Park: Table 2, 16 and 32 nodes; 3 values each.
-    // Yagna: Table 2, 49 tasks, 4 collectives.
-    assert_eq!(predictions.len(), 16);
+    // Yagna: Table 2, 49 tasks, 4 collectives. Thesis: Cube at 190 kB, 10 part sizes, smallest and
+    // mean time; DOPL at 1.9 MB, 6 pipe sizes; the best size of both; 20 sensitivities.
+    assert_eq!(predictions.len(), 16 + 20 + 6 + 2 + 20);
     for row in predictions {
         assert_eq!((row.error_percent, row.fitted), (None, false), "{row:?}");
         assert!(row.ours.is_finite());
@@ -120,4 +137,20 @@ fn unknown_papers_are_refused_with_the_list() {
         error.to_string(),
         "unknown paper `park2018`; there are: chung2011, yagna2013, park2019"
     );
+}
+
+/// The target of the model: 10 % in the root mean square, no entry off by more than 25 %.
+#[test]
+fn the_thesis_tables_are_met_within_the_target() {
+    let rows = rows();
+    let of_fit = |row: &&Row| row.paper == "scc-thesis" && row.fitted;
+    let errors: Vec<f64> = rows
+        .iter()
+        .filter(of_fit)
+        .map(|row| row.error_percent.expect("published"))
+        .collect();
+    assert_eq!(errors.len(), 20 + 12);
+    let squares: f64 = errors.iter().map(|error| error * error).sum();
+    assert!((squares / errors.len() as f64).sqrt() < 10.0, "{errors:?}");
+    assert!(errors.iter().all(|error| error.abs() < 25.0), "{errors:?}");
 }
