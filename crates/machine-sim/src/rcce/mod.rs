@@ -11,6 +11,7 @@
 mod core;
 mod endpoint;
 mod plan;
+mod program;
 mod tile;
 
 pub(crate) use endpoint::RcceEndpoint;
