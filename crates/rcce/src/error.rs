@@ -171,7 +171,7 @@ pub enum Misuse {
     #[error("the wait list is empty, so none of its requests can complete")]
     EmptyWaitList,
     /// Requests are pending where none may be.
-    #[error("{count} requests are pending, the first is request {first}; wait for them or cancel")]
+    #[error("requests are pending ({count}, first request {first}); wait for them or cancel them")]
     Pending {
         /// How many.
         count: usize,
