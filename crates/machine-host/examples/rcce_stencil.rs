@@ -1,8 +1,8 @@
 //! The heat equation on a rod, whose cells are divided among the ranks, on the simulated Intel SCC
 //! and on threads, compared with one loop over all cells.
 //!
-//! In every step a rank exchanges its outermost cells with its neighbours by requests that are under
-//! way while it computes the others.
+//! In every step a rank exchanges its outermost cells with its neighbours by requests that are
+//! under way while it computes the others.
 //!
 //! ```console
 //! $ cargo run --release -p corecast-machine-host --example rcce_stencil

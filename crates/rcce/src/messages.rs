@@ -232,8 +232,8 @@ impl<C: Core> Rcce<C> {
     }
 
     /// Takes back a request that has not started; returns whether it did, and only then the request
-    /// is over (`iRCCE_isend_cancel`, `iRCCE_irecv_cancel`). A send has started when its first chunk
-    /// is in the buffer, a receive when it has taken one.
+    /// is over (`iRCCE_isend_cancel`, `iRCCE_irecv_cancel`). A send has started when its first
+    /// chunk is in the buffer, a receive when it has taken one.
     ///
     /// # Errors
     /// [`Misuse::NotPending`].

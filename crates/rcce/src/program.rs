@@ -28,10 +28,10 @@ pub trait RcceProgram: Sync {
 
 /// RCCE and iRCCE on one core.
 ///
-/// Calls take effect in program order. Between an ordered pair of ranks messages arrive in the order
-/// in which they were sent, and the k-th receive takes the k-th message, whether the calls block or
-/// not: a blocking call takes its place behind the pending requests, and pushes them all until it is
-/// done itself.
+/// Calls take effect in program order. Between an ordered pair of ranks messages arrive in the
+/// order in which they were sent, and the k-th receive takes the k-th message, whether the calls
+/// block or not: a blocking call takes its place behind the pending requests, and pushes them all
+/// until it is done itself.
 ///
 /// Every message has the size that its receiver gives.
 ///
