@@ -7,9 +7,14 @@ use std::path::Path;
 use std::process::Command;
 
 /// Targets with their seeds, relative to the repository, and inputs tried in CI.
-const TARGETS: [(&str, &[&str], u64); 3] = [
+const TARGETS: [(&str, &[&str], u64); 4] = [
     ("chip_toml", &["chips", "crates/chip/tests/errors"], 30_000),
     ("size", &["fuzz/seeds/size"], 300_000),
+    (
+        "table_toml",
+        &["crates/cli/tests/tables", "crates/tune/tests/errors"],
+        30_000,
+    ),
     ("trace", &["fuzz/seeds/trace"], 300_000),
 ];
 

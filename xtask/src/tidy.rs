@@ -13,6 +13,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
     ("machine-sim", &["core", "chip", "sim", "machine", "rcce"]),
     ("machine-host", &["core", "machine", "rcce"]),
     ("render", &["core", "machine"]),
+    ("tune", &["core"]),
     (
         "papers",
         &["core", "chip", "machine", "machine-sim", "render"],

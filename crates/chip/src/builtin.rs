@@ -30,6 +30,7 @@ pub const BUILTIN: &[(&str, &str)] = &[
         include_str!("../../../chips/park2019-bus.toml"),
     ),
     ("scc", include_str!("../../../chips/scc.toml")),
+    ("scc-800", include_str!("../../../chips/scc-800.toml")),
     ("tilepro64", include_str!("../../../chips/tilepro64.toml")),
     (
         "tilepro64-operampi",

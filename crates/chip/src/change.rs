@@ -18,6 +18,7 @@ use toml_edit::{DocumentMut, Item, Value};
 use crate::builtin;
 use crate::chip::Chip;
 use crate::error::ChipError;
+use crate::variant;
 
 /// Keys whose product is the number of cores of a mesh.
 const SHAPE: [&str; 3] = ["width", "height", "cores_per_router"];
@@ -31,6 +32,7 @@ const SHAPE: [&str; 3] = ["width", "height", "cores_per_router"];
 /// everything that is refused in a chip file.
 pub fn find_changed(name_or_path: &str, changes: &[(String, String)]) -> Result<Chip, ChipError> {
     let (text, file) = builtin::text(name_or_path)?;
+    let (text, file) = variant::resolve(text, file)?;
     if changes.is_empty() {
         return Chip::parse(&text, &file);
     }
@@ -94,7 +96,7 @@ fn set(document: &mut DocumentMut, key: &str, value: &str) -> Option<()> {
 }
 
 /// Every key that can be changed.
-fn keys(document: &DocumentMut) -> Vec<String> {
+pub(crate) fn keys(document: &DocumentMut) -> Vec<String> {
     let mut found = Vec::new();
     collect(document.as_item(), "", &mut found);
     found

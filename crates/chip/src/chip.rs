@@ -39,6 +39,7 @@ pub struct Chip {
     pub(crate) memory: Option<Memory>,
     pub(crate) endpoint: EndpointSpec,
     pub(crate) numbers: Vec<Entry>,
+    pub(crate) fingerprint: u64,
 }
 
 impl Chip {
@@ -89,6 +90,14 @@ impl Chip {
     #[must_use]
     pub fn count(&self, kind: Provenance) -> usize {
         self.parameters().filter(|p| p.kind == kind).count()
+    }
+
+    /// 16 hexadecimal digits that are the same for two chips only if the same things take the same
+    /// time on both: a hash over every word and number of the chip file, but not over its name,
+    /// summary, sources and comments.
+    #[must_use]
+    pub fn fingerprint(&self) -> String {
+        format!("{:016x}", self.fingerprint)
     }
 
     /// Network and endpoint together, as they belong together.

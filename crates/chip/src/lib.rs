@@ -21,6 +21,7 @@ mod chip;
 mod clock;
 mod endpoint;
 mod error;
+mod fingerprint;
 mod memory;
 mod mesh;
 mod network;
@@ -28,6 +29,7 @@ mod parse;
 mod provenance;
 mod rcce;
 mod read;
+mod variant;
 
 pub use builtin::{BUILTIN, builtin_names, find};
 pub use change::find_changed;

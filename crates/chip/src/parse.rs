@@ -16,11 +16,13 @@ use crate::chip::Chip;
 use crate::clock::Clock;
 use crate::endpoint::EndpointSpec;
 use crate::error::ChipError;
+use crate::fingerprint;
 use crate::memory;
 use crate::network::NetworkSpec;
 use crate::provenance::Ledger;
 use crate::rcce;
 use crate::read::{Count, Section, Text};
+use crate::variant;
 
 /// Most bytes of a chip file: 1 MiB, a thousand times what the built-in chips need.
 pub const FILE_BYTES_MAX: usize = 1 << 20;
@@ -49,7 +51,16 @@ pub(crate) fn parse(text: &str, file: &str) -> Result<Chip, ChipError> {
             message: error.message().trim().replace('\n', "; "),
         }
     })?;
-    read(&Section::root(text, document.get_ref()))
+    if document.get_ref().contains_key("base") {
+        let (text, file) = variant::resolve(text.text.to_owned(), text.file.to_owned())?;
+        return parse(&text, &file);
+    }
+    let chip = read(&Section::root(text, document.get_ref()))?;
+    let fingerprint = fingerprint::of(text.text, document.get_ref(), &chip.numbers);
+    Ok(Chip {
+        fingerprint,
+        ..chip
+    })
 }
 
 fn read(root: &Section<'_>) -> Result<Chip, ChipError> {
@@ -124,5 +135,6 @@ fn read(root: &Section<'_>) -> Result<Chip, ChipError> {
         memory,
         endpoint,
         numbers: ledger.into_file_order(),
+        fingerprint: 0, // taken by the caller, of the finished chip
     })
 }

@@ -109,6 +109,13 @@ pub enum Verb {
         #[arg(long, value_name = "FILE", help_heading = "Output")]
         plot: Option<String>,
     },
+    /// Find the fastest algorithm and its sizes for every rank count and size, as a decision table
+    #[command(after_help = "Examples:
+  corecast tune bcast -o bcast.toml
+  corecast tune bcast --ranks 4..32:x2 --bytes 4..64K:x4 -o bcast.toml --plot winners.svg
+  corecast run bcast --bytes 3000 --algorithm auto --table bcast.toml
+Cells that the table already has are kept; docs/cli.md says what is searched and what is not.")]
+    Tune(Box<Tune>),
     /// How long a message takes between two cores: latency, bandwidth and what they imply
     #[command(after_help = "Examples:
   corecast pingpong --chip tilepro64 --to 1,7,63 --bytes 4..8K:x2 --plot pingpong.svg
@@ -116,7 +123,7 @@ pub enum Verb {
     Pingpong(Pingpong),
     /// Every published number of the papers beside ours
     Reproduce {
-        /// chung2011, park2019 or yagna2013 [default: all]
+        /// chung2011, scc-thesis, yagna2013 or park2019 [default: all]
         paper: Option<String>,
         /// Redraw the paper's figures, and draw who wins where, as SVG files in this folder
         #[arg(long, value_name = "DIR", help_heading = "Output")]
@@ -138,11 +145,70 @@ pub enum Verb {
     Doctor,
 }
 
+/// What to search.
+#[derive(Args)]
+pub struct Tune {
+    /// bcast, scatter, gather, allgather, reduce, allreduce, reduce_scatter, alltoall, alltoallv
+    /// or barrier
+    pub collective: String,
+    /// The name of a built-in chip, or a path to a chip file
+    #[arg(long, default_value = "scc")]
+    pub chip: String,
+    /// Change a value of the chip file, such as endpoint.ready=2 (repeatable)
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// How exactly a mesh is simulated: flit or packet [default: flit]
+    #[arg(long, value_name = "FIDELITY")]
+    pub fidelity: Option<String>,
+    /// Numbers of ranks, such as 4,8,16 or 2..64:x2 [default: powers of two up to all cores or 64]
+    #[arg(long, value_name = "LIST")]
+    pub ranks: Option<String>,
+    /// The rank that sends in bcast and scatter, or receives in gather and reduce
+    #[arg(long, default_value_t = 0)]
+    pub root: u32,
+    /// Bytes per block (bcast, reduce, allreduce: in all), such as 64, 8K or 1..1M:x2
+    /// [default: 4..4K:x4; a barrier has none; elements of 8 bytes: 8..8K:x4]
+    #[arg(long, value_name = "SIZES")]
+    pub bytes: Option<String>,
+    /// Who competes: names separated by commas, or `all`
+    #[arg(long, value_name = "NAMES", default_value = "all")]
+    pub algorithm: String,
+    /// Element type of reductions: u8, i32, i64, f32 or f64
+    #[arg(long, default_value = "u8")]
+    pub dtype: String,
+    /// Bits per rank of the status register that apoc reads
+    #[arg(long, value_name = "BITS", help_heading = "Tuning")]
+    pub status_bits: Option<u32>,
+    /// Most children per rank in k-ary trees
+    #[arg(long, value_name = "K", help_heading = "Tuning")]
+    pub arity: Option<u32>,
+    /// Whether senders wait until their receivers are ready: auto, on or off
+    #[arg(
+        long,
+        value_name = "CHOICE",
+        default_value = "auto",
+        help_heading = "Tuning"
+    )]
+    pub flow_control: String,
+    /// Who needs more simulated events than this cannot win
+    #[arg(long, value_name = "EVENTS", help_heading = "Limits")]
+    pub limit_events: Option<u64>,
+    /// Who needs more simulated nanoseconds than this cannot win
+    #[arg(long, value_name = "NS", help_heading = "Limits")]
+    pub limit_ns: Option<u64>,
+    /// Write the table to FILE; cells that it already has are kept
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    pub output: Option<String>,
+    /// Draw an SVG: who wins at which rank count and size
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub plot: Option<String>,
+}
+
 /// On what to run.
 #[derive(Args)]
 pub struct Place {
     /// The name of a built-in chip, or a path to a chip file
-    #[arg(long, default_value = "park2019-bus")]
+    #[arg(long, default_value = "scc")]
     pub chip: String,
     /// Change a value of the chip file, such as endpoint.ready=2 (repeatable)
     #[arg(long, value_name = "KEY=VALUE")]
@@ -294,6 +360,10 @@ pub struct Scene {
     /// Names separated by commas, `all`, or `auto` for the fastest [default: all; explain: auto]
     #[arg(long, value_name = "NAMES")]
     pub algorithm: Option<String>,
+    /// With `--algorithm auto`: do what this decision table (`corecast tune`) says, instead of trying
+    /// every algorithm
+    #[arg(long, value_name = "FILE")]
+    pub table: Option<String>,
     /// Element type of reductions: u8, i32, i64, f32 or f64
     #[arg(long, default_value = "u8")]
     pub dtype: String,

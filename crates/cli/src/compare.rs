@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use crate::args::Scene;
 use crate::failure::Failure;
-use crate::output::{Answer, table};
+use crate::output::{self, Answer};
 use crate::scene::Stage;
-use crate::{picture, run, style};
+use crate::{picture, run, style, table};
 
 /// The verb.
 pub fn answer(
@@ -69,20 +69,29 @@ pub fn answer(
                     run::mean_cycles(&stage, run).to_string()
                 })
             };
-            rows.push(vec![
+            let mut row = vec![
                 ranks.to_string(),
                 bytes.to_string(),
                 cycles(0),
                 run::bound_cycles(&stage, &runs[0].request).to_string(),
                 style::good(runs[0].algorithm),
-                runs.get(1).map_or("-", |run| run.algorithm).to_owned(),
-                cycles(1),
-            ]);
+            ];
+            row.extend(match &runs[0].cell {
+                Some(cell) => vec![table::sizes(cell), table::place(cell)],
+                None => {
+                    let second = runs.get(1).map_or("-", |run| run.algorithm);
+                    vec![second.to_owned(), cycles(1)]
+                }
+            });
+            rows.push(row);
         }
     }
     let mut wrote = String::new();
     if let Some(fidelity) = stage.fidelity() {
         wrote += &format!("the mesh was simulated in {fidelity} fidelity\n");
+    }
+    if let Some(advice) = &stage.advice {
+        wrote += &advice.source();
     }
     if let Some(path) = plot {
         let picture = match stage.ranks[..] {
@@ -94,17 +103,13 @@ pub fn answer(
     if let Some(path) = csv {
         wrote += &picture::write(path, &lines)?;
     }
-    let header = [
-        "ranks",
-        "bytes",
-        "cycles",
-        "bound",
-        "winner",
-        "second",
-        "its cycles",
-    ];
+    let mut header = vec!["ranks", "bytes", "cycles", "bound"];
+    header.extend(match stage.advice {
+        Some(_) => ["algorithm", "sizes", "by the cell for"],
+        None => ["winner", "second", "its cycles"],
+    });
     Ok(Answer {
-        text: table(&header, 0..4, rows) + &wrote,
+        text: output::table(&header, 0..4, rows) + &wrote,
         json: Value::Array(objects),
         failed,
     })
@@ -138,10 +143,11 @@ fn chart(stage: &Stage<'_>, series: BTreeMap<&'static str, Vec<(f64, f64)>>) -> 
     }
 }
 
-/// One row per rank count; the title names the algorithm that wins most often, if there is one.
-fn map(stage: &Stage<'_>, winners: Vec<Vec<String>>) -> WinnerMap {
+/// One row per rank count; the title names the algorithm that wins most often, if there is one. A
+/// case without a winner has an empty name.
+pub fn map(stage: &Stage<'_>, winners: Vec<Vec<String>>) -> WinnerMap {
     let mut wins: BTreeMap<&str, usize> = BTreeMap::new();
-    for name in winners.iter().flatten() {
+    for name in winners.iter().flatten().filter(|name| !name.is_empty()) {
         *wins.entry(name).or_default() += 1;
     }
     let cases = wins.values().sum::<usize>();

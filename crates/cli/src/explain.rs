@@ -23,6 +23,9 @@ pub fn answer(scene: &Scene, pictures: &Pictures) -> Result<Answer, Failure> {
         for run in run::rank(&stage, ranks, bytes, &progress)?.0 {
             let path = merged(critical_path(&run.report));
             text += &show(&stage, &run, &path);
+            if let (Some(advice), Some(cell)) = (&stage.advice, &run.cell) {
+                text += &advice.line(cell, (ranks, bytes));
+            }
             text += &pictures.draw(&stage, &run)?;
             objects.push(object(&stage, &run, &path, scene));
         }

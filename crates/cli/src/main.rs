@@ -19,7 +19,9 @@ mod scene;
 mod show;
 mod style;
 mod surroundings;
+mod table;
 mod traffic;
+mod tune;
 mod verify;
 
 use std::process::ExitCode;
@@ -27,7 +29,7 @@ use std::process::ExitCode;
 use clap::Parser as _;
 use clap::error::ErrorKind;
 
-use args::{Cli, Verb};
+use args::{Cli, Sink, Verb};
 use failure::Failure;
 use output::Answer;
 use style::Stream;
@@ -40,7 +42,15 @@ fn main() -> ExitCode {
         Err(error) => return usage(&error),
     };
     let outcome = answer(&cli.verb).and_then(|answer| {
-        output::emit(&answer, &cli.sink)?;
+        let sink = match cli.verb {
+            // Its `-o` names the table, which is no answer.
+            Verb::Tune(_) => Sink {
+                output: None,
+                ..cli.sink
+            },
+            _ => cli.sink,
+        };
+        output::emit(&answer, &sink)?;
         Ok(answer.failed)
     });
     match outcome {
@@ -69,6 +79,7 @@ fn answer(verb: &Verb) -> Result<Answer, Failure> {
             plot,
         } => compare::answer(scene, repeat.runs, csv.as_deref(), plot.as_deref()),
         Verb::Reproduce { paper, plot } => reproduce::answer(paper.as_deref(), plot.as_deref()),
+        Verb::Tune(options) => tune::answer(options),
         Verb::Pingpong(options) => pingpong::answer(options),
         Verb::Traffic(traffic) => traffic::answer(traffic),
         Verb::Bench { what } => bench::answer(what),

@@ -2,7 +2,8 @@
 
 use corecast::size;
 use corecast_core::Rank;
-use corecast_machine::{Endpoint, Payload, Program, Programs, RunError, RunOptions, Time};
+use corecast_machine::Time;
+use corecast_machine::pingpong::there_and_back;
 use corecast_machine_host::HostMachine;
 use corecast_machine_sim::SimMachine;
 use corecast_render::{LineChart, Scale, Series};
@@ -16,44 +17,12 @@ use crate::{picture, progress, run, style};
 
 /// Round trips on the host, of which the shortest counts.
 const HOST_TIMES: u32 = 100;
+/// On chips; the first may find caches empty.
+const SIM_TIMES: u32 = 2;
 /// From which ratio on times are drawn on powers of ten.
 const FAR_APART: f64 = 20.0;
 /// Targets if none are given.
 const TARGETS: usize = 5;
-
-/// A message there and one back, several times; the rank that begins returns the shortest time of
-/// both. On chips every time is the same; on the host the first ones pay for starting threads.
-struct Game {
-    from: Rank,
-    to: Rank,
-    bytes: u64,
-    times: u32,
-}
-
-impl Program for Game {
-    type Output = Time;
-
-    async fn run<E: Endpoint>(&self, endpoint: &mut E) -> Result<Time, RunError> {
-        let mut shortest = Time::MAX;
-        if endpoint.rank() == self.from {
-            let ball: Payload = vec![0; self.bytes as usize].into();
-            for _ in 0..self.times {
-                let start = endpoint.now();
-                endpoint.send(self.to, vec![ball.clone()]).await?;
-                endpoint.expect(&[self.bytes]);
-                endpoint.recv(self.to).await?;
-                shortest = shortest.min(endpoint.now() - start);
-            }
-        } else if endpoint.rank() == self.to {
-            for _ in 0..self.times {
-                endpoint.expect(&[self.bytes]);
-                let ball = endpoint.recv(self.from).await?;
-                endpoint.send(self.from, ball).await?;
-            }
-        }
-        Ok(shortest)
-    }
-}
 
 /// One size between one pair of cores.
 struct Point {
@@ -83,21 +52,18 @@ pub fn answer(options: &Pingpong) -> Result<Answer, Failure> {
     let mut points = Vec::new();
     for &to in &targets {
         for &bytes in &sizes {
-            let game = Game {
-                from: Rank(options.from),
-                to: Rank(to),
-                bytes,
-                times: if is_simulated { 1 } else { HOST_TIMES },
-            };
+            let pair = [Rank(options.from), Rank(to)];
             let there_and_back = if is_simulated {
-                play(&simulated, cores, &game)
+                there_and_back(&simulated, cores, pair, bytes, SIM_TIMES)
             } else {
-                play(&HostMachine, options.from.max(to) + 1, &game)
-            }?;
+                let ranks = options.from.max(to) + 1;
+                there_and_back(&HostMachine, ranks, pair, bytes, HOST_TIMES)
+            };
+            let there_and_back = there_and_back.map_err(|error| Failure::library(&error))?;
             progress.inc(1);
             points.push(Point {
                 to,
-                hops: grid.map(|grid| grid.hops(game.from, game.to)),
+                hops: grid.map(|grid| grid.hops(pair[0], pair[1])),
                 bytes,
                 one_way: Time::from_ps(there_and_back.ps() / 2),
             });
@@ -203,12 +169,6 @@ fn targets(options: &Pingpong, cores: u32) -> Result<Vec<u32>, Failure> {
         Ok(core)
     };
     text.split(',').map(target).collect()
-}
-
-fn play(machine: &impl Programs, ranks: u32, game: &Game) -> Result<Time, Failure> {
-    let run = machine.run_programs(ranks, game, &RunOptions::default());
-    let run = run.map_err(|error| Failure::library(&error))?;
-    Ok(run.outputs[game.from.index()])
 }
 
 fn bandwidth(point: &Point) -> f64 {

@@ -1,8 +1,9 @@
 //! `run`: every algorithm on one request, the fastest first.
 
 use corecast_chip::Provenance;
-use corecast_core::{Algorithm, Request};
+use corecast_core::{Algorithm, Request, Schedule};
 use corecast_machine::{Report, Spread, Time};
+use corecast_tune::Cell;
 use indicatif::ProgressBar;
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
@@ -11,9 +12,9 @@ use crate::args::{Pictures, Scene};
 use crate::claim::{self, Claim};
 use crate::doctor;
 use crate::failure::Failure;
-use crate::output::{Answer, table};
+use crate::output::{self, Answer};
 use crate::scene::{Certified, Runs, Stage};
-use crate::style;
+use crate::{style, table};
 
 /// One algorithm's run.
 pub struct Run {
@@ -29,18 +30,28 @@ pub struct Run {
     pub delivered: bool,
     /// What is proven about its schedule.
     pub certified: Certified,
+    /// The cell of the table that chose it, if one did.
+    pub cell: Option<Cell>,
 }
 
 /// Runs in order of time, and the algorithms that cannot take part with the reason.
 pub type Ranking = (Vec<Run>, Vec<(&'static str, String)>);
 
-/// Runs every algorithm of the stage; with `auto` only the fastest is kept.
+/// Runs every algorithm of the stage; with `auto` only the fastest is kept, and with a table only
+/// the one that it names is run.
 pub fn rank(
     stage: &Stage<'_>,
     ranks: u32,
     bytes: u64,
     progress: &ProgressBar,
 ) -> Result<Ranking, Failure> {
+    if let Some(decision) = stage.decide(ranks, bytes)? {
+        let (cell, passed) = (decision.cell, table::passed(&decision));
+        let run = of_schedule(stage, cell.algorithm, &decision.request, &decision.schedule)?;
+        progress.inc(1);
+        let cell = Some(cell.clone());
+        return Ok((vec![Run { cell, ..run }], passed));
+    }
     let request = stage.request(ranks, bytes)?;
     let (mut runs, mut refused) = (Vec::new(), Vec::new());
     let run = |algorithm: &&'static dyn Algorithm| {
@@ -83,19 +94,30 @@ fn one(
         Ok(schedule) => schedule,
         Err(error) => return Ok(Err(error.to_string())),
     };
+    of_schedule(stage, algorithm.name(), request, &schedule).map(Ok)
+}
+
+/// The runs of one schedule.
+pub fn of_schedule(
+    stage: &Stage<'_>,
+    algorithm: &'static str,
+    request: &Request,
+    schedule: &Schedule,
+) -> Result<Run, Failure> {
     let Runs {
         first,
         spread,
         delivered,
-    } = stage.run(&schedule)?;
-    Ok(Ok(Run {
-        algorithm: algorithm.name(),
+    } = stage.run(schedule)?;
+    Ok(Run {
+        algorithm,
         request: request.clone(),
         report: first,
         spread,
         delivered,
-        certified: stage.certify(&schedule),
-    }))
+        certified: stage.certify(schedule),
+        cell: None,
+    })
 }
 
 /// A time in cycles of the chip's reference clock, to a thousandth.
@@ -145,15 +167,19 @@ pub fn answer(scene: &Scene, repeat: u32, pictures: &Pictures) -> Result<Answer,
             }
         };
         text += &format!("{} on {place}\n", style::heading(&what));
-        if stage.is_auto {
-            text += &format!("auto: {} is the fastest\n", runs[0].algorithm);
+        match (&stage.advice, &runs[0].cell) {
+            (Some(advice), Some(cell)) => text += &advice.line(cell, (ranks, bytes)),
+            _ if stage.is_auto => {
+                text += &format!("auto: {} is the fastest\n", runs[0].algorithm);
+            }
+            _ => {}
         }
         let best = runs[0].spread.mean_ns;
         let rows = runs.iter().map(|run| row(&stage, run, bound, best));
         let header = header(&stage);
         text += &format!(
             "\n{}\n",
-            table(&header, 1..header.len() - 2, rows.collect())
+            output::table(&header, 1..header.len() - 2, rows.collect())
         );
         for (_, reason) in refused {
             text += &format!("{}\n", style::dim(&format!("not run: {reason}")));
@@ -297,6 +323,10 @@ pub fn object(stage: &Stage<'_>, run: &Run, scene: &Scene) -> Value {
         "ranks": run.request.ranks,
         "root": run.request.root.0,
         "bytes": run.request.bytes,
+        "part_bytes": run.request.tuning.part_bytes,
+        "piece_bytes": run.request.tuning.piece_bytes,
+        "table_ranks": run.cell.as_ref().map(|cell| cell.ranks),
+        "table_bytes": run.cell.as_ref().map(|cell| cell.bytes),
         "seed": scene.seed,
         "makespan_cycles": simulated.then(|| number(cycles(stage, report.makespan))),
         "makespan_ns": report.makespan.ns(),

@@ -9,6 +9,7 @@ use corecast_core::{
 use corecast_machine::{Job, Limits, Machine, Report, RunOptions, Spread, Time};
 use corecast_machine_host::HostMachine;
 use corecast_machine_sim::{Fidelity, SimMachine};
+use corecast_tune::{Decision, Setting};
 use indicatif::ProgressBar;
 use rayon::prelude::*;
 
@@ -16,6 +17,7 @@ use crate::args::{Place, Scene};
 use crate::failure::Failure;
 use crate::progress;
 use crate::surroundings::Surroundings;
+use crate::table::Advice;
 
 /// Most bytes all blocks of one run may have together.
 pub const TOTAL_BYTES_MAX: u64 = 1 << 30;
@@ -66,6 +68,8 @@ pub struct Stage<'a> {
     pub algorithms: Vec<&'static dyn Algorithm>,
     /// Whether only the fastest is wanted.
     pub is_auto: bool,
+    /// The table that decides instead.
+    pub advice: Option<Advice>,
     op: ReduceOp,
     element: ElementType,
     repeat: u32,
@@ -163,7 +167,7 @@ impl<'a> Stage<'a> {
             .into_iter()
             .find(|e| e.name() == scene.dtype);
         let op = ReduceOp::ALL.into_iter().find(|op| op.name() == scene.op);
-        let stage = Self {
+        let mut stage = Self {
             simulated,
             surroundings,
             chip,
@@ -172,6 +176,7 @@ impl<'a> Stage<'a> {
             sizes: size::list("--bytes", &scene.bytes)?,
             algorithms,
             is_auto: words == "auto",
+            advice: None,
             op: op.ok_or_else(|| Failure::unknown("operator", "operators", &scene.op, &ops))?,
             element: element
                 .ok_or_else(|| Failure::unknown("dtype", "dtypes", &scene.dtype, &dtypes))?,
@@ -183,7 +188,43 @@ impl<'a> Stage<'a> {
                 stage.request(ranks, bytes)?;
             }
         }
+        if let Some(file) = &scene.table {
+            stage.advice = Some(Advice::read(file, scene, &stage)?);
+        }
         Ok(stage)
+    }
+
+    /// What a decision table of this stage holds for.
+    pub fn setting(&self) -> Result<Setting, Failure> {
+        let collective = self.collective;
+        let tuning = self.request(self.ranks[0], self.sizes[0])?.tuning;
+        Ok(Setting {
+            corecast: env!("CARGO_PKG_VERSION").to_owned(),
+            chip: self.chip.name.clone(),
+            fingerprint: self.chip.fingerprint(),
+            collective,
+            root: collective.is_rooted().then_some(self.scene.root),
+            dtype: collective.is_reduction().then_some(self.element),
+            fidelity: self.fidelity().map(str::to_owned),
+            flow_control: tuning.flow_control,
+            status_bits: tuning.status_bits,
+            arity: tuning.arity,
+            algorithms: self.algorithms.iter().map(|a| a.name()).collect(),
+        })
+    }
+
+    /// What the table says, if one decides.
+    pub fn decide(&self, ranks: u32, bytes: u64) -> Result<Option<Decision<'_>>, Failure> {
+        let Some(advice) = &self.advice else {
+            return Ok(None);
+        };
+        let request = self.request(ranks, bytes)?;
+        advice.decide(&request).map(Some)
+    }
+
+    /// Whether ranks come late or anything else goes on.
+    pub fn is_disturbed(&self) -> bool {
+        !self.surroundings.is_quiet() || !self.scene.skew.is_empty()
     }
 
     /// The same with so many runs of every schedule.
@@ -324,7 +365,11 @@ impl<'a> Stage<'a> {
 
     /// A bar with one step for every algorithm, size and rank count.
     pub fn progress(&self) -> ProgressBar {
-        let cases = self.ranks.len() * self.sizes.len() * self.algorithms.len();
+        let algorithms = match self.advice {
+            Some(_) => 1,
+            None => self.algorithms.len(),
+        };
+        let cases = self.ranks.len() * self.sizes.len() * algorithms;
         progress::bar(cases, self.collective.name())
     }
 

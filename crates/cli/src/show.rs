@@ -23,12 +23,14 @@ fn show_chip(name: &str) -> Result<Answer, Failure> {
     let chip = scene::chip(name)?;
     let clock = chip.reference_clock();
     let mut text = format!(
-        "{}\nsource: {}\ncores: at most {}\ncycles are those of clock `{}`, {} ps\n\n",
+        "{}\nsource: {}\ncores: at most {}\ncycles are those of clock `{}`, {} ps\n\
+         fingerprint: {}\n\n",
         style::heading(&format!("{}: {}", chip.name, chip.summary)),
         chip.source,
         chip.cores_max(),
         clock.name,
-        clock.period_ps
+        clock.period_ps,
+        chip.fingerprint()
     );
     let rows = chip.parameters().map(|p| {
         let source = match p.fitted_to {
@@ -68,6 +70,7 @@ fn show_chip(name: &str) -> Result<Answer, Failure> {
         "cores_max": chip.cores_max(),
         "reference_clock": clock.name,
         "cycle_ps": clock.period_ps,
+        "fingerprint": chip.fingerprint(),
         "parameters": parameters.collect::<Vec<_>>(),
     });
     Ok(Answer {
@@ -121,24 +124,27 @@ fn show_algorithm(name: &str, collective: Option<&str>) -> Result<Answer, Failur
 fn show_schedule(scene: &Scene) -> Result<Answer, Failure> {
     let stage = Stage::new(scene, "all")?;
     let ranks = stage.one_rank_count()?;
-    let [algorithm] = stage.algorithms[..] else {
-        return Err(
-            Failure::input("--algorithm: `show schedule` shows one schedule")
-                .help("name one algorithm; `corecast list algorithms` lists them"),
-        );
-    };
     let [bytes] = stage.sizes[..] else {
         return Err(
             Failure::input("--bytes: `show schedule` shows one schedule").help("give one size"),
         );
     };
-    let request = stage.request(ranks, bytes)?;
-    let schedule = stage.schedule(algorithm, &request);
-    let schedule = schedule.map_err(|error| Failure::library(&error))?;
+    let schedule = match (stage.decide(ranks, bytes)?, &stage.algorithms[..]) {
+        (Some(decision), _) => decision.schedule,
+        (None, [algorithm]) => stage
+            .schedule(*algorithm, &stage.request(ranks, bytes)?)
+            .map_err(|error| Failure::library(&error))?,
+        _ => {
+            return Err(
+                Failure::input("--algorithm: `show schedule` shows one schedule")
+                    .help("name one algorithm; `corecast list algorithms` lists them"),
+            );
+        }
+    };
     let text = format!("{}\n", schedule.to_string().trim_end());
     let json = json!({
         "collective": stage.collective.name(),
-        "algorithm": algorithm.name(),
+        "algorithm": schedule.algorithm(),
         "ranks": ranks,
         "bytes": bytes,
         "schedule": text,

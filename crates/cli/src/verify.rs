@@ -1,14 +1,14 @@
 //! `verify`: what is proven about the schedules, without running them.
 
+use corecast_tune::Cell;
 use serde_json::{Value, json};
 
 use crate::args::Scene;
 use crate::claim::{self, Claim};
 use crate::failure::Failure;
 use crate::output::Answer;
-use crate::run;
 use crate::scene::{Certified, Stage};
-use crate::style;
+use crate::{run, style, table};
 
 /// The verb.
 pub fn answer(scene: &Scene, require: Option<&str>) -> Result<Answer, Failure> {
@@ -25,7 +25,14 @@ pub fn answer(scene: &Scene, require: Option<&str>) -> Result<Answer, Failure> {
     for &bytes in &stage.sizes {
         let certificates: Vec<Certified>;
         let refused;
-        if stage.is_auto {
+        let mut cell = None;
+        if let Some(decision) = stage.decide(ranks, bytes)? {
+            certificates = vec![stage.certify(&decision.schedule)];
+            let passed = table::passed(&decision).into_iter();
+            refused = passed.map(|(_, reason)| reason).collect();
+            cell = Some(decision.cell.clone());
+            progress.inc(1);
+        } else if stage.is_auto {
             let (runs, reasons) = run::rank(&stage, ranks, bytes, &progress)?;
             certificates = runs.into_iter().map(|run| run.certified).collect();
             refused = reasons.into_iter().map(|(_, reason)| reason).collect();
@@ -47,6 +54,9 @@ pub fn answer(scene: &Scene, require: Option<&str>) -> Result<Answer, Failure> {
         }
         let title = stage.what(ranks, bytes);
         text += &format!("{}\n", style::heading(&title));
+        if let (Some(advice), Some(cell)) = (&stage.advice, &cell) {
+            text += &advice.line(cell, (ranks, bytes));
+        }
         for certified in &certificates {
             let certificate = &certified.certificate;
             let line = run::certificate(&stage, certified);
@@ -55,7 +65,7 @@ pub fn answer(scene: &Scene, require: Option<&str>) -> Result<Answer, Failure> {
                 text += &format!("    {}\n", style::bad(&violation.to_string()));
             }
             failed.extend(claim::failures(&required, certificate, bytes));
-            objects.push(object(&stage, certified, bytes));
+            objects.push(object(&stage, certified, bytes, cell.as_ref()));
         }
         for reason in &refused {
             text += &format!("{}\n", style::dim(&format!("not verified: {reason}")));
@@ -68,7 +78,7 @@ pub fn answer(scene: &Scene, require: Option<&str>) -> Result<Answer, Failure> {
     })
 }
 
-fn object(stage: &Stage<'_>, certified: &Certified, bytes: u64) -> Value {
+fn object(stage: &Stage<'_>, certified: &Certified, bytes: u64, cell: Option<&Cell>) -> Value {
     let certificate = &certified.certificate;
     let worst_cycles = certified.worst_case.map(|time| run::cycles(stage, time));
     let violations = certificate.violations.iter().map(ToString::to_string);
@@ -78,6 +88,8 @@ fn object(stage: &Stage<'_>, certified: &Certified, bytes: u64) -> Value {
         "chip": stage.chip.name,
         "ranks": certificate.ranks,
         "bytes": bytes,
+        "table_ranks": cell.map(|cell| cell.ranks),
+        "table_bytes": cell.map(|cell| cell.bytes),
         "correct": certificate.is_correct(),
         "deadlock_free": certificate.is_deadlock_free(),
         "contention_free": certificate.is_contention_free(),

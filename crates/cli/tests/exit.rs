@@ -61,6 +61,7 @@ fn sweeps_show_no_progress_in_pipes() {
         "compare bcast --ranks 2,4 --bytes 4,8",
         "run bcast --bytes 4,8",
         "verify bcast --bytes 4,8",
+        "tune bcast --ranks 2,4 --bytes 4,8",
         "reproduce chung2011",
     ] {
         let output = run(arguments);

@@ -48,7 +48,7 @@ fn documented(heading: &str) -> BTreeSet<String> {
 
 #[test]
 fn every_field_is_documented_and_every_documented_field_exists() {
-    let verbs: [(&[&str], &[&str]); 13] = [
+    let verbs: [(&[&str], &[&str]); 14] = [
         (
             &["traffic --json"],
             &["traffic --rate 0.05 --measure 100 --warmup 0"],
@@ -62,6 +62,7 @@ fn every_field_is_documented_and_every_documented_field_exists() {
                 "explain alltoall --chip tilepro64 --ranks 16 --algorithm linear --bytes 400",
             ],
         ),
+        (&["tune --json"], &["tune bcast --ranks 2 --bytes 4"]),
         (&["pingpong --json"], &["pingpong --to 1 --bytes 4,64"]),
         (&["verify --json"], &["verify bcast"]),
         (&["reproduce --json"], &["reproduce"]),

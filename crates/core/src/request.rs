@@ -88,6 +88,16 @@ impl FlowControl {
     /// Every choice with its name on the command line.
     pub const ALL: [(&'static str, Self); 3] =
         [("auto", Self::Auto), ("on", Self::On), ("off", Self::Off)];
+
+    /// Its name on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::On => "on",
+            Self::Off => "off",
+        }
+    }
 }
 
 /// A finite queue for arriving messages.
@@ -409,6 +419,13 @@ impl Request {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn choices_are_listed_by_their_names() {
+        for (name, choice) in FlowControl::ALL {
+            assert_eq!(choice.name(), name);
+        }
+    }
 
     #[test]
     fn refusals_say_what_would_be_right() {

@@ -25,6 +25,7 @@ pub mod interpreter;
 mod job;
 mod oracle;
 mod path;
+pub mod pingpong;
 mod report;
 mod skew;
 mod spread;

@@ -52,7 +52,12 @@ impl Paper {
 }
 
 /// Every paper, in order of publication.
-pub const PAPERS: &[Paper] = &[chung2011::PAPER, yagna2013::PAPER, park2019::PAPER];
+pub const PAPERS: &[Paper] = &[
+    chung2011::PAPER,
+    scc_thesis::PAPER,
+    yagna2013::PAPER,
+    park2019::PAPER,
+];
 
 /// Runs the experiments of the paper called `name`.
 ///

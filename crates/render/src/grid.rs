@@ -15,7 +15,7 @@ pub struct WinnerMap {
     pub rows: Vec<String>,
     /// Label of every column, from the left.
     pub columns: Vec<String>,
-    /// The winners, row by row; missing cells stay empty.
+    /// The winners, row by row; missing cells, and those without a name, stay empty.
     pub cells: Vec<Vec<String>>,
 }
 
@@ -30,7 +30,7 @@ impl WinnerMap {
     pub fn svg(&self) -> String {
         let mut names: Vec<&str> = Vec::new(); // in order of appearance
         for name in self.cells.iter().flatten() {
-            if !names.contains(&name.as_str()) {
+            if !name.is_empty() && !names.contains(&name.as_str()) {
                 names.push(name);
             }
         }
@@ -65,6 +65,9 @@ impl WinnerMap {
         }
         for (row, cells) in self.cells.iter().take(self.rows.len()).enumerate() {
             for (column, name) in cells.iter().take(self.columns.len()).enumerate() {
+                if name.is_empty() {
+                    continue;
+                }
                 let (x, y) = (x_of(column), y_of(row));
                 let (width, height) = (cell_width - 2.0, CELL_HEIGHT - 2.0);
                 svg.rect(x, y, width, height, colour(name));
@@ -129,6 +132,17 @@ mod tests {
         let widths: Vec<f64> = widths.collect();
         assert_eq!(widths.len(), 2);
         assert!(widths[0] >= text_width(long, 11), "{widths:?}");
+    }
+
+    #[test]
+    fn cells_without_a_name_stay_empty() {
+        let svg = map(&["2"], &[&["", "ap"]]).svg();
+        let document = roxmltree::Document::parse(&svg).expect("well-formed");
+        let coloured = document.descendants().filter(|n| {
+            let fill = n.attribute("fill");
+            n.has_tag_name("rect") && fill.is_some_and(|fill| PALETTE.contains(&fill))
+        });
+        assert_eq!(coloured.count(), 2, "the cell and its place in the legend");
     }
 
     #[test]

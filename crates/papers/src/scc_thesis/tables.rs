@@ -1,20 +1,6 @@
-//! The thesis on broadcasts on the Intel SCC: Cube over RCCE, DOPL over iRCCE, and RCCE's own.
-//!
-//! Cube runs on blocking calls, DOPL on requests, each in its published form. A time is the makespan
-//! of a broadcast whose ranks enter together with warm caches: every rank has just read all its
-//! data, as the benchmark does when it checks them.
-//!
-//! The thesis prints the smallest time of many repetitions, and for Cube also the mean. What varies
-//! here is where the pages lie: a rank of whose pages five have one colour of a cache of four ways
-//! holds up everybody. Ours are the smallest and the mean over [`LAYOUTS`] layouts; messages larger
-//! than the second-level cache miss it in any layout, so one is enough for them.
+//! The tables of the thesis.
 
 use corecast_chip::{Chip, find_changed};
-use corecast_core::{Collective, Request, algorithm};
-use corecast_machine::{Job, Machine, RunOptions};
-use corecast_machine_sim::SimMachine;
-
-use crate::bench::PaperError;
 
 /// Sizes of the tables, in bytes.
 pub const SIZES: [u64; 3] = [50_000, 190_000, 1_900_000];
@@ -151,60 +137,6 @@ pub const DOPL: Table = Table {
         line(256, [One(0.001_639_529), One(0.006_994_273), Withheld]),
     ],
 };
-
-/// Part size of DOPL for all pipe sizes, in bytes.
-const DOPL_PART: u64 = 8192;
-
-/// Layouts of memory behind every time.
-pub const LAYOUTS: u64 = 8;
-
-/// Messages of more bytes have one layout.
-const CACHED_BYTES: u64 = 256 << 10;
-
-/// The smallest and the mean time of a broadcast on `chip`, whose library must be that of the
-/// algorithm, in seconds. `cut` is the part size, for DOPL the pipe size, in bytes.
-///
-/// # Errors
-/// Whatever ended a run.
-pub fn seconds(
-    chip: &Chip,
-    name: &str,
-    ranks: u32,
-    bytes: u64,
-    cut: u64,
-) -> Result<[f64; 2], PaperError> {
-    let machine = SimMachine::new(chip);
-    let options = RunOptions::default();
-    let request = Request::new(Collective::Bcast, ranks, bytes);
-    let mut request = machine.request(request, &options);
-    if name == DOPL.algorithm {
-        request.tuning.part_bytes = Some(DOPL_PART);
-        request.tuning.piece_bytes = Some(cut);
-    } else {
-        request.tuning.part_bytes = Some(cut);
-    }
-    let algorithm = algorithm::find(Collective::Bcast, name).expect("registered");
-    let schedule = algorithm::build(algorithm, &request).expect("serves every rank count");
-    let layouts = if bytes > CACHED_BYTES { 1 } else { LAYOUTS };
-    let (mut least, mut sum) = (f64::INFINITY, 0.0);
-    for seed in 0..layouts {
-        let options = RunOptions {
-            seed,
-            ..RunOptions::default()
-        };
-        let report = machine.run(&Job {
-            options,
-            ..Job::new(&schedule)
-        })?;
-        if !report.delivered() {
-            return Err(PaperError::NotDelivered(name.to_owned()));
-        }
-        let seconds = report.makespan.ns() / 1e9;
-        least = least.min(seconds);
-        sum += seconds;
-    }
-    Ok([least, sum / layouts as f64])
-}
 
 impl Table {
     /// The chip with the library of the table, and further changes.

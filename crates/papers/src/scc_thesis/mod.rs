@@ -1,0 +1,108 @@
+//! The thesis on broadcasts on the Intel SCC: Cube over RCCE, DOPL over iRCCE, and RCCE's own.
+//!
+//! Cube runs on blocking calls, DOPL on requests, each in its published form. A time is the makespan
+//! of a broadcast whose ranks enter together with warm caches: every rank has just read all its
+//! data, as the benchmark does when it checks them.
+//!
+//! The thesis prints the smallest time of many repetitions, and for Cube also the mean. What varies
+//! here is where the pages lie: a rank of whose pages five have one colour of a cache of four ways
+//! holds up everybody. Ours are the smallest and the mean over [`LAYOUTS`] layouts; messages larger
+//! than the second-level cache miss it in any layout, so one is enough for them.
+
+mod experiment;
+mod figures;
+mod tables;
+
+use corecast_chip::Chip;
+use corecast_core::{Collective, Request, algorithm};
+use corecast_machine::{Job, Machine, RunOptions};
+use corecast_machine_sim::SimMachine;
+
+use crate::Paper;
+use crate::bench::PaperError;
+use crate::winners::Contest;
+
+pub use tables::{CUBE, Cell, DOPL, Line, SIZES, Table};
+
+pub(crate) const PAPER: Paper = Paper {
+    name: "scc-thesis",
+    citation: "the thesis on broadcasts on the Intel SCC: Cube over RCCE and DOPL over iRCCE",
+    contest: Contest {
+        chip: "scc",
+        collectives: &[Collective::Bcast, Collective::Reduce, Collective::Allreduce],
+        ranks: &[12, 24, 48],
+        sizes: &[32, 1024, 8192, 65_536, 262_144],
+        ongoing_bytes: &[0],
+    },
+    open: "the published lines of Figures 5 and 9 to 20, which are pictures: ours are drawn without \
+           them",
+    experiment: experiment::rows,
+    figures: figures::all,
+};
+
+/// Part size of DOPL for all pipe sizes, in bytes.
+const DOPL_PART: u64 = 8192;
+
+/// Part size of Cube, and pipe size of DOPL, that the thesis settles on, in bytes.
+const CHOSEN: [u64; 2] = [4096, 2048];
+
+/// The third contender: RCCE's own broadcast, in whole messages.
+const RCCE: Table = Table {
+    algorithm: "linear",
+    section: "7",
+    library: "rcce",
+    lines: &[],
+};
+
+const RANKS: u32 = 48;
+
+/// Layouts of memory behind every time.
+pub const LAYOUTS: u64 = 8;
+
+/// Messages of more bytes have one layout.
+const CACHED_BYTES: u64 = 256 << 10;
+
+/// The smallest and the mean time of a broadcast on `chip`, whose library must be that of the
+/// algorithm, in seconds. `cut` is the part size, for DOPL the pipe size, in bytes.
+///
+/// # Errors
+/// Whatever ended a run.
+pub fn seconds(
+    chip: &Chip,
+    name: &str,
+    ranks: u32,
+    bytes: u64,
+    cut: u64,
+) -> Result<[f64; 2], PaperError> {
+    let machine = SimMachine::new(chip);
+    let options = RunOptions::default();
+    let request = Request::new(Collective::Bcast, ranks, bytes);
+    let mut request = machine.request(request, &options);
+    if name == DOPL.algorithm {
+        request.tuning.part_bytes = Some(DOPL_PART);
+        request.tuning.piece_bytes = Some(cut);
+    } else if name == CUBE.algorithm {
+        request.tuning.part_bytes = Some(cut);
+    }
+    let algorithm = algorithm::find(Collective::Bcast, name).expect("registered");
+    let schedule = algorithm::build(algorithm, &request).expect("serves every rank count");
+    let layouts = if bytes > CACHED_BYTES { 1 } else { LAYOUTS };
+    let (mut least, mut sum) = (f64::INFINITY, 0.0);
+    for seed in 0..layouts {
+        let options = RunOptions {
+            seed,
+            ..RunOptions::default()
+        };
+        let report = machine.run(&Job {
+            options,
+            ..Job::new(&schedule)
+        })?;
+        if !report.delivered() {
+            return Err(PaperError::NotDelivered(name.to_owned()));
+        }
+        let seconds = report.makespan.ns() / 1e9;
+        least = least.min(seconds);
+        sum += seconds;
+    }
+    Ok([least, sum / layouts as f64])
+}
