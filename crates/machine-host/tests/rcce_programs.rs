@@ -58,7 +58,7 @@ impl RcceProgram for Random {
         let mut requests: Vec<Request> = Vec::new();
         let mut received = Vec::new();
         for (index, item) in self.items.iter().enumerate() {
-            let is_blocking = mix.next() % 3 == 0;
+            let is_blocking = mix.next().is_multiple_of(3);
             match *item {
                 Item::Message { from, to, bytes } if from == me => {
                     let buffer = rcce.alloc(bytes)?;
