@@ -84,25 +84,30 @@ fn over_buffers(chip: &Chip, mesh: &Mesh, memory: &Memory, rcce: &Rcce, request:
         C::Gather | C::Reduce => read,
         _ => read.min(write),
     };
-    let is_moved_once = !request.collective.is_reduction();
+    // What is moved once and does not fit into the caches comes from memory or goes there.
     let cached = (memory.l1.bytes + memory.l2.bytes) / memory.line_bytes;
-    let missed = if is_moved_once {
-        lines.saturating_sub(cached)
-    } else {
-        0
+    let missed = match request.collective.is_reduction() {
+        true => 0,
+        false => lines.saturating_sub(cached),
     };
     let stored = memory.store_cycles.saturating_mul(memory.line_words());
-    let per_miss = match request.collective {
-        C::Bcast | C::Scatter => memory.read_cycles,
-        _ => memory.read_cycles.min(stored),
+    let per_miss = memory.read_cycles.min(stored);
+    let stream = |per_line: u64| {
+        let misses = per_miss.saturating_mul(missed);
+        per_line.saturating_mul(lines).saturating_add(misses)
     };
-    let stream = per_line.saturating_mul(lines);
-    let misses = per_miss.saturating_mul(missed);
+    let mut busiest = stream(per_line);
+    if request.collective == C::Bcast {
+        // Every rank but the root reads every line out of a buffer: another's, or its own after
+        // another has written there, which takes that one longer. All ranks share this work.
+        let other_write = rcce.mpb_write_cycles + own_read;
+        let taken = stream(rcce.mpb_read_cycles.min(other_write));
+        let ranks = u64::from(request.ranks);
+        busiest = busiest.max(taken.saturating_mul(ranks - 1) / ranks);
+    }
     // The flag that says so, and the other end of the last line.
     let other_end = if lines > 0 { read.min(write) } else { 0 };
-    let core = stream
-        .saturating_add(misses)
-        .saturating_add(write + read + other_end);
+    let core = busiest.saturating_add(write + read + other_end);
     let hops = u64::from(farthest(&mesh.place(request.ranks), request));
     let hops = mesh.hop_cycles().saturating_mul(hops);
     let ps = rcce

@@ -9,7 +9,9 @@
 //! assert_eq!(chip.bound_cycles(&request), 11 + 16);
 //! ```
 
-use corecast_core::{FullCrossbar, Grid, LinkCost, LinkId, Rank, Request, RouteTree, Routes};
+use corecast_core::{
+    FullCrossbar, Grid, LinkCost, LinkId, Rank, Request, RouteTree, Routes, SharedBuffer,
+};
 
 use crate::bound;
 use crate::builtin;
@@ -167,6 +169,7 @@ impl Chip {
                 let software = match rcce.library {
                     Library::Rcce => rcce.rcce_cycles,
                     Library::Ircce => rcce.ircce_cycles,
+                    Library::OneSided => rcce.one_sided_cycles,
                 };
                 // Two flags set, cleared and polled, over one hop and back.
                 let (own_read, own_write) = rcce.own_cycles();
@@ -181,6 +184,30 @@ impl Chip {
                 }
             }
         }
+    }
+
+    /// The cores' buffers that all can read, if they have such, for algorithms that use them.
+    #[must_use]
+    pub fn shared_buffer(&self) -> Option<SharedBuffer> {
+        let System::Mpb { mesh, memory, rcce } = self.system() else {
+            return None;
+        };
+        let reference = &self.reference_clock;
+        let (own_read, own_write) = rcce.own_cycles();
+        // Told and taken: two flags set, one polled.
+        let flags = 2 * (rcce.mpb_write_cycles + own_write) + own_read;
+        let sync = rcce.clock.to_ps(2 * rcce.one_sided_cycles + flags);
+        let hops = mesh.clock.to_ps(4 * mesh.hop_cycles());
+        let line = rcce.mpb_read_cycles + memory.l2_read_cycles;
+        let line_cycles = reference.cycles_f64(rcce.clock.to_ps(line));
+        Some(SharedBuffer {
+            bytes: rcce.payload_bytes(self.cores_max, memory.line_bytes),
+            line_bytes: memory.line_bytes,
+            cost: LinkCost {
+                sync_cycles: reference.cycles_f64(sync + hops),
+                cycles_per_byte: line_cycles / memory.line_bytes as f64,
+            },
+        })
     }
 
     /// Fewest cycles of the reference clock in which any algorithm can serve `request` on this

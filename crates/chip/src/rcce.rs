@@ -3,10 +3,10 @@
 //! ```text
 //! [endpoint]
 //! kind = "rcce"
-//! library = "ircce"     # or "rcce"
+//! library = "ircce"     # or "rcce" or "one-sided"
 //! bypass = "off"        # "on": a core reaches its own buffer without the router
 //! clock, mpb, mpb_read, mpb_write, own_read, own_write, bypass_read, bypass_write, mpb_port,
-//! combine, rcce, ircce
+//! combine, rcce, ircce, one_sided
 //! ```
 
 use crate::clock::Clock;
@@ -23,6 +23,9 @@ pub enum Library {
     Rcce,
     /// `iRCCE_isend` and `iRCCE_irecv`, which do not, and a copy loop that reads the line first.
     Ircce,
+    /// None: a sender leaves its message in its own buffer for all its receivers, who are told by a
+    /// flag (Petrovic et al. 2012).
+    OneSided,
 }
 
 /// A core's message passing buffer, and the software that uses it.
@@ -61,6 +64,8 @@ pub struct Rcce {
     pub rcce_cycles: u64,
     /// Software of the non-blocking calls, per message and end.
     pub ircce_cycles: u64,
+    /// Software of a one-sided transfer, per message and end.
+    pub one_sided_cycles: u64,
 }
 
 impl Rcce {
@@ -87,7 +92,11 @@ impl Rcce {
     }
 }
 
-const LIBRARIES: Choices<Library> = &[("rcce", Library::Rcce), ("ircce", Library::Ircce)];
+const LIBRARIES: Choices<Library> = &[
+    ("rcce", Library::Rcce),
+    ("ircce", Library::Ircce),
+    ("one-sided", Library::OneSided),
+];
 
 const BYPASSES: Choices<bool> = &[("off", false), ("on", true)];
 
@@ -137,6 +146,7 @@ pub(crate) fn read(
         "combine",
         "rcce",
         "ircce",
+        "one_sided",
     ])?;
     let clock = section.clock("clock", clocks)?;
     let mut count = |key, rule| section.count(key, rule, ledger);
@@ -155,6 +165,7 @@ pub(crate) fn read(
         combine_cycles_per_word: count("combine", &PER_WORD)?,
         rcce_cycles: count("rcce", &CYCLES)?,
         ircce_cycles: count("ircce", &CYCLES)?,
+        one_sided_cycles: count("one_sided", &CYCLES)?,
     })
 }
 

@@ -149,7 +149,10 @@ pub fn load_existing(file: &str) -> Result<Option<Table>, Failure> {
 
 /// The command that makes a table for this scene.
 fn again(scene: &Scene) -> String {
-    let mut command = format!("corecast tune {} --chip {}", scene.collective, scene.place.chip);
+    let mut command = format!(
+        "corecast tune {} --chip {}",
+        scene.collective, scene.place.chip
+    );
     for change in &scene.place.set {
         command += &format!(" --set {change}");
     }

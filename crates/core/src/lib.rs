@@ -37,9 +37,10 @@ pub use grid::{DimensionOrder, Grid, Hop, Side};
 pub use ids::{ChunkId, Rank, RoundIdx};
 pub use multicast::{Multicast, RouteTree};
 pub use reduce::{ElementType, ReduceOp};
-pub use request::{FlowControl, LinkCost, Queue, Request, RequestError, Tuning};
+pub use request::{FlowControl, LinkCost, Queue, Request, RequestError, SharedBuffer, Tuning};
 pub use schedule::{
-    Arrival, ChunkList, Launch, Op, RecvHalf, Schedule, ScheduleBuilder, SendHalf, Step,
+    Arrival, ChunkList, Launch, Op, Order, RecvHalf, Schedule, ScheduleBuilder, SendHalf, Step,
+    Transport,
 };
 pub use verify::{
     Buffering, Certificate, FullCrossbar, LinkId, Routes, Violation, verify, worst_queue,

@@ -71,6 +71,19 @@ pub struct Tuning {
     pub flow_control: FlowControl,
     /// The machine's receive queues, if messages can overflow them.
     pub queue: Option<Queue>,
+    /// The machine's buffers that all ranks can read, if it has such.
+    pub shared_buffer: Option<SharedBuffer>,
+}
+
+/// A buffer per rank that all ranks can read.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct SharedBuffer {
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// Of a line; messages take whole lines.
+    pub line_bytes: u64,
+    /// What it costs to tell a rank of a message and to take it.
+    pub cost: LinkCost,
 }
 
 /// Whether senders wait until their receivers are ready.
@@ -145,6 +158,7 @@ impl Default for Tuning {
             },
             flow_control: FlowControl::Auto,
             queue: None,
+            shared_buffer: None,
         }
     }
 }
@@ -283,6 +297,31 @@ impl Request {
         self.tuning
             .part_bytes
             .map_or(Split::Even(parts), Split::Fixed)
+    }
+
+    /// As [`Request::split_or`], for an algorithm through shared buffers that takes `behind` rounds
+    /// more than there are parts: the number of parts that Eq. (1) of Park 2019 gives for the costs
+    /// of the buffers, in whole lines and so that two parts fit into one.
+    #[must_use]
+    pub fn split_shared(&self, behind: f64) -> Split {
+        let buffer = self.tuning.shared_buffer.unwrap_or(SharedBuffer {
+            bytes: u64::MAX,
+            line_bytes: 1,
+            cost: self.tuning.link_cost,
+        });
+        let cost = buffer.cost;
+        let bytes = self.bytes as f64;
+        let best = (behind * bytes * cost.cycles_per_byte / cost.sync_cycles).sqrt();
+        let least = self
+            .bytes
+            .div_ceil(CHUNKS_MAX / u64::from(self.ranks))
+            .max(1);
+        let part = self.bytes.div_ceil((best as u64).max(1)).max(least);
+        let element = u64::from(self.element_bytes);
+        let unit = buffer.line_bytes.max(element);
+        let most = (buffer.bytes / 2 / unit * unit).max(unit);
+        let part = part.div_ceil(unit).saturating_mul(unit).min(most);
+        Split::Fixed(self.tuning.part_bytes.unwrap_or(part).max(1))
     }
 
     /// Refuses a request that no algorithm could schedule.

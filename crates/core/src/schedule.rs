@@ -221,6 +221,17 @@ pub enum Launch {
     },
 }
 
+/// How messages travel, on machines that have more than one way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Transport {
+    /// As the machine sends messages.
+    Messages,
+    /// One-sided, through buffers that other ranks can read: the sender puts a message into its own
+    /// buffer once and tells every receiver, who takes it from there when it likes (Petrovic et al.
+    /// 2012). Machines without such buffers send messages.
+    SharedBuffers,
+}
+
 /// The steps of all ranks for one request, labelled with rounds; independent of any machine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Schedule {
@@ -230,6 +241,7 @@ pub struct Schedule {
     status_bits: Option<u32>,
     piece_bytes: Option<u64>,
     has_flow_control: bool,
+    transport: Transport,
     multicasts: Vec<Multicast>,
     steps: Vec<Step>,
     /// Steps of rank `r` are `steps[first_step[r]..first_step[r + 1]]`.
@@ -284,6 +296,12 @@ impl Schedule {
         self.has_flow_control
     }
 
+    /// How messages travel.
+    #[must_use]
+    pub fn transport(&self) -> Transport {
+        self.transport
+    }
+
     /// Sends that are one multicast where the machine has a network for it.
     #[must_use]
     pub fn multicasts(&self) -> &[Multicast] {
@@ -307,6 +325,13 @@ impl Schedule {
     #[must_use]
     pub fn without_flow_control(mut self) -> Self {
         self.has_flow_control = false;
+        self
+    }
+
+    /// The same schedule, whose messages go through shared buffers.
+    #[must_use]
+    pub fn over_shared_buffers(mut self) -> Self {
+        self.transport = Transport::SharedBuffers;
         self
     }
 
@@ -373,6 +398,7 @@ impl Schedule {
             status_bits: self.status_bits,
             piece_bytes: self.piece_bytes,
             has_flow_control: self.has_flow_control,
+            transport: self.transport,
             multicasts: Vec::new(),
             steps,
             chunk_table: self.chunk_table,
@@ -402,6 +428,7 @@ pub struct ScheduleBuilder {
     status_bits: Option<u32>,
     piece_bytes: Option<u64>,
     has_flow_control: bool,
+    transport: Transport,
     multicasts: Vec<Multicast>,
     /// Steps per rank; public to [`Schedule::edit`] users through [`ScheduleBuilder::steps_mut`].
     steps: Vec<Vec<Step>>,
@@ -420,6 +447,7 @@ impl ScheduleBuilder {
             status_bits: None,
             piece_bytes: None,
             has_flow_control: true,
+            transport: Transport::Messages,
             multicasts: Vec::new(),
             chunk_table: Vec::new(),
         }
@@ -444,6 +472,11 @@ impl ScheduleBuilder {
     /// Sets the size of the pieces that `Forward` passes on.
     pub fn set_piece_bytes(&mut self, bytes: Option<u64>) {
         self.piece_bytes = bytes;
+    }
+
+    /// Sets how messages travel.
+    pub fn set_transport(&mut self, transport: Transport) {
+        self.transport = transport;
     }
 
     /// Puts `chunks` into the table and returns their list; a sender and a receiver may share it.
@@ -637,6 +670,7 @@ impl ScheduleBuilder {
             status_bits: self.status_bits,
             piece_bytes: self.piece_bytes,
             has_flow_control: self.has_flow_control,
+            transport: self.transport,
             multicasts: self.multicasts,
             steps,
             first_step,

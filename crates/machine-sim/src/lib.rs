@@ -118,6 +118,7 @@ impl SimMachine {
             System::Mesh { mesh, udn } => queue(mesh, udn),
             System::Bus { .. } | System::Mpb { .. } => None,
         };
+        request.tuning.shared_buffer = self.chip.shared_buffer();
         request
     }
 }

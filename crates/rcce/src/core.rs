@@ -58,6 +58,8 @@ pub enum Call {
     Blocking,
     /// Of a non-blocking one, per chunk.
     NonBlocking,
+    /// Of a transfer without calls of a message library.
+    OneSided,
 }
 
 /// A condition on a flag's value.

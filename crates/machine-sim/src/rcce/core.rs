@@ -340,6 +340,7 @@ impl Core for SimCore {
         let cycles = match call {
             Call::Blocking => rcce.rcce_cycles,
             Call::NonBlocking => rcce.ircce_cycles,
+            Call::OneSided => rcce.one_sided_cycles,
         };
         let end = self.now() + self.tiles.cycles(cycles);
         self.spend_until(end, Cause::Handshake).await;

@@ -3,14 +3,16 @@
 use std::rc::Rc;
 
 use corecast_chip::Library;
-use corecast_core::{ChunkList, Rank, Schedule, Step};
+use corecast_core::{ChunkList, Rank, RouteTree, Schedule, Step};
 use corecast_machine::{
     Cause, Endpoint, Message, MessageRecord, Payload, RunError, Time, message_bytes,
 };
-use corecast_rcce::{Core, Incoming, Outgoing, Part, Queues, RequestId, recv, send};
+use corecast_rcce::{Call, Core, Incoming, Outgoing, Part, Queues, RequestId, recv, send};
 
 use super::core::SimCore;
+use super::one_sided::OneSided;
 use super::plan::{Plan, StepPlan};
+use super::shared::SharedStep;
 use super::tile::Tiles;
 use crate::SimEndpoint;
 
@@ -18,6 +20,7 @@ use crate::SimEndpoint;
 pub(crate) struct RcceEndpoint {
     core: SimCore,
     queues: Queues,
+    one_sided: OneSided,
     plan: Option<Rc<Plan>>,
     piece_bytes: Option<u64>,
     now: Now,
@@ -31,6 +34,8 @@ struct Now {
     /// Addresses and sizes of those that it receives.
     recvs: Vec<(u64, usize)>,
     plan: StepPlan,
+    /// With shared buffers: what to do.
+    shared: Option<SharedStep>,
 }
 
 impl RcceEndpoint {
@@ -38,6 +43,7 @@ impl RcceEndpoint {
         Self {
             core: SimCore::new(tiles, rank),
             queues: Queues::default(),
+            one_sided: OneSided::default(),
             plan: None,
             piece_bytes: None,
             now: Now::default(),
@@ -63,60 +69,30 @@ impl RcceEndpoint {
         parts.collect()
     }
 
-    /// The messages as which the library sends one.
-    fn outgoing(&self, message: &[Payload], in_pieces: bool) -> Vec<Outgoing> {
-        let parts = self.parts(message);
-        let Some(most) = self.piece_bytes.filter(|_| in_pieces) else {
-            return vec![Outgoing::new(parts)];
-        };
-        let (mut pieces, mut piece, mut room) = (Vec::new(), Vec::new(), most as usize);
-        for part in parts {
-            let mut rest = part.range.clone();
-            while !rest.is_empty() {
-                let taken = rest.start..rest.end.min(rest.start + room);
-                rest.start = taken.end;
-                room -= taken.len();
-                piece.push(Part {
-                    address: part.address + taken.start as u64,
-                    data: Payload::clone(&part.data),
-                    range: taken,
-                });
-                if room == 0 {
-                    pieces.push(Outgoing::new(std::mem::take(&mut piece)));
-                    room = most as usize;
-                }
+    /// Sizes of the messages as which the library sends one of `bytes` bytes.
+    fn sizes(&self, bytes: u64, in_pieces: bool) -> Vec<usize> {
+        match self.piece_bytes.filter(|_| in_pieces && bytes > 0) {
+            None => vec![bytes as usize],
+            Some(most) => {
+                let whole = (bytes / most) as usize;
+                let rest = Some((bytes % most) as usize).filter(|&rest| rest > 0);
+                std::iter::repeat_n(most as usize, whole)
+                    .chain(rest)
+                    .collect()
             }
         }
-        if !piece.is_empty() || pieces.is_empty() {
-            pieces.push(Outgoing::new(piece));
-        }
-        pieces
+    }
+
+    /// The messages as which the library sends one.
+    fn outgoing(&self, message: &[Payload], in_pieces: bool) -> Vec<Outgoing> {
+        let sizes = self.sizes(message_bytes(message), in_pieces);
+        cut(self.parts(message), &sizes)
     }
 
     /// The messages as which the library receives one.
     fn incoming(&self, in_pieces: bool) -> Vec<Incoming> {
-        let all = &self.now.recvs;
-        let Some(most) = self.piece_bytes.filter(|_| in_pieces) else {
-            return vec![Incoming::new(
-                all.iter().copied().filter(|&(_, len)| len > 0),
-            )];
-        };
-        let (mut pieces, mut piece, mut room) = (Vec::new(), Vec::new(), most as usize);
-        for &(mut address, mut len) in all {
-            while len > 0 {
-                let taken = len.min(room);
-                piece.push((address, taken));
-                (address, len, room) = (address + taken as u64, len - taken, room - taken);
-                if room == 0 {
-                    pieces.push(Incoming::new(std::mem::take(&mut piece)));
-                    room = most as usize;
-                }
-            }
-        }
-        if !piece.is_empty() || pieces.is_empty() {
-            pieces.push(Incoming::new(piece));
-        }
-        pieces
+        let bytes: usize = self.now.recvs.iter().map(|&(_, len)| len).sum();
+        cut_incoming(&self.now.recvs, &self.sizes(bytes as u64, in_pieces))
     }
 
     /// One message of the pieces of it that have come.
@@ -194,6 +170,78 @@ impl RcceEndpoint {
         taken
             .map(|piece| piece.expect("it was waited for"))
             .collect()
+    }
+
+    /// Pieces as they lie in the sender's buffer.
+    fn piece_sizes(&self, contents: impl Iterator<Item = (Rank, usize)>) -> Vec<usize> {
+        let plan = self.plan.as_ref().expect("set at the launch");
+        let all = &plan.shared.as_ref().expect("a plan of buffers").contents;
+        contents
+            .map(|(rank, content)| all[rank.index()][content].bytes)
+            .collect()
+    }
+
+    /// Leaves a message in the own buffer, if it is not there yet, and tells the receiver.
+    async fn share(
+        &mut self,
+        to: Rank,
+        message: &[Payload],
+        step: &SharedStep,
+    ) -> Result<(), RunError> {
+        let plan = Rc::clone(self.plan.as_ref().expect("set at the launch"));
+        let me = self.core.id();
+        let sizes = self.piece_sizes(step.announces.iter().map(|&(content, _)| (me, content)));
+        let mut pieces = cut(self.parts(message), &sizes).into_iter();
+        for &(content, number) in &step.announces {
+            if step.puts {
+                let piece = pieces.next().into_iter().collect();
+                self.core.spend(Call::OneSided).await;
+                self.one_sided
+                    .put(&mut self.core, &plan, [content], piece)
+                    .await?;
+            }
+            self.one_sided.announce(&mut self.core, to, &[number]).await;
+        }
+        Ok(())
+    }
+
+    fn shared_pieces(&self, from: Rank, step: &SharedStep) -> Vec<Incoming> {
+        let arrives = step.arrives.iter().map(|arriving| (from, arriving.content));
+        cut_incoming(&self.now.recvs, &self.piece_sizes(arrives))
+    }
+
+    /// Takes a message out of the sender's buffer.
+    async fn take_shared(&mut self, from: Rank, step: &SharedStep) -> Result<Message, RunError> {
+        let plan = Rc::clone(self.plan.as_ref().expect("set at the launch"));
+        let mut pieces = self.shared_pieces(from, step);
+        let core = &mut self.core;
+        self.one_sided
+            .take(core, &plan, step, from, &mut pieces)
+            .await?;
+        Ok(self.finish_recv(from, pieces))
+    }
+
+    /// Takes a message piece by piece, and tells the next rank of each.
+    async fn forward_shared(
+        &mut self,
+        from: Rank,
+        to: Rank,
+        step: &SharedStep,
+    ) -> Result<Message, RunError> {
+        let plan = Rc::clone(self.plan.as_ref().expect("set at the launch"));
+        let mut pieces = self.shared_pieces(from, step);
+        for (index, piece) in pieces.iter_mut().enumerate() {
+            let part = SharedStep {
+                arrives: vec![step.arrives[index]],
+                keeps: vec![step.keeps[index]],
+                ..SharedStep::default()
+            };
+            let (core, piece) = (&mut self.core, std::slice::from_mut(piece));
+            self.one_sided.take(core, &plan, &part, from, piece).await?;
+            let (_, number) = step.announces[index];
+            self.one_sided.announce(core, to, &[number]).await;
+        }
+        Ok(self.finish_recv(from, pieces))
     }
 
     /// The message that has come, entered into the books.
@@ -282,10 +330,12 @@ impl Endpoint for RcceEndpoint {
                 .map(|chunk| (address(chunk), size(chunk)))
                 .collect(),
             plan: plan.step(self.core.id(), index),
+            shared: plan.shared_step(self.core.id(), index).cloned(),
         };
     }
 
     fn expect(&mut self, chunk_bytes: &[u64]) {
+        self.now.shared = None;
         let mut end = 0;
         let recvs = chunk_bytes.iter().map(|&bytes| {
             let start = end;
@@ -298,6 +348,9 @@ impl Endpoint for RcceEndpoint {
 
     async fn send(&mut self, to: Rank, message: Message) -> Result<(), RunError> {
         self.post(to);
+        if let Some(step) = self.now.shared.take() {
+            return self.share(to, &message, &step).await;
+        }
         let pieces = self.outgoing(&message, self.now.plan.sends_pieces);
         if self.is_blocking() {
             return self.send_blocking(to, pieces).await;
@@ -306,7 +359,28 @@ impl Endpoint for RcceEndpoint {
         self.queues.wait_all(&mut self.core, &requests).await
     }
 
+    /// One send after the other: there is no network for it. In a shared buffer the message lies
+    /// once.
+    async fn multicast(
+        &mut self,
+        _: usize,
+        tree: &RouteTree,
+        message: Message,
+    ) -> Result<(), RunError> {
+        let (me, first) = (self.core.id(), self.core.step);
+        for (index, (_, rank)) in tree.edges().enumerate() {
+            let plan = self.plan.as_ref();
+            let shared = plan.and_then(|plan| plan.shared_step(me, first + index));
+            self.now.shared = shared.cloned();
+            self.send(rank, message.clone()).await?;
+        }
+        Ok(())
+    }
+
     async fn recv(&mut self, from: Rank) -> Result<Message, RunError> {
+        if let Some(step) = self.now.shared.take() {
+            return self.take_shared(from, &step).await;
+        }
         let pieces = self.incoming(self.now.plan.receives_pieces);
         if self.is_blocking() {
             let pieces = self.recv_blocking(from, pieces).await?;
@@ -325,6 +399,10 @@ impl Endpoint for RcceEndpoint {
         from: Rank,
     ) -> Result<Message, RunError> {
         self.post(to);
+        if let Some(step) = self.now.shared.take() {
+            self.share(to, &message, &step).await?;
+            return self.take_shared(from, &step).await;
+        }
         let plan = self.now.plan;
         let outgoing = self.outgoing(&message, plan.sends_pieces);
         let mut incoming = self.incoming(plan.receives_pieces);
@@ -353,6 +431,9 @@ impl Endpoint for RcceEndpoint {
         _: Option<u64>, // the size of all pieces of the schedule: see `launch`
     ) -> Result<Message, RunError> {
         self.post(to);
+        if let Some(step) = self.now.shared.take() {
+            return self.forward_shared(from, to, &step).await;
+        }
         let incoming = self.incoming(self.now.plan.receives_pieces);
         let (mut pieces, mut sends) = (Vec::new(), Vec::new());
         if self.is_blocking() {
@@ -384,12 +465,62 @@ impl Endpoint for RcceEndpoint {
     }
 
     async fn finish(&mut self) -> Result<(), RunError> {
-        Ok(())
+        self.one_sided.finish(&mut self.core).await
     }
 }
 
+/// Parts in messages of these sizes.
+fn cut(parts: Vec<Part>, sizes: &[usize]) -> Vec<Outgoing> {
+    let mut parts = parts
+        .into_iter()
+        .filter(|part| !part.range.is_empty())
+        .peekable();
+    let piece = |&size: &usize| {
+        let (mut room, mut piece) = (size, Vec::new());
+        while room > 0
+            && let Some(part) = parts.peek_mut()
+        {
+            let end = part.range.end.min(part.range.start + room);
+            let taken = part.range.start..end;
+            room -= taken.len();
+            piece.push(Part {
+                address: part.address,
+                data: Payload::clone(&part.data),
+                range: taken.clone(),
+            });
+            part.address += taken.len() as u64;
+            part.range.start = end;
+            if part.range.is_empty() {
+                parts.next();
+            }
+        }
+        Outgoing::new(piece)
+    };
+    sizes.iter().map(piece).collect()
+}
+
+/// As [`cut`], of what is to come: addresses and sizes.
+fn cut_incoming(parts: &[(u64, usize)], sizes: &[usize]) -> Vec<Incoming> {
+    let mut parts = parts.iter().copied().filter(|&(_, len)| len > 0).peekable();
+    let piece = |&size: &usize| {
+        let (mut room, mut piece) = (size, Vec::new());
+        while room > 0
+            && let Some((address, len)) = parts.peek_mut()
+        {
+            let taken = room.min(*len);
+            piece.push((*address, taken));
+            (*address, *len, room) = (*address + taken as u64, *len - taken, room - taken);
+            if *len == 0 {
+                parts.next();
+            }
+        }
+        Incoming::new(piece)
+    };
+    sizes.iter().map(piece).collect()
+}
+
 /// What has come, to be sent on.
-fn passed_on(piece: &Incoming) -> Outgoing {
+pub(super) fn passed_on(piece: &Incoming) -> Outgoing {
     let parts = piece.parts().iter().map(|(address, data)| Part {
         address: *address,
         data: data.as_slice().into(),

@@ -10,8 +10,10 @@
 
 mod core;
 mod endpoint;
+mod one_sided;
 mod plan;
 mod program;
+mod shared;
 mod tile;
 
 pub(crate) use endpoint::RcceEndpoint;

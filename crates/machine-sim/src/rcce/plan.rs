@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use corecast_chip::Library;
-use corecast_core::{ChunkId, Op, Rank, Schedule};
+use corecast_core::{ChunkId, Op, Rank, Schedule, Transport};
+
+use super::shared::{Shared, SharedStep};
 
 /// See the module's documentation.
 pub(crate) struct Plan {
@@ -13,6 +15,8 @@ pub(crate) struct Plan {
     first: Vec<usize>,
     /// Per step of all ranks.
     steps: Vec<StepPlan>,
+    /// If messages go through shared buffers.
+    pub shared: Option<Shared>,
 }
 
 /// How a step is carried out.
@@ -27,7 +31,8 @@ pub(crate) struct StepPlan {
 }
 
 impl Plan {
-    pub(crate) fn new(schedule: &Schedule, library: Library) -> Self {
+    /// Buffers hold `room` bytes in lines of `line`.
+    pub(crate) fn new(schedule: &Schedule, library: Library, room: usize, line: usize) -> Self {
         let spec = schedule.spec();
         let mut end = 0;
         let blocks = (0..spec.blocks()).map(|block| {
@@ -46,13 +51,22 @@ impl Plan {
             blocks,
             first: first.collect(),
             steps: Vec::new(),
+            shared: None,
         };
         plan.steps = vec![StepPlan::default(); total];
         let has_pieces = schedule.piece_bytes().is_some();
         let is_blocking = library == Library::Rcce;
-        if has_pieces || is_blocking {
+        let is_shared =
+            library == Library::OneSided || schedule.transport() == Transport::SharedBuffers;
+        if has_pieces || is_blocking || is_shared {
             let pairs = plan.pairs(schedule);
-            if has_pieces {
+            if is_shared {
+                let sender_of = pairs
+                    .iter()
+                    .map(|&[send, recv]| (plan.index(recv), plan.index(send)));
+                let sender_of = sender_of.collect();
+                plan.shared = Some(Shared::new(schedule, &plan.first, &sender_of, room, line));
+            } else if has_pieces {
                 plan.cut(schedule, &pairs);
             }
             if is_blocking {
@@ -64,6 +78,12 @@ impl Plan {
 
     fn index(&self, (rank, step): (Rank, usize)) -> usize {
         self.first[rank.index()] + step
+    }
+
+    /// What a step does with shared buffers.
+    pub(crate) fn shared_step(&self, rank: Rank, step: usize) -> Option<&SharedStep> {
+        let shared = self.shared.as_ref()?;
+        shared.steps.get(self.index((rank, step)))
     }
 
     pub(crate) fn step(&self, rank: Rank, step: usize) -> StepPlan {

@@ -101,7 +101,15 @@ impl Tiles {
     /// What has to be known of a schedule, worked out by whoever asks first.
     pub(crate) fn plan(&self, schedule: &Schedule) -> Rc<Plan> {
         let mut plan = self.plan.borrow_mut();
-        let plan = plan.get_or_insert_with(|| Rc::new(Plan::new(schedule, self.rcce.library)));
+        let plan = plan.get_or_insert_with(|| {
+            let line = self.memory.line_bytes as usize;
+            Rc::new(Plan::new(
+                schedule,
+                self.rcce.library,
+                self.payload_bytes,
+                line,
+            ))
+        });
         Rc::clone(plan)
     }
 

@@ -13,7 +13,9 @@ mod distance_mst;
 mod dopl;
 mod linear;
 mod mst;
+mod oc_bcast;
 mod pipelined;
+mod rotating_tree;
 mod scoreboard;
 mod static_route;
 mod van_de_geijn;
@@ -41,6 +43,8 @@ pub(crate) const ALL: &[&dyn Algorithm] = &[
     &cube::PUBLISHED,
     &dopl::DOPL,
     &dopl::PUBLISHED,
+    &oc_bcast::OcBcast,
+    &rotating_tree::RotatingTree,
 ];
 
 #[cfg(test)]

@@ -1,0 +1,127 @@
+//! Messages through shared buffers: put once, read by all who are told.
+//!
+//! ```text
+//! sender:   put | sent = n --------> poll | get, ready = n :receiver
+//!           ... before it overwrites: poll ready >= n
+//! ```
+//!
+//! The flags count the messages of a pair, so that several may be under way. Nobody waits but a
+//! receiver for its message and a sender for room.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use corecast_core::Rank;
+use corecast_machine::{Await, RunError};
+use corecast_rcce::{Call, CopyLoop, Core, Flag, Incoming, Outgoing, Until, Wait};
+
+use super::core::SimCore;
+use super::endpoint::passed_on;
+use super::plan::Plan;
+use super::shared::SharedStep;
+
+/// What a rank knows of its own buffer.
+#[derive(Default)]
+pub(crate) struct OneSided {
+    /// Messages that each receiver is known to have taken.
+    taken: BTreeMap<Rank, u64>,
+    /// The last message announced to each receiver.
+    announced: BTreeMap<Rank, u64>,
+}
+
+fn wait(flag: Flag, number: u64, peer: Rank, awaits: Await) -> Wait {
+    Wait {
+        flag,
+        until: Until::Reached(number as u8),
+        peer,
+        awaits,
+    }
+}
+
+impl OneSided {
+    /// Puts pieces where they belong, as soon as what lies there has been read.
+    pub(crate) async fn put(
+        &mut self,
+        core: &mut SimCore,
+        plan: &Rc<Plan>,
+        contents: impl IntoIterator<Item = usize>,
+        mut pieces: Vec<Outgoing>,
+    ) -> Result<(), RunError> {
+        let all = &plan.shared.as_ref().expect("a plan of buffers").contents;
+        let mine = &all[core.id().index()];
+        for (content, piece) in contents.into_iter().zip(&mut pieces) {
+            for &old in &mine[content].replaces {
+                for &(reader, number) in &mine[old].readers {
+                    self.await_reader(core, reader, number).await?;
+                }
+            }
+            piece
+                .put(core, mine[content].offset, mine[content].bytes)
+                .await;
+        }
+        Ok(())
+    }
+
+    async fn await_reader(
+        &mut self,
+        core: &mut SimCore,
+        reader: Rank,
+        number: u64,
+    ) -> Result<(), RunError> {
+        let taken = self.taken.entry(reader).or_default();
+        if *taken < number {
+            let flag = Flag::ready(reader);
+            core.poll(&[wait(flag, number, reader, Await::Send)])
+                .await?;
+            *taken = number;
+        }
+        Ok(())
+    }
+
+    /// Tells a receiver of its next messages.
+    pub(crate) async fn announce(&mut self, core: &mut SimCore, to: Rank, numbers: &[u64]) {
+        for &number in numbers {
+            core.spend(Call::OneSided).await;
+            core.set_flag(to, Flag::sent(core.id()), number as u8).await;
+            self.announced.insert(to, number);
+        }
+    }
+
+    /// Takes the pieces of a message, and keeps those in the own buffer that are to be sent on.
+    pub(crate) async fn take(
+        &mut self,
+        core: &mut SimCore,
+        plan: &Rc<Plan>,
+        step: &SharedStep,
+        from: Rank,
+        pieces: &mut [Incoming],
+    ) -> Result<(), RunError> {
+        let all = &plan.shared.as_ref().expect("a plan of buffers").contents;
+        let (me, theirs) = (core.id(), &all[from.index()]);
+        for (index, (arriving, piece)) in step.arrives.iter().zip(pieces).enumerate() {
+            let content = &theirs[arriving.content];
+            core.spend(Call::OneSided).await;
+            let sent = wait(Flag::sent(from), arriving.number, from, Await::Recv);
+            core.poll(&[sent]).await?;
+            let (offset, bytes) = (content.offset, content.bytes);
+            piece
+                .get(core, from, offset, bytes, CopyLoop::ReadFirst)
+                .await;
+            core.set_flag(from, Flag::ready(me), arriving.number as u8)
+                .await;
+            if let Some(&kept) = step.keeps.get(index) {
+                let outgoing = passed_on(piece);
+                self.put(core, plan, [kept], vec![outgoing]).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until everything announced has been taken.
+    pub(crate) async fn finish(&mut self, core: &mut SimCore) -> Result<(), RunError> {
+        for (reader, number) in std::mem::take(&mut self.announced) {
+            self.await_reader(core, reader, number).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,224 @@
+//! Which message lies where in which buffer, when messages go through shared buffers.
+//!
+//! A rank puts a message into its own buffer once, however many ranks read it, and keeps it there
+//! until the room is needed. What it receives and will send on goes into its buffer as soon as it has
+//! come. All of that follows from the schedule, so every rank knows it beforehand: where to read, and
+//! whose word to await before it overwrites something.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use corecast_core::{ChunkId, ChunkList, Rank, Schedule};
+
+/// A message, or a piece of one, in its sender's buffer.
+#[derive(Debug)]
+pub(crate) struct Content {
+    /// Where in the payload.
+    pub offset: usize,
+    pub bytes: usize,
+    /// Who reads it, as which of this sender's messages for it, counted from 1.
+    pub readers: Vec<(Rank, u64)>,
+    /// Contents that lie where this one goes: older ones of the same rank.
+    pub replaces: Vec<usize>,
+}
+
+/// A piece that a step receives.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arriving {
+    /// Index of the sender's content.
+    pub content: usize,
+    /// Which of the sender's messages for this rank.
+    pub number: u64,
+}
+
+/// What a step does.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct SharedStep {
+    /// Contents of this rank that are announced, and as which of the messages for the receiver.
+    pub announces: Vec<(usize, u64)>,
+    /// Whether they have to be put first.
+    pub puts: bool,
+    pub arrives: Vec<Arriving>,
+    /// Contents of this rank that arrive here.
+    pub keeps: Vec<usize>,
+}
+
+/// See the module's documentation.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    /// Per rank everything that is ever in its buffer, in order.
+    pub contents: Vec<Vec<Content>>,
+    /// Per step of all ranks.
+    pub steps: Vec<SharedStep>,
+}
+
+/// A list of chunks by what is in it.
+type Key = Vec<ChunkId>;
+
+/// The buffer of a rank while the plan is made.
+#[derive(Default)]
+struct Ring {
+    next: usize,
+    /// Contents that are still there, oldest first.
+    live: VecDeque<usize>,
+    resident: BTreeMap<Key, Vec<usize>>,
+}
+
+impl Shared {
+    /// `first` is the index of each rank's first step, `sender_of` per step that of the step whose
+    /// message it receives. Buffers hold `room` bytes in lines of `line`.
+    pub(crate) fn new(
+        schedule: &Schedule,
+        first: &[usize],
+        sender_of: &BTreeMap<usize, usize>,
+        room: usize,
+        line: usize,
+    ) -> Self {
+        let total = schedule.steps_total();
+        let mut plan = Self {
+            contents: Vec::new(),
+            steps: vec![SharedStep::default(); total],
+        };
+        for rank in schedule.all_ranks() {
+            plan.contents.push(Vec::new());
+            plan.lay_out(
+                schedule,
+                rank,
+                first[rank.index()],
+                room / line * line,
+                line,
+            );
+        }
+        for (&receiving, &sending) in sender_of {
+            let announced = self::arriving(&plan.steps[sending]);
+            plan.steps[receiving].arrives = announced;
+        }
+        plan
+    }
+
+    fn lay_out(&mut self, schedule: &Schedule, rank: Rank, first: usize, room: usize, line: usize) {
+        let steps = schedule.steps(rank);
+        let key = |list: ChunkList| schedule.chunks(list).to_vec();
+        // Last step that sends these chunks.
+        let mut sent_last: BTreeMap<Key, usize> = BTreeMap::new();
+        for (index, step) in steps.iter().enumerate() {
+            if let Some(half) = step.send_half() {
+                sent_last.insert(key(half.chunks), index);
+            }
+        }
+        let mut ring = Ring::default();
+        let mut numbers: BTreeMap<Rank, u64> = BTreeMap::new();
+        for (index, step) in steps.iter().enumerate() {
+            let send = step.send_half().map(|half| (half.to, key(half.chunks)));
+            let recv = step.recv_half().map(|half| key(half.chunks));
+            let is_passed_on =
+                |(recv, send): (&Key, &(Rank, Key))| recv == &send.1 && send_is_later(step);
+            let recv_first = recv.as_ref().zip(send.as_ref()).is_some_and(is_passed_on);
+            let size = |key: &Key| {
+                let sizes = key.iter().map(|&chunk| schedule.spec().chunk_bytes(chunk));
+                sizes.sum::<u64>() as usize
+            };
+            let receive = |plan: &mut Self, ring: &mut Ring| {
+                let Some(recv) = &recv else { return };
+                // What is held changes, and with it what lies in the buffer.
+                ring.resident
+                    .retain(|key, _| !key.iter().any(|chunk| recv.contains(chunk)));
+                let is_sent = sent_last.get(recv).is_some_and(|&last| last >= index);
+                let is_kept = step
+                    .recv_half()
+                    .is_some_and(|half| half.arrival == corecast_core::Arrival::Store);
+                if is_sent && is_kept {
+                    let kept = plan.allocate(rank, ring, recv, size(recv), room, line);
+                    plan.steps[first + index].keeps = kept;
+                }
+            };
+            if recv_first {
+                receive(self, &mut ring);
+            }
+            if let Some((to, sent)) = &send {
+                let resident = match recv_first {
+                    // Piece by piece, as they come.
+                    true => Some(self.steps[first + index].keeps.clone()),
+                    false => ring.resident.get(sent).cloned(),
+                };
+                let puts = resident.is_none();
+                let contents = resident.unwrap_or_else(|| {
+                    self.allocate(rank, &mut ring, sent, size(sent), room, line)
+                });
+                let number = numbers.entry(*to).or_default();
+                for &content in &contents {
+                    *number += 1;
+                    self.contents[rank.index()][content]
+                        .readers
+                        .push((*to, *number));
+                    self.steps[first + index].announces.push((content, *number));
+                }
+                self.steps[first + index].puts = puts;
+            }
+            if !recv_first {
+                receive(self, &mut ring);
+            }
+        }
+    }
+
+    /// Finds room for some chunks, in pieces of at most half the buffer.
+    fn allocate(
+        &mut self,
+        rank: Rank,
+        ring: &mut Ring,
+        key: &Key,
+        bytes: usize,
+        room: usize,
+        line: usize,
+    ) -> Vec<usize> {
+        let most = (room / 2 / line * line).max(line);
+        let contents = &mut self.contents[rank.index()];
+        let (mut pieces, mut left) = (Vec::new(), bytes);
+        loop {
+            let bytes = left.min(most);
+            left -= bytes;
+            let len = bytes.div_ceil(line).max(1) * line;
+            if ring.next + len > room {
+                ring.next = 0;
+            }
+            let (start, end) = (ring.next, ring.next + len);
+            ring.next = end;
+            let is_under = |&old: &usize| {
+                let old: &Content = &contents[old];
+                old.offset < end && start < old.offset + old.bytes.max(1)
+            };
+            // Pieces of one message do not replace each other: two fit.
+            let replaces: Vec<usize> = ring.live.iter().copied().filter(is_under).collect();
+            ring.live.retain(|old| !replaces.contains(old));
+            ring.resident
+                .retain(|_, of_key| !of_key.iter().any(|old| replaces.contains(old)));
+            ring.live.push_back(contents.len());
+            pieces.push(contents.len());
+            contents.push(Content {
+                offset: start,
+                bytes,
+                readers: Vec::new(),
+                replaces,
+            });
+            if left == 0 {
+                break;
+            }
+        }
+        // Longer messages have replaced their own beginning.
+        if pieces.iter().all(|piece| ring.live.contains(piece)) {
+            ring.resident.insert(key.clone(), pieces.clone());
+        }
+        pieces
+    }
+}
+
+/// Whether a step sends what it has received before.
+fn send_is_later(step: &corecast_core::Step) -> bool {
+    matches!(step.op, corecast_core::Op::Forward { .. })
+}
+
+fn arriving(sender: &SharedStep) -> Vec<Arriving> {
+    let announced = sender.announces.iter();
+    announced
+        .map(|&(content, number)| Arriving { content, number })
+        .collect()
+}
