@@ -6,7 +6,7 @@ use corecast_core::{ElementType, Rank, ReduceOp};
 use corecast_machine::{Limits, RunError, RunOptions, Time};
 use corecast_machine_host::HostMachine;
 use corecast_machine_sim::SimMachine;
-use corecast_rcce::{Buffer, Core, Rcce, RcceError, RcceProgram, WaitList};
+use corecast_rcce::{Buffer, Comm, Core, MpbBuffer, Rcce, RcceError, RcceProgram, WaitList};
 
 /// What rank 0 does wrong.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -257,6 +257,52 @@ fn every_mistake_is_told() {
     }
 }
 
+/// A communicator and space in the buffers, for others to misuse.
+struct Lend;
+
+impl RcceProgram for Lend {
+    type Output = (Comm, MpbBuffer);
+
+    async fn run<C: Core>(&self, rcce: &mut Rcce<C>) -> Result<(Comm, MpbBuffer), RcceError> {
+        let group = rcce.comm_split(|_| 0)?;
+        Ok((group, rcce.malloc(64)?))
+    }
+}
+
+/// Uses what another run has lent.
+struct Borrow(Comm, MpbBuffer);
+
+impl RcceProgram for Borrow {
+    type Output = [String; 3];
+
+    async fn run<C: Core>(&self, rcce: &mut Rcce<C>) -> Result<[String; 3], RcceError> {
+        let buffer = rcce.alloc(64)?;
+        let barrier = rcce.barrier(&self.0).await.map_err(|e| e.to_string());
+        let bcast = rcce.bcast(buffer, Rank(0), &self.0).await;
+        let put = rcce.put(self.1, buffer, Rank(0)).await;
+        let told = [
+            barrier,
+            bcast.map_err(|e| e.to_string()),
+            put.map_err(|e| e.to_string()),
+        ];
+        Ok(told.map(|outcome| outcome.expect_err("it is not this rank's")))
+    }
+}
+
+#[test]
+fn what_another_run_has_made_is_refused() {
+    let (group, space) = common::outputs(3, &Lend).remove(0);
+    let told = common::outputs(1, &Borrow(group, space)).remove(0);
+    let foreign = "the communicator was made by another rank or in another run";
+    assert_eq!(told[0], format!("rank 0, RCCE_barrier (call 1): {foreign}"));
+    assert_eq!(told[1], format!("rank 0, RCCE_bcast (call 2): {foreign}"));
+    assert_eq!(
+        told[2],
+        "rank 0, RCCE_put (call 3): bytes 7968 to 8032 of the buffer are not allocated by this \
+         rank (RCCE_malloc)"
+    );
+}
+
 /// The two ends of a message do not agree.
 enum Disagree {
     /// Bytes that rank 0 sends and rank 1 receives, by requests or not.
@@ -428,7 +474,9 @@ impl RcceProgram for Spin {
             let request = rcce.irecv(Rank(1), buffer).await?;
             while !rcce.test(request).await? {}
         }
-        Ok(())
+        loop {
+            rcce.push().await?; // what is not there
+        }
     }
 }
 

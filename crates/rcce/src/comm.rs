@@ -86,12 +86,13 @@ impl<C: Core> Rcce<C> {
     /// they are set, then releases one after the other. Pending requests are pushed meanwhile.
     ///
     /// # Errors
-    /// Those of [`Rcce::push`].
+    /// [`Misuse::ForeignComm`], and those of [`Rcce::push`].
     ///
     /// # Source
     /// RCCE 2.0, `RCCE_barrier`.
     pub async fn barrier(&mut self, comm: &Comm) -> Result<(), RcceError> {
         self.enter("RCCE_barrier");
+        self.check_comm(comm)?;
         let (cores, me, head) = (self.num_ues(), self.ue(), comm.members[0]);
         let (gather, release) = (
             Flag::other(cores, comm.gather),
@@ -126,7 +127,7 @@ impl<C: Core> Rcce<C> {
     /// them to one after the other.
     ///
     /// # Errors
-    /// As [`Rcce::send`] and [`Rcce::recv`].
+    /// [`Misuse::ForeignComm`], and those of [`Rcce::send`] and [`Rcce::recv`].
     ///
     /// # Source
     /// RCCE 2.0, `RCCE_bcast`.
@@ -165,8 +166,8 @@ impl<C: Core> Rcce<C> {
     /// does all the work, is what is assumed of RCCE.
     ///
     /// # Errors
-    /// [`Misuse::SizesDiffer`], [`Misuse::NotWhole`], [`Misuse::Overlap`], and those of
-    /// [`Rcce::send`] and [`Rcce::recv`].
+    /// [`Misuse::ForeignComm`], [`Misuse::SizesDiffer`], [`Misuse::NotWhole`],
+    /// [`Misuse::Overlap`], and those of [`Rcce::send`] and [`Rcce::recv`].
     pub async fn reduce(
         &mut self,
         (from, to): (Buffer, Buffer),
@@ -192,6 +193,7 @@ impl<C: Core> Rcce<C> {
         comm: &Comm,
     ) -> Result<(), RcceError> {
         self.enter("RCCE_allreduce");
+        self.check_comm(comm)?;
         let root = Rank(0);
         self.reduce_now((from, to), element, op, root, comm).await?;
         self.bcast_now(to, root, comm).await
@@ -250,7 +252,18 @@ impl<C: Core> Rcce<C> {
         checks().map_err(|misuse| self.error(misuse))
     }
 
+    fn check_comm(&self, comm: &Comm) -> Result<(), RcceError> {
+        let is_mine = comm.members.get(comm.me.index()) == Some(&self.ue());
+        let exist = comm.members.iter().all(|rank| rank.0 < self.num_ues());
+        let flags = [comm.gather, comm.release];
+        if !is_mine || !exist || !flags.iter().all(|flag| self.flags.contains(flag)) {
+            return Err(self.error(Misuse::ForeignComm));
+        }
+        Ok(())
+    }
+
     fn check_member(&self, rank: Rank, comm: &Comm) -> Result<(), RcceError> {
+        self.check_comm(comm)?;
         let ranks = comm.size();
         if rank.0 >= ranks {
             return Err(self.error(Misuse::UnknownRank { rank, ranks }));

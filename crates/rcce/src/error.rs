@@ -198,6 +198,17 @@ pub enum Misuse {
         /// Its number.
         flag: u32,
     },
+    /// Space in the buffers that the rank has not allocated.
+    #[error("bytes {start} to {end} of the buffer are not allocated by this rank (RCCE_malloc)")]
+    ForeignSpace {
+        /// First byte.
+        start: usize,
+        /// The byte after the last one.
+        end: usize,
+    },
+    /// A communicator that the rank has not made.
+    #[error("the communicator was made by another rank or in another run")]
+    ForeignComm,
     /// A copy beyond the end of an allocation in a buffer.
     #[error("{bytes} bytes do not fit into the {room} bytes allocated in the buffer")]
     BeyondEnd {

@@ -74,8 +74,8 @@ impl<C: Core> Rcce<C> {
     /// Copies private bytes into the buffer of `ue`, this rank's or another's (`RCCE_put`).
     ///
     /// # Errors
-    /// [`Misuse::UnknownRank`], [`Misuse::BeyondEnd`] if the space is smaller than `from`, and the
-    /// buffer errors of [`Rcce::send`].
+    /// [`Misuse::UnknownRank`], [`Misuse::ForeignSpace`], [`Misuse::BeyondEnd`] if the space is
+    /// smaller than `from`, and the buffer errors of [`Rcce::send`].
     pub async fn put(&mut self, to: MpbBuffer, from: Buffer, ue: Rank) -> Result<(), RcceError> {
         self.enter("RCCE_put");
         self.check_ue(ue)?;
@@ -93,8 +93,8 @@ impl<C: Core> Rcce<C> {
     /// Copies as many bytes as the buffer `to` has out of the buffer of `ue` (`RCCE_get`).
     ///
     /// # Errors
-    /// [`Misuse::UnknownRank`], [`Misuse::BeyondEnd`] if the space is smaller than `to`, and the
-    /// buffer errors of [`Rcce::recv`].
+    /// [`Misuse::UnknownRank`], [`Misuse::ForeignSpace`], [`Misuse::BeyondEnd`] if the space is
+    /// smaller than `to`, and the buffer errors of [`Rcce::recv`].
     pub async fn get(&mut self, to: Buffer, from: MpbBuffer, ue: Rank) -> Result<(), RcceError> {
         self.enter("RCCE_get");
         self.check_ue(ue)?;
@@ -194,6 +194,10 @@ impl<C: Core> Rcce<C> {
     }
 
     fn check_room(&self, private: Buffer, space: MpbBuffer) -> Result<(), RcceError> {
+        let (start, end) = (space.offset, space.offset + space.bytes);
+        if start < self.core.payload_bytes() || end > self.payload_bytes {
+            return Err(self.error(Misuse::ForeignSpace { start, end }));
+        }
         let (bytes, room) = (private.len(), space.len());
         if bytes > room {
             return Err(self.error(Misuse::BeyondEnd { bytes, room }));

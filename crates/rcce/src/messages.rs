@@ -3,7 +3,7 @@
 use corecast_core::Rank;
 use corecast_machine::Await;
 
-use crate::core::{CopyLoop, Core, Envelope, Wait};
+use crate::core::{CopyLoop, Core, Envelope, Flag, Wait};
 use crate::error::{Misuse, RcceError};
 use crate::memory::Buffer;
 use crate::message::{Incoming, Outgoing, Part};
@@ -348,6 +348,12 @@ impl<C: Core> Rcce<C> {
     /// Looks once at what every queue waits for.
     async fn push_once(&mut self) -> Result<(), RcceError> {
         self.core.check()?;
+        if self.queues.is_idle() {
+            // Looking takes time even if nothing is there, so that a loop of looks has an end.
+            self.core
+                .flag(self.core.id(), Flag::sent(self.core.id()))
+                .await;
+        }
         for wait in self.queues.waits() {
             let value = self.core.flag(self.core.id(), wait.flag).await;
             if wait.until.holds(value) {

@@ -49,6 +49,8 @@ pub struct Rcce<C: Core> {
     /// The call under way.
     call: CallSite,
     calls: usize,
+    /// Bytes of a buffer, of messages and programs together.
+    pub(crate) payload_bytes: usize,
 }
 
 /// What a request needs until the program has waited for it.
@@ -62,6 +64,7 @@ impl<C: Core> Rcce<C> {
     /// The library on `core`, with nothing allocated.
     pub fn new(core: C) -> Self {
         Self {
+            payload_bytes: core.payload_bytes(),
             core,
             arena: Arena::default(),
             queues: Queues::default(),
@@ -82,7 +85,8 @@ impl<C: Core> Rcce<C> {
         self.core.cores()
     }
 
-    /// Time since the start of the run (`RCCE_wtime`).
+    /// Time since the start of the run (`RCCE_wtime`). To ask takes no time on simulated cores, so
+    /// a loop that waits for a time never ends there; use [`Rcce::compute`].
     pub fn wtime(&self) -> Time {
         self.core.now()
     }
