@@ -4,13 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Which of our crates a crate may depend on.
-const ARROWS: [(&str, &[&str]); 9] = [
+const ARROWS: [(&str, &[&str]); 10] = [
     ("core", &[]),
     ("chip", &["core"]),
     ("sim", &["core"]),
     ("machine", &["core", "sim"]),
-    ("machine-sim", &["core", "chip", "sim", "machine"]),
-    ("machine-host", &["core", "machine"]),
+    ("rcce", &["core", "machine"]),
+    ("machine-sim", &["core", "chip", "sim", "machine", "rcce"]),
+    ("machine-host", &["core", "machine", "rcce"]),
     ("render", &["core", "machine"]),
     ("tune", &["core"]),
     (
@@ -20,7 +21,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
 ];
 
 /// Crates in which the same program must give the same events.
-const DETERMINISTIC: [&str; 5] = ["core", "chip", "sim", "machine", "machine-sim"];
+const DETERMINISTIC: [&str; 6] = ["core", "chip", "sim", "machine", "rcce", "machine-sim"];
 
 /// Banned words, where they are banned, and what to write instead.
 const BANNED: [(&str, &[&str], &str); 7] = [

@@ -240,6 +240,7 @@ mod tests {
                 ongoing: Vec::new(),
                 skews: skews.collect::<Result<_, _>>().expect("valid"),
                 background: None,
+                is_cold: false,
             };
             let options = surroundings.options(3, 0, Limits::default());
             options.late.into_iter().map(Time::ps).collect::<Vec<_>>()

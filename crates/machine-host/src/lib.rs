@@ -14,8 +14,12 @@
 //! assert!(report.delivered());
 //! ```
 
+mod core;
 mod endpoint;
+mod mpb;
 mod post;
+mod rcce;
+mod shared;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -28,6 +32,7 @@ use corecast_machine::{
 };
 
 use endpoint::HostEndpoint;
+pub use mpb::{PAYLOAD_BYTES, PRIVATE_BYTES};
 use post::Post;
 
 /// Most ranks: each is a thread.
@@ -65,69 +70,93 @@ impl Programs for HostMachine {
         program: &P,
         options: &RunOptions,
     ) -> Result<ProgramRun<P::Output>, RunError> {
-        options.check(ranks)?;
-        if ranks > RANKS_MAX {
-            return Err(RunError::TooManyRanks {
-                machine: "host".into(),
-                max: RANKS_MAX,
-                ranks,
-            });
-        }
-        let unsupported = if options.ongoing.is_empty() {
-            options.background.map(|_| "background traffic")
-        } else {
-            Some("ongoing transfers")
-        };
-        if let Some(what) = unsupported {
-            return Err(RunError::Unsupported {
-                machine: "host",
-                what,
-            });
-        }
+        check(ranks, options)?;
         let post = Post::new(ranks, options.limits.time);
-        let results: Mutex<Vec<Option<Finished<P::Output>>>> = Mutex::default();
-        lock(&results).resize_with(ranks as usize, || None);
-        thread::scope(|scope| {
-            for rank in (0..ranks).map(Rank) {
-                let late = options
-                    .late
-                    .get(rank.index())
-                    .copied()
-                    .unwrap_or(Time::ZERO);
-                let (post, results) = (&post, &results);
-                scope.spawn(move || match run_rank(post, rank, late, program) {
-                    Ok(finished) => {
-                        lock(results)[rank.index()] = Some(finished);
-                        post.finish(rank);
-                    }
-                    Err(error) => post.fail(error),
-                });
+        let results = on_threads(ranks, |rank, keep| {
+            match run_rank(&post, rank, late(options, rank), program) {
+                Ok(finished) => {
+                    keep(finished);
+                    post.finish();
+                }
+                Err(error) => post.fail(error),
             }
         });
         post.outcome()?;
-        let finished = results
-            .into_inner()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        let mut run = ProgramRun {
-            outputs: Vec::new(),
-            finish: Vec::new(),
-            activity: Vec::new(),
-            messages: Vec::new(),
-            links: Vec::new(),
-            holds: Vec::new(),
-            events: 0,
-            trace_hash: 0,
-        };
-        for rank in finished.into_iter().flatten() {
-            run.outputs.push(rank.output);
-            run.finish.push(rank.finish);
-            run.activity.push(rank.activity);
-            run.messages.extend(rank.messages);
-        }
-        run.messages
-            .sort_by_key(|message| (message.end, message.from, message.to));
-        Ok(run)
+        Ok(collect(results))
     }
+}
+
+/// Refuses what threads cannot do.
+fn check(ranks: u32, options: &RunOptions) -> Result<(), RunError> {
+    options.check(ranks)?;
+    if ranks > RANKS_MAX {
+        return Err(RunError::TooManyRanks {
+            machine: "host".into(),
+            max: RANKS_MAX,
+            ranks,
+        });
+    }
+    let unsupported = if options.ongoing.is_empty() {
+        options.background.map(|_| "background traffic")
+    } else {
+        Some("ongoing transfers")
+    };
+    unsupported.map_or(Ok(()), |what| {
+        let machine = "host";
+        Err(RunError::Unsupported { machine, what })
+    })
+}
+
+/// How late a rank arrives.
+fn late(options: &RunOptions, rank: Rank) -> Time {
+    let late = options.late.get(rank.index()).copied();
+    late.unwrap_or(Time::ZERO)
+}
+
+/// Runs `body` for every rank on a thread of its own; what it hands to its second argument is the
+/// rank's result.
+fn on_threads<T: Send>(
+    ranks: u32,
+    body: impl Fn(Rank, &dyn Fn(Finished<T>)) + Sync,
+) -> Vec<Option<Finished<T>>> {
+    let results: Mutex<Vec<Option<Finished<T>>>> = Mutex::default();
+    lock(&results).resize_with(ranks as usize, || None);
+    thread::scope(|scope| {
+        for rank in (0..ranks).map(Rank) {
+            let (results, body) = (&results, &body);
+            scope.spawn(move || {
+                body(rank, &|finished| {
+                    lock(results)[rank.index()] = Some(finished);
+                });
+            });
+        }
+    });
+    results
+        .into_inner()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// What all ranks gave.
+fn collect<T>(results: Vec<Option<Finished<T>>>) -> ProgramRun<T> {
+    let mut run = ProgramRun {
+        outputs: Vec::new(),
+        finish: Vec::new(),
+        activity: Vec::new(),
+        messages: Vec::new(),
+        links: Vec::new(),
+        holds: Vec::new(),
+        events: 0,
+        trace_hash: 0,
+    };
+    for rank in results.into_iter().flatten() {
+        run.outputs.push(rank.output);
+        run.finish.push(rank.finish);
+        run.activity.push(rank.activity);
+        run.messages.extend(rank.messages);
+    }
+    run.messages
+        .sort_by_key(|message| (message.end, message.from, message.to));
+    run
 }
 
 /// A lock that outlives a panicking holder: the panic itself is reported as the rank's failure.
@@ -145,17 +174,7 @@ fn run_rank<P: Program>(
 ) -> Result<Finished<P::Output>, RunError> {
     let mut endpoint = HostEndpoint::new(post, rank);
     endpoint.compute_for(late);
-    let outcome = catch_unwind(AssertUnwindSafe(|| {
-        run_blocking(program.run(&mut endpoint))
-    }));
-    let output = outcome.unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str);
-        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-        Err(RunError::RankFailed {
-            rank,
-            reason: text.unwrap_or("panic").to_owned(),
-        })
-    })?;
+    let output = caught(rank, || run_blocking(program.run(&mut endpoint)))??;
     let finish = endpoint.now();
     let (activity, messages) = endpoint.into_books();
     Ok(Finished {
@@ -163,5 +182,15 @@ fn run_rank<P: Program>(
         finish,
         activity,
         messages,
+    })
+}
+
+/// What `body` returns, a panic being the failure of its rank.
+fn caught<T>(rank: Rank, body: impl FnOnce() -> T) -> Result<T, RunError> {
+    catch_unwind(AssertUnwindSafe(body)).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+        let reason = text.unwrap_or("panic").to_owned();
+        RunError::RankFailed { rank, reason }
     })
 }

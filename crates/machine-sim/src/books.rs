@@ -55,7 +55,13 @@ impl Books {
             awaits,
             step,
             since,
+            call: None,
         }));
+    }
+
+    /// As [`Books::block`], perhaps in a library call.
+    pub(crate) fn block_as(&self, blocked: Blocked) {
+        self.blocked[blocked.rank.index()].set(Some(blocked));
     }
 
     pub(crate) fn unblock(&self, rank: Rank) {

@@ -34,8 +34,8 @@ use std::rc::Rc;
 use corecast_chip::{Chip, Mesh, Protocol, System, Udn};
 use corecast_core::{Queue, Rank, Request};
 use corecast_machine::{
-    Endpoint, Job, Machine, Program, ProgramRun, Programs, Report, RunError, RunOptions, Time,
-    cycle_first, interpreter,
+    Endpoint, Job, Limits, Machine, Program, ProgramRun, Programs, Report, RunError, RunOptions,
+    Time, cycle_first, interpreter,
 };
 use corecast_sim::network::mesh::{Ejection, MeshSpec, RouterSpec};
 use corecast_sim::{Executor, Outcome};
@@ -265,23 +265,7 @@ where
     if let Some(error) = failure.take() {
         return Err(error);
     }
-    let limits = options.limits;
-    let blocked = cycle_first(books.blocked());
-    match outcome {
-        Outcome::Complete => {}
-        Outcome::Stuck => {
-            let at = kernel.now();
-            return Err(RunError::Deadlock { at, blocked });
-        }
-        Outcome::TimeLimit => {
-            let limit = limits.time;
-            return Err(RunError::TimeLimit { limit, blocked });
-        }
-        Outcome::EventLimit => {
-            let limit = limits.events;
-            return Err(RunError::EventLimit { limit, blocked });
-        }
-    }
+    check_outcome(outcome, kernel.now(), options.limits, books)?;
     let (outputs, finish) = results.take().into_iter().flatten().unzip();
     Ok(ProgramRun {
         outputs,
@@ -293,4 +277,26 @@ where
         events: kernel.events(),
         trace_hash: kernel.trace_hash(),
     })
+}
+
+/// Whether a run that ended at `at` in this way is complete.
+fn check_outcome(
+    outcome: Outcome,
+    at: Time,
+    limits: Limits,
+    books: &Books,
+) -> Result<(), RunError> {
+    let blocked = cycle_first(books.blocked());
+    match outcome {
+        Outcome::Complete => Ok(()),
+        Outcome::Stuck => Err(RunError::Deadlock { at, blocked }),
+        Outcome::TimeLimit => {
+            let limit = limits.time;
+            Err(RunError::TimeLimit { limit, blocked })
+        }
+        Outcome::EventLimit => {
+            let limit = limits.events;
+            Err(RunError::EventLimit { limit, blocked })
+        }
+    }
 }

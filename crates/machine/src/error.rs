@@ -26,10 +26,12 @@ pub struct Blocked {
     pub peer: Rank,
     /// For what.
     pub awaits: Await,
-    /// Index of the step in its program.
+    /// Index of the step, or of the call, in its program.
     pub step: usize,
     /// Since when.
     pub since: Time,
+    /// Name of the library call that waits; none in schedules.
+    pub call: Option<&'static str>,
 }
 
 impl fmt::Display for Blocked {
@@ -41,6 +43,15 @@ impl fmt::Display for Blocked {
             since,
             ..
         } = self;
+        if let Some(call) = self.call {
+            write!(f, "rank {rank} waits in {call} for ")?;
+            // A flag that anybody may set has no peer.
+            match peer == rank {
+                true => write!(f, "a flag")?,
+                false => write!(f, "rank {peer}")?,
+            }
+            return write!(f, " (call {step}, since {since})");
+        }
         match self.awaits {
             Await::Send => write!(f, "rank {rank} waits for rank {peer} to receive")?,
             Await::Recv => write!(f, "rank {rank} waits for a message from rank {peer}")?,

@@ -96,6 +96,7 @@ impl Endpoint for OracleEndpoint {
                 awaits: Await::Recv,
                 step: self.step,
                 since: self.now(),
+                call: None,
             });
             arrived.wait().await;
             self.post.blocked.borrow_mut()[me] = None;

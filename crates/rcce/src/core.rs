@@ -1,7 +1,7 @@
 //! What the libraries need of a core.
 
 use corecast_core::Rank;
-use corecast_machine::{Await, RunError};
+use corecast_machine::{Await, RunError, Time};
 
 /// A flag in a core's buffer: a byte.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -26,6 +26,9 @@ impl Flag {
         Self(2 * cores + index)
     }
 }
+
+/// Bytes of a cache line, and of the unit in which buffers are allocated (`RCCE_LINE_SIZE`).
+pub const LINE_BYTES: usize = 32;
 
 /// Flags of a core beside those of its pairs: the barrier's, and those that programs allocate.
 pub const OTHER_FLAGS: u32 = 256;
@@ -92,6 +95,20 @@ pub struct Wait {
     pub awaits: Await,
 }
 
+/// What is known of a message beside its bytes.
+///
+/// The libraries send no such thing; it takes no time and serves to write messages down, and to
+/// tell a program that the two ends of a message do not agree.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Envelope {
+    /// Bytes of the message.
+    pub bytes: usize,
+    /// Bytes of the sender's chunks.
+    pub chunk_bytes: usize,
+    /// When the sender asked to send it.
+    pub posted: Time,
+}
+
 /// A core with a message passing buffer. Calls take effect in program order.
 #[allow(
     async_fn_in_trait,
@@ -104,8 +121,35 @@ pub trait Core {
     /// Number of cores.
     fn cores(&self) -> u32;
 
+    /// Time since the start of the run.
+    fn now(&self) -> Time;
+
     /// Bytes of a buffer that messages may use.
     fn payload_bytes(&self) -> usize;
+
+    /// Takes `bytes` bytes off the end of what messages may use of this core's buffer.
+    fn reserve(&mut self, bytes: usize);
+
+    /// Bytes of private memory.
+    fn private_bytes(&self) -> u64;
+
+    /// Names the library call that follows, number `index` of the program, for diagnostics.
+    fn at_call(&mut self, name: &'static str, index: usize);
+
+    /// Tells whether the run goes on, to programs that look at flags without waiting for them.
+    ///
+    /// # Errors
+    /// Whatever ended the run meanwhile.
+    fn check(&self) -> Result<(), RunError>;
+
+    /// Notes that the first chunk of a message to `to` will be put next.
+    fn announce(&mut self, to: Rank, envelope: Envelope);
+
+    /// The oldest message that `from` has announced and that is not delivered.
+    fn announced(&self, from: Rank) -> Option<Envelope>;
+
+    /// Writes down that the oldest message announced by `from` is complete.
+    fn delivered(&mut self, from: Rank);
 
     /// Copies private bytes, which lie at `address`, into a buffer.
     async fn put(&mut self, to: Place, bytes: &[u8], address: u64);
@@ -128,6 +172,24 @@ pub trait Core {
     /// # Errors
     /// Whatever ended the run meanwhile.
     async fn poll(&mut self, waits: &[Wait]) -> Result<usize, RunError>;
+
+    /// Reads flags in the buffers of others again and again, until in one pass all are as wanted
+    /// (`None`), or until one of the own ones of `meanwhile` is (its index).
+    ///
+    /// # Errors
+    /// Whatever ended the run meanwhile.
+    async fn watch(
+        &mut self,
+        all: &[(Rank, Wait)],
+        meanwhile: &[Wait],
+    ) -> Result<Option<usize>, RunError>;
+
+    /// Spends the time that combining `bytes` bytes with as many others takes. No effect on real
+    /// machines, where combining itself takes time.
+    async fn combine(&mut self, bytes: u64);
+
+    /// Spends `time` computing. No effect on real machines.
+    async fn compute(&mut self, time: Time);
 
     /// Spends the time of a call's software.
     async fn spend(&mut self, call: Call);

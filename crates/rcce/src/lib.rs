@@ -1,5 +1,5 @@
-//! RCCE and iRCCE, the message libraries of the Intel SCC, over any cores that have a message passing
-//! buffer each.
+//! RCCE and iRCCE, the message libraries of the Intel SCC, over any cores that have a message
+//! passing buffer each.
 //!
 //! The libraries are written once, over [`Core`]: what a core can do with buffers and flags. The
 //! simulated SCC implements it with timing, threads of the host implement it with shared memory.
@@ -13,12 +13,30 @@
 //!         poll <------------------------------------------------------------- | ready = 0
 //! ```
 //!
+//! A program ([`RcceProgram`]) calls the libraries by their handle [`Rcce`], and runs on every
+//! machine that has such cores. What a program can do wrong ends in an [`RcceError`], never in a
+//! panic; two ends that wait for each other are a deadlock that names both calls.
+//!
 //! Source: RCCE 2.0 (`RCCE_send.c`, `RCCE_recv.c`) and iRCCE (`iRCCE_isend.c`, `iRCCE_irecv.c`).
 
+mod comm;
 mod core;
+mod error;
+mod gory;
+mod memory;
 mod message;
+mod messages;
+mod program;
 mod queues;
 
-pub use crate::core::{Call, CopyLoop, Core, Flag, OTHER_FLAGS, Place, Until, Wait};
+pub use crate::core::{
+    Call, CopyLoop, Core, Envelope, Flag, LINE_BYTES, OTHER_FLAGS, Place, Until, Wait,
+};
+pub use comm::Comm;
+pub use error::{CallSite, Misuse, RcceError};
+pub use gory::{FlagId, MpbBuffer};
+pub use memory::Buffer;
 pub use message::{Incoming, Outgoing, Part};
+pub use messages::{Request, WaitList};
+pub use program::{Rcce, RcceProgram};
 pub use queues::{Queues, RequestId, recv, send};

@@ -5,13 +5,14 @@ use std::ops::Range;
 use corecast_core::Rank;
 use corecast_machine::Payload;
 
-use crate::core::{CopyLoop, Core, Place};
+use crate::core::{CopyLoop, Core, Envelope, Place};
 
 /// A message on its way out: parts of private memory that follow each other in it.
 #[derive(Clone, Debug)]
 pub struct Outgoing {
     parts: Vec<Part>,
     at: Cursor,
+    envelope: Option<Envelope>,
 }
 
 /// Bytes of a payload that lie together in private memory.
@@ -33,7 +34,7 @@ pub struct Incoming {
 }
 
 /// How far a message is.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 struct Cursor {
     part: usize,
     byte: usize,
@@ -59,8 +60,25 @@ impl Outgoing {
     /// A message of these parts.
     #[must_use]
     pub fn new(parts: Vec<Part>) -> Self {
-        let at = Cursor::default();
-        Self { parts, at }
+        Self {
+            parts,
+            at: Cursor::default(),
+            envelope: None,
+        }
+    }
+
+    /// The same message, announced to its receiver when it starts.
+    #[must_use]
+    pub fn with_envelope(self, envelope: Envelope) -> Self {
+        let envelope = Some(envelope);
+        Self { envelope, ..self }
+    }
+
+    /// Announces the message to `to`, once.
+    pub(crate) fn announce<C: Core>(&mut self, core: &mut C, to: Rank) {
+        if let Some(envelope) = self.envelope.take() {
+            core.announce(to, envelope);
+        }
     }
 
     /// Bytes that are not put yet.
@@ -102,6 +120,16 @@ impl Incoming {
                 .collect(),
             at: Cursor::default(),
         }
+    }
+
+    /// Bytes of the whole message.
+    pub(crate) fn len(&self) -> usize {
+        self.parts.iter().map(|(_, data)| data.len()).sum()
+    }
+
+    /// Whether a part of it has come.
+    pub(crate) fn is_started(&self) -> bool {
+        self.at != Cursor::default()
     }
 
     /// Bytes that have not come yet.

@@ -15,6 +15,7 @@ use crate::message::{Incoming, Outgoing};
 pub async fn send<C: Core>(core: &mut C, to: Rank, message: &mut Outgoing) -> Result<(), RunError> {
     loop {
         core.spend(Call::Blocking).await;
+        message.announce(core, to);
         message.put(core, 0, core.payload_bytes()).await;
         let me = core.id();
         core.set_flag(to, Flag::sent(me), 1).await;
@@ -36,13 +37,19 @@ pub async fn recv<C: Core>(
     message: &mut Incoming,
 ) -> Result<(), RunError> {
     loop {
-        core.spend(Call::Blocking).await;
-        core.poll(&[put(from)]).await?;
-        take_chunk(core, from, message, usize::MAX, CopyLoop::Plain).await;
+        await_chunk(core, from).await?;
+        take_chunk(core, from, message, CopyLoop::Plain).await;
         if message.left() == 0 {
             return Ok(());
         }
     }
+}
+
+/// Waits, in a blocking receive, until `from` has put a chunk.
+pub(crate) async fn await_chunk<C: Core>(core: &mut C, from: Rank) -> Result<(), RunError> {
+    core.spend(Call::Blocking).await;
+    core.poll(&[put(from)]).await?;
+    Ok(())
 }
 
 /// The receiver has taken a chunk.
@@ -66,16 +73,15 @@ fn put(by: Rank) -> Wait {
 }
 
 /// Takes the chunk that `from` has put.
-async fn take_chunk<C: Core>(
+pub(crate) async fn take_chunk<C: Core>(
     core: &mut C,
     from: Rank,
     message: &mut Incoming,
-    most: usize,
     copy: CopyLoop,
 ) {
     let me = core.id();
     core.set_flag(me, Flag::sent(from), 0).await;
-    let most = most.min(core.payload_bytes());
+    let most = core.payload_bytes();
     message.get(core, from, 0, most, copy).await;
     core.set_flag(from, Flag::ready(me), 1).await;
 }
@@ -138,6 +144,7 @@ impl Queues {
             return;
         };
         core.spend(Call::NonBlocking).await;
+        message.announce(core, *to);
         message.put(core, 0, core.payload_bytes()).await;
         core.set_flag(*to, Flag::sent(core.id()), 1).await;
     }
@@ -159,31 +166,83 @@ impl Queues {
 
     /// Waits for the next flag of any queue's first request, and does what it allows.
     async fn progress<C: Core>(&mut self, core: &mut C) -> Result<(), RunError> {
+        let waits = self.waits();
+        let wait = waits[core.poll(&waits).await?];
+        self.advance(core, wait).await;
+        Ok(())
+    }
+
+    /// Whether no request is in any queue.
+    #[must_use]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.sends.is_empty() && self.recvs.is_empty()
+    }
+
+    /// The flags that the first requests of all queues wait for: of the send, then of the receives
+    /// in order of the sender.
+    pub(crate) fn waits(&self) -> Vec<Wait> {
         let sending = self.sends.front().map(|&(_, to, _)| taken(to));
         let receiving = self.recvs.keys().map(|&from| put(from));
-        let waits: Vec<Wait> = sending.into_iter().chain(receiving).collect();
-        let wait = waits[core.poll(&waits).await?];
-        let me = core.id();
+        sending.into_iter().chain(receiving).collect()
+    }
+
+    /// Size in bytes of the next message from `from`, if no chunk of it has been taken.
+    pub(crate) fn expected(&self, from: Rank) -> Option<usize> {
+        let (_, message) = self.recvs.get(&from)?.front()?;
+        (!message.is_started()).then(|| message.len())
+    }
+
+    /// Does what the flag of one of [`Queues::waits`] allows; returns whether a message has become
+    /// complete by it at its receiver.
+    pub(crate) async fn advance<C: Core>(&mut self, core: &mut C, wait: Wait) -> bool {
         if wait.awaits == Await::Send {
+            let me = core.id();
             core.set_flag(me, wait.flag, 0).await;
             if self.sends.front().is_some_and(|(_, _, m)| m.left() == 0) {
                 self.sends.pop_front();
             }
             self.put_next(core).await;
-            return Ok(());
+            return false;
         }
         let from = wait.peer;
         core.spend(Call::NonBlocking).await;
         let queue = self.recvs.get_mut(&from).expect("the queue was polled");
         let (_, message) = queue.front_mut().expect("empty queues are removed");
-        take_chunk(core, from, message, usize::MAX, CopyLoop::ReadFirst).await;
-        if message.left() == 0 {
+        take_chunk(core, from, message, CopyLoop::ReadFirst).await;
+        let is_complete = message.left() == 0;
+        if is_complete {
             let (request, message) = queue.pop_front().expect("its first was there");
             self.received.insert(request, message);
-            if queue.is_empty() {
-                self.recvs.remove(&from);
-            }
+            self.remove_if_empty(from);
         }
-        Ok(())
+        is_complete
+    }
+
+    fn remove_if_empty(&mut self, from: Rank) {
+        if self.recvs.get(&from).is_some_and(VecDeque::is_empty) {
+            self.recvs.remove(&from);
+        }
+    }
+
+    /// Takes a request out of its queue if it has not started (`iRCCE_isend_cancel`,
+    /// `iRCCE_irecv_cancel`); returns whether it did.
+    pub(crate) fn cancel(&mut self, request: RequestId) -> bool {
+        // The first send is in the buffer already.
+        let send = self.sends.iter().position(|(id, ..)| *id == request);
+        if let Some(index) = send.filter(|&index| index > 0) {
+            self.sends.remove(index);
+            return true;
+        }
+        let found = self.recvs.iter_mut().find_map(|(&from, queue)| {
+            let index = queue.iter().position(|(id, _)| *id == request)?;
+            (!queue[index].1.is_started()).then(|| {
+                queue.remove(index);
+                from
+            })
+        });
+        if let Some(from) = found {
+            self.remove_if_empty(from);
+        }
+        found.is_some()
     }
 }

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use corecast_core::Rank;
-use corecast_machine::{Cause, RunError, Time};
-use corecast_rcce::{Call, CopyLoop, Core, Flag, Place, Wait};
+use corecast_machine::{Blocked, Cause, MessageRecord, RunError, Time};
+use corecast_rcce::{Call, CopyLoop, Core, Envelope, Flag, Place, Wait};
 use corecast_sim::memory::{Caches, Touched};
 
 use super::tile::Tiles;
@@ -14,8 +14,12 @@ pub(crate) struct SimCore {
     pub tiles: Rc<Tiles>,
     rank: Rank,
     pub caches: Caches,
-    /// Index of the program's step, for diagnostics.
+    /// Index of the program's step or call, for diagnostics.
     pub step: usize,
+    /// Name of the call.
+    call: Option<&'static str>,
+    /// Bytes at the end of the own buffer that messages may not use.
+    reserved: usize,
 }
 
 impl SimCore {
@@ -25,6 +29,8 @@ impl SimCore {
             tiles,
             rank,
             step: 0,
+            call: None,
+            reserved: 0,
         }
     }
 
@@ -61,6 +67,20 @@ impl SimCore {
         l2 + memory * (words * touched.memory)
     }
 
+    /// Waits until a flag may have changed; `wait` is told if there is none that will.
+    async fn listen(&self, wait: &Wait) {
+        self.tiles.books.block_as(Blocked {
+            rank: self.rank,
+            peer: wait.peer,
+            awaits: wait.awaits,
+            step: self.step,
+            since: self.now(),
+            call: self.call,
+        });
+        self.tiles.bells.wait(self.rank.index()).await;
+        self.tiles.books.unblock(self.rank);
+    }
+
     /// Both ends of a copy: the buffer of `at`, `hops` away, and private memory.
     async fn copy(&self, at: Rank, is_read: bool, lines: u64, private: (Time, u64)) {
         let tiles = &self.tiles;
@@ -88,8 +108,56 @@ impl Core for SimCore {
         self.tiles.ranks
     }
 
+    fn now(&self) -> Time {
+        self.tiles.kernel.now()
+    }
+
     fn payload_bytes(&self) -> usize {
-        self.tiles.payload_bytes
+        self.tiles.payload_bytes - self.reserved
+    }
+
+    fn reserve(&mut self, bytes: usize) {
+        self.reserved += bytes;
+    }
+
+    fn private_bytes(&self) -> u64 {
+        self.tiles.memory.private_bytes
+    }
+
+    fn at_call(&mut self, name: &'static str, index: usize) {
+        (self.call, self.step) = (Some(name), index);
+    }
+
+    /// A run that has ended resumes no core.
+    fn check(&self) -> Result<(), RunError> {
+        Ok(())
+    }
+
+    fn announce(&mut self, to: Rank, envelope: Envelope) {
+        let mut announced = self.tiles.announced.borrow_mut();
+        let queue = announced.entry((self.rank, to)).or_default();
+        queue.push_back((envelope, self.now()));
+    }
+
+    fn announced(&self, from: Rank) -> Option<Envelope> {
+        let announced = self.tiles.announced.borrow();
+        let (envelope, _) = announced.get(&(from, self.rank))?.front()?;
+        Some(*envelope)
+    }
+
+    fn delivered(&mut self, from: Rank) {
+        let mut announced = self.tiles.announced.borrow_mut();
+        let queue = announced.get_mut(&(from, self.rank));
+        if let Some((envelope, start)) = queue.and_then(|queue| queue.pop_front()) {
+            self.tiles.books.record(MessageRecord {
+                from,
+                to: self.rank,
+                bytes: envelope.bytes as u64,
+                posted: envelope.posted,
+                start,
+                end: self.now(),
+            });
+        }
     }
 
     async fn put(&mut self, to: Place, bytes: &[u8], address: u64) {
@@ -194,13 +262,77 @@ impl Core for SimCore {
             let Some(first) = waits.first() else {
                 unreachable!("something is polled");
             };
-            let now = self.now();
-            tiles
-                .books
-                .block(self.rank, first.peer, first.awaits, self.step, now);
-            tiles.bells.wait(self.rank.index()).await;
-            tiles.books.unblock(self.rank);
+            self.listen(first).await;
         }
+    }
+
+    /// A pass reads first the flags of others, each at the end of its turn, then the own ones.
+    async fn watch(
+        &mut self,
+        all: &[(Rank, Wait)],
+        meanwhile: &[Wait],
+    ) -> Result<Option<usize>, RunError> {
+        let tiles = Rc::clone(&self.tiles);
+        let begin = self.now();
+        let mut pass = Time::ZERO;
+        let mut turn = |at| {
+            pass += tiles.line_time(self.rank, at, true);
+            begin + pass
+        };
+        let others = all.iter().map(|&(at, wait)| (at, wait, turn(at)));
+        let others: Vec<(Rank, Wait, Time)> = others.collect();
+        let own: Vec<Time> = meanwhile.iter().map(|_| turn(self.rank)).collect();
+        // The number of whole passes before the one that finds a value of `since`, if its first
+        // reading is at `first`.
+        let passes =
+            |first: Time, since: Time| since.saturating_sub(first).ps().div_ceil(pass.ps().max(1));
+        let owners = || all.iter().map(|&(at, _)| at);
+        loop {
+            let fulfilled = meanwhile.iter().zip(&own).enumerate();
+            let fulfilled = fulfilled.filter_map(|(index, (wait, &first))| {
+                let (value, since) = tiles.flag(self.rank, wait.flag);
+                let time = first + pass * passes(first, since);
+                wait.until.holds(value).then_some((time, Some(index)))
+            });
+            let mut missing = None;
+            let mut last = (0, Time::ZERO, self.rank);
+            for (at, wait, first) in &others {
+                let (value, since) = tiles.flag(*at, wait.flag);
+                if !wait.until.holds(value) {
+                    missing = missing.or(Some(wait));
+                }
+                last = last.max((passes(*first, since), since, *at));
+            }
+            let end_of_all = others.last().map_or(begin, |&(.., first)| first) + pass * last.0;
+            let complete = missing.is_none().then_some((end_of_all, None));
+            if let Some((time, index)) = fulfilled.chain(complete).min() {
+                let (_, since, peer) = last;
+                if index.is_none() {
+                    tiles
+                        .books
+                        .fill(self.rank, since.min(time), Cause::WaitPeer(peer));
+                }
+                self.spend_until(time.max(self.now()), Cause::Handshake)
+                    .await;
+                return Ok(index);
+            }
+            let missing = missing.expect("otherwise all are as wanted");
+            tiles.watch(self.rank, owners(), true);
+            self.listen(missing).await;
+            tiles.watch(self.rank, owners(), false);
+        }
+    }
+
+    async fn combine(&mut self, bytes: u64) {
+        let words = bytes.div_ceil(corecast_chip::WORD_BYTES);
+        let cycles = self.tiles.rcce.combine_cycles_per_word * words;
+        let end = self.now() + self.tiles.cycles(cycles);
+        self.spend_until(end, Cause::Compute).await;
+    }
+
+    async fn compute(&mut self, time: Time) {
+        let end = self.now() + time;
+        self.spend_until(end, Cause::Compute).await;
     }
 
     async fn spend(&mut self, call: Call) {

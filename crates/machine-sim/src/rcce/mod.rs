@@ -12,6 +12,7 @@ mod core;
 mod endpoint;
 mod one_sided;
 mod plan;
+mod program;
 mod shared;
 mod tile;
 

@@ -1,18 +1,21 @@
 //! What the cores of one run share: buffers, flags, links, controllers, and the books.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
 use corecast_chip::{Memory, Mesh, Rcce};
 use corecast_core::{Grid, Rank, Schedule, Side};
 use corecast_machine::{LinkUse, RunOptions, Time};
-use corecast_rcce::{Flag, OTHER_FLAGS};
+use corecast_rcce::{Envelope, Flag, OTHER_FLAGS};
 use corecast_sim::memory::{CachesSpec, Server};
 use corecast_sim::{Bells, Kernel};
 
 use super::plan::Plan;
 use crate::books::Books;
+
+/// Messages of a pair that are on their way, and since when.
+type Announced = VecDeque<(Envelope, Time)>;
 
 /// See the module's documentation.
 pub(crate) struct Tiles {
@@ -38,6 +41,10 @@ pub(crate) struct Tiles {
     pub bells: Bells,
     /// When the sender of a message asked to send it, in order, per pair.
     pub posted: RefCell<BTreeMap<(Rank, Rank), VecDeque<Time>>>,
+    /// Messages of programs that are announced and not delivered, in order, per pair.
+    pub announced: RefCell<BTreeMap<(Rank, Rank), Announced>>,
+    /// Whose flags are read again and again by which other rank.
+    watchers: RefCell<BTreeSet<(Rank, Rank)>>,
     plan: RefCell<Option<Rc<Plan>>>,
     links: Vec<(Server, Cell<u64>)>,
     /// Ports of the buffers.
@@ -72,6 +79,8 @@ impl Tiles {
             buffers: RefCell::new(vec![vec![0; payload_bytes]; ranks as usize]),
             flags: vec![Cell::new((0, Time::ZERO)); flags as usize],
             posted: RefCell::default(),
+            announced: RefCell::default(),
+            watchers: RefCell::default(),
             plan: RefCell::default(),
             mesh: mesh.clone(),
             memory: memory.clone(),
@@ -118,6 +127,21 @@ impl Tiles {
         let now = self.kernel.now();
         self.flag_cell(at, flag).set((value, now));
         self.bells.ring_at(at.index(), now);
+        let watchers = self.watchers.borrow();
+        for &(_, watcher) in watchers.range((at, Rank(0))..=(at, Rank(u32::MAX))) {
+            self.bells.ring_at(watcher.index(), now);
+        }
+    }
+
+    /// From now on `watcher` hears of the flags in these buffers, or does no longer.
+    pub(crate) fn watch(&self, watcher: Rank, owners: impl Iterator<Item = Rank>, is_on: bool) {
+        let mut watchers = self.watchers.borrow_mut();
+        for owner in owners {
+            match is_on {
+                true => watchers.insert((owner, watcher)),
+                false => watchers.remove(&(owner, watcher)),
+            };
+        }
     }
 
     /// Core cycles as time.
