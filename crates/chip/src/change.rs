@@ -96,7 +96,7 @@ fn set(document: &mut DocumentMut, key: &str, value: &str) -> Option<()> {
 }
 
 /// Every key that can be changed.
-pub(crate) fn keys(document: &DocumentMut) -> Vec<String> {
+fn keys(document: &DocumentMut) -> Vec<String> {
     let mut found = Vec::new();
     collect(document.as_item(), "", &mut found);
     found

@@ -7,20 +7,18 @@
 //! period = { value = 800, unit = "MHz", ... }
 //! ```
 //!
-//! Everything else is as in the base; keys that the base does not have are refused. What is then
-//! wrong with the whole is reported for "FILE over BASE".
+//! Everything else is as in the base. What is wrong with the whole is reported for "FILE over BASE",
+//! with the lines of both together.
 
 use toml_edit::{DocumentMut, Item, Table};
 
 use crate::builtin;
-use crate::change::keys;
 use crate::error::ChipError;
 
 /// The text and the name of the file with its base filled in; as they are if it has none.
 ///
 /// # Errors
-/// [`ChipError::UnknownChip`] for a base that is not built in, [`ChipError::NoSuchKey`] for a key
-/// that the base does not have.
+/// [`ChipError::UnknownChip`] for a base that is not built in.
 pub(crate) fn resolve(text: String, file: String) -> Result<(String, String), ChipError> {
     // What is no TOML is for the parser to refuse.
     let Ok(mut variant) = text.parse::<DocumentMut>() else {
@@ -37,27 +35,18 @@ pub(crate) fn resolve(text: String, file: String) -> Result<(String, String), Ch
         });
     };
     let mut whole: DocumentMut = base_text.parse().expect("built-in chips are TOML");
-    if let Err(key) = overlay(whole.as_table_mut(), variant.as_table(), "") {
-        let known = keys(&whole);
-        return Err(ChipError::NoSuchKey { file, key, known });
-    }
+    overlay(whole.as_table_mut(), variant.as_table());
     resolve(whole.to_string(), format!("{file} over {name}"))
 }
 
-/// Replaces what `variant` says; the path of the first key that is not there.
-fn overlay(base: &mut Table, variant: &Table, path: &str) -> Result<(), String> {
+/// Replaces what `variant` says.
+fn overlay(base: &mut Table, variant: &Table) {
     for (key, item) in variant {
-        let path = match path {
-            "" => key.to_owned(),
-            path => format!("{path}.{key}"),
-        };
-        let Some(old) = base.get_mut(key) else {
-            return Err(path);
-        };
-        match (old, item) {
-            (Item::Table(old), Item::Table(new)) => overlay(old, new, &path)?,
-            (old, new) => *old = new.clone(),
+        match (base.get_mut(key), item) {
+            (Some(Item::Table(old)), Item::Table(new)) => overlay(old, new),
+            _ => {
+                base.insert(key, item.clone());
+            }
         }
     }
-    Ok(())
 }

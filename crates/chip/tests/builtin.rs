@@ -62,6 +62,9 @@ fn every_number_has_a_source_and_is_listed() {
             .lines()
             .filter_map(|line| Some(line.split_once(" = { value")?.0))
             .collect();
+        if text.contains("\nbase = ") {
+            continue; // it says only what differs
+        }
         let keys: Vec<_> = seen.iter().map(|path| path.rsplit('.').next()).collect();
         assert_eq!(
             keys,

@@ -181,10 +181,6 @@ impl Programs for SimMachine {
                 machine: "a chip with message passing buffers",
                 what: "background traffic",
             }),
-            System::Mpb { .. } if !options.ongoing.is_empty() => Err(RunError::Unsupported {
-                machine: "a chip with message passing buffers",
-                what: "ongoing transfers",
-            }),
             System::Mpb { mesh, memory, rcce } => {
                 let chip = (self.chip.name.as_str(), mesh, memory, rcce);
                 let tiles = Rc::new(Tiles::new(chip, kernel, ranks, options));

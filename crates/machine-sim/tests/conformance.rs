@@ -7,17 +7,30 @@ fn machine(chip: &str) -> SimMachine {
     SimMachine::new(&corecast_chip::find(chip).expect("a built-in chip"))
 }
 
+/// The SCC with a message library.
+fn scc(library: &str) -> SimMachine {
+    let change = ("endpoint.library".to_owned(), library.to_owned());
+    SimMachine::new(&corecast_chip::find_changed("scc", &[change]).expect("valid"))
+}
+
 #[test]
 fn same_bytes_as_the_oracle_for_every_algorithm() {
     conformance::same_bytes_as_oracle(&machine("park2019-bus"), 17, &[0, 1, 13, 100]);
     conformance::same_bytes_as_oracle(&machine("chung2011-bus"), 9, &[0, 7, 64]);
     conformance::same_bytes_as_oracle(&machine("tilepro64"), 10, &[0, 7, 1000]);
+    for library in ["rcce", "ircce", "one-sided"] {
+        let sizes = [0, 7, 1000, 9000, 20_000];
+        conformance::same_bytes_as_oracle(&scc(library), 10, &sizes);
+    }
 }
 
 #[test]
 fn a_lost_message_is_a_deadlock_that_names_the_ranks() {
     conformance::reports_a_lost_message(&machine("park2019-bus"), Limits::default());
     conformance::reports_a_lost_message(&machine("tilepro64"), Limits::default());
+    for library in ["rcce", "ircce", "one-sided"] {
+        conformance::reports_a_lost_message(&scc(library), Limits::default());
+    }
 }
 
 #[test]
@@ -29,4 +42,6 @@ fn options_that_name_unknown_ranks_are_refused() {
 fn reductions_give_the_bits_of_the_oracle() {
     conformance::same_reductions_as_oracle(&machine("park2019-bus"));
     conformance::same_reductions_as_oracle(&machine("tilepro64"));
+    conformance::same_reductions_as_oracle(&scc("one-sided"));
+    conformance::same_reductions_as_oracle(&scc("ircce"));
 }

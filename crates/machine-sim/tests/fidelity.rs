@@ -69,6 +69,9 @@ fn the_difference_is_bounded_for_every_algorithm() {
             if algorithm.collective() == Collective::Alltoallv {
                 continue; // with equal counts an alltoall
             }
+            if algorithm.name().starts_with("shared-") {
+                continue; // without shared buffers the same messages again
+            }
             for (ranks, sizes) in &cases {
                 for size in ranks
                     .iter()

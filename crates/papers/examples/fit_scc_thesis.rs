@@ -10,10 +10,10 @@ use rayon::prelude::*;
 
 /// Parameters with their first values, in cycles.
 const START: [(&str, u64); 5] = [
-    ("memory.read", 138),
+    ("memory.read", 131),
     ("memory.l2_store", 30),
-    ("memory.store", 195),
-    ("endpoint.rcce", 21),
+    ("memory.store", 196),
+    ("endpoint.rcce", 13),
     ("endpoint.ircce", 700),
 ];
 

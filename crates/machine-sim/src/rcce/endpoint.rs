@@ -277,13 +277,18 @@ impl Endpoint for RcceEndpoint {
         self.core.now()
     }
 
-    /// Nothing is sent before the first step. Unless caches are cold, everything that the rank will
+    /// Waits for transfers from before the run. Unless caches are cold, everything that the rank will
     /// touch has just been read, in order of address.
     async fn launch(&mut self, schedule: &Schedule) -> Result<(), RunError> {
         let tiles = Rc::clone(&self.core.tiles);
         let plan = tiles.plan(schedule);
         self.piece_bytes = schedule.piece_bytes();
         let rank = self.core.id();
+        if let Some(&until) = tiles.busy_until.get(rank.index())
+            && until > self.core.now()
+        {
+            self.core.spend_until(until, Cause::PortBusy(rank)).await;
+        }
         let steps = schedule.steps(rank).iter();
         let lists = steps.flat_map(|step| {
             let (sent, received) = (step.send_half(), step.recv_half());

@@ -29,6 +29,9 @@ pub(crate) struct Tiles {
     /// The name of the chip.
     pub chip: String,
     pub is_cold: bool,
+    /// Until when each core is busy with transfers from before the run: it puts what is left of
+    /// them into its buffer.
+    pub busy_until: Vec<Time>,
     /// Of where pages lie.
     pub seed: u64,
     /// Bytes of a buffer that messages may use.
@@ -62,6 +65,11 @@ impl Tiles {
         let grid = mesh.place(ranks);
         let cores = mesh.grid.ranks_max();
         let payload_bytes = rcce.payload_bytes(cores, memory.line_bytes) as usize;
+        let (_, own_write) = rcce.own_cycles();
+        let busy = |bytes: u64| {
+            let lines = bytes.div_ceil(memory.line_bytes);
+            Time::from_ps(rcce.clock.to_ps(own_write.saturating_mul(lines)))
+        };
         let flags = ranks * (2 * ranks + OTHER_FLAGS);
         Self {
             bells: Bells::new(&kernel, ranks as usize),
@@ -74,6 +82,7 @@ impl Tiles {
             kernel,
             chip: chip.to_owned(),
             is_cold: options.is_cold,
+            busy_until: options.busy_bytes(ranks).into_iter().map(busy).collect(),
             seed: options.seed,
             payload_bytes,
             buffers: RefCell::new(vec![vec![0; payload_bytes]; ranks as usize]),
