@@ -86,6 +86,9 @@ impl Failure {
                 _ => "raise --limit-ns or --limit-events if the run needs longer",
             });
         }
+        if matches!(error, RunError::OutOfMemory { .. }) {
+            return failure.help("use fewer bytes, or more private memory: --set memory.private=...");
+        }
         failure
     }
 }

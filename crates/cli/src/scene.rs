@@ -453,10 +453,11 @@ fn fidelity(scene: &Scene, chip: &Chip) -> Result<Fidelity, Failure> {
     if !scene.place.is_simulated() {
         return refuse("--fidelity: the host's cores are not simulated".to_owned());
     }
-    if chip.grid(1).is_none() {
+    if SimMachine::new(chip).fidelity().is_none() {
         let name = &chip.name;
         return refuse(format!(
-            "--fidelity: {name} has a crossbar, which has only one; meshes have several"
+            "--fidelity: the network of {name} has only one; meshes into which cores write words \
+             have several"
         ));
     }
     Ok(fidelity)

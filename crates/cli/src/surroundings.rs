@@ -150,9 +150,9 @@ fn background(scene: &Scene, chip: &Chip) -> Result<Option<Background>, Failure>
         )
     };
     let System::Mesh { udn, .. } = chip.system() else {
-        let why = format!("{} has no mesh", chip.name);
+        let why = format!("{} has no mesh into which cores write words", chip.name);
         return Err(Failure::input(format!("--background: {why}"))
-            .help("use a chip with a mesh, such as --chip tilepro64; --ongoing keeps buses busy"));
+            .help("use --chip tilepro64, for example; --ongoing keeps cores of other chips busy"));
     };
     if !scene.place.is_simulated() {
         return Err(Failure::input("--background: the host has no mesh")
