@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::args::Scene;
 use crate::failure::Failure;
 use crate::output::{self, Answer};
+use crate::picture::FAR_APART;
 use crate::scene::Stage;
 use crate::{picture, run, style, table};
 
@@ -115,12 +116,17 @@ pub fn answer(
     })
 }
 
-/// One line per algorithm; the title names the one that is closest to the bound overall.
+/// One line per algorithm, in the order of their geometric means; the title names the first.
 fn chart(stage: &Stage<'_>, series: BTreeMap<&'static str, Vec<(f64, f64)>>) -> LineChart {
     let mean = |points: &[(f64, f64)]| {
-        points.iter().map(|point| point.1).sum::<f64>() / points.len() as f64
+        points.iter().map(|point| point.1.ln()).sum::<f64>() / points.len() as f64
     };
-    let best = series.iter().min_by(|a, b| mean(a.1).total_cmp(&mean(b.1)));
+    let ratios = || series.values().flatten().map(|point| point.1);
+    let largest = ratios().fold(0.0, f64::max);
+    let smallest = ratios().fold(f64::INFINITY, f64::min);
+    let mut series: Vec<_> = series.into_iter().collect();
+    series.sort_by(|a, b| mean(&a.1).total_cmp(&mean(&b.1)));
+    let best = series.first();
     let (collective, chip, ranks) = (stage.collective, &stage.chip.name, stage.ranks[0]);
     let what = format!("{collective} over {ranks} ranks on {chip}");
     LineChart {
@@ -131,7 +137,11 @@ fn chart(stage: &Stage<'_>, series: BTreeMap<&'static str, Vec<(f64, f64)>>) -> 
         x_label: "size (bytes)".to_owned(),
         y_label: "makespan / lower bound".to_owned(),
         x_scale: Scale::Log2,
-        y_scale: Scale::Linear,
+        y_scale: if smallest > 0.0 && largest > FAR_APART * smallest {
+            Scale::Log10
+        } else {
+            Scale::Linear
+        },
         marks: Vec::new(),
         series: series
             .into_iter()

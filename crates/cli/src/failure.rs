@@ -87,7 +87,8 @@ impl Failure {
             });
         }
         if matches!(error, RunError::OutOfMemory { .. }) {
-            return failure.help("use fewer bytes, or more private memory: --set memory.private=...");
+            return failure
+                .help("use fewer bytes, or more private memory: --set memory.private=...");
         }
         failure
     }

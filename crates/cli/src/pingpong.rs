@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::args::Pingpong;
 use crate::failure::Failure;
 use crate::output::{Answer, table};
+use crate::picture::FAR_APART;
 use crate::scene::TOTAL_BYTES_MAX;
 use crate::{picture, progress, run, style};
 
@@ -19,8 +20,6 @@ use crate::{picture, progress, run, style};
 const HOST_TIMES: u32 = 100;
 /// On chips; the first may find caches empty.
 const SIM_TIMES: u32 = 2;
-/// From which ratio on times are drawn on powers of ten.
-const FAR_APART: f64 = 20.0;
 /// Targets if none are given.
 const TARGETS: usize = 5;
 

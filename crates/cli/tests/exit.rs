@@ -49,7 +49,9 @@ fn a_failed_claim_leaves_the_document_as_it_is() {
 #[test]
 fn claims_that_hold_exit_with_0() {
     let claims = "correct,deadlock-free,contention-free";
-    let output = run(&format!("verify alltoall --chip park2019-bus --require {claims}"));
+    let output = run(&format!(
+        "verify alltoall --chip park2019-bus --require {claims}"
+    ));
     assert_eq!(code(&output), 0);
     let optimal = run("verify bcast --algorithm binomial --require round-optimal");
     assert_eq!((code(&optimal), optimal.stderr.len()), (0, 0));

@@ -65,7 +65,7 @@ fn every_field_is_documented_and_every_documented_field_exists() {
         (&["tune --json"], &["tune bcast --ranks 2 --bytes 4"]),
         (&["pingpong --json"], &["pingpong --to 1 --bytes 4,64"]),
         (&["verify --json"], &["verify bcast"]),
-        (&["reproduce --json"], &["reproduce"]),
+        (&["reproduce --json"], &["reproduce yagna2013"]),
         (
             &["list --json"],
             &[
@@ -103,7 +103,7 @@ fn has(object: &Value, fields: &str) {
 
 #[test]
 fn run_has_its_fields() {
-    let run = first("run bcast --ranks 4 --bytes 4 --algorithm ap --json");
+    let run = first("run bcast --chip park2019-bus --ranks 4 --bytes 4 --algorithm ap --json");
     has(
         &run,
         "collective algorithm chip machine ranks root bytes makespan_cycles makespan_ns delivered \
