@@ -313,6 +313,35 @@ pub enum ChipError {
     },
 }
 
+impl ChipError {
+    /// Where it is, if it is at a place in a file.
+    pub(crate) fn location_mut(&mut self) -> Option<&mut Location> {
+        match self {
+            Self::NotUtf8 { at, .. }
+            | Self::Syntax { at, .. }
+            | Self::UnknownKey { at, .. }
+            | Self::MissingKey { at, .. }
+            | Self::WrongType { at, .. }
+            | Self::NoProvenance { at, .. }
+            | Self::NoUnit { at, .. }
+            | Self::WrongUnit { at, .. }
+            | Self::UnknownKind { at, .. }
+            | Self::NotFittedTo { at, .. }
+            | Self::StrayFittedTo { at, .. }
+            | Self::OutOfRange { at, .. }
+            | Self::NotWhole { at, .. }
+            | Self::UnknownClock { at, .. }
+            | Self::NoClock { at, .. }
+            | Self::RoutingDeadlock { at, .. }
+            | Self::Mismatch { at, .. }
+            | Self::PartialPicosecond { at, .. }
+            | Self::Empty { at, .. }
+            | Self::BadName { at, .. } => Some(at),
+            _ => None,
+        }
+    }
+}
+
 /// A piece of the file as a message can show it: short, and without control characters.
 fn quoted(text: &str) -> String {
     let mut shown = String::new();

@@ -52,8 +52,9 @@ pub(crate) fn parse(text: &str, file: &str) -> Result<Chip, ChipError> {
         }
     })?;
     if document.get_ref().contains_key("base") {
-        let (text, file) = variant::resolve(text.text.to_owned(), text.file.to_owned())?;
-        return parse(&text, &file);
+        let (whole, over) = variant::resolve(text.text.to_owned(), text.file.to_owned())?;
+        return parse(&whole, &over)
+            .map_err(|error| variant::relocate(error, text.text, text.file));
     }
     let chip = read(&Section::root(text, document.get_ref()))?;
     let fingerprint = fingerprint::of(text.text, document.get_ref(), &chip.numbers);

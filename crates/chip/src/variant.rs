@@ -7,18 +7,19 @@
 //! period = { value = 800, unit = "MHz", ... }
 //! ```
 //!
-//! Everything else is as in the base. What is wrong with the whole is reported for "FILE over BASE",
-//! with the lines of both together.
+//! Everything else is as in the base.
 
+use toml::de::{DeTable, DeValue};
 use toml_edit::{DocumentMut, Item, Table};
 
 use crate::builtin;
-use crate::error::ChipError;
+use crate::error::{ChipError, Location};
+use crate::read::Text;
 
 /// The text and the name of the file with its base filled in; as they are if it has none.
 ///
 /// # Errors
-/// [`ChipError::UnknownChip`] for a base that is not built in.
+/// [`ChipError::UnknownKind`] for a base that is not built in.
 pub(crate) fn resolve(text: String, file: String) -> Result<(String, String), ChipError> {
     // What is no TOML is for the parser to refuse.
     let Ok(mut variant) = text.parse::<DocumentMut>() else {
@@ -29,14 +30,52 @@ pub(crate) fn resolve(text: String, file: String) -> Result<(String, String), Ch
     };
     let name = base.as_str().unwrap_or_default();
     let Some((_, base_text)) = builtin::BUILTIN.iter().find(|(known, _)| *known == name) else {
-        return Err(ChipError::UnknownChip {
-            name: name.to_owned(),
-            known: builtin::builtin_names().collect(),
+        let key = "base".to_owned();
+        let line = line(&text, &key).unwrap_or(1);
+        return Err(ChipError::UnknownKind {
+            at: Box::new(Location { file, line, key }),
+            found: name.to_owned(),
+            accepted: builtin::builtin_names().collect(),
         });
     };
     let mut whole: DocumentMut = base_text.parse().expect("built-in chips are TOML");
     overlay(whole.as_table_mut(), variant.as_table());
     resolve(whole.to_string(), format!("{file} over {name}"))
+}
+
+/// The same error with its place in the variant, if the key or its table is there.
+pub(crate) fn relocate(mut error: ChipError, text: &str, file: &str) -> ChipError {
+    if let Some(at) = error.location_mut() {
+        let mut path = at.key.as_str();
+        let mut found = line(text, path);
+        while found.is_none()
+            && let Some((table, _)) = path.rsplit_once('.')
+        {
+            path = table;
+            found = line(text, path);
+        }
+        if let Some(line) = found {
+            file.clone_into(&mut at.file);
+            at.line = line;
+        }
+    }
+    error
+}
+
+/// The line of a dotted key.
+fn line(text: &str, path: &str) -> Option<u32> {
+    let document = DeTable::parse(text).ok()?;
+    let mut table = document.get_ref();
+    let mut offset = None;
+    for part in path.split('.') {
+        let (key, value) = table.get_key_value(part)?;
+        offset = Some(key.span().start);
+        if let DeValue::Table(inner) = value.get_ref() {
+            table = inner;
+        }
+    }
+    let text = Text { file: "", text };
+    Some(text.at(offset?, "").line)
 }
 
 /// Replaces what `variant` says.

@@ -18,6 +18,9 @@ const RANKS: u32 = 32;
 const LENGTH: Duration = Duration::from_secs(1);
 /// Cores per side of the largest mesh: a million cores.
 const LARGE_SIDE: u32 = 1024;
+/// Ranks and bytes of the broadcast on the SCC.
+const SCC_RANKS: u32 = 48;
+const SCC_BYTES: u64 = 1_900_000;
 
 /// The verb.
 pub fn answer(what: &str) -> Result<Answer, Failure> {
@@ -46,6 +49,7 @@ pub fn answer(what: &str) -> Result<Answer, Failure> {
         runs += 1;
     }
     let seconds = begin.elapsed().as_secs_f64();
+    let scc = scc()?;
     let meshes = meshes()?;
     let peak_before = peak_memory_mib();
     let large = large()?;
@@ -54,6 +58,8 @@ pub fn answer(what: &str) -> Result<Answer, Failure> {
     let text = format!(
         "binomial broadcast of 64 bytes over {RANKS} ranks on park2019-bus, {runs} runs\n\
          {runs_per_s:.0} runs/s, {events_per_s:.0} events/s, {:.1} us per run\n\
+         \nDOPL broadcast of {SCC_BYTES} bytes over {SCC_RANKS} ranks on scc\n\
+         {:.2} s to build, run and verify, {:.0} events/s\n\
          \nuniform traffic at half of saturation, flit by flit\n{}\
          peak memory {}\n\
          \n{} broadcast of 64 bytes over {} ranks on tilepro64 with {LARGE_SIDE} x {LARGE_SIDE} \
@@ -61,6 +67,8 @@ pub fn answer(what: &str) -> Result<Answer, Failure> {
          {:.1} s to build, run and verify, {:.0} events/s, peak memory {}\n\
          \non {model}, {cores} cores usable, one used\n",
         1e6 / runs_per_s,
+        scc.seconds,
+        scc.events as f64 / scc.seconds,
         meshes_table(&meshes),
         mib_words(peak_before),
         large.algorithm,
@@ -75,6 +83,12 @@ pub fn answer(what: &str) -> Result<Answer, Failure> {
         "runs_per_s": runs_per_s,
         "events_per_s": events_per_s,
         "us_per_run": 1e6 / runs_per_s,
+        "scc": {
+            "algorithm": scc.algorithm,
+            "ranks": scc.ranks,
+            "events": scc.events,
+            "seconds": scc.seconds,
+        },
         "meshes": meshes.iter().map(MeshSpeed::object).collect::<Vec<_>>(),
         "million": {
             "algorithm": large.algorithm,
@@ -157,44 +171,62 @@ fn meshes_table(meshes: &[MeshSpeed]) -> String {
     table(&header, 1..4, rows.collect())
 }
 
-/// One run over a very large mesh.
-struct Large {
+/// One long run.
+struct Long {
     algorithm: &'static str,
     ranks: u32,
     events: u64,
     seconds: f64,
 }
 
-/// A broadcast over a million cores: from the request to the certificate.
-fn large() -> Result<Large, Failure> {
-    let side = LARGE_SIDE.to_string();
-    let changes = ["network.width", "network.height"].map(|key| format!("{key}={side}"));
-    let chip = scene::changed_chip("tilepro64", &changes)?;
-    let machine = SimMachine::new(&chip).with_fidelity(Fidelity::Packet);
-    let ranks = chip.cores_max();
-    let name = "mst";
+/// One broadcast, from the request to the certificate.
+fn long(
+    machine: &SimMachine,
+    name: &'static str,
+    ranks: u32,
+    bytes: u64,
+    piece_bytes: Option<u64>,
+) -> Result<Long, Failure> {
     let Some(algorithm) = algorithm::find(Collective::Bcast, name) else {
-        return Err(Failure::input("there is no mst broadcast to measure"));
+        return Err(Failure::input(format!(
+            "there is no {name} broadcast to measure"
+        )));
     };
     let begin = Instant::now();
-    let request = Request::new(Collective::Bcast, ranks, 64);
-    let request = machine.request(request, &RunOptions::default());
+    let request = Request::new(Collective::Bcast, ranks, bytes);
+    let mut request = machine.request(request, &RunOptions::default());
+    request.tuning.piece_bytes = piece_bytes;
     let schedule =
         algorithm::build(algorithm, &request).map_err(|error| Failure::library(&error))?;
     let report = machine.run(&Job::new(&schedule));
     let report = report.map_err(|error| Failure::run(&schedule, &error))?;
-    let certificate = verify(&schedule, &chip.routes(ranks));
+    let certificate = verify(&schedule, &machine.chip().routes(ranks));
     if !report.delivered() || !certificate.is_correct() {
-        return Err(Failure::check(
-            "the broadcast over a million cores is wrong",
-        ));
+        let message = format!("the {name} broadcast over {ranks} ranks is wrong");
+        return Err(Failure::check(message));
     }
-    Ok(Large {
+    Ok(Long {
         algorithm: name,
         ranks,
         events: report.events,
         seconds: begin.elapsed().as_secs_f64(),
     })
+}
+
+/// A broadcast over a million cores.
+fn large() -> Result<Long, Failure> {
+    let side = LARGE_SIDE.to_string();
+    let changes = ["network.width", "network.height"].map(|key| format!("{key}={side}"));
+    let chip = scene::changed_chip("tilepro64", &changes)?;
+    let machine = SimMachine::new(&chip).with_fidelity(Fidelity::Packet);
+    long(&machine, "mst", chip.cores_max(), 64, None)
+}
+
+/// The longest broadcast of the thesis on the Intel SCC.
+fn scc() -> Result<Long, Failure> {
+    let machine = SimMachine::new(&scene::chip("scc")?);
+    let pipe_bytes = Some(2048);
+    long(&machine, "dopl-published", SCC_RANKS, SCC_BYTES, pipe_bytes)
 }
 
 fn mib_words(mib: Option<u64>) -> String {
