@@ -19,15 +19,28 @@ use crate::read::Text;
 /// The text and the name of the file with its base filled in; as they are if it has none.
 ///
 /// # Errors
-/// [`ChipError::UnknownKind`] for a base that is not built in.
+/// [`ChipError::UnknownKind`] for a base that is not built in; [`ChipError::Syntax`] for numbers
+/// beyond 64 bits.
 pub(crate) fn resolve(text: String, file: String) -> Result<(String, String), ChipError> {
     // What is no TOML is for the parser to refuse.
-    let Ok(mut variant) = text.parse::<DocumentMut>() else {
+    let has_base = DeTable::parse(&text).is_ok_and(|table| table.get_ref().contains_key("base"));
+    if !has_base {
         return Ok((text, file));
-    };
-    let Some(base) = variant.remove("base") else {
-        return Ok((text, file));
-    };
+    }
+    let mut variant = text.parse::<DocumentMut>().map_err(|error| {
+        let offset = error.span().map_or(0, |span| span.start);
+        let name = file.as_str();
+        let place = Text {
+            file: name,
+            text: &text,
+        };
+        ChipError::Syntax {
+            at: place.at(offset, ""),
+            column: place.column(offset),
+            message: error.message().trim().replace('\n', "; "),
+        }
+    })?;
+    let base = variant.remove("base").unwrap_or_default();
     let name = base.as_str().unwrap_or_default();
     let Some((_, base_text)) = builtin::BUILTIN.iter().find(|(known, _)| *known == name) else {
         let key = "base".to_owned();
