@@ -11,6 +11,7 @@ use corecast_rcce::{Call, Core, Incoming, Outgoing, Part, Queues, RequestId, rec
 
 use super::core::SimCore;
 use super::one_sided::OneSided;
+use super::pieces::{cut, cut_incoming, passed_on};
 use super::plan::{Plan, StepPlan};
 use super::shared::SharedStep;
 use super::tile::Tiles;
@@ -199,6 +200,9 @@ impl RcceEndpoint {
             None => Vec::new(),
         };
         let core = &mut self.core;
+        if let Some(from) = from.filter(|_| step.arrives.is_empty()) {
+            OneSided::take_nothing(core, from).await?;
+        }
         for index in 0..step.announces.len().max(incoming.len()) {
             if let (Some((to, _)), Some(&(content, number))) = (out, step.announces.get(index)) {
                 let piece = outgoing.next().filter(|_| step.puts);
@@ -235,6 +239,9 @@ impl RcceEndpoint {
         step: &SharedStep,
     ) -> Result<Message, RunError> {
         let plan = Rc::clone(self.plan.as_ref().expect("set at the launch"));
+        if step.arrives.is_empty() {
+            OneSided::take_nothing(&mut self.core, from).await?;
+        }
         let mut pieces = self.shared_pieces(from, step);
         for (index, piece) in pieces.iter_mut().enumerate() {
             let (core, arriving) = (&mut self.core, (from, step.arrives[index]));
@@ -476,64 +483,4 @@ impl Endpoint for RcceEndpoint {
     async fn finish(&mut self) -> Result<(), RunError> {
         self.one_sided.finish(&mut self.core).await
     }
-}
-
-/// Parts in messages of these sizes.
-fn cut(parts: Vec<Part>, sizes: &[usize]) -> Vec<Outgoing> {
-    let mut parts = parts
-        .into_iter()
-        .filter(|part| !part.range.is_empty())
-        .peekable();
-    let piece = |&size: &usize| {
-        let (mut room, mut piece) = (size, Vec::new());
-        while room > 0
-            && let Some(part) = parts.peek_mut()
-        {
-            let end = part.range.end.min(part.range.start + room);
-            let taken = part.range.start..end;
-            room -= taken.len();
-            piece.push(Part {
-                address: part.address,
-                data: Payload::clone(&part.data),
-                range: taken.clone(),
-            });
-            part.address += taken.len() as u64;
-            part.range.start = end;
-            if part.range.is_empty() {
-                parts.next();
-            }
-        }
-        Outgoing::new(piece)
-    };
-    sizes.iter().map(piece).collect()
-}
-
-/// As [`cut`], of what is to come: addresses and sizes.
-fn cut_incoming(parts: &[(u64, usize)], sizes: &[usize]) -> Vec<Incoming> {
-    let mut parts = parts.iter().copied().filter(|&(_, len)| len > 0).peekable();
-    let piece = |&size: &usize| {
-        let (mut room, mut piece) = (size, Vec::new());
-        while room > 0
-            && let Some((address, len)) = parts.peek_mut()
-        {
-            let taken = room.min(*len);
-            piece.push((*address, taken));
-            (*address, *len, room) = (*address + taken as u64, *len - taken, room - taken);
-            if *len == 0 {
-                parts.next();
-            }
-        }
-        Incoming::new(piece)
-    };
-    sizes.iter().map(piece).collect()
-}
-
-/// What has come, to be sent on.
-pub(super) fn passed_on(piece: &Incoming) -> Outgoing {
-    let parts = piece.parts().iter().map(|(address, data)| Part {
-        address: *address,
-        data: data.as_slice().into(),
-        range: 0..data.len(),
-    });
-    Outgoing::new(parts.collect())
 }

@@ -11,6 +11,7 @@
 mod core;
 mod endpoint;
 mod one_sided;
+mod pieces;
 mod plan;
 mod program;
 mod shared;

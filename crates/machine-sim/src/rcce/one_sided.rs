@@ -16,7 +16,7 @@ use corecast_machine::{Await, RunError};
 use corecast_rcce::{Call, CopyLoop, Core, Flag, Incoming, Outgoing, Until, Wait};
 
 use super::core::SimCore;
-use super::endpoint::passed_on;
+use super::pieces::passed_on;
 use super::plan::Plan;
 use super::shared::Arriving;
 
@@ -107,6 +107,17 @@ impl OneSided {
             Some(kept) => self.put(core, plan, kept, passed_on(piece)).await,
             None => Ok(()),
         }
+    }
+
+    /// Waits for a message that nobody sends: the schedule is wrong, and the deadlock is reported.
+    pub(crate) async fn take_nothing(core: &mut SimCore, from: Rank) -> Result<(), RunError> {
+        let never = Wait {
+            flag: Flag::other(core.cores(), 0), // schedules set none of these
+            until: Until::Is(u8::MAX),
+            peer: from,
+            awaits: Await::Recv,
+        };
+        core.poll(&[never]).await.map(|_| ())
     }
 
     /// Waits until everything announced has been taken.

@@ -34,11 +34,11 @@ pub(crate) const PAPER: Paper = Paper {
         sizes: &[32, 1024, 8192, 65_536, 262_144],
         ongoing_bytes: &[0],
     },
-    open: "why DOPL was faster than Cube at 8 kB, which it is not here (it has 13 turns of messages \
-           in a row, Cube 7); why parts of 1 kB were 0.3 % faster than 2 kB in Cube, here 0.2 % \
-           slower; RCCE_bcast cannot have taken ten times as long as both at medium sizes, where \
-           one was 5.5 times as fast as the other; the published lines of Figures 5 and 9 to 20 are \
-           pictures, so ours are drawn without them",
+    open: "why DOPL was faster than Cube at 8 kB, which it is not here (its pieces make 12 hops, one \
+           after the other; Cube takes 7 rounds); why parts of 1 kB were 0.3 % faster than 2 kB in \
+           Cube, here 0.2 % slower; RCCE_bcast cannot have taken ten times as long as both at medium \
+           sizes, where one was 5.5 times as fast as the other; the published lines of Figures 5 and \
+           9 to 20 are pictures, so ours are drawn without them",
     experiment: experiment::rows,
     figures: figures::all,
 };
