@@ -28,7 +28,7 @@ fn path(name: &str) -> PathBuf {
 
 #[test]
 fn run_draws_what_explain_draws() {
-    let scene = "bcast --ranks 4 --bytes 4 --algorithm ap";
+    let scene = "bcast --chip park2019-bus --ranks 4 --bytes 4 --algorithm ap";
     for option in ["--svg", "--trace"] {
         let ours = draw(&format!("run {scene} {option}"), "run.out").1;
         let theirs = draw(&format!("explain {scene} {option}"), "explain.out").1;
@@ -38,7 +38,10 @@ fn run_draws_what_explain_draws() {
 
 #[test]
 fn auto_draws_the_winner() {
-    let (text, svg) = draw("run bcast --algorithm auto --svg", "auto.svg");
+    let (text, svg) = draw(
+        "run bcast --chip park2019-bus --algorithm auto --svg",
+        "auto.svg",
+    );
     assert!(text.contains("auto: ap is the fastest"), "{text}");
     assert!(svg.contains("bcast by ap: 64 bytes, 8 ranks"), "{svg}");
     assert!(text.ends_with("auto.svg\n"), "{text}");
@@ -57,10 +60,18 @@ fn a_run_of_this_computer_has_no_cycles() {
 fn compare_draws_lines_for_one_rank_count_and_a_map_for_several() {
     let lines = draw("compare bcast --ranks 4 --bytes 4,8 --plot", "lines.svg").1;
     assert!(lines.contains("makespan / lower bound"));
-    let map = draw("compare bcast --ranks 4,32 --bytes 4,8 --plot", "map.svg").1;
+    let map = draw(
+        "compare bcast --chip park2019-bus --ranks 4,32 --bytes 4,8 --plot",
+        "map.svg",
+    )
+    .1;
     assert!(map.contains("dopl wins 2 of 4 cases"), "{map}");
     assert!(map.contains(">32<") && map.contains("size (bytes)"));
-    let map = draw("compare bcast --ranks 4,8 --bytes 8,64 --plot", "most.svg").1;
+    let map = draw(
+        "compare bcast --chip park2019-bus --ranks 4,8 --bytes 8,64 --plot",
+        "most.svg",
+    )
+    .1;
     assert!(map.contains("ap wins 4 of 4 cases"), "{map}");
 }
 
@@ -69,8 +80,8 @@ fn compare_draws_lines_for_one_rank_count_and_a_map_for_several() {
 #[test]
 fn traces_keep_to_the_format_that_perfetto_reads() {
     for scene in [
-        "bcast --ranks 8 --algorithm pipelined",
-        "bcast --ranks 8 --algorithm apoc --ongoing 1=64",
+        "bcast --chip park2019-bus --ranks 8 --algorithm pipelined",
+        "bcast --chip park2019-bus --ranks 8 --algorithm apoc --ongoing 1=64",
         "alltoall --chip tilepro64 --ranks 9 --algorithm pairwise --bytes 40",
         "allreduce --chip tilepro64 --ranks 16 --algorithm kary-tree --skew random:500",
     ] {

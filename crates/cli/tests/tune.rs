@@ -48,9 +48,21 @@ fn json(output: &Output) -> Value {
 #[test]
 fn a_continued_search_equals_one_over_all() {
     let (whole, pieces) = (fresh("whole.toml"), fresh("pieces.toml"));
-    with("tune bcast --ranks 3,8 --bytes 4,64,1K -o", &whole, 0);
-    with("tune bcast --ranks 8 --bytes 64 -o", &pieces, 0);
-    let output = with("tune bcast --ranks 8,3 --bytes 1K,4,64 -o", &pieces, 0);
+    with(
+        "tune bcast --chip park2019-bus --ranks 3,8 --bytes 4,64,1K -o",
+        &whole,
+        0,
+    );
+    with(
+        "tune bcast --chip park2019-bus --ranks 8 --bytes 64 -o",
+        &pieces,
+        0,
+    );
+    let output = with(
+        "tune bcast --chip park2019-bus --ranks 8,3 --bytes 1K,4,64 -o",
+        &pieces,
+        0,
+    );
     let told = text(&output);
     assert!(told.contains("cells: 5 searched in "), "{told}");
     assert!(told.contains(" runs, 1 kept"), "{told}");
@@ -60,7 +72,7 @@ fn a_continued_search_equals_one_over_all() {
 #[test]
 fn the_table_does_not_depend_on_the_number_of_threads() {
     let (one, many) = (fresh("one.toml"), fresh("many.toml"));
-    let arguments = "tune allreduce --ranks 4,6 --bytes 4..256:x4 -o";
+    let arguments = "tune allreduce --chip park2019-bus --ranks 4,6 --bytes 4..256:x4 -o";
     let output = corecast(arguments)
         .arg(&one)
         .env("RAYON_NUM_THREADS", "1")
@@ -75,7 +87,8 @@ fn the_table_does_not_depend_on_the_number_of_threads() {
 #[test]
 fn a_search_that_ends_early_loses_nothing() {
     let (whole, pieces) = (fresh("unlimited.toml"), fresh("limited.toml"));
-    let scene = "tune bcast --algorithm linear,binomial --ranks 8 --bytes 4,16K";
+    let scene =
+        "tune bcast --chip park2019-bus --algorithm linear,binomial --ranks 8 --bytes 4,16K";
     with(&format!("{scene} -o"), &whole, 0);
     let output = with(&format!("{scene} --limit-ns 5000 -o"), &pieces, 3);
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -89,7 +102,7 @@ fn a_search_that_ends_early_loses_nothing() {
 #[test]
 fn who_meets_a_limit_is_left_out_and_named() {
     let table = fresh("left-out.toml");
-    let scene = "tune bcast --algorithm linear,binomial --ranks 32 --bytes 256 --limit-ns 6000 -o";
+    let scene = "tune bcast --chip park2019-bus --algorithm linear,binomial --ranks 32 --bytes 256 --limit-ns 6000 -o";
     let told = text(&with(scene, &table, 0));
     let line = "left out of bcast of 256 bytes over 32 ranks: linear meets a limit";
     assert!(told.contains(line), "{told}");
@@ -122,8 +135,12 @@ fn sizes_make_the_winner_faster_than_it_is_by_itself() {
 #[test]
 fn every_verb_says_which_cell_decided() {
     let table = fresh("asked.toml");
-    with("tune bcast --ranks 4,16 --bytes 4,256 -o", &table, 0);
-    let scene = "bcast --ranks 15 --bytes 100 --algorithm auto --table";
+    with(
+        "tune bcast --chip park2019-bus --ranks 4,16 --bytes 4,256 -o",
+        &table,
+        0,
+    );
+    let scene = "bcast --chip park2019-bus --ranks 15 --bytes 100 --algorithm auto --table";
     let line = "for the nearest, 16 ranks and 256 bytes";
     for verb in ["run", "verify", "explain"] {
         let told = text(&with(&format!("{verb} {scene}"), &table, 0));
@@ -134,7 +151,7 @@ fn every_verb_says_which_cell_decided() {
     assert!(told.contains("16 ranks and 256 bytes"), "{told}");
     let told = text(&with(&format!("show schedule {scene}"), &table, 0));
     assert!(told.starts_with("bcast ap: ranks 15"), "{told}");
-    let other = "run bcast --ranks 16 --bytes 256 --root 3 --skew 1=5 --algorithm auto --table";
+    let other = "run bcast --chip park2019-bus --ranks 16 --bytes 256 --root 3 --skew 1=5 --algorithm auto --table";
     let told = text(&with(other, &table, 0));
     assert!(
         told.contains("for 16 ranks and 256 bytes (there root is 0, not 3; "),
@@ -163,7 +180,7 @@ fn the_document_goes_to_standard_output_and_the_table_to_its_file() {
 #[test]
 fn the_text_is_a_map_of_the_winners() {
     let table = fresh("map.toml");
-    let scene = "tune bcast --algorithm ap,linear --ranks 2,8 --bytes 4,64 -o";
+    let scene = "tune bcast --chip park2019-bus --algorithm ap,linear --ranks 2,8 --bytes 4,64 -o";
     let told = text(&with(scene, &table, 0));
     let map = "\
 fastest bcast on park2019-bus (sim)
@@ -179,7 +196,11 @@ cells: 4 searched in ";
 #[test]
 fn the_plot_is_a_map_with_axes_and_a_message() {
     let plot = fresh("map.svg");
-    with("tune bcast --ranks 4,8 --bytes 64,1K --plot", &plot, 0);
+    with(
+        "tune bcast --chip park2019-bus --ranks 4,8 --bytes 64,1K --plot",
+        &plot,
+        0,
+    );
     let svg = read(&plot);
     for label in [
         "ap wins 4 of 4 cases: bcast on park2019-bus",

@@ -3,7 +3,8 @@
 //! This crate does not know what a collective is, or a chip: it has time ([`Time`]), tasks
 //! ([`Executor`], [`Kernel`]), one-shot timed conditions ([`Latch`]), wires that are used again
 //! ([`Bells`]), networks ([`network`]) and memories ([`memory`]). It has no ambient clock, no
-//! randomness and no unordered iteration; the same tasks give the same events in the same order, and [`Kernel::trace_hash`] proves it.
+//! randomness and no unordered iteration; the same tasks give the same events in the same order,
+//! and [`Kernel::trace_hash`] proves it.
 //!
 //! ```
 //! use corecast_sim::{Executor, Limits, Time};

@@ -14,7 +14,7 @@ use crate::time::Time;
 ///
 /// ```
 /// use corecast_sim::{Time, memory::Server};
-/// let ns = |ns| Time::from_ps(1000 * ns);
+/// let ns = |ns: u64| Time::from_ps(1000 * ns);
 /// let server = Server::default();
 /// // Two transfers of 100 ns that need 40 ns of the server each, and one more.
 /// assert_eq!(server.serve(ns(0), ns(100), ns(40)), ns(100));
