@@ -453,12 +453,19 @@ fn a_deadlock_names_the_calls_of_both() {
 #[test]
 fn a_deadlock_on_the_chip_has_its_times() {
     let [simulated, _] = common::errors(2, &Stuck::BothReceive);
-    // The software of a call is 1000 cycles at 533 MHz.
+    // Each waits once the software of its call is through.
+    let chip = corecast_chip::find("scc").expect("built in");
+    let corecast_chip::System::Mpb { rcce, .. } = chip.system() else {
+        panic!("a chip with buffers");
+    };
+    let at = corecast_machine::Time::from_ps(rcce.clock.to_ps(rcce.rcce_cycles));
     assert_eq!(
         simulated,
-        "deadlock at 1876 ns: no rank can go on\n  \
-         rank 0 waits in RCCE_recv for rank 1 (call 1, since 1876 ns)\n  \
-         rank 1 waits in RCCE_recv for rank 0 (call 1, since 1876 ns)"
+        format!(
+            "deadlock at {at}: no rank can go on\n  \
+             rank 0 waits in RCCE_recv for rank 1 (call 1, since {at})\n  \
+             rank 1 waits in RCCE_recv for rank 0 (call 1, since {at})"
+        )
     );
 }
 
