@@ -1,6 +1,7 @@
 //! The contract of every machine, on every kind of chip.
 
-use corecast_machine::{Limits, conformance};
+use corecast_core::{Collective, Request, algorithm};
+use corecast_machine::{Job, Limits, Machine, RunOptions, conformance};
 use corecast_machine_sim::SimMachine;
 
 fn machine(chip: &str) -> SimMachine {
@@ -20,6 +21,21 @@ fn same_bytes_as_the_oracle_for_every_algorithm() {
     conformance::same_bytes_as_oracle(&machine("tilepro64"), 10, &[0, 7, 1000]);
     for library in ["rcce", "ircce", "one-sided"] {
         conformance::same_bytes_as_oracle(&scc(library), 10, &[0, 7, 1000, 9000, 20_000]);
+    }
+}
+
+/// A buffer has room for more tiny messages than a flag can count.
+#[test]
+fn many_tiny_parts_go_through_shared_buffers() {
+    let machine = scc("one-sided");
+    for name in ["oc-bcast", "rotating-tree", "pipelined", "linear"] {
+        let options = RunOptions::default();
+        let mut request = machine.request(Request::new(Collective::Bcast, 12, 600), &options);
+        request.tuning.part_bytes = Some(1);
+        let algorithm = algorithm::find(Collective::Bcast, name).expect("registered");
+        let schedule = algorithm.schedule(&request);
+        let report = machine.run(&Job::new(&schedule)).expect("runs");
+        assert!(report.delivered(), "{name}");
     }
 }
 

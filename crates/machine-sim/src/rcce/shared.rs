@@ -51,6 +51,10 @@ pub(crate) struct Shared {
     pub steps: Vec<SharedStep>,
 }
 
+/// Most messages in a buffer. The flags that count them are bytes, of which half tells ahead from
+/// behind; small messages would be more than that.
+const LIVE_MAX: usize = 64;
+
 /// A list of chunks by what is in it.
 type Key = Vec<ChunkId>;
 
@@ -189,8 +193,10 @@ impl Shared {
                 let old: &Content = &contents[old];
                 old.offset < end && start < old.offset + old.bytes.max(1)
             };
-            // Pieces of one message do not replace each other: two fit.
-            let replaces: Vec<usize> = ring.live.iter().copied().filter(is_under).collect();
+            let mut replaces: Vec<usize> = ring.live.iter().copied().filter(is_under).collect();
+            if replaces.is_empty() && ring.live.len() >= LIVE_MAX {
+                replaces.extend(ring.live.front());
+            }
             ring.live.retain(|old| !replaces.contains(old));
             ring.resident
                 .retain(|_, of_key| !of_key.iter().any(|old| replaces.contains(old)));
