@@ -4,16 +4,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Which of our crates a crate may depend on.
-const ARROWS: [(&str, &[&str]); 10] = [
+const ARROWS: [(&str, &[&str]); 11] = [
+    ("text", &[]),
     ("core", &[]),
-    ("chip", &["core"]),
+    ("chip", &["text", "core"]),
     ("sim", &["core"]),
     ("machine", &["core", "sim"]),
     ("rcce", &["core", "machine"]),
     ("machine-sim", &["core", "chip", "sim", "machine", "rcce"]),
     ("machine-host", &["core", "machine", "rcce"]),
     ("render", &["core", "machine"]),
-    ("tune", &["core"]),
+    ("tune", &["text", "core"]),
     (
         "papers",
         &["core", "chip", "machine", "machine-sim", "render"],

@@ -11,8 +11,10 @@
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
 
+use corecast_text::Location;
+
 use crate::chip::Chip;
-use crate::error::{ChipError, Location};
+use crate::error::ChipError;
 use crate::parse::FILE_BYTES_MAX;
 
 /// Name and text of every built-in chip, in alphabetical order.

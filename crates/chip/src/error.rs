@@ -9,31 +9,10 @@
 //! assert!(error.to_string().ends_with("did you mean `park2019-bus`?"));
 //! ```
 
-use std::fmt::{self, Write as _};
-
+use corecast_text::{Location, did_you_mean, quoted};
 use thiserror::Error;
 
 use crate::provenance::Provenance;
-
-/// Longest piece of a file that an error message quotes, in characters.
-const QUOTED_CHARS_MAX: usize = 60;
-
-/// A place in a chip file.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Location {
-    /// The file's name as it was given.
-    pub file: String,
-    /// Line, counted from 1.
-    pub line: u32,
-    /// Path of the key concerned, such as `endpoint.order.unit`; empty at the top level.
-    pub key: String,
-}
-
-impl fmt::Display for Location {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.file, self.line)
-    }
-}
 
 /// Why a chip could not be read.
 #[derive(Clone, PartialEq, Debug, Error)]
@@ -342,72 +321,11 @@ impl ChipError {
     }
 }
 
-/// A piece of the file as a message can show it: short, and without control characters.
-fn quoted(text: &str) -> String {
-    let mut shown = String::new();
-    for (index, c) in text.chars().enumerate() {
-        if index == QUOTED_CHARS_MAX {
-            shown.push_str("...");
-            break;
-        }
-        if c.is_control() {
-            // Writing to a `String` cannot fail.
-            let _ = write!(shown, "{}", c.escape_default());
-        } else {
-            shown.push(c);
-        }
-    }
-    shown
-}
-
 /// Where a key stands, in words.
 fn in_table(path: &str) -> String {
     if path.is_empty() {
         "at the top level".to_owned()
     } else {
         format!("in [{}]", quoted(path))
-    }
-}
-
-/// A line proposing the nearest of `accepted`, or nothing if none is near: at most a third of its
-/// characters may differ, so that `us` does not become `ns`.
-fn did_you_mean<S: AsRef<str>>(found: &str, accepted: &[S]) -> String {
-    if found.chars().count() > QUOTED_CHARS_MAX {
-        return String::new(); // far from everything, and the distance costs its length squared
-    }
-    let nearest = accepted
-        .iter()
-        .map(AsRef::as_ref)
-        .map(|name| (strsim::damerau_levenshtein(found, name), name))
-        .min(); // of equally near names the first in alphabetical order
-    match nearest {
-        Some((distance, name)) if distance <= name.chars().count() / 3 => {
-            format!("\n  did you mean `{name}`?")
-        }
-        _ => String::new(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nearest_names_are_near() {
-        let accepted = ["kind", "clock", "width"];
-        assert_eq!(
-            did_you_mean("wdith", &accepted),
-            "\n  did you mean `width`?"
-        );
-        assert_eq!(did_you_mean("latency", &accepted), "");
-        assert_eq!(did_you_mean(&"w".repeat(100_000), &accepted), "");
-        assert_eq!(did_you_mean("us", &["ps", "ns"]), "");
-        assert_eq!(did_you_mean::<&str>("x", &[]), "");
-    }
-
-    #[test]
-    fn quoted_text_stays_on_its_line() {
-        assert_eq!(quoted("a\nb\u{1b}"), "a\\nb\\u{1b}");
-        assert_eq!(quoted(&"x".repeat(61)).len(), QUOTED_CHARS_MAX + 3);
     }
 }

@@ -8,11 +8,12 @@
 //! let width_bytes = section.count("width", &WIDTH, ledger)?;
 //! ```
 
+use corecast_text::{Location, type_name};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::clock::Clock;
-use crate::error::{ChipError, Location};
+use crate::error::ChipError;
 use crate::provenance::{self, Ledger, Provenance};
 
 /// Words with what each of them means.
@@ -524,15 +525,4 @@ fn quantity_form(value: &str, units: &[&str]) -> String {
 fn is_name(text: &str) -> bool {
     let accepted = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
     (1..=64).contains(&text.len()) && text.chars().all(accepted)
-}
-
-fn type_name(value: &DeValue<'_>) -> &'static str {
-    match value {
-        DeValue::String(_) => "a text",
-        DeValue::Integer(_) | DeValue::Float(_) => "a number",
-        DeValue::Boolean(_) => "true or false",
-        DeValue::Datetime(_) => "a date or time",
-        DeValue::Array(_) => "a list",
-        DeValue::Table(_) => "a table",
-    }
 }

@@ -9,11 +9,12 @@
 //!
 //! Everything else is as in the base.
 
+use corecast_text::Location;
 use toml::de::{DeTable, DeValue};
 use toml_edit::{DocumentMut, Item, Table};
 
 use crate::builtin;
-use crate::error::{ChipError, Location};
+use crate::error::ChipError;
 use crate::read::Text;
 
 /// The text and the name of the file with its base filled in; as they are if it has none.

@@ -60,13 +60,8 @@ impl Failure {
 
     /// A name that does not exist, with the nearest one and all that do.
     pub fn unknown(kind: &str, plural: &str, name: &str, known: &[&str]) -> Self {
-        let nearest = known
-            .iter()
-            .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
-            .min_by_key(|&(distance, _)| distance)
-            .filter(|&(distance, candidate)| distance <= 1.max(candidate.len() / 3));
         let mut failure = Self::input(format!("there is no {kind} called `{name}`"));
-        if let Some((_, nearest)) = nearest {
+        if let Some(nearest) = corecast_text::nearest(name, known) {
             failure = failure.help(format!("did you mean `{nearest}`?"));
         }
         failure.help(format!("{plural}: {}", known.join(", ")))

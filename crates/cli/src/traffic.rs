@@ -1,6 +1,6 @@
 //! `traffic`: what a mesh does under synthetic traffic.
 
-use corecast_chip::System;
+use corecast_chip::NetworkSpec;
 use corecast_machine_sim::mesh_spec;
 use corecast_render::{LineChart, Scale, Series};
 use corecast_sim::network::mesh::MeshSpec;
@@ -27,7 +27,7 @@ const RATES_MAX: usize = 1000;
 /// The verb.
 pub fn answer(traffic: &Traffic) -> Result<Answer, Failure> {
     let chip = scene::changed_chip(&traffic.chip, &traffic.set)?;
-    let System::Mesh { mesh, .. } = chip.system() else {
+    let NetworkSpec::Mesh(mesh) = chip.network() else {
         let message = format!("--chip: {} is a bus, and traffic needs a mesh", chip.name);
         return Err(Failure::input(message).help("use --chip booksim-mesh or tilepro64"));
     };

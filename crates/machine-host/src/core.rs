@@ -139,12 +139,6 @@ impl Core for HostCore<'_> {
         self.fill(Cause::Transfer);
     }
 
-    async fn relay(&mut self, from: Place, to: Place, bytes: usize) {
-        let mut copied = vec![0; bytes];
-        self.get(from, &mut copied, 0, CopyLoop::Plain).await;
-        self.put(to, &copied, 0).await;
-    }
-
     async fn set_flag(&mut self, at: Rank, flag: Flag, value: u8) {
         self.mpb.set_flag(at, flag, value);
         self.fill(Cause::Handshake);

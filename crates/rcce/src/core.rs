@@ -157,9 +157,6 @@ pub trait Core {
     /// Copies bytes of a buffer into private memory at `address`.
     async fn get(&mut self, from: Place, bytes: &mut [u8], address: u64, copy: CopyLoop);
 
-    /// Copies `bytes` bytes from a buffer into another one.
-    async fn relay(&mut self, from: Place, to: Place, bytes: usize);
-
     /// Sets a flag in the buffer of `at`.
     async fn set_flag(&mut self, at: Rank, flag: Flag, value: u8);
 

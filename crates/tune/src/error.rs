@@ -8,29 +8,8 @@
 //! assert!(error.to_string().starts_with("a.toml:1: `format` = 2"));
 //! ```
 
-use std::fmt::{self, Write as _};
-
+use corecast_text::{Location, did_you_mean, quoted};
 use thiserror::Error;
-
-/// Longest piece of a file that an error message quotes, in characters.
-const QUOTED_CHARS_MAX: usize = 60;
-
-/// A place in a table's file.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Location {
-    /// The file's name as it was given.
-    pub file: String,
-    /// Line, counted from 1.
-    pub line: u32,
-    /// The key concerned, such as `cell.ranks`; empty for the whole file.
-    pub key: String,
-}
-
-impl fmt::Display for Location {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.file, self.line)
-    }
-}
 
 /// Why a table could not be read.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -154,45 +133,10 @@ pub enum TableError {
     },
 }
 
-/// A piece of the file as a message can show it: short, and without control characters.
-pub(crate) fn quoted(text: &str) -> String {
-    let mut shown = String::new();
-    for (index, c) in text.chars().enumerate() {
-        if index == QUOTED_CHARS_MAX {
-            shown.push_str("...");
-            break;
-        }
-        if c.is_control() {
-            // Writing to a `String` cannot fail.
-            let _ = write!(shown, "{}", c.escape_default());
-        } else {
-            shown.push(c);
-        }
-    }
-    shown
-}
-
 fn in_table(table: &str) -> String {
     if table.is_empty() {
         "at the top level".to_owned()
     } else {
         format!("in [[{table}]]")
-    }
-}
-
-/// A line proposing the nearest of `accepted`, or nothing if none is near.
-fn did_you_mean(found: &str, accepted: &[&str]) -> String {
-    if found.chars().count() > QUOTED_CHARS_MAX {
-        return String::new(); // far from everything, and the distance costs its length squared
-    }
-    let nearest = accepted
-        .iter()
-        .map(|name| (strsim::damerau_levenshtein(found, name), *name))
-        .min(); // of equally near names the first in alphabetical order
-    match nearest {
-        Some((distance, name)) if distance <= name.chars().count() / 3 => {
-            format!("\n  did you mean `{name}`?")
-        }
-        _ => String::new(),
     }
 }

@@ -39,7 +39,8 @@ mod read;
 pub mod search;
 mod table;
 
+pub use corecast_text::Location;
 pub use decide::{Decision, Undecided};
-pub use error::{Location, TableError};
+pub use error::TableError;
 pub use read::{FILE_BYTES_MAX, NUMBER_MAX};
 pub use table::{Cell, Difference, FORMAT, Mismatch, Setting, Table};

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use corecast_core::request::RANKS_MAX;
 use corecast_core::{Algorithm, Collective, ElementType, FlowControl, algorithm, status};
+use corecast_text::{Location, type_name};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::error::{Location, TableError};
+use crate::error::TableError;
 use crate::table::{Cell, FORMAT, Setting, Table};
 
 /// Most bytes of a table's file: 16 MiB, some hundred thousand cells.
@@ -410,16 +411,5 @@ impl<'a> Section<'a> {
             _ => Err(refuse(value)),
         };
         list.iter().map(section).collect()
-    }
-}
-
-fn type_name(value: &DeValue<'_>) -> &'static str {
-    match value {
-        DeValue::String(_) => "a text",
-        DeValue::Integer(_) | DeValue::Float(_) => "a number",
-        DeValue::Boolean(_) => "true or false",
-        DeValue::Datetime(_) => "a date or time",
-        DeValue::Array(_) => "a list",
-        DeValue::Table(_) => "a table",
     }
 }

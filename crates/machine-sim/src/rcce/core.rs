@@ -198,21 +198,6 @@ impl Core for SimCore {
         bytes.copy_from_slice(&buffers[from.core.index()][from.offset..from.offset + bytes.len()]);
     }
 
-    async fn relay(&mut self, from: Place, to: Place, bytes: usize) {
-        let tiles = Rc::clone(&self.tiles);
-        let lines = self.lines(from.offset, bytes);
-        let per_line = tiles.line_time(self.rank, from.core, true)
-            + tiles.line_time(self.rank, to.core, false);
-        let end = self.now() + per_line * lines;
-        let read = tiles.move_lines((from.core, self.rank), from.core, lines, end);
-        let written = tiles.move_lines((self.rank, to.core), to.core, lines, end);
-        self.spend_until(end.max(read).max(written), Cause::Transfer)
-            .await;
-        let mut buffers = tiles.buffers.borrow_mut();
-        let copied = buffers[from.core.index()][from.offset..from.offset + bytes].to_vec();
-        buffers[to.core.index()][to.offset..to.offset + bytes].copy_from_slice(&copied);
-    }
-
     /// Two lines: the flag's, and one of the own buffer that drives it out of the write-combining
     /// buffer.
     async fn set_flag(&mut self, at: Rank, flag: Flag, value: u8) {

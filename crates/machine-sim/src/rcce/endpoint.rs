@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use corecast_chip::Library;
 use corecast_core::{ChunkList, Rank, RouteTree, Schedule, Step};
-use corecast_machine::{
-    Cause, Endpoint, Message, MessageRecord, Payload, RunError, Time, message_bytes,
+use corecast_machine::{Cause, Endpoint, Message, Payload, RunError, Time, message_bytes};
+use corecast_rcce::{
+    Call, Core, Envelope, Incoming, Outgoing, Part, Queues, RequestId, recv, send,
 };
-use corecast_rcce::{Call, Core, Incoming, Outgoing, Part, Queues, RequestId, recv, send};
 
 use super::core::SimCore;
 use super::one_sided::OneSided;
@@ -114,25 +114,14 @@ impl RcceEndpoint {
         chunks.collect()
     }
 
-    fn post(&self, to: Rank) {
-        let (me, now) = (self.core.id(), self.core.now());
-        let mut posted = self.core.tiles.posted.borrow_mut();
-        posted.entry((me, to)).or_default().push_back(now);
-    }
-
-    fn record(&self, from: Rank, message: &Message) {
-        let (me, end) = (self.core.id(), self.core.now());
-        let mut posted = self.core.tiles.posted.borrow_mut();
-        let times = posted.get_mut(&(from, me));
-        let posted = times.and_then(|times| times.pop_front()).unwrap_or(end);
-        self.core.tiles.books.record(MessageRecord {
-            from,
-            to: me,
-            bytes: message_bytes(message),
-            posted,
-            start: posted,
-            end,
-        });
+    /// Writes down that a message is on its way.
+    fn post(&mut self, to: Rank, bytes: u64) {
+        let envelope = Envelope {
+            bytes: bytes as usize,
+            chunk_bytes: self.core.payload_bytes(),
+            posted: self.core.now(),
+        };
+        self.core.announce(to, envelope);
     }
 
     async fn send_blocking(&mut self, to: Rank, pieces: Vec<Outgoing>) -> Result<(), RunError> {
@@ -256,10 +245,9 @@ impl RcceEndpoint {
     }
 
     /// The message that has come, entered into the books.
-    fn finish_recv(&self, from: Rank, pieces: Vec<Incoming>) -> Message {
-        let message = self.assemble(pieces);
-        self.record(from, &message);
-        message
+    fn finish_recv(&mut self, from: Rank, pieces: Vec<Incoming>) -> Message {
+        self.core.delivered(from);
+        self.assemble(pieces)
     }
 }
 
@@ -363,7 +351,7 @@ impl Endpoint for RcceEndpoint {
     }
 
     async fn send(&mut self, to: Rank, message: Message) -> Result<(), RunError> {
-        self.post(to);
+        self.post(to, message_bytes(&message));
         if let Some(step) = self.now.shared.take() {
             let sent = self.trade(Some((to, &message)), None, &step).await;
             return sent.map(|_| ());
@@ -415,7 +403,7 @@ impl Endpoint for RcceEndpoint {
         message: Message,
         from: Rank,
     ) -> Result<Message, RunError> {
-        self.post(to);
+        self.post(to, message_bytes(&message));
         if let Some(step) = self.now.shared.take() {
             return self.trade(Some((to, &message)), Some(from), &step).await;
         }
@@ -446,7 +434,8 @@ impl Endpoint for RcceEndpoint {
         to: Rank,
         _: Option<u64>, // the size of all pieces of the schedule: see `launch`
     ) -> Result<Message, RunError> {
-        self.post(to);
+        let bytes = self.now.recvs.iter().map(|&(_, len)| len as u64).sum();
+        self.post(to, bytes);
         if let Some(step) = self.now.shared.take() {
             return self.forward_shared(from, to, &step).await;
         }

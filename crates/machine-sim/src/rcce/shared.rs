@@ -126,7 +126,7 @@ impl Shared {
                 // What is held changes, and with it what lies in the buffer.
                 ring.resident
                     .retain(|key, _| !key.iter().any(|chunk| recv.contains(chunk)));
-                let is_sent = sent_last.get(recv).is_some_and(|&last| last >= index);
+                let is_sent = sent_last.get(recv).is_some_and(|&last| last > index) || recv_first;
                 let is_kept = step
                     .recv_half()
                     .is_some_and(|half| half.arrival == corecast_core::Arrival::Store);

@@ -42,9 +42,7 @@ pub(crate) struct Tiles {
     flags: Vec<Cell<(u8, Time)>>,
     /// Rung when a flag of the core is set.
     pub bells: Bells,
-    /// When the sender of a message asked to send it, in order, per pair.
-    pub posted: RefCell<BTreeMap<(Rank, Rank), VecDeque<Time>>>,
-    /// Messages of programs that are announced and not delivered, in order, per pair.
+    /// Messages that are announced and not delivered, in order, per pair.
     pub announced: RefCell<BTreeMap<(Rank, Rank), Announced>>,
     /// Whose flags are read again and again by which other rank.
     watchers: RefCell<BTreeSet<(Rank, Rank)>>,
@@ -87,7 +85,6 @@ impl Tiles {
             payload_bytes,
             buffers: RefCell::new(vec![vec![0; payload_bytes]; ranks as usize]),
             flags: vec![Cell::new((0, Time::ZERO)); flags as usize],
-            posted: RefCell::default(),
             announced: RefCell::default(),
             watchers: RefCell::default(),
             plan: RefCell::default(),
