@@ -73,7 +73,7 @@ impl Programs for HostMachine {
         check(ranks, options)?;
         let post = Post::new(ranks, options.limits.time);
         let results = on_threads(ranks, |rank, keep| {
-            match run_rank(&post, rank, late(options, rank), program) {
+            match run_rank(&post, rank, options.late_of(rank), program) {
                 Ok(finished) => {
                     keep(finished);
                     post.finish();
@@ -105,12 +105,6 @@ fn check(ranks: u32, options: &RunOptions) -> Result<(), RunError> {
         let machine = "host";
         Err(RunError::Unsupported { machine, what })
     })
-}
-
-/// How late a rank arrives.
-fn late(options: &RunOptions, rank: Rank) -> Time {
-    let late = options.late.get(rank.index()).copied();
-    late.unwrap_or(Time::ZERO)
 }
 
 /// Runs `body` for every rank on a thread of its own; what it hands to its second argument is the

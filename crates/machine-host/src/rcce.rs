@@ -8,7 +8,7 @@ use corecast_rcce::{Rcce, RcceError, RcceProgram};
 
 use crate::core::HostCore;
 use crate::mpb::Mpb;
-use crate::{Finished, HostMachine, caught, check, collect, late, lock, on_threads};
+use crate::{Finished, HostMachine, caught, check, collect, lock, on_threads};
 
 impl HostMachine {
     /// Runs `program` on `ues` threads, with buffers of the Intel SCC's size in shared memory.
@@ -53,7 +53,7 @@ impl HostMachine {
         // The first failure, which says more than what the other ranks hear of it.
         let failure: Mutex<Option<RcceError>> = Mutex::default();
         let results = on_threads(ues, |rank, keep| {
-            match run_rank(&mpb, rank, late(options, rank), program) {
+            match run_rank(&mpb, rank, options.late_of(rank), program) {
                 Ok(finished) => {
                     keep(finished);
                     mpb.finish();

@@ -221,7 +221,7 @@ trait SimEndpoint: Endpoint {
 
 /// Runs `program` on an endpoint per rank until all have finished.
 fn execute<'a, E: SimEndpoint + 'a, P: Program>(
-    mut executor: Executor<'a>,
+    executor: Executor<'a>,
     endpoint: impl Fn(Rank) -> E,
     program: &'a P,
     ranks: u32,
@@ -231,25 +231,36 @@ fn execute<'a, E: SimEndpoint + 'a, P: Program>(
 where
     P::Output: 'a,
 {
+    let task = |rank| {
+        let mut endpoint = endpoint(rank);
+        async move {
+            endpoint.compute_until(options.late_of(rank)).await;
+            let output = program.run(&mut endpoint).await?;
+            endpoint.finish().await?;
+            Ok((output, endpoint.now()))
+        }
+    };
+    run_ranks(executor, ranks, task, options.limits, books)
+}
+
+/// Runs a task per rank, which returns its output and when it finished, until all have finished.
+fn run_ranks<'a, T: 'a, E: From<RunError> + 'a, F: Future<Output = Result<(T, Time), E>> + 'a>(
+    mut executor: Executor<'a>,
+    ranks: u32,
+    task: impl Fn(Rank) -> F,
+    limits: Limits,
+    books: &Books,
+) -> Result<ProgramRun<T>, E> {
     let kernel = executor.kernel();
     let results = Rc::new(RefCell::new(Vec::new()));
     results.borrow_mut().resize_with(ranks as usize, || None);
-    let failure: Rc<RefCell<Option<RunError>>> = Rc::default();
+    let failure: Rc<RefCell<Option<E>>> = Rc::default();
     for rank in (0..ranks).map(Rank) {
-        let late = options.late.get(rank.index()).copied();
-        let late = late.unwrap_or(Time::ZERO);
-        let mut endpoint = endpoint(rank);
+        let task = task(rank);
         let (results, failure) = (Rc::clone(&results), Rc::clone(&failure));
         executor.spawn(async move {
-            endpoint.compute_until(late).await;
-            let output = match program.run(&mut endpoint).await {
-                Ok(output) => endpoint.finish().await.map(|()| output),
-                Err(error) => Err(error),
-            };
-            match output {
-                Ok(output) => {
-                    results.borrow_mut()[rank.index()] = Some((output, endpoint.now()));
-                }
+            match task.await {
+                Ok(result) => results.borrow_mut()[rank.index()] = Some(result),
                 Err(error) => {
                     failure.borrow_mut().get_or_insert(error);
                 }
@@ -261,7 +272,7 @@ where
     if let Some(error) = failure.take() {
         return Err(error);
     }
-    check_outcome(outcome, kernel.now(), options.limits, books)?;
+    check_outcome(outcome, kernel.now(), limits, books)?;
     let (outputs, finish) = results.take().into_iter().flatten().unzip();
     Ok(ProgramRun {
         outputs,

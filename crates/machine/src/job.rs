@@ -75,6 +75,12 @@ impl RunOptions {
         Ok(())
     }
 
+    /// How long `rank` computes before it enters.
+    #[must_use]
+    pub fn late_of(&self, rank: Rank) -> Time {
+        self.late.get(rank.index()).copied().unwrap_or(Time::ZERO)
+    }
+
     /// Bytes every rank is busy with at the start, for [`corecast_core::Request::busy_bytes`].
     #[must_use]
     pub fn busy_bytes(&self, ranks: u32) -> Vec<u64> {

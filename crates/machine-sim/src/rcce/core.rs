@@ -43,6 +43,13 @@ impl SimCore {
         self.tiles.books.fill(self.rank, end, cause);
     }
 
+    /// The core is busy with something else until `time`.
+    pub(crate) async fn compute_until(&self, time: Time) {
+        if time > self.now() {
+            self.spend_until(time, Cause::Compute).await;
+        }
+    }
+
     /// Lines of a buffer that `bytes` bytes from `offset` on lie in.
     fn lines(&self, offset: usize, bytes: usize) -> u64 {
         let line = self.tiles.memory.line_bytes;

@@ -253,9 +253,7 @@ impl RcceEndpoint {
 
 impl SimEndpoint for RcceEndpoint {
     async fn compute_until(&mut self, time: Time) {
-        if time > self.core.now() {
-            self.core.spend_until(time, Cause::Compute).await;
-        }
+        self.core.compute_until(time).await;
     }
 }
 

@@ -1,17 +1,15 @@
 //! Programs of the RCCE libraries on a simulated chip.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 
 use corecast_chip::System;
-use corecast_core::Rank;
-use corecast_machine::{Cause, ProgramRun, RunError, RunOptions, Time};
+use corecast_machine::{ProgramRun, RunError, RunOptions};
 use corecast_rcce::{Rcce, RcceError, RcceProgram};
 use corecast_sim::Executor;
 
 use super::core::SimCore;
 use super::tile::Tiles;
-use crate::{SimMachine, check_outcome};
+use crate::{SimMachine, run_ranks};
 
 impl SimMachine {
     /// Runs `program` on `ues` ranks of a chip with message passing buffers. Caches are empty at
@@ -82,61 +80,18 @@ impl SimMachine {
         let executor = Executor::new(options.limits);
         let chip = (self.chip.name.as_str(), mesh, memory, rcce);
         let tiles = Rc::new(Tiles::new(chip, executor.kernel(), ues, options));
-        run(executor, &tiles, program, options)
-    }
-}
-
-fn run<'a, P: RcceProgram>(
-    mut executor: Executor<'a>,
-    tiles: &Rc<Tiles>,
-    program: &'a P,
-    options: &RunOptions,
-) -> Result<ProgramRun<P::Output>, RcceError>
-where
-    P::Output: 'a,
-{
-    let results = Rc::new(RefCell::new(Vec::new()));
-    results
-        .borrow_mut()
-        .resize_with(tiles.ranks as usize, || None);
-    let failure: Rc<RefCell<Option<RcceError>>> = Rc::default();
-    for rank in (0..tiles.ranks).map(Rank) {
-        let late = options.late.get(rank.index()).copied();
-        let late = late.unwrap_or(Time::ZERO);
-        let core = SimCore::new(Rc::clone(tiles), rank);
-        let (results, failure) = (Rc::clone(&results), Rc::clone(&failure));
-        executor.spawn(async move {
-            if late > Time::ZERO {
-                core.spend_until(late, Cause::Compute).await;
+        let task = |rank| {
+            let core = SimCore::new(Rc::clone(&tiles), rank);
+            async move {
+                core.compute_until(options.late_of(rank)).await;
+                let mut rcce = Rcce::new(core);
+                let output = program.run(&mut rcce).await?;
+                rcce.finish()?;
+                Ok::<_, RcceError>((output, rcce.wtime()))
             }
-            let mut rcce = Rcce::new(core);
-            let output = program.run(&mut rcce).await;
-            match output.and_then(|output| rcce.finish().map(|()| output)) {
-                Ok(output) => {
-                    results.borrow_mut()[rank.index()] = Some((output, rcce.wtime()));
-                }
-                Err(error) => {
-                    failure.borrow_mut().get_or_insert(error);
-                }
-            }
-        });
+        };
+        let mut run = run_ranks(executor, ues, task, options.limits, &tiles.books)?;
+        run.links = tiles.link_uses();
+        Ok(run)
     }
-    let outcome = executor.run();
-    drop(executor);
-    if let Some(error) = failure.take() {
-        return Err(error);
-    }
-    let (kernel, books) = (&tiles.kernel, &tiles.books);
-    check_outcome(outcome, kernel.now(), options.limits, books)?;
-    let (outputs, finish) = results.take().into_iter().flatten().unzip();
-    Ok(ProgramRun {
-        outputs,
-        finish,
-        activity: books.take_activity(),
-        messages: books.take_messages(),
-        links: tiles.link_uses(),
-        holds: Vec::new(),
-        events: kernel.events(),
-        trace_hash: kernel.trace_hash(),
-    })
 }
