@@ -1,0 +1,82 @@
+//! What a task sees of its core.
+
+use corecast_core::Rank;
+use corecast_kernels::Work;
+use corecast_machine::{ProgramRun, RunError, Time};
+
+/// A core that runs one task. Calls take effect in program order.
+///
+/// The four calls that move data are those of Kumar 2012, Table I, with values in place of
+/// addresses of local memory.
+#[allow(
+    async_fn_in_trait,
+    reason = "tiles are used generically, never as trait objects"
+)]
+pub trait Tile {
+    /// The task on this core.
+    fn task(&self) -> Rank;
+
+    /// Number of tasks.
+    fn tasks(&self) -> u32;
+
+    /// Time since the start of the run.
+    fn now(&self) -> Time;
+
+    /// Spends the time that `work` takes on this core; on real cores none, since the work has been
+    /// done.
+    async fn work(&mut self, work: &Work);
+
+    /// Computes for `cycles` cycles of the core's clock; real cores spend as much wall-clock time
+    /// as the machine's options say.
+    async fn compute(&mut self, cycles: u64);
+
+    /// `MP_send`: hands a message to the hardware. Returns when it is out of local memory, which
+    /// takes as long as the output buffer has no room.
+    ///
+    /// # Errors
+    /// The task does not exist, the message can never fit, or the run's limits.
+    async fn send(&mut self, to: Rank, message: &[u8]) -> Result<(), RunError>;
+
+    /// `MP_receive`: the oldest message of `from`, which must have `bytes` bytes.
+    ///
+    /// # Errors
+    /// The task does not exist, the message has another size, or the run's limits.
+    async fn receive(&mut self, from: Rank, bytes: usize) -> Result<Vec<u8>, RunError>;
+
+    /// `MP_mread`: reads the external memory buffer.
+    ///
+    /// # Errors
+    /// The bytes lie beyond the buffer, or the run's limits.
+    async fn read(&mut self, address: u64, bytes: usize) -> Result<Vec<u8>, RunError>;
+
+    /// `MP_mwrite`: writes the external memory buffer.
+    ///
+    /// # Errors
+    /// The bytes lie beyond the buffer, or the run's limits.
+    async fn write(&mut self, address: u64, data: &[u8]) -> Result<(), RunError>;
+}
+
+/// A program of all tasks; each runs it on its own tile.
+#[allow(
+    async_fn_in_trait,
+    reason = "programs are used generically, never as trait objects"
+)]
+pub trait TaskProgram: Sync {
+    /// What a task returns.
+    type Output: Send;
+
+    /// Runs one task. The machine waits afterwards until all it has sent is out of its hands.
+    ///
+    /// # Errors
+    /// Those of its calls; the first of any task ends the run.
+    async fn run<T: Tile>(&self, tile: &mut T) -> Result<Self::Output, RunError>;
+}
+
+/// What running the tasks gave.
+#[derive(Clone, Debug)]
+pub struct TaskRun<T> {
+    /// Outputs, times, causes, messages and links, a rank being a task.
+    pub run: ProgramRun<T>,
+    /// The external memory buffer at the end.
+    pub memory: Vec<u8>,
+}
