@@ -1,0 +1,146 @@
+//! The third stage: blocks of an MCU to red, green and blue.
+
+use super::{Block, Header, samples};
+use crate::Work;
+use crate::picture::Tile;
+
+/// A sum of a sample and its colour differences as a sample.
+const SAMPLE: [u8; 1024] = samples(0);
+
+/// Parts of the colour differences in red, green and blue (ITU T.871, section 7): for each value
+/// `v`, the factor times `v - 128`, in 1/65536 where two parts are added (green).
+const RED: [i32; 256] = part(1.402, 0);
+const BLUE: [i32; 256] = part(1.772, 0);
+const GREEN_OF_CB: [i32; 256] = part(-0.344_136, 16);
+const GREEN_OF_CR: [i32; 256] = part(-0.714_136, 16);
+
+/// A pixel of a picture in colours: three samples, four parts, five additions and a shift, three
+/// masks and looks into the table of samples.
+const COLOUR_PIXEL: Work = Work {
+    additions: 5 + 1 + 3,
+    loads: 3 + 4 + 3,
+    stores: 3,
+    ..Work::NONE
+};
+
+/// A pixel of a grey picture.
+const GREY_PIXEL: Work = Work {
+    loads: 1,
+    stores: 3,
+    ..Work::NONE
+};
+
+const fn part(factor: f64, digits: u32) -> [i32; 256] {
+    let mut table = [0; 256];
+    let mut value = 0;
+    while value < 256 {
+        let exact = factor * (value as f64 - 128.0) * (1_i64 << digits) as f64;
+        table[value] = (exact + if exact < 0.0 { -0.5 } else { 0.5 }) as i32;
+        value += 1;
+    }
+    table
+}
+
+/// Enlargement of colour components and conversion to red, green and blue, MCU by MCU.
+///
+/// A component with fewer samples is enlarged by repeating them.
+/// Decoders that interpolate, as that of MiBench does by default, give other colours at edges.
+#[derive(Clone, Debug)]
+pub struct Colour {
+    header: Header,
+    /// Blocks of the MCU so far.
+    blocks: Vec<Block>,
+    mcu: u32,
+}
+
+impl Colour {
+    /// For the blocks of a picture with this header.
+    pub fn new(header: &Header) -> Self {
+        Self {
+            header: header.clone(),
+            blocks: Vec::new(),
+            mcu: 0,
+        }
+    }
+
+    /// Takes the next block of samples, in the order of the file; only their low eight bits count.
+    /// With the last one of an MCU it gives this part of the picture.
+    ///
+    /// After the last MCU another picture begins.
+    pub fn block(&mut self, samples: &Block) -> (Option<Tile>, Work) {
+        self.blocks.push(*samples);
+        // The block is where its message was received; only the count moves on.
+        let mut work = Work::loops(1);
+        if self.blocks.len() < self.header.mcu_blocks() as usize {
+            return (None, work);
+        }
+        let tile = self.convert(&mut work);
+        self.blocks.clear();
+        self.mcu = (self.mcu + 1) % self.header.mcus();
+        (Some(tile), work)
+    }
+
+    fn convert(&self, work: &mut Work) -> Tile {
+        let header = &self.header;
+        let (mcu_width, mcu_height) = (8 * header.horizontal_max(), 8 * header.vertical_max());
+        let x = self.mcu % header.mcu_columns() * mcu_width;
+        let y = self.mcu / header.mcu_columns() * mcu_height;
+        let mut tile = Tile {
+            x,
+            y,
+            width: mcu_width.min(header.width - x),
+            height: mcu_height.min(header.height - y),
+            rgb: Vec::new(),
+        };
+        for y in 0..tile.height {
+            for x in 0..tile.width {
+                let pixel = match header.components.len() {
+                    1 => [self.sample(0, x, y) as u8; 3],
+                    _ => rgb([0, 1, 2].map(|component| self.sample(component, x, y))),
+                };
+                tile.rgb.extend(pixel);
+            }
+        }
+        let pixel = match header.components.len() {
+            1 => GREY_PIXEL,
+            _ => COLOUR_PIXEL,
+        };
+        // One shift of the column for each component with fewer samples along a line.
+        let narrow = header
+            .components
+            .iter()
+            .filter(|c| 8 * c.horizontal < mcu_width)
+            .count();
+        let narrow = Work {
+            additions: narrow as u64,
+            ..Work::NONE
+        };
+        let pixels = u64::from(tile.width) * u64::from(tile.height);
+        *work += (pixel + narrow + Work::loops(1)).times(pixels);
+        *work += Work::loops(u64::from(tile.height));
+        tile
+    }
+
+    /// The sample of a component at a pixel of the MCU.
+    fn sample(&self, component: usize, x: u32, y: u32) -> usize {
+        let components = &self.header.components;
+        let first: u32 = components[..component]
+            .iter()
+            .map(|c| c.horizontal * c.vertical)
+            .sum();
+        let Self { header, .. } = self;
+        let component = &components[component];
+        let x = x * component.horizontal / header.horizontal_max();
+        let y = y * component.vertical / header.vertical_max();
+        let block = first + y / 8 * component.horizontal + x / 8;
+        let sample = self.blocks[block as usize][(8 * (y % 8) + x % 8) as usize];
+        (sample & 255) as usize
+    }
+}
+
+/// Red, green and blue of luminance and colour differences.
+fn rgb([luminance, cb, cr]: [usize; 3]) -> [u8; 3] {
+    let green = (GREEN_OF_CB[cb] + GREEN_OF_CR[cr] + (1 << 15)) >> 16;
+    let sample = |part: i32| SAMPLE[((luminance as i32 + part) & 1023) as usize];
+    [sample(RED[cr]), sample(green), sample(BLUE[cb])]
+}
