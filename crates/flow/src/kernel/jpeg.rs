@@ -1,0 +1,246 @@
+//! The JPEG decoder of Kumar 2012, Figure 4, as tasks: Huffman decoding, one or several inverse
+//! transforms, colour conversion.
+//!
+//! Blocks of 64 words go round the transforms in the order of the file, and the colour task takes
+//! them in the same order. The last firings of a picture that does not fill an iteration are filled
+//! up with blocks of zeros, which the colour task throws away.
+
+use corecast_kernels::jpeg::{
+    BLOCK_BYTES, Colour, Entropy, block_from_bytes, block_to_bytes, idct as transform,
+};
+use corecast_machine::RunError;
+
+use super::{Kind, kind_of, refused};
+use crate::graph::{End, Graph, GraphError};
+use crate::ports::Ports;
+use crate::tile::Tile;
+
+/// Checks that stages follow each other, with blocks of one size.
+pub(super) fn check(graph: &Graph, task: usize, kind: Kind) -> Result<(), GraphError> {
+    let (source, sink) = match kind {
+        Kind::Huffman => (None, Some(Kind::Idct)),
+        Kind::Idct => (Some(Kind::Huffman), Some(Kind::Colour)),
+        _ => (Some(Kind::Idct), None),
+    };
+    let stage = |kind: Option<Kind>| match kind {
+        None => "the memory buffer",
+        Some(Kind::Huffman) => "a task with jpeg-huffman",
+        Some(Kind::Idct) => "a task with jpeg-idct",
+        Some(_) => "a task with jpeg-colour",
+    };
+    let is_at = |end: End, kind: Option<Kind>| match kind {
+        None => end == End::Memory,
+        kind => kind_of(graph, end) == kind,
+    };
+    for index in graph.inputs(task) {
+        let edge = &graph.edges()[index];
+        if !is_at(edge.from, source) {
+            return Err(refused(
+                graph,
+                index,
+                format!("it must come from {}", stage(source)),
+            ));
+        }
+    }
+    for index in graph.outputs(task) {
+        let edge = &graph.edges()[index];
+        if !is_at(edge.to, sink) {
+            return Err(refused(
+                graph,
+                index,
+                format!("it must go to {}", stage(sink)),
+            ));
+        }
+        if sink.is_some() && edge.bytes as usize != BLOCK_BYTES {
+            let why = format!(
+                "`bytes` = {}; a block of a JPEG decoder has {BLOCK_BYTES}",
+                edge.bytes
+            );
+            return Err(refused(graph, index, why));
+        }
+        if edge.initial > 0 {
+            return Err(refused(
+                graph,
+                index,
+                "a picture begins with its first block; remove `initial`",
+            ));
+        }
+    }
+    match kind {
+        Kind::Huffman => same_rate(graph, graph.outputs(task).collect(), "produce", |i| {
+            graph.edges()[i].produce
+        }),
+        Kind::Idct => {
+            let ends = graph
+                .inputs(task)
+                .map(|i| (i, "consume", graph.edges()[i].consume));
+            let begins = graph
+                .outputs(task)
+                .map(|i| (i, "produce", graph.edges()[i].produce));
+            let wrong = ends.chain(begins).find(|&(_, _, rate)| rate != 1);
+            wrong.map_or(Ok(()), |(index, key, rate)| {
+                let why =
+                    format!("`{key}` = {rate}; a firing of jpeg-idct takes and makes 1 block");
+                Err(refused(graph, index, why))
+            })
+        }
+        _ => colour_order(graph, task),
+    }
+}
+
+fn same_rate(
+    graph: &Graph,
+    edges: Vec<usize>,
+    key: &str,
+    rate: impl Fn(usize) -> u32,
+) -> Result<(), GraphError> {
+    let other = edges.iter().find(|&&index| rate(index) != rate(edges[0]));
+    other.map_or(Ok(()), |&index| {
+        let why = format!(
+            "`{key}` = {}; it must be the same on all of them, {}",
+            rate(index),
+            rate(edges[0])
+        );
+        Err(refused(graph, index, why))
+    })
+}
+
+/// The colour task takes blocks in the order in which the Huffman decoder deals them out.
+fn colour_order(graph: &Graph, task: usize) -> Result<(), GraphError> {
+    let inputs: Vec<usize> = graph.inputs(task).collect();
+    same_rate(graph, inputs.clone(), "consume", |i| {
+        graph.edges()[i].consume
+    })?;
+    let mut decoder = None;
+    for (position, &index) in inputs.iter().enumerate() {
+        let Some(idct) = graph.edges()[index].from.task() else {
+            continue;
+        };
+        let Some(from) = graph.inputs(idct).next() else {
+            continue;
+        };
+        let Some(huffman) = graph.edges()[from].from.task() else {
+            continue;
+        };
+        let place = graph.outputs(huffman).position(|output| output == from);
+        let is_same = *decoder.get_or_insert(huffman) == huffman;
+        if !is_same || place != Some(position) || graph.outputs(huffman).count() != inputs.len() {
+            let why = "blocks must come back in the order in which they went out; let all \
+                       transforms of one jpeg-huffman send to one jpeg-colour, and write their edges \
+                       in one order";
+            return Err(refused(graph, index, why));
+        }
+    }
+    Ok(())
+}
+
+pub(super) async fn huffman<T: Tile>(ports: &mut Ports<'_, T>) -> Result<(), RunError> {
+    let program = ports.program();
+    let header_bytes = program.setup().header().scan_offset;
+    let read_bytes = u64::from(ports.input(0).bytes);
+    let firings = program.graph().firings()[ports.task()] * program.iterations();
+    let mut file = Vec::new();
+    let mut decoder: Option<Entropy> = None;
+    for _ in 0..firings {
+        ports.fire();
+        while file.len() < header_bytes {
+            file.extend(ports.read(0, read_bytes).await?);
+        }
+        let mut entropy = match decoder.take() {
+            Some(entropy) => entropy,
+            None => {
+                let (entropy, work) = Entropy::new(&file).map_err(|error| ports.failed(error))?;
+                ports.work(&work).await;
+                entropy
+            }
+        };
+        for _ in 0..ports.output(0).produce {
+            for output in 0..ports.outputs() {
+                while file.len() < entropy.position() + Entropy::READ_AHEAD {
+                    let more = ports.read(0, read_bytes).await?;
+                    if more.is_empty() {
+                        break;
+                    }
+                    file.extend(more);
+                }
+                let next = entropy
+                    .next_block(&file)
+                    .map_err(|error| ports.failed(error))?;
+                let block = match next {
+                    Some((_, block, work)) => {
+                        ports.work(&work).await;
+                        block_to_bytes(&block)
+                    }
+                    None => vec![0; BLOCK_BYTES],
+                };
+                ports.send(output, &block).await?;
+            }
+        }
+        decoder = Some(entropy);
+        ports.done();
+    }
+    Ok(())
+}
+
+pub(super) async fn idct<T: Tile>(ports: &mut Ports<'_, T>) -> Result<(), RunError> {
+    let program = ports.program();
+    let graph = program.graph();
+    let header = program.setup().header();
+    let firings = graph.firings()[ports.task()] * program.iterations();
+    // Which of the blocks are this task's: one of every `step`, from `first` on.
+    let input = graph
+        .inputs(ports.task())
+        .next()
+        .expect("a transform has one input");
+    let huffman = graph.edges()[input]
+        .from
+        .task()
+        .expect("it comes from a task");
+    let step = graph.outputs(huffman).count() as u64;
+    let first = graph.outputs(huffman).position(|output| output == input);
+    let first = first.expect("an edge is an output of the task where it begins") as u64;
+    for firing in 0..firings {
+        ports.fire();
+        let received = ports.receive(0).await?;
+        let block = block_from_bytes(&received).map_err(|error| ports.failed(error))?;
+        // Blocks behind the last one have no component; they count like the first one's.
+        let number = (first + firing * step).min(u64::from(header.blocks()));
+        let component = header.place(number as u32 % header.blocks()).component;
+        let (samples, work) = transform(&block, &header.components[component].quantisation);
+        ports.work(&work).await;
+        ports.send(0, &block_to_bytes(&samples)).await?;
+        ports.done();
+    }
+    Ok(())
+}
+
+pub(super) async fn colour<T: Tile>(ports: &mut Ports<'_, T>) -> Result<(), RunError> {
+    let program = ports.program();
+    let header = program.setup().header();
+    let firings = program.graph().firings()[ports.task()] * program.iterations();
+    let mut colour = Colour::new(header);
+    let mut left = header.blocks();
+    for _ in 0..firings {
+        ports.fire();
+        for _ in 0..ports.input(0).consume {
+            for input in 0..ports.inputs() {
+                let received = ports.receive(input).await?;
+                if left == 0 {
+                    continue;
+                }
+                left -= 1;
+                let block = block_from_bytes(&received).map_err(|error| ports.failed(error))?;
+                let (tile, work) = colour.block(&block);
+                ports.work(&work).await;
+                let Some(tile) = tile else { continue };
+                let line_bytes = 3 * tile.width as usize;
+                for (y, line) in (tile.y..).zip(tile.rgb.chunks_exact(line_bytes)) {
+                    let pixel = u64::from(y) * u64::from(header.width) + u64::from(tile.x);
+                    ports.write(0, 3 * pixel, line).await?;
+                }
+            }
+        }
+        ports.done();
+    }
+    Ok(())
+}

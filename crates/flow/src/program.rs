@@ -1,0 +1,317 @@
+//! A graph as a program that tiles run: which task is whom, and where its data lie.
+//!
+//! ```
+//! use corecast_flow::{FlowFile, FlowProgram, functional};
+//! let file = FlowFile::parse(r#"
+//! name = "pair"
+//! iterations = 10
+//! tasks = { a = { cycles = 100 }, b = { cycles = 200 } }
+//! edges = [
+//!     { from = "memory", to = "a", bytes = 64 },
+//!     { from = "a", to = "b", bytes = 64 },
+//!     { from = "b", to = "memory", bytes = 32 },
+//! ]
+//! "#, "pair.toml").unwrap();
+//! let program = FlowProgram::new(&file, file.flows, None, 256).unwrap();
+//! let run = functional::run(&program, program.tasks(), program.memory()).unwrap();
+//! assert_eq!(run.memory.len(), 10 * (64 + 32));
+//! ```
+
+use std::ops::Range;
+
+use corecast_core::Rank;
+use corecast_machine::RunError;
+use thiserror::Error;
+
+use crate::books::TaskBooks;
+use crate::cost::mixed;
+use crate::file::{FlowFile, ITERATIONS_MAX, Input};
+use crate::graph::{End, Graph, Job};
+use crate::kernel::Setup;
+use crate::ports::Ports;
+use crate::synthetic;
+use crate::tile::{TaskProgram, Tile};
+
+/// Most bytes of the memory buffer: 1 GiB.
+pub const MEMORY_BYTES_MAX: u64 = 1 << 30;
+/// Most firings of all tasks of all flows in a run.
+pub const RUN_FIRINGS_MAX: u64 = 1 << 26;
+
+/// A part of the memory buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Region {
+    /// Where it begins.
+    pub address: u64,
+    /// Its length.
+    pub bytes: u64,
+}
+
+/// See the module's documentation. Task `t` of flow `f` is task `f * n + t` of the machine, with n
+/// tasks in the graph.
+#[derive(Clone, Debug)]
+pub struct FlowProgram {
+    graph: Graph,
+    flows: u32,
+    iterations: u64,
+    message_bytes: usize,
+    /// Of the first flow; none for edges between tasks.
+    regions: Vec<Option<Region>>,
+    flow_bytes: u64,
+    input: Vec<u8>,
+    seed: u64,
+    setup: Setup,
+}
+
+/// Why a flow cannot become a program.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
+pub enum ProgramError {
+    /// Nothing says how long the run is.
+    #[error(
+        "nothing says how many iterations there are; write `iterations = 100` at the top of the file"
+    )]
+    NoIterations,
+    /// The file and the input say different things.
+    #[error("the input has {of_input} iterations, not {iterations}; remove `iterations`")]
+    OtherIterations {
+        /// As the input says.
+        of_input: u64,
+        /// As the file says.
+        iterations: u64,
+    },
+    /// The run has more firings than the limit.
+    #[error(
+        "{firings} firings are more than the {RUN_FIRINGS_MAX} of a run; use fewer flows or iterations"
+    )]
+    TooManyFirings {
+        /// How many it would be.
+        firings: u64,
+    },
+    /// The data need more memory than the limit.
+    #[error(
+        "{bytes} bytes are more than the {MEMORY_BYTES_MAX} of a memory buffer; use fewer flows, \
+         iterations or smaller blocks"
+    )]
+    TooMuchMemory {
+        /// How many it would be.
+        bytes: u64,
+    },
+    /// The tasks need a file.
+    #[error("task `{task}` needs a file; write `file = \"...\"` into [input]")]
+    NoInput {
+        /// The task.
+        task: String,
+    },
+    /// The input is not what a kernel can read.
+    #[error("the input of task `{task}`: {why}")]
+    Input {
+        /// The task.
+        task: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// Tasks of one graph that do not go together.
+    #[error("task `{task}`: {why}")]
+    Kernel {
+        /// The task.
+        task: String,
+        /// What is wrong, and what would be right.
+        why: String,
+    },
+}
+
+impl FlowProgram {
+    /// The program of `flows` instances of a file's graph. `input` is the contents of its input
+    /// file, if it has one; blocks larger than `message_bytes` go in several messages.
+    ///
+    /// # Errors
+    /// See [`ProgramError`].
+    ///
+    /// # Panics
+    /// If `message_bytes` is zero.
+    pub fn new(
+        file: &FlowFile,
+        flows: u32,
+        input: Option<&[u8]>,
+        message_bytes: usize,
+    ) -> Result<Self, ProgramError> {
+        assert!(message_bytes > 0, "a message has room for something");
+        let graph = file.graph.clone();
+        let seed = match file.input {
+            Input::Random(seed) => seed,
+            Input::File(_) => 0,
+        };
+        let setup = Setup::new(&graph, input)?;
+        let iterations = match (setup.iterations(), file.iterations) {
+            (Some(of_input), Some(iterations)) if of_input != iterations => {
+                return Err(ProgramError::OtherIterations {
+                    of_input,
+                    iterations,
+                });
+            }
+            (of_input, of_file) => of_input.or(of_file).ok_or(ProgramError::NoIterations)?,
+        };
+        let per_iteration: u64 = graph.firings().iter().sum();
+        let firings = per_iteration
+            .saturating_mul(iterations)
+            .saturating_mul(u64::from(flows));
+        if firings > RUN_FIRINGS_MAX || iterations > ITERATIONS_MAX {
+            return Err(ProgramError::TooManyFirings { firings });
+        }
+        let mut regions = Vec::new();
+        let mut address = 0_u64;
+        for (index, edge) in graph.edges().iter().enumerate() {
+            let is_memory = edge.from == End::Memory || edge.to == End::Memory;
+            regions.push(is_memory.then(|| {
+                let blocks = graph.blocks(index).saturating_mul(iterations);
+                let plain = blocks.saturating_mul(u64::from(edge.bytes));
+                let bytes = setup.region_bytes(&graph, index, input).unwrap_or(plain);
+                let region = Region { address, bytes };
+                address = address.saturating_add(bytes);
+                region
+            }));
+        }
+        let bytes = address.saturating_mul(u64::from(flows));
+        if bytes > MEMORY_BYTES_MAX {
+            return Err(ProgramError::TooMuchMemory { bytes });
+        }
+        Ok(Self {
+            graph,
+            flows,
+            iterations,
+            message_bytes,
+            regions,
+            flow_bytes: address,
+            input: input.unwrap_or_default().to_vec(),
+            seed,
+            setup,
+        })
+    }
+
+    /// Tasks and edges.
+    #[must_use]
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// Instances of the graph.
+    #[must_use]
+    pub fn flows(&self) -> u32 {
+        self.flows
+    }
+
+    /// How often each instance goes through the graph.
+    #[must_use]
+    pub fn iterations(&self) -> u64 {
+        self.iterations
+    }
+
+    /// Most bytes of a message.
+    #[must_use]
+    pub fn message_bytes(&self) -> usize {
+        self.message_bytes
+    }
+
+    /// What kernels know about the input.
+    #[must_use]
+    pub fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    /// Tasks of all flows.
+    #[must_use]
+    pub fn tasks(&self) -> u32 {
+        self.flows * self.graph.tasks().len() as u32 // at most 2^20
+    }
+
+    /// The task of the machine that runs `task` of `flow`.
+    #[must_use]
+    pub fn rank(&self, flow: u32, task: usize) -> Rank {
+        Rank(flow * self.graph.tasks().len() as u32 + task as u32)
+    }
+
+    /// The name of a task of the machine; with several flows their number, from 1, is part of it.
+    #[must_use]
+    pub fn task_name(&self, rank: Rank) -> String {
+        let tasks = self.graph.tasks();
+        let name = &tasks[rank.index() % tasks.len()].name;
+        match self.flows {
+            1 => name.clone(),
+            _ => format!("{name}.{}", rank.index() / tasks.len() + 1),
+        }
+    }
+
+    /// The part of the memory buffer of an edge that begins or ends there.
+    ///
+    /// # Panics
+    /// If the edge does neither.
+    #[must_use]
+    pub fn region(&self, flow: u32, edge: usize) -> Region {
+        let region = self.regions[edge].expect("an edge at the memory buffer");
+        Region {
+            address: region.address + u64::from(flow) * self.flow_bytes,
+            ..region
+        }
+    }
+
+    /// The memory buffer at the start.
+    #[must_use]
+    pub fn memory(&self) -> Vec<u8> {
+        let mut memory = vec![0; (self.flow_bytes * u64::from(self.flows)) as usize];
+        for flow in 0..self.flows {
+            for (index, edge) in self.graph.edges().iter().enumerate() {
+                if edge.from != End::Memory {
+                    continue;
+                }
+                let place = &mut memory[self.range(flow, index)];
+                match self.input.is_empty() {
+                    false => {
+                        let bytes = place.len().min(self.input.len());
+                        place[..bytes].copy_from_slice(&self.input[..bytes]);
+                    }
+                    true => self.fill(place, flow, index),
+                }
+            }
+        }
+        memory
+    }
+
+    /// Where the region of an edge is in the memory buffer.
+    #[must_use]
+    pub fn range(&self, flow: u32, edge: usize) -> Range<usize> {
+        let region = self.region(flow, edge);
+        region.address as usize..(region.address + region.bytes) as usize
+    }
+
+    /// Random input.
+    fn fill(&self, place: &mut [u8], flow: u32, edge: usize) {
+        let stream = mixed(self.seed ^ mixed(u64::from(flow) << 32 | edge as u64));
+        if let Some(bytes) = Setup::random(&self.graph, edge, place.len(), stream) {
+            place.copy_from_slice(&bytes);
+            return;
+        }
+        for (index, chunk) in place.chunks_mut(8).enumerate() {
+            let bytes = mixed(stream.wrapping_add(index as u64)).to_le_bytes();
+            chunk.copy_from_slice(&bytes[..chunk.len()]);
+        }
+    }
+}
+
+impl TaskProgram for FlowProgram {
+    type Output = TaskBooks;
+
+    async fn run<T: Tile>(&self, tile: &mut T) -> Result<TaskBooks, RunError> {
+        let mut ports = Ports::new(tile, self);
+        for output in 0..ports.outputs() {
+            let edge = ports.output(output);
+            for _ in 0..edge.initial {
+                ports.send(output, &vec![0; edge.bytes as usize]).await?;
+            }
+        }
+        match &self.graph.tasks()[ports.task()].job {
+            Job::Cost(cost) => synthetic::run(&mut ports, cost).await?,
+            Job::Kernel(job) => job.run(&mut ports).await?,
+        }
+        Ok(ports.into_books())
+    }
+}
