@@ -17,6 +17,7 @@ mod file;
 pub mod functional;
 mod graph;
 pub mod kernel;
+pub mod place;
 mod ports;
 mod program;
 mod rates;

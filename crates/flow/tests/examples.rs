@@ -31,7 +31,11 @@ fn check(program: &FlowProgram) -> usize {
     for flow in 0..program.flows() {
         for expected in Setup::expected(program, flow, &before) {
             let found = &run.memory[program.range(flow, expected.edge)];
-            assert!(found == expected.bytes, "flow {flow} differs from {}", expected.what);
+            assert!(
+                found == expected.bytes,
+                "flow {flow} differs from {}",
+                expected.what
+            );
             compared += 1;
         }
     }
@@ -51,7 +55,9 @@ fn pictures_are_those_of_the_direct_decoder() {
 fn streams_are_those_of_the_direct_computation() {
     for name in ["fir.toml", "custom.toml"] {
         for stages in 1..=8 {
-            let changes = Changes { stages: Some(stages) };
+            let changes = Changes {
+                stages: Some(stages),
+            };
             // Messages smaller than blocks, too.
             for message_bytes in [256, 60] {
                 let program = program(name, 1, changes, message_bytes);
@@ -71,7 +77,11 @@ fn costs_run_and_change_the_memory_buffer() {
         let edge = program.graph().edges().len() - 1;
         let written = &run.memory[program.range(flow, edge)];
         assert_eq!(written.len(), 64 * 100);
-        assert!(written.chunks(64).all(|block| block.iter().any(|&byte| byte != 0)));
+        assert!(
+            written
+                .chunks(64)
+                .all(|block| block.iter().any(|&byte| byte != 0))
+        );
     }
 }
 
