@@ -16,9 +16,17 @@ const APART: f64 = 6.0;
 const BAR: f64 = 8.0;
 
 /// Light to dark, readable without colour: a sequential scale of five steps and one for nothing.
-const SCALE: [&str; 6] = [
+pub(crate) const SCALE: [&str; 6] = [
     "#eeeeee", "#fee8c8", "#fdbb84", "#fc8d59", "#d7301f", "#7f0000",
 ];
+
+/// Index into [`SCALE`] of a load, the highest being `most`.
+pub(crate) fn shade(load: f64, most: f64) -> usize {
+    match load > 0.0 && most > 0.0 {
+        true => ((5.0 * load / most).ceil() as usize).clamp(1, 5),
+        false => 0,
+    }
+}
 
 /// Coordinates of a router.
 type Place = (u32, u32);

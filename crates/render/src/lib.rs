@@ -18,15 +18,19 @@
 //! assert!(chart.svg().starts_with("<svg"));
 //! ```
 
+mod bars;
 mod chart;
 mod grid;
 mod heat;
+mod layout;
 mod svg;
 mod timeline;
 mod trace;
 
+pub use bars::{Bar, StackedBars};
 pub use chart::{LineChart, Scale, Series};
 pub use grid::WinnerMap;
 pub use heat::heat_map_svg;
+pub use layout::{Arrow, Layout, Placed};
 pub use timeline::{TimeAxis, timeline_svg};
 pub use trace::chrome_trace;

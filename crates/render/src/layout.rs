@@ -1,0 +1,208 @@
+//! Tasks on a mesh: which core runs which, and how much goes from one to the other.
+
+use crate::heat::{SCALE, shade};
+use crate::svg::{Anchor, PALETTE, Svg, number, text_width};
+
+/// Tasks on the routers of a mesh. The title should state the message.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Layout {
+    /// Title.
+    pub title: String,
+    /// Routers along x and y.
+    pub size: (u32, u32),
+    /// What is at which router.
+    pub boxes: Vec<Placed>,
+    /// Streams between boxes.
+    pub arrows: Vec<Arrow>,
+    /// What the arrows' loads count.
+    pub unit: String,
+}
+
+/// Something at a router.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Placed {
+    /// Its name.
+    pub label: String,
+    /// Coordinates of its router.
+    pub at: (u32, u32),
+    /// What it belongs to, which decides its colour; none for what is no task.
+    pub group: Option<u32>,
+}
+
+/// A stream from one box to another.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Arrow {
+    /// Where it begins.
+    pub from: (u32, u32),
+    /// Where it ends.
+    pub to: (u32, u32),
+    /// How much goes along it.
+    pub load: f64,
+}
+
+const CELL: f64 = 110.0;
+const BOX: (f64, f64) = (76.0, 34.0);
+const LEFT: f64 = 60.0;
+const TOP: f64 = 56.0;
+/// How far an arrow bends to the left of its straight line, in parts of its length.
+const BEND: f64 = 0.16;
+
+impl Layout {
+    /// The layout as SVG; x grows east, y grows north.
+    #[must_use]
+    pub fn svg(&self) -> String {
+        let (width, height) = (f64::from(self.size.0), f64::from(self.size.1));
+        let (right, bottom) = (LEFT + CELL * width, TOP + CELL * height);
+        let full = (right + 150.0).max(LEFT + text_width(&self.title, 16));
+        let mut svg = Svg::new(full, (bottom + 56.0).max(TOP + 200.0));
+        svg.text(LEFT, 28.0, 16, Anchor::Start, &self.title);
+        let centre = |(x, y): (u32, u32)| {
+            let at_x = LEFT + CELL * (f64::from(x) + 0.5);
+            (at_x, bottom - CELL * (f64::from(y) + 0.5))
+        };
+        for x in 0..self.size.0 {
+            for y in 0..self.size.1 {
+                let (cx, cy) = centre((x, y));
+                svg.rect(cx - BOX.0 / 2.0, cy - BOX.1 / 2.0, BOX.0, BOX.1, "#eeeeee");
+            }
+        }
+        for placed in &self.boxes {
+            let (cx, cy) = centre(placed.at);
+            let colour = placed
+                .group
+                .map_or("#888888", |group| PALETTE[group as usize % 7]);
+            svg.rect(cx - BOX.0 / 2.0, cy - BOX.1 / 2.0, BOX.0, BOX.1, colour);
+            // Dark text on a light label is readable on every colour of the palette.
+            svg.rect(
+                cx - BOX.0 / 2.0 + 4.0,
+                cy - 9.0,
+                BOX.0 - 8.0,
+                18.0,
+                "#ffffff",
+            );
+            svg.text(cx, cy + 4.0, 11, Anchor::Middle, &placed.label);
+        }
+        let most = self
+            .arrows
+            .iter()
+            .map(|arrow| arrow.load)
+            .fold(0.0, f64::max);
+        for arrow in &self.arrows {
+            let colour = SCALE[shade(arrow.load, most)];
+            draw(&mut svg, centre(arrow.from), centre(arrow.to), colour);
+        }
+        svg.text(
+            (LEFT + right) / 2.0,
+            bottom + 38.0,
+            13,
+            Anchor::Middle,
+            "x (east)",
+        );
+        svg.text_upwards(22.0, (TOP + bottom) / 2.0, 13, "y (north)");
+        for x in 0..self.size.0 {
+            svg.text(
+                centre((x, 0)).0,
+                bottom + 16.0,
+                12,
+                Anchor::Middle,
+                &x.to_string(),
+            );
+        }
+        for y in 0..self.size.1 {
+            svg.text(
+                LEFT - 8.0,
+                centre((0, y)).1 + 4.0,
+                12,
+                Anchor::End,
+                &y.to_string(),
+            );
+        }
+        svg.text(right + 14.0, TOP + 4.0, 12, Anchor::Start, &self.unit);
+        for step in 1..SCALE.len() {
+            let y = TOP - 6.0 + 20.0 * step as f64;
+            let label = format!("to {}", number(most * step as f64 / 5.0));
+            svg.rect(right + 14.0, y, 14.0, 14.0, SCALE[step]);
+            svg.text(right + 34.0, y + 12.0, 12, Anchor::Start, &label);
+        }
+        svg.finish()
+    }
+}
+
+/// An arrow that bends, so that both directions and what lies between remain visible.
+fn draw(svg: &mut Svg, from: (f64, f64), to: (f64, f64), colour: &str) {
+    let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+    let length = dx.hypot(dy);
+    if length == 0.0 {
+        return;
+    }
+    let bend = (from.0 + dx / 2.0 + dy * BEND, from.1 + dy / 2.0 - dx * BEND);
+    let at = |t: f64| {
+        let mix =
+            |a: f64, b: f64, c: f64| (1.0 - t).powi(2) * a + 2.0 * t * (1.0 - t) * b + t * t * c;
+        (mix(from.0, bend.0, to.0), mix(from.1, bend.1, to.1))
+    };
+    // From the edge of one box to that of the other.
+    let is_out = |(x, y): (f64, f64), (cx, cy): (f64, f64)| {
+        (x - cx).abs() > BOX.0 / 2.0 || (y - cy).abs() > BOX.1 / 2.0
+    };
+    let steps = || (0..=60).map(|step| f64::from(step) / 60.0);
+    let points: Vec<(f64, f64)> = steps()
+        .map(at)
+        .filter(|&point| is_out(point, from) && is_out(point, to))
+        .collect();
+    let Some(&tip) = points.last() else { return };
+    svg.polyline(&points, colour, 0);
+    // The head points along the end of the curve.
+    let before = points[points.len().saturating_sub(5)];
+    let (hx, hy) = (tip.0 - before.0, tip.1 - before.1);
+    let size = hx.hypot(hy).max(1.0) / 9.0;
+    let (hx, hy) = (hx / size, hy / size);
+    let wings = [
+        (tip.0 - hx + hy / 2.0, tip.1 - hy - hx / 2.0),
+        tip,
+        (tip.0 - hx - hy / 2.0, tip.1 - hy + hx / 2.0),
+    ];
+    svg.polyline(&wings, colour, 0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_box_and_every_arrow_is_drawn() {
+        let arrow = |from, to, load| Arrow { from, to, load };
+        let placed = |label: &str, at, group| Placed {
+            label: label.to_owned(),
+            at,
+            group,
+        };
+        let layout = Layout {
+            title: "a < b".to_owned(),
+            size: (3, 2),
+            boxes: vec![placed("a", (0, 0), Some(0)), placed("memory", (2, 1), None)],
+            arrows: vec![
+                arrow((0, 0), (2, 1), 10.0),
+                arrow((2, 1), (0, 0), 0.0),
+                arrow((1, 1), (1, 1), 3.0),
+            ],
+            unit: "bytes".to_owned(),
+        };
+        let svg = layout.svg();
+        let document = roxmltree::Document::parse(&svg).expect("well-formed");
+        let lines = document
+            .descendants()
+            .filter(|node| node.has_tag_name("polyline"));
+        assert_eq!(
+            lines.count(),
+            4,
+            "a curve and a head each, and none for a stream to itself"
+        );
+        let texts: Vec<&str> = document
+            .descendants()
+            .filter_map(|node| node.text())
+            .collect();
+        assert!(texts.contains(&"memory"));
+        assert!(!svg.contains("NaN") && !svg.contains("inf"));
+    }
+}
