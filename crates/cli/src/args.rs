@@ -136,6 +136,15 @@ Cells that the table already has are kept; docs/cli.md says what is searched and
   corecast traffic --set network.vcs=4 --pattern hotspot:0=0.2 --csv points.csv
   corecast traffic --trace-file packets.txt")]
     Traffic(Box<Traffic>),
+    /// Run a dataflow program: tasks that exchange blocks, on the tiles of a chip or on threads
+    #[command(after_help = "Examples:
+  corecast flow examples/jpeg-3.toml
+  corecast flow examples/jpeg-4.toml --flows 1,2,3,4 --plot split.svg
+  corecast flow examples/fir.toml --stages 1..8:+1
+  corecast flow examples/jpeg-4.toml --placement near,row,column,random
+  corecast flow examples/jpeg-3.toml --machine host --picture decoded.ppm
+docs/cli.md describes flow files and what the results mean.")]
+    Flow(Box<Flow>),
     /// Measure how fast corecast itself is
     Bench {
         /// simulator
@@ -282,6 +291,62 @@ pub struct Traffic {
     /// Draw what every link carries at the highest load below saturation (or by the trace file)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub heat_map: Option<String>,
+}
+
+/// Which dataflow program, where.
+#[derive(Args)]
+pub struct Flow {
+    /// A flow file, such as examples/jpeg-3.toml
+    pub file: String,
+    /// The name of a built-in chip whose tiles run tasks, or a path to a chip file
+    #[arg(long, default_value = "nagam")]
+    pub chip: String,
+    /// Change a value of the chip file, such as endpoint.input=1024 (repeatable)
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// sim, the chip in virtual time, or host, this computer's cores with buffers of the chip's
+    /// sizes
+    #[arg(long, default_value = "sim")]
+    pub machine: String,
+    /// Instances of the graph at once, such as 1,2,3,4 [default: as the file says]
+    #[arg(long, value_name = "LIST")]
+    pub flows: Option<String>,
+    /// Stages of the tasks that have `stages`, such as 1..8:+1 [default: as the file says]
+    #[arg(long, value_name = "LIST")]
+    pub stages: Option<String>,
+    /// near, row, column or random, or several of them [default: as the file says]
+    #[arg(long, value_name = "LIST")]
+    pub placement: Option<String>,
+    /// Seed of placements and of other traffic
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Whether tasks with several senders acknowledge messages, so that no sender can fill their
+    /// buffer: auto or off
+    #[arg(long, value_name = "CHOICE", default_value = "auto")]
+    pub flow_control: String,
+    /// Injectors at the edges of the mesh send so much of the time, straight across: 0.1,
+    /// 0.1:north-south or 0.1:west-east. How far blocks arrive from when they do without is shown
+    /// for every edge
+    #[arg(long, value_name = "RATE[:DIRECTION]")]
+    pub injectors: Option<String>,
+    /// Most events of a run
+    #[arg(long, value_name = "EVENTS", help_heading = "Limits")]
+    pub limit_events: Option<u64>,
+    /// Most nanoseconds of a run: simulated on a chip, wall-clock on the host
+    #[arg(long, value_name = "NS", help_heading = "Limits")]
+    pub limit_ns: Option<u64>,
+    /// Write every task of every run to a CSV file
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub csv: Option<String>,
+    /// Draw an SVG: where the time of every task went, as stacked bars
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub plot: Option<String>,
+    /// Draw an SVG: tasks on the mesh, edges coloured by load; needs one run
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub layout: Option<String>,
+    /// Write the decoded picture as PPM; needs one run of a JPEG decoder
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub picture: Option<String>,
 }
 
 /// Repetitions.

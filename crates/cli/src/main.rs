@@ -7,6 +7,7 @@ mod compare;
 mod doctor;
 mod explain;
 mod failure;
+mod flow;
 mod input;
 mod list;
 mod output;
@@ -82,6 +83,7 @@ fn answer(verb: &Verb) -> Result<Answer, Failure> {
         Verb::Tune(options) => tune::answer(options),
         Verb::Pingpong(options) => pingpong::answer(options),
         Verb::Traffic(traffic) => traffic::answer(traffic),
+        Verb::Flow(options) => flow::answer(options),
         Verb::Bench { what } => bench::answer(what),
         Verb::Doctor => Ok(doctor::answer()),
     }

@@ -100,6 +100,8 @@ pub enum Input {
 pub struct Changes {
     /// Stages of the tasks that have any.
     pub stages: Option<u32>,
+    /// Whether stages that share one work become a single task: what one core would run.
+    pub is_sequential: bool,
 }
 
 impl FlowFile {
@@ -237,7 +239,11 @@ fn chain<'a>(name: &str, item: &Item<'a>, changes: Changes) -> Result<Chain<'a>,
     };
     let is_chain = section.has("stages") || bytes > 0;
     let stages = section.whole_or("stages", 1..=TASKS_MAX as u64, 1)? as u32;
-    let stages = changes.stages.filter(|_| is_chain).unwrap_or(stages);
+    let is_one = changes.is_sequential && matches!(&job, Job::Kernel(job) if job.kernel.is_shared);
+    let stages = match is_one {
+        true => 1,
+        false => changes.stages.filter(|_| is_chain).unwrap_or(stages),
+    };
     let task = |stage| {
         let name = if stages == 1 {
             name.to_owned()

@@ -30,6 +30,8 @@ pub struct Kernel {
     pub summary: &'static str,
     /// Its numbers.
     pub parameters: &'static [Parameter],
+    /// Whether stages share one work, so that a single one does all of it.
+    pub is_shared: bool,
     pub(crate) kind: Kind,
 }
 
@@ -62,18 +64,21 @@ pub const ALL: [&Kernel; 5] = [
         name: "jpeg-huffman",
         summary: "Huffman decoding of a JPEG file; blocks go to the outputs in turn",
         parameters: &[],
+        is_shared: false,
         kind: Kind::Huffman,
     },
     &Kernel {
         name: "jpeg-idct",
         summary: "inverse cosine transform of blocks of coefficients",
         parameters: &[],
+        is_shared: false,
         kind: Kind::Idct,
     },
     &Kernel {
         name: "jpeg-colour",
         summary: "colour conversion; blocks come from the inputs in turn, the picture goes to memory",
         parameters: &[],
+        is_shared: false,
         kind: Kind::Colour,
     },
     &Kernel {
@@ -85,6 +90,7 @@ pub const ALL: [&Kernel; 5] = [
             max: 256,
             default: 16,
         }],
+        is_shared: true,
         kind: Kind::Fir,
     },
     &Kernel {
@@ -96,6 +102,7 @@ pub const ALL: [&Kernel; 5] = [
             max: 1_000_000,
             default: 16,
         }],
+        is_shared: false,
         kind: Kind::Custom,
     },
 ];

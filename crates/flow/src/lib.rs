@@ -22,6 +22,8 @@ mod ports;
 mod program;
 mod rates;
 mod read;
+mod result;
+mod room;
 mod synthetic;
 mod tile;
 
@@ -32,4 +34,6 @@ pub use file::{Changes, FLOWS_MAX, FlowFile, ITERATIONS_MAX, Input, PLACEMENTS, 
 pub use graph::{Edge, End, Graph, GraphError, Job, MEMORY, TASKS_MAX, Task};
 pub use ports::Ports;
 pub use program::{FlowProgram, MEMORY_BYTES_MAX, ProgramError, Region};
-pub use tile::{TaskProgram, TaskRun, Tile};
+pub use result::{Check, EdgeResult, FlowResult, Split, TaskResult};
+pub use room::Buffers;
+pub use tile::{Arrival, BufferUse, Place, TaskProgram, TaskRun, Tile, TileUse};

@@ -11,6 +11,7 @@ use corecast_machine::{RunError, Time};
 use crate::books::{Call, CallRecord, TaskBooks};
 use crate::graph::{Edge, End};
 use crate::program::FlowProgram;
+use crate::room::WORD;
 use crate::tile::Tile;
 
 /// See the module's documentation.
@@ -23,6 +24,8 @@ pub struct Ports<'a, T> {
     outputs: Vec<usize>,
     /// Bytes already read or written of each edge at the memory buffer, by index of the edge.
     used: Vec<u64>,
+    /// Messages of each output edge that are not acknowledged, by index of the edge.
+    open: Vec<u32>,
     books: TaskBooks,
 }
 
@@ -35,6 +38,7 @@ impl<'a, T: Tile> Ports<'a, T> {
             inputs: graph.inputs(task).collect(),
             outputs: graph.outputs(task).collect(),
             used: vec![0; graph.edges().len()],
+            open: vec![0; graph.edges().len()],
             tile,
             program,
             flow,
@@ -113,9 +117,12 @@ impl<'a, T: Tile> Ports<'a, T> {
                 let mut block = Vec::with_capacity(edge.bytes as usize);
                 while block.len() < edge.bytes as usize {
                     let left = edge.bytes as usize - block.len();
-                    let bytes = left.min(self.program.message_bytes());
+                    let bytes = left.min(self.program.message_bytes(index));
                     let start = self.tile.now();
                     block.extend(self.tile.receive(from, bytes).await?);
+                    if self.program.window(index).is_some() {
+                        self.tile.send(from, &[0; WORD]).await?;
+                    }
                     self.note(Call::Receive, index, bytes, bytes == left, start);
                 }
                 Ok(block)
@@ -143,15 +150,35 @@ impl<'a, T: Tile> Ports<'a, T> {
                 assert_eq!(block.len(), edge.bytes as usize, "the block of its edge");
                 let to = self.program.rank(self.flow, to);
                 let mut left = block.len();
-                for message in block.chunks(self.program.message_bytes()) {
+                for message in block.chunks(self.program.message_bytes(index)) {
                     left -= message.len();
                     let start = self.tile.now();
+                    if self.program.window(index) == Some(self.open[index]) {
+                        self.tile.receive(to, WORD).await?;
+                        self.open[index] -= 1;
+                    }
                     self.tile.send(to, message).await?;
+                    self.open[index] += u32::from(self.program.window(index).is_some());
                     self.note(Call::Send, index, message.len(), left == 0, start);
                 }
                 Ok(())
             }
         }
+    }
+
+    /// Takes the acknowledgements that are still to come.
+    pub(crate) async fn close(&mut self) -> Result<(), RunError> {
+        for index in self.outputs.clone() {
+            let Some(to) = self.program.graph().edges()[index].to.task() else {
+                continue;
+            };
+            for _ in 0..std::mem::take(&mut self.open[index]) {
+                self.tile
+                    .receive(self.program.rank(self.flow, to), WORD)
+                    .await?;
+            }
+        }
+        Ok(())
     }
 
     /// Reads up to `bytes` of what is left of an input from the memory buffer; nothing at its end.

@@ -1,7 +1,7 @@
 //! A graph as a program that tiles run: which task is whom, and where its data lie.
 //!
 //! ```
-//! use corecast_flow::{FlowFile, FlowProgram, functional};
+//! use corecast_flow::{Buffers, FlowFile, FlowProgram, functional};
 //! let file = FlowFile::parse(r#"
 //! name = "pair"
 //! iterations = 10
@@ -12,7 +12,8 @@
 //!     { from = "b", to = "memory", bytes = 32 },
 //! ]
 //! "#, "pair.toml").unwrap();
-//! let program = FlowProgram::new(&file, file.flows, None, 256).unwrap();
+//! let buffers = Buffers { message_bytes: 256, input_bytes: Some(512) };
+//! let program = FlowProgram::new(&file, file.flows, None, buffers).unwrap();
 //! let run = functional::run(&program, program.tasks(), program.memory()).unwrap();
 //! assert_eq!(run.memory.len(), 10 * (64 + 32));
 //! ```
@@ -29,6 +30,7 @@ use crate::file::{FlowFile, ITERATIONS_MAX, Input};
 use crate::graph::{End, Graph, Job};
 use crate::kernel::Setup;
 use crate::ports::Ports;
+use crate::room::{Buffers, NoRoom, Room};
 use crate::synthetic;
 use crate::tile::{TaskProgram, Tile};
 
@@ -53,7 +55,7 @@ pub struct FlowProgram {
     graph: Graph,
     flows: u32,
     iterations: u64,
-    message_bytes: usize,
+    room: Room,
     /// Of the first flow; none for edges between tasks.
     regions: Vec<Option<Region>>,
     flow_bytes: u64,
@@ -96,6 +98,16 @@ pub enum ProgramError {
         /// How many it would be.
         bytes: u64,
     },
+    /// A task with more senders than its buffer has room for.
+    #[error(
+        "the input buffer of task `{task}`, {bytes} bytes, has no room for a word of every sender; use fewer senders or a larger buffer"
+    )]
+    NoRoom {
+        /// The task.
+        task: String,
+        /// Bytes of its buffer.
+        bytes: usize,
+    },
     /// The tasks need a file.
     #[error("task `{task}` needs a file; write `file = \"...\"` into [input]")]
     NoInput {
@@ -122,20 +134,23 @@ pub enum ProgramError {
 
 impl FlowProgram {
     /// The program of `flows` instances of a file's graph. `input` is the contents of its input
-    /// file, if it has one; blocks larger than `message_bytes` go in several messages.
+    /// file, if it has one; blocks larger than a message go in several.
     ///
     /// # Errors
     /// See [`ProgramError`].
     ///
     /// # Panics
-    /// If `message_bytes` is zero.
+    /// If messages have no bytes.
     pub fn new(
         file: &FlowFile,
         flows: u32,
         input: Option<&[u8]>,
-        message_bytes: usize,
+        buffers: Buffers,
     ) -> Result<Self, ProgramError> {
-        assert!(message_bytes > 0, "a message has room for something");
+        assert!(
+            buffers.message_bytes > 0,
+            "a message has room for something"
+        );
         let graph = file.graph.clone();
         let seed = match file.input {
             Input::Random(seed) => seed,
@@ -151,6 +166,10 @@ impl FlowProgram {
             }
             (of_input, of_file) => of_input.or(of_file).ok_or(ProgramError::NoIterations)?,
         };
+        let room = Room::plan(&graph, buffers).map_err(|NoRoom(task)| ProgramError::NoRoom {
+            task: graph.tasks()[task].name.clone(),
+            bytes: buffers.input_bytes.unwrap_or(0),
+        })?;
         let per_iteration: u64 = graph.firings().iter().sum();
         let firings = per_iteration
             .saturating_mul(iterations)
@@ -179,7 +198,7 @@ impl FlowProgram {
             graph,
             flows,
             iterations,
-            message_bytes,
+            room,
             regions,
             flow_bytes: address,
             input: input.unwrap_or_default().to_vec(),
@@ -206,10 +225,17 @@ impl FlowProgram {
         self.iterations
     }
 
-    /// Most bytes of a message.
+    /// Most bytes of a message of an edge between tasks.
     #[must_use]
-    pub fn message_bytes(&self) -> usize {
-        self.message_bytes
+    pub fn message_bytes(&self, edge: usize) -> usize {
+        self.room.message_bytes[edge]
+    }
+
+    /// How many messages of an edge may be on their way without acknowledgement; none = any number,
+    /// and there are no acknowledgements.
+    #[must_use]
+    pub fn window(&self, edge: usize) -> Option<u32> {
+        self.room.windows[edge]
     }
 
     /// What kernels know about the input.
@@ -283,6 +309,12 @@ impl FlowProgram {
         region.address as usize..(region.address + region.bytes) as usize
     }
 
+    /// Where the part of a flow is in the memory buffer.
+    pub(crate) fn flow_range(&self, flow: u32) -> Range<usize> {
+        let begin = u64::from(flow) * self.flow_bytes;
+        begin as usize..(begin + self.flow_bytes) as usize
+    }
+
     /// Random input.
     fn fill(&self, place: &mut [u8], flow: u32, edge: usize) {
         let stream = mixed(self.seed ^ mixed(u64::from(flow) << 32 | edge as u64));
@@ -312,6 +344,13 @@ impl TaskProgram for FlowProgram {
             Job::Cost(cost) => synthetic::run(&mut ports, cost).await?,
             Job::Kernel(job) => job.run(&mut ports).await?,
         }
+        // What was there at the start is there again at the end; nobody else would take it.
+        for input in 0..ports.inputs() {
+            for _ in 0..ports.input(input).initial {
+                ports.receive(input).await?;
+            }
+        }
+        ports.close().await?;
         Ok(ports.into_books())
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use corecast_flow::kernel::Setup;
-use corecast_flow::{Changes, FlowFile, FlowProgram, Input, functional};
+use corecast_flow::{Buffers, Changes, FlowFile, FlowProgram, Input, functional};
 use corecast_kernels::jpeg::{Sampling, generate};
 
 fn folder() -> PathBuf {
@@ -18,7 +18,11 @@ fn program(name: &str, flows: u32, changes: Changes, message_bytes: usize) -> Fl
         Input::File(path) => Some(std::fs::read(folder().join(path)).expect("readable")),
         Input::Random(_) => None,
     };
-    let program = FlowProgram::new(&file, flows, input.as_deref(), message_bytes);
+    let buffers = Buffers {
+        message_bytes,
+        input_bytes: Some(512),
+    };
+    let program = FlowProgram::new(&file, flows, input.as_deref(), buffers);
     program.unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 

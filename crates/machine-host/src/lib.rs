@@ -16,10 +16,13 @@
 
 mod core;
 mod endpoint;
+mod mailroom;
 mod mpb;
 mod post;
 mod rcce;
 mod shared;
+mod tasks;
+mod tile;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -34,6 +37,7 @@ use corecast_machine::{
 use endpoint::HostEndpoint;
 pub use mpb::{PAYLOAD_BYTES, PRIVATE_BYTES};
 use post::Post;
+pub use tasks::TaskSetup;
 
 /// Most ranks: each is a thread.
 pub const RANKS_MAX: u32 = 256;

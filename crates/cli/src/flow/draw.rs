@@ -1,0 +1,199 @@
+//! Files that `flow` writes: stacked bars, tasks on the mesh, a CSV, the decoded picture.
+
+use std::fmt::Write as _;
+
+use corecast_flow::{FlowProgram, Split};
+use corecast_kernels::picture::Picture;
+use corecast_render::{Arrow, Bar, Layout, Placed, StackedBars};
+
+use super::case::{Case, Scene};
+use super::show;
+use crate::args::Flow;
+use crate::failure::Failure;
+use crate::{output, picture};
+
+/// Refuses, before anything runs, what cannot be drawn.
+pub fn check(options: &Flow, cases: usize, is_simulated: bool) -> Result<(), Failure> {
+    if options.layout.is_some() && !is_simulated {
+        return Err(Failure::input("--layout: this computer has no mesh").help("use --machine sim"));
+    }
+    let one = options.layout.is_some() || options.picture.is_some();
+    match one && cases > 1 {
+        true => Err(
+            Failure::input("--layout and --picture show one run, several were asked for")
+                .help("name one number of flows and of stages, and one placement"),
+        ),
+        false => Ok(()),
+    }
+}
+
+/// Refuses to write the picture of a flow that decodes none.
+pub fn check_picture(options: &Flow, program: &FlowProgram) -> Result<(), Failure> {
+    match options.picture.is_some() && program.setup().picture().is_none() {
+        true => Err(Failure::input(format!(
+            "--picture: {} decodes no picture",
+            program.graph().name()
+        ))
+        .help("leave it out, or use a flow with a task of kernel jpeg-colour")),
+        false => Ok(()),
+    }
+}
+
+/// Writes what was asked for; returns a line for each file.
+pub fn draw(options: &Flow, scene: &Scene<'_>, cases: &[Case]) -> Result<String, Failure> {
+    let mut text = String::new();
+    if let Some(path) = &options.plot {
+        text += &picture::write(path, &bars(scene, cases).svg())?;
+    }
+    if let (Some(path), Some(case)) = (&options.layout, cases.first()) {
+        text += &picture::write(path, &layout(scene, case).svg())?;
+    }
+    if let Some(path) = &options.csv {
+        text += &picture::write(path, &csv(scene, cases))?;
+    }
+    if let (Some(path), Some(case)) = (&options.picture, cases.first()) {
+        let decoded = decoded(case).expect("checked before the run");
+        output::write_bytes(path.as_ref(), &decoded.to_ppm())?;
+        writeln!(text, "wrote {path}").expect("a string grows");
+    }
+    Ok(text)
+}
+
+/// The picture that the first flow has left in the memory buffer.
+fn decoded(case: &Case) -> Option<Picture> {
+    let expected = case.program.setup().picture()?;
+    let (width, height) = (expected.width, expected.height);
+    let edges = case.program.graph().edges();
+    let into = edges
+        .iter()
+        .rposition(|edge| edge.to == corecast_flow::End::Memory)?;
+    let mut rgb = case
+        .memory
+        .get(case.program.range(0, into).start..)?
+        .to_vec();
+    rgb.resize(expected.rgb.len(), 0);
+    Some(Picture { width, height, rgb })
+}
+
+/// The picture of Kumar 2012, Figure 5: where the time of every task went.
+fn bars(scene: &Scene<'_>, cases: &[Case]) -> StackedBars {
+    let name = cases.first().map_or("", |case| case.program.graph().name());
+    let bar = |case: &Case, task: &corecast_flow::TaskResult| {
+        let mut group = format!(
+            "{} flows, {} tasks",
+            case.program.flows(),
+            case.program.tasks()
+        );
+        if let Some(word) = case.placement {
+            write!(group, ", {word}").expect("a string grows");
+        }
+        Bar {
+            label: task.name.clone(),
+            group,
+            percent: show::percent(&case.result, task),
+        }
+    };
+    let bars = cases
+        .iter()
+        .flat_map(|case| case.result.tasks.iter().map(move |task| (case, task)));
+    StackedBars {
+        title: match cases {
+            [case] => format!(
+                "{name} on {}: {:.2} times as fast as one core",
+                show::machine(scene),
+                case.speed_up()
+            ),
+            _ => format!(
+                "{name} on {}: where the time of every task went",
+                show::machine(scene)
+            ),
+        },
+        y_label: "share of the makespan (%)".to_owned(),
+        parts: Split::PARTS.map(str::to_owned).to_vec(),
+        bars: bars.map(|(case, task)| bar(case, task)).collect(),
+    }
+}
+
+fn layout(scene: &Scene<'_>, case: &Case) -> Layout {
+    let tiles = scene.tiles;
+    let at = |core: Option<u32>| core.map(|core| tiles.sites.cores[core as usize]);
+    let mut boxes: Vec<Placed> = Vec::new();
+    for task in &case.result.tasks {
+        boxes.extend(at(task.core).map(|at| Placed {
+            label: task.name.clone(),
+            at,
+            group: Some(task.flow),
+        }));
+    }
+    for (label, at) in [("memory", tiles.sites.memory), ("host", tiles.host)] {
+        boxes.push(Placed {
+            label: label.to_owned(),
+            at,
+            group: None,
+        });
+    }
+    let end = |task: Option<corecast_core::Rank>| match task {
+        Some(rank) => at(case.result.tasks[rank.index()].core),
+        None => Some(tiles.sites.memory),
+    };
+    let kilo_cycles = show::in_units(scene, case.result.makespan.ns()) / 1000.0;
+    let arrow = |edge: &corecast_flow::EdgeResult| {
+        Some(Arrow {
+            from: end(edge.from_task)?,
+            to: end(edge.to_task)?,
+            load: edge.bytes as f64 / kilo_cycles.max(f64::MIN_POSITIVE),
+        })
+    };
+    let cost = case.cost.map_or(String::new(), |cost| {
+        format!(", {} byte-hops", cost.byte_hops)
+    });
+    Layout {
+        title: format!(
+            "{} on {}, placed {}{cost}",
+            case.program.graph().name(),
+            scene.chip.name,
+            case.placement.unwrap_or("-")
+        ),
+        size: (tiles.grid.width, tiles.grid.height),
+        boxes,
+        arrows: case.result.edges.iter().filter_map(arrow).collect(),
+        unit: "bytes per 1000 cycles".to_owned(),
+    }
+}
+
+/// One line per task of every run.
+fn csv(scene: &Scene<'_>, cases: &[Case]) -> String {
+    let mut text = "name,machine,flows,tasks,placement,makespan_ns,iterations_per_s,speed_up,task,core,\
+                    firings,computing_ns,communicating_ns,stalled_input_ns,stalled_output_ns,idle_ns\n"
+        .to_owned();
+    for case in cases {
+        for task in &case.result.tasks {
+            let core = task.core.map_or(String::new(), |core| core.to_string());
+            let parts = task
+                .split
+                .parts()
+                .map(|part| part.ns().to_string())
+                .join(",");
+            writeln!(
+                text,
+                "{},{},{},{},{},{},{},{},{},{core},{},{parts}",
+                case.program.graph().name(),
+                if scene.is_simulated {
+                    &scene.chip.name
+                } else {
+                    "host"
+                },
+                case.program.flows(),
+                case.program.tasks(),
+                case.placement.unwrap_or_default(),
+                case.result.makespan.ns(),
+                case.result.iterations_per_second(&case.program),
+                case.speed_up(),
+                task.name,
+                task.firings,
+            )
+            .expect("a string grows");
+        }
+    }
+    text
+}

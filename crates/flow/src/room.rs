@@ -1,0 +1,283 @@
+//! How much may be on its way to a task, so that no sender can fill its buffer.
+//!
+//! A tile has one input buffer for all senders, first come, first served, and a program receives by
+//! sender. If one sender has filled the buffer while the task waits for another one, nothing moves
+//! any more. The hardware leaves that to programs ("a programmer defined protocol must be enforced",
+//! Kumar 2012, section IV.B), so this is such a protocol: into a task with several senders each of
+//! them may have a fixed number of messages on their way, its window; for each message that it has
+//! taken the receiver sends back a word. Words and messages of all senders have room in the buffer
+//! at once, however it is fragmented. Edges whose blocks are bounded anyway, by a cycle, need no
+//! window. In graphs without joins there are no windows at all.
+
+use std::collections::BTreeSet;
+
+use crate::graph::{End, Graph};
+
+/// Bytes of an acknowledgement.
+pub(crate) const WORD: usize = 4;
+/// Largest window. More would not help: a window only has to span the time of an acknowledgement.
+const WINDOW_MAX: u32 = 8;
+/// Most firings of the simulation that looks for the bound of an edge.
+const FIRINGS_MAX: u64 = 100_000;
+
+/// The buffers of a tile, as a program has to know them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Buffers {
+    /// Most bytes of a message.
+    pub message_bytes: usize,
+    /// Bytes of the input buffer; none = there are no acknowledgements, whatever happens.
+    pub input_bytes: Option<usize>,
+}
+
+/// What is decided for every edge.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Room {
+    /// Most bytes of a message.
+    pub message_bytes: Vec<usize>,
+    /// Most messages that are on their way without acknowledgement; none = any number.
+    pub windows: Vec<Option<u32>>,
+}
+
+/// A task whose buffer has no room for a message of each sender.
+pub(crate) struct NoRoom(pub usize);
+
+impl Room {
+    pub(crate) fn plan(graph: &Graph, buffers: Buffers) -> Result<Self, NoRoom> {
+        let edges = graph.edges();
+        let is_message = |index: &usize| edges[*index].from != End::Memory;
+        let into: Vec<Vec<usize>> = (0..graph.tasks().len())
+            .map(|task| graph.inputs(task).filter(is_message).collect())
+            .collect();
+        let mut room = Self {
+            message_bytes: vec![buffers.message_bytes; edges.len()],
+            windows: vec![None; edges.len()],
+        };
+        let Some(input_bytes) = buffers.input_bytes else {
+            return Ok(room);
+        };
+        let joins = |windowed: &BTreeSet<usize>, task: usize| {
+            let words = windowed
+                .iter()
+                .filter(|&&edge| edges[edge].from == End::Task(task));
+            into[task].len() + words.count() > 1
+        };
+        // Acknowledgements make their receivers have several senders, too.
+        let bounds: Vec<Option<u64>> = (0..edges.len()).map(|edge| bound(graph, edge)).collect();
+        let mut windowed = BTreeSet::new();
+        loop {
+            let tasks = (0..into.len()).filter(|&task| joins(&windowed, task));
+            let more: BTreeSet<usize> = tasks
+                .flat_map(|task| into[task].iter().copied())
+                .filter(|&edge| bounds[edge].is_none())
+                .collect();
+            if more.is_subset(&windowed) {
+                break;
+            }
+            windowed.extend(more);
+        }
+        windowed
+            .iter()
+            .for_each(|&edge| room.windows[edge] = Some(1));
+        for task in (0..into.len()).filter(|&task| joins(&windowed, task)) {
+            // Messages as large as there is room for one of each sender.
+            let mut bytes = buffers.message_bytes / WORD * WORD;
+            loop {
+                for &edge in &into[task] {
+                    room.message_bytes[edge] = bytes.min(edges[edge].bytes as usize);
+                }
+                if room.fits(graph, &bounds, task, input_bytes) {
+                    break;
+                }
+                if bytes <= WORD {
+                    return Err(NoRoom(task));
+                }
+                bytes -= WORD;
+            }
+        }
+        // Windows grow in turn as long as both ends have room.
+        let mut is_growing = true;
+        while is_growing {
+            is_growing = false;
+            for &edge in &windowed {
+                let window = room.windows[edge].unwrap_or(1);
+                room.windows[edge] = Some(window + 1);
+                let ends = [edges[edge].from, edges[edge].to]
+                    .into_iter()
+                    .filter_map(End::task);
+                let fits = ends
+                    .filter(|&task| joins(&windowed, task))
+                    .all(|task| room.fits(graph, &bounds, task, input_bytes));
+                match fits && window < WINDOW_MAX {
+                    true => is_growing = true,
+                    false => room.windows[edge] = Some(window),
+                }
+            }
+        }
+        Ok(room)
+    }
+
+    /// Whether everything that can be on its way to a task fits into its buffer at once.
+    fn fits(&self, graph: &Graph, bounds: &[Option<u64>], task: usize, input_bytes: usize) -> bool {
+        let mut sizes: Vec<(u64, u64)> = Vec::new(); // words of a message, and how many
+        for (index, edge) in graph.edges().iter().enumerate() {
+            let bytes = self.message_bytes[index].min(edge.bytes as usize);
+            if edge.to == End::Task(task) && edge.from != End::Memory {
+                let pieces = u64::from(edge.bytes).div_ceil(bytes as u64);
+                let count = match self.windows[index] {
+                    Some(window) => u64::from(window),
+                    None => bounds[index].unwrap_or(1).saturating_mul(pieces),
+                };
+                sizes.push((bytes.div_ceil(WORD) as u64, count));
+            }
+            if let (true, Some(window)) = (edge.from == End::Task(task), self.windows[index]) {
+                sizes.push((1, u64::from(window)));
+            }
+        }
+        let all = (input_bytes / WORD) as u64;
+        let largest = sizes.iter().map(|&(words, _)| words).max().unwrap_or(1);
+        let messages = sizes
+            .iter()
+            .fold(0_u64, |sum, &(_, count)| sum.saturating_add(count));
+        if sizes.iter().all(|&(words, _)| words == largest) {
+            // Equal messages leave no gaps between them.
+            return messages <= all / largest;
+        }
+        // The others split what is left into at most so many gaps as they are, and one more; the
+        // largest gap must hold the message.
+        let used = sizes.iter().fold(0_u64, |sum, &(words, count)| {
+            sum.saturating_add(words.saturating_mul(count))
+        });
+        let free = all.saturating_sub(used.saturating_sub(largest));
+        free > (largest - 1).saturating_mul(messages) && used <= all
+    }
+}
+
+/// The most blocks that can be on an edge, if the graph bounds them: the consumer fires only when
+/// nothing else can, so the producer is as far ahead as it ever gets.
+fn bound(graph: &Graph, index: usize) -> Option<u64> {
+    let edges = graph.edges();
+    let (End::Task(from), End::Task(to)) = (edges[index].from, edges[index].to) else {
+        return None;
+    };
+    let tasks = graph.tasks().len();
+    let inputs: Vec<Vec<usize>> = (0..tasks)
+        .map(|task| {
+            graph
+                .inputs(task)
+                .filter(|&i| edges[i].from != End::Memory)
+                .collect()
+        })
+        .collect();
+    let outputs: Vec<Vec<usize>> = (0..tasks)
+        .map(|task| graph.outputs(task).collect())
+        .collect();
+    let mut held: Vec<u64> = edges.iter().map(|edge| u64::from(edge.initial)).collect();
+    let mut left: Vec<u64> = graph.firings().iter().map(|firings| 4 * firings).collect();
+    let mut budget = FIRINGS_MAX;
+    let mut most = held[index];
+    let mut lazy = graph.firings()[to];
+    loop {
+        let can = |task: usize, held: &[u64]| {
+            inputs[task]
+                .iter()
+                .all(|&i| held[i] >= u64::from(edges[i].consume))
+        };
+        let eager = (0..tasks).find(|&task| task != to && left[task] > 0 && can(task, &held));
+        let task = match eager {
+            Some(task) => task,
+            None if left[from] == 0 => return None, // nothing holds the producer back
+            None if lazy > 0 && can(to, &held) => {
+                lazy -= 1;
+                to
+            }
+            None => return Some(most),
+        };
+        budget = budget.checked_sub(1)?;
+        left[task] = left[task].saturating_sub(1);
+        inputs[task]
+            .iter()
+            .for_each(|&i| held[i] -= u64::from(edges[i].consume));
+        outputs[task]
+            .iter()
+            .for_each(|&i| held[i] += u64::from(edges[i].produce));
+        most = most.max(held[index]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cost::Cost;
+    use crate::graph::{Edge, Job, Task};
+
+    const BUFFERS: Buffers = Buffers {
+        message_bytes: 256,
+        input_bytes: Some(512),
+    };
+
+    fn graph(tasks: usize, edges: &[(usize, usize, u32, u32, u32, u32)]) -> Graph {
+        let task = |index| Task {
+            name: format!("t{index}"),
+            job: Job::Cost(Cost::Fixed(1)),
+        };
+        let edge = |&(from, to, bytes, produce, consume, initial): &_| Edge {
+            from: End::Task(from),
+            to: End::Task(to),
+            bytes,
+            produce,
+            consume,
+            initial,
+        };
+        let edges = edges.iter().map(edge).collect();
+        Graph::new("test", (0..tasks).map(task).collect(), edges).expect("a graph")
+    }
+
+    fn plan(graph: &Graph) -> Room {
+        Room::plan(graph, BUFFERS).unwrap_or_else(|NoRoom(task)| panic!("no room at {task}"))
+    }
+
+    #[test]
+    fn chains_need_no_windows() {
+        let chain = graph(3, &[(0, 1, 256, 1, 1, 0), (1, 2, 1000, 1, 1, 0)]);
+        assert_eq!(plan(&chain).windows, [None, None]);
+    }
+
+    #[test]
+    fn a_diamond_has_a_message_of_each_sender_everywhere() {
+        let block = |from, to| (from, to, 256, 1, 1, 0);
+        let diamond = graph(4, &[block(0, 1), block(0, 2), block(1, 3), block(2, 3)]);
+        let room = plan(&diamond);
+        // Two blocks fill the last buffer; beside an acknowledgement there is room for one.
+        assert_eq!(room.windows, [Some(1); 4]);
+        assert_eq!(room.message_bytes, [256; 4]);
+    }
+
+    #[test]
+    fn many_senders_send_small_messages() {
+        let star: Vec<_> = (0..8).map(|task| (task, 8, 256, 1, 1, 0)).collect();
+        let room = plan(&graph(9, &star));
+        assert_eq!(room.message_bytes, [64; 8]);
+        assert_eq!(room.windows, [Some(1); 8]);
+    }
+
+    #[test]
+    fn cycles_bound_their_edges() {
+        // As in examples/costs.toml.
+        let edges = [
+            (0, 1, 128, 1, 1, 0),
+            (1, 2, 64, 1, 2, 0),
+            (2, 1, 16, 2, 1, 2),
+        ];
+        let looped = graph(3, &edges);
+        let bounds: Vec<_> = (0..3).map(|edge| bound(&looped, edge)).collect();
+        assert_eq!(bounds, [None, Some(2), Some(2)]);
+        let room = plan(&looped);
+        assert!(room.windows[0].is_some() && room.windows[1..] == [None, None]);
+    }
+
+    #[test]
+    fn a_buffer_of_fewer_words_than_senders_has_no_room() {
+        let star: Vec<_> = (0..200).map(|task| (task, 200, 4, 1, 1, 0)).collect();
+        assert!(Room::plan(&graph(201, &star), BUFFERS).is_err());
+    }
+}
