@@ -11,7 +11,10 @@ const ARROWS: [(&str, &[&str]); 11] = [
     ("sim", &["core"]),
     ("machine", &["core", "sim"]),
     ("rcce", &["core", "machine"]),
-    ("machine-sim", &["core", "chip", "sim", "machine", "rcce"]),
+    (
+        "machine-sim",
+        &["core", "chip", "sim", "machine", "rcce", "kernels", "flow"],
+    ),
     ("machine-host", &["core", "machine", "rcce"]),
     ("render", &["core", "machine"]),
     ("tune", &["text", "core"]),

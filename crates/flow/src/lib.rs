@@ -7,4 +7,4 @@
 
 mod tile;
 
-pub use tile::{TaskProgram, TaskRun, Tile};
+pub use tile::{Arrival, BufferUse, Place, TaskProgram, TaskRun, Tile, TileUse};

@@ -6,6 +6,8 @@ use corecast_core::{ChunkId, Rank, RequestError};
 use corecast_sim::Time;
 use thiserror::Error;
 
+use crate::tasks::TaskError;
+
 /// What a blocked rank waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Await {
@@ -173,6 +175,9 @@ pub enum RunError {
         /// What it said.
         reason: String,
     },
+    /// Tasks of a dataflow program cannot be run, or not on.
+    #[error(transparent)]
+    Task(#[from] TaskError),
     /// The schedule's request cannot be run.
     #[error(transparent)]
     Request(#[from] RequestError),
