@@ -32,6 +32,9 @@ pub(super) enum News {
     Served,
 }
 
+/// Sizes of the chunks of a message.
+pub(super) type Shape = Vec<usize>;
+
 /// See the module's documentation.
 pub(crate) struct Array {
     pub kernel: Rc<Kernel>,
@@ -47,7 +50,7 @@ pub(crate) struct Array {
     pub(super) transfers: RefCell<BTreeMap<TransferId, Transfer>>,
     pub(super) arrivals: RefCell<Vec<Arrival>>,
     /// Sizes of the chunks of messages of schedules, per pair, in order.
-    pub(super) shapes: RefCell<BTreeMap<(Rank, Rank), VecDeque<Vec<usize>>>>,
+    pub(super) shapes: RefCell<BTreeMap<(Rank, Rank), VecDeque<Shape>>>,
     next_transfer: Cell<TransferId>,
     mesh: RefCell<FlitMesh>,
     period: Time,

@@ -15,7 +15,7 @@ use std::rc::Rc;
 use corecast_core::{Rank, Schedule, Step};
 use corecast_machine::{Await, Cause, Endpoint, Message, MessageRecord, Payload, RunError, Time};
 
-use super::array::Array;
+use super::array::{Array, Shape};
 use super::interface::{Interface, Taken};
 use super::unit::Purpose;
 use crate::SimEndpoint;
@@ -37,7 +37,7 @@ pub(crate) struct ProntoEndpoint {
 struct Incoming {
     bytes: Vec<u8>,
     /// Sizes of its chunks, known when the first block has come.
-    sizes: Option<Vec<usize>>,
+    sizes: Option<Shape>,
     record: Option<MessageRecord>,
 }
 
@@ -77,7 +77,7 @@ impl ProntoEndpoint {
 
     /// Tells the receiver, beside the words, how the message is divided; it knows that from its
     /// schedule.
-    fn announce(&self, to: Rank, sizes: Vec<usize>) {
+    fn announce(&self, to: Rank, sizes: Shape) {
         let mut shapes = self.interface.array.shapes.borrow_mut();
         let pair = shapes.entry((self.interface.task, to)).or_default();
         pair.push_back(sizes);
@@ -117,9 +117,8 @@ impl ProntoEndpoint {
             || self.interface.entry(Some(from)).is_some()
     }
 
-    /// Takes the oldest block of `from`, which is here.
+    /// Takes the oldest block of `from`, which is here, at a command that has been given.
     async fn take_block(&mut self, from: Rank) -> Taken {
-        self.interface.command().await;
         let aside = self.aside.get_mut(&from).and_then(VecDeque::pop_front);
         if let Some(mut taken) = aside {
             let costs = &self.interface.array.costs;
@@ -173,6 +172,7 @@ impl ProntoEndpoint {
 
     /// Takes the next block of a message of `from`, waiting for it.
     async fn recv_block(&mut self, from: Rank, incoming: &mut Incoming) -> Vec<u8> {
+        self.interface.command().await;
         while !self.has_block(from) {
             if !self.make_room().await {
                 self.await_block(from).await;
@@ -186,7 +186,7 @@ impl ProntoEndpoint {
 }
 
 /// The bytes of a message one after the other, and how they are divided.
-fn flatten(message: &Message) -> (Vec<u8>, Vec<usize>) {
+fn flatten(message: &Message) -> (Vec<u8>, Shape) {
     let sizes = message.iter().map(|chunk| chunk.len()).collect();
     (message.concat(), sizes)
 }
@@ -266,10 +266,9 @@ impl Endpoint for ProntoEndpoint {
                 self.interface.command().await;
                 let purpose = Purpose::Message(to);
                 self.interface.put(purpose, block, offset, posted).await;
-            } else if !is_complete && self.has_block(from) {
-                let taken = self.take_block(from).await;
-                self.add(from, taken, &mut incoming);
-            } else if words.is_none() && is_complete {
+            } else if !is_complete && (self.has_block(from) || words.is_none()) {
+                self.recv_block(from, &mut incoming).await;
+            } else if words.is_none() {
                 return Ok(self.finish_recv(incoming));
             } else if !self.make_room().await {
                 match is_complete {

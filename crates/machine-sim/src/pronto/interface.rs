@@ -70,7 +70,7 @@ impl Interface {
                 peer,
                 awaits,
                 step: self.step,
-                since: self.now(),
+                since: self.array.books.accounted(self.task),
                 call: self.call,
             });
         }
@@ -94,6 +94,15 @@ impl Interface {
         self.listen(oldest.map(|to| (to, Await::Send))).await;
         let cause = oldest.map_or(Cause::Memory, Cause::BufferFull);
         self.fill(self.now(), cause);
+    }
+
+    /// Waits until everything has left the output buffer and the memory has been written: the program
+    /// has ended, and its last words move.
+    pub(crate) async fn drain(&self) {
+        while !self.array.units.borrow()[self.node()].outgoing.is_empty() {
+            self.listen(self.oldest().map(|to| (to, Await::Send))).await;
+            self.fill(self.now(), Cause::Transfer);
+        }
     }
 
     /// Reserves room for a block in the output buffer, if there is any.
@@ -226,12 +235,5 @@ impl Interface {
             .outgoing
             .iter()
             .any(|other| other.id == id)
-    }
-
-    /// Waits until everything has left the output buffer and the memory has been written.
-    pub(crate) async fn drain(&self) {
-        while !self.array.units.borrow()[self.node()].outgoing.is_empty() {
-            self.stall().await;
-        }
     }
 }

@@ -12,7 +12,7 @@ use corecast_sim::Executor;
 use super::array::{self, Array};
 use super::injectors::{self, Injectors};
 use super::tile::TaskTile;
-use super::unit::Purpose;
+use super::unit::{Purpose, Transfer, Unit};
 use crate::{SimMachine, run_ranks};
 
 /// The translation tables of all tiles are rewritten: a task is somewhere else from then on.
@@ -219,16 +219,22 @@ impl Array {
             return Ok(());
         }
         let mut units = self.units.borrow_mut();
-        let is_meant = |unit: &super::unit::Unit| {
+        let is_meant = |unit: &Unit| {
             let mut outgoing = unit.outgoing.iter();
             outgoing.any(|request| request.asked == Some(node))
         };
+        // Its node is translated back into the task when the last word arrives.
+        let is_sent =
+            |transfer: &Transfer| transfer.node == node && transfer.arrived < transfer.words;
         let tenant = units[node as usize].task_at(core);
         let why = match (units[node as usize].unrest(), tenant) {
             (Some(why), _) => Some(why.to_owned()),
             (None, Some(tenant)) => Some(format!("task {tenant} runs there")),
             (None, None) if units.iter().any(is_meant) => {
                 Some("a message for it is on its way".to_owned())
+            }
+            (None, None) if self.transfers.borrow().values().any(is_sent) => {
+                Some("a message that it sent is on its way".to_owned())
             }
             (None, None) => None,
         };
