@@ -103,9 +103,9 @@ fn a_task_that_never_receives_is_a_deadlock_of_its_sender() {
     assert!(lines[0].starts_with("deadlock at "), "{text}");
     // The wait-for cycle: 0 for 1, 1 for 2, 2 for 0.
     let named = [
-        "rank 0 waits in MP_send for rank 1 (call 4",
-        "rank 1 waits in MP_receive for rank 2 (call 1",
-        "rank 2 waits in MP_receive for rank 0 (call 1",
+        "task 0 waits in MP_send for task 1 (call 4",
+        "task 1 waits in MP_receive for task 2 (call 1",
+        "task 2 waits in MP_receive for task 0 (call 1",
     ];
     assert_eq!(lines.len(), 4, "{text}");
     for name in named {
@@ -127,11 +127,11 @@ fn a_buffer_full_of_what_is_wanted_later_is_a_deadlock() {
     );
     let text = error.expect_err("a deadlock").to_string();
     assert!(
-        text.contains("rank 0 waits in MP_receive for rank 1 (call 1, since 50 ns)"),
+        text.contains("task 0 waits in MP_receive for task 1 (call 1, since 50 ns)"),
         "{text}"
     );
     assert!(
-        text.contains("rank 1 waits in MP_send for rank 0 (call 1"),
+        text.contains("task 1 waits in MP_send for task 0 (call 1"),
         "{text}"
     );
 }
@@ -250,4 +250,10 @@ fn what_tasks_do_not_have_is_refused() {
         text(&setup, &[&[]]),
         "a move names rank 4; with 1 ranks it must be 0 to 0"
     );
+}
+
+#[test]
+fn the_longest_times_reach_the_limit() {
+    let text = text(&on(&[0]), &[&[Compute(u64::MAX), Compute(u64::MAX)]]);
+    assert!(text.starts_with("the run did not end within "), "{text}");
 }

@@ -113,6 +113,17 @@ fn injectors_use_the_links_straight_ahead_and_no_others() {
     }
 }
 
+/// An array of one row has its injectors' sources and sinks at the same routers.
+#[test]
+fn injectors_of_a_single_row_disturb_nobody() {
+    let machine = nagam(&[("network.height", "1")]);
+    let script = tasks::Script(vec![vec![Send(1, 64)], vec![Receive(0, 64)]]);
+    let mut setup = on(&[0, 1]);
+    setup.injectors = Some(at_rate(1.0, Direction::NorthToSouth));
+    let run = machine.run_tasks(&script, &setup).expect("runs");
+    assert_eq!(run.run.outputs[1], [415]);
+}
+
 /// Task 1 begins on core 1, one hop from task 0, and goes to core 7, four hops away.
 #[test]
 fn a_moved_task_gets_its_messages_where_it_is() {

@@ -46,11 +46,17 @@ impl fmt::Display for Blocked {
             ..
         } = self;
         if let Some(call) = self.call {
-            write!(f, "rank {rank} waits in {call} for ")?;
+            // The calls of Kumar 2012, Table I, are those of tasks.
+            let who = if call.starts_with("MP_") {
+                "task"
+            } else {
+                "rank"
+            };
+            write!(f, "{who} {rank} waits in {call} for ")?;
             // A flag that anybody may set has no peer.
             match peer == rank {
                 true => write!(f, "a flag")?,
-                false => write!(f, "rank {peer}")?,
+                false => write!(f, "{who} {peer}")?,
             }
             return write!(f, " (call {step}, since {since})");
         }

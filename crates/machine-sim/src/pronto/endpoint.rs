@@ -54,7 +54,7 @@ impl ProntoEndpoint {
         let words = busy_bytes.div_ceil(costs.word_bytes as u64);
         let block = costs.block_words as usize;
         Self {
-            busy_until: costs.flit * words,
+            busy_until: Time::from_ps(costs.flit.ps().saturating_mul(words)),
             part_words: (block / 2).max(1),
             whole_words: block,
             interface: Interface::new(array, rank),
@@ -108,7 +108,9 @@ impl ProntoEndpoint {
             }
         };
         let purpose = Purpose::Message(to);
-        self.interface.put(purpose, bytes, offset, posted).await;
+        self.interface
+            .put(purpose, bytes, offset, (posted, None))
+            .await;
     }
 
     /// Whether a block of `from` is here.
@@ -265,7 +267,8 @@ impl Endpoint for ProntoEndpoint {
                 let block = blocks.next().expect("it was looked at");
                 self.interface.command().await;
                 let purpose = Purpose::Message(to);
-                self.interface.put(purpose, block, offset, posted).await;
+                let call = (posted, None);
+                self.interface.put(purpose, block, offset, call).await;
             } else if !is_complete && (self.has_block(from) || words.is_none()) {
                 self.recv_block(from, &mut incoming).await;
             } else if words.is_none() {

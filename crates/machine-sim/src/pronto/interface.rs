@@ -49,7 +49,9 @@ impl Interface {
     }
 
     pub(crate) async fn spend(&self, duration: Time, cause: Cause) {
-        self.spend_until(self.now() + duration, cause).await;
+        // A time that 64 bits do not hold lies beyond every limit.
+        let end = self.now().ps().saturating_add(duration.ps());
+        self.spend_until(Time::from_ps(end), cause).await;
     }
 
     pub(crate) async fn spend_until(&self, end: Time, cause: Cause) {
@@ -111,14 +113,21 @@ impl Interface {
         units[self.node()].output.reserve(words, self.now())
     }
 
-    /// Moves a block into the output buffer, where room is reserved for it, and posts it.
-    pub(crate) async fn put(&self, purpose: Purpose, bytes: &[u8], out_offset: u32, posted: Time) {
+    /// Moves a block into the output buffer, where room is reserved for it, and posts it; `call` is when
+    /// its call began, and how many bytes that moves if the block is the last one.
+    pub(crate) async fn put(
+        &self,
+        purpose: Purpose,
+        bytes: &[u8],
+        out_offset: u32,
+        call: (Time, Option<u64>),
+    ) {
         let words = self.array.costs.words(bytes.len());
         self.set_copying(true);
         self.spend(self.array.costs.copy * u64::from(words), Cause::Transfer)
             .await;
         self.set_copying(false);
-        let mut transfer = self.transfer(purpose, bytes.len(), words, posted);
+        let mut transfer = self.transfer(purpose, bytes.len(), words, call);
         transfer.out_offset = out_offset;
         self.array.units.borrow_mut()[self.node()]
             .output
@@ -131,7 +140,13 @@ impl Interface {
         self.array.units.borrow_mut()[self.node()].is_copying = is_copying;
     }
 
-    fn transfer(&self, purpose: Purpose, bytes: usize, words: u32, posted: Time) -> Transfer {
+    fn transfer(
+        &self,
+        purpose: Purpose,
+        bytes: usize,
+        words: u32,
+        (posted, call_bytes): (Time, Option<u64>),
+    ) -> Transfer {
         Transfer {
             purpose,
             task: self.task,
@@ -139,6 +154,7 @@ impl Interface {
             to: 0,
             bytes,
             words,
+            call_bytes,
             out_offset: 0,
             in_offset: 0,
             sent: 0,
@@ -215,7 +231,12 @@ impl Interface {
     pub(crate) async fn fetch(&self, address: u64, bytes: usize, posted: Time) -> Vec<u8> {
         // At most 2^32 bytes: the memory's size.
         let words = bytes.div_ceil(self.array.costs.word_bytes).max(1) as u32;
-        let transfer = self.transfer(Purpose::Read(address), bytes, words, posted);
+        let transfer = self.transfer(
+            Purpose::Read(address),
+            bytes,
+            words,
+            (posted, Some(bytes as u64)),
+        );
         let id = self.array.begin(transfer);
         self.array.post(self.array.node_of(self.task), id);
         while self.is_under_way(id) {

@@ -230,14 +230,16 @@ impl Array {
         if transfer.arrived < transfer.words {
             return;
         }
-        let (from, to) = transfer.ends();
-        self.arrivals.borrow_mut().push(Arrival {
-            from,
-            to,
-            bytes: transfer.bytes as u64,
-            posted: transfer.posted,
-            time: transfer.end,
-        });
+        if let Some(bytes) = transfer.call_bytes {
+            let (from, to) = transfer.ends();
+            self.arrivals.borrow_mut().push(Arrival {
+                from,
+                to,
+                bytes,
+                posted: transfer.posted,
+                time: transfer.end,
+            });
+        }
         let (purpose, source) = (transfer.purpose, transfer.node);
         drop(transfers);
         match purpose {

@@ -93,7 +93,8 @@ impl Tile for TaskTile {
         self.interface.command().await;
         let offset = self.room(costs.words(message.len())).await;
         let purpose = Purpose::Message(to);
-        self.interface.put(purpose, message, offset, posted).await;
+        let call = (posted, Some(message.len() as u64));
+        self.interface.put(purpose, message, offset, call).await;
         Ok(())
     }
 
@@ -141,10 +142,12 @@ impl Tile for TaskTile {
         self.interface.command().await;
         let costs = &array.costs;
         let block = costs.block_words as usize * costs.word_bytes;
+        let last = data.len().div_ceil(block).saturating_sub(1);
         for (index, part) in data.chunks(block).enumerate() {
             let offset = self.room(costs.words(part.len())).await;
             let purpose = Purpose::Write(address + (index * block) as u64);
-            self.interface.put(purpose, part, offset, posted).await;
+            let call = (posted, (index == last).then_some(data.len() as u64));
+            self.interface.put(purpose, part, offset, call).await;
         }
         Ok(())
     }

@@ -34,6 +34,8 @@ pub(crate) struct Transfer {
     pub to: u32,
     pub bytes: usize,
     pub words: u32,
+    /// Bytes that its call moves, if it is the last block of them.
+    pub call_bytes: Option<u64>,
     /// Where it lies in the output buffer of its tile, and in the input buffer of the other.
     pub out_offset: u32,
     pub in_offset: u32,
