@@ -113,7 +113,7 @@ const BUFFER: Count = Count {
 const EXTERNAL: Count = Count {
     unit: "bytes",
     min: 4,
-    max: 1 << 32,
+    max: 1 << 31,
 };
 
 const ENTRIES: Count = Count {

@@ -148,6 +148,21 @@ fn a_deadlock_is_found_beside_injectors() {
     assert!(matches!(error, Err(RunError::Deadlock { .. })), "{error:?}");
 }
 
+/// Nor an error: the others wait for the task that has failed.
+#[test]
+fn an_error_is_found_beside_injectors() {
+    let mut setup = on(&[0, 1]);
+    setup.injectors = Some(Injectors {
+        rate: 1.0,
+        ..Injectors::default()
+    });
+    let text = text(&setup, &[&[Receive(1, 1)], &[Send(0, 65)]]);
+    assert!(
+        text.starts_with("task 1 sends 260 bytes to task 0"),
+        "{text}"
+    );
+}
+
 #[test]
 fn injectors() {
     let with = |injectors| {

@@ -153,6 +153,33 @@ fn a_moved_task_gets_its_messages_where_it_is() {
     assert_eq!(run.buffers[7].input.max_words, 64);
 }
 
+/// The sender goes elsewhere and another task takes its core: the receiver still tells them apart.
+#[test]
+fn messages_keep_their_task_when_cores_change_hands() {
+    let mut setup = on(&[5, 4, 6]);
+    let at = |cycle| Time::from_ps(cycle * CYCLE_PS);
+    let moved = |cycle, task, core| Move {
+        at: at(cycle),
+        task: Rank(task),
+        core,
+    };
+    setup.moves = vec![moved(1000, 1, 9), moved(1001, 2, 4), moved(3000, 0, 17)];
+    let calls: &[&[Call]] = &[
+        &[
+            Receive(2, 5),
+            Receive(1, 64),
+            Compute(3000),
+            Receive(2, 6),
+            Receive(1, 7),
+        ],
+        &[Compute(100), Send(0, 64), Compute(4000), Send(0, 7)],
+        &[Send(0, 5), Compute(4500), Send(0, 6)],
+    ];
+    let run = run(&setup, calls).expect("the script compares the bytes");
+    assert_eq!(run.arrivals.len(), 4);
+    assert_eq!(run.buffers[17].input.max_words, 13);
+}
+
 /// Messages in one order for all tasks: sender, receiver, words.
 fn in_order(tasks: u32, messages: &[(u32, u32, usize)]) -> Vec<Vec<Call>> {
     let mut calls = vec![Vec::new(); tasks as usize];

@@ -44,7 +44,7 @@ impl External {
 
     pub(crate) fn read(&self, address: u64, bytes: usize) -> Vec<u8> {
         let len = self.bytes.len();
-        let start = (address as usize).min(len); // at most 2^32: checked
+        let start = (address as usize).min(len); // at most 2^31: checked
         let end = (address as usize + bytes).min(len);
         let mut data = self.bytes[start..end].to_vec();
         data.resize(bytes, 0);

@@ -229,7 +229,7 @@ impl Interface {
     /// Asks the memory for data, and waits until they are in local memory. Its request waits for an
     /// earlier one of this tile.
     pub(crate) async fn fetch(&self, address: u64, bytes: usize, posted: Time) -> Vec<u8> {
-        // At most 2^32 bytes: the memory's size.
+        // At most 2^31 bytes: the memory's size.
         let words = bytes.div_ceil(self.array.costs.word_bytes).max(1) as u32;
         let transfer = self.transfer(
             Purpose::Read(address),

@@ -11,6 +11,23 @@
 //! receiver  set-up > ..................................................... > copy out
 //! ```
 //!
+//! What the paper leaves open, and what is done here:
+//!
+//! * A message longer than the output buffer is refused: it is moved there as a whole before its
+//!   envelope goes. Software over schedules cuts messages instead.
+//! * A core gives one command at a time and waits for its copy; the network side of both buffers works
+//!   at the same time as the engine, and several messages of a tile can be on their way at once.
+//! * Envelopes, acknowledgements and requests go before packets of data; data of several messages
+//!   take turns packet by packet.
+//! * A read of the memory is a request, answered in packets that the engine moves to local memory as
+//!   their words come; it needs no room in the input buffer, so it never waits for a receive.
+//! * A write goes through the output buffer, block by block, without envelope: the memory has room for
+//!   one block per tile, and says when it is written. Another task that is told before then may read
+//!   what was there before. Longer reads are one request; the memory serves requests in order.
+//! * Envelopes are served strictly in order. A program whose tasks receive in another order than
+//!   messages come can fill a buffer with what is wanted later, and wait for ever; that is reported as
+//!   the deadlock that it is.
+//!
 //! Models both buffers word by word, the translation and status tables, the queue of envelopes, one
 //! request per destination, packets over the mesh flit by flit, and the external memory buffer's
 //! port. Real bytes go through all of it. Does not model the local memories' ports, instructions, or

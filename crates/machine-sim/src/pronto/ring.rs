@@ -172,6 +172,35 @@ mod tests {
         assert_eq!(ring.reserve(1, now), None);
     }
 
+    proptest::proptest! {
+        /// Blocks lie inside, apart from each other, and are refused only if no gap holds them.
+        #[test]
+        fn blocks_never_overlap(calls in proptest::collection::vec((0..3_u8, 1..=20_u32), 1..200)) {
+            let mut ring = Ring::new(200, 4);
+            let mut blocks: Vec<(u32, u32)> = Vec::new();
+            for (kind, number) in calls {
+                if kind == 0 && !blocks.is_empty() {
+                    let (offset, _) = blocks.remove(number as usize % blocks.len());
+                    ring.free(offset, Time::ZERO);
+                    continue;
+                }
+                let is_free = |word: u32| blocks.iter().all(|&(at, len)| word < at || word >= at + len);
+                let longest = (0..50).fold((0, 0), |(longest, run), word| {
+                    let run = if is_free(word) { run + 1 } else { 0 };
+                    (longest.max(run), run)
+                });
+                match ring.reserve(number, Time::ZERO) {
+                    Some(offset) => {
+                        proptest::prop_assert!(offset + number <= 50);
+                        proptest::prop_assert!((offset..offset + number).all(is_free));
+                        blocks.push((offset, number));
+                    }
+                    None => proptest::prop_assert!(longest.0 < number),
+                }
+            }
+        }
+    }
+
     #[test]
     fn use_is_weighted_with_time() {
         let mut ring = ring();

@@ -130,10 +130,12 @@ impl SimMachine {
             async move {
                 let late = options.late_of(task);
                 tile.interface.spend_until(late, Cause::Compute).await;
-                let output = program.run(&mut tile).await?;
-                tile.interface.drain().await;
+                let output = program.run(&mut tile).await;
+                if output.is_ok() {
+                    tile.interface.drain().await;
+                }
                 tile.interface.array.retire();
-                Ok::<_, RunError>((output, tile.interface.now()))
+                Ok::<_, RunError>((output?, tile.interface.now()))
             }
         };
         let result = run_ranks(executor, tasks, task, options.limits, &array.books);
