@@ -11,8 +11,11 @@ const ARROWS: [(&str, &[&str]); 11] = [
     ("sim", &["core"]),
     ("machine", &["core", "sim"]),
     ("rcce", &["core", "machine"]),
-    ("machine-sim", &["core", "chip", "sim", "machine", "rcce"]),
-    ("machine-host", &["core", "machine", "rcce"]),
+    (
+        "machine-sim",
+        &["core", "chip", "sim", "machine", "rcce", "kernels", "flow"],
+    ),
+    ("machine-host", &["core", "machine", "rcce", "kernels", "flow"]),
     ("render", &["core", "machine"]),
     ("tune", &["text", "core"]),
     (

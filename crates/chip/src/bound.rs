@@ -18,6 +18,7 @@ use crate::endpoint::{Mpe, Udn};
 use crate::memory::Memory;
 use crate::mesh::Mesh;
 use crate::network::Crossbar;
+use crate::pronto::Pronto;
 use crate::rcce::Rcce;
 
 /// See [`Chip::bound_cycles`].
@@ -26,6 +27,7 @@ pub(crate) fn cycles(chip: &Chip, request: &Request) -> u64 {
         System::Bus { bus, mpe } => on_bus(chip, bus, mpe, request),
         System::Mesh { mesh, udn } => on_mesh(chip, mesh, udn, request),
         System::Mpb { mesh, memory, rcce } => over_buffers(chip, mesh, memory, rcce, request),
+        System::Pronto { mesh, pronto } => over_pronto(chip, mesh, pronto, request),
     }
 }
 
@@ -114,6 +116,62 @@ fn over_buffers(chip: &Chip, mesh: &Mesh, memory: &Memory, rcce: &Rcce, request:
         .clock
         .to_ps(core)
         .saturating_add(mesh.clock.to_ps(hops));
+    ps / chip.reference_clock().period_ps
+}
+
+/// The time in which a link or a port takes a flit.
+pub(crate) fn flit_ps(mesh: &Mesh) -> u64 {
+    mesh.clock.to_ps(u64::from(mesh.link_interval_cycles))
+}
+
+/// Cycles of a head flit that are no hop: into the first router, through the last, and out of it.
+pub(crate) fn port_cycles(mesh: &Mesh) -> u64 {
+    let stages = [
+        mesh.injection_cycles,
+        mesh.routing_cycles,
+        mesh.vc_allocation_cycles,
+        mesh.ejection_cycles,
+    ];
+    stages.into_iter().map(u64::from).sum()
+}
+
+fn over_pronto(chip: &Chip, mesh: &Mesh, pronto: &Pronto, request: &Request) -> u64 {
+    let port_bytes = bounds::of(request).port_bytes;
+    let is_silent = request.collective == Collective::Alltoallv && port_bytes == 0;
+    if request.ranks <= 1 || is_silent {
+        return 0;
+    }
+    let flit = flit_ps(mesh);
+    let copy = pronto.clock.to_ps(pronto.copy_cycles_per_word);
+    let words = pronto.words(mesh, port_bytes);
+    // A port takes every word and the headers; the engine takes every word.
+    let port = flit.saturating_mul(pronto.message_flits(words));
+    let busiest = copy.saturating_mul(words).max(port);
+    // One word at least has gone through the engine of the other end before or after.
+    let control = pronto.envelope_flits + pronto.acknowledgement_flits;
+    let heads = mesh
+        .clock
+        .to_ps(3 * (port_cycles(mesh) + mesh.hop_cycles()));
+    // The flits of a packet but the first, whose time is in the head's.
+    let control = flit
+        .saturating_mul(control.saturating_sub(3))
+        .saturating_add(heads);
+    // Where every rank has as much to send or receive as the busiest, the last word still has to go
+    // all the way; elsewhere a near one may be the last.
+    let far = match request.collective {
+        Collective::Bcast | Collective::Reduce | Collective::Allreduce | Collective::Barrier => {
+            u64::from(farthest(&mesh.place(request.ranks), request).saturating_sub(1))
+        }
+        _ => 0,
+    };
+    let hops = mesh.clock.to_ps(mesh.hop_cycles().saturating_mul(far));
+    let ps = pronto
+        .clock
+        .to_ps(pronto.setup_cycles)
+        .saturating_add(busiest)
+        .saturating_add(copy)
+        .saturating_add(control)
+        .saturating_add(hops);
     ps / chip.reference_clock().period_ps
 }
 

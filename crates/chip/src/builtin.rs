@@ -27,6 +27,7 @@ pub const BUILTIN: &[(&str, &str)] = &[
         "chung2011-bus",
         include_str!("../../../chips/chung2011-bus.toml"),
     ),
+    ("nagam", include_str!("../../../chips/nagam.toml")),
     (
         "park2019-bus",
         include_str!("../../../chips/park2019-bus.toml"),

@@ -25,7 +25,8 @@ const SHAPE: [&str; 3] = ["width", "height", "cores_per_router"];
 
 /// As [`crate::find`], with the value of each key, such as `network.vcs`, replaced.
 ///
-/// If the shape of a mesh is changed, `cores.max` follows.
+/// If the shape of a mesh is changed, `cores.max` follows; where its last two routers are the memory's
+/// and the host's, they move along.
 ///
 /// # Errors
 /// As [`crate::find`]; [`ChipError::NoSuchKey`] for a key that the chip file does not have, and
@@ -57,7 +58,20 @@ pub fn find_changed(name_or_path: &str, changes: &[(String, String)]) -> Result<
     if is_reshaped && !changes.iter().any(|(key, _)| key == "cores.max") {
         let side = |key| number(&document, key);
         if let [Some(width), Some(height), Some(per_node)] = SHAPE.map(side) {
-            let cores = width.saturating_mul(height).saturating_mul(per_node);
+            let mut cores = width.saturating_mul(height).saturating_mul(per_node);
+            let kind = document.get("endpoint").and_then(|table| table.get("kind"));
+            if kind.and_then(Item::as_str) == Some("pronto") && cores > 2 && per_node == 1 {
+                cores -= 2;
+                for (key, node) in [("endpoint.memory", cores), ("endpoint.host", cores + 1)] {
+                    if !changes.iter().any(|(changed, _)| changed == key) {
+                        set(
+                            &mut document,
+                            key,
+                            &format!("{},{}", node % width, node / width),
+                        );
+                    }
+                }
+            }
             if cores > 0 {
                 set(&mut document, "cores.max", &cores.to_string());
             }
@@ -140,6 +154,18 @@ mod tests {
         };
         assert_eq!((mesh.grid.width, mesh.grid.height), (4, 8));
         assert_eq!(mesh.grid.order, corecast_core::DimensionOrder::Yx);
+    }
+
+    #[test]
+    fn memory_and_host_move_with_the_shape() {
+        let chip = changed("nagam", &[("network.width", "6")]).expect("valid");
+        assert_eq!(chip.cores_max(), 28);
+        let crate::EndpointSpec::Pronto(pronto) = chip.endpoint() else {
+            panic!("tiles");
+        };
+        assert_eq!((pronto.memory, pronto.host), ((4, 4), (5, 4)));
+        let swapped = [("endpoint.memory", "3,4"), ("endpoint.host", "2,4")];
+        assert!(changed("nagam", &swapped).is_ok());
     }
 
     #[test]

@@ -22,6 +22,7 @@ use crate::memory::Memory;
 use crate::mesh::Mesh;
 use crate::network::{Crossbar, NetworkSpec};
 use crate::parse;
+use crate::pronto::Pronto;
 use crate::provenance::{Entry, Parameter, Provenance};
 use crate::rcce::{Library, Rcce};
 
@@ -119,6 +120,9 @@ impl Chip {
                     rcce,
                 }
             }
+            (NetworkSpec::Mesh(mesh), EndpointSpec::Pronto(pronto)) => {
+                System::Pronto { mesh, pronto }
+            }
             _ => unreachable!("the chip file was checked"),
         }
     }
@@ -146,7 +150,8 @@ impl Chip {
     ///
     /// `sync_cycles` is everything but the data: command, request, ready, complete and notify on a
     /// bus; software, header and one hop on a mesh; software and flags over one hop where cores have
-    /// message passing buffers.
+    /// message passing buffers; set-up, envelope, acknowledgement and header where hardware manages
+    /// these.
     #[must_use]
     pub fn link_cost(&self) -> LinkCost {
         let reference = &self.reference_clock;
@@ -181,6 +186,23 @@ impl Chip {
                 LinkCost {
                     sync_cycles: reference.cycles_f64(sync.max(1)),
                     cycles_per_byte: per_line / memory.line_bytes as f64,
+                }
+            }
+            System::Pronto { mesh, pronto } => {
+                let (setup, flit) = (
+                    pronto.clock.to_ps(pronto.setup_cycles),
+                    bound::flit_ps(mesh),
+                );
+                let flits = pronto.header_flits + pronto.envelope_flits;
+                let flits = flit * (flits + pronto.acknowledgement_flits);
+                // The envelope, its acknowledgement and the data cross the same hop.
+                let hop = mesh.hop_cycles() + bound::port_cycles(mesh);
+                let sync = setup + flits + mesh.clock.to_ps(3 * hop);
+                let copies = pronto.clock.to_ps(2 * pronto.copy_cycles_per_word);
+                let word = reference.cycles_f64(copies + flit);
+                LinkCost {
+                    sync_cycles: reference.cycles_f64(sync.max(1)),
+                    cycles_per_byte: word / mesh.flit_bytes as f64,
                 }
             }
         }
@@ -222,6 +244,11 @@ impl Chip {
     /// out of one of them, in a broadcast and a scatter into one, in a gather and a reduction out of
     /// one, and those that no cache can hold at the start come from or go to memory; a flag is
     /// written and read; the other end of the last line; the hops.
+    ///
+    /// Where hardware manages these buffers: a command, an envelope, its acknowledgement and a packet
+    /// over one hop; the words of the most loaded rank through its engine or over its port, whichever
+    /// is slower; the other end's engine; in broadcasts, reductions and barriers the hops to the farthest
+    /// rank.
     ///
     /// On a bus with engines, also a sum of terms that every schedule pays:
     ///
@@ -276,6 +303,13 @@ pub enum System<'a> {
         memory: &'a Memory,
         /// The buffers, and the message layer.
         rcce: &'a Rcce,
+    },
+    /// A mesh of tiles whose message passing buffers the hardware manages.
+    Pronto {
+        /// The network.
+        mesh: &'a Mesh,
+        /// The tiles.
+        pronto: &'a Pronto,
     },
 }
 

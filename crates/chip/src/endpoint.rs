@@ -11,6 +11,7 @@
 
 use crate::clock::Clock;
 use crate::error::ChipError;
+use crate::pronto::{self, Pronto};
 use crate::provenance::Ledger;
 use crate::rcce::{self, Rcce};
 use crate::read::{Choices, Count, Section};
@@ -50,6 +51,8 @@ pub enum EndpointSpec {
     /// A core that copies lines between its memory and message passing buffers, which every core
     /// can read and write, with RCCE as its message layer.
     Rcce(Rcce),
+    /// A tile whose messages go through buffers that the hardware manages.
+    Pronto(Box<Pronto>),
 }
 
 /// A message passing engine.
@@ -172,9 +175,15 @@ enum Kind {
     Mpe,
     Udn,
     Rcce,
+    Pronto,
 }
 
-const KINDS: Choices<Kind> = &[("mpe", Kind::Mpe), ("udn", Kind::Udn), ("rcce", Kind::Rcce)];
+const KINDS: Choices<Kind> = &[
+    ("mpe", Kind::Mpe),
+    ("udn", Kind::Udn),
+    ("rcce", Kind::Rcce),
+    ("pronto", Kind::Pronto),
+];
 
 const PROTOCOLS: Choices<Protocol> = &[
     ("ready", Protocol::Ready),
@@ -221,8 +230,9 @@ const CYCLES_PER_RANK: Count = Count {
 };
 
 impl EndpointSpec {
-    /// Reads `[endpoint]`.
+    /// Reads `[endpoint]` of the file `root`, and what belongs to its kind.
     pub(crate) fn read(
+        root: &Section<'_>,
         section: &Section<'_>,
         clocks: &[Clock],
         ledger: &mut Ledger,
@@ -231,6 +241,11 @@ impl EndpointSpec {
             Kind::Mpe => read_mpe(section, clocks, ledger).map(Self::Mpe),
             Kind::Udn => read_udn(section, clocks, ledger).map(Self::Udn),
             Kind::Rcce => rcce::read(section, clocks, ledger).map(Self::Rcce),
+            Kind::Pronto => {
+                let core = root.table("core")?;
+                let pronto = pronto::read(section, &core, clocks, ledger)?;
+                Ok(Self::Pronto(Box::new(pronto)))
+            }
         }
     }
 
@@ -241,6 +256,7 @@ impl EndpointSpec {
             Self::Mpe(_) => "mpe",
             Self::Udn(_) => "udn",
             Self::Rcce(_) => "rcce",
+            Self::Pronto(_) => "pronto",
         }
     }
 }

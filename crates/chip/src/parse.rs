@@ -19,6 +19,7 @@ use crate::error::ChipError;
 use crate::fingerprint;
 use crate::memory;
 use crate::network::NetworkSpec;
+use crate::pronto;
 use crate::provenance::Ledger;
 use crate::rcce;
 use crate::read::{Count, Section, Text};
@@ -75,6 +76,7 @@ fn read(root: &Section<'_>) -> Result<Chip, ChipError> {
         "network",
         "memory",
         "endpoint",
+        "core",
     ])?;
     let (name, summary, source) = (
         root.name("name")?,
@@ -93,12 +95,13 @@ fn read(root: &Section<'_>) -> Result<Chip, ChipError> {
     let cores = root.table("cores")?;
     cores.accept(&["max"])?;
     let cores_max = cores.count("max", &CORES, &mut ledger)? as u32; // at most `RANKS_MAX`
-    let network = NetworkSpec::read(&root.table("network")?, &clocks, &mut ledger)?;
+    let network_section = root.table("network")?;
+    let network = NetworkSpec::read(&network_section, &clocks, &mut ledger)?;
     let endpoint_section = root.table("endpoint")?;
-    let endpoint = EndpointSpec::read(&endpoint_section, &clocks, &mut ledger)?;
+    let endpoint = EndpointSpec::read(root, &endpoint_section, &clocks, &mut ledger)?;
     let accepted = match network {
         NetworkSpec::Crossbar(_) => vec!["mpe"],
-        NetworkSpec::Mesh(_) => vec!["udn", "rcce"],
+        NetworkSpec::Mesh(_) => vec!["udn", "rcce", "pronto"],
     };
     if !accepted.contains(&endpoint.kind()) {
         return Err(ChipError::Mismatch {
@@ -109,11 +112,23 @@ fn read(root: &Section<'_>) -> Result<Chip, ChipError> {
         });
     }
     if let NetworkSpec::Mesh(mesh) = &network {
-        let places = mesh.grid.ranks_max();
+        let (places, why) = match &endpoint {
+            EndpointSpec::Pronto(pronto) => {
+                let places = pronto::check(&network_section, &endpoint_section, mesh, pronto)?;
+                (
+                    places,
+                    "as the network has places beside the memory and the host",
+                )
+            }
+            _ => (mesh.grid.ranks_max(), "as the network has places"),
+        };
         if cores_max != places {
-            let accepted = format!("{places} cores, as the network has places");
+            let accepted = format!("{places} cores, {why}");
             return Err(cores.refuse("max", accepted));
         }
+    }
+    if root.has("core") && !matches!(endpoint, EndpointSpec::Pronto(_)) {
+        return Err(root.refuse("core", "no core: only endpoints of kind pronto have one"));
     }
     let memory = match (&network, &endpoint) {
         (NetworkSpec::Mesh(mesh), EndpointSpec::Rcce(rcce)) => {

@@ -376,6 +376,17 @@ impl<'a> Section<'a> {
         found.ok_or_else(|| self.refuse(key, accepted))
     }
 
+    /// The text under `key` as `read` understands it; `accepted` says how.
+    pub(crate) fn parsed<T>(
+        &self,
+        key: &'static str,
+        accepted: &str,
+        read: impl Fn(&str) -> Option<T>,
+    ) -> Result<T, ChipError> {
+        let text = self.text(key)?;
+        read(&text).ok_or_else(|| self.refuse(key, accepted))
+    }
+
     /// Whether `key` is written.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.table.contains_key(key)

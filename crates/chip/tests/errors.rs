@@ -151,8 +151,8 @@ fn names_that_are_no_chip() {
     assert_eq!(
         refuse("park-bus"),
         "no chip is called `park-bus`\n  \
-         built-in chips: booksim-mesh, chung2011-bus, park2019-bus, scc, scc-800, tilepro64, \
-         tilepro64-operampi\n  \
+         built-in chips: booksim-mesh, chung2011-bus, nagam, park2019-bus, scc, scc-800, \
+         tilepro64, tilepro64-operampi\n  \
          a file is given by its path, such as `./park-bus.toml`\n  \
          did you mean `park2019-bus`?"
     );

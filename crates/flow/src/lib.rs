@@ -6,7 +6,7 @@
 //! it with bounded queues.
 //!
 //! ```text
-//! flow file -> Graph (rates balance, no cycle waits) -> FlowProgram -> machine -> FlowReport
+//! flow file -> Graph (rates balance, no cycle waits) -> FlowProgram -> machine -> FlowResult
 //!                                     place -> cores ----------------^
 //! ```
 

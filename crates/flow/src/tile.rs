@@ -72,11 +72,64 @@ pub trait TaskProgram: Sync {
     async fn run<T: Tile>(&self, tile: &mut T) -> Result<Self::Output, RunError>;
 }
 
+/// Where data come from and go to.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Place {
+    /// A task.
+    Task(Rank),
+    /// The external memory buffer.
+    Memory,
+}
+
+/// Data that have arrived: a message, or what one call has read from or written to the external
+/// memory buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Arrival {
+    /// Where they come from.
+    pub from: Place,
+    /// Where they have gone.
+    pub to: Place,
+    /// How many bytes.
+    pub bytes: u64,
+    /// When the call that moves them began: that of the sender, or of the task that reads or writes.
+    pub posted: Time,
+    /// When the last word arrived: in the buffer of the receiver, in the memory, or in the local
+    /// memory of the task that reads.
+    pub time: Time,
+}
+
+/// How much of one message passing buffer was in use, from the start to the end of the run.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct BufferUse {
+    /// Its capacity in words.
+    pub words: u64,
+    /// Words in use or reserved on average over time.
+    pub mean_words: f64,
+    /// Most words in use or reserved at once.
+    pub max_words: u64,
+}
+
+/// The buffers of one core's tile.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct TileUse {
+    /// The core.
+    pub core: u32,
+    /// For messages that arrive.
+    pub input: BufferUse,
+    /// For messages that leave.
+    pub output: BufferUse,
+}
+
 /// What running the tasks gave.
 #[derive(Clone, Debug)]
 pub struct TaskRun<T> {
-    /// Outputs, times, causes, messages and links, a rank being a task.
+    /// Outputs, times, causes, messages and links, a rank being a task. Causes fill the time of every
+    /// task up to the end of the last one.
     pub run: ProgramRun<T>,
-    /// The external memory buffer at the end.
+    /// The external memory buffer at the end, up to the last byte that was given or written.
     pub memory: Vec<u8>,
+    /// Everything that has arrived, in order of time.
+    pub arrivals: Vec<Arrival>,
+    /// The buffers of every core that can run a task; empty on machines without such.
+    pub buffers: Vec<TileUse>,
 }

@@ -30,6 +30,11 @@ impl Books {
         self.activity.borrow_mut()[rank.index()].fill(until, cause);
     }
 
+    /// Up to when the time of `rank` is accounted for.
+    pub(crate) fn accounted(&self, rank: Rank) -> Time {
+        self.activity.borrow()[rank.index()].end()
+    }
+
     pub(crate) fn record(&self, message: MessageRecord) {
         self.messages.borrow_mut().push(message);
     }

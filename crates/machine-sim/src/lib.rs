@@ -2,7 +2,8 @@
 //!
 //! [`SimMachine`] runs schedules and programs on a [`Chip`] in virtual time. The message layer of
 //! the bus chips, the message passing engine (MPE), is [`mpe`]; that of a mesh whose cores write
-//! and read words themselves is [`udn`].
+//! and read words themselves is [`udn`]; that of tiles with hardware-managed buffers, which also run
+//! dataflow programs, is [`pronto`].
 //!
 //! ```
 //! use corecast_core::{Collective, Request, algorithm};
@@ -24,6 +25,7 @@ mod fabric;
 mod fidelity;
 mod launch;
 pub mod mpe;
+pub mod pronto;
 mod rcce;
 pub mod udn;
 mod worst_case;
@@ -44,6 +46,7 @@ use books::Books;
 use endpoint::MpeEndpoint;
 use fabric::Fabric;
 pub use fidelity::Fidelity;
+use pronto::{Array, ProntoEndpoint};
 use rcce::{RcceEndpoint, Tiles};
 use udn::{Net, UdnEndpoint};
 
@@ -97,7 +100,7 @@ impl SimMachine {
     pub fn fidelity(&self) -> Option<Fidelity> {
         match self.chip.system() {
             System::Mesh { .. } => Some(self.fidelity),
-            System::Bus { .. } | System::Mpb { .. } => None,
+            System::Bus { .. } | System::Mpb { .. } | System::Pronto { .. } => None,
         }
     }
 
@@ -116,7 +119,7 @@ impl SimMachine {
         request.grid = self.chip.grid(request.ranks);
         request.tuning.queue = match self.chip.system() {
             System::Mesh { mesh, udn } => queue(mesh, udn),
-            System::Bus { .. } | System::Mpb { .. } => None,
+            System::Bus { .. } | System::Mpb { .. } | System::Pronto { .. } => None,
         };
         request.tuning.shared_buffer = self.chip.shared_buffer();
         request
@@ -187,6 +190,26 @@ impl Programs for SimMachine {
                 let endpoint = |rank| RcceEndpoint::new(Rc::clone(&tiles), rank);
                 let mut run = execute(executor, endpoint, program, ranks, options, &tiles.books)?;
                 run.links = tiles.link_uses();
+                Ok(run)
+            }
+            System::Pronto { .. } if options.background.is_some() => Err(RunError::Unsupported {
+                machine: "a chip with hardware-managed buffers",
+                what: "background traffic",
+            }),
+            System::Pronto { mesh, pronto } => {
+                let nodes = (0..ranks).collect();
+                let array = Array::new(mesh, pronto, kernel, nodes, Vec::new());
+                let array = Rc::new(array);
+                executor.spawn_service(pronto::drive(Rc::clone(&array)));
+                let busy = options.busy_bytes(ranks);
+                let endpoint = |rank: Rank| {
+                    let busy = busy.get(rank.index()).copied().unwrap_or(0);
+                    ProntoEndpoint::new(Rc::clone(&array), rank, busy)
+                };
+                let mut run = execute(executor, endpoint, program, ranks, options, &array.books)?;
+                array.check_received()?;
+                array.assert_conservation();
+                run.links = array.links();
                 Ok(run)
             }
             System::Mesh { udn, .. } if options.background.is_some() && udn.queues < 3 => {

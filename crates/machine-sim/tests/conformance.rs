@@ -19,6 +19,7 @@ fn same_bytes_as_the_oracle_for_every_algorithm() {
     conformance::same_bytes_as_oracle(&machine("park2019-bus"), 17, &[0, 1, 13, 100]);
     conformance::same_bytes_as_oracle(&machine("chung2011-bus"), 9, &[0, 7, 64]);
     conformance::same_bytes_as_oracle(&machine("tilepro64"), 10, &[0, 7, 1000]);
+    conformance::same_bytes_as_oracle(&machine("nagam"), 9, &[0, 7, 1000]);
     for library in ["rcce", "ircce", "one-sided"] {
         conformance::same_bytes_as_oracle(&scc(library), 10, &[0, 7, 1000, 9000, 20_000]);
     }
@@ -43,6 +44,7 @@ fn many_tiny_parts_go_through_shared_buffers() {
 fn a_lost_message_is_a_deadlock_that_names_the_ranks() {
     conformance::reports_a_lost_message(&machine("park2019-bus"), Limits::default());
     conformance::reports_a_lost_message(&machine("tilepro64"), Limits::default());
+    conformance::reports_a_lost_message(&machine("nagam"), Limits::default());
     for library in ["rcce", "ircce", "one-sided"] {
         conformance::reports_a_lost_message(&scc(library), Limits::default());
     }
@@ -51,12 +53,14 @@ fn a_lost_message_is_a_deadlock_that_names_the_ranks() {
 #[test]
 fn options_that_name_unknown_ranks_are_refused() {
     conformance::refuses_unknown_ranks(&machine("chung2011-bus"));
+    conformance::refuses_unknown_ranks(&machine("nagam"));
 }
 
 #[test]
 fn reductions_give_the_bits_of_the_oracle() {
     conformance::same_reductions_as_oracle(&machine("park2019-bus"));
     conformance::same_reductions_as_oracle(&machine("tilepro64"));
+    conformance::same_reductions_as_oracle(&machine("nagam"));
     conformance::same_reductions_as_oracle(&scc("one-sided"));
     conformance::same_reductions_as_oracle(&scc("ircce"));
 }

@@ -28,6 +28,10 @@ pub enum Cause {
     /// The message waited for is held up on its way by another one: entry of
     /// [`crate::Report::holds`].
     LinkBusy(u32),
+    /// The buffer for messages that leave is full; the oldest of them is for this rank.
+    BufferFull(Rank),
+    /// A memory outside the core's tile has not answered.
+    Memory,
     /// Commands, requests, grants, completions and notifications.
     Handshake,
     /// Words move.
@@ -40,11 +44,13 @@ pub enum Cause {
 
 impl Cause {
     /// The kinds of cause, in the order in which they are shown.
-    pub const KINDS: [&'static str; 8] = [
+    pub const KINDS: [&'static str; 10] = [
         "compute",
         "wait_peer",
         "port_busy",
         "link_busy",
+        "buffer_full",
+        "memory",
         "handshake",
         "transfer",
         "ordering",
@@ -65,10 +71,12 @@ impl Cause {
             Self::WaitPeer(_) => 1,
             Self::PortBusy(_) => 2,
             Self::LinkBusy(_) => 3,
-            Self::Handshake => 4,
-            Self::Transfer => 5,
-            Self::Ordering => 6,
-            Self::Idle => 7,
+            Self::BufferFull(_) => 4,
+            Self::Memory => 5,
+            Self::Handshake => 6,
+            Self::Transfer => 7,
+            Self::Ordering => 8,
+            Self::Idle => 9,
         }
     }
 
@@ -76,7 +84,7 @@ impl Cause {
     #[must_use]
     pub const fn peer(self) -> Option<Rank> {
         match self {
-            Self::WaitPeer(peer) | Self::PortBusy(peer) => Some(peer),
+            Self::WaitPeer(peer) | Self::PortBusy(peer) | Self::BufferFull(peer) => Some(peer),
             _ => None,
         }
     }

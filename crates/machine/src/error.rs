@@ -6,6 +6,8 @@ use corecast_core::{ChunkId, Rank, RequestError};
 use corecast_sim::Time;
 use thiserror::Error;
 
+use crate::tasks::TaskError;
+
 /// What a blocked rank waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Await {
@@ -44,11 +46,17 @@ impl fmt::Display for Blocked {
             ..
         } = self;
         if let Some(call) = self.call {
-            write!(f, "rank {rank} waits in {call} for ")?;
+            // The calls of Kumar 2012, Table I, are those of tasks.
+            let who = if call.starts_with("MP_") {
+                "task"
+            } else {
+                "rank"
+            };
+            write!(f, "{who} {rank} waits in {call} for ")?;
             // A flag that anybody may set has no peer.
             match peer == rank {
                 true => write!(f, "a flag")?,
-                false => write!(f, "rank {peer}")?,
+                false => write!(f, "{who} {peer}")?,
             }
             return write!(f, " (call {step}, since {since})");
         }
@@ -173,6 +181,9 @@ pub enum RunError {
         /// What it said.
         reason: String,
     },
+    /// Tasks of a dataflow program cannot be run, or not on.
+    #[error(transparent)]
+    Task(#[from] TaskError),
     /// The schedule's request cannot be run.
     #[error(transparent)]
     Request(#[from] RequestError),

@@ -29,6 +29,7 @@ pub mod pingpong;
 mod report;
 mod skew;
 mod spread;
+mod tasks;
 
 pub use activity::{Activity, Cause, Span};
 pub use endpoint::{
@@ -41,6 +42,7 @@ pub use path::{PathSegment, critical_path};
 pub use report::{LinkHold, MessageRecord, Report, WrongChunk};
 pub use skew::Skew;
 pub use spread::Spread;
+pub use tasks::TaskError;
 
 pub use corecast_sim::network::mesh::LinkUse;
 pub use corecast_sim::{Limits, Time};

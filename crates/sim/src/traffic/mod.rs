@@ -17,6 +17,7 @@
 //! assert!(point.latency_mean > 20.0 && !point.is_saturated);
 //! ```
 
+mod edge;
 mod histogram;
 mod pattern;
 mod sources;
@@ -24,6 +25,7 @@ mod trace;
 
 use crate::network::mesh::{FlitMesh, LinkUse, MeshError, MeshSpec, Packet};
 
+pub use edge::{EdgeRequest, EdgeSource};
 pub use histogram::Histogram;
 pub use pattern::{PATTERN_NAMES, Pattern};
 use sources::Sources;
