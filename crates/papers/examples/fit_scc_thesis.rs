@@ -41,7 +41,7 @@ fn cells(values: &[u64]) -> Vec<Entry> {
     entries
         .into_par_iter()
         .map(|(table, cut, bytes, time)| {
-            let ours = seconds(&table.chip(&changes), table.algorithm, 48, bytes, cut);
+            let ours = seconds(&table.chip(&changes), table, 48, bytes, cut);
             let [least, _] = ours.expect("runs");
             ((table.algorithm, bytes), cut, time, least)
         })
