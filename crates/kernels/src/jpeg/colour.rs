@@ -144,3 +144,31 @@ fn rgb([luminance, cb, cr]: [usize; 3]) -> [u8; 3] {
     let sample = |part: i32| SAMPLE[((luminance as i32 + part) & 1023) as usize];
     [sample(RED[cr]), sample(green), sample(BLUE[cb])]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::rgb;
+
+    #[test]
+    fn colours_are_those_of_the_standard() {
+        let (mut all, mut other) = (0, 0);
+        for sample in 0..=255_u32.pow(3) / 61 {
+            let index = sample as usize * 61;
+            let [y, cb, cr] = [index % 256, index / 256 % 256, index / 65_536 % 256];
+            let (blue, red) = (cb as f64 - 128.0, cr as f64 - 128.0);
+            let green = 0.344_136 * blue + 0.714_136 * red;
+            let exact = [1.402 * red, -green, 1.772 * blue].map(|part| y as f64 + part);
+            for (ours, exact) in rgb([y, cb, cr]).into_iter().zip(exact) {
+                let exact = exact.clamp(0.0, 255.0);
+                assert!((f64::from(ours) - exact).abs() < 0.501, "{y} {cb} {cr}");
+                all += 1;
+                other += u32::from(f64::from(ours) != exact.round());
+            }
+        }
+        // Ties, and sums of two parts that are rounded themselves.
+        assert!(
+            1000 * other < all,
+            "{other} of {all} samples are rounded to the other side"
+        );
+    }
+}
