@@ -104,6 +104,7 @@ fn error(file: &[u8]) -> String {
 
 #[test]
 fn errors_say_what_is_wrong_and_where() {
+    let file = write(&spec(), |_| [0; 64]);
     let dqt = [0xff, 0xdb, 0, 67, 0];
     let sof = [0xff, 0xc0, 0, 17, 8, 0, 8, 0, 16, 3];
     let dht = [0xff, 0xc4, 0, 31, 0];
@@ -148,7 +149,11 @@ fn errors_say_what_is_wrong_and_where() {
         with(&dqt, 4, 0x10),
         replaced(&[0, 67, 0, 1], &[0, 67, 0, 0]),
         with(&dht, 4, 2),
+        with(&dht, 4, 0x20),
         replaced(&[0, 31, 0, 0], &[0, 31, 0, 3]),
+        replaced(&[31, 0, 0, 0, 0, 12], &[31, 0, 3, 0, 0, 9]),
+        error(&[&[0xff, 0xd8], &sos[..], &[2, 0, 3, 0, 0, 63, 0]].concat()),
+        error(&[&file[..102 + 2], &file[84..]].concat()),
         with(&sos, 4, 1),
         with(&sos, 5, 9),
         with(&sos, 6, 0x10),
@@ -164,24 +169,37 @@ fn errors_say_what_is_wrong_and_where() {
     insta::assert_snapshot!(errors.join("\n"));
 }
 
-/// The error of these entropy-coded data for the first block. Codes have four bits for the DC size
-/// and eight for AC symbols: 0 ends a block, 1 is sixteen zeros, then sizes 1 to 10 for each run.
-fn scan(data: &[u8]) -> String {
-    error(&[head(&spec()), data.to_vec(), vec![0; 100]].concat())
+/// The error of these entropy-coded data of a grey picture, with some bytes of the tables changed.
+/// Codes have four bits for the DC size and eight for AC symbols: 0 ends a block, 1 is sixteen zeros,
+/// then come sizes 1 to 10 for each run.
+fn scan(data: &[u8], from: &[u8], to: &[u8]) -> String {
+    let head = head(&Spec {
+        factors: vec![(1, 1)],
+        restart: 0,
+        ..spec()
+    });
+    let at = (0..head.len()).find(|&at| head[at..].starts_with(from));
+    let at = at.expect("bytes of the tables");
+    error(&[&head[..at], to, &head[at + from.len()..], data, &[0; 100]].concat())
 }
 
 #[test]
 fn errors_of_the_entropy_coded_data_say_what_is_wrong_and_where() {
+    let symbols = [0, 0xf0, 1, 2, 3];
     let errors = [
         // No code of four bits begins with 12.
-        scan(&[0xc0]),
-        // A difference of 11 bits that is too small for itself: -2047, and again in the next block.
-        scan(&[0xb0, 0x00, 0x00, 0x0f, 0xd0]),
+        scan(&[0xc0], &[], &[]),
+        // A difference of -2047 in 11 bits, the end of the block, and the same once more.
+        scan(&[0xb0, 0, 1, 0x60], &[], &[]),
+        // A size of 12 bits.
+        scan(&[0xb0], &[9, 10, 11], &[9, 10, 12]),
         // No symbol has the code 255.
-        scan(&[0x0f, 0xff, 0x00, 0xff, 0x00]),
+        scan(&[0x0f, 0xff, 0, 0xff, 0], &[], &[]),
+        // A run of two zeros, and no size.
+        scan(&[0, 0x10], &symbols, &[0, 0x20, 1, 2, 3]),
         // Four times sixteen zeros.
-        scan(&[0x00, 0x10, 0x10, 0x10, 0x10]),
-        scan(&[0x00, 0xff, 0xd9]),
+        scan(&[0, 0x10, 0x10, 0x10, 0x10], &[], &[]),
+        scan(&[0, 0xff, 0xd9], &[], &[]),
     ];
     insta::assert_snapshot!(errors.join("\n"));
 }

@@ -164,11 +164,11 @@ impl Parser {
             let byte = segment.byte()?;
             let (tables, kind) = match byte >> 4 {
                 0 => (&mut self.dc, TableKind::Dc),
-                _ => (&mut self.ac, TableKind::Ac),
+                1 => (&mut self.ac, TableKind::Ac),
+                class => return segment.malformed(Problem::TableClass(class)),
             };
             let id = byte & 15;
-            let is_known = byte >> 4 <= 1;
-            let Some(place) = tables.get_mut(usize::from(id)).filter(|_| is_known) else {
+            let Some(place) = tables.get_mut(usize::from(id)) else {
                 return segment.malformed(Problem::TableId { kind, id, most: 1 });
             };
             let mut counts = [0; CODE_LENGTHS];
@@ -191,7 +191,7 @@ impl Parser {
     /// SOF0: size and components.
     fn frame(&mut self, segment: &mut Segment) -> Result<(), JpegError> {
         if self.frame.is_some() {
-            return segment.malformed(Problem::Misplaced(segment.marker));
+            return segment.misplaced();
         }
         let precision = segment.byte()?;
         if precision != 8 {
@@ -274,10 +274,10 @@ impl Parser {
 
     /// SOS: the components' Huffman tables.
     fn scan(mut self, segment: &mut Segment) -> Result<(Header, Work), JpegError> {
-        let count = segment.byte()?;
         let Some(frame) = self.frame.take() else {
-            return segment.malformed(Problem::Misplaced(segment.marker));
+            return segment.misplaced();
         };
+        let count = segment.byte()?;
         let declared = frame.components.len();
         if usize::from(count) < declared {
             let frame = u8::try_from(declared).expect("at most 3");
