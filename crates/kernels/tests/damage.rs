@@ -169,6 +169,21 @@ fn errors_say_what_is_wrong_and_where() {
     insta::assert_snapshot!(errors.join("\n"));
 }
 
+#[test]
+fn bytes_that_fill_space_before_markers_are_skipped() {
+    let file = write(&spec(), |_| [7; 64]);
+    let picture = jpeg::decode(&file).unwrap().0;
+    let mut filled = Vec::new();
+    for (index, &byte) in file.iter().enumerate() {
+        if index > 0 && byte == 0xff && file[index + 1] != 0 {
+            filled.extend([0xff; 3]);
+        }
+        filled.push(byte);
+    }
+    assert!(filled.len() >= file.len() + 8 * 3);
+    assert_eq!(jpeg::decode(&filled).unwrap().0, picture);
+}
+
 /// The error of these entropy-coded data of a grey picture, with some bytes of the tables changed.
 /// Codes have four bits for the DC size and eight for AC symbols: 0 ends a block, 1 is sixteen zeros,
 /// then come sizes 1 to 10 for each run.

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::f64::consts::PI;
 use std::ops::{Add, Shl, Sub};
 
-use super::{INVERSE, Number, fixed, idct, inverse, transform};
+use super::{INVERSE, Number, ShortCuts, fixed, idct, idct_steady, inverse, transform};
 use crate::Work;
 use crate::jpeg::Block;
 
@@ -61,7 +61,9 @@ fn measure(low: i32, high: i32, sign: i32) {
         let coefficients: Block = coefficients.map(|c| (c.round() as i32).clamp(-2048, 2047));
         let exact = product(&coefficients.map(f64::from), &basis, true);
         let exact = exact.map(|value| (value.round() as i32).clamp(-256, 255));
-        let (results, _) = transform(&coefficients, &ONES, |value| value.clamp(-256, 255));
+        let (results, _) = transform(&coefficients, &ONES, ShortCuts::Taken, |value| {
+            value.clamp(-256, 255)
+        });
         for (index, (ours, exact)) in results.iter().zip(exact).enumerate() {
             let error = ours - exact;
             assert!(error.abs() <= 1, "a peak error of {error} at {index}");
@@ -101,7 +103,10 @@ fn small_blocks_are_within_ieee_1180() {
 
 #[test]
 fn nothing_gives_nothing_and_medium_grey() {
-    assert_eq!(transform(&[0; 64], &ONES, |value| value).0, [0; 64]);
+    assert_eq!(
+        transform(&[0; 64], &ONES, ShortCuts::Taken, |value| value).0,
+        [0; 64]
+    );
     assert_eq!(idct(&[0; 64], &ONES).0, [128; 64]);
 }
 
@@ -148,15 +153,34 @@ fn short_cuts_save_work() {
     assert_eq!(with(&[0, 1]).multiplications, 8 + 8 * 12);
     // One full column, and rows with one coefficient each.
     assert_eq!(with(&[0, 8]).multiplications, 7 + 20);
-    let full = with(&Vec::from_iter(0..64));
-    assert_eq!(full.multiplications, 256);
-    // Those of the table in the module's documentation, 16 tests of seven values and their loops,
-    // and 64 masks.
-    assert_eq!(full.additions, 544 + 256 + 64 - 64 + 16 * (7 + 2) + 64);
-    assert_eq!(
-        (full.loads, full.stores, full.branches),
-        (3 * 64 + 64 - 64 + 64, 128, 32)
-    );
+    // All columns, and all rows.
+    let full = with(&[0, 8, 17, 26, 35, 44, 53, 62]);
+    assert_eq!(full.multiplications, 8 * 20 + 8 * 12 - 19);
+}
+
+#[test]
+fn without_short_cuts_work_is_that_of_the_table() {
+    // As in the module's documentation.
+    let (_, work) = idct_steady(&[0; 64], &ONES);
+    assert_eq!(work.multiplications, 256);
+    assert_eq!(work.additions, 864 + 2 * 16);
+    // Values of both passes, steps, the table of samples.
+    assert_eq!((work.loads, work.stores), (2 * 64 + 64 + 64, 2 * 64));
+    assert_eq!(work.branches, 16);
+    assert_eq!(idct_steady(&[9; 64], &ONES).1, work);
+}
+
+#[test]
+fn short_cuts_change_no_sample() {
+    let mut random = Standard(3);
+    for _ in 0..3000 {
+        let mut block = [0; 64];
+        block[0] = random.next(2047, 2047);
+        for _ in 0..random.next(0, 4) {
+            block[random.next(0, 63) as usize] = random.next(500, 500);
+        }
+        assert_eq!(idct(&block, &ONES).0, idct_steady(&block, &ONES).0);
+    }
 }
 
 thread_local! {
