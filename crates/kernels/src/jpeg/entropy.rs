@@ -69,8 +69,8 @@ const AC: Work = Work {
 ///
 /// The file need not be there as a whole: a call looks at no byte at or beyond
 /// [`position`](Self::position) plus [`READ_AHEAD`](Self::READ_AHEAD), unless more than 80 bytes
-/// fill the space before a marker. Where the file ends too early, the call can be repeated with more of
-/// it; the work of the call that fails is not counted.
+/// fill the space before a marker. Where the file ends too early, the call can be repeated with more
+/// of it; the work of the call that fails is not counted.
 #[derive(Clone, Debug)]
 pub struct Entropy {
     header: Header,
