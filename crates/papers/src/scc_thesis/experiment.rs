@@ -167,28 +167,41 @@ fn entries_rows(table: &'static Table, times: &Times) -> Vec<Row> {
     entries(table).flat_map(rows).collect()
 }
 
-/// The size with the smallest time, per message size: of what is visible, and ours.
+/// The best size, per message size: of what is visible, and ours. By the smallest times, and where
+/// there are some by the mean times, which may say something else.
 fn best(table: &'static Table, times: &Times) -> Vec<Row> {
-    let published_time = |cell| match cell {
-        Cell::Both(time, _) | Cell::One(time) => Some(time),
-        Cell::None | Cell::Withheld => None,
-    };
-    let row = |&bytes: &u64| {
+    let [mut smallest, mut means] = [Vec::new(), Vec::new()];
+    for bytes in SIZES {
         let of_size = || entries(table).filter(move |(case, _)| case.bytes == bytes);
-        let visible = of_size().filter_map(|(case, cell)| Some((published_time(cell)?, case.cut)));
-        let published = visible.min_by(|a, b| a.0.total_cmp(&b.0));
-        let ours = of_size().map(|(case, _)| (times.least(&case), case.cut));
-        let ours = ours.min_by(|a, b| a.0.total_cmp(&b.0));
-        let quantity = format!("best {} size", table.cut.name());
-        let conditions = format!("{}, {bytes} B", table.algorithm);
-        let row = Row::new(NAME, table.section, conditions, quantity, "B");
-        let row = match published {
-            Some((_, cut)) => row.published(cut as f64),
-            None => row,
+        let row = |by: &str, which: usize| {
+            let published = |(case, cell): (Case, Cell)| match (cell, which) {
+                (Cell::Both(time, _) | Cell::One(time), 0) => Some((time, case.cut)),
+                (Cell::Both(_, time), 1) => Some((time, case.cut)),
+                _ => None,
+            };
+            let ours = of_size().map(|(case, _)| (times.both(&case)[which], case.cut));
+            let conditions = format!("{}, {bytes} B", table.algorithm);
+            let quantity = format!("best {} size{by}", table.cut.name());
+            let row = Row::new(NAME, table.section, conditions, quantity, "B");
+            let row = match cut_of_least(of_size().filter_map(published)) {
+                Some(cut) => row.published(cut),
+                None => row,
+            };
+            row.ours(cut_of_least(ours).unwrap_or(f64::NAN))
         };
-        row.ours(ours.map_or(f64::NAN, |(_, cut)| cut as f64))
-    };
-    SIZES.iter().map(row).collect()
+        smallest.push(row("", 0));
+        if table.cut == Cut::Parts {
+            means.push(row(" by mean time", 1));
+        }
+    }
+    smallest.append(&mut means);
+    smallest
+}
+
+/// The second of a pair whose first is the least.
+fn cut_of_least(pairs: impl Iterator<Item = (f64, u64)>) -> Option<f64> {
+    let least = pairs.min_by(|a, b| a.0.total_cmp(&b.0));
+    least.map(|(_, cut)| cut as f64)
 }
 
 /// A sentence of chapter 7 about the ratio of two times.

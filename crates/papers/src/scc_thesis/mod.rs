@@ -35,8 +35,8 @@ pub(crate) const PAPER: Paper = Paper {
         ongoing_bytes: &[0],
     },
     open: "why DOPL was faster than Cube at 8 kB, which it is not here (its pieces make 12 hops, one \
-           after the other; Cube takes 7 rounds); why parts of 1 kB were 0.3 % faster than 2 kB in \
-           Cube, here 0.2 % slower; RCCE_bcast cannot have taken ten times as long as both at medium \
+           after the other; Cube takes 7 rounds); why parts of 1 kB were 0.2 % faster than 2 kB in \
+           Cube at 1.9 MB, by the smallest times (by the mean times 2 kB were), here 0.1 % slower; RCCE_bcast cannot have taken ten times as long as both at medium \
            sizes, where one was 5.5 times as fast as the other; the published lines of Figures 5 and \
            9 to 20 are pictures, so ours are drawn without them",
     experiment: experiment::rows,
