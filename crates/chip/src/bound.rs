@@ -99,13 +99,35 @@ fn over_buffers(chip: &Chip, mesh: &Mesh, memory: &Memory, rcce: &Rcce, request:
         per_line.saturating_mul(lines).saturating_add(misses)
     };
     let mut busiest = stream(per_line);
-    if request.collective == C::Bcast {
-        // Every rank but the root reads every line out of a buffer: another's, or its own after
-        // another has written there, which takes that one longer. All ranks share this work.
-        let other_write = rcce.mpb_write_cycles + own_read;
-        let taken = stream(rcce.mpb_read_cycles.min(other_write));
-        let ranks = u64::from(request.ranks);
-        busiest = busiest.max(taken.saturating_mul(ranks - 1) / ranks);
+    // To read a line out of another's buffer, or to write it there and to read it out of the own
+    // one, which takes two ranks longer; and the same with what comes before, a write.
+    let other_write = rcce.mpb_write_cycles + own_read;
+    let taken = rcce.mpb_read_cycles.min(other_write);
+    let sent = other_write.min(own_write + rcce.mpb_read_cycles);
+    // Work that all ranks share: `work` cycles for every rank but one.
+    let ranks = u64::from(request.ranks);
+    let shared = |work: u64| work.saturating_mul(ranks - 1) / ranks;
+    match request.collective {
+        // Every rank but the root reads every line.
+        C::Bcast => busiest = busiest.max(shared(stream(taken))),
+        // Every rank but one writes every line, and every line is read and combined as often. For
+        // all to know the result it is read as often again: 2 (p - 1) messages are the fewest by
+        // which all can hear from all (Harary and Schwenk 1974, for calls in one direction). Every rank
+        // reads all of its own vector.
+        C::Reduce | C::Allreduce => {
+            let lines = request.bytes.div_ceil(memory.line_bytes);
+            let words = request.bytes / crate::WORD_BYTES;
+            let result = match request.collective {
+                C::Allreduce => taken,
+                _ => 0,
+            };
+            let moved = lines.saturating_mul(sent + result);
+            let combined = words.saturating_mul(rcce.combine_cycles_per_word);
+            let misses = per_miss.saturating_mul(lines.saturating_sub(cached));
+            let work = shared(moved.saturating_add(combined));
+            busiest = busiest.max(work.saturating_add(misses));
+        }
+        _ => {}
     }
     // The flag that says so, and the other end of the last line.
     let other_end = if lines > 0 { read.min(write) } else { 0 };

@@ -11,6 +11,8 @@
 //! Both caches are filled by reads only: a store to a line that neither holds goes to memory, word
 //! by word.
 
+use corecast_core::Grid;
+
 use crate::clock::Clock;
 use crate::error::ChipError;
 use crate::mesh::Mesh;
@@ -92,11 +94,11 @@ impl Memory {
         self.line_bytes / WORD_BYTES
     }
 
-    /// The controller of the cores at router `at`, and the hops to it: the nearest, the first of
-    /// those.
+    /// The controller of the cores at router `at` of `grid`, and the hops to it: the nearest, the
+    /// first of those.
     #[must_use]
-    pub fn controller(&self, at: (u32, u32)) -> (usize, u32) {
-        let hops = |to: &(u32, u32)| at.0.abs_diff(to.0) + at.1.abs_diff(to.1);
+    pub fn controller(&self, grid: &Grid, at: (u32, u32)) -> (usize, u32) {
+        let hops = |&to: &(u32, u32)| grid.distance(at, to);
         let all = self.controllers.iter().map(hops).enumerate();
         all.min_by_key(|&(_, hops)| hops).unwrap_or((0, 0))
     }

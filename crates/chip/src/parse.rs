@@ -134,6 +134,10 @@ fn read(root: &Section<'_>) -> Result<Chip, ChipError> {
         (NetworkSpec::Mesh(mesh), EndpointSpec::Rcce(rcce)) => {
             let memory = memory::read(&root.table("memory")?, mesh, &clocks, &mut ledger)?;
             rcce::check(&endpoint_section, rcce, &memory, cores_max)?;
+            if mesh.static_hop_cycles.is_some() {
+                let accepted = "no static network: endpoints of kind rcce have no use for one";
+                return Err(root.table("network")?.refuse("static_hop", accepted));
+            }
             Some(memory)
         }
         _ if root.has("memory") => {

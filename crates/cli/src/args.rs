@@ -160,12 +160,9 @@ pub struct Tune {
     /// bcast, scatter, gather, allgather, reduce, allreduce, reduce_scatter, alltoall, alltoallv
     /// or barrier
     pub collective: String,
-    /// The name of a built-in chip, or a path to a chip file
-    #[arg(long, default_value = "scc")]
-    pub chip: String,
-    /// Change a value of the chip file, such as endpoint.ready=2 (repeatable)
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub set: Vec<String>,
+    /// Which chip.
+    #[command(flatten)]
+    pub chip: ChipArg,
     /// How exactly a mesh is simulated: flit or packet [default: flit]
     #[arg(long, value_name = "FIDELITY")]
     pub fidelity: Option<String>,
@@ -185,26 +182,12 @@ pub struct Tune {
     /// Element type of reductions: u8, i32, i64, f32 or f64
     #[arg(long, default_value = "u8")]
     pub dtype: String,
-    /// Bits per rank of the status register that apoc reads
-    #[arg(long, value_name = "BITS", help_heading = "Tuning")]
-    pub status_bits: Option<u32>,
-    /// Most children per rank in k-ary trees
-    #[arg(long, value_name = "K", help_heading = "Tuning")]
-    pub arity: Option<u32>,
-    /// Whether senders wait until their receivers are ready: auto, on or off
-    #[arg(
-        long,
-        value_name = "CHOICE",
-        default_value = "auto",
-        help_heading = "Tuning"
-    )]
-    pub flow_control: String,
-    /// Who needs more simulated events than this cannot win
-    #[arg(long, value_name = "EVENTS", help_heading = "Limits")]
-    pub limit_events: Option<u64>,
-    /// Who needs more simulated nanoseconds than this cannot win
-    #[arg(long, value_name = "NS", help_heading = "Limits")]
-    pub limit_ns: Option<u64>,
+    /// What algorithms have to choose.
+    #[command(flatten)]
+    pub choices: Choices,
+    /// When a run ends at the latest.
+    #[command(flatten)]
+    pub limits: LimitArgs,
     /// Write the table to FILE; cells that it already has are kept
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<String>,
@@ -213,15 +196,51 @@ pub struct Tune {
     pub plot: Option<String>,
 }
 
-/// On what to run.
-#[derive(Args)]
-pub struct Place {
+/// Which chip.
+#[derive(Args, Clone)]
+pub struct ChipArg {
     /// The name of a built-in chip, or a path to a chip file
-    #[arg(long, default_value = "scc")]
-    pub chip: String,
+    #[arg(id = "chip", long = "chip", default_value = "scc")]
+    pub name: String,
     /// Change a value of the chip file, such as endpoint.ready=2 (repeatable)
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+}
+
+/// What algorithms have to choose, beside the sizes that `tune` searches.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Tuning")]
+pub struct Choices {
+    /// Bits per rank of the status register that apoc reads
+    #[arg(long, value_name = "BITS")]
+    pub status_bits: Option<u32>,
+    /// Most children per rank in k-ary trees
+    #[arg(long, value_name = "K")]
+    pub arity: Option<u32>,
+    /// Whether senders wait until their receivers are ready: auto (unless it is proved that no
+    /// queue can overflow without), on or off
+    #[arg(long, value_name = "CHOICE", default_value = "auto")]
+    pub flow_control: String,
+}
+
+/// When a run ends at the latest; in `tune` such a run cannot win.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Limits")]
+pub struct LimitArgs {
+    /// End a run after this many simulated events
+    #[arg(id = "limit_events", long = "limit-events", value_name = "EVENTS")]
+    pub events: Option<u64>,
+    /// End a run after this many simulated (on the host: real) nanoseconds
+    #[arg(id = "limit_ns", long = "limit-ns", value_name = "NS")]
+    pub ns: Option<u64>,
+}
+
+/// On what to run.
+#[derive(Args)]
+pub struct Place {
+    /// Which chip.
+    #[command(flatten)]
+    pub chip: ChipArg,
     /// sim, the chip in virtual time, or host, this computer's cores
     #[arg(long, default_value = "sim")]
     pub machine: String,
@@ -441,21 +460,9 @@ pub struct Scene {
     /// Size of the pieces in which data are forwarded
     #[arg(long, value_name = "SIZE", help_heading = "Tuning")]
     pub piece_bytes: Option<String>,
-    /// Bits per rank of the status register that apoc reads
-    #[arg(long, value_name = "BITS", help_heading = "Tuning")]
-    pub status_bits: Option<u32>,
-    /// Most children per rank in k-ary trees
-    #[arg(long, value_name = "K", help_heading = "Tuning")]
-    pub arity: Option<u32>,
-    /// Whether senders wait until their receivers are ready: auto (unless it is proved that no
-    /// queue can overflow without), on or off
-    #[arg(
-        long,
-        value_name = "CHOICE",
-        default_value = "auto",
-        help_heading = "Tuning"
-    )]
-    pub flow_control: String,
+    /// What algorithms have to choose.
+    #[command(flatten)]
+    pub choices: Choices,
     /// A transfer under way at the start, such as 1=32 or 1:2=512 (repeatable)
     #[arg(long, value_name = "SRC[:DST]=BYTES", help_heading = "Surroundings")]
     pub ongoing: Vec<String>,
@@ -467,18 +474,15 @@ pub struct Scene {
     /// and flits per packet
     #[arg(long, value_name = "RATE[:FLITS]", help_heading = "Surroundings")]
     pub background: Option<String>,
-    /// Caches are empty at the start; otherwise every rank has just read its data.
-    #[arg(long)]
+    /// Caches are empty at the start; otherwise every rank has just read its data
+    #[arg(long, help_heading = "Surroundings")]
     pub cold: bool,
     /// Seed of the data and of everything random
     #[arg(long, default_value_t = 0, help_heading = "Surroundings")]
     pub seed: u64,
-    /// End a run after this many simulated events
-    #[arg(long, value_name = "EVENTS", help_heading = "Limits")]
-    pub limit_events: Option<u64>,
-    /// End a run after this many simulated (on the host: real) nanoseconds
-    #[arg(long, value_name = "NS", help_heading = "Limits")]
-    pub limit_ns: Option<u64>,
+    /// When a run ends at the latest.
+    #[command(flatten)]
+    pub limits: LimitArgs,
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use serde_json::Value;
 use crate::args::Scene;
 use crate::failure::Failure;
 use crate::output::{self, Answer};
-use crate::picture::FAR_APART;
 use crate::scene::Stage;
 use crate::{picture, run, style, table};
 
@@ -121,9 +120,7 @@ fn chart(stage: &Stage<'_>, series: BTreeMap<&'static str, Vec<(f64, f64)>>) -> 
     let mean = |points: &[(f64, f64)]| {
         points.iter().map(|point| point.1.ln()).sum::<f64>() / points.len() as f64
     };
-    let ratios = || series.values().flatten().map(|point| point.1);
-    let largest = ratios().fold(0.0, f64::max);
-    let smallest = ratios().fold(f64::INFINITY, f64::min);
+    let ratios: Vec<f64> = series.values().flatten().map(|point| point.1).collect();
     let mut series: Vec<_> = series.into_iter().collect();
     series.sort_by(|a, b| mean(&a.1).total_cmp(&mean(&b.1)));
     let best = series.first();
@@ -137,11 +134,7 @@ fn chart(stage: &Stage<'_>, series: BTreeMap<&'static str, Vec<(f64, f64)>>) -> 
         x_label: "size (bytes)".to_owned(),
         y_label: "makespan / lower bound".to_owned(),
         x_scale: Scale::Log2,
-        y_scale: if smallest > 0.0 && largest > FAR_APART * smallest {
-            Scale::Log10
-        } else {
-            Scale::Linear
-        },
+        y_scale: Scale::spanning(ratios),
         marks: Vec::new(),
         series: series
             .into_iter()

@@ -58,9 +58,6 @@ impl Pictures {
     }
 }
 
-/// From which ratio on values are drawn on powers of ten.
-pub const FAR_APART: f64 = 20.0;
-
 /// Writes one picture; returns the line that says so.
 pub fn write(path: impl AsRef<Path>, picture: &str) -> Result<String, Failure> {
     let path = path.as_ref();

@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use crate::args::Pingpong;
 use crate::failure::Failure;
 use crate::output::{Answer, table};
-use crate::picture::FAR_APART;
 use crate::scene::TOTAL_BYTES_MAX;
 use crate::{picture, progress, run, style};
 
@@ -229,11 +228,7 @@ fn chart(points: &[Point], targets: &[u32], title: &str) -> LineChart {
         x_label: "size (bytes)".to_owned(),
         y_label: "half a round trip (ns)".to_owned(),
         x_scale: Scale::Log2,
-        y_scale: if smallest > 0.0 && largest > FAR_APART * smallest {
-            Scale::Log10
-        } else {
-            Scale::Linear
-        },
+        y_scale: Scale::spanning(ns),
         marks: Vec::new(),
         series: targets.iter().map(line).collect(),
     }

@@ -4,7 +4,7 @@ use corecast::size;
 use corecast_chip::{Chip, ChipError};
 use corecast_core::{
     Algorithm, BuildError, Certificate, Collective, ElementType, FlowControl, Rank, ReduceOp,
-    Request, Schedule, algorithm, verify,
+    Request, Schedule, Tuning, algorithm, verify,
 };
 use corecast_machine::{Job, Limits, Machine, Report, RunOptions, Spread, Time};
 use corecast_machine_host::HostMachine;
@@ -13,7 +13,7 @@ use corecast_tune::{Decision, Setting};
 use indicatif::ProgressBar;
 use rayon::prelude::*;
 
-use crate::args::{Place, Scene};
+use crate::args::{ChipArg, Choices, LimitArgs, Place, Scene};
 use crate::failure::Failure;
 use crate::progress;
 use crate::surroundings::Surroundings;
@@ -104,10 +104,43 @@ pub fn changed_chip(name: &str, changes: &[String]) -> Result<Chip, Failure> {
     corecast_chip::find_changed(name, &changes).map_err(|error| Failure::library(&error))
 }
 
+impl ChipArg {
+    /// The chip with its changes.
+    pub fn find(&self) -> Result<Chip, Failure> {
+        changed_chip(&self.name, &self.set)
+    }
+}
+
+impl LimitArgs {
+    fn limits(&self) -> Limits {
+        let mut limits = Limits::default();
+        limits.events = self.events.unwrap_or(limits.events);
+        if let Some(ns) = self.ns {
+            limits.time = Time::from_ps(ns.saturating_mul(1000));
+        }
+        limits
+    }
+}
+
+impl Choices {
+    fn choose(&self, tuning: &mut Tuning) -> Result<(), Failure> {
+        tuning.status_bits = self.status_bits.unwrap_or(tuning.status_bits);
+        tuning.arity = self.arity.unwrap_or(tuning.arity);
+        let choices = FlowControl::ALL.map(|(name, _)| name);
+        let choice = FlowControl::ALL
+            .into_iter()
+            .find(|(name, _)| *name == self.flow_control);
+        tuning.flow_control = choice.map(|(_, choice)| choice).ok_or_else(|| {
+            Failure::unknown("flow control", "choices", &self.flow_control, &choices)
+        })?;
+        Ok(())
+    }
+}
+
 impl Place {
     /// The chip with its changes. The machine must be one there is, too.
     pub fn chip(&self) -> Result<Chip, Failure> {
-        let chip = changed_chip(&self.chip, &self.set)?;
+        let chip = self.chip.find()?;
         let known = MACHINES.map(|(name, _)| name);
         if known.contains(&self.machine.as_str()) {
             Ok(chip)
@@ -290,11 +323,7 @@ impl<'a> Stage<'a> {
 
     /// The surroundings and limits of a run with this seed.
     fn options(&self, ranks: u32, seed: u64) -> RunOptions {
-        let mut limits = Limits::default();
-        limits.events = self.scene.limit_events.unwrap_or(limits.events);
-        if let Some(ns) = self.scene.limit_ns {
-            limits.time = Time::from_ps(ns.saturating_mul(1000));
-        }
+        let limits = self.scene.limits.limits();
         self.surroundings.options(ranks, seed, limits)
     }
 
@@ -339,15 +368,7 @@ impl<'a> Stage<'a> {
         let tuning = &mut request.tuning;
         tuning.part_bytes = optional("--part-bytes", &scene.part_bytes)?;
         tuning.piece_bytes = optional("--piece-bytes", &scene.piece_bytes)?;
-        tuning.status_bits = scene.status_bits.unwrap_or(tuning.status_bits);
-        tuning.arity = scene.arity.unwrap_or(tuning.arity);
-        let choices = FlowControl::ALL.map(|(name, _)| name);
-        let choice = FlowControl::ALL
-            .into_iter()
-            .find(|(name, _)| *name == scene.flow_control);
-        tuning.flow_control = choice.map(|(_, choice)| choice).ok_or_else(|| {
-            Failure::unknown("flow control", "choices", &scene.flow_control, &choices)
-        })?;
+        scene.choices.choose(tuning)?;
         let request = self
             .simulated
             .request(request, &self.options(ranks, scene.seed));

@@ -38,6 +38,10 @@ impl Surroundings {
     ) -> Result<Self, Failure> {
         let ongoing = scene.ongoing.iter().map(|text| ongoing(text, ranks));
         let skews = scene.skew.iter().map(|text| skew(text, ranks, &time));
+        if scene.cold && !scene.place.is_simulated() {
+            let message = "--cold: nobody can empty the caches of the host";
+            return Err(Failure::input(message).help("leave it out, or use --machine sim"));
+        }
         if scene.cold && !matches!(chip.system(), System::Mpb { .. }) {
             let message = format!("--cold: the cores of {} have no caches", chip.name);
             return Err(Failure::input(message).help("use --chip scc"));

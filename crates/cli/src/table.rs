@@ -151,9 +151,9 @@ pub fn load_existing(file: &str) -> Result<Option<Table>, Failure> {
 fn again(scene: &Scene) -> String {
     let mut command = format!(
         "corecast tune {} --chip {}",
-        scene.collective, scene.place.chip
+        scene.collective, scene.place.chip.name
     );
-    for change in &scene.place.set {
+    for change in &scene.place.chip.set {
         command += &format!(" --set {change}");
     }
     command

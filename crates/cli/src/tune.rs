@@ -27,7 +27,7 @@ const SAVED_EVERY: Duration = Duration::from_secs(1);
 impl Tune {
     /// The options as those of `run`; everything that a table cannot say is left at its default.
     fn scene(&self) -> Result<Scene, Failure> {
-        let chip = scene::changed_chip(&self.chip, &self.set)?;
+        let chip = self.chip.find()?;
         let collective = scene::collective(&self.collective)?;
         if self.algorithm == "auto" {
             return Err(
@@ -50,7 +50,6 @@ impl Tune {
             collective: self.collective.clone(),
             place: Place {
                 chip: self.chip.clone(),
-                set: self.set.clone(),
                 machine: "sim".to_owned(),
             },
             cold: false,
@@ -67,15 +66,12 @@ impl Tune {
             op: "sum".to_owned(),
             part_bytes: None,
             piece_bytes: None,
-            status_bits: self.status_bits,
-            arity: self.arity,
-            flow_control: self.flow_control.clone(),
+            choices: self.choices.clone(),
             ongoing: Vec::new(),
             skew: Vec::new(),
             background: None,
             seed: 0,
-            limit_events: self.limit_events,
-            limit_ns: self.limit_ns,
+            limits: self.limits.clone(),
         })
     }
 

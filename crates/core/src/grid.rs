@@ -228,7 +228,12 @@ impl Grid {
     #[must_use]
     pub fn hops(&self, from: Rank, to: Rank) -> u32 {
         let (from, to) = (self.node_of(from), self.node_of(to));
-        let ((x, y), (to_x, to_y)) = (self.position(from), self.position(to));
+        self.distance(self.position(from), self.position(to))
+    }
+
+    /// Links between the nodes at two coordinates (x, y).
+    #[must_use]
+    pub fn distance(&self, (x, y): (u32, u32), (to_x, to_y): (u32, u32)) -> u32 {
         let distance = |a: u32, b: u32, len: u32| {
             let direct = a.abs_diff(b);
             if self.is_torus {

@@ -26,6 +26,9 @@ pub const RANKS_MAX: u32 = 1 << 20;
 /// Most chunks a schedule may name; bounds memory before anything is built.
 pub const CHUNKS_MAX: u64 = 1 << 24;
 
+/// Most segments of a block in algorithms of many small messages; more would gain little.
+const SEGMENTS_MAX: u32 = 64;
+
 /// One collective operation to be scheduled.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Request {
@@ -322,6 +325,20 @@ impl Request {
         let most = (buffer.bytes / 2 / unit * unit).max(unit);
         let part = part.div_ceil(unit).saturating_mul(unit).min(most);
         Split::Fixed(self.tuning.part_bytes.unwrap_or(part).max(1))
+    }
+
+    /// Segments of a block of which `owners` ranks have a chunk each, for an algorithm through shared
+    /// buffers: so many that a chunk has at most `tuning.part_bytes`, or a quarter of a buffer, as
+    /// long as there are not more than 64.
+    #[must_use]
+    pub fn segments_shared(&self, owners: u32) -> u32 {
+        let buffer = self.tuning.shared_buffer;
+        let quarter = buffer.map_or(u64::MAX, |buffer| buffer.bytes / 4);
+        let part = self.tuning.part_bytes.unwrap_or(quarter).max(1);
+        let owners = u64::from(owners).max(1);
+        let segment = part.saturating_mul(owners);
+        let most = u64::from(SEGMENTS_MAX).min(CHUNKS_MAX / owners);
+        self.bytes.div_ceil(segment).clamp(1, most.max(1)) as u32
     }
 
     /// Refuses a request that no algorithm could schedule.

@@ -207,9 +207,11 @@ fn a_barrier_takes_the_time_of_its_flags() {
     // Both read and set their own flag, both are there; the head finds it at its first reading.
     let together = core(own_read) + set_own;
     let head = together + read_remote + set_remote;
-    // The other one reads its own flag from then on; its readings began when it was there.
+    // The flag is there after half of its line's time. The other one reads it at the end of a turn;
+    // its turns began when it was there itself.
+    let released = head - core(rcce.mpb_write_cycles) / 2;
     let turn = core(own_read);
-    let other = together + turn * (head - together).div_ceil(turn);
+    let other = together + turn * (released - together).div_ceil(turn);
 
     struct Once;
     impl RcceProgram for Once {

@@ -22,7 +22,23 @@ pub enum Scale {
     Linear,
 }
 
+/// From which ratio on values are drawn on powers of ten.
+const FAR_APART: f64 = 20.0;
+
 impl Scale {
+    /// For times or ratios: logarithmic if they are far apart, otherwise linear.
+    #[must_use]
+    pub fn spanning(values: impl IntoIterator<Item = f64>) -> Self {
+        let (mut smallest, mut largest) = (f64::INFINITY, 0.0_f64);
+        for value in values {
+            (smallest, largest) = (smallest.min(value), largest.max(value));
+        }
+        match smallest > 0.0 && largest > FAR_APART * smallest {
+            true => Self::Log10,
+            false => Self::Linear,
+        }
+    }
+
     fn of(self, value: f64) -> f64 {
         match self {
             Self::Log2 => value.log2(),

@@ -1,11 +1,24 @@
 //! The third stage: blocks of an MCU to red, green and blue.
 
-use super::{Block, Header, samples};
+use super::{Block, Header};
 use crate::Work;
 use crate::picture::Tile;
 
-/// A sum of a sample and its colour differences as a sample.
-const SAMPLE: [u8; 1024] = samples(0);
+/// The sample for a sum of luminance and colour differences, which may be up to 256 too small or too
+/// large; the first entry is for -256.
+const SAMPLE: [u8; 768] = {
+    let mut table = [0; 768];
+    let mut index = 256;
+    while index < 768 {
+        table[index] = if index < 512 {
+            (index - 256) as u8
+        } else {
+            255
+        };
+        index += 1;
+    }
+    table
+};
 
 /// Parts of the colour differences in red, green and blue (ITU T.871, section 7): for each value
 /// `v`, the factor times `v - 128`, in 1/65536 where two parts are added (green).
@@ -15,9 +28,9 @@ const GREEN_OF_CB: [i32; 256] = part(-0.344_136, 16);
 const GREEN_OF_CR: [i32; 256] = part(-0.714_136, 16);
 
 /// A pixel of a picture in colours: three samples, four parts, five additions and a shift, three
-/// masks and looks into the table of samples.
+/// looks into the table of samples.
 const COLOUR_PIXEL: Work = Work {
-    additions: 5 + 1 + 3,
+    additions: 5 + 1,
     loads: 3 + 4 + 3,
     stores: 3,
     ..Work::NONE
@@ -41,6 +54,18 @@ const fn part(factor: f64, digits: u32) -> [i32; 256] {
     table
 }
 
+/// Where the samples of a component are in the blocks of an MCU.
+#[derive(Clone, Copy, Debug)]
+struct Plane {
+    /// Its first block.
+    first: u32,
+    /// Blocks along a line.
+    line: u32,
+    /// Pixels of a sample along a line and across lines.
+    width: u32,
+    height: u32,
+}
+
 /// Enlargement of colour components and conversion to red, green and blue, MCU by MCU.
 ///
 /// A component with fewer samples is enlarged by repeating them.
@@ -48,6 +73,7 @@ const fn part(factor: f64, digits: u32) -> [i32; 256] {
 #[derive(Clone, Debug)]
 pub struct Colour {
     header: Header,
+    planes: Vec<Plane>,
     /// Blocks of the MCU so far.
     blocks: Vec<Block>,
     mcu: u32,
@@ -56,8 +82,20 @@ pub struct Colour {
 impl Colour {
     /// For the blocks of a picture with this header.
     pub fn new(header: &Header) -> Self {
+        let mut first = 0;
+        let mut planes = Vec::new();
+        for component in &header.components {
+            planes.push(Plane {
+                first,
+                line: component.horizontal,
+                width: header.horizontal_max() / component.horizontal,
+                height: header.vertical_max() / component.vertical,
+            });
+            first += component.horizontal * component.vertical;
+        }
         Self {
             header: header.clone(),
+            planes,
             blocks: Vec::new(),
             mcu: 0,
         }
@@ -69,78 +107,95 @@ impl Colour {
     /// After the last MCU another picture begins.
     pub fn block(&mut self, samples: &Block) -> (Option<Tile>, Work) {
         self.blocks.push(*samples);
-        // The block is where its message was received; only the count moves on.
+        // The block stays where its message was received; only the count moves on.
         let mut work = Work::loops(1);
         if self.blocks.len() < self.header.mcu_blocks() as usize {
             return (None, work);
         }
-        let tile = self.convert(&mut work);
+        let tile = self.convert();
+        work += self.work(&tile);
         self.blocks.clear();
         self.mcu = (self.mcu + 1) % self.header.mcus();
         (Some(tile), work)
     }
 
-    fn convert(&self, work: &mut Work) -> Tile {
+    /// The part of the picture that the blocks make.
+    fn convert(&self) -> Tile {
         let header = &self.header;
         let (mcu_width, mcu_height) = (8 * header.horizontal_max(), 8 * header.vertical_max());
-        let x = self.mcu % header.mcu_columns() * mcu_width;
-        let y = self.mcu / header.mcu_columns() * mcu_height;
-        let mut tile = Tile {
-            x,
-            y,
-            width: mcu_width.min(header.width - x),
-            height: mcu_height.min(header.height - y),
-            rgb: Vec::new(),
-        };
-        for y in 0..tile.height {
-            for x in 0..tile.width {
-                let pixel = match header.components.len() {
-                    1 => [self.sample(0, x, y) as u8; 3],
-                    _ => rgb([0, 1, 2].map(|component| self.sample(component, x, y))),
-                };
-                tile.rgb.extend(pixel);
+        let left = self.mcu % header.mcu_columns() * mcu_width;
+        let top = self.mcu / header.mcu_columns() * mcu_height;
+        let width = mcu_width.min(header.width - left);
+        let height = mcu_height.min(header.height - top);
+        let mut rgb = Vec::with_capacity(3 * (width * height) as usize);
+        for y in 0..height {
+            for x in 0..width {
+                rgb.extend(match self.planes[..] {
+                    [a, b, c] => convert([a, b, c].map(|plane| self.sample(plane, x, y))),
+                    _ => [self.sample(self.planes[0], x, y) as u8; 3],
+                });
             }
         }
-        let pixel = match header.components.len() {
-            1 => GREY_PIXEL,
-            _ => COLOUR_PIXEL,
-        };
-        // One shift of the column for each component with fewer samples along a line.
-        let narrow = header
-            .components
-            .iter()
-            .filter(|c| 8 * c.horizontal < mcu_width)
-            .count();
-        let narrow = Work {
-            additions: narrow as u64,
-            ..Work::NONE
-        };
-        let pixels = u64::from(tile.width) * u64::from(tile.height);
-        *work += (pixel + narrow + Work::loops(1)).times(pixels);
-        *work += Work::loops(u64::from(tile.height));
-        tile
+        Tile {
+            x: left,
+            y: top,
+            width,
+            height,
+            rgb,
+        }
     }
 
     /// The sample of a component at a pixel of the MCU.
-    fn sample(&self, component: usize, x: u32, y: u32) -> usize {
-        let components = &self.header.components;
-        let first: u32 = components[..component]
-            .iter()
-            .map(|c| c.horizontal * c.vertical)
-            .sum();
-        let Self { header, .. } = self;
-        let component = &components[component];
-        let x = x * component.horizontal / header.horizontal_max();
-        let y = y * component.vertical / header.vertical_max();
-        let block = first + y / 8 * component.horizontal + x / 8;
+    fn sample(&self, plane: Plane, x: u32, y: u32) -> usize {
+        let (x, y) = (x / plane.width, y / plane.height);
+        let block = plane.first + y / 8 * plane.line + x / 8;
         let sample = self.blocks[block as usize][(8 * (y % 8) + x % 8) as usize];
         (sample & 255) as usize
+    }
+
+    fn work(&self, tile: &Tile) -> Work {
+        let mut pixel = match self.planes.len() {
+            1 => GREY_PIXEL,
+            _ => COLOUR_PIXEL,
+        };
+        // The column is shifted for each component with fewer samples along a line.
+        pixel.additions += self.planes.iter().filter(|plane| plane.width > 1).count() as u64;
+        let (width, height) = (u64::from(tile.width), u64::from(tile.height));
+        (pixel + Work::loops(1)).times(width * height) + Work::loops(height)
     }
 }
 
 /// Red, green and blue of luminance and colour differences.
-fn rgb([luminance, cb, cr]: [usize; 3]) -> [u8; 3] {
+fn convert([luminance, cb, cr]: [usize; 3]) -> [u8; 3] {
     let green = (GREEN_OF_CB[cb] + GREEN_OF_CR[cr] + (1 << 15)) >> 16;
-    let sample = |part: i32| SAMPLE[((luminance as i32 + part) & 1023) as usize];
+    let sample = |part: i32| SAMPLE[(luminance as i32 + part + 256) as usize];
     [sample(RED[cr]), sample(green), sample(BLUE[cb])]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::convert;
+
+    #[test]
+    fn colours_are_those_of_the_standard() {
+        let (mut all, mut other) = (0, 0);
+        for sample in 0..=255_u32.pow(3) / 61 {
+            let index = sample as usize * 61;
+            let [y, cb, cr] = [index % 256, index / 256 % 256, index / 65_536 % 256];
+            let (blue, red) = (cb as f64 - 128.0, cr as f64 - 128.0);
+            let green = 0.344_136 * blue + 0.714_136 * red;
+            let exact = [1.402 * red, -green, 1.772 * blue].map(|part| y as f64 + part);
+            for (ours, exact) in convert([y, cb, cr]).into_iter().zip(exact) {
+                let exact = exact.clamp(0.0, 255.0);
+                assert!((f64::from(ours) - exact).abs() < 0.501, "{y} {cb} {cr}");
+                all += 1;
+                other += u32::from(f64::from(ours) != exact.round());
+            }
+        }
+        // Ties, and sums of two parts that are rounded themselves.
+        assert!(
+            1000 * other < all,
+            "{other} of {all} samples are rounded to the other side"
+        );
+    }
 }

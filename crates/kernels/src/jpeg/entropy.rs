@@ -68,8 +68,9 @@ const AC: Work = Work {
 /// their steps, as in the decoder of MiBench.
 ///
 /// The file need not be there as a whole: a call looks at no byte at or beyond
-/// [`position`](Self::position) plus [`READ_AHEAD`](Self::READ_AHEAD), unless more than 400 bytes
-/// fill the space before a marker.
+/// [`position`](Self::position) plus [`READ_AHEAD`](Self::READ_AHEAD), unless more than 80 bytes
+/// fill the space before a marker. Where the file ends too early, the call can be repeated with more
+/// of it; the work of the call that fails is not counted.
 #[derive(Clone, Debug)]
 pub struct Entropy {
     header: Header,
@@ -113,7 +114,7 @@ impl Entropy {
     /// After the last block: nothing, if the file ends as it should.
     ///
     /// # Errors
-    /// The file is damaged or cut short; no later call gives anything else.
+    /// The file is damaged or cut short. The state stays as it was.
     pub fn next_block(&mut self, file: &[u8]) -> Result<Option<(Place, Block, Work)>, JpegError> {
         let mut work = START;
         // Errors leave the state as it was.

@@ -172,6 +172,9 @@ pub enum Problem {
         /// The largest number.
         most: u8,
     },
+    /// A Huffman table that is neither for DC nor for AC coefficients.
+    #[error("a Huffman table of class {0}: 0 is for DC, 1 for AC coefficients")]
+    TableClass(u8),
     /// A table that is used and not defined.
     #[error("{kind} table {id} is used but not defined")]
     NoTable {

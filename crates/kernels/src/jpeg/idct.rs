@@ -21,7 +21,7 @@
 use std::num::Wrapping;
 use std::ops::{Add, Shl, Sub};
 
-use super::{Block, samples};
+use super::Block;
 use crate::Work;
 
 /// Binary digits of the constants behind the point.
@@ -33,13 +33,26 @@ const KEPT: usize = 2;
 /// Both passes together make results eight times too large.
 const EIGHT: usize = 3;
 
-/// A sample for a result; zero is medium grey.
-const SAMPLE: [u8; 1024] = samples(128);
+/// The sample for a result modulo 1024: zero is medium grey, and results beyond black and white, from
+/// -512 to 511, are black and white.
+const SAMPLE: [u8; 1024] = {
+    let mut table = [0; 1024];
+    let mut index = 0;
+    while index < 1024 {
+        let result = if index < 512 { index } else { index - 1024 };
+        table[index as usize] = match result + 128 {
+            ..0 => 0,
+            sample @ 0..256 => sample as u8,
+            _ => 255,
+        };
+        index += 1;
+    }
+    table
+};
 
-/// One vector on its way: its values, whether all but the first are zero, and the loop.
-const VECTOR: Work = Work {
+/// Whether all values but the first are zero.
+const TEST: Work = Work {
     additions: 7,
-    loads: 8,
     branches: 1,
     ..Work::NONE
 };
@@ -91,18 +104,55 @@ const FLAT_ROW: Work = Work {
 /// Results are those of an accurate transform within the tolerance of IEEE 1180-1990, which a test
 /// checks. Coefficients of no picture, with results beyond -512 to 511, give arbitrary samples.
 pub fn idct(coefficients: &Block, steps: &Block) -> (Block, Work) {
-    let finish = |value: i32| i32::from(SAMPLE[(value & 1023) as usize]);
-    transform(coefficients, steps, finish)
+    transform(coefficients, steps, ShortCuts::Taken, sample)
+}
+
+/// As [`idct`] and with the same results, but with the same work for every block: without short cuts,
+/// and without the tests for them.
+///
+/// For cores on which a branch costs more than it saves; the Independent JPEG Group's code can be
+/// built without the short cuts of rows for this reason.
+pub fn idct_steady(coefficients: &Block, steps: &Block) -> (Block, Work) {
+    transform(coefficients, steps, ShortCuts::None, sample)
+}
+
+/// Whether constant columns and rows are looked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ShortCuts {
+    Taken,
+    None,
+}
+
+impl ShortCuts {
+    /// Whether a vector is constant, and so takes the short cut.
+    fn are_for(self, vector: &[i32], work: &mut Work) -> bool {
+        if self == Self::Taken {
+            *work += TEST;
+        }
+        self == Self::Taken && vector[1..] == [0; 7]
+    }
+}
+
+/// The sample of a result.
+fn sample(value: i32) -> i32 {
+    i32::from(SAMPLE[(value & 1023) as usize])
 }
 
 /// Both passes; `finish` makes the output of a rounded result.
-fn transform(coefficients: &Block, steps: &Block, finish: impl Fn(i32) -> i32) -> (Block, Work) {
-    let mut work = (VECTOR + Work::loops(1)).times(16);
+fn transform(
+    coefficients: &Block,
+    steps: &Block,
+    short_cuts: ShortCuts,
+    finish: impl Fn(i32) -> i32,
+) -> (Block, Work) {
+    // The values of sixteen vectors.
+    let mut work = Work::loops(16);
+    work.loads += 16 * 8;
     let mut middle = [0; 64];
     for column in 0..8 {
         let vector: [i32; 8] = std::array::from_fn(|row| coefficients[8 * row + column]);
         let step = |row: usize| Wrapping(vector[row]) * Wrapping(steps[8 * row + column]);
-        let results = if vector[1..] == [0; 7] {
+        let results = if short_cuts.are_for(&vector, &mut work) {
             work += FLAT_COLUMN;
             [(step(0) << KEPT).0; 8]
         } else {
@@ -115,7 +165,7 @@ fn transform(coefficients: &Block, steps: &Block, finish: impl Fn(i32) -> i32) -
     }
     let mut block = [0; 64];
     for (vector, results) in middle.chunks_exact(8).zip(block.chunks_exact_mut(8)) {
-        if vector[1..] == [0; 7] {
+        if short_cuts.are_for(vector, &mut work) {
             work += FLAT_ROW;
             results.fill(finish(rounded(Wrapping(vector[0]), KEPT + EIGHT)));
         } else {

@@ -1,10 +1,9 @@
 //! Reads the header: all marker segments up to the entropy-coded data (ITU T.81, annex B).
 
+use super::frame::{Declared, Frame};
 use super::huffman::{CODE_LENGTHS, Table};
 use super::segment::Segment;
-use super::{
-    Block, Component, Feature, Header, JpegError, NATURAL, Part, Problem, SIDE_MAX, TableKind,
-};
+use super::{Block, Component, Feature, Header, JpegError, NATURAL, Part, Problem, TableKind};
 use crate::Work;
 
 /// Reading a byte, moving on and testing for the end.
@@ -14,25 +13,6 @@ const BYTE: Work = Work {
     branches: 1,
     ..Work::NONE
 };
-
-/// Blocks of an MCU with several components (ITU T.81, B.2.3).
-const MCU_BLOCKS_MAX: u32 = 10;
-
-/// A component as the frame declares it.
-struct Declared {
-    id: u8,
-    horizontal: u8,
-    vertical: u8,
-    quantisation: u8,
-    /// Where the declaration ends, for errors that show up later.
-    offset: usize,
-}
-
-struct Frame {
-    width: u16,
-    height: u16,
-    components: Vec<Declared>,
-}
 
 /// What segments have said so far.
 #[derive(Default)]
@@ -65,7 +45,8 @@ pub(super) fn header(file: &[u8]) -> Result<(Header, Work), JpegError> {
         let mut segment = Segment::new(file, marker, start)?;
         parser.work += BYTE.times(segment.bytes() as u64);
         match marker {
-            0xc0 => parser.frame(&mut segment)?,
+            0xc0 if parser.frame.is_some() => return segment.misplaced(),
+            0xc0 => parser.frame = Some(Frame::read(&mut segment, parser.is_jfif)?),
             0xc4 => parser.huffman(&mut segment)?,
             0xdb => parser.quantisation(&mut segment)?,
             0xdd => {
@@ -164,11 +145,11 @@ impl Parser {
             let byte = segment.byte()?;
             let (tables, kind) = match byte >> 4 {
                 0 => (&mut self.dc, TableKind::Dc),
-                _ => (&mut self.ac, TableKind::Ac),
+                1 => (&mut self.ac, TableKind::Ac),
+                class => return segment.malformed(Problem::TableClass(class)),
             };
             let id = byte & 15;
-            let is_known = byte >> 4 <= 1;
-            let Some(place) = tables.get_mut(usize::from(id)).filter(|_| is_known) else {
+            let Some(place) = tables.get_mut(usize::from(id)) else {
                 return segment.malformed(Problem::TableId { kind, id, most: 1 });
             };
             let mut counts = [0; CODE_LENGTHS];
@@ -185,70 +166,6 @@ impl Parser {
             self.work += work;
             *place = Some(table);
         }
-        Ok(())
-    }
-
-    /// SOF0: size and components.
-    fn frame(&mut self, segment: &mut Segment) -> Result<(), JpegError> {
-        if self.frame.is_some() {
-            return segment.malformed(Problem::Misplaced(segment.marker));
-        }
-        let precision = segment.byte()?;
-        if precision != 8 {
-            return segment.unsupported(Feature::Precision(precision));
-        }
-        let height = segment.word()?;
-        if height == 0 {
-            return segment.unsupported(Feature::LateHeight);
-        }
-        let width = segment.word()?;
-        if width == 0 {
-            return segment.malformed(Problem::NoWidth);
-        }
-        if u32::from(width.max(height)) > SIDE_MAX {
-            return segment.unsupported(Feature::Size { width, height });
-        }
-        let count = segment.byte()?;
-        if !matches!(count, 1 | 3) {
-            return segment.unsupported(Feature::Components(count));
-        }
-        let mut components: Vec<Declared> = Vec::new();
-        for _ in 0..count {
-            let id = segment.byte()?;
-            if components.iter().any(|other| other.id == id) {
-                return segment.malformed(Problem::Twice(id));
-            }
-            let factors = segment.byte()?;
-            let (horizontal, vertical) = (factors >> 4, factors & 15);
-            if !(1..=4).contains(&horizontal) || !(1..=4).contains(&vertical) {
-                return segment.malformed(Problem::Factor {
-                    horizontal,
-                    vertical,
-                });
-            }
-            let quantisation = segment.byte()?;
-            components.push(Declared {
-                id,
-                horizontal,
-                vertical,
-                quantisation,
-                offset: segment.last(),
-            });
-        }
-        segment.finish()?;
-        if !self.is_jfif && components.iter().map(|c| c.id).eq(*b"RGB") {
-            return segment.unsupported(Feature::Rgb);
-        }
-        if let [only] = &mut components[..] {
-            // Blocks of a single component come one by one, whatever its factors are (A.2.2).
-            (only.horizontal, only.vertical) = (1, 1);
-        }
-        sampling(&components)?;
-        self.frame = Some(Frame {
-            width,
-            height,
-            components,
-        });
         Ok(())
     }
 
@@ -274,10 +191,10 @@ impl Parser {
 
     /// SOS: the components' Huffman tables.
     fn scan(mut self, segment: &mut Segment) -> Result<(Header, Work), JpegError> {
-        let count = segment.byte()?;
         let Some(frame) = self.frame.take() else {
-            return segment.malformed(Problem::Misplaced(segment.marker));
+            return segment.misplaced();
         };
+        let count = segment.byte()?;
         let declared = frame.components.len();
         if usize::from(count) < declared {
             let frame = u8::try_from(declared).expect("at most 3");
@@ -344,29 +261,5 @@ impl Parser {
             None => Problem::TableId { kind, id, most: 3 },
         };
         Err(JpegError::Malformed { offset, problem })
-    }
-}
-
-/// Factors must divide the largest one, and an MCU has a bounded number of blocks.
-fn sampling(components: &[Declared]) -> Result<(), JpegError> {
-    let factors: [fn(&Declared) -> u8; 2] = [|c| c.horizontal, |c| c.vertical];
-    for factor in factors {
-        let most = components.iter().map(factor).max().unwrap_or(1);
-        if let Some(odd) = components.iter().find(|&c| most % factor(c) != 0) {
-            let (offset, factor) = (odd.offset - 1, factor(odd));
-            let feature = Feature::Sampling { factor, most };
-            return Err(JpegError::Unsupported { offset, feature });
-        }
-    }
-    let blocks = components
-        .iter()
-        .map(|c| u32::from(c.horizontal * c.vertical));
-    let blocks = blocks.sum();
-    match components.last() {
-        Some(last) if blocks > MCU_BLOCKS_MAX => Err(JpegError::Malformed {
-            offset: last.offset - 1,
-            problem: Problem::McuBlocks(blocks),
-        }),
-        _ => Ok(()),
     }
 }

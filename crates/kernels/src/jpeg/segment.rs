@@ -91,6 +91,14 @@ impl<'a> Segment<'a> {
         Err(JpegError::Unsupported { offset, feature })
     }
 
+    /// The segment has no place where it is.
+    pub(super) fn misplaced<T>(&self) -> Result<T, JpegError> {
+        Err(JpegError::Malformed {
+            offset: self.start - 1,
+            problem: Problem::Misplaced(self.marker),
+        })
+    }
+
     /// The segment must end here.
     pub(super) fn finish(&self) -> Result<(), JpegError> {
         if self.offset == self.end {

@@ -205,15 +205,21 @@ impl Core for SimCore {
         bytes.copy_from_slice(&buffers[from.core.index()][from.offset..from.offset + bytes.len()]);
     }
 
-    /// Two lines: the flag's, and one of the own buffer that drives it out of the write-combining
-    /// buffer.
+    /// Two lines: what is left in the write-combining buffer since the last flag, a line of the own
+    /// buffer, and the flag's, which such a line drives out again.
+    ///
+    /// A write takes the way there and back. The flag is set when it is there: half of its time
+    /// before the core can go on.
     async fn set_flag(&mut self, at: Rank, flag: Flag, value: u8) {
         let tiles = Rc::clone(&self.tiles);
         let own = tiles.line_time(self.rank, self.rank, false);
-        let end = self.now() + tiles.line_time(self.rank, at, false) + own;
+        let line = tiles.line_time(self.rank, at, false);
+        let end = self.now() + own + line;
         let end = tiles.move_lines((self.rank, at), at, 1, end);
-        self.spend_until(end, Cause::Handshake).await;
+        let there = end.saturating_sub(Time::from_ps(line.ps() / 2));
+        self.spend_until(there, Cause::Handshake).await;
         tiles.set_flag(at, flag, value);
+        self.spend_until(end, Cause::Handshake).await;
     }
 
     async fn flag(&mut self, at: Rank, flag: Flag) -> u8 {

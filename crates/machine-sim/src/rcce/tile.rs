@@ -104,7 +104,8 @@ impl Tiles {
         }
     }
 
-    /// What has to be known of a schedule, worked out by whoever asks first.
+    /// What has to be known of the run's schedule, worked out by whoever asks first. A run has one
+    /// schedule: the flags of a second one would begin to count anew.
     pub(crate) fn plan(&self, schedule: &Schedule) -> Rc<Plan> {
         let mut plan = self.plan.borrow_mut();
         let plan = plan.get_or_insert_with(|| {
@@ -183,7 +184,8 @@ impl Tiles {
 
     /// The controller of a core, and the hops to it.
     pub(crate) fn controller(&self, me: Rank) -> (usize, u32) {
-        self.memory.controller(self.grid.position(self.node(me)))
+        let at = self.grid.position(self.node(me));
+        self.memory.controller(&self.grid, at)
     }
 
     /// The end of a transfer of `lines` lines that begins now and would end at `end` if it were

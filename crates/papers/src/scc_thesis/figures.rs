@@ -6,8 +6,8 @@ use corecast_machine_sim::SimMachine;
 use corecast_render::{LineChart, Scale, Series};
 use rayon::prelude::*;
 
-use super::tables::{CUBE, DOPL, Table};
-use super::{CHOSEN, RCCE, seconds};
+use super::tables::{CUBE, DOPL, RCCE, Table};
+use super::{chosen, seconds};
 use crate::bench::PaperError;
 use crate::figures::Figure;
 
@@ -63,13 +63,9 @@ fn lines(contenders: &[Contender], sizes: &[u64]) -> Result<Vec<Series>, PaperEr
     let mut lines = Vec::new();
     for (name, table, cores) in contenders {
         let chip = table.chip(&[]);
-        let cut = if table.algorithm == DOPL.algorithm {
-            CHOSEN[1]
-        } else {
-            CHOSEN[0]
-        };
+        let cut = chosen(table);
         let point = |&bytes: &u64| {
-            let [least, _] = seconds(&chip, table.algorithm, *cores, bytes, cut)?;
+            let [least, _] = seconds(&chip, table, *cores, bytes, cut)?;
             Ok((bytes as f64, 1e3 * least))
         };
         let points: Result<Vec<_>, PaperError> = sizes.par_iter().map(point).collect();

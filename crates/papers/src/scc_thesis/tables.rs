@@ -14,14 +14,42 @@ pub struct Table {
     pub section: &'static str,
     /// The message library.
     pub library: &'static str,
+    /// What its lines vary.
+    pub cut: Cut,
     /// Its lines.
     pub lines: &'static [Line],
+}
+
+/// How an algorithm cuts its messages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cut {
+    /// Not at all.
+    Whole,
+    /// Into parts, which follow one another.
+    Parts,
+    /// Into parts of a size of its own, which are forwarded in pieces through a pipe.
+    Pipe {
+        /// Bytes of a part.
+        part: u64,
+    },
+}
+
+impl Cut {
+    /// Name of what is cut.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Whole => "message",
+            Self::Parts => "part",
+            Self::Pipe { .. } => "pipe",
+        }
+    }
 }
 
 /// A line of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Line {
-    /// Part size of Cube, pipe size of DOPL, in bytes.
+    /// Part or pipe size, in bytes.
     pub cut: u64,
     /// Per message size the smallest and the mean time in seconds.
     pub times: [Cell; 3],
@@ -51,6 +79,7 @@ pub const CUBE: Table = Table {
     algorithm: "cube-published",
     section: "5.5",
     library: "rcce",
+    cut: Cut::Parts,
     lines: &[
         line(524_288, [Nothing, Nothing, Both(0.827_701, 0.829_792)]),
         line(262_144, [Nothing, Nothing, Both(0.701_350, 0.702_657)]),
@@ -128,6 +157,7 @@ pub const DOPL: Table = Table {
     algorithm: "dopl-published",
     section: "6.3",
     library: "ircce",
+    cut: Cut::Pipe { part: 8192 },
     lines: &[
         line(8192, [One(0.001_598_655), One(0.006_509_817), Withheld]),
         line(4096, [One(0.001_059_311), One(0.005_065_020), Withheld]),
@@ -136,6 +166,15 @@ pub const DOPL: Table = Table {
         line(512, [One(0.001_181_750), One(0.005_174_123), Withheld]),
         line(256, [One(0.001_639_529), One(0.006_994_273), Withheld]),
     ],
+};
+
+/// RCCE's own broadcast, which has no table.
+pub const RCCE: Table = Table {
+    algorithm: "linear",
+    section: "7",
+    library: "rcce",
+    cut: Cut::Whole,
+    lines: &[],
 };
 
 impl Table {

@@ -10,14 +10,16 @@
 //!                      reducing       |   storing
 //! ```
 //!
-//! | rounds | messages | every port |
+//! | rounds (s segments) | messages | every port |
 //! |---|---|---|
-//! | 2 (p - 1) | 2 p (p - 1) | 2 (p - 1) / p n bytes, the least possible |
+//! | 2 s (p - 1) | 2 s p (p - 1) | 2 (p - 1) / p n bytes, the least possible |
 //!
 //! Nothing is passed on, so nobody waits for a sum of others, and a result lies in its owner's buffer
-//! once for all. Chunk c is combined in the order c, c - 1, c - 2, ... (modulo p).
+//! once for all. Long vectors go in segments, one after the other, so that what a rank has read
+//! for its first half is still in its cache in the second.
+//! Chunk c of a segment is combined in the order c, c - 1, c - 2, ... (modulo p).
 //! Source: Thakur, Rabenseifner, Gropp 2005, section 4.4 (pairwise exchange), for the first half;
-//! that all read the results of one buffer is ours.
+//! that all read the results of one buffer, and the segments, are ours.
 
 use crate::algorithm::{Algorithm, Cost};
 use crate::collective::{Collective, Spec, Split};
@@ -46,24 +48,32 @@ impl Algorithm for Direct {
 
     fn cost(&self, request: &Request) -> Cost {
         let p = u64::from(request.ranks);
+        let segments = u64::from(request.segments_shared(request.ranks));
         Cost {
-            rounds: 2 * (p - 1),
-            messages: 2 * p * (p - 1),
+            rounds: 2 * segments * (p - 1),
+            messages: 2 * segments * p * (p - 1),
         }
     }
 
     fn schedule(&self, request: &Request) -> Schedule {
         let p = request.ranks;
-        let mut builder = ScheduleBuilder::new(self.name(), Spec::new(request, Split::Even(p)));
+        let segments = request.segments_shared(p);
+        let split = Split::Even(segments * p);
+        let mut builder = ScheduleBuilder::new(self.name(), Spec::new(request, split));
         builder.set_transport(Transport::SharedBuffers);
         let chunks: Vec<_> = builder.spec().block_chunks(0).collect();
         let chunks = builder.list(&chunks);
-        for (half, arrival) in [(0, Arrival::Reduce), (1, Arrival::Store)] {
+        let halves = (0..segments).flat_map(|s| [(s, Arrival::Reduce), (s, Arrival::Store)]);
+        for ((segment, arrival), half) in halves.zip(0..) {
             for distance in 1..p {
                 let messages = (0..p).map(|rank| {
                     let to = (rank + distance) % p;
-                    let chunk = if half == 0 { to } else { rank };
-                    (Rank(rank), Rank(to), chunks.slice(chunk, 1))
+                    let owner = match arrival {
+                        Arrival::Reduce => to,
+                        Arrival::Store => rank,
+                    };
+                    let chunk = chunks.slice(segment * p + owner, 1);
+                    (Rank(rank), Rank(to), chunk)
                 });
                 let round = half * (p - 1) + distance - 1;
                 builder.exchange_round(round, arrival, messages);

@@ -5,6 +5,7 @@ use crate::algorithm::Algorithm;
 use super::shared::Shared;
 
 mod binomial;
+mod chain;
 mod direct;
 mod kary_tree;
 mod linear;
@@ -14,6 +15,7 @@ pub(crate) const ALL: &[&dyn Algorithm] = &[
     &linear::Linear,
     &binomial::Binomial,
     &kary_tree::KaryTree,
+    &chain::Chain,
     &direct::Direct,
     &Shared {
         name: "shared-binomial",
