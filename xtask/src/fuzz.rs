@@ -7,8 +7,13 @@ use std::path::Path;
 use std::process::Command;
 
 /// Targets with their seeds, relative to the repository, and inputs tried in CI.
-const TARGETS: [(&str, &[&str], u64); 5] = [
+const TARGETS: [(&str, &[&str], u64); 6] = [
     ("chip_toml", &["chips", "crates/chip/tests/errors"], 30_000),
+    (
+        "flow_toml",
+        &["examples", "crates/flow/tests/errors"],
+        30_000,
+    ),
     ("jpeg", &["fuzz/seeds/jpeg"], 100_000),
     ("size", &["fuzz/seeds/size"], 300_000),
     (

@@ -15,7 +15,10 @@ const ARROWS: [(&str, &[&str]); 11] = [
         "machine-sim",
         &["core", "chip", "sim", "machine", "rcce", "kernels", "flow"],
     ),
-    ("machine-host", &["core", "machine", "rcce", "kernels", "flow"]),
+    (
+        "machine-host",
+        &["core", "machine", "rcce", "kernels", "flow"],
+    ),
     ("render", &["core", "machine"]),
     ("tune", &["text", "core"]),
     (

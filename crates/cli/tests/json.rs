@@ -48,7 +48,7 @@ fn documented(heading: &str) -> BTreeSet<String> {
 
 #[test]
 fn every_field_is_documented_and_every_documented_field_exists() {
-    let verbs: [(&[&str], &[&str]); 14] = [
+    let verbs: [(&[&str], &[&str]); 15] = [
         (
             &["traffic --json"],
             &["traffic --rate 0.05 --measure 100 --warmup 0"],
@@ -60,6 +60,13 @@ fn every_field_is_documented_and_every_documented_field_exists() {
             &[
                 "explain bcast",
                 "explain alltoall --chip tilepro64 --ranks 16 --algorithm linear --bytes 400",
+            ],
+        ),
+        (
+            &["flow --json"],
+            &[
+                "flow ../../examples/fir.toml",
+                "flow ../../examples/fir.toml --machine host",
             ],
         ),
         (&["tune --json"], &["tune bcast --ranks 2 --bytes 4"]),

@@ -137,7 +137,7 @@ pub enum FileError {
 fn in_table(table: &str) -> String {
     match table {
         "" => "at the top level".to_owned(),
-        table if table.starts_with('[') => format!("in {table}"),
+        "edges" => "in [[edges]]".to_owned(),
         table => format!("in [{table}]"),
     }
 }

@@ -184,7 +184,7 @@ pub enum GraphError {
     },
     /// A cycle without enough initial blocks.
     #[error(
-        "{} wait for each other for ever; give an edge of the cycle `initial` blocks",
+        "{} wait for each other for ever; give an edge of the cycle more `initial` blocks",
         cycle.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
     )]
     Cycle {

@@ -69,8 +69,15 @@ pub const ALL: [&Kernel; 5] = [
     },
     &Kernel {
         name: "jpeg-idct",
-        summary: "inverse cosine transform of blocks of coefficients",
-        parameters: &[],
+        summary: "inverse cosine transform of blocks of coefficients; looks for zeros only if told to",
+        // A core with fast multiplication and slow branches is better off without, as the IJG code
+        // says of its NO_ZERO_ROW_TEST.
+        parameters: &[Parameter {
+            name: "short_cuts",
+            min: 0,
+            max: 1,
+            default: 0,
+        }],
         is_shared: false,
         kind: Kind::Idct,
     },
@@ -160,7 +167,7 @@ impl KernelJob {
     pub(crate) async fn run<T: Tile>(&self, ports: &mut Ports<'_, T>) -> Result<(), RunError> {
         match self.kernel.kind {
             Kind::Huffman => jpeg::huffman(ports).await,
-            Kind::Idct => jpeg::idct(ports).await,
+            Kind::Idct => jpeg::idct(ports, self.values[0] == 1).await,
             Kind::Colour => jpeg::colour(ports).await,
             Kind::Fir => stream::fir(ports, self).await,
             Kind::Custom => stream::custom(ports, self).await,

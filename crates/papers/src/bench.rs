@@ -3,6 +3,7 @@
 use corecast_core::{Algorithm, Collective, Rank, Request, Schedule, algorithm};
 use corecast_machine::{Job, Machine, Ongoing, RunError, RunOptions};
 use corecast_machine_sim::SimMachine;
+use corecast_machine_sim::pronto::FlowError;
 use thiserror::Error;
 
 /// Why an experiment could not be run.
@@ -18,6 +19,9 @@ pub enum PaperError {
     /// A run failed.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// A flow could not be run.
+    #[error(transparent)]
+    Flow(#[from] FlowError),
     /// A run did not deliver the data.
     #[error("{0} did not deliver the data")]
     NotDelivered(String),

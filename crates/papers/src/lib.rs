@@ -13,6 +13,7 @@
 mod bench;
 mod chung2011;
 mod figures;
+mod kumar2012;
 mod park2019;
 mod row;
 pub mod scc_thesis;
@@ -55,6 +56,7 @@ impl Paper {
 pub const PAPERS: &[Paper] = &[
     chung2011::PAPER,
     scc_thesis::PAPER,
+    kumar2012::PAPER,
     yagna2013::PAPER,
     park2019::PAPER,
 ];

@@ -79,11 +79,7 @@ fn decoded(case: &Case) -> Option<Picture> {
 fn bars(scene: &Scene<'_>, cases: &[Case]) -> StackedBars {
     let name = cases.first().map_or("", |case| case.program.graph().name());
     let bar = |case: &Case, task: &corecast_flow::TaskResult| {
-        let mut group = format!(
-            "{} flows, {} tasks",
-            case.program.flows(),
-            case.program.tasks()
-        );
+        let mut group = show::size(case);
         if let Some(word) = case.placement {
             write!(group, ", {word}").expect("a string grows");
         }

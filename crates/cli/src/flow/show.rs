@@ -42,6 +42,16 @@ pub fn machine(scene: &Scene<'_>) -> String {
     }
 }
 
+/// How many flows and tasks, in words.
+pub fn size(case: &Case) -> String {
+    let count = |count: u32, what: &str| match count {
+        1 => format!("1 {what}"),
+        _ => format!("{count} {what}s"),
+    };
+    let program = &case.program;
+    count(program.flows(), "flow") + ", " + &count(program.tasks(), "task")
+}
+
 /// All runs: one in full, several with a line each.
 pub fn text(scene: &Scene<'_>, cases: &[Case]) -> String {
     match cases {
@@ -94,11 +104,10 @@ fn whole(scene: &Scene<'_>, case: &Case) -> String {
     let (program, result) = (&case.program, &case.result);
     let unit = unit(scene);
     let mut text = style::heading(&format!(
-        "{} on {}: {} flows, {} tasks, {} iterations each",
+        "{} on {}: {}, {} iterations",
         program.graph().name(),
         machine(scene),
-        program.flows(),
-        program.tasks(),
+        size(case),
         program.iterations(),
     )) + "\n\n";
     let mut facts = vec![

@@ -6,7 +6,8 @@
 //! up with blocks of zeros, which the colour task throws away.
 
 use corecast_kernels::jpeg::{
-    BLOCK_BYTES, Colour, Entropy, block_from_bytes, block_to_bytes, idct as transform,
+    BLOCK_BYTES, Colour, Entropy, block_from_bytes, block_to_bytes, idct as with_short_cuts,
+    idct_steady,
 };
 use corecast_machine::RunError;
 
@@ -182,7 +183,15 @@ pub(super) async fn huffman<T: Tile>(ports: &mut Ports<'_, T>) -> Result<(), Run
     Ok(())
 }
 
-pub(super) async fn idct<T: Tile>(ports: &mut Ports<'_, T>) -> Result<(), RunError> {
+pub(super) async fn idct<T: Tile>(
+    ports: &mut Ports<'_, T>,
+    has_short_cuts: bool,
+) -> Result<(), RunError> {
+    let transform = if has_short_cuts {
+        with_short_cuts
+    } else {
+        idct_steady
+    };
     let program = ports.program();
     let graph = program.graph();
     let header = program.setup().header();

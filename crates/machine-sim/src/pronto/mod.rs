@@ -37,6 +37,7 @@ mod array;
 mod costs;
 mod endpoint;
 mod external;
+mod flows;
 mod injectors;
 mod interface;
 mod protocol;
@@ -47,5 +48,6 @@ mod unit;
 
 pub(crate) use array::{Array, drive};
 pub(crate) use endpoint::ProntoEndpoint;
+pub use flows::{FlowError, FlowRun, FlowSetup, PlacementCost};
 pub use injectors::{Aim, Direction, Injectors};
 pub use tasks::{Move, TaskSetup};

@@ -1,0 +1,40 @@
+//! Kumar 2012: Pronto's message passing on the NagaM array.
+//!
+//! The paper prints one time, a few bounds in words, and curves without numbers. So there are few
+//! rows with a published number; the others state what the text claims, with the measured value
+//! beside it, or predict what is withheld from us.
+//!
+//! A task's time is that of counted operations (`corecast_kernels::Work`) at the costs of the chip
+//! file, none of which is fitted.
+
+mod experiment;
+mod figures;
+mod workload;
+
+use corecast_core::Collective;
+
+use crate::Paper;
+use crate::winners::Contest;
+
+pub(crate) const PAPER: Paper = Paper {
+    name: "kumar2012",
+    citation: "Kumar, Tjin A Djie, van Leuken 2012, Low Overhead Message Passing for High Performance \
+               Many-Core Processors",
+    contest: Contest {
+        chip: "nagam",
+        collectives: &[
+            Collective::Bcast,
+            Collective::Allreduce,
+            Collective::Alltoall,
+        ],
+        ranks: &[4, 8, 16],
+        sizes: &[4, 64, 256, 1024, 4096],
+        ongoing_bytes: &[0],
+    },
+    open: "how the 415 cycles divide, since neither router, engine nor clock are public; the costs of \
+           the cores' operations; the sampling of the paper's picture, the taps of its filter and the \
+           load of its CUSTOM tasks; the curves of Figures 5 to 7, 9 and 10 are pictures, so ours are \
+           drawn without them; how the paper computes its arrival time variation",
+    experiment: experiment::rows,
+    figures: figures::all,
+};
