@@ -61,6 +61,7 @@ fn streams_are_those_of_the_direct_computation() {
         for stages in 1..=8 {
             let changes = Changes {
                 stages: Some(stages),
+                ..Changes::default()
             };
             // Messages smaller than blocks, too.
             for message_bytes in [256, 60] {

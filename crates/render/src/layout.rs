@@ -118,10 +118,10 @@ impl Layout {
             );
         }
         svg.text(right + 14.0, TOP + 4.0, 12, Anchor::Start, &self.unit);
-        for step in 1..SCALE.len() {
+        for (step, colour) in SCALE.iter().enumerate().skip(1) {
             let y = TOP - 6.0 + 20.0 * step as f64;
             let label = format!("to {}", number(most * step as f64 / 5.0));
-            svg.rect(right + 14.0, y, 14.0, 14.0, SCALE[step]);
+            svg.rect(right + 14.0, y, 14.0, 14.0, colour);
             svg.text(right + 34.0, y + 12.0, 12, Anchor::Start, &label);
         }
         svg.finish()
