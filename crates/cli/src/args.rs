@@ -340,9 +340,9 @@ pub struct Flow {
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Whether tasks with several senders acknowledge messages, so that no sender can fill their
-    /// buffer: auto or off
-    #[arg(long, value_name = "CHOICE", default_value = "auto")]
-    pub flow_control: String,
+    /// buffer: auto or off [default: auto]
+    #[arg(long, value_name = "CHOICE")]
+    pub flow_control: Option<String>,
     /// Injectors at the edges of the mesh send so much of the time, straight across: 0.1,
     /// 0.1:north-south or 0.1:west-east. How far blocks arrive from when they do without is shown
     /// for every edge

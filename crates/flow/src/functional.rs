@@ -1,6 +1,6 @@
 //! The simplest machine: all tasks on one core, in no time, with queues without end.
 //!
-//! It says what a program leaves in the memory buffer, and lists what one core has to do for it
+//! It says whether a program gets through at all, what it leaves in the memory buffer, and lists what one core has to do for it
 //! without any messages, to compare with ([`OneCore`]).
 
 use std::cell::RefCell;
@@ -233,7 +233,7 @@ impl Tile for FunctionalTile<'_, '_> {
                     awaits: Await::Recv,
                     step,
                     since: Time::ZERO,
-                    call: None,
+                    call: Some("MP_receive"),
                 });
                 return Poll::Pending;
             };

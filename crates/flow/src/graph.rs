@@ -95,6 +95,7 @@ pub struct Graph {
     tasks: Vec<Task>,
     edges: Vec<Edge>,
     firings: Vec<u64>,
+    order: Vec<usize>,
 }
 
 /// Why tasks and edges are no graph.
@@ -234,11 +235,13 @@ impl Graph {
             tasks,
             edges,
             firings: Vec::new(),
+            order: Vec::new(),
         };
         graph.check_tasks()?;
         graph.check_edges()?;
         graph.firings = rates::firings(&graph)?;
         rates::check_cycles(&graph)?;
+        graph.order = rates::order(&graph);
         for (index, task) in graph.tasks.iter().enumerate() {
             if let Job::Kernel(job) = &task.job {
                 job.check(&graph, index)?;
@@ -270,6 +273,12 @@ impl Graph {
     #[must_use]
     pub fn firings(&self) -> &[u64] {
         &self.firings
+    }
+
+    /// For every task its place in an order that follows the edges without initial blocks.
+    #[must_use]
+    pub fn order(&self) -> &[usize] {
+        &self.order
     }
 
     /// Indices of the edges into a task, in order.

@@ -65,7 +65,9 @@ pub enum PlaceError {
         y: u32,
     },
     /// Places are given for another number of flows.
-    #[error("the file places {given} flows, not {flows}; choose a placement that is worked out")]
+    #[error(
+        "the file says where the tasks of {given} of {flows} flows are; choose a placement that is worked out"
+    )]
     OtherFlows {
         /// How many the file places.
         given: usize,

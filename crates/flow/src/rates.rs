@@ -208,3 +208,35 @@ pub(crate) fn check_cycles(graph: &Graph) -> Result<(), GraphError> {
             .expect("the memory buffer never lacks a block");
     }
 }
+
+/// For every task its place in an order in which nobody comes before those whose blocks it needs,
+/// initial blocks aside. Of tasks that could come next the first in the file does.
+pub(crate) fn order(graph: &Graph) -> Vec<usize> {
+    let tasks = graph.tasks().len();
+    let is_before = |edge: &&Edge| edge.initial == 0 && edge.from != End::Memory;
+    let mut waits: Vec<usize> = (0..tasks)
+        .map(|task| {
+            graph
+                .inputs(task)
+                .map(|i| &graph.edges()[i])
+                .filter(is_before)
+                .count()
+        })
+        .collect();
+    let mut places = vec![tasks; tasks];
+    for place in 0..tasks {
+        let next = (0..tasks).find(|&task| places[task] == tasks && waits[task] == 0);
+        let next = next.expect("every cycle has initial blocks");
+        places[next] = place;
+        for edge in graph
+            .outputs(next)
+            .map(|i| &graph.edges()[i])
+            .filter(is_before)
+        {
+            if let End::Task(to) = edge.to {
+                waits[to] -= 1;
+            }
+        }
+    }
+    places
+}

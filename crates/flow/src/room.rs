@@ -119,6 +119,7 @@ impl Room {
     /// Whether everything that can be on its way to a task fits into its buffer at once.
     fn fits(&self, graph: &Graph, bounds: &[Option<u64>], task: usize, input_bytes: usize) -> bool {
         let mut sizes: Vec<(u64, u64)> = Vec::new(); // words of a message, and how many
+        let mut has_rests = false; // pieces of blocks that are smaller than the others
         for (index, edge) in graph.edges().iter().enumerate() {
             let bytes = self.message_bytes[index].min(edge.bytes as usize);
             if edge.to == End::Task(task) && edge.from != End::Memory {
@@ -128,6 +129,7 @@ impl Room {
                     None => bounds[index].unwrap_or(1).saturating_mul(pieces),
                 };
                 sizes.push((bytes.div_ceil(WORD) as u64, count));
+                has_rests |= !(edge.bytes as usize).is_multiple_of(bytes);
             }
             if let (true, Some(window)) = (edge.from == End::Task(task), self.windows[index]) {
                 sizes.push((1, u64::from(window)));
@@ -138,7 +140,7 @@ impl Room {
         let messages = sizes
             .iter()
             .fold(0_u64, |sum, &(_, count)| sum.saturating_add(count));
-        if sizes.iter().all(|&(words, _)| words == largest) {
+        if !has_rests && sizes.iter().all(|&(words, _)| words == largest) {
             // Equal messages leave no gaps between them.
             return messages <= all / largest;
         }

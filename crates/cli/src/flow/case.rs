@@ -2,10 +2,10 @@
 
 use corecast_chip::{Chip, System};
 use corecast_core::{Grid, Rank};
-use corecast_flow::functional::OneCore;
+use corecast_flow::functional::{FunctionalRun, OneCore};
 use corecast_flow::place::{self, Sites, Traffic};
-use corecast_flow::{FlowProgram, FlowResult, Placement, functional};
-use corecast_machine::{RunError, RunOptions, Time};
+use corecast_flow::{FlowProgram, FlowResult, Placement, TaskBooks, functional};
+use corecast_machine::{RunError, RunOptions, TaskError, Time};
 use corecast_machine_host::HostMachine;
 use corecast_machine_sim::SimMachine;
 use corecast_machine_sim::pronto::Injectors;
@@ -141,8 +141,7 @@ fn on_chip(scene: &Scene<'_>, programs: Programs, placement: &Placement) -> Resu
     let optimal = place::optimal(&traffic, sites, SEARCH_STEPS, byte_hops);
     let machine = SimMachine::new(scene.chip);
     let memory = program.memory();
-    let plain = functional::run(&program, program.tasks(), memory.clone());
-    let plain = plain.map_err(|error| failure(&program, &error))?;
+    let plain = without_timing(&program)?;
     let setup = |placement, injectors| corecast_machine_sim::pronto::TaskSetup {
         placement,
         memory: memory.clone(),
@@ -167,8 +166,7 @@ fn on_chip(scene: &Scene<'_>, programs: Programs, placement: &Placement) -> Resu
         x.abs_diff(sites.memory.0) + y.abs_diff(sites.memory.1)
     });
     let alone = setup(next.into_iter().collect(), None);
-    let whole = functional::run(&sequential, sequential.tasks(), sequential.memory());
-    let whole = whole.map_err(|error| failure(&sequential, &error))?;
+    let whole = without_timing(&sequential)?;
     let alone = machine.run_tasks(&OneCore::new(&whole), &alone);
     let alone = alone.map_err(|error| failure(&program, &error))?;
     Ok(Case {
@@ -197,8 +195,7 @@ fn on_host(scene: &Scene<'_>, programs: Programs) -> Result<Case, Failure> {
         options: scene.options.clone(),
     };
     let tasks = program.tasks();
-    let plain = functional::run(&program, tasks, program.memory());
-    let plain = plain.map_err(|error| failure(&program, &error))?;
+    let plain = without_timing(&program)?;
     let alone = HostMachine.run_tasks_alone(sequential.tasks(), &sequential, &setup);
     let (_, one_core) = alone.map_err(|error| failure(&sequential, &error))?;
     let run = HostMachine.run_tasks(tasks, &program, &setup);
@@ -213,6 +210,31 @@ fn on_host(scene: &Scene<'_>, programs: Programs) -> Result<Case, Failure> {
         events: 0,
         trace_hash: 0,
         program,
+    })
+}
+
+/// What the program leaves in the memory buffer, and what one core does for it.
+fn without_timing(program: &FlowProgram) -> Result<FunctionalRun<TaskBooks>, Failure> {
+    functional::run(program, program.tasks(), program.memory()).map_err(|error| match error {
+        RunError::Deadlock { blocked, .. } => {
+            let name = |rank| program.task_name(rank);
+            let waits = blocked.iter().take(8).map(|blocked| {
+                format!(
+                    "task `{}` waits for task `{}`",
+                    name(blocked.rank),
+                    name(blocked.peer)
+                )
+            });
+            let message = format!(
+                "{}: the chip's buffers are too small",
+                program.graph().name()
+            );
+            let mut failure = waits.fold(Failure::input(message), Failure::help);
+            failure.code = 3;
+            failure
+                .help("use smaller blocks or rates, or larger buffers: --set endpoint.input=2048")
+        }
+        error => failure(program, &error),
     })
 }
 
@@ -238,7 +260,12 @@ fn failure(program: &FlowProgram, error: &RunError) -> Failure {
             _ => "raise --limit-ns or --limit-events if the run needs longer",
         });
     } else {
-        failure = failure.help("docs/cli.md describes flow files");
+        failure = failure.help(match error {
+            RunError::Task(TaskError::MemoryTooSmall { .. } | TaskError::BeyondMemory { .. }) => {
+                "use fewer flows or iterations, or a larger memory: --set endpoint.external=..."
+            }
+            _ => "docs/cli.md describes flow files",
+        });
     }
     failure
 }

@@ -84,7 +84,7 @@ pub fn answer(options: &Flow) -> Result<Answer, Failure> {
     };
     let buffers = Buffers {
         message_bytes: tiles.message_bytes(),
-        input_bytes: has_acknowledgements(options)?.then_some(tiles.input_bytes),
+        input_bytes: has_acknowledgements(options, is_simulated)?.then_some(tiles.input_bytes),
     };
     let progress = progress::bar(count, "flow");
     let mut cases: Vec<Case> = Vec::new();
@@ -141,11 +141,16 @@ fn is_simulated(options: &Flow) -> Result<bool, Failure> {
     }
 }
 
-fn has_acknowledgements(options: &Flow) -> Result<bool, Failure> {
-    match options.flow_control.as_str() {
-        "auto" => Ok(true),
-        "off" => Ok(false),
-        name => Err(Failure::unknown(
+/// On the host every sender has a queue of its own, which nobody else can fill.
+fn has_acknowledgements(options: &Flow, is_simulated: bool) -> Result<bool, Failure> {
+    match options.flow_control.as_deref() {
+        Some(_) if !is_simulated => Err(Failure::input(
+            "--flow-control: threads have a queue for every sender and need none",
+        )
+        .help("leave it out, or use --machine sim")),
+        None | Some("auto") => Ok(is_simulated),
+        Some("off") => Ok(false),
+        Some(name) => Err(Failure::unknown(
             "flow control",
             "choices",
             name,

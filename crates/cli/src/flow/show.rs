@@ -165,7 +165,7 @@ fn whole(scene: &Scene<'_>, case: &Case) -> String {
         .into_iter()
         .map(|(name, fact)| vec![style::dim(name), fact])
         .collect::<Vec<_>>();
-    text += &table(&[], 0..0, facts).trim_start_matches('\n').to_owned();
+    text += table(&[], 0..0, facts).trim_start_matches('\n');
     text += "\n";
     text += &tasks(scene, case);
     text += "\n";

@@ -1,0 +1,172 @@
+//! Flows on the tiles of NagaM: random graphs get through, and a pipeline is as fast as its stages.
+
+use corecast_flow::place::{Sites, Traffic, near};
+use corecast_flow::{
+    Buffers, Cost, Edge, End, FlowFile, FlowProgram, FlowResult, Graph, Input, Job, Placement,
+    Task, functional,
+};
+use corecast_machine::RunError;
+use corecast_machine_sim::SimMachine;
+use corecast_machine_sim::pronto::TaskSetup;
+use proptest::prelude::*;
+
+const BUFFERS: Buffers = Buffers {
+    message_bytes: 256,
+    input_bytes: Some(512),
+};
+/// A cycle of NagaM's tiles.
+const CYCLE_NS: f64 = 10.0;
+
+/// Runs a graph; nothing if it cannot get through with windows as small as the chip's buffers, which
+/// is found out without timing.
+fn result(graph: Graph, iterations: u64) -> Result<Option<FlowResult>, String> {
+    let file = FlowFile {
+        graph,
+        summary: String::new(),
+        flows: 1,
+        iterations: Some(iterations),
+        placement: Placement::Near,
+        input: Input::Random(1),
+    };
+    let program = FlowProgram::new(&file, 1, None, BUFFERS).map_err(|error| error.to_string())?;
+    let memory = program.memory();
+    let functional = functional::run(&program, program.tasks(), memory.clone());
+    let functional = match functional {
+        Err(RunError::Deadlock { .. }) => return Ok(None),
+        other => other.map_err(|error| error.to_string())?,
+    };
+    let cores = (0..18).map(|core| (core % 4, core / 4)).collect();
+    let placement = near(
+        &Traffic::of(&program),
+        &Sites {
+            cores,
+            memory: (2, 4),
+        },
+        1,
+    );
+    let machine = SimMachine::new(&corecast_chip::find("nagam").expect("built in"));
+    let setup = TaskSetup {
+        placement: placement.clone(),
+        memory,
+        ..TaskSetup::default()
+    };
+    let run = machine
+        .run_tasks(&program, &setup)
+        .map_err(|error| error.to_string())?;
+    let result = FlowResult::new(&program, &run, Some(&placement), &functional.memory);
+    Ok(Some(result))
+}
+
+fn task(index: usize, cycles: u64) -> Task {
+    Task {
+        name: format!("t{index}"),
+        job: Job::Cost(Cost::Fixed(cycles)),
+    }
+}
+
+fn edge(from: End, to: End, bytes: u32) -> Edge {
+    Edge {
+        from,
+        to,
+        bytes,
+        produce: 1,
+        consume: 1,
+        initial: 0,
+    }
+}
+
+/// Graphs without cycles: firings per iteration, cycles and edges of each task.
+fn graphs(firings_max: u32) -> impl Strategy<Value = Graph> {
+    let tasks = (3_usize..=8).prop_flat_map(move |count| {
+        let task = (1..=firings_max, prop_oneof![Just(0_u64), 1_u64..2000]);
+        let block = prop_oneof![Just(4_u32), Just(60), Just(256), Just(700)];
+        let pair = (0..count, 0..count, block);
+        (
+            proptest::collection::vec(task, count),
+            proptest::collection::vec(pair, 2..=14),
+        )
+    });
+    tasks.prop_map(|(tasks, pairs)| {
+        let mut edges: Vec<Edge> = Vec::new();
+        for (a, b, bytes) in pairs {
+            let (from, to) = (End::Task(a.min(b)), End::Task(a.max(b)));
+            if a == b || edges.iter().any(|edge| (edge.from, edge.to) == (from, to)) {
+                continue;
+            }
+            let (qa, qb) = (tasks[a.min(b)].0, tasks[a.max(b)].0);
+            let (produce, consume) = if qa == qb { (1, 1) } else { (qb, qa) };
+            edges.push(Edge {
+                from,
+                to,
+                bytes,
+                produce,
+                consume,
+                initial: 0,
+            });
+        }
+        for index in 0..tasks.len() {
+            let has_output = edges.iter().any(|e| e.from == End::Task(index));
+            let has_input = edges.iter().any(|e| e.to == End::Task(index));
+            if !has_output {
+                edges.push(edge(End::Task(index), End::Memory, 32));
+            }
+            if !has_input {
+                edges.push(edge(End::Memory, End::Task(index), 32));
+            }
+        }
+        let tasks = tasks
+            .iter()
+            .enumerate()
+            .map(|(index, &(_, cycles))| task(index, cycles));
+        Graph::new("random", tasks.collect(), edges).expect("rates balance")
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    /// Joins, forks and blocks larger than messages: nothing waits for ever, and what is written is
+    /// right.
+    #[test]
+    fn graphs_of_one_rate_get_through(graph in graphs(1)) {
+        let result = result(graph, 4).map_err(TestCaseError::fail)?;
+        let result = result.expect("every window has room for a message");
+        prop_assert!(result.is_right());
+        for task in &result.tasks {
+            let input = task.input.expect("a tile");
+            prop_assert!(input.max_words <= input.words);
+        }
+    }
+
+    /// With different rates a graph can need more room than there is. That is found out without
+    /// timing; all others get through.
+    #[test]
+    fn graphs_that_fit_get_through(graph in graphs(3)) {
+        let result = result(graph, 4).map_err(TestCaseError::fail)?;
+        prop_assert!(result.is_none_or(|result| result.is_right()));
+    }
+}
+
+/// In a pipeline of equal tasks a block arrives whenever the slowest stage has gone round once: it
+/// computes, gives two commands (5 cycles each) and copies 16 words in and out (2 cycles each).
+#[test]
+fn a_pipeline_is_as_fast_as_its_slowest_stage() {
+    let block = |from, to| edge(End::Task(from), End::Task(to), 64);
+    let edges = vec![
+        edge(End::Memory, End::Task(0), 4),
+        block(0, 1),
+        block(1, 2),
+        block(2, 3),
+        edge(End::Task(3), End::Memory, 4),
+    ];
+    let tasks = [500, 1000, 3000, 1000].into_iter().enumerate();
+    let graph = Graph::new("pipeline", tasks.map(|(i, c)| task(i, c)).collect(), edges);
+    let result = result(graph.expect("a graph"), 40)
+        .expect("it runs")
+        .expect("it gets through");
+    let arrivals = &result.edges[3].arrivals;
+    let interval = (3000 + 2 * 5 + 2 * 16 * 2) as f64 * CYCLE_NS;
+    for two in arrivals[10..].windows(2) {
+        assert_eq!(two[1].ns() - two[0].ns(), interval);
+    }
+}
