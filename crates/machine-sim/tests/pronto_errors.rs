@@ -139,13 +139,18 @@ fn a_buffer_full_of_what_is_wanted_later_is_a_deadlock() {
 /// Traffic that goes on for ever hides no deadlock.
 #[test]
 fn a_deadlock_is_found_beside_injectors() {
-    let mut setup = on(&[0, 1]);
-    setup.injectors = Some(Injectors {
-        rate: 0.5,
-        ..Injectors::default()
-    });
-    let error = run(&setup, &[&[Receive(1, 1)], &[Receive(0, 1)]]);
-    assert!(matches!(error, Err(RunError::Deadlock { .. })), "{error:?}");
+    for rate in [1.0, 0.5, 1e-9] {
+        let mut setup = on(&[0, 1]);
+        setup.injectors = Some(Injectors {
+            rate,
+            ..Injectors::default()
+        });
+        let error = run(&setup, &[&[Receive(1, 1)], &[Receive(0, 1)]]);
+        assert!(
+            matches!(error, Err(RunError::Deadlock { .. })),
+            "{rate}: {error:?}"
+        );
+    }
 }
 
 /// Nor an error: the others wait for the task that has failed.

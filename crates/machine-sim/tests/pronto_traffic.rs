@@ -113,6 +113,15 @@ fn injectors_use_the_links_straight_ahead_and_no_others() {
     }
 }
 
+#[test]
+fn the_lowest_rates_send_nothing_in_time() {
+    let calm = disturbed(None);
+    for rate in [f64::MIN_POSITIVE, 1e-200, 1e-14] {
+        let run = disturbed(Some(at_rate(rate, Direction::WestToEast)));
+        assert_eq!(run.arrivals, calm.arrivals, "{rate}");
+    }
+}
+
 /// An array of one row has its injectors' sources and sinks at the same routers.
 #[test]
 fn injectors_of_a_single_row_disturb_nobody() {

@@ -12,7 +12,7 @@ use corecast_chip::{Mesh, Pronto};
 use corecast_core::{Grid, Rank};
 use corecast_flow::{Arrival, TileUse};
 use corecast_machine::{LinkUse, Time};
-use corecast_sim::network::mesh::{FlitMesh, MeshSpec, Packet};
+use corecast_sim::network::mesh::{CYCLES_MAX, FlitMesh, MeshSpec, Packet};
 use corecast_sim::{Bells, Kernel, Latch, race};
 
 use super::costs::Costs;
@@ -135,9 +135,10 @@ impl Array {
         self.period * cycle
     }
 
-    /// Cycles of the mesh as a time.
-    pub(super) fn cycles(&self, cycles: u64) -> Time {
-        self.period * cycles
+    /// The time so many cycles of the mesh from now; none if it cannot count them.
+    pub(super) fn time_in(&self, cycles: u64) -> Option<Time> {
+        let cycle = self.cycle(self.kernel.now()).saturating_add(cycles);
+        (cycle < CYCLES_MAX).then(|| self.time(cycle))
     }
 
     pub(super) fn node_of(&self, task: Rank) -> u32 {
@@ -345,7 +346,6 @@ pub(crate) async fn drive(array: Rc<Array>) {
         }
         let wakes = kernel.next_wake().into_iter().chain(due);
         let end = wakes.min().map_or(u64::MAX, |wake| array.cycle(wake));
-        let end = end.min(corecast_sim::network::mesh::CYCLES_MAX);
-        array.mesh.borrow_mut().run_to_news(end);
+        array.mesh.borrow_mut().run_to_news(end.min(CYCLES_MAX));
     }
 }

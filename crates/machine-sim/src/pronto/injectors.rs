@@ -80,8 +80,14 @@ impl Injectors {
         }
     }
 
+    /// How many send anything.
+    pub(super) fn count(&self, array: &Array) -> usize {
+        let (sources, _) = self.nodes(array);
+        if self.rate > 0.0 { sources.len() } else { 0 }
+    }
+
     /// Nodes of the injectors that send, and of those that take.
-    pub(super) fn nodes(&self, array: &Array) -> (Vec<u32>, Vec<u32>) {
+    fn nodes(&self, array: &Array) -> (Vec<u32>, Vec<u32>) {
         let grid = array.grid;
         let (east, north) = (grid.width - 1, grid.height - 1);
         match self.direction {
@@ -95,7 +101,8 @@ impl Injectors {
     }
 }
 
-/// The injector of number `index` along its edge, until the run ends.
+/// The injector of number `index` along its edge, until the run ends or its next request would come
+/// later than a mesh can count cycles.
 pub(super) async fn disturb(array: Rc<Array>, injectors: Injectors, index: usize) {
     let (sources, sinks) = injectors.nodes(&array);
     let costs = &array.costs;
@@ -116,8 +123,10 @@ pub(super) async fn disturb(array: Rc<Array>, injectors: Injectors, index: usize
             Aim::Opposite => sinks[index],
             Aim::Any => sinks[source.pick(sinks.len() as u32) as usize],
         };
-        let gap = array.cycles(request.gap_cycles);
-        array.kernel.sleep(gap).await;
+        let Some(time) = array.time_in(request.gap_cycles) else {
+            return;
+        };
+        array.kernel.sleep_until(time).await;
         if array.is_stuck() {
             return; // or a deadlock would last for ever
         }

@@ -105,12 +105,7 @@ impl SimMachine {
         executor.spawn_service(array::drive(Rc::clone(&array)));
         if let Some(injectors) = &setup.injectors {
             injectors.check(&array)?;
-            let (sources, _) = injectors.nodes(&array);
-            for index in 0..if injectors.rate > 0.0 {
-                sources.len()
-            } else {
-                0
-            } {
+            for index in 0..injectors.count(&array) {
                 let array = Rc::clone(&array);
                 executor.spawn_service(injectors::disturb(array, *injectors, index));
             }
@@ -142,7 +137,14 @@ impl SimMachine {
         if let Some(error) = refused.take() {
             return Err(error.into());
         }
-        let mut run = result?;
+        let mut run = result.map_err(|error| match error {
+            // What lay beyond the limit was no task's.
+            RunError::TimeLimit { blocked, .. } if array.is_stuck() => {
+                let at = array.kernel.now();
+                RunError::Deadlock { at, blocked }
+            }
+            error => error,
+        })?;
         array.check_received()?;
         array.assert_conservation();
         run.links = array.links();
