@@ -100,7 +100,7 @@ pub enum ProgramError {
     },
     /// A task with more senders than its buffer has room for.
     #[error(
-        "the input buffer of task `{task}`, {bytes} bytes, has no room for a word of every sender; use fewer senders or a larger buffer"
+        "the input buffer of task `{task}`, {bytes} bytes, has no room for what its senders may have on their way; use fewer senders, fewer initial blocks or a larger buffer"
     )]
     NoRoom {
         /// The task.

@@ -11,14 +11,14 @@
 
 use std::collections::BTreeSet;
 
-use crate::graph::{End, Graph};
+use crate::graph::{Edge, End, Graph};
 
 /// Bytes of an acknowledgement.
 pub(crate) const WORD: usize = 4;
 /// Largest window. More would not help: a window only has to span the time of an acknowledgement.
 const WINDOW_MAX: u32 = 8;
-/// Most firings of the simulation that looks for the bound of an edge.
-const FIRINGS_MAX: u64 = 100_000;
+/// Most steps of the simulation that looks for the bound of an edge.
+const STEPS_MAX: u64 = 200_000;
 
 /// The buffers of a tile, as a program has to know them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,7 +62,7 @@ impl Room {
             into[task].len() + words.count() > 1
         };
         // Acknowledgements make their receivers have several senders, too.
-        let bounds: Vec<Option<u64>> = (0..edges.len()).map(|edge| bound(graph, edge)).collect();
+        let bounds = bounds(graph);
         let mut windowed = BTreeSet::new();
         loop {
             let tasks = (0..into.len()).filter(|&task| joins(&windowed, task));
@@ -154,63 +154,99 @@ impl Room {
     }
 }
 
-/// The most blocks that can be on an edge, if the graph bounds them: the consumer fires only when
-/// nothing else can, so the producer is as far ahead as it ever gets.
-fn bound(graph: &Graph, index: usize) -> Option<u64> {
-    let edges = graph.edges();
-    let (End::Task(from), End::Task(to)) = (edges[index].from, edges[index].to) else {
-        return None;
+/// For every edge, the most blocks that can be on it, if a cycle bounds them: the consumer fires only
+/// when nothing else of the cycles can, so the producer is as far ahead as it ever gets. Tasks outside
+/// are taken to have sent everything already.
+fn bounds(graph: &Graph) -> Vec<Option<u64>> {
+    let part = parts(graph);
+    let bound = |(index, edge): (usize, &Edge)| {
+        let (End::Task(from), End::Task(to)) = (edge.from, edge.to) else {
+            return None;
+        };
+        (part[from] == part[to]).then(|| bound(graph, &part, index, to))
     };
-    let tasks = graph.tasks().len();
-    let inputs: Vec<Vec<usize>> = (0..tasks)
-        .map(|task| {
-            graph
-                .inputs(task)
-                .filter(|&i| edges[i].from != End::Memory)
-                .collect()
-        })
+    graph.edges().iter().enumerate().map(bound).collect()
+}
+
+/// See [`bounds`]; as good as no bound if it takes too long to find.
+fn bound(graph: &Graph, part: &[usize], index: usize, to: usize) -> u64 {
+    let edges = graph.edges();
+    let is_inside = |end: End| end.task().is_some_and(|task| part[task] == part[to]);
+    let tasks: Vec<usize> = (0..part.len())
+        .filter(|&task| part[task] == part[to])
         .collect();
-    let outputs: Vec<Vec<usize>> = (0..tasks)
-        .map(|task| graph.outputs(task).collect())
-        .collect();
+    let inputs = tasks
+        .iter()
+        .map(|&task| graph.inputs(task).filter(|&i| is_inside(edges[i].from)));
+    let inputs: Vec<Vec<usize>> = inputs.map(Iterator::collect).collect();
     let mut held: Vec<u64> = edges.iter().map(|edge| u64::from(edge.initial)).collect();
-    let mut left: Vec<u64> = graph.firings().iter().map(|firings| 4 * firings).collect();
-    let mut budget = FIRINGS_MAX;
+    let mut steps = STEPS_MAX;
     let mut most = held[index];
     let mut lazy = graph.firings()[to];
     loop {
-        let can = |task: usize, held: &[u64]| {
-            inputs[task]
+        let can = |at: usize| {
+            inputs[at]
                 .iter()
                 .all(|&i| held[i] >= u64::from(edges[i].consume))
         };
-        let eager = (0..tasks).find(|&task| task != to && left[task] > 0 && can(task, &held));
-        let task = match eager {
-            Some(task) => task,
-            None if left[from] == 0 => return None, // nothing holds the producer back
-            None if lazy > 0 && can(to, &held) => {
-                lazy -= 1;
-                to
-            }
-            None => return Some(most),
+        let eager = (0..tasks.len()).find(|&at| tasks[at] != to && can(at));
+        let own = (0..tasks.len()).find(|&at| tasks[at] == to && lazy > 0 && can(at));
+        let Some(at) = eager.or(own) else {
+            return most;
         };
-        budget = budget.checked_sub(1)?;
-        left[task] = left[task].saturating_sub(1);
-        inputs[task]
+        lazy -= u64::from(tasks[at] == to);
+        inputs[at]
             .iter()
             .for_each(|&i| held[i] -= u64::from(edges[i].consume));
-        outputs[task]
-            .iter()
-            .for_each(|&i| held[i] += u64::from(edges[i].produce));
+        graph
+            .outputs(tasks[at])
+            .for_each(|i| held[i] += u64::from(edges[i].produce));
         most = most.max(held[index]);
+        match steps.checked_sub(tasks.len() as u64) {
+            Some(left) => steps = left,
+            None => return u64::MAX,
+        }
     }
+}
+
+/// For every task the lowest of those that lie on common cycles with it.
+fn parts(graph: &Graph) -> Vec<usize> {
+    let tasks = graph.tasks().len();
+    let (mut next, mut last) = (vec![Vec::new(); tasks], vec![Vec::new(); tasks]);
+    for edge in graph.edges() {
+        if let (End::Task(from), End::Task(to)) = (edge.from, edge.to) {
+            next[from].push(to);
+            last[to].push(from);
+        }
+    }
+    let reach = |start: usize, steps: &[Vec<usize>]| {
+        let mut seen = vec![false; tasks];
+        let mut stack = vec![start];
+        while let Some(task) = stack.pop() {
+            if !std::mem::replace(&mut seen[task], true) {
+                stack.extend(&steps[task]);
+            }
+        }
+        seen
+    };
+    let mut part = vec![tasks; tasks];
+    for task in 0..tasks {
+        if part[task] < tasks {
+            continue;
+        }
+        let (ahead, behind) = (reach(task, &next), reach(task, &last));
+        for other in (0..tasks).filter(|&other| ahead[other] && behind[other]) {
+            part[other] = task;
+        }
+    }
+    part
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::cost::Cost;
-    use crate::graph::{Edge, Job, Task};
+    use crate::graph::{Job, Task};
 
     const BUFFERS: Buffers = Buffers {
         message_bytes: 256,
@@ -271,10 +307,18 @@ mod tests {
             (2, 1, 16, 2, 1, 2),
         ];
         let looped = graph(3, &edges);
-        let bounds: Vec<_> = (0..3).map(|edge| bound(&looped, edge)).collect();
-        assert_eq!(bounds, [None, Some(2), Some(2)]);
+        assert_eq!(bounds(&looped), [None, Some(2), Some(2)]);
         let room = plan(&looped);
         assert!(room.windows[0].is_some() && room.windows[1..] == [None, None]);
+    }
+
+    #[test]
+    fn many_initial_blocks_are_a_bound_all_the_same() {
+        let edges = [(0, 1, 8, 1, 1, 0), (1, 0, 8, 1, 1, 100), (2, 1, 8, 1, 1, 0)];
+        let looped = graph(3, &edges);
+        assert_eq!(bounds(&looped), [Some(100), Some(100), None]);
+        // They are 200 words, of 128.
+        assert!(Room::plan(&looped, BUFFERS).is_err());
     }
 
     #[test]

@@ -5,10 +5,10 @@ use std::ops::Deref;
 
 use corecast_core::Rank;
 use corecast_flow::{Arrival, BufferUse, Place, TileUse};
-use corecast_machine::{Await, Blocked, MessageRecord, RunError, TaskError, Time};
+use corecast_machine::{Await, Blocked, MessageRecord, ProgramRun, RunError, TaskError, Time};
 
 use crate::shared::{Shared, State};
-use crate::tasks::{Run, TaskSetup};
+use crate::tasks::TaskSetup;
 
 /// Bytes of a word, in which buffers are counted.
 const WORD: usize = 4;
@@ -118,8 +118,7 @@ impl Mailroom {
         }
     }
 
-    /// Puts a message into the output buffer as soon as there is room; says for how long there was
-    /// none.
+    /// Puts a message into the output buffer as soon as there is room.
     pub(crate) fn send(&self, call: &Calling, message: &[u8]) -> Result<(), RunError> {
         let (from, to) = (call.task, call.peer);
         if message.len() > self.message_bytes() {
@@ -292,7 +291,7 @@ impl Mailroom {
     ///
     /// # Errors
     /// One that nobody has received.
-    pub(crate) fn delivered<T>(&self, run: &mut Run<T>) -> Result<Vec<Arrival>, RunError> {
+    pub(crate) fn delivered<T>(&self, run: &mut ProgramRun<T>) -> Result<Vec<Arrival>, RunError> {
         let mut state = self.lock();
         let left = state.desks.iter().flat_map(|desk| desk.queues.values());
         if let Some(message) = left.flat_map(|queue| &queue.messages).next() {

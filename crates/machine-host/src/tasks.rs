@@ -10,7 +10,7 @@ use std::sync::Mutex;
 
 use corecast_core::Rank;
 use corecast_flow::{Arrival, TaskProgram, TaskRun, TileUse, functional};
-use corecast_machine::{Activity, ProgramRun, RunError, RunOptions, TaskError, Time, run_blocking};
+use corecast_machine::{Activity, RunError, RunOptions, TaskError, Time, run_blocking};
 
 use crate::mailroom::Mailroom;
 use crate::tile::HostTile;
@@ -152,6 +152,3 @@ fn run_task<P: TaskProgram>(
         messages,
     })
 }
-
-/// Keeps `ProgramRun` in scope for the signature of [`Mailroom::delivered`].
-pub(crate) type Run<T> = ProgramRun<T>;
