@@ -2,18 +2,14 @@
 
 use corecast_chip::{Chip, System};
 use corecast_core::{Grid, Rank};
-use corecast_flow::functional::{FunctionalRun, OneCore};
-use corecast_flow::place::{self, Sites, Traffic};
-use corecast_flow::{FlowProgram, FlowResult, Placement, TaskBooks, functional};
+use corecast_flow::place::Sites;
+use corecast_flow::{FlowProgram, FlowResult, Placement, functional};
 use corecast_machine::{RunError, RunOptions, TaskError, Time};
 use corecast_machine_host::HostMachine;
 use corecast_machine_sim::SimMachine;
-use corecast_machine_sim::pronto::Injectors;
+use corecast_machine_sim::pronto::{FlowError, FlowSetup, Injectors, PlacementCost};
 
 use crate::failure::Failure;
-
-/// Most steps of the search for the best placement.
-const SEARCH_STEPS: u64 = 200_000;
 
 /// Tiles of a chip, as the verb needs them.
 pub struct Tiles {
@@ -63,21 +59,12 @@ impl Tiles {
     }
 }
 
-/// What a placement costs.
-#[derive(Clone, Copy)]
-pub struct Cost {
-    /// Bytes of an iteration times their hops.
-    pub byte_hops: u64,
-    /// The lowest that any placement has; none if there are too many to try.
-    pub optimal: Option<u64>,
-}
-
 /// A run with all that is said about it.
 pub struct Case {
     pub program: FlowProgram,
     /// The word for the placement; none on the host.
     pub placement: Option<&'static str>,
-    pub cost: Option<Cost>,
+    pub cost: Option<PlacementCost>,
     pub result: FlowResult,
     /// The time of one core with the same work.
     pub one_core: Time,
@@ -133,51 +120,27 @@ fn on_chip(scene: &Scene<'_>, programs: Programs, placement: &Placement) -> Resu
         flow: program,
         sequential,
     } = programs;
-    let sites = &scene.tiles.sites;
-    let cores = place::place(&program, placement, sites, scene.seed)
-        .map_err(|error| Failure::library(&error))?;
-    let traffic = Traffic::of(&program);
-    let byte_hops = place::cost(&traffic, sites, &cores);
-    let optimal = place::optimal(&traffic, sites, SEARCH_STEPS, byte_hops);
-    let machine = SimMachine::new(scene.chip);
-    let memory = program.memory();
-    let plain = without_timing(&program)?;
-    let setup = |placement, injectors| corecast_machine_sim::pronto::TaskSetup {
-        placement,
-        memory: memory.clone(),
-        injectors,
-        moves: Vec::new(),
+    let setup = FlowSetup {
+        placement: placement.clone(),
+        seed: scene.seed,
+        injectors: scene.injectors,
         options: scene.options.clone(),
     };
-    let result_of = |injectors| {
-        let run = machine.run_tasks(&program, &setup(cores.clone(), injectors));
-        let run = run.map_err(|error| failure(&program, &error))?;
-        let result = FlowResult::new(&program, &run, Some(&cores), &plain.memory);
-        Ok::<_, Failure>((run, result))
-    };
-    let (run, result) = result_of(scene.injectors)?;
-    let displacements_ns = match scene.injectors {
-        Some(_) => Some(result.displacements_ns(&result_of(None)?.1)),
-        None => None,
-    };
-    // The core where all the work would be done: the one next to the memory buffer.
-    let next = (0..sites.cores.len() as u32).min_by_key(|&core| {
-        let (x, y) = sites.cores[core as usize];
-        x.abs_diff(sites.memory.0) + y.abs_diff(sites.memory.1)
-    });
-    let alone = setup(next.into_iter().collect(), None);
-    let whole = without_timing(&sequential)?;
-    let alone = machine.run_tasks(&OneCore::new(&whole), &alone);
-    let alone = alone.map_err(|error| failure(&program, &error))?;
+    let run = SimMachine::new(scene.chip).run_flow(&program, &sequential, &setup);
+    let run = run.map_err(|error| match error {
+        FlowError::Run(error) => failure(&program, &error),
+        FlowError::Untimed(error) => untimed_failure(&program, error),
+        error => Failure::library(&error),
+    })?;
     Ok(Case {
         placement: Some(word(placement)),
-        cost: Some(Cost { byte_hops, optimal }),
-        result,
-        one_core: alone.run.finish.iter().copied().max().unwrap_or(Time::ZERO),
-        displacements_ns,
+        cost: Some(run.cost),
+        displacements_ns: run.quiet.map(|quiet| run.result.displacements_ns(&quiet)),
+        result: run.result,
+        one_core: run.one_core,
         memory: run.memory,
-        events: run.run.events,
-        trace_hash: run.run.trace_hash,
+        events: run.events,
+        trace_hash: run.trace_hash,
         program,
     })
 }
@@ -195,7 +158,8 @@ fn on_host(scene: &Scene<'_>, programs: Programs) -> Result<Case, Failure> {
         options: scene.options.clone(),
     };
     let tasks = program.tasks();
-    let plain = without_timing(&program)?;
+    let plain = functional::run(&program, tasks, program.memory());
+    let plain = plain.map_err(|error| untimed_failure(&program, error))?;
     let alone = HostMachine.run_tasks_alone(sequential.tasks(), &sequential, &setup);
     let (_, one_core) = alone.map_err(|error| failure(&sequential, &error))?;
     let run = HostMachine.run_tasks(tasks, &program, &setup);
@@ -213,9 +177,9 @@ fn on_host(scene: &Scene<'_>, programs: Programs) -> Result<Case, Failure> {
     })
 }
 
-/// What the program leaves in the memory buffer, and what one core does for it.
-fn without_timing(program: &FlowProgram) -> Result<FunctionalRun<TaskBooks>, Failure> {
-    functional::run(program, program.tasks(), program.memory()).map_err(|error| match error {
+/// Tasks that do not get through even without timing.
+fn untimed_failure(program: &FlowProgram, error: RunError) -> Failure {
+    match error {
         RunError::Deadlock { blocked, .. } => {
             let name = |rank| program.task_name(rank);
             let waits = blocked.iter().take(8).map(|blocked| {
@@ -235,7 +199,7 @@ fn without_timing(program: &FlowProgram) -> Result<FunctionalRun<TaskBooks>, Fai
                 .help("use smaller blocks or rates, or larger buffers: --set endpoint.input=2048")
         }
         error => failure(program, &error),
-    })
+    }
 }
 
 /// A run that ended without a result: tasks by their names, and the exit code.

@@ -14,6 +14,7 @@ use corecast_flow::{
 };
 use corecast_machine::{Limits, RunOptions, Time};
 use corecast_machine_sim::pronto::{Aim, Direction, Injectors};
+use rayon::prelude::*;
 
 use crate::args::Flow;
 use crate::failure::Failure;
@@ -87,7 +88,7 @@ pub fn answer(options: &Flow) -> Result<Answer, Failure> {
         input_bytes: has_acknowledgements(options, is_simulated)?.then_some(tiles.input_bytes),
     };
     let progress = progress::bar(count, "flow");
-    let mut cases: Vec<Case> = Vec::new();
+    let mut wanted = Vec::new();
     for (file, sequential) in &files {
         for &flows in &flows {
             let program = |file| {
@@ -101,12 +102,19 @@ pub fn answer(options: &Flow) -> Result<Answer, Failure> {
                 sequential: program(sequential)?,
             };
             draw::check_picture(options, &programs.flow)?;
-            for placement in &placements {
-                cases.push(case::run(&scene, programs.clone(), placement)?);
-                progress.inc(1);
-            }
+            wanted.extend(placements.iter().map(|place| (programs.clone(), place)));
         }
     }
+    let run = |(programs, placement): (Programs, &Placement)| {
+        let case = case::run(&scene, programs, placement);
+        progress.inc(1);
+        case
+    };
+    // On the host a run has all cores for itself.
+    let cases: Vec<Case> = match is_simulated {
+        true => wanted.into_par_iter().map(run).collect::<Result<_, _>>()?,
+        false => wanted.into_iter().map(run).collect::<Result<_, _>>()?,
+    };
     progress.finish_and_clear();
     let mut text = show::text(&scene, &cases);
     text += &draw::draw(options, &scene, &cases)?;

@@ -72,6 +72,10 @@ pub enum FlowError {
     /// Tasks have no cores.
     #[error(transparent)]
     Place(#[from] PlaceError),
+    /// The tasks do not get through even without timing: a failure of theirs, or buffers that are
+    /// too small for their rates.
+    #[error(transparent)]
+    Untimed(RunError),
     /// A run ended without a result.
     #[error(transparent)]
     Run(#[from] RunError),
@@ -119,7 +123,8 @@ impl SimMachine {
             optimal: place::optimal(&traffic, &sites, SEARCH_STEPS, byte_hops),
         };
         let memory = program.memory();
-        let plain = functional::run(program, program.tasks(), memory.clone())?;
+        let plain = functional::run(program, program.tasks(), memory.clone());
+        let plain = plain.map_err(FlowError::Untimed)?;
         let tasks = |placement, injectors| TaskSetup {
             placement,
             memory: memory.clone(),
@@ -141,7 +146,8 @@ impl SimMachine {
             core.0.abs_diff(sites.memory.0) + core.1.abs_diff(sites.memory.1)
         });
         let next = next.map(|(core, _)| core);
-        let whole = functional::run(sequential, sequential.tasks(), sequential.memory())?;
+        let whole = functional::run(sequential, sequential.tasks(), sequential.memory());
+        let whole = whole.map_err(FlowError::Untimed)?;
         let alone = self.run_tasks(
             &OneCore::new(&whole),
             &tasks(next.into_iter().collect(), None),

@@ -8,7 +8,9 @@ use corecast_machine_sim::SimMachine;
 use corecast_machine_sim::pronto::{FlowRun, TaskSetup};
 use rayon::prelude::*;
 
-use super::workload::{ALL, Case, FIR, JPEG3, JPEG4, SIDE_BESIDE_TRAFFIC, Workload, chip, variation_ns};
+use super::workload::{
+    ALL, Case, FIR, JPEG3, JPEG4, SIDE_BESIDE_TRAFFIC, Workload, chip, variation_ns,
+};
 use crate::bench::PaperError;
 use crate::row::Row;
 
@@ -337,5 +339,21 @@ mod tests {
         let row = rows.iter().find(|row| row.quantity == "latency per word");
         let error = row.and_then(|row| row.error_percent).expect("published");
         assert!(error.abs() < 0.2, "{error} %");
+    }
+
+    /// Section V.C: blocks at the memory buffer suffer most from other traffic, and less so if they
+    /// cross it.
+    #[test]
+    fn crossing_the_traffic_reduces_variation() {
+        let [inline, orthogonal] = [Lie::Inline, Lie::Orthogonal].map(|lie| {
+            let all = variations(JPEG3, lie).expect("it runs");
+            [0, 1].map(|which| all.iter().map(|pair| pair[which]).sum::<f64>())
+        });
+        assert!(orthogonal[0] < inline[0], "{orthogonal:?} {inline:?}");
+        assert!(inline[1] < inline[0], "intermediate blocks: {inline:?}");
+        assert!(
+            orthogonal[1] < orthogonal[0],
+            "intermediate blocks: {orthogonal:?}"
+        );
     }
 }

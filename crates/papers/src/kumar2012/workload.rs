@@ -1,7 +1,7 @@
 //! The paper's workloads, and one run of one of them.
 
 use corecast_chip::Chip;
-use corecast_flow::{Changes, EdgeResult, FlowFile, FlowProgram, Placement};
+use corecast_flow::{Buffers, Changes, EdgeResult, FlowFile, FlowProgram, Placement};
 use corecast_kernels::jpeg;
 use corecast_machine::{RunError, RunOptions};
 use corecast_machine_sim::SimMachine;
@@ -95,6 +95,11 @@ impl Case {
     pub fn run(&self) -> Result<FlowRun, PaperError> {
         let machine = SimMachine::new(&chip());
         let (_, buffers) = machine.tiles().map_err(RunError::from)?;
+        // As in the paper: no acknowledgements by programs, only the hardware's.
+        let buffers = Buffers {
+            input_bytes: None,
+            ..buffers
+        };
         let input = self.workload.is_jpeg.then(|| picture(self.side));
         let program = |is_sequential| {
             let changes = Changes {
