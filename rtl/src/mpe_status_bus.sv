@@ -1,0 +1,52 @@
+// Status register and launch of broadcasts.
+//
+// A broadcast is launched when every member of its root's mask shows a broadcast with that root.
+// Launches of disjoint groups do not wait for each other, and no arbiter is needed: a node shows
+// one root at a time, so groups that are complete at the same time are disjoint.
+module mpe_status_bus #(
+  parameter  int NumNodes = 4,
+  parameter  int StatusW  = 2,
+  localparam int IdW      = mpe_pkg::id_width(NumNodes)
+) (
+  input  logic                              clk_i,
+  input  logic                              rst_ni,
+  input  logic [NumNodes-1:0][StatusW-1:0]  status_i,
+  input  logic [NumNodes-1:0]               bcast_req_i,
+  input  logic [NumNodes-1:0]               bcast_root_i,  // shows itself as root
+  input  logic [NumNodes-1:0][IdW-1:0]      root_i,
+  input  logic [NumNodes-1:0][NumNodes-1:0] members_i,
+  output logic [NumNodes-1:0]               launch_o,
+  output logic [NumNodes-1:0][StatusW-1:0]  status_o       // of the clock before
+);
+
+  logic [NumNodes-1:0][StatusW-1:0] status_q;
+  logic [NumNodes-1:0]              launch_q, launch, complete;
+  logic [NumNodes-1:0][NumNodes-1:0] shows;  // [root][node]
+
+  for (genvar r = 0; r < NumNodes; r++) begin : gen_root
+    for (genvar n = 0; n < NumNodes; n++) begin : gen_shows
+      if (n == r) begin : gen_self
+        assign shows[r][n] = bcast_req_i[r] && bcast_root_i[r];
+      end else begin : gen_other
+        assign shows[r][n] = bcast_req_i[n] && (root_i[n] == IdW'(r));
+      end
+    end
+    // launch_q: the broadcast on the command port was launched a clock ago and is being taken.
+    assign complete[r] = &(shows[r] | ~members_i[r]) && shows[r][r] && !launch_q[r];
+  end
+
+  always_comb begin
+    launch = '0;
+    for (int r = 0; r < NumNodes; r++) launch |= shows[r] & {NumNodes{complete[r]}};
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) launch_q <= '0;
+    else         launch_q <= launch;
+  end
+  always_ff @(posedge clk_i) status_q <= status_i;
+
+  assign launch_o = launch_q;
+  assign status_o = status_q;
+
+endmodule
