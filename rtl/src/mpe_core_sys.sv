@@ -34,7 +34,7 @@ module mpe_core_sys #(
   logic [NumNodes-1:0]              bcast_req, bcast_root, launch, hold;
   logic [NumNodes-1:0]              tx_req, tx_rdy, tx_valid, tx_end;
   logic [NumNodes-1:0]              rx_req, rx_rdy, rx_valid, rx_end;
-  logic [NumNodes-1:0][IdW-1:0]     tx_dst, rx_peer, rx_src;
+  logic [NumNodes-1:0][IdW-1:0]     tx_dst, tx_to, rx_peer, rx_src;
   logic [NumNodes-1:0][DataW-1:0]   tx_data_n, rx_data;
 
   for (genvar n = 0; n < NumNodes; n++) begin : gen_node
@@ -67,6 +67,7 @@ module mpe_core_sys #(
       .tx_req_o     (tx_req[n]),
       .tx_dst_o     (tx_dst[n]),
       .tx_rdy_i     (tx_rdy[n]),
+      .tx_to_o      (tx_to[n]),
       .tx_valid_o   (tx_valid[n]),
       .tx_end_o     (tx_end[n]),
       .tx_data_no   (tx_data_n[n]),
@@ -105,6 +106,7 @@ module mpe_core_sys #(
     .tx_req_i    (tx_req),
     .tx_dst_i    (tx_dst),
     .tx_rdy_o    (tx_rdy),
+    .tx_to_i     (tx_to),
     .tx_valid_i  (tx_valid),
     .tx_end_i    (tx_end),
     .tx_data_ni  (tx_data_n),

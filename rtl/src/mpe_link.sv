@@ -30,6 +30,7 @@ module mpe_link #(
   input  logic               rx_req_i,
   output logic               rx_rdy_o,
   // stream
+  output logic [IdW-1:0]     tx_to_o,
   output logic               tx_valid_o,
   output logic               tx_end_o,
   output logic [DataW-1:0]   tx_data_no,  // inverted, see mpe_xbar
@@ -58,7 +59,7 @@ module mpe_link #(
 
   // Stream stage.
   logic             s_valid_q, s_rx_q, s_tx_q, word_q, cut_q;
-  logic [IdW-1:0]   s_src_q;
+  logic [IdW-1:0]   s_src_q, s_dst_q;
   logic [AddrW-1:0] s_addr_q, addr;
   logic [LenW-1:0]  s_len_q, len;
   logic [DataW-1:0] data_q;
@@ -129,10 +130,12 @@ module mpe_link #(
         s_rx_q  <= h_rx;
         s_tx_q  <= h_tx;
         s_src_q <= h_src;
+        s_dst_q <= h_dst;
       end
     end
   end
 
+  assign tx_to_o     = s_dst_q;
   assign tx_valid_o  = word_q;
   assign tx_end_o    = s_done && s_tx_q;
   assign tx_data_no  = ~(s_rx_q ? data_q : mem_rdata_i);

@@ -37,7 +37,9 @@ module mpe_status_bus #(
 
   always_comb begin
     launch = '0;
-    for (int r = 0; r < NumNodes; r++) launch |= shows[r] & {NumNodes{complete[r]}};
+    for (int r = 0; r < NumNodes; r++) begin
+      launch |= shows[r] & members_i[r] & {NumNodes{complete[r]}};
+    end
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin

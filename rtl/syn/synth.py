@@ -12,14 +12,14 @@ from pathlib import Path
 
 RTL = Path(__file__).resolve().parent.parent
 BUILD = RTL / "build" / "syn"
-PREPARE = "strash; ifraig; scorr; dc2; dc2; dc2; dch -f"
+PREPARE = "strash; ifraig; scorr; dc2; dc2; dc2"
 RECIPES = {
-    "map": f"{PREPARE}; map -a; topo",
-    "amap": f"{PREPARE}; amap -m; topo",
-    "nf": f"{PREPARE}; &get -n; &nf; &put; topo",
-    "nf-area": f"{PREPARE}; &get -n; &nf -R 100 -F 10 -a; &put; topo",
-    "syn": "strash; ifraig; scorr; &get -n; &syn3; &syn3; &put; dc2; dch -f; map -a; topo",
-    "resyn-amap": "strash; dch; if -K 6 -a; mfs2; strash; dc2; dc2; dch -f; amap -m; topo",
+    "amap": f"{PREPARE}; dch -f; amap -m; topo",
+    "amap-dch": f"strash; dch; if -K 6 -a; mfs2; {PREPARE}; dch -f; amap -m; topo",
+    "nf": f"{PREPARE}; dch -f; &get -n; &nf; &put; topo",
+    "nf-area": f"{PREPARE}; dch -f; &get -n; &nf -R 100 -F 10 -a; &put; topo",
+    "nf-dch": f"{PREPARE}; &get -n; &dch -f; &nf; &put; topo",
+    "nf-rounds": f"{PREPARE}; &get -n; &nf -R 1000 -F 100; &put; topo",
 }
 
 
