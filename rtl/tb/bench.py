@@ -79,6 +79,8 @@ class Bench:
                 commands = program.commands[node]
                 if position[node] < len(commands) and wait[node] == 0:
                     command = commands[position[node]]
+                    if command.after_done and len(record.done[node]) < position[node]:
+                        continue
                     valid |= 1 << node
                     op |= command.op << 2 * node
                     peer |= command.peer << self.id_w * node
@@ -105,7 +107,8 @@ class Bench:
                     position[node] += 1
                     if position[node] < len(program.commands[node]):
                         wait[node] = program.commands[node][position[node]].gap
-                elif wait[node] > 0:
+                elif wait[node] > 0 and (len(record.done[node]) >= position[node] or
+                                         not program.commands[node][position[node]].after_done):
                     wait[node] -= 1
                 if done & bit:
                     record.done[node].append(clock + 1)   # done at the end of this clock

@@ -32,6 +32,7 @@ class Command:
     members: int = 0
     gap: int = 0        # clocks that the core waits before it shows the command
     message: int = -1   # which message of the program it belongs to
+    after_done: bool = False  # the gap counts from the end of the command before, not from its issue
 
 
 @dataclass
