@@ -17,7 +17,7 @@ module mpe_order_nbr #(
   output logic [IdW-1:0]                   pred_o,
   output logic                             has_succ_o,
   output logic [IdW-1:0]                   succ_o,
-  output logic [IdW-1:0]                   leaves_before_o  // members between the root and me
+  output logic [IdW-1:0]                   leaves_before_o  // members between the root and me; a root does not look at it
 );
 
   logic                is_root;
