@@ -15,7 +15,7 @@ package mpe_pkg;
   // Why a command is refused before it reaches the engine (mpe_check), or how a message went wrong.
   typedef enum logic [2:0] {
     ErrNone    = 3'd0,
-    ErrOp      = 3'd1,  // operation code 3
+    ErrOp      = 3'd1,  // operation code 3, or a number wider than the engine's
     ErrPeer    = 3'd2,  // peer or root is not a node of the system
     ErrSelf    = 3'd3,  // a node cannot send to or receive from itself
     ErrMembers = 3'd4,  // mask lacks the root or this node, or has fewer than two members

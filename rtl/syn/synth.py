@@ -62,8 +62,8 @@ def elaborate(top, params):
 
 
 def sources():
-    return " ".join(f"src/{path.name}" for path in sorted((RTL / "src").glob("*.sv"))
-                    if path.name != "mpe_pkg.sv" and not path.name.startswith("mpe_regs"))
+    return " ".join(str(path.relative_to(RTL)) for path in [*sorted((RTL / "gen").glob("*.sv"), reverse=True), *sorted((RTL / "src").glob("*.sv"))]
+                    if path.name != "mpe_pkg.sv")
 
 
 def map_once(name, library, recipe):
