@@ -17,7 +17,8 @@ module mpe_order_nbr #(
   output logic [IdW-1:0]                   pred_o,
   output logic                             has_succ_o,
   output logic [IdW-1:0]                   succ_o,
-  output logic [IdW-1:0]                   leaves_before_o  // members between the root and me; a root does not look at it
+  // Members between the root and me; a root does not look at it.
+  output logic [IdW-1:0]                   leaves_before_o
 );
 
   logic                is_root;

@@ -27,14 +27,14 @@ module mpe_size_class #(
     assign unused_len = ^len_i;
     assign status_o = waiting_i ? '1 : StatusW'(active_i);
   end else begin : gen_class
-    localparam int UnitsW = (LenW - Shift > StatusW) ? LenW - Shift : StatusW;
-    logic [UnitsW-1:0] units;
+    localparam int ClassesW = (LenW - Shift > StatusW) ? LenW - Shift : StatusW;
+    logic [ClassesW-1:0] classes;
     logic              above;
-    assign units = UnitsW'(len_i >> Shift);
-    assign above = units >= UnitsW'(Top - 1);
+    assign classes = ClassesW'(len_i >> Shift);
+    assign above = classes >= ClassesW'(Top - 1);
     always_comb begin
       if (waiting_i || (active_i && above)) status_o = '1;
-      else if (active_i)                    status_o = units[StatusW-1:0] + StatusW'(1);
+      else if (active_i)                    status_o = classes[StatusW-1:0] + StatusW'(1);
       else                                  status_o = '0;
     end
     if (Shift > 0) begin : gen_low

