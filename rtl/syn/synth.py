@@ -21,6 +21,8 @@ RECIPES = {
     "nf-dch": f"{PREPARE}; &get -n; &dch -f; &nf; &put; topo",
     "nf-rounds": f"{PREPARE}; &get -n; &nf -R 1000 -F 100; &put; topo",
 }
+# For timing: wide nets get buffers.
+BUFFERED = {"buffered": f"{PREPARE}; &get -n; &dch -f; &nf; &put; topo; buffer -c -N 12; topo"}
 
 
 class Library:
@@ -70,7 +72,7 @@ def map_once(name, library, recipe):
     """One recipe; returns (area, flops, flop area, netlist) in gate equivalents or None."""
     stem = f"build/syn/{name}.{library.name}.{recipe}"
     lib = library.path.relative_to(RTL)
-    (RTL / f"{stem}.abc").write_text(RECIPES[recipe] + "\n")
+    (RTL / f"{stem}.abc").write_text({**RECIPES, **BUFFERED}[recipe] + "\n")
     ok, _ = yosys(
         f"read_rtlil build/syn/{name}.il; dfflegalize -cell $_DFF_P_ x -cell $_DFF_PN0_ x; "
         f"opt -full; dfflibmap -liberty {lib}; opt_clean; "

@@ -199,3 +199,55 @@ async def status_of_every_length(dut):
             # An empty stage still counts for the clock of the complete message: class 1.
             want = len(bounds)
             assert classes.count(level) == want, (level, classes.count(level), want)
+
+
+async def around_a_busy_leaf(bench, build):
+    """Runs programs with a broadcast 0 to 3 that meets node 3 busy at every distance."""
+    rng = random.Random(SEED)
+    savings = 0
+    for length in range(1, 21):
+        memory = await bench.fill(rng, 64)
+        program = Program(bench.nodes)
+        build(program, length)
+        record = await bench.run(program, 1000)
+        assert await bench.dump(64) == program.memory_after(memory), length
+        assert not record.short and not record.long
+        index = next(n for n, message in enumerate(program.messages) if message[0] == "bcast")
+        ends = record.ends_of(program, index)
+        earlier = record.done[3][0]
+        # Without ready ahead: ready, three hops back, three words' hops and the complete message.
+        savings = max(savings, earlier + 8 - ends[3])
+    return savings
+
+
+@cocotb.test()
+async def ready_ahead_of_a_long_message(dut):
+    """The last leaf is still busy; behind the broadcast its predecessor sends to it at once."""
+    bench = Bench(dut)
+    await bench.start()
+    if bench.nodes < 6 or bench.addr_w < 6:
+        return
+
+    def build(program, length):
+        program.send(4, 3, 0, 20, length)
+        program.bcast(0, 0b1111, dict(enumerate(range(bench.nodes))), 1, [12] * bench.nodes)
+        program.send(2, 3, 40, 50, 4)
+
+    savings = await around_a_busy_leaf(bench, build)
+    assert savings >= 4, f"ready ahead hides only {savings} clocks"
+
+
+@cocotb.test()
+async def no_ready_ahead_of_a_message_that_waits(dut):
+    """The last leaf waits for one word of a node that is busy for long, outside the broadcast."""
+    bench = Bench(dut)
+    await bench.start()
+    if bench.nodes < 6 or bench.addr_w < 6:
+        return
+
+    def build(program, length):
+        program.send(4, 5, 0, 20, length)
+        program.send(4, 3, 0, 20, 1)
+        program.bcast(0, 0b1111, dict(enumerate(range(bench.nodes))), 1, [12] * bench.nodes)
+
+    await around_a_busy_leaf(bench, build)
