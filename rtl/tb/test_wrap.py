@@ -172,7 +172,7 @@ async def bad_commands_are_reported(dut):
     assert await axil.error() == 0
 
 
-@cocotb.test()
+@cocotb.test(timeout_time=200, timeout_unit="us")
 async def streams(dut):
     """Messages as packets and packets as messages, with pauses on both sides."""
     apb, axil, source, sink = await start(dut)
