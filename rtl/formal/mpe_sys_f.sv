@@ -136,6 +136,8 @@ module mpe_sys_f #(
         no_long:   assert (!err_long[n]);
         taken:     assert (!word[n] || (s_valid[s_dst[n]] && s_rx[s_dst[n]] &&
                                         s_src[s_dst[n]] == IdW'(n)));
+        free_idle: assert ((u_sys.gen_node[n].u_mpe.u_link.status_o == '0) ==
+                           (!s_valid[n] && !u_sys.gen_node[n].u_mpe.u_link.head_valid_i));
         not_extra: assert (!done[n] || !all_done[n]);
         expected:  assert (!(mem_req[n] && mem_we[n]) || !all_done[n]);
         in_buffer: assert (!(mem_req[n] && mem_we[n]) ||

@@ -64,7 +64,9 @@ def elaborate(top, params):
 
 
 def sources():
-    return " ".join(str(path.relative_to(RTL)) for path in [*sorted((RTL / "gen").glob("*.sv"), reverse=True), *sorted((RTL / "src").glob("*.sv"))]
+    registers = sorted((RTL / "gen").glob("*.sv"), reverse=True)  # a package before its module
+    return " ".join(str(path.relative_to(RTL))
+                    for path in [*registers, *sorted((RTL / "src").glob("*.sv"))]
                     if path.name != "mpe_pkg.sv")
 
 

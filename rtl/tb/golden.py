@@ -32,7 +32,8 @@ class Command:
     members: int = 0
     gap: int = 0        # clocks that the core waits before it shows the command
     message: int = -1   # which message of the program it belongs to
-    after_done: bool = False  # the gap counts from the end of the command before, not from its issue
+    # The gap counts from the end of the command before, not from its issue.
+    after_done: bool = False
 
 
 @dataclass
@@ -79,7 +80,7 @@ class Program:
         return memory
 
 
-def random_program(rng, nodes, messages, words, length_max, gap_max=0, is_alone=False):
+def random_program(rng, nodes, messages, words, length_max, gap_max=0):
     """A random program over memories of `words` words."""
     program = Program(nodes)
     for _ in range(messages):
@@ -96,6 +97,4 @@ def random_program(rng, nodes, messages, words, length_max, gap_max=0, is_alone=
             root = rng.choice([node for node in range(nodes) if members >> node & 1])
             program.bcast(root, members, {n: addr() for n in range(nodes)}, length,
                           [gap() for _ in range(nodes)])
-        if is_alone:
-            break
     return program

