@@ -10,6 +10,7 @@ module mpe #(
   parameter  int LenW       = 10,
   parameter  int DataW      = 32,
   parameter  int QueueDepth = 2,
+  parameter  bit Snoop      = 1'b0,  // order from the bus's emitter, not from a finder of its own
   localparam int IdW        = mpe_pkg::id_width(NumNodes)
 ) (
   input  logic                             clk_i,
@@ -31,6 +32,9 @@ module mpe #(
   output logic                             bcast_root_o,
   input  logic                             launch_i,
   input  logic [NumNodes-1:0][StatusW-1:0] status_i,
+  input  logic                             ord_valid_i,
+  input  logic                             ord_last_i,
+  input  logic [IdW-1:0]                   ord_node_i,
   // crossbar
   output logic                             tx_req_o,
   output logic [IdW-1:0]                   tx_dst_o,
@@ -89,8 +93,11 @@ module mpe #(
     .NodeId  (NodeId),
     .StatusW (StatusW),
     .AddrW   (AddrW),
-    .LenW    (LenW)
+    .LenW    (LenW),
+    .Snoop   (Snoop)
   ) u_front (
+    .clk_i        (clk_i),
+    .rst_ni       (rst_ni),
     .cmd_valid_i  (cmd_valid_i),
     .cmd_ready_o  (cmd_ready_o),
     .cmd_op_i     (cmd_op_i),
@@ -102,6 +109,9 @@ module mpe #(
     .bcast_root_o (bcast_root_o),
     .launch_i     (launch_i),
     .status_i     (status_i),
+    .ord_valid_i  (ord_valid_i),
+    .ord_last_i   (ord_last_i),
+    .ord_node_i   (ord_node_i),
     .room_i       (room),
     .push_o       (push),
     .entry_o      (pushed)

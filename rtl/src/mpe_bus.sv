@@ -3,6 +3,7 @@ module mpe_bus #(
   parameter  int NumNodes = 4,
   parameter  int StatusW  = 2,
   parameter  int DataW    = 32,
+  parameter  bit Snoop    = 1'b0,
   localparam int IdW      = mpe_pkg::id_width(NumNodes)
 ) (
   input  logic                              clk_i,
@@ -14,6 +15,9 @@ module mpe_bus #(
   input  logic [NumNodes-1:0][NumNodes-1:0] members_i,
   output logic [NumNodes-1:0]               launch_o,
   output logic [NumNodes-1:0][StatusW-1:0]  status_o,
+  output logic                              ord_valid_o,
+  output logic                              ord_last_o,
+  output logic [IdW-1:0]                    ord_node_o,
   input  logic [NumNodes-1:0]               tx_req_i,
   input  logic [NumNodes-1:0][IdW-1:0]      tx_dst_i,
   output logic [NumNodes-1:0]               tx_rdy_o,
@@ -36,7 +40,8 @@ module mpe_bus #(
 
   mpe_status_bus #(
     .NumNodes(NumNodes),
-    .StatusW (StatusW)
+    .StatusW (StatusW),
+    .Snoop   (Snoop)
   ) u_status_bus (
     .clk_i       (clk_i),
     .rst_ni      (rst_ni),
@@ -46,7 +51,10 @@ module mpe_bus #(
     .root_i      (root_i),
     .members_i   (members_i),
     .launch_o    (launch_o),
-    .status_o    (status_o)
+    .status_o    (status_o),
+    .ord_valid_o (ord_valid_o),
+    .ord_last_o  (ord_last_o),
+    .ord_node_o  (ord_node_o)
   );
 
   mpe_xbar #(

@@ -6,6 +6,7 @@ module mpe_core_sys #(
   parameter  int LenW       = 10,
   parameter  int DataW      = 32,
   parameter  int QueueDepth = 2,
+  parameter  bit Snoop      = 1'b0,
   localparam int IdW        = mpe_pkg::id_width(NumNodes)
 ) (
   input  logic                              clk_i,
@@ -32,6 +33,8 @@ module mpe_core_sys #(
 
   logic [NumNodes-1:0][StatusW-1:0] status;
   logic [NumNodes-1:0]              bcast_req, bcast_root, launch, hold;
+  logic                             ord_valid, ord_last;
+  logic [IdW-1:0]                   ord_node;
   logic [NumNodes-1:0]              tx_req, tx_rdy, tx_valid, tx_end;
   logic [NumNodes-1:0]              rx_req, rx_rdy, rx_valid, rx_end;
   logic [NumNodes-1:0][IdW-1:0]     tx_dst, tx_to, rx_peer, rx_src;
@@ -45,7 +48,8 @@ module mpe_core_sys #(
       .AddrW     (AddrW),
       .LenW      (LenW),
       .DataW     (DataW),
-      .QueueDepth(QueueDepth)
+      .QueueDepth(QueueDepth),
+      .Snoop     (Snoop)
     ) u_mpe (
       .clk_i        (clk_i),
       .rst_ni       (rst_ni),
@@ -64,6 +68,9 @@ module mpe_core_sys #(
       .bcast_root_o (bcast_root[n]),
       .launch_i     (launch[n]),
       .status_i     (status_o),
+      .ord_valid_i  (ord_valid),
+      .ord_last_i   (ord_last),
+      .ord_node_i   (ord_node),
       .tx_req_o     (tx_req[n]),
       .tx_dst_o     (tx_dst[n]),
       .tx_rdy_i     (tx_rdy[n]),
@@ -92,7 +99,8 @@ module mpe_core_sys #(
   mpe_bus #(
     .NumNodes(NumNodes),
     .StatusW (StatusW),
-    .DataW   (DataW)
+    .DataW   (DataW),
+    .Snoop   (Snoop)
   ) u_bus (
     .clk_i       (clk_i),
     .rst_ni      (rst_ni),
@@ -103,6 +111,9 @@ module mpe_core_sys #(
     .members_i   (cmd_members_i),
     .launch_o    (launch),
     .status_o    (status_o),
+    .ord_valid_o (ord_valid),
+    .ord_last_o  (ord_last),
+    .ord_node_o  (ord_node),
     .tx_req_i    (tx_req),
     .tx_dst_i    (tx_dst),
     .tx_rdy_o    (tx_rdy),

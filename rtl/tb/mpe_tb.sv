@@ -6,6 +6,7 @@ module mpe_tb #(
   parameter  int LenW       = 10,
   parameter  int DataW      = 32,
   parameter  int QueueDepth = 2,
+  parameter  bit Snoop      = 1'b0,
   localparam int IdW        = mpe_pkg::id_width(NumNodes)
 ) (
   input  logic                         clk_i,
@@ -37,7 +38,8 @@ module mpe_tb #(
     .AddrW     (AddrW),
     .LenW      (LenW),
     .DataW     (DataW),
-    .QueueDepth(QueueDepth)
+    .QueueDepth(QueueDepth),
+    .Snoop     (Snoop)
   ) u_sys (
     .clk_i        (clk_i),
     .rst_ni       (rst_ni),

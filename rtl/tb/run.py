@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 RTL = Path(__file__).resolve().parent.parent
-PARAMS = ("NumNodes", "StatusW", "AddrW", "LenW", "DataW", "QueueDepth")
+PARAMS = ("NumNodes", "StatusW", "AddrW", "LenW", "DataW", "QueueDepth", "Snoop")
 
 
 def verilator_environment():
@@ -59,6 +59,7 @@ def run(top, module, params, simulator, verilog=None, tests=None):
     runner = get_runner("verilator" if simulator == "verilator" else "icarus")
     runner.build(sources=files, hdl_toplevel=top, parameters=parameters, build_dir=build,
                  always=simulator != "verilator", **arguments)
+    os.environ["MPE_SNOOP"] = str(params.get("Snoop", 0))
     os.environ["PYTHONPATH"] = f"{RTL / 'tb'}:{os.environ.get('PYTHONPATH', '')}"
     results = runner.test(hdl_toplevel=top, test_module=module, build_dir=build, test_dir=build,
                           testcase=tests, results_xml="results.xml")
