@@ -32,16 +32,17 @@ module mpe_emit_f #(
   end
 
   logic           start, valid, last, done, has_pred, has_succ, want_pred, want_succ;
-  logic [IdW-1:0] node, pred, succ, before_me, want_p, want_s, want_b;
+  logic [IdW-1:0] node, pred, succ, before_me, want_p, want_s, want_b, place;
   assign start = past_q && !started_q;
 
   mpe_order_emit #(.NumNodes(NumNodes), .StatusW(StatusW), .Snapshot(1'b1)) u_emit (
     .clk_i(clk_i), .rst_ni(past_q), .start_i(start),
     .status_i(start ? status_q : any_status_i), .members_i(members_q), .root_i(root_q),
-    .ready_i(ready_i), .valid_o(valid), .last_o(last), .node_o(node));
+    .ready_i(ready_i), .valid_o(valid), .last_o(last), .node_o(node),
+    .leaves_before_o(place));
   mpe_order_snoop #(.NumNodes(NumNodes)) u_snoop (
     .clk_i(clk_i), .rst_ni(past_q), .start_i(start), .valid_i(valid && ready_i), .last_i(last),
-    .node_i(node), .self_i(self_q), .done_o(done), .has_pred_o(has_pred), .pred_o(pred),
+    .node_i(node), .leaves_before_i(place), .self_i(self_q), .done_o(done), .has_pred_o(has_pred), .pred_o(pred),
     .has_succ_o(has_succ), .succ_o(succ), .leaves_before_o(before_me));
   mpe_order_nbr #(.NumNodes(NumNodes), .StatusW(StatusW)) u_nbr (
     .status_i(status_q), .members_i(members_q), .root_i(root_q), .self_i(self_q),
@@ -69,7 +70,7 @@ module mpe_emit_f #(
       if (valid) begin
         member_once: assert (members_q[node] && !seen_q[node]);
         never_after: assert (!ended_q);
-        root_first:  assert ((emitted_q == 0) == (node == root_q));
+        root_last:   assert (last == (node == root_q));
         last_exact:  assert (last == (emitted_q + 6'd1 == 6'($countones(members_q))));
       end else begin
         all_named:   assert (seen_q == members_q);

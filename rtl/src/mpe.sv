@@ -35,6 +35,7 @@ module mpe #(
   input  logic                             ord_valid_i,
   input  logic                             ord_last_i,
   input  logic [IdW-1:0]                   ord_node_i,
+  input  logic [IdW-1:0]                   ord_before_i,
   // crossbar
   output logic                             tx_req_o,
   output logic [IdW-1:0]                   tx_dst_o,
@@ -112,6 +113,7 @@ module mpe #(
     .ord_valid_i  (ord_valid_i),
     .ord_last_i   (ord_last_i),
     .ord_node_i   (ord_node_i),
+    .ord_before_i (ord_before_i),
     .room_i       (room),
     .push_o       (push),
     .entry_o      (pushed)

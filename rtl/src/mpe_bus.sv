@@ -18,6 +18,7 @@ module mpe_bus #(
   output logic                              ord_valid_o,
   output logic                              ord_last_o,
   output logic [IdW-1:0]                    ord_node_o,
+  output logic [IdW-1:0]                    ord_before_o,
   input  logic [NumNodes-1:0]               tx_req_i,
   input  logic [NumNodes-1:0][IdW-1:0]      tx_dst_i,
   output logic [NumNodes-1:0]               tx_rdy_o,
@@ -54,7 +55,8 @@ module mpe_bus #(
     .status_o    (status_o),
     .ord_valid_o (ord_valid_o),
     .ord_last_o  (ord_last_o),
-    .ord_node_o  (ord_node_o)
+    .ord_node_o  (ord_node_o),
+    .ord_before_o(ord_before_o)
   );
 
   mpe_xbar #(

@@ -34,7 +34,7 @@ module mpe_core_sys #(
   logic [NumNodes-1:0][StatusW-1:0] status;
   logic [NumNodes-1:0]              bcast_req, bcast_root, launch, hold;
   logic                             ord_valid, ord_last;
-  logic [IdW-1:0]                   ord_node;
+  logic [IdW-1:0]                   ord_node, ord_before;
   logic [NumNodes-1:0]              tx_req, tx_rdy, tx_valid, tx_end;
   logic [NumNodes-1:0]              rx_req, rx_rdy, rx_valid, rx_end;
   logic [NumNodes-1:0][IdW-1:0]     tx_dst, tx_to, rx_peer, rx_src;
@@ -71,6 +71,7 @@ module mpe_core_sys #(
       .ord_valid_i  (ord_valid),
       .ord_last_i   (ord_last),
       .ord_node_i   (ord_node),
+      .ord_before_i (ord_before),
       .tx_req_o     (tx_req[n]),
       .tx_dst_o     (tx_dst[n]),
       .tx_rdy_i     (tx_rdy[n]),
@@ -114,6 +115,7 @@ module mpe_core_sys #(
     .ord_valid_o (ord_valid),
     .ord_last_o  (ord_last),
     .ord_node_o  (ord_node),
+    .ord_before_o(ord_before),
     .tx_req_i    (tx_req),
     .tx_dst_i    (tx_dst),
     .tx_rdy_o    (tx_rdy),

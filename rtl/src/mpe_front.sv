@@ -3,7 +3,8 @@
 // A broadcast stays on the command port until all its members show it; then the bus answers with
 // launch_i, in one clock and with one status register for all members, and each of them finds its
 // neighbours. So the engine stores no member mask. With Snoop = 1 the bus names the members one by
-// one after the launch, and the command is taken when this node has heard its neighbours' names.
+// one after the launch, from the tail on, and the command is taken when this node has heard its
+// neighbours' names.
 module mpe_front #(
   parameter  int NumNodes = 4,
   parameter  int NodeId   = 0,
@@ -30,6 +31,7 @@ module mpe_front #(
   input  logic                             ord_valid_i,
   input  logic                             ord_last_i,
   input  logic [IdW-1:0]                   ord_node_i,
+  input  logic [IdW-1:0]                   ord_before_i,
   input  logic                             room_i,
   output logic                             push_o,
   output logic [EntryW-1:0]                entry_o
@@ -52,6 +54,7 @@ module mpe_front #(
       .valid_i        (ord_valid_i),
       .last_i         (ord_last_i),
       .node_i         (ord_node_i),
+      .leaves_before_i(ord_before_i),
       .self_i         (IdW'(NodeId)),
       .done_o         (ordered),
       .has_pred_o     (has_pred),
@@ -67,7 +70,7 @@ module mpe_front #(
     assign ordering = ordering_q;
   end else begin : gen_finder
     logic unused_ord;
-    assign unused_ord = ^{clk_i, rst_ni, ord_valid_i, ord_last_i, ord_node_i};
+    assign unused_ord = ^{clk_i, rst_ni, ord_valid_i, ord_last_i, ord_node_i, ord_before_i};
     mpe_order_nbr #(
       .NumNodes(NumNodes),
       .StatusW (StatusW)

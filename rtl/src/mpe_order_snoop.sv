@@ -1,7 +1,7 @@
 // Order unit as snooper: picks my neighbours out of the emitter's sequence.
 //
-// done_o is high in the clock after which pred_o and succ_o are complete: with the name that
-// follows mine, or with mine if it is the last. They stay until the next start_i.
+// The name before mine is my successor, the one after mine my predecessor. done_o is high in the
+// clock in which all outputs are valid.
 module mpe_order_snoop #(
   parameter  int NumNodes = 4,
   localparam int IdW      = mpe_pkg::id_width(NumNodes)
@@ -12,6 +12,7 @@ module mpe_order_snoop #(
   input  logic           valid_i,
   input  logic           last_i,
   input  logic [IdW-1:0] node_i,
+  input  logic [IdW-1:0] leaves_before_i,
   input  logic [IdW-1:0] self_i,
   output logic           done_o,
   output logic           has_pred_o,
@@ -21,26 +22,23 @@ module mpe_order_snoop #(
   output logic [IdW-1:0] leaves_before_o
 );
 
-  typedef enum logic [1:0] {Idle, Before, Mine, Done} state_e;
+  typedef enum logic [1:0] {Idle, Before, Mine} state_e;
   state_e         state_q, state_d;
-  logic           seen_q, has_succ_q;
-  logic [IdW-1:0] prev_q, succ_q, count_q;
-  logic           is_mine;
+  logic           seen_q;
+  logic [IdW-1:0] succ_q, leaves_before_q;
+  logic           is_mine, is_root;
 
-  assign is_mine = node_i == self_i;
+  assign is_mine = valid_i && state_q == Before && node_i == self_i;
+  assign is_root = is_mine && last_i;
+  assign done_o  = is_root || (valid_i && state_q == Mine);
 
-  // Between Mine and Done the last name seen is mine, so prev_q is not touched any more.
   always_comb begin
     state_d = state_q;
-    if (start_i) state_d = Before;
-    else if (valid_i) begin
-      if (state_q == Before && is_mine)   state_d = last_i ? Done : Mine;
-      else if (state_q == Before && last_i) state_d = Idle;
-      else if (state_q == Mine)           state_d = Done;
-    end
+    if (start_i)                  state_d = Before;
+    else if (done_o)              state_d = Idle;
+    else if (is_mine)             state_d = Mine;
+    else if (valid_i && last_i)   state_d = Idle;
   end
-
-  assign done_o = state_q != Done && state_d == Done;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) state_q <= Idle;
@@ -48,26 +46,22 @@ module mpe_order_snoop #(
   end
   always_ff @(posedge clk_i) begin
     if (start_i) begin
-      seen_q     <= 1'b0;
-      has_succ_q <= 1'b0;
-      count_q    <= '0;
-    end else if (valid_i) begin
-      if (state_q == Before && !is_mine) begin
-        seen_q  <= 1'b1;
-        prev_q  <= node_i;
-        if (seen_q) count_q <= count_q + IdW'(1);
-      end
-      if (state_q == Mine) begin
-        succ_q     <= node_i;
-        has_succ_q <= 1'b1;
+      seen_q <= 1'b0;
+    end else if (valid_i && state_q == Before) begin
+      if (is_mine) begin
+        leaves_before_q <= leaves_before_i;
+      end else begin
+        seen_q <= 1'b1;
+        succ_q <= node_i;
       end
     end
   end
 
-  assign has_pred_o      = seen_q;
-  assign pred_o          = prev_q;
-  assign has_succ_o      = has_succ_q || (state_q == Mine && valid_i);
-  assign succ_o          = (state_q == Mine) ? node_i : succ_q;
-  assign leaves_before_o = count_q;
+  // A leaf's predecessor is being named in the clock in which the leaf is done.
+  assign has_pred_o      = !is_root;
+  assign pred_o          = node_i;
+  assign has_succ_o      = seen_q;
+  assign succ_o          = succ_q;
+  assign leaves_before_o = leaves_before_q;
 
 endmodule

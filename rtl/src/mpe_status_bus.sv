@@ -20,7 +20,8 @@ module mpe_status_bus #(
   output logic [NumNodes-1:0][StatusW-1:0]  status_o,      // of the clock before
   output logic                              ord_valid_o,
   output logic                              ord_last_o,
-  output logic [IdW-1:0]                    ord_node_o
+  output logic [IdW-1:0]                    ord_node_o,
+  output logic [IdW-1:0]                    ord_before_o
 );
 
   logic [NumNodes-1:0][StatusW-1:0] status_q;
@@ -62,13 +63,15 @@ module mpe_status_bus #(
       .ready_i  (1'b1),
       .valid_o  (ord_valid_o),
       .last_o   (ord_last_o),
-      .node_o   (ord_node_o)
+      .node_o   (ord_node_o),
+      .leaves_before_o(ord_before_o)
     );
   end else begin : gen_no_emitter
     assign chosen      = complete;
     assign ord_valid_o = 1'b0;
     assign ord_last_o  = 1'b0;
     assign ord_node_o  = '0;
+    assign ord_before_o = '0;
   end
 
   always_comb begin

@@ -110,8 +110,10 @@ class Bench:
                         if not IS_SNOOPING:
                             record.launched(command.message, clock, self.statuses(status))
                         elif node == command.peer:
-                            # The root has heard its successor's name two clocks after the launch.
-                            record.launched(command.message, clock - 2, self.statuses(history[-2]))
+                            # The root's name comes last, one clock per member after the launch.
+                            members = bin(command.members).count("1")
+                            record.launched(command.message, clock - members,
+                                            self.statuses(history[-members]))
                     position[node] += 1
                     if position[node] < len(program.commands[node]):
                         wait[node] = program.commands[node][position[node]].gap

@@ -60,7 +60,7 @@ module wrap_tb #(
   logic [3:0][1:0]       status, snapshot, tx_dst, tx_to, rx_peer, rx_src;
   logic [3:0][31:0]      tx_data_n, rx_data;
   logic                  hold, host_node_q, ord_valid, ord_last;
-  logic [1:0]            ord_node;
+  logic [1:0]            ord_node, ord_before;
   logic [1:0]            cmd_valid, cmd_ready, done, err_short, err_long, mem_req, mem_we;
   logic [3:0][1:0]       cmd_op, cmd_peer;
   logic [1:0][AddrW-1:0] cmd_addr, mem_addr;
@@ -95,7 +95,8 @@ module wrap_tb #(
     .err_short_o(err_short[0]), .err_long_o(err_long[0]), .status_o(status[0]),
     .bcast_req_o(bcast_req[0]), .bcast_root_o(bcast_root[0]), .launch_i(launch[0]),
     .status_i(snapshot), .ord_valid_i(ord_valid), .ord_last_i(ord_last),
-    .ord_node_i(ord_node), .tx_req_o(tx_req[0]), .tx_dst_o(tx_dst[0]), .tx_rdy_i(tx_rdy[0]),
+    .ord_node_i(ord_node), .ord_before_i(ord_before),
+    .tx_req_o(tx_req[0]), .tx_dst_o(tx_dst[0]), .tx_rdy_i(tx_rdy[0]),
     .tx_to_o(tx_to[0]), .tx_valid_o(tx_valid[0]), .tx_end_o(tx_end[0]), .tx_data_no(tx_data_n[0]),
     .rx_peer_o(rx_peer[0]), .rx_req_i(rx_req[0]), .rx_rdy_o(rx_rdy[0]), .rx_src_o(rx_src[0]),
     .rx_valid_i(rx_valid[0]), .rx_end_i(rx_end[0]), .rx_data_i(rx_data[0]), .hold_o(holds[0]),
@@ -141,7 +142,8 @@ module wrap_tb #(
     .err_short_o(err_short[1]), .err_long_o(err_long[1]), .status_o(status[1]),
     .bcast_req_o(bcast_req[1]), .bcast_root_o(bcast_root[1]), .launch_i(launch[1]),
     .status_i(snapshot), .ord_valid_i(ord_valid), .ord_last_i(ord_last),
-    .ord_node_i(ord_node), .tx_req_o(tx_req[1]), .tx_dst_o(tx_dst[1]), .tx_rdy_i(tx_rdy[1]),
+    .ord_node_i(ord_node), .ord_before_i(ord_before),
+    .tx_req_o(tx_req[1]), .tx_dst_o(tx_dst[1]), .tx_rdy_i(tx_rdy[1]),
     .tx_to_o(tx_to[1]), .tx_valid_o(tx_valid[1]), .tx_end_o(tx_end[1]), .tx_data_no(tx_data_n[1]),
     .rx_peer_o(rx_peer[1]), .rx_req_i(rx_req[1]), .rx_rdy_o(rx_rdy[1]), .rx_src_o(rx_src[1]),
     .rx_valid_i(rx_valid[1]), .rx_end_i(rx_end[1]), .rx_data_i(rx_data[1]), .hold_o(holds[1]),
@@ -190,6 +192,7 @@ module wrap_tb #(
     .clk_i(clk_i), .rst_ni(rst_ni), .status_i(status), .bcast_req_i(bcast_req),
     .bcast_root_i(bcast_root), .root_i(cmd_peer), .members_i(cmd_members), .launch_o(launch),
     .status_o(snapshot), .ord_valid_o(ord_valid), .ord_last_o(ord_last), .ord_node_o(ord_node),
+    .ord_before_o(ord_before),
     .tx_req_i(tx_req), .tx_dst_i(tx_dst), .tx_rdy_o(tx_rdy), .tx_to_i(tx_to),
     .tx_valid_i(tx_valid), .tx_end_i(tx_end), .tx_data_ni(tx_data_n), .rx_peer_i(rx_peer),
     .rx_req_o(rx_req), .rx_rdy_i(rx_rdy), .rx_src_i(rx_src), .rx_valid_o(rx_valid),
