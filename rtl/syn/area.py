@@ -21,6 +21,8 @@ UNITS = [
     ("mpe", {"NumNodes": 8, "NodeId": 5}, None),
     ("mpe", {"NumNodes": 16, "NodeId": 9}, None),
     ("mpe", {"NumNodes": 32, "NodeId": 17}, None),
+    ("mpe", {"NumNodes": 4, "NodeId": 2, "Snoop": 1}, None),
+    ("mpe", {"NumNodes": 8, "NodeId": 5, "Snoop": 1}, None),
     ("mpe", {"NumNodes": 32, "NodeId": 17, "Snoop": 1}, None),
     ("mpe_status_bus", {"NumNodes": 32}, None),
     ("mpe_status_bus", {"NumNodes": 32, "Snoop": 1}, None),
