@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""Lints tops with Verilator (-Wall) and elaborates them strictly with slang, for several N."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+RTL = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(RTL / "tb"))
+
+import pyslang  # noqa: E402
+from run import sources, verilator_environment  # noqa: E402
+
+
+def slang(top, nodes):
+    driver = pyslang.driver.Driver()
+    driver.addStandardArgs()
+    files = " ".join(str(path) for path in sources())
+    line = f"slang --top {top} {f'-GNumNodes={nodes}' if nodes else ''} -Wno-unused {files}"
+    return driver.parseCommandLine(line) and driver.processOptions() and \
+        driver.parseAllSources() and driver.runFullCompilation()
+
+
+def main():
+    verilator_environment()
+    failed = []
+    for top in sys.argv[1:]:
+        for nodes in (2, 4, 5, 32):
+            command = ["verilator", "--lint-only", "-Wall", "--top-module", top,
+                       f"-GNumNodes={nodes}", str(RTL / "lint" / "verilator.vlt"),
+                       *[str(path) for path in sources()]]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                failed.append(f"verilator {top} {nodes}")
+                print(done.stderr)
+            if not slang(top, nodes):
+                failed.append(f"slang {top} {nodes}")
+    print("lint failed: " + ", ".join(failed) if failed else "lint: clean")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+// Registers of an engine on AXI4-Lite: the register block that PeakRDL writes from mpe.rdl, and the
+// port to the engine.
+module mpe_axil #(
+  parameter  int NumNodes = 4,
+  parameter  int NodeId   = 0,
+  parameter  int StatusW  = 2,
+  parameter  int AddrW    = 12,
+  parameter  int LenW     = 10,
+  localparam int IdW      = mpe_pkg::id_width(NumNodes)
+) (
+  input  logic                clk_i,
+  input  logic                rst_ni,
+  input  logic                awvalid_i,
+  output logic                awready_o,
+  input  logic [4:0]          awaddr_i,
+  input  logic [2:0]          awprot_i,
+  input  logic                wvalid_i,
+  output logic                wready_o,
+  input  logic [31:0]         wdata_i,
+  input  logic [3:0]          wstrb_i,
+  output logic                bvalid_o,
+  input  logic                bready_i,
+  output logic [1:0]          bresp_o,
+  input  logic                arvalid_i,
+  output logic                arready_o,
+  input  logic [4:0]          araddr_i,
+  input  logic [2:0]          arprot_i,
+  output logic                rvalid_o,
+  input  logic                rready_i,
+  output logic [31:0]         rdata_o,
+  output logic [1:0]          rresp_o,
+  output logic                cmd_valid_o,
+  input  logic                cmd_ready_i,
+  output logic [1:0]          cmd_op_o,
+  output logic [IdW-1:0]      cmd_peer_o,
+  output logic [AddrW-1:0]    cmd_addr_o,
+  output logic [LenW-1:0]     cmd_len_o,
+  output logic [NumNodes-1:0] cmd_members_o,
+  input  logic                done_i,
+  input  logic                err_short_i,
+  input  logic                err_long_i,
+  input  logic [StatusW-1:0]  status_i      // the engine's own
+);
+
+  mpe_regs_axil_pkg::mpe_regs__in_t  to_regs;
+  mpe_regs_axil_pkg::mpe_regs__out_t from_regs;
+  logic                          pending, err;
+  logic [2:0]                    err_code;
+  logic [15:0]                   done_count;
+
+  always_comb begin
+    to_regs.ADDR.addr.swwel       = pending;
+    to_regs.LEN.len.swwel         = pending;
+    to_regs.MEMBERS.members.swwel = pending;
+    to_regs.CMD.peer.swwel        = pending;
+    to_regs.STATE.pending.next    = pending;
+    to_regs.STATE.active.next     = status_i != '0;
+    to_regs.STATE.error.next      = from_regs.STATE.error.value;
+    to_regs.STATE.error.hwset     = err;
+    to_regs.STATE.code.next       = err_code;
+    to_regs.STATE.code.we         = err && !from_regs.STATE.error.value;
+    to_regs.STATE.done.next       = done_count;
+    to_regs.ID.node.next          = 8'(NodeId);
+    to_regs.ID.nodes.next         = 8'(NumNodes);
+  end
+
+  mpe_regs_axil u_regs (
+    .clk   (clk_i),
+    .arst_n(rst_ni),
+    .s_axil_awvalid(awvalid_i),
+    .s_axil_awready(awready_o),
+    .s_axil_awaddr(awaddr_i),
+    .s_axil_awprot(awprot_i),
+    .s_axil_wvalid(wvalid_i),
+    .s_axil_wready(wready_o),
+    .s_axil_wdata(wdata_i),
+    .s_axil_wstrb(wstrb_i),
+    .s_axil_bvalid(bvalid_o),
+    .s_axil_bready(bready_i),
+    .s_axil_bresp(bresp_o),
+    .s_axil_arvalid(arvalid_i),
+    .s_axil_arready(arready_o),
+    .s_axil_araddr(araddr_i),
+    .s_axil_arprot(arprot_i),
+    .s_axil_rvalid(rvalid_o),
+    .s_axil_rready(rready_i),
+    .s_axil_rdata(rdata_o),
+    .s_axil_rresp(rresp_o),
+    .hwif_in (to_regs),
+    .hwif_out(from_regs)
+  );
+
+  mpe_port #(
+    .NumNodes(NumNodes),
+    .NodeId  (NodeId),
+    .AddrW   (AddrW),
+    .LenW    (LenW)
+  ) u_port (
+    .clk_i        (clk_i),
+    .rst_ni       (rst_ni),
+    .write_i      (from_regs.CMD.op.swmod),
+    .op_i         (from_regs.CMD.op.value),
+    .peer_i       (from_regs.CMD.peer.value),
+    .addr_i       (from_regs.ADDR.addr.value),
+    .len_i        (from_regs.LEN.len.value),
+    .members_i    (from_regs.MEMBERS.members.value),
+    .pending_o    (pending),
+    .err_o        (err),
+    .err_code_o   (err_code),
+    .done_count_o (done_count),
+    .cmd_valid_o  (cmd_valid_o),
+    .cmd_ready_i  (cmd_ready_i),
+    .cmd_op_o     (cmd_op_o),
+    .cmd_peer_o   (cmd_peer_o),
+    .cmd_addr_o   (cmd_addr_o),
+    .cmd_len_o    (cmd_len_o),
+    .cmd_members_o(cmd_members_o),
+    .done_i       (done_i),
+    .err_short_i  (err_short_i),
+    .err_long_i   (err_long_i)
+  );
+
+endmodule

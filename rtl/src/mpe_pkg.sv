@@ -1,0 +1,39 @@
+// Command codes, error codes and small functions of the message passing engine.
+//
+// Module boundaries use plain vectors and not the types below, so that netlists and Verilog users
+// see the same ports.
+package mpe_pkg;
+
+  // Bit 0: transmits. Bit 1: receives. A broadcast becomes one of the others when it is ordered.
+  typedef enum logic [1:0] {
+    OpBcast = 2'b00,
+    OpSend  = 2'b01,
+    OpRecv  = 2'b10,
+    OpFwd   = 2'b11   // inside the engine only: a core cannot issue it
+  } op_e;
+
+  // Why a command is refused before it reaches the engine (mpe_check), or how a message went wrong.
+  typedef enum logic [2:0] {
+    ErrNone    = 3'd0,
+    ErrOp      = 3'd1,  // operation code 3, or a number wider than the engine's
+    ErrPeer    = 3'd2,  // peer or root is not a node of the system
+    ErrSelf    = 3'd3,  // a node cannot send to or receive from itself
+    ErrMembers = 3'd4,  // mask lacks the root or this node, or has fewer than two members
+    ErrBusy    = 3'd5,  // command written while the former one was still waiting
+    ErrShort   = 3'd6,  // message ended before the length of the receiving command
+    ErrLong    = 3'd7   // message went on beyond the length of the receiving command
+  } err_e;
+
+  localparam int NumNodesMax = 32;
+  localparam int StatusWMax = 3;
+  localparam int QueueDepthMax = 16;
+
+  // Bytes of a transfer from which on a finer status register would not tell more (Park 2019,
+  // 3.2.4: the two-bit register ends at 1024 bytes).
+  localparam int ReferenceBytes = 1024;
+
+  function automatic int id_width(int num_nodes);
+    return num_nodes < 2 ? 1 : $clog2(num_nodes);
+  endfunction
+
+endpackage

@@ -1,0 +1,88 @@
+// Between the command registers of a bus wrapper and the engine's command port.
+//
+// A legal command waits here until the engine takes it; an illegal one is reported and forgotten.
+// The first error since the last clear is the one that is kept, by the register block.
+module mpe_port #(
+  parameter  int NumNodes = 4,
+  parameter  int NodeId   = 0,
+  parameter  int AddrW    = 12,
+  parameter  int LenW     = 10,
+  localparam int IdW      = mpe_pkg::id_width(NumNodes)
+) (
+  input  logic                clk_i,
+  input  logic                rst_ni,
+  // registers; they do not change while pending_o, except op_i
+  input  logic                write_i,     // CMD is being written: its value is there a clock later
+  input  logic [1:0]          op_i,
+  input  logic [4:0]          peer_i,
+  input  logic [31:0]         addr_i,
+  input  logic [31:0]         len_i,
+  input  logic [31:0]         members_i,
+  output logic                pending_o,
+  output logic                err_o,
+  output logic [2:0]          err_code_o,
+  output logic [15:0]         done_count_o,
+  // engine
+  output logic                cmd_valid_o,
+  input  logic                cmd_ready_i,
+  output logic [1:0]          cmd_op_o,
+  output logic [IdW-1:0]      cmd_peer_o,
+  output logic [AddrW-1:0]    cmd_addr_o,
+  output logic [LenW-1:0]     cmd_len_o,
+  output logic [NumNodes-1:0] cmd_members_o,
+  input  logic                done_i,
+  input  logic                err_short_i,
+  input  logic                err_long_i
+);
+
+  logic        written_q, pending_q;
+  logic [1:0]  op_q;
+  logic [2:0]  code;
+  logic [15:0] done_q;
+
+  mpe_check #(
+    .NumNodes(NumNodes),
+    .NodeId  (NodeId),
+    .AddrW   (AddrW),
+    .LenW    (LenW)
+  ) u_check (
+    .op_i     (op_i),
+    .peer_i   (peer_i),
+    .addr_i   (addr_i),
+    .len_i    (len_i),
+    .members_i(members_i),
+    .code_o   (code)
+  );
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      written_q <= 1'b0;
+      pending_q <= 1'b0;
+      done_q    <= '0;
+    end else begin
+      written_q <= write_i;
+      pending_q <= pending_q ? !cmd_ready_i : (written_q && code == mpe_pkg::ErrNone);
+      done_q    <= done_q + 16'(done_i);
+    end
+  end
+  always_ff @(posedge clk_i) if (!pending_q) op_q <= op_i;
+
+  always_comb begin
+    err_code_o = mpe_pkg::ErrNone;
+    if (written_q && pending_q) err_code_o = mpe_pkg::ErrBusy;
+    else if (written_q)         err_code_o = code;
+    else if (err_short_i)       err_code_o = mpe_pkg::ErrShort;
+    else if (err_long_i)        err_code_o = mpe_pkg::ErrLong;
+  end
+
+  assign err_o         = err_code_o != mpe_pkg::ErrNone;
+  assign pending_o     = pending_q || written_q;
+  assign done_count_o  = done_q;
+  assign cmd_valid_o   = pending_q;
+  assign cmd_op_o      = op_q;
+  assign cmd_peer_o    = IdW'(peer_i);
+  assign cmd_addr_o    = AddrW'(addr_i);
+  assign cmd_len_o     = LenW'(len_i);
+  assign cmd_members_o = NumNodes'(members_i);
+
+endmodule

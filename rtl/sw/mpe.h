@@ -1,0 +1,55 @@
+/* Driver of one node's message passing engine. Registers: mpe_regs.h, written from mpe.rdl. */
+#ifndef MPE_H
+#define MPE_H
+
+#include "mpe_regs.h"
+
+enum mpe_op { MPE_BCAST = 0, MPE_SEND = 1, MPE_RECV = 2 };
+
+/* Codes of STATE.code; 8 is the driver's own. */
+enum mpe_error {
+  MPE_OK = 0, MPE_BAD_COMMAND, MPE_NO_SUCH_NODE, MPE_TO_ITSELF, MPE_BAD_MEMBERS,
+  MPE_WAS_PENDING, MPE_TOO_SHORT, MPE_TOO_LONG, MPE_TIMEOUT
+};
+
+typedef volatile mpe_regs_t mpe_t;
+
+/* Waits until no command is pending; `limit` polls at most. */
+static inline enum mpe_error mpe_wait_room(mpe_t *mpe, uint32_t limit) {
+  while (mpe->STATE & MPE_REGS__STATE__PENDING_bm)
+    if (limit-- == 0) return MPE_TIMEOUT;
+  return MPE_OK;
+}
+
+/* The first error since the last call, which clears it. */
+static inline enum mpe_error mpe_error(mpe_t *mpe) {
+  uint32_t state = mpe->STATE;
+  if (!(state & MPE_REGS__STATE__ERROR_bm)) return MPE_OK;
+  mpe->STATE = MPE_REGS__STATE__ERROR_bm;
+  return (enum mpe_error)((state & MPE_REGS__STATE__CODE_bm) >> MPE_REGS__STATE__CODE_bp);
+}
+
+/* Issues a command; `addr` and `len` in words. Does not wait for its end. */
+static inline enum mpe_error mpe_issue(mpe_t *mpe, enum mpe_op op, uint32_t peer, uint32_t addr,
+                                       uint32_t len, uint32_t members, uint32_t limit) {
+  enum mpe_error error = mpe_wait_room(mpe, limit);
+  if (error != MPE_OK) return error;
+  if (peer > MPE_REGS__CMD__PEER_bm >> MPE_REGS__CMD__PEER_bp) return MPE_NO_SUCH_NODE;
+  mpe->ADDR = addr;
+  mpe->LEN = len;
+  mpe->MEMBERS = members;
+  mpe->CMD = (uint32_t)op | peer << MPE_REGS__CMD__PEER_bp;
+  return mpe_error(mpe);
+}
+
+/* Commands done so far, modulo 65536; they end in the order in which they were issued. */
+static inline uint32_t mpe_done(mpe_t *mpe) { return mpe->STATE >> MPE_REGS__STATE__DONE_bp; }
+
+/* Waits until the engine holds no command. */
+static inline enum mpe_error mpe_finish(mpe_t *mpe, uint32_t limit) {
+  while (mpe->STATE & (MPE_REGS__STATE__PENDING_bm | MPE_REGS__STATE__ACTIVE_bm))
+    if (limit-- == 0) return MPE_TIMEOUT;
+  return mpe_error(mpe);
+}
+
+#endif

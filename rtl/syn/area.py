@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""`make area`: gate equivalents of every unit, beside the published ones, against a budget.
+
+A unit that is more than 2 % larger than in budgets.json fails; --bless writes the file anew.
+"""
+
+import argparse
+import json
+import sys
+
+from synth import RTL, libraries, synthesize
+
+# unit, parameters, published NAND2 equivalents (Park 2019, Table 3; Chung 2011, section 4.2)
+UNITS = [
+    ("mpe", {"NumNodes": 4, "NodeId": 0}, 2288.1),
+    ("mpe", {"NumNodes": 4, "NodeId": 1}, 2288.1),
+    ("mpe", {"NumNodes": 4, "NodeId": 2}, 2288.1),
+    ("mpe", {"NumNodes": 4, "NodeId": 3}, 2288.1),
+    ("mpe", {"NumNodes": 4, "NodeId": 2, "QueueDepth": 4}, 2288.1),
+    ("mpe", {"NumNodes": 4, "NodeId": 2, "StatusW": 1}, 2108.4),
+    ("mpe", {"NumNodes": 8, "NodeId": 5}, None),
+    ("mpe", {"NumNodes": 16, "NodeId": 9}, None),
+    ("mpe", {"NumNodes": 32, "NodeId": 17}, None),
+    ("mpe", {"NumNodes": 4, "NodeId": 2, "Snoop": 1}, None),
+    ("mpe", {"NumNodes": 8, "NodeId": 5, "Snoop": 1}, None),
+    ("mpe", {"NumNodes": 32, "NodeId": 17, "Snoop": 1}, None),
+    ("mpe_status_bus", {"NumNodes": 32}, None),
+    ("mpe_status_bus", {"NumNodes": 32, "Snoop": 1}, None),
+    ("mpe_bus", {"NumNodes": 4}, 2526.4),
+    ("mpe_bus", {"NumNodes": 8}, None),
+    ("mpe_bus", {"NumNodes": 16}, None),
+    ("mpe_bus", {"NumNodes": 32}, None),
+    ("mpe_status_bus", {"NumNodes": 4}, None),
+    ("sb_unit", {"NumNodes": 4}, 257.79),
+    ("sb_unit", {"NumNodes": 8}, 495.96),
+    ("sb_unit", {"NumNodes": 16}, 987.96),
+    ("sb_unit", {"NumNodes": 32}, None),
+] + [(unit, {"NumNodes": nodes}, None)
+     for unit in ("mpe_order_nbr", "mpe_order_emit", "mpe_order_snoop") for nodes in (4, 8, 16, 32)
+     ] + [
+    ("mpe_check", {"NumNodes": 4}, None),
+    ("mpe_apb", {"NumNodes": 4}, None),
+    ("mpe_axil", {"NumNodes": 4}, None),
+]
+TOLERANCE = 1.02
+BUDGETS = RTL / "budgets.json"
+
+
+def read_budgets():
+    return json.loads(BUDGETS.read_text()) if BUDGETS.exists() else {}
+
+
+def label(unit, params):
+    return " ".join([unit, *(f"{key}={value}" for key, value in params.items())])
+
+
+def recipes_for(unit, params):
+    """All recipes for what has a target; elsewhere those that have been best, to save time."""
+    nodes = params["NumNodes"]
+    if unit == "mpe_bus" and nodes > 4:
+        return ["nf-dch"] if nodes < 32 else ["nf"]
+    if unit == "mpe" and nodes > 4:
+        return ["amap", "nf-rounds"]
+    if unit in ("mpe_apb", "mpe_axil"):
+        return ["amap-dch"]
+    return None if nodes < 32 else ["amap", "nf-area"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bless", action="store_true")
+    parser.add_argument("--quick", action="store_true", help="own library and N = 4 only")
+    parser.add_argument("--only", default="", help="units whose name contains this")
+    given = parser.parse_args()
+    budgets = read_budgets()
+    rows, bad = ["| unit | library | GE | flip-flops | GE of them | GE combinational | published | "
+                 "ratio |", "|---|---|---|---|---|---|---|---|"], []
+    for library in libraries()[:1 if given.quick else None]:
+        for unit, params, published in UNITS:
+            if not (RTL / "src" / f"{unit}.sv").exists():
+                continue
+            if given.quick and params["NumNodes"] != 4:
+                continue
+            if given.only not in f"{label(unit, params)} {library.name}":
+                continue
+            if unit == "mpe_bus" and params["NumNodes"] == 32 and library.name != "ge":
+                continue    # minutes, and only more of the same multiplexers
+            result = synthesize(unit, params, library, recipes_for(unit, params))
+            name, ge = f"{label(unit, params)} {library.name}", result["ge"]
+            print(f"{name:48} {ge:9.1f} GE {result['flops']:5} flip-flops "
+                  f"{result['comb_ge']:9.1f} combinational  {result['recipe']}", flush=True)
+            ratio = f"{ge / published:.2f}" if published else ""
+            rows.append(f"| {label(unit, params)} | {library.name} | {ge} | {result['flops']} | "
+                        f"{result['flop_ge']} | {result['comb_ge']} | {published or ''} | {ratio} |")
+            (RTL / "build" / "area.md").write_text("\n".join(rows) + "\n")
+            if given.bless:
+                budgets = read_budgets()
+                budgets[name] = {key: result[key] for key in ("ge", "flops", "comb_ge")}
+                lines = [f"{json.dumps(key)}: {json.dumps(budgets[key])}" for key in sorted(budgets)]
+                BUDGETS.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+            elif name not in budgets:
+                bad.append(f"{name}: no budget; `make area-bless` writes one")
+            elif ge > budgets[name]["ge"] * TOLERANCE:
+                bad.append(f"{name}: {ge} GE is more than 2 % above its {budgets[name]['ge']}")
+    print(*bad, sep="\n")
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()

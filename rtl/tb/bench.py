@@ -1,0 +1,163 @@
+"""Drives a system of engines clock by clock and writes down what it did."""
+
+import os
+import random
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import FallingEdge, ReadOnly
+
+from golden import BCAST
+
+
+IS_SNOOPING = os.environ.get("MPE_SNOOP", "0") == "1"   # order from the bus's emitter
+
+
+class Timeout(AssertionError):
+    """The program did not end."""
+
+
+class Bench:
+    """One system under test. A clock is counted from falling edge to falling edge."""
+
+    def __init__(self, dut):
+        self.dut = dut
+        self.nodes = len(dut.cmd_valid_i)
+        self.id_w = len(dut.cmd_peer_i) // self.nodes
+        self.addr_w = len(dut.cmd_addr_i) // self.nodes
+        self.len_w = len(dut.cmd_len_i) // self.nodes
+        self.status_w = len(dut.status_o) // self.nodes
+        self.data_w = len(dut.host_wdata_i)
+        self.clock = 0
+
+    async def start(self):
+        dut = self.dut
+        cocotb.start_soon(Clock(dut.clk_i, 10, "ns").start())
+        for signal in (dut.cmd_valid_i, dut.cmd_op_i, dut.cmd_peer_i, dut.cmd_addr_i, dut.cmd_len_i,
+                       dut.cmd_members_i, dut.mem_stall_i, dut.host_req_i, dut.host_we_i,
+                       dut.host_node_i, dut.host_addr_i, dut.host_wdata_i):
+            signal.value = 0
+        dut.rst_ni.value = 0
+        for _ in range(3):
+            await FallingEdge(dut.clk_i)
+        dut.rst_ni.value = 1
+        await FallingEdge(dut.clk_i)
+
+    async def host(self, node, addr, write=None):
+        """One access of a core to its memory; the value that was read, if it was one."""
+        dut = self.dut
+        dut.host_req_i.value, dut.host_we_i.value = 1, int(write is not None)
+        dut.host_node_i.value, dut.host_addr_i.value = node, addr
+        dut.host_wdata_i.value = write or 0
+        await FallingEdge(dut.clk_i)
+        dut.host_req_i.value = 0
+        return None if write is not None else int(dut.host_rdata_o.value)
+
+    async def fill(self, rng, words):
+        """Random words into the first `words` addresses of every memory."""
+        memory = [[rng.getrandbits(self.data_w) for _ in range(words)] for _ in range(self.nodes)]
+        for node, content in enumerate(memory):
+            for addr, word in enumerate(content):
+                await self.host(node, addr, word)
+        return memory
+
+    async def dump(self, words):
+        return [[await self.host(node, addr) for addr in range(words)]
+                for node in range(self.nodes)]
+
+    async def run(self, program, limit, stall=0.0, rng=None):
+        """Runs a program; returns its record. Clock 0 is the first in which a command is shown."""
+        rng = rng or random.Random(0)
+        dut, nodes = self.dut, self.nodes
+        record = Record(nodes)
+        position = [0] * nodes
+        wait = [commands[0].gap if commands else 0 for commands in program.commands]
+        left = sum(len(commands) for commands in program.commands)
+        clock, history = 0, []
+        while left > 0 or clock == 0:
+            if clock > limit:
+                raise Timeout(f"{left} commands are not done after {limit} clocks; "
+                              f"done so far {[len(d) for d in record.done]}, shown {position}")
+            valid = op = peer = addr = length = members = 0
+            for node in range(nodes):
+                commands = program.commands[node]
+                if position[node] < len(commands) and wait[node] == 0:
+                    command = commands[position[node]]
+                    if command.after_done and len(record.done[node]) < position[node]:
+                        continue
+                    valid |= 1 << node
+                    op |= command.op << 2 * node
+                    peer |= command.peer << self.id_w * node
+                    addr |= command.addr << self.addr_w * node
+                    length |= command.length << self.len_w * node
+                    members |= command.members << nodes * node
+            dut.cmd_valid_i.value, dut.cmd_op_i.value = valid, op
+            dut.cmd_peer_i.value, dut.cmd_addr_i.value = peer, addr
+            dut.cmd_len_i.value, dut.cmd_members_i.value = length, members
+            stalls = sum((rng.random() < stall) << node for node in range(nodes)) if stall else 0
+            dut.mem_stall_i.value = stalls
+            await ReadOnly()
+            ready, done = int(dut.cmd_ready_o.value), int(dut.done_o.value)
+            short, long = int(dut.err_short_o.value), int(dut.err_long_o.value)
+            status = int(dut.status_o.value)
+            record.holds += int(dut.hold_o.value)
+            for node in range(nodes):
+                bit = 1 << node
+                if valid & bit and ready & bit:
+                    command = program.commands[node][position[node]]
+                    record.accepted[node].append(clock)
+                    if command.op == BCAST:
+                        if not IS_SNOOPING:
+                            record.launched(command.message, clock, self.statuses(status))
+                        elif node == command.peer:
+                            # The root's name comes last, one clock per member after the launch.
+                            members = bin(command.members).count("1")
+                            record.launched(command.message, clock - members,
+                                            self.statuses(history[-members]))
+                    position[node] += 1
+                    if position[node] < len(program.commands[node]):
+                        wait[node] = program.commands[node][position[node]].gap
+                elif wait[node] > 0 and (len(record.done[node]) >= position[node] or
+                                         not program.commands[node][position[node]].after_done):
+                    wait[node] -= 1
+                if done & bit:
+                    record.done[node].append(clock + 1)   # done at the end of this clock
+                    left -= 1
+                if short & bit:
+                    record.short.append((node, clock))
+                if long & bit:
+                    record.long.append((node, clock))
+            history.append(status)
+            await FallingEdge(dut.clk_i)
+            clock += 1
+        dut.cmd_valid_i.value, dut.mem_stall_i.value = 0, 0
+        for node, commands in enumerate(program.commands):
+            assert len(record.done[node]) == len(commands), f"node {node} reports too many ends"
+        record.clocks = clock
+        return record
+
+    def statuses(self, value):
+        return [value >> self.status_w * node & ((1 << self.status_w) - 1)
+                for node in range(self.nodes)]
+
+
+class Record:
+    """What happened when, in clocks."""
+
+    def __init__(self, nodes):
+        self.accepted = [[] for _ in range(nodes)]
+        self.done = [[] for _ in range(nodes)]
+        self.short, self.long = [], []
+        self.launches = {}
+        self.holds = 0
+        self.clocks = 0
+
+    def launched(self, message, clock, statuses):
+        first = self.launches.setdefault(message, (clock, statuses))
+        assert first == (clock, statuses), f"broadcast {message} is not launched at once"
+
+    def ends_of(self, program, message):
+        """Clock at which each node was done with a message."""
+        return {node: self.done[node][index]
+                for node, commands in enumerate(program.commands)
+                for index, command in enumerate(commands) if command.message == message}

@@ -1,0 +1,30 @@
+"""The golden model against the paper's worked example and the simulator's documented classes."""
+
+import random
+
+from golden import order, random_program, status_class
+
+
+def test_parks_worked_example():
+    """Park 2019, Figure 15."""
+    assert order([2, 2, 2, 3, 2, 0, 1, 1], 255, 5) == [5, 6, 7, 0, 1, 2, 4, 3]
+
+
+def test_members_only():
+    assert order([0, 0, 1, 0], 0b1101, 2) == [2, 0, 3]
+
+
+def test_classes_are_those_of_the_simulator():
+    """`corecast_core::status::class`: 511 bytes are class 1, 512 class 2, 1024 class 3."""
+    assert [status_class(words, 2) for words in (0, 127, 128, 255, 256, 1000)] == [1, 1, 2, 2, 3, 3]
+    assert [status_class(words, 1) for words in (0, 500)] == [1, 1]
+    assert [status_class(words, 3) for words in (0, 63, 64, 384)] == [1, 1, 2, 7]
+
+
+def test_programs_touch_their_memories_only():
+    rng = random.Random(1)
+    memory = [[node] * 32 for node in range(4)]
+    program = random_program(rng, 4, 50, 32, 10)
+    after = program.memory_after(memory)
+    assert all(len(words) == 32 for words in after)
+    assert memory == [[node] * 32 for node in range(4)]

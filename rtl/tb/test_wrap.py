@@ -1,0 +1,202 @@
+"""Register wrappers and stream adapters, driven as their masters do it."""
+
+import random
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import FallingEdge, RisingEdge
+from cocotbext.axi import (AxiLiteBus, AxiLiteMaster, AxiStreamBus, AxiStreamFrame, AxiStreamSink,
+                           AxiStreamSource)
+
+ADDR, LEN, MEMBERS, CMD, STATE, ID = range(0, 24, 4)
+BCAST, SEND, RECV = 0, 1, 2
+PENDING, ACTIVE, ERROR = 1, 2, 16
+
+
+class Apb:
+    """A master of APB: set-up phase, access phase, as long as ready is low."""
+
+    def __init__(self, dut):
+        self.dut = dut
+        for name in ("psel", "penable", "pwrite", "pprot", "paddr", "pwdata", "pstrb"):
+            getattr(dut, f"apb_{name}").value = 0
+
+    async def access(self, addr, data=None):
+        dut = self.dut
+        dut.apb_psel.value, dut.apb_penable.value, dut.apb_paddr.value = 1, 0, addr
+        dut.apb_pwrite.value, dut.apb_pstrb.value = int(data is not None), 15
+        dut.apb_pwdata.value = data or 0
+        await FallingEdge(dut.clk_i)
+        dut.apb_penable.value = 1
+        for _ in range(20):
+            await RisingEdge(dut.clk_i)
+            if int(dut.apb_pready.value):
+                break
+        else:
+            raise AssertionError("no answer on APB")
+        value = int(dut.apb_prdata.value)
+        assert int(dut.apb_pslverr.value) == 0
+        await FallingEdge(dut.clk_i)
+        dut.apb_psel.value, dut.apb_penable.value = 0, 0
+        return value
+
+    async def write(self, addr, data):
+        await self.access(addr, data)
+
+    async def read(self, addr):
+        return await self.access(addr)
+
+
+class Axil:
+    def __init__(self, dut):
+        self.master = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_axil"), dut.clk_i, dut.aresetn,
+                                    reset_active_level=False)
+
+    async def write(self, addr, data):
+        await self.master.write_dword(addr, data)
+
+    async def read(self, addr):
+        return await self.master.read_dword(addr)
+
+
+class Node:
+    """What the C driver does, over any bus."""
+
+    def __init__(self, bus):
+        self.bus = bus
+
+    async def issue(self, op, peer, addr, length, members=0):
+        for _ in range(200):
+            if not await self.bus.read(STATE) & PENDING:
+                break
+        else:
+            raise AssertionError("the engine does not take the command")
+        await self.bus.write(ADDR, addr)
+        await self.bus.write(LEN, length)
+        await self.bus.write(MEMBERS, members)
+        await self.bus.write(CMD, op | peer << 8)
+
+    async def finish(self):
+        for _ in range(200):
+            state = await self.bus.read(STATE)
+            if not state & (PENDING | ACTIVE):
+                return state
+        raise AssertionError("the engine does not end")
+
+    async def error(self):
+        state = await self.bus.read(STATE)
+        await self.bus.write(STATE, ERROR)
+        return state >> 8 & 7 if state & ERROR else 0
+
+
+async def start(dut):
+    cocotb.start_soon(Clock(dut.clk_i, 10, "ns").start())
+    dut.rst_ni.value, dut.aresetn.value = 0, 0
+    dut.host_req_i.value = 0
+    apb = Apb(dut)
+    axil = Axil(dut)
+    source = AxiStreamSource(AxiStreamBus.from_prefix(dut, "s_axis"), dut.clk_i, dut.aresetn,
+                             reset_active_level=False)
+    sink = AxiStreamSink(AxiStreamBus.from_prefix(dut, "m_axis"), dut.clk_i, dut.aresetn,
+                         reset_active_level=False)
+    for _ in range(4):
+        await FallingEdge(dut.clk_i)
+    dut.rst_ni.value, dut.aresetn.value = 1, 1
+    await FallingEdge(dut.clk_i)
+    return Node(apb), Node(axil), source, sink
+
+
+async def host(dut, node, addr, write=None):
+    dut.host_req_i.value, dut.host_we_i.value = 1, int(write is not None)
+    dut.host_node_i.value, dut.host_addr_i.value = node, addr
+    dut.host_wdata_i.value = write or 0
+    await FallingEdge(dut.clk_i)
+    dut.host_req_i.value = 0
+    return int(dut.host_rdata_o.value) if write is None else None
+
+
+async def fill(dut, node, words):
+    await FallingEdge(dut.clk_i)
+    for addr, word in enumerate(words):
+        await host(dut, node, addr, word)
+
+
+@cocotb.test()
+async def messages_and_broadcast_over_registers(dut):
+    """Send, receive and broadcast between an engine on APB and one on AXI4-Lite."""
+    apb, axil, _, _ = await start(dut)
+    rng = random.Random(1)
+    assert await apb.bus.read(ID) == 4 << 8 and await axil.bus.read(ID) == 4 << 8 | 1
+    words = [rng.getrandbits(32) for _ in range(20)]
+    await fill(dut, 0, words)
+    await apb.issue(SEND, 1, 3, 10)
+    await axil.issue(RECV, 0, 64, 10)
+    assert (await apb.finish()) >> 16 == 1 and (await axil.finish()) >> 16 == 1
+    await FallingEdge(dut.clk_i)
+    assert [await host(dut, 1, 64 + k) for k in range(10)] == words[3:13]
+    await axil.issue(BCAST, 0, 100, 20, 0b11)
+    await apb.issue(BCAST, 0, 0, 20, 0b11)
+    assert not (await apb.finish()) & ERROR and not (await axil.finish()) & ERROR
+    await FallingEdge(dut.clk_i)
+    assert [await host(dut, 1, 100 + k) for k in range(20)] == words
+
+
+@cocotb.test()
+async def bad_commands_are_reported(dut):
+    """Every code, on both buses, and the engine works afterwards."""
+    apb, axil, _, _ = await start(dut)
+    for me, node in enumerate((apb, axil)):
+        other = 1 - me
+        for code, command in ((1, (3, other, 0, 1)), (1, (SEND, other, 256, 1)),
+                              (1, (RECV, other, 0, 256)), (2, (SEND, 4, 0, 1)),
+                              (2, (BCAST, 31, 0, 1, 15)), (3, (SEND, me, 0, 1)),
+                              (3, (RECV, me, 0, 1)), (4, (BCAST, other, 0, 1, 1 << me)),
+                              (4, (BCAST, me, 0, 1, 1 << me)), (4, (BCAST, me, 0, 1, 1 << other)),
+                              (4, (BCAST, me, 0, 1, 0b10011))):
+            await node.issue(*command)
+            got = await node.error()
+            assert got == code, f"node {me}, {command}: code {got}, not {code}"
+            assert await node.error() == 0
+    # A command behind a pending one: one waits in the engine for its partner, one at the port.
+    for _ in range(2):
+        await apb.issue(RECV, 1, 0, 4)
+    await apb.bus.write(CMD, SEND | 1 << 8)
+    assert await apb.error() == 5
+    await apb.bus.write(ADDR, 99)       # has no effect: the waiting command is shown to the engine
+    assert await apb.bus.read(ADDR) == 0
+    for length in (4, 5):
+        await axil.issue(SEND, 0, 0, length)
+    state = await apb.finish()
+    assert state >> 16 == 2 and state & ERROR and state >> 8 & 7 == 7, hex(state)
+    assert await apb.error() == 7
+    assert await axil.error() == 0
+
+
+@cocotb.test(timeout_time=200, timeout_unit="us")
+async def streams(dut):
+    """Messages as packets and packets as messages, with pauses on both sides."""
+    apb, axil, source, sink = await start(dut)
+    rng = random.Random(2)
+    words = [rng.getrandbits(32) for _ in range(64)]
+    await fill(dut, 0, words)
+    sink.set_pause_generator(rng.random() < 0.5 for _ in iter(int, 1))
+    for addr, length in ((0, 1), (1, 2), (3, 30), (10, 1), (0, 64)):
+        await apb.issue(SEND, 2, addr, length)
+    await apb.finish()
+    for addr, length in ((0, 1), (1, 2), (3, 30), (10, 1), (0, 64)):
+        frame = await sink.recv()
+        got = [int.from_bytes(bytes(frame.tdata[4 * k:4 * k + 4]), "little") for k in range(length)]
+        assert got == words[addr:addr + length] and len(frame.tdata) == 4 * length
+    source.set_pause_generator(rng.random() < 0.5 for _ in iter(int, 1))
+    # Eight words are the adapter's depth: 1, 8, and 11 as 8 and 3.
+    for length in (1, 8, 11):
+        data = b"".join(word.to_bytes(4, "little") for word in words[:length])
+        await source.send(AxiStreamFrame(data))
+    base = 0
+    for length in (1, 8, 8, 3):
+        await axil.issue(RECV, 3, 128 + base, length)
+        base += length
+    assert not (await axil.finish()) & ERROR
+    await FallingEdge(dut.clk_i)
+    want = words[:1] + words[:8] + words[:11]
+    assert [await host(dut, 1, 128 + k) for k in range(20)] == want
