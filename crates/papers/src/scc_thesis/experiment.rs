@@ -18,6 +18,9 @@ const FITTED: [&str; 5] = [
     "endpoint.ircce",
 ];
 
+/// What a fitted number of 0 cycles grows to.
+const MORE_THAN_NONE: f64 = 10.0;
+
 /// A broadcast to be timed.
 #[derive(Clone, Copy, Debug)]
 struct Case {
@@ -25,7 +28,8 @@ struct Case {
     ranks: u32,
     bytes: u64,
     cut: u64,
-    /// A number of the chip file that is a tenth larger than it says.
+    /// A number of the chip file that is a tenth larger than it says, or [`MORE_THAN_NONE`] if that
+    /// is none.
     more: Option<&'static str>,
 }
 
@@ -72,7 +76,12 @@ impl Case {
         let mut chip = self.table.chip(&[]);
         if let Some(key) = self.more {
             let value = chip.parameters().find(|parameter| parameter.key == key);
-            let more = 1.1 * value.expect("a key of the chip").value;
+            let value = value.expect("a key of the chip").value;
+            let more = if value > 0.0 {
+                1.1 * value
+            } else {
+                MORE_THAN_NONE
+            };
             chip = self.table.chip(&[(key.to_owned(), format!("{more:.0}"))]);
         }
         seconds(&chip, self.table, self.ranks, self.bytes, self.cut)
@@ -298,10 +307,17 @@ fn growths() -> Vec<(&'static str, [Case; 2])> {
     FITTED.into_iter().flat_map(of_key).collect()
 }
 
-/// By how much a time grows if a fitted number grows by a tenth.
+/// By how much a time grows if a fitted number grows by a tenth, or from nothing.
 fn growth_row(key: &str, ratio: &[Case; 2], times: &Times) -> Row {
     let [more, base] = ratio.map(|case| times.least(&case));
-    let quantity = format!("growth for 10 % more {key}");
+    let chip = ratio[1].table.chip(&[]);
+    let is_none = chip
+        .parameters()
+        .any(|own| own.key == key && own.value == 0.0);
+    let quantity = match is_none {
+        true => format!("growth for {MORE_THAN_NONE} cycles of {key}"),
+        false => format!("growth for 10 % more {key}"),
+    };
     let conditions = ratio[1].conditions();
     let row = Row::new(NAME, "sensitivity", conditions, quantity, "percent");
     row.ours(100.0 * (more / base - 1.0))
