@@ -23,7 +23,15 @@ const ARROWS: [(&str, &[&str]); 11] = [
     ("tune", &["text", "core"]),
     (
         "papers",
-        &["core", "chip", "machine", "machine-sim", "render"],
+        &[
+            "core",
+            "chip",
+            "machine",
+            "kernels",
+            "flow",
+            "machine-sim",
+            "render",
+        ],
     ),
 ];
 
