@@ -3,7 +3,10 @@
 use std::time::{Duration, Instant};
 
 use corecast_core::{Collective, Grid, Request, algorithm, verify};
+use corecast_flow::{FlowFile, FlowProgram, functional};
+use corecast_kernels::jpeg;
 use corecast_machine::{Job, Machine as _, RunOptions};
+use corecast_machine_sim::pronto::TaskSetup;
 use corecast_machine_sim::{Fidelity, SimMachine};
 use corecast_sim::network::mesh::{Ejection, MeshSpec, RouterSpec};
 use corecast_sim::traffic::{Load, Pattern, run};
@@ -21,6 +24,8 @@ const LARGE_SIDE: u32 = 1024;
 /// Ranks and bytes of the broadcast on the SCC.
 const SCC_RANKS: u32 = 48;
 const SCC_BYTES: u64 = 1_900_000;
+/// Side of the picture that NagaM decodes, in pixels.
+const PICTURE_SIDE: u16 = 512;
 
 /// The verb.
 pub fn answer(what: &str) -> Result<Answer, Failure> {
@@ -50,6 +55,7 @@ pub fn answer(what: &str) -> Result<Answer, Failure> {
     }
     let seconds = begin.elapsed().as_secs_f64();
     let scc = scc()?;
+    let picture = picture()?;
     let meshes = meshes()?;
     let peak_before = peak_memory_mib();
     let large = large()?;
@@ -60,6 +66,8 @@ pub fn answer(what: &str) -> Result<Answer, Failure> {
          {runs_per_s:.0} runs/s, {events_per_s:.0} events/s, {:.1} us per run\n\
          \nDOPL broadcast of {SCC_BYTES} bytes over {SCC_RANKS} ranks on scc\n\
          {:.2} s to build, run and verify, {:.0} events/s\n\
+         \nJPEG of {PICTURE_SIDE} x {PICTURE_SIDE} pixels decoded by four tasks on nagam\n\
+         {:.2} s to run and compare, {:.0} events/s\n\
          \nuniform traffic at half of saturation, flit by flit\n{}\
          peak memory {}\n\
          \n{} broadcast of 64 bytes over {} ranks on tilepro64 with {LARGE_SIDE} x {LARGE_SIDE} \
@@ -69,6 +77,8 @@ pub fn answer(what: &str) -> Result<Answer, Failure> {
         1e6 / runs_per_s,
         scc.seconds,
         scc.events as f64 / scc.seconds,
+        picture.seconds,
+        picture.events as f64 / picture.seconds,
         meshes_table(&meshes),
         mib_words(peak_before),
         large.algorithm,
@@ -88,6 +98,11 @@ pub fn answer(what: &str) -> Result<Answer, Failure> {
             "ranks": scc.ranks,
             "events": scc.events,
             "seconds": scc.seconds,
+        },
+        "jpeg": {
+            "tasks": picture.ranks,
+            "events": picture.events,
+            "seconds": picture.seconds,
         },
         "meshes": meshes.iter().map(MeshSpeed::object).collect::<Vec<_>>(),
         "million": {
@@ -227,6 +242,38 @@ fn scc() -> Result<Long, Failure> {
     let machine = SimMachine::new(&scene::chip("scc")?);
     let pipe_bytes = Some(2048);
     long(&machine, "dopl-published", SCC_RANKS, SCC_BYTES, pipe_bytes)
+}
+
+/// A picture decoded by four tasks.
+fn picture() -> Result<Long, Failure> {
+    const FLOW: &str = include_str!("../../../examples/jpeg-4.toml");
+    let wrong = |error: &dyn std::error::Error| Failure::input(format!("jpeg-4: {error}"));
+    let machine = SimMachine::new(&scene::chip("nagam")?);
+    let (_, buffers) = machine.tiles().map_err(|error| wrong(&error))?;
+    let file = FlowFile::parse(FLOW, "jpeg-4.toml").map_err(|error| wrong(&error))?;
+    let sampling = jpeg::Sampling::C444;
+    let input = jpeg::generate(PICTURE_SIDE, PICTURE_SIDE, 75, sampling, None, 1);
+    let program = FlowProgram::new(&file, 1, Some(&input), buffers);
+    let program = program.map_err(|error| wrong(&error))?;
+    let tasks = program.tasks();
+    let begin = Instant::now();
+    let setup = TaskSetup {
+        placement: (0..tasks).collect(),
+        memory: program.memory(),
+        ..TaskSetup::default()
+    };
+    let run = machine.run_tasks(&program, &setup);
+    let run = run.map_err(|error| wrong(&error))?;
+    let plain = functional::run(&program, tasks, program.memory());
+    if plain.map_err(|error| wrong(&error))?.memory != run.memory[..program.memory().len()] {
+        return Err(Failure::check("the decoded picture is wrong".to_owned()));
+    }
+    Ok(Long {
+        algorithm: "jpeg-4",
+        ranks: tasks,
+        events: run.run.events,
+        seconds: begin.elapsed().as_secs_f64(),
+    })
 }
 
 fn mib_words(mib: Option<u64>) -> String {
