@@ -1,7 +1,7 @@
 //! Tasks on a mesh: which core runs which, and how much goes from one to the other.
 
 use crate::heat::{SCALE, shade};
-use crate::svg::{Anchor, PALETTE, Svg, number, text_width};
+use crate::svg::{Anchor, PALETTE, Svg, text_width};
 
 /// Tasks on the routers of a mesh. The title should state the message.
 #[derive(Clone, PartialEq, Debug)]
@@ -120,12 +120,18 @@ impl Layout {
         svg.text(right + 14.0, TOP + 4.0, 12, Anchor::Start, &self.unit);
         for (step, colour) in SCALE.iter().enumerate().skip(1) {
             let y = TOP - 6.0 + 20.0 * step as f64;
-            let label = format!("to {}", number(most * step as f64 / 5.0));
+            let label = format!("to {}", three_digits(most * step as f64 / 5.0));
             svg.rect(right + 14.0, y, 14.0, 14.0, colour);
             svg.text(right + 34.0, y + 12.0, 12, Anchor::Start, &label);
         }
         svg.finish()
     }
+}
+
+/// A number that is not negative, to three significant digits.
+fn three_digits(value: f64) -> String {
+    let before = value.max(1.0).log10().floor() as usize;
+    format!("{value:.*}", 2_usize.saturating_sub(before))
 }
 
 /// An arrow that bends, so that both directions and what lies between remain visible.

@@ -223,7 +223,7 @@ fn flows() -> Result<Vec<Row>, PaperError> {
     for (workload, runs) in ALL.iter().zip(with_flows()?) {
         let ups: Vec<f64> = runs.iter().map(FlowRun::speed_up).collect();
         for (flows, up) in (1..).zip(&ups) {
-            let conditions = format!("{}, {flows} flows", workload.name);
+            let conditions = format!("{}, flows: {flows}", workload.name);
             let row = Row::new(
                 NAME,
                 "Figure 7",
