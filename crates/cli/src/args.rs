@@ -123,7 +123,7 @@ Cells that the table already has are kept; docs/cli.md says what is searched and
     Pingpong(Pingpong),
     /// Every published number of the papers beside ours
     Reproduce {
-        /// chung2011, scc-thesis, yagna2013 or park2019 [default: all]
+        /// chung2011, scc-thesis, kumar2012, yagna2013 or park2019 [default: all]
         paper: Option<String>,
         /// Redraw the paper's figures, and draw who wins where, as SVG files in this folder
         #[arg(long, value_name = "DIR", help_heading = "Output")]

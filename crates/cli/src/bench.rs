@@ -100,7 +100,8 @@ pub fn answer(what: &str) -> Result<Answer, Failure> {
             "seconds": scc.seconds,
         },
         "jpeg": {
-            "tasks": picture.ranks,
+            "algorithm": picture.algorithm,
+            "ranks": picture.ranks,
             "events": picture.events,
             "seconds": picture.seconds,
         },
