@@ -5,7 +5,10 @@
 //! beside it, or predict what is withheld from us.
 //!
 //! A task's time is that of counted operations (`corecast_kernels::Work`) at the costs of the chip
-//! file, none of which is fitted.
+//! file, none of which is fitted. Two things that the paper leaves open are chosen so that the
+//! transform is the longest stage, as it says: a picture in 4:4:4, and an IDCT that looks for no
+//! zeros. With 4:2:0 it takes 4 to 5 times as long as Huffman decoding, and about 3 times with
+//! zeros looked for.
 
 mod experiment;
 mod figures;
