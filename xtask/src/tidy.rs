@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Which of our crates a crate may depend on.
-const ARROWS: [(&str, &[&str]); 11] = [
+const ARROWS: [(&str, &[&str]); 12] = [
     ("text", &[]),
     ("core", &[]),
     ("chip", &["text", "core"]),
@@ -21,6 +21,7 @@ const ARROWS: [(&str, &[&str]); 11] = [
     ),
     ("render", &["core", "machine"]),
     ("tune", &["text", "core"]),
+    ("vectors", &["core", "chip", "machine", "machine-sim"]),
     (
         "papers",
         &[
@@ -30,13 +31,22 @@ const ARROWS: [(&str, &[&str]); 11] = [
             "kernels",
             "flow",
             "machine-sim",
+            "vectors",
             "render",
         ],
     ),
 ];
 
 /// Crates in which the same program must give the same events.
-const DETERMINISTIC: [&str; 6] = ["core", "chip", "sim", "machine", "rcce", "machine-sim"];
+const DETERMINISTIC: [&str; 7] = [
+    "core",
+    "chip",
+    "sim",
+    "machine",
+    "rcce",
+    "machine-sim",
+    "vectors",
+];
 
 /// Banned words, where they are banned, and what to write instead.
 const BANNED: [(&str, &[&str], &str); 7] = [

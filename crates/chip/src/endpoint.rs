@@ -28,7 +28,7 @@ const BUS_CYCLES: Count = Count { min: 1, ..CYCLES };
 
 const QUEUE_DEPTH: Count = Count {
     unit: "commands",
-    min: 1,
+    min: 2,
     max: 1_000_000,
 };
 
@@ -78,8 +78,10 @@ pub struct Mpe {
     pub complete_cycles: u64,
     /// From the complete message until the core's program continues.
     pub notify_cycles: u64,
-    /// Commands that the issue queue holds.
+    /// Commands inside the engine: one that streams, one that is handshaked, the others behind them.
     pub queue_depth: u32,
+    /// When an atomic broadcast starts that need not wait until every port is free.
+    pub launch: AtomicLaunch,
     /// For the core to combine one received word with its own, in reductions.
     pub combine_cycles_per_word: u64,
 }
@@ -98,6 +100,17 @@ impl Mpe {
         .into_iter()
         .fold(0, u64::saturating_add)
     }
+}
+
+/// When the engines start an atomic broadcast that need not wait until every port is free.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AtomicLaunch {
+    /// For all at once, as soon as every port will be free when the words get there (Park 2019,
+    /// 3.2.2).
+    Held,
+    /// At once; a busy engine sends its ready message ahead of its stream's end, so that the words
+    /// arrive when it is through (`rtl/README.md`, "Ready ahead").
+    ReadyAhead,
 }
 
 /// What a sender waits for, with flow control.
@@ -183,6 +196,11 @@ const KINDS: Choices<Kind> = &[
     ("udn", Kind::Udn),
     ("rcce", Kind::Rcce),
     ("pronto", Kind::Pronto),
+];
+
+const LAUNCHES: Choices<AtomicLaunch> = &[
+    ("held", AtomicLaunch::Held),
+    ("ready-ahead", AtomicLaunch::ReadyAhead),
 ];
 
 const PROTOCOLS: Choices<Protocol> = &[
@@ -322,12 +340,16 @@ fn read_mpe(
         "complete",
         "notify",
         "queue_depth",
+        "launch",
         "combine",
     ])?;
     let clock = section.clock("clock", clocks)?;
     let mut count = |key, rule| section.count(key, rule, ledger);
     Ok(Mpe {
         clock,
+        launch: section
+            .optional_choice("launch", LAUNCHES)?
+            .unwrap_or(AtomicLaunch::Held),
         command_cycles: count("command", &CYCLES)?,
         order_cycles: count("order", &CYCLES)?,
         request_cycles: count("request", &BUS_CYCLES)?,

@@ -37,7 +37,7 @@ pub use change::find_changed;
 pub use chip::{Chip, ChipRoutes, System};
 pub use clock::Clock;
 pub use corecast_text::Location;
-pub use endpoint::{EndpointSpec, Mpe, Protocol, Udn};
+pub use endpoint::{AtomicLaunch, EndpointSpec, Mpe, Protocol, Udn};
 pub use error::ChipError;
 pub use memory::{CacheSize, Memory, WORD_BYTES};
 pub use mesh::{Mesh, Placement};

@@ -128,6 +128,10 @@ Cells that the table already has are kept; docs/cli.md says what is searched and
         /// Redraw the paper's figures, and draw who wins where, as SVG files in this folder
         #[arg(long, value_name = "DIR", help_heading = "Output")]
         plot: Option<String>,
+        /// Results of the engine in hardware, as `make -C rtl lockstep` leaves them in
+        /// rtl/build/lockstep.json: adds their column
+        #[arg(long, value_name = "FILE")]
+        rtl: Option<String>,
     },
     /// Latency and throughput of a mesh under synthetic traffic
     #[command(after_help = "Examples:
@@ -145,6 +149,14 @@ Cells that the table already has are kept; docs/cli.md says what is searched and
   corecast flow examples/jpeg-3.toml --machine host --picture decoded.ppm
 docs/cli.md describes flow files and what the results mean.")]
     Flow(Box<Flow>),
+    /// Programs for the engine in hardware, with every control message and word that the simulator
+    /// expects
+    #[command(after_help = "Examples:
+  corecast rtl-vectors vectors.json --nodes 4
+  corecast rtl-vectors many.json --nodes 2,3,4,5,8,16,32 --random 50 --seed 7
+  corecast rtl-vectors published.json --paper park2019
+`make -C rtl lockstep VECTORS=...` replays them; rtl/README.md.")]
+    RtlVectors(RtlVectors),
     /// Measure how fast corecast itself is
     Bench {
         /// simulator
@@ -264,6 +276,30 @@ pub struct Pingpong {
     /// Draw an SVG: half a round trip against the size, a line per core
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub plot: Option<String>,
+}
+
+/// Which vectors.
+#[derive(Args)]
+pub struct RtlVectors {
+    /// Where to write them
+    pub file: String,
+    /// Engines of the hardware, such as 4 or 2,3,8
+    #[arg(
+        long,
+        value_name = "LIST",
+        default_value = "2,3,4,5,8",
+        conflicts_with = "paper"
+    )]
+    pub nodes: String,
+    /// What the hardware can run of a paper's numbers instead
+    #[arg(long, conflicts_with_all = ["random", "seed"])]
+    pub paper: Option<String>,
+    /// Random programs per set of the hardware's parameters
+    #[arg(long, value_name = "COUNT", default_value_t = 8)]
+    pub random: u32,
+    /// Seed of the random programs
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    pub seed: u32,
 }
 
 /// Which traffic on which mesh.

@@ -15,6 +15,7 @@ mod picture;
 mod pingpong;
 mod progress;
 mod reproduce;
+mod rtl_vectors;
 mod run;
 mod scene;
 mod show;
@@ -79,11 +80,14 @@ fn answer(verb: &Verb) -> Result<Answer, Failure> {
             csv,
             plot,
         } => compare::answer(scene, repeat.runs, csv.as_deref(), plot.as_deref()),
-        Verb::Reproduce { paper, plot } => reproduce::answer(paper.as_deref(), plot.as_deref()),
+        Verb::Reproduce { paper, plot, rtl } => {
+            reproduce::answer(paper.as_deref(), plot.as_deref(), rtl.as_deref())
+        }
         Verb::Tune(options) => tune::answer(options),
         Verb::Pingpong(options) => pingpong::answer(options),
         Verb::Traffic(traffic) => traffic::answer(traffic),
         Verb::Flow(options) => flow::answer(options),
+        Verb::RtlVectors(options) => rtl_vectors::answer(options),
         Verb::Bench { what } => bench::answer(what),
         Verb::Doctor => Ok(doctor::answer()),
     }

@@ -2,14 +2,18 @@
 
 use std::path::Path;
 
-use corecast_papers::{Figure, PAPERS, PaperError, Row, Winner};
+use corecast_papers::{Ends, Figure, PAPERS, PaperError, Row, Winner, add_rtl};
 
 use crate::failure::Failure;
 use crate::output::{Answer, table};
 use crate::{picture, progress, style};
 
 /// The verb: one paper, or all of them.
-pub fn answer(paper: Option<&str>, plot: Option<&str>) -> Result<Answer, Failure> {
+pub fn answer(
+    paper: Option<&str>,
+    plot: Option<&str>,
+    rtl: Option<&str>,
+) -> Result<Answer, Failure> {
     let known: Vec<&str> = PAPERS.iter().map(|paper| paper.name).collect();
     if let Some(name) = paper.filter(|name| !known.contains(name)) {
         return Err(Failure::unknown("paper", "papers", name, &known));
@@ -18,11 +22,15 @@ pub fn answer(paper: Option<&str>, plot: Option<&str>) -> Result<Answer, Failure
         .iter()
         .filter(|of| paper.is_none_or(|name| name == of.name))
         .collect();
+    let ends = rtl.map(read_ends).transpose()?;
     let parts = if plot.is_some() { 3 } else { 2 };
     let progress = progress::bar(papers.len() * parts, "reproduce");
     let (mut rows, mut text) = (Vec::new(), String::new());
     for of in papers {
-        let reproduced = corecast_papers::reproduce(of.name).map_err(|error| failed(&error))?;
+        let mut reproduced = corecast_papers::reproduce(of.name).map_err(|error| failed(&error))?;
+        if let Some(ends) = &ends {
+            add_rtl(&mut reproduced, ends);
+        }
         progress.inc(1);
         let title = format!("{}: {}", of.name, of.citation);
         text += &format!("{}\n\n", style::heading(&title));
@@ -48,6 +56,16 @@ pub fn answer(paper: Option<&str>, plot: Option<&str>) -> Result<Answer, Failure
         json,
         failed: Vec::new(),
     })
+}
+
+/// The results of the hardware's simulation.
+fn read_ends(path: &str) -> Result<Ends, Failure> {
+    let how = "run `make -C rtl lockstep` first; it leaves them in rtl/build/lockstep.json";
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Failure::input(format!("--rtl: cannot read `{path}`: {error}")).help(how)
+    })?;
+    serde_json::from_str(&text)
+        .map_err(|error| Failure::input(format!("--rtl: {path}: {error}")).help(how))
 }
 
 /// Writes every figure; returns one line for each.
@@ -98,7 +116,8 @@ fn error(row: &Row) -> String {
 }
 
 fn rows_text(rows: &[Row]) -> String {
-    let header = [
+    let has_rtl = rows.iter().any(|row| row.rtl.is_some());
+    let mut header = vec![
         "item",
         "conditions",
         "quantity",
@@ -108,8 +127,11 @@ fn rows_text(rows: &[Row]) -> String {
         "error %",
         "fitted",
     ];
+    if has_rtl {
+        header.insert(6, "RTL");
+    }
     let cells = rows.iter().map(|row| {
-        vec![
+        let mut cells = vec![
             row.item.to_owned(),
             row.conditions.clone(),
             row.quantity.clone(),
@@ -118,9 +140,14 @@ fn rows_text(rows: &[Row]) -> String {
             number(row.ours),
             error(row),
             if row.fitted { "yes" } else { "no" }.to_owned(),
-        ]
+        ];
+        if has_rtl {
+            cells.insert(6, row.rtl.map_or("-".to_owned(), number));
+        }
+        cells
     });
-    table(&header, 4..7, cells.collect())
+    let numbers = if has_rtl { 4..8 } else { 4..7 };
+    table(&header, numbers, cells.collect())
 }
 
 /// Rows: rank counts, without and with rank 1 busy; columns: sizes; cells: the winner.

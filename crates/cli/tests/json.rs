@@ -48,7 +48,11 @@ fn documented(heading: &str) -> BTreeSet<String> {
 
 #[test]
 fn every_field_is_documented_and_every_documented_field_exists() {
-    let verbs: [(&[&str], &[&str]); 15] = [
+    let verbs: [(&[&str], &[&str]); 16] = [
+        (
+            &["rtl-vectors --json"],
+            &["rtl-vectors /dev/null --nodes 2 --random 0"],
+        ),
         (
             &["traffic --json"],
             &["traffic --rate 0.05 --measure 100 --warmup 0"],

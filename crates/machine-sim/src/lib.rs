@@ -20,10 +20,7 @@
 //! ```
 
 mod books;
-mod endpoint;
-mod fabric;
 mod fidelity;
-mod launch;
 pub mod mpe;
 pub mod pronto;
 mod rcce;
@@ -43,9 +40,8 @@ use corecast_sim::network::mesh::{Ejection, MeshSpec, RouterSpec};
 use corecast_sim::{Executor, Outcome};
 
 use books::Books;
-use endpoint::MpeEndpoint;
-use fabric::Fabric;
 pub use fidelity::Fidelity;
+use mpe::Fabric;
 use pronto::{Array, ProntoEndpoint};
 use rcce::{RcceEndpoint, Tiles};
 use udn::{Net, UdnEndpoint};
@@ -172,13 +168,7 @@ impl Programs for SimMachine {
             }),
             System::Bus { bus, mpe } => {
                 let fabric = Rc::new(Fabric::new(bus, mpe, kernel, ranks, options));
-                for rank in (0..ranks).map(Rank) {
-                    executor.spawn_service(mpe::serve(Rc::clone(&fabric), rank));
-                }
-                let endpoint = |rank| MpeEndpoint::new(Rc::clone(&fabric), rank);
-                let run = execute(executor, endpoint, program, ranks, options, &fabric.books)?;
-                fabric.assert_conservation();
-                Ok(run)
+                mpe::run(&fabric, executor, program, ranks, options)
             }
             System::Mpb { .. } if options.background.is_some() => Err(RunError::Unsupported {
                 machine: "a chip with message passing buffers",

@@ -1,5 +1,7 @@
 //! Two-sided timing: every makespan of the bus chips against a closed form, cycle by cycle.
 
+mod common;
+
 use corecast_core::{Collective, Rank, Request, algorithm};
 use corecast_machine::{Job, Machine, Ongoing, Report, RunOptions};
 use corecast_machine_sim::SimMachine;
@@ -112,6 +114,29 @@ fn park_chains_ripple_once_up_and_once_down() {
             // P1 is at the end of the chain when it is busy, at its start when it is free.
             let wait = waits.saturating_sub(hops);
             assert_eq!(run("apoc"), 8 + wait + 2 * hops + words - 1, "{case}");
+        }
+    }
+}
+
+/// The ready of the busy tail goes out when fewer than `2 (hops - 1)` of its words are left, so the
+/// wait shrinks by two cycles per hop, one for the ready and one for the word.
+#[test]
+fn ready_ahead_hides_both_ripples() {
+    let chip = common::chip("park2019-bus", &[("endpoint.launch", "ready-ahead")]);
+    let ahead = Bench {
+        cycle_ps: chip.reference_clock().period_ps,
+        machine: SimMachine::new(&chip),
+    };
+    let held = Bench::new("park2019-bus");
+    for ranks in 2..=32_u64 {
+        for (words, waits) in [(1, 1), (1, 8), (1, 62), (5, 3), (128, 40), (512, 300)] {
+            let (hops, ongoing) = (ranks - 1, [busy(1, waits)]);
+            let cycles = |bench: &Bench| bench.cycles("apoc", ranks as u32, 4 * words, &ongoing);
+            let wait = waits.saturating_sub(2 * hops);
+            let expected = 8 + wait + 2 * hops + words - 1;
+            let case = format!("{ranks} ranks, {words} words, {waits} busy");
+            assert_eq!(cycles(&ahead), expected, "{case}");
+            assert!(cycles(&ahead) <= cycles(&held), "{case}");
         }
     }
 }

@@ -14,6 +14,7 @@ mod bench;
 mod chung2011;
 mod figures;
 mod kumar2012;
+mod lockstep;
 mod park2019;
 mod row;
 pub mod scc_thesis;
@@ -22,6 +23,7 @@ pub mod yagna2013;
 
 pub use bench::PaperError;
 pub use figures::Figure;
+pub use lockstep::{Ends, add_rtl, rtl_vectors};
 pub use row::Row;
 pub use winners::{Contest, Winner, winner_maps};
 

@@ -7,6 +7,7 @@ use corecast_machine::Ongoing;
 
 use crate::Paper;
 use crate::bench::{Bench, PaperError, ongoing, powers_of_two};
+use crate::lockstep::{Measured, Run};
 use crate::row::Row;
 use crate::winners::Contest;
 
@@ -58,13 +59,24 @@ fn table_2(bench: &Bench) -> Result<Vec<Row>, PaperError> {
         let ours = pair(bench, nodes, bytes, ongoing_bytes)?;
         let conditions =
             format!("{nodes} nodes, {bytes} B broadcast, {ongoing_bytes} B pre-existing at P1");
+        let on_rtl = |algorithm| Run {
+            algorithm,
+            ranks: nodes,
+            bytes,
+            busy: vec![ongoing_bytes],
+        };
+        let measured = [
+            Measured::Ns(on_rtl("ap")),
+            Measured::Ns(on_rtl("apoc")),
+            Measured::Ratio(on_rtl("ap"), on_rtl("apoc")),
+        ];
         let quantities = [("AP", "ns"), ("APOC", "ns"), ("speed-up", "ratio")];
         for (index, (quantity, unit)) in quantities.into_iter().enumerate() {
             let mut row = Row::new("park2019", "Table 2", conditions.clone(), quantity, unit);
             if let Some(published) = published {
                 row = row.published(published[index]).fitted();
             }
-            rows.push(row.ours(ours[index]));
+            rows.push(row.ours(ours[index]).measured(measured[index].clone()));
         }
         let (mut is_best, mut most_saved_cycles) = (true, 0.0_f64);
         for other_bytes in powers_of_two(4, 2048) {
@@ -132,9 +144,23 @@ fn figures_8_to_14(bench: &Bench) -> Result<Vec<Row>, PaperError> {
                 "8 nodes, 64 B broadcast, {name}{register}, P1.. busy for {words:?} cycles{assumed}"
             );
             let row = Row::new("park2019", figure, conditions, "waiting time", "cycles");
-            Ok(row
+            let row = row
                 .published(published)
-                .ours((with - without) / bench.cycle_ns()))
+                .ours((with - without) / bench.cycle_ns());
+            let on_rtl = |busy| Run {
+                algorithm: name,
+                ranks: 8,
+                bytes: 64,
+                busy,
+            };
+            let busy = words.iter().map(|words| 4 * words).collect();
+            let measured = Measured::Cycles(on_rtl(busy), on_rtl(Vec::new()));
+            // The hardware's register has at most three bits.
+            Ok(if status_bits <= 3 {
+                row.measured(measured)
+            } else {
+                row
+            })
         });
     rows.collect()
 }

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::lockstep::Measured;
+
 /// One published number beside ours.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Row {
@@ -23,6 +25,11 @@ pub struct Row {
     pub error_percent: Option<f64>,
     /// Whether a chip parameter was fitted to this value.
     pub fitted: bool,
+    /// The same on the hardware, where its simulation's results were given.
+    pub rtl: Option<f64>,
+    /// How `rtl` follows from them.
+    #[serde(skip)]
+    pub(crate) measured: Option<Measured>,
 }
 
 impl Row {
@@ -44,11 +51,18 @@ impl Row {
             ours: f64::NAN,
             error_percent: None,
             fitted: false,
+            rtl: None,
+            measured: None,
         }
     }
 
     pub(crate) fn published(mut self, value: f64) -> Self {
         self.published = Some(value);
+        self
+    }
+
+    pub(crate) fn measured(mut self, measured: Measured) -> Self {
+        self.measured = Some(measured);
         self
     }
 

@@ -1,8 +1,10 @@
 //! Every published absolute time is met exactly, experiments repeat, and misses stay visible.
 
+use std::path::Path;
 use std::sync::OnceLock;
 
-use corecast_papers::{PAPERS, Row, reproduce};
+use corecast_papers::{PAPERS, Row, add_rtl, reproduce, rtl_vectors};
+use corecast_vectors::{Vector, to_json};
 
 /// Rows of all papers; some take minutes without optimisation, so they run once.
 fn rows() -> Vec<Row> {
@@ -167,4 +169,27 @@ fn the_thesis_tables_are_met_within_the_target() {
     let squares: f64 = errors.iter().map(|error| error * error).sum();
     assert!((squares / errors.len() as f64).sqrt() < 10.0, "{errors:?}");
     assert!(errors.iter().all(|error| error.abs() < 25.0), "{errors:?}");
+}
+
+/// What comes with the hardware is what the papers ask for today, and what the simulator expects of
+/// it gives the rows' values back.
+#[test]
+fn the_hardware_is_asked_for_the_published_numbers() {
+    let mut rows = reproduce("park2019").expect("runs");
+    let vectors = rtl_vectors(&rows).expect("runs");
+    let last = |vector: &Vector| vector.expected.done.iter().flatten().copied().max();
+    let ends = vectors
+        .iter()
+        .map(|vector| (vector.name.clone(), last(vector).expect("has commands")))
+        .collect();
+    assert_eq!(add_rtl(&mut rows, &ends), 16);
+    for row in rows {
+        assert!(row.rtl.is_none_or(|rtl| rtl == row.ours), "{row:?}");
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../rtl/tb/vectors/park2019.json");
+    let committed = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        committed == to_json(&vectors),
+        "`corecast rtl-vectors rtl/tb/vectors/park2019.json --paper park2019` writes them anew"
+    );
 }

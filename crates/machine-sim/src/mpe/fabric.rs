@@ -3,14 +3,15 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use corecast_chip::{Crossbar, Mpe};
+use corecast_chip::{AtomicLaunch, Crossbar, Mpe};
 use corecast_core::Rank;
-use corecast_machine::{Await, Cause, RunOptions, Time};
+use corecast_machine::{Cause, RunOptions, Time};
 use corecast_sim::{Kernel, network};
 
+use super::engine::{Engine, Wait};
+use super::launch::LaunchUnit;
+use super::wires::Wires;
 use crate::books::Books;
-use crate::launch::LaunchUnit;
-use crate::mpe::Engine;
 
 /// The chip's costs as times.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +26,9 @@ pub(crate) struct Timing {
     pub notify: Time,
     pub combine_per_word: Time,
     pub width_bytes: u64,
-    pub queue_depth: usize,
+    /// Commands that wait for the stream stage, the one that is handshaked included.
+    pub queue_room: usize,
+    pub launch: AtomicLaunch,
 }
 
 impl Timing {
@@ -41,7 +44,8 @@ impl Timing {
             notify: engine(mpe.notify_cycles),
             combine_per_word: engine(mpe.combine_cycles_per_word),
             width_bytes: crossbar.width_bytes,
-            queue_depth: mpe.queue_depth as usize,
+            queue_room: mpe.queue_depth as usize - 1,
+            launch: mpe.launch,
         }
     }
 
@@ -58,6 +62,9 @@ pub(crate) struct Fabric {
     pub launch: LaunchUnit,
     pub crossbar: RefCell<network::Crossbar>,
     pub books: Books,
+    pub wires: Wires,
+    /// Memory of each core, in bytes; empty where cores hand over messages instead.
+    pub memories: Vec<RefCell<Vec<u8>>>,
 }
 
 impl Fabric {
@@ -74,14 +81,8 @@ impl Fabric {
         let busy = options.busy_bytes(ranks);
         let engines = (0..cores).map(|core| {
             let words = timing.words(busy.get(core).copied().unwrap_or(0));
-            let streams_until = timing.word * words;
-            crossbar.reserve(core, streams_until);
-            let held = if words > 0 {
-                streams_until + timing.complete
-            } else {
-                Time::ZERO
-            };
-            Engine::new(held)
+            crossbar.reserve(core, timing.word * words);
+            Engine::new(&kernel, &timing, words)
         });
         Self {
             engines: engines.collect(),
@@ -90,6 +91,8 @@ impl Fabric {
             timing,
             crossbar: RefCell::new(crossbar),
             books: Books::new(ranks),
+            wires: Wires::default(),
+            memories: vec![RefCell::default(); cores],
         }
     }
 
@@ -104,9 +107,22 @@ impl Fabric {
 
     /// As [`Fabric::fill`] up to now, unless the engine of `rank` is at work and keeps the books.
     pub(crate) fn fill_core(&self, rank: Rank, cause: Cause) {
-        if !self.engine(rank).is_active() {
-            self.fill(rank, self.kernel.now(), cause);
+        let now = self.kernel.now();
+        if !self.engine(rank).is_active(now) {
+            self.fill(rank, now, cause);
         }
+    }
+
+    /// As [`Fabric::fill`], for the command that is being handshaked: time in which the stream
+    /// stage is in use belongs to the message there.
+    pub(crate) fn fill_handshake(&self, rank: Rank, until: Time, cause: Cause) {
+        let engine = self.engine(rank);
+        let stage = engine.stage.borrow();
+        if stage.flow().is_none() {
+            return;
+        }
+        self.fill(rank, engine.busy_until.min(until), Cause::PortBusy(rank));
+        self.fill(rank, until, cause);
     }
 
     /// Time of `rank` that went into waiting for `peer` until `until`: first as long as the peer's
@@ -117,9 +133,26 @@ impl Fabric {
         self.fill(rank, until, Cause::WaitPeer(peer));
     }
 
-    pub(crate) fn block(&self, rank: Rank, peer: Rank, awaits: Await, step: usize) {
+    /// The core or the engine of `rank` waits for a peer.
+    pub(crate) fn block(&self, rank: Rank, wait: Wait) {
+        let now = self.kernel.now();
         self.books
-            .block(rank, peer, awaits, step, self.kernel.now());
+            .block(rank, wait.peer, wait.awaits, wait.step, now);
+    }
+
+    /// The command at the head of the engine of `rank` waits for a peer, or no longer.
+    pub(crate) fn set_wait(&self, rank: Rank, wait: Option<Wait>) {
+        self.engine(rank).waits.set(wait);
+        self.show_wait(rank);
+    }
+
+    /// Tells the books whom the engine of `rank` waits for: the message in the stream stage first.
+    pub(crate) fn show_wait(&self, rank: Rank) {
+        let engine = self.engine(rank);
+        match engine.stage.borrow().wait().or(engine.waits.get()) {
+            Some(wait) => self.block(rank, wait),
+            None => self.books.unblock(rank),
+        }
     }
 
     /// Words in = words out; nothing is left in flight.

@@ -4,7 +4,8 @@
 //! port will be free by the time the stream gets there: at once for AP ("none of the previous
 //! broadcast algorithms can begin until all the communication ports are free", Park 2019, 3.2.1),
 //! `hops` cycles later for APOC (Park 2019, 3.2.2: the unit "calculates the waiting time by using
-//! the processing nodes' remaining pre-existing transmission data size").
+//! the processing nodes' remaining pre-existing transmission data size"). With engines that send
+//! their ready ahead (`AtomicLaunch::ReadyAhead`) an APOC need not be held back for any port.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -13,7 +14,8 @@ use corecast_core::Rank;
 use corecast_machine::{Await, Cause, Time};
 use corecast_sim::{Kernel, Latch};
 
-use crate::fabric::Fabric;
+use super::engine::Wait;
+use super::fabric::Fabric;
 
 /// See the module's documentation.
 pub(crate) struct LaunchUnit {
@@ -49,8 +51,12 @@ impl LaunchUnit {
             self.start.set_at(now.max(self.binding.get().1));
         } else {
             let missing = self.arrived.borrow().iter().position(|arrived| !arrived);
-            let peer = Rank(missing.expect("somebody is missing") as u32);
-            fabric.block(rank, peer, Await::Launch, 0);
+            let wait = Wait {
+                peer: Rank(missing.expect("somebody is missing") as u32),
+                awaits: Await::Launch,
+                step: 0,
+            };
+            fabric.block(rank, wait);
         }
         let start = self.start.wait().await;
         fabric.books.unblock(rank);

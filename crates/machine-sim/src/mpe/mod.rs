@@ -1,0 +1,68 @@
+//! The message passing engine (MPE) of the bus chips (Chung 2011, section 3; Park 2019, 3.1, 3.3).
+//!
+//! Every core has one; `rtl/README.md` is its specification and `rtl/src` the same engine in
+//! hardware, clock by clock. A command goes through two stages. While one message streams, the next
+//! command is already handshaked (Chung 2011, Figure 4), so a sequence of sends costs its words and
+//! one clock each:
+//!
+//! ```text
+//! core      command > queue
+//! handshake          head > request .... ready
+//! stream                                       > w0 w1 ... > complete > notify
+//! ```
+//!
+//! * A receiver answers a request with *ready* once its own matching command is at the head and its
+//!   stream stage is empty, so a busy leaf delays the send that targets it.
+//! * *Fwd* (Park 2019, Figure 7): request to the next node, request from the previous, ready from
+//!   the next, ready to the previous, then data passes through with one piece of delay per hop.
+//! * A member of an atomic broadcast knows its place in the chain, and so how long its ready needs
+//!   to the root and the first word back; it may send its ready while an earlier message still
+//!   streams that will be through by then ([`engine`], `Flow::empties_for`).
+//!
+//! Models the control messages as point-to-point with fixed delay. Does not model contention
+//! between control messages: the papers give the control path of the bus no arbitration cost.
+//! Memory is always ready: the hardware's `hold` has no counterpart.
+
+mod command;
+mod endpoint;
+mod engine;
+mod fabric;
+mod handshake;
+mod launch;
+mod record;
+mod script;
+mod status_bus;
+mod wires;
+
+pub(crate) use fabric::Fabric;
+pub use record::{Recording, record};
+pub use script::{PortCommand, PortOp, Script, ScriptRun, run_script};
+pub use wires::{Wire, WireEvent};
+
+use std::rc::Rc;
+
+use corecast_core::Rank;
+use corecast_machine::{Program, ProgramRun, RunError, RunOptions};
+use corecast_sim::Executor;
+
+use endpoint::MpeEndpoint;
+
+/// Runs a program per rank on the engines of `fabric`.
+pub(crate) fn run<'a, P: Program>(
+    fabric: &Rc<Fabric>,
+    mut executor: Executor<'a>,
+    program: &'a P,
+    ranks: u32,
+    options: &'a RunOptions,
+) -> Result<ProgramRun<P::Output>, RunError>
+where
+    P::Output: 'a,
+{
+    for rank in (0..ranks).map(Rank) {
+        executor.spawn_service(handshake::serve(Rc::clone(fabric), rank));
+    }
+    let endpoint = |rank| MpeEndpoint::new(Rc::clone(fabric), rank);
+    let run = crate::execute(executor, endpoint, program, ranks, options, &fabric.books)?;
+    fabric.assert_conservation();
+    Ok(run)
+}
