@@ -119,10 +119,10 @@ impl Row {
     }
 
     fn launch(&self) -> &'static str {
-        if self.hardware.holds_launch {
-            "held"
-        } else {
-            "ready-ahead"
+        match (self.hardware.holds_launch, self.hardware.is_snooped) {
+            (true, _) => "held",
+            (_, true) => "snooped",
+            _ => "ready-ahead",
         }
     }
 

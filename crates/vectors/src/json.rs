@@ -44,7 +44,7 @@ fn program(vector: &Vector) -> Value {
         "status_bits": hardware.status_bits,
         "queue_depth": hardware.queue_depth,
         "hold_launch": u32::from(hardware.holds_launch),
-        "snoop": 0,
+        "snoop": u32::from(hardware.is_snooped),
         "memory_words": vector.memory_words,
         "seed": vector.seed,
         "commands": commands,

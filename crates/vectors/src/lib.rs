@@ -50,6 +50,9 @@ pub struct Hardware {
     pub queue_depth: u32,
     /// Whether broadcasts are launched when all ports will be free in time.
     pub holds_launch: bool,
+    /// Whether the bus names the members of a broadcast, instead of each engine finding its
+    /// neighbours.
+    pub is_snooped: bool,
 }
 
 impl Hardware {
@@ -62,6 +65,7 @@ impl Hardware {
             status_bits,
             queue_depth: if is_common { 4 } else { 2 },
             holds_launch,
+            is_snooped: false,
         }
     }
 }
@@ -129,6 +133,7 @@ impl Vector {
         });
         let script = Script {
             status_bits: hardware.status_bits,
+            is_snooped: hardware.is_snooped,
             commands,
             memory: memory.collect(),
         };

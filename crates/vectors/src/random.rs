@@ -20,21 +20,25 @@ pub struct Shape {
     pub words_max: u64,
     /// Longest gap in clocks.
     pub gap_max: u64,
-    /// Whether broadcasts have other members than all nodes.
-    pub has_groups: bool,
 }
 
 /// Programs whose messages reach all classes of a two-bit status are longer than these words.
 const CLASS_WORDS: u64 = 128;
 
-/// Sets of parameters: status bits, held launch.
-const SETS: [(u32, bool); 3] = [(2, false), (1, false), (2, true)];
+/// Sets of parameters: status bits, held launch, members named by the bus.
+const SETS: [(u32, bool, bool); 4] = [
+    (2, false, false),
+    (1, false, false),
+    (2, true, false),
+    (2, false, true),
+];
 
 pub(crate) fn vectors(suite: &Suite) -> Result<Vec<Vector>, RunError> {
     let mut vectors = Vec::new();
-    for (status_bits, holds_launch) in SETS {
+    for (status_bits, holds_launch, is_snooped) in SETS {
         let hardware = Hardware {
             nodes: suite.nodes,
+            is_snooped,
             ..Hardware::with(status_bits, holds_launch)
         };
         for index in 0..suite.random {
@@ -45,12 +49,14 @@ pub(crate) fn vectors(suite: &Suite) -> Result<Vec<Vector>, RunError> {
                 memory_words: if is_long { 3 * CLASS_WORDS } else { 32 },
                 words_max: if is_long { 3 * CLASS_WORDS } else { 16 },
                 gap_max: [0, 6, 30][index as usize % 3],
-                // The hardware holds one group at a time; disjoint ones would wait for each other.
-                has_groups: !holds_launch,
             };
             let mut mix = Mix::new(suite.seed << 32 | u64::from(index));
             let commands = random_commands(&shape, &mut mix);
-            let launch = if holds_launch { ", held" } else { "" };
+            let launch = match (holds_launch, is_snooped) {
+                (true, _) => ", held",
+                (_, true) => ", snooped",
+                _ => "",
+            };
             let (nodes, seed) = (suite.nodes, suite.seed);
             let name = format!(
                 "random {index} of seed {seed}, {nodes} nodes, {status_bits} status bits{launch}"
@@ -119,7 +125,7 @@ impl Program<'_> {
     fn bcast(&mut self, random: &mut Mix, words: u64) {
         let all = ((1_u64 << self.shape.nodes) - 1) as u32; // at most 32 nodes
         let mut mask = all;
-        if self.shape.has_groups && random.next().is_multiple_of(2) {
+        if random.next().is_multiple_of(2) {
             mask = random.next() as u32 & all;
         }
         if mask.count_ones() < 2 {

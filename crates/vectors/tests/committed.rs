@@ -21,10 +21,11 @@ fn the_hardware_is_compared_with_todays_simulator() {
         .collect();
     let now = to_json(&vectors);
     let committed = std::fs::read_to_string(path).unwrap_or_default();
-    let differs = now.lines().zip(committed.lines()).find(|(a, b)| a != b);
+    let mut lines = now.lines().zip(committed.lines());
+    let differs = lines.position(|(now, committed)| now != committed);
     assert!(
         now == committed,
         "write them anew (`corecast rtl-vectors rtl/tb/vectors/lockstep.json`) and replay them \
-         (`make -C rtl lockstep`); first difference: {differs:?}"
+         (`make -C rtl lockstep`); first difference in line {differs:?}"
     );
 }

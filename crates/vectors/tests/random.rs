@@ -67,14 +67,13 @@ fn one_by_one(commands: &[Vec<PortCommand>], memory: &mut [Vec<u8>]) {
 }
 
 fn shape() -> impl Strategy<Value = Shape> {
-    (2..=8_u32, 1..20_u32, 1..40_u64, 0..20_u64, any::<bool>()).prop_map(
-        |(nodes, messages, words_max, gap_max, has_groups)| Shape {
+    (2..=8_u32, 1..20_u32, 1..40_u64, 0..20_u64).prop_map(
+        |(nodes, messages, words_max, gap_max)| Shape {
             nodes,
             messages,
             memory_words: words_max.max(3),
             words_max,
             gap_max,
-            has_groups,
         },
     )
 }
@@ -84,9 +83,9 @@ proptest! {
 
     #[test]
     fn programs_end_and_deliver(
-        mut shape in shape(), seed: u64, queue_depth in 2..6_u32, bits in 1..4_u32, holds: bool
+        shape in shape(), seed: u64, queue_depth in 2..6_u32, bits in 1..4_u32, variant in 0..3
     ) {
-        shape.has_groups &= !holds;
+        let (holds, is_snooped) = (variant == 1, variant == 2);
         let commands = random_commands(&shape, &mut Mix::new(seed));
         let mut random = Mix::new(!seed);
         let bytes = shape.memory_words as usize * WIDTH;
@@ -97,7 +96,7 @@ proptest! {
         let System::Bus { bus, mpe } = chip.system() else { panic!("a bus chip") };
         let launch = if holds { AtomicLaunch::Held } else { AtomicLaunch::ReadyAhead };
         let mpe = Mpe { queue_depth, launch, ..mpe.clone() };
-        let script = Script { status_bits: bits, commands, memory };
+        let script = Script { status_bits: bits, is_snooped, commands, memory };
         let run = run_script(bus, &mpe, &script).expect("ends");
         let again = run_script(bus, &mpe, &script).expect("ends");
         prop_assert_eq!(&run, &again);

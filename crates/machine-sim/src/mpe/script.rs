@@ -11,6 +11,7 @@
 //! let recv = PortCommand { shown: 0, op: PortOp::Recv { from: Rank(0) }, addr: 0, words: 2 };
 //! let script = Script {
 //!     status_bits: 2,
+//!     is_snooped: false,
 //!     commands: vec![vec![send], vec![recv]],
 //!     memory: vec![vec![1; 8], vec![0; 8]],
 //! };
@@ -79,6 +80,9 @@ pub struct PortCommand {
 pub struct Script {
     /// Width of the status register.
     pub status_bits: u32,
+    /// Whether the bus names the members of a broadcast one by one instead of every engine finding
+    /// its neighbours in one clock.
+    pub is_snooped: bool,
     /// Per rank, in the order in which its core gives them.
     pub commands: Vec<Vec<PortCommand>>,
     /// Per rank, in bytes.
@@ -122,7 +126,7 @@ pub fn run_script(bus: &Crossbar, mpe: &Mpe, script: &Script) -> Result<ScriptRu
     for (memory, content) in fabric.memories.iter().zip(&script.memory) {
         memory.borrow_mut().clone_from(content);
     }
-    let status_bus = StatusBus::new(ranks, script.status_bits);
+    let status_bus = StatusBus::new(ranks, script.status_bits, script.is_snooped);
     for rank in (0..ranks).map(Rank) {
         executor.spawn_service(handshake::serve(Rc::clone(&fabric), rank));
     }

@@ -3,7 +3,8 @@
 //! A broadcast is launched when every member of its root's mask shows it on the command port; the
 //! order is that of the statuses in that clock (`rtl/README.md`, "Specification").
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use corecast_chip::AtomicLaunch;
@@ -34,18 +35,27 @@ struct Shown {
 /// See the module's documentation.
 pub(crate) struct StatusBus {
     status_bits: u32,
+    /// The bus names the members one by one, from the tail on, instead of a finder per engine.
+    is_snooped: bool,
     shown: RefCell<Vec<Option<Rc<Shown>>>>,
+    /// Roots of groups that are complete and not launched.
+    complete: RefCell<BTreeSet<Rank>>,
+    /// When the bus can take the next group, where it takes one at a time.
+    free_at: Cell<Time>,
 }
 
 impl StatusBus {
-    pub(crate) fn new(ranks: u32, status_bits: u32) -> Self {
+    pub(crate) fn new(ranks: u32, status_bits: u32, is_snooped: bool) -> Self {
         Self {
             status_bits,
+            is_snooped,
             shown: RefCell::new(vec![const { None }; ranks as usize]),
+            complete: RefCell::default(),
+            free_at: Cell::new(Time::ZERO),
         }
     }
 
-    /// `rank` shows a broadcast from now on; returns in the clock of its launch.
+    /// `rank` shows a broadcast from now on; returns in the clock in which the command is taken.
     pub(crate) async fn show(
         &self,
         fabric: &Fabric,
@@ -61,12 +71,13 @@ impl StatusBus {
             launched: Latch::new(&fabric.kernel),
         });
         self.shown.borrow_mut()[rank.index()] = Some(Rc::clone(&shown));
-        // The register samples in the middle of the clock: what changes with this clock has
-        // changed, and nothing of the next one.
-        let half = Time::from_ps(fabric.timing.word.ps() / 2);
-        fabric.kernel.sleep(half).await;
+        // The bus looks in the middle of the clock: what changes with this clock has changed, and
+        // nothing of the next one.
+        let clock = fabric.kernel.now();
+        fabric.kernel.sleep(part(fabric, 2)).await;
         if let Some(group) = self.complete(root) {
-            self.launch(fabric, root, &group).await;
+            let clock = self.choose(fabric, root, clock).await;
+            self.launch(fabric, root, &group, clock).await;
         }
         let wait = Wait {
             peer: self.missing(root).unwrap_or(root),
@@ -82,18 +93,30 @@ impl StatusBus {
 
     /// The members of the broadcast of `root`, if all of them show it and nobody has seen that yet.
     fn complete(&self, root: Rank) -> Option<Vec<Rank>> {
-        if self.missing(root).is_some() {
+        if self.missing(root).is_some() || !self.complete.borrow_mut().insert(root) {
             return None;
         }
         let shown = self.shown.borrow();
-        let members = members(shown[root.index()].as_ref()?.members);
-        let is_new = |rank: &Rank| {
-            let shown = shown[rank.index()].as_ref();
-            shown.is_some_and(|shown| {
-                shown.place.borrow().is_none() && shown.launched.time().is_none()
-            })
+        shown[root.index()]
+            .as_ref()
+            .map(|shown| members(shown.members))
+    }
+
+    /// Waits until the bus takes the group of `root`: at once, or, where it takes one at a time, that
+    /// with the lowest root. Returns the start of the clock.
+    async fn choose(&self, fabric: &Fabric, root: Rank, mut clock: Time) -> Time {
+        let is_one_by_one = self.is_snooped || fabric.timing.launch == AtomicLaunch::Held;
+        let is_chosen = |clock| {
+            let lowest = self.complete.borrow().first().copied();
+            self.free_at.get() <= clock && lowest == Some(root)
         };
-        members.iter().all(is_new).then_some(members)
+        // After all groups of this clock have been found complete.
+        fabric.kernel.sleep(part(fabric, 4)).await;
+        while is_one_by_one && !is_chosen(clock) {
+            fabric.kernel.sleep(fabric.timing.word).await;
+            clock += fabric.timing.word;
+        }
+        clock
     }
 
     /// A member that does not show the broadcast of `root`; `root` itself as long as nobody knows.
@@ -112,42 +135,54 @@ impl StatusBus {
 
     /// Orders the members by their status of this clock and launches them in the next one, or when
     /// every port will be free in time.
-    async fn launch(&self, fabric: &Fabric, root: Rank, group: &[Rank]) {
-        let (timing, kernel) = (&fabric.timing, &fabric.kernel);
+    async fn launch(&self, fabric: &Fabric, root: Rank, group: &[Rank], mut clock: Time) {
+        let word = fabric.timing.word;
         let classes: Vec<u32> = fabric
             .engines
             .iter()
-            .map(|engine| engine.status(kernel.now(), timing, self.status_bits))
+            .map(|engine| engine.status(clock, &fabric.timing, self.status_bits))
             .collect();
         let mut order = status::order_by_class(&classes, root);
         order.retain(|rank| group.contains(rank));
-        for (hops, &rank) in order.iter().enumerate() {
-            let place = Place {
-                before: hops.checked_sub(1).map(|before| order[before]),
-                after: order.get(hops + 1).copied(),
-                leaves_before: hops.saturating_sub(1) as u32,
-            };
-            let shown = self.shown.borrow();
-            let shown = shown[rank.index()].as_ref().expect("it is complete");
-            *shown.place.borrow_mut() = Some(place);
-        }
-        let half = Time::from_ps(timing.word.ps() / 2);
-        if timing.launch == AtomicLaunch::Held {
+        if fabric.timing.launch == AtomicLaunch::Held {
+            self.free_at.set(Time::MAX);
             let in_time = |at: Time| {
                 let mut places = order.iter().zip(0_u64..);
                 places.all(|(&rank, hops)| is_in_time(fabric, rank, at, hops))
             };
-            while !in_time(kernel.now() + half) {
-                kernel.sleep(timing.word).await;
+            while !in_time(clock + word) {
+                fabric.kernel.sleep(word).await;
+                clock += word;
             }
         }
-        let at = kernel.now() + half;
-        for &rank in &order {
-            fabric.wires.event(at, Wire::Launch, rank, root);
+        let launched = clock + word;
+        let members = order.len() as u64;
+        let naming = if self.is_snooped { members } else { 0 };
+        self.free_at.set(launched + word * (1 + naming));
+        self.complete.borrow_mut().remove(&root);
+        for (hops, &rank) in order.iter().enumerate() {
+            fabric.wires.event(launched, Wire::Launch, rank, root);
             let shown = self.shown.borrow_mut()[rank.index()].take();
-            shown.expect("it is complete").launched.set_at(at);
+            let shown = shown.expect("the group is complete");
+            *shown.place.borrow_mut() = Some(Place {
+                before: hops.checked_sub(1).map(|before| order[before]),
+                after: order.get(hops + 1).copied(),
+                leaves_before: hops.saturating_sub(1) as u32,
+            });
+            // A leaf has heard enough when the one before it is named, the root with itself.
+            let heard = if self.is_snooped {
+                members + 1 - hops.max(1) as u64
+            } else {
+                0
+            };
+            shown.launched.set_at(launched + word * heard);
         }
     }
+}
+
+/// So much of a clock.
+fn part(fabric: &Fabric, of: u64) -> Time {
+    Time::from_ps(fabric.timing.word.ps() / of)
 }
 
 /// Whether the port of `rank` will be free when the words of a broadcast launched at `at` have made
