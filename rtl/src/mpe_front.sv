@@ -99,7 +99,7 @@ module mpe_front #(
     is_bcast ? has_pred : cmd_op_i[1],
     is_bcast ? has_succ : cmd_op_i[0],
     is_bcast ? pred : cmd_peer_i,
-    is_bcast ? succ : cmd_peer_i,
+    is_bcast ? succ : cmd_members_i[IdW-1:0],
     is_bcast ? leaves_before : IdW'(0),
     cmd_addr_i,
     cmd_len_i
