@@ -11,6 +11,7 @@ module mpe_sys_f #(
   parameter  int QueueDepth = 2,
   parameter  bit IsPrompt   = 1'b0,  // no gaps and no stalls: for bounds on time
   parameter  int Bound      = 40,
+  parameter  bit HoldLaunch = 1'b0,
   localparam int StatusW    = 1,
   localparam int LenW       = 2,
   localparam int AddrW      = 3,
@@ -81,7 +82,7 @@ module mpe_sys_f #(
 
   mpe_core_sys #(
     .NumNodes(NumNodes), .StatusW(StatusW), .AddrW(AddrW), .LenW(LenW), .DataW(DataW),
-    .QueueDepth(QueueDepth)
+    .QueueDepth(QueueDepth), .HoldLaunch(HoldLaunch)
   ) u_sys (
     .clk_i(clk_i), .rst_ni(past_q), .cmd_valid_i(cmd_valid), .cmd_ready_o(cmd_ready),
     .cmd_op_i(cmd_op), .cmd_peer_i(cmd_peer), .cmd_addr_i('0), .cmd_len_i(cmd_len),
@@ -165,6 +166,35 @@ module mpe_sys_f #(
         if (past_q) begin
           one_sender: assert (!(word[n] && word[r]) || s_dst[n] != s_dst[r]);
         end
+      end
+    end
+  end
+
+  // A launch is not early: what a member was still streaming is through when the words could come.
+  if (HoldLaunch && IsPrompt) begin : gen_hold
+    logic [NumNodes-1:0]           busy_q;
+    logic [NumNodes-1:0][PosW-1:0] left_q;
+    for (genvar n = 0; n < NumNodes; n++) begin : gen_member
+      logic            launch, busy;
+      logic [PosW-1:0] hops, left;
+      assign launch = u_sys.gen_node[n].u_mpe.launch_i;
+      always_comb begin
+        hops = PosW'(source_q[at[n]] != IdW'(n));
+        for (int j = 0; j < NumNodes; j++) begin
+          if (members_q[at[n]][j] && source_q[at[n]] != IdW'(j) && source_q[at[n]] != IdW'(n) &&
+              (status[j] < status[n] || (status[j] == status[n] && j < n))) hops += PosW'(1);
+        end
+        // In the clock of launch_i, the one behind the launch.
+        busy = launch ? ends[n] != at[n] : busy_q[n];
+        left = launch ? hops : left_q[n];
+        if (past_q) begin
+          not_early: assert (!busy || left != '0);
+          held:      cover (launch && busy);
+        end
+      end
+      always_ff @(posedge clk_i) begin
+        busy_q[n] <= past_q && busy && !done[n];
+        left_q[n] <= left - PosW'(1);
       end
     end
   end

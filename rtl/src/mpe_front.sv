@@ -33,6 +33,7 @@ module mpe_front #(
   input  logic [IdW-1:0]                   ord_node_i,
   input  logic [IdW-1:0]                   ord_before_i,
   input  logic                             room_i,
+  output logic [IdW-1:0]                   hops_o,         // clocks from a launch to its first word
   output logic                             push_o,
   output logic [EntryW-1:0]                entry_o
 );
@@ -88,6 +89,8 @@ module mpe_front #(
     assign ordering = 1'b0;
     assign ordered  = launch_i;
   end
+
+  assign hops_o = has_pred ? leaves_before + IdW'(1) : '0;
 
   // A launch is answered to a request, so there is room and the command is still there.
   assign bcast_req_o  = cmd_valid_i && is_bcast && room_i && !ordering;

@@ -5,13 +5,14 @@
 //   stream     one word per clock; ends with one clock for the complete message
 // hold_i stops everything for one clock: then some node's memory was not ready for a word.
 module mpe_link #(
-  parameter  int NumNodes = 4,
-  parameter  int StatusW  = 2,
-  parameter  int AddrW    = 12,
-  parameter  int LenW     = 10,
-  parameter  int DataW    = 32,
-  localparam int IdW      = mpe_pkg::id_width(NumNodes),
-  localparam int EntryW   = 2 + 3 * IdW + AddrW + LenW
+  parameter  int NumNodes   = 4,
+  parameter  int StatusW    = 2,
+  parameter  int AddrW      = 12,
+  parameter  int LenW       = 10,
+  parameter  int DataW      = 32,
+  parameter  bit HoldLaunch = 1'b0,
+  localparam int IdW        = mpe_pkg::id_width(NumNodes),
+  localparam int EntryW     = 2 + 3 * IdW + AddrW + LenW
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
@@ -22,6 +23,8 @@ module mpe_link #(
   output logic               err_short_o,
   output logic               err_long_o,
   output logic [StatusW-1:0] status_o,
+  input  logic [IdW-1:0]     hops_i,      // clocks after a launch for which the stage may be used
+  output logic               in_time_o,   // and whether it is free then
   // handshake
   output logic               tx_req_o,
   output logic [IdW-1:0]     tx_dst_o,
@@ -146,6 +149,19 @@ module mpe_link #(
   assign mem_we_o    = !s_free && s_rx_q;
   assign mem_addr_o  = addr;
   assign mem_wdata_o = rx_data_i;
+
+  if (HoldLaunch) begin : gen_in_time
+    // Words come without a gap once the first is there, so the clocks to the complete message are
+    // known; before that nobody knows them.
+    logic [LenW:0] left;
+    assign left      = s_done ? '0 : (LenW+1)'(s_len_q) + (LenW+1)'(s_tx_q);
+    assign in_time_o = !s_valid_q || ((word_q || rx_word || s_done) &&
+                       (LenW+1+IdW)'(left) <= (LenW+1+IdW)'(hops_i));
+  end else begin : gen_at_once
+    logic unused_hops;
+    assign unused_hops = ^hops_i;
+    assign in_time_o = 1'b1;
+  end
 
   assign done_o      = s_done && !hold_i;
   assign err_short_o = done_o && s_len_q != '0;

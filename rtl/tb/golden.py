@@ -32,8 +32,7 @@ class Command:
     members: int = 0    # mask of a broadcast, target of a Send or Fwd
     gap: int = 0        # clocks that the core waits before it shows the command
     message: int = -1   # which message of the program it belongs to
-    # The gap counts from the end of the command before, not from its issue.
-    after_done: bool = False
+    show: int = 0       # first clock in which it may be shown
 
 
 @dataclass

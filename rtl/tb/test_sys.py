@@ -6,7 +6,7 @@ import random
 import cocotb
 from cocotb.triggers import FallingEdge
 
-from bench import IS_SNOOPING, Bench
+from bench import IS_HOLDING, IS_SNOOPING, Bench
 from golden import BCAST, RECV, SEND, Command, Program, order, random_program, status_class
 
 SEED = int(os.environ.get("MPE_SEED", "1"))
@@ -243,7 +243,8 @@ async def ready_ahead_of_a_long_message(dut):
         program.send(2, 3, 40, 50, 4)
 
     savings = await around_a_busy_leaf(bench, build)
-    assert savings >= 4, f"ready ahead hides only {savings} clocks"
+    # A launch that is held comes when the words just are not early, so little else can be hidden.
+    assert savings >= (2 if IS_HOLDING else 4), f"ready ahead hides only {savings} clocks"
 
 
 @cocotb.test()
