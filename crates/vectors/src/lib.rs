@@ -59,11 +59,10 @@ impl Hardware {
     /// Two engines; few sets of parameters, because each is built on its own, and a queue that fills
     /// up in some of them.
     fn with(status_bits: u32, holds_launch: bool) -> Self {
-        let is_common = status_bits == 2 && !holds_launch;
         Self {
             nodes: 2,
             status_bits,
-            queue_depth: if is_common { 4 } else { 2 },
+            queue_depth: if status_bits == 1 { 2 } else { 4 },
             holds_launch,
             is_snooped: false,
         }

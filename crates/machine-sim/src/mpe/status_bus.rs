@@ -4,7 +4,7 @@
 //! order is that of the statuses in that clock (`rtl/README.md`, "Specification").
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use corecast_chip::AtomicLaunch;
@@ -38,8 +38,8 @@ pub(crate) struct StatusBus {
     /// The bus names the members one by one, from the tail on, instead of a finder per engine.
     is_snooped: bool,
     shown: RefCell<Vec<Option<Rc<Shown>>>>,
-    /// Roots of groups that are complete and not launched.
-    complete: RefCell<BTreeSet<Rank>>,
+    /// Groups that are complete and not launched, by root.
+    complete: RefCell<BTreeMap<Rank, Vec<Rank>>>,
     /// When the bus can take the next group, where it takes one at a time.
     free_at: Cell<Time>,
 }
@@ -93,26 +93,32 @@ impl StatusBus {
 
     /// The members of the broadcast of `root`, if all of them show it and nobody has seen that yet.
     fn complete(&self, root: Rank) -> Option<Vec<Rank>> {
-        if self.missing(root).is_some() || !self.complete.borrow_mut().insert(root) {
+        if self.missing(root).is_some() || self.complete.borrow().contains_key(&root) {
             return None;
         }
         let shown = self.shown.borrow();
-        shown[root.index()]
-            .as_ref()
-            .map(|shown| members(shown.members))
+        let group = members(shown[root.index()].as_ref()?.members);
+        self.complete.borrow_mut().insert(root, group.clone());
+        Some(group)
     }
 
     /// Waits until the bus takes the group of `root`: at once, or, where it takes one at a time, that
     /// with the lowest root. Returns the start of the clock.
     async fn choose(&self, fabric: &Fabric, root: Rank, mut clock: Time) -> Time {
-        let is_one_by_one = self.is_snooped || fabric.timing.launch == AtomicLaunch::Held;
+        let is_held = fabric.timing.launch == AtomicLaunch::Held;
+        // A group must not be held for a command that may wait for another group's launch.
+        let is_ready = |group: &[Rank]| {
+            let mut queues = group.iter().map(|&rank| &fabric.engine(rank).queue);
+            !is_held || queues.all(|queue| queue.borrow().is_empty())
+        };
         let is_chosen = |clock| {
-            let lowest = self.complete.borrow().first().copied();
-            self.free_at.get() <= clock && lowest == Some(root)
+            let complete = self.complete.borrow();
+            let lowest = complete.iter().find(|(_, group)| is_ready(group));
+            self.free_at.get() <= clock && lowest.is_some_and(|(&lowest, _)| lowest == root)
         };
         // After all groups of this clock have been found complete.
         fabric.kernel.sleep(part(fabric, 4)).await;
-        while is_one_by_one && !is_chosen(clock) {
+        while (is_held || self.is_snooped) && !is_chosen(clock) {
             fabric.kernel.sleep(fabric.timing.word).await;
             clock += fabric.timing.word;
         }
