@@ -209,6 +209,8 @@ class Record:
         self.clocks = 0
 
     def launched(self, message, clock, statuses):
+        if message < 0:
+            return
         first = self.launches.setdefault(message, (clock, statuses))
         assert first == (clock, statuses), f"broadcast {message} is not launched at once"
 

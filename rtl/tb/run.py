@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 RTL = Path(__file__).resolve().parent.parent
@@ -98,25 +99,45 @@ def parameters_of(program):
             "Snoop": program["snoop"]}
 
 
-def lockstep(path):
-    """Runs a file of vectors; returns the number of parameter sets on which a program differs."""
-    vectors = json.loads(path.read_text())
-    ends = RTL / "build" / "lockstep.json"
-    ends.parent.mkdir(exist_ok=True)
+def replay(chosen, programs, width_bytes, files):
+    """Replays the programs for one parameter set; returns how many tests fail and the ends."""
+    words = max(program["memory_words"] for program in programs)
+    width = max(PARAMS["AddrW"], (words - 1).bit_length())
+    params = {**dict(chosen), "AddrW": width, "LenW": width, "DataW": 8 * width_bytes}
+    ends = RTL / "build" / f"ends-{'-'.join(str(value) for value in params.values())}.json"
     ends.unlink(missing_ok=True)
-    os.environ["MPE_VECTORS"], os.environ["MPE_ENDS"] = str(path.resolve()), str(ends)
-    sets = {tuple(parameters_of(program).items()) for program in vectors["programs"]}
-    assert sets, f"{path} has no program"
-    failed = 0
-    for chosen in sorted(sets):
-        words = max(program["memory_words"] for program in vectors["programs"]
-                    if parameters_of(program) == dict(chosen))
-        width = max(PARAMS["AddrW"], (words - 1).bit_length())
-        params = {**dict(chosen), "AddrW": width, "LenW": width,
-                  "DataW": 8 * vectors["width_bytes"]}
-        simulator = "icarus" if params["NumNodes"] <= 8 else "verilator"
-        failed += run("mpe_tb", "test_lockstep", params, simulator) > 0
-    return failed
+    os.environ["MPE_VECTORS"], os.environ["MPE_ENDS"] = os.pathsep.join(files), str(ends)
+    simulator = "icarus" if params["NumNodes"] <= 12 else "verilator"
+    failed = run("mpe_tb", "test_lockstep", params, simulator)
+    return failed, json.loads(ends.read_text()) if ends.exists() else {}
+
+
+def lockstep(paths, most_nodes):
+    """Replays files of vectors, two parameter sets at a time; returns how many sets differ."""
+    files = [str(path.resolve()) for path in paths]
+    loaded = [json.loads(path.read_text()) for path in paths]
+    assert len({vectors["width_bytes"] for vectors in loaded}) == 1, "files for different widths"
+    sets, left_out = {}, 0
+    for program in (program for vectors in loaded for program in vectors["programs"]):
+        if program["nodes"] > most_nodes:
+            left_out += 1
+        else:
+            sets.setdefault(tuple(parameters_of(program).items()), []).append(program)
+    assert sets, "no program"
+    if left_out:
+        print(f"{left_out} programs for more than {most_nodes} nodes are left out", flush=True)
+    (RTL / "build").mkdir(exist_ok=True)
+    # The largest first: they take longest.
+    with ProcessPoolExecutor(max_workers=2) as pool:
+        runs = [pool.submit(replay, chosen, programs, loaded[0]["width_bytes"], files)
+                for chosen, programs in sorted(sets.items(), reverse=True)]
+        results = [run.result() for run in runs]
+    ends = {name: end for _, ends in results for name, end in ends.items()}
+    path = RTL / "build" / "lockstep.json"
+    path.write_text(json.dumps(dict(sorted(ends.items())), indent=0) + "\n")
+    print(f"{len(ends)} programs of the simulator replayed on {len(sets)} parameter sets",
+          flush=True)
+    return sum(failed > 0 for failed, _ in results)
 
 
 def main():
@@ -125,11 +146,13 @@ def main():
     parser.add_argument("--module", default="test_sys")
     parser.add_argument("--sim", choices=("verilator", "icarus"), default="verilator")
     parser.add_argument("--test", action="append")
-    parser.add_argument("--vectors", type=Path, metavar="FILE")
+    parser.add_argument("--vectors", type=Path, metavar="FILE", action="append")
+    parser.add_argument("--most-nodes", type=int, default=32, metavar="N",
+                        help="leave out the vectors of larger systems")
     parser.add_argument("params", nargs="*", metavar="NAME=VALUE")
     given = parser.parse_args()
     if given.vectors:
-        sys.exit(1 if lockstep(given.vectors) else 0)
+        sys.exit(1 if lockstep(given.vectors, given.most_nodes) else 0)
     params = {}
     for pair in given.params:
         name, _, value = pair.partition("=")

@@ -1,8 +1,8 @@
 """The engine against the Rust simulator: the same programs, the same clocks, messages and bytes.
 
 `corecast rtl-vectors` writes the programs and what the simulator did with them; MPE_VECTORS names the
-file. Every acceptance, launch, request, ready, run of words and end must come in the simulator's
-clock. build/lockstep.json gets the clock in which each program ended.
+files. Every acceptance, launch, request, ready, run of words and end must come in the simulator's
+clock. MPE_ENDS gets the clock in which each program ended.
 """
 
 import json
@@ -37,8 +37,8 @@ def fnv(words, width_bytes):
 def program_of(case):
     program = Program(case["nodes"])
     for commands, given in zip(program.commands, case["commands"], strict=True):
-        for index, (show, op, peer, addr, length, members) in enumerate(given):
-            commands.append(Command(op, peer, addr, length, members, message=index, show=show))
+        for show, op, peer, addr, length, members in given:
+            commands.append(Command(op, peer, addr, length, members, show=show))
     return program
 
 
@@ -88,30 +88,26 @@ async def replay(bench, case, width_bytes):
     return lines, max((times[-1] for times in done if times), default=0)
 
 
-def note(ends):
-    """Adds to build/lockstep.json, which several runs with other parameters write, too."""
-    path = Path(os.environ["MPE_ENDS"])
-    known = json.loads(path.read_text()) if path.exists() else {}
-    path.write_text(json.dumps(dict(sorted({**known, **ends}.items())), indent=0) + "\n")
-
-
 @cocotb.test()
 async def programs_of_the_simulator(dut):
     """Everything that happens, to the clock, and the bytes."""
     bench = Bench(dut)
-    vectors = json.loads(Path(os.environ["MPE_VECTORS"]).read_text())
-    cases = [case for case in vectors["programs"]
+    files = os.environ["MPE_VECTORS"].split(os.pathsep)
+    vectors = [json.loads(Path(file).read_text()) for file in files]
+    programs = [program for file in vectors for program in file["programs"]]
+    cases = [case for case in programs
              if all(PARAMETERS[name] == value for name, value in parameters_of(case).items())]
     assert cases, f"no program is for {PARAMETERS}"
-    assert vectors["width_bytes"] * 8 == bench.data_w
+    width_bytes = bench.data_w // 8
+    assert all(file["width_bytes"] == width_bytes for file in vectors)
     await bench.start()
     ends, failed = {}, []
     for case in cases:
-        lines, ends[case["name"]] = await replay(bench, case, vectors["width_bytes"])
+        lines, ends[case["name"]] = await replay(bench, case, width_bytes)
         if lines:
             failed.append(case["name"])
             dut._log.error("%s:\n%s", case["name"], "\n".join(lines))
-    note(ends)
+    Path(os.environ["MPE_ENDS"]).write_text(json.dumps(ends))
     dut._log.info("%d programs compared, %d are for other hardware", len(cases),
-                  len(vectors["programs"]) - len(cases))
+                  len(programs) - len(cases))
     assert not failed, f"{len(failed)} of {len(cases)} programs differ: {failed[0]}"
