@@ -115,7 +115,7 @@ def main():
                 bad.append(f"{name}: no budget; `make area-bless` writes one")
             elif ge > budgets[name]["ge"] * TOLERANCE:
                 bad.append(f"{name}: {ge} GE is more than 2 % above its {budgets[name]['ge']}")
-    print(*bad, sep="\n")
+    print(*bad, f"{len(rows) - 2} areas, {len(bad)} above their budgets", sep="\n")
     sys.exit(1 if bad else 0)
 
 
