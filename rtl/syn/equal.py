@@ -6,6 +6,7 @@ every output is one combinational proof. A reset is proven as the value that it 
 state; flip-flops without reset are taken to start with the same value.
 """
 
+import argparse
 import sys
 
 from synth import BUILD, Library, RTL, libraries, sources, synthesize, yosys
@@ -44,11 +45,17 @@ def prove(top, params, library, netlist):
 
 
 def main():
-    unit, *pairs = sys.argv[1:]
-    params = dict(pair.split("=") for pair in pairs)
-    library = libraries()[0]
-    result = synthesize(unit, params, library)
-    print(prove(unit, params, library, result["netlist"]))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("unit")
+    parser.add_argument("params", nargs="*", metavar="NAME=VALUE")
+    parser.add_argument("--netlist", help="instead of the one that is synthesized now")
+    given = parser.parse_args()
+    params, library = dict(pair.split("=") for pair in given.params), libraries()[0]
+    netlist = given.netlist or synthesize(given.unit, params, library)["netlist"]
+    try:
+        print(prove(given.unit, params, library, netlist))
+    except RuntimeError as failure:
+        sys.exit(str(failure))
 
 
 if __name__ == "__main__":
