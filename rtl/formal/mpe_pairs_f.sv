@@ -1,15 +1,19 @@
 // N links and their crossbar run arbitrary programs for ever: every word is taken by the node that it
 // is for, while that node receives from its sender, and messages of equal lengths end together.
 //
-// Commands are what the queues hold: sends, receives and forwards in any order, at any time, also
-// without a partner. Where a message starts both sides have the same length. Not here is the ready
-// that goes ahead of a broadcast (leaves before a node are 0): it rests on the time in which a chain
-// answers, not on what two nodes know of each other; mpe_sys.sby covers it to a bound.
+// Commands are what the queues hold: sends, receives, forwards and the parts of broadcasts, in any
+// order, at any time, also without a partner. The environment promises what the programs' order and
+// mpe_order.sby do: when a ready meets a request, both are of the same message, so their lengths are
+// equal, and a node with k > 0 leaves before it has a predecessor with k - 1 that forwards.
+//
+// The invariant says for each node who has what it waits for, that a stream that has started does
+// not pause, and when the first word can come: 2k + 1 clocks after the ready, and at a node one
+// clock after its predecessor's. So a ready that went ahead finds the stage free.
 module mpe_pairs_f #(
   parameter  int NumNodes = 3,
+  parameter  int LenW     = 2,
   localparam int IdW      = mpe_pkg::id_width(NumNodes),
-  localparam int AddrW    = 2,
-  localparam int LenW     = 2,
+  localparam int AddrW    = LenW,
   localparam int DataW    = 8
 ) (
   input logic                           clk_i,
@@ -18,6 +22,7 @@ module mpe_pairs_f #(
   input logic [NumNodes-1:0]            sends_i,
   input logic [NumNodes-1:0][IdW-1:0]   source_i,
   input logic [NumNodes-1:0][IdW-1:0]   target_i,
+  input logic [NumNodes-1:0][IdW-1:0]   before_i,
   input logic [NumNodes-1:0][LenW-1:0]  len_i,
   input logic [NumNodes-1:0]            mem_rdy_i
 );
@@ -32,6 +37,10 @@ module mpe_pairs_f #(
   logic [NumNodes-1:0]            granted, granting, requested, open, takes, gives, word, cut;
   logic [NumNodes-1:0][LenW-1:0]  left;
   logic [NumNodes-1:0][LenW:0]    to_send;  // words that have not left
+  logic [NumNodes-1:0][LenW:0]    rest;     // clocks until the stream stage is free
+  logic [NumNodes-1:0]            started, heard;
+  logic [NumNodes-1:0]            ahead_q;  // the ready of the message that streams went ahead
+  logic [NumNodes-1:0][IdW:0]     wait_of;
 
   assign hold = |hold_of;
   always_ff @(posedge clk_i) past_q <= 1'b1;
@@ -41,7 +50,8 @@ module mpe_pairs_f #(
       .NumNodes(NumNodes), .StatusW(1), .AddrW(AddrW), .LenW(LenW), .DataW(DataW)
     ) u_link (
       .clk_i(clk_i), .rst_ni(past_q), .head_valid_i(show_i[n] && past_q),
-      .head_i({receives_i[n], sends_i[n], source_i[n], target_i[n], IdW'(0), AddrW'(0), len_i[n]}),
+      .head_i({receives_i[n], sends_i[n], source_i[n], target_i[n], before_i[n], AddrW'(0),
+               len_i[n]}),
       .pop_o(pop[n]), .done_o(done[n]), .err_short_o(err_short[n]), .err_long_o(err_long[n]),
       .status_o(), .tx_req_o(tx_req[n]), .tx_dst_o(tx_dst[n]), .tx_rdy_i(tx_rdy[n]),
       .rx_peer_o(rx_peer[n]), .rx_req_i(rx_req[n]), .rx_rdy_o(rx_rdy[n]), .tx_to_o(tx_to[n]),
@@ -61,10 +71,25 @@ module mpe_pairs_f #(
     assign left[n]      = u_link.s_len_q;
     assign to_send[n]   = (LenW+1)'(left[n]) + (LenW+1)'(word[n]);
 
+    // A word of the message that streams has moved; clocks before the first word of the newest
+    // message that got a ready can come.
+    always_ff @(posedge clk_i) begin
+      if (!past_q) begin
+        started[n] <= 1'b0;
+        wait_of[n]    <= '0;
+      end else if (!hold) begin
+        if (pop[n]) ahead_q[n] <= granting[n];
+        started[n] <= !pop[n] && open[n] && !done[n] && (started[n] || word[n] || heard[n]);
+        wait_of[n]    <= rx_rdy[n] ? {before_i[n], 1'b0} : (wait_of[n] == 0) ? '0 : wait_of[n] - (IdW+1)'(1);
+      end
+    end
+    assign heard[n] = takes[n] && rx_valid[n];
+    assign rest[n]  = (LenW+1)'(left[n]) + (LenW+1)'(gives[n] && to_send[n] != 0);
+
     // The queue: its head stays until it is popped, and names nodes, not this one.
     logic                   waits_q = 1'b0;
-    logic [2*IdW+LenW+1:0]  head, head_q;
-    assign head = {receives_i[n], sends_i[n], source_i[n], target_i[n], len_i[n]};
+    logic [3*IdW+LenW+1:0]  head, head_q;
+    assign head = {receives_i[n], sends_i[n], source_i[n], target_i[n], before_i[n], len_i[n]};
     always_ff @(posedge clk_i) begin
       waits_q <= past_q && show_i[n] && !pop[n];
       head_q  <= head;
@@ -75,6 +100,8 @@ module mpe_pairs_f #(
       assume (32'(source_i[n]) < NumNodes && source_i[n] != IdW'(n));
       assume (32'(target_i[n]) < NumNodes && target_i[n] != IdW'(n));
       assume (!rx_rdy[n] || len_i[n] == len_i[source_i[n]]);
+      assume (!rx_rdy[n] || before_i[n] == 0 ||
+              (receives_i[source_i[n]] && before_i[source_i[n]] == before_i[n] - IdW'(1)));
     end
   end
 
@@ -85,10 +112,22 @@ module mpe_pairs_f #(
     .rx_end_o(rx_end), .rx_data_o(rx_data));
 
   for (genvar n = 0; n < NumNodes; n++) begin : gen_check
-    logic [IdW-1:0] to, from, next;
+    logic [IdW-1:0] to, from, next, ask;
+    logic           sends, got;           // words to go in the stream stage, in the head
+    logic           by_stage, by_head;    // who takes them: their receiver's stage, its head
+    logic           got_stage, got_head;
     assign to   = tx_to[n];
     assign from = rx_src[n];
     assign next = target_i[n];
+    assign ask  = source_i[n];
+    assign sends = gives[n] && to_send[n] != 0;
+    assign got   = granted[n] && len_i[n] != 0;
+    assign by_stage  = takes[to] && rx_src[to] == IdW'(n) && (LenW+1)'(left[to]) == to_send[n];
+    assign by_head   = granting[to] && source_i[to] == IdW'(n) &&
+                       (LenW+1)'(len_i[to]) == to_send[n] && !word[n] && takes[n] && !started[n];
+    assign got_stage = takes[next] && rx_src[next] == IdW'(n) && left[next] == len_i[n] &&
+                       !started[next];
+    assign got_head  = granting[next] && source_i[next] == IdW'(n) && len_i[next] == len_i[n];
     always_comb begin
       if (past_q) begin
         taken:     assert (!word[n] || (takes[to] && rx_src[to] == IdW'(n)));
@@ -100,22 +139,45 @@ module mpe_pairs_f #(
                            (!gives[n] || (32'(to) < NumNodes && to != IdW'(n)))));
         clean:     assert (!word[n] || gives[n]);
         clean_cut: assert (!cut[n] || (takes[n] && left[n] == 0));
-        clean_got: assert (!granted[n] || (show_i[n] && sends_i[n]));
-        at_once:   assert (!granting[n]);
+        clean_got: assert (!granted[n] || (requested[n] && sends_i[n]));
         clean_req: assert (!requested[n] || show_i[n]);
-        // Who has words to send has somebody who takes exactly these.
-        partner:   assert (!(gives[n] && to_send[n] != 0) ||
-                           (takes[to] && rx_src[to] == IdW'(n) && (LenW+1)'(left[to]) == to_send[n]));
-        // Who has a ready has somebody who waits for exactly this message.
-        promised:  assert (!(granted[n] && len_i[n] != 0) ||
-                           (takes[next] && rx_src[next] == IdW'(n) && left[next] == len_i[n] &&
-                            !(gives[n] && to == next)));
+        clean_sta: assert (!started[n] || open[n]);
+        fwd_sta:   assert (!(word[n] && takes[n]) || started[n]);
+        // Who has words to send has somebody who takes exactly these, and so has a ready.
+        partner:   assert (!sends || by_stage || by_head);
+        promised:  assert (!got || got_stage || got_head);
+        both:      assert (!(sends && got && to == next) || (by_stage && !got_stage && got_head));
         // Who waits for words has given a ready for them, or hears them.
         sender:    assert (!(takes[n] && left[n] != 0) ||
                            (gives[from] && tx_to[from] == IdW'(n) &&
                             to_send[from] == (LenW+1)'(left[n])) ||
                            (granted[from] && target_i[from] == IdW'(n) &&
-                            len_i[from] == left[n]));
+                            len_i[from] == left[n] && !started[n]));
+        ahead:     assert (!(granting[n] && len_i[n] != 0) ||
+                           (gives[ask] && tx_to[ask] == IdW'(n) && !started[ask] && takes[ask] &&
+                            !word[ask] && to_send[ask] == (LenW+1)'(len_i[n]) &&
+                            !(takes[n] && from == ask && left[n] != 0)) ||
+                           (granted[ask] && target_i[ask] == IdW'(n) && len_i[ask] == len_i[n]));
+        // A stream that has started does not pause.
+        flows:     assert (!(started[n] && takes[n] && left[n] != 0) ||
+                           (word[from] && tx_to[from] == IdW'(n)));
+        flows_out: assert (!(gives[n] && !takes[n] && left[n] != 0) || word[n]);
+        // A ready that went ahead: the stage is free a clock before the first word can come.
+        in_time:   assert (!granting[n] ||
+                           (show_i[n] && receives_i[n] && (granted[n] || !sends_i[n]) && open[n] &&
+                            (started[n] || !takes[n]) && 32'(wait_of[n]) >= 32'(rest[n]) + 1));
+        // No word before its time: at a node one clock after its predecessor's.
+        first:     assert (!(takes[n] && !started[n] && rx_valid[n]) || wait_of[n] == 0);
+        later_got: assert (!(got && receives_i[n] && !granting[n]) ||
+                           32'(wait_of[next]) <= 2 * 32'(before_i[n]) + 2);
+        later_gra: assert (!(got && receives_i[n] && granting[n]) ||
+                           32'(wait_of[next]) <= 32'(wait_of[n]) + 1);
+        later_str: assert (!(sends && takes[n] && !started[n]) ||
+                           32'(wait_of[to]) <= 32'(wait_of[n]) + 1);
+        later_sta: assert (!(sends && started[n] && !started[to]) ||
+                           (takes[n] && word[n] && wait_of[to] == 0));
+        from_root: assert (!(got && !receives_i[n]) || wait_of[next] == 0);
+        root_out:  assert (!(sends && !takes[n] && !started[n]) || wait_of[to] == 0);
         // The end of a message is heard within it, or before the next one can be asked for.
         ends_here: assert (!(tx_end[n] && requested[n] && target_i[n] == to) ||
                            (takes[to] && rx_src[to] == IdW'(n) && left[to] == 0));
@@ -124,7 +186,10 @@ module mpe_pairs_f #(
   end
 
   always_comb begin
-    if (past_q) forwarded: cover (|(takes & gives & done));
+    if (past_q) begin
+      forwarded: cover (|(takes & gives & done & started));
+      went_off:  cover (|(ahead_q & done & started));
+    end
   end
 
 endmodule
