@@ -79,17 +79,20 @@ module mpe_apb_f #(
   end
 
   // Why a command must not be shown to the engine.
-  logic fits, is_group;
+  logic fits, is_group, is_passed;
   assign fits     = addr_q < 32'd64 && len_q < 32'd16;
   assign is_group = members_q < 32'd16 && $countones(members_q) >= 2 && members_q[NodeId] &&
                     members_q[peer_q];
+  assign is_passed = members_q < 32'd4 && members_q != 32'(NodeId) && members_q != 32'(peer_q);
   always_comb begin
     refused = mpe_pkg::ErrNone;
     if (pending_q)                                       refused = mpe_pkg::ErrBusy;
-    else if (op_q == 2'd3 || !fits)                      refused = mpe_pkg::ErrOp;
-    else if (peer_q > 5'd3)                              refused = mpe_pkg::ErrPeer;
+    else if (!fits)                                      refused = mpe_pkg::ErrWide;
+    else if (peer_q > 5'd3 || (op_q == 2'd3 && members_q > 32'd3)) refused = mpe_pkg::ErrPeer;
     else if (op_q != 2'd0 && peer_q == 5'(NodeId))       refused = mpe_pkg::ErrSelf;
+    else if (op_q == 2'd3 && !is_passed)                 refused = mpe_pkg::ErrSelf;
     else if (op_q == 2'd0 && !is_group)                  refused = mpe_pkg::ErrMembers;
+    else if (op_q == 2'd1 && members_q != 32'(peer_q))   refused = mpe_pkg::ErrMembers;
   end
   assign code = (check_q && refused != mpe_pkg::ErrNone) ? refused :
                 err_short_i ? mpe_pkg::ErrShort : err_long_i ? mpe_pkg::ErrLong : mpe_pkg::ErrNone;
@@ -135,7 +138,8 @@ module mpe_apb_f #(
       shown:     assert (cmd_valid == pending_q);
       as_told:   assert (!cmd_valid ||
                          {cmd_op, cmd_peer, cmd_addr, cmd_len, cmd_members} == shown_q);
-      not_fwd:   assert (!cmd_valid || cmd_op != mpe_pkg::OpFwd);
+      not_back:  assert (!cmd_valid || cmd_op != mpe_pkg::OpFwd ||
+                         (cmd_members != 4'(NodeId) && cmd_members != 4'(cmd_peer)));
       not_self:  assert (!cmd_valid || cmd_op == mpe_pkg::OpBcast || cmd_peer != 2'(NodeId));
       group:     assert (!cmd_valid || cmd_op != mpe_pkg::OpBcast || $countones(cmd_members) >= 2);
       // What induction needs: the model's registers are those of the block.
@@ -156,8 +160,10 @@ module mpe_apb_f #(
                          u_apb.u_port.written_q == check_q && u_apb.u_port.done_q == done_q);
       locked_in: assert (!pending_q || shown_q[15:0] ==
                          {peer_q[1:0], addr_q[5:0], len_q[3:0], members_q[3:0]});
-      legal:     assert (!pending_q || (fits && shown_q[17:16] != 2'd3 && peer_q <= 5'd3 &&
-                         (shown_q[17:16] == 2'd0 ? is_group : peer_q != 5'(NodeId))));
+      legal:     assert (!pending_q || (fits && peer_q <= 5'd3 &&
+                         (shown_q[17:16] == 2'd0 ? is_group : peer_q != 5'(NodeId)) &&
+                         (shown_q[17:16] != 2'd1 || members_q == 32'(peer_q)) &&
+                         (shown_q[17:16] != 2'd3 || is_passed)));
       issued: cover (cmd_valid && cmd_op == mpe_pkg::OpBcast && cmd_len == 4'd3);
       busy:   cover (error_q && code_q == mpe_pkg::ErrBusy && !cmd_valid);
     end

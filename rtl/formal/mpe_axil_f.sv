@@ -64,12 +64,16 @@ module mpe_axil_f (
       write_stays:  assert (!held_b_q || (bvalid && bresp == bresp_q));
       read_stays:   assert (!held_r_q || (rvalid && rdata == rdata_q));
       command_stays: assert (!held_cmd_q || (cmd_valid && cmd == cmd_q));
-      not_forward:  assert (!cmd_valid || cmd_op != mpe_pkg::OpFwd);
+      not_back:     assert (!cmd_valid || cmd_op != mpe_pkg::OpFwd ||
+                            (cmd_members[1:0] != 2'd1 && cmd_members[1:0] != cmd_peer));
+      one_target:   assert (!cmd_valid || cmd_op != mpe_pkg::OpSend ||
+                            cmd_members[1:0] == cmd_peer);
       not_itself:   assert (!cmd_valid || cmd_op == mpe_pkg::OpBcast || cmd_peer != 2'd1);
       members_legal: assert (!cmd_valid || cmd_op != mpe_pkg::OpBcast ||
                              (cmd_members[1] && cmd_members[cmd_peer] &&
                               (cmd_members & (cmd_members - 4'd1)) != 0));
       issued: cover (cmd_valid && cmd_op == mpe_pkg::OpBcast && cmd_len == 4'd3);
+      passed: cover (cmd_valid && cmd_op == mpe_pkg::OpFwd);
     end
   end
 

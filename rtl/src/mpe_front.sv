@@ -33,6 +33,7 @@ module mpe_front #(
   input  logic [IdW-1:0]                   ord_node_i,
   input  logic [IdW-1:0]                   ord_before_i,
   input  logic                             room_i,
+  output logic [IdW-1:0]                   hops_o,         // clocks from a launch to its first word
   output logic                             push_o,
   output logic [EntryW-1:0]                entry_o
 );
@@ -89,6 +90,8 @@ module mpe_front #(
     assign ordered  = launch_i;
   end
 
+  assign hops_o = has_pred ? leaves_before + IdW'(1) : '0;
+
   // A launch is answered to a request, so there is room and the command is still there.
   assign bcast_req_o  = cmd_valid_i && is_bcast && room_i && !ordering;
   assign bcast_root_o = cmd_peer_i == IdW'(NodeId);
@@ -99,7 +102,7 @@ module mpe_front #(
     is_bcast ? has_pred : cmd_op_i[1],
     is_bcast ? has_succ : cmd_op_i[0],
     is_bcast ? pred : cmd_peer_i,
-    is_bcast ? succ : cmd_peer_i,
+    is_bcast ? succ : cmd_members_i[IdW-1:0],
     is_bcast ? leaves_before : IdW'(0),
     cmd_addr_i,
     cmd_len_i

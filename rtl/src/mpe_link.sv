@@ -5,13 +5,14 @@
 //   stream     one word per clock; ends with one clock for the complete message
 // hold_i stops everything for one clock: then some node's memory was not ready for a word.
 module mpe_link #(
-  parameter  int NumNodes = 4,
-  parameter  int StatusW  = 2,
-  parameter  int AddrW    = 12,
-  parameter  int LenW     = 10,
-  parameter  int DataW    = 32,
-  localparam int IdW      = mpe_pkg::id_width(NumNodes),
-  localparam int EntryW   = 2 + 3 * IdW + AddrW + LenW
+  parameter  int NumNodes   = 4,
+  parameter  int StatusW    = 2,
+  parameter  int AddrW      = 12,
+  parameter  int LenW       = 10,
+  parameter  int DataW      = 32,
+  parameter  bit HoldLaunch = 1'b0,
+  localparam int IdW        = mpe_pkg::id_width(NumNodes),
+  localparam int EntryW     = 2 + 3 * IdW + AddrW + LenW
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
@@ -22,6 +23,8 @@ module mpe_link #(
   output logic               err_short_o,
   output logic               err_long_o,
   output logic [StatusW-1:0] status_o,
+  input  logic [IdW-1:0]     hops_i,      // clocks after a launch for which the stage may be used
+  output logic               in_time_o,   // and whether it is free then
   // handshake
   output logic               tx_req_o,
   output logic [IdW-1:0]     tx_dst_o,
@@ -63,7 +66,7 @@ module mpe_link #(
   logic [AddrW-1:0] s_addr_q, addr;
   logic [LenW-1:0]  s_len_q, len;
   logic [DataW-1:0] data_q;
-  logic             s_done, s_free, s_empties, rx_word, step;
+  logic             s_done, s_free, flows, s_empties, rx_word, step;
 
   assign {h_rx, h_tx, h_src, h_dst, h_leaves_before, h_addr, h_len} = head_i;
 
@@ -76,7 +79,7 @@ module mpe_link #(
 
   // The first word comes 2h - 1 clocks after my ready if h - 1 leaves are before me, so ready may
   // go out while an earlier message still has fewer than 2 (h - 1) words to move.
-  assign s_empties = (word_q || rx_word || s_done) && ((LenW+IdW)'(s_len_q >> 1) <
+  assign s_empties = flows && ((LenW+IdW)'(s_len_q >> 1) <
                      (LenW+IdW)'(h_leaves_before));
   assign rx_rdy_o  = head_valid_i && h_rx && rx_req_i && !granting_q && (granted_q || !h_tx) &&
                      (!s_valid_q || s_empties);
@@ -103,6 +106,9 @@ module mpe_link #(
   assign s_done  = s_valid_q && !word_q && (s_len_q == '0 || cut_q);
   assign s_free  = !s_valid_q || s_done;
   assign rx_word = s_valid_q && s_rx_q && rx_valid_i && !cut_q;
+
+  // Words come without a gap once the first is there, so then the clocks that are left are known.
+  assign flows = word_q || rx_word || s_done;
 
   // One address and one counter serve both stages: the first word of a Send is read in the clock in
   // which it moves to the stream stage.
@@ -146,6 +152,16 @@ module mpe_link #(
   assign mem_we_o    = !s_free && s_rx_q;
   assign mem_addr_o  = addr;
   assign mem_wdata_o = rx_data_i;
+
+  if (HoldLaunch) begin : gen_in_time
+    logic [LenW:0] left;
+    assign left      = s_done ? '0 : (LenW+1)'(s_len_q) + (LenW+1)'(s_tx_q);
+    assign in_time_o = !s_valid_q || (flows && (LenW+1+IdW)'(left) <= (LenW+1+IdW)'(hops_i));
+  end else begin : gen_at_once
+    logic unused_hops;
+    assign unused_hops = ^hops_i;
+    assign in_time_o = 1'b1;
+  end
 
   assign done_o      = s_done && !hold_i;
   assign err_short_o = done_o && s_len_q != '0;

@@ -5,20 +5,23 @@
 package mpe_pkg;
 
   // Bit 0: transmits. Bit 1: receives. A broadcast becomes one of the others when it is ordered.
+  // The target of Send and Fwd is in the low bits of the members, so that the number of the next
+  // node always comes from there or from the order; a Send gives it as its peer, too.
   typedef enum logic [1:0] {
     OpBcast = 2'b00,
     OpSend  = 2'b01,
     OpRecv  = 2'b10,
-    OpFwd   = 2'b11   // inside the engine only: a core cannot issue it
+    OpFwd   = 2'b11   // receive and pass on, word by word
   } op_e;
 
   // Why a command is refused before it reaches the engine (mpe_check), or how a message went wrong.
   typedef enum logic [2:0] {
     ErrNone    = 3'd0,
-    ErrOp      = 3'd1,  // operation code 3, or a number wider than the engine's
-    ErrPeer    = 3'd2,  // peer or root is not a node of the system
-    ErrSelf    = 3'd3,  // a node cannot send to or receive from itself
-    ErrMembers = 3'd4,  // mask lacks the root or this node, or has fewer than two members
+    ErrWide    = 3'd1,  // address or length is wider than the engine's
+    ErrPeer    = 3'd2,  // peer, root or target is not a node of the system
+    ErrSelf    = 3'd3,  // a node cannot send to or receive from itself, or pass back
+    ErrMembers = 3'd4,  // mask lacks the root or this node, or has fewer than two
+                        // members; target of a Send is not its peer
     ErrBusy    = 3'd5,  // command written while the former one was still waiting
     ErrShort   = 3'd6,  // message ended before the length of the receiving command
     ErrLong    = 3'd7   // message went on beyond the length of the receiving command

@@ -2,12 +2,15 @@
 //
 // A broadcast is launched when every member of its root's mask shows a broadcast with that root.
 // Launches of disjoint groups do not wait for each other, and no arbiter is needed: a node shows
-// one root at a time, so groups that are complete at the same time are disjoint.
+// one root at a time, so groups that are complete at the same time are disjoint. With HoldLaunch = 1
+// the status is frozen when a group is complete, and the group is launched when every member says
+// that it will be free when the words reach it; one group at a time.
 module mpe_status_bus #(
-  parameter  int NumNodes = 4,
-  parameter  int StatusW  = 2,
-  parameter  bit Snoop    = 1'b0,  // names the members one by one after a launch
-  localparam int IdW      = mpe_pkg::id_width(NumNodes)
+  parameter  int NumNodes   = 4,
+  parameter  int StatusW    = 2,
+  parameter  bit Snoop      = 1'b0,  // names the members one by one after a launch
+  parameter  bit HoldLaunch = 1'b0,  // launches when the members are in time
+  localparam int IdW        = mpe_pkg::id_width(NumNodes)
 ) (
   input  logic                              clk_i,
   input  logic                              rst_ni,
@@ -16,17 +19,23 @@ module mpe_status_bus #(
   input  logic [NumNodes-1:0]               bcast_root_i,  // shows itself as root
   input  logic [NumNodes-1:0][IdW-1:0]      root_i,
   input  logic [NumNodes-1:0][NumNodes-1:0] members_i,
+  input  logic [NumNodes-1:0]               in_time_i,     // by the order of status_o
   output logic [NumNodes-1:0]               launch_o,
-  output logic [NumNodes-1:0][StatusW-1:0]  status_o,      // of the clock before
+  output logic [NumNodes-1:0][StatusW-1:0]  status_o,      // of the clock before a launch
   output logic                              ord_valid_o,
   output logic                              ord_last_o,
   output logic [IdW-1:0]                    ord_node_o,
   output logic [IdW-1:0]                    ord_before_o
 );
 
+  if (HoldLaunch && Snoop) begin : gen_bad_hold
+    $error("mpe_status_bus: HoldLaunch = 1, accepted is 0 with Snoop = 1");
+  end
+
   logic [NumNodes-1:0][StatusW-1:0] status_q;
   logic [NumNodes-1:0]              launch_q, launch, complete, chosen;
   logic [NumNodes-1:0][NumNodes-1:0] shows;  // [root][node]
+  logic                             frozen;
 
   for (genvar r = 0; r < NumNodes; r++) begin : gen_root
     for (genvar n = 0; n < NumNodes; n++) begin : gen_shows
@@ -44,8 +53,12 @@ module mpe_status_bus #(
     // One emitter serves one group at a time.
     logic [NumNodes-1:0] root;
     logic [IdW-1:0]      root_id;
-    assign root   = launch_q & bcast_root_i;
-    assign chosen = (|launch_q || ord_valid_o) ? '0 : complete & (~complete + NumNodes'(1));
+    logic unused_in_time;
+    assign unused_in_time = &in_time_i;
+    assign frozen   = 1'b0;
+    assign status_o = status_q;
+    assign root     = launch_q & bcast_root_i;
+    assign chosen   = (|launch_q || ord_valid_o) ? '0 : complete & (~complete + NumNodes'(1));
     always_comb begin
       root_id = '0;
       for (int r = 0; r < NumNodes; r++) if (root[r]) root_id |= IdW'(r);
@@ -67,7 +80,27 @@ module mpe_status_bus #(
       .leaves_before_o(ord_before_o)
     );
   end else begin : gen_no_emitter
-    assign chosen      = complete;
+    if (HoldLaunch) begin : gen_hold
+      logic [NumNodes-1:0] held_q, group;  // one-hot: root of the group that is complete
+      always_comb begin
+        if (frozen)         group = held_q;
+        else if (|launch_q) group = '0;  // status_o still belongs to that launch
+        else                group = complete & (~complete + NumNodes'(1));
+        for (int r = 0; r < NumNodes; r++) chosen[r] = group[r] && &(in_time_i | ~members_i[r]);
+      end
+      always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) held_q <= '0;
+        else         held_q <= group & ~chosen;
+      end
+      assign frozen   = |held_q;
+      assign status_o = (frozen || |launch_q) ? status_q : status_i;
+    end else begin : gen_at_once
+      logic unused_in_time;
+      assign unused_in_time = &in_time_i;
+      assign chosen   = complete;
+      assign frozen   = 1'b0;
+      assign status_o = status_q;
+    end
     assign ord_valid_o = 1'b0;
     assign ord_last_o  = 1'b0;
     assign ord_node_o  = '0;
@@ -85,9 +118,8 @@ module mpe_status_bus #(
     if (!rst_ni) launch_q <= '0;
     else         launch_q <= launch;
   end
-  always_ff @(posedge clk_i) status_q <= status_i;
+  always_ff @(posedge clk_i) if (!frozen) status_q <= status_i;
 
   assign launch_o = launch_q;
-  assign status_o = status_q;
 
 endmodule

@@ -7,6 +7,7 @@ module mpe_sys #(
   parameter  int DataW      = 32,
   parameter  int QueueDepth = 2,
   parameter  bit Snoop      = 1'b0,
+  parameter  bit HoldLaunch = 1'b0,
   localparam int IdW        = mpe_pkg::id_width(NumNodes)
 ) (
   input  logic                              clk_i,
@@ -43,7 +44,8 @@ module mpe_sys #(
     .LenW      (LenW),
     .DataW     (DataW),
     .QueueDepth(QueueDepth),
-    .Snoop     (Snoop)
+    .Snoop     (Snoop),
+    .HoldLaunch(HoldLaunch)
   ) u_core (
     .clk_i        (clk_i),
     .rst_ni       (rst_ni),

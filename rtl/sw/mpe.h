@@ -4,7 +4,7 @@
 
 #include "mpe_regs.h"
 
-enum mpe_op { MPE_BCAST = 0, MPE_SEND = 1, MPE_RECV = 2 };
+enum mpe_op { MPE_BCAST = 0, MPE_SEND = 1, MPE_RECV = 2, MPE_FWD = 3 };
 
 /* Codes of STATE.code; 8 is the driver's own. */
 enum mpe_error {
@@ -29,7 +29,8 @@ static inline enum mpe_error mpe_error(mpe_t *mpe) {
   return (enum mpe_error)((state & MPE_REGS__STATE__CODE_bm) >> MPE_REGS__STATE__CODE_bp);
 }
 
-/* Issues a command; `addr` and `len` in words. Does not wait for its end. */
+/* Issues a command; `addr` and `len` in words. Does not wait for its end. `members`: mask of a
+   broadcast, target of a forward; a send goes to `peer` and a receive needs neither. */
 static inline enum mpe_error mpe_issue(mpe_t *mpe, enum mpe_op op, uint32_t peer, uint32_t addr,
                                        uint32_t len, uint32_t members, uint32_t limit) {
   enum mpe_error error = mpe_wait_room(mpe, limit);
@@ -37,7 +38,7 @@ static inline enum mpe_error mpe_issue(mpe_t *mpe, enum mpe_op op, uint32_t peer
   if (peer > MPE_REGS__CMD__PEER_bm >> MPE_REGS__CMD__PEER_bp) return MPE_NO_SUCH_NODE;
   mpe->ADDR = addr;
   mpe->LEN = len;
-  mpe->MEMBERS = members;
+  mpe->MEMBERS = op == MPE_SEND ? peer : members;
   mpe->CMD = (uint32_t)op | peer << MPE_REGS__CMD__PEER_bp;
   return mpe_error(mpe);
 }

@@ -11,7 +11,7 @@ from synth import BUILD, RTL, libraries, synthesize
 
 UNITS = [("mpe", {"NumNodes": 4, "NodeId": 2}), ("mpe_bus", {"NumNodes": 4}),
          ("mpe_core_sys", {"NumNodes": 4}), ("mpe_core_sys", {"NumNodes": 8}),
-         ("sb_unit", {"NumNodes": 16})]
+         ("mpe_core_sys", {"NumNodes": 8, "HoldLaunch": 1}), ("sb_unit", {"NumNodes": 16})]
 PERIOD_NS = 10
 
 

@@ -1,5 +1,6 @@
 """Drives a system of engines clock by clock and writes down what it did."""
 
+import json
 import os
 import random
 
@@ -9,12 +10,24 @@ from cocotb.triggers import FallingEdge, ReadOnly
 
 from golden import BCAST
 
-
-IS_SNOOPING = os.environ.get("MPE_SNOOP", "0") == "1"   # order from the bus's emitter
+PARAMETERS = json.loads(os.environ["MPE_PARAMETERS"])   # of the hardware, from run.py
+IS_SNOOPING = PARAMETERS["Snoop"] == 1                  # order from the bus's emitter
+IS_HOLDING = PARAMETERS["HoldLaunch"] == 1              # launches wait for busy members
 
 
 class Timeout(AssertionError):
-    """The program did not end."""
+    """The program did not end; `record` has what it did until then."""
+
+    def __init__(self, message, record):
+        super().__init__(message)
+        self.record = record
+
+
+def bits(value):
+    """Positions of the ones."""
+    while value:
+        yield (value & -value).bit_length() - 1
+        value &= value - 1
 
 
 class Bench:
@@ -37,11 +50,14 @@ class Bench:
                        dut.cmd_members_i, dut.mem_stall_i, dut.host_req_i, dut.host_we_i,
                        dut.host_node_i, dut.host_addr_i, dut.host_wdata_i):
             signal.value = 0
-        dut.rst_ni.value = 0
+        await self.reset()
+
+    async def reset(self):
+        self.dut.rst_ni.value = 0
         for _ in range(3):
-            await FallingEdge(dut.clk_i)
-        dut.rst_ni.value = 1
-        await FallingEdge(dut.clk_i)
+            await FallingEdge(self.dut.clk_i)
+        self.dut.rst_ni.value = 1
+        await FallingEdge(self.dut.clk_i)
 
     async def host(self, node, addr, write=None):
         """One access of a core to its memory; the value that was read, if it was one."""
@@ -65,8 +81,11 @@ class Bench:
         return [[await self.host(node, addr) for addr in range(words)]
                 for node in range(self.nodes)]
 
-    async def run(self, program, limit, stall=0.0, rng=None):
-        """Runs a program; returns its record. Clock 0 is the first in which a command is shown."""
+    async def run(self, program, limit, stall=0.0, rng=None, watch=False):
+        """Runs a program; returns its record, with the messages between the engines if watched.
+
+        Clock 0 is the first in which a command may be shown.
+        """
         rng = rng or random.Random(0)
         dut, nodes = self.dut, self.nodes
         record = Record(nodes)
@@ -77,13 +96,14 @@ class Bench:
         while left > 0 or clock == 0:
             if clock > limit:
                 raise Timeout(f"{left} commands are not done after {limit} clocks; "
-                              f"done so far {[len(d) for d in record.done]}, shown {position}")
+                              f"done so far {[len(d) for d in record.done]}, shown {position}",
+                              record)
             valid = op = peer = addr = length = members = 0
             for node in range(nodes):
                 commands = program.commands[node]
                 if position[node] < len(commands) and wait[node] == 0:
                     command = commands[position[node]]
-                    if command.after_done and len(record.done[node]) < position[node]:
+                    if clock < command.show:
                         continue
                     valid |= 1 << node
                     op |= command.op << 2 * node
@@ -101,6 +121,12 @@ class Bench:
             short, long = int(dut.err_short_o.value), int(dut.err_long_o.value)
             status = int(dut.status_o.value)
             record.holds += int(dut.hold_o.value)
+            if watch:
+                self.watch(record, clock, peer)
+                for node in bits(valid):
+                    if len(record.shown[node]) == position[node]:
+                        record.shown[node].append(clock)
+                record.statuses.append(self.statuses(status))
             for node in range(nodes):
                 bit = 1 << node
                 if valid & bit and ready & bit:
@@ -117,8 +143,7 @@ class Bench:
                     position[node] += 1
                     if position[node] < len(program.commands[node]):
                         wait[node] = program.commands[node][position[node]].gap
-                elif wait[node] > 0 and (len(record.done[node]) >= position[node] or
-                                         not program.commands[node][position[node]].after_done):
+                elif wait[node] > 0:
                     wait[node] -= 1
                 if done & bit:
                     record.done[node].append(clock + 1)   # done at the end of this clock
@@ -136,6 +161,32 @@ class Bench:
         record.clocks = clock
         return record
 
+    def watch(self, record, clock, roots):
+        """Writes down the launches, control messages and words of this clock."""
+        dut = self.dut
+        for node in bits(int(dut.launch_o.value)):
+            root = roots >> self.id_w * node & ((1 << self.id_w) - 1)
+            record.events.append([clock, "launch", node, root])
+        requests = int(dut.tx_req_o.value)
+        for node in bits(requests & ~record.requests):
+            record.events.append([clock, "request", node, self.partner(dut.tx_dst_o, node)])
+        record.requests = requests
+        for node in bits(int(dut.rx_rdy_o.value)):
+            record.events.append([clock, "ready", node, self.partner(dut.rx_peer_o, node)])
+        for node in bits(int(dut.tx_valid_o.value)):
+            target = self.partner(dut.tx_to_o, node)
+            run = record.words.get(node)
+            if run and run[0] + run[4] == clock and run[3] == target:
+                run[4] += 1
+            else:
+                record.words[node] = [clock, "words", node, target, 1]
+                record.events.append(record.words[node])
+
+    def partner(self, signal, node):
+        """The node that one names; what idle nodes name may be unknown."""
+        digits = str(signal.value)[::-1][self.id_w * node:self.id_w * (node + 1)]
+        return int(digits[::-1], 2)
+
     def statuses(self, value):
         return [value >> self.status_w * node & ((1 << self.status_w) - 1)
                 for node in range(self.nodes)]
@@ -149,6 +200,11 @@ class Record:
         self.done = [[] for _ in range(nodes)]
         self.short, self.long = [], []
         self.launches = {}
+        self.shown = [[] for _ in range(nodes)]     # this and what follows: when watched
+        self.statuses = []      # per clock
+        self.events = []        # [clock, kind, from, to, words]
+        self.requests = 0       # tx_req_o of the clock before
+        self.words = {}         # latest run of words per sender
         self.holds = 0
         self.clocks = 0
 

@@ -29,7 +29,7 @@ def main():
     (build / "map.abc").write_text("strash; ifraig; scorr; dc2; dch -f; amap -m; topo\n")
     files = " ".join(os.path.relpath(path, RTL) for path in [*sources(), RTL / "tb" / "mpe_tb.sv"])
     options = " ".join(f"-G{key}={value}" for key, value in PARAMS.items())
-    script = (f"read_slang -j 1 --keep-hierarchy {options} --top mpe_tb {files}; hierarchy -check; "
+    script = (f"read_slang -j 1 --keep-hierarchy -D MPE_NETLIST {options} --top mpe_tb {files}; hierarchy -check; "
               "setattr -mod -set keep_hierarchy 1 *mpe_core_sys*; flatten; proc; opt_clean; "
               "select *mpe_core_sys*; opt -full; alumacc; opt; techmap; opt -full; "
               "dfflegalize -cell $_DFF_P_ x -cell $_DFF_PN0_ x; opt -full; "

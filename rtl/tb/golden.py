@@ -6,7 +6,7 @@ message after the other.
 
 from dataclasses import dataclass, field
 
-BCAST, SEND, RECV = 0, 1, 2
+BCAST, SEND, RECV, FWD = 0, 1, 2, 3
 REFERENCE_BYTES = 1024
 
 
@@ -29,11 +29,10 @@ class Command:
     peer: int
     addr: int
     length: int
-    members: int = 0
+    members: int = 0    # mask of a broadcast, target of a Send or Fwd
     gap: int = 0        # clocks that the core waits before it shows the command
     message: int = -1   # which message of the program it belongs to
-    # The gap counts from the end of the command before, not from its issue.
-    after_done: bool = False
+    show: int = 0       # first clock in which it may be shown
 
 
 @dataclass
@@ -47,12 +46,18 @@ class Program:
         self.commands = [[] for _ in range(self.nodes)]
 
     def send(self, source, target, from_addr, to_addr, length, gaps=(0, 0)):
-        index = len(self.messages)
-        self.messages.append(("send", source, target, from_addr, to_addr, length))
-        self.commands[source].append(
-            Command(SEND, target, from_addr, length, gap=gaps[0], message=index))
-        self.commands[target].append(
-            Command(RECV, source, to_addr, length, gap=gaps[1], message=index))
+        self.chain((source, target), (from_addr, to_addr), length, gaps)
+
+    def chain(self, path, addrs, length, gaps=None):
+        """From the first node of a path to its last; those between receive and pass on."""
+        index, last = len(self.messages), len(path) - 1
+        self.messages.append(("chain", tuple(path), tuple(addrs), length))
+        for place, node in enumerate(path):
+            op = SEND if place == 0 else RECV if place == last else FWD
+            target = path[place + 1] if place < last else 0
+            source = path[place - 1] if place > 0 else target
+            self.commands[node].append(Command(op, source, addrs[place], length, target,
+                                               gaps[place] if gaps else 0, index))
 
     def bcast(self, root, members, addrs, length, gaps=None):
         index = len(self.messages)
@@ -67,10 +72,11 @@ class Program:
         """Memories after the program; the argument is not changed."""
         memory = [list(words) for words in memory]
         for message in self.messages:
-            if message[0] == "send":
-                _, source, target, from_addr, to_addr, length = message
-                memory[target][to_addr:to_addr + length] = \
-                    memory[source][from_addr:from_addr + length]
+            if message[0] == "chain":
+                _, path, addrs, length = message
+                data = memory[path[0]][addrs[0]:addrs[0] + length]
+                for node, addr in zip(path, addrs):
+                    memory[node][addr:addr + length] = data
             else:
                 _, root, members, addrs, length = message
                 data = memory[root][addrs[root]:addrs[root] + length]
@@ -88,8 +94,9 @@ def random_program(rng, nodes, messages, words, length_max, gap_max=0):
         addr = lambda: rng.randint(0, words - length)
         gap = lambda: rng.choice([0, 0, rng.randint(0, gap_max)])
         if rng.random() < 0.65:
-            source, target = rng.sample(range(nodes), 2)
-            program.send(source, target, addr(), addr(), length, (gap(), gap()))
+            size = min(nodes, rng.choice([2, 2, 2, 3, rng.randint(2, nodes)]))
+            path = rng.sample(range(nodes), size)
+            program.chain(path, [addr() for _ in path], length, [gap() for _ in path])
         else:
             members = 0
             while bin(members).count("1") < 2:

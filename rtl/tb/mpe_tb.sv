@@ -7,6 +7,7 @@ module mpe_tb #(
   parameter  int DataW      = 32,
   parameter  int QueueDepth = 2,
   parameter  bit Snoop      = 1'b0,
+  parameter  bit HoldLaunch = 1'b0,
   localparam int IdW        = mpe_pkg::id_width(NumNodes)
 ) (
   input  logic                         clk_i,
@@ -29,8 +30,28 @@ module mpe_tb #(
   input  logic [IdW-1:0]               host_node_i,
   input  logic [AddrW-1:0]             host_addr_i,
   input  logic [DataW-1:0]             host_wdata_i,
-  output logic [DataW-1:0]             host_rdata_o
+  output logic [DataW-1:0]             host_rdata_o,
+  // What the engines and the bus tell each other, for watching.
+  output logic [NumNodes-1:0]          launch_o,
+  output logic [NumNodes-1:0]          tx_req_o,
+  output logic [NumNodes*IdW-1:0]      tx_dst_o,
+  output logic [NumNodes-1:0]          rx_rdy_o,
+  output logic [NumNodes*IdW-1:0]      rx_peer_o,
+  output logic [NumNodes-1:0]          tx_valid_o,
+  output logic [NumNodes*IdW-1:0]      tx_to_o
 );
+
+`ifdef MPE_NETLIST  // of the engines: nothing inside can be watched
+  assign {launch_o, tx_req_o, tx_dst_o, rx_rdy_o, rx_peer_o, tx_valid_o, tx_to_o} = '0;
+`else
+  assign launch_o   = u_sys.u_core.launch;
+  assign tx_req_o   = u_sys.u_core.tx_req;
+  assign tx_dst_o   = u_sys.u_core.tx_dst;
+  assign rx_rdy_o   = u_sys.u_core.rx_rdy;
+  assign rx_peer_o  = u_sys.u_core.rx_peer;
+  assign tx_valid_o = u_sys.u_core.tx_valid;
+  assign tx_to_o    = u_sys.u_core.tx_to;
+`endif
 
   mpe_sys #(
     .NumNodes  (NumNodes),
@@ -39,7 +60,8 @@ module mpe_tb #(
     .LenW      (LenW),
     .DataW     (DataW),
     .QueueDepth(QueueDepth),
-    .Snoop     (Snoop)
+    .Snoop     (Snoop),
+    .HoldLaunch(HoldLaunch)
   ) u_sys (
     .clk_i        (clk_i),
     .rst_ni       (rst_ni),

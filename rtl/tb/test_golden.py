@@ -2,7 +2,7 @@
 
 import random
 
-from golden import order, random_program, status_class
+from golden import FWD, RECV, SEND, Program, order, random_program, status_class
 
 
 def test_parks_worked_example():
@@ -19,6 +19,17 @@ def test_classes_are_those_of_the_simulator():
     assert [status_class(words, 2) for words in (0, 127, 128, 255, 256, 1000)] == [1, 1, 2, 2, 3, 3]
     assert [status_class(words, 1) for words in (0, 500)] == [1, 1]
     assert [status_class(words, 3) for words in (0, 63, 64, 384)] == [1, 1, 2, 7]
+
+
+def test_a_chain_leaves_its_words_at_every_node():
+    program = Program(4)
+    program.chain((2, 0, 3), (4, 0, 1), 2)
+    memory = [[10 * node + addr for addr in range(6)] for node in range(4)]
+    after = program.memory_after(memory)
+    assert after[2] == memory[2] and after[1] == memory[1]
+    assert after[0][:3] == [24, 25, 2] and after[3][:4] == [30, 24, 25, 33]
+    assert [(c.op, c.peer, c.members) for c in (program.commands[n][0] for n in (2, 0, 3))] == \
+        [(SEND, 0, 0), (FWD, 2, 3), (RECV, 0, 0)]
 
 
 def test_programs_touch_their_memories_only():

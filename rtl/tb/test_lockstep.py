@@ -1,55 +1,117 @@
-"""The engine against the Rust simulator: the same programs end in the same clocks.
+"""The engine against the Rust simulator: the same programs, the same clocks, messages and bytes.
 
-vectors/simulator.json is written by from_simulator.py. A simulated core waits `notify` clocks after
-everything that it receives, and at its end; the bench waits as long.
+`corecast rtl-vectors` writes the programs and what the simulator did with them; MPE_VECTORS names the
+file. Every acceptance, launch, request, ready, run of words and end must come in the simulator's
+clock. build/lockstep.json gets the clock in which each program ended.
 """
 
 import json
-import random
+import os
+from collections import Counter
+from itertools import zip_longest
 from pathlib import Path
 
 import cocotb
 
-from bench import Bench
-from golden import BCAST, RECV, SEND, Command, Program
+from bench import PARAMETERS, Bench, Timeout
+from golden import Command, Program
+from run import parameters_of
 
-VECTORS = json.loads((Path(__file__).parent / "vectors" / "simulator.json").read_text())
+MARGIN = 500    # clocks behind the simulator's end in which a late engine may still end
+SHOWN = 5       # differing events that are printed
 
 
-def program_of(case, notify, words):
-    """The simulator's steps as commands."""
-    program = Program(case["ranks"])
-    everyone = (1 << case["ranks"]) - 1
-    for rank, steps in enumerate(case["steps"]):
-        if case["is_atomic"]:
-            program.commands[rank] = [Command(BCAST, case["root"], 0, words, everyone)]
-            continue
-        received = False
-        for kind, peer in steps:
-            program.commands[rank].append(
-                Command(SEND if kind == "send" else RECV, peer, 0, words,
-                        gap=notify if received else 0, after_done=received))
-            received = kind == "recv"
+def first_word(node, addr, seed):
+    """What a memory holds before the run."""
+    return ((node << 16 | addr) * 0x9E3779B1 + seed) % (1 << 32)
+
+
+def fnv(words, width_bytes):
+    value = 0xCBF29CE484222325
+    for word in words:
+        for byte in word.to_bytes(width_bytes, "little"):
+            value = (value ^ byte) * 0x100000001B3 % (1 << 64)
+    return f"{value:016x}"
+
+
+def program_of(case):
+    program = Program(case["nodes"])
+    for commands, given in zip(program.commands, case["commands"], strict=True):
+        for index, (show, op, peer, addr, length, members) in enumerate(given):
+            commands.append(Command(op, peer, addr, length, members, message=index, show=show))
     return program
 
 
+def by_node(kind, clocks):
+    return [[clock, kind, node] for node, times in enumerate(clocks) for clock in times]
+
+
+def happened(accepted, done, events):
+    """One list of all that happened, in order."""
+    return sorted(by_node("accepted", accepted) + by_node("done", done) + events)
+
+
+def differences(expected, got):
+    """The first events of either side that the other one has not, side by side."""
+    counts = [Counter(map(tuple, events)) for events in (expected, got)]
+    only = [sorted((one - other).elements())
+            for one, other in ((counts[0], counts[1]), (counts[1], counts[0]))]
+    rows = [["simulator", "engine"]] + [
+        ["" if event is None else " ".join(map(str, event)) for event in row]
+        for row in zip_longest(*(events[:SHOWN] for events in only))]
+    width = max(len(left) for left, _ in rows) + 3
+    return [f"{left:{width}}{right}" for left, right in rows] if any(only) else []
+
+
+async def replay(bench, case, width_bytes):
+    """Runs one program; returns what differs, as lines, and the clock of its end."""
+    expected, words = case["expected"], case["memory_words"]
+    await bench.reset()
+    for node in range(bench.nodes):
+        for addr in range(words):
+            await bench.host(node, addr, first_word(node, addr, case["seed"]))
+    end = max((times[-1] for times in expected["done"] if times), default=0)
+    lines = []
+    try:
+        record = await bench.run(program_of(case), end + MARGIN, watch=True)
+    except Timeout as timeout:
+        lines, record = [str(timeout)], timeout.record
+    done = [[clock - 1 for clock in times] for times in record.done]
+    lines += differences(happened(expected["accepted"], expected["done"], expected["events"]),
+                         happened(record.accepted, done, record.events))
+    hashes = [fnv(content, width_bytes) for content in await bench.dump(words)]
+    lines += [f"memory of node {node}: simulator {want}, engine {got}"
+              for node, (want, got) in enumerate(zip(expected["memory"], hashes, strict=True))
+              if want != got]
+    lines += [f"wrong length reported: {record.short} {record.long}"] \
+        if record.short or record.long else []
+    return lines, max((times[-1] for times in done if times), default=0)
+
+
+def note(ends):
+    """Adds to build/lockstep.json, which several runs with other parameters write, too."""
+    path = Path(os.environ["MPE_ENDS"])
+    known = json.loads(path.read_text()) if path.exists() else {}
+    path.write_text(json.dumps(dict(sorted({**known, **ends}.items())), indent=0) + "\n")
+
+
 @cocotb.test()
-async def finish_times_of_the_simulator(dut):
-    """Finish time of every rank, and the data it has then."""
+async def programs_of_the_simulator(dut):
+    """Everything that happens, to the clock, and the bytes."""
     bench = Bench(dut)
+    vectors = json.loads(Path(os.environ["MPE_VECTORS"]).read_text())
+    cases = [case for case in vectors["programs"]
+             if all(PARAMETERS[name] == value for name, value in parameters_of(case).items())]
+    assert cases, f"no program is for {PARAMETERS}"
+    assert vectors["width_bytes"] * 8 == bench.data_w
     await bench.start()
-    notify = VECTORS["notify_cycles"]
-    compared = 0
-    for case in VECTORS["cases"]:
-        words = -(-case["bytes"] // VECTORS["word_bytes"])
-        if case["ranks"] != bench.nodes or words >= 1 << bench.len_w:
-            continue
-        memory = await bench.fill(random.Random(case["bytes"]), words)
-        record = await bench.run(program_of(case, notify, words), 20_000)
-        got = [times[-1] + notify for times in record.done]
-        name = f"{case['algorithm']}, {case['bytes']} bytes, root {case['root']}"
-        assert got == case["finish_cycles"], f"{name}: {got} is not {case['finish_cycles']}"
-        assert await bench.dump(words) == [memory[case["root"]]] * bench.nodes, name
-        compared += 1
-    assert compared > 0, "no vector has this number of nodes"
-    dut._log.info("%d programs end in the simulator's clocks", compared)
+    ends, failed = {}, []
+    for case in cases:
+        lines, ends[case["name"]] = await replay(bench, case, vectors["width_bytes"])
+        if lines:
+            failed.append(case["name"])
+            dut._log.error("%s:\n%s", case["name"], "\n".join(lines))
+    note(ends)
+    dut._log.info("%d programs compared, %d are for other hardware", len(cases),
+                  len(vectors["programs"]) - len(cases))
+    assert not failed, f"{len(failed)} of {len(cases)} programs differ: {failed[0]}"

@@ -6,7 +6,7 @@ import random
 import cocotb
 from cocotb.triggers import FallingEdge
 
-from bench import IS_SNOOPING, Bench
+from bench import IS_HOLDING, IS_SNOOPING, Bench
 from golden import BCAST, RECV, SEND, Command, Program, order, random_program, status_class
 
 SEED = int(os.environ.get("MPE_SEED", "1"))
@@ -88,6 +88,11 @@ async def cycle_budget(dut):
         record = await alone(bench, program)
         # command 1, request 1, ready 1, words, complete 1
         assert record.done[:2] == [[length + 4]] * 2, (length, record.done)
+    for length in (1, 2, 7):
+        program = Program(nodes)
+        program.chain(range(nodes), [0] * nodes, length)
+        record = await alone(bench, program)
+        assert max(times[0] for times in record.done) == 2 * nodes + length, (length, record.done)
     for late in (1, 2, 3, 9):
         program = Program(nodes)
         program.send(0, 1, 0, 0, 3, (0, late))
@@ -137,7 +142,7 @@ async def order_of_parks_example(dut):
     # the program, and the engine reports it and goes on.
     for source, target, sent, expected in ((6, 7, 100, 100), (0, 1, 200, 200), (2, 3, 200, 400),
                                            (4, 5, 200, 1)):
-        add(source, SEND, target, 0, sent)
+        add(source, SEND, target, 0, sent, target)
         add(target, RECV, source, 0, expected)
     for node in range(8):
         add(node, BCAST, 5, 512, 300, 255, 12, 0)
@@ -161,7 +166,7 @@ async def a_wrong_length_is_reported_and_survived(dut):
     for sent, expected in ((3, 7), (7, 3), (0, 4), (4, 0), (1, 2), (2, 1)):
         memory = await bench.fill(rng, 32)
         program = Program(bench.nodes)
-        program.commands[0].append(Command(SEND, 1, 0, sent))
+        program.commands[0].append(Command(SEND, 1, 0, sent, 1))
         program.commands[1].append(Command(RECV, 0, 16, expected))
         record = await bench.run(program, 200)
         assert bool(record.short) == (sent < expected), (sent, expected, record.short)
@@ -238,7 +243,8 @@ async def ready_ahead_of_a_long_message(dut):
         program.send(2, 3, 40, 50, 4)
 
     savings = await around_a_busy_leaf(bench, build)
-    assert savings >= 4, f"ready ahead hides only {savings} clocks"
+    # A launch that is held comes when the words just are not early, so little else can be hidden.
+    assert savings >= (2 if IS_HOLDING else 4), f"ready ahead hides only {savings} clocks"
 
 
 @cocotb.test()

@@ -9,7 +9,7 @@ from cocotbext.axi import (AxiLiteBus, AxiLiteMaster, AxiStreamBus, AxiStreamFra
                            AxiStreamSource)
 
 ADDR, LEN, MEMBERS, CMD, STATE, ID = range(0, 24, 4)
-BCAST, SEND, RECV = 0, 1, 2
+BCAST, SEND, RECV, FWD = 0, 1, 2, 3
 PENDING, ACTIVE, ERROR = 1, 2, 16
 
 
@@ -65,7 +65,8 @@ class Node:
     def __init__(self, bus):
         self.bus = bus
 
-    async def issue(self, op, peer, addr, length, members=0):
+    async def issue(self, op, peer, addr, length, members=None):
+        members = (peer if op == SEND else 0) if members is None else members
         for _ in range(200):
             if not await self.bus.read(STATE) & PENDING:
                 break
@@ -147,7 +148,10 @@ async def bad_commands_are_reported(dut):
     apb, axil, _, _ = await start(dut)
     for me, node in enumerate((apb, axil)):
         other = 1 - me
-        for code, command in ((1, (3, other, 0, 1)), (1, (SEND, other, 256, 1)),
+        for code, command in ((3, (FWD, other, 0, 1, me)), (3, (FWD, other, 0, 1, other)),
+                              (3, (FWD, me, 0, 1, 2)), (2, (FWD, 4, 0, 1, 2)),
+                              (2, (FWD, other, 0, 1, 4)), (4, (SEND, other, 0, 1, me)),
+                              (1, (SEND, other, 256, 1)),
                               (1, (RECV, other, 0, 256)), (2, (SEND, 4, 0, 1)),
                               (2, (BCAST, 31, 0, 1, 15)), (3, (SEND, me, 0, 1)),
                               (3, (RECV, me, 0, 1)), (4, (BCAST, other, 0, 1, 1 << me)),
@@ -160,7 +164,7 @@ async def bad_commands_are_reported(dut):
     # A command behind a pending one: one waits in the engine for its partner, one at the port.
     for _ in range(2):
         await apb.issue(RECV, 1, 0, 4)
-    await apb.bus.write(CMD, SEND | 1 << 8)
+    await apb.bus.write(CMD, SEND | 1 << 8)     # its members do not matter
     assert await apb.error() == 5
     await apb.bus.write(ADDR, 99)       # has no effect: the waiting command is shown to the engine
     assert await apb.bus.read(ADDR) == 0
