@@ -11,10 +11,14 @@ from pathlib import Path
 
 RTL = Path(__file__).resolve().parent.parent
 BUILD = RTL / "build" / "mutants"
+sys.path.insert(0, str(RTL / "syn"))
+
+from synth import libraries, synthesize  # noqa: E402
 
 # name, file, text, replacement, killer: "test NAME" (cocotb, N = 4), "test6 NAME" (N = 6),
 # "hold PARAMETER=VALUE" (test_hold), "wrap NAME", "sb",
-# "lockstep FILE" (tb/vectors) or "proof FILE TASK"
+# "lockstep FILE" (tb/vectors), "proof FILE TASK" or "netlist UNIT PARAMETERS", which compares the
+# netlist of the source without faults
 MUTANTS = [
     ("stale ready: granted is not forgotten", "mpe_link.sv",
      "granted_q   <= granted && !move;", "granted_q   <= granted;", "test random_programs"),
@@ -98,6 +102,77 @@ MUTANTS = [
      "tlast_q <= ended_q;", "tlast_q <= 1'b0;", "wrap streams"),
     ("scoreboard: busy leaves first", "sb_unit.sv",
      "pending_q & ~busy_q", "pending_q & busy_q", "sb"),
+    # What the proofs are for.
+    ("stale ready, in the whole system", "mpe_link.sv",
+     "granted_q   <= granted && !move;", "granted_q   <= granted;", "proof mpe_sys n2k2"),
+    ("a ready is given for the next message, too", "mpe_link.sv",
+     "granting_q  <= granting && !move;", "granting_q  <= granting;", "proof mpe_link induction"),
+    ("a request goes on after its ready", "mpe_link.sv",
+     "h_tx && requested_q && !granted_q", "h_tx && requested_q", "proof mpe_link induction"),
+    ("a message starts without its receiver's ready", "mpe_link.sv",
+     "s_free && (granted || !h_tx)", "s_free", "proof mpe_link induction"),
+    ("a word more than the length is sent", "mpe_link.sv",
+     "assign step = len != '0 && (", "assign step = (", "proof mpe_link induction"),
+    ("any program: stale ready", "mpe_link.sv",
+     "granted_q   <= granted && !move;", "granted_q   <= granted;", "proof mpe_pairs n2"),
+    ("any program: ready ahead one word too early", "mpe_link.sv",
+     "(LenW+IdW)'(s_len_q >> 1) <\n", "(LenW+IdW)'(s_len_q >> 1) <=\n", "proof mpe_pairs n3"),
+    ("any program: ready ahead of a message that has not started", "mpe_link.sv",
+     "assign s_empties = flows &&", "assign s_empties = s_valid_q &&", "proof mpe_pairs n3"),
+    ("any program: forward grants before it is granted", "mpe_link.sv",
+     "&& (granted_q || !h_tx) &&", "&&", "proof mpe_pairs n3"),
+    ("any program: a word for somebody else is taken", "mpe_xbar.sv",
+     "from[s] && (tx_to_i[s] == IdW'(r))", "from[s]", "proof mpe_pairs n3"),
+    ("the class below the top counts as the top", "mpe_size_class.sv",
+     "classes >= ClassesW'(Top - 1)", "classes >= ClassesW'(Top - 2)", "proof mpe_size s2"),
+    ("three bits count as two", "mpe_size_class.sv",
+     "(mpe_pkg::ReferenceBytes >> (StatusW - 1))",
+     "(mpe_pkg::ReferenceBytes >> (StatusW > 1 ? 1 : 0))", "proof mpe_size s3"),
+    ("the last of many nodes is not heard", "mpe_xbar.sv",
+     "for (int s = 0; s < NumNodes; s++) word_n",
+     "for (int s = 0; s < (NumNodes > 8 ? NumNodes - 1 : NumNodes); s++) word_n",
+     "proof mpe_xbar n16"),
+    ("APB: ready without a transfer", "../gen/mpe_regs_apb.sv",
+     "= cpuif_rd_ack | cpuif_wr_ack;", "= cpuif_rd_ack | cpuif_wr_ack | !is_active;",
+     "proof mpe_apb induction"),
+    ("APB: length changes under a waiting command", "mpe_apb.sv",
+     "to_regs.LEN.len.swwel         = pending;", "to_regs.LEN.len.swwel         = 1'b0;",
+     "proof mpe_apb induction"),
+    ("APB: an error in the clock of the clear is lost", "../gen/mpe_regs_apb.sv",
+     "if(hwif_in.STATE.error.hwset) begin",
+     "if(hwif_in.STATE.error.hwset && !hwif_out.STATE.error.swmod) begin",
+     "proof mpe_apb induction"),
+    ("an error behind a legal command is lost", "mpe_port.sv",
+     "else if (written_q && code != mpe_pkg::ErrNone)", "else if (written_q)",
+     "proof mpe_apb induction"),
+    ("a command is shown for one clock only", "mpe_port.sv",
+     "pending_q ? !cmd_ready_i :", "pending_q ? 1'b0 :", "proof mpe_apb induction"),
+    ("a group of one is legal", "mpe_check.sv",
+     "(members_i & (members_i - 32'd1)) != 0", "1'b1", "proof mpe_apb induction"),
+    ("AXI4-Lite: length changes under a waiting command", "mpe_axil.sv",
+     "to_regs.LEN.len.swwel         = pending;", "to_regs.LEN.len.swwel         = 1'b0;",
+     "proof mpe_axil bounded"),
+    ("to a stream: a word is lost when the stream waits", "mpe_axis_tx.sv",
+     "assign hold_o    = word && full_q && !out_free;", "assign hold_o    = 1'b0;",
+     "proof mpe_axis_tx induction"),
+    ("to a stream: what is shown changes", "mpe_axis_tx.sv",
+     "assign out_free  = !tvalid_q || tready_i;", "assign out_free  = 1'b1;",
+     "proof mpe_axis_tx induction"),
+    ("to a stream: a word leaves before it can be the last", "mpe_axis_tx.sv",
+     "full_q && out_free && ((word && !hold_i) || ended_q);", "full_q && out_free;",
+     "proof mpe_axis_tx induction"),
+    ("from a stream: one word too many is collected", "mpe_axis_rx.sv",
+     "count_q == CountW'(Depth - 1)", "count_q == CountW'(Depth)", "proof mpe_axis_rx d2"),
+    ("from a stream: words leave without a ready", "mpe_axis_rx.sv",
+     "Request: if (tx_rdy_i && !hold_i)", "Request: if (!hold_i)", "proof mpe_axis_rx d2"),
+    ("from a stream: a word passes while the bus is held", "mpe_axis_rx.sv",
+     "if (state_q == Send && !hold_i) sent_q", "if (state_q == Send) sent_q",
+     "proof mpe_axis_rx d2"),
+    ("a netlist of another source", "mpe_order_nbr.sv",
+     "(IdW'(j) < self_i));", "(IdW'(j) > self_i));", "netlist mpe_order_nbr NumNodes=4"),
+    ("a netlist with another next state", "mpe_link.sv",
+     "granting_q  <= granting && !move;", "granting_q  <= granting;",
+     "netlist mpe NumNodes=4 NodeId=2"),
 ]
 
 
@@ -106,7 +181,7 @@ def kill(mutant):
     number, (name, file, text, replacement, killer) = mutant
     tree = BUILD / f"{number}"
     shutil.rmtree(tree, ignore_errors=True)
-    for part in ("src", "gen", "tb", "formal", "lint"):
+    for part in ("src", "gen", "tb", "formal", "lint", "syn"):
         shutil.copytree(RTL / part, tree / part)
     source = tree / "src" / file
     content = source.read_text()
@@ -117,6 +192,12 @@ def kill(mutant):
     if kind == "proof":
         command = [sys.executable, "formal/prove.py", f"{rest[0]}.sby", "--only", rest[1], "--skip",
                    "cover", "--jobs", "1"]
+    elif kind == "netlist":
+        mapped = synthesize(rest[0], dict(pair.split("=") for pair in rest[1:]), libraries()[0],
+                            ["amap"])["netlist"]
+        (tree / "build" / "syn").mkdir(parents=True)
+        shutil.copy(RTL / mapped, tree / "build" / "syn" / "source.v")
+        command = [sys.executable, "syn/equal.py", *rest, "--netlist", "build/syn/source.v"]
     elif kind == "lockstep":
         command = [sys.executable, "tb/run.py", "--vectors", f"tb/vectors/{rest[0]}.json"]
     else:
@@ -141,18 +222,27 @@ def kill(mutant):
         output.split("cocotb", 1)[0] else f"does not build:\n{output[-600:]}"
 
 
+def is_quick(mutant):
+    """Whether it is found in seconds and without Icarus."""
+    kind, *rest = mutant[-1].split()
+    return kind == "netlist" or kind == "proof" and rest[0] not in ("mpe_sys", "mpe_emit", "mpe_axil")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="mutants whose name contains this")
+    parser.add_argument("--quick", action="store_true", help="those that are found in seconds")
+    parser.add_argument("--jobs", type=int, default=2)
     given = parser.parse_args()
-    chosen = [(n, mutant) for n, mutant in enumerate(MUTANTS) if given.only in mutant[0]]
+    chosen = [(n, mutant) for n, mutant in enumerate(MUTANTS)
+              if given.only in mutant[0] and (is_quick(mutant) or not given.quick)]
     bad = 0
-    with ThreadPoolExecutor(2) as pool:
+    with ThreadPoolExecutor(given.jobs) as pool:
         for name, killer, result in pool.map(kill, chosen):
             bad += result != "killed"
             print(f"{result:9} {name} ({killer})", flush=True)
     print(f"{len(chosen) - bad} of {len(chosen)} mutants are killed")
-    sys.exit(1 if bad else 0)
+    sys.exit(1 if bad or not chosen else 0)
 
 
 if __name__ == "__main__":

@@ -47,7 +47,8 @@ def main():
             if not holds:
                 failed += 1
                 print(log)
-    sys.exit(1 if failed else 0)
+    print(f"{len(jobs) - failed} of {len(jobs)} proofs hold")
+    sys.exit(1 if failed or not jobs else 0)
 
 
 if __name__ == "__main__":

@@ -325,14 +325,11 @@ module mpe_regs_apb (
         automatic logic load_next_c;
         next_c = field_storage.STATE.error.value;
         load_next_c = '0;
-        if(decoded_reg_strb.STATE && decoded_req_is_wr) begin // SW write 1 clear
-            next_c = field_storage.STATE.error.value & ~(decoded_wr_data[4:4] & decoded_wr_biten[4:4]);
-            load_next_c = '1;
-        end else if(hwif_in.STATE.error.hwset) begin // HW Set
+        if(hwif_in.STATE.error.hwset) begin // HW Set
             next_c = '1;
             load_next_c = '1;
-        end else begin // HW Write
-            next_c = hwif_in.STATE.error.next;
+        end else if(decoded_reg_strb.STATE && decoded_req_is_wr) begin // SW write 1 clear
+            next_c = field_storage.STATE.error.value & ~(decoded_wr_data[4:4] & decoded_wr_biten[4:4]);
             load_next_c = '1;
         end
         field_combo.STATE.error.next = next_c;
@@ -348,6 +345,7 @@ module mpe_regs_apb (
         end
     end
     assign hwif_out.STATE.error.value = field_storage.STATE.error.value;
+    assign hwif_out.STATE.error.swmod = decoded_reg_strb.STATE && decoded_req_is_wr && |(decoded_wr_biten[4:4]);
     // Field: mpe_regs.STATE.code
     always_comb begin
         automatic logic [2:0] next_c;

@@ -48,7 +48,6 @@ package mpe_regs_apb_pkg;
     } mpe_regs__STATE__active__in_t;
 
     typedef struct {
-        logic next;
         logic hwset;
     } mpe_regs__STATE__error__in_t;
 
@@ -131,6 +130,7 @@ package mpe_regs_apb_pkg;
 
     typedef struct {
         logic value;
+        logic swmod;
     } mpe_regs__STATE__error__out_t;
 
     typedef struct {

@@ -55,10 +55,10 @@ module mpe_axil #(
     to_regs.CMD.peer.swwel        = pending;
     to_regs.STATE.pending.next    = pending;
     to_regs.STATE.active.next     = status_i != '0;
-    to_regs.STATE.error.next      = from_regs.STATE.error.value;
     to_regs.STATE.error.hwset     = err;
     to_regs.STATE.code.next       = err_code;
-    to_regs.STATE.code.we         = err && !from_regs.STATE.error.value;
+    to_regs.STATE.code.we         = err && (!from_regs.STATE.error.value ||
+                                            from_regs.STATE.error.swmod);
     to_regs.STATE.done.next       = done_count;
     to_regs.ID.node.next          = 8'(NodeId);
     to_regs.ID.nodes.next         = 8'(NumNodes);

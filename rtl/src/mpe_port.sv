@@ -69,10 +69,10 @@ module mpe_port #(
 
   always_comb begin
     err_code_o = mpe_pkg::ErrNone;
-    if (written_q && pending_q) err_code_o = mpe_pkg::ErrBusy;
-    else if (written_q)         err_code_o = code;
-    else if (err_short_i)       err_code_o = mpe_pkg::ErrShort;
-    else if (err_long_i)        err_code_o = mpe_pkg::ErrLong;
+    if (written_q && pending_q)                     err_code_o = mpe_pkg::ErrBusy;
+    else if (written_q && code != mpe_pkg::ErrNone) err_code_o = code;
+    else if (err_short_i)                           err_code_o = mpe_pkg::ErrShort;
+    else if (err_long_i)                            err_code_o = mpe_pkg::ErrLong;
   end
 
   assign err_o         = err_code_o != mpe_pkg::ErrNone;

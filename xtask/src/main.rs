@@ -1,7 +1,8 @@
 //! The whole of CI as one command, `cargo xtask ci`; the house rules, `cargo xtask tidy`; the fuzz
-//! targets, `cargo xtask fuzz`.
+//! targets, `cargo xtask fuzz`; the hardware engine, `cargo xtask rtl`.
 
 mod fuzz;
+mod rtl;
 mod tidy;
 
 use std::path::Path;
@@ -29,8 +30,9 @@ fn main() -> ExitCode {
             let seconds = std::env::args().nth(2);
             fuzz(seconds.and_then(|text| text.parse().ok()))
         }
+        Some("rtl") => rtl(),
         _ => {
-            eprintln!("usage: cargo xtask ci | tidy | fuzz [SECONDS]");
+            eprintln!("usage: cargo xtask ci | tidy | fuzz [SECONDS] | rtl");
             ExitCode::from(2)
         }
     }
@@ -64,7 +66,11 @@ fn ci() -> ExitCode {
         }
     }
     println!("== cargo xtask fuzz");
-    fuzz(None)
+    if fuzz(None) != ExitCode::SUCCESS {
+        return ExitCode::FAILURE;
+    }
+    println!("== cargo xtask rtl");
+    rtl()
 }
 
 fn root() -> &'static Path {
@@ -74,7 +80,15 @@ fn root() -> &'static Path {
 }
 
 fn fuzz(seconds: Option<u64>) -> ExitCode {
-    match fuzz::run(root(), seconds) {
+    verdict(fuzz::run(root(), seconds))
+}
+
+fn rtl() -> ExitCode {
+    verdict(rtl::run(root()))
+}
+
+fn verdict(outcome: Result<(), String>) -> ExitCode {
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("failed: {error}");
