@@ -54,7 +54,7 @@ def label(unit, params):
     return " ".join([unit, *(f"{key}={value}" for key, value in params.items())])
 
 
-def recipes_for(unit, params):
+def recipes_for(unit, params, is_quick):
     """All recipes for what has a target; elsewhere those that have been best, to save time."""
     nodes = params["NumNodes"]
     if unit == "mpe_bus" and nodes > 4:
@@ -63,6 +63,8 @@ def recipes_for(unit, params):
         return ["amap", "nf-rounds"]
     if unit in ("mpe_apb", "mpe_axil"):
         return ["amap-dch"]
+    if is_quick:
+        return ["deep-nf", "deep-amap"]
     return None if nodes < 32 else ["amap", "nf-area"]
 
 
@@ -85,7 +87,7 @@ def main():
                 continue
             if unit == "mpe_bus" and params["NumNodes"] == 32 and library.name != "ge":
                 continue    # minutes, and only more of the same multiplexers
-            result = synthesize(unit, params, library, recipes_for(unit, params))
+            result = synthesize(unit, params, library, recipes_for(unit, params, given.quick))
             name, ge = f"{label(unit, params)} {library.name}", result["ge"]
             print(f"{name:48} {ge:9.1f} GE {result['flops']:5} flip-flops "
                   f"{result['comb_ge']:9.1f} combinational  {result['recipe']}", flush=True)
