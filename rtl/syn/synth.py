@@ -13,6 +13,8 @@ from pathlib import Path
 RTL = Path(__file__).resolve().parent.parent
 BUILD = RTL / "build" / "syn"
 PREPARE = "strash; ifraig; scorr; dc2; dc2; dc2"
+# A seeded search of whole networks: a fixed number of steps, so the same result on every machine.
+DEEP = "strash; ifraig; scorr; dc2; &get -n; &deepsyn -I 1 -J 20"
 RECIPES = {
     "amap": f"{PREPARE}; dch -f; amap -m; topo",
     "amap-dch": f"strash; dch; if -K 6 -a; mfs2; {PREPARE}; dch -f; amap -m; topo",
@@ -20,6 +22,8 @@ RECIPES = {
     "nf-area": f"{PREPARE}; dch -f; &get -n; &nf -R 100 -F 10 -a; &put; topo",
     "nf-dch": f"{PREPARE}; &get -n; &dch -f; &nf; &put; topo",
     "nf-rounds": f"{PREPARE}; &get -n; &nf -R 1000 -F 100; &put; topo",
+    "deep-nf": f"{DEEP}; &nf -R 1000 -F 100; &put; topo",
+    "deep-amap": f"{DEEP}; &put; dch -f; amap -m; topo",
 }
 # For timing: wide nets get buffers.
 BUFFERED = {"buffered": f"{PREPARE}; &get -n; &dch -f; &nf; &put; topo; buffer -c -N 12; topo"}

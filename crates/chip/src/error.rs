@@ -9,7 +9,7 @@
 //! assert!(error.to_string().ends_with("did you mean `park2019-bus`?"));
 //! ```
 
-use corecast_text::{Location, did_you_mean, quoted};
+use corecast_text::{EntryError, Location, did_you_mean, quoted};
 use thiserror::Error;
 
 use crate::provenance::Provenance;
@@ -58,55 +58,9 @@ pub enum ChipError {
         /// Where the first wrong byte is.
         at: Box<Location>,
     },
-    /// The file is not TOML.
-    #[error("{at}:{column}: not valid TOML: {message}")]
-    Syntax {
-        /// Where.
-        at: Box<Location>,
-        /// Column in characters, counted from 1.
-        column: u32,
-        /// The TOML parser's reason.
-        message: String,
-    },
-    /// A key that means nothing here.
-    #[error(
-        "{at}: unknown key `{}` {}\n  accepted keys: {}{}",
-        quoted(found), in_table(table), accepted.join(", "), did_you_mean(found, accepted)
-    )]
-    UnknownKey {
-        /// Where.
-        at: Box<Location>,
-        /// Path of the table it stands in; empty at the top level.
-        table: String,
-        /// The key.
-        found: String,
-        /// The keys that mean something.
-        accepted: &'static [&'static str],
-    },
-    /// A key that must be there is not.
-    #[error("{at}: missing key `{key}` {}\n  write: {form}", in_table(table))]
-    MissingKey {
-        /// Where its table begins.
-        at: Box<Location>,
-        /// Path of the table; empty at the top level.
-        table: String,
-        /// The key.
-        key: &'static str,
-        /// What to write.
-        form: String,
-    },
-    /// A value of another type.
-    #[error("{at}: `{}` is {found}, not {expected}\n  write: {form}", at.key)]
-    WrongType {
-        /// Where.
-        at: Box<Location>,
-        /// What was needed.
-        expected: &'static str,
-        /// What was found.
-        found: &'static str,
-        /// What to write.
-        form: String,
-    },
+    /// An entry that cannot be read.
+    #[error(transparent)]
+    Entry(#[from] EntryError),
     /// A number alone, or without `kind` or `source`.
     #[error(
         "{at}: `{}` is a number without provenance{missing}\n  write: {form}\n  \
@@ -142,19 +96,6 @@ pub enum ChipError {
         /// The units accepted.
         accepted: &'static [&'static str],
     },
-    /// One of a few words was needed, and another was found.
-    #[error(
-        "{at}: `{}` cannot be `{}`\n  accepted values: {}{}",
-        at.key, quoted(found), accepted.join(", "), did_you_mean(found, accepted)
-    )]
-    UnknownKind {
-        /// Where.
-        at: Box<Location>,
-        /// The word found.
-        found: String,
-        /// The words accepted.
-        accepted: Vec<&'static str>,
-    },
     /// A fitted number that does not say what it was fitted to.
     #[error(
         "{at}: `{}` is fitted, but does not say to what\n  \
@@ -173,16 +114,6 @@ pub enum ChipError {
         at: Box<Location>,
         /// The provenance it claims.
         kind: Provenance,
-    },
-    /// A value outside what is accepted, negative, infinite or not a number.
-    #[error("{at}: `{}` = {} is out of range\n  accepted: {accepted}", at.key, quoted(found))]
-    OutOfRange {
-        /// Where.
-        at: Box<Location>,
-        /// The value as written.
-        found: String,
-        /// The accepted range in words.
-        accepted: String,
     },
     /// A fraction where something is counted.
     #[error(
@@ -296,18 +227,13 @@ impl ChipError {
     /// Where it is, if it is at a place in a file.
     pub(crate) fn location_mut(&mut self) -> Option<&mut Location> {
         match self {
+            Self::Entry(error) => Some(error.location_mut()),
             Self::NotUtf8 { at, .. }
-            | Self::Syntax { at, .. }
-            | Self::UnknownKey { at, .. }
-            | Self::MissingKey { at, .. }
-            | Self::WrongType { at, .. }
             | Self::NoProvenance { at, .. }
             | Self::NoUnit { at, .. }
             | Self::WrongUnit { at, .. }
-            | Self::UnknownKind { at, .. }
             | Self::NotFittedTo { at, .. }
             | Self::StrayFittedTo { at, .. }
-            | Self::OutOfRange { at, .. }
             | Self::NotWhole { at, .. }
             | Self::UnknownClock { at, .. }
             | Self::NoClock { at, .. }
@@ -318,14 +244,5 @@ impl ChipError {
             | Self::BadName { at, .. } => Some(at),
             _ => None,
         }
-    }
-}
-
-/// Where a key stands, in words.
-fn in_table(path: &str) -> String {
-    if path.is_empty() {
-        "at the top level".to_owned()
-    } else {
-        format!("in [{}]", quoted(path))
     }
 }

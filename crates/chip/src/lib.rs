@@ -36,7 +36,7 @@ pub use builtin::{BUILTIN, builtin_names, find};
 pub use change::find_changed;
 pub use chip::{Chip, ChipRoutes, System};
 pub use clock::Clock;
-pub use corecast_text::Location;
+pub use corecast_text::{EntryError, Location};
 pub use endpoint::{AtomicLaunch, EndpointSpec, Mpe, Protocol, Udn};
 pub use error::ChipError;
 pub use memory::{CacheSize, Memory, WORD_BYTES};

@@ -3,14 +3,14 @@
 //! The top level of the format; every table is read by the module that owns its values.
 //!
 //! ```
-//! use corecast_chip::{Chip, ChipError};
+//! use corecast_chip::{Chip, ChipError, EntryError};
 //! let error = Chip::parse("name = 'mine'\n[clock]\n", "mine.toml").unwrap_err();
-//! assert!(matches!(error, ChipError::UnknownKey { .. }));
+//! assert!(matches!(error, ChipError::Entry(EntryError::UnknownKey { .. })));
 //! assert!(error.to_string().starts_with("mine.toml:2: unknown key `clock`"));
 //! ```
 
 use corecast_core::request::RANKS_MAX;
-use toml::de::DeTable;
+use corecast_text::Text;
 
 use crate::chip::Chip;
 use crate::clock::Clock;
@@ -22,7 +22,7 @@ use crate::network::NetworkSpec;
 use crate::pronto;
 use crate::provenance::Ledger;
 use crate::rcce;
-use crate::read::{Count, Section, Text};
+use crate::read::{Count, Section};
 use crate::variant;
 
 /// Most bytes of a chip file: 1 MiB, a thousand times what the built-in chips need.
@@ -43,22 +43,14 @@ pub(crate) fn parse(text: &str, file: &str) -> Result<Chip, ChipError> {
             bytes_max: FILE_BYTES_MAX,
         });
     }
-    let text = Text { file, text };
-    let document = DeTable::parse(text.text).map_err(|error| {
-        let offset = error.span().map_or(0, |span| span.start);
-        ChipError::Syntax {
-            at: text.at(offset, ""),
-            column: text.column(offset),
-            message: error.message().trim().replace('\n', "; "),
-        }
-    })?;
+    let places = Text::new(file, text);
+    let document = places.parse("")?;
     if document.get_ref().contains_key("base") {
-        let (whole, over) = variant::resolve(text.text.to_owned(), text.file.to_owned())?;
-        return parse(&whole, &over)
-            .map_err(|error| variant::relocate(error, text.text, text.file));
+        let (whole, over) = variant::resolve(text.to_owned(), file.to_owned())?;
+        return parse(&whole, &over).map_err(|error| variant::relocate(error, text, file));
     }
-    let chip = read(&Section::root(text, document.get_ref()))?;
-    let fingerprint = fingerprint::of(text.text, document.get_ref(), &chip.numbers);
+    let chip = read(&Section::root(&places, document.get_ref()))?;
+    let fingerprint = fingerprint::of(text, document.get_ref(), &chip.numbers);
     Ok(Chip {
         fingerprint,
         ..chip

@@ -8,8 +8,7 @@
 //! let width_bytes = section.count("width", &WIDTH, ledger)?;
 //! ```
 
-use corecast_text::{Location, type_name};
-use toml::Spanned;
+use corecast_text::{EntryError, Item, Location, Section as Entries, Text};
 use toml::de::{DeTable, DeValue};
 
 use crate::clock::Clock;
@@ -21,38 +20,6 @@ pub(crate) type Choices<T> = &'static [(&'static str, T)];
 
 /// The keys of a number.
 const QUANTITY_KEYS: [&str; 5] = ["value", "unit", "kind", "source", "fitted_to"];
-
-/// The text being read.
-#[derive(Clone, Copy)]
-pub(crate) struct Text<'a> {
-    pub(crate) file: &'a str,
-    pub(crate) text: &'a str,
-}
-
-impl Text<'_> {
-    /// The place of a byte offset, for `key`.
-    pub(crate) fn at(&self, offset: usize, key: &str) -> Box<Location> {
-        let before = &self.text.as_bytes()[..offset.min(self.text.len())];
-        let newlines = before.iter().filter(|&&byte| byte == b'\n').count();
-        Box::new(Location {
-            file: self.file.to_owned(),
-            line: newlines as u32 + 1, // a file has at most `FILE_BYTES_MAX` lines
-            key: key.to_owned(),
-        })
-    }
-
-    /// Column of a byte offset in characters, counted from 1.
-    pub(crate) fn column(&self, offset: usize) -> u32 {
-        let before = &self.text.as_bytes()[..offset.min(self.text.len())];
-        let line_start = before
-            .iter()
-            .rposition(|&byte| byte == b'\n')
-            .map_or(0, |p| p + 1);
-        // Bytes that begin a character; the offset itself may lie inside one.
-        let is_start = |&&byte: &&u8| byte & 0xC0 != 0x80;
-        before[line_start..].iter().filter(is_start).count() as u32 + 1
-    }
-}
 
 /// A rule for a number that counts something.
 pub(crate) struct Count {
@@ -97,8 +64,7 @@ impl Number {
 
 /// A number with its unit and provenance.
 pub(crate) struct Quantity<'a> {
-    text: Text<'a>,
-    value_span: std::ops::Range<usize>,
+    written: Item<'a>,
     pub(crate) offset: usize,
     pub(crate) path: String,
     pub(crate) value: Number,
@@ -111,21 +77,16 @@ pub(crate) struct Quantity<'a> {
 impl Quantity<'_> {
     /// The place of the value.
     pub(crate) fn value_at(&self) -> Box<Location> {
-        self.text.at(self.value_span.start, &self.path)
-    }
-
-    /// The value as written in the file.
-    fn written(&self) -> String {
-        let written = self.text.text.get(self.value_span.clone());
-        written.unwrap_or_default().to_owned()
+        under(&self.path, &self.written)
     }
 
     pub(crate) fn out_of_range(&self, accepted: impl Into<String>) -> ChipError {
-        ChipError::OutOfRange {
+        let error = EntryError::OutOfRange {
             at: self.value_at(),
-            found: self.written(),
+            found: self.written.written().to_owned(),
             accepted: accepted.into(),
-        }
+        };
+        error.into()
     }
 
     fn whole(&self, rule: &Count) -> Result<u64, ChipError> {
@@ -137,7 +98,7 @@ impl Quantity<'_> {
                 .ok_or_else(|| self.out_of_range(accepted)),
             Number::Float(value) if value.is_finite() && value >= 0.0 => Err(ChipError::NotWhole {
                 at: self.value_at(),
-                found: self.written(),
+                found: self.written.written().to_owned(),
                 accepted,
             }),
             Number::Float(_) => Err(self.out_of_range(accepted)),
@@ -146,149 +107,55 @@ impl Quantity<'_> {
 }
 
 /// A table of the file, with the path that led to it.
-pub(crate) struct Section<'a> {
-    text: Text<'a>,
-    path: String,
-    offset: usize,
-    table: &'a DeTable<'a>,
-}
+pub(crate) struct Section<'a>(Entries<'a>);
 
 impl<'a> Section<'a> {
     /// The whole file.
-    pub(crate) fn root(text: Text<'a>, table: &'a DeTable<'a>) -> Self {
-        Self {
-            text,
-            path: String::new(),
-            offset: 0,
-            table,
-        }
+    pub(crate) fn root(text: &'a Text<'a>, table: &'a DeTable<'a>) -> Self {
+        Self(Entries::root(text, table))
     }
 
     /// The path of the table's key; empty for the whole file.
     pub(crate) fn path(&self) -> &str {
-        &self.path
-    }
-
-    fn path_of(&self, key: &str) -> String {
-        if self.path.is_empty() {
-            key.to_owned()
-        } else {
-            format!("{}.{key}", self.path)
-        }
-    }
-
-    /// The place where the table begins, for `key` inside it.
-    fn begin(&self, key: &str) -> Box<Location> {
-        self.text.at(self.offset, &self.path_of(key))
-    }
-
-    fn at(&self, value: &Spanned<DeValue<'_>>, key: &str) -> Box<Location> {
-        self.text.at(value.span().start, &self.path_of(key))
-    }
-
-    fn missing(&self, key: &'static str, form: String) -> ChipError {
-        ChipError::MissingKey {
-            at: self.begin(key),
-            table: self.path.clone(),
-            key,
-            form,
-        }
+        self.0.path()
     }
 
     /// Refuses every key that is not in `keys`.
-    pub(crate) fn accept(&self, keys: &'static [&'static str]) -> Result<(), ChipError> {
-        let unknown = self
-            .table
-            .keys()
-            .filter(|key| !keys.contains(&key.get_ref().as_ref()));
-        let Some(first) = unknown.min_by_key(|key| key.span().start) else {
-            return Ok(());
-        };
-        Err(ChipError::UnknownKey {
-            at: self
-                .text
-                .at(first.span().start, &self.path_of(first.get_ref())),
-            table: self.path.clone(),
-            found: first.get_ref().to_string(),
-            accepted: keys,
-        })
+    pub(crate) fn accept(&self, keys: &[&'static str]) -> Result<(), ChipError> {
+        Ok(self.0.accept(keys)?)
     }
 
     /// The table under `key`.
     pub(crate) fn table(&self, key: &'static str) -> Result<Section<'a>, ChipError> {
-        let form = format!("[{}]", self.path_of(key));
-        let Some(value) = self.table.get(key) else {
-            return Err(self.missing(key, form));
-        };
-        self.enter(key, value, form)
+        let form = format!("[{}]", self.0.path_of(key));
+        Ok(Section(self.0.need(key, &form)?.section()?))
     }
 
     /// The refusal of a file without any clock.
     pub(crate) fn no_clock(&self) -> ChipError {
-        let at = self
-            .table
-            .get("clocks")
-            .map(|value| self.at(value, "clocks"));
         ChipError::NoClock {
-            at: at.unwrap_or_else(|| self.begin("clocks")),
+            at: self.place("clocks"),
         }
     }
 
     /// Every entry as a table, with its name, in file order.
     pub(crate) fn tables(&self) -> Result<Vec<(&'a str, Section<'a>)>, ChipError> {
-        let mut entries: Vec<_> = self.table.iter().collect();
-        entries.sort_by_key(|(key, _)| key.span().start);
-        let named = entries.into_iter().map(|(key, value)| {
-            let name: &'a str = key.get_ref();
+        let named = self.0.entries().map(|(mut at, name, item)| {
             if !is_name(name) {
-                return Err(ChipError::BadName {
-                    at: self.text.at(key.span().start, &self.path),
-                    found: name.to_owned(),
-                });
+                self.path().clone_into(&mut at.key);
+                let found = name.to_owned();
+                return Err(ChipError::BadName { at, found });
             }
-            let form = format!("[{}]", self.path_of(name));
-            Ok((name, self.enter(name, value, form)?))
+            Ok((name, Section(item.section()?)))
         });
         named.collect()
-    }
-
-    fn enter(
-        &self,
-        key: &str,
-        value: &'a Spanned<DeValue<'a>>,
-        form: String,
-    ) -> Result<Section<'a>, ChipError> {
-        let DeValue::Table(table) = value.get_ref() else {
-            return Err(self.wrong_type(value, key, "a table", form));
-        };
-        Ok(Section {
-            text: self.text,
-            path: self.path_of(key),
-            offset: value.span().start,
-            table,
-        })
-    }
-
-    fn wrong_type(
-        &self,
-        value: &Spanned<DeValue<'_>>,
-        key: &str,
-        expected: &'static str,
-        form: String,
-    ) -> ChipError {
-        ChipError::WrongType {
-            at: self.at(value, key),
-            expected,
-            found: type_name(value.get_ref()),
-            form,
-        }
     }
 
     /// The text under `key`, which must say something.
     pub(crate) fn text(&self, key: &'static str) -> Result<String, ChipError> {
         match self.optional_text(key)? {
             Some((text, _)) => Ok(text.to_owned()),
-            None => Err(self.missing(key, format!("{key} = \"...\""))),
+            None => Err(self.0.missing(key, format!("{key} = \"...\"")).into()),
         }
     }
 
@@ -298,26 +165,23 @@ impl<'a> Section<'a> {
         if is_name(&name) {
             return Ok(name);
         }
-        let at = self
-            .table
-            .get(key)
-            .map_or(self.begin(key), |value| self.at(value, key));
+        let at = self.place(key);
         Err(ChipError::BadName { at, found: name })
     }
 
-    fn optional_text(&self, key: &str) -> Result<Option<(&'a str, Box<Location>)>, ChipError> {
-        let Some(value) = self.table.get(key) else {
+    fn optional_text(&self, key: &str) -> Result<Option<(&'a str, Item<'a>)>, ChipError> {
+        let Some(item) = self.0.item(key) else {
             return Ok(None);
         };
         let form = || format!("{key} = \"...\"");
-        let DeValue::String(text) = value.get_ref() else {
-            return Err(self.wrong_type(value, key, "a text in quotes", form()));
+        let DeValue::String(text) = item.value() else {
+            return Err(item.wrong_type("a text in quotes", form()).into());
         };
-        let at = self.at(value, key);
         if text.trim().is_empty() {
-            return Err(ChipError::Empty { at, form: form() });
+            let (at, form) = (item.place(), form());
+            return Err(ChipError::Empty { at, form });
         }
-        Ok(Some((text, at)))
+        Ok(Some((text, item)))
     }
 
     /// What the word under `key` means.
@@ -331,7 +195,8 @@ impl<'a> Section<'a> {
                 .iter()
                 .map(|(word, _)| format!("\"{word}\""))
                 .collect();
-            self.missing(key, format!("{key} = {}", words.join(" or ")))
+            let form = format!("{key} = {}", words.join(" or "));
+            self.0.missing(key, form).into()
         })
     }
 
@@ -341,16 +206,9 @@ impl<'a> Section<'a> {
         key: &str,
         choices: Choices<T>,
     ) -> Result<Option<T>, ChipError> {
-        let Some((found, at)) = self.optional_text(key)? else {
-            return Ok(None);
-        };
-        match choices.iter().find(|(word, _)| *word == found) {
-            Some(&(_, choice)) => Ok(Some(choice)),
-            None => Err(ChipError::UnknownKind {
-                at,
-                found: found.to_owned(),
-                accepted: choices.iter().map(|&(word, _)| word).collect(),
-            }),
+        match self.optional_text(key)? {
+            Some((_, item)) => Ok(Some(item.choice(choices)?)),
+            None => Ok(None),
         }
     }
 
@@ -361,16 +219,14 @@ impl<'a> Section<'a> {
         read: impl Fn(&str) -> Option<T>,
         accepted: &str,
     ) -> Result<Vec<T>, ChipError> {
-        let form = || format!("{key} = [\"...\", \"...\"]");
-        let Some(value) = self.table.get(key) else {
-            return Err(self.missing(key, form()));
-        };
-        let DeValue::Array(items) = value.get_ref() else {
-            return Err(self.wrong_type(value, key, "a list of texts", form()));
-        };
+        let form = format!("{key} = [\"...\", \"...\"]");
+        let list = self.0.need(key, &form)?;
+        let items = list
+            .elements()
+            .ok_or_else(|| list.wrong_type("a list of texts", form))?;
         let found: Option<Vec<T>> = items
             .iter()
-            .map(|item| item.get_ref().as_str().and_then(&read))
+            .map(|item| item.value().as_str().and_then(&read))
             .collect();
         let found = found.filter(|found| !found.is_empty());
         found.ok_or_else(|| self.refuse(key, accepted))
@@ -389,39 +245,38 @@ impl<'a> Section<'a> {
 
     /// Whether `key` is written.
     pub(crate) fn has(&self, key: &str) -> bool {
-        self.table.contains_key(key)
+        self.0.has(key)
     }
 
     /// The place of the value of `key`, or of its table if it is not written.
     pub(crate) fn place(&self, key: &str) -> Box<Location> {
-        let value = self.table.get(key);
-        value.map_or_else(|| self.begin(key), |value| self.at(value, key))
+        self.0.place(key)
     }
 
-    /// The refusal of what is written under `key`.
+    /// The refusal of what is written under `key`; of a number, of its value.
     pub(crate) fn refuse(&self, key: &str, accepted: impl Into<String>) -> ChipError {
-        let value = self.table.get(key);
-        let value = value.map(|value| match value.get_ref() {
-            DeValue::Table(table) => table.get("value").unwrap_or(value),
-            _ => value,
+        let item = self.0.item(key);
+        let written = item.map_or("", |item| {
+            let value = item.section().ok().and_then(|table| table.item("value"));
+            value.unwrap_or(item).written()
         });
-        let written = value.and_then(|value| self.text.text.get(value.span()));
-        ChipError::OutOfRange {
+        let error = EntryError::OutOfRange {
             at: self.place(key),
-            found: written.unwrap_or_default().to_owned(),
+            found: written.to_owned(),
             accepted: accepted.into(),
-        }
+        };
+        error.into()
     }
 
     /// The clock named under `key`.
     pub(crate) fn clock(&self, key: &'static str, clocks: &[Clock]) -> Result<Clock, ChipError> {
-        let Some((found, at)) = self.optional_text(key)? else {
+        let Some((found, item)) = self.optional_text(key)? else {
             let name = clocks.first().map_or("...", |clock| &clock.name);
-            return Err(self.missing(key, format!("{key} = \"{name}\"")));
+            return Err(self.0.missing(key, format!("{key} = \"{name}\"")).into());
         };
         let clock = clocks.iter().find(|clock| clock.name == found);
         clock.cloned().ok_or_else(|| ChipError::UnknownClock {
-            at,
+            at: item.place(),
             found: found.to_owned(),
             clocks: clocks.iter().map(|clock| clock.name.clone()).collect(),
         })
@@ -446,24 +301,21 @@ impl<'a> Section<'a> {
         key: &'static str,
         units: &'static [&'static str],
     ) -> Result<Quantity<'a>, ChipError> {
-        let Some(value) = self.table.get(key) else {
-            return Err(self.missing(key, format!("{key} = {}", quantity_form("...", units))));
-        };
-        if Number::read(value.get_ref()).is_some() {
-            let written = self.text.text.get(value.span()).unwrap_or("...");
+        let form = format!("{key} = {}", quantity_form("...", units));
+        let item = self.0.need(key, &form)?;
+        if Number::read(item.value()).is_some() {
             return Err(ChipError::NoProvenance {
-                at: self.at(value, key),
+                at: item.place(),
                 missing: "",
-                form: format!("{key} = {}", quantity_form(written, units)),
+                form: format!("{key} = {}", quantity_form(item.written(), units)),
             });
         }
-        let form = format!("{key} = {}", quantity_form("...", units));
-        let fields = match value.get_ref() {
-            DeValue::Table(_) => self.enter(key, value, form)?,
-            _ => return Err(self.wrong_type(value, key, "a number with its provenance", form)),
+        let DeValue::Table(_) = item.value() else {
+            return Err(item.wrong_type("a number with its provenance", form).into());
         };
+        let fields = Section(item.section()?);
         fields.accept(&QUANTITY_KEYS)?;
-        fields.as_quantity(key, value.span().start, units)
+        fields.as_quantity(key, item.span().start, units)
     }
 
     /// This table as a number. `offset` is where it begins.
@@ -473,31 +325,24 @@ impl<'a> Section<'a> {
         offset: usize,
         units: &'static [&'static str],
     ) -> Result<Quantity<'a>, ChipError> {
-        let whole = || self.text.at(offset, &self.path);
-        let Some(value) = self.table.get("value") else {
-            return Err(self.missing("value", "value = ...".to_owned()));
+        let value = self.0.need("value", "value = ...")?;
+        let Some(number) = Number::read(value.value()) else {
+            return Err(value.wrong_type("a number", "value = ...").into());
         };
-        let Some(number) = Number::read(value.get_ref()) else {
-            return Err(self.wrong_type(value, "value", "a number", "value = ...".to_owned()));
-        };
-        let written = self.text.text.get(value.span()).unwrap_or("...");
         let no_provenance = |missing| ChipError::NoProvenance {
-            at: whole(),
+            at: self.0.begin(),
             missing,
-            form: format!("{key} = {}", quantity_form(written, units)),
+            form: format!("{key} = {}", quantity_form(value.written(), units)),
         };
-        let Some((unit, unit_at)) = self.optional_text("unit")? else {
+        let Some((unit, unit_item)) = self.optional_text("unit")? else {
             return Err(ChipError::NoUnit {
-                at: whole(),
+                at: self.0.begin(),
                 accepted: units,
             });
         };
         let Some(&unit) = units.iter().find(|&&accepted| accepted == unit) else {
             return Err(ChipError::WrongUnit {
-                at: Box::new(Location {
-                    key: self.path.clone(),
-                    ..*unit_at
-                }),
+                at: under(self.path(), &unit_item),
                 found: unit.to_owned(),
                 accepted: units,
             });
@@ -507,16 +352,16 @@ impl<'a> Section<'a> {
         let source = self.optional_text("source")?;
         let (source, _) = source.ok_or_else(|| no_provenance(": `source` is missing"))?;
         let fitted_to = self.optional_text("fitted_to")?;
+        let at = || self.0.begin();
         match (kind, &fitted_to) {
-            (Provenance::Fitted, None) => return Err(ChipError::NotFittedTo { at: whole() }),
+            (Provenance::Fitted, None) => return Err(ChipError::NotFittedTo { at: at() }),
             (Provenance::Fitted, Some(_)) | (_, None) => {}
-            (kind, Some(_)) => return Err(ChipError::StrayFittedTo { at: whole(), kind }),
+            (kind, Some(_)) => return Err(ChipError::StrayFittedTo { at: at(), kind }),
         }
         Ok(Quantity {
-            text: self.text,
-            value_span: value.span(),
+            written: value,
             offset,
-            path: self.path.clone(),
+            path: self.path().to_owned(),
             value: number,
             unit,
             kind,
@@ -524,6 +369,13 @@ impl<'a> Section<'a> {
             fitted_to: fitted_to.map(|(points, _)| points.to_owned()),
         })
     }
+}
+
+/// The place of one of a number's fields, called by the number's path.
+fn under(path: &str, field: &Item<'_>) -> Box<Location> {
+    let mut at = field.place();
+    path.clone_into(&mut at.key);
+    at
 }
 
 /// What a number with unit and provenance looks like.

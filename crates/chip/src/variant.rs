@@ -9,18 +9,17 @@
 //!
 //! Everything else is as in the base.
 
-use corecast_text::Location;
+use corecast_text::{EntryError, Location, Text};
 use toml::de::{DeTable, DeValue};
 use toml_edit::{DocumentMut, Item, Table};
 
 use crate::builtin;
 use crate::error::ChipError;
-use crate::read::Text;
 
 /// The text and the name of the file with its base filled in; as they are if it has none.
 ///
 /// # Errors
-/// [`ChipError::UnknownKind`] for a base that is not built in; [`ChipError::Syntax`] for numbers
+/// [`EntryError::UnknownName`] for a base that is not built in; [`EntryError::Syntax`] for numbers
 /// beyond 64 bits.
 pub(crate) fn resolve(text: String, file: String) -> Result<(String, String), ChipError> {
     // What is no TOML is for the parser to refuse.
@@ -30,27 +29,19 @@ pub(crate) fn resolve(text: String, file: String) -> Result<(String, String), Ch
     }
     let mut variant = text.parse::<DocumentMut>().map_err(|error| {
         let offset = error.span().map_or(0, |span| span.start);
-        let name = file.as_str();
-        let place = Text {
-            file: name,
-            text: &text,
-        };
-        ChipError::Syntax {
-            at: place.at(offset, ""),
-            column: place.column(offset),
-            message: error.message().trim().replace('\n', "; "),
-        }
+        Text::new(&file, &text).syntax(offset, error.message(), "")
     })?;
     let base = variant.remove("base").unwrap_or_default();
     let name = base.as_str().unwrap_or_default();
     let Some((_, base_text)) = builtin::BUILTIN.iter().find(|(known, _)| *known == name) else {
         let key = "base".to_owned();
         let line = line(&text, &key).unwrap_or(1);
-        return Err(ChipError::UnknownKind {
+        let error = EntryError::UnknownName {
             at: Box::new(Location { file, line, key }),
             found: name.to_owned(),
-            accepted: builtin::builtin_names().collect(),
-        });
+            accepted: builtin::builtin_names().map(str::to_owned).collect(),
+        };
+        return Err(error.into());
     };
     let mut whole: DocumentMut = base_text.parse().expect("built-in chips are TOML");
     overlay(whole.as_table_mut(), variant.as_table());
@@ -88,8 +79,7 @@ fn line(text: &str, path: &str) -> Option<u32> {
             table = inner;
         }
     }
-    let text = Text { file: "", text };
-    Some(text.at(offset?, "").line)
+    Some(Text::new("", text).at(offset?, "").line)
 }
 
 /// Replaces what `variant` says.

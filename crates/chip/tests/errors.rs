@@ -61,7 +61,14 @@ fn no_message_without_a_case() {
 #[test]
 fn every_kind_of_error_in_a_file_has_a_case() {
     let debug = |error: &ChipError| format!("{error:?}");
-    let kind = |text: String| text.split([' ', '{']).next().unwrap_or_default().to_owned();
+    let kind = |text: String| {
+        let variant = text.trim_start_matches("Entry(");
+        variant
+            .split([' ', '{'])
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    };
     let seen: BTreeSet<String> = cases().iter().map(|(_, e)| kind(debug(e))).collect();
     let expected = [
         "BadName",
@@ -80,7 +87,7 @@ fn every_kind_of_error_in_a_file_has_a_case() {
         "Syntax",
         "UnknownClock",
         "UnknownKey",
-        "UnknownKind",
+        "UnknownName",
         "WrongType",
         "WrongUnit",
     ];

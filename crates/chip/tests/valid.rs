@@ -1,6 +1,6 @@
 //! What a chip file may say: the borders of what is accepted.
 
-use corecast_chip::{Chip, ChipError};
+use corecast_chip::{Chip, ChipError, EntryError};
 
 /// The file that the cases in `tests/errors` start from.
 const VALID: &str = include_str!("valid.toml");
@@ -60,7 +60,10 @@ fn periods_are_rounded_only_when_asked() {
     // Rounding does not make a period out of nothing.
     for written in ["value = 0.9, unit = \"ps\"", "value = 1001, unit = \"GHz\""] {
         let refused = period_ps(written, accept);
-        assert!(matches!(refused, Err(ChipError::OutOfRange { .. })));
+        assert!(matches!(
+            refused,
+            Err(ChipError::Entry(EntryError::OutOfRange { .. }))
+        ));
     }
 }
 
@@ -76,7 +79,10 @@ fn counts_at_their_borders() {
     assert_eq!(max("1_048_576").map(|chip| chip.cores_max()), Ok(1 << 20));
     for outside in ["0", "1_048_577", "-8", "inf", "-0.5"] {
         assert!(
-            matches!(max(outside), Err(ChipError::OutOfRange { .. })),
+            matches!(
+                max(outside),
+                Err(ChipError::Entry(EntryError::OutOfRange { .. }))
+            ),
             "{outside}"
         );
     }

@@ -24,7 +24,8 @@
 //! assert_eq!((file.flows, file.placement), (1, Placement::Near));
 //! ```
 
-use toml::de::DeTable;
+use corecast_text::{EntryError, Item, Section, Text};
+use toml::de::DeValue;
 
 use crate::cost::{CYCLES_MAX, Cost};
 use crate::error::FileError;
@@ -33,7 +34,7 @@ use crate::graph::{
     Task,
 };
 use crate::kernel::{self, Kernel, KernelJob};
-use crate::read::{Item, Section, Text, is_name};
+use crate::read::{is_name, list, named};
 
 /// Most bytes of a flow file: 1 MiB.
 pub const FILE_BYTES_MAX: usize = 1 << 20;
@@ -122,16 +123,8 @@ impl FlowFile {
             let (file, bytes_max) = (file.to_owned(), FILE_BYTES_MAX);
             return Err(FileError::TooLarge { file, bytes_max });
         }
-        let text_of_file = text;
         let text = Text::new(file, text);
-        let document = DeTable::parse(text_of_file).map_err(|error| {
-            let offset = error.span().map_or(0, |span| span.start);
-            FileError::Syntax {
-                at: text.at(offset, ""),
-                column: text.column(offset),
-                message: error.message().trim().replace('\n', "; "),
-            }
-        })?;
+        let document = text.parse("\n  docs/cli.md describes flow files")?;
         read(&Section::root(&text, document.get_ref()), changes)
     }
 }
@@ -148,11 +141,11 @@ fn read(root: &Section<'_>, changes: Changes) -> Result<FlowFile, FileError> {
         "edges",
     ];
     root.accept(&keys)?;
-    let named = root.need("name", "name = \"...\"")?;
-    let name = named.text()?;
+    let named_item = root.need("name", "name = \"...\"")?;
+    let name = named_item.text()?;
     if !is_name(name) {
         return Err(FileError::BadName {
-            at: named.place(),
+            at: named_item.place(),
             found: name.to_owned(),
         });
     }
@@ -161,7 +154,7 @@ fn read(root: &Section<'_>, changes: Changes) -> Result<FlowFile, FileError> {
         .item("iterations")
         .map(|item| item.whole(1..=ITERATIONS_MAX));
     let flows = root.whole_or("flows", 1..=u64::from(FLOWS_MAX), 1)? as u32;
-    let entries = root.need("tasks", "[tasks.NAME]")?.section()?.named()?;
+    let entries = named(&root.need("tasks", "[tasks.NAME]")?.section()?)?;
     let mut chains = Vec::new();
     for (name, item) in &entries {
         chains.push(chain(name, item, changes)?);
@@ -190,7 +183,7 @@ fn chain<'a>(name: &str, item: &Item<'a>, changes: Changes) -> Result<Chain<'a>,
     let mut keys = vec!["cycles", "kernel", "stages", "stage_bytes"];
     let job = match (section.item("cycles"), section.item("kernel")) {
         (Some(_), Some(kernel)) => {
-            let (at, table) = (kernel.place(), section.path().to_owned());
+            let (at, table) = (kernel.place(), section.header());
             return Err(FileError::Exclusive {
                 at,
                 table,
@@ -223,10 +216,8 @@ fn chain<'a>(name: &str, item: &Item<'a>, changes: Changes) -> Result<Chain<'a>,
         }
         (None, None) => {
             section.accept(&keys)?;
-            return Err(section
-                .need("cycles", "cycles = 100 or kernel = \"...\"")
-                .err()
-                .expect("there is no such key"));
+            let form = "cycles = 100 or kernel = \"...\"".to_owned();
+            return Err(section.missing("cycles", form).into());
         }
     };
     let bytes = match section.item("stage_bytes") {
@@ -270,10 +261,12 @@ fn chain<'a>(name: &str, item: &Item<'a>, changes: Changes) -> Result<Chain<'a>,
 fn cost(item: &Item<'_>) -> Result<Cost, FileError> {
     const FORM: &str =
         "cycles = 100 or cycles = { distribution = \"uniform\", min = 50, max = 150 }";
-    if !item.is_table() {
+    if !matches!(item.value(), DeValue::Table(_)) {
         return match item.whole(0..=CYCLES_MAX) {
-            Err(FileError::WrongType { .. }) => Err(item.wrong_type("a number or a table", FORM)),
-            other => other.map(Cost::Fixed),
+            Err(EntryError::WrongType { .. }) => {
+                Err(item.wrong_type("a number or a table", FORM).into())
+            }
+            other => Ok(Cost::Fixed(other?)),
         };
     }
     let section = item.section()?;
@@ -297,7 +290,8 @@ fn cost(item: &Item<'_>) -> Result<Cost, FileError> {
             let (min, max) = (number("min")?, number("max")?);
             if max < min {
                 let max = section.need("max", "")?;
-                return Err(max.refuse(format!("whole numbers from `min`, {min}, on")));
+                let accepted = format!("whole numbers from `min`, {min}, on");
+                return Err(max.refuse(accepted).into());
             }
             Cost::Uniform { min, max, seed }
         }
@@ -349,19 +343,18 @@ fn graph(root: &Section<'_>, name: &str, chains: &[Chain<'_>]) -> Result<Graph, 
         match chain {
             Some(index) if is_from => Ok(End::Task(begins[index] + chains[index].tasks.len() - 1)),
             Some(index) => Ok(End::Task(begins[index])),
-            None => Err(FileError::UnknownName {
-                at: item.place(),
-                found: name.to_owned(),
-                accepted: chains
-                    .iter()
-                    .map(|chain| chain.section.path()["tasks.".len()..].to_owned())
-                    .chain([MEMORY.to_owned()])
-                    .collect(),
-            }),
+            None => {
+                let tasks = chains.iter().map(|chain| chain.section.path());
+                let names = tasks
+                    .map(|path| &path["tasks.".len()..])
+                    .chain([MEMORY])
+                    .map(str::to_owned);
+                Err(item.unknown_name(name, names.collect()).into())
+            }
         }
     };
     let written = root.need("edges", "[[edges]]")?;
-    for item in written.list()?.iter().take(EDGES_MAX + 1) {
+    for item in list(&written)?.iter().take(EDGES_MAX + 1) {
         let section = item.section()?;
         section.accept(&["from", "to", "bytes", "produce", "consume", "initial"])?;
         let rate = |key, min, default| section.whole_or(key, min..=u64::from(RATE_MAX), default);
@@ -420,21 +413,18 @@ fn placement(root: &Section<'_>, graph: &Graph, flows: u32) -> Result<Placement,
     let Some(item) = root.item("placement") else {
         return Ok(Placement::Near);
     };
-    if item.is_text() {
-        return item.choice(&PLACEMENTS);
-    }
-    if !item.is_table() {
-        let form = "placement = \"near\" or [placement] with TASK = [x, y]";
-        return Err(item.wrong_type("a word or a table", form));
-    }
-    let section = item.section()?;
-    for (name, entry) in section.named()? {
+    let section = match item.value() {
+        DeValue::String(_) => return Ok(item.choice(&PLACEMENTS)?),
+        DeValue::Table(_) => item.section()?,
+        _ => {
+            let form = "placement = \"near\" or [placement] with TASK = [x, y]";
+            return Err(item.wrong_type("a word or a table", form).into());
+        }
+    };
+    for (name, entry) in named(&section)? {
         if !graph.tasks().iter().any(|task| task.name == name) {
-            return Err(FileError::UnknownName {
-                at: entry.place(),
-                found: name.to_owned(),
-                accepted: graph.tasks().iter().map(|task| task.name.clone()).collect(),
-            });
+            let names = graph.tasks().iter().map(|task| task.name.clone());
+            return Err(entry.unknown_name(name, names.collect()).into());
         }
     }
     let mut given = vec![Vec::new(); flows as usize];
@@ -449,20 +439,21 @@ fn placement(root: &Section<'_>, graph: &Graph, flows: u32) -> Result<Placement,
         };
         let of_flows = match flows {
             1 => vec![entry.clone()],
-            _ => entry.list()?,
+            _ => list(&entry)?,
         };
         if of_flows.len() != flows as usize {
-            return Err(entry.refuse(format!("{flows} places [x, y], one for every flow")));
+            let accepted = format!("{flows} places [x, y], one for every flow");
+            return Err(entry.refuse(accepted).into());
         }
         for (flow, place) in of_flows.iter().enumerate() {
-            let numbers = place.list()?;
+            let numbers = list(place)?;
             let [x, y] = numbers.as_slice() else {
-                return Err(place.refuse("two numbers: [x, y]"));
+                return Err(place.refuse("two numbers: [x, y]").into());
             };
             let number = |item: &Item<'_>| item.whole(0..=COORDINATE_MAX).map(|n| n as u32);
             let at = (number(x)?, number(y)?);
             if given.iter().flatten().any(|&taken| taken == at) {
-                return Err(place.refuse("a core that no other task has"));
+                return Err(place.refuse("a core that no other task has").into());
             }
             given[flow].push(at);
         }
@@ -478,7 +469,7 @@ fn input(root: &Section<'_>) -> Result<Input, FileError> {
     section.accept(&["file", "seed"])?;
     match (section.item("file"), section.item("seed")) {
         (Some(file), Some(_)) => {
-            let (at, table) = (file.place(), section.path().to_owned());
+            let (at, table) = (file.place(), section.header());
             Err(FileError::Exclusive {
                 at,
                 table,

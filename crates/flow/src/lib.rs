@@ -28,6 +28,7 @@ mod synthetic;
 mod tile;
 
 pub use books::{Call, CallRecord, TaskBooks};
+pub use corecast_text::EntryError;
 pub use cost::{CYCLES_MAX, Cost};
 pub use error::FileError;
 pub use file::{Changes, FLOWS_MAX, FlowFile, ITERATIONS_MAX, Input, PLACEMENTS, Placement};

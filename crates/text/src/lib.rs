@@ -1,9 +1,15 @@
 //! What errors about files and names that users write have in common: where something is, how it is
-//! quoted, and what was probably meant.
+//! quoted, and what was probably meant; and how entries of TOML files are read with such errors.
+
+mod entry;
+mod section;
 
 use std::fmt::{self, Write as _};
 
 use toml::de::DeValue;
+
+pub use entry::{EntryError, in_table};
+pub use section::{Item, Section, Text};
 
 /// Longest piece of a file that an error message quotes, in characters.
 const QUOTED_CHARS_MAX: usize = 60;

@@ -39,7 +39,7 @@ mod read;
 pub mod search;
 mod table;
 
-pub use corecast_text::Location;
+pub use corecast_text::{EntryError, Location};
 pub use decide::{Decision, Undecided};
 pub use error::TableError;
 pub use read::{FILE_BYTES_MAX, NUMBER_MAX};

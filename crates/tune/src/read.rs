@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use corecast_core::request::RANKS_MAX;
 use corecast_core::{Algorithm, Collective, ElementType, FlowControl, algorithm, status};
-use corecast_text::{Location, type_name};
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use corecast_text::{EntryError, Item, Section, Text};
+use toml::de::DeValue;
 
 use crate::error::TableError;
 use crate::table::{Cell, FORMAT, Setting, Table};
@@ -57,27 +56,14 @@ impl Table {
             });
         }
         let text = Text::new(file, text);
-        let document = DeTable::parse(text.text).map_err(|error| {
-            let offset = error.span().map_or(0, |span| span.start);
-            TableError::Syntax {
-                at: text.at(offset, ""),
-                column: text.column(offset),
-                message: error.message().trim().replace('\n', "; "),
-            }
-        })?;
-        let root = Section {
-            text: &text,
-            name: "",
-            offset: 0,
-            table: document.get_ref(),
-        };
-        read(&root)
+        let document = text.parse("\n  `corecast tune -o FILE` writes tables")?;
+        read(&Section::root(&text, document.get_ref()))
     }
 }
 
 fn read(root: &Section<'_>) -> Result<Table, TableError> {
     // First of all, because other forms have other keys.
-    let form = root.whole("format", FORMAT, NUMBER_MAX)?;
+    let form = root.whole("format", FORMAT..=NUMBER_MAX)?;
     if form != FORMAT {
         return Err(TableError::Format {
             at: root.place("format"),
@@ -90,10 +76,10 @@ fn read(root: &Section<'_>) -> Result<Table, TableError> {
     let collective = setting.collective;
     let mut table = Table::new(setting);
     let mut lines: BTreeMap<(u32, u64), u32> = BTreeMap::new();
-    for section in root.cells()? {
+    for section in cells(root)? {
         let cell = cell(&section, collective)?;
         let (ranks, bytes) = (cell.ranks, cell.bytes);
-        let at = section.text.at(section.offset, "cell");
+        let at = section.begin();
         if let Some(&first_line) = lines.get(&(ranks, bytes)) {
             return Err(TableError::Duplicate {
                 at,
@@ -115,7 +101,11 @@ fn setting(root: &Section<'_>) -> Result<Setting, TableError> {
     let fingerprint = root.text("fingerprint")?;
     let is_digit = |c: char| c.is_ascii_digit() || ('a'..='f').contains(&c);
     if fingerprint.len() != 16 || !fingerprint.chars().all(is_digit) {
-        return Err(root.refuse("fingerprint", "16 of the characters 0-9 and a-f"));
+        let accepted = "16 of the characters 0-9 and a-f";
+        return Err(root
+            .entry("fingerprint", "\"...\"")?
+            .refuse(accepted)
+            .into());
     }
     let only_if = |key: &str, is_asked: bool| match root.has(key) && !is_asked {
         true => Err(TableError::Stray {
@@ -125,7 +115,7 @@ fn setting(root: &Section<'_>) -> Result<Setting, TableError> {
         false => Ok(is_asked),
     };
     let root_rank = match only_if("root", collective.is_rooted())? {
-        true => Some(root.whole("root", 0, u64::from(RANKS_MAX) - 1)? as u32),
+        true => Some(root.whole("root", 0..=u64::from(RANKS_MAX) - 1)? as u32),
         false => None,
     };
     let dtype = match only_if("dtype", collective.is_reduction())? {
@@ -145,9 +135,9 @@ fn setting(root: &Section<'_>) -> Result<Setting, TableError> {
         dtype,
         fidelity,
         flow_control: root.choice("flow_control", &FlowControl::ALL)?,
-        status_bits: root.whole("status_bits", 1, u64::from(status::BITS_MAX))? as u32,
-        arity: root.whole("arity", 2, u64::from(u32::MAX))? as u32,
-        algorithms: root.algorithms("algorithms", collective)?,
+        status_bits: root.whole("status_bits", 1..=u64::from(status::BITS_MAX))? as u32,
+        arity: root.whole("arity", 2..=u64::from(u32::MAX))? as u32,
+        algorithms: algorithms(root, collective)?,
     })
 }
 
@@ -155,17 +145,17 @@ fn cell(section: &Section<'_>, collective: Collective) -> Result<Cell, TableErro
     section.accept(CELL_KEYS)?;
     let algorithms = names(collective).map(|name| (name, name));
     let optional = |key| match section.has(key) {
-        true => section.whole(key, 1, NUMBER_MAX).map(Some),
+        true => section.whole(key, 1..=NUMBER_MAX).map(Some),
         false => Ok(None),
     };
     Ok(Cell {
-        ranks: section.whole("ranks", 1, u64::from(RANKS_MAX))? as u32,
-        bytes: section.whole("bytes", 0, NUMBER_MAX)?,
+        ranks: section.whole("ranks", 1..=u64::from(RANKS_MAX))? as u32,
+        bytes: section.whole("bytes", 0..=NUMBER_MAX)?,
         algorithm: section.choice("algorithm", &algorithms.collect::<Vec<_>>())?,
         part_bytes: optional("part_bytes")?,
         piece_bytes: optional("piece_bytes")?,
-        cycles: section.time("cycles")?,
-        ns: section.time("ns")?,
+        cycles: time(section, "cycles")?,
+        ns: time(section, "ns")?,
     })
 }
 
@@ -174,242 +164,46 @@ fn names(collective: Collective) -> impl Iterator<Item = &'static str> {
     algorithm::of(collective).map(Algorithm::name)
 }
 
-/// The text being read.
-struct Text<'a> {
-    file: &'a str,
-    text: &'a str,
-    /// Offsets of its line feeds; a table has many lines, and every cell asks for its own.
-    newlines: Vec<usize>,
-}
-
-impl<'a> Text<'a> {
-    fn new(file: &'a str, text: &'a str) -> Self {
-        Self {
-            file,
-            text,
-            newlines: text.match_indices('\n').map(|(at, _)| at).collect(),
-        }
-    }
-
-    /// The place of a byte offset, for `key`.
-    fn at(&self, offset: usize, key: &str) -> Box<Location> {
-        let before = self.newlines.partition_point(|&newline| newline < offset);
-        Box::new(Location {
-            file: self.file.to_owned(),
-            line: before as u32 + 1, // a file has at most `FILE_BYTES_MAX` lines
-            key: key.to_owned(),
-        })
-    }
-
-    /// Column of a byte offset in characters, counted from 1.
-    fn column(&self, offset: usize) -> u32 {
-        let before = &self.text.as_bytes()[..offset.min(self.text.len())];
-        let line = before.rsplit(|&byte| byte == b'\n').next();
-        // Bytes that begin a character; the offset itself may lie inside one.
-        let is_start = |byte: &&u8| **byte & 0xC0 != 0x80;
-        line.unwrap_or_default().iter().filter(is_start).count() as u32 + 1
+/// The time under `key`, in whatever unit: not negative, with or without a decimal point.
+fn time(section: &Section<'_>, key: &'static str) -> Result<f64, EntryError> {
+    let item = section.entry(key, "0")?;
+    let number = match item.value() {
+        DeValue::Integer(_) => return item.whole(0..=NUMBER_MAX).map(|n| n as f64),
+        DeValue::Float(float) => float.as_str().parse().unwrap_or(f64::NAN),
+        _ => return Err(item.wrong_type("a number", format!("{key} = 0"))),
+    };
+    // NaN compares false, so this refuses it too; `-0.0` is no time anybody writes.
+    let is_time = (0.0..=NUMBER_MAX as f64).contains(&number) && number.is_sign_positive();
+    match is_time {
+        true => Ok(number),
+        false => Err(item.refuse(format!("numbers from 0 to {NUMBER_MAX}"))),
     }
 }
 
-/// A table of the file.
-struct Section<'a> {
-    text: &'a Text<'a>,
-    /// Empty for the whole file.
-    name: &'static str,
-    offset: usize,
-    table: &'a DeTable<'a>,
+/// The names of the algorithms that were compared.
+fn algorithms(root: &Section<'_>, collective: Collective) -> Result<Vec<&'static str>, EntryError> {
+    const FORM: &str = "algorithms = [\"...\"]";
+    let refuse = |item: &Item<'_>| item.wrong_type("a list of names", FORM);
+    let list = root.need("algorithms", FORM)?;
+    let name = |item: Item<'_>| {
+        let DeValue::String(found) = item.value() else {
+            return Err(refuse(&item));
+        };
+        names(collective)
+            .find(|name| name == found)
+            .ok_or_else(|| item.unknown_name(found, names(collective).map(str::to_owned).collect()))
+    };
+    let items = list.elements().ok_or_else(|| refuse(&list))?;
+    items.into_iter().map(name).collect()
 }
 
-impl<'a> Section<'a> {
-    fn path(&self, key: &str) -> String {
-        if self.name.is_empty() {
-            key.to_owned()
-        } else {
-            format!("{}.{key}", self.name)
-        }
-    }
-
-    fn at(&self, value: &Spanned<DeValue<'_>>, key: &str) -> Box<Location> {
-        self.text.at(value.span().start, &self.path(key))
-    }
-
-    /// The place of the value of `key`, or of its table if it is not written.
-    fn place(&self, key: &str) -> Box<Location> {
-        let value = self.table.get(key);
-        value.map_or_else(
-            || self.text.at(self.offset, &self.path(key)),
-            |value| self.at(value, key),
-        )
-    }
-
-    fn has(&self, key: &str) -> bool {
-        self.table.contains_key(key)
-    }
-
-    /// Refuses every key that is not in `keys`.
-    fn accept(&self, keys: &'static [&'static str]) -> Result<(), TableError> {
-        let unknown = self
-            .table
-            .keys()
-            .filter(|key| !keys.contains(&key.get_ref().as_ref()));
-        let Some(first) = unknown.min_by_key(|key| key.span().start) else {
-            return Ok(());
-        };
-        Err(TableError::UnknownKey {
-            at: self
-                .text
-                .at(first.span().start, &self.path(first.get_ref())),
-            table: self.name,
-            found: first.get_ref().to_string(),
-            accepted: keys,
-        })
-    }
-
-    /// The value under `key`; `form` is what to write if there is none.
-    fn value(&self, key: &'static str, form: &str) -> Result<&'a Spanned<DeValue<'a>>, TableError> {
-        self.table.get(key).ok_or_else(|| TableError::MissingKey {
-            at: self.place(key),
-            table: self.name,
-            key,
-            form: form.to_owned(),
-        })
-    }
-
-    fn wrong_type(
-        &self,
-        value: &Spanned<DeValue<'_>>,
-        key: &str,
-        expected: &'static str,
-        form: String,
-    ) -> TableError {
-        TableError::WrongType {
-            at: self.at(value, key),
-            expected,
-            found: type_name(value.get_ref()),
-            form,
-        }
-    }
-
-    /// The refusal of what is written under `key`.
-    fn refuse(&self, key: &str, accepted: impl Into<String>) -> TableError {
-        let value = self.table.get(key);
-        let written = value.and_then(|value| self.text.text.get(value.span()));
-        TableError::OutOfRange {
-            at: self.place(key),
-            found: written.unwrap_or_default().to_owned(),
-            accepted: accepted.into(),
-        }
-    }
-
-    /// The whole number under `key`.
-    fn whole(&self, key: &'static str, min: u64, max: u64) -> Result<u64, TableError> {
-        let form = format!("{key} = {min}");
-        let value = self.value(key, &form)?;
-        let accepted = || format!("whole numbers from {min} to {max}");
-        match value.get_ref() {
-            DeValue::Integer(integer) => i128::from_str_radix(integer.as_str(), integer.radix())
-                .ok()
-                .and_then(|number| u64::try_from(number).ok())
-                .filter(|number| (min..=max).contains(number))
-                .ok_or_else(|| self.refuse(key, accepted())),
-            DeValue::Float(_) => Err(self.refuse(key, accepted())),
-            _ => Err(self.wrong_type(value, key, "a whole number", form)),
-        }
-    }
-
-    /// The time under `key`, in whatever unit: not negative, with or without a decimal point.
-    fn time(&self, key: &'static str) -> Result<f64, TableError> {
-        let value = self.value(key, &format!("{key} = 0"))?;
-        let number = match value.get_ref() {
-            DeValue::Integer(_) => return self.whole(key, 0, NUMBER_MAX).map(|n| n as f64),
-            DeValue::Float(float) => float.as_str().parse().unwrap_or(f64::NAN),
-            _ => return Err(self.wrong_type(value, key, "a number", format!("{key} = 0"))),
-        };
-        // NaN compares false, so this refuses it too; `-0.0` is no time anybody writes.
-        let is_time = (0.0..=NUMBER_MAX as f64).contains(&number) && number.is_sign_positive();
-        match is_time {
-            true => Ok(number),
-            false => Err(self.refuse(key, format!("numbers from 0 to {NUMBER_MAX}"))),
-        }
-    }
-
-    /// The text under `key`, which must say something.
-    fn text(&self, key: &'static str) -> Result<&'a str, TableError> {
-        let form = format!("{key} = \"...\"");
-        let value = self.value(key, &form)?;
-        match value.get_ref() {
-            DeValue::String(text) if text.trim().is_empty() => {
-                Err(self.refuse(key, "a text that says something"))
-            }
-            DeValue::String(text) => Ok(text),
-            _ => Err(self.wrong_type(value, key, "a text in quotes", form)),
-        }
-    }
-
-    /// What the word under `key` means.
-    fn choice<T: Copy>(
-        &self,
-        key: &'static str,
-        choices: &[(&'static str, T)],
-    ) -> Result<T, TableError> {
-        let found = self.text(key)?;
-        let choice = choices.iter().find(|(word, _)| *word == found);
-        choice
-            .map(|&(_, choice)| choice)
-            .ok_or_else(|| TableError::UnknownName {
-                at: self.place(key),
-                found: found.to_owned(),
-                accepted: choices.iter().map(|&(word, _)| word).collect(),
-            })
-    }
-
-    /// The list of algorithms under `key`.
-    fn algorithms(
-        &self,
-        key: &'static str,
-        collective: Collective,
-    ) -> Result<Vec<&'static str>, TableError> {
-        let form = format!("{key} = [\"...\"]");
-        let value = self.value(key, &form)?;
-        let DeValue::Array(list) = value.get_ref() else {
-            return Err(self.wrong_type(value, key, "a list of names", form));
-        };
-        let name = |value: &Spanned<DeValue<'_>>| {
-            let DeValue::String(found) = value.get_ref() else {
-                return Err(self.wrong_type(value, key, "a list of names", form.clone()));
-            };
-            names(collective)
-                .find(|name| name == found)
-                .ok_or_else(|| TableError::UnknownName {
-                    at: self.at(value, key),
-                    found: found.to_string(),
-                    accepted: names(collective).collect(),
-                })
-        };
-        list.iter().map(name).collect()
-    }
-
-    /// Every `[[cell]]`; a table may have none.
-    fn cells(&self) -> Result<Vec<Section<'a>>, TableError> {
-        let Some(value) = self.table.get("cell") else {
-            return Ok(Vec::new());
-        };
-        let refuse = |value| {
-            let form = "[[cell]]".to_owned();
-            self.wrong_type(value, "cell", "a list of tables", form)
-        };
-        let DeValue::Array(list) = value.get_ref() else {
-            return Err(refuse(value));
-        };
-        let section = |value: &'a Spanned<DeValue<'a>>| match value.get_ref() {
-            DeValue::Table(table) => Ok(Section {
-                text: self.text,
-                name: "cell",
-                offset: value.span().start,
-                table,
-            }),
-            _ => Err(refuse(value)),
-        };
-        list.iter().map(section).collect()
-    }
+/// Every `[[cell]]`; a table may have none.
+fn cells<'a>(root: &Section<'a>) -> Result<Vec<Section<'a>>, EntryError> {
+    let Some(list) = root.item("cell") else {
+        return Ok(Vec::new());
+    };
+    let refuse = |item: &Item<'_>| item.wrong_type("a list of tables", "[[cell]]");
+    let section = |item: &Item<'a>| item.section().map_err(|_| refuse(item));
+    let items = list.elements().ok_or_else(|| refuse(&list))?;
+    items.iter().map(section).collect()
 }

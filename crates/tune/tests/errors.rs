@@ -29,7 +29,8 @@ fn messages_are_as_recorded() {
         let recorded = fs::read_to_string(&expected).unwrap_or_default();
         assert_eq!(actual, recorded, "{file}: rewrite with CORECAST_BLESS=1");
         let debug = format!("{error:?}");
-        kinds.extend(debug.split([' ', '{']).next().map(str::to_owned));
+        let variant = debug.trim_start_matches("Entry(");
+        kinds.extend(variant.split([' ', '{']).next().map(str::to_owned));
     }
     let expected = [
         "Duplicate",

@@ -1,0 +1,21 @@
+/* The driver and its example on any machine: memory that answers like an engine that takes every
+ * command at once. What they do with engines is tested by tb/test_driver.py. */
+#include <stdio.h>
+
+#include "example.c"
+
+int main(void) {
+  enum { NODES = 4 };
+  for (uint32_t node = 0; node < NODES; node++) {
+    mpe_regs_t registers = {.ID = node | NODES << MPE_REGS__ID__NODES_bp};
+    enum mpe_error error = example(&registers);
+    if (error != MPE_OK) {
+      fprintf(stderr, "node %u: error %d\n", (unsigned)node, (int)error);
+      return 1;
+    }
+    /* Peers that the register cannot hold are refused without touching the engine. */
+    if (mpe_issue(&registers, MPE_SEND, 32, 0, 1, 0, 0) != MPE_NO_SUCH_NODE) return 1;
+  }
+  puts("the example runs");
+  return 0;
+}
