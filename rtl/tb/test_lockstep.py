@@ -77,7 +77,9 @@ async def replay(bench, case, width_bytes):
     except Timeout as timeout:
         lines, record = [str(timeout)], timeout.record
     done = [[clock - 1 for clock in times] for times in record.done]
-    lines += differences(happened(expected["accepted"], expected["done"], expected["events"]),
+    # Between the engines of a netlist nothing can be watched.
+    events = [] if "MPE_NETLIST" in os.environ else expected["events"]
+    lines += differences(happened(expected["accepted"], expected["done"], events),
                          happened(record.accepted, done, record.events))
     hashes = [fnv(content, width_bytes) for content in await bench.dump(words)]
     lines += [f"memory of node {node}: simulator {want}, engine {got}"
