@@ -99,43 +99,51 @@ def parameters_of(program):
             "Snoop": program["snoop"]}
 
 
-def replay(chosen, programs, width_bytes, files):
+def replay(chosen, programs, width_bytes, files, simulator):
     """Replays the programs for one parameter set; returns how many tests fail and the ends."""
     words = max(program["memory_words"] for program in programs)
     width = max(PARAMS["AddrW"], (words - 1).bit_length())
     params = {**dict(chosen), "AddrW": width, "LenW": width, "DataW": 8 * width_bytes}
-    ends = RTL / "build" / f"ends-{'-'.join(str(value) for value in params.values())}.json"
+    simulator = simulator or ("icarus" if params["NumNodes"] <= 12 else "verilator")
+    label = "-".join([simulator, *(str(value) for value in params.values())])
+    ends = RTL / "build" / f"ends-{label}.json"
     ends.unlink(missing_ok=True)
     os.environ["MPE_VECTORS"], os.environ["MPE_ENDS"] = os.pathsep.join(files), str(ends)
-    simulator = "icarus" if params["NumNodes"] <= 12 else "verilator"
     failed = run("mpe_tb", "test_lockstep", params, simulator)
     return failed, json.loads(ends.read_text()) if ends.exists() else {}
 
 
-def lockstep(paths, most_nodes):
-    """Replays files of vectors, two parameter sets at a time; returns how many sets differ."""
+def lockstep(paths, nodes, simulator):
+    """Replays files of vectors, two parameter sets at a time; returns how many sets differ.
+
+    Only programs for these numbers of nodes, if some are given; on Icarus, or for more than 12 nodes
+    on Verilator, unless a simulator is given.
+    """
     files = [str(path.resolve()) for path in paths]
     loaded = [json.loads(path.read_text()) for path in paths]
     assert len({vectors["width_bytes"] for vectors in loaded}) == 1, "files for different widths"
     sets, left_out = {}, 0
     for program in (program for vectors in loaded for program in vectors["programs"]):
-        if program["nodes"] > most_nodes:
+        if nodes and program["nodes"] not in nodes:
             left_out += 1
         else:
             sets.setdefault(tuple(parameters_of(program).items()), []).append(program)
     assert sets, "no program"
     if left_out:
-        print(f"{left_out} programs for more than {most_nodes} nodes are left out", flush=True)
+        print(f"{left_out} programs for other numbers of nodes are left out", flush=True)
     (RTL / "build").mkdir(exist_ok=True)
     # The largest first: they take longest.
     with ProcessPoolExecutor(max_workers=2) as pool:
-        runs = [pool.submit(replay, chosen, programs, loaded[0]["width_bytes"], files)
+        runs = [pool.submit(replay, chosen, programs, loaded[0]["width_bytes"], files, simulator)
                 for chosen, programs in sorted(sets.items(), reverse=True)]
         results = [run.result() for run in runs]
     ends = {name: end for _, ends in results for name, end in ends.items()}
-    path = RTL / "build" / "lockstep.json"
+    path = RTL / "build" / f"lockstep{'-' + simulator if simulator else ''}.json"
+    if path.exists():
+        ends = {**json.loads(path.read_text()), **ends}     # those of other numbers of nodes
     path.write_text(json.dumps(dict(sorted(ends.items())), indent=0) + "\n")
-    print(f"{len(ends)} programs of the simulator replayed on {len(sets)} parameter sets",
+    count = sum(len(programs) for programs in sets.values())
+    print(f"{count} programs of the simulator replayed on {len(sets)} parameter sets",
           flush=True)
     return sum(failed > 0 for failed, _ in results)
 
@@ -144,22 +152,23 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--top", default="mpe_tb")
     parser.add_argument("--module", default="test_sys")
-    parser.add_argument("--sim", choices=("verilator", "icarus"), default="verilator")
+    parser.add_argument("--sim", choices=("verilator", "icarus"))
     parser.add_argument("--test", action="append")
     parser.add_argument("--vectors", type=Path, metavar="FILE", action="append")
-    parser.add_argument("--most-nodes", type=int, default=32, metavar="N",
-                        help="leave out the vectors of larger systems")
+    parser.add_argument("--nodes", type=int, nargs="+", metavar="N",
+                        help="only vectors for so many nodes")
     parser.add_argument("params", nargs="*", metavar="NAME=VALUE")
     given = parser.parse_args()
     if given.vectors:
-        sys.exit(1 if lockstep(given.vectors, given.most_nodes) else 0)
+        sys.exit(1 if lockstep(given.vectors, given.nodes, given.sim) else 0)
     params = {}
     for pair in given.params:
         name, _, value = pair.partition("=")
         if name not in PARAMS or not value.isdigit():
             parser.error(f"{pair}: expected one of {', '.join(PARAMS)}, '=' and a number")
         params[name] = int(value)
-    sys.exit(1 if run(given.top, given.module, params, given.sim, tests=given.test) else 0)
+    sys.exit(1 if run(given.top, given.module, params, given.sim or "verilator",
+                     tests=given.test) else 0)
 
 
 if __name__ == "__main__":
