@@ -2,7 +2,7 @@
 # Installs the Debian packages that `make` needs besides pip's; run as root.
 set -e
 PACKAGES="
-  make perl gcc libc6-dev
+  make perl g++ libc6-dev
   python3 python3-venv
   iverilog
 "

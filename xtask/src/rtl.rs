@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// What `make -C rtl ci` starts with: a command that tells whether it is there, and its name.
-const TOOLS: [(&[&str], &str); 5] = [
+const TOOLS: [(&[&str], &str); 6] = [
     (&["make", "--version"], "make"),
     (
         &[
@@ -19,6 +19,7 @@ const TOOLS: [(&[&str], &str); 5] = [
     ),
     (&["perl", "-MPod::Usage", "-e", "1"], "perl"),
     (&["cc", "--version"], "a C compiler"),
+    (&["c++", "--version"], "a C++ compiler"),
     (&["iverilog", "-V"], ICARUS),
 ];
 

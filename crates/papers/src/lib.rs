@@ -13,6 +13,7 @@
 mod bench;
 mod chung2011;
 mod figures;
+mod gates;
 mod kumar2012;
 mod lockstep;
 mod park2019;

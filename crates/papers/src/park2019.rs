@@ -7,6 +7,7 @@ use corecast_machine::Ongoing;
 
 use crate::Paper;
 use crate::bench::{Bench, PaperError, ongoing, powers_of_two};
+use crate::gates::{self, Netlists};
 use crate::lockstep::{Measured, Run};
 use crate::row::Row;
 use crate::winners::Contest;
@@ -22,7 +23,7 @@ pub(crate) const PAPER: Paper = Paper {
         sizes: &[4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048],
         ongoing_bytes: &[0, 512],
     },
-    open: "gate counts and power of Tables 3 and 4, which need the hardware description",
+    open: "power (Table 4), whose activity is not published; rtl/README.md has an estimate",
     experiment,
     figures: crate::figures::park2019,
 };
@@ -38,11 +39,36 @@ const TABLE_2: [(u32, u64, u64, Option<[f64; 3]>); 4] = [
     (32, 4, 128, None),
 ];
 
+/// Table 3 and its text: gate equivalents of an engine, of one with a status bit less, and of the bus.
+const TABLE_3: [(&str, f64, Netlists); 3] = [
+    (
+        "4 nodes, MPE (mean of four)",
+        2288.1,
+        &[
+            "mpe NumNodes=4 NodeId=0",
+            "mpe NumNodes=4 NodeId=1",
+            "mpe NumNodes=4 NodeId=2",
+            "mpe NumNodes=4 NodeId=3",
+        ],
+    ),
+    (
+        "4 nodes, MPE of the initial technique, one status bit",
+        2108.4,
+        &["mpe NumNodes=4 NodeId=2 StatusW=1"],
+    ),
+    (
+        "4 nodes, bus with status register",
+        2526.4,
+        &["mpe_bus NumNodes=4"],
+    ),
+];
+
 fn experiment() -> Result<Vec<Row>, PaperError> {
     let bench = Bench::new("park2019-bus");
     let mut rows = table_2(&bench)?;
     rows.extend(figures_8_to_14(&bench)?);
     rows.extend(atomic_against_pipelined(&bench)?);
+    rows.extend(gates::rows("park2019", "Table 3", &TABLE_3));
     Ok(rows)
 }
 
