@@ -11,7 +11,7 @@ import math
 import sys
 
 from equal import prove
-from synth import RTL, libraries, synthesize
+from synth import libraries, RECIPES, RTL, synthesize
 
 # unit, parameters, published NAND2 equivalents (Park 2019, Table 3; Chung 2011, section 4.2)
 UNITS = [
@@ -50,6 +50,7 @@ UNITS = [
     ("mpe_axil", {"NumNodes": 4}, None),
 ]
 TOLERANCE = 1.02
+DEEP = [recipe for recipe in RECIPES if recipe.startswith("deep")]
 # Gate equivalents in our own library that were promised, whatever the budget says.
 TARGETS = {"mpe": 1100, "mpe_bus": 620, "sb_unit": 257.79 / 2}
 BUDGETS = RTL / "budgets.json"
@@ -73,8 +74,11 @@ def recipes_for(unit, params, is_quick):
     if unit in ("mpe_apb", "mpe_axil"):
         return ["amap-dch"]
     if is_quick:
-        return ["deep-nf", "deep-amap"]
-    return None if nodes < 32 else ["amap", "nf-area"]
+        return DEEP
+    if nodes > 4:    # the search takes many minutes
+        shallow = [recipe for recipe in RECIPES if recipe not in DEEP]
+        return shallow if nodes < 32 else ["amap", "nf-area"]
+    return None
 
 
 def is_provable(unit, params, library):
