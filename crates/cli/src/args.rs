@@ -155,7 +155,7 @@ docs/cli.md describes flow files and what the results mean.")]
   corecast rtl-vectors vectors.json --nodes 4
   corecast rtl-vectors many.json --nodes 2,3,4,5,8,16,32 --random 50 --seed 7
   corecast rtl-vectors published.json --paper park2019
-`make -C rtl lockstep VECTORS=...` replays them; rtl/README.md.")]
+`make -C rtl lockstep VECTORS=../vectors.json` replays them (a path seen from rtl); rtl/README.md.")]
     RtlVectors(RtlVectors),
     /// Measure how fast corecast itself is
     Bench {

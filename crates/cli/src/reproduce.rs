@@ -8,6 +8,10 @@ use crate::failure::Failure;
 use crate::output::{Answer, table};
 use crate::{picture, progress, style};
 
+/// Where `--rtl` comes from.
+const HOW_RTL: &str =
+    "run `make -C rtl lockstep` first; it leaves them in rtl/build/lockstep.json, for park2019";
+
 /// The verb: one paper, or all of them.
 pub fn answer(
     paper: Option<&str>,
@@ -25,11 +29,11 @@ pub fn answer(
     let ends = rtl.map(read_ends).transpose()?;
     let parts = if plot.is_some() { 3 } else { 2 };
     let progress = progress::bar(papers.len() * parts, "reproduce");
-    let (mut rows, mut text) = (Vec::new(), String::new());
+    let (mut rows, mut text, mut with_rtl) = (Vec::new(), String::new(), 0);
     for of in papers {
         let mut reproduced = corecast_papers::reproduce(of.name).map_err(|error| failed(&error))?;
         if let Some(ends) = &ends {
-            add_rtl(&mut reproduced, ends);
+            with_rtl += add_rtl(&mut reproduced, ends);
         }
         progress.inc(1);
         let title = format!("{}: {}", of.name, of.citation);
@@ -50,6 +54,10 @@ pub fn answer(
         }
         rows.extend(reproduced);
     }
+    if let Some(path) = rtl.filter(|_| with_rtl == 0) {
+        let message = format!("--rtl: {path} has no program of these numbers");
+        return Err(Failure::input(message).help(HOW_RTL));
+    }
     let json = serde_json::to_value(&rows).expect("rows are plain data");
     Ok(Answer {
         text,
@@ -60,12 +68,11 @@ pub fn answer(
 
 /// The results of the hardware's simulation.
 fn read_ends(path: &str) -> Result<Ends, Failure> {
-    let how = "run `make -C rtl lockstep` first; it leaves them in rtl/build/lockstep.json";
     let text = std::fs::read_to_string(path).map_err(|error| {
-        Failure::input(format!("--rtl: cannot read `{path}`: {error}")).help(how)
+        Failure::input(format!("--rtl: cannot read `{path}`: {error}")).help(HOW_RTL)
     })?;
     serde_json::from_str(&text)
-        .map_err(|error| Failure::input(format!("--rtl: {path}: {error}")).help(how))
+        .map_err(|error| Failure::input(format!("--rtl: {path}: {error}")).help(HOW_RTL))
 }
 
 /// Writes every figure; returns one line for each.

@@ -49,7 +49,9 @@ pub fn answer(options: &RtlVectors) -> Result<Answer, Failure> {
 
 /// Of the algorithms and at random.
 fn vectors(options: &RtlVectors) -> Result<Vec<Vector>, Failure> {
-    let nodes = size::list("--nodes", &options.nodes)?;
+    let mut nodes = size::list("--nodes", &options.nodes)?;
+    nodes.sort_unstable();
+    nodes.dedup();
     if let Some(wrong) = nodes.iter().find(|nodes| !NODES.contains(nodes)) {
         let message = format!("--nodes: the hardware has 2 to 32 engines, not {wrong}");
         return Err(Failure::input(message).help("for instance --nodes 4,8"));

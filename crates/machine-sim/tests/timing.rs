@@ -1,7 +1,5 @@
 //! Two-sided timing: every makespan of the bus chips against a closed form, cycle by cycle.
 
-mod common;
-
 use corecast_core::{Collective, Rank, Request, algorithm};
 use corecast_machine::{Job, Machine, Ongoing, Report, RunOptions};
 use corecast_machine_sim::SimMachine;
@@ -122,7 +120,8 @@ fn park_chains_ripple_once_up_and_once_down() {
 /// wait shrinks by two cycles per hop, one for the ready and one for the word.
 #[test]
 fn ready_ahead_hides_both_ripples() {
-    let chip = common::chip("park2019-bus", &[("endpoint.launch", "ready-ahead")]);
+    let changes = [("endpoint.launch".to_owned(), "ready-ahead".to_owned())];
+    let chip = corecast_chip::find_changed("park2019-bus", &changes).expect("valid");
     let ahead = Bench {
         cycle_ps: chip.reference_clock().period_ps,
         machine: SimMachine::new(&chip),

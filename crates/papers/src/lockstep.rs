@@ -10,7 +10,7 @@ use crate::bench::PaperError;
 use crate::row::Row;
 
 /// Name of a replayed program, and the clock in which its last engine was done.
-pub type Ends = BTreeMap<String, u64>;
+pub type Ends = BTreeMap<String, u32>;
 
 /// What of the hardware's runs a row is about.
 #[derive(Clone, PartialEq, Debug)]
@@ -50,7 +50,7 @@ impl Run {
     fn cycles(&self, ends: &Ends) -> Option<f64> {
         let case = self.case();
         let last_done = ends.get(&case.name())?;
-        Some(case.makespan_cycles(*last_done) as f64)
+        Some(case.makespan_cycles(u64::from(*last_done)) as f64)
     }
 }
 

@@ -180,7 +180,12 @@ fn the_hardware_is_asked_for_the_published_numbers() {
     let last = |vector: &Vector| vector.expected.done.iter().flatten().copied().max();
     let ends = vectors
         .iter()
-        .map(|vector| (vector.name.clone(), last(vector).expect("has commands")))
+        .map(|vector| {
+            (
+                vector.name.clone(),
+                last(vector).expect("has commands") as u32,
+            )
+        })
         .collect();
     assert_eq!(add_rtl(&mut rows, &ends), 16);
     for row in rows {

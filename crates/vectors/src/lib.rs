@@ -56,11 +56,11 @@ pub struct Hardware {
 }
 
 impl Hardware {
-    /// Two engines; few sets of parameters, because each is built on its own.
-    fn with(status_bits: u32, holds_launch: bool) -> Self {
+    /// Few sets of parameters, because each is built on its own.
+    fn with(nodes: u32, status_bits: u32, holds_launch: bool) -> Self {
         let is_default = status_bits == 2 && !holds_launch; // that of the netlist's test, too
         Self {
-            nodes: 2,
+            nodes,
             status_bits,
             queue_depth: if is_default { 2 } else { 4 },
             holds_launch,

@@ -37,9 +37,8 @@ pub(crate) fn vectors(suite: &Suite) -> Result<Vec<Vector>, RunError> {
     let mut vectors = Vec::new();
     for (status_bits, holds_launch, is_snooped) in SETS {
         let hardware = Hardware {
-            nodes: suite.nodes,
             is_snooped,
-            ..Hardware::with(status_bits, holds_launch)
+            ..Hardware::with(suite.nodes, status_bits, holds_launch)
         };
         for index in 0..suite.random {
             let is_long = index % 4 == 3;

@@ -134,7 +134,7 @@ impl Case {
     /// Cycles until the last rank's program goes on, if the last engine is done in this clock.
     #[must_use]
     pub fn makespan_cycles(&self, last_done: u64) -> u64 {
-        let (_, mpe) = engines(Hardware::with(2, self.holds_launch));
+        let (_, mpe) = engines(Hardware::with(self.ranks, 2, self.holds_launch));
         last_done + 1 + mpe.notify_cycles - self.lead()
     }
 
@@ -161,10 +161,8 @@ impl Case {
         if self.holds_launch && (status_bits.is_none() || self.busy.is_empty()) {
             return Ok(None); // nothing is held: the same as without
         }
-        let hardware = Hardware {
-            nodes: self.ranks + self.busy.len() as u32,
-            ..Hardware::with(status_bits.unwrap_or(2), self.holds_launch)
-        };
+        let nodes = self.ranks + self.busy.len() as u32;
+        let hardware = Hardware::with(nodes, status_bits.unwrap_or(2), self.holds_launch);
         let (bus, mpe) = engines(hardware);
         let job = Job {
             options,

@@ -281,17 +281,20 @@ impl MpeEndpoint {
         let (spec, width) = (schedule.spec(), self.fabric.timing.width_bytes);
         let all = 0..spec.chunks();
         let bytes: u64 = all.map(|chunk| spec.chunk_bytes(ChunkId(chunk))).sum();
-        let op = PortOp::Bcast {
-            root: spec.root(),
-            members: ((1_u64 << self.ranks()) - 1) as u32, // at most 32 ranks
-        };
+        let members = u32::MAX.checked_shr(u32::BITS.saturating_sub(self.ranks()));
         let command = PortCommand {
             shown: self.fabric.kernel.now().ps() / self.fabric.timing.word.ps(),
-            op,
+            op: PortOp::Bcast {
+                root: spec.root(),
+                members: members.unwrap_or(0),
+            },
             addr: 0,
             words: bytes.div_ceil(width),
         };
-        self.fabric.wires.command(self.rank, Some(command));
+        let fits = self.ranks() <= u32::BITS; // bits of the mask
+        self.fabric
+            .wires
+            .command(self.rank, fits.then_some(command));
     }
 }
 

@@ -33,7 +33,9 @@ impl Flow {
             return self.free;
         }
         let round_trip = (timing.ready + timing.word) * u64::from(leaves_before);
-        let ahead = (self.counted + timing.word).saturating_sub(round_trip);
+        // A complete message may take longer than the first word, which comes `ready` later.
+        let through = (self.counted + timing.word).max(self.free.saturating_sub(timing.ready));
+        let ahead = through.saturating_sub(round_trip);
         ahead.max(self.start).min(self.free)
     }
 
@@ -173,6 +175,8 @@ pub(crate) struct Engine {
     pub full: RefCell<Option<Rc<Latch>>>,
     /// Whom the command at the head waits for.
     pub waits: Cell<Option<Wait>>,
+    /// Whom the core waits for, with a broadcast on the command port.
+    pub launch_waits: Cell<Option<Wait>>,
 }
 
 impl Engine {
@@ -187,6 +191,7 @@ impl Engine {
             idle: RefCell::default(),
             full: RefCell::default(),
             waits: Cell::new(None),
+            launch_waits: Cell::new(None),
         }
     }
 

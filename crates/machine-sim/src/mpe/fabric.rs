@@ -133,24 +133,26 @@ impl Fabric {
         self.fill(rank, until, Cause::WaitPeer(peer));
     }
 
-    /// The core or the engine of `rank` waits for a peer.
-    pub(crate) fn block(&self, rank: Rank, wait: Wait) {
-        let now = self.kernel.now();
-        self.books
-            .block(rank, wait.peer, wait.awaits, wait.step, now);
-    }
-
     /// The command at the head of the engine of `rank` waits for a peer, or no longer.
     pub(crate) fn set_wait(&self, rank: Rank, wait: Option<Wait>) {
         self.engine(rank).waits.set(wait);
         self.show_wait(rank);
     }
 
-    /// Tells the books whom the engine of `rank` waits for: the message in the stream stage first.
+    /// The core of `rank` waits for the launch of a broadcast, or no longer.
+    pub(crate) fn set_launch_wait(&self, rank: Rank, wait: Option<Wait>) {
+        self.engine(rank).launch_waits.set(wait);
+        self.show_wait(rank);
+    }
+
+    /// Tells the books whom `rank` waits for: the message in the stream stage first, then the one
+    /// that is handshaked, then the core.
     pub(crate) fn show_wait(&self, rank: Rank) {
         let engine = self.engine(rank);
-        match engine.stage.borrow().wait().or(engine.waits.get()) {
-            Some(wait) => self.block(rank, wait),
+        let handshakes = engine.waits.get().or(engine.launch_waits.get());
+        let now = self.kernel.now();
+        match engine.stage.borrow().wait().or(handshakes) {
+            Some(Wait { peer, awaits, step }) => self.books.block(rank, peer, awaits, step, now),
             None => self.books.unblock(rank),
         }
     }

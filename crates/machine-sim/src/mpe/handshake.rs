@@ -104,6 +104,7 @@ impl Port<'_> {
                 let enters = self.grant(&incoming, &stage).await;
                 if self.is_empty(&incoming) {
                     self.receives_nothing(&incoming, &stage, enters);
+                    outgoing.content.replace(incoming.content.borrow().clone());
                     begin(fabric, &outgoing, enters);
                 }
                 enters
@@ -368,6 +369,8 @@ fn arrive(
     };
     let free = end + timing.complete;
     let ready = transfer.granted.time().expect("granted before");
+    let busy_until = fabric.engine(rank).busy_until;
+    fabric.fill(rank, busy_until.min(start), Cause::PortBusy(rank));
     fabric.fill(rank, ready.min(start), Cause::Handshake);
     if transfer.is_forwarded {
         fabric.fill(rank, start, Cause::Handshake);

@@ -56,10 +56,10 @@ impl LaunchUnit {
                 awaits: Await::Launch,
                 step: 0,
             };
-            fabric.block(rank, wait);
+            fabric.set_launch_wait(rank, Some(wait));
         }
         let start = self.start.wait().await;
-        fabric.books.unblock(rank);
+        fabric.set_launch_wait(rank, None);
         let (last, (binding, _)) = (self.last.get(), self.binding.get());
         fabric.fill(rank, last.1, Cause::WaitPeer(last.0));
         fabric.fill(rank, start, Cause::PortBusy(binding));

@@ -102,16 +102,18 @@ pub struct ScriptRun {
     pub memory: Vec<Vec<u8>>,
 }
 
-/// Most events of a script: far beyond any that ends.
-const EVENTS_MAX: u64 = 100_000_000;
+/// Most events of a script. Programs that end have some hundred per command.
+const EVENTS_MAX: u64 = 5_000_000;
 
 /// Runs a script. The clock of the engines is that of the bus.
 ///
 /// # Errors
-/// [`RunError::Deadlock`] if a command waits for ever.
+/// [`RunError::Deadlock`] if a command waits for ever; [`RunError::EventLimit`] if a held launch
+/// does, because the bus looks again in every clock.
 ///
 /// # Panics
-/// If a command leaves its memory, names no rank of the script, or takes other than one clock.
+/// If a command leaves its memory, names no rank of the script, is a broadcast among fewer than two
+/// ranks, or has another length than its partner's.
 pub fn run_script(bus: &Crossbar, mpe: &Mpe, script: &Script) -> Result<ScriptRun, RunError> {
     let ranks = script.commands.len() as u32;
     let limits = Limits {

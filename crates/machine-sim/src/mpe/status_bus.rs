@@ -84,9 +84,9 @@ impl StatusBus {
             awaits: Await::Launch,
             step,
         };
-        fabric.block(rank, wait);
+        fabric.set_launch_wait(rank, Some(wait));
         shown.launched.wait().await;
-        fabric.show_wait(rank);
+        fabric.set_launch_wait(rank, None);
         let place = shown.place.take();
         place.expect("every member of the group has one")
     }
