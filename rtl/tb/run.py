@@ -12,9 +12,9 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
+from hardware import DEFAULTS
+
 RTL = Path(__file__).resolve().parent.parent
-PARAMS = {"NumNodes": 4, "StatusW": 2, "AddrW": 10, "LenW": 10, "DataW": 32, "QueueDepth": 2,
-          "Snoop": 0, "HoldLaunch": 0}
 
 
 def verilator_environment():
@@ -83,7 +83,7 @@ def run(top, module, params, simulator, verilog=None, tests=None):
     runner = verilator_runner() if simulator == "verilator" else get_runner("icarus")
     runner.build(sources=files, hdl_toplevel=top, parameters=parameters, build_dir=build,
                  always=simulator != "verilator", **arguments)
-    os.environ["MPE_PARAMETERS"] = json.dumps({**PARAMS, **params})
+    os.environ["MPE_PARAMETERS"] = json.dumps(params)
     os.environ["PYTHONPATH"] = f"{RTL / 'tb'}:{os.environ.get('PYTHONPATH', '')}"
     results = runner.test(hdl_toplevel=top, test_module=module, build_dir=build, test_dir=build,
                           testcase=tests, results_xml="results.xml")
@@ -102,7 +102,7 @@ def parameters_of(program):
 def replay(chosen, programs, width_bytes, files, simulator):
     """Replays the programs for one parameter set; returns how many tests fail and the ends."""
     words = max(program["memory_words"] for program in programs)
-    width = max(PARAMS["AddrW"], (words - 1).bit_length())
+    width = max(DEFAULTS["AddrW"], (words - 1).bit_length())
     params = {**dict(chosen), "AddrW": width, "LenW": width, "DataW": 8 * width_bytes}
     simulator = simulator or ("icarus" if params["NumNodes"] <= 12 else "verilator")
     label = "-".join([simulator, *(str(value) for value in params.values())])
@@ -164,8 +164,8 @@ def main():
     params = {}
     for pair in given.params:
         name, _, value = pair.partition("=")
-        if name not in PARAMS or not value.isdigit():
-            parser.error(f"{pair}: expected one of {', '.join(PARAMS)}, '=' and a number")
+        if name not in DEFAULTS or not value.isdigit():
+            parser.error(f"{pair}: expected one of {', '.join(DEFAULTS)}, '=' and a number")
         params[name] = int(value)
     sys.exit(1 if run(given.top, given.module, params, given.sim or "verilator",
                      tests=given.test) else 0)

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import cocotb
 
-from bench import PARAMETERS, Bench, Timeout
+from bench import Bench, Timeout
 from golden import Command, Program
+from hardware import PARAMETERS
 from run import parameters_of
 
 MARGIN = 500    # clocks behind the simulator's end in which a late engine may still end

@@ -6,8 +6,9 @@ import random
 import cocotb
 from cocotb.triggers import FallingEdge
 
-from bench import IS_HOLDING, IS_SNOOPING, Bench
+from bench import Bench
 from golden import BCAST, RECV, SEND, Command, Program, order, random_program, status_class
+from hardware import IS_HOLDING, IS_SNOOPING
 
 SEED = int(os.environ.get("MPE_SEED", "1"))
 PROGRAMS = int(os.environ.get("MPE_PROGRAMS", "6"))
