@@ -113,34 +113,40 @@ def replay(chosen, programs, width_bytes, files, simulator):
     return failed, json.loads(ends.read_text()) if ends.exists() else {}
 
 
-def lockstep(paths, nodes, simulator):
-    """Replays files of vectors, two parameter sets at a time; returns how many sets differ.
+def lockstep(paths, nodes, simulator, jobs):
+    """Replays files of vectors, `jobs` parameter sets at a time; returns how many sets differ.
 
     Only programs for these numbers of nodes, if some are given; on Icarus, or for more than 12 nodes
     on Verilator, unless a simulator is given.
     """
     files = [str(path.resolve()) for path in paths]
     loaded = [json.loads(path.read_text()) for path in paths]
-    assert len({vectors["width_bytes"] for vectors in loaded}) == 1, "files for different widths"
+    if len({vectors["width_bytes"] for vectors in loaded}) > 1:
+        sys.exit("the files of vectors are for words of different widths")
     sets, left_out = {}, 0
     for program in (program for vectors in loaded for program in vectors["programs"]):
         if nodes and program["nodes"] not in nodes:
             left_out += 1
         else:
             sets.setdefault(tuple(parameters_of(program).items()), []).append(program)
-    assert sets, "no program"
+    if not sets:
+        chosen = f" for {' or '.join(map(str, nodes))} nodes" if nodes else ""
+        sys.exit(f"no program{chosen} in {', '.join(map(str, paths))}")
     if left_out:
         print(f"{left_out} programs for other numbers of nodes are left out", flush=True)
     (RTL / "build").mkdir(exist_ok=True)
     # The largest first: they take longest.
-    with ProcessPoolExecutor(max_workers=2) as pool:
+    with ProcessPoolExecutor(max_workers=jobs) as pool:
         runs = [pool.submit(replay, chosen, programs, loaded[0]["width_bytes"], files, simulator)
                 for chosen, programs in sorted(sets.items(), reverse=True)]
         results = [run.result() for run in runs]
     ends = {name: end for _, ends in results for name, end in ends.items()}
     path = RTL / "build" / f"lockstep{'-' + simulator if simulator else ''}.json"
     if path.exists():
-        ends = {**json.loads(path.read_text()), **ends}     # those of other numbers of nodes
+        # Those of other programs stay; one of this run that failed has none.
+        replayed = {program["name"] for programs in sets.values() for program in programs}
+        ends |= {name: end for name, end in json.loads(path.read_text()).items()
+                 if name not in replayed}
     path.write_text(json.dumps(dict(sorted(ends.items())), indent=0) + "\n")
     count = sum(len(programs) for programs in sets.values())
     print(f"{count} programs of the simulator replayed on {len(sets)} parameter sets",
@@ -157,10 +163,11 @@ def main():
     parser.add_argument("--vectors", type=Path, metavar="FILE", action="append")
     parser.add_argument("--nodes", type=int, nargs="+", metavar="N",
                         help="only vectors for so many nodes")
+    parser.add_argument("--jobs", type=int, default=2, help="parameter sets of vectors at a time")
     parser.add_argument("params", nargs="*", metavar="NAME=VALUE")
     given = parser.parse_args()
     if given.vectors:
-        sys.exit(1 if lockstep(given.vectors, given.nodes, given.sim) else 0)
+        sys.exit(1 if lockstep(given.vectors, given.nodes, given.sim, given.jobs) else 0)
     params = {}
     for pair in given.params:
         name, _, value = pair.partition("=")
