@@ -2,6 +2,7 @@
 """Seeded faults: every mutant must be found by the test or proof that is named beside it."""
 
 import argparse
+import json
 import os
 import shutil
 import subprocess
@@ -11,9 +12,6 @@ from pathlib import Path
 
 RTL = Path(__file__).resolve().parent.parent
 BUILD = RTL / "build" / "mutants"
-sys.path.insert(0, str(RTL / "syn"))
-
-from synth import libraries, synthesize  # noqa: E402
 
 # name, file, text, replacement, killer: "test NAME" (cocotb, N = 4), "test6 NAME" (N = 6),
 # "hold PARAMETER=VALUE" (test_hold), "wrap NAME", "sb",
@@ -182,24 +180,26 @@ def kill(mutant):
     tree = BUILD / f"{number}"
     shutil.rmtree(tree, ignore_errors=True)
     for part in ("src", "gen", "tb", "formal", "lint", "syn"):
-        shutil.copytree(RTL / part, tree / part)
+        shutil.copytree(RTL / part, tree / part, ignore=shutil.ignore_patterns("__pycache__"))
+    kind, *rest = killer.split()
+    if kind == "netlist":
+        # Of the source as it is, in this tree: RTL's own build folder may be in use.
+        mapped = subprocess.run([sys.executable, "syn/synth.py", *rest, "--recipe", "amap"], cwd=tree,
+                                capture_output=True, text=True, check=True).stdout
+        netlist = json.loads(mapped.split(maxsplit=1)[1])["netlist"]
     source = tree / "src" / file
     content = source.read_text()
     if content.count(text) != 1:
         return name, killer, f"text occurs {content.count(text)} times in {file}"
     source.write_text(content.replace(text, replacement))
-    kind, *rest = killer.split()
     if kind == "proof":
         command = [sys.executable, "formal/prove.py", f"{rest[0]}.sby", "--only", rest[1], "--skip",
                    "cover", "--jobs", "1"]
     elif kind == "netlist":
-        mapped = synthesize(rest[0], dict(pair.split("=") for pair in rest[1:]), libraries()[0],
-                            ["amap"])["netlist"]
-        (tree / "build" / "syn").mkdir(parents=True)
-        shutil.copy(RTL / mapped, tree / "build" / "syn" / "source.v")
-        command = [sys.executable, "syn/equal.py", *rest, "--netlist", "build/syn/source.v"]
+        command = [sys.executable, "syn/equal.py", *rest, "--netlist", netlist]
     elif kind == "lockstep":
-        command = [sys.executable, "tb/run.py", "--vectors", f"tb/vectors/{rest[0]}.json"]
+        command = [sys.executable, "tb/run.py", "--jobs", "1", "--vectors",
+                   f"tb/vectors/{rest[0]}.json"]
     else:
         top, module = {"test": ("mpe_tb", "test_sys"), "test6": ("mpe_tb", "test_sys"),
                        "wrap": ("wrap_tb", "test_wrap"), "hold": ("mpe_tb", "test_hold"),

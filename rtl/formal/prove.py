@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Runs the proofs: prove.py [--jobs N] [--only TEXT] FILE.sby ...; prints one line per task."""
+"""Runs the proofs and prints one line per task.
+
+prove.py [--jobs N] [--only TEXT] [--skip TEXT] FILE.sby ...; tasks with and without TEXT in the name.
+"""
 
 import argparse
 import re

@@ -12,7 +12,8 @@ import pyslang  # noqa: E402
 from run import sources, verilator_environment  # noqa: E402
 
 
-HOLDING = ("mpe_sys",)  # linted with HoldLaunch = 1, too
+# Linted with these, too.
+OTHERS = {"mpe_sys": ["-GHoldLaunch=1", "-GSnoop=1"]}
 
 
 def slang(top, options):
@@ -29,7 +30,7 @@ def main():
     failed = []
     for top in sys.argv[1:]:
         sets = [[f"-GNumNodes={nodes}"] for nodes in (2, 4, 5, 32)]
-        sets += [["-GNumNodes=5", "-GHoldLaunch=1"]] if top in HOLDING else []
+        sets += [["-GNumNodes=5", other] for other in OTHERS.get(top, [])]
         for options in sets:
             command = ["verilator", "--lint-only", "-Wall", "--top-module", top, *options,
                        str(RTL / "lint" / "verilator.vlt"),

@@ -22,7 +22,8 @@ module mpe_core_sys #(
   output logic [NumNodes-1:0]               done_o,
   output logic [NumNodes-1:0]               err_short_o,
   output logic [NumNodes-1:0]               err_long_o,
-  output logic [NumNodes-1:0][StatusW-1:0]  status_o,  // what the bus orders by
+  output logic [NumNodes-1:0][StatusW-1:0]  status_o,       // what the bus orders by
+  output logic [NumNodes-1:0][StatusW-1:0]  node_status_o,  // what the engines have now
   output logic                              hold_o,
   input  logic [NumNodes-1:0]               mem_rdy_i,
   output logic [NumNodes-1:0]               mem_req_o,
@@ -32,7 +33,6 @@ module mpe_core_sys #(
   input  logic [NumNodes-1:0][DataW-1:0]    mem_rdata_i
 );
 
-  logic [NumNodes-1:0][StatusW-1:0] status;
   logic [NumNodes-1:0]              bcast_req, bcast_root, in_time, launch, hold;
   logic                             ord_valid, ord_last;
   logic [IdW-1:0]                   ord_node, ord_before;
@@ -65,7 +65,7 @@ module mpe_core_sys #(
       .done_o       (done_o[n]),
       .err_short_o  (err_short_o[n]),
       .err_long_o   (err_long_o[n]),
-      .status_o     (status[n]),
+      .status_o     (node_status_o[n]),
       .bcast_req_o  (bcast_req[n]),
       .bcast_root_o (bcast_root[n]),
       .in_time_o    (in_time[n]),
@@ -109,7 +109,7 @@ module mpe_core_sys #(
   ) u_bus (
     .clk_i       (clk_i),
     .rst_ni      (rst_ni),
-    .status_i    (status),
+    .status_i    (node_status_o),
     .bcast_req_i (bcast_req),
     .bcast_root_i(bcast_root),
     .root_i      (cmd_peer_i),

@@ -22,7 +22,8 @@ module mpe_sys #(
   output logic [NumNodes-1:0]               done_o,
   output logic [NumNodes-1:0]               err_short_o,
   output logic [NumNodes-1:0]               err_long_o,
-  output logic [NumNodes-1:0][StatusW-1:0]  status_o,
+  output logic [NumNodes-1:0][StatusW-1:0]  status_o,       // what the bus orders by
+  output logic [NumNodes-1:0][StatusW-1:0]  node_status_o,  // what the engines have now
   output logic                              hold_o,
   input  logic [NumNodes-1:0]               mem_stall_i,  // the core uses the engine's port
   input  logic                              host_req_i,
@@ -60,6 +61,7 @@ module mpe_sys #(
     .err_short_o  (err_short_o),
     .err_long_o   (err_long_o),
     .status_o     (status_o),
+    .node_status_o(node_status_o),
     .hold_o       (hold_o),
     .mem_rdy_i    (~mem_stall_i),
     .mem_req_o    (mem_req),

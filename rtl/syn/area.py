@@ -92,6 +92,7 @@ def main():
     parser.add_argument("--bless", action="store_true")
     parser.add_argument("--quick", action="store_true", help="own library and N = 4 only")
     parser.add_argument("--only", default="", help="units whose name contains this")
+    parser.add_argument("--jobs", type=int, default=2, help="recipes at a time")
     given = parser.parse_args()
     budgets = read_budgets()
     rows, bad = ["| unit | library | GE | flip-flops | GE of them | GE combinational | published | "
@@ -106,7 +107,8 @@ def main():
                 continue
             if unit == "mpe_bus" and params["NumNodes"] == 32 and library.name != "ge":
                 continue    # minutes, and only more of the same multiplexers
-            result = synthesize(unit, params, library, recipes_for(unit, params, given.quick))
+            result = synthesize(unit, params, library, recipes_for(unit, params, given.quick),
+                                given.jobs)
             proven = ""
             if is_provable(unit, params, library):
                 prove(unit, params, library, result["netlist"])

@@ -6,6 +6,7 @@ For the clock, a unit stands between flip-flops: an input shift register and a s
 outputs, because it has more ports than a package has pins. The slowest of several seeds counts.
 """
 
+import argparse
 import json
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -70,6 +71,9 @@ def clock(device, seed):
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jobs", type=int, default=2, help="seeds at a time")
+    jobs = parser.parse_args().jobs
     BUILD.mkdir(parents=True, exist_ok=True)
     print("| unit, N = 4 | iCE40 LUT4 | carry | flip-flops | LUT6 | "
           + " | ".join(f"{device} MHz" for device in DEVICES) + " |\n|" + "---|" * 7)
@@ -82,7 +86,7 @@ def main():
         (BUILD / "framed.v").write_text(between_flip_flops(unit))
         yosys("read_rtlil build/syn/fpga.il; read_verilog build/syn/framed.v; "
               "synth_ice40 -top framed -json build/syn/framed.json")
-        with ThreadPoolExecutor(2) as pool:
+        with ThreadPoolExecutor(jobs) as pool:
             slowest = [min(pool.map(lambda seed, device=device: clock(device, seed), SEEDS))
                        for device in DEVICES]
         print(f"| {unit} | {lut4} | {carry} | {flops} | {lut6} | "

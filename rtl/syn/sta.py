@@ -10,8 +10,9 @@ import sys
 from synth import BUILD, RTL, libraries, synthesize
 
 UNITS = [("mpe", {"NumNodes": 4, "NodeId": 2}), ("mpe_bus", {"NumNodes": 4}),
-         ("mpe_core_sys", {"NumNodes": 4}), ("mpe_core_sys", {"NumNodes": 8}),
-         ("mpe_core_sys", {"NumNodes": 8, "HoldLaunch": 1}), ("sb_unit", {"NumNodes": 16})]
+         ("mpe_core_sys", {"NumNodes": 4}), ("mpe_core_sys", {"NumNodes": 4, "HoldLaunch": 1}),
+         ("mpe_core_sys", {"NumNodes": 8}), ("mpe_core_sys", {"NumNodes": 8, "HoldLaunch": 1}),
+         ("sb_unit", {"NumNodes": 16})]
 PERIOD_NS = 10
 
 
@@ -21,6 +22,7 @@ def main():
         return
     library = libraries()[1]
     for unit, params in UNITS:
+        name = " ".join([unit, *(f"{k}={v}" for k, v in params.items())])
         result = synthesize(unit, params, library, ["buffered"])
         tcl = BUILD / "sta.tcl"
         # Inputs are there at the clock edge: paths through several units are in mpe_core_sys.
@@ -32,15 +34,14 @@ def main():
             "set_power_activity -global -activity 0.1\nreport_power\n")
         done = subprocess.run(["sta", "-no_splash", "-exit", str(tcl)], capture_output=True,
                               text=True, check=False)
-        (BUILD / f"{unit}.sta").write_text(done.stdout + done.stderr)
+        (BUILD / f"{name.replace(' ', '_')}.sta").write_text(done.stdout + done.stderr)
         slack = re.search(r"worst slack\s+(-?[0-9.]+)", done.stdout)
         total = re.search(r"^Total\s+(.*)$", done.stdout, re.M)
         if not slack:
-            sys.exit(f"{unit}: OpenSTA says\n{done.stdout}{done.stderr}")
-        name = " ".join([unit, *(f"{k}={v}" for k, v in params.items())])
+            sys.exit(f"{name}: OpenSTA says\n{done.stdout}{done.stderr}")
         power = f", {float(total.group(1).split()[3]) * 1e3:.2f} mW at 100 MHz and activity 0.1" \
             if total else ""
-        print(f"{name:30} {PERIOD_NS - float(slack.group(1)):.2f} ns{power}", flush=True)
+        print(f"{name:36} {PERIOD_NS - float(slack.group(1)):.2f} ns{power}", flush=True)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 The result is the smallest of several mapping recipes, because they differ by up to 25 %.
 """
 
+import argparse
 import json
 import re
 import subprocess
@@ -112,11 +113,11 @@ def cell_area(library, kind):
     return AREAS[key]
 
 
-def synthesize(top, params, library, recipes=None):
-    """Best of the recipes."""
+def synthesize(top, params, library, recipes=None, jobs=2):
+    """Best of the recipes, of which `jobs` run at a time."""
     BUILD.mkdir(parents=True, exist_ok=True)
     name = elaborate(top, params)
-    with ThreadPoolExecutor(2) as pool:
+    with ThreadPoolExecutor(jobs) as pool:
         results = pool.map(lambda recipe: map_once(name, library, recipe), recipes or RECIPES)
     done = [result for result in results if result]
     if not done:
@@ -127,9 +128,18 @@ def synthesize(top, params, library, recipes=None):
             "all": {result[4]: round(result[0], 1) for result in done}}
 
 
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("unit")
+    parser.add_argument("params", nargs="*", metavar="NAME=VALUE")
+    parser.add_argument("--recipe", action="append", choices=RECIPES, help="instead of all of them")
+    parser.add_argument("--jobs", type=int, default=2, help="recipes at a time")
+    given = parser.parse_args()
+    params = dict(pair.split("=") for pair in given.params)
+    for library in libraries():
+        result = synthesize(given.unit, params, library, given.recipe, given.jobs)
+        print(library.name, json.dumps(result))
+
+
 if __name__ == "__main__":
-    import sys
-    unit, *pairs = sys.argv[1:]
-    given = dict(pair.split("=") for pair in pairs)
-    for lib in libraries():
-        print(lib.name, json.dumps(synthesize(unit, given, lib)))
+    main()

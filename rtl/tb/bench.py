@@ -1,7 +1,5 @@
 """Drives a system of engines clock by clock and writes down what it did."""
 
-import json
-import os
 import random
 
 import cocotb
@@ -9,10 +7,7 @@ from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, ReadOnly
 
 from golden import BCAST
-
-PARAMETERS = json.loads(os.environ["MPE_PARAMETERS"])   # of the hardware, from run.py
-IS_SNOOPING = PARAMETERS["Snoop"] == 1                  # order from the bus's emitter
-IS_HOLDING = PARAMETERS["HoldLaunch"] == 1              # launches wait for busy members
+from hardware import IS_SNOOPING
 
 
 class Timeout(AssertionError):

@@ -76,6 +76,7 @@ module mpe_tb #(
     .err_short_o  (err_short_o),
     .err_long_o   (err_long_o),
     .status_o     (status_o),
+    .node_status_o(),
     .hold_o       (hold_o),
     .mem_stall_i  (mem_stall_i),
     .host_req_i   (host_req_i),

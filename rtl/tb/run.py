@@ -12,9 +12,9 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
+from hardware import DEFAULTS
+
 RTL = Path(__file__).resolve().parent.parent
-PARAMS = {"NumNodes": 4, "StatusW": 2, "AddrW": 10, "LenW": 10, "DataW": 32, "QueueDepth": 2,
-          "Snoop": 0, "HoldLaunch": 0}
 
 
 def verilator_environment():
@@ -83,7 +83,7 @@ def run(top, module, params, simulator, verilog=None, tests=None):
     runner = verilator_runner() if simulator == "verilator" else get_runner("icarus")
     runner.build(sources=files, hdl_toplevel=top, parameters=parameters, build_dir=build,
                  always=simulator != "verilator", **arguments)
-    os.environ["MPE_PARAMETERS"] = json.dumps({**PARAMS, **params})
+    os.environ["MPE_PARAMETERS"] = json.dumps(params)
     os.environ["PYTHONPATH"] = f"{RTL / 'tb'}:{os.environ.get('PYTHONPATH', '')}"
     results = runner.test(hdl_toplevel=top, test_module=module, build_dir=build, test_dir=build,
                           testcase=tests, results_xml="results.xml")
@@ -102,7 +102,7 @@ def parameters_of(program):
 def replay(chosen, programs, width_bytes, files, simulator):
     """Replays the programs for one parameter set; returns how many tests fail and the ends."""
     words = max(program["memory_words"] for program in programs)
-    width = max(PARAMS["AddrW"], (words - 1).bit_length())
+    width = max(DEFAULTS["AddrW"], (words - 1).bit_length())
     params = {**dict(chosen), "AddrW": width, "LenW": width, "DataW": 8 * width_bytes}
     simulator = simulator or ("icarus" if params["NumNodes"] <= 12 else "verilator")
     label = "-".join([simulator, *(str(value) for value in params.values())])
@@ -113,34 +113,40 @@ def replay(chosen, programs, width_bytes, files, simulator):
     return failed, json.loads(ends.read_text()) if ends.exists() else {}
 
 
-def lockstep(paths, nodes, simulator):
-    """Replays files of vectors, two parameter sets at a time; returns how many sets differ.
+def lockstep(paths, nodes, simulator, jobs):
+    """Replays files of vectors, `jobs` parameter sets at a time; returns how many sets differ.
 
     Only programs for these numbers of nodes, if some are given; on Icarus, or for more than 12 nodes
     on Verilator, unless a simulator is given.
     """
     files = [str(path.resolve()) for path in paths]
     loaded = [json.loads(path.read_text()) for path in paths]
-    assert len({vectors["width_bytes"] for vectors in loaded}) == 1, "files for different widths"
+    if len({vectors["width_bytes"] for vectors in loaded}) > 1:
+        sys.exit("the files of vectors are for words of different widths")
     sets, left_out = {}, 0
     for program in (program for vectors in loaded for program in vectors["programs"]):
         if nodes and program["nodes"] not in nodes:
             left_out += 1
         else:
             sets.setdefault(tuple(parameters_of(program).items()), []).append(program)
-    assert sets, "no program"
+    if not sets:
+        chosen = f" for {' or '.join(map(str, nodes))} nodes" if nodes else ""
+        sys.exit(f"no program{chosen} in {', '.join(map(str, paths))}")
     if left_out:
         print(f"{left_out} programs for other numbers of nodes are left out", flush=True)
     (RTL / "build").mkdir(exist_ok=True)
     # The largest first: they take longest.
-    with ProcessPoolExecutor(max_workers=2) as pool:
+    with ProcessPoolExecutor(max_workers=jobs) as pool:
         runs = [pool.submit(replay, chosen, programs, loaded[0]["width_bytes"], files, simulator)
                 for chosen, programs in sorted(sets.items(), reverse=True)]
         results = [run.result() for run in runs]
     ends = {name: end for _, ends in results for name, end in ends.items()}
     path = RTL / "build" / f"lockstep{'-' + simulator if simulator else ''}.json"
     if path.exists():
-        ends = {**json.loads(path.read_text()), **ends}     # those of other numbers of nodes
+        # Those of other programs stay; one of this run that failed has none.
+        replayed = {program["name"] for programs in sets.values() for program in programs}
+        ends |= {name: end for name, end in json.loads(path.read_text()).items()
+                 if name not in replayed}
     path.write_text(json.dumps(dict(sorted(ends.items())), indent=0) + "\n")
     count = sum(len(programs) for programs in sets.values())
     print(f"{count} programs of the simulator replayed on {len(sets)} parameter sets",
@@ -157,15 +163,16 @@ def main():
     parser.add_argument("--vectors", type=Path, metavar="FILE", action="append")
     parser.add_argument("--nodes", type=int, nargs="+", metavar="N",
                         help="only vectors for so many nodes")
+    parser.add_argument("--jobs", type=int, default=2, help="parameter sets of vectors at a time")
     parser.add_argument("params", nargs="*", metavar="NAME=VALUE")
     given = parser.parse_args()
     if given.vectors:
-        sys.exit(1 if lockstep(given.vectors, given.nodes, given.sim) else 0)
+        sys.exit(1 if lockstep(given.vectors, given.nodes, given.sim, given.jobs) else 0)
     params = {}
     for pair in given.params:
         name, _, value = pair.partition("=")
-        if name not in PARAMS or not value.isdigit():
-            parser.error(f"{pair}: expected one of {', '.join(PARAMS)}, '=' and a number")
+        if name not in DEFAULTS or not value.isdigit():
+            parser.error(f"{pair}: expected one of {', '.join(DEFAULTS)}, '=' and a number")
         params[name] = int(value)
     sys.exit(1 if run(given.top, given.module, params, given.sim or "verilator",
                      tests=given.test) else 0)
