@@ -1,5 +1,5 @@
 /* The same program on every node: node 0 broadcasts 64 words, then sends 16 of them to the last
- * node. `engine` is the address of this node's registers; `members` of a send is its target. */
+ * node. `engine` is the address of this node's registers. */
 #include "mpe.h"
 
 enum { POLLS = 100000, ROOT = 0, WORDS = 64, SOME = 16, FROM = 0x10, TO = 0x80 };
@@ -12,7 +12,7 @@ enum mpe_error example(mpe_t *engine) {
 
   enum mpe_error error = mpe_issue(engine, MPE_BCAST, ROOT, 0, WORDS, everyone, POLLS);
   if (error == MPE_OK && node == ROOT)
-    error = mpe_issue(engine, MPE_SEND, last, FROM, SOME, last, POLLS);
+    error = mpe_issue(engine, MPE_SEND, last, FROM, SOME, 0, POLLS);
   if (error == MPE_OK && node == last)
     error = mpe_issue(engine, MPE_RECV, ROOT, TO, SOME, 0, POLLS);
   return error == MPE_OK ? mpe_finish(engine, POLLS) : error;

@@ -66,7 +66,7 @@ fn vectors(options: &RtlVectors) -> Result<Vec<Vector>, Failure> {
         let of_nodes = suite(&Suite {
             nodes: nodes as u32, // at most 32
             random: options.random,
-            seed: u64::from(options.seed),
+            seed: options.seed,
         });
         vectors.extend(of_nodes.map_err(|error| Failure::library(&error))?);
         progress.inc(1);
@@ -120,20 +120,12 @@ impl Row {
         row
     }
 
-    fn launch(&self) -> &'static str {
-        match (self.hardware.holds_launch, self.hardware.is_snooped) {
-            (true, _) => "held",
-            (_, true) => "snooped",
-            _ => "ready-ahead",
-        }
-    }
-
     fn cells(&self) -> Vec<String> {
         vec![
             self.hardware.nodes.to_string(),
             self.hardware.status_bits.to_string(),
             self.hardware.queue_depth.to_string(),
-            self.launch().to_owned(),
+            self.hardware.launching.name().to_owned(),
             self.programs.to_string(),
             self.commands.to_string(),
             self.control_messages.to_string(),
@@ -146,7 +138,7 @@ impl Row {
             "nodes": self.hardware.nodes,
             "status_bits": self.hardware.status_bits,
             "queue_depth": self.hardware.queue_depth,
-            "launch": self.launch(),
+            "launch": self.hardware.launching.name(),
             "programs": self.programs,
             "commands": self.commands,
             "control_messages": self.control_messages,

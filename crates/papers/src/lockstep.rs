@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use corecast_core::{Collective, algorithm};
-use corecast_vectors::{Case, Vector};
+use corecast_vectors::{Case, Launching, Vector};
 
 use crate::bench::PaperError;
 use crate::row::Row;
@@ -43,7 +43,11 @@ impl Run {
             bytes: self.bytes,
             busy: self.busy.clone(),
             // AP gives the engines their places; there is nothing to launch.
-            holds_launch: self.algorithm != "ap" && !self.busy.is_empty(),
+            launching: match self.algorithm {
+                "ap" => Launching::ReadyAhead,
+                _ if self.busy.is_empty() => Launching::ReadyAhead,
+                _ => Launching::Held,
+            },
         }
     }
 

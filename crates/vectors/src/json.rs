@@ -4,7 +4,7 @@ use corecast_core::Rank;
 use corecast_machine_sim::mpe::{PortCommand, PortOp, Wire, WireEvent};
 use serde_json::{Value, json};
 
-use crate::{Vector, engines, op_code};
+use crate::{Launching, Vector, engines, op_code};
 
 /// The vectors as JSON, one program per line.
 ///
@@ -43,8 +43,8 @@ fn program(vector: &Vector) -> Value {
         "nodes": hardware.nodes,
         "status_bits": hardware.status_bits,
         "queue_depth": hardware.queue_depth,
-        "hold_launch": u32::from(hardware.holds_launch),
-        "snoop": u32::from(hardware.is_snooped),
+        "hold_launch": u32::from(hardware.launching == Launching::Held),
+        "snoop": u32::from(hardware.launching == Launching::Snooped),
         "memory_words": vector.memory_words,
         "seed": vector.seed,
         "commands": commands,

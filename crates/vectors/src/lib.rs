@@ -36,7 +36,7 @@ pub struct Suite {
     /// Random programs per set of parameters.
     pub random: u32,
     /// Of the random programs.
-    pub seed: u64,
+    pub seed: u32,
 }
 
 /// Parameters of the hardware.
@@ -48,23 +48,51 @@ pub struct Hardware {
     pub status_bits: u32,
     /// Commands inside an engine.
     pub queue_depth: u32,
-    /// Whether broadcasts are launched when all ports will be free in time.
-    pub holds_launch: bool,
-    /// Whether the bus names the members of a broadcast, instead of each engine finding its
-    /// neighbours.
-    pub is_snooped: bool,
+    /// How broadcasts are launched.
+    pub launching: Launching,
+}
+
+/// How the hardware launches a broadcast.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Launching {
+    /// At once; every engine finds its neighbours.
+    ReadyAhead,
+    /// At once; the bus names the members, and the engines listen.
+    Snooped,
+    /// When all ports will be free in time; every engine finds its neighbours.
+    Held,
+}
+
+impl Launching {
+    /// In one word.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ReadyAhead => "ready-ahead",
+            Self::Snooped => "snooped",
+            Self::Held => "held",
+        }
+    }
+
+    /// What it adds to the name of a program: nothing if it is the usual one.
+    fn suffix(self) -> String {
+        match self {
+            Self::ReadyAhead => String::new(),
+            other => format!(", {}", other.name()),
+        }
+    }
 }
 
 impl Hardware {
     /// Few sets of parameters, because each is built on its own.
-    fn with(nodes: u32, status_bits: u32, holds_launch: bool) -> Self {
-        let is_default = status_bits == 2 && !holds_launch; // that of the netlist's test, too
+    fn new(nodes: u32, status_bits: u32, launching: Launching) -> Self {
+        // The netlist's test has the default depth.
+        let is_default = status_bits == 2 && launching != Launching::Held;
         Self {
             nodes,
             status_bits,
             queue_depth: if is_default { 2 } else { 4 },
-            holds_launch,
-            is_snooped: false,
+            launching,
         }
     }
 }
@@ -87,8 +115,7 @@ pub struct Vector {
 }
 
 /// Word `addr` of `node` before the run.
-#[must_use]
-pub fn initial_word(seed: u32, node: u32, addr: u32) -> u32 {
+fn initial_word(seed: u32, node: u32, addr: u32) -> u32 {
     (node << 16 | addr)
         .wrapping_mul(0x9E37_79B1)
         .wrapping_add(seed)
@@ -132,7 +159,7 @@ impl Vector {
         });
         let script = Script {
             status_bits: hardware.status_bits,
-            is_snooped: hardware.is_snooped,
+            is_snooped: hardware.launching == Launching::Snooped,
             commands,
             memory: memory.collect(),
         };
@@ -155,10 +182,9 @@ fn engines(hardware: Hardware) -> (Crossbar, Mpe) {
     let System::Bus { bus, mpe } = chip.system() else {
         unreachable!("{CHIP} is a bus chip");
     };
-    let launch = if hardware.holds_launch {
-        AtomicLaunch::Held
-    } else {
-        AtomicLaunch::ReadyAhead
+    let launch = match hardware.launching {
+        Launching::Held => AtomicLaunch::Held,
+        Launching::ReadyAhead | Launching::Snooped => AtomicLaunch::ReadyAhead,
     };
     let mpe = Mpe {
         queue_depth: hardware.queue_depth,

@@ -5,7 +5,7 @@ use corecast_core::Rank;
 use corecast_machine::{RunError, data::Mix};
 use corecast_machine_sim::mpe::{PortCommand, PortOp};
 
-use crate::{Hardware, Suite, Vector};
+use crate::{Hardware, Launching, Suite, Vector};
 
 /// What random programs look like.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,21 +25,18 @@ pub struct Shape {
 /// Programs whose messages reach all classes of a two-bit status are longer than these words.
 const CLASS_WORDS: u64 = 128;
 
-/// Sets of parameters: status bits, held launch, members named by the bus.
-const SETS: [(u32, bool, bool); 4] = [
-    (2, false, false),
-    (1, false, false),
-    (2, true, false),
-    (2, false, true),
+/// Sets of parameters: status bits, launch.
+const SETS: [(u32, Launching); 4] = [
+    (2, Launching::ReadyAhead),
+    (1, Launching::ReadyAhead),
+    (2, Launching::Held),
+    (2, Launching::Snooped),
 ];
 
 pub(crate) fn vectors(suite: &Suite) -> Result<Vec<Vector>, RunError> {
     let mut vectors = Vec::new();
-    for (status_bits, holds_launch, is_snooped) in SETS {
-        let hardware = Hardware {
-            is_snooped,
-            ..Hardware::with(suite.nodes, status_bits, holds_launch)
-        };
+    for (status_bits, launching) in SETS {
+        let hardware = Hardware::new(suite.nodes, status_bits, launching);
         for index in 0..suite.random {
             let is_long = index % 4 == 3;
             let shape = Shape {
@@ -49,14 +46,9 @@ pub(crate) fn vectors(suite: &Suite) -> Result<Vec<Vector>, RunError> {
                 words_max: if is_long { 3 * CLASS_WORDS } else { 16 },
                 gap_max: [0, 6, 30][index as usize % 3],
             };
-            let mut mix = Mix::new(suite.seed << 32 | u64::from(index));
+            let mut mix = Mix::new(u64::from(suite.seed) << 32 | u64::from(index));
             let commands = random_commands(&shape, &mut mix);
-            let launch = match (holds_launch, is_snooped) {
-                (true, _) => ", held",
-                (_, true) => ", snooped",
-                _ => "",
-            };
-            let (nodes, seed) = (suite.nodes, suite.seed);
+            let (nodes, seed, launch) = (suite.nodes, suite.seed, launching.suffix());
             let name = format!(
                 "random {index} of seed {seed}, {nodes} nodes, {status_bits} status bits{launch}"
             );

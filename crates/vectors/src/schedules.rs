@@ -9,7 +9,7 @@ use corecast_machine::{Job, Ongoing, RunError, RunOptions};
 use corecast_machine_sim::SimMachine;
 use corecast_machine_sim::mpe::{PortCommand, PortOp, WireEvent, record};
 
-use crate::{CHIP, Hardware, Vector, engines};
+use crate::{CHIP, Hardware, Launching, Vector, engines};
 
 /// Collectives that only move data: the engine does not combine.
 const COLLECTIVES: [Collective; 5] = [
@@ -51,21 +51,21 @@ pub(crate) fn vectors(nodes: u32) -> Result<Vec<Vector>, RunError> {
 /// All cases for hardware of so many nodes.
 fn cases(nodes: u32) -> Vec<Case> {
     let mut cases = Vec::new();
-    let both = [false, true];
+    let both = [Launching::ReadyAhead, Launching::Held];
     for algorithm in algorithm::all() {
         if !COLLECTIVES.contains(&algorithm.collective()) {
             continue;
         }
-        for (bytes, holds_launch) in BYTES
+        for (bytes, launching) in BYTES
             .into_iter()
-            .flat_map(|bytes| both.map(|held| (bytes, held)))
+            .flat_map(|bytes| both.map(|launching| (bytes, launching)))
         {
             cases.push(Case {
                 algorithm,
                 ranks: nodes,
                 bytes,
                 busy: Vec::new(),
-                holds_launch,
+                launching,
             });
         }
     }
@@ -77,16 +77,16 @@ fn cases(nodes: u32) -> Vec<Case> {
         if (ranks as usize) < busy.len() + 2 {
             continue;
         }
-        for (bytes, holds_launch) in BUSY_BYTES
+        for (bytes, launching) in BUSY_BYTES
             .into_iter()
-            .flat_map(|bytes| both.map(|held| (bytes, held)))
+            .flat_map(|bytes| both.map(|launching| (bytes, launching)))
         {
             cases.push(Case {
                 algorithm: algorithm::find(Collective::Bcast, name).expect("registered"),
                 ranks,
                 bytes,
                 busy: busy.to_vec(),
-                holds_launch,
+                launching,
             });
         }
     }
@@ -103,8 +103,8 @@ pub struct Case {
     pub bytes: u64,
     /// Bytes that ranks 1, 2, ... are still busy with.
     pub busy: Vec<u64>,
-    /// Whether the launch is held ([`Hardware::holds_launch`]).
-    pub holds_launch: bool,
+    /// How it is launched, if the hardware launches it.
+    pub launching: Launching,
 }
 
 impl Case {
@@ -117,10 +117,7 @@ impl Case {
         for (rank, bytes) in (1..).zip(&self.busy) {
             text += &format!(", P{rank} busy for {bytes}");
         }
-        if self.holds_launch {
-            text += ", held";
-        }
-        text
+        text + &self.launching.suffix()
     }
 
     /// The vector; `None` if the algorithm cannot serve it, or the hardware has no such command.
@@ -134,7 +131,7 @@ impl Case {
     /// Cycles until the last rank's program goes on, if the last engine is done in this clock.
     #[must_use]
     pub fn makespan_cycles(&self, last_done: u64) -> u64 {
-        let (_, mpe) = engines(Hardware::with(self.ranks, 2, self.holds_launch));
+        let (_, mpe) = engines(Hardware::new(self.ranks, 2, self.launching));
         last_done + 1 + mpe.notify_cycles - self.lead()
     }
 
@@ -158,11 +155,11 @@ impl Case {
         };
         let is_launched = matches!(schedule.launch(), Launch::AtomicOnArrival { .. });
         let status_bits = schedule.status_bits().filter(|_| is_launched);
-        if self.holds_launch && (status_bits.is_none() || self.busy.is_empty()) {
+        if self.launching == Launching::Held && (status_bits.is_none() || self.busy.is_empty()) {
             return Ok(None); // nothing is held: the same as without
         }
         let nodes = self.ranks + self.busy.len() as u32;
-        let hardware = Hardware::with(nodes, status_bits.unwrap_or(2), self.holds_launch);
+        let hardware = Hardware::new(nodes, status_bits.unwrap_or(2), self.launching);
         let (bus, mpe) = engines(hardware);
         let job = Job {
             options,

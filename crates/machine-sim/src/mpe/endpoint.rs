@@ -97,10 +97,6 @@ impl MpeEndpoint {
             } => Some(self.fabric.timing.words(message_bytes(message))),
             _ => command.words,
         };
-        self.record_port(op, words, shown);
-    }
-
-    fn record_port(&self, op: Option<PortOp>, words: Option<u64>, shown: Time) {
         let timing = &self.fabric.timing;
         let width = timing.width_bytes;
         let word = self.at.offset_bytes.filter(|bytes| bytes % width == 0);
@@ -278,23 +274,21 @@ impl MpeEndpoint {
 
     /// Writes down the command of an atomic broadcast of everything among all ranks.
     fn record_bcast(&self, schedule: &Schedule) {
-        let (spec, width) = (schedule.spec(), self.fabric.timing.width_bytes);
+        let (spec, timing) = (schedule.spec(), &self.fabric.timing);
         let all = 0..spec.chunks();
         let bytes: u64 = all.map(|chunk| spec.chunk_bytes(ChunkId(chunk))).sum();
-        let members = u32::MAX.checked_shr(u32::BITS.saturating_sub(self.ranks()));
-        let command = PortCommand {
-            shown: self.fabric.kernel.now().ps() / self.fabric.timing.word.ps(),
+        // The mask has a bit per rank: none for more ranks than it has bits.
+        let unused = u32::BITS.checked_sub(self.ranks());
+        let command = unused.map(|unused| PortCommand {
+            shown: self.fabric.kernel.now().ps() / timing.word.ps(),
             op: PortOp::Bcast {
                 root: spec.root(),
-                members: members.unwrap_or(0),
+                members: u32::MAX >> unused,
             },
             addr: 0,
-            words: bytes.div_ceil(width),
-        };
-        let fits = self.ranks() <= u32::BITS; // bits of the mask
-        self.fabric
-            .wires
-            .command(self.rank, fits.then_some(command));
+            words: timing.words(bytes),
+        });
+        self.fabric.wires.command(self.rank, command);
     }
 }
 

@@ -116,13 +116,17 @@ impl Fabric {
     /// As [`Fabric::fill`], for the command that is being handshaked: time in which the stream
     /// stage is in use belongs to the message there.
     pub(crate) fn fill_handshake(&self, rank: Rank, until: Time, cause: Cause) {
-        let engine = self.engine(rank);
-        let stage = engine.stage.borrow();
-        if stage.flow().is_none() {
-            return;
+        if self.engine(rank).stage.borrow().flow().is_some() {
+            self.fill_busy(rank, until);
+            self.fill(rank, until, cause);
         }
-        self.fill(rank, engine.busy_until.min(until), Cause::PortBusy(rank));
-        self.fill(rank, until, cause);
+    }
+
+    /// Time of `rank` up to `until` in which its own port was busy with a transfer from before the
+    /// run.
+    pub(crate) fn fill_busy(&self, rank: Rank, until: Time) {
+        let busy_until = self.engine(rank).busy_until;
+        self.fill(rank, busy_until.min(until), Cause::PortBusy(rank));
     }
 
     /// Time of `rank` that went into waiting for `peer` until `until`: first as long as the peer's

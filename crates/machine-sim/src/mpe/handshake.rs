@@ -291,13 +291,13 @@ impl Port<'_> {
         self.fabric.set_wait(self.rank, wait);
     }
 
-    /// Time that went into waiting for `peer`, first as long as its port was busy with a transfer
-    /// from before the run.
+    /// [`Fabric::fill_wait`], where the time is the handshake's.
     fn fill_wait(&self, peer: Rank, until: Time) {
-        let busy_until = self.fabric.engine(peer).busy_until;
         let (fabric, rank) = (self.fabric, self.rank);
-        fabric.fill_handshake(rank, busy_until.min(until), Cause::PortBusy(peer));
-        fabric.fill_handshake(rank, until, Cause::WaitPeer(peer));
+        if fabric.engine(rank).stage.borrow().flow().is_some() {
+            fabric.fill_busy(rank, until);
+            fabric.fill_wait(rank, peer, until);
+        }
     }
 }
 
@@ -369,8 +369,7 @@ fn arrive(
     };
     let free = end + timing.complete;
     let ready = transfer.granted.time().expect("granted before");
-    let busy_until = fabric.engine(rank).busy_until;
-    fabric.fill(rank, busy_until.min(start), Cause::PortBusy(rank));
+    fabric.fill_busy(rank, start);
     fabric.fill(rank, ready.min(start), Cause::Handshake);
     if transfer.is_forwarded {
         fabric.fill(rank, start, Cause::Handshake);
