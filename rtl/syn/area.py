@@ -51,8 +51,8 @@ UNITS = [
 ]
 TOLERANCE = 1.02
 DEEP = [recipe for recipe in RECIPES if recipe.startswith("deep")]
-# Gate equivalents in our own library that were promised, whatever the budget says.
-TARGETS = {"mpe": 1100, "mpe_bus": 620, "sb_unit": 257.79 / 2}
+# README.md's targets for four nodes in our own library, whatever the budget says.
+TARGETS = {"mpe": 1100, "mpe_bus": 620}
 BUDGETS = RTL / "budgets.json"
 
 
@@ -79,6 +79,14 @@ def recipes_for(unit, params, is_quick):
         shallow = [recipe for recipe in RECIPES if recipe not in DEEP]
         return shallow if nodes < 32 else ["amap", "nf-area"]
     return None
+
+
+def target_of(unit, params, published):
+    """Gate equivalents that it must stay below; for the scoreboard unit half of the published."""
+    if unit == "sb_unit" and published:
+        return published / 2
+    is_plain = params["NumNodes"] == 4 and set(params) <= {"NumNodes", "NodeId"}
+    return TARGETS.get(unit, math.inf) if is_plain else math.inf
 
 
 def is_provable(unit, params, library):
@@ -121,9 +129,9 @@ def main():
             rows.append(f"| {label(unit, params)} | {library.name} | {ge} | {result['flops']} | "
                         f"{result['flop_ge']} | {result['comb_ge']} | {published or ''} | {ratio} |")
             (RTL / "build" / "area.md").write_text("\n".join(rows) + "\n")
-            is_plain = params["NumNodes"] == 4 and set(params) <= {"NumNodes", "NodeId"}
-            if library.name == "ge" and is_plain and ge >= TARGETS.get(unit, math.inf):
-                bad.append(f"{name}: {ge} GE is not below the target of {TARGETS[unit]:.1f}")
+            target = target_of(unit, params, published)
+            if library.name == "ge" and ge >= target:
+                bad.append(f"{name}: {ge} GE is not below the target of {target:.1f}")
             if given.bless:
                 budgets = read_budgets()
                 budgets[name] = {key: result[key] for key in ("ge", "flops", "comb_ge")}
