@@ -75,7 +75,7 @@ def recipes_for(unit, params, is_quick):
         return ["amap-dch"]
     if is_quick:
         return DEEP
-    if nodes > 4:    # the search takes many minutes
+    if nodes > 8:    # the search takes many minutes
         shallow = [recipe for recipe in RECIPES if recipe not in DEEP]
         return shallow if nodes < 32 else ["amap", "nf-area"]
     return None
