@@ -37,7 +37,7 @@ use corecast_machine::{
     Endpoint, Job, Limits, Machine, Program, ProgramRun, Programs, Report, RunError, RunOptions,
     Time, cycle_first, interpreter,
 };
-use corecast_sim::network::mesh::{Ejection, MeshSpec, RouterSpec};
+use corecast_sim::network::mesh::{Ejection, MeshSpec, RouterSpec, VcChoice};
 use corecast_sim::{Executor, Outcome};
 
 use books::Books;
@@ -47,13 +47,15 @@ use pronto::{Array, ProntoEndpoint};
 use rcce::{RcceEndpoint, Tiles};
 use udn::{Net, UdnEndpoint};
 
-/// A chip's mesh as the simulator takes it, with cores that take every flit at once.
+/// A chip's mesh as the simulator takes it, with cores that take every flit at once and packets that
+/// may overtake each other.
 #[must_use]
 pub fn mesh_spec(mesh: &Mesh) -> MeshSpec {
     MeshSpec {
         grid: mesh.grid,
         router: RouterSpec {
             vcs: mesh.vcs,
+            vc_choice: VcChoice::Any,
             buffer_flits: mesh.buffer_flits,
             routing: mesh.routing_cycles,
             vc_allocation: mesh.vc_allocation_cycles,
