@@ -1,0 +1,197 @@
+//! Values of the certificate that can be worked out by hand on a few ranks: when a forward grants,
+//! what a rank has to buffer, and how many messages the busiest port carries.
+
+use corecast_core::verify::{Buffering, Violation, Waiting};
+use corecast_core::{
+    Certificate, ChunkId, Collective, FullCrossbar, LinkId, Op, Rank, Request, Routes, Schedule,
+    ScheduleBuilder, Spec, Split, algorithm, verify,
+};
+
+fn builder(collective: Collective, ranks: u32, bytes: u64, parts: u32) -> ScheduleBuilder {
+    let request = Request::new(collective, ranks, bytes);
+    ScheduleBuilder::new("by hand", Spec::new(&request, Split::Even(parts)))
+}
+
+fn registered(collective: Collective, name: &str, ranks: u32, bytes: u64) -> Schedule {
+    let algorithm = algorithm::find(collective, name).expect("registered");
+    let request = Request::new(collective, ranks, bytes);
+    algorithm::build(algorithm, &request).expect("supported")
+}
+
+/// The certificate of a schedule that is correct.
+fn certified(schedule: &Schedule) -> Certificate {
+    let certificate = verify(schedule, &FullCrossbar);
+    assert_eq!(certificate.violations, [], "{schedule}");
+    certificate
+}
+
+/// Rank 0 hands chunk 0 to rank 1, who passes it on to rank 2 while it comes, and then sends
+/// chunk 1 to rank 2 itself. Rank 2 receives in the order that `first` and `second` say.
+fn forwarded(first: (u32, ChunkId), second: (u32, ChunkId)) -> Schedule {
+    let mut builder = builder(Collective::Bcast, 3, 20, 2);
+    let [zero, one] = [0, 1].map(|chunk| builder.list(&[ChunkId(chunk)]));
+    let both = builder.list(&[ChunkId(0), ChunkId(1)]);
+    let list = |chunk: ChunkId| both.slice(chunk.0, 1);
+    let send = |to, chunks| Op::Send {
+        to: Rank(to),
+        chunks,
+    };
+    let recv = |from, chunks| Op::Recv {
+        from: Rank(from),
+        chunks,
+        arrival: corecast_core::Arrival::Store,
+    };
+    builder.push(0, Rank(0), send(1, zero));
+    builder.push(1, Rank(0), send(2, one));
+    builder.push(2, Rank(0), send(1, one));
+    let (from, to) = (Rank(0), Rank(2));
+    let chunks = zero;
+    builder.push(0, Rank(1), Op::Forward { from, to, chunks });
+    builder.push(2, Rank(1), recv(0, one));
+    builder.push(1, Rank(2), recv(first.0, list(first.1)));
+    builder.push(1, Rank(2), recv(second.0, list(second.1)));
+    builder.finish()
+}
+
+/// A forward has no room of its own for what passes through: it takes nothing before the rank
+/// behind it has said that it takes it (Park 2019, Figure 7). So rank 0 waits at its first send
+/// until rank 2 comes to the forwarded message, and rank 2 must not wait for rank 0 before that.
+#[test]
+fn a_forward_grants_upstream_only_when_it_was_granted_downstream() {
+    let (passed_on, direct) = ((1, ChunkId(0)), (0, ChunkId(1)));
+    let certificate = verify(&forwarded(passed_on, direct), &FullCrossbar);
+    assert_eq!(certificate.violations, []);
+    assert_eq!(certificate.buffering, Buffering::Rendezvous);
+
+    let certificate = verify(&forwarded(direct, passed_on), &FullCrossbar);
+    assert_eq!(certificate.buffering, Buffering::Messages(1));
+    let [Violation::NeedsBuffering { cycle, .. }] = &certificate.violations[..] else {
+        panic!("{:?}", certificate.violations);
+    };
+    let waits = |waiting: &Waiting| (waiting.rank.0, waiting.peer.0);
+    let mut waits: Vec<(u32, u32)> = cycle.iter().map(waits).collect();
+    waits.sort_unstable();
+    assert_eq!(waits, [(0, 1), (1, 2), (2, 0)], "each waits for the next");
+}
+
+/// The operand of a reduction is in memory beside what it is combined with: one vector, however
+/// many arrive one after the other.
+#[test]
+fn an_operand_is_buffered_while_it_is_combined() {
+    for ranks in 2..6 {
+        let reduce = registered(Collective::Reduce, "linear", ranks, 60);
+        assert_eq!(certified(&reduce).max_buffer_bytes, 60);
+        let gather = registered(Collective::Gather, "linear", ranks, 60);
+        assert_eq!(certified(&gather).max_buffer_bytes, 0, "output, no buffer");
+        let bcast = registered(Collective::Bcast, "chain", ranks, 60);
+        assert_eq!(certified(&bcast).max_buffer_bytes, 0, "output, no buffer");
+    }
+}
+
+/// In a binomial scatter the first receiver gets half of all blocks and keeps one of them:
+/// `(p / 2 - 1) * block` bytes pass through it.
+#[test]
+fn blocks_that_pass_through_are_buffered() {
+    for (ranks, bytes) in [(2, 0), (4, 10), (8, 30), (16, 70)] {
+        let scatter = registered(Collective::Scatter, "binomial", ranks, 10);
+        assert_eq!(certified(&scatter).max_buffer_bytes, bytes, "{ranks} ranks");
+    }
+}
+
+/// Three parts of ten bytes that go through rank 1 one after the other need room for one of them;
+/// rank 1's own block, and what the root collects, need none.
+#[test]
+fn what_was_passed_on_is_dropped() {
+    let mut builder = builder(Collective::Gather, 3, 30, 3);
+    for part in 0..3 {
+        let chunk = builder.spec().chunk(2, part);
+        builder.message(2 * part, Rank(2), Rank(1), &[chunk]);
+        builder.message(2 * part + 1, Rank(1), Rank(0), &[chunk]);
+    }
+    let own: Vec<ChunkId> = builder.spec().block_chunks(1).collect();
+    builder.message(6, Rank(1), Rank(0), &own);
+    assert_eq!(certified(&builder.finish()).max_buffer_bytes, 10);
+}
+
+/// The certificate of a scatter of blocks of ten bytes over four ranks by these messages.
+fn scattered(messages: &[(u32, u32, u32)]) -> Certificate {
+    let mut builder = builder(Collective::Scatter, 4, 10, 1);
+    for (round, &(from, to, chunk)) in (0..).zip(messages) {
+        builder.message(round, Rank(from), Rank(to), &[ChunkId(chunk)]);
+    }
+    certified(&builder.finish())
+}
+
+/// A block is dropped after the last step that sends it, not after the first.
+#[test]
+fn a_block_is_held_until_it_is_sent_for_the_last_time() {
+    let needless = (1, 2, 3);
+    let certificate = scattered(&[
+        (0, 1, 3),
+        needless,
+        (0, 1, 2),
+        (1, 3, 3),
+        (1, 2, 2),
+        (0, 1, 1),
+    ]);
+    assert_eq!(certificate.max_buffer_bytes, 20, "blocks 2 and 3 at rank 1");
+    assert_eq!(certificate.redundant_bytes, 0);
+}
+
+/// A block that comes twice takes its place once.
+#[test]
+fn a_block_that_comes_again_is_not_held_twice() {
+    let certificate = scattered(&[(0, 1, 3), (0, 1, 3), (1, 3, 3), (0, 2, 2), (0, 1, 1)]);
+    assert_eq!(certificate.max_buffer_bytes, 10);
+    assert_eq!(certificate.redundant_bytes, 10);
+}
+
+/// Routes over no link at all: what remains are the ranks' own ports.
+struct NoLinks;
+
+impl Routes for NoLinks {
+    fn visit_links(&self, _: Rank, _: Rank, _: &mut dyn FnMut(LinkId)) {}
+}
+
+/// A port of a rank carries one message a round in each direction: whoever receives from `p - 1`
+/// ranks, or sends to as many, needs `p - 1` rounds, whatever the links.
+#[test]
+fn ports_of_ranks_bound_the_rounds_in_both_directions() {
+    for ranks in 2..7 {
+        for collective in [Collective::Gather, Collective::Scatter] {
+            let schedule = registered(collective, "linear", ranks, 8);
+            let certificate = verify(&schedule, &NoLinks);
+            assert_eq!(certificate.link_bound_rounds, ranks - 1, "{collective}");
+            assert_eq!(certificate.busiest_link, None);
+            assert!(certificate.is_contention_free());
+        }
+        let chain = registered(Collective::Bcast, "chain", ranks, 8);
+        assert_eq!(verify(&chain, &NoLinks).link_bound_rounds, 1);
+    }
+}
+
+/// One link that every message goes over.
+struct OneLink;
+
+impl Routes for OneLink {
+    fn visit_links(&self, _: Rank, _: Rank, visit: &mut dyn FnMut(LinkId)) {
+        visit(LinkId(5));
+    }
+}
+
+/// The bound of a link is the sum over all rounds, its share the most in one of them.
+#[test]
+fn a_shared_link_is_named_with_its_round() {
+    let mut builder = builder(Collective::Bcast, 4, 8, 1);
+    for (round, from, to) in [(0, 0, 1), (1, 0, 2), (1, 1, 3)] {
+        builder.message(round, Rank(from), Rank(to), &[ChunkId(0)]);
+    }
+    let certificate = verify(&builder.finish(), &OneLink);
+    assert_eq!(certificate.link_bound_rounds, 3);
+    let share = certificate.busiest_link.expect("used");
+    assert_eq!(
+        (share.round.0, share.link, share.messages),
+        (1, LinkId(5), 2)
+    );
+    assert!(!certificate.is_contention_free());
+}
