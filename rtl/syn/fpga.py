@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """FPGA check: memories become block RAM on iCE40 and ECP5; 4-input LUTs and flip-flops for iCE40, LUTs of any 6-input architecture, and the clock
 that iCE40 reaches after placing and routing with nextpnr.
 
