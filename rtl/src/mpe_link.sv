@@ -25,6 +25,7 @@ module mpe_link #(
   output logic [StatusW-1:0] status_o,
   input  logic [IdW-1:0]     hops_i,      // clocks after a launch for which the stage may be used
   output logic               in_time_o,   // and whether it is free then
+  output logic               settled_o,   // the stage is empty, or its end is known
   // handshake
   output logic               tx_req_o,
   output logic [IdW-1:0]     tx_dst_o,
@@ -156,11 +157,13 @@ module mpe_link #(
   if (HoldLaunch) begin : gen_in_time
     logic [LenW:0] left;
     assign left      = s_done ? '0 : (LenW+1)'(s_len_q) + (LenW+1)'(s_tx_q);
-    assign in_time_o = !s_valid_q || (flows && (LenW+1+IdW)'(left) <= (LenW+1+IdW)'(hops_i));
+    assign in_time_o = !s_valid_q || (LenW+1+IdW)'(left) <= (LenW+1+IdW)'(hops_i);
+    assign settled_o = !s_valid_q || flows;
   end else begin : gen_at_once
     logic unused_hops;
     assign unused_hops = ^hops_i;
     assign in_time_o = 1'b1;
+    assign settled_o = 1'b1;
   end
 
   assign done_o      = s_done && !hold_i;

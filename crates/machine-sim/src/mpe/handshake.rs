@@ -46,6 +46,11 @@ pub(crate) async fn serve(fabric: Rc<Fabric>, rank: Rank) {
         *engine.stage.borrow_mut() = stage;
         engine.queue.borrow_mut().pop_front();
         fabric.show_wait(rank);
+        if engine.queue.borrow().is_empty()
+            && let Some(emptied) = engine.emptied.take()
+        {
+            emptied.set_at(fabric.kernel.now());
+        }
         if let Some(full) = engine.full.take() {
             full.set_at(fabric.kernel.now());
         }

@@ -10,7 +10,8 @@
 //!    whose packet has one asks for the switch;
 //! 2. every output with requests allocates its free virtual channels (iSLIP, one iteration:
 //!    each free channel offers itself to the first request at or after its pointer, each request
-//!    accepts the first offer at or after its own);
+//!    accepts the first offer at or after its own); where cores have queues, those are the
+//!    channels of their ejection ports, so that a queue takes one packet after the other;
 //! 3. every router with several virtual channels allocates its switch (iSLIP again: each output
 //!    offers itself to one input, each input accepts one output). With a single virtual channel
 //!    an output has one holder and an input one packet, so nothing is left to decide.
@@ -79,7 +80,8 @@ enum State {
 struct Channel {
     /// Flits may leave from this cycle on.
     next_at: u64,
-    /// The output that the packet has or asks for, and the channel at its other end.
+    /// The output that the packet has or asks for, and the channel at its other end; while it asks,
+    /// a bit per virtual channel of the output that it may have.
     output: u32,
     down: u32,
     /// Agent that waits for a place here.
@@ -92,8 +94,7 @@ struct Channel {
     first: u16,
     len: u16,
     state: State,
-    /// The output's virtual channel that the packet has; while it asks on a torus, 1 if it needs
-    /// one of the upper half.
+    /// The output's virtual channel that the packet has.
     out_vc: u8,
     has_turned: bool,
 }
@@ -107,6 +108,16 @@ struct UnderWay {
     to: (u16, u16),
     /// Port of the last router.
     last_port: u8,
+}
+
+impl UnderWay {
+    /// What decides about its virtual channels where the receiver does: see
+    /// [`super::VcChoice::Receiver`].
+    #[inline]
+    fn receiver(&self) -> u32 {
+        let (x, y) = (u32::from(self.to.0), u32::from(self.to.1));
+        x + y + u32::from(self.last_port) + self.packet.queue
+    }
 }
 
 /// A core's injection.
@@ -146,6 +157,8 @@ pub struct FlitMesh {
     spec: MeshSpec,
     ports: u32,
     vcs: u32,
+    /// Most virtual channels of an output: those of a link, or the queues of an ejection port.
+    out_vcs: u32,
     /// Input channels of a router: ports times virtual channels.
     inputs: u32,
     capacity: u32,
@@ -192,6 +205,11 @@ pub struct FlitMesh {
 /// Head and tail of a packet; between them flits are alike.
 const fn place_of(packet: u32, is_tail: bool, time: u64) -> u64 {
     (time << TIME_SHIFT) | if is_tail { TAIL } else { 0 } | packet as u64
+}
+
+/// A bit for each of `vcs` virtual channels, of which there are at most 16.
+const fn all_of(vcs: u32) -> u16 {
+    ((1_u32 << vcs) - 1) as u16
 }
 
 const fn free_from(time: u64) -> u64 {
@@ -245,10 +263,10 @@ impl FlitMesh {
             };
             Output {
                 requests: 0,
-                free: if down.is_some() {
-                    ((1_u32 << vcs) - 1) as u16
-                } else {
-                    0
+                free: match down {
+                    Some(_) if port < SIDES || vcs == 1 => all_of(vcs),
+                    Some(_) => all_of(lanes),
+                    None => 0,
                 },
                 down: down.unwrap_or(NONE),
                 next_at: 0,
@@ -280,6 +298,7 @@ impl FlitMesh {
             spec: *spec,
             ports,
             vcs,
+            out_vcs: vcs.max(lanes),
             inputs: ports * vcs,
             capacity: router.buffer_flits,
             now: 0,
@@ -287,7 +306,7 @@ impl FlitMesh {
                 .map(|router| spec.grid.position(router))
                 .map(|(x, y)| (x as u16, y as u16))
                 .collect(),
-            vc_pointers: vec![0; outputs.len() * vcs as usize],
+            vc_pointers: vec![0; outputs.len() * vcs.max(lanes) as usize],
             accept_pointers: vec![0; ejection as usize],
             switch_requests: vec![0; spec.routers() as usize],
             switch_pointers: vec![[0; 3]; outputs.len()],
