@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::output::{Answer, table};
 use crate::run::{self, Run};
 use crate::scene::Stage;
-use crate::style;
+use crate::{shares, style};
 
 /// The verb.
 pub fn answer(scene: &Scene, pictures: &Pictures) -> Result<Answer, Failure> {
@@ -85,7 +85,8 @@ fn show(stage: &Stage<'_>, run: &Run, path: &[PathSegment]) -> String {
     } else {
         style::good(&gap)
     };
-    let mut text = format!("{}\n{took} cycles, {gap}\n\n", style::heading(&title));
+    let mut text = format!("{}\n{took} cycles, {gap}\n", style::heading(&title));
+    text += &format!("{}\n", shares::line(stage, run));
     let rows = split(stage, run)
         .into_iter()
         .enumerate()
