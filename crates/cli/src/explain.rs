@@ -85,8 +85,10 @@ fn show(stage: &Stage<'_>, run: &Run, path: &[PathSegment]) -> String {
     } else {
         style::good(&gap)
     };
-    let mut text = format!("{}\n{took} cycles, {gap}\n", style::heading(&title));
-    text += &format!("{}\n", shares::line(stage, run));
+    let note = stage.placement_line(request.ranks);
+    let shares = shares::line(stage, run);
+    let heading = style::heading(&title);
+    let mut text = format!("{heading}\n{took} cycles, {gap}\n{note}{shares}\n");
     let rows = split(stage, run)
         .into_iter()
         .enumerate()

@@ -426,6 +426,31 @@ mod tests {
         assert!((134.0..3.0 * 97.0).contains(&word), "{word}");
     }
 
+    /// A line of the own buffer that drives out what the write-combining buffer still holds, and the
+    /// flag's line; the core goes on when the second write has come back. The flag is there when that
+    /// one has arrived: half of its way there and back before, and not a moment earlier.
+    #[test]
+    fn a_flag_takes_two_lines_and_is_there_half_a_line_before_the_end() {
+        let chip = scc();
+        let System::Mpb { mesh, rcce, .. } = chip.system() else {
+            panic!("a chip with buffers");
+        };
+        let (_, own_write) = rcce.own_cycles();
+        let own = rcce.clock.to_ps(own_write);
+        for hops in 1..=8 {
+            let way = mesh.clock.to_ps(2 * u64::from(hops) * mesh.hop_cycles());
+            let line = rcce.clock.to_ps(rcce.mpb_write_cycles) + way;
+            let found = cycles(&chip, async |core: &mut SimCore| {
+                let (at, flag) = (away(hops), Flag::sent(Rank(0)));
+                core.set_flag(at, flag, 1).await;
+                assert_eq!(core.now().ps(), own + line, "{hops} hops");
+                let (value, since) = core.tiles.flag(at, flag);
+                assert_eq!((value, since.ps()), (1, own + line - line / 2));
+            });
+            assert!(found > 0.0);
+        }
+    }
+
     /// A page that comes into caches full of dirty lines drives as many out as it has: at a controller
     /// each takes what TN-005 measured for a line through the write-combining buffer, 122 cycles.
     #[test]
