@@ -102,7 +102,8 @@ fn show(
     } else {
         style::good(&gap)
     };
-    let mut text = format!("{}\n{took} cycles, {gap}\n", style::heading(&title));
+    let note = stage.placement_line(request.ranks);
+    let mut text = format!("{}\n{took} cycles, {gap}\n{note}", style::heading(&title));
     text += &(run::with(settings) + "\n");
     let most = if is_full { usize::MAX } else { ROWS };
     let ranks = shown_ranks(path, run.report.activity.len(), most);

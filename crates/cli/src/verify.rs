@@ -61,6 +61,7 @@ pub fn answer(scene: &Scene, require: Option<&str>) -> Result<Answer, Failure> {
         }
         let title = stage.what(ranks, bytes);
         text += &format!("{}\n{}", style::heading(&title), run::with(&settings));
+        text += &stage.placement_line(ranks);
         if let (Some(advice), Some(cell)) = (&stage.advice, &cell) {
             text += &advice.line(cell, (ranks, bytes));
         }
@@ -94,6 +95,7 @@ fn object(stage: &Stage<'_>, certified: &Certified, bytes: u64, cell: Option<&Ce
         "collective": certificate.collective.name(),
         "algorithm": certificate.algorithm,
         "ranks": certificate.ranks,
+        "placement_note": stage.placement_note(certificate.ranks),
         "bytes": bytes,
         "table_ranks": cell.map(|cell| cell.ranks),
         "table_bytes": cell.map(|cell| cell.bytes),
