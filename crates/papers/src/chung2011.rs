@@ -97,10 +97,18 @@ impl Case {
 
 /// Section 4.2: gate equivalents of the scoreboard unit; ours has no control message sender.
 const SECTION_4_2: [(&str, f64, Netlists); 3] = [
-    ("4 nodes, scoreboard unit", 257.79, &["sb_unit NumNodes=4"]),
-    ("8 nodes, scoreboard unit", 495.96, &["sb_unit NumNodes=8"]),
     (
-        "16 nodes, scoreboard unit",
+        "4 nodes, scoreboard unit without its message generator",
+        257.79,
+        &["sb_unit NumNodes=4"],
+    ),
+    (
+        "8 nodes, scoreboard unit without its message generator",
+        495.96,
+        &["sb_unit NumNodes=8"],
+    ),
+    (
+        "16 nodes, scoreboard unit without its message generator",
         987.96,
         &["sb_unit NumNodes=16"],
     ),
