@@ -1,6 +1,7 @@
 // APB registers against a model of them: a transfer is answered in its first access clock and at no
 // other time, reads return what the model holds, and the engine is shown exactly the legal commands,
-// as they were written, until it takes them. The first error since the last clear is the one kept.
+// as they were written, until it takes them or the core aborts. The first error since the last clear is
+// the one kept.
 module mpe_apb_f #(
   localparam int NodeId = 1
 ) (
@@ -18,10 +19,10 @@ module mpe_apb_f #(
   input logic [1:0]  status_i
 );
 
-  typedef enum logic [2:0] {Addr, Len, Members, Cmd, State, Id} reg_e;
+  typedef enum logic [2:0] {Addr, Len, Members, Cmd, State, Id, Abort} reg_e;
 
   logic        past_q = 1'b0;
-  logic        pready, pslverr, cmd_valid;
+  logic        pready, pslverr, cmd_valid, abort;
   logic [31:0] prdata;
   logic [1:0]  cmd_op, cmd_peer;
   logic [5:0]  cmd_addr;
@@ -32,7 +33,7 @@ module mpe_apb_f #(
     .pprot_i(3'd0), .paddr_i(paddr_i), .pwdata_i(pwdata_i), .pstrb_i(pstrb_i), .pready_o(pready),
     .prdata_o(prdata), .pslverr_o(pslverr), .cmd_valid_o(cmd_valid), .cmd_ready_i(cmd_ready_i),
     .cmd_op_o(cmd_op), .cmd_peer_o(cmd_peer), .cmd_addr_o(cmd_addr), .cmd_len_o(cmd_len),
-    .cmd_members_o(cmd_members), .done_i(done_i), .err_short_i(err_short_i),
+    .cmd_members_o(cmd_members), .abort_o(abort), .done_i(done_i), .err_short_i(err_short_i),
     .err_long_i(err_long_i), .status_i(status_i));
 
   // ---- the bus: a set-up clock, then access with everything unchanged until ready ----
@@ -62,6 +63,8 @@ module mpe_apb_f #(
   logic [1:0]  op_q = '0;
   logic [2:0]  code_q = '0, refused, code;
   logic        error_q = 1'b0;
+  logic        abort_q = 1'b0;     // ABORT was written a clock ago
+  logic        aborted_q = 1'b0;
   logic        check_q = 1'b0;     // a command was written a clock ago
   logic        pending_q = 1'b0;   // a command is shown
   logic [17:0] shown_q;
@@ -107,7 +110,10 @@ module mpe_apb_f #(
       if (write && at == Cmd && pstrb_i[0])            op_q   <= pwdata_i[1:0];
       if (write && at == Cmd && pstrb_i[1] && !locked) peer_q <= pwdata_i[12:8];
       check_q   <= write && at == Cmd && pstrb_i[0];
-      pending_q <= pending_q ? !cmd_ready_i : (check_q && refused == mpe_pkg::ErrNone);
+      abort_q   <= write && at == Abort && pstrb_i[0] && pwdata_i[0];
+      pending_q <= !abort_q && (pending_q ? !cmd_ready_i : (check_q && refused == mpe_pkg::ErrNone));
+      aborted_q <= (abort_q && (locked || status_i != 0)) ||
+                   (aborted_q && !(write && at == State && pstrb_i[0] && pwdata_i[5]));
       if (!pending_q) shown_q <= {op_q, peer_q[1:0], addr_q[5:0], len_q[3:0], members_q[3:0]};
       done_q <= done_q + 16'(done_i);
       error_q <= code != mpe_pkg::ErrNone || (error_q && !clear);
@@ -124,8 +130,9 @@ module mpe_apb_f #(
       Len:     want = len_q;
       Members: want = members_q;
       Cmd:     want = {19'd0, peer_q, 6'd0, op_q};
-      State:   want = {done_q, 5'd0, code_q, 3'd0, error_q, 2'd0, status_i != 0, locked};
+      State:   want = {done_q, 5'd0, code_q, 2'd0, aborted_q, error_q, 2'd0, status_i != 0, locked};
       Id:      want = {16'd0, 8'd4, 8'(NodeId)};
+      Abort:   want = {31'd0, abort_q};
       default: want = '0;
     endcase
   end
@@ -136,6 +143,7 @@ module mpe_apb_f #(
       accepted:  assert (!pready || !pslverr);
       read_back: assert (!pready || pwrite_i || prdata == want);
       shown:     assert (cmd_valid == pending_q);
+      aborts:    assert (abort == abort_q);
       as_told:   assert (!cmd_valid ||
                          {cmd_op, cmd_peer, cmd_addr, cmd_len, cmd_members} == shown_q);
       not_back:  assert (!cmd_valid || cmd_op != mpe_pkg::OpFwd ||
@@ -156,6 +164,7 @@ module mpe_apb_f #(
                          u_apb.from_regs.CMD.peer.value == peer_q &&
                          u_apb.from_regs.CMD.op.value == op_q);
       state:     assert (u_apb.from_regs.STATE.error.value == error_q &&
+                         u_apb.from_regs.STATE.aborted.value == aborted_q &&
                          u_apb.u_regs.field_storage.STATE.code.value == code_q &&
                          u_apb.u_port.written_q == check_q && u_apb.u_port.done_q == done_q);
       locked_in: assert (!pending_q || shown_q[15:0] ==
@@ -165,6 +174,7 @@ module mpe_apb_f #(
                          (shown_q[17:16] != 2'd1 || members_q == 32'(peer_q)) &&
                          (shown_q[17:16] != 2'd3 || is_passed)));
       issued: cover (cmd_valid && cmd_op == mpe_pkg::OpBcast && cmd_len == 4'd3);
+      dropped: cover (aborted_q && !cmd_valid && status_i == 0);
       busy:   cover (error_q && code_q == mpe_pkg::ErrBusy && !cmd_valid);
     end
   end

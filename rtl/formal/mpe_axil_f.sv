@@ -1,5 +1,5 @@
 // AXI4-Lite registers: no response without a request, a response stays until it is taken, a command
-// that the engine is shown stays until it is taken, and only legal ones are shown.
+// that the engine is shown stays until it is taken or the core aborts, and only legal ones are shown.
 module mpe_axil_f (
   input logic        clk_i,
   input logic        awvalid_i,
@@ -16,7 +16,7 @@ module mpe_axil_f (
 );
 
   logic        past_q = 1'b0;
-  logic        awready, wready, bvalid, arready, rvalid, cmd_valid;
+  logic        awready, wready, bvalid, arready, rvalid, cmd_valid, abort;
   logic [1:0]  bresp, rresp, cmd_op, cmd_peer;
   logic [31:0] rdata;
   logic [3:0]  cmd_members;
@@ -30,7 +30,7 @@ module mpe_axil_f (
     .arvalid_i(arvalid_i), .arready_o(arready), .araddr_i(araddr_i), .arprot_i(3'd0),
     .rvalid_o(rvalid), .rready_i(rready_i), .rdata_o(rdata), .rresp_o(rresp),
     .cmd_valid_o(cmd_valid), .cmd_ready_i(cmd_ready_i), .cmd_op_o(cmd_op), .cmd_peer_o(cmd_peer),
-    .cmd_addr_o(cmd_addr), .cmd_len_o(cmd_len), .cmd_members_o(cmd_members), .done_i(done_i),
+    .cmd_addr_o(cmd_addr), .cmd_len_o(cmd_len), .cmd_members_o(cmd_members), .abort_o(abort), .done_i(done_i),
     .err_short_i(err_i), .err_long_i(1'b0), .status_i(2'd0));
 
   logic [4:0]  aw_q = '0, w_q = '0, b_q = '0, ar_q = '0, r_q = '0;
@@ -51,7 +51,7 @@ module mpe_axil_f (
     end
     held_b_q   <= past_q && bvalid && !bready_i;
     held_r_q   <= past_q && rvalid && !rready_i;
-    held_cmd_q <= past_q && cmd_valid && !cmd_ready_i;
+    held_cmd_q <= past_q && cmd_valid && !cmd_ready_i && !abort;
     bresp_q    <= bresp;
     rdata_q    <= rdata;
     cmd_q      <= cmd;

@@ -93,6 +93,7 @@ module mpe_regs_apb (
         logic CMD;
         logic STATE;
         logic ID;
+        logic ABORT;
     } decoded_reg_strb_t;
     decoded_reg_strb_t decoded_reg_strb;
     logic decoded_err;
@@ -113,6 +114,7 @@ module mpe_regs_apb (
         decoded_reg_strb.CMD = cpuif_req_masked & (cpuif_addr == 5'hc);
         decoded_reg_strb.STATE = cpuif_req_masked & (cpuif_addr == 5'h10);
         decoded_reg_strb.ID = cpuif_req_masked & (cpuif_addr == 5'h14) & !cpuif_req_is_wr;
+        decoded_reg_strb.ABORT = cpuif_req_masked & (cpuif_addr == 5'h18);
         decoded_err = '0;
     end
 
@@ -161,10 +163,20 @@ module mpe_regs_apb (
                 logic load_next;
             } error;
             struct {
+                logic next;
+                logic load_next;
+            } aborted;
+            struct {
                 logic [2:0] next;
                 logic load_next;
             } code;
         } STATE;
+        struct {
+            struct {
+                logic next;
+                logic load_next;
+            } abort;
+        } ABORT;
     } field_combo_t;
     field_combo_t field_combo;
 
@@ -197,9 +209,17 @@ module mpe_regs_apb (
                 logic value;
             } error;
             struct {
+                logic value;
+            } aborted;
+            struct {
                 logic [2:0] value;
             } code;
         } STATE;
+        struct {
+            struct {
+                logic value;
+            } abort;
+        } ABORT;
     } field_storage_t;
     field_storage_t field_storage;
 
@@ -346,6 +366,32 @@ module mpe_regs_apb (
     end
     assign hwif_out.STATE.error.value = field_storage.STATE.error.value;
     assign hwif_out.STATE.error.swmod = decoded_reg_strb.STATE && decoded_req_is_wr && |(decoded_wr_biten[4:4]);
+    // Field: mpe_regs.STATE.aborted
+    always_comb begin
+        automatic logic [0:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.STATE.aborted.value;
+        load_next_c = '0;
+        if(hwif_in.STATE.aborted.hwset) begin // HW Set
+            next_c = '1;
+            load_next_c = '1;
+        end else if(decoded_reg_strb.STATE && decoded_req_is_wr) begin // SW write 1 clear
+            next_c = field_storage.STATE.aborted.value & ~(decoded_wr_data[5:5] & decoded_wr_biten[5:5]);
+            load_next_c = '1;
+        end
+        field_combo.STATE.aborted.next = next_c;
+        field_combo.STATE.aborted.load_next = load_next_c;
+    end
+    always_ff @(posedge clk or negedge arst_n) begin
+        if(~arst_n) begin
+            field_storage.STATE.aborted.value <= 1'h0;
+        end else begin
+            if(field_combo.STATE.aborted.load_next) begin
+                field_storage.STATE.aborted.value <= field_combo.STATE.aborted.next;
+            end
+        end
+    end
+    assign hwif_out.STATE.aborted.value = field_storage.STATE.aborted.value;
     // Field: mpe_regs.STATE.code
     always_comb begin
         automatic logic [2:0] next_c;
@@ -369,6 +415,32 @@ module mpe_regs_apb (
         end
     end
     assign hwif_out.STATE.code.value = field_storage.STATE.code.value;
+    // Field: mpe_regs.ABORT.abort
+    always_comb begin
+        automatic logic [0:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.ABORT.abort.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.ABORT && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.ABORT.abort.value & ~decoded_wr_biten[0:0]) | (decoded_wr_data[0:0] & decoded_wr_biten[0:0]);
+            load_next_c = '1;
+        end else begin // singlepulse clears back to 0
+            next_c = '0;
+            load_next_c = '1;
+        end
+        field_combo.ABORT.abort.next = next_c;
+        field_combo.ABORT.abort.load_next = load_next_c;
+    end
+    always_ff @(posedge clk or negedge arst_n) begin
+        if(~arst_n) begin
+            field_storage.ABORT.abort.value <= 1'h0;
+        end else begin
+            if(field_combo.ABORT.abort.load_next) begin
+                field_storage.ABORT.abort.value <= field_combo.ABORT.abort.next;
+            end
+        end
+    end
+    assign hwif_out.ABORT.abort.value = field_storage.ABORT.abort.value;
 
     //--------------------------------------------------------------------------
     // Write response
@@ -407,12 +479,16 @@ module mpe_regs_apb (
             readback_data_var[0] = hwif_in.STATE.pending.next;
             readback_data_var[1] = hwif_in.STATE.active.next;
             readback_data_var[4] = field_storage.STATE.error.value;
+            readback_data_var[5] = field_storage.STATE.aborted.value;
             readback_data_var[10:8] = field_storage.STATE.code.value;
             readback_data_var[31:16] = hwif_in.STATE.done.next;
         end
         if(rd_mux_addr == 5'h14) begin
             readback_data_var[7:0] = hwif_in.ID.node.next;
             readback_data_var[15:8] = hwif_in.ID.nodes.next;
+        end
+        if(rd_mux_addr == 5'h18) begin
+            readback_data_var[0] = field_storage.ABORT.abort.value;
         end
         readback_data = readback_data_var;
         readback_done = decoded_req & ~decoded_req_is_wr;

@@ -5,7 +5,7 @@ package mpe_regs_axil_pkg;
 
     localparam MPE_REGS_AXIL_DATA_WIDTH = 32;
     localparam MPE_REGS_AXIL_MIN_ADDR_WIDTH = 5;
-    localparam MPE_REGS_AXIL_SIZE = 'h18;
+    localparam MPE_REGS_AXIL_SIZE = 'h1c;
 
     typedef struct {
         logic swwel;
@@ -52,6 +52,10 @@ package mpe_regs_axil_pkg;
     } mpe_regs__STATE__error__in_t;
 
     typedef struct {
+        logic hwset;
+    } mpe_regs__STATE__aborted__in_t;
+
+    typedef struct {
         logic [2:0] next;
         logic we;
     } mpe_regs__STATE__code__in_t;
@@ -64,6 +68,7 @@ package mpe_regs_axil_pkg;
         mpe_regs__STATE__pending__in_t pending;
         mpe_regs__STATE__active__in_t active;
         mpe_regs__STATE__error__in_t error;
+        mpe_regs__STATE__aborted__in_t aborted;
         mpe_regs__STATE__code__in_t code;
         mpe_regs__STATE__done__in_t done;
     } mpe_regs__STATE__in_t;
@@ -134,13 +139,26 @@ package mpe_regs_axil_pkg;
     } mpe_regs__STATE__error__out_t;
 
     typedef struct {
+        logic value;
+    } mpe_regs__STATE__aborted__out_t;
+
+    typedef struct {
         logic [2:0] value;
     } mpe_regs__STATE__code__out_t;
 
     typedef struct {
         mpe_regs__STATE__error__out_t error;
+        mpe_regs__STATE__aborted__out_t aborted;
         mpe_regs__STATE__code__out_t code;
     } mpe_regs__STATE__out_t;
+
+    typedef struct {
+        logic value;
+    } mpe_regs__ABORT__abort__out_t;
+
+    typedef struct {
+        mpe_regs__ABORT__abort__out_t abort;
+    } mpe_regs__ABORT__out_t;
 
     typedef struct {
         mpe_regs__ADDR__out_t ADDR;
@@ -148,5 +166,6 @@ package mpe_regs_axil_pkg;
         mpe_regs__MEMBERS__out_t MEMBERS;
         mpe_regs__CMD__out_t CMD;
         mpe_regs__STATE__out_t STATE;
+        mpe_regs__ABORT__out_t ABORT;
     } mpe_regs__out_t;
 endpackage

@@ -27,6 +27,7 @@ module mpe_apb #(
   output logic [AddrW-1:0]    cmd_addr_o,
   output logic [LenW-1:0]     cmd_len_o,
   output logic [NumNodes-1:0] cmd_members_o,
+  output logic                abort_o,
   input  logic                done_i,
   input  logic                err_short_i,
   input  logic                err_long_i,
@@ -50,10 +51,13 @@ module mpe_apb #(
     to_regs.STATE.code.next       = err_code;
     to_regs.STATE.code.we         = err && (!from_regs.STATE.error.value ||
                                             from_regs.STATE.error.swmod);
+    to_regs.STATE.aborted.hwset   = abort_o && (pending || status_i != '0);
     to_regs.STATE.done.next       = done_count;
     to_regs.ID.node.next          = 8'(NodeId);
     to_regs.ID.nodes.next         = 8'(NumNodes);
   end
+
+  assign abort_o = from_regs.ABORT.abort.value;
 
   mpe_regs_apb u_regs (
     .clk   (clk_i),
@@ -86,6 +90,7 @@ module mpe_apb #(
     .addr_i       (from_regs.ADDR.addr.value),
     .len_i        (from_regs.LEN.len.value),
     .members_i    (from_regs.MEMBERS.members.value),
+    .abort_i      (abort_o),
     .pending_o    (pending),
     .err_o        (err),
     .err_code_o   (err_code),

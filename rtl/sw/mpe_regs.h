@@ -49,6 +49,10 @@ extern "C" {
 #define MPE_REGS__STATE__ERROR_bp 4
 #define MPE_REGS__STATE__ERROR_bw 1
 #define MPE_REGS__STATE__ERROR_reset 0x0
+#define MPE_REGS__STATE__ABORTED_bm 0x20
+#define MPE_REGS__STATE__ABORTED_bp 5
+#define MPE_REGS__STATE__ABORTED_bw 1
+#define MPE_REGS__STATE__ABORTED_reset 0x0
 #define MPE_REGS__STATE__CODE_bm 0x700
 #define MPE_REGS__STATE__CODE_bp 8
 #define MPE_REGS__STATE__CODE_bw 3
@@ -65,6 +69,12 @@ extern "C" {
 #define MPE_REGS__ID__NODES_bp 8
 #define MPE_REGS__ID__NODES_bw 8
 
+// reg - mpe_regs::ABORT
+#define MPE_REGS__ABORT__ABORT_bm 0x1
+#define MPE_REGS__ABORT__ABORT_bp 0
+#define MPE_REGS__ABORT__ABORT_bw 1
+#define MPE_REGS__ABORT__ABORT_reset 0x0
+
 // addrmap - mpe_regs
 typedef struct __attribute__ ((__packed__)) {
     uint32_t ADDR;
@@ -73,10 +83,11 @@ typedef struct __attribute__ ((__packed__)) {
     uint32_t CMD;
     uint32_t STATE;
     uint32_t ID;
+    uint32_t ABORT;
 } mpe_regs_t;
 
 
-static_assert(sizeof(mpe_regs_t) == 0x18, "Packing error");
+static_assert(sizeof(mpe_regs_t) == 0x1c, "Packing error");
 
 #ifdef __cplusplus
 }

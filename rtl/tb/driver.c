@@ -24,3 +24,4 @@ enum mpe_error issue(mpe_t *mpe, enum mpe_op op, uint32_t peer, uint32_t addr, u
 }
 enum mpe_error finish(mpe_t *mpe, uint32_t limit) { return mpe_finish(mpe, limit); }
 uint32_t done(mpe_t *mpe) { return mpe_done(mpe); }
+int abandon(mpe_t *mpe) { return mpe_abort(mpe); }

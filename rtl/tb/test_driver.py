@@ -11,7 +11,7 @@ from cocotb.task import bridge, resume
 from cocotb.triggers import FallingEdge, RisingEdge
 
 LIBRARY = Path(__file__).resolve().parent.parent / "build" / "driver.so"
-BCAST, SEND, RECV = 0, 1, 2
+BCAST, SEND, RECV, FWD = range(4)
 OK, BAD_COMMAND, NO_SUCH_NODE, TO_ITSELF, BAD_MEMBERS, _, TOO_SHORT, TOO_LONG, TIMEOUT = range(9)
 WINDOW = 0x1000     # node n's registers are at (n + 1) * WINDOW, so that none is at NULL
 POLLS = 1000
@@ -245,4 +245,33 @@ async def partners_that_do_not_agree(dut):
     assert await message(3, 8) == [OK, TOO_SHORT]
     assert await message(8, 5) == [OK, TOO_LONG]
     assert await message(9, 9) == [OK, OK]
+    await compare(dut, memory)
+
+
+@cocotb.test(timeout_time=2, timeout_unit="ms")
+async def partners_that_never_come(dut):
+    """A broadcast without its last member, and a chain without its source: everybody times out and
+    aborts, also who waits for a node that has; then a broadcast is right."""
+    driver, buses = await start(dut)
+    nodes = buses.ports.nodes
+    memory = await fill(dut, random.Random(5), nodes, 64)
+    everyone = (1 << nodes) - 1
+    assert await driver.call("abandon", 0) == 0, "there was nothing to drop"
+    bcast = (BCAST, 1, 0, 8, everyone)
+    waiting = [(node, bcast) for node in range(nodes - 1)]
+    chain = [(1, (FWD, 0, 0, 8, 2)), (2, (RECV, 1, 0, 8, 0))]
+    for commands in (waiting, chain):
+        for node, command in commands:
+            assert await driver.call("issue", node, *command, POLLS) == OK
+        for node, _ in commands:
+            assert await driver.call("finish", node, 10) == TIMEOUT
+        for node, _ in commands:
+            assert await driver.call("abandon", node) == 1
+            assert await driver.call("finish", node, 0) == OK
+    results = await on_all(driver.call("issue", node, *bcast, POLLS) for node in range(nodes))
+    ends = await on_all(driver.call("finish", node, POLLS) for node in range(nodes))
+    assert results == ends == [OK] * nodes
+    assert [await driver.call("done", node) for node in range(nodes)] == [1] * nodes
+    for content in memory:
+        content[:8] = memory[1][:8]
     await compare(dut, memory)
