@@ -125,6 +125,8 @@ module mpe_link_f #(
                           err_long);
       short_told: assert (!(done && err_short) || (takes_q && in_q < (LenW+1)'(len_q)));
       done_once:  assert (!done || open_q);
+      // A word that waits for a memory is told once, in the clock in which it passes.
+      long_once:  assert (!err_long || !hold);
       // What induction needs: the counts are those of the link.
       same_got:   assert (u_link.granted_q == got_q && u_link.granting_q == gave_q);
       same_asked: assert (!got_q || h_tx);

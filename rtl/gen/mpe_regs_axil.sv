@@ -231,7 +231,8 @@ module mpe_regs_axil (
         logic CMD;
         logic STATE;
         logic ID;
-        logic ABORT;
+        logic IRQ_ENABLE;
+        logic IRQ_STATE;
     } decoded_reg_strb_t;
     decoded_reg_strb_t decoded_reg_strb;
     logic decoded_err;
@@ -252,7 +253,8 @@ module mpe_regs_axil (
         decoded_reg_strb.CMD = cpuif_req_masked & (cpuif_addr == 5'hc);
         decoded_reg_strb.STATE = cpuif_req_masked & (cpuif_addr == 5'h10);
         decoded_reg_strb.ID = cpuif_req_masked & (cpuif_addr == 5'h14) & !cpuif_req_is_wr;
-        decoded_reg_strb.ABORT = cpuif_req_masked & (cpuif_addr == 5'h18);
+        decoded_reg_strb.IRQ_ENABLE = cpuif_req_masked & (cpuif_addr == 5'h18);
+        decoded_reg_strb.IRQ_STATE = cpuif_req_masked & (cpuif_addr == 5'h1c);
         decoded_err = '0;
     end
 
@@ -305,6 +307,10 @@ module mpe_regs_axil (
                 logic load_next;
             } aborted;
             struct {
+                logic next;
+                logic load_next;
+            } abort;
+            struct {
                 logic [2:0] next;
                 logic load_next;
             } code;
@@ -313,8 +319,18 @@ module mpe_regs_axil (
             struct {
                 logic next;
                 logic load_next;
-            } abort;
-        } ABORT;
+            } done;
+            struct {
+                logic next;
+                logic load_next;
+            } error;
+        } IRQ_ENABLE;
+        struct {
+            struct {
+                logic next;
+                logic load_next;
+            } done;
+        } IRQ_STATE;
     } field_combo_t;
     field_combo_t field_combo;
 
@@ -350,14 +366,25 @@ module mpe_regs_axil (
                 logic value;
             } aborted;
             struct {
+                logic value;
+            } abort;
+            struct {
                 logic [2:0] value;
             } code;
         } STATE;
         struct {
             struct {
                 logic value;
-            } abort;
-        } ABORT;
+            } done;
+            struct {
+                logic value;
+            } error;
+        } IRQ_ENABLE;
+        struct {
+            struct {
+                logic value;
+            } done;
+        } IRQ_STATE;
     } field_storage_t;
     field_storage_t field_storage;
 
@@ -384,6 +411,7 @@ module mpe_regs_axil (
         end
     end
     assign hwif_out.ADDR.addr.value = field_storage.ADDR.addr.value;
+    assign hwif_out.ADDR.addr.swmod = decoded_reg_strb.ADDR && decoded_req_is_wr && |(decoded_wr_biten[31:0]);
     // Field: mpe_regs.LEN.len
     always_comb begin
         automatic logic [31:0] next_c;
@@ -407,6 +435,7 @@ module mpe_regs_axil (
         end
     end
     assign hwif_out.LEN.len.value = field_storage.LEN.len.value;
+    assign hwif_out.LEN.len.swmod = decoded_reg_strb.LEN && decoded_req_is_wr && |(decoded_wr_biten[31:0]);
     // Field: mpe_regs.MEMBERS.members
     always_comb begin
         automatic logic [31:0] next_c;
@@ -430,6 +459,7 @@ module mpe_regs_axil (
         end
     end
     assign hwif_out.MEMBERS.members.value = field_storage.MEMBERS.members.value;
+    assign hwif_out.MEMBERS.members.swmod = decoded_reg_strb.MEMBERS && decoded_req_is_wr && |(decoded_wr_biten[31:0]);
     // Field: mpe_regs.CMD.op
     always_comb begin
         automatic logic [1:0] next_c;
@@ -530,6 +560,32 @@ module mpe_regs_axil (
         end
     end
     assign hwif_out.STATE.aborted.value = field_storage.STATE.aborted.value;
+    // Field: mpe_regs.STATE.abort
+    always_comb begin
+        automatic logic [0:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.STATE.abort.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.STATE && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.STATE.abort.value & ~decoded_wr_biten[6:6]) | (decoded_wr_data[6:6] & decoded_wr_biten[6:6]);
+            load_next_c = '1;
+        end else begin // singlepulse clears back to 0
+            next_c = '0;
+            load_next_c = '1;
+        end
+        field_combo.STATE.abort.next = next_c;
+        field_combo.STATE.abort.load_next = load_next_c;
+    end
+    always_ff @(posedge clk or negedge arst_n) begin
+        if(~arst_n) begin
+            field_storage.STATE.abort.value <= 1'h0;
+        end else begin
+            if(field_combo.STATE.abort.load_next) begin
+                field_storage.STATE.abort.value <= field_combo.STATE.abort.next;
+            end
+        end
+    end
+    assign hwif_out.STATE.abort.value = field_storage.STATE.abort.value;
     // Field: mpe_regs.STATE.code
     always_comb begin
         automatic logic [2:0] next_c;
@@ -553,32 +609,78 @@ module mpe_regs_axil (
         end
     end
     assign hwif_out.STATE.code.value = field_storage.STATE.code.value;
-    // Field: mpe_regs.ABORT.abort
+    // Field: mpe_regs.IRQ_ENABLE.done
     always_comb begin
         automatic logic [0:0] next_c;
         automatic logic load_next_c;
-        next_c = field_storage.ABORT.abort.value;
+        next_c = field_storage.IRQ_ENABLE.done.value;
         load_next_c = '0;
-        if(decoded_reg_strb.ABORT && decoded_req_is_wr) begin // SW write
-            next_c = (field_storage.ABORT.abort.value & ~decoded_wr_biten[0:0]) | (decoded_wr_data[0:0] & decoded_wr_biten[0:0]);
-            load_next_c = '1;
-        end else begin // singlepulse clears back to 0
-            next_c = '0;
+        if(decoded_reg_strb.IRQ_ENABLE && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.IRQ_ENABLE.done.value & ~decoded_wr_biten[0:0]) | (decoded_wr_data[0:0] & decoded_wr_biten[0:0]);
             load_next_c = '1;
         end
-        field_combo.ABORT.abort.next = next_c;
-        field_combo.ABORT.abort.load_next = load_next_c;
+        field_combo.IRQ_ENABLE.done.next = next_c;
+        field_combo.IRQ_ENABLE.done.load_next = load_next_c;
     end
     always_ff @(posedge clk or negedge arst_n) begin
         if(~arst_n) begin
-            field_storage.ABORT.abort.value <= 1'h0;
+            field_storage.IRQ_ENABLE.done.value <= 1'h0;
         end else begin
-            if(field_combo.ABORT.abort.load_next) begin
-                field_storage.ABORT.abort.value <= field_combo.ABORT.abort.next;
+            if(field_combo.IRQ_ENABLE.done.load_next) begin
+                field_storage.IRQ_ENABLE.done.value <= field_combo.IRQ_ENABLE.done.next;
             end
         end
     end
-    assign hwif_out.ABORT.abort.value = field_storage.ABORT.abort.value;
+    assign hwif_out.IRQ_ENABLE.done.value = field_storage.IRQ_ENABLE.done.value;
+    // Field: mpe_regs.IRQ_ENABLE.error
+    always_comb begin
+        automatic logic [0:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.IRQ_ENABLE.error.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.IRQ_ENABLE && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.IRQ_ENABLE.error.value & ~decoded_wr_biten[1:1]) | (decoded_wr_data[1:1] & decoded_wr_biten[1:1]);
+            load_next_c = '1;
+        end
+        field_combo.IRQ_ENABLE.error.next = next_c;
+        field_combo.IRQ_ENABLE.error.load_next = load_next_c;
+    end
+    always_ff @(posedge clk or negedge arst_n) begin
+        if(~arst_n) begin
+            field_storage.IRQ_ENABLE.error.value <= 1'h0;
+        end else begin
+            if(field_combo.IRQ_ENABLE.error.load_next) begin
+                field_storage.IRQ_ENABLE.error.value <= field_combo.IRQ_ENABLE.error.next;
+            end
+        end
+    end
+    assign hwif_out.IRQ_ENABLE.error.value = field_storage.IRQ_ENABLE.error.value;
+    // Field: mpe_regs.IRQ_STATE.done
+    always_comb begin
+        automatic logic [0:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.IRQ_STATE.done.value;
+        load_next_c = '0;
+        if(hwif_in.IRQ_STATE.done.hwset) begin // HW Set
+            next_c = '1;
+            load_next_c = '1;
+        end else if(decoded_reg_strb.IRQ_STATE && decoded_req_is_wr) begin // SW write 1 clear
+            next_c = field_storage.IRQ_STATE.done.value & ~(decoded_wr_data[0:0] & decoded_wr_biten[0:0]);
+            load_next_c = '1;
+        end
+        field_combo.IRQ_STATE.done.next = next_c;
+        field_combo.IRQ_STATE.done.load_next = load_next_c;
+    end
+    always_ff @(posedge clk or negedge arst_n) begin
+        if(~arst_n) begin
+            field_storage.IRQ_STATE.done.value <= 1'h0;
+        end else begin
+            if(field_combo.IRQ_STATE.done.load_next) begin
+                field_storage.IRQ_STATE.done.value <= field_combo.IRQ_STATE.done.next;
+            end
+        end
+    end
+    assign hwif_out.IRQ_STATE.done.value = field_storage.IRQ_STATE.done.value;
 
     //--------------------------------------------------------------------------
     // Write response
@@ -626,7 +728,12 @@ module mpe_regs_axil (
             readback_data_var[15:8] = hwif_in.ID.nodes.next;
         end
         if(rd_mux_addr == 5'h18) begin
-            readback_data_var[0] = field_storage.ABORT.abort.value;
+            readback_data_var[0] = field_storage.IRQ_ENABLE.done.value;
+            readback_data_var[1] = field_storage.IRQ_ENABLE.error.value;
+        end
+        if(rd_mux_addr == 5'h1c) begin
+            readback_data_var[0] = field_storage.IRQ_STATE.done.value;
+            readback_data_var[1] = hwif_in.IRQ_STATE.error.next;
         end
         readback_data = readback_data_var;
         readback_done = decoded_req & ~decoded_req_is_wr;

@@ -6,7 +6,7 @@ import random
 import cocotb
 from cocotb.triggers import FallingEdge
 
-from bench import Bench
+from bench import Bench, need
 from golden import BCAST, RECV, SEND, Command, Program, order, random_program, status_class
 from hardware import IS_HOLDING, IS_SNOOPING, PARAMETERS
 
@@ -137,8 +137,8 @@ async def order_of_parks_example(dut):
     """Park 2019, Figure 15: status 10 10 10 11 10 00 01 01, root 5."""
     bench = Bench(dut)
     await bench.start()
-    if bench.nodes != 8 or bench.status_w != 2 or bench.addr_w < 10:
-        return
+    need(bench.nodes == 8 and bench.status_w == 2 and bench.addr_w >= 10,
+         "the figure is of 8 nodes, a status of 2 bits and addresses of 10 bits")
     program = Program(8)
     add = lambda node, *what: program.commands[node].append(Command(*what))
     # Lengths that do not agree bring an odd number of nodes into one class; that is a mistake of
@@ -274,8 +274,7 @@ async def ready_ahead_of_a_long_message(dut):
     """The last leaf is still busy; behind the broadcast its predecessor sends to it at once."""
     bench = Bench(dut)
     await bench.start()
-    if bench.nodes < 6 or bench.addr_w < 6:
-        return
+    need(bench.nodes >= 6 and bench.addr_w >= 6, "it takes 6 nodes and addresses of 6 bits")
 
     def build(program, length):
         program.send(4, 3, 0, 20, length)
@@ -292,8 +291,7 @@ async def no_ready_ahead_of_a_message_that_waits(dut):
     """The last leaf waits for one word of a node that is busy for long, outside the broadcast."""
     bench = Bench(dut)
     await bench.start()
-    if bench.nodes < 6 or bench.addr_w < 6:
-        return
+    need(bench.nodes >= 6 and bench.addr_w >= 6, "it takes 6 nodes and addresses of 6 bits")
 
     def build(program, length):
         program.send(4, 5, 0, 20, length)

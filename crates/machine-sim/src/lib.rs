@@ -2,8 +2,9 @@
 //!
 //! [`SimMachine`] runs schedules and programs on a [`Chip`] in virtual time. The message layer of
 //! the bus chips, the message passing engine (MPE), is [`mpe`]; that of a mesh whose cores write
-//! and read words themselves is [`udn`]; that of tiles with hardware-managed buffers, which also run
-//! dataflow programs, is [`pronto`].
+//! and read words themselves is [`udn`]; that of cores that copy into and out of message passing
+//! buffers, as on the default chip, is `rcce`; that of tiles with hardware-managed buffers, which
+//! also run dataflow programs, is [`pronto`].
 //!
 //! ```
 //! use corecast_core::{Collective, Request, algorithm};
@@ -36,7 +37,7 @@ use corecast_machine::{
     Endpoint, Job, Limits, Machine, Program, ProgramRun, Programs, Report, RunError, RunOptions,
     Time, cycle_first, interpreter,
 };
-use corecast_sim::network::mesh::{Ejection, MeshSpec, RouterSpec};
+use corecast_sim::network::mesh::{Ejection, MeshSpec, RouterSpec, VcChoice};
 use corecast_sim::{Executor, Outcome};
 
 use books::Books;
@@ -46,13 +47,15 @@ use pronto::{Array, ProntoEndpoint};
 use rcce::{RcceEndpoint, Tiles};
 use udn::{Net, UdnEndpoint};
 
-/// A chip's mesh as the simulator takes it, with cores that take every flit at once.
+/// A chip's mesh as the simulator takes it, with cores that take every flit at once and packets that
+/// may overtake each other.
 #[must_use]
 pub fn mesh_spec(mesh: &Mesh) -> MeshSpec {
     MeshSpec {
         grid: mesh.grid,
         router: RouterSpec {
             vcs: mesh.vcs,
+            vc_choice: VcChoice::Any,
             buffer_flits: mesh.buffer_flits,
             routing: mesh.routing_cycles,
             vc_allocation: mesh.vc_allocation_cycles,

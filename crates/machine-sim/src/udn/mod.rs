@@ -21,6 +21,11 @@
 //!   Messages without payload go at once; their readies are read when they come, at the latest at
 //!   the end.
 //!
+//! Packets say nothing about their order, so those to one queue must not overtake each other: the
+//! interface gives each the virtual channel of its receiver
+//! ([`corecast_sim::network::mesh::VcChoice::Receiver`]), and a queue takes one packet after the
+//! other.
+//!
 //! Models software as costs per call, rank, message and word, network and queues word by word; with
 //! [`crate::Fidelity::Packet`] network and queues packet by packet: a core that has begun to read a
 //! packet reads it to its end, queues take any number of words, and a full mesh holds up nobody.

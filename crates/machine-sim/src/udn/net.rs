@@ -7,7 +7,9 @@ use std::rc::Rc;
 use corecast_chip::{Mesh, Udn};
 use corecast_core::{Grid, Rank};
 use corecast_machine::{Background, LinkUse, Message, RunOptions, Time};
-use corecast_sim::network::mesh::{CYCLES_MAX, Ejection, LinkWait, MeshSpec, Packet};
+use corecast_sim::network::mesh::{
+    CYCLES_MAX, Ejection, LinkWait, MeshSpec, Packet, RouterSpec, VcChoice,
+};
 use corecast_sim::traffic::UniformTraffic;
 use corecast_sim::{Bells, Kernel, Latch, race};
 
@@ -110,12 +112,18 @@ impl Net {
             busy.get(rank as usize)
                 .map_or(0, |&bytes| mesh.flits(bytes))
         };
+        let spec = mesh_spec(mesh);
         let spec = MeshSpec {
+            router: RouterSpec {
+                // Messages are put together from packets that say nothing about their order.
+                vc_choice: VcChoice::Receiver,
+                ..spec.router
+            },
             ejection: Ejection::Queues {
                 count: udn.queues,
                 flits: udn.queue_words,
             },
-            ..mesh_spec(mesh)
+            ..spec
         };
         let mut network = Network::new(&spec, fidelity);
         let traffic = |options: &Background| {

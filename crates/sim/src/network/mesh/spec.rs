@@ -21,13 +21,31 @@ pub enum Ejection {
     /// The core takes every flit at once.
     Sink,
     /// Flits stay in finite queues until the core takes them; a full one stops the packet in the
-    /// mesh, and so everything behind it.
+    /// mesh, and so everything behind it. A queue takes one packet after the other: its tail must
+    /// be in before the next head, even if that has come over another virtual channel.
     Queues {
         /// Queues per core; a packet names the one it goes to.
         count: u32,
         /// Flits that each of them holds.
         flits: u32,
     },
+}
+
+/// Which virtual channels a packet may have, on every link of its way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum VcChoice {
+    /// Any that is free. Channels are used best, and packets from one core to another can overtake
+    /// each other.
+    Any,
+    /// The one of the queue to which it goes: the sum of its receiver's coordinates, port and queue,
+    /// modulo the number of channels (on a torus, of those of the half that it must use). All that
+    /// goes to one queue keeps its order, as interfaces need that put messages together without
+    /// sequence numbers; a packet waits for its channel though others are free, and behind packets
+    /// for other receivers of the same channel. The receiver decides, because packets for one
+    /// receiver are in each other's way in any case (Nachiondo, Flich and Duato 2006,
+    /// Destination-based HoL blocking elimination, ICPADS; they use the number of the receiver,
+    /// which would give all packets in a column of a mesh the same channel).
+    Receiver,
 }
 
 /// An input-buffered wormhole router with virtual channels and credits.
@@ -38,6 +56,8 @@ pub enum Ejection {
 pub struct RouterSpec {
     /// Virtual channels per input port.
     pub vcs: u32,
+    /// Which of them a packet may have.
+    pub vc_choice: VcChoice,
     /// Flits that each of them buffers.
     pub buffer_flits: u32,
     /// Cycles to compute the route of a head flit.
@@ -68,6 +88,7 @@ impl RouterSpec {
     pub const fn booksim(vcs: u32, buffer_flits: u32) -> Self {
         Self {
             vcs,
+            vc_choice: VcChoice::Any,
             buffer_flits,
             routing: 1,
             vc_allocation: 1,

@@ -1,7 +1,7 @@
 //! Routing of head flits and allocation of the outputs' virtual channels.
 
-use super::{FREE, FlitMesh, Output, State, first_from};
-use crate::network::mesh::spec::SIDES;
+use super::{FREE, FlitMesh, Output, State, UnderWay, first_from};
+use crate::network::mesh::spec::{SIDES, VcChoice};
 
 impl FlitMesh {
     /// The head flit's route is known: it asks for an output.
@@ -26,6 +26,7 @@ impl FlitMesh {
             local / self.vcs
         };
         let turns = in_port < SIDES && out_port < SIDES && in_port / 2 != out_port / 2;
+        let allowed = self.allowed(packet, out_port, hop.is_some_and(|hop| hop.is_wrapped));
         let state = &mut self.channels[channel as usize];
         if turns && self.spec.router.turn > 0 && !state.has_turned {
             state.has_turned = true;
@@ -34,7 +35,7 @@ impl FlitMesh {
             return;
         }
         state.state = State::Requesting;
-        state.out_vc = u8::from(hop.is_some_and(|hop| hop.is_wrapped));
+        state.down = u32::from(allowed);
         let index = router * self.ports + out_port;
         state.output = index;
         self.note_request(channel, index);
@@ -66,18 +67,22 @@ impl FlitMesh {
         }
     }
 
-    /// Virtual channels that a request may be given.
-    fn allowed(&self, channel: u32) -> u16 {
-        let all = ((1_u32 << self.vcs) - 1) as u16;
-        let input = &self.channels[channel as usize];
-        if !self.spec.grid.is_torus || input.output % self.ports >= SIDES {
-            return all;
+    /// Virtual channels that a packet may be given at an output; those of an ejection port with
+    /// queues are its queues. `is_wrapped` where it must use the upper half of a torus's.
+    #[inline]
+    fn allowed(&self, packet: &UnderWay, out_port: u32, is_wrapped: bool) -> u16 {
+        let queue = packet.packet.queue;
+        if out_port >= SIDES && self.has_queues {
+            return 1 << queue;
         }
-        let lower = ((1_u32 << (self.vcs / 2)) - 1) as u16;
-        if input.out_vc == 0 {
-            lower
-        } else {
-            all & !lower
+        let (first, len) = match self.spec.grid.is_torus && out_port < SIDES {
+            false => (0, self.vcs),
+            true if is_wrapped => (self.vcs / 2, self.vcs - self.vcs / 2),
+            true => (0, self.vcs / 2),
+        };
+        match self.spec.router.vc_choice {
+            VcChoice::Any => (((1_u32 << len) - 1) << first) as u16,
+            VcChoice::Receiver => 1 << (first + packet.receiver() % len.max(1)),
         }
     }
 
@@ -96,12 +101,24 @@ impl FlitMesh {
         }
         if self.vcs == 1 {
             debug_assert!(next_at <= self.now, "planned for then");
-            let local = first_from(requests, self.vc_pointers[index as usize]);
+            let local = first_from(requests, self.vc_pointers[(index * self.out_vcs) as usize]);
             let base = index / self.ports * self.inputs;
             self.grant_channel(index, base + local, local, 0);
             return;
         }
         let base = index / self.ports * self.inputs;
+        if requests.is_power_of_two() {
+            // Every channel offers itself to the only request.
+            let local = requests.trailing_zeros();
+            let allowed = match self.is_restricted {
+                true => self.channels[(base + local) as usize].down as u16,
+                false => u16::MAX,
+            };
+            if free & allowed != 0 {
+                self.accept(index, base, local, free & allowed);
+            }
+            return;
+        }
         // Offers: per request the virtual channels that chose it.
         let mut offers = [0_u16; 64];
         let mut offered = 0_u64;
@@ -110,12 +127,12 @@ impl FlitMesh {
             let vc = rest.trailing_zeros();
             rest &= rest - 1;
             let mut candidates = requests;
-            if self.spec.grid.is_torus {
+            if self.is_restricted {
                 let mut bits = requests;
                 while bits != 0 {
                     let local = bits.trailing_zeros();
                     bits &= bits - 1;
-                    if self.allowed(base + local) & (1 << vc) == 0 {
+                    if self.channels[(base + local) as usize].down & (1 << vc) == 0 {
                         candidates &= !(1 << local);
                     }
                 }
@@ -123,28 +140,35 @@ impl FlitMesh {
                     continue;
                 }
             }
-            let local = first_from(
-                candidates,
-                self.vc_pointers[(index * self.vcs + vc) as usize],
-            );
+            let pointer = self.vc_pointers[(index * self.out_vcs + vc) as usize];
+            let local = first_from(candidates, pointer);
             offers[local as usize] |= 1 << vc;
             offered |= 1 << local;
         }
         while offered != 0 {
             let local = offered.trailing_zeros();
             offered &= offered - 1;
-            let pointer = self.accept_pointers[(base + local) as usize];
-            let vc = first_from(u64::from(offers[local as usize]), pointer);
-            self.accept_pointers[(base + local) as usize] = ((vc + 1) % self.vcs) as u8;
-            self.grant_channel(index, base + local, local, vc);
+            self.accept(index, base, local, offers[local as usize]);
         }
         let output = &mut self.outputs[index as usize];
         // Channels that no request may use are no reason to try again.
         if output.requests != 0 && output.free != 0 && output.free != free {
             self.plan(index, self.now + 1);
-        } else if output.requests != 0 && output.free == free && !self.spec.grid.is_torus {
+        } else if output.requests != 0 && output.free == free && !self.is_restricted {
             unreachable!("a free channel and a request always meet");
         }
+    }
+
+    /// A request accepts one of the channels that offer themselves to it.
+    fn accept(&mut self, index: u32, base: u32, local: u32, offers: u16) {
+        let pointer = &mut self.accept_pointers[(base + local) as usize];
+        let vc = first_from(u64::from(offers), *pointer);
+        *pointer = if vc + 1 == self.out_vcs {
+            0
+        } else {
+            vc as u8 + 1
+        };
+        self.grant_channel(index, base + local, local, vc);
     }
 
     fn grant_channel(&mut self, index: u32, channel: u32, local: u32, vc: u32) {
@@ -153,10 +177,11 @@ impl FlitMesh {
         output.free &= !(1 << vc);
         self.note_grant(channel, index);
         let output = &self.outputs[index as usize];
-        let is_queue = self.has_queues && output.down >= self.ejection;
+        // With several channels a queue is one of the port's.
+        let is_queue = self.vcs == 1 && self.has_queues && output.down >= self.ejection;
         let mut down = output.down + vc;
         let inputs = self.inputs;
-        self.vc_pointers[(index * self.vcs + vc) as usize] = ((local + 1) % inputs) as u8;
+        self.vc_pointers[(index * self.out_vcs + vc) as usize] = ((local + 1) % inputs) as u8;
         let input = &mut self.channels[channel as usize];
         if is_queue {
             let place = channel * self.capacity + u32::from(input.first);

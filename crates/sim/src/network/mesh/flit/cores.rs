@@ -1,17 +1,20 @@
 //! The cores' side: injection, and what waits to be taken at ejection.
 
 use super::{
-    AHEAD, Arrival, FREE, Flit, FlitMesh, NONE, Output, State, TAIL, TIME_SHIFT, free_from,
+    AHEAD, Arrival, FREE, Flit, FlitMesh, NONE, Output, State, TAIL, TIME_SHIFT, all_of, free_from,
 };
-use crate::network::mesh::spec::SIDES;
+use crate::network::mesh::spec::{SIDES, VcChoice};
 
 impl FlitMesh {
-    /// The channel in which a core's next packet goes: the first one with room after that of the
-    /// packet before, or else just the first one after it.
-    fn channel_for(&self, core: u32) -> u32 {
+    /// The channel in which a core's next packet goes: the one that its receiver has, or the first
+    /// one with room after that of the packet before, or else just the first one after it.
+    fn channel_for(&self, core: u32, packet: u32) -> u32 {
         let router = core / self.spec.grid.per_node;
         let port = SIDES + core % self.spec.grid.per_node;
         let base = (router * self.ports + port) * self.vcs;
+        if self.spec.router.vc_choice == VcChoice::Receiver {
+            return base + self.packets[packet as usize].receiver() % self.vcs;
+        }
         let last = u32::from(self.sources[core as usize].last_vc);
         let mut turns = (1..=self.vcs).map(|turn| base + (last + turn) % self.vcs);
         let has_room = |&channel: &u32| {
@@ -30,7 +33,7 @@ impl FlitMesh {
         let mut at = self.now.max(source.next_at);
         let (packet, mut flit) = (source.queue[0], source.flit);
         let channel = if flit == 0 {
-            self.channel_for(core)
+            self.channel_for(core, packet)
         } else {
             source.channel
         };
@@ -177,9 +180,14 @@ impl FlitMesh {
         if let Some(place) = self.places.iter().position(|&place| place & FREE != FREE) {
             return Err(format!("the credit of place {place} is not back"));
         }
-        let all = ((1_u32 << self.vcs) - 1) as u16;
-        let held =
-            |output: &Output| output.down != NONE && (output.free != all || output.requests != 0);
+        let held = |output: &Output| {
+            let all = if self.vcs > 1 && output.down >= self.ejection {
+                all_of(self.lanes)
+            } else {
+                all_of(self.vcs)
+            };
+            output.down != NONE && (output.free != all || output.requests != 0)
+        };
         match self.outputs.iter().position(held) {
             Some(output) => Err(format!("output {output} is still held")),
             None => Ok(injected),

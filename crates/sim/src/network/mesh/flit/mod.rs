@@ -10,7 +10,8 @@
 //!    whose packet has one asks for the switch;
 //! 2. every output with requests allocates its free virtual channels (iSLIP, one iteration:
 //!    each free channel offers itself to the first request at or after its pointer, each request
-//!    accepts the first offer at or after its own);
+//!    accepts the first offer at or after its own); where cores have queues, those are the
+//!    channels of their ejection ports, so that a queue takes one packet after the other;
 //! 3. every router with several virtual channels allocates its switch (iSLIP again: each output
 //!    offers itself to one input, each input accepts one output). With a single virtual channel
 //!    an output has one holder and an input one packet, so nothing is left to decide.
@@ -31,7 +32,7 @@ use std::collections::VecDeque;
 use corecast_core::Side;
 
 use super::links::{LinkUse, used_links};
-use super::spec::{Ejection, MeshError, MeshSpec, SIDES};
+use super::spec::{Ejection, MeshError, MeshSpec, SIDES, VcChoice};
 use super::wheel::Wheel;
 pub use interface::{Arrival, Delivery, Flit, Packet};
 use places::Places;
@@ -50,6 +51,12 @@ const TIME_SHIFT: u32 = PACKET_BITS + 1;
 pub const CYCLES_MAX: u64 = (1 << (63 - TIME_SHIFT)) - 1;
 /// How far a flit may be moved ahead of the clock where its times are known: about a buffer.
 const AHEAD: u64 = 64;
+/// Meshes with more channels than this, of about 100 bytes each, do not fit into the processor's
+/// cache: what is needed next is read all at once, because the processor can wait for several places
+/// of its memory together.
+const LARGE: u32 = 1 << 13;
+/// Agents and routers of which that is done at once.
+const TOGETHER: usize = 16;
 /// Most cycles between two flits at injection.
 const INTERVAL_MAX: u32 = 64;
 /// Most packets under way at once.
@@ -79,7 +86,8 @@ enum State {
 struct Channel {
     /// Flits may leave from this cycle on.
     next_at: u64,
-    /// The output that the packet has or asks for, and the channel at its other end.
+    /// The output that the packet has or asks for, and the channel at its other end; while it asks,
+    /// a bit per virtual channel of the output that it may have.
     output: u32,
     down: u32,
     /// Agent that waits for a place here.
@@ -92,8 +100,7 @@ struct Channel {
     first: u16,
     len: u16,
     state: State,
-    /// The output's virtual channel that the packet has; while it asks on a torus, 1 if it needs
-    /// one of the upper half.
+    /// The output's virtual channel that the packet has.
     out_vc: u8,
     has_turned: bool,
 }
@@ -107,6 +114,16 @@ struct UnderWay {
     to: (u16, u16),
     /// Port of the last router.
     last_port: u8,
+}
+
+impl UnderWay {
+    /// What decides about its virtual channels where the receiver does: see
+    /// [`super::VcChoice::Receiver`].
+    #[inline]
+    fn receiver(&self) -> u32 {
+        let (x, y) = (u32::from(self.to.0), u32::from(self.to.1));
+        x + y + u32::from(self.last_port) + self.packet.queue
+    }
 }
 
 /// A core's injection.
@@ -146,6 +163,8 @@ pub struct FlitMesh {
     spec: MeshSpec,
     ports: u32,
     vcs: u32,
+    /// Most virtual channels of an output: those of a link, or the queues of an ejection port.
+    out_vcs: u32,
     /// Input channels of a router: ports times virtual channels.
     inputs: u32,
     capacity: u32,
@@ -166,8 +185,17 @@ pub struct FlitMesh {
     vc_pointers: Vec<u8>,
     /// Per input channel: virtual channel that it accepts first.
     accept_pointers: Vec<u8>,
-    /// Per router: who asks for the switch, only with several virtual channels.
+    /// Per router: who asks for the switch, in this cycle or, once that is allocated, in the next;
+    /// only with several virtual channels.
     switch_requests: Vec<u64>,
+    /// Per input channel of a router: its port.
+    port_of: [u8; 64],
+    /// Whether some packet may not have every channel of an output.
+    is_restricted: bool,
+    /// Whether flits on a link are more than a cycle apart.
+    has_slow_links: bool,
+    /// See [`LARGE`].
+    is_large: bool,
     /// Per output: input port that is offered it first; per input: output port accepted first;
     /// per input: virtual channel preferred.
     switch_pointers: Vec<[u8; 3]>,
@@ -178,6 +206,7 @@ pub struct FlitMesh {
     spare: Vec<u32>,
     /// Outputs that allocate in this cycle.
     allocating: Vec<u32>,
+    /// Routers whose switch is asked for.
     switching: Vec<u32>,
     deliveries: Vec<Delivery>,
     arrivals: Vec<Arrival>,
@@ -192,6 +221,11 @@ pub struct FlitMesh {
 /// Head and tail of a packet; between them flits are alike.
 const fn place_of(packet: u32, is_tail: bool, time: u64) -> u64 {
     (time << TIME_SHIFT) | if is_tail { TAIL } else { 0 } | packet as u64
+}
+
+/// A bit for each of `vcs` virtual channels, of which there are at most 16.
+const fn all_of(vcs: u32) -> u16 {
+    ((1_u32 << vcs) - 1) as u16
 }
 
 const fn free_from(time: u64) -> u64 {
@@ -245,10 +279,10 @@ impl FlitMesh {
             };
             Output {
                 requests: 0,
-                free: if down.is_some() {
-                    ((1_u32 << vcs) - 1) as u16
-                } else {
-                    0
+                free: match down {
+                    Some(_) if port < SIDES || vcs == 1 => all_of(vcs),
+                    Some(_) => all_of(lanes),
+                    None => 0,
                 },
                 down: down.unwrap_or(NONE),
                 next_at: 0,
@@ -280,6 +314,7 @@ impl FlitMesh {
             spec: *spec,
             ports,
             vcs,
+            out_vcs: vcs.max(lanes),
             inputs: ports * vcs,
             capacity: router.buffer_flits,
             now: 0,
@@ -287,10 +322,14 @@ impl FlitMesh {
                 .map(|router| spec.grid.position(router))
                 .map(|(x, y)| (x as u16, y as u16))
                 .collect(),
-            vc_pointers: vec![0; outputs.len() * vcs as usize],
+            vc_pointers: vec![0; outputs.len() * vcs.max(lanes) as usize],
             accept_pointers: vec![0; ejection as usize],
             switch_requests: vec![0; spec.routers() as usize],
             switch_pointers: vec![[0; 3]; outputs.len()],
+            port_of: std::array::from_fn(|local| (local as u32 / vcs) as u8),
+            is_restricted: spec.grid.is_torus || has_queues || router.vc_choice != VcChoice::Any,
+            has_slow_links: router.link_interval > 1,
+            is_large: ejection > LARGE,
             channels,
             places,
             ejection,
@@ -422,6 +461,9 @@ impl FlitMesh {
     /// The first cycle, from now on, in which something happens.
     #[must_use]
     pub fn next_event(&self) -> Option<u64> {
+        if !self.switching.is_empty() {
+            return Some(self.now);
+        }
         self.wheel.next(self.now)
     }
 
@@ -482,8 +524,11 @@ impl FlitMesh {
     fn cycle(&mut self) {
         let spare = std::mem::take(&mut self.spare);
         let mut agents = self.wheel.take(self.now, spare);
-        for &agent in &agents {
-            self.act(agent);
+        for together in agents.chunks(TOGETHER) {
+            self.look_ahead(together);
+            for &agent in together {
+                self.act(agent);
+            }
         }
         agents.clear();
         self.spare = agents;
@@ -494,13 +539,23 @@ impl FlitMesh {
         allocating.clear();
         self.allocating = allocating;
         if !self.switching.is_empty() {
-            let mut switching = std::mem::take(&mut self.switching);
-            for &router in &switching {
-                self.switch(router);
-            }
-            switching.clear();
-            self.switching = switching;
+            self.switch_all();
         }
+    }
+
+    /// Reads what agents are about to change, all at once: see [`LARGE`].
+    fn look_ahead(&self, agents: &[u32]) {
+        if !self.is_large || agents.len() < TOGETHER {
+            return;
+        }
+        let mut seen = 0;
+        for &agent in agents {
+            if agent < self.ejection {
+                seen ^= u64::from(self.channels[agent as usize].down);
+                seen ^= self.places[(agent * self.capacity) as usize];
+            }
+        }
+        std::hint::black_box(seen);
     }
 
     #[inline]
