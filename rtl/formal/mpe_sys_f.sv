@@ -12,6 +12,7 @@ module mpe_sys_f #(
   parameter  bit IsPrompt   = 1'b0,  // no gaps and no stalls: for bounds on time
   parameter  int Bound      = 40,
   parameter  bit HoldLaunch = 1'b0,
+  parameter  bit Snoop      = 1'b0,
   localparam int StatusW    = 1,
   localparam int LenW       = 2,
   localparam int AddrW      = 3,
@@ -82,7 +83,7 @@ module mpe_sys_f #(
 
   mpe_core_sys #(
     .NumNodes(NumNodes), .StatusW(StatusW), .AddrW(AddrW), .LenW(LenW), .DataW(DataW),
-    .QueueDepth(QueueDepth), .HoldLaunch(HoldLaunch)
+    .QueueDepth(QueueDepth), .HoldLaunch(HoldLaunch), .Snoop(Snoop)
   ) u_sys (
     .clk_i(clk_i), .rst_ni(past_q), .cmd_valid_i(cmd_valid), .cmd_ready_o(cmd_ready),
     .cmd_op_i(cmd_op), .cmd_peer_i(cmd_peer), .cmd_addr_i('0), .cmd_len_i(cmd_len),

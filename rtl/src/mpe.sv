@@ -92,7 +92,7 @@ module mpe #(
 
   localparam int EntryW = 2 + 3 * IdW + AddrW + LenW;
 
-  logic              push, room, head_valid, pop, bcast_req;
+  logic              push, room, head_valid, pop, bcast_req, settled;
   logic [IdW-1:0]    hops;
   logic [EntryW-1:0] pushed, head;
 
@@ -127,9 +127,9 @@ module mpe #(
     .entry_o      (pushed)
   );
 
-  // A command that waits for its partner may wait for a core that waits for another launch; so a group
-  // whose launch is held, and with it all others, has none.
-  assign bcast_req_o = bcast_req && (!HoldLaunch || !head_valid);
+  // A command or a stream that waits for its partner may wait for a core that waits for another
+  // launch; so a group whose launch is held, and with it all others, has none.
+  assign bcast_req_o = bcast_req && (!HoldLaunch || (!head_valid && settled));
 
   mpe_issue_queue #(
     .Width(EntryW),
@@ -164,6 +164,7 @@ module mpe #(
     .status_o    (status_o),
     .hops_i      (hops),
     .in_time_o   (in_time_o),
+    .settled_o   (settled),
     .tx_req_o    (tx_req_o),
     .tx_dst_o    (tx_dst_o),
     .tx_rdy_i    (tx_rdy_i),

@@ -25,6 +25,7 @@ module mpe_link #(
   output logic [StatusW-1:0] status_o,
   input  logic [IdW-1:0]     hops_i,      // clocks after a launch for which the stage may be used
   output logic               in_time_o,   // and whether it is free then
+  output logic               settled_o,   // the stage is empty, or its end is known
   // handshake
   output logic               tx_req_o,
   output logic [IdW-1:0]     tx_dst_o,
@@ -61,7 +62,7 @@ module mpe_link #(
   logic             granted, granting, move;
 
   // Stream stage.
-  logic             s_valid_q, s_rx_q, s_tx_q, word_q, cut_q;
+  logic             s_valid_q, s_rx_q, s_tx_q, word_q, over_q;
   logic [IdW-1:0]   s_src_q, s_dst_q;
   logic [AddrW-1:0] s_addr_q, addr;
   logic [LenW-1:0]  s_len_q, len;
@@ -103,9 +104,10 @@ module mpe_link #(
 
   // A message ends at the length of its own command, so nothing is written behind the buffer and
   // the end is known ahead; or one clock after its sender's complete message, if that is earlier.
-  assign s_done  = s_valid_q && !word_q && (s_len_q == '0 || cut_q);
+  // Who receives no word waits for that, too: an end that went ahead would find the next node busy.
+  assign s_done  = s_valid_q && !word_q && (over_q || !s_rx_q);
   assign s_free  = !s_valid_q || s_done;
-  assign rx_word = s_valid_q && s_rx_q && rx_valid_i && !cut_q;
+  assign rx_word = s_valid_q && s_rx_q && rx_valid_i;
 
   // Words come without a gap once the first is there, so then the clocks that are left are known.
   assign flows = word_q || rx_word || s_done;
@@ -120,11 +122,12 @@ module mpe_link #(
     if (!rst_ni) begin
       s_valid_q <= 1'b0;
       word_q    <= 1'b0;
-      cut_q     <= 1'b0;
+      over_q    <= 1'b0;
     end else if (!hold_i) begin
       s_valid_q <= s_free ? move : 1'b1;
       word_q    <= step && (s_free || s_tx_q);
-      cut_q     <= s_valid_q && s_rx_q && rx_end_i && !s_done;
+      over_q    <= s_valid_q && s_rx_q && !s_done &&
+                   (over_q || rx_end_i || (rx_word && (s_len_q >> 1) == '0));
     end
   end
   always_ff @(posedge clk_i) begin
@@ -156,11 +159,13 @@ module mpe_link #(
   if (HoldLaunch) begin : gen_in_time
     logic [LenW:0] left;
     assign left      = s_done ? '0 : (LenW+1)'(s_len_q) + (LenW+1)'(s_tx_q);
-    assign in_time_o = !s_valid_q || (flows && (LenW+1+IdW)'(left) <= (LenW+1+IdW)'(hops_i));
+    assign in_time_o = !s_valid_q || (LenW+1+IdW)'(left) <= (LenW+1+IdW)'(hops_i);
+    assign settled_o = !s_valid_q || flows;
   end else begin : gen_at_once
     logic unused_hops;
     assign unused_hops = ^hops_i;
     assign in_time_o = 1'b1;
+    assign settled_o = 1'b1;
   end
 
   assign done_o      = s_done && !hold_i;

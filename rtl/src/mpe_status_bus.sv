@@ -4,7 +4,8 @@
 // Launches of disjoint groups do not wait for each other, and no arbiter is needed: a node shows
 // one root at a time, so groups that are complete at the same time are disjoint. With HoldLaunch = 1
 // the status is frozen when a group is complete, and the group is launched when every member says
-// that it will be free when the words reach it; one group at a time.
+// that it will be free when the words reach it; one group at a time. A member then shows its broadcast
+// only when it waits for nobody else, so a group that is frozen is launched whatever others do.
 module mpe_status_bus #(
   parameter  int NumNodes   = 4,
   parameter  int StatusW    = 2,

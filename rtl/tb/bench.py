@@ -3,6 +3,7 @@
 import random
 
 import cocotb
+import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, ReadOnly
 
@@ -16,6 +17,12 @@ class Timeout(AssertionError):
     def __init__(self, message, record):
         super().__init__(message)
         self.record = record
+
+
+def need(is_given, what):
+    """Skips the test, and says so in the results, on hardware that it is not for."""
+    if not is_given:
+        pytest.skip(what)
 
 
 def bits(value):

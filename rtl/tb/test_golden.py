@@ -3,6 +3,24 @@
 import random
 
 from golden import FWD, RECV, SEND, Program, order, random_program, status_class
+from run import summary
+
+
+def results(tmp_path, *cases):
+    path = tmp_path / "results.xml"
+    path.write_text(f"<testsuites><testsuite>{''.join(cases)}</testsuite></testsuites>")
+    return summary(path)
+
+
+def test_a_skipped_test_has_not_passed(tmp_path):
+    passed, skipped = '<testcase name="a"/>', '<testcase name="b"><skipped/></testcase>'
+    failed = '<testcase name="c"><failure/></testcase>'
+    assert results(tmp_path, passed, passed) == (0, "2 of 2 tests pass")
+    assert results(tmp_path, passed, skipped) == (0, "1 of 2 tests pass, 1 skipped")
+    assert results(tmp_path, passed, failed, skipped) == (1, "1 of 3 tests pass, 1 skipped")
+    count, text = results(tmp_path, skipped)
+    assert count > 0 and text.endswith("none has passed")
+    assert results(tmp_path)[0] > 0
 
 
 def test_parks_worked_example():

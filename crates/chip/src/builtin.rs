@@ -8,10 +8,8 @@
 //! assert!(names.contains(&"park2019-bus"));
 //! ```
 
-use std::fs::File;
-use std::io::{ErrorKind, Read as _};
-
 use corecast_text::Location;
+use corecast_text::file::ReadError;
 
 use crate::chip::Chip;
 use crate::error::ChipError;
@@ -54,7 +52,7 @@ pub(crate) fn chip(name: &str) -> Option<Chip> {
 }
 
 /// The chip a user means: the name of a built-in chip, or else the path of a chip file, which
-/// contains a `/` or ends in `.toml`.
+/// contains a `/` or ends in `.toml`; `-` is standard input.
 ///
 /// # Errors
 /// [`ChipError::UnknownChip`] if it is neither; [`ChipError::NotFound`],
@@ -70,7 +68,8 @@ pub(crate) fn text(name_or_path: &str) -> Result<(String, String), ChipError> {
     if let Some(&(name, text)) = BUILTIN.iter().find(|(name, _)| *name == name_or_path) {
         return Ok((text.to_owned(), format!("chips/{name}.toml")));
     }
-    if !name_or_path.contains('/') && !name_or_path.ends_with(".toml") {
+    let is_path = name_or_path.contains('/') || name_or_path.ends_with(".toml");
+    if !is_path && name_or_path != "-" {
         return Err(ChipError::UnknownChip {
             name: name_or_path.to_owned(),
             known: builtin_names().collect(),
@@ -79,29 +78,23 @@ pub(crate) fn text(name_or_path: &str) -> Result<(String, String), ChipError> {
     Ok((read_file(name_or_path)?, name_or_path.to_owned()))
 }
 
-/// The text of a file of at most [`FILE_BYTES_MAX`] bytes; never reads more than one byte beyond.
+/// The text of a file of at most [`FILE_BYTES_MAX`] bytes.
 fn read_file(path: &str) -> Result<String, ChipError> {
     let file = path.to_owned();
-    let mut bytes = Vec::new();
-    let outcome = File::open(path).and_then(|opened| {
-        opened
-            .take(FILE_BYTES_MAX as u64 + 1)
-            .read_to_end(&mut bytes)
-    });
-    match outcome {
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Err(ChipError::NotFound { file });
+    let bytes = corecast_text::file::read(path, FILE_BYTES_MAX as u64).map_err(|error| {
+        let file = path.to_owned();
+        match error {
+            ReadError::NotFound => ChipError::NotFound { file },
+            ReadError::TooLarge { .. } => ChipError::TooLarge {
+                file,
+                bytes_max: FILE_BYTES_MAX,
+            },
+            error => ChipError::Unreadable {
+                file,
+                reason: error.to_string(),
+            },
         }
-        Err(error) => {
-            let reason = error.to_string();
-            return Err(ChipError::Unreadable { file, reason });
-        }
-        Ok(read) if read > FILE_BYTES_MAX => {
-            let bytes_max = FILE_BYTES_MAX;
-            return Err(ChipError::TooLarge { file, bytes_max });
-        }
-        Ok(_) => {}
-    }
+    })?;
     String::from_utf8(bytes).map_err(|error| {
         let good = error.utf8_error().valid_up_to();
         let newlines = error.as_bytes()[..good]

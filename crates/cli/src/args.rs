@@ -1,6 +1,9 @@
 //! What can be typed.
 
+use std::sync::OnceLock;
+
 use clap::{Args, Parser, Subcommand};
+use corecast_chip::Chip;
 
 const BEGIN_WITH: &str = "\
 Begin with:
@@ -217,6 +220,9 @@ pub struct ChipArg {
     /// Change a value of the chip file, such as endpoint.ready=2 (repeatable)
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+    /// The chip, once it has been found.
+    #[arg(skip)]
+    pub found: OnceLock<Box<Chip>>,
 }
 
 /// What algorithms have to choose, beside the sizes that `tune` searches.

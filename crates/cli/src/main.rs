@@ -7,6 +7,7 @@ mod compare;
 mod doctor;
 mod explain;
 mod failure;
+mod files;
 mod flow;
 mod input;
 mod list;
@@ -43,7 +44,8 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
-    let outcome = answer(&cli.verb).and_then(|answer| {
+    let checked = files::check(&cli.verb, &cli.sink);
+    let outcome = checked.and_then(|()| answer(&cli.verb)).and_then(|answer| {
         let sink = match cli.verb {
             // Its `-o` names the table, which is no answer.
             Verb::Tune(_) => Sink {

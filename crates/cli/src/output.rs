@@ -1,10 +1,10 @@
 //! Where answers go: standard output or a file, as text or as one JSON document.
 
-use std::fs;
 use std::io::{self, ErrorKind, Write as _};
 use std::path::Path;
 
 use console::{Alignment, measure_text_width, pad_str};
+use corecast_text::file;
 use serde_json::Value;
 
 use crate::args::Sink;
@@ -74,35 +74,15 @@ pub fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Writes a file whole or not at all. Links are followed, and what is no file (a device, a pipe)
-/// is written to, not replaced.
+/// Writes a file whole or not at all; see [`file::write`].
 pub fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
     write_bytes(path, text.as_bytes())
 }
 
 /// The same for what is no text.
 pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let outcome = match fs::canonicalize(path) {
-        Ok(existing) if existing.is_file() => replace(&existing, bytes),
-        Ok(existing) => fs::write(existing, bytes),
-        Err(_) => replace(path, bytes),
-    };
-    outcome.map_err(|error| {
+    file::write(path, bytes).map_err(|error| {
         Failure::input(format!("cannot write `{}`: {error}", path.display()))
             .help("give the path of a file in a folder that exists and can be written")
     })
-}
-
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    let temporary = path.with_file_name(name);
-    let mut file = fs::File::create_new(&temporary)?;
-    let written = file.write_all(bytes);
-    let outcome = written.and_then(|()| fs::rename(&temporary, path));
-    if outcome.is_err() {
-        // The message about the first error matters more than one about the left-over.
-        let _ = fs::remove_file(&temporary);
-    }
-    outcome
 }

@@ -6,11 +6,14 @@ use corecast_papers::{Ends, Figure, PAPERS, PaperError, Row, Winner, add_rtl};
 
 use crate::failure::Failure;
 use crate::output::{Answer, table};
-use crate::{picture, progress, style};
+use crate::{input, picture, progress, style};
 
 /// Where `--rtl` comes from.
 const HOW_RTL: &str =
     "run `make -C rtl lockstep` first; it leaves them in rtl/build/lockstep.json, for park2019";
+
+/// Most bytes of its file.
+const ENDS_BYTES_MAX: u64 = 64 << 20;
 
 /// The verb: one paper, or all of them.
 pub fn answer(
@@ -68,7 +71,7 @@ pub fn answer(
 
 /// The results of the hardware's simulation.
 fn read_ends(path: &str) -> Result<Ends, Failure> {
-    let text = std::fs::read_to_string(path).map_err(|error| {
+    let text = input::text_file(path, ENDS_BYTES_MAX).map_err(|error| {
         Failure::input(format!("--rtl: cannot read `{path}`: {error}")).help(HOW_RTL)
     })?;
     serde_json::from_str(&text)

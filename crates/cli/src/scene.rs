@@ -1,7 +1,7 @@
 //! The checked form of the options that `run`, `verify`, `explain` and `compare` share.
 
 use corecast::size;
-use corecast_chip::{Chip, ChipError};
+use corecast_chip::{Chip, ChipError, NetworkSpec};
 use corecast_core::{
     Algorithm, BuildError, Certificate, Collective, ElementType, FlowControl, Rank, ReduceOp,
     Request, Schedule, Tuning, algorithm, verify,
@@ -77,19 +77,12 @@ pub struct Stage<'a> {
 
 /// A chip by name or file.
 pub fn chip(name: &str) -> Result<Chip, Failure> {
-    corecast_chip::find(name).map_err(|error| match error {
-        ChipError::UnknownChip { name, known } => Failure::unknown("chip", "chips", &name, &known)
-            .help("a chip file is given as a path that contains `/` or ends in `.toml`"),
-        error => Failure::library(&error),
-    })
+    changed_chip(name, &[])
 }
 
-/// A chip by name or file, with changes of the form KEY=VALUE.
+/// A chip by name or file, with changes of the form KEY=VALUE. The file is read once, as a pipe can
+/// be.
 pub fn changed_chip(name: &str, changes: &[String]) -> Result<Chip, Failure> {
-    if changes.is_empty() {
-        return chip(name);
-    }
-    chip(name)?; // a wrong name in its own words
     let change = |text: &String| {
         let (key, value) = text.split_once('=').ok_or_else(|| {
             Failure::input(format!("--set: `{text}` has no `=`"))
@@ -101,13 +94,21 @@ pub fn changed_chip(name: &str, changes: &[String]) -> Result<Chip, Failure> {
         .iter()
         .map(change)
         .collect::<Result<Vec<_>, Failure>>()?;
-    corecast_chip::find_changed(name, &changes).map_err(|error| Failure::library(&error))
+    corecast_chip::find_changed(name, &changes).map_err(|error| match error {
+        ChipError::UnknownChip { name, known } => Failure::unknown("chip", "chips", &name, &known)
+            .help("a chip file is given as a path that contains `/` or ends in `.toml`"),
+        error => Failure::library(&error),
+    })
 }
 
 impl ChipArg {
-    /// The chip with its changes.
+    /// The chip with its changes; its file is read the first time.
     pub fn find(&self) -> Result<Chip, Failure> {
-        changed_chip(&self.name, &self.set)
+        if let Some(chip) = self.found.get() {
+            return Ok(chip.as_ref().clone());
+        }
+        let chip = changed_chip(&self.name, &self.set)?;
+        Ok(self.found.get_or_init(|| Box::new(chip)).as_ref().clone())
     }
 }
 
@@ -299,6 +300,21 @@ impl<'a> Stage<'a> {
             Some(fidelity) => format!("{chip} (sim, {fidelity} fidelity)"),
             None => format!("{chip} (sim)"),
         }
+    }
+
+    /// What to know of where the ranks sit, if there is anything; see
+    /// [`corecast_chip::Mesh::placement_note`].
+    pub fn placement_note(&self, ranks: u32) -> Option<String> {
+        match self.chip.network() {
+            NetworkSpec::Mesh(mesh) if self.is_simulated() => mesh.placement_note(ranks),
+            _ => None,
+        }
+    }
+
+    /// [`Stage::placement_note`] as a line of its own.
+    pub fn placement_line(&self, ranks: u32) -> String {
+        let note = self.placement_note(ranks);
+        note.map_or(String::new(), |note| format!("note: {note}\n"))
     }
 
     /// Refuses the host for verbs that speak of cycles.

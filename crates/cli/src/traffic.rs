@@ -206,7 +206,8 @@ fn sweep(
     })
 }
 
-/// Rates in steps until two in a row are saturated, a few at a time.
+/// Rates in steps until two in a row are saturated. They are measured a few at a time, as many as
+/// there are threads, and what lies beyond the two is dropped: the threads do not show.
 fn until_saturated(
     spec: &MeshSpec,
     pattern: &Pattern,
@@ -221,8 +222,12 @@ fn until_saturated(
             .map(|rate| (rate * 1e9).round() / 1e9)
             .collect();
         points.extend(sweep(spec, pattern, traffic, &rates)?);
-        let beyond = points.iter().filter(|point| is_beyond(point, &points));
-        if beyond.count() >= 2 {
+        let is_second = |index: &usize| {
+            let pair = &points[index - 1..=*index];
+            pair.iter().all(|point| is_beyond(point, &points))
+        };
+        if let Some(second) = (1..points.len()).find(is_second) {
+            points.truncate(second + 1);
             break;
         }
     }
@@ -428,7 +433,10 @@ fn read(path: &str) -> Result<String, Failure> {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser as _;
+
     use super::*;
+    use crate::args::{Cli, Verb};
 
     #[test]
     fn rates_are_lists_and_ranges() {
@@ -449,6 +457,28 @@ mod tests {
             assert!(rates(text).is_err(), "{text}");
         }
         assert!(rates("0..1:+0.0000001").is_err());
+    }
+
+    /// The loads that are measured side by side must not show in how many there are.
+    #[test]
+    fn the_number_of_threads_does_not_change_the_result() {
+        let arguments = "corecast traffic --set network.vcs=4 --set network.width=4 \
+                         --set network.height=4 --warmup 100 --measure 300 --drain 1000";
+        let cli = Cli::parse_from(arguments.split_whitespace());
+        let Verb::Traffic(traffic) = &cli.verb else {
+            panic!("the verb is traffic");
+        };
+        let of_threads = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+            let pool = pool.build().expect("threads");
+            pool.install(|| answer(traffic).expect("runs").json)
+        };
+        let one = of_threads(1);
+        let points = one.as_array().expect("points").len();
+        assert!(points > 8, "{points} loads are no sweep");
+        for threads in [2, 3, 4, 7, 16] {
+            assert_eq!(of_threads(threads), one, "{threads} threads");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use corecast_core::{Collective, ElementType, algorithm};
 use corecast_machine::Time;
+use corecast_text::file;
 use corecast_tune::search::{self, Candidate, Found, Rejected};
 use corecast_tune::{Cell, Setting, Table};
 use indicatif::ProgressBar;
@@ -94,6 +95,8 @@ fn rank_counts(cores_max: u32) -> String {
 /// The table as it grows, and the file that keeps it.
 struct Keeper<'a> {
     path: Option<&'a str>,
+    /// Whether the path is that of a file; a pipe gets the table once, when it is whole.
+    is_file: bool,
     state: Mutex<(Table, Instant)>,
 }
 
@@ -111,9 +114,12 @@ impl<'a> Keeper<'a> {
         }
         let keeper = Self {
             path,
+            is_file: path.is_some_and(|path| file::is_replaced(Path::new(path))),
             state: Mutex::new((table, Instant::now())),
         };
-        keeper.save()?; // says now, not after the search, that the file cannot be written
+        if keeper.is_file {
+            keeper.save()?; // says now, not after the search, that the file cannot be written
+        }
         Ok(keeper)
     }
 
@@ -125,7 +131,7 @@ impl<'a> Keeper<'a> {
     fn add(&self, cell: Cell) -> Result<(), Failure> {
         let mut state = self.lock();
         state.0.insert(cell);
-        if state.1.elapsed() < SAVED_EVERY {
+        if !self.is_file || state.1.elapsed() < SAVED_EVERY {
             return Ok(());
         }
         state.1 = Instant::now();

@@ -1,6 +1,10 @@
 //! The examples run, and say what they promise.
 
 #[allow(dead_code, reason = "the example's `main` prints what is tested here")]
+#[path = "../examples/own_schedule.rs"]
+mod own_schedule;
+
+#[allow(dead_code, reason = "as above")]
 #[path = "../examples/rcce_pingpong.rs"]
 mod rcce_pingpong;
 
@@ -44,4 +48,16 @@ fn the_rod_is_that_of_one_loop_and_more_ranks_are_faster() {
         .map(|t| t.parse().expect("a number"))
         .collect();
     assert!(speed_ups[..4].is_sorted(), "{table}");
+}
+
+#[test]
+fn a_schedule_of_ones_own_delivers_on_every_machine() {
+    let table = own_schedule::table().expect("it runs");
+    let (rows, damaged) = table.trim_end().rsplit_once('\n').expect("two parts");
+    assert_eq!(column(rows, 0), ["scc", "park2019-bus", "host"]);
+    assert_eq!(column(rows, 3), ["true"; 3]);
+    assert_eq!(
+        damaged,
+        "without its last step: rank 18, step 5, round 7: the message to rank 23 is never received"
+    );
 }

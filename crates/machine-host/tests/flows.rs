@@ -207,17 +207,29 @@ fn calls_that_cannot_be_served_are_refused() {
             "{found}"
         );
     }
-    let found = error(2, |task| match task {
+}
+
+/// Sender and receiver state the same length: a longer message is not cut, and a shorter one is not
+/// taken for the whole. Both lengths are named.
+#[test]
+fn a_message_of_another_length_is_refused() {
+    let longer = error(2, |task| match task {
         0 => vec![Step::Send(1, 8)],
         _ => vec![Step::Receive(0, 4)],
     });
-    assert!(
-        matches!(
-            found,
-            RunError::Task(TaskError::OtherLength { sent: 8, .. })
-        ),
-        "{found}"
-    );
+    let shorter = error(2, |task| match task {
+        0 => vec![Step::Send(1, 8)],
+        _ => vec![Step::Receive(0, 12)],
+    });
+    for (found, expected) in [(longer, 4), (shorter, 12)] {
+        let refused = TaskError::OtherLength {
+            task: Rank(1),
+            from: Rank(0),
+            expected,
+            sent: 8,
+        };
+        assert_eq!(found, RunError::Task(refused));
+    }
 }
 
 #[test]

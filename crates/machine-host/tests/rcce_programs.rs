@@ -337,6 +337,43 @@ fn only_what_has_not_started_can_be_cancelled() {
     assert_eq!(common::outputs(2, &Cancelled), [(true, 0), (true, 1)]);
 }
 
+/// A receive is to be taken back before anything of it has come, and again when a part of it has.
+struct Halfway;
+
+impl RcceProgram for Halfway {
+    type Output = (Vec<bool>, Vec<u8>);
+
+    async fn run<C: Core>(&self, rcce: &mut Rcce<C>) -> Result<Self::Output, RcceError> {
+        let (other, buffer) = (rcce.alloc(10)?, rcce.alloc(100_000)?);
+        let (is_put, go_on) = (rcce.flag_alloc()?, rcce.flag_alloc()?);
+        if rcce.ue() == Rank(0) {
+            rcce.bytes_mut(buffer)?.fill(7);
+            let request = rcce.isend(Rank(1), buffer).await?;
+            // The first of its chunks is in the buffer now.
+            rcce.flag_write(is_put, true, Rank(1)).await?;
+            rcce.wait_until(go_on, true).await?;
+            rcce.wait(request).await?;
+            return Ok((Vec::new(), vec![7; 2]));
+        }
+        let request = rcce.irecv(Rank(0), other).await?;
+        let before = rcce.cancel(request)?;
+        let request = rcce.irecv(Rank(0), buffer).await?;
+        rcce.wait_until(is_put, true).await?;
+        rcce.push().await?;
+        let after = rcce.cancel(request)?;
+        rcce.flag_write(go_on, true, Rank(0)).await?;
+        rcce.wait(request).await?;
+        let bytes = rcce.bytes(buffer)?;
+        Ok((vec![before, after], vec![bytes[0], bytes[99_999]]))
+    }
+}
+
+#[test]
+fn a_receive_of_which_a_part_has_come_is_not_taken_back() {
+    let outputs = common::outputs(2, &Halfway);
+    assert_eq!(outputs[1], (vec![true, false], vec![7, 7]));
+}
+
 /// Rank 0 puts numbers into the buffers of all and tells them by a flag.
 struct Gory;
 

@@ -2,8 +2,9 @@
 //!
 //! [`SimMachine`] runs schedules and programs on a [`Chip`] in virtual time. The message layer of
 //! the bus chips, the message passing engine (MPE), is [`mpe`]; that of a mesh whose cores write
-//! and read words themselves is [`udn`]; that of tiles with hardware-managed buffers, which also run
-//! dataflow programs, is [`pronto`].
+//! and read words themselves is [`udn`]; that of cores that copy into and out of message passing
+//! buffers, as on the default chip, is `rcce`; that of tiles with hardware-managed buffers, which
+//! also run dataflow programs, is [`pronto`].
 //!
 //! ```
 //! use corecast_core::{Collective, Request, algorithm};

@@ -116,3 +116,91 @@ fn a_deadlock_names_who_waits_for_a_launch() {
         .collect();
     assert_eq!(waits, [(Rank(1), Rank(0), Await::Launch)]);
 }
+
+/// What the cores show, from when on: one word each, on the engines that hold their launches.
+fn held(
+    commands: Vec<Vec<(u64, PortOp)>>,
+) -> Result<corecast_machine_sim::mpe::ScriptRun, RunError> {
+    let chip = find("park2019-bus").expect("built in");
+    let System::Bus { bus, mpe } = chip.system() else {
+        panic!("a bus chip");
+    };
+    let give = |&(shown, op): &(u64, PortOp)| PortCommand {
+        shown,
+        op,
+        addr: 0,
+        words: 1,
+    };
+    let memory = (1..).take(commands.len()).map(|core| vec![core; 4]);
+    let script = Script {
+        status_bits: 2,
+        is_snooped: false,
+        memory: memory.collect(),
+        commands: commands
+            .iter()
+            .map(|list| list.iter().map(give).collect())
+            .collect(),
+    };
+    run_script(bus, mpe, &script)
+}
+
+/// A member whose stream stage waits for a word must not have its group frozen: the word's source
+/// waits for another launch.
+#[test]
+fn a_stream_without_a_word_holds_no_other_launch_up() {
+    let bcast = |root, members| PortOp::Bcast {
+        root: Rank(root),
+        members,
+    };
+    let (first, second) = (bcast(4, 0b10001), bcast(2, 0b01100));
+    let (send, recv) = (PortOp::Send { to: Rank(1) }, PortOp::Recv { from: Rank(1) });
+    let forward = PortOp::Forward {
+        from: Rank(0),
+        to: Rank(2),
+    };
+    let run = held(vec![
+        vec![(0, first), (1, send)],
+        vec![(0, forward)],
+        vec![(0, recv), (1, second)],
+        vec![(0, second)],
+        vec![(20, first)],
+    ]);
+    let memory = run.expect("three legal messages").memory;
+    assert_eq!(memory, [[5; 4]; 5], "the word of rank 4 went everywhere");
+}
+
+/// A launch that can never come is a deadlock that says for whom it waits.
+#[test]
+fn a_launch_that_is_held_for_ever_is_a_named_deadlock() {
+    let bcast = PortOp::Bcast {
+        root: Rank(0),
+        members: 0b11,
+    };
+    let recv = PortOp::Recv { from: Rank(2) };
+    let forward = PortOp::Forward {
+        from: Rank(3),
+        to: Rank(1),
+    };
+    for late in [0, 30] {
+        let run = held(vec![
+            vec![(late, bcast)],
+            vec![(0, recv), (1, bcast)],
+            vec![(0, forward)],
+            vec![],
+        ]);
+        let Err(RunError::Deadlock { blocked, .. }) = run else {
+            panic!("rank 3 never sends: {run:?}");
+        };
+        let mut waits: Vec<_> = blocked
+            .iter()
+            .map(|blocked| (blocked.rank, blocked.peer, blocked.awaits))
+            .collect();
+        waits.sort_by_key(|(rank, ..)| *rank);
+        let expected = [
+            (Rank(0), Rank(1), Await::Launch),
+            (Rank(1), Rank(2), Await::Recv),
+            (Rank(2), Rank(3), Await::Recv),
+        ];
+        assert_eq!(waits, expected, "rank 0 shows it at clock {late}");
+    }
+}

@@ -6,7 +6,7 @@ mod tasks;
 use corecast_core::Rank;
 use corecast_flow::{Arrival, Place, TaskRun};
 use corecast_machine::{Cause, RunError};
-use tasks::Call::{Compute, Read, Receive, Send, Write};
+use tasks::Call::{self, Compute, Read, Receive, Send, Write};
 use tasks::{CYCLE_PS, Script, nagam, on, run};
 
 fn cycles(arrival: &Arrival) -> u64 {
@@ -114,6 +114,33 @@ fn words_of_concurrent_messages_share_the_receivers_port() {
         second - first <= 2 * 17 + 4,
         "a packet's time, not a message's: {first} {second}"
     );
+}
+
+/// Messages of one sender to different tasks take turns packet by packet, so a short one does not wait
+/// for the end of a long one. Their flits share the sender's port: the long message is as much later
+/// as the short one's envelope and packets take, two cycles a flit.
+#[test]
+fn messages_of_one_sender_take_turns() {
+    let machine = nagam(&[("endpoint.packet", "4")]);
+    let run = |short: &[Call]| {
+        let mut sends = vec![Send(1, 48)];
+        sends.extend(short);
+        let takes = if short.is_empty() {
+            vec![]
+        } else {
+            vec![Receive(0, 8)]
+        };
+        let script = Script(vec![sends, vec![Receive(0, 48)], takes]);
+        let run = machine.run_tasks(&script, &on(&[5, 4, 6])).expect("runs");
+        let at = |task| arrivals_at(&run, task).first().map(|&(_, cycle)| cycle);
+        (at(1).expect("sent"), at(2))
+    };
+    let (alone, _) = run(&[]);
+    let (long, short) = run(&[Send(2, 8)]);
+    let short = short.expect("sent");
+    // Two packets of five flits between the long one's twelve.
+    assert!(short < alone && alone < long, "{short}, {alone}, {long}");
+    assert_eq!(long, alone + 2 * (2 + 2 * 5));
 }
 
 #[test]

@@ -169,6 +169,35 @@ fn each_stage_contributes_what_it_says() {
     }
 }
 
+/// When a read of so many words ends whose data come in packets of 16, and what its parts are.
+fn read_cycles(words: usize, copy: u64) -> u64 {
+    let script = tasks::Script(vec![vec![tasks::Call::Read(0, words)]]);
+    let machine = tasks::nagam(&[("endpoint.copy", &copy.to_string())]);
+    let run = machine.run_tasks(&script, &tasks::on(&[0])).expect("runs");
+    run.run.outputs[0][0]
+}
+
+/// The engine takes the words of a read as they come, one after the other, and needs `copy` cycles for
+/// each. Links bring a word every other cycle: an engine that needs no more ends with the last word;
+/// a slower one falls behind by the difference, word by word, and a header's time, two cycles,
+/// before every further packet lets it catch up.
+#[test]
+fn a_read_ends_when_its_engine_has_taken_every_word() {
+    for words in [1, 2, 15, 16, 17, 32, 48] {
+        let in_step = read_cycles(words, 2);
+        assert_eq!(read_cycles(words, 1), in_step - 1, "the last word alone");
+        for copy in [3, 5, 9] {
+            let behind = (copy - 2) * words as u64;
+            let headers = 2 * (words as u64).div_ceil(16) - 2;
+            assert_eq!(
+                read_cycles(words, copy) - in_step,
+                behind - headers.min(behind),
+                "{words} words, {copy} cycles each"
+            );
+        }
+    }
+}
+
 /// Interface and core twice as fast as the mesh: times between cycles wait for the next one there.
 #[test]
 fn clocks_may_differ() {

@@ -21,6 +21,16 @@ const NOCMSG_START: Start = &[
 
 const OPERAMPI_START: Start = &[("send", 7000), ("recv", 7000), ("payload", 10)];
 
+/// With the three that the chip file keeps at 0: they make the sum 2 % smaller (3.43 against 3.51).
+const OPERAMPI_ALL_START: Start = &[
+    ("call", 1000),
+    ("call_per_rank", 80),
+    ("send", 7000),
+    ("recv", 7000),
+    ("recv_per_rank", 15),
+    ("payload", 10),
+];
+
 /// The chip of a layer with these values of the parameters.
 fn chip(layer: &Layer, names: Start, values: &[u64]) -> Chip {
     let change = |(&(name, _), value): (&(&str, u64), &u64)| {
@@ -76,4 +86,5 @@ fn fit(layer: &Layer, names: Start) {
 fn main() {
     fit(&NOCMSG, NOCMSG_START);
     fit(&OPERAMPI, OPERAMPI_START);
+    fit(&OPERAMPI, OPERAMPI_ALL_START);
 }

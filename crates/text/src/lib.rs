@@ -1,7 +1,9 @@
 //! What errors about files and names that users write have in common: where something is, how it is
-//! quoted, and what was probably meant; and how entries of TOML files are read with such errors.
+//! quoted, and what was probably meant; how entries of TOML files are read with such errors; and how
+//! files are read and written.
 
 mod entry;
+pub mod file;
 mod section;
 
 use std::fmt::{self, Write as _};

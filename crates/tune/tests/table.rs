@@ -205,6 +205,30 @@ fn the_cell_itself_decides_where_there_is_one() {
     assert_eq!(decide(12, 1 << 20), "chain", "the rank count comes first");
 }
 
+/// On a logarithmic scale 12 is as near to 6 as to 24, and 64 bytes to 32 as to 128: the smaller
+/// decides, of rank counts as of sizes.
+#[test]
+fn of_two_that_are_as_near_the_smaller_decides() {
+    let names = ["linear", "binomial", "chain", "binary"];
+    let cells = [(6, 32), (6, 128), (24, 32), (24, 128)];
+    let cells = cells.into_iter().zip(names);
+    let cells: Vec<_> = cells
+        .map(|((ranks, bytes), name)| (ranks, bytes, name))
+        .collect();
+    let table = table(Collective::Bcast, &cells);
+    let decide = |ranks, bytes| {
+        let request = Request::new(Collective::Bcast, ranks, bytes);
+        table.decide(&request).expect("decided").cell.algorithm
+    };
+    assert_eq!(decide(12, 64), "linear", "both are as near");
+    assert_eq!(decide(12, 65), "binomial");
+    assert_eq!(decide(13, 64), "chain");
+    assert_eq!(decide(13, 65), "binary");
+    let order = table.nearest(12, 64);
+    let order: Vec<_> = order.iter().map(|cell| (cell.ranks, cell.bytes)).collect();
+    assert_eq!(order, [(6, 32), (6, 128), (24, 32), (24, 128)]);
+}
+
 #[test]
 fn cells_that_cannot_serve_are_passed() {
     let table = table(
@@ -242,6 +266,62 @@ fn tables_of_other_settings_are_not_merged() {
         "the table holds for something else: fingerprint is \"fedcba9876543210\", not \
          \"0123456789abcdef\""
     );
+}
+
+/// Times that were found in another setting are other times: whatever differs, and be it only how
+/// exactly the mesh was simulated, keeps two tables apart and is named. Only the chip's name may
+/// differ, whose fingerprint says what it is.
+#[test]
+fn every_part_of_a_setting_keeps_tables_apart() {
+    let reduce = setting(Collective::Reduce);
+    let differs = |change: &dyn Fn(&mut Setting)| {
+        let mut theirs = reduce.clone();
+        change(&mut theirs);
+        let mut ours = Table::new(reduce.clone());
+        let mut other = Table::new(theirs);
+        other.insert(cell(8, 64, "linear"));
+        let refused = ours.merge(other).err().map(|error| error.difference.key);
+        assert_eq!(ours.cells().count(), usize::from(refused.is_none()));
+        refused
+    };
+    assert_eq!(
+        differs(&|theirs| theirs.corecast.push('x')),
+        Some("corecast")
+    );
+    assert_eq!(
+        differs(&|theirs| theirs.fingerprint.push('0')),
+        Some("fingerprint")
+    );
+    assert_eq!(differs(&|theirs| theirs.root = Some(1)), Some("root"));
+    assert_eq!(
+        differs(&|theirs| theirs.dtype = Some(ElementType::I64)),
+        Some("dtype")
+    );
+    for fidelity in ["flit", "packet"] {
+        let fidelity = Some(fidelity.to_owned());
+        let refused = differs(&|theirs| theirs.fidelity.clone_from(&fidelity));
+        assert_eq!(refused, Some("fidelity"));
+    }
+    assert_eq!(
+        differs(&|theirs| theirs.flow_control = FlowControl::Off),
+        Some("flow_control")
+    );
+    assert_eq!(
+        differs(&|theirs| theirs.status_bits += 1),
+        Some("status_bits")
+    );
+    assert_eq!(differs(&|theirs| theirs.arity += 1), Some("arity"));
+    assert_eq!(
+        differs(&|theirs| theirs.algorithms.truncate(1)),
+        Some("algorithms")
+    );
+    assert_eq!(differs(&|theirs| theirs.chip.push('x')), None);
+    let two = |fidelity: &str| Setting {
+        fidelity: Some(fidelity.to_owned()),
+        ..reduce.clone()
+    };
+    let refused = Table::new(two("flit")).merge(Table::new(two("packet")));
+    assert_eq!(refused.expect_err("refused").difference.key, "fidelity");
 }
 
 #[test]

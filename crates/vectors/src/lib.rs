@@ -22,7 +22,7 @@ use corecast_machine::RunError;
 use corecast_machine_sim::mpe::{PortCommand, PortOp, Script, ScriptRun, run_script};
 
 pub use json::to_json;
-pub use random::{Shape, random_commands};
+pub use random::{Shape, crowds, random_commands};
 pub use schedules::Case;
 
 /// The chip whose engine the hardware is.

@@ -58,6 +58,59 @@ pub(crate) fn vectors(suite: &Suite) -> Result<Vec<Vector>, RunError> {
     Ok(vectors)
 }
 
+/// Programs for hardware whose bus names the members of one group at a time: broadcasts among
+/// disjoint groups that are complete in the same clock, or while the bus still names another one.
+///
+/// # Errors
+/// If a program deadlocks, which would be a mistake in its making.
+///
+/// # Panics
+/// If `suite.nodes` is not 2 to 32.
+pub fn crowds(suite: &Suite) -> Result<Vec<Vector>, RunError> {
+    let nodes = suite.nodes;
+    assert!((2..=32).contains(&nodes), "2 to 32 nodes");
+    let hardware = Hardware::new(nodes, 2, Launching::Snooped);
+    (0..suite.random)
+        .map(|index| {
+            let shape = Shape {
+                nodes,
+                messages: 0, // rounds of groups instead
+                memory_words: 32,
+                words_max: 8,
+                gap_max: [0, 0, 5][index as usize % 3],
+            };
+            let mut mix = Mix::new(u64::from(suite.seed) << 32 | u64::from(index));
+            let commands = crowd_commands(&shape, &mut mix);
+            let seed = suite.seed;
+            let name = format!("crowd {index} of seed {seed}, {nodes} nodes, snooped");
+            Vector::new(name, hardware, commands, index)
+        })
+        .collect()
+}
+
+/// Broadcasts of a program of [`crowds`] in which every node takes part, or nearly.
+const ROUNDS: u32 = 5;
+
+fn crowd_commands(shape: &Shape, random: &mut Mix) -> Vec<Vec<PortCommand>> {
+    let mut program = Program {
+        shape,
+        commands: vec![Vec::new(); shape.nodes as usize],
+    };
+    for _ in 0..ROUNDS {
+        let nodes = program.shuffled(random, shape.nodes as usize);
+        let mut rest = &nodes[..];
+        while rest.len() >= 2 {
+            let count = (2 + random.next() as usize % 3).min(rest.len());
+            let (group, others) = rest.split_at(count);
+            let mask = group.iter().fold(0, |mask, node| mask | 1 << node.0);
+            let words = random.next() % (shape.words_max + 1);
+            program.bcast_among(random, group[0], mask, words);
+            rest = others;
+        }
+    }
+    program.commands
+}
+
 /// A random program.
 #[must_use]
 pub fn random_commands(shape: &Shape, random: &mut Mix) -> Vec<Vec<PortCommand>> {
@@ -91,12 +144,7 @@ struct Program<'a> {
 impl Program<'_> {
     /// A message from the first to the last of so many nodes, through the others.
     fn chain(&mut self, random: &mut Mix, length: usize, words: u64) {
-        let mut nodes: Vec<Rank> = (0..self.shape.nodes).map(Rank).collect();
-        for place in 0..length {
-            let rest = (nodes.len() - place) as u64;
-            nodes.swap(place, place + (random.next() % rest) as usize);
-        }
-        let nodes = &nodes[..length];
+        let nodes = self.shuffled(random, length);
         for (place, &node) in nodes.iter().enumerate() {
             let op = match (place.checked_sub(1), nodes.get(place + 1)) {
                 (None, Some(&to)) => PortOp::Send { to },
@@ -113,6 +161,17 @@ impl Program<'_> {
         }
     }
 
+    /// So many different nodes in any order.
+    fn shuffled(&self, random: &mut Mix, length: usize) -> Vec<Rank> {
+        let mut nodes: Vec<Rank> = (0..self.shape.nodes).map(Rank).collect();
+        for place in 0..length {
+            let rest = (nodes.len() - place) as u64;
+            nodes.swap(place, place + (random.next() % rest) as usize);
+        }
+        nodes.truncate(length);
+        nodes
+    }
+
     fn bcast(&mut self, random: &mut Mix, words: u64) {
         let all = ((1_u64 << self.shape.nodes) - 1) as u32; // at most 32 nodes
         let mut mask = all;
@@ -125,12 +184,16 @@ impl Program<'_> {
         let members = (0..self.shape.nodes).filter(|node| mask >> node & 1 == 1);
         let members: Vec<Rank> = members.map(Rank).collect();
         let root = members[(random.next() % members.len() as u64) as usize];
-        for &node in &members {
+        self.bcast_among(random, root, mask, words);
+    }
+
+    fn bcast_among(&mut self, random: &mut Mix, root: Rank, mask: u32, words: u64) {
+        for node in (0..self.shape.nodes).filter(|node| mask >> node & 1 == 1) {
             let op = PortOp::Bcast {
                 root,
                 members: mask,
             };
-            self.give(random, node, op, words);
+            self.give(random, Rank(node), op, words);
         }
     }
 

@@ -4,8 +4,6 @@ mod case;
 mod draw;
 mod show;
 
-use std::fs::File;
-use std::io::Read as _;
 use std::path::Path;
 
 use corecast::size;
@@ -14,6 +12,7 @@ use corecast_flow::{
 };
 use corecast_machine::{Limits, RunOptions, Time};
 use corecast_machine_sim::pronto::{Aim, Direction, Injectors};
+use corecast_text::file;
 use rayon::prelude::*;
 
 use crate::args::Flow;
@@ -177,17 +176,8 @@ fn input_file(flow: &str, name: &str) -> Result<Vec<u8>, Failure> {
         );
         Failure::input(message).help("`file` in [input] is relative to the flow file")
     };
-    let mut contents = Vec::new();
-    let file = File::open(&path).map_err(|error| refuse(error.to_string()))?;
-    let read = file.take(INPUT_BYTES_MAX + 1).read_to_end(&mut contents);
-    read.map_err(|error| refuse(error.to_string()))?;
-    match contents.len() as u64 > INPUT_BYTES_MAX {
-        true => Err(refuse(format!(
-            "it is larger than {} MiB",
-            INPUT_BYTES_MAX >> 20
-        ))),
-        false => Ok(contents),
-    }
+    let path = path.to_string_lossy();
+    file::read(&path, INPUT_BYTES_MAX).map_err(|error| refuse(error.to_string()))
 }
 
 /// Numbers from 1 to `most`.

@@ -171,6 +171,8 @@ pub(crate) struct Engine {
     pub listener: RefCell<Option<Listener>>,
     /// Set by the engine when the queue is empty.
     pub idle: RefCell<Option<Rc<Latch>>>,
+    /// Set by the bus when it waits for the last command to leave the queue.
+    pub emptied: RefCell<Option<Rc<Latch>>>,
     /// Set by the core when the queue is full.
     pub full: RefCell<Option<Rc<Latch>>>,
     /// Whom the command at the head waits for.
@@ -189,6 +191,7 @@ impl Engine {
             inbox: RefCell::default(),
             listener: RefCell::default(),
             idle: RefCell::default(),
+            emptied: RefCell::default(),
             full: RefCell::default(),
             waits: Cell::new(None),
             launch_waits: Cell::new(None),
@@ -208,6 +211,25 @@ impl Engine {
 
     pub(crate) fn is_drained(&self) -> bool {
         self.queue.borrow().is_empty() && self.inbox.borrow().values().all(VecDeque::is_empty)
+    }
+
+    /// Whether nobody's words or ready are waited for in the clock `clock`: no command is in the queue,
+    /// and the words of the stream stage move or have moved. So it is known when it will be free.
+    pub(crate) fn is_settled(&self, clock: Time, word: Time) -> bool {
+        let flow = self.stage.borrow().flow();
+        self.queue.borrow().is_empty()
+            && flow.is_some_and(|flow| flow.start <= clock || flow.free <= clock + word)
+    }
+
+    /// Waits until the engine will be settled after some time, whatever others do. Nothing enters its
+    /// queue meanwhile: its core shows a broadcast.
+    pub(crate) async fn settled(&self, kernel: &Rc<Kernel>) {
+        if !self.queue.borrow().is_empty() {
+            let emptied = Rc::new(Latch::new(kernel));
+            *self.emptied.borrow_mut() = Some(Rc::clone(&emptied));
+            emptied.wait().await;
+        }
+        self.stage().known().await;
     }
 
     /// Class in the status register at `now`: the top one for a command that has not started,

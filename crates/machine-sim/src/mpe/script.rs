@@ -108,8 +108,7 @@ const EVENTS_MAX: u64 = 5_000_000;
 /// Runs a script. The clock of the engines is that of the bus.
 ///
 /// # Errors
-/// [`RunError::Deadlock`] if a command waits for ever; [`RunError::EventLimit`] if a held launch
-/// does, because the bus looks again in every clock.
+/// [`RunError::Deadlock`] if a command or a launch waits for ever.
 ///
 /// # Panics
 /// If a command leaves its memory, names no rank of the script, is a broadcast among fewer than two

@@ -76,7 +76,7 @@ impl StatusBus {
         let clock = fabric.kernel.now();
         fabric.kernel.sleep(part(fabric, 2)).await;
         if let Some(group) = self.complete(root) {
-            let clock = self.choose(fabric, root, clock).await;
+            let clock = self.choose(fabric, root, (rank, step), clock).await;
             self.launch(fabric, root, &group, clock).await;
         }
         let wait = Wait {
@@ -104,25 +104,48 @@ impl StatusBus {
 
     /// Waits until the bus takes the group of `root`: at once, or, where it takes one at a time, that
     /// with the lowest root. Returns the start of the clock.
-    async fn choose(&self, fabric: &Fabric, root: Rank, mut clock: Time) -> Time {
+    async fn choose(&self, fabric: &Fabric, root: Rank, waits: (Rank, usize), clock: Time) -> Time {
+        let (kernel, word) = (&fabric.kernel, fabric.timing.word);
         let is_held = fabric.timing.launch == AtomicLaunch::Held;
-        // A group must not be held for a command that may wait for another group's launch.
-        let is_ready = |group: &[Rank]| {
-            let mut queues = group.iter().map(|&rank| &fabric.engine(rank).queue);
-            !is_held || queues.all(|queue| queue.borrow().is_empty())
+        let is_ready = |group: &[Rank], clock| {
+            let mut group = group.iter();
+            !is_held || group.all(|&rank| fabric.engine(rank).is_settled(clock, word))
         };
         let is_chosen = |clock| {
             let complete = self.complete.borrow();
-            let lowest = complete.iter().find(|(_, group)| is_ready(group));
+            let lowest = complete.iter().find(|(_, group)| is_ready(group, clock));
             self.free_at.get() <= clock && lowest.is_some_and(|(&lowest, _)| lowest == root)
         };
         // After all groups of this clock have been found complete.
-        fabric.kernel.sleep(part(fabric, 4)).await;
+        let look = part(fabric, 2) + part(fabric, 4);
+        let mut clock = clock;
+        kernel.sleep_until(clock + look).await;
         while (is_held || self.is_snooped) && !is_chosen(clock) {
-            fabric.kernel.sleep(fabric.timing.word).await;
-            clock += fabric.timing.word;
+            if is_held {
+                self.settle(fabric, root, waits).await;
+            }
+            // Everything else that the group waits for comes with time.
+            let clocks = (kernel.now() - look - clock).ps() / word.ps() + 1;
+            clock += word * clocks;
+            kernel.sleep_until(clock + look).await;
         }
         clock
+    }
+
+    /// Waits until it is known of every member of the group of `root` when its engine will be free. If
+    /// that is never, because a message's partner does not come, the last member waits for it.
+    async fn settle(&self, fabric: &Fabric, root: Rank, (rank, step): (Rank, usize)) {
+        let group = self.complete.borrow()[&root].clone();
+        for peer in group {
+            let wait = Wait {
+                peer,
+                awaits: Await::Launch,
+                step,
+            };
+            fabric.set_launch_wait(rank, Some(wait));
+            fabric.engine(peer).settled(&fabric.kernel).await;
+        }
+        fabric.set_launch_wait(rank, None);
     }
 
     /// A member that does not show the broadcast of `root`; `root` itself as long as nobody knows.
@@ -152,9 +175,13 @@ impl StatusBus {
         order.retain(|rank| group.contains(rank));
         if fabric.timing.launch == AtomicLaunch::Held {
             self.free_at.set(Time::MAX);
+            // When the words have made so many hops, the port is free (Park 2019, 3.2.2).
             let in_time = |at: Time| {
                 let mut places = order.iter().zip(0_u64..);
-                places.all(|(&rank, hops)| is_in_time(fabric, rank, at, hops))
+                places.all(|(&rank, hops)| {
+                    let flow = fabric.engine(rank).stage().flow();
+                    flow.expect("the group is settled").free <= at + word * hops
+                })
             };
             while !in_time(clock + word) {
                 fabric.kernel.sleep(word).await;
@@ -189,19 +216,6 @@ impl StatusBus {
 /// So much of a clock.
 fn part(fabric: &Fabric, of: u64) -> Time {
     Time::from_ps(fabric.timing.word.ps() / of)
-}
-
-/// Whether the port of `rank` will be free when the words of a broadcast launched at `at` have made
-/// so many hops (Park 2019, 3.2.2). Decided in the clock before, in which the engine must know when
-/// its stream ends.
-fn is_in_time(fabric: &Fabric, rank: Rank, at: Time, hops: u64) -> bool {
-    let (engine, word) = (fabric.engine(rank), fabric.timing.word);
-    let flow = engine.stage.borrow().flow();
-    engine.queue.borrow().is_empty()
-        && flow.is_some_and(|flow| {
-            let is_known = flow.start + word <= at || flow.free <= at;
-            is_known && flow.free <= at + word * hops
-        })
 }
 
 fn members(mask: u32) -> Vec<Rank> {

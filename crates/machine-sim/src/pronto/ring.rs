@@ -143,6 +143,31 @@ mod tests {
         assert_eq!(ring.reserve(1, now), None);
     }
 
+    /// The search begins behind the block that was placed last, and not at the buffer's start or at
+    /// that block itself, whatever is free there by now.
+    #[test]
+    fn the_search_begins_behind_the_last_block() {
+        let mut ring = ring();
+        let now = Time::ZERO;
+        assert_eq!(ring.reserve(2, now), Some(0));
+        assert_eq!(ring.reserve(3, now), Some(2));
+        ring.free(0, now);
+        ring.free(2, now);
+        assert_eq!(
+            ring.reserve(2, now),
+            Some(5),
+            "behind both, which have left"
+        );
+        assert_eq!(ring.reserve(3, now), Some(7), "up to the end");
+        assert_eq!(ring.reserve(2, now), Some(0), "and from there at the start");
+        ring.free(0, now);
+        assert_eq!(ring.reserve(1, now), Some(2));
+        // Behind it there is no gap of four: the first one before it would be too short as well.
+        assert_eq!(ring.reserve(4, now), None);
+        assert_eq!(ring.reserve(2, now), Some(3));
+        assert_eq!(ring.reserve(2, now), Some(0), "round to the first gap");
+    }
+
     #[test]
     fn gaps_that_do_not_touch_do_not_add_up() {
         let mut ring = ring();

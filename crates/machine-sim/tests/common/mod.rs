@@ -1,4 +1,5 @@
 //! Chips for tests that count cycles by hand.
+#![allow(dead_code, reason = "each file of tests uses a part of it")]
 
 use corecast_chip::{Chip, find_changed};
 

@@ -1,0 +1,135 @@
+//! Which files a command reads and writes. No two of its outputs may be one file, of which only the
+//! last would be left, and none of them a file that it reads.
+//!
+//! This is checked before anything runs; how files are read and written is in
+//! [`corecast_text::file`].
+
+use std::path::{Path, PathBuf};
+
+use corecast_text::file;
+
+use crate::args::{ChipArg, Pictures, Scene, Show, Sink, Verb};
+use crate::failure::Failure;
+
+/// An option (or what takes its place) and the path it gives.
+type Named<'a> = (&'static str, &'a str);
+
+/// The paths of a command.
+#[derive(Default)]
+struct Files<'a> {
+    read: Vec<Named<'a>>,
+    written: Vec<Named<'a>>,
+}
+
+impl<'a> Files<'a> {
+    fn reads(&mut self, option: &'static str, path: Option<&'a str>) {
+        self.read.extend(path.map(|path| (option, path)));
+    }
+
+    fn writes(&mut self, option: &'static str, path: Option<&'a String>) {
+        self.written
+            .extend(path.map(|path| (option, path.as_str())));
+    }
+
+    /// The chip, if it is a file; the name of a built-in chip is rarely one, and then no harm.
+    fn chip(&mut self, name: &'a str) {
+        let is_file = name.contains('/') || name.ends_with(".toml");
+        self.reads("--chip", is_file.then_some(name));
+    }
+
+    fn scene(&mut self, scene: &'a Scene) {
+        let ChipArg { name, .. } = &scene.place.chip;
+        self.chip(name);
+        self.reads("--table", scene.table.as_deref());
+        let late = scene
+            .skew
+            .iter()
+            .filter_map(|text| text.strip_prefix("file:"));
+        self.read.extend(late.map(|path| ("--skew", path)));
+    }
+
+    fn pictures(&mut self, pictures: &'a Pictures) {
+        self.writes("--svg", pictures.svg.as_ref());
+        self.writes("--heat-map", pictures.heat_map.as_ref());
+        self.writes("--trace", pictures.trace.as_ref());
+    }
+
+    fn of(verb: &'a Verb, sink: &'a Sink) -> Self {
+        let mut files = Self::default();
+        match verb {
+            Verb::Run {
+                scene, pictures, ..
+            }
+            | Verb::Explain { scene, pictures } => {
+                files.scene(scene);
+                files.pictures(pictures);
+            }
+            Verb::Verify { scene, .. } | Verb::Show(Show::Schedule(scene)) => files.scene(scene),
+            Verb::Compare {
+                scene, csv, plot, ..
+            } => {
+                files.scene(scene);
+                files.writes("--csv", csv.as_ref());
+                files.writes("--plot", plot.as_ref());
+            }
+            Verb::Tune(tune) => {
+                files.chip(&tune.chip.name);
+                files.writes("--plot", tune.plot.as_ref());
+            }
+            Verb::Pingpong(pingpong) => {
+                files.chip(&pingpong.place.chip.name);
+                files.writes("--plot", pingpong.plot.as_ref());
+            }
+            Verb::Traffic(traffic) => {
+                files.chip(&traffic.chip);
+                files.reads("--trace-file", traffic.trace_file.as_deref());
+                files.writes("--csv", traffic.csv.as_ref());
+                files.writes("--plot", traffic.plot.as_ref());
+                files.writes("--heat-map", traffic.heat_map.as_ref());
+            }
+            Verb::Flow(flow) => {
+                files.chip(&flow.chip);
+                files.reads("FILE", Some(&flow.file));
+                files.writes("--csv", flow.csv.as_ref());
+                files.writes("--plot", flow.plot.as_ref());
+                files.writes("--layout", flow.layout.as_ref());
+                files.writes("--picture", flow.picture.as_ref());
+            }
+            Verb::Reproduce { rtl, .. } => files.reads("--rtl", rtl.as_deref()),
+            Verb::RtlVectors(vectors) => files.writes("FILE", Some(&vectors.file)),
+            Verb::Show(Show::Chip { chip }) => files.chip(chip),
+            Verb::List { .. } | Verb::Show(_) | Verb::Bench { .. } | Verb::Doctor => {}
+        }
+        let table = match verb {
+            Verb::Tune(tune) => &tune.output,
+            _ => &sink.output,
+        };
+        files.writes("-o", table.as_ref());
+        files
+    }
+}
+
+/// Refuses what would lose an output or destroy an input.
+pub fn check(verb: &Verb, sink: &Sink) -> Result<(), Failure> {
+    let files = Files::of(verb, sink);
+    let known = |named: &[Named<'_>]| -> Vec<(&'static str, PathBuf)> {
+        let known = named.iter().map(|&(option, path)| {
+            let file = file::identity(Path::new(path))?;
+            Some((option, file))
+        });
+        known.flatten().collect()
+    };
+    let (read, written) = (known(&files.read), known(&files.written));
+    for (index, (option, path)) in written.iter().enumerate() {
+        if let Some((other, _)) = written[..index].iter().find(|(_, file)| file == path) {
+            let message = format!("{other} and {option} name one file: {}", path.display());
+            return Err(Failure::input(message).help("give every output a file of its own"));
+        }
+        if let Some((other, _)) = read.iter().find(|(_, file)| file == path) {
+            let path = path.display();
+            let message = format!("{option} would replace what {other} reads: {path}");
+            return Err(Failure::input(message).help("write to another file"));
+        }
+    }
+    Ok(())
+}

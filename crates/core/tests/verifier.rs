@@ -1,0 +1,375 @@
+//! Values of the certificate that can be worked out by hand on a few ranks: when a forward grants,
+//! what a rank has to buffer, and how many messages the busiest port carries.
+
+use corecast_core::verify::{Buffering, Violation, Waiting};
+use corecast_core::{
+    Certificate, ChunkId, Collective, FullCrossbar, LinkId, Op, Rank, Request, Routes, Schedule,
+    ScheduleBuilder, Spec, Split, algorithm, verify,
+};
+
+fn builder(collective: Collective, ranks: u32, bytes: u64, parts: u32) -> ScheduleBuilder {
+    let request = Request::new(collective, ranks, bytes);
+    ScheduleBuilder::new("by hand", Spec::new(&request, Split::Even(parts)))
+}
+
+fn registered(collective: Collective, name: &str, ranks: u32, bytes: u64) -> Schedule {
+    let algorithm = algorithm::find(collective, name).expect("registered");
+    let request = Request::new(collective, ranks, bytes);
+    algorithm::build(algorithm, &request).expect("supported")
+}
+
+/// The certificate of a schedule that is correct.
+fn certified(schedule: &Schedule) -> Certificate {
+    let certificate = verify(schedule, &FullCrossbar);
+    assert_eq!(certificate.violations, [], "{schedule}");
+    certificate
+}
+
+/// Rank 0 hands chunk 0 to rank 1, who passes it on to rank 2 while it comes, and then sends
+/// chunk 1 to rank 2 itself. Rank 2 receives in the order that `first` and `second` say.
+fn forwarded(first: (u32, ChunkId), second: (u32, ChunkId)) -> Schedule {
+    let mut builder = builder(Collective::Bcast, 3, 20, 2);
+    let [zero, one] = [0, 1].map(|chunk| builder.list(&[ChunkId(chunk)]));
+    let both = builder.list(&[ChunkId(0), ChunkId(1)]);
+    let list = |chunk: ChunkId| both.slice(chunk.0, 1);
+    let send = |to, chunks| Op::Send {
+        to: Rank(to),
+        chunks,
+    };
+    let recv = |from, chunks| Op::Recv {
+        from: Rank(from),
+        chunks,
+        arrival: corecast_core::Arrival::Store,
+    };
+    builder.push(0, Rank(0), send(1, zero));
+    builder.push(1, Rank(0), send(2, one));
+    builder.push(2, Rank(0), send(1, one));
+    let (from, to) = (Rank(0), Rank(2));
+    let chunks = zero;
+    builder.push(0, Rank(1), Op::Forward { from, to, chunks });
+    builder.push(2, Rank(1), recv(0, one));
+    builder.push(1, Rank(2), recv(first.0, list(first.1)));
+    builder.push(1, Rank(2), recv(second.0, list(second.1)));
+    builder.finish()
+}
+
+/// A forward has no room of its own for what passes through: it takes nothing before the rank
+/// behind it has said that it takes it (Park 2019, Figure 7). So rank 0 waits at its first send
+/// until rank 2 comes to the forwarded message, and rank 2 must not wait for rank 0 before that.
+#[test]
+fn a_forward_grants_upstream_only_when_it_was_granted_downstream() {
+    let (passed_on, direct) = ((1, ChunkId(0)), (0, ChunkId(1)));
+    let certificate = verify(&forwarded(passed_on, direct), &FullCrossbar);
+    assert_eq!(certificate.violations, []);
+    assert_eq!(certificate.buffering, Buffering::Rendezvous);
+
+    let certificate = verify(&forwarded(direct, passed_on), &FullCrossbar);
+    assert_eq!(certificate.buffering, Buffering::Messages(1));
+    let [Violation::NeedsBuffering { cycle, .. }] = &certificate.violations[..] else {
+        panic!("{:?}", certificate.violations);
+    };
+    let waits = |waiting: &Waiting| (waiting.rank.0, waiting.peer.0);
+    let mut waits: Vec<(u32, u32)> = cycle.iter().map(waits).collect();
+    waits.sort_unstable();
+    assert_eq!(waits, [(0, 1), (1, 2), (2, 0)], "each waits for the next");
+}
+
+/// The operand of a reduction is in memory beside what it is combined with: one vector, however
+/// many arrive one after the other.
+#[test]
+fn an_operand_is_buffered_while_it_is_combined() {
+    for ranks in 2..6 {
+        let reduce = registered(Collective::Reduce, "linear", ranks, 60);
+        assert_eq!(certified(&reduce).max_buffer_bytes, 60);
+        let gather = registered(Collective::Gather, "linear", ranks, 60);
+        assert_eq!(certified(&gather).max_buffer_bytes, 0, "output, no buffer");
+        let bcast = registered(Collective::Bcast, "chain", ranks, 60);
+        assert_eq!(certified(&bcast).max_buffer_bytes, 0, "output, no buffer");
+    }
+}
+
+/// In a binomial scatter the first receiver gets half of all blocks and keeps one of them:
+/// `(p / 2 - 1) * block` bytes pass through it.
+#[test]
+fn blocks_that_pass_through_are_buffered() {
+    for (ranks, bytes) in [(2, 0), (4, 10), (8, 30), (16, 70)] {
+        let scatter = registered(Collective::Scatter, "binomial", ranks, 10);
+        assert_eq!(certified(&scatter).max_buffer_bytes, bytes, "{ranks} ranks");
+    }
+}
+
+/// Three parts of ten bytes that go through rank 1 one after the other need room for one of them;
+/// rank 1's own block, and what the root collects, need none.
+#[test]
+fn what_was_passed_on_is_dropped() {
+    let mut builder = builder(Collective::Gather, 3, 30, 3);
+    for part in 0..3 {
+        let chunk = builder.spec().chunk(2, part);
+        builder.message(2 * part, Rank(2), Rank(1), &[chunk]);
+        builder.message(2 * part + 1, Rank(1), Rank(0), &[chunk]);
+    }
+    let own: Vec<ChunkId> = builder.spec().block_chunks(1).collect();
+    builder.message(6, Rank(1), Rank(0), &own);
+    assert_eq!(certified(&builder.finish()).max_buffer_bytes, 10);
+}
+
+/// The certificate of a scatter of blocks of ten bytes over four ranks by these messages.
+fn scattered(messages: &[(u32, u32, u32)]) -> Certificate {
+    let mut builder = builder(Collective::Scatter, 4, 10, 1);
+    for (round, &(from, to, chunk)) in (0..).zip(messages) {
+        builder.message(round, Rank(from), Rank(to), &[ChunkId(chunk)]);
+    }
+    certified(&builder.finish())
+}
+
+/// A block is dropped after the last step that sends it, not after the first.
+#[test]
+fn a_block_is_held_until_it_is_sent_for_the_last_time() {
+    let needless = (1, 2, 3);
+    let certificate = scattered(&[
+        (0, 1, 3),
+        needless,
+        (0, 1, 2),
+        (1, 3, 3),
+        (1, 2, 2),
+        (0, 1, 1),
+    ]);
+    assert_eq!(certificate.max_buffer_bytes, 20, "blocks 2 and 3 at rank 1");
+    assert_eq!(certificate.redundant_bytes, 0);
+}
+
+/// A block that comes twice takes its place once.
+#[test]
+fn a_block_that_comes_again_is_not_held_twice() {
+    let certificate = scattered(&[(0, 1, 3), (0, 1, 3), (1, 3, 3), (0, 2, 2), (0, 1, 1)]);
+    assert_eq!(certificate.max_buffer_bytes, 10);
+    assert_eq!(certificate.redundant_bytes, 10);
+}
+
+/// Routes over no link at all: what remains are the ranks' own ports.
+struct NoLinks;
+
+impl Routes for NoLinks {
+    fn visit_links(&self, _: Rank, _: Rank, _: &mut dyn FnMut(LinkId)) {}
+}
+
+/// A port of a rank carries one message a round in each direction: whoever receives from `p - 1`
+/// ranks, or sends to as many, needs `p - 1` rounds, whatever the links.
+#[test]
+fn ports_of_ranks_bound_the_rounds_in_both_directions() {
+    for ranks in 2..7 {
+        for collective in [Collective::Gather, Collective::Scatter] {
+            let schedule = registered(collective, "linear", ranks, 8);
+            let certificate = verify(&schedule, &NoLinks);
+            assert_eq!(certificate.link_bound_rounds, ranks - 1, "{collective}");
+            assert_eq!(certificate.busiest_link, None);
+            assert!(certificate.is_contention_free());
+        }
+        let chain = registered(Collective::Bcast, "chain", ranks, 8);
+        assert_eq!(verify(&chain, &NoLinks).link_bound_rounds, 1);
+    }
+}
+
+/// One link that every message goes over.
+struct OneLink;
+
+impl Routes for OneLink {
+    fn visit_links(&self, _: Rank, _: Rank, visit: &mut dyn FnMut(LinkId)) {
+        visit(LinkId(5));
+    }
+}
+
+/// The bound of a link is the sum over all rounds, its share the most in one of them.
+#[test]
+fn a_shared_link_is_named_with_its_round() {
+    let mut builder = builder(Collective::Bcast, 4, 8, 1);
+    for (round, from, to) in [(0, 0, 1), (1, 0, 2), (1, 1, 3)] {
+        builder.message(round, Rank(from), Rank(to), &[ChunkId(0)]);
+    }
+    let certificate = verify(&builder.finish(), &OneLink);
+    assert_eq!(certificate.link_bound_rounds, 3);
+    let share = certificate.busiest_link.expect("used");
+    assert_eq!(
+        (share.round.0, share.link, share.messages),
+        (1, LinkId(5), 2)
+    );
+    assert!(!certificate.is_contention_free());
+}
+
+/// The first link of several that carry as much is named, and the earliest round; on a crossbar link
+/// `2 r` is what rank `r` sends over, and `2 r + 1` what it receives over.
+#[test]
+fn of_equally_shared_links_the_earliest_and_lowest_is_named() {
+    let share = |messages: &[(u32, u32, u32)]| {
+        let mut builder = builder(Collective::Alltoall, 6, 8, 1);
+        for &(round, from, to) in messages {
+            let block = builder.spec().pair_block(Rank(from), Rank(to));
+            let chunk = builder.spec().chunk(block, 0);
+            builder.message(round, Rank(from), Rank(to), &[chunk]);
+        }
+        let share = verify(&builder.finish(), &FullCrossbar).busiest_link;
+        share.map(|share| (share.round.0, share.link.0, share.messages))
+    };
+    assert_eq!(share(&[]), None);
+    assert_eq!(
+        share(&[(0, 4, 2)]),
+        Some((0, 2 * 2 + 1, 1)),
+        "its lower link"
+    );
+    assert_eq!(share(&[(0, 2, 4)]), Some((0, 2 * 2, 1)), "its lower link");
+    assert_eq!(share(&[(0, 1, 2), (0, 3, 2)]), Some((0, 5, 2)), "received");
+    assert_eq!(share(&[(0, 3, 2), (0, 3, 1)]), Some((0, 6, 2)), "sent");
+    let twice = [(0, 3, 1), (1, 3, 2), (1, 3, 4), (2, 1, 0), (2, 1, 2)];
+    assert_eq!(share(&twice), Some((1, 6, 2)), "the earlier of two rounds");
+    let both = [(0, 3, 4), (0, 3, 5), (0, 1, 0), (0, 2, 0)];
+    assert_eq!(share(&both), Some((0, 1, 2)), "the lower of two links");
+    let most = [(0, 0, 1), (0, 0, 2), (1, 3, 1), (1, 3, 2), (1, 3, 4)];
+    assert_eq!(share(&most), Some((1, 6, 3)), "the most comes first");
+}
+
+/// A multicast leaves its root's port once and enters every other rank's once. Where a chip does not
+/// say how it is routed, its links are those of a message to each.
+#[test]
+fn a_multicast_uses_the_roots_port_once() {
+    for ranks in 3..6 {
+        let route = registered(Collective::Bcast, "static-route", ranks, 8);
+        let certificate = verify(&route, &NoLinks);
+        assert_eq!((certificate.link_bound_rounds, certificate.rounds), (1, 1));
+        assert_eq!(certificate.bound_rounds, 1);
+        let share = verify(&route, &OneLink).busiest_link.expect("used");
+        assert_eq!((share.link, share.messages), (LinkId(5), ranks - 1));
+        assert_eq!(verify(&route, &OneLink).link_bound_rounds, ranks - 1);
+    }
+}
+
+/// Messages and their payload are counted one by one; a single rank needs none, and no round.
+#[test]
+fn messages_and_bytes_are_counted() {
+    for ranks in 1..9_u32 {
+        let messages = u64::from(ranks) - 1;
+        let binomial = certified(&registered(Collective::Bcast, "binomial", ranks, 30));
+        assert_eq!(binomial.messages, messages);
+        assert_eq!(binomial.payload_bytes, 30 * messages);
+        assert_eq!(binomial.rounds, ranks.next_power_of_two().trailing_zeros());
+        assert_eq!(binomial.bound_rounds, binomial.rounds);
+        let gather = certified(&registered(Collective::Gather, "binomial", ranks, 30));
+        assert!(gather.payload_bytes >= 30 * messages);
+    }
+}
+
+/// The ranks that wait for each other, each with the peer it waits for and whether that must receive.
+fn cycle(messages: impl Fn(&mut ScheduleBuilder)) -> Vec<(u32, u32, bool)> {
+    let mut builder = builder(Collective::Allgather, 3, 8, 1);
+    messages(&mut builder);
+    let certificate = verify(&builder.finish(), &FullCrossbar);
+    let found = certificate.violations.iter().find_map(|found| match found {
+        Violation::Deadlock { cycle } | Violation::NeedsBuffering { cycle, .. } => Some(cycle),
+        _ => None,
+    });
+    let waits = |waiting: &Waiting| (waiting.rank.0, waiting.peer.0, waiting.sends);
+    let mut waits: Vec<_> = found.expect("a deadlock").iter().map(waits).collect();
+    waits.sort_unstable();
+    waits
+}
+
+/// Everybody receives before anything is sent: no buffer helps.
+#[test]
+fn a_circle_of_receivers_waits_for_its_senders() {
+    let all_receive = |builder: &mut ScheduleBuilder| {
+        for (from, to) in [(0, 1), (1, 2), (2, 0)] {
+            let chunks = builder.list(&[ChunkId(from)]);
+            let (from, arrival) = (Rank(from), corecast_core::Arrival::Store);
+            let recv = Op::Recv {
+                from,
+                chunks,
+                arrival,
+            };
+            builder.push(0, Rank(to), recv);
+        }
+        for (from, to) in [(0, 1), (1, 2), (2, 0)] {
+            let (to, chunks) = (Rank(to), builder.list(&[ChunkId(from)]));
+            builder.push(0, Rank(from), Op::Send { to, chunks });
+        }
+    };
+    let expected = [(0, 2, false), (1, 0, false), (2, 1, false)];
+    assert_eq!(cycle(all_receive), expected);
+}
+
+/// An exchange waits for whichever half is not done: its receiver, its sender, or, if neither half
+/// is, its receiver.
+#[test]
+fn an_exchange_waits_for_the_half_that_is_not_done() {
+    let exchange = |builder: &mut ScheduleBuilder| {
+        let [send, recv] = [0, 1].map(|chunk| builder.list(&[ChunkId(chunk)]));
+        let (to, from, arrival) = (Rank(1), Rank(1), corecast_core::Arrival::Store);
+        let exchange = Op::Exchange {
+            to,
+            send,
+            from,
+            recv,
+            arrival,
+        };
+        builder.push(0, Rank(0), exchange);
+    };
+    let send = |builder: &mut ScheduleBuilder, from: u32, to: u32| {
+        let (to, chunks) = (Rank(to), builder.list(&[ChunkId(from)]));
+        builder.push(0, Rank(from), Op::Send { to, chunks });
+    };
+    let recv = |builder: &mut ScheduleBuilder, from: u32, to: u32| {
+        let chunks = builder.list(&[ChunkId(from)]);
+        let (from, arrival) = (Rank(from), corecast_core::Arrival::Store);
+        let recv = Op::Recv {
+            from,
+            chunks,
+            arrival,
+        };
+        builder.push(0, Rank(to), recv);
+    };
+    // Rank 1 waits for rank 2, and rank 2 for rank 0; where rank 1 does so decides.
+    let rest = |builder: &mut ScheduleBuilder| {
+        recv(builder, 0, 2);
+        send(builder, 2, 1);
+        send(builder, 0, 2);
+    };
+    let received_only = cycle(|builder| {
+        exchange(builder);
+        send(builder, 1, 0);
+        recv(builder, 2, 1);
+        recv(builder, 0, 1);
+        rest(builder);
+    });
+    assert_eq!(received_only, [(0, 1, true), (1, 2, false), (2, 0, false)]);
+    let sent_only = cycle(|builder| {
+        exchange(builder);
+        recv(builder, 0, 1);
+        recv(builder, 2, 1);
+        send(builder, 1, 0);
+        rest(builder);
+    });
+    assert_eq!(sent_only, [(0, 1, false), (1, 2, false), (2, 0, false)]);
+    let neither = cycle(|builder| {
+        exchange(builder);
+        recv(builder, 2, 1);
+        recv(builder, 0, 1);
+        send(builder, 1, 0);
+        rest(builder);
+    });
+    assert_eq!(neither, [(0, 1, true), (1, 2, false), (2, 0, false)]);
+}
+
+/// A certificate lists the first violations and no more than it says.
+#[test]
+fn the_list_of_violations_has_an_end() {
+    let count = |sends: u32| {
+        let mut builder = builder(Collective::Bcast, 2, 8, 1);
+        for round in 0..sends {
+            builder.message(round, Rank(0), Rank(1), &[ChunkId(0)]);
+        }
+        builder.steps_mut(Rank(1)).truncate(1);
+        verify(&builder.finish(), &FullCrossbar).violations.len()
+    };
+    let most = corecast_core::verify::VIOLATIONS_MAX;
+    assert_eq!(count(2), 1);
+    assert_eq!(count(most as u32 + 1), most);
+    assert_eq!(count(most as u32 + 2), most);
+}
