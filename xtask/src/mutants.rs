@@ -107,7 +107,7 @@ const AREAS: [Area; 9] = [
 const PERCENT_MIN: usize = 95;
 
 /// Seconds after which a test run has noticed the change by not ending, and a build has failed.
-const TEST_SECONDS: &str = "120";
+const TEST_SECONDS: &str = "60";
 const BUILD_SECONDS: &str = "1800";
 
 /// Runs one area or all of them, or one of `N` even parts of it.
