@@ -11,24 +11,32 @@
 //! assert_eq!(chip.bound_cycles(&request), 3 + 16 + 2 + 5);
 //! ```
 
-use corecast_core::{Collective, Grid, Rank, Request, bounds};
+mod buffers;
+mod tiles;
+mod words;
+
+use corecast_core::{Collective, Rank, Request, bounds};
 
 use crate::chip::{Chip, System};
 use crate::endpoint::{Mpe, Udn};
-use crate::memory::Memory;
 use crate::mesh::Mesh;
 use crate::network::Crossbar;
-use crate::pronto::Pronto;
-use crate::rcce::Rcce;
 
 /// See [`Chip::bound_cycles`].
 pub(crate) fn cycles(chip: &Chip, request: &Request) -> u64 {
-    match chip.system() {
-        System::Bus { bus, mpe } => on_bus(chip, bus, mpe, request),
-        System::Mesh { mesh, udn } => on_mesh(chip, mesh, udn, request),
-        System::Mpb { mesh, memory, rcce } => over_buffers(chip, mesh, memory, rcce, request),
-        System::Pronto { mesh, pronto } => over_pronto(chip, mesh, pronto, request),
+    let is_silent =
+        request.collective == Collective::Alltoallv && bounds::of(request).port_bytes == 0;
+    if request.ranks <= 1 || is_silent {
+        return 0;
     }
+    let ps = match chip.system() {
+        System::Bus { bus, mpe } => on_bus(bus, mpe, request),
+        System::Mesh { mesh, udn } => words::ps(mesh, udn, request),
+        System::Mpb { mesh, memory, rcce } => buffers::ps(mesh, memory, rcce, request),
+        System::Pronto { mesh, pronto } => tiles::ps(mesh, pronto, request),
+    };
+    // Rounded down: a schedule that takes a fraction of a cycle more is then still not below.
+    ps / chip.reference_clock().period_ps
 }
 
 /// The time in which a core moves a word: at best what its own instructions or the network allow.
@@ -36,109 +44,6 @@ pub(crate) fn word_ps(mesh: &Mesh, udn: &Udn) -> u64 {
     let core_cycles = udn.inject_cycles_per_word.min(udn.extract_cycles_per_word);
     let core = udn.clock.to_ps(core_cycles);
     core.max(mesh.clock.to_ps(1)) // ports take a word per cycle
-}
-
-fn on_mesh(chip: &Chip, mesh: &Mesh, udn: &Udn, request: &Request) -> u64 {
-    let port_bytes = bounds::of(request).port_bytes;
-    let is_silent = request.collective == Collective::Alltoallv && port_bytes == 0;
-    if request.ranks <= 1 || is_silent {
-        return 0;
-    }
-    let grid = mesh.place(request.ranks);
-    let is_static = mesh.static_hop_cycles.is_some();
-    let call = udn
-        .call_cycles_per_rank
-        .saturating_mul(u64::from(request.ranks))
-        .saturating_add(udn.call_cycles);
-    // A message over the dynamic network, or one over a static route, whichever is cheaper.
-    let dynamic = udn.send_cycles.saturating_add(udn.recv_cycles);
-    let software = if is_static {
-        dynamic.min(udn.route_cycles)
-    } else {
-        dynamic
-    };
-    let hop = mesh.static_hop_cycles.map_or(mesh.hop_cycles(), |cycles| {
-        mesh.hop_cycles().min(u64::from(cycles))
-    });
-    let hops = hop.saturating_mul(u64::from(farthest(&grid, request)));
-    let words = mesh.flits(port_bytes).saturating_mul(word_ps(mesh, udn));
-    let ps = udn
-        .clock
-        .to_ps(call.saturating_add(software))
-        .saturating_add(mesh.clock.to_ps(hops))
-        .saturating_add(words);
-    ps / chip.reference_clock().period_ps
-}
-
-fn over_buffers(chip: &Chip, mesh: &Mesh, memory: &Memory, rcce: &Rcce, request: &Request) -> u64 {
-    use Collective as C;
-    let port_bytes = bounds::of(request).port_bytes;
-    let is_silent = request.collective == C::Alltoallv && port_bytes == 0;
-    if request.ranks <= 1 || is_silent {
-        return 0;
-    }
-    let (own_read, own_write) = rcce.own_cycles();
-    let read = own_read.min(rcce.mpb_read_cycles);
-    let write = own_write.min(rcce.mpb_write_cycles);
-    let lines = port_bytes.div_ceil(memory.line_bytes);
-    let per_line = match request.collective {
-        C::Bcast | C::Scatter => write,
-        C::Gather | C::Reduce => read,
-        _ => read.min(write),
-    };
-    // What is moved once and does not fit into the caches comes from memory or goes there.
-    let cached = (memory.l1.bytes + memory.l2.bytes) / memory.line_bytes;
-    let missed = match request.collective.is_reduction() {
-        true => 0,
-        false => lines.saturating_sub(cached),
-    };
-    let stored = memory.store_cycles.saturating_mul(memory.line_words());
-    let per_miss = memory.read_cycles.min(stored);
-    let stream = |per_line: u64| {
-        let misses = per_miss.saturating_mul(missed);
-        per_line.saturating_mul(lines).saturating_add(misses)
-    };
-    let mut busiest = stream(per_line);
-    // To read a line out of another's buffer, or to write it there and to read it out of the own
-    // one, which takes two ranks longer; and the same with what comes before, a write.
-    let other_write = rcce.mpb_write_cycles + own_read;
-    let taken = rcce.mpb_read_cycles.min(other_write);
-    let sent = other_write.min(own_write + rcce.mpb_read_cycles);
-    // Work that all ranks share: `work` cycles for every rank but one.
-    let ranks = u64::from(request.ranks);
-    let shared = |work: u64| work.saturating_mul(ranks - 1) / ranks;
-    match request.collective {
-        // Every rank but the root reads every line.
-        C::Bcast => busiest = busiest.max(shared(stream(taken))),
-        // Every rank but one writes every line, and every line is read and combined as often. For
-        // all to know the result it is read as often again: 2 (p - 1) messages are the fewest by
-        // which all can hear from all (Harary and Schwenk 1974, for calls in one direction). Every rank
-        // reads all of its own vector.
-        C::Reduce | C::Allreduce => {
-            let lines = request.bytes.div_ceil(memory.line_bytes);
-            let words = request.bytes / crate::WORD_BYTES;
-            let result = match request.collective {
-                C::Allreduce => taken,
-                _ => 0,
-            };
-            let moved = lines.saturating_mul(sent + result);
-            let combined = words.saturating_mul(rcce.combine_cycles_per_word);
-            let misses = per_miss.saturating_mul(lines.saturating_sub(cached));
-            let work = shared(moved.saturating_add(combined));
-            busiest = busiest.max(work.saturating_add(misses));
-        }
-        _ => {}
-    }
-    // The flag that says so, and the other end of the last line.
-    let other_end = if lines > 0 { read.min(write) } else { 0 };
-    let core = busiest.saturating_add(write + read + other_end);
-    let hops = u64::from(farthest(&mesh.place(request.ranks), request));
-    let hops = mesh.hop_cycles().saturating_mul(hops);
-    let ps = rcce
-        .clock
-        .to_ps(core)
-        .saturating_add(mesh.clock.to_ps(hops));
-    ps / chip.reference_clock().period_ps
 }
 
 /// The time in which a link or a port takes a flit.
@@ -157,74 +62,35 @@ pub(crate) fn port_cycles(mesh: &Mesh) -> u64 {
     stages.into_iter().map(u64::from).sum()
 }
 
-fn over_pronto(chip: &Chip, mesh: &Mesh, pronto: &Pronto, request: &Request) -> u64 {
-    let port_bytes = bounds::of(request).port_bytes;
-    let is_silent = request.collective == Collective::Alltoallv && port_bytes == 0;
-    if request.ranks <= 1 || is_silent {
-        return 0;
-    }
-    let flit = flit_ps(mesh);
-    let copy = pronto.clock.to_ps(pronto.copy_cycles_per_word);
-    let words = pronto.words(mesh, port_bytes);
-    // A port takes every word and the headers; the engine takes every word.
-    let port = flit.saturating_mul(pronto.message_flits(words));
-    let busiest = copy.saturating_mul(words).max(port);
-    // One word at least has gone through the engine of the other end before or after.
-    let control = pronto.envelope_flits + pronto.acknowledgement_flits;
-    let heads = mesh
-        .clock
-        .to_ps(3 * (port_cycles(mesh) + mesh.hop_cycles()));
-    // The flits of a packet but the first, whose time is in the head's.
-    let control = flit
-        .saturating_mul(control.saturating_sub(3))
-        .saturating_add(heads);
-    // Where every rank has as much to send or receive as the busiest, the last word still has to go
-    // all the way; elsewhere a near one may be the last.
-    let far = match request.collective {
-        Collective::Bcast | Collective::Reduce | Collective::Allreduce | Collective::Barrier => {
-            u64::from(farthest(&mesh.place(request.ranks), request).saturating_sub(1))
-        }
-        _ => 0,
-    };
-    let hops = mesh.clock.to_ps(mesh.hop_cycles().saturating_mul(far));
-    let ps = pronto
-        .clock
-        .to_ps(pronto.setup_cycles)
-        .saturating_add(busiest)
-        .saturating_add(copy)
-        .saturating_add(control)
-        .saturating_add(hops);
-    ps / chip.reference_clock().period_ps
+/// Cycles from the injection of a flit at one core until another can have it, over `hops` hops.
+fn transit_cycles(mesh: &Mesh, hops: u32) -> u64 {
+    port_cycles(mesh).saturating_add(mesh.hop_cycles().saturating_mul(u64::from(hops)))
 }
 
-/// Hops that the farthest rank is away from one that it must hear from.
-fn farthest(grid: &Grid, request: &Request) -> u32 {
-    use Collective as C;
-    let ranks = || (0..request.ranks).map(Rank);
-    let from_root = || {
-        ranks()
-            .map(|rank| grid.hops(request.root, rank))
-            .max()
-            .unwrap_or(0)
-    };
-    match request.collective {
-        C::Bcast | C::Scatter | C::Gather | C::Reduce => from_root(),
-        C::Alltoallv => 1, // depends on the counts
-        // Everyone must hear from everyone: the corners from each other. The last row may not be
-        // full, so its last rank counts instead of the corner.
-        _ => {
-            let (first, last) = (Rank(0), Rank(request.ranks - 1));
-            grid.hops(first, last)
-        }
-    }
+/// Cycles in which `flits` flits come from cores on one side of a cut to cores on the other over
+/// `links` links: the first needs its route before it can cross; then each link takes one per
+/// interval; the last crosses its link and leaves the network.
+fn crossing_cycles(mesh: &Mesh, flits: u64, links: u64) -> u64 {
+    let before = [
+        mesh.injection_cycles,
+        mesh.routing_cycles,
+        mesh.vc_allocation_cycles,
+    ];
+    let after = [mesh.switch_cycles, mesh.link_cycles, mesh.ejection_cycles];
+    let ends: u64 = before.into_iter().chain(after).map(u64::from).sum();
+    let turns = flits.div_ceil(links.max(1)).saturating_sub(1);
+    turns
+        .saturating_mul(u64::from(mesh.link_interval_cycles))
+        .saturating_add(ends)
 }
 
-fn on_bus(chip: &Chip, bus: &Crossbar, mpe: &Mpe, request: &Request) -> u64 {
+/// The share of each of `ranks` ranks in work that they can divide.
+fn shared(work: u64, ranks: u32) -> u64 {
+    work / u64::from(ranks)
+}
+
+fn on_bus(bus: &Crossbar, mpe: &Mpe, request: &Request) -> u64 {
     let port_bytes = bounds::of(request).port_bytes;
-    let is_silent = request.collective == Collective::Alltoallv && port_bytes == 0;
-    if request.ranks <= 1 || is_silent {
-        return 0;
-    }
     let word_times = match request.collective {
         Collective::Bcast => bounds::bcast_word_times(request.ranks, bus.words(port_bytes)),
         _ => bus.words(port_bytes),
@@ -246,8 +112,7 @@ fn on_bus(chip: &Chip, bus: &Crossbar, mpe: &Mpe, request: &Request) -> u64 {
         })
         .max()
         .unwrap_or(0);
-    // Rounded down: a schedule that takes a fraction of a cycle more is then still not below.
-    all_free_ps.max(busy_ps) / chip.reference_clock().period_ps
+    all_free_ps.max(busy_ps)
 }
 
 /// Fewest bytes that `rank` must receive; `None` if it need not receive any message.

@@ -235,22 +235,15 @@ impl Chip {
     /// Fewest cycles of the reference clock in which any algorithm can serve `request` on this
     /// chip, from the first rank's start to the last rank's finish.
     ///
-    /// On a mesh with a message layer in software, a sum of terms each of which every schedule
-    /// pays: entering the collective; sending and receiving one message, or configuring a static
-    /// route; the hops to the farthest rank that must hear from another, at the faster network; the
-    /// words of the most loaded port at the speed of the core.
+    /// On a mesh the largest of several bounds, each of which holds for every schedule: what must
+    /// leave or enter a rank, by how far away its other end is; what a core must send and receive,
+    /// one after the other; each rank's share of everybody's work; what must cross the links between
+    /// two halves of the mesh, or around a router ([`corecast_core::bounds::cuts`]). What counts as
+    /// work and as a way depends on the endpoint; the arguments are in the documentation of the
+    /// modules in `bound/`: `words` for a message layer in software, `buffers` where cores have
+    /// message passing buffers, `tiles` where hardware manages these.
     ///
-    /// Where cores have message passing buffers: every line of the most loaded rank goes into or
-    /// out of one of them, in a broadcast and a scatter into one, in a gather and a reduction out of
-    /// one, and those that no cache can hold at the start come from or go to memory; a flag is
-    /// written and read; the other end of the last line; the hops.
-    ///
-    /// Where hardware manages these buffers: a command, an envelope, its acknowledgement and a packet
-    /// over one hop; the words of the most loaded rank through its engine or over its port, whichever
-    /// is slower; the other end's engine; in broadcasts, reductions and barriers the hops to the farthest
-    /// rank.
-    ///
-    /// On a bus with engines, also a sum of terms that every schedule pays:
+    /// On a bus with engines, a sum of terms that every schedule pays:
     ///
     /// - `command + request + ready` before any data can move: some message is the first, and its
     ///   sender must have been told, have asked and have been answered;

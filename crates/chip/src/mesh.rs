@@ -143,7 +143,8 @@ impl Mesh {
     /// Where `ranks` ranks sit: the whole grid if they fill it, otherwise the part of it at its
     /// south-west corner that [`Placement`] says.
     ///
-    /// The part of a torus is a mesh: it lacks the links around.
+    /// Routes within the part of a torus are those of the whole: they go around through routers
+    /// without ranks where that way is the shorter one ([`Grid::spare`]).
     #[must_use]
     pub fn place(&self, ranks: u32) -> Grid {
         let whole = self.grid;
@@ -166,12 +167,45 @@ impl Mesh {
         if (width, height) == (whole.width, whole.height) {
             return whole;
         }
+        let spare = match whole.is_torus {
+            true => (whole.width - width, whole.height - height),
+            false => (0, 0),
+        };
         Grid {
             width,
             height,
-            is_torus: false,
+            spare,
             ..whole
         }
+    }
+
+    /// What users should know of where `ranks` ranks sit: that they leave part of a torus' rings
+    /// empty, so that few messages or none go around.
+    #[must_use]
+    pub fn placement_note(&self, ranks: u32) -> Option<String> {
+        let part = self.place(ranks);
+        let (width, height) = part.around();
+        let rings = [
+            ("columns", part.width, width),
+            ("rows", part.height, height),
+        ];
+        let cut = rings.iter().filter(|&&(_, used, all)| used < all);
+        let cut: Vec<String> = cut
+            .map(|(name, used, all)| format!("{used} of {all} {name}"))
+            .collect();
+        let is_around = rings.iter().any(|&(_, used, all)| {
+            used < all && used > 1 && 2 * (used - 1) >= all // of two equal ways, north or east
+        });
+        let routes = match is_around {
+            true => {
+                "go around there only where that is the shorter way, past routers without ranks"
+            }
+            false => "never go around there, as on a mesh",
+        };
+        (!cut.is_empty()).then(|| {
+            let cut = cut.join(" and ");
+            format!("{ranks} ranks use {cut} of the torus: messages {routes}")
+        })
     }
 
     /// The core on which `rank` of `ranks` runs: the one at the same place of the whole grid.
@@ -230,6 +264,7 @@ pub(crate) fn read(
         height: count("height", &SIDE)?,
         per_node: count("cores_per_router", &PER_NODE)?,
         is_torus,
+        spare: (0, 0),
         order,
     };
     let mesh = Mesh {
@@ -338,6 +373,32 @@ mod tests {
             let cores = (0..ranks).map(|rank| mesh.core_of(rank, ranks));
             assert!(cores.eq(0..ranks), "{ranks}");
         }
+    }
+
+    #[test]
+    fn a_part_of_a_torus_keeps_the_rings_and_says_what_is_left_of_them() {
+        let mut mesh = eight_by_eight(1);
+        mesh.grid.is_torus = true;
+        let spare = |ranks| mesh.place(ranks).spare;
+        assert_eq!((spare(48), mesh.placement_note(48)), ((0, 0), None));
+        // 8 x 5: rows are whole, columns lack a row.
+        assert_eq!(spare(40), (0, 1));
+        let note = mesh.placement_note(40).expect("a row is empty");
+        assert_eq!(
+            note,
+            "40 ranks use 5 of 6 rows of the torus: messages go around there only where that is \
+             the shorter way, past routers without ranks"
+        );
+        assert_eq!(spare(9), (5, 3));
+        let note = mesh.placement_note(4).expect("most of it is empty");
+        let expected = "4 ranks use 2 of 8 columns and 2 of 6 rows of the torus: messages never go \
+                        around there, as on a mesh";
+        assert_eq!(note, expected);
+        mesh.grid.is_torus = false;
+        assert_eq!(
+            (mesh.place(9).spare, mesh.placement_note(9)),
+            ((0, 0), None)
+        );
     }
 
     #[test]

@@ -85,7 +85,8 @@ fn show(stage: &Stage<'_>, run: &Run, path: &[PathSegment]) -> String {
     } else {
         style::good(&gap)
     };
-    let mut text = format!("{}\n{took} cycles, {gap}\n\n", style::heading(&title));
+    let note = stage.placement_line(request.ranks);
+    let mut text = format!("{}\n{took} cycles, {gap}\n{note}\n", style::heading(&title));
     let rows = split(stage, run)
         .into_iter()
         .enumerate()

@@ -167,6 +167,7 @@ pub fn answer(scene: &Scene, repeat: u32, pictures: &Pictures) -> Result<Answer,
             }
         };
         text += &format!("{} on {place}\n", style::heading(&what));
+        text += &stage.placement_line(ranks);
         match (&stage.advice, &runs[0].cell) {
             (Some(advice), Some(cell)) => text += &advice.line(cell, (ranks, bytes)),
             _ if stage.is_auto => {
@@ -321,6 +322,7 @@ pub fn object(stage: &Stage<'_>, run: &Run, scene: &Scene) -> Value {
         "machine": report.machine,
         "fidelity": stage.fidelity(),
         "ranks": run.request.ranks,
+        "placement_note": stage.placement_note(run.request.ranks),
         "root": run.request.root.0,
         "bytes": run.request.bytes,
         "part_bytes": run.request.tuning.part_bytes,

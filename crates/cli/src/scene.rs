@@ -1,7 +1,7 @@
 //! The checked form of the options that `run`, `verify`, `explain` and `compare` share.
 
 use corecast::size;
-use corecast_chip::{Chip, ChipError};
+use corecast_chip::{Chip, ChipError, NetworkSpec};
 use corecast_core::{
     Algorithm, BuildError, Certificate, Collective, ElementType, FlowControl, Rank, ReduceOp,
     Request, Schedule, Tuning, algorithm, verify,
@@ -300,6 +300,21 @@ impl<'a> Stage<'a> {
             Some(fidelity) => format!("{chip} (sim, {fidelity} fidelity)"),
             None => format!("{chip} (sim)"),
         }
+    }
+
+    /// What to know of where the ranks sit, if there is anything; see
+    /// [`corecast_chip::Mesh::placement_note`].
+    pub fn placement_note(&self, ranks: u32) -> Option<String> {
+        match self.chip.network() {
+            NetworkSpec::Mesh(mesh) if self.is_simulated() => mesh.placement_note(ranks),
+            _ => None,
+        }
+    }
+
+    /// [`Stage::placement_note`] as a line of its own.
+    pub fn placement_line(&self, ranks: u32) -> String {
+        let note = self.placement_note(ranks);
+        note.map_or(String::new(), |note| format!("note: {note}\n"))
     }
 
     /// Refuses the host for verbs that speak of cycles.

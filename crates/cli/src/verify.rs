@@ -54,6 +54,7 @@ pub fn answer(scene: &Scene, require: Option<&str>) -> Result<Answer, Failure> {
         }
         let title = stage.what(ranks, bytes);
         text += &format!("{}\n", style::heading(&title));
+        text += &stage.placement_line(ranks);
         if let (Some(advice), Some(cell)) = (&stage.advice, &cell) {
             text += &advice.line(cell, (ranks, bytes));
         }
@@ -87,6 +88,7 @@ fn object(stage: &Stage<'_>, certified: &Certified, bytes: u64, cell: Option<&Ce
         "algorithm": certificate.algorithm,
         "chip": stage.chip.name,
         "ranks": certificate.ranks,
+        "placement_note": stage.placement_note(certificate.ranks),
         "bytes": bytes,
         "table_ranks": cell.map(|cell| cell.ranks),
         "table_bytes": cell.map(|cell| cell.bytes),

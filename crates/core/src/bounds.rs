@@ -9,6 +9,12 @@
 //! assert_eq!((bounds.rounds, bounds.port_bytes), (3, 64));
 //! ```
 
+mod flow;
+
+pub use flow::{
+    Cut, Flow, Group, Way, between, combined_bytes, cuts, through, volume_bytes, witnesses,
+};
+
 use crate::collective::Collective;
 use crate::ids::Rank;
 use crate::request::Request;

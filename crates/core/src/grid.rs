@@ -68,10 +68,15 @@ impl fmt::Display for Side {
     }
 }
 
-/// A `width` x `height` mesh or torus of nodes with `per_node` ranks each.
+/// A `width` x `height` mesh or torus of nodes with `per_node` ranks each, or a part of a torus.
 ///
 /// Rank `r` sits at node `r / per_node`; node `n` at `x = n % width`, `y = n / width`. There may be
 /// fewer ranks than places; the last ones then stay empty.
+///
+/// Of a torus that is larger than the ranks need, the columns and rows that they leave over are
+/// [`Grid::spare`]: routers without ranks, through which routes go where that way is the shorter
+/// one. These routers are numbered from [`Grid::nodes`] on. A part of a mesh has none: its routes
+/// never leave it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Grid {
     /// Nodes from west to east, at least 1.
@@ -82,6 +87,8 @@ pub struct Grid {
     pub per_node: u32,
     /// Whether opposite edges are linked.
     pub is_torus: bool,
+    /// Of a torus: columns east of these nodes and rows north of them, whose routers have no ranks.
+    pub spare: (u32, u32),
     /// The routing.
     pub order: DimensionOrder,
 }
@@ -106,6 +113,7 @@ impl Grid {
             height,
             per_node: 1,
             is_torus: false,
+            spare: (0, 0),
             order: DimensionOrder::Xy,
         }
     }
@@ -126,10 +134,24 @@ impl Grid {
         }
     }
 
-    /// Number of nodes.
+    /// Number of nodes: routers that can have ranks.
     #[must_use]
     pub const fn nodes(&self) -> u32 {
         self.width * self.height
+    }
+
+    /// Routers from west to east and from south to north, those without ranks included: how long
+    /// the rings of a torus are.
+    #[must_use]
+    pub const fn around(&self) -> (u32, u32) {
+        (self.width + self.spare.0, self.height + self.spare.1)
+    }
+
+    /// Number of routers, those without ranks included.
+    #[must_use]
+    pub const fn routers(&self) -> u32 {
+        let (width, height) = self.around();
+        width * height
     }
 
     /// Most ranks.
@@ -144,16 +166,35 @@ impl Grid {
         rank.0 / self.per_node
     }
 
-    /// Coordinates (x, y) of a node.
+    /// Coordinates (x, y) of a node, or of a router without ranks.
     #[must_use]
     pub const fn position(&self, node: u32) -> (u32, u32) {
-        (node % self.width, node / self.width)
+        let nodes = self.nodes();
+        if node < nodes {
+            return (node % self.width, node / self.width);
+        }
+        // East of the nodes row by row, then north of them.
+        let (index, east) = (node - nodes, self.spare.0 * self.height);
+        if index < east {
+            (self.width + index % self.spare.0, index / self.spare.0)
+        } else {
+            let (around, _) = self.around();
+            let north = index - east;
+            (north % around, self.height + north / around)
+        }
     }
 
-    /// The node at (x, y).
+    /// The node at (x, y), or the router without ranks.
     #[must_use]
     pub const fn node_at(&self, x: u32, y: u32) -> u32 {
-        y * self.width + x
+        if y >= self.height {
+            let (around, _) = self.around();
+            self.nodes() + self.spare.0 * self.height + (y - self.height) * around + x
+        } else if x >= self.width {
+            self.nodes() + y * self.spare.0 + (x - self.width)
+        } else {
+            y * self.width + x
+        }
     }
 
     /// A rank in the middle of those that are there: of all ranks the lowest one whose farthest
@@ -166,7 +207,8 @@ impl Grid {
         Rank(middle.min(ranks.saturating_sub(1)))
     }
 
-    /// The node beside `node`, if the mesh does not end there.
+    /// The router beside `node`, if the mesh does not end there; beside the last nodes of a part of
+    /// a torus one without ranks.
     #[must_use]
     pub fn neighbour(&self, node: u32, side: Side) -> Option<u32> {
         let (x, y) = self.position(node);
@@ -176,11 +218,12 @@ impl Grid {
             _ if self.is_torus && len > 1 => Some(if is_up { 0 } else { len - 1 }),
             _ => None,
         };
+        let (width, height) = self.around();
         let (x, y) = match side {
-            Side::East => (step(x, self.width, true)?, y),
-            Side::West => (step(x, self.width, false)?, y),
-            Side::North => (x, step(y, self.height, true)?),
-            Side::South => (x, step(y, self.height, false)?),
+            Side::East => (step(x, width, true)?, y),
+            Side::West => (step(x, width, false)?, y),
+            Side::North => (x, step(y, height, true)?),
+            Side::South => (x, step(y, height, false)?),
         };
         Some(self.node_at(x, y))
     }
@@ -190,8 +233,9 @@ impl Grid {
     /// the east or north.
     #[must_use]
     pub fn next_hop(&self, src: (u32, u32), dst: (u32, u32), at: (u32, u32)) -> Option<Hop> {
-        let x = || self.along(src.0, dst.0, at.0, self.width, (Side::East, Side::West));
-        let y = || self.along(src.1, dst.1, at.1, self.height, (Side::North, Side::South));
+        let (width, height) = self.around();
+        let x = || self.along(src.0, dst.0, at.0, width, (Side::East, Side::West));
+        let y = || self.along(src.1, dst.1, at.1, height, (Side::North, Side::South));
         match self.order {
             DimensionOrder::Xy => x().or_else(y),
             DimensionOrder::Yx => y().or_else(x),
@@ -242,7 +286,8 @@ impl Grid {
                 direct
             }
         };
-        distance(x, to_x, self.width) + distance(y, to_y, self.height)
+        let (width, height) = self.around();
+        distance(x, to_x, width) + distance(y, to_y, height)
     }
 
     /// Calls `visit` for every node and side on the route from one node to another.
@@ -314,8 +359,14 @@ impl Grid {
     /// only lie inside a ring or line, and those of one dimension are alike: two are looked at.
     #[must_use]
     pub fn dependency_cycle(&self, has_wrap_channels: bool) -> Option<Vec<String>> {
-        let along_x = Self { height: 1, ..*self };
-        let along_y = Self { width: 1, ..*self };
+        let (width, height) = self.around();
+        let line = |width, height| Self {
+            width,
+            height,
+            spare: (0, 0),
+            ..*self
+        };
+        let (along_x, along_y) = (line(width, 1), line(1, height));
         [along_x, along_y]
             .iter()
             .find_map(|line| line.cycle_in_line(has_wrap_channels))
@@ -455,6 +506,61 @@ mod tests {
                 assert_eq!(route(&grid, from, to).len(), hops + 2);
             }
         }
+    }
+
+    /// Whatever the part, its routes are those between the same places of the whole torus.
+    #[test]
+    fn routes_of_a_part_are_those_of_the_whole_torus() {
+        for order in [DimensionOrder::Xy, DimensionOrder::Yx] {
+            let whole = Grid {
+                is_torus: true,
+                order,
+                ..Grid::mesh(5, 4)
+            };
+            for (width, height) in (1..=5).flat_map(|w| (1..=4).map(move |h| (w, h))) {
+                let part = Grid {
+                    width,
+                    height,
+                    spare: (5 - width, 4 - height),
+                    ..whole
+                };
+                assert_eq!(part.routers(), 20);
+                for router in 0..20 {
+                    let (x, y) = part.position(router);
+                    assert_eq!(part.node_at(x, y), router);
+                    assert!(x < 5 && y < 4);
+                }
+                for (from, to) in pairs(part.nodes()) {
+                    let place = |rank| part.position(part.node_of(Rank(rank)));
+                    let at = |(x, y)| whole.node_at(x, y);
+                    let of_whole = route(&whole, at(place(from)), at(place(to)));
+                    let of_part = route(&part, from, to);
+                    let links = 1..of_part.len() - 1; // the ports' names have the ranks in them
+                    assert_eq!(of_part[links.clone()], of_whole[links]);
+                    assert_eq!(part.hops(Rank(from), Rank(to)) as usize + 2, of_part.len());
+                }
+            }
+        }
+    }
+
+    fn pairs(nodes: u32) -> impl Iterator<Item = (u32, u32)> {
+        (0..nodes).flat_map(move |from| (0..nodes).map(move |to| (from, to)))
+    }
+
+    #[test]
+    fn a_part_of_a_torus_goes_around_where_that_is_shorter() {
+        let part = Grid {
+            is_torus: true,
+            spare: (1, 0),
+            ..Grid::mesh(4, 1)
+        };
+        // Three hops to the east, two to the west through the router without a rank.
+        assert_eq!(
+            route(&part, 0, 3)[1..3],
+            ["(0,0)->(4,0)", "(4,0)->(3,0)"],
+            "five routers around"
+        );
+        assert_eq!(part.hops(Rank(0), Rank(3)), 2);
     }
 
     #[test]

@@ -73,7 +73,10 @@ impl Tiles {
             bells: Bells::new(&kernel, ranks as usize),
             books: Books::new(ranks),
             ranks,
-            links: vec![<(Server, Cell<u64>)>::default(); grid.nodes() as usize * Side::ALL.len()],
+            links: vec![
+                <(Server, Cell<u64>)>::default();
+                grid.routers() as usize * Side::ALL.len()
+            ],
             ports: vec![Server::default(); ranks as usize],
             controllers: vec![Server::default(); memory.controllers.len()],
             grid,
@@ -234,7 +237,7 @@ impl Tiles {
 
     /// What every link carried between buffers and cores.
     pub(crate) fn link_uses(&self) -> Vec<LinkUse> {
-        let nodes = (0..self.grid.nodes()).flat_map(|node| Side::ALL.map(|side| (node, side)));
+        let nodes = (0..self.grid.routers()).flat_map(|node| Side::ALL.map(|side| (node, side)));
         let uses = nodes
             .zip(&self.links)
             .filter_map(|((node, side), (_, flits))| {
