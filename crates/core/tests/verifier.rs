@@ -419,39 +419,6 @@ fn only_the_half_without_a_partner_is_named() {
     }
 }
 
-/// Both ranks send before they receive, which needs buffers, and then exchange: what an exchange
-/// sends are the values from before it, also when the other's message already waits.
-#[test]
-fn an_exchange_sends_what_was_held_before_also_from_buffers() {
-    let mut builder = builder(Collective::Allreduce, 2, 16, 2);
-    let [first, second] = [0, 1].map(|chunk| builder.list(&[ChunkId(chunk)]));
-    let arrival = corecast_core::Arrival::Reduce;
-    for (me, other) in [(0, 1), (1, 0)] {
-        let (me, to, from) = (Rank(me), Rank(other), Rank(other));
-        let chunks = first;
-        let recv = Op::Recv {
-            from,
-            chunks,
-            arrival,
-        };
-        builder.push(0, me, Op::Send { to, chunks });
-        builder.push(0, me, recv);
-        let exchange = Op::Exchange {
-            to,
-            send: second,
-            from,
-            recv: second,
-            arrival,
-        };
-        builder.push(1, me, exchange);
-    }
-    let certificate = verify(&builder.finish(), &FullCrossbar);
-    let [Violation::NeedsBuffering { cycle, .. }] = &certificate.violations[..] else {
-        panic!("{:?}", certificate.violations);
-    };
-    assert_eq!(cycle.len(), 2);
-}
-
 /// The three questions to a certificate are answered by what it says.
 #[test]
 fn a_certificate_answers_from_its_evidence() {
