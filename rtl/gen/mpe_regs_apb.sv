@@ -166,6 +166,14 @@ module mpe_regs_apb (
                 logic load_next;
             } error;
             struct {
+                logic next;
+                logic load_next;
+            } aborted;
+            struct {
+                logic next;
+                logic load_next;
+            } abort;
+            struct {
                 logic [2:0] next;
                 logic load_next;
             } code;
@@ -217,6 +225,12 @@ module mpe_regs_apb (
             struct {
                 logic value;
             } error;
+            struct {
+                logic value;
+            } aborted;
+            struct {
+                logic value;
+            } abort;
             struct {
                 logic [2:0] value;
             } code;
@@ -383,6 +397,58 @@ module mpe_regs_apb (
     end
     assign hwif_out.STATE.error.value = field_storage.STATE.error.value;
     assign hwif_out.STATE.error.swmod = decoded_reg_strb.STATE && decoded_req_is_wr && |(decoded_wr_biten[4:4]);
+    // Field: mpe_regs.STATE.aborted
+    always_comb begin
+        automatic logic [0:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.STATE.aborted.value;
+        load_next_c = '0;
+        if(hwif_in.STATE.aborted.hwset) begin // HW Set
+            next_c = '1;
+            load_next_c = '1;
+        end else if(decoded_reg_strb.STATE && decoded_req_is_wr) begin // SW write 1 clear
+            next_c = field_storage.STATE.aborted.value & ~(decoded_wr_data[5:5] & decoded_wr_biten[5:5]);
+            load_next_c = '1;
+        end
+        field_combo.STATE.aborted.next = next_c;
+        field_combo.STATE.aborted.load_next = load_next_c;
+    end
+    always_ff @(posedge clk or negedge arst_n) begin
+        if(~arst_n) begin
+            field_storage.STATE.aborted.value <= 1'h0;
+        end else begin
+            if(field_combo.STATE.aborted.load_next) begin
+                field_storage.STATE.aborted.value <= field_combo.STATE.aborted.next;
+            end
+        end
+    end
+    assign hwif_out.STATE.aborted.value = field_storage.STATE.aborted.value;
+    // Field: mpe_regs.STATE.abort
+    always_comb begin
+        automatic logic [0:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.STATE.abort.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.STATE && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.STATE.abort.value & ~decoded_wr_biten[6:6]) | (decoded_wr_data[6:6] & decoded_wr_biten[6:6]);
+            load_next_c = '1;
+        end else begin // singlepulse clears back to 0
+            next_c = '0;
+            load_next_c = '1;
+        end
+        field_combo.STATE.abort.next = next_c;
+        field_combo.STATE.abort.load_next = load_next_c;
+    end
+    always_ff @(posedge clk or negedge arst_n) begin
+        if(~arst_n) begin
+            field_storage.STATE.abort.value <= 1'h0;
+        end else begin
+            if(field_combo.STATE.abort.load_next) begin
+                field_storage.STATE.abort.value <= field_combo.STATE.abort.next;
+            end
+        end
+    end
+    assign hwif_out.STATE.abort.value = field_storage.STATE.abort.value;
     // Field: mpe_regs.STATE.code
     always_comb begin
         automatic logic [2:0] next_c;
@@ -516,6 +582,7 @@ module mpe_regs_apb (
             readback_data_var[0] = hwif_in.STATE.pending.next;
             readback_data_var[1] = hwif_in.STATE.active.next;
             readback_data_var[4] = field_storage.STATE.error.value;
+            readback_data_var[5] = field_storage.STATE.aborted.value;
             readback_data_var[10:8] = field_storage.STATE.code.value;
             readback_data_var[31:16] = hwif_in.STATE.done.next;
         end

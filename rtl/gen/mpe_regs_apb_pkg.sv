@@ -53,6 +53,10 @@ package mpe_regs_apb_pkg;
     } mpe_regs__STATE__error__in_t;
 
     typedef struct {
+        logic hwset;
+    } mpe_regs__STATE__aborted__in_t;
+
+    typedef struct {
         logic [2:0] next;
         logic we;
     } mpe_regs__STATE__code__in_t;
@@ -65,6 +69,7 @@ package mpe_regs_apb_pkg;
         mpe_regs__STATE__pending__in_t pending;
         mpe_regs__STATE__active__in_t active;
         mpe_regs__STATE__error__in_t error;
+        mpe_regs__STATE__aborted__in_t aborted;
         mpe_regs__STATE__code__in_t code;
         mpe_regs__STATE__done__in_t done;
     } mpe_regs__STATE__in_t;
@@ -152,11 +157,21 @@ package mpe_regs_apb_pkg;
     } mpe_regs__STATE__error__out_t;
 
     typedef struct {
+        logic value;
+    } mpe_regs__STATE__aborted__out_t;
+
+    typedef struct {
+        logic value;
+    } mpe_regs__STATE__abort__out_t;
+
+    typedef struct {
         logic [2:0] value;
     } mpe_regs__STATE__code__out_t;
 
     typedef struct {
         mpe_regs__STATE__error__out_t error;
+        mpe_regs__STATE__aborted__out_t aborted;
+        mpe_regs__STATE__abort__out_t abort;
         mpe_regs__STATE__code__out_t code;
     } mpe_regs__STATE__out_t;
 

@@ -50,6 +50,14 @@ extern "C" {
 #define MPE_REGS__STATE__ERROR_bp 4
 #define MPE_REGS__STATE__ERROR_bw 1
 #define MPE_REGS__STATE__ERROR_reset 0x0
+#define MPE_REGS__STATE__ABORTED_bm 0x20
+#define MPE_REGS__STATE__ABORTED_bp 5
+#define MPE_REGS__STATE__ABORTED_bw 1
+#define MPE_REGS__STATE__ABORTED_reset 0x0
+#define MPE_REGS__STATE__ABORT_bm 0x40
+#define MPE_REGS__STATE__ABORT_bp 6
+#define MPE_REGS__STATE__ABORT_bw 1
+#define MPE_REGS__STATE__ABORT_reset 0x0
 #define MPE_REGS__STATE__CODE_bm 0x700
 #define MPE_REGS__STATE__CODE_bp 8
 #define MPE_REGS__STATE__CODE_bw 3

@@ -15,6 +15,8 @@ pub(crate) const PAPER: Paper = Paper {
     name: "chung2011",
     citation: "Chung, Park, Lee, Ro, Lee 2011, A Novel Sequential Tree Algorithm Based on \
                Scoreboard for MPI Broadcast Communication, IEICE E94-D",
+    chips: &["chung2011-bus"],
+    seconds: [1.0, 1.0, 1.0],
     contest: Contest {
         chip: "chung2011-bus",
         collectives: &[Collective::Bcast],
