@@ -9,7 +9,7 @@ from pathlib import Path
 
 RTL = Path(__file__).resolve().parent.parent
 LICENCE = "SPDX-License-Identifier: MIT OR Apache-2.0"
-SLASHES = {".sv", ".c", ".h", ".rdl", ".vlt"}
+SLASHES = {".sv", ".c", ".cpp", ".h", ".rdl", ".vlt"}
 HASHES = {".py", ".sby", ".sh", ".yml", ".core", ".rules"}
 
 
