@@ -192,6 +192,10 @@ impl FlitMesh {
     /// Allocates the switch of a router.
     fn switch(&mut self, router: u32) {
         let requests = std::mem::take(&mut self.switch_requests[router as usize]);
+        if requests.is_power_of_two() && !self.has_slow_links {
+            // Nobody to choose from, which is the usual case below saturation.
+            return self.serve(router, requests.trailing_zeros());
+        }
         let base = router * self.inputs;
         let outputs = router * self.ports;
         // Inputs and outputs that are asked for, and whether one of them is twice.
@@ -209,16 +213,9 @@ impl FlitMesh {
             outputs_seen |= output;
         });
         let requests = requests & !later;
-        let granted = if is_contended {
-            self.match_ports(router, requests)
-        } else {
-            // Nobody to choose from, which is the usual case below saturation.
-            for_each_bit(requests, |local| {
-                let input = u32::from(self.port_of[local as usize]);
-                let output = self.channels[(base + local) as usize].output - outputs;
-                self.take_switch(outputs, input, output, local - input * self.vcs);
-            });
-            requests
+        let granted = match is_contended {
+            true => self.match_ports(router, requests),
+            false => requests,
         };
         // Who was not served has its place still.
         later |= requests & !granted;
@@ -226,7 +223,22 @@ impl FlitMesh {
             self.switch_requests[router as usize] = later;
             self.switching.push(router);
         }
-        for_each_bit(granted, |local| self.forward(router, base + local));
+        for_each_bit(granted, |local| self.serve(router, local));
+    }
+
+    /// Moves the pointers behind an accepted offer, and the flit.
+    #[inline]
+    fn serve(&mut self, router: u32, local: u32) {
+        let outputs = router * self.ports;
+        let channel = router * self.inputs + local;
+        let input = u32::from(self.port_of[local as usize]);
+        let output = self.channels[channel as usize].output - outputs;
+        let next = |index: u32, len: u32| if index + 1 == len { 0 } else { index as u8 + 1 };
+        self.switch_pointers[(outputs + output) as usize][0] = next(input, self.ports);
+        let of_input = &mut self.switch_pointers[(outputs + input) as usize];
+        of_input[1] = next(output, self.ports);
+        of_input[2] = next(local - input * self.vcs, self.vcs);
+        self.forward(router, channel);
     }
 
     /// Which of the requests for a router's switch are granted, where they get in each other's way.
@@ -261,20 +273,9 @@ impl FlitMesh {
                 }
             });
             let vc = first_from(for_output, vc_first);
-            self.take_switch(outputs, input, output, vc);
             granted |= 1 << (input * vcs + vc);
         });
         granted
-    }
-
-    /// Moves the pointers behind an accepted offer.
-    #[inline]
-    fn take_switch(&mut self, outputs: u32, input: u32, output: u32, vc: u32) {
-        let next = |index: u32, len: u32| if index + 1 == len { 0 } else { index as u8 + 1 };
-        self.switch_pointers[(outputs + output) as usize][0] = next(input, self.ports);
-        let of_input = &mut self.switch_pointers[(outputs + input) as usize];
-        of_input[1] = next(output, self.ports);
-        of_input[2] = next(vc, self.vcs);
     }
 
     /// Moves the first flit of `channel` to the next router or out of the mesh.

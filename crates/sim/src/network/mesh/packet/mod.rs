@@ -20,7 +20,10 @@
 //! Does not model the size of buffers: a packet that waits fits into its router as a whole (virtual
 //! cut-through), and a core's queue takes any number of flits. So a packet that waits holds no link
 //! behind it and no core that injects it, buffers too small for the round trip of their credits
-//! limit no stream, and nothing can deadlock. That would need the flits.
+//! limit no stream, and nothing can deadlock. That would need the flits. Does not model
+//! [`VcChoice::Receiver`](super::VcChoice::Receiver) either: packets to one queue keep their order
+//! here with any channel, and where there are several, those of one channel for different receivers
+//! pass each other as if they had their own.
 //!
 //! How much this matters is measured: `corecast_machine_sim::Fidelity::Packet` has the numbers, at
 //! most 17 % for any collective of the test there.
