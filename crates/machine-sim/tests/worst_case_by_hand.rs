@@ -7,7 +7,7 @@ mod common;
 use corecast_chip::Chip;
 use corecast_core::verify::{Buffering, Violation};
 use corecast_core::{
-    Arrival, Certificate, ChunkId, Collective, FlowControl, Op, Rank, Request, Schedule,
+    Arrival, Certificate, ChunkId, Collective, FlowControl, Op, Rank, Request, RouteTree, Schedule,
     ScheduleBuilder, Spec, Split, algorithm, verify,
 };
 use corecast_machine::RunOptions;
@@ -247,20 +247,52 @@ fn a_forward_counts_as_receiving_and_sending() {
 /// after the other, at its own rate or the root's; nothing else uses the route, so nothing holds up.
 #[test]
 fn a_multicast_is_its_deepest_branch() {
-    for (inject, extract) in [(9, 11), (14, 11)] {
+    for (inject, extract, per_router) in [(9, 11, "1"), (14, 11, "1"), (9, 11, "3")] {
         let rate = inject.to_string();
-        let machine = machine(&[("endpoint.inject", &rate)]);
+        let changes = [
+            ("endpoint.inject", rate.as_str()),
+            ("network.cores_per_router", per_router),
+        ];
+        let machine = machine(&changes);
         for ranks in [2, 4, 9] {
             let request = Request::new(Collective::Bcast, ranks, 40);
             let schedule = built(&machine, "static-route", request, FlowControl::Auto);
             let tree = &schedule.multicasts()[0].tree;
-            let depths = (0..ranks).map(|rank| tree.depth(Rank(rank)));
-            let depth = u64::from(depths.max().expect("ranks"));
-            let head = call(u64::from(ranks)) + 70 + inject + 17 * depth;
+            // Cores of one router have no hop between them.
+            let way = |rank: u32| {
+                let mut way = 0;
+                let mut at = Rank(rank);
+                while let Some(parent) = tree.parent(at) {
+                    way += hops(&machine, ranks, parent.0, at.0);
+                    at = parent;
+                }
+                way
+            };
+            let far = (0..ranks).map(way).max().expect("ranks");
+            let head = call(u64::from(ranks)) + 70 + inject + 17 * far;
             let path = head + 10 * inject.max(extract) + extract;
             assert_eq!(cycles(&machine, &schedule), Some(path), "{ranks} ranks");
         }
     }
+}
+
+/// The root has written all words of a multicast before it does anything else: a message that follows
+/// starts then.
+#[test]
+fn what_follows_a_multicast_waits_for_its_last_word() {
+    let machine = machine(&[]);
+    let request = Request::new(Collective::Allgather, 2, 40);
+    let mut builder = ScheduleBuilder::new("by hand", Spec::new(&request, Split::Even(1)));
+    let tree = RouteTree::column_then_rows(&machine.chip().grid(2).expect("a mesh"), 2, Rank(0));
+    builder.multicast(0, tree.into(), &[ChunkId(0)]);
+    builder.message(1, Rank(0), Rank(1), &[ChunkId(0)]);
+    builder.message(2, Rank(1), Rank(0), &[ChunkId(1)]);
+    let schedule = builder.finish().without_flow_control();
+    let written = call(2) + 70 + 10 * 9;
+    let message = SEND + way(WORD, transit(1), READ) + recv(2);
+    let path = written + message + message;
+    let all = path + 2 * 14 * stages(1);
+    assert_eq!(cycles(&machine, &schedule), Some(all));
 }
 
 /// Whether a gather of messages of ten words by 3 ranks has a bound with queues of so many words.
