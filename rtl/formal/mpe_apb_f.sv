@@ -1,8 +1,13 @@
-// APB registers against a model of them: a transfer is answered in its first access clock and at no
+// APB registers against the model of them: a transfer is answered in its first access clock and at no
 // other time, reads return what the model holds, and the engine is shown exactly the legal commands,
 // as they were written, until it takes them. The first error since the last clear is the one kept.
 module mpe_apb_f #(
-  localparam int NodeId = 1
+  parameter  int NumNodes = 4,
+  localparam int NodeId   = 1,
+  localparam int AddrW    = 6,
+  localparam int LenW     = 4,
+  localparam int IdW      = mpe_pkg::id_width(NumNodes),
+  localparam int CmdW     = 2 + IdW + AddrW + LenW + NumNodes
 ) (
   input logic        clk_i,
   input logic        psel_i,
@@ -18,22 +23,22 @@ module mpe_apb_f #(
   input logic [1:0]  status_i
 );
 
-  typedef enum logic [2:0] {Addr, Len, Members, Cmd, State, Id} reg_e;
+  logic                past_q = 1'b0;
+  logic                pready, pslverr, cmd_valid, irq;
+  logic [31:0]         prdata;
+  logic [1:0]          cmd_op;
+  logic [IdW-1:0]      cmd_peer;
+  logic [AddrW-1:0]    cmd_addr;
+  logic [LenW-1:0]     cmd_len;
+  logic [NumNodes-1:0] cmd_members;
 
-  logic        past_q = 1'b0;
-  logic        pready, pslverr, cmd_valid;
-  logic [31:0] prdata;
-  logic [1:0]  cmd_op, cmd_peer;
-  logic [5:0]  cmd_addr;
-  logic [3:0]  cmd_len, cmd_members;
-
-  mpe_apb #(.NumNodes(4), .NodeId(NodeId), .AddrW(6), .LenW(4)) u_apb (
+  mpe_apb #(.NumNodes(NumNodes), .NodeId(NodeId), .AddrW(AddrW), .LenW(LenW)) u_apb (
     .clk_i(clk_i), .rst_ni(past_q), .psel_i(psel_i), .penable_i(penable_i), .pwrite_i(pwrite_i),
     .pprot_i(3'd0), .paddr_i(paddr_i), .pwdata_i(pwdata_i), .pstrb_i(pstrb_i), .pready_o(pready),
     .prdata_o(prdata), .pslverr_o(pslverr), .cmd_valid_o(cmd_valid), .cmd_ready_i(cmd_ready_i),
     .cmd_op_o(cmd_op), .cmd_peer_o(cmd_peer), .cmd_addr_o(cmd_addr), .cmd_len_o(cmd_len),
     .cmd_members_o(cmd_members), .done_i(done_i), .err_short_i(err_short_i),
-    .err_long_i(err_long_i), .status_i(status_i));
+    .err_long_i(err_long_i), .status_i(status_i), .irq_o(irq));
 
   // ---- the bus: a set-up clock, then access with everything unchanged until ready ----
 
@@ -43,6 +48,7 @@ module mpe_apb_f #(
   logic [31:0] pwdata_q;
   logic [3:0]  pstrb_q;
   always_ff @(posedge clk_i) begin
+    past_q   <= 1'b1;
     access_q <= past_q && psel_i && !(penable_i && pready);
     pwrite_q <= pwrite_i;
     paddr_q  <= paddr_i;
@@ -57,91 +63,32 @@ module mpe_apb_f #(
 
   // ---- the registers ----
 
-  logic [31:0] addr_q = '0, len_q = '0, members_q = '0, merged;
-  logic [4:0]  peer_q = '0;
-  logic [1:0]  op_q = '0;
-  logic [2:0]  code_q = '0, refused, code;
-  logic        error_q = 1'b0;
-  logic        check_q = 1'b0;     // a command was written a clock ago
-  logic        pending_q = 1'b0;   // a command is shown
-  logic [17:0] shown_q;
-  logic [15:0] done_q = '0;
-  logic        write, locked, clear;
-  reg_e        at;
-
-  assign at     = reg_e'(paddr_i[4:2]);
-  assign write  = past_q && psel_i && penable_i && pready && pwrite_i;
-  assign locked = check_q || pending_q;
-  for (genvar b = 0; b < 4; b++) begin : gen_byte
-    logic [31:0] former;
-    assign former = (at == Addr) ? addr_q : (at == Len) ? len_q : members_q;
-    assign merged[8*b+:8] = pstrb_i[b] ? pwdata_i[8*b+:8] : former[8*b+:8];
-  end
-
-  // Why a command must not be shown to the engine.
-  logic fits, is_group, is_passed;
-  assign fits     = addr_q < 32'd64 && len_q < 32'd16;
-  assign is_group = members_q < 32'd16 && $countones(members_q) >= 2 && members_q[NodeId] &&
-                    members_q[peer_q];
-  assign is_passed = members_q < 32'd4 && members_q != 32'(NodeId) && members_q != 32'(peer_q);
-  always_comb begin
-    refused = mpe_pkg::ErrNone;
-    if (pending_q)                                       refused = mpe_pkg::ErrBusy;
-    else if (!fits)                                      refused = mpe_pkg::ErrWide;
-    else if (peer_q > 5'd3 || (op_q == 2'd3 && members_q > 32'd3)) refused = mpe_pkg::ErrPeer;
-    else if (op_q != 2'd0 && peer_q == 5'(NodeId))       refused = mpe_pkg::ErrSelf;
-    else if (op_q == 2'd3 && !is_passed)                 refused = mpe_pkg::ErrSelf;
-    else if (op_q == 2'd0 && !is_group)                  refused = mpe_pkg::ErrMembers;
-    else if (op_q == 2'd1 && members_q != 32'(peer_q))   refused = mpe_pkg::ErrMembers;
-  end
-  assign code = (check_q && refused != mpe_pkg::ErrNone) ? refused :
-                err_short_i ? mpe_pkg::ErrShort : err_long_i ? mpe_pkg::ErrLong : mpe_pkg::ErrNone;
-  assign clear = write && at == State && pstrb_i[0] && pwdata_i[4];
-
-  always_ff @(posedge clk_i) begin
-    past_q <= 1'b1;
-    if (past_q) begin
-      if (write && !locked && at == Addr)    addr_q    <= merged;
-      if (write && !locked && at == Len)     len_q     <= merged;
-      if (write && !locked && at == Members) members_q <= merged;
-      if (write && at == Cmd && pstrb_i[0])            op_q   <= pwdata_i[1:0];
-      if (write && at == Cmd && pstrb_i[1] && !locked) peer_q <= pwdata_i[12:8];
-      check_q   <= write && at == Cmd && pstrb_i[0];
-      pending_q <= pending_q ? !cmd_ready_i : (check_q && refused == mpe_pkg::ErrNone);
-      if (!pending_q) shown_q <= {op_q, peer_q[1:0], addr_q[5:0], len_q[3:0], members_q[3:0]};
-      done_q <= done_q + 16'(done_i);
-      error_q <= code != mpe_pkg::ErrNone || (error_q && !clear);
-      // A write that does not clear counts as one: the block tells only that it was written.
-      if (code != mpe_pkg::ErrNone && (!error_q || (write && at == State && pstrb_i[0])))
-        code_q <= code;
-    end
-  end
-
-  logic [31:0] want;
-  always_comb begin
-    unique case (at)
-      Addr:    want = addr_q;
-      Len:     want = len_q;
-      Members: want = members_q;
-      Cmd:     want = {19'd0, peer_q, 6'd0, op_q};
-      State:   want = {done_q, 5'd0, code_q, 3'd0, error_q, 2'd0, status_i != 0, locked};
-      Id:      want = {16'd0, 8'd4, 8'(NodeId)};
-      default: want = '0;
-    endcase
-  end
+  logic [31:0]     want;
+  logic [CmdW-1:0] shown;
+  logic            pending, want_irq, legal_command;
+  mpe_regs_f #(.NumNodes(NumNodes), .NodeId(NodeId), .AddrW(AddrW), .LenW(LenW)) u_model (
+    .clk_i(clk_i), .past_i(past_q), .write_i(psel_i && penable_i && pready && pwrite_i),
+    .address_i(paddr_i), .data_i(pwdata_i), .strobe_i(pstrb_i), .ready_i(cmd_ready_i),
+    .done_i(done_i), .short_i(err_short_i), .long_i(err_long_i), .active_i(status_i != 0),
+    .read_o(want), .pending_o(pending), .shown_o(shown), .irq_o(want_irq),
+    .legal_o(legal_command));
 
   always_comb begin
     if (past_q) begin
       answered:  assert (pready == access_q);
       accepted:  assert (!pready || !pslverr);
       read_back: assert (!pready || pwrite_i || prdata == want);
-      shown:     assert (cmd_valid == pending_q);
+      told:      assert (irq == want_irq);
+      is_shown:  assert (cmd_valid == pending);
       as_told:   assert (!cmd_valid ||
-                         {cmd_op, cmd_peer, cmd_addr, cmd_len, cmd_members} == shown_q);
+                         {cmd_op, cmd_peer, cmd_addr, cmd_len, cmd_members} == shown);
       not_back:  assert (!cmd_valid || cmd_op != mpe_pkg::OpFwd ||
-                         (cmd_members != 4'(NodeId) && cmd_members != 4'(cmd_peer)));
-      not_self:  assert (!cmd_valid || cmd_op == mpe_pkg::OpBcast || cmd_peer != 2'(NodeId));
+                         (cmd_members != NumNodes'(NodeId) && cmd_members != NumNodes'(cmd_peer)));
+      not_self:  assert (!cmd_valid || cmd_op == mpe_pkg::OpBcast || cmd_peer != IdW'(NodeId));
+      node:      assert (!cmd_valid || 32'(cmd_peer) < NumNodes);
       group:     assert (!cmd_valid || cmd_op != mpe_pkg::OpBcast || $countones(cmd_members) >= 2);
+      no_wrap:   assert (!cmd_valid || 32'(cmd_addr) + 32'(cmd_len) <= 32'(1 << AddrW));
+      legal:     assert (!pending || legal_command);
       // What induction needs: the model's registers are those of the block.
       bus:       assert (u_apb.u_regs.is_active == access_q &&
                          (!access_q || {u_apb.u_regs.cpuif_req, u_apb.u_regs.cpuif_req_is_wr,
@@ -150,22 +97,20 @@ module mpe_apb_f #(
                           {1'b1, pwrite_i, paddr_i[4:2], 2'd0, pwdata_i, {8{pstrb_i[3]}},
                            {8{pstrb_i[2]}}, {8{pstrb_i[1]}}, {8{pstrb_i[0]}}}));
       quiet:     assert (access_q || !u_apb.u_regs.cpuif_req);
-      registers: assert (u_apb.from_regs.ADDR.addr.value == addr_q &&
-                         u_apb.from_regs.LEN.len.value == len_q &&
-                         u_apb.from_regs.MEMBERS.members.value == members_q &&
-                         u_apb.from_regs.CMD.peer.value == peer_q &&
-                         u_apb.from_regs.CMD.op.value == op_q);
-      state:     assert (u_apb.from_regs.STATE.error.value == error_q &&
-                         u_apb.u_regs.field_storage.STATE.code.value == code_q &&
-                         u_apb.u_port.written_q == check_q && u_apb.u_port.done_q == done_q);
-      locked_in: assert (!pending_q || shown_q[15:0] ==
-                         {peer_q[1:0], addr_q[5:0], len_q[3:0], members_q[3:0]});
-      legal:     assert (!pending_q || (fits && peer_q <= 5'd3 &&
-                         (shown_q[17:16] == 2'd0 ? is_group : peer_q != 5'(NodeId)) &&
-                         (shown_q[17:16] != 2'd1 || members_q == 32'(peer_q)) &&
-                         (shown_q[17:16] != 2'd3 || is_passed)));
+      registers: assert (u_apb.from_regs.ADDR.addr.value == u_model.addr_q &&
+                         u_apb.from_regs.LEN.len.value == u_model.len_q &&
+                         u_apb.from_regs.MEMBERS.members.value == u_model.members_q &&
+                         u_apb.from_regs.CMD.peer.value == u_model.peer_q &&
+                         u_apb.from_regs.CMD.op.value == u_model.op_q &&
+                         u_apb.from_regs.IRQ_ENABLE.done.value == u_model.enable_q[0] &&
+                         u_apb.from_regs.IRQ_ENABLE.error.value == u_model.enable_q[1]);
+      state:     assert (u_apb.from_regs.STATE.error.value == u_model.error_q &&
+                         u_apb.u_regs.field_storage.STATE.code.value == u_model.code_q &&
+                         u_apb.from_regs.IRQ_STATE.done.value == u_model.ended_q &&
+                         u_apb.u_port.written_q == u_model.check_q &&
+                         u_apb.u_port.done_q == u_model.done_q);
       issued: cover (cmd_valid && cmd_op == mpe_pkg::OpBcast && cmd_len == 4'd3);
-      busy:   cover (error_q && code_q == mpe_pkg::ErrBusy && !cmd_valid);
+      busy:   cover (u_model.error_q && u_model.code_q == mpe_pkg::ErrBusy && !cmd_valid && irq);
     end
   end
 

@@ -59,6 +59,7 @@ module mpe_link_f #(
   logic            asked_q = 1'b0;   // it has asked
   logic            open_q = 1'b0;    // a message streams
   logic            sends_q, takes_q; // what it does
+  logic            ended_q;          // its sender's end, or a word too many, has come
   logic [LenW-1:0] len_q;            // its length
   logic [LenW:0]   out_q, in_q;      // words that left, words that came
   logic            got, gave;
@@ -79,7 +80,9 @@ module mpe_link_f #(
         len_q <= h_len;
         out_q <= '0;
         in_q  <= '0;
+        ended_q <= 1'b0;
       end else if (open_q) begin
+        ended_q <= ended_q || rx_end_i || err_long;
         out_q <= out_q + (LenW+1)'(tx_valid);
         in_q  <= in_q + (LenW+1)'(mem_req && mem_we);
       end
@@ -104,6 +107,10 @@ module mpe_link_f #(
                           out_q == (LenW+1)'(len_q))));
       taken_all:  assert (!(done && takes_q && !err_short) || in_q == (LenW+1)'(len_q));
       passed_on:  assert (!(done && takes_q && sends_q) || out_q == in_q);
+      // A receiver ends by its last word, or when its sender's end or a word too many has come.
+      not_ahead:  assert (!(done && takes_q) || ended_q || (len_q != '0 && in_q == (LenW+1)'(len_q)));
+      long_told:  assert (!(open_q && takes_q && rx_valid_i && u_link.s_len_q == '0 && !hold) ||
+                          err_long);
       short_told: assert (!(done && err_short) || (takes_q && in_q < (LenW+1)'(len_q)));
       done_once:  assert (!done || open_q);
       // A word that waits for a memory is told once, in the clock in which it passes.
@@ -120,7 +127,11 @@ module mpe_link_f #(
       same_out:   assert (!open_q || !sends_q || !takes_q ||
                           in_q == out_q + (LenW+1)'(u_link.word_q));
       same_word:  assert (!u_link.word_q || (open_q && sends_q));
-      same_cut:   assert (!u_link.cut_q || (open_q && takes_q));
+      same_send:  assert (!open_q || takes_q || u_link.word_q || u_link.s_len_q == '0);
+      same_over:  assert (!u_link.over_q || (open_q && takes_q && (ended_q ||
+                          (len_q != '0 && in_q == (LenW+1)'(len_q)))));
+      same_last:  assert (!open_q || !takes_q || len_q == '0 || in_q != (LenW+1)'(len_q) ||
+                          u_link.over_q);
       forwarded: cover (done && takes_q && sends_q && len_q == 3'd3 && gave_q);
     end
   end

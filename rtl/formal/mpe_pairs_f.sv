@@ -8,7 +8,8 @@
 //
 // The invariant says for each node who has what it waits for, that a stream that has started does
 // not pause, and when the first word can come: 2k + 1 clocks after the ready, and at a node one
-// clock after its predecessor's. So a ready that went ahead finds the stage free.
+// clock after its predecessor's. So a ready that went ahead finds the stage free. The end of a message
+// without words goes the way of a word: it counts as one that starts its receiver's stream.
 module mpe_pairs_f #(
   parameter  int NumNodes = 3,
   parameter  int LenW     = 2,
@@ -34,11 +35,12 @@ module mpe_pairs_f #(
   logic [NumNodes-1:0][IdW-1:0]   tx_dst, tx_to, rx_peer, rx_src;
   logic [NumNodes-1:0][DataW-1:0] tx_data_n, rx_data;
   // What the links know, from inside.
-  logic [NumNodes-1:0]            granted, granting, requested, open, takes, gives, word, cut;
+  logic [NumNodes-1:0]            granted, granting, requested, open, takes, gives, word, over;
   logic [NumNodes-1:0][LenW-1:0]  left;
   logic [NumNodes-1:0][LenW:0]    to_send;  // words that have not left
   logic [NumNodes-1:0][LenW:0]    rest;     // clocks until the stream stage is free
   logic [NumNodes-1:0]            started, heard;
+  logic [NumNodes-1:0]            on;       // started, or the end of no words has come
   logic [NumNodes-1:0]            ahead_q;  // the ready of the message that streams went ahead
   logic [NumNodes-1:0][IdW:0]     wait_of;
 
@@ -67,7 +69,7 @@ module mpe_pairs_f #(
     assign takes[n]     = u_link.s_valid_q && u_link.s_rx_q;
     assign gives[n]     = u_link.s_valid_q && u_link.s_tx_q;
     assign word[n]      = u_link.word_q;
-    assign cut[n]       = u_link.cut_q;
+    assign over[n]      = u_link.over_q;
     assign left[n]      = u_link.s_len_q;
     assign to_send[n]   = (LenW+1)'(left[n]) + (LenW+1)'(word[n]);
 
@@ -84,6 +86,7 @@ module mpe_pairs_f #(
       end
     end
     assign heard[n] = takes[n] && rx_valid[n];
+    assign on[n]    = started[n] || over[n];
     assign rest[n]  = (LenW+1)'(left[n]) + (LenW+1)'(gives[n] && to_send[n] != 0);
 
     // The queue: its head stays until it is popped, and names nodes, not this one.
@@ -112,21 +115,29 @@ module mpe_pairs_f #(
     .rx_end_o(rx_end), .rx_data_o(rx_data));
 
   for (genvar n = 0; n < NumNodes; n++) begin : gen_check
+    logic           flows, flowed_q;      // the end of the stream is known
+    always_ff @(posedge clk_i)
+      if (!past_q) flowed_q <= 1'b0;
+      else if (!hold) flowed_q <= flows && open[n] && !done[n];
+    assign flows = gen_node[n].u_link.flows;
     logic [IdW-1:0] to, from, next, ask;
-    logic           sends, got;           // words to go in the stream stage, in the head
+    logic           sends, got;           // words or their end to go in the stream stage, in the head
+    logic           waits;                // for them
     logic           by_stage, by_head;    // who takes them: their receiver's stage, its head
     logic           got_stage, got_head;
     assign to   = tx_to[n];
     assign from = rx_src[n];
     assign next = target_i[n];
     assign ask  = source_i[n];
-    assign sends = gives[n] && to_send[n] != 0;
-    assign got   = granted[n] && len_i[n] != 0;
-    assign by_stage  = takes[to] && rx_src[to] == IdW'(n) && (LenW+1)'(left[to]) == to_send[n];
+    assign sends = gives[n] && (to_send[n] != 0 || !started[n]);
+    assign got   = granted[n];
+    assign waits = takes[n] && (left[n] != 0 || !on[n]);
+    assign by_stage  = takes[to] && rx_src[to] == IdW'(n) && (LenW+1)'(left[to]) == to_send[n] &&
+                       (to_send[n] != 0 || !on[to]);
     assign by_head   = granting[to] && source_i[to] == IdW'(n) &&
-                       (LenW+1)'(len_i[to]) == to_send[n] && !word[n] && takes[n] && !started[n];
+                       (LenW+1)'(len_i[to]) == to_send[n] && !word[n] && takes[n] && !on[n];
     assign got_stage = takes[next] && rx_src[next] == IdW'(n) && left[next] == len_i[n] &&
-                       !started[next];
+                       !on[next];
     assign got_head  = granting[next] && source_i[next] == IdW'(n) && len_i[next] == len_i[n];
     always_comb begin
       if (past_q) begin
@@ -138,49 +149,55 @@ module mpe_pairs_f #(
                            (!takes[n] || (32'(from) < NumNodes && from != IdW'(n))) &&
                            (!gives[n] || (32'(to) < NumNodes && to != IdW'(n)))));
         clean:     assert (!word[n] || gives[n]);
-        clean_cut: assert (!cut[n] || (takes[n] && left[n] == 0));
+        clean_ovr: assert (!over[n] || (takes[n] && left[n] == 0));
         clean_got: assert (!granted[n] || (requested[n] && sends_i[n]));
         clean_req: assert (!requested[n] || show_i[n]);
         clean_sta: assert (!started[n] || open[n]);
+        last:      assert (!(takes[n] && started[n] && left[n] == 0) || over[n]);
         fwd_sta:   assert (!(word[n] && takes[n]) || started[n]);
         // Who has words to send has somebody who takes exactly these, and so has a ready.
         partner:   assert (!sends || by_stage || by_head);
         promised:  assert (!got || got_stage || got_head);
         both:      assert (!(sends && got && to == next) || (by_stage && !got_stage && got_head));
         // Who waits for words has given a ready for them, or hears them.
-        sender:    assert (!(takes[n] && left[n] != 0) ||
+        sender:    assert (!waits ||
                            (gives[from] && tx_to[from] == IdW'(n) &&
-                            to_send[from] == (LenW+1)'(left[n])) ||
+                            to_send[from] == (LenW+1)'(left[n]) &&
+                            (left[n] != 0 || !started[from])) ||
                            (granted[from] && target_i[from] == IdW'(n) &&
-                            len_i[from] == left[n] && !started[n]));
-        ahead:     assert (!(granting[n] && len_i[n] != 0) ||
-                           (gives[ask] && tx_to[ask] == IdW'(n) && !started[ask] && takes[ask] &&
+                            len_i[from] == left[n] && !on[n]));
+        ahead:     assert (!granting[n] ||
+                           (gives[ask] && tx_to[ask] == IdW'(n) && !on[ask] && takes[ask] &&
                             !word[ask] && to_send[ask] == (LenW+1)'(len_i[n]) &&
-                            !(takes[n] && from == ask && left[n] != 0)) ||
+                            !(waits && from == ask)) ||
                            (granted[ask] && target_i[ask] == IdW'(n) && len_i[ask] == len_i[n]));
         // A stream that has started does not pause.
         flows:     assert (!(started[n] && takes[n] && left[n] != 0) ||
                            (word[from] && tx_to[from] == IdW'(n)));
         flows_out: assert (!(gives[n] && !takes[n] && left[n] != 0) || word[n]);
+        no_pause:  assert (!flowed_q || flows);
         // A ready that went ahead: the stage is free a clock before the first word can come.
         in_time:   assert (!granting[n] ||
                            (show_i[n] && receives_i[n] && (granted[n] || !sends_i[n]) && open[n] &&
                             (started[n] || !takes[n]) && 32'(wait_of[n]) >= 32'(rest[n]) + 1));
         // No word before its time: at a node one clock after its predecessor's.
-        first:     assert (!(takes[n] && !started[n] && rx_valid[n]) || wait_of[n] == 0);
+        first:     assert (!(takes[n] && !on[n] && (rx_valid[n] || rx_end[n])) || wait_of[n] == 0);
         later_got: assert (!(got && receives_i[n] && !granting[n]) ||
                            32'(wait_of[next]) <= 2 * 32'(before_i[n]) + 2);
         later_gra: assert (!(got && receives_i[n] && granting[n]) ||
                            32'(wait_of[next]) <= 32'(wait_of[n]) + 1);
-        later_str: assert (!(sends && takes[n] && !started[n]) ||
+        later_str: assert (!(sends && takes[n] && !on[n]) ||
                            32'(wait_of[to]) <= 32'(wait_of[n]) + 1);
-        later_sta: assert (!(sends && started[n] && !started[to]) ||
-                           (takes[n] && word[n] && wait_of[to] == 0));
+        later_sta: assert (!(sends && on[n] && !on[to]) ||
+                           (takes[n] && (word[n] || over[n]) && wait_of[to] == 0));
         from_root: assert (!(got && !receives_i[n]) || wait_of[next] == 0);
         root_out:  assert (!(sends && !takes[n] && !started[n]) || wait_of[to] == 0);
+        // The end of no words is heard by the node that waits for it, and by no other one.
+        none_lost: assert (!(tx_end[n] && !started[n]) || by_stage);
         // The end of a message is heard within it, or before the next one can be asked for.
         ends_here: assert (!(tx_end[n] && requested[n] && target_i[n] == to) ||
-                           (takes[to] && rx_src[to] == IdW'(n) && left[to] == 0));
+                           (takes[to] && rx_src[to] == IdW'(n) && left[to] == 0 &&
+                            (!started[n] || on[to])));
       end
     end
   end

@@ -5,7 +5,7 @@ package mpe_regs_apb_pkg;
 
     localparam MPE_REGS_APB_DATA_WIDTH = 32;
     localparam MPE_REGS_APB_MIN_ADDR_WIDTH = 5;
-    localparam MPE_REGS_APB_SIZE = 'h18;
+    localparam MPE_REGS_APB_SIZE = 'h20;
 
     typedef struct {
         logic swwel;
@@ -82,16 +82,31 @@ package mpe_regs_apb_pkg;
     } mpe_regs__ID__in_t;
 
     typedef struct {
+        logic hwset;
+    } mpe_regs__IRQ_STATE__done__in_t;
+
+    typedef struct {
+        logic next;
+    } mpe_regs__IRQ_STATE__error__in_t;
+
+    typedef struct {
+        mpe_regs__IRQ_STATE__done__in_t done;
+        mpe_regs__IRQ_STATE__error__in_t error;
+    } mpe_regs__IRQ_STATE__in_t;
+
+    typedef struct {
         mpe_regs__ADDR__in_t ADDR;
         mpe_regs__LEN__in_t LEN;
         mpe_regs__MEMBERS__in_t MEMBERS;
         mpe_regs__CMD__in_t CMD;
         mpe_regs__STATE__in_t STATE;
         mpe_regs__ID__in_t ID;
+        mpe_regs__IRQ_STATE__in_t IRQ_STATE;
     } mpe_regs__in_t;
 
     typedef struct {
         logic [31:0] value;
+        logic swmod;
     } mpe_regs__ADDR__addr__out_t;
 
     typedef struct {
@@ -100,6 +115,7 @@ package mpe_regs_apb_pkg;
 
     typedef struct {
         logic [31:0] value;
+        logic swmod;
     } mpe_regs__LEN__len__out_t;
 
     typedef struct {
@@ -108,6 +124,7 @@ package mpe_regs_apb_pkg;
 
     typedef struct {
         logic [31:0] value;
+        logic swmod;
     } mpe_regs__MEMBERS__members__out_t;
 
     typedef struct {
@@ -143,10 +160,33 @@ package mpe_regs_apb_pkg;
     } mpe_regs__STATE__out_t;
 
     typedef struct {
+        logic value;
+    } mpe_regs__IRQ_ENABLE__done__out_t;
+
+    typedef struct {
+        logic value;
+    } mpe_regs__IRQ_ENABLE__error__out_t;
+
+    typedef struct {
+        mpe_regs__IRQ_ENABLE__done__out_t done;
+        mpe_regs__IRQ_ENABLE__error__out_t error;
+    } mpe_regs__IRQ_ENABLE__out_t;
+
+    typedef struct {
+        logic value;
+    } mpe_regs__IRQ_STATE__done__out_t;
+
+    typedef struct {
+        mpe_regs__IRQ_STATE__done__out_t done;
+    } mpe_regs__IRQ_STATE__out_t;
+
+    typedef struct {
         mpe_regs__ADDR__out_t ADDR;
         mpe_regs__LEN__out_t LEN;
         mpe_regs__MEMBERS__out_t MEMBERS;
         mpe_regs__CMD__out_t CMD;
         mpe_regs__STATE__out_t STATE;
+        mpe_regs__IRQ_ENABLE__out_t IRQ_ENABLE;
+        mpe_regs__IRQ_STATE__out_t IRQ_STATE;
     } mpe_regs__out_t;
 endpackage

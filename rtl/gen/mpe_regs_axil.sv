@@ -231,6 +231,8 @@ module mpe_regs_axil (
         logic CMD;
         logic STATE;
         logic ID;
+        logic IRQ_ENABLE;
+        logic IRQ_STATE;
     } decoded_reg_strb_t;
     decoded_reg_strb_t decoded_reg_strb;
     logic decoded_err;
@@ -251,6 +253,8 @@ module mpe_regs_axil (
         decoded_reg_strb.CMD = cpuif_req_masked & (cpuif_addr == 5'hc);
         decoded_reg_strb.STATE = cpuif_req_masked & (cpuif_addr == 5'h10);
         decoded_reg_strb.ID = cpuif_req_masked & (cpuif_addr == 5'h14) & !cpuif_req_is_wr;
+        decoded_reg_strb.IRQ_ENABLE = cpuif_req_masked & (cpuif_addr == 5'h18);
+        decoded_reg_strb.IRQ_STATE = cpuif_req_masked & (cpuif_addr == 5'h1c);
         decoded_err = '0;
     end
 
@@ -303,6 +307,22 @@ module mpe_regs_axil (
                 logic load_next;
             } code;
         } STATE;
+        struct {
+            struct {
+                logic next;
+                logic load_next;
+            } done;
+            struct {
+                logic next;
+                logic load_next;
+            } error;
+        } IRQ_ENABLE;
+        struct {
+            struct {
+                logic next;
+                logic load_next;
+            } done;
+        } IRQ_STATE;
     } field_combo_t;
     field_combo_t field_combo;
 
@@ -338,6 +358,19 @@ module mpe_regs_axil (
                 logic [2:0] value;
             } code;
         } STATE;
+        struct {
+            struct {
+                logic value;
+            } done;
+            struct {
+                logic value;
+            } error;
+        } IRQ_ENABLE;
+        struct {
+            struct {
+                logic value;
+            } done;
+        } IRQ_STATE;
     } field_storage_t;
     field_storage_t field_storage;
 
@@ -364,6 +397,7 @@ module mpe_regs_axil (
         end
     end
     assign hwif_out.ADDR.addr.value = field_storage.ADDR.addr.value;
+    assign hwif_out.ADDR.addr.swmod = decoded_reg_strb.ADDR && decoded_req_is_wr && |(decoded_wr_biten[31:0]);
     // Field: mpe_regs.LEN.len
     always_comb begin
         automatic logic [31:0] next_c;
@@ -387,6 +421,7 @@ module mpe_regs_axil (
         end
     end
     assign hwif_out.LEN.len.value = field_storage.LEN.len.value;
+    assign hwif_out.LEN.len.swmod = decoded_reg_strb.LEN && decoded_req_is_wr && |(decoded_wr_biten[31:0]);
     // Field: mpe_regs.MEMBERS.members
     always_comb begin
         automatic logic [31:0] next_c;
@@ -410,6 +445,7 @@ module mpe_regs_axil (
         end
     end
     assign hwif_out.MEMBERS.members.value = field_storage.MEMBERS.members.value;
+    assign hwif_out.MEMBERS.members.swmod = decoded_reg_strb.MEMBERS && decoded_req_is_wr && |(decoded_wr_biten[31:0]);
     // Field: mpe_regs.CMD.op
     always_comb begin
         automatic logic [1:0] next_c;
@@ -507,6 +543,78 @@ module mpe_regs_axil (
         end
     end
     assign hwif_out.STATE.code.value = field_storage.STATE.code.value;
+    // Field: mpe_regs.IRQ_ENABLE.done
+    always_comb begin
+        automatic logic [0:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.IRQ_ENABLE.done.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.IRQ_ENABLE && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.IRQ_ENABLE.done.value & ~decoded_wr_biten[0:0]) | (decoded_wr_data[0:0] & decoded_wr_biten[0:0]);
+            load_next_c = '1;
+        end
+        field_combo.IRQ_ENABLE.done.next = next_c;
+        field_combo.IRQ_ENABLE.done.load_next = load_next_c;
+    end
+    always_ff @(posedge clk or negedge arst_n) begin
+        if(~arst_n) begin
+            field_storage.IRQ_ENABLE.done.value <= 1'h0;
+        end else begin
+            if(field_combo.IRQ_ENABLE.done.load_next) begin
+                field_storage.IRQ_ENABLE.done.value <= field_combo.IRQ_ENABLE.done.next;
+            end
+        end
+    end
+    assign hwif_out.IRQ_ENABLE.done.value = field_storage.IRQ_ENABLE.done.value;
+    // Field: mpe_regs.IRQ_ENABLE.error
+    always_comb begin
+        automatic logic [0:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.IRQ_ENABLE.error.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.IRQ_ENABLE && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.IRQ_ENABLE.error.value & ~decoded_wr_biten[1:1]) | (decoded_wr_data[1:1] & decoded_wr_biten[1:1]);
+            load_next_c = '1;
+        end
+        field_combo.IRQ_ENABLE.error.next = next_c;
+        field_combo.IRQ_ENABLE.error.load_next = load_next_c;
+    end
+    always_ff @(posedge clk or negedge arst_n) begin
+        if(~arst_n) begin
+            field_storage.IRQ_ENABLE.error.value <= 1'h0;
+        end else begin
+            if(field_combo.IRQ_ENABLE.error.load_next) begin
+                field_storage.IRQ_ENABLE.error.value <= field_combo.IRQ_ENABLE.error.next;
+            end
+        end
+    end
+    assign hwif_out.IRQ_ENABLE.error.value = field_storage.IRQ_ENABLE.error.value;
+    // Field: mpe_regs.IRQ_STATE.done
+    always_comb begin
+        automatic logic [0:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.IRQ_STATE.done.value;
+        load_next_c = '0;
+        if(hwif_in.IRQ_STATE.done.hwset) begin // HW Set
+            next_c = '1;
+            load_next_c = '1;
+        end else if(decoded_reg_strb.IRQ_STATE && decoded_req_is_wr) begin // SW write 1 clear
+            next_c = field_storage.IRQ_STATE.done.value & ~(decoded_wr_data[0:0] & decoded_wr_biten[0:0]);
+            load_next_c = '1;
+        end
+        field_combo.IRQ_STATE.done.next = next_c;
+        field_combo.IRQ_STATE.done.load_next = load_next_c;
+    end
+    always_ff @(posedge clk or negedge arst_n) begin
+        if(~arst_n) begin
+            field_storage.IRQ_STATE.done.value <= 1'h0;
+        end else begin
+            if(field_combo.IRQ_STATE.done.load_next) begin
+                field_storage.IRQ_STATE.done.value <= field_combo.IRQ_STATE.done.next;
+            end
+        end
+    end
+    assign hwif_out.IRQ_STATE.done.value = field_storage.IRQ_STATE.done.value;
 
     //--------------------------------------------------------------------------
     // Write response
@@ -551,6 +659,14 @@ module mpe_regs_axil (
         if(rd_mux_addr == 5'h14) begin
             readback_data_var[7:0] = hwif_in.ID.node.next;
             readback_data_var[15:8] = hwif_in.ID.nodes.next;
+        end
+        if(rd_mux_addr == 5'h18) begin
+            readback_data_var[0] = field_storage.IRQ_ENABLE.done.value;
+            readback_data_var[1] = field_storage.IRQ_ENABLE.error.value;
+        end
+        if(rd_mux_addr == 5'h1c) begin
+            readback_data_var[0] = field_storage.IRQ_STATE.done.value;
+            readback_data_var[1] = hwif_in.IRQ_STATE.error.next;
         end
         readback_data = readback_data_var;
         readback_done = decoded_req & ~decoded_req_is_wr;

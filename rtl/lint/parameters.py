@@ -25,6 +25,7 @@ BAD = [
     ("mpe_bus", "HoldLaunch", 1, "accepted is 0 with Snoop = 1", "-GSnoop=1"),
     ("sb_unit", "NumNodes", 33, "accepted are 2 to 32"),
     ("mpe_axis_rx", "Depth", 1, "accepted are 2 to 1024"),
+    ("mpe_axis_tx", "Depth", 1, "accepted are 2 to 65536"),
 ]
 
 

@@ -39,12 +39,13 @@ module mpe_axil #(
   input  logic                done_i,
   input  logic                err_short_i,
   input  logic                err_long_i,
-  input  logic [StatusW-1:0]  status_i      // the engine's own
+  input  logic [StatusW-1:0]  status_i,     // the engine's own
+  output logic                irq_o         // high as long as an enabled reason is
 );
 
   mpe_regs_axil_pkg::mpe_regs__in_t  to_regs;
   mpe_regs_axil_pkg::mpe_regs__out_t from_regs;
-  logic                          pending, err;
+  logic                          pending, err, touched;
   logic [2:0]                    err_code;
   logic [15:0]                   done_count;
 
@@ -62,7 +63,14 @@ module mpe_axil #(
     to_regs.STATE.done.next       = done_count;
     to_regs.ID.node.next          = 8'(NodeId);
     to_regs.ID.nodes.next         = 8'(NumNodes);
+    to_regs.IRQ_STATE.done.hwset  = done_i;
+    to_regs.IRQ_STATE.error.next  = from_regs.STATE.error.value;
   end
+
+  assign touched = from_regs.ADDR.addr.swmod || from_regs.LEN.len.swmod ||
+                   from_regs.MEMBERS.members.swmod;
+  assign irq_o   = (from_regs.IRQ_ENABLE.done.value && from_regs.IRQ_STATE.done.value) ||
+                   (from_regs.IRQ_ENABLE.error.value && from_regs.STATE.error.value);
 
   mpe_regs_axil u_regs (
     .clk   (clk_i),
@@ -99,6 +107,7 @@ module mpe_axil #(
     .clk_i        (clk_i),
     .rst_ni       (rst_ni),
     .write_i      (from_regs.CMD.op.swmod),
+    .touch_i      (touched),
     .op_i         (from_regs.CMD.op.value),
     .peer_i       (from_regs.CMD.peer.value),
     .addr_i       (from_regs.ADDR.addr.value),

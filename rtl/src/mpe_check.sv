@@ -15,9 +15,13 @@ module mpe_check #(
 
   logic        is_bcast, is_send, is_fwd, is_wide, is_node, is_self, is_back, is_complete;
   logic [31:0] self_bit, root_bit, beyond;
+  logic [AddrW:0] behind;
 
   assign is_bcast = op_i == mpe_pkg::OpBcast;
-  assign is_wide  = |(64'(addr_i) >> AddrW) || |(64'(len_i) >> LenW);
+  // The word behind the last one may be the first behind the memory, but none beyond it.
+  assign behind   = (AddrW+1)'(addr_i[AddrW-1:0]) + (AddrW+1)'(len_i[LenW-1:0]);
+  assign is_wide  = |(64'(addr_i) >> AddrW) || |(64'(len_i) >> LenW) ||
+                    (behind[AddrW] && behind[AddrW-1:0] != '0);
   assign is_send  = op_i == mpe_pkg::OpSend;
   assign is_fwd   = op_i == mpe_pkg::OpFwd;
   assign is_node  = 32'(peer_i) < 32'(NumNodes) && (!is_fwd || members_i < 32'(NumNodes));

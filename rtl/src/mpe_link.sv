@@ -62,7 +62,7 @@ module mpe_link #(
   logic             granted, granting, move;
 
   // Stream stage.
-  logic             s_valid_q, s_rx_q, s_tx_q, word_q, cut_q;
+  logic             s_valid_q, s_rx_q, s_tx_q, word_q, over_q;
   logic [IdW-1:0]   s_src_q, s_dst_q;
   logic [AddrW-1:0] s_addr_q, addr;
   logic [LenW-1:0]  s_len_q, len;
@@ -104,9 +104,10 @@ module mpe_link #(
 
   // A message ends at the length of its own command, so nothing is written behind the buffer and
   // the end is known ahead; or one clock after its sender's complete message, if that is earlier.
-  assign s_done  = s_valid_q && !word_q && (s_len_q == '0 || cut_q);
+  // Who receives no word waits for that, too: an end that went ahead would find the next node busy.
+  assign s_done  = s_valid_q && !word_q && (over_q || !s_rx_q);
   assign s_free  = !s_valid_q || s_done;
-  assign rx_word = s_valid_q && s_rx_q && rx_valid_i && !cut_q;
+  assign rx_word = s_valid_q && s_rx_q && rx_valid_i;
 
   // Words come without a gap once the first is there, so then the clocks that are left are known.
   assign flows = word_q || rx_word || s_done;
@@ -121,11 +122,12 @@ module mpe_link #(
     if (!rst_ni) begin
       s_valid_q <= 1'b0;
       word_q    <= 1'b0;
-      cut_q     <= 1'b0;
+      over_q    <= 1'b0;
     end else if (!hold_i) begin
       s_valid_q <= s_free ? move : 1'b1;
       word_q    <= step && (s_free || s_tx_q);
-      cut_q     <= s_valid_q && s_rx_q && rx_end_i && !s_done;
+      over_q    <= s_valid_q && s_rx_q && !s_done &&
+                   (over_q || rx_end_i || (rx_word && (s_len_q >> 1) == '0));
     end
   end
   always_ff @(posedge clk_i) begin

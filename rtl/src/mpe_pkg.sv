@@ -17,12 +17,12 @@ package mpe_pkg;
   // Why a command is refused before it reaches the engine (mpe_check), or how a message went wrong.
   typedef enum logic [2:0] {
     ErrNone    = 3'd0,
-    ErrWide    = 3'd1,  // address or length is wider than the engine's
+    ErrWide    = 3'd1,  // address or length is wider than the engine's, or the message's end is
     ErrPeer    = 3'd2,  // peer, root or target is not a node of the system
     ErrSelf    = 3'd3,  // a node cannot send to or receive from itself, or pass back
     ErrMembers = 3'd4,  // mask lacks the root or this node, or has fewer than two
                         // members; target of a Send is not its peer
-    ErrBusy    = 3'd5,  // command written while the former one was still waiting
+    ErrBusy    = 3'd5,  // command, or a register of it, written while one was still waiting
     ErrShort   = 3'd6,  // message ended before the length of the receiving command
     ErrLong    = 3'd7   // message went on beyond the length of the receiving command
   } err_e;

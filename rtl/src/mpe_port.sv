@@ -13,6 +13,7 @@ module mpe_port #(
   input  logic                rst_ni,
   // registers; they do not change while pending_o, except op_i
   input  logic                write_i,     // CMD is being written: its value is there a clock later
+  input  logic                touch_i,     // ADDR, LEN or MEMBERS is being written
   input  logic [1:0]          op_i,
   input  logic [4:0]          peer_i,
   input  logic [31:0]         addr_i,
@@ -71,6 +72,7 @@ module mpe_port #(
     err_code_o = mpe_pkg::ErrNone;
     if (written_q && pending_q)                     err_code_o = mpe_pkg::ErrBusy;
     else if (written_q && code != mpe_pkg::ErrNone) err_code_o = code;
+    else if (touch_i && pending_o)                  err_code_o = mpe_pkg::ErrBusy;
     else if (err_short_i)                           err_code_o = mpe_pkg::ErrShort;
     else if (err_long_i)                            err_code_o = mpe_pkg::ErrLong;
   end

@@ -27,6 +27,7 @@ module mpe_sys #(
   output logic                              hold_o,
   input  logic [NumNodes-1:0]               mem_stall_i,  // the core uses the engine's port
   input  logic                              host_req_i,
+  output logic                              host_rdy_o,
   input  logic                              host_we_i,
   input  logic [IdW-1:0]                    host_node_i,
   input  logic [AddrW-1:0]                  host_addr_i,
@@ -37,6 +38,7 @@ module mpe_sys #(
   logic [NumNodes-1:0]            mem_req, mem_we;
   logic [NumNodes-1:0][AddrW-1:0] mem_addr;
   logic [NumNodes-1:0][DataW-1:0] mem_wdata, mem_rdata, host_rdata;
+  logic [NumNodes-1:0]            host_rdy;
 
   mpe_core_sys #(
     .NumNodes  (NumNodes),
@@ -83,6 +85,7 @@ module mpe_sys #(
       .a_wdata_i(mem_wdata[n]),
       .a_rdata_o(mem_rdata[n]),
       .b_req_i  (host_req_i && host_node_i == IdW'(n)),
+      .b_rdy_o  (host_rdy[n]),
       .b_we_i   (host_we_i),
       .b_addr_i (host_addr_i),
       .b_wdata_i(host_wdata_i),
@@ -93,5 +96,6 @@ module mpe_sys #(
   logic [IdW-1:0] host_node_q;
   always_ff @(posedge clk_i) host_node_q <= host_node_i;
   assign host_rdata_o = host_rdata[host_node_q];
+  assign host_rdy_o   = host_rdy[host_node_i];
 
 endmodule

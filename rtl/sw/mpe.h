@@ -54,6 +54,21 @@ static inline uint32_t mpe_done(mpe_t *mpe) {
   return MPE_READ(mpe, STATE) >> MPE_REGS__STATE__DONE_bp;
 }
 
+/* Reasons of the interrupt: MPE_REGS__IRQ_ENABLE__DONE_bm, MPE_REGS__IRQ_ENABLE__ERROR_bm or both;
+   0 disables it. A former end does not count. */
+static inline void mpe_interrupts(mpe_t *mpe, uint32_t reasons) {
+  MPE_WRITE(mpe, IRQ_STATE, MPE_REGS__IRQ_STATE__DONE_bm);
+  MPE_WRITE(mpe, IRQ_ENABLE, reasons);
+}
+
+/* For the handler: the reasons that there are. Clears an end; an error goes with mpe_error. Several
+   commands may have ended: mpe_done counts them. */
+static inline uint32_t mpe_interrupted(mpe_t *mpe) {
+  uint32_t reasons = MPE_READ(mpe, IRQ_STATE);
+  MPE_WRITE(mpe, IRQ_STATE, reasons & MPE_REGS__IRQ_STATE__DONE_bm);
+  return reasons;
+}
+
 /* Waits until the engine holds no command. */
 static inline enum mpe_error mpe_finish(mpe_t *mpe, uint32_t limit) {
   while (MPE_READ(mpe, STATE) & (MPE_REGS__STATE__PENDING_bm | MPE_REGS__STATE__ACTIVE_bm))

@@ -65,6 +65,25 @@ extern "C" {
 #define MPE_REGS__ID__NODES_bp 8
 #define MPE_REGS__ID__NODES_bw 8
 
+// reg - mpe_regs::IRQ_ENABLE
+#define MPE_REGS__IRQ_ENABLE__DONE_bm 0x1
+#define MPE_REGS__IRQ_ENABLE__DONE_bp 0
+#define MPE_REGS__IRQ_ENABLE__DONE_bw 1
+#define MPE_REGS__IRQ_ENABLE__DONE_reset 0x0
+#define MPE_REGS__IRQ_ENABLE__ERROR_bm 0x2
+#define MPE_REGS__IRQ_ENABLE__ERROR_bp 1
+#define MPE_REGS__IRQ_ENABLE__ERROR_bw 1
+#define MPE_REGS__IRQ_ENABLE__ERROR_reset 0x0
+
+// reg - mpe_regs::IRQ_STATE
+#define MPE_REGS__IRQ_STATE__DONE_bm 0x1
+#define MPE_REGS__IRQ_STATE__DONE_bp 0
+#define MPE_REGS__IRQ_STATE__DONE_bw 1
+#define MPE_REGS__IRQ_STATE__DONE_reset 0x0
+#define MPE_REGS__IRQ_STATE__ERROR_bm 0x2
+#define MPE_REGS__IRQ_STATE__ERROR_bp 1
+#define MPE_REGS__IRQ_STATE__ERROR_bw 1
+
 // addrmap - mpe_regs
 typedef struct __attribute__ ((__packed__)) {
     uint32_t ADDR;
@@ -73,10 +92,12 @@ typedef struct __attribute__ ((__packed__)) {
     uint32_t CMD;
     uint32_t STATE;
     uint32_t ID;
+    uint32_t IRQ_ENABLE;
+    uint32_t IRQ_STATE;
 } mpe_regs_t;
 
 
-static_assert(sizeof(mpe_regs_t) == 0x18, "Packing error");
+static_assert(sizeof(mpe_regs_t) == 0x20, "Packing error");
 
 #ifdef __cplusplus
 }

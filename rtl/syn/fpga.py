@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""FPGA check: 4-input LUTs and flip-flops for iCE40, LUTs of any 6-input architecture, and the clock
+"""FPGA check: memories become block RAM on iCE40 and ECP5; 4-input LUTs and flip-flops for iCE40, LUTs of any 6-input architecture, and the clock
 that iCE40 reaches after placing and routing with nextpnr.
 
 For the clock, a unit stands between flip-flops: an input shift register and a signature of the
@@ -9,10 +9,17 @@ outputs, because it has more ports than a package has pins. The slowest of sever
 import argparse
 import json
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 from synth import BUILD, RTL, sources
 
+# Memories, and how many blocks they are: flip-flops and LUTs would be thousands.
+MEMORIES = [("mpe_ram", "-GAddrW=9 -GDataW=32", {"ice40": 8, "ecp5": 2}),
+            ("mpe_axis_tx", "-GDepth=512 -GDataW=32", {"ice40": 4, "ecp5": 1})]
+BLOCKS = {"ice40": "SB_RAM40_4K", "ecp5": "DP16KD"}
+FLIP_FLOPS = ("SB_DFF", "TRELLIS_FF")
+FEW = 60    # flip-flops and LUTs are for addresses and counters, not for words
 UNITS = [("mpe", "-GNodeId=2"), ("mpe_bus", ""), ("mpe_core_sys", ""), ("sb_unit", ""),
          ("mpe_apb", ""), ("mpe_axil", "")]
 DEVICES = {"HX8K": "--hx8k --package ct256", "UP5K": "--up5k --package sg48"}
@@ -29,6 +36,19 @@ def count(flow, cells):
     found = json.loads((BUILD / "fpga.json").read_text())["design"]["num_cells_by_type"]
     return [sum(number for kind, number in found.items() if kind.startswith(prefix))
             for prefix in cells]
+
+
+def memories():
+    """What of the memories does not become block RAM."""
+    for unit, options, wanted in MEMORIES:
+        yosys(f"read_slang -j 1 {options} --top {unit} src/mpe_pkg.sv {sources()}; "
+              f"hierarchy -check; flatten; rename -top {unit}; write_rtlil build/syn/fpga.il")
+        for family, blocks in wanted.items():
+            found, *flops = count(f"synth_{family} -top {unit}", (BLOCKS[family], *FLIP_FLOPS))
+            said = f"{unit} {options}: {found} {BLOCKS[family]} and {sum(flops)} flip-flops"
+            print(said, flush=True)
+            if found != blocks or sum(flops) > FEW:
+                yield f"{said}, not {blocks} and at most {FEW}"
 
 
 def between_flip_flops(unit):
@@ -73,8 +93,14 @@ def clock(device, seed):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=2, help="seeds at a time")
-    jobs = parser.parse_args().jobs
+    parser.add_argument("--memories", action="store_true", help="only whether they are block RAM")
+    given = parser.parse_args()
+    jobs = given.jobs
     BUILD.mkdir(parents=True, exist_ok=True)
+    if bad := list(memories()):
+        sys.exit("\n".join(bad))
+    if given.memories:
+        return
     print("| unit, N = 4 | iCE40 LUT4 | carry | flip-flops | LUT6 | "
           + " | ".join(f"{device} MHz" for device in DEVICES) + " |\n|" + "---|" * 7)
     for unit, option in UNITS:

@@ -24,3 +24,6 @@ enum mpe_error issue(mpe_t *mpe, enum mpe_op op, uint32_t peer, uint32_t addr, u
 }
 enum mpe_error finish(mpe_t *mpe, uint32_t limit) { return mpe_finish(mpe, limit); }
 uint32_t done(mpe_t *mpe) { return mpe_done(mpe); }
+enum mpe_error error(mpe_t *mpe) { return mpe_error(mpe); }
+void interrupts(mpe_t *mpe, uint32_t reasons) { mpe_interrupts(mpe, reasons); }
+uint32_t interrupted(mpe_t *mpe) { return mpe_interrupted(mpe); }

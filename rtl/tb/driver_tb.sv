@@ -32,7 +32,8 @@ module driver_tb #(
   input  logic [IdW-1:0]            host_node_i,
   input  logic [AddrW-1:0]          host_addr_i,
   input  logic [31:0]               host_wdata_i,
-  output logic [31:0]               host_rdata_o
+  output logic [31:0]               host_rdata_o,
+  output logic [NumNodes-1:0]       irq_o
 );
 
   logic [NumNodes-1:0]               cmd_valid, cmd_ready, done, err_short, err_long;
@@ -57,7 +58,8 @@ module driver_tb #(
         .cmd_valid_o(cmd_valid[n]), .cmd_ready_i(cmd_ready[n]), .cmd_op_o(cmd_op[n]),
         .cmd_peer_o(cmd_peer[n]), .cmd_addr_o(cmd_addr[n]), .cmd_len_o(cmd_len[n]),
         .cmd_members_o(cmd_members[n]), .done_i(done[n]), .err_short_i(err_short[n]),
-        .err_long_i(err_long[n]), .status_i(status[n]));
+        .err_long_i(err_long[n]), .status_i(status[n]),
+        .irq_o(irq_o[n]));
     end else begin : gen_axil
       logic [1:0] bresp, rresp;
       assign pready_o[n] = 1'b0;
@@ -72,7 +74,8 @@ module driver_tb #(
         .cmd_valid_o(cmd_valid[n]), .cmd_ready_i(cmd_ready[n]), .cmd_op_o(cmd_op[n]),
         .cmd_peer_o(cmd_peer[n]), .cmd_addr_o(cmd_addr[n]), .cmd_len_o(cmd_len[n]),
         .cmd_members_o(cmd_members[n]), .done_i(done[n]), .err_short_i(err_short[n]),
-        .err_long_i(err_long[n]), .status_i(status[n]));
+        .err_long_i(err_long[n]), .status_i(status[n]),
+        .irq_o(irq_o[n]));
     end
   end
 
@@ -85,7 +88,7 @@ module driver_tb #(
     .cmd_op_i(cmd_op), .cmd_peer_i(cmd_peer), .cmd_addr_i(cmd_addr), .cmd_len_i(cmd_len),
     .cmd_members_i(cmd_members), .done_o(done), .err_short_o(err_short), .err_long_o(err_long),
     .status_o(unused_status), .node_status_o(status), .hold_o(unused_hold), .mem_stall_i('0),
-    .host_req_i(host_req_i), .host_we_i(host_we_i), .host_node_i(host_node_i),
+    .host_req_i(host_req_i), .host_rdy_o(), .host_we_i(host_we_i), .host_node_i(host_node_i),
     .host_addr_i(host_addr_i), .host_wdata_i(host_wdata_i), .host_rdata_o(host_rdata_o));
 
 endmodule

@@ -80,6 +80,7 @@ module mpe_tb #(
     .hold_o       (hold_o),
     .mem_stall_i  (mem_stall_i),
     .host_req_i   (host_req_i),
+    .host_rdy_o   (),  // engines are idle when the bench is here
     .host_we_i    (host_we_i),
     .host_node_i  (host_node_i),
     .host_addr_i  (host_addr_i),

@@ -246,3 +246,37 @@ async def partners_that_do_not_agree(dut):
     assert await message(8, 5) == [OK, TOO_LONG]
     assert await message(9, 9) == [OK, OK]
     await compare(dut, memory)
+
+
+@cocotb.test(timeout_time=2, timeout_unit="ms")
+async def interrupts(dut):
+    """The handler of every node: an end and an error, each when it is enabled, and cleared."""
+    driver, buses = await start(dut)
+    last = buses.ports.nodes - 1
+    done, error = 1, 2
+
+    async def line(node):
+        await FallingEdge(dut.clk_i)
+        return buses.ports.get(node, "irq_o")
+
+    for node in (0, last):
+        await driver.call("interrupts", node, done | error)
+        assert await line(node) == 0
+    assert await driver.call("issue", 0, SEND, last, 0, 8, last, POLLS) == OK
+    assert await driver.call("issue", last, RECV, 0, 32, 5, 0, POLLS) == OK
+    for node, reasons in ((0, done), (last, done | error)):
+        for _ in range(50):
+            if await line(node):
+                break
+        # The longer message goes on behind the shorter one's end.
+        for _ in range(20):
+            await FallingEdge(dut.clk_i)
+        assert await line(node) == 1
+        assert await driver.call("interrupted", node) == reasons
+        assert await line(node) == (1 if reasons & error else 0)
+        assert await driver.call("error", node) == (TOO_LONG if reasons & error else OK)
+        assert await line(node) == 0 and await driver.call("interrupted", node) == 0
+    await driver.call("interrupts", 0, 0)
+    assert await driver.call("issue", 0, SEND, 32, 0, 1, 0, POLLS) == NO_SUCH_NODE
+    assert await driver.call("issue", 0, SEND, last, 255, 2, last, POLLS) == BAD_COMMAND
+    assert await line(0) == 0, "nothing is enabled"

@@ -8,7 +8,7 @@ from cocotb.triggers import FallingEdge
 
 from bench import Bench, need
 from golden import BCAST, RECV, SEND, Command, Program, order, random_program, status_class
-from hardware import IS_HOLDING, IS_SNOOPING
+from hardware import IS_HOLDING, IS_SNOOPING, PARAMETERS
 
 SEED = int(os.environ.get("MPE_SEED", "1"))
 PROGRAMS = int(os.environ.get("MPE_PROGRAMS", "6"))
@@ -22,13 +22,14 @@ def check_order(program, record, bench):
         _, root, members, _, length = message
         _, statuses = record.launches[index]
         chain = order(statuses, members, root)
-        if length == 0 or record.holds:
+        if record.holds:
             continue
         ends = record.ends_of(program, index)
         times = [ends[node] for node in chain]
         want = [times[0] + place for place in range(len(chain))]
-        want[-1] = times[0] + len(chain) - 2 if len(chain) > 1 else want[-1]
-        # The last one forwards nothing: it ends together with the one before it.
+        if length > 0:
+            # The last one forwards nothing: it ends together with the one before it.
+            want[-1] -= 1
         assert times == want, f"message {index}: chain {chain} ended at {times}, not {want}"
 
 
@@ -88,8 +89,8 @@ async def cycle_budget(dut):
         program = Program(nodes)
         program.send(0, 1, 0, 0, length)
         record = await alone(bench, program)
-        # command 1, request 1, ready 1, words, complete 1
-        assert record.done[:2] == [[length + 4]] * 2, (length, record.done)
+        # command 1, request 1, ready 1, words, complete 1; no words take their receiver a clock, too
+        assert record.done[:2] == [[length + 4], [max(length, 1) + 4]], (length, record.done)
     for length in (1, 2, 7):
         program = Program(nodes)
         program.chain(range(nodes), [0] * nodes, length)
@@ -182,6 +183,43 @@ async def a_wrong_length_is_reported_and_survived(dut):
         program.send(0, 1, 4, 4, 9)
         await alone(bench, program)
         assert await bench.dump(32) == program.memory_after(memory)
+
+
+@cocotb.test(skip=PARAMETERS["NumNodes"] < 3)
+async def words_for_a_receive_of_none_are_reported(dut):
+    """Also if they come late, because their sender still streams to another node."""
+    bench = Bench(dut)
+    await bench.start()
+    for late in (0, 1, 2, 20):
+        program = Program(bench.nodes)
+        program.send(0, 2, 0, 0, 4)
+        program.commands[0].append(Command(SEND, 1, 0, 3, 1))
+        program.commands[1].append(Command(RECV, 0, 16, 0, gap=late))
+        record = await bench.run(program, 100)
+        assert {node for node, _ in record.long} == {1} and not record.short, late
+        for _ in range(12):
+            await bench.host(0, 0)
+
+
+@cocotb.test(skip=PARAMETERS["NumNodes"] < 5)
+async def a_member_that_takes_nothing_holds_nobody_up(dut):
+    """Node 2 has length 0 in a broadcast of four words; node 3, behind it, is busy for any time."""
+    bench = Bench(dut)
+    await bench.start()
+    for busy in (1, 12):
+        for gap in range(20):
+            program = Program(bench.nodes)
+            program.send(4, 3, 0, 20, busy)
+            for node, length in enumerate((4, 4, 0, 4)):
+                program.commands[node].append(Command(BCAST, 0, 8, length, 0b1111, gap))
+            record = await bench.run(program, 100)
+            # Node 3 is in front of node 2 if it has nothing to do then.
+            long, short = ({node for node, _ in errors} for errors in (record.long, record.short))
+            assert long == {2} and short in (set(), {3}), (busy, gap, record.long, record.short)
+            for _ in range(12):
+                await bench.host(0, 0)
+            if busy == 12 and 6 < gap < 10:
+                assert short == {3}, (gap, record.short)
 
 
 @cocotb.test()

@@ -8,9 +8,10 @@ from cocotb.triggers import FallingEdge, RisingEdge
 from cocotbext.axi import (AxiLiteBus, AxiLiteMaster, AxiStreamBus, AxiStreamFrame, AxiStreamSink,
                            AxiStreamSource)
 
-ADDR, LEN, MEMBERS, CMD, STATE, ID = range(0, 24, 4)
+ADDR, LEN, MEMBERS, CMD, STATE, ID, IRQ_ENABLE, IRQ_STATE = range(0, 32, 4)
 BCAST, SEND, RECV, FWD = 0, 1, 2, 3
 PENDING, ACTIVE, ERROR = 1, 2, 16
+IRQ_DONE, IRQ_ERROR = 1, 2
 
 
 class Apb:
@@ -93,7 +94,7 @@ class Node:
 async def start(dut):
     cocotb.start_soon(Clock(dut.clk_i, 10, "ns").start())
     dut.rst_ni.value, dut.aresetn.value = 0, 0
-    dut.host_req_i.value = 0
+    dut.host_req_i.value, dut.loop_i.value = 0, 0
     apb = Apb(dut)
     axil = Axil(dut)
     source = AxiStreamSource(AxiStreamBus.from_prefix(dut, "s_axis"), dut.clk_i, dut.aresetn,
@@ -152,7 +153,8 @@ async def bad_commands_are_reported(dut):
                               (3, (FWD, me, 0, 1, 2)), (2, (FWD, 4, 0, 1, 2)),
                               (2, (FWD, other, 0, 1, 4)), (4, (SEND, other, 0, 1, me)),
                               (1, (SEND, other, 256, 1)),
-                              (1, (RECV, other, 0, 256)), (2, (SEND, 4, 0, 1)),
+                              (1, (RECV, other, 0, 256)), (1, (SEND, other, 250, 7)),
+                              (1, (BCAST, me, 1, 256, 15)), (2, (SEND, 4, 0, 1)),
                               (2, (BCAST, 31, 0, 1, 15)), (3, (SEND, me, 0, 1)),
                               (3, (RECV, me, 0, 1)), (4, (BCAST, other, 0, 1, 1 << me)),
                               (4, (BCAST, me, 0, 1, 1 << me)), (4, (BCAST, me, 0, 1, 1 << other)),
@@ -163,11 +165,13 @@ async def bad_commands_are_reported(dut):
             assert await node.error() == 0
     # A command behind a pending one: one waits in the engine for its partner, one at the port.
     for _ in range(2):
-        await apb.issue(RECV, 1, 0, 4)
+        await apb.issue(RECV, 1, 252, 4)     # to the last word of the memory
     await apb.bus.write(CMD, SEND | 1 << 8)     # its members do not matter
     assert await apb.error() == 5
-    await apb.bus.write(ADDR, 99)       # has no effect: the waiting command is shown to the engine
-    assert await apb.bus.read(ADDR) == 0
+    for register, value in ((ADDR, 252), (LEN, 4), (MEMBERS, 0)):
+        await apb.bus.write(register, 99)   # the waiting command is shown to the engine
+        assert await apb.error() == 5
+        assert await apb.bus.read(register) == value
     for length in (4, 5):
         await axil.issue(SEND, 0, 0, length)
     state = await apb.finish()
@@ -204,3 +208,91 @@ async def streams(dut):
     await FallingEdge(dut.clk_i)
     want = words[:1] + words[:8] + words[:11]
     assert [await host(dut, 1, 128 + k) for k in range(20)] == want
+
+
+@cocotb.test()
+async def interrupts(dut):
+    """High as long as an enabled reason is: a command has ended, or there is an error."""
+    apb, axil, _, _ = await start(dut)
+    lines = {apb: dut.apb_irq, axil: dut.axil_irq}
+    for node, other in ((apb, 1), (axil, 0)):
+        assert int(lines[node].value) == 0
+        await node.issue(SEND, 4, 0, 1)
+        assert await node.bus.read(IRQ_STATE) == IRQ_ERROR
+        assert int(lines[node].value) == 0, "nothing is enabled"
+        await node.bus.write(IRQ_ENABLE, IRQ_ERROR)
+        assert int(lines[node].value) == 1
+        assert await node.error() == 2
+        assert int(lines[node].value) == 0 and await node.bus.read(IRQ_STATE) == 0
+        await node.bus.write(IRQ_ENABLE, IRQ_DONE)
+        await node.issue(RECV, other, 0, 3)
+        await node.bus.write(IRQ_STATE, IRQ_DONE)   # there is nothing to clear
+        assert int(lines[node].value) == 0
+    # Both wait for each other's message; each ends its own and the other's.
+    for node, other in ((apb, 1), (axil, 0)):
+        await node.issue(SEND, other, 0, 3)
+    await FallingEdge(dut.clk_i)
+    assert [int(line.value) for line in lines.values()] == [0, 0], "two receives wait for ever"
+    for signal in (dut.rst_ni, dut.aresetn):
+        signal.value = 0
+    await FallingEdge(dut.clk_i)
+    for signal in (dut.rst_ni, dut.aresetn):
+        signal.value = 1
+    await FallingEdge(dut.clk_i)
+    for node in (apb, axil):
+        assert await node.bus.read(IRQ_ENABLE) == 0, "the reset disables"
+        await node.bus.write(IRQ_ENABLE, IRQ_DONE | IRQ_ERROR)
+    await apb.issue(SEND, 1, 0, 3)
+    await axil.issue(RECV, 0, 0, 3)
+    for node, line in lines.items():
+        assert not await node.finish() & ERROR
+        assert int(line.value) == 1 and await node.bus.read(IRQ_STATE) == IRQ_DONE
+        await node.bus.write(IRQ_STATE, 0)
+        assert int(line.value) == 1, "a 0 does not clear"
+        await node.bus.write(IRQ_STATE, IRQ_DONE)
+        assert int(line.value) == 0 and await node.bus.read(IRQ_STATE) == 0
+
+
+@cocotb.test()
+async def a_stream_that_comes_back(dut):
+    """Node 0's messages leave as packets, which come back and go to node 1: also such as are longer
+    than what the way back collects before it needs the bus."""
+    apb, axil, _, _ = await start(dut)
+    dut.loop_i.value = 1
+    rng = random.Random(3)
+    words = [rng.getrandbits(32) for _ in range(64)]
+    await fill(dut, 0, words)
+    for length in (4, 8, 10, 12, 20, 64):
+        await apb.issue(SEND, 2, 64 - length, length)
+        for base in range(0, length, 8):
+            await axil.issue(RECV, 3, base, min(8, length - base))
+        assert not (await apb.finish()) & ERROR and not (await axil.finish()) & ERROR
+        await FallingEdge(dut.clk_i)
+        got = [await host(dut, 1, addr) for addr in range(length)]
+        assert got == words[64 - length:], length
+        assert int(dut.stream_long_o.value) == 0
+
+
+@cocotb.test(timeout_time=200, timeout_unit="us")
+async def a_message_too_long_for_a_stream(dut):
+    """The packet has the words that fit, the rest is told, and the next packet is right."""
+    apb, _, _, sink = await start(dut)
+    await fill(dut, 0, range(80))
+    told = 0
+
+    async def count():
+        nonlocal told
+        while True:
+            await RisingEdge(dut.clk_i)
+            told += int(dut.stream_long_o.value)
+
+    counting = cocotb.start_soon(count())
+    sink.pause = True    # the stream waits, and the bus does not
+    await apb.issue(SEND, 2, 0, 70)
+    assert (await apb.finish()) >> 16 == 1
+    await apb.issue(SEND, 2, 5, 3)
+    sink.pause = False
+    frames = [(await sink.recv()).tdata for _ in range(2)]
+    await apb.finish()
+    counting.cancel()
+    assert [list(frame[::4]) for frame in frames] == [list(range(64)), [5, 6, 7]] and told == 6

@@ -44,6 +44,10 @@ module wrap_tb #(
   output logic        s_axis_tready,
   input  logic        s_axis_tlast,
   input  logic [31:0] s_axis_tdata,
+  input  logic        loop_i,        // m_axis is s_axis
+  output logic        stream_long_o,
+  output logic        apb_irq,
+  output logic        axil_irq,
   input  logic        host_req_i,
   input  logic        host_we_i,
   input  logic        host_node_i,
@@ -86,7 +90,7 @@ module wrap_tb #(
     .cmd_valid_o(cmd_valid[0]), .cmd_ready_i(cmd_ready[0]), .cmd_op_o(cmd_op[0]),
     .cmd_peer_o(cmd_peer[0]), .cmd_addr_o(cmd_addr[0]), .cmd_len_o(cmd_len[0]),
     .cmd_members_o(cmd_members[0]), .done_i(done[0]), .err_short_i(err_short[0]),
-    .err_long_i(err_long[0]), .status_i(status[0]));
+    .err_long_i(err_long[0]), .status_i(status[0]), .irq_o(apb_irq));
 
   mpe #(.NumNodes(4), .NodeId(0), .AddrW(AddrW), .LenW(LenW)) u_mpe_0 (
     .clk_i(clk_i), .rst_ni(rst_ni), .cmd_valid_i(cmd_valid[0]), .cmd_ready_o(cmd_ready[0]),
@@ -107,7 +111,8 @@ module wrap_tb #(
   mpe_ram #(.AddrW(AddrW)) u_ram_0 (
     .clk_i(clk_i), .a_req_i(mem_req[0]), .a_we_i(mem_we[0]), .a_addr_i(mem_addr[0]),
     .a_wdata_i(mem_wdata[0]), .a_rdata_o(mem_rdata[0]),
-    .b_req_i(host_req_i && host_node_i == 1'd0), .b_we_i(host_we_i), .b_addr_i(host_addr_i),
+    .b_req_i(host_req_i && host_node_i == 1'd0), .b_rdy_o(), .b_we_i(host_we_i),
+    .b_addr_i(host_addr_i),
     .b_wdata_i(host_wdata_i), .b_rdata_o(host_rdata[0]));
 
   mpe_axil #(.NumNodes(4), .NodeId(1), .AddrW(AddrW), .LenW(LenW)) u_axil (
@@ -134,7 +139,7 @@ module wrap_tb #(
     .cmd_valid_o(cmd_valid[1]), .cmd_ready_i(cmd_ready[1]), .cmd_op_o(cmd_op[1]),
     .cmd_peer_o(cmd_peer[1]), .cmd_addr_o(cmd_addr[1]), .cmd_len_o(cmd_len[1]),
     .cmd_members_o(cmd_members[1]), .done_i(done[1]), .err_short_i(err_short[1]),
-    .err_long_i(err_long[1]), .status_i(status[1]));
+    .err_long_i(err_long[1]), .status_i(status[1]), .irq_o(axil_irq));
 
   mpe #(.NumNodes(4), .NodeId(1), .AddrW(AddrW), .LenW(LenW)) u_mpe_1 (
     .clk_i(clk_i), .rst_ni(rst_ni), .cmd_valid_i(cmd_valid[1]), .cmd_ready_o(cmd_ready[1]),
@@ -155,7 +160,8 @@ module wrap_tb #(
   mpe_ram #(.AddrW(AddrW)) u_ram_1 (
     .clk_i(clk_i), .a_req_i(mem_req[1]), .a_we_i(mem_we[1]), .a_addr_i(mem_addr[1]),
     .a_wdata_i(mem_wdata[1]), .a_rdata_o(mem_rdata[1]),
-    .b_req_i(host_req_i && host_node_i == 1'd1), .b_we_i(host_we_i), .b_addr_i(host_addr_i),
+    .b_req_i(host_req_i && host_node_i == 1'd1), .b_rdy_o(), .b_we_i(host_we_i),
+    .b_addr_i(host_addr_i),
     .b_wdata_i(host_wdata_i), .b_rdata_o(host_rdata[1]));
 
   // Streams are no members of broadcasts, and no engine orders by their status.
@@ -174,19 +180,25 @@ module wrap_tb #(
   assign rx_peer[3]  = '0;
   assign rx_src[3]   = '0;
   assign rx_rdy[3]   = 1'b0;
-  assign holds[3]    = 1'b0;
-  logic [1:0] busy;
+  assign holds[3:2]  = '0;   // a stream never holds the bus
+  logic [1:0]  busy;
+  logic        out_valid, in_ready;
 
-  mpe_axis_tx #(.NumNodes(4)) u_out (
-    .clk_i(clk_i), .rst_ni(rst_ni), .peer_i(2'd0), .busy_o(busy[0]), .rx_peer_o(rx_peer[2]),
+  assign m_axis_tvalid = out_valid && !loop_i;
+  assign s_axis_tready = in_ready && !loop_i;
+
+  mpe_axis_tx #(.NumNodes(4), .Depth(64)) u_out (
+    .clk_i(clk_i), .rst_ni(rst_ni), .peer_i(2'd0), .busy_o(busy[0]), .err_long_o(stream_long_o),
+    .rx_peer_o(rx_peer[2]),
     .rx_req_i(rx_req[2]), .rx_rdy_o(rx_rdy[2]), .rx_src_o(rx_src[2]), .rx_valid_i(rx_valid[2]),
-    .rx_end_i(rx_end[2]), .rx_data_i(rx_data[2]), .hold_o(holds[2]), .hold_i(hold),
-    .tvalid_o(m_axis_tvalid), .tready_i(m_axis_tready), .tlast_o(m_axis_tlast),
-    .tdata_o(m_axis_tdata));
+    .rx_end_i(rx_end[2]), .rx_data_i(rx_data[2]), .hold_i(hold), .tvalid_o(out_valid),
+    .tready_i(loop_i ? in_ready : m_axis_tready), .tlast_o(m_axis_tlast), .tdata_o(m_axis_tdata));
 
   mpe_axis_rx #(.NumNodes(4), .Depth(8)) u_in (
-    .clk_i(clk_i), .rst_ni(rst_ni), .peer_i(2'd1), .busy_o(busy[1]), .tvalid_i(s_axis_tvalid),
-    .tready_o(s_axis_tready), .tlast_i(s_axis_tlast), .tdata_i(s_axis_tdata), .tx_req_o(tx_req[3]),
+    .clk_i(clk_i), .rst_ni(rst_ni), .peer_i(2'd1), .busy_o(busy[1]),
+    .tvalid_i(loop_i ? out_valid : s_axis_tvalid), .tready_o(in_ready),
+    .tlast_i(loop_i ? m_axis_tlast : s_axis_tlast), .tdata_i(loop_i ? m_axis_tdata : s_axis_tdata),
+    .tx_req_o(tx_req[3]),
     .tx_dst_o(tx_dst[3]), .tx_rdy_i(tx_rdy[3]), .tx_to_o(tx_to[3]), .tx_valid_o(tx_valid[3]),
     .tx_end_o(tx_end[3]), .tx_data_no(tx_data_n[3]), .hold_i(hold));
 

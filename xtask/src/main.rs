@@ -1,7 +1,9 @@
 //! The whole of CI as one command, `cargo xtask ci`; the house rules, `cargo xtask tidy`; the fuzz
-//! targets, `cargo xtask fuzz`; the hardware engine, `cargo xtask rtl`.
+//! targets, `cargo xtask fuzz`; the hardware engine, `cargo xtask rtl`; mutants of the code, which are not
+//! part of CI, `cargo xtask mutants`.
 
 mod fuzz;
+mod mutants;
 mod rtl;
 mod tidy;
 
@@ -31,8 +33,12 @@ fn main() -> ExitCode {
             fuzz(seconds.and_then(|text| text.parse().ok()))
         }
         Some("rtl") => rtl(),
+        Some("mutants") => {
+            let (area, shard) = (std::env::args().nth(2), std::env::args().nth(3));
+            verdict(mutants::run(root(), area.as_deref(), shard.as_deref()))
+        }
         _ => {
-            eprintln!("usage: cargo xtask ci | tidy | fuzz [SECONDS] | rtl");
+            eprintln!("usage: cargo xtask ci | tidy | fuzz [SECONDS] | rtl | mutants [AREA [K/N]]");
             ExitCode::from(2)
         }
     }

@@ -305,7 +305,7 @@ fn read_udn(
     ])?;
     let clock = section.clock("clock", clocks)?;
     let mut count = |key, rule| section.count(key, rule, ledger);
-    Ok(Udn {
+    let udn = Udn {
         clock,
         call_cycles: count("call", &CYCLES)?,
         call_cycles_per_rank: count("call_per_rank", &CYCLES_PER_RANK)?,
@@ -322,7 +322,13 @@ fn read_udn(
         packet_words: count("packet", &PACKET)?,
         queues: count("queues", &QUEUES)? as u32, // at most 16
         queue_words: count("queue", &QUEUE)? as u32, // at most 4096
-    })
+    };
+    if u64::from(udn.queue_words) <= udn.header_words {
+        // A packet that a receiver has asked for would stay in the mesh in part, and stop it.
+        let accepted = "more words than `header`, so that a packet with a word fits into it";
+        return Err(section.refuse("queue", accepted));
+    }
+    Ok(udn)
 }
 
 fn read_mpe(

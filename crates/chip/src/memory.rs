@@ -5,11 +5,12 @@
 //! clock = "ddr"                                # of the controllers
 //! controllers = ["0,0", "5,0", "0,2", "5,2"]   # their routers, as x,y
 //! line, l1, l1_ways, l2, l2_ways, page, private,
-//! l2_read, read, l2_store, store, port
+//! l2_read, read, write_back, l2_store, store, port
 //! ```
 //!
 //! Both caches are filled by reads only: a store to a line that neither holds goes to memory, word
-//! by word.
+//! by word. A store to a line that one of them holds makes the line dirty: it is written back to
+//! memory when its place is needed.
 
 use corecast_core::Grid;
 
@@ -77,6 +78,8 @@ pub struct Memory {
     pub l2_read_cycles: u64,
     /// To read a line from memory.
     pub read_cycles: u64,
+    /// To write a line back to memory.
+    pub write_back_cycles: u64,
     /// To store a word of a line that only the second level holds.
     pub l2_store_cycles: u64,
     /// To store a word of a line that no cache holds.
@@ -123,6 +126,7 @@ pub(crate) fn read(
         "private",
         "l2_read",
         "read",
+        "write_back",
         "l2_store",
         "store",
         "port",
@@ -152,6 +156,7 @@ pub(crate) fn read(
         private_bytes: count("private", &BYTES)?,
         l2_read_cycles: count("l2_read", &CYCLES)?,
         read_cycles: count("read", &CYCLES)?,
+        write_back_cycles: count("write_back", &CYCLES)?,
         l2_store_cycles: count("l2_store", &STORE)?,
         store_cycles: count("store", &STORE)?,
         port_cycles: count("port", &CYCLES)?,

@@ -298,3 +298,181 @@ fn an_alltoallv_may_leave_out_empty_blocks() {
     };
     assert_eq!(certificate.violations, [missing]);
 }
+
+/// The first link of several that carry as much is named, and the earliest round; on a crossbar link
+/// `2 r` is what rank `r` sends over, and `2 r + 1` what it receives over.
+#[test]
+fn of_equally_shared_links_the_earliest_and_lowest_is_named() {
+    let share = |messages: &[(u32, u32, u32)]| {
+        let mut builder = builder(Collective::Alltoall, 6, 8, 1);
+        for &(round, from, to) in messages {
+            let block = builder.spec().pair_block(Rank(from), Rank(to));
+            let chunk = builder.spec().chunk(block, 0);
+            builder.message(round, Rank(from), Rank(to), &[chunk]);
+        }
+        let share = verify(&builder.finish(), &FullCrossbar).busiest_link;
+        share.map(|share| (share.round.0, share.link.0, share.messages))
+    };
+    assert_eq!(share(&[]), None);
+    assert_eq!(
+        share(&[(0, 4, 2)]),
+        Some((0, 2 * 2 + 1, 1)),
+        "its lower link"
+    );
+    assert_eq!(share(&[(0, 2, 4)]), Some((0, 2 * 2, 1)), "its lower link");
+    assert_eq!(share(&[(0, 1, 2), (0, 3, 2)]), Some((0, 5, 2)), "received");
+    assert_eq!(share(&[(0, 3, 2), (0, 3, 1)]), Some((0, 6, 2)), "sent");
+    let twice = [(0, 3, 1), (1, 3, 2), (1, 3, 4), (2, 1, 0), (2, 1, 2)];
+    assert_eq!(share(&twice), Some((1, 6, 2)), "the earlier of two rounds");
+    let both = [(0, 3, 4), (0, 3, 5), (0, 1, 0), (0, 2, 0)];
+    assert_eq!(share(&both), Some((0, 1, 2)), "the lower of two links");
+    let most = [(0, 0, 1), (0, 0, 2), (1, 3, 1), (1, 3, 2), (1, 3, 4)];
+    assert_eq!(share(&most), Some((1, 6, 3)), "the most comes first");
+}
+
+/// A multicast leaves its root's port once and enters every other rank's once. Where a chip does not
+/// say how it is routed, its links are those of a message to each.
+#[test]
+fn a_multicast_uses_the_roots_port_once() {
+    for ranks in 3..6 {
+        let route = registered(Collective::Bcast, "static-route", ranks, 8);
+        let certificate = verify(&route, &NoLinks);
+        assert_eq!((certificate.link_bound_rounds, certificate.rounds), (1, 1));
+        assert_eq!(certificate.bound_rounds, 1);
+        let share = verify(&route, &OneLink).busiest_link.expect("used");
+        assert_eq!((share.link, share.messages), (LinkId(5), ranks - 1));
+        assert_eq!(verify(&route, &OneLink).link_bound_rounds, ranks - 1);
+    }
+}
+
+/// Messages and their payload are counted one by one; a single rank needs none, and no round.
+#[test]
+fn messages_and_bytes_are_counted() {
+    for ranks in 1..9_u32 {
+        let messages = u64::from(ranks) - 1;
+        let binomial = certified(&registered(Collective::Bcast, "binomial", ranks, 30));
+        assert_eq!(binomial.messages, messages);
+        assert_eq!(binomial.payload_bytes, 30 * messages);
+        assert_eq!(binomial.rounds, ranks.next_power_of_two().trailing_zeros());
+        assert_eq!(binomial.bound_rounds, binomial.rounds);
+        let gather = certified(&registered(Collective::Gather, "binomial", ranks, 30));
+        assert!(gather.payload_bytes >= 30 * messages);
+    }
+}
+
+/// The ranks that wait for each other, each with the peer it waits for and whether that must receive.
+fn cycle(messages: impl Fn(&mut ScheduleBuilder)) -> Vec<(u32, u32, bool)> {
+    let mut builder = builder(Collective::Allgather, 3, 8, 1);
+    messages(&mut builder);
+    let certificate = verify(&builder.finish(), &FullCrossbar);
+    let found = certificate.violations.iter().find_map(|found| match found {
+        Violation::Deadlock { cycle } | Violation::NeedsBuffering { cycle, .. } => Some(cycle),
+        _ => None,
+    });
+    let waits = |waiting: &Waiting| (waiting.rank.0, waiting.peer.0, waiting.sends);
+    let mut waits: Vec<_> = found.expect("a deadlock").iter().map(waits).collect();
+    waits.sort_unstable();
+    waits
+}
+
+/// Everybody receives before anything is sent: no buffer helps.
+#[test]
+fn a_circle_of_receivers_waits_for_its_senders() {
+    let all_receive = |builder: &mut ScheduleBuilder| {
+        for (from, to) in [(0, 1), (1, 2), (2, 0)] {
+            let chunks = builder.list(&[ChunkId(from)]);
+            let (from, arrival) = (Rank(from), corecast_core::Arrival::Store);
+            let recv = Op::Recv {
+                from,
+                chunks,
+                arrival,
+            };
+            builder.push(0, Rank(to), recv);
+        }
+        for (from, to) in [(0, 1), (1, 2), (2, 0)] {
+            let (to, chunks) = (Rank(to), builder.list(&[ChunkId(from)]));
+            builder.push(0, Rank(from), Op::Send { to, chunks });
+        }
+    };
+    let expected = [(0, 2, false), (1, 0, false), (2, 1, false)];
+    assert_eq!(cycle(all_receive), expected);
+}
+
+/// An exchange waits for whichever half is not done: its receiver, its sender, or, if neither half
+/// is, its receiver.
+#[test]
+fn an_exchange_waits_for_the_half_that_is_not_done() {
+    let exchange = |builder: &mut ScheduleBuilder| {
+        let [send, recv] = [0, 1].map(|chunk| builder.list(&[ChunkId(chunk)]));
+        let (to, from, arrival) = (Rank(1), Rank(1), corecast_core::Arrival::Store);
+        let exchange = Op::Exchange {
+            to,
+            send,
+            from,
+            recv,
+            arrival,
+        };
+        builder.push(0, Rank(0), exchange);
+    };
+    let send = |builder: &mut ScheduleBuilder, from: u32, to: u32| {
+        let (to, chunks) = (Rank(to), builder.list(&[ChunkId(from)]));
+        builder.push(0, Rank(from), Op::Send { to, chunks });
+    };
+    let recv = |builder: &mut ScheduleBuilder, from: u32, to: u32| {
+        let chunks = builder.list(&[ChunkId(from)]);
+        let (from, arrival) = (Rank(from), corecast_core::Arrival::Store);
+        let recv = Op::Recv {
+            from,
+            chunks,
+            arrival,
+        };
+        builder.push(0, Rank(to), recv);
+    };
+    // Rank 1 waits for rank 2, and rank 2 for rank 0; where rank 1 does so decides.
+    let rest = |builder: &mut ScheduleBuilder| {
+        recv(builder, 0, 2);
+        send(builder, 2, 1);
+        send(builder, 0, 2);
+    };
+    let received_only = cycle(|builder| {
+        exchange(builder);
+        send(builder, 1, 0);
+        recv(builder, 2, 1);
+        recv(builder, 0, 1);
+        rest(builder);
+    });
+    assert_eq!(received_only, [(0, 1, true), (1, 2, false), (2, 0, false)]);
+    let sent_only = cycle(|builder| {
+        exchange(builder);
+        recv(builder, 0, 1);
+        recv(builder, 2, 1);
+        send(builder, 1, 0);
+        rest(builder);
+    });
+    assert_eq!(sent_only, [(0, 1, false), (1, 2, false), (2, 0, false)]);
+    let neither = cycle(|builder| {
+        exchange(builder);
+        recv(builder, 2, 1);
+        recv(builder, 0, 1);
+        send(builder, 1, 0);
+        rest(builder);
+    });
+    assert_eq!(neither, [(0, 1, true), (1, 2, false), (2, 0, false)]);
+}
+
+/// A certificate lists the first violations and no more than it says.
+#[test]
+fn the_list_of_violations_has_an_end() {
+    let count = |sends: u32| {
+        let mut builder = builder(Collective::Bcast, 2, 8, 1);
+        for round in 0..sends {
+            builder.message(round, Rank(0), Rank(1), &[ChunkId(0)]);
+        }
+        builder.steps_mut(Rank(1)).truncate(1);
+        verify(&builder.finish(), &FullCrossbar).violations.len()
+    };
+    let most = corecast_core::verify::VIOLATIONS_MAX;
+    assert_eq!(count(2), 1);
+    assert_eq!(count(most as u32 + 1), most);
+    assert_eq!(count(most as u32 + 2), most);
+}

@@ -3,28 +3,30 @@
 //!
 //! Coordinate descent on the sum of squares of ln(ours / published), and a penalty for every column
 //! whose smallest time is in another line than the published one. What it prints is what the chip
-//! file says. With five values as arguments it only shows their errors.
+//! file says, and what that predicts for the withheld entries, which take no part in the fit. With
+//! five values as arguments it only shows their errors.
 
 use corecast_papers::scc_thesis::{CUBE, Cell, DOPL, Table, seconds};
 use rayon::prelude::*;
 
 /// Parameters with their first values, in cycles.
 const START: [(&str, u64); 5] = [
-    ("memory.read", 130),
+    ("memory.read", 83),
     ("memory.l2_store", 30),
-    ("memory.store", 196),
+    ("memory.store", 199),
     ("endpoint.rcce", 0),
     ("endpoint.ircce", 731),
 ];
 
-/// An entry: table and message size, part or pipe size, published and ours.
+/// An entry: table and message size, part or pipe size, published and ours; not a number where it is
+/// withheld.
 type Entry = ((&'static str, u64), u64, f64, f64);
 
 /// What a column with another best size adds: as much as one entry that is 14 % off.
 const WRONG_BEST: f64 = 0.02;
 
-/// Every visible entry.
-fn cells(values: &[u64]) -> Vec<Entry> {
+/// Every visible entry, or every withheld one.
+fn cells(values: &[u64], is_visible: bool) -> Vec<Entry> {
     let changes: Vec<_> = START
         .iter()
         .zip(values)
@@ -33,8 +35,12 @@ fn cells(values: &[u64]) -> Vec<Entry> {
     let mut entries: Vec<(&Table, u64, u64, f64)> = Vec::new();
     for table in [&CUBE, &DOPL] {
         for (cut, bytes, cell) in table.entries() {
-            if let Cell::Both(time, _) | Cell::One(time) = cell {
-                entries.push((table, cut, bytes, time));
+            match cell {
+                Cell::Both(time, _) | Cell::One(time) if is_visible => {
+                    entries.push((table, cut, bytes, time));
+                }
+                Cell::Withheld if !is_visible => entries.push((table, cut, bytes, f64::NAN)),
+                _ => {}
             }
         }
     }
@@ -63,7 +69,7 @@ fn wrong_best(cells: &[Entry]) -> usize {
 }
 
 fn badness(values: &[u64]) -> f64 {
-    let cells = cells(values);
+    let cells = cells(values, true);
     let squares = cells
         .iter()
         .map(|(_, _, published, ours)| (ours / published).ln().powi(2));
@@ -103,7 +109,10 @@ fn main() {
 }
 
 fn show(values: &[u64]) {
-    let cells = cells(values);
+    for ((table, bytes), cut, _, ours) in cells(values, false) {
+        println!("{table:14} {bytes:7} B, cut {cut:6} B: withheld, ours {ours:.6} s");
+    }
+    let cells = cells(values, true);
     let mut squares = 0.0;
     for ((table, bytes), cut, published, ours) in &cells {
         let error = ours / published - 1.0;

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use corecast_chip::AtomicLaunch;
 use corecast_core::{ChunkId, Launch, Rank, Schedule, Step};
-use corecast_machine::{Cause, Endpoint, Message, Payload, RunError, Time, message_bytes};
+use corecast_machine::{Cause, Endpoint, Message, RunError, Time, message_bytes};
 
 use super::command::{Command, Completion, Content, Kind};
 use super::fabric::Fabric;
@@ -30,8 +30,8 @@ pub(crate) struct MpeEndpoint {
 #[derive(Clone, Copy, Default)]
 struct At {
     step: usize,
-    /// Chunks and bytes of its message; of what arrives, if both ways. Unknown in programs.
-    shape: Option<(usize, u64)>,
+    /// Bytes of its message; of what arrives, if both ways. Unknown in programs.
+    bytes: Option<u64>,
     /// Where its message begins in the operation's data, if it is in one piece.
     offset_bytes: Option<u64>,
 }
@@ -69,7 +69,7 @@ impl MpeEndpoint {
         let command = Command {
             kind,
             step: self.at.step,
-            words: self.at.shape.map(|(_, bytes)| fabric.timing.words(bytes)),
+            words: self.at.bytes.map(|bytes| fabric.timing.words(bytes)),
             leaves_before: launched.map_or(0, |launched| launched.leaves_before),
             target: None,
             completion: Rc::clone(&completion),
@@ -116,9 +116,6 @@ impl MpeEndpoint {
     async fn issue_and_wait(&mut self, kind: Kind) -> Message {
         let completion = self.issue(kind).await;
         self.finish_outstanding().await;
-        if let (None, Some((chunks, 0))) = (&*completion.received.borrow(), self.at.shape) {
-            return vec![Payload::from([]); chunks]; // nothing had to arrive
-        }
         completion
             .received
             .take()
@@ -199,7 +196,7 @@ impl Endpoint for MpeEndpoint {
         let sizes = chunks.iter().map(|&chunk| spec.chunk_bytes(chunk));
         self.at = At {
             step: index,
-            shape: Some((chunks.len(), sizes.sum())),
+            bytes: Some(sizes.sum()),
             offset_bytes: self
                 .fabric
                 .wires

@@ -95,24 +95,14 @@ impl Port<'_> {
             }
             Kind::Recv { from } => {
                 let transfer = self.meet(*from).await;
-                let enters = self.grant(&transfer, &stage).await;
-                if self.is_empty(&transfer) {
-                    self.receives_nothing(&transfer, &stage, enters);
-                }
-                enters
+                self.grant(&transfer, &stage).await
             }
             Kind::Forward { from, to, .. } => {
                 let outgoing = self.post(*to, None);
                 let incoming = self.meet(*from).await;
                 self.await_ready(&outgoing).await;
                 *stage.outgoing.borrow_mut() = Some(Rc::clone(&outgoing));
-                let enters = self.grant(&incoming, &stage).await;
-                if self.is_empty(&incoming) {
-                    self.receives_nothing(&incoming, &stage, enters);
-                    outgoing.content.replace(incoming.content.borrow().clone());
-                    begin(fabric, &outgoing, enters);
-                }
-                enters
+                self.grant(&incoming, &stage).await
             }
             Kind::Exchange { to, content, from } => {
                 self.exchange(*to, content.clone(), *from, &stage).await
@@ -216,30 +206,6 @@ impl Port<'_> {
         self.fabric.engine(self.rank).stage().known().await.free
     }
 
-    /// Whether both sides know before that no word will come.
-    fn is_empty(&self, transfer: &Transfer) -> bool {
-        match &*transfer.content.borrow() {
-            Some(Content::Message(message)) => message_bytes(message) == 0,
-            _ => self.command.words == Some(0),
-        }
-    }
-
-    /// Who receives nothing need not wait for the end of it.
-    fn receives_nothing(&self, transfer: &Transfer, stage: &Stage, enters: Time) {
-        if let Some(Content::Message(message)) = &*transfer.content.borrow() {
-            *self.command.completion.received.borrow_mut() = Some(message.clone());
-        }
-        let flow = Flow {
-            start: enters,
-            counted: enters,
-            end: enters,
-            free: enters + self.fabric.timing.complete,
-        };
-        self.fabric
-            .fill_handshake(self.rank, flow.free, Cause::Handshake);
-        stage.resolve(flow);
-    }
-
     /// The times of a Send whose first word leaves at `start`; it has been read a clock before.
     fn sends(&self, start: Time, words: u64, end: Time) -> Flow {
         let timing = &self.fabric.timing;
@@ -309,13 +275,13 @@ impl Port<'_> {
 /// The first word of `transfer` leaves at `start`, which may lie ahead; returns the length in bytes
 /// and when the last word has arrived. What the receiver has for it is settled with it.
 fn begin(fabric: &Fabric, transfer: &Transfer, start: Time) -> (u64, Time) {
-    let message = match transfer.content.take() {
-        Some(Content::Message(message)) => message,
-        Some(Content::Memory(range)) => {
+    let content = transfer.content.take();
+    let message = match content.expect("a Forward has it before it passes it on") {
+        Content::Message(message) => message,
+        Content::Memory(range) => {
             let memory = fabric.memories[transfer.from.index()].borrow();
             vec![Payload::from(&memory[range])]
         }
-        None => Message::new(), // a forwarded message without words
     };
     let (from, to, bytes) = (transfer.from, transfer.to, message_bytes(&message));
     let words = fabric.timing.words(bytes);
@@ -337,13 +303,12 @@ fn begin(fabric: &Fabric, transfer: &Transfer, start: Time) -> (u64, Time) {
     });
     let receiver = transfer.receiver.take();
     let stage = receiver.expect("words move after the ready");
-    if stage.flow().is_none() {
-        arrive(fabric, transfer, &stage, message, start, end);
-    }
+    arrive(fabric, transfer, &stage, message, start, end);
     (bytes, end)
 }
 
-/// The words of `transfer` arrive from `start` on: settles the receiver's stage.
+/// The words of `transfer` arrive from `start` on, or its end if it has none, which takes as long as a
+/// word would: settles the receiver's stage.
 fn arrive(
     fabric: &Fabric,
     transfer: &Transfer,
@@ -366,9 +331,10 @@ fn arrive(
             *outgoing.content.borrow_mut() = Some(Content::Message(message.clone()));
             let piece_words = piece_bytes
                 .map_or(1, |bytes| timing.words(bytes))
-                .min(words);
+                .clamp(1, words.max(1));
             begin(fabric, &outgoing, start + timing.word * piece_words).1
         }
+        Kind::Recv { .. } if words == 0 => start + timing.word,
         Kind::Recv { .. } => end,
         Kind::Send { .. } => unreachable!("a Send receives nothing"),
     };
@@ -381,7 +347,9 @@ fn arrive(
     } else {
         fabric.fill_wait(rank, transfer.from, start);
     }
-    fabric.fill(rank, end, Cause::Transfer);
+    if words > 0 {
+        fabric.fill(rank, end, Cause::Transfer);
+    }
     fabric.fill(rank, free, Cause::Handshake);
     match &command.target {
         Some(range) => {
@@ -391,7 +359,7 @@ fn arrive(
         None => *command.completion.received.borrow_mut() = Some(message),
     }
     stage.resolve(Flow {
-        start,
+        start: if words > 0 { start } else { end },
         counted: start + timing.word * words,
         end,
         free,

@@ -1,6 +1,6 @@
 //! Two levels of cache in front of a core's private memory.
 
-use super::cache::Cache;
+use super::cache::{Access, Cache};
 
 /// Sizes of a core's caches, in bytes. All powers of two, but for the ways.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,13 +24,22 @@ pub struct Touched {
     pub l2: u64,
     /// By memory.
     pub memory: u64,
+    /// Other lines that had to be written to memory, because they were dirty and their place was
+    /// needed.
+    pub written_back: u64,
 }
 
 impl Touched {
-    /// Lines in all.
+    /// Lines touched in all.
     #[must_use]
     pub fn lines(&self) -> u64 {
         self.l1 + self.l2 + self.memory
+    }
+
+    /// Lines that go between caches and memory, in either direction.
+    #[must_use]
+    pub fn memory_lines(&self) -> u64 {
+        self.memory + self.written_back
     }
 }
 
@@ -88,19 +97,34 @@ impl Caches {
 
     /// Reads some bytes; the lines are then in both levels.
     pub fn read(&mut self, address: u64, bytes: u64) -> Touched {
+        self.bring_in(address, bytes, Access::Read)
+    }
+
+    /// Reads some bytes and overwrites them line by line, so that the stores hit the first level.
+    pub fn update(&mut self, address: u64, bytes: u64) -> Touched {
+        self.bring_in(address, bytes, Access::Write)
+    }
+
+    fn bring_in(&mut self, address: u64, bytes: u64, access: Access) -> Touched {
         let mut touched = Touched::default();
         for line in self.physical(address, bytes) {
-            if self.l1.touch(line) {
+            if self.l1.touch(line, access) {
                 touched.l1 += 1;
                 continue;
             }
-            if self.l2.touch(line) {
+            if self.l2.touch(line, Access::Read) {
                 touched.l2 += 1;
             } else {
                 touched.memory += 1;
-                self.l2.fill(line);
+                let old = self.l2.fill(line, Access::Read);
+                touched.written_back += u64::from(old.is_some());
             }
-            self.l1.fill(line);
+            // A dirty line of the first level goes to the second, or past it if it has left that.
+            if let Some(old) = self.l1.fill(line, access)
+                && !self.l2.touch(old, Access::Write)
+            {
+                touched.written_back += 1;
+            }
         }
         touched
     }
@@ -109,9 +133,9 @@ impl Caches {
     pub fn write(&mut self, address: u64, bytes: u64) -> Touched {
         let mut touched = Touched::default();
         for line in self.physical(address, bytes) {
-            if self.l1.touch(line) {
+            if self.l1.touch(line, Access::Write) {
                 touched.l1 += 1;
-            } else if self.l2.touch(line) {
+            } else if self.l2.touch(line, Access::Write) {
                 touched.l2 += 1;
             } else {
                 touched.memory += 1;
@@ -156,7 +180,12 @@ mod tests {
     #[test]
     fn only_reads_fill() {
         let mut caches = Caches::new(SPEC, 1);
-        let all = |l1, l2, memory| Touched { l1, l2, memory };
+        let all = |l1, l2, memory| Touched {
+            l1,
+            l2,
+            memory,
+            written_back: 0,
+        };
         assert_eq!(caches.write(0, 1024), all(0, 0, 32));
         assert_eq!(caches.write(0, 1024), all(0, 0, 32));
         assert_eq!(caches.read(0, 1024), all(0, 0, 32));
@@ -180,6 +209,40 @@ mod tests {
             caches.read(0, 32_768);
         }
         assert_eq!(caches.read(0, 32_768).l1, 0, "least recently used");
+    }
+
+    /// A line that was overwritten in a cache goes to memory when its place is needed, once; what was
+    /// only read, and what was stored past both caches, does not.
+    #[test]
+    fn dirty_lines_are_written_back_once() {
+        let lines = |bytes: u64| bytes / 32;
+        let far = |times: u64| times << 24;
+        for (bytes, stays) in [(8192, true), (1 << 20, false)] {
+            let mut caches = Caches::new(SPEC, 3);
+            let first = caches.update(0, bytes);
+            assert_eq!((first.memory, first.lines()), (lines(bytes), lines(bytes)));
+            let own = first.written_back;
+            assert_eq!(
+                own == 0,
+                stays,
+                "{bytes} bytes: {own} lines left while the rest came"
+            );
+            // Twice both levels, so that everything older leaves.
+            let rest = caches.read(far(1), 1 << 20).written_back;
+            assert_eq!(own + rest, lines(bytes), "each of {bytes} bytes once");
+            assert_eq!(caches.read(far(2), 1 << 20).written_back, 0, "only read");
+        }
+        let mut caches = Caches::new(SPEC, 3);
+        caches.write(0, 8192);
+        assert_eq!(caches.read(0, 1 << 20).written_back, 0, "stored past them");
+        let mut caches = Caches::new(SPEC, 3);
+        caches.read(0, 8192);
+        caches.write(0, 8192);
+        assert_eq!(
+            caches.read(far(1), 1 << 20).written_back,
+            256,
+            "stored to them"
+        );
     }
 
     /// Random colours: a buffer of three quarters of the second level does not quite fit.

@@ -1,7 +1,7 @@
 //! Routing of head flits and allocation of the outputs' virtual channels.
 
 use super::{FREE, FlitMesh, Output, State, UnderWay, first_from};
-use crate::network::mesh::spec::{Ejection, SIDES, VcChoice};
+use crate::network::mesh::spec::{SIDES, VcChoice};
 
 impl FlitMesh {
     /// The head flit's route is known: it asks for an output.
@@ -86,13 +86,6 @@ impl FlitMesh {
         }
     }
 
-    /// Whether some packet may not have every channel of an output.
-    fn is_restricted(&self) -> bool {
-        self.spec.grid.is_torus
-            || self.spec.ejection != Ejection::Sink
-            || self.spec.router.vc_choice != VcChoice::Any
-    }
-
     /// Allocates the free virtual channels of an output.
     pub(super) fn allocate(&mut self, index: u32) {
         let output = &mut self.outputs[index as usize];
@@ -114,6 +107,18 @@ impl FlitMesh {
             return;
         }
         let base = index / self.ports * self.inputs;
+        if requests.is_power_of_two() {
+            // Every channel offers itself to the only request.
+            let local = requests.trailing_zeros();
+            let allowed = match self.is_restricted {
+                true => self.channels[(base + local) as usize].down as u16,
+                false => u16::MAX,
+            };
+            if free & allowed != 0 {
+                self.accept(index, base, local, free & allowed);
+            }
+            return;
+        }
         // Offers: per request the virtual channels that chose it.
         let mut offers = [0_u16; 64];
         let mut offered = 0_u64;
@@ -122,7 +127,7 @@ impl FlitMesh {
             let vc = rest.trailing_zeros();
             rest &= rest - 1;
             let mut candidates = requests;
-            if self.is_restricted() {
+            if self.is_restricted {
                 let mut bits = requests;
                 while bits != 0 {
                     let local = bits.trailing_zeros();
@@ -143,18 +148,27 @@ impl FlitMesh {
         while offered != 0 {
             let local = offered.trailing_zeros();
             offered &= offered - 1;
-            let pointer = self.accept_pointers[(base + local) as usize];
-            let vc = first_from(u64::from(offers[local as usize]), pointer);
-            self.accept_pointers[(base + local) as usize] = ((vc + 1) % self.out_vcs) as u8;
-            self.grant_channel(index, base + local, local, vc);
+            self.accept(index, base, local, offers[local as usize]);
         }
         let output = &mut self.outputs[index as usize];
         // Channels that no request may use are no reason to try again.
         if output.requests != 0 && output.free != 0 && output.free != free {
             self.plan(index, self.now + 1);
-        } else if output.requests != 0 && output.free == free && !self.is_restricted() {
+        } else if output.requests != 0 && output.free == free && !self.is_restricted {
             unreachable!("a free channel and a request always meet");
         }
+    }
+
+    /// A request accepts one of the channels that offer themselves to it.
+    fn accept(&mut self, index: u32, base: u32, local: u32, offers: u16) {
+        let pointer = &mut self.accept_pointers[(base + local) as usize];
+        let vc = first_from(u64::from(offers), *pointer);
+        *pointer = if vc + 1 == self.out_vcs {
+            0
+        } else {
+            vc as u8 + 1
+        };
+        self.grant_channel(index, base + local, local, vc);
     }
 
     fn grant_channel(&mut self, index: u32, channel: u32, local: u32, vc: u32) {

@@ -32,7 +32,7 @@ use std::collections::VecDeque;
 use corecast_core::Side;
 
 use super::links::{LinkUse, used_links};
-use super::spec::{Ejection, MeshError, MeshSpec, SIDES};
+use super::spec::{Ejection, MeshError, MeshSpec, SIDES, VcChoice};
 use super::wheel::Wheel;
 pub use interface::{Arrival, Delivery, Flit, Packet};
 use places::Places;
@@ -51,6 +51,12 @@ const TIME_SHIFT: u32 = PACKET_BITS + 1;
 pub const CYCLES_MAX: u64 = (1 << (63 - TIME_SHIFT)) - 1;
 /// How far a flit may be moved ahead of the clock where its times are known: about a buffer.
 const AHEAD: u64 = 64;
+/// Meshes with more channels than this, of about 100 bytes each, do not fit into the processor's
+/// cache: what is needed next is read all at once, because the processor can wait for several places
+/// of its memory together.
+const LARGE: u32 = 1 << 13;
+/// Agents and routers of which that is done at once.
+const TOGETHER: usize = 16;
 /// Most cycles between two flits at injection.
 const INTERVAL_MAX: u32 = 64;
 /// Most packets under way at once.
@@ -179,8 +185,17 @@ pub struct FlitMesh {
     vc_pointers: Vec<u8>,
     /// Per input channel: virtual channel that it accepts first.
     accept_pointers: Vec<u8>,
-    /// Per router: who asks for the switch, only with several virtual channels.
+    /// Per router: who asks for the switch, in this cycle or, once that is allocated, in the next;
+    /// only with several virtual channels.
     switch_requests: Vec<u64>,
+    /// Per input channel of a router: its port.
+    port_of: [u8; 64],
+    /// Whether some packet may not have every channel of an output.
+    is_restricted: bool,
+    /// Whether flits on a link are more than a cycle apart.
+    has_slow_links: bool,
+    /// See [`LARGE`].
+    is_large: bool,
     /// Per output: input port that is offered it first; per input: output port accepted first;
     /// per input: virtual channel preferred.
     switch_pointers: Vec<[u8; 3]>,
@@ -191,6 +206,7 @@ pub struct FlitMesh {
     spare: Vec<u32>,
     /// Outputs that allocate in this cycle.
     allocating: Vec<u32>,
+    /// Routers whose switch is asked for.
     switching: Vec<u32>,
     deliveries: Vec<Delivery>,
     arrivals: Vec<Arrival>,
@@ -310,6 +326,10 @@ impl FlitMesh {
             accept_pointers: vec![0; ejection as usize],
             switch_requests: vec![0; spec.routers() as usize],
             switch_pointers: vec![[0; 3]; outputs.len()],
+            port_of: std::array::from_fn(|local| (local as u32 / vcs) as u8),
+            is_restricted: spec.grid.is_torus || has_queues || router.vc_choice != VcChoice::Any,
+            has_slow_links: router.link_interval > 1,
+            is_large: ejection > LARGE,
             channels,
             places,
             ejection,
@@ -441,6 +461,9 @@ impl FlitMesh {
     /// The first cycle, from now on, in which something happens.
     #[must_use]
     pub fn next_event(&self) -> Option<u64> {
+        if !self.switching.is_empty() {
+            return Some(self.now);
+        }
         self.wheel.next(self.now)
     }
 
@@ -501,8 +524,11 @@ impl FlitMesh {
     fn cycle(&mut self) {
         let spare = std::mem::take(&mut self.spare);
         let mut agents = self.wheel.take(self.now, spare);
-        for &agent in &agents {
-            self.act(agent);
+        for together in agents.chunks(TOGETHER) {
+            self.look_ahead(together);
+            for &agent in together {
+                self.act(agent);
+            }
         }
         agents.clear();
         self.spare = agents;
@@ -513,13 +539,23 @@ impl FlitMesh {
         allocating.clear();
         self.allocating = allocating;
         if !self.switching.is_empty() {
-            let mut switching = std::mem::take(&mut self.switching);
-            for &router in &switching {
-                self.switch(router);
-            }
-            switching.clear();
-            self.switching = switching;
+            self.switch_all();
         }
+    }
+
+    /// Reads what agents are about to change, all at once: see [`LARGE`].
+    fn look_ahead(&self, agents: &[u32]) {
+        if !self.is_large || agents.len() < TOGETHER {
+            return;
+        }
+        let mut seen = 0;
+        for &agent in agents {
+            if agent < self.ejection {
+                seen ^= u64::from(self.channels[agent as usize].down);
+                seen ^= self.places[(agent * self.capacity) as usize];
+            }
+        }
+        std::hint::black_box(seen);
     }
 
     #[inline]

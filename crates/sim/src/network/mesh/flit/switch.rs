@@ -1,8 +1,8 @@
 //! Flits on their way: through the switch, over the link, into the next buffer.
 
 use super::{
-    AHEAD, Arrival, Channel, FREE, FlitMesh, NONE, PORTS_MAX, State, TAIL, TIME_SHIFT, first_from,
-    for_each_bit, free_from, place_of,
+    AHEAD, Arrival, Channel, FREE, FlitMesh, NONE, PORTS_MAX, State, TAIL, TIME_SHIFT, TOGETHER,
+    first_from, for_each_bit, free_from, place_of,
 };
 
 impl FlitMesh {
@@ -135,45 +135,108 @@ impl FlitMesh {
         }
     }
 
+    /// The next flit of a packet that has its output is here: it asks for the switch as soon as it
+    /// has a place.
     #[inline]
     pub(super) fn ask_for_switch(&mut self, channel: u32) {
         let down = self.channels[channel as usize].down;
-        if !self.has_place(down, channel) {
-            return;
+        if self.has_place(down, channel) {
+            self.request_switch(channel / self.inputs, channel);
         }
-        let router = channel / self.inputs;
-        let local = self.channels[channel as usize].local;
+    }
+
+    /// `channel` of `router` asks for the switch: in this cycle, or in the next one once this cycle
+    /// allocates.
+    #[inline]
+    fn request_switch(&mut self, router: u32, channel: u32) {
         let requests = &mut self.switch_requests[router as usize];
         if *requests == 0 {
             self.switching.push(router);
         }
-        *requests |= 1 << local;
+        *requests |= 1 << (channel - router * self.inputs);
+    }
+
+    /// Allocates the switches of all routers that are asked for theirs.
+    pub(super) fn switch_all(&mut self) {
+        let spare = std::mem::take(&mut self.spare);
+        let mut switching = std::mem::replace(&mut self.switching, spare);
+        for together in switching.chunks(TOGETHER) {
+            self.look_ahead_of_switch(together);
+            for &router in together {
+                self.switch(router);
+            }
+        }
+        switching.clear();
+        self.spare = switching;
+    }
+
+    /// Reads what flits are about to change, all at once: see [`super::LARGE`].
+    fn look_ahead_of_switch(&self, routers: &[u32]) {
+        if !self.is_large || routers.len() < TOGETHER {
+            return;
+        }
+        let mut seen = 0;
+        for &router in routers {
+            for_each_bit(self.switch_requests[router as usize], |local| {
+                let channel = router * self.inputs + local;
+                let input = &self.channels[channel as usize];
+                let down = &self.channels[input.down as usize];
+                seen ^= self.places[(channel * self.capacity) as usize];
+                seen ^= self.places[self.places_of(input.down).0 as usize];
+                seen ^= u64::from(down.flits);
+            });
+        }
+        std::hint::black_box(seen);
     }
 
     /// Allocates the switch of a router.
-    pub(super) fn switch(&mut self, router: u32) {
+    fn switch(&mut self, router: u32) {
         let requests = std::mem::take(&mut self.switch_requests[router as usize]);
-        let (base, vcs) = (router * self.inputs, self.vcs);
+        let base = router * self.inputs;
         let outputs = router * self.ports;
-        if requests.is_power_of_two() {
-            // Nobody to choose from, which is the usual case below saturation.
-            let local = requests.trailing_zeros();
-            let output = self.channels[(base + local) as usize].output;
-            if self.outputs[output as usize].next_at > self.now {
-                self.wheel.push(self.now + 1, base + local);
-            } else {
-                self.take_switch(outputs, local / vcs, output - outputs, local % vcs);
-                self.forward(base + local);
+        // Inputs and outputs that are asked for, and whether one of them is twice.
+        let (mut inputs_seen, mut outputs_seen, mut is_contended) = (0_u32, 0_u32, false);
+        let mut later = 0_u64;
+        for_each_bit(requests, |local| {
+            let index = self.channels[(base + local) as usize].output;
+            if self.has_slow_links && self.outputs[index as usize].next_at > self.now {
+                later |= 1 << local;
+                return;
             }
-            return;
+            let (input, output) = (1 << self.port_of[local as usize], 1 << (index - outputs));
+            is_contended |= inputs_seen & input != 0 || outputs_seen & output != 0;
+            inputs_seen |= input;
+            outputs_seen |= output;
+        });
+        let requests = requests & !later;
+        let granted = if is_contended {
+            self.match_ports(router, requests)
+        } else {
+            // Nobody to choose from, which is the usual case below saturation.
+            for_each_bit(requests, |local| {
+                let input = u32::from(self.port_of[local as usize]);
+                let output = self.channels[(base + local) as usize].output - outputs;
+                self.take_switch(outputs, input, output, local - input * self.vcs);
+            });
+            requests
+        };
+        // Who was not served has its place still.
+        later |= requests & !granted;
+        if later != 0 {
+            self.switch_requests[router as usize] = later;
+            self.switching.push(router);
         }
+        for_each_bit(granted, |local| self.forward(router, base + local));
+    }
+
+    /// Which of the requests for a router's switch are granted, where they get in each other's way.
+    fn match_ports(&mut self, router: u32, requests: u64) -> u64 {
+        let (base, outputs, vcs) = (router * self.inputs, router * self.ports, self.vcs);
         // Per output the inputs with a flit for it; then per input the outputs that chose it.
         let mut inputs_of = [0_u32; PORTS_MAX];
         for_each_bit(requests, |local| {
             let index = self.channels[(base + local) as usize].output;
-            if self.outputs[index as usize].next_at <= self.now {
-                inputs_of[(index - outputs) as usize] |= 1 << (local / vcs);
-            }
+            inputs_of[(index - outputs) as usize] |= 1 << self.port_of[local as usize];
         });
         let mut offers = [0_u32; PORTS_MAX];
         let mut offered = 0_u64;
@@ -187,9 +250,7 @@ impl FlitMesh {
             }
         }
         let mut granted = 0_u64;
-        while offered != 0 {
-            let input = offered.trailing_zeros();
-            offered &= offered - 1;
+        for_each_bit(offered, |input| {
             let [_, output_first, vc_first] = self.switch_pointers[(outputs + input) as usize];
             let output = first_from(u64::from(offers[input as usize]), output_first);
             let asking = (requests >> (input * vcs)) & ((1 << vcs) - 1);
@@ -202,14 +263,12 @@ impl FlitMesh {
             let vc = first_from(for_output, vc_first);
             self.take_switch(outputs, input, output, vc);
             granted |= 1 << (input * vcs + vc);
-        }
-        for_each_bit(requests & !granted, |local| {
-            self.wheel.push(self.now + 1, base + local)
         });
-        for_each_bit(granted, |local| self.forward(base + local));
+        granted
     }
 
     /// Moves the pointers behind an accepted offer.
+    #[inline]
     fn take_switch(&mut self, outputs: u32, input: u32, output: u32, vc: u32) {
         let next = |index: u32, len: u32| if index + 1 == len { 0 } else { index as u8 + 1 };
         self.switch_pointers[(outputs + output) as usize][0] = next(input, self.ports);
@@ -219,53 +278,87 @@ impl FlitMesh {
     }
 
     /// Moves the first flit of `channel` to the next router or out of the mesh.
-    fn forward(&mut self, channel: u32) {
+    #[inline]
+    fn forward(&mut self, router: u32, channel: u32) {
         let now = self.now;
-        let router = self.spec.router;
-        let usable = now + u64::from(router.credit);
+        let usable = now + u64::from(self.spec.router.credit);
+        let base = channel * self.capacity;
         let input = &mut self.channels[channel as usize];
-        let offset = u32::from(input.first);
-        let place = (channel * self.capacity + offset) as usize;
+        let place = (base + u32::from(input.first)) as usize;
         let flit = std::mem::replace(&mut self.places[place], free_from(usable));
-        input.first = if offset + 1 == self.capacity {
+        let offset = u32::from(input.first) + 1;
+        input.first = if offset == self.capacity {
             0
         } else {
-            offset as u16 + 1
+            offset as u16
         };
         input.len -= 1;
-        let is_tail = flit & TAIL != 0;
-        if input.len > 0 {
-            let next = (channel * self.capacity + u32::from(input.first)) as usize;
-            let mut start = (self.places[next] >> TIME_SHIFT).max(now + 1);
-            if is_tail {
-                input.state = State::Routing;
-                input.has_turned = false;
-                start += u64::from(router.routing);
-            }
-            self.wheel.push(start, channel);
-        } else {
-            input.state = if is_tail { State::Idle } else { State::Starved };
-        }
         input.next_at = now + 1;
-        let waiter = std::mem::replace(&mut input.waiter, NONE);
-        let (down, index, vc) = (input.down, input.output, input.out_vc);
-        if waiter != NONE {
+        let (down, output, first) = (input.down, input.output, u32::from(input.first));
+        let is_last = input.len == 0;
+        if input.waiter != NONE {
+            let waiter = std::mem::replace(&mut input.waiter, NONE);
             self.wheel.push(usable, waiter);
         }
+        let packet = (flit & FREE) as u32;
+        if flit & TAIL != 0 {
+            self.end_packet(channel, packet);
+            self.pass_on(down, packet, true, now);
+            return;
+        }
+        if is_last {
+            input.state = State::Starved;
+        }
+        if self.has_slow_links {
+            self.outputs[output as usize].next_at = now + u64::from(self.spec.router.link_interval);
+        }
+        self.pass_on(down, packet, false, now);
+        if is_last {
+            return;
+        }
+        // When the flit behind it is here and has a place, it asks for the switch.
+        let arrival = self.places[(base + first) as usize] >> TIME_SHIFT;
+        let target = self.places[self.next_place(down)];
+        let is_free = target & FREE == FREE;
+        let at = if is_free {
+            arrival.max(target >> TIME_SHIFT)
+        } else {
+            arrival
+        };
+        if at > now + 1 {
+            self.wheel.push(at, channel);
+        } else if is_free {
+            self.request_switch(router, channel);
+        } else {
+            self.channels[down as usize].waiter = channel;
+        }
+    }
+
+    /// The tail of `packet` leaves `channel` in this cycle: its output is free, and what is behind
+    /// it is routed.
+    fn end_packet(&mut self, channel: u32, packet: u32) {
+        let (now, router) = (self.now, self.spec.router);
+        let input = &mut self.channels[channel as usize];
+        let (index, vc, is_empty) = (input.output, input.out_vc, input.len == 0);
+        input.has_turned = false;
+        input.state = if is_empty {
+            State::Idle
+        } else {
+            State::Routing
+        };
+        let first = (channel * self.capacity + u32::from(input.first)) as usize;
         let output = &mut self.outputs[index as usize];
         output.next_at = now + u64::from(router.link_interval);
-        if is_tail {
-            output.free |= 1 << vc;
-            if output.requests != 0 {
-                self.plan(index, now + 1);
-            }
+        output.free |= 1 << vc;
+        if output.requests != 0 {
+            self.plan(index, now + 1);
         }
-        if is_tail && self.channels[channel as usize].len > 0 {
-            let first = u32::from(self.channels[channel as usize].first);
-            let arrival = self.places[(channel * self.capacity + first) as usize] >> TIME_SHIFT;
-            self.note_behind(channel, index, (flit & FREE) as u32, [arrival, now + 1]);
+        if !is_empty {
+            let arrival = self.places[first] >> TIME_SHIFT;
+            let start = arrival.max(now + 1) + u64::from(router.routing);
+            self.wheel.push(start, channel);
+            self.note_behind(channel, index, packet, [arrival, now + 1]);
         }
-        self.pass_on(down, (flit & FREE) as u32, is_tail, now);
     }
 
     /// A flit that leaves a router at `time` arrives at the next one or at its core.
