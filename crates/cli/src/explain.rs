@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::output::{Answer, table};
 use crate::run::{self, Run};
 use crate::scene::Stage;
-use crate::style;
+use crate::{shares, style};
 
 /// The verb.
 pub fn answer(scene: &Scene, pictures: &Pictures) -> Result<Answer, Failure> {
@@ -86,7 +86,9 @@ fn show(stage: &Stage<'_>, run: &Run, path: &[PathSegment]) -> String {
         style::good(&gap)
     };
     let note = stage.placement_line(request.ranks);
-    let mut text = format!("{}\n{took} cycles, {gap}\n{note}\n", style::heading(&title));
+    let shares = shares::line(stage, run);
+    let heading = style::heading(&title);
+    let mut text = format!("{heading}\n{took} cycles, {gap}\n{note}{shares}\n");
     let rows = split(stage, run)
         .into_iter()
         .enumerate()

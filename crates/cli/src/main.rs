@@ -19,6 +19,7 @@ mod reproduce;
 mod rtl_vectors;
 mod run;
 mod scene;
+mod shares;
 mod show;
 mod style;
 mod surroundings;

@@ -14,7 +14,7 @@ use crate::doctor;
 use crate::failure::Failure;
 use crate::output::{self, Answer};
 use crate::scene::{Certified, Runs, Stage};
-use crate::{style, table};
+use crate::{shares, style, table};
 
 /// One algorithm's run.
 pub struct Run {
@@ -182,6 +182,7 @@ pub fn answer(scene: &Scene, repeat: u32, pictures: &Pictures) -> Result<Answer,
             "\n{}\n",
             output::table(&header, 1..header.len() - 2, rows.collect())
         );
+        text += &shares::line(&stage, &runs[0]);
         for (_, reason) in refused {
             text += &format!("{}\n", style::dim(&format!("not run: {reason}")));
         }
@@ -315,7 +316,7 @@ pub fn object(stage: &Stage<'_>, run: &Run, scene: &Scene) -> Value {
         .into_iter()
         .map(|(kind, time)| (format!("{kind}_ns"), json!(time.ns())))
         .collect();
-    json!({
+    let mut object = json!({
         "collective": stage.collective.name(),
         "algorithm": run.algorithm,
         "chip": simulated.then_some(&stage.chip.name),
@@ -345,5 +346,7 @@ pub fn object(stage: &Stage<'_>, run: &Run, scene: &Scene) -> Value {
         "events": report.events,
         "fitted_parameters": stage.chip.count(Provenance::Fitted),
         "assumed_parameters": stage.chip.count(Provenance::Assumed),
-    })
+    });
+    shares::add(stage, run, &mut object);
+    object
 }

@@ -38,7 +38,7 @@ pub use endpoint::{
 pub use error::{Await, Blocked, RunError, cycle_first};
 pub use job::{Background, Job, Machine, Ongoing, RunOptions};
 pub use oracle::Oracle;
-pub use path::{PathSegment, critical_path};
+pub use path::{PathSegment, Shares, critical_path};
 pub use report::{LinkHold, MessageRecord, Report, WrongChunk};
 pub use skew::Skew;
 pub use spread::Spread;

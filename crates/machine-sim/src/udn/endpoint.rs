@@ -263,7 +263,7 @@ impl UdnEndpoint {
     async fn begin_send(&mut self, bytes: u64) {
         if !self.is_synchronous() {
             let software = self.net.costs.send(bytes);
-            self.spend(software, Cause::Handshake).await;
+            self.spend(software, Cause::Software).await;
         }
     }
 
@@ -290,7 +290,7 @@ impl UdnEndpoint {
         }
         if is_synchronous && packet.is_first {
             let software = self.net.costs.send(packet.words);
-            self.spend(software, Cause::Handshake).await;
+            self.spend(software, Cause::Software).await;
         }
         let label = self.label(Kind::Data, packet.words, message, posted);
         self.inject(to, DATA, label).await;
@@ -317,7 +317,7 @@ impl UdnEndpoint {
     async fn end_recv(&mut self, from: Rank, message: &Message) {
         let bytes = message_bytes(message);
         let software = self.net.costs.recv(bytes);
-        self.spend(software, Cause::Handshake).await;
+        self.spend(software, Cause::Software).await;
         if self.is_synchronous() && bytes > 0 {
             self.send_control(from, Kind::Done).await;
         }
@@ -351,7 +351,7 @@ impl Endpoint for UdnEndpoint {
         self.net.kernel.sleep_until(busy_until).await;
         let cause = Cause::PortBusy(self.rank);
         self.net.books.fill(self.rank, busy_until, cause);
-        self.spend(self.net.costs.call, Cause::Handshake).await;
+        self.spend(self.net.costs.call, Cause::Software).await;
         Ok(())
     }
 
@@ -397,7 +397,7 @@ impl Endpoint for UdnEndpoint {
             return Ok(());
         };
         let posted = self.now();
-        self.spend(net.costs.route, Cause::Handshake).await;
+        self.spend(net.costs.route, Cause::Software).await;
         let words = net.costs.words(message_bytes(&message));
         let first = self.now() + net.costs.inject;
         let flow = Flow {
@@ -421,7 +421,7 @@ impl Endpoint for UdnEndpoint {
         let Some(static_net) = &net.static_net else {
             return self.recv(root).await;
         };
-        self.spend(net.costs.route, Cause::Handshake).await;
+        self.spend(net.costs.route, Cause::Software).await;
         let parent = tree.parent(rank).unwrap_or(root);
         net.books
             .block(rank, parent, Await::Recv, self.step, self.now());
