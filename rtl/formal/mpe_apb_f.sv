@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // APB registers against the model of them: a transfer is answered in its first access clock and at no
 // other time, reads return what the model holds, and the engine is shown exactly the legal commands,
-// as they were written, until it takes them. The first error since the last clear is the one kept.
+// as they were written, until it takes them or an abort. The first error since the last clear is the one kept.
 module mpe_apb_f #(
   parameter  int NumNodes = 4,
   localparam int NodeId   = 1,
@@ -24,7 +25,7 @@ module mpe_apb_f #(
 );
 
   logic                past_q = 1'b0;
-  logic                pready, pslverr, cmd_valid, irq;
+  logic                pready, pslverr, cmd_valid, abort, irq;
   logic [31:0]         prdata;
   logic [1:0]          cmd_op;
   logic [IdW-1:0]      cmd_peer;
@@ -37,7 +38,7 @@ module mpe_apb_f #(
     .pprot_i(3'd0), .paddr_i(paddr_i), .pwdata_i(pwdata_i), .pstrb_i(pstrb_i), .pready_o(pready),
     .prdata_o(prdata), .pslverr_o(pslverr), .cmd_valid_o(cmd_valid), .cmd_ready_i(cmd_ready_i),
     .cmd_op_o(cmd_op), .cmd_peer_o(cmd_peer), .cmd_addr_o(cmd_addr), .cmd_len_o(cmd_len),
-    .cmd_members_o(cmd_members), .done_i(done_i), .err_short_i(err_short_i),
+    .cmd_members_o(cmd_members), .abort_o(abort), .done_i(done_i), .err_short_i(err_short_i),
     .err_long_i(err_long_i), .status_i(status_i), .irq_o(irq));
 
   // ---- the bus: a set-up clock, then access with everything unchanged until ready ----
@@ -80,6 +81,7 @@ module mpe_apb_f #(
       read_back: assert (!pready || pwrite_i || prdata == want);
       told:      assert (irq == want_irq);
       is_shown:  assert (cmd_valid == pending);
+      aborts:    assert (abort == u_model.abort_q);
       as_told:   assert (!cmd_valid ||
                          {cmd_op, cmd_peer, cmd_addr, cmd_len, cmd_members} == shown);
       not_back:  assert (!cmd_valid || cmd_op != mpe_pkg::OpFwd ||
@@ -105,10 +107,12 @@ module mpe_apb_f #(
                          u_apb.from_regs.IRQ_ENABLE.done.value == u_model.enable_q[0] &&
                          u_apb.from_regs.IRQ_ENABLE.error.value == u_model.enable_q[1]);
       state:     assert (u_apb.from_regs.STATE.error.value == u_model.error_q &&
+                         u_apb.from_regs.STATE.aborted.value == u_model.aborted_q &&
                          u_apb.u_regs.field_storage.STATE.code.value == u_model.code_q &&
                          u_apb.from_regs.IRQ_STATE.done.value == u_model.ended_q &&
                          u_apb.u_port.written_q == u_model.check_q &&
                          u_apb.u_port.done_q == u_model.done_q);
+      dropped: cover (u_model.aborted_q && !cmd_valid && status_i == 0);
       issued: cover (cmd_valid && cmd_op == mpe_pkg::OpBcast && cmd_len == 4'd3);
       busy:   cover (u_model.error_q && u_model.code_q == mpe_pkg::ErrBusy && !cmd_valid && irq);
     end

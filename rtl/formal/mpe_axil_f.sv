@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AXI4-Lite registers against the model of them: every address and its data are one access of the
 // register block, as they were given, and every access is one response, which stays until it is taken;
 // reads return what the model holds, and the engine is shown exactly the legal commands until it takes
@@ -28,7 +29,7 @@ module mpe_axil_f #(
 );
 
   logic                past_q = 1'b0;
-  logic                awready, wready, bvalid, arready, rvalid, cmd_valid, irq;
+  logic                awready, wready, bvalid, arready, rvalid, cmd_valid, abort, irq;
   logic [1:0]          bresp, rresp, cmd_op;
   logic [IdW-1:0]      cmd_peer;
   logic [31:0]         rdata;
@@ -43,7 +44,7 @@ module mpe_axil_f #(
     .arvalid_i(arvalid_i && past_q), .arready_o(arready), .araddr_i(araddr_i), .arprot_i(3'd0),
     .rvalid_o(rvalid), .rready_i(rready_i), .rdata_o(rdata), .rresp_o(rresp),
     .cmd_valid_o(cmd_valid), .cmd_ready_i(cmd_ready_i), .cmd_op_o(cmd_op), .cmd_peer_o(cmd_peer),
-    .cmd_addr_o(cmd_addr), .cmd_len_o(cmd_len), .cmd_members_o(cmd_members), .done_i(done_i),
+    .cmd_addr_o(cmd_addr), .cmd_len_o(cmd_len), .cmd_members_o(cmd_members), .abort_o(abort), .done_i(done_i),
     .err_short_i(err_short_i), .err_long_i(err_long_i), .status_i(status_i), .irq_o(irq));
 
   // ---- requests that wait, one of a kind, and responses that wait, at most two ----
@@ -113,6 +114,7 @@ module mpe_axil_f #(
       accepted:   assert ((!bvalid || bresp == 0) && (!rvalid || rresp == 0));
       told:       assert (irq == want_irq);
       is_shown:   assert (cmd_valid == pending);
+      aborts:     assert (abort == u_model.abort_q);
       as_told:    assert (!cmd_valid ||
                           {cmd_op, cmd_peer, cmd_addr, cmd_len, cmd_members} == shown);
       not_back:   assert (!cmd_valid || cmd_op != mpe_pkg::OpFwd ||
@@ -144,10 +146,12 @@ module mpe_axil_f #(
                           u_axil.from_regs.IRQ_ENABLE.done.value == u_model.enable_q[0] &&
                           u_axil.from_regs.IRQ_ENABLE.error.value == u_model.enable_q[1]);
       state:      assert (u_axil.from_regs.STATE.error.value == u_model.error_q &&
+                          u_axil.from_regs.STATE.aborted.value == u_model.aborted_q &&
                           u_axil.u_regs.field_storage.STATE.code.value == u_model.code_q &&
                           u_axil.from_regs.IRQ_STATE.done.value == u_model.ended_q &&
                           u_axil.u_port.written_q == u_model.check_q &&
                           u_axil.u_port.done_q == u_model.done_q);
+      dropped: cover (u_model.aborted_q && !cmd_valid && status_i == 0);
       issued: cover (cmd_valid && cmd_op == mpe_pkg::OpBcast && cmd_len == 4'd3);
       passed: cover (cmd_valid && cmd_op == mpe_pkg::OpFwd && irq);
     end

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Launch of broadcasts, for ever: the fronts of N nodes and their status register, with arbitrary
 // commands, times and room in the queues.
 //
@@ -34,7 +35,7 @@ module mpe_launch_f #(
     mpe_front #(
       .NumNodes(NumNodes), .NodeId(n), .StatusW(StatusW), .AddrW(1), .LenW(1), .Snoop(Snoop)
     ) u_front (
-      .clk_i(clk_i), .rst_ni(past_q), .cmd_valid_i(valid_i[n] && past_q), .cmd_ready_o(ready[n]),
+      .clk_i(clk_i), .rst_ni(past_q), .abort_i(1'b0), .cmd_valid_i(valid_i[n] && past_q), .cmd_ready_o(ready[n]),
       .cmd_op_i(op_i[n]), .cmd_peer_i(peer_i[n]), .cmd_addr_i('0), .cmd_len_i('0),
       .cmd_members_i(members_i[n]), .bcast_req_o(req[n]), .bcast_root_o(is_root[n]),
       .launch_i(launch[n]), .status_i(status), .ord_valid_i(ord_valid), .ord_last_i(ord_last),

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // One link with an arbitrary partner: every message is started by exactly one ready of its receiver
-// and starts one message only, and it carries its length of words.
+// and starts one message only, and it carries its length of words. After an abort nothing of it is left.
 module mpe_link_f #(
   localparam int NumNodes = 4,
   localparam int IdW      = 2,
@@ -9,6 +10,7 @@ module mpe_link_f #(
   localparam int EntryW   = 2 + 3 * IdW + AddrW + LenW
 ) (
   input logic              clk_i,
+  input logic              abort_i,
   input logic              head_valid_i,
   input logic [EntryW-1:0] head_i,
   input logic              tx_rdy_i,
@@ -32,7 +34,8 @@ module mpe_link_f #(
   mpe_link #(
     .NumNodes(NumNodes), .StatusW(2), .AddrW(AddrW), .LenW(LenW), .DataW(DataW)
   ) u_link (
-    .clk_i(clk_i), .rst_ni(past_q), .head_valid_i(head_valid_i && past_q), .head_i(head_i),
+    .clk_i(clk_i), .rst_ni(past_q), .abort_i(abort_i), .head_valid_i(head_valid_i && past_q),
+    .head_i(head_i),
     .pop_o(pop), .done_o(done), .err_short_o(err_short), .err_long_o(err_long),
     .status_o(status), .tx_req_o(tx_req), .tx_dst_o(tx_dst), .tx_rdy_i(tx_rdy_i),
     .rx_peer_o(rx_peer), .rx_req_i(rx_req_i), .rx_rdy_o(rx_rdy), .tx_to_o(tx_to),
@@ -44,6 +47,7 @@ module mpe_link_f #(
 
   // The queue: a command stays at the head until it is popped, and it sends or receives.
   logic              waits_q = 1'b0;
+  logic              aborted_q = 1'b0;
   logic [EntryW-1:0] head_q;
   logic              h_rx, h_tx;
   logic [LenW-1:0]   h_len;
@@ -68,9 +72,12 @@ module mpe_link_f #(
 
   always_ff @(posedge clk_i) begin
     past_q  <= 1'b1;
-    waits_q <= past_q && head_valid_i && !pop;
+    waits_q <= past_q && head_valid_i && !pop && !abort_i;
+    aborted_q <= past_q && abort_i;
     head_q  <= head_i;
-    if (past_q && !hold) begin
+    if (past_q && abort_i) begin
+      {asked_q, got_q, gave_q, open_q} <= '0;
+    end else if (past_q && !hold) begin
       asked_q <= head_valid_i && !pop && (asked_q || tx_req);
       got_q   <= !pop && (got_q || got);
       gave_q  <= !pop && (gave_q || gave);
@@ -91,6 +98,12 @@ module mpe_link_f #(
 
   always_comb begin
     if (past_q) begin
+      // An abort leaves what a reset leaves: nobody asked, no ready given or got, no message, no word.
+      free:       assert (!aborted_q || !(u_link.s_valid_q || u_link.word_q || u_link.over_q ||
+                          u_link.requested_q || u_link.granted_q || u_link.granting_q));
+      silent:     assert (!aborted_q || !(tx_req || (rx_rdy && !head_valid_i) || tx_valid || tx_end || done ||
+                          err_long || (mem_req && mem_we)));
+      free_told:  assert (!aborted_q || status == (head_valid_i ? 2'd3 : 2'd0));
       // A ready starts exactly one message.
       one_got:    assert (!got || (h_tx && !got_q));
       one_gave:   assert (!gave || (h_rx && rx_req_i && !gave_q));

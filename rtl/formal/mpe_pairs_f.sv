@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // N links and their crossbar run arbitrary programs for ever: every word is taken by the node that it
 // is for, while that node receives from its sender, and messages of equal lengths end together.
 //
@@ -51,7 +52,7 @@ module mpe_pairs_f #(
     mpe_link #(
       .NumNodes(NumNodes), .StatusW(1), .AddrW(AddrW), .LenW(LenW), .DataW(DataW)
     ) u_link (
-      .clk_i(clk_i), .rst_ni(past_q), .head_valid_i(show_i[n] && past_q),
+      .clk_i(clk_i), .rst_ni(past_q), .abort_i(1'b0), .head_valid_i(show_i[n] && past_q),
       .head_i({receives_i[n], sends_i[n], source_i[n], target_i[n], before_i[n], AddrW'(0),
                len_i[n]}),
       .pop_o(pop[n]), .done_o(done[n]), .err_short_o(err_short[n]), .err_long_o(err_long[n]),

@@ -1,9 +1,12 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Issue queue: a marked entry leaves exactly behind those that were before it; nothing else looks
-// like it. So order is kept, nothing is lost or doubled, and the depth is never exceeded.
+// like it. So order is kept, nothing is lost or doubled, and the depth is never exceeded. After a clear
+// the queue is empty.
 module mpe_queue_f #(
   parameter int Depth = 2
 ) (
   input logic clk_i,
+  input logic clear_i,
   input logic push_i,
   input logic pop_i,
   input logic mark_i
@@ -21,13 +24,16 @@ module mpe_queue_f #(
   assign mark = mark_i && !marked_q;
 
   mpe_issue_queue #(.Width(1), .Depth(Depth)) u_queue (
-    .clk_i(clk_i), .rst_ni(past_q), .push_i(push), .entry_i(mark), .ready_o(ready),
+    .clk_i(clk_i), .rst_ni(past_q), .clear_i(clear_i), .push_i(push), .entry_i(mark), .ready_o(ready),
     .valid_o(valid), .entry_o(entry), .pop_i(pop));
 
   always_ff @(posedge clk_i) begin
     past_q <= 1'b1;
-    count_q <= count_q + 5'(push) - 5'(pop);
-    if (push && mark) begin
+    count_q <= clear_i ? 5'd0 : count_q + 5'(push) - 5'(pop);
+    if (clear_i && past_q) begin
+      marked_q <= marked_q || (push && mark);
+      left_q   <= marked_q || (push && mark);
+    end else if (push && mark) begin
       marked_q <= 1'b1;
       ahead_q  <= count_q - 5'(pop);
     end else if (marked_q && !left_q && pop) begin

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Model of the registers behind either bus: what a write does, what a read returns, and which
 // commands the engine is shown. The proofs of both wrappers compare with it; they say when an access
 // reaches the register block.
@@ -36,6 +37,8 @@ module mpe_regs_f #(
   logic            error_q = 1'b0;
   logic            ended_q = 1'b0;        // a command has ended since the clear
   logic [1:0]      enable_q = '0;
+  logic            abort_q = 1'b0;        // an abort was written a clock ago
+  logic            aborted_q = 1'b0;
   logic            check_q = 1'b0;        // a command was written a clock ago
   logic            pending_q = 1'b0;
   logic [CmdW-1:0] shown_q;
@@ -87,7 +90,12 @@ module mpe_regs_f #(
       if (write && at == Cmd && strobe_i[1] && !locked) peer_q <= data_i[12:8];
       if (write && at == Enable && strobe_i[0])         enable_q <= data_i[1:0];
       check_q   <= write && at == Cmd && strobe_i[0];
-      pending_q <= pending_q ? !ready_i : (check_q && refused == mpe_pkg::ErrNone);
+      // A write of other bytes right behind an abort lets it last: so the block makes a pulse.
+      abort_q   <= write && at == State && (strobe_i[0] ? data_i[6] : abort_q);
+      aborted_q <= (abort_q && (locked || active_i)) ||
+                   (aborted_q && !(write && at == State && strobe_i[0] && data_i[5]));
+      pending_q <= !abort_q && (pending_q ? !ready_i :
+                                            (check_q && refused == mpe_pkg::ErrNone));
       if (!pending_q) shown_q <= {op_q, IdW'(peer_q), AddrW'(addr_q), LenW'(len_q),
                                   NumNodes'(members_q)};
       done_q  <= done_q + 16'(done_i);
@@ -105,7 +113,7 @@ module mpe_regs_f #(
       Len:     read_o = len_q;
       Members: read_o = members_q;
       Cmd:     read_o = {19'd0, peer_q, 6'd0, op_q};
-      State:   read_o = {done_q, 5'd0, code_q, 3'd0, error_q, 2'd0, active_i, locked};
+      State:   read_o = {done_q, 5'd0, code_q, 2'd0, aborted_q, error_q, 2'd0, active_i, locked};
       Id:      read_o = {16'd0, 8'(NumNodes), 8'(NodeId)};
       Enable:  read_o = {30'd0, enable_q};
       Irq:     read_o = {30'd0, error_q, ended_q};

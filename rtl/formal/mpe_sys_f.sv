@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // N engines and their bus run an arbitrary program of K messages that could run one by one.
 //
 // A message is a broadcast, a Send with its Recv, or both with a Fwd between them. Every node issues
@@ -87,7 +88,7 @@ module mpe_sys_f #(
   ) u_sys (
     .clk_i(clk_i), .rst_ni(past_q), .cmd_valid_i(cmd_valid), .cmd_ready_o(cmd_ready),
     .cmd_op_i(cmd_op), .cmd_peer_i(cmd_peer), .cmd_addr_i('0), .cmd_len_i(cmd_len),
-    .cmd_members_i(cmd_members), .done_o(done), .err_short_o(err_short), .err_long_o(err_long),
+    .cmd_members_i(cmd_members), .abort_i('0), .done_o(done), .err_short_o(err_short), .err_long_o(err_long),
     .status_o(status), .node_status_o(), .hold_o(hold),
     .mem_rdy_i(IsPrompt ? '1 : mem_rdy_i), .mem_req_o(mem_req), .mem_we_o(mem_we),
     .mem_addr_o(mem_addr), .mem_wdata_o(mem_wdata), .mem_rdata_i(mem_rdata_q));

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Seeded faults: every mutant must be found by the test or proof that is named beside it."""
 
 import argparse
@@ -14,7 +15,7 @@ RTL = Path(__file__).resolve().parent.parent
 BUILD = RTL / "build" / "mutants"
 
 # name, file, text, replacement, killer: "test NAME" (cocotb, N = 4), "test6 NAME" (N = 6),
-# "hold PARAMETER=VALUE" (test_hold), "wrap NAME", "sb",
+# "hold PARAMETER=VALUE" (test_hold), "soak PARAMETER=VALUE" (12000 programs), "wrap NAME", "sb",
 # "lockstep FILE" (tb/vectors), "proof FILE TASK" or "netlist UNIT PARAMETERS", which compares the
 # netlist of the source without faults
 MUTANTS = [
@@ -96,6 +97,27 @@ MUTANTS = [
      "(over_q || !s_rx_q);", "(over_q || !s_rx_q || s_len_q == '0);", "proof mpe_pairs n3"),
     ("a receiver forgets that its last word has come", "mpe_link.sv",
      "(over_q || rx_end_i ||", "(rx_end_i ||", "proof mpe_link induction"),
+    ("a held group has members whose streams wait for others", "mpe_link.sv",
+     "assign settled_o = !s_valid_q || flows;", "assign settled_o = 1'b1;",
+     "soak NumNodes=5 HoldLaunch=1"),
+    ("a group stays frozen when a member takes its broadcast back", "mpe_status_bus.sv",
+     "group = held_q & complete;", "group = held_q;", "soak NumNodes=5 HoldLaunch=1"),
+    ("after an abort a node is taken into a broadcast that is still named", "mpe_front.sv",
+     "ordered = ordering_q && named;", "ordered = named;", "soak NumNodes=5 Snoop=1"),
+    ("a broadcast is launched in the clock of an abort", "mpe_front.sv",
+     "!ordering && !abort_i;", "!ordering;", "soak NumNodes=5"),
+    ("registers: an abort leaves the command that waits", "mpe_port.sv",
+     "pending_q <= !abort_i && (pending_q", "pending_q <= (pending_q", "proof mpe_apb induction"),
+    ("registers: an abort of a command that waits is not told", "mpe_apb.sv",
+     "abort_o && (pending || status_i != '0)", "abort_o && status_i != '0",
+     "proof mpe_apb induction"),
+    ("an abort leaves an entry in the queue", "mpe_issue_queue.sv",
+     "<= !clear_i && (push_here[i]", "<= (push_here[i]", "proof mpe_queue d2"),
+    ("an abort forgets to forget a ready", "mpe_link.sv",
+     "abort_i) begin\n      requested_q <= 1'b0;\n      granted_q   <= 1'b0;",
+     "abort_i) begin\n      requested_q <= 1'b0;", "proof mpe_link induction"),
+    ("an abort leaves the message that streams", "mpe_link.sv",
+     "abort_i) begin\n      s_valid_q <= 1'b0;", "abort_i) begin", "proof mpe_link induction"),
     ("forward ends before its last word has left", "mpe_link.sv",
      "assign s_done  = s_valid_q && !word_q &&", "assign s_done  = s_valid_q &&",
      "test cycle_budget"),
@@ -249,6 +271,8 @@ def kill(mutant):
                    "cover", "--jobs", "1"]
     elif kind == "netlist":
         command = [sys.executable, "syn/equal.py", *rest, "--netlist", netlist]
+    elif kind == "soak":
+        command = [sys.executable, "tb/soak.py", "--programs", "12000", *rest]
     elif kind == "lockstep":
         command = [sys.executable, "tb/run.py", "--jobs", "1", "--vectors",
                    f"tb/vectors/{rest[0]}.json"]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Message passing engine of one node (Park 2019, 3.3): front, issue queue, link.
 //
 // QueueDepth counts all commands inside the engine: one that streams, one that is handshaked, and
@@ -24,6 +25,7 @@ module mpe #(
   input  logic [AddrW-1:0]                 cmd_addr_i,
   input  logic [LenW-1:0]                  cmd_len_i,
   input  logic [NumNodes-1:0]              cmd_members_i,
+  input  logic                             abort_i,       // frees the engine in this clock
   output logic                             done_o,
   output logic                             err_short_o,
   output logic                             err_long_o,
@@ -106,6 +108,7 @@ module mpe #(
   ) u_front (
     .clk_i        (clk_i),
     .rst_ni       (rst_ni),
+    .abort_i      (abort_i),
     .cmd_valid_i  (cmd_valid_i),
     .cmd_ready_o  (cmd_ready_o),
     .cmd_op_i     (cmd_op_i),
@@ -137,6 +140,7 @@ module mpe #(
   ) u_queue (
     .clk_i  (clk_i),
     .rst_ni (rst_ni),
+    .clear_i(abort_i),
     .push_i (push),
     .entry_i(pushed),
     .ready_o(room),
@@ -155,6 +159,7 @@ module mpe #(
   ) u_link (
     .clk_i       (clk_i),
     .rst_ni      (rst_ni),
+    .abort_i     (abort_i),
     .head_valid_i(head_valid),
     .head_i      (head),
     .pop_o       (pop),

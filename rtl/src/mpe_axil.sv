@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Registers of an engine on AXI4-Lite: the register block that PeakRDL writes from mpe.rdl, and the
 // port to the engine.
 module mpe_axil #(
@@ -36,6 +37,7 @@ module mpe_axil #(
   output logic [AddrW-1:0]    cmd_addr_o,
   output logic [LenW-1:0]     cmd_len_o,
   output logic [NumNodes-1:0] cmd_members_o,
+  output logic                abort_o,
   input  logic                done_i,
   input  logic                err_short_i,
   input  logic                err_long_i,
@@ -60,6 +62,7 @@ module mpe_axil #(
     to_regs.STATE.code.next       = err_code;
     to_regs.STATE.code.we         = err && (!from_regs.STATE.error.value ||
                                             from_regs.STATE.error.swmod);
+    to_regs.STATE.aborted.hwset   = abort_o && (pending || status_i != '0);
     to_regs.STATE.done.next       = done_count;
     to_regs.ID.node.next          = 8'(NodeId);
     to_regs.ID.nodes.next         = 8'(NumNodes);
@@ -67,6 +70,7 @@ module mpe_axil #(
     to_regs.IRQ_STATE.error.next  = from_regs.STATE.error.value;
   end
 
+  assign abort_o = from_regs.STATE.abort.value;
   assign touched = from_regs.ADDR.addr.swmod || from_regs.LEN.len.swmod ||
                    from_regs.MEMBERS.members.swmod;
   assign irq_o   = (from_regs.IRQ_ENABLE.done.value && from_regs.IRQ_STATE.done.value) ||
@@ -113,6 +117,7 @@ module mpe_axil #(
     .addr_i       (from_regs.ADDR.addr.value),
     .len_i        (from_regs.LEN.len.value),
     .members_i    (from_regs.MEMBERS.members.value),
+    .abort_i      (abort_o),
     .pending_o    (pending),
     .err_o        (err),
     .err_code_o   (err_code),

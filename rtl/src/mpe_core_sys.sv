@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // N engines and their bus, without memories: what is synthesized and proved as one.
 module mpe_core_sys #(
   parameter  int NumNodes   = 4,
@@ -19,6 +20,7 @@ module mpe_core_sys #(
   input  logic [NumNodes-1:0][AddrW-1:0]    cmd_addr_i,
   input  logic [NumNodes-1:0][LenW-1:0]     cmd_len_i,
   input  logic [NumNodes-1:0][NumNodes-1:0] cmd_members_i,
+  input  logic [NumNodes-1:0]               abort_i,
   output logic [NumNodes-1:0]               done_o,
   output logic [NumNodes-1:0]               err_short_o,
   output logic [NumNodes-1:0]               err_long_o,
@@ -62,6 +64,7 @@ module mpe_core_sys #(
       .cmd_addr_i   (cmd_addr_i[n]),
       .cmd_len_i    (cmd_len_i[n]),
       .cmd_members_i(cmd_members_i[n]),
+      .abort_i      (abort_i[n]),
       .done_o       (done_o[n]),
       .err_short_o  (err_short_o[n]),
       .err_long_o   (err_long_o[n]),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Turns a core's command into an entry of the issue queue; a broadcast when the bus launches it.
 //
 // A broadcast stays on the command port until all its members show it; then the bus answers with
@@ -17,6 +18,7 @@ module mpe_front #(
 ) (
   input  logic                             clk_i,
   input  logic                             rst_ni,
+  input  logic                             abort_i,        // nothing is shown or taken
   input  logic                             cmd_valid_i,
   output logic                             cmd_ready_o,
   input  logic [1:0]                       cmd_op_i,
@@ -44,7 +46,7 @@ module mpe_front #(
   assign is_bcast = cmd_op_i == mpe_pkg::OpBcast;
 
   if (Snoop) begin : gen_snoop
-    logic ordering_q, unused_status;
+    logic ordering_q, named, unused_status;
     assign unused_status = ^{status_i, cmd_members_i};
     mpe_order_snoop #(
       .NumNodes(NumNodes)
@@ -57,16 +59,18 @@ module mpe_front #(
       .node_i         (ord_node_i),
       .leaves_before_i(ord_before_i),
       .self_i         (IdW'(NodeId)),
-      .done_o         (ordered),
+      .done_o         (named),
       .has_pred_o     (has_pred),
       .pred_o         (pred),
       .has_succ_o     (has_succ),
       .succ_o         (succ),
       .leaves_before_o(leaves_before)
     );
+    // After an abort the bus still names the members of the former launch.
+    assign ordered = ordering_q && named;
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) ordering_q <= 1'b0;
-      else         ordering_q <= launch_i || (ordering_q && !ordered);
+      else         ordering_q <= !abort_i && (launch_i || (ordering_q && !named));
     end
     assign ordering = ordering_q;
   end else begin : gen_finder
@@ -93,9 +97,9 @@ module mpe_front #(
   assign hops_o = has_pred ? leaves_before + IdW'(1) : '0;
 
   // A launch is answered to a request, so there is room and the command is still there.
-  assign bcast_req_o  = cmd_valid_i && is_bcast && room_i && !ordering;
+  assign bcast_req_o  = cmd_valid_i && is_bcast && room_i && !ordering && !abort_i;
   assign bcast_root_o = cmd_peer_i == IdW'(NodeId);
-  assign cmd_ready_o  = is_bcast ? ordered : room_i;
+  assign cmd_ready_o  = (is_bcast ? ordered : room_i) && !abort_i;
   assign push_o       = is_bcast ? ordered : (cmd_valid_i && room_i);
 
   assign entry_o = {

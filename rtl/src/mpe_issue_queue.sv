@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Issue queue: a shift register of commands, its head the command that is being handshaked.
 //
 // ready_o does not depend on pop_i, so that no path runs from a partner's ready message to the
@@ -8,6 +9,7 @@ module mpe_issue_queue #(
 ) (
   input  logic             clk_i,
   input  logic             rst_ni,
+  input  logic             clear_i,  // forgets all entries and the one that is pushed
   input  logic             push_i,   // only while ready_o
   input  logic [Width-1:0] entry_i,
   output logic             ready_o,
@@ -35,7 +37,7 @@ module mpe_issue_queue #(
     end
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) valid_q[i] <= 1'b0;
-      else         valid_q[i] <= push_here[i] || (pop_i ? valid[i+1] : valid[i]);
+      else         valid_q[i] <= !clear_i && (push_here[i] || (pop_i ? valid[i+1] : valid[i]));
     end
     if (i == Depth - 1) begin : gen_load_push
       // The content of an empty stage does not matter: it loads whenever it is empty, or when the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // The two stages of a message: handshake (head of the issue queue) and stream.
 //
 // While one message streams, the next one is already handshaking. See README.md, "Protocol".
@@ -16,6 +17,7 @@ module mpe_link #(
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
+  input  logic               abort_i,     // forgets what is in both stages, also while hold_i
   input  logic               head_valid_i,
   input  logic [EntryW-1:0]  head_i,
   output logic               pop_o,
@@ -93,6 +95,10 @@ module mpe_link #(
       requested_q <= 1'b0;
       granted_q   <= 1'b0;
       granting_q  <= 1'b0;
+    end else if (abort_i) begin
+      requested_q <= 1'b0;
+      granted_q   <= 1'b0;
+      granting_q  <= 1'b0;
     end else if (!hold_i) begin
       requested_q <= head_valid_i && !move;
       granted_q   <= granted && !move;
@@ -120,6 +126,10 @@ module mpe_link #(
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
+      s_valid_q <= 1'b0;
+      word_q    <= 1'b0;
+      over_q    <= 1'b0;
+    end else if (abort_i) begin
       s_valid_q <= 1'b0;
       word_q    <= 1'b0;
       over_q    <= 1'b0;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Between the command registers of a bus wrapper and the engine's command port.
 //
 // A legal command waits here until the engine takes it; an illegal one is reported and forgotten.
@@ -19,6 +20,7 @@ module mpe_port #(
   input  logic [31:0]         addr_i,
   input  logic [31:0]         len_i,
   input  logic [31:0]         members_i,
+  input  logic                abort_i,     // forgets the command that waits
   output logic                pending_o,
   output logic                err_o,
   output logic [2:0]          err_code_o,
@@ -62,7 +64,8 @@ module mpe_port #(
       done_q    <= '0;
     end else begin
       written_q <= write_i;
-      pending_q <= pending_q ? !cmd_ready_i : (written_q && code == mpe_pkg::ErrNone);
+      pending_q <= !abort_i && (pending_q ? !cmd_ready_i :
+                                (written_q && code == mpe_pkg::ErrNone));
       done_q    <= done_q + 16'(done_i);
     end
   end

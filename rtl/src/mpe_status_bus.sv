@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Status register and launch of broadcasts.
 //
 // A broadcast is launched when every member of its root's mask shows a broadcast with that root.
@@ -84,7 +85,7 @@ module mpe_status_bus #(
     if (HoldLaunch) begin : gen_hold
       logic [NumNodes-1:0] held_q, group;  // one-hot: root of the group that is complete
       always_comb begin
-        if (frozen)         group = held_q;
+        if (frozen)         group = held_q & complete;  // unless a member takes its command back
         else if (|launch_q) group = '0;  // status_o still belongs to that launch
         else                group = complete & (~complete + NumNodes'(1));
         for (int r = 0; r < NumNodes; r++) chosen[r] = group[r] && &(in_time_i | ~members_i[r]);

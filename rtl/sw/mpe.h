@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* Driver of one node's message passing engine. Registers: mpe_regs.h, written from mpe.rdl. */
 #ifndef MPE_H
 #define MPE_H
@@ -74,6 +75,16 @@ static inline enum mpe_error mpe_finish(mpe_t *mpe, uint32_t limit) {
   while (MPE_READ(mpe, STATE) & (MPE_REGS__STATE__PENDING_bm | MPE_REGS__STATE__ACTIVE_bm))
     if (limit-- == 0) return MPE_TIMEOUT;
   return mpe_error(mpe);
+}
+
+/* Frees the engine: drops the pending command and all that it holds, for partners that do not come.
+   Returns whether there was any. Partners that wait for this node's words are freed by an abort of
+   their own; a message between two nodes is intact again when each has aborted or been free since. */
+static inline int mpe_abort(mpe_t *mpe) {
+  MPE_WRITE(mpe, STATE, MPE_REGS__STATE__ABORT_bm);
+  if (!(MPE_READ(mpe, STATE) & MPE_REGS__STATE__ABORTED_bm)) return 0;
+  MPE_WRITE(mpe, STATE, MPE_REGS__STATE__ABORTED_bm);
+  return 1;
 }
 
 #endif

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Drives a system of engines clock by clock and writes down what it did."""
 
 import random
@@ -50,7 +51,7 @@ class Bench:
         cocotb.start_soon(Clock(dut.clk_i, 10, "ns").start())
         for signal in (dut.cmd_valid_i, dut.cmd_op_i, dut.cmd_peer_i, dut.cmd_addr_i, dut.cmd_len_i,
                        dut.cmd_members_i, dut.mem_stall_i, dut.host_req_i, dut.host_we_i,
-                       dut.host_node_i, dut.host_addr_i, dut.host_wdata_i):
+                       dut.host_node_i, dut.host_addr_i, dut.host_wdata_i, dut.abort_i):
             signal.value = 0
         await self.reset()
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* The C driver and its example as a library whose registers are those of the simulated engines:
  * test_driver.py gives the two accesses, and calls what is below from one thread per node. */
 #include <stddef.h>
@@ -24,6 +25,7 @@ enum mpe_error issue(mpe_t *mpe, enum mpe_op op, uint32_t peer, uint32_t addr, u
 }
 enum mpe_error finish(mpe_t *mpe, uint32_t limit) { return mpe_finish(mpe, limit); }
 uint32_t done(mpe_t *mpe) { return mpe_done(mpe); }
+int abandon(mpe_t *mpe) { return mpe_abort(mpe); }
 enum mpe_error error(mpe_t *mpe) { return mpe_error(mpe); }
 void interrupts(mpe_t *mpe, uint32_t reasons) { mpe_interrupts(mpe, reasons); }
 uint32_t interrupted(mpe_t *mpe) { return mpe_interrupted(mpe); }

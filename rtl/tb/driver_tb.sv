@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Engines behind their registers, for the C driver: even nodes on APB, odd ones on AXI4-Lite. Each
 // node has its own bus, as if every core had one; a port holds one bit or field per node.
 module driver_tb #(
@@ -36,7 +37,7 @@ module driver_tb #(
   output logic [NumNodes-1:0]       irq_o
 );
 
-  logic [NumNodes-1:0]               cmd_valid, cmd_ready, done, err_short, err_long;
+  logic [NumNodes-1:0]               cmd_valid, cmd_ready, abort, done, err_short, err_long;
   logic [NumNodes-1:0][1:0]          cmd_op;
   logic [NumNodes-1:0][IdW-1:0]      cmd_peer;
   logic [NumNodes-1:0][AddrW-1:0]    cmd_addr;
@@ -57,7 +58,7 @@ module driver_tb #(
         .pstrb_i('1), .pready_o(pready_o[n]), .prdata_o(rdata_o[n]), .pslverr_o(error_o[n]),
         .cmd_valid_o(cmd_valid[n]), .cmd_ready_i(cmd_ready[n]), .cmd_op_o(cmd_op[n]),
         .cmd_peer_o(cmd_peer[n]), .cmd_addr_o(cmd_addr[n]), .cmd_len_o(cmd_len[n]),
-        .cmd_members_o(cmd_members[n]), .done_i(done[n]), .err_short_i(err_short[n]),
+        .cmd_members_o(cmd_members[n]), .abort_o(abort[n]), .done_i(done[n]), .err_short_i(err_short[n]),
         .err_long_i(err_long[n]), .status_i(status[n]),
         .irq_o(irq_o[n]));
     end else begin : gen_axil
@@ -73,7 +74,7 @@ module driver_tb #(
         .rresp_o(rresp),
         .cmd_valid_o(cmd_valid[n]), .cmd_ready_i(cmd_ready[n]), .cmd_op_o(cmd_op[n]),
         .cmd_peer_o(cmd_peer[n]), .cmd_addr_o(cmd_addr[n]), .cmd_len_o(cmd_len[n]),
-        .cmd_members_o(cmd_members[n]), .done_i(done[n]), .err_short_i(err_short[n]),
+        .cmd_members_o(cmd_members[n]), .abort_o(abort[n]), .done_i(done[n]), .err_short_i(err_short[n]),
         .err_long_i(err_long[n]), .status_i(status[n]),
         .irq_o(irq_o[n]));
     end
@@ -86,7 +87,7 @@ module driver_tb #(
   ) u_sys (
     .clk_i(clk_i), .rst_ni(rst_ni), .cmd_valid_i(cmd_valid), .cmd_ready_o(cmd_ready),
     .cmd_op_i(cmd_op), .cmd_peer_i(cmd_peer), .cmd_addr_i(cmd_addr), .cmd_len_i(cmd_len),
-    .cmd_members_i(cmd_members), .done_o(done), .err_short_o(err_short), .err_long_o(err_long),
+    .cmd_members_i(cmd_members), .abort_i(abort), .done_o(done), .err_short_o(err_short), .err_long_o(err_long),
     .status_o(unused_status), .node_status_o(status), .hold_o(unused_hold), .mem_stall_i('0),
     .host_req_i(host_req_i), .host_rdy_o(), .host_we_i(host_we_i), .host_node_i(host_node_i),
     .host_addr_i(host_addr_i), .host_wdata_i(host_wdata_i), .host_rdata_o(host_rdata_o));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // The system of engines with flat ports, so that every simulator shows the same names and widths.
 module mpe_tb #(
   parameter  int NumNodes   = 4,
@@ -19,6 +20,7 @@ module mpe_tb #(
   input  logic [NumNodes*AddrW-1:0]    cmd_addr_i,
   input  logic [NumNodes*LenW-1:0]     cmd_len_i,
   input  logic [NumNodes*NumNodes-1:0] cmd_members_i,
+  input  logic [NumNodes-1:0]          abort_i,
   output logic [NumNodes-1:0]          done_o,
   output logic [NumNodes-1:0]          err_short_o,
   output logic [NumNodes-1:0]          err_long_o,
@@ -72,6 +74,7 @@ module mpe_tb #(
     .cmd_addr_i   (cmd_addr_i),
     .cmd_len_i    (cmd_len_i),
     .cmd_members_i(cmd_members_i),
+    .abort_i      (abort_i),
     .done_o       (done_o),
     .err_short_o  (err_short_o),
     .err_long_o   (err_long_o),

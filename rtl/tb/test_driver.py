@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """The C driver on the engines: the same C code runs once per node, each in a thread of its own, and
 every register it touches is an access on that node's bus in the simulation."""
 
@@ -11,7 +12,7 @@ from cocotb.task import bridge, resume
 from cocotb.triggers import FallingEdge, RisingEdge
 
 LIBRARY = Path(__file__).resolve().parent.parent / "build" / "driver.so"
-BCAST, SEND, RECV = 0, 1, 2
+BCAST, SEND, RECV, FWD = range(4)
 OK, BAD_COMMAND, NO_SUCH_NODE, TO_ITSELF, BAD_MEMBERS, _, TOO_SHORT, TOO_LONG, TIMEOUT = range(9)
 WINDOW = 0x1000     # node n's registers are at (n + 1) * WINDOW, so that none is at NULL
 POLLS = 1000
@@ -280,3 +281,32 @@ async def interrupts(dut):
     assert await driver.call("issue", 0, SEND, 32, 0, 1, 0, POLLS) == NO_SUCH_NODE
     assert await driver.call("issue", 0, SEND, last, 255, 2, last, POLLS) == BAD_COMMAND
     assert await line(0) == 0, "nothing is enabled"
+
+
+@cocotb.test(timeout_time=2, timeout_unit="ms")
+async def partners_that_never_come(dut):
+    """A broadcast without its last member, and a chain without its source: everybody times out and
+    aborts, also who waits for a node that has; then a broadcast is right."""
+    driver, buses = await start(dut)
+    nodes = buses.ports.nodes
+    memory = await fill(dut, random.Random(5), nodes, 64)
+    everyone = (1 << nodes) - 1
+    assert await driver.call("abandon", 0) == 0, "there was nothing to drop"
+    bcast = (BCAST, 1, 0, 8, everyone)
+    waiting = [(node, bcast) for node in range(nodes - 1)]
+    chain = [(1, (FWD, 0, 0, 8, 2)), (2, (RECV, 1, 0, 8, 0))]
+    for commands in (waiting, chain):
+        for node, command in commands:
+            assert await driver.call("issue", node, *command, POLLS) == OK
+        for node, _ in commands:
+            assert await driver.call("finish", node, 10) == TIMEOUT
+        for node, _ in commands:
+            assert await driver.call("abandon", node) == 1
+            assert await driver.call("finish", node, 0) == OK
+    results = await on_all(driver.call("issue", node, *bcast, POLLS) for node in range(nodes))
+    ends = await on_all(driver.call("finish", node, POLLS) for node in range(nodes))
+    assert results == ends == [OK] * nodes
+    assert [await driver.call("done", node) for node in range(nodes)] == [1] * nodes
+    for content in memory:
+        content[:8] = memory[1][:8]
+    await compare(dut, memory)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Register wrappers and stream adapters, driven as their masters do it."""
 
 import random
@@ -10,7 +11,7 @@ from cocotbext.axi import (AxiLiteBus, AxiLiteMaster, AxiStreamBus, AxiStreamFra
 
 ADDR, LEN, MEMBERS, CMD, STATE, ID, IRQ_ENABLE, IRQ_STATE = range(0, 32, 4)
 BCAST, SEND, RECV, FWD = 0, 1, 2, 3
-PENDING, ACTIVE, ERROR = 1, 2, 16
+PENDING, ACTIVE, ERROR, ABORTED, ABORT = 1, 2, 16, 32, 64
 IRQ_DONE, IRQ_ERROR = 1, 2
 
 
@@ -141,6 +142,42 @@ async def messages_and_broadcast_over_registers(dut):
     assert not (await apb.finish()) & ERROR and not (await axil.finish()) & ERROR
     await FallingEdge(dut.clk_i)
     assert [await host(dut, 1, 100 + k) for k in range(20)] == words
+
+
+@cocotb.test()
+async def an_abort_frees_a_node(dut):
+    """With nothing to drop, with a broadcast that waits at the port, with a message that waits for its
+    partner, and with a full queue; then the next message is right."""
+    apb, axil, _, _ = await start(dut)
+    rng = random.Random(2)
+    words = [rng.getrandbits(32) for _ in range(8)]
+    await fill(dut, 0, words)
+    ended = [0, 0]
+    for me, node in enumerate((apb, axil)):
+        other = 1 - me
+        bcast, recv = (BCAST, me, 0, 8, 0b11), (RECV, other, 0, 8)
+        for commands in ((), (bcast,), (recv,), (recv, bcast), (recv, recv)):
+            for command in commands:
+                await node.issue(*command)
+            for _ in range(5):
+                await FallingEdge(dut.clk_i)
+            state = await node.bus.read(STATE)
+            waits = len(commands) == 2 or commands == (bcast,)
+            assert state & (PENDING | ACTIVE) == PENDING * waits + ACTIVE * (recv in commands)
+            await node.bus.write(STATE, ABORT)
+            state = await node.bus.read(STATE)
+            assert state & (PENDING | ACTIVE | ERROR) == 0, commands
+            assert state & ABORTED == ABORTED * bool(commands), commands
+            await node.bus.write(STATE, ABORTED)
+            assert not await node.bus.read(STATE) & ABORTED
+            await apb.issue(SEND, 1, 0, 8)
+            await axil.issue(RECV, 0, 16, 8)
+            ended = [count + 1 for count in ended]
+            for count, end in zip(ended, (await apb.finish(), await axil.finish())):
+                assert end >> 16 == count and not end & (ERROR | ABORTED), (me, commands)
+            await FallingEdge(dut.clk_i)
+            assert [await host(dut, 1, 16 + k) for k in range(8)] == words
+            await fill(dut, 1, [0] * 24)
 
 
 @cocotb.test()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // A small system of all wrappers: node 0 has its engine on APB, node 1 on AXI4-Lite, node 2 passes
 // the messages of node 0 on to an AXI-Stream, node 3 sends an AXI-Stream's packets to node 1.
 module wrap_tb #(
@@ -65,7 +66,7 @@ module wrap_tb #(
   logic [3:0][31:0]      tx_data_n, rx_data;
   logic                  hold, host_node_q, ord_valid, ord_last;
   logic [1:0]            ord_node, ord_before;
-  logic [1:0]            cmd_valid, cmd_ready, done, err_short, err_long, mem_req, mem_we;
+  logic [1:0]            cmd_valid, cmd_ready, abort, done, err_short, err_long, mem_req, mem_we;
   logic [3:0][1:0]       cmd_op, cmd_peer;
   logic [1:0][AddrW-1:0] cmd_addr, mem_addr;
   logic [1:0][LenW-1:0]  cmd_len;
@@ -89,13 +90,14 @@ module wrap_tb #(
     .pslverr_o(apb_pslverr),
     .cmd_valid_o(cmd_valid[0]), .cmd_ready_i(cmd_ready[0]), .cmd_op_o(cmd_op[0]),
     .cmd_peer_o(cmd_peer[0]), .cmd_addr_o(cmd_addr[0]), .cmd_len_o(cmd_len[0]),
-    .cmd_members_o(cmd_members[0]), .done_i(done[0]), .err_short_i(err_short[0]),
+    .cmd_members_o(cmd_members[0]), .abort_o(abort[0]), .done_i(done[0]), .err_short_i(err_short[0]),
     .err_long_i(err_long[0]), .status_i(status[0]), .irq_o(apb_irq));
 
   mpe #(.NumNodes(4), .NodeId(0), .AddrW(AddrW), .LenW(LenW)) u_mpe_0 (
     .clk_i(clk_i), .rst_ni(rst_ni), .cmd_valid_i(cmd_valid[0]), .cmd_ready_o(cmd_ready[0]),
     .cmd_op_i(cmd_op[0]), .cmd_peer_i(cmd_peer[0]), .cmd_addr_i(cmd_addr[0]),
-    .cmd_len_i(cmd_len[0]), .cmd_members_i(cmd_members[0]), .done_o(done[0]),
+    .cmd_len_i(cmd_len[0]), .cmd_members_i(cmd_members[0]), .abort_i(abort[0]),
+    .done_o(done[0]),
     .err_short_o(err_short[0]), .err_long_o(err_long[0]), .status_o(status[0]),
     .bcast_req_o(bcast_req[0]), .bcast_root_o(bcast_root[0]), .in_time_o(),
     .launch_i(launch[0]),
@@ -138,13 +140,14 @@ module wrap_tb #(
     .rresp_o(s_axil_rresp),
     .cmd_valid_o(cmd_valid[1]), .cmd_ready_i(cmd_ready[1]), .cmd_op_o(cmd_op[1]),
     .cmd_peer_o(cmd_peer[1]), .cmd_addr_o(cmd_addr[1]), .cmd_len_o(cmd_len[1]),
-    .cmd_members_o(cmd_members[1]), .done_i(done[1]), .err_short_i(err_short[1]),
+    .cmd_members_o(cmd_members[1]), .abort_o(abort[1]), .done_i(done[1]), .err_short_i(err_short[1]),
     .err_long_i(err_long[1]), .status_i(status[1]), .irq_o(axil_irq));
 
   mpe #(.NumNodes(4), .NodeId(1), .AddrW(AddrW), .LenW(LenW)) u_mpe_1 (
     .clk_i(clk_i), .rst_ni(rst_ni), .cmd_valid_i(cmd_valid[1]), .cmd_ready_o(cmd_ready[1]),
     .cmd_op_i(cmd_op[1]), .cmd_peer_i(cmd_peer[1]), .cmd_addr_i(cmd_addr[1]),
-    .cmd_len_i(cmd_len[1]), .cmd_members_i(cmd_members[1]), .done_o(done[1]),
+    .cmd_len_i(cmd_len[1]), .cmd_members_i(cmd_members[1]), .abort_i(abort[1]),
+    .done_o(done[1]),
     .err_short_o(err_short[1]), .err_long_o(err_long[1]), .status_o(status[1]),
     .bcast_req_o(bcast_req[1]), .bcast_root_o(bcast_root[1]), .in_time_o(),
     .launch_i(launch[1]),

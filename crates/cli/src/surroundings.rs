@@ -5,7 +5,7 @@ use std::str::FromStr;
 use corecast::size;
 use corecast_chip::{Chip, System};
 use corecast_core::Rank;
-use corecast_machine::{Background, Limits, Ongoing, RunOptions, Skew, Time};
+use corecast_machine::{Background, Limits, Ongoing, RunOptions, Skew, Time, Watch};
 
 use crate::args::Scene;
 use crate::failure::Failure;
@@ -70,6 +70,7 @@ impl Surroundings {
                 .map(|background| Background { seed, ..background }),
             is_cold: self.is_cold,
             seed,
+            watch: Watch::default(),
         }
     }
 

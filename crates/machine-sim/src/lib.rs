@@ -245,6 +245,7 @@ fn execute<'a, E: SimEndpoint + 'a, P: Program>(
 where
     P::Output: 'a,
 {
+    books.show(&options.watch);
     let task = |rank| {
         let mut endpoint = endpoint(rank);
         async move {
