@@ -72,6 +72,13 @@ impl Claim {
                 "{} rounds, the bound is {}",
                 certificate.rounds, certificate.bound_rounds
             )),
+            Self::RoundOptimal if certificate.most_per_port > 1 => Some(format!(
+                "a rank sends or receives {} messages in one round, the bound is for one",
+                certificate.most_per_port
+            )),
+            Self::RoundOptimal if !certificate.is_round_optimal() => {
+                Some("the schedule is not correct".to_owned())
+            }
             _ => None,
         }
     }

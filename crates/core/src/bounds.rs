@@ -24,7 +24,8 @@ use crate::request::Request;
 pub struct Bounds {
     /// Rounds of any schedule that stores a message before it passes it on: `ceil(log2 ranks)`
     /// for every collective in which one rank reaches or hears all others (information at most
-    /// doubles per round); 0 for a single rank.
+    /// doubles per round); 0 for a single rank. In an alltoallv a rank that has something for, or
+    /// hears from, `k` others needs `ceil(log2 (k + 1))` of them.
     pub rounds: u32,
     /// Bytes that the most loaded port must move in one direction.
     pub port_bytes: u64,
@@ -65,10 +66,30 @@ pub fn of(request: &Request) -> Bounds {
         C::Alltoallv => alltoallv_port_bytes(request),
         C::Barrier => 0,
     };
-    Bounds {
-        rounds: log2_ceil(request.ranks),
-        port_bytes,
-    }
+    let rounds = match request.collective {
+        C::Alltoallv => alltoallv_rounds(request.ranks, |from, to| {
+            let counts = request.counts.as_deref().unwrap_or_default();
+            counts
+                .get((from * request.ranks + to) as usize)
+                .copied()
+                .unwrap_or(0)
+        }),
+        _ => log2_ceil(request.ranks),
+    };
+    Bounds { rounds, port_bytes }
+}
+
+/// Fewest rounds of an alltoallv in which `from` has `count(from, to)` bytes for `to`: what a rank
+/// has said has been heard by at most twice as many ranks after each round, and what a rank has
+/// heard comes from at most twice as many.
+pub(crate) fn alltoallv_rounds(ranks: u32, count: impl Fn(u32, u32) -> u64) -> u32 {
+    let others = |of: u32| (0..ranks).filter(move |&other| other != of);
+    let peers = (0..ranks).map(|rank| {
+        let heard_by = others(rank).filter(|&to| count(rank, to) > 0).count();
+        let hears = others(rank).filter(|&from| count(from, rank) > 0).count();
+        heard_by.max(hears) as u32 // fewer than there are ranks
+    });
+    log2_ceil(peers.max().unwrap_or(0) + 1)
 }
 
 fn alltoallv_port_bytes(request: &Request) -> u64 {
@@ -149,6 +170,19 @@ mod tests {
                 port_bytes: 8
             }
         );
+    }
+
+    #[test]
+    fn an_alltoallv_needs_as_many_rounds_as_its_busiest_rank() {
+        let rounds = |counts: [u64; 16]| {
+            let mut request = Request::new(Collective::Alltoallv, 4, 0);
+            request.counts = Some(counts.into());
+            of(&request).rounds
+        };
+        assert_eq!(rounds([9, 0, 0, 0, 0, 9, 0, 0, 0, 0, 9, 0, 0, 0, 0, 9]), 0);
+        assert_eq!(rounds([0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0]), 1);
+        assert_eq!(rounds([0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]), 2);
+        assert_eq!(rounds([0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0]), 2);
     }
 
     #[test]

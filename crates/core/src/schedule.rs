@@ -1,7 +1,9 @@
 //! A collective as a value: the steps of every rank, in program order.
 //!
-//! Steps are executed in program order; [`RoundIdx`] labels are for counting and drawing. A
-//! schedule names chunks, never bytes in memory, and knows no machine.
+//! Steps are executed in program order; [`RoundIdx`] labels are for counting and drawing, and
+//! [`crate::verify()`] checks that they agree with what depends on what: along a program rounds
+//! never fall, and what arrives in a round is sent on in a later one. A schedule names chunks, never
+//! bytes in memory, and knows no machine.
 //!
 //! ```
 //! use corecast_core::{ChunkId, Collective, Rank, Request, ScheduleBuilder, Spec, Split};

@@ -196,6 +196,109 @@ fn a_shared_link_is_named_with_its_round() {
     assert!(!certificate.is_contention_free());
 }
 
+/// Rank 0's message goes down a chain of five, each rank storing it before it passes it on; `label`
+/// gives the round of every message.
+fn chain(label: fn(u32) -> u32) -> Certificate {
+    let mut builder = builder(Collective::Bcast, 5, 8, 1);
+    for from in 0..4 {
+        builder.message(label(from), Rank(from), Rank(from + 1), &[ChunkId(0)]);
+    }
+    verify(&builder.finish(), &FullCrossbar)
+}
+
+fn broken(certificate: &Certificate) -> Vec<String> {
+    let violations = certificate.violations.iter();
+    violations.map(ToString::to_string).collect()
+}
+
+#[test]
+fn what_arrives_in_a_round_is_sent_on_in_a_later_one() {
+    let certificate = chain(|from| from);
+    assert!(certificate.is_correct() && certificate.is_contention_free());
+    assert_eq!((certificate.rounds, certificate.bound_rounds), (4, 3));
+    // One round for everything would beat the bound of three.
+    let certificate = chain(|_| 0);
+    assert_eq!(
+        broken(&certificate),
+        [1, 2, 3].map(|rank| format!(
+            "rank {rank}, step 1, round 0: sends chunk 0, which arrives in round 0: round 1 is the \
+             earliest"
+        ))
+    );
+    assert!(!certificate.is_round_optimal());
+    // Sent on in an earlier round than that of its arrival.
+    let certificate = chain(|from| [0, 2, 1, 3][from as usize]);
+    assert_eq!(
+        broken(&certificate).len(),
+        2,
+        "{:?}",
+        certificate.violations
+    );
+    assert!(broken(&certificate)[0].contains("the program has been in round 2 before"));
+}
+
+#[test]
+fn what_a_rank_had_already_need_not_wait() {
+    let with_echo = |round: u32| {
+        let mut builder = builder(Collective::Bcast, 3, 8, 1);
+        builder.message(0, Rank(0), Rank(1), &[ChunkId(0)]);
+        builder.message(1, Rank(1), Rank(0), &[ChunkId(0)]); // the root knows it
+        builder.message(round, Rank(0), Rank(2), &[ChunkId(0)]);
+        verify(&builder.finish(), &FullCrossbar)
+    };
+    assert!(with_echo(1).is_correct());
+    assert!(broken(&with_echo(0))[0].contains("has been in round 1 before"));
+}
+
+#[test]
+fn what_is_combined_waits_for_every_contribution() {
+    let reduce = |round: u32| {
+        let mut builder = builder(Collective::Reduce, 3, 8, 1);
+        builder.reduce(0, Rank(2), Rank(1), &[ChunkId(0)]);
+        builder.reduce(round, Rank(1), Rank(0), &[ChunkId(0)]);
+        verify(&builder.finish(), &FullCrossbar)
+    };
+    assert!(reduce(1).is_correct());
+    assert!(broken(&reduce(0))[0].contains("sends chunk 0, which arrives in round 0"));
+}
+
+/// Four messages of the root in one round are one round by their labels, and no schedule of
+/// one-ported ranks.
+#[test]
+fn rounds_in_which_a_rank_sends_twice_are_not_optimal() {
+    let mut builder = builder(Collective::Bcast, 5, 8, 1);
+    for to in 1..5 {
+        builder.message(0, Rank(0), Rank(to), &[ChunkId(0)]);
+    }
+    let certificate = certified(&builder.finish());
+    assert_eq!((certificate.rounds, certificate.most_per_port), (1, 4));
+    assert!(!certificate.is_round_optimal());
+    let binomial = certified(&registered(Collective::Bcast, "binomial", 5, 8));
+    assert_eq!((binomial.rounds, binomial.most_per_port), (3, 1));
+    assert!(binomial.is_round_optimal());
+}
+
+/// Only rank 0 has something, for rank 2: one message is all it takes.
+#[test]
+fn an_alltoallv_may_leave_out_empty_blocks() {
+    let mut request = Request::new(Collective::Alltoallv, 3, 0);
+    request.counts = Some(vec![0, 0, 6, 0, 0, 0, 0, 0, 0].into());
+    let spec = Spec::new(&request, Split::Even(1));
+    let block = spec.chunk(spec.pair_block(Rank(0), Rank(2)), 0);
+    let mut builder = ScheduleBuilder::new("by hand", spec.clone());
+    builder.message(0, Rank(0), Rank(2), &[block]);
+    let certificate = certified(&builder.finish());
+    assert_eq!((certificate.rounds, certificate.bound_rounds), (1, 1));
+    assert!(certificate.is_round_optimal());
+    let nothing = ScheduleBuilder::new("nothing", spec).finish();
+    let certificate = verify(&nothing, &FullCrossbar);
+    let missing = Violation::MissingChunk {
+        rank: Rank(2),
+        chunk: block,
+    };
+    assert_eq!(certificate.violations, [missing]);
+}
+
 /// The first link of several that carry as much is named, and the earliest round; on a crossbar link
 /// `2 r` is what rank `r` sends over, and `2 r + 1` what it receives over.
 #[test]

@@ -157,7 +157,9 @@ impl Case {
             let is_udn = matches!(built_in.system(), System::Mesh { .. });
             if is_udn && dice.below(2) == 0 {
                 set("network.kind", "torus");
-                set("network.vcs", "2");
+                set("network.vcs", dice.of(&["2", "4"]));
+            } else if is_udn {
+                set("network.vcs", dice.of(&["1", "1", "2"]));
             }
         }
         for (key, values) in knobs.into_iter().flatten() {
@@ -223,7 +225,7 @@ impl Case {
         text
     }
 
-    /// Runs of all algorithms; each is a ratio of makespan and bound, or nothing can be said.
+    /// Runs all algorithms in all fidelities; says how many runs there were, or which beat the bound.
     fn check(&self, chip: &Chip) -> Result<usize, String> {
         let options = RunOptions {
             limits: Limits {

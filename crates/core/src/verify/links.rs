@@ -54,6 +54,29 @@ pub(super) struct LinkUse {
     pub busiest: Option<LinkShare>,
     /// The most messages that one link, or one port of a rank, carries in all rounds together.
     pub most_in_all: u32,
+    /// The most messages that one port of a rank carries in one round.
+    pub most_per_port: u32,
+}
+
+/// How often one port of a rank is used.
+#[derive(Clone, Copy, Default)]
+struct Port {
+    in_all: u32,
+    /// In the round of the last message, and which one that is.
+    in_round: u32,
+    round: Option<RoundIdx>,
+}
+
+impl Port {
+    /// Uses the port once; returns how often it has been used in this round.
+    fn count(&mut self, round: RoundIdx) -> u32 {
+        if self.round.replace(round) != Some(round) {
+            self.in_round = 0;
+        }
+        self.in_all += 1;
+        self.in_round += 1;
+        self.in_round
+    }
 }
 
 pub(super) fn uses(schedule: &Schedule, routes: &dyn Routes) -> LinkUse {
@@ -66,23 +89,24 @@ pub(super) fn uses(schedule: &Schedule, routes: &dyn Routes) -> LinkUse {
     sends.sort_unstable();
     let mut counter = Counter::default();
     let mut best: Option<LinkShare> = None;
-    let mut ports = vec![[0_u32; 2]; schedule.ranks() as usize]; // out, in
+    let mut ports = vec![[Port::default(); 2]; schedule.ranks() as usize]; // out, in
+    let mut most_per_port = 0;
     for of_round in sends.chunk_by(|a, b| a.0 == b.0) {
-        for &(_, rank, index) in of_round {
+        for &(round, rank, index) in of_round {
             let index = index as usize;
+            let mut port = |rank: Rank, way: usize| {
+                most_per_port = most_per_port.max(ports[rank.index()][way].count(round));
+            };
             let mut visit = |link| counter.count(link);
             if let Some((_, multicast)) = schedule.multicast_of(rank, index) {
                 if multicast.sends().start == index {
-                    ports[rank.index()][0] += 1;
-                    multicast
-                        .tree
-                        .edges()
-                        .for_each(|(_, to)| ports[to.index()][1] += 1);
+                    port(rank, 0);
+                    multicast.tree.edges().for_each(|(_, to)| port(to, 1));
                     routes.visit_tree(&multicast.tree, &mut visit);
                 }
             } else if let Some(half) = schedule.steps(rank)[index].send_half() {
-                ports[rank.index()][0] += 1;
-                ports[half.to.index()][1] += 1;
+                port(rank, 0);
+                port(half.to, 1);
                 routes.visit_links(rank, half.to, &mut visit);
             }
         }
@@ -96,11 +120,13 @@ pub(super) fn uses(schedule: &Schedule, routes: &dyn Routes) -> LinkUse {
             });
         }
     }
-    let most_of_ports = ports.into_iter().flatten().max().unwrap_or(0);
+    let most_of_ports = ports.into_iter().flatten().map(|port| port.in_all);
+    let most_of_ports = most_of_ports.max().unwrap_or(0);
     let most_of_links = counter.totals.into_iter().max().unwrap_or(0);
     LinkUse {
         busiest: best,
         most_in_all: most_of_links.max(most_of_ports),
+        most_per_port,
     }
 }
 

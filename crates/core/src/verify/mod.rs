@@ -5,11 +5,13 @@
 //! 1. *structure*: every peer and chunk exists, nobody sends to itself;
 //! 2. *matching* (`matching`): the k-th send from a to b meets the k-th receive of b from a, both
 //!    name the same chunks and the same round, and nothing is left over;
-//! 3. *execution* (`execute`): program order with per-pair queues, symbolically: no deadlock
+//! 3. *labels* (`labels`): rounds never fall along a program, and what arrives in a round is sent
+//!    on in a later one, so that the schedule can be carried out round after round;
+//! 4. *execution* (`execute`): program order with per-pair queues, symbolically: no deadlock
 //!    under rendezvous (or else with the fewest buffered messages per pair), every sent chunk is
 //!    held, every contribution is reduced exactly once, every postcondition holds;
-//! 4. *links*: how many messages share a link in one round under the chip's routing;
-//! 5. *queues* (`occupancy`): how much can lie unread at a rank if nobody waits for permission to
+//! 5. *links*: how many messages share a link in one round under the chip's routing;
+//! 6. *queues* (`occupancy`): how much can lie unread at a rank if nobody waits for permission to
 //!    send.
 //!
 //! The verifier is complete for these claims: it inspects every step, not a sample.
@@ -29,6 +31,7 @@ mod buffers;
 mod contributions;
 mod execute;
 mod holdings;
+mod labels;
 mod links;
 mod matching;
 mod occupancy;
@@ -40,6 +43,7 @@ pub use violation::{Violation, Waiting};
 
 use crate::bounds;
 use crate::collective::Collective;
+use crate::ids::Rank;
 use crate::schedule::Schedule;
 
 /// Most violations a certificate lists; the first one usually explains the others.
@@ -89,6 +93,9 @@ pub struct Certificate {
     /// Fewest rounds of any schedule of this collective ([`bounds::Bounds::rounds`]); 1 for one
     /// that multicasts.
     pub bound_rounds: u32,
+    /// Most messages that a rank sends, or receives, in one round; a multicast is one. The bound of
+    /// rounds is for one.
+    pub most_per_port: u32,
     /// Number of messages.
     pub messages: u64,
     /// Payload of all messages in bytes.
@@ -108,6 +115,12 @@ impl Certificate {
     #[must_use]
     pub fn is_deadlock_free(&self) -> bool {
         self.buffering == Buffering::Rendezvous
+    }
+
+    /// Whether no schedule of ranks that send one message and receive one per round has fewer rounds.
+    #[must_use]
+    pub fn is_round_optimal(&self) -> bool {
+        self.is_correct() && self.most_per_port <= 1 && self.rounds <= self.bound_rounds
     }
 
     /// Whether no link carries two messages in one round.
@@ -137,24 +150,22 @@ pub fn verify(schedule: &Schedule, routes: &dyn Routes) -> Certificate {
         max_unread_bytes: None,
         has_flow_control: schedule.has_flow_control(),
         rounds: schedule.rounds(),
-        bound_rounds: match schedule.ranks() {
-            1 => 0,
-            // One message reaches everybody.
-            _ if !schedule.multicasts().is_empty() => 1,
-            ranks => bounds::log2_ceil(ranks),
-        },
+        bound_rounds: bound_rounds(schedule),
+        most_per_port: 0,
         messages: 0,
         payload_bytes: 0,
         redundant_bytes: 0,
     };
     if structure_holds {
         let matching = matching::Matching::new(schedule, &mut found);
+        labels::check(schedule, &mut found);
         let outcome = execute::run(schedule, &matching, &mut found);
         certificate.buffering = outcome.buffering;
         certificate.redundant_bytes = outcome.redundant_bytes;
         let uses = links::uses(schedule, routes);
         certificate.busiest_link = uses.busiest;
         certificate.link_bound_rounds = uses.most_in_all;
+        certificate.most_per_port = uses.most_per_port;
         certificate.max_buffer_bytes = buffers::max_bytes(schedule);
         certificate.max_unread_bytes = worst_queue(schedule, &|bytes| bytes);
         for (_, _, half) in schedule.sends() {
@@ -164,4 +175,17 @@ pub fn verify(schedule: &Schedule, routes: &dyn Routes) -> Certificate {
     }
     certificate.violations = found.into_list();
     certificate
+}
+
+fn bound_rounds(schedule: &Schedule) -> u32 {
+    let (spec, ranks) = (schedule.spec(), schedule.ranks());
+    if ranks > 1 && !schedule.multicasts().is_empty() {
+        return 1; // one message reaches everybody
+    }
+    match spec.collective() {
+        Collective::Alltoallv => bounds::alltoallv_rounds(ranks, |from, to| {
+            spec.block_bytes(spec.pair_block(Rank(from), Rank(to)))
+        }),
+        _ => bounds::log2_ceil(ranks),
+    }
 }

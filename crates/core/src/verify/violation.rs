@@ -65,6 +65,21 @@ pub enum Violation {
         to: Rank,
         receives_in: RoundIdx,
     },
+    /// A step is labelled with an earlier round than a step before it in the program of its rank.
+    RoundFalls {
+        rank: Rank,
+        step: usize,
+        round: RoundIdx,
+        before: RoundIdx,
+    },
+    /// A rank sends a chunk in the round in which it arrives, or in an earlier one.
+    SendsTooEarly {
+        rank: Rank,
+        step: usize,
+        round: RoundIdx,
+        chunk: ChunkId,
+        arrives_in: RoundIdx,
+    },
     /// A rank sends a chunk it does not hold.
     SendsUnheld {
         rank: Rank,
@@ -224,6 +239,30 @@ impl fmt::Display for Violation {
             } => {
                 place(f, rank, step, round)?;
                 write!(f, "rank {to} receives this message in round {receives_in}")
+            }
+            Self::RoundFalls {
+                rank,
+                step,
+                round,
+                before,
+            } => {
+                place(f, rank, step, round)?;
+                write!(f, "the program has been in round {before} before")
+            }
+            Self::SendsTooEarly {
+                rank,
+                step,
+                round,
+                chunk,
+                arrives_in,
+            } => {
+                place(f, rank, step, round)?;
+                let later = arrives_in.0.saturating_add(1);
+                write!(
+                    f,
+                    "sends chunk {chunk}, which arrives in round {arrives_in}: round {later} is the \
+                     earliest"
+                )
             }
             Self::SendsUnheld {
                 rank,

@@ -100,6 +100,26 @@ pub const KINDS: &[Kind] = &[
         apply: wrong_round,
     },
     Kind {
+        name: "drop a message",
+        apply: drop_message,
+    },
+    Kind {
+        name: "message a round early",
+        apply: message_early,
+    },
+    Kind {
+        name: "message in the first round",
+        apply: message_first_round,
+    },
+    Kind {
+        name: "message a round late",
+        apply: message_late,
+    },
+    Kind {
+        name: "all in one round",
+        apply: all_in_one_round,
+    },
+    Kind {
         name: "wrong root",
         apply: wrong_root,
     },
@@ -493,6 +513,65 @@ fn wrong_round(schedule: &Schedule, site: usize) -> Option<Schedule> {
     let (rank, index) = find(schedule, site, |_| true)?;
     edited(schedule, |builder| {
         builder.steps_mut(rank)[index].round.0 += 1;
+        Some(())
+    })
+}
+
+/// Leaves a message out at both ends, where it is all that their steps do.
+fn drop_message(schedule: &Schedule, site: usize) -> Option<Schedule> {
+    let (from, index) = find(schedule, site, |step| matches!(step.op, Op::Send { .. }))?;
+    let (to, received) = receiver_of(schedule, from, index)?;
+    if !matches!(schedule.steps(to)[received].op, Op::Recv { .. }) {
+        return None;
+    }
+    edited(schedule, |builder| {
+        builder.steps_mut(from).remove(index);
+        builder.steps_mut(to).remove(received);
+        Some(())
+    })
+}
+
+/// Gives a message another label at both ends; other halves of the two steps get it, too.
+fn relabel(schedule: &Schedule, site: usize, label: fn(u32) -> Option<u32>) -> Option<Schedule> {
+    let (from, index) = find_send(schedule, site)?;
+    let (to, received) = receiver_of(schedule, from, index)?;
+    let round = label(schedule.steps(from)[index].send_half()?.round.0)?;
+    edited(schedule, |builder| {
+        let sender = &mut builder.steps_mut(from)[index];
+        let is_forward = matches!(sender.op, Op::Forward { .. });
+        sender.round.0 = if is_forward {
+            round.checked_sub(1)?
+        } else {
+            round
+        };
+        builder.steps_mut(to)[received].round.0 = round;
+        Some(())
+    })
+}
+
+fn message_early(schedule: &Schedule, site: usize) -> Option<Schedule> {
+    relabel(schedule, site, |round| round.checked_sub(1))
+}
+
+fn message_first_round(schedule: &Schedule, site: usize) -> Option<Schedule> {
+    relabel(schedule, site, |round| (round > 0).then_some(0))
+}
+
+fn message_late(schedule: &Schedule, site: usize) -> Option<Schedule> {
+    relabel(schedule, site, |round| Some(round + 1))
+}
+
+fn all_in_one_round(schedule: &Schedule, site: usize) -> Option<Schedule> {
+    if site > 0 {
+        return None;
+    }
+    edited(schedule, |builder| {
+        for rank in schedule.all_ranks() {
+            builder
+                .steps_mut(rank)
+                .iter_mut()
+                .for_each(|step| step.round.0 = 0);
+        }
         Some(())
     })
 }

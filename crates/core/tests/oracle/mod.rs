@@ -16,7 +16,8 @@ type Value = BTreeMap<(u32, u32), u32>;
 pub enum Broken {
     /// A step names a rank or a chunk that does not exist, or its own rank.
     Structure,
-    /// Sender and receiver disagree about chunks or rounds.
+    /// Sender and receiver disagree about chunks or rounds, or rounds disagree with what depends on
+    /// what.
     Labels,
     /// A rank sends what it does not hold.
     Unheld,
@@ -58,7 +59,44 @@ pub fn judge(schedule: &Schedule) -> Result<(), Broken> {
     if !all_done {
         return Err(Broken::Stuck);
     }
+    check_rounds(schedule)?;
     check_outcome(schedule.spec(), &world.memory)
+}
+
+/// Rounds never fall along a program, and what a rank got in some round it sends in a later one.
+/// Every pair of an earlier and a later step of a rank is looked at.
+fn check_rounds(schedule: &Schedule) -> Result<(), Broken> {
+    let spec = schedule.spec();
+    let sends = |step: &Step| step.send_half().map(|half| half.round);
+    for rank in schedule.all_ranks() {
+        let steps = schedule.steps(rank);
+        for (later, earlier) in (0..steps.len()).flat_map(|l| (0..l).map(move |e| (l, e))) {
+            let (later, earlier, before) = (&steps[later], &steps[earlier], &steps[..earlier]);
+            let falls = sends(later).zip(sends(earlier)).is_some_and(|(l, e)| l < e);
+            if falls || later.round < earlier.round {
+                return Err(Broken::Labels);
+            }
+            let (Some(sent), Some(got)) = (later.send_half(), earlier.recv_half()) else {
+                continue;
+            };
+            for chunk in schedule.chunks(got.chunks) {
+                let receives = |step: &&Step| {
+                    let half = step.recv_half();
+                    half.is_some_and(|half| schedule.chunks(half.chunks).contains(chunk))
+                };
+                let owner = owner(spec, chunk.0 / spec.parts());
+                let is_news = match owner {
+                    None => true, // contributions are combined
+                    Some(owner) => owner != rank.0 && !before.iter().any(|s| receives(&s)),
+                };
+                let is_sent = schedule.chunks(sent.chunks).contains(chunk);
+                if is_news && is_sent && sent.round <= got.round {
+                    return Err(Broken::Labels);
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Whether every step completes when each ordered pair of ranks can buffer `capacity` messages (at
@@ -286,7 +324,8 @@ fn check_outcome(spec: &Spec, memory: &[BTreeMap<u32, Value>]) -> Result<(), Bro
                 C::Bcast | C::Allgather | C::Allreduce | C::Barrier => true,
                 C::Gather | C::Reduce => rank == spec.root().0,
                 C::Scatter | C::ReduceScatter => block == rank,
-                C::Alltoall | C::Alltoallv => block % spec.ranks() == rank,
+                C::Alltoall => block % spec.ranks() == rank,
+                C::Alltoallv => block % spec.ranks() == rank && spec.block_bytes(block) > 0,
             };
             let contributors = match owner(spec, block) {
                 Some(owner) => owner..owner + 1,
