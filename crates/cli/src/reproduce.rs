@@ -33,23 +33,22 @@ pub fn answer(
         .collect();
     let ends = rtl.map(read_ends).transpose()?;
     let parts = if plot.is_some() { 3 } else { 2 };
-    let seconds = papers.iter().flat_map(|of| &of.seconds[..parts]);
-    let progress = progress::weighted(seconds.sum(), "reproduce");
-    let done = |of: &Paper, part: usize| progress.inc(progress::ticks(of.seconds[part]));
+    let progress = progress::parts(papers.len() * parts, "reproduce");
     let (mut objects, mut text, mut with_rtl) = (Vec::new(), String::new(), 0);
     for of in papers {
         let settings = Settings::of(of);
+        progress.set_message(format!("reproduce: {}", of.name));
         let mut reproduced = corecast_papers::reproduce(of.name).map_err(|error| failed(&error))?;
         if let Some(ends) = &ends {
             with_rtl += add_rtl(&mut reproduced, ends);
         }
-        done(of, 0);
+        progress.inc(1);
         let title = format!("{}: {}", of.name, of.citation);
         text += &format!("{}\n\n", style::heading(&title));
         text += &rows_text(&reproduced);
         text += &format!("\nleft open: {}\n\n", of.open);
         let winners = of.contest.winners().map_err(|error| failed(&error))?;
-        done(of, 1);
+        progress.inc(1);
         for winners in winners.chunk_by(|a, b| a.collective == b.collective) {
             let (collective, chip) = (winners[0].collective, of.contest.chip);
             let title = format!("fastest {collective} on {chip}, all algorithms");
@@ -57,7 +56,7 @@ pub fn answer(
         }
         if let Some(folder) = plot {
             let figures = of.figures(&winners).map_err(|error| failed(&error))?;
-            done(of, 2);
+            progress.inc(1);
             text += &write_figures(Path::new(folder), &figures, &settings)?;
         }
         let row = |row: &Row| {

@@ -16,7 +16,6 @@ pub(crate) const PAPER: Paper = Paper {
     citation: "Chung, Park, Lee, Ro, Lee 2011, A Novel Sequential Tree Algorithm Based on \
                Scoreboard for MPI Broadcast Communication, IEICE E94-D",
     chips: &["chung2011-bus"],
-    seconds: [1.0, 1.0, 1.0],
     contest: Contest {
         chip: "chung2011-bus",
         collectives: &[Collective::Bcast],

@@ -39,9 +39,6 @@ pub struct Paper {
     pub chips: &'static [&'static str],
     /// Which algorithms win where on its chip.
     pub contest: Contest,
-    /// How long its numbers, its contest and its figures take, in seconds on two cores of an Intel
-    /// Xeon: only how they compare matters, for who waits.
-    pub seconds: [f64; 3],
     /// Published numbers that are not reproduced or not explained, and why.
     pub open: &'static str,
     experiment: fn() -> Result<Vec<Row>, PaperError>,

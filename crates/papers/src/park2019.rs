@@ -17,7 +17,6 @@ pub(crate) const PAPER: Paper = Paper {
     citation: "Park 2019, Efficient Pipelined Broadcast with Monitoring Processing Node Status on \
                a Multi-Core Processor",
     chips: &["park2019-bus"],
-    seconds: [1.0, 1.0, 1.0],
     contest: Contest {
         chip: "park2019-bus",
         collectives: &[Collective::Bcast],

@@ -43,7 +43,6 @@ pub(crate) const PAPER: Paper = Paper {
     citation: "Yagna and Mueller 2013, Highly Efficient and Predictable Group Communication over \
                Multi-core NoCs",
     chips: &["tilepro64", "tilepro64-operampi"],
-    seconds: [1.0, 1.0, 1.0],
     contest: Contest {
         chip: "tilepro64",
         collectives: &[
