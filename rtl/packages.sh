@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
 # Installs the Debian packages that `make` needs besides pip's; run as root.
 set -e
 PACKAGES="

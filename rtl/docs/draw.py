@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Draws the timing diagrams of this folder: every .json here as an .svg beside it.
 
 --check compares instead of writing, and looks for the picture in README.md.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // APB registers against the model of them: a transfer is answered in its first access clock and at no
 // other time, reads return what the model holds, and the engine is shown exactly the legal commands,
 // as they were written, until it takes them or an abort. The first error since the last clear is the one kept.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AXI4-Lite registers against the model of them: every address and its data are one access of the
 // register block, as they were given, and every access is one response, which stays until it is taken;
 // reads return what the model holds, and the engine is shown exactly the legal commands until it takes

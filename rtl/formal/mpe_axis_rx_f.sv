@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Packets to messages: a marked word leaves exactly behind those that came before it, unchanged, in a
 // message that ends where its packet does, or at Depth words. No word without a ready, one ready a
 // message, no gap inside it.

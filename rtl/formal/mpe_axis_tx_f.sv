@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Messages to packets: a marked word leaves exactly behind those that came before it, unchanged, and
 // is marked as the last of its packet exactly if it ended its message, or its message's first Depth
 // words. What is shown stays until it is taken, nothing stays behind once a message has ended and the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Emitter and snooper against the neighbour finder, from start to end of one sequence.
 module mpe_emit_f #(
   parameter  int NumNodes = 4,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Launch of broadcasts, for ever: the fronts of N nodes and their status register, with arbitrary
 // commands, times and room in the queues.
 //

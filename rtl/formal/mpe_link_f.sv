@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // One link with an arbitrary partner: every message is started by exactly one ready of its receiver
 // and starts one message only, and it carries its length of words. After an abort nothing of it is left.
 module mpe_link_f #(

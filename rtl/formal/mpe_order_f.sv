@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // The neighbour finder against a complete local specification, for one node and its successor.
 //
 // Nothing lies between a node and its neighbours, so the links form one chain; the global statement

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // N links and their crossbar run arbitrary programs for ever: every word is taken by the node that it
 // is for, while that node receives from its sender, and messages of equal lengths end together.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Issue queue: a marked entry leaves exactly behind those that were before it; nothing else looks
 // like it. So order is kept, nothing is lost or doubled, and the depth is never exceeded. After a clear
 // the queue is empty.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Memory: any one word of it, watched for ever. A port reads what was written last, in the next clock,
 // and what it has read stays until its next read; the engine's port never waits, a write of the core's
 // only while the engine writes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Model of the registers behind either bus: what a write does, what a read returns, and which
 // commands the engine is shown. The proofs of both wrappers compare with it; they say when an access
 // reaches the register block.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Status class against Park 2019, 3.2.4, said as thresholds in bytes: a busy node is one class higher
 // for each whole width that it has left, up to the top.
 module mpe_size_f #(

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // N engines and their bus run an arbitrary program of K messages that could run one by one.
 //
 // A message is a broadcast, a Send with its Recv, or both with a Fwd between them. Every node issues

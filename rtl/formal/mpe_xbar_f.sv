@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Crossbar: two nodes are connected only if they name each other, a receiver hears one sender, and
 // its word passes unchanged. Every sender and receiver is symbolic, so one step proves it.
 module mpe_xbar_f #(

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Seeded faults: every mutant must be found by the test or proof that is named beside it."""
 
 import argparse

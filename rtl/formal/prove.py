@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Runs the proofs and prints one line per task.
 
 prove.py [--jobs N] [--only TEXT] [--skip TEXT] FILE.sby ...; tasks with and without TEXT in the name.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Lints tops with Verilator (-Wall) and elaborates them strictly with slang, for several N."""
 
 import subprocess

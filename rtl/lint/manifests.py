@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """mpe.core and Bender.yml name every file of src/ and gen/, each behind what it uses.
 
 --tools also runs FuseSoC's targets on a copy of what git tracks.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Every unsupported parameter is refused at elaboration, and the message names what is accepted."""
 
 import subprocess

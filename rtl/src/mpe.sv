@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Message passing engine of one node (Park 2019, 3.3): front, issue queue, link.
 //
 // QueueDepth counts all commands inside the engine: one that streams, one that is handshaked, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Registers of an engine on APB4: the register block that PeakRDL writes from mpe.rdl, and the
 // port to the engine.
 module mpe_apb #(

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // A port of the crossbar that sends the packets of an AXI-Stream to one node as messages.
 //
 // A stream may pause, a message may not; so a packet is collected before it is sent. A packet longer

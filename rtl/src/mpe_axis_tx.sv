@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // A port of the crossbar that passes the messages of one node on as packets of an AXI-Stream.
 //
 // One message is one packet. A stream may pause for any time, and the bus must not: what a message has

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // The local bus: status register with the launch of broadcasts, crossbar, and the common hold.
 module mpe_bus #(
   parameter  int NumNodes   = 4,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Tells whether a command may be given to the engine; those that may not would make it wait for ever.
 module mpe_check #(
   parameter int NumNodes = 4,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // N engines and their bus, without memories: what is synthesized and proved as one.
 module mpe_core_sys #(
   parameter  int NumNodes   = 4,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Turns a core's command into an entry of the issue queue; a broadcast when the bus launches it.
 //
 // A broadcast stays on the command port until all its members show it; then the bus answers with

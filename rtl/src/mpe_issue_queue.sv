@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Issue queue: a shift register of commands, its head the command that is being handshaked.
 //
 // ready_o does not depend on pop_i, so that no path runs from a partner's ready message to the

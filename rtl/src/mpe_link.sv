@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // The two stages of a message: handshake (head of the issue queue) and stream.
 //
 // While one message streams, the next one is already handshaking. See README.md, "Protocol".

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Order unit as emitter: names the members of a broadcast, one per clock, from the chain's tail on.
 //
 // One emitter on the bus and a snooper per node replace a neighbour finder per node, which is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Order unit as neighbour finder: my predecessor and successor in a broadcast's chain.
 //
 // Order: the root, then the other members by status class, by number inside a class (Park 2019,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Order unit as snooper: picks my neighbours out of the emitter's sequence.
 //
 // The name before mine is my successor, the one after mine my predecessor. done_o is high in the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Command codes, error codes and small functions of the message passing engine.
 //
 // Module boundaries use plain vectors and not the types below, so that netlists and Verilog users

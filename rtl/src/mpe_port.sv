@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Between the command registers of a bus wrapper and the engine's command port.
 //
 // A legal command waits here until the engine takes it; an illegal one is reported and forgotten.

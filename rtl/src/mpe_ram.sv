@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // A node's data memory: port of the engine and port of the core, one clock of read latency.
 //
 // The engine's port is always served: what it writes is there, and what it reads is on a_rdata_o, in

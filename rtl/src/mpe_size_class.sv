@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Status class of a node: 0 = free, higher = more words left (Park 2019, 3.2.4).
 //
 // Class = min(top, bytes / width + 1) with width = 1024 >> (StatusW - 1) bytes: with two bits under

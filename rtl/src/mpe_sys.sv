@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // N engines, their bus and a memory per node; the host port stands for the cores' side of them.
 module mpe_sys #(
   parameter  int NumNodes   = 4,

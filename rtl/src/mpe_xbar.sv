@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Crossbar: connects every receiver with the sender it names.
 //
 // It does not arbitrate. A node names one partner each for the message that it handshakes and for

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Scoreboard unit (Chung 2011, section 3): the order of a root's sequential sends.
 //
 // Copies the scoreboard, one busy bit per node, and names the leaves one per clock: the free ones

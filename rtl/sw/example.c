@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* The same program on every node: node 0 broadcasts 64 words, then sends 16 of them to the last
  * node. `engine` is the address of this node's registers. */
 #include "mpe.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* The driver and its example on any machine: memory that answers like an engine that takes every
  * command at once. What they do with engines is tested by tb/test_driver.py. */
 #include <stdio.h>

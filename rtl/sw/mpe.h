@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* Driver of one node's message passing engine. Registers: mpe_regs.h, written from mpe.rdl. */
 #ifndef MPE_H
 #define MPE_H

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """`make area`: gate equivalents of every unit, beside the published ones, against a budget.
 
-A unit that is more than 2 % larger than in budgets.json fails; --bless writes the file anew. What is
+A unit that is more than 2 % larger than in budgets.json fails; --bless writes the file anew. What has
+a published size, and the bus, has the area of a plain synthesis there, too (synth.py --plain). What is
 counted is proven equal to its source, see equal.py and `is_provable`.
 """
 
@@ -11,7 +13,7 @@ import math
 import sys
 
 from equal import prove
-from synth import libraries, RECIPES, RTL, synthesize
+from synth import libraries, plain, RECIPES, RTL, synthesize
 
 # unit, parameters, published NAND2 equivalents (Park 2019, Table 3; Chung 2011, section 4.2)
 UNITS = [
@@ -27,11 +29,12 @@ UNITS = [
     ("mpe", {"NumNodes": 4, "NodeId": 2, "Snoop": 1}, None),
     ("mpe", {"NumNodes": 8, "NodeId": 5, "Snoop": 1}, None),
     ("mpe", {"NumNodes": 32, "NodeId": 17, "Snoop": 1}, None),
-    ("mpe", {"NumNodes": 4, "NodeId": 2, "HoldLaunch": 1}, None),
+    ("mpe", {"NumNodes": 4, "NodeId": 2, "HoldLaunch": 1}, 2288.1),
     ("mpe_status_bus", {"NumNodes": 32}, None),
     ("mpe_status_bus", {"NumNodes": 32, "Snoop": 1}, None),
-    ("mpe_bus", {"NumNodes": 4}, 2526.4),
-    ("mpe_bus", {"NumNodes": 4, "HoldLaunch": 1}, None),
+    ("mpe_bus", {"NumNodes": 4}, None),
+    # The one that gives Park's times is the one to compare.
+    ("mpe_bus", {"NumNodes": 4, "HoldLaunch": 1}, 2526.4),
     ("mpe_bus", {"NumNodes": 8}, None),
     ("mpe_bus", {"NumNodes": 16}, None),
     ("mpe_bus", {"NumNodes": 32}, None),
@@ -95,6 +98,11 @@ def is_provable(unit, params, library):
     return library.name == "ge" and params["NumNodes"] <= nodes_max
 
 
+def has_plain(unit, published, library):
+    """Whether what a plain synthesis gives is of interest."""
+    return library.name == "ge" and (published or unit == "mpe_bus")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bless", action="store_true")
@@ -122,9 +130,12 @@ def main():
                 prove(unit, params, library, result["netlist"])
                 proven = "  = source"
             name, ge = f"{label(unit, params)} {library.name}", result["ge"]
+            if has_plain(unit, published, library) and params["NumNodes"] <= 16:
+                result["plain"] = plain(unit, params, library)
             print(f"{name:48} {ge:9.1f} GE {result['flops']:5} flip-flops "
                   f"{result['comb_ge']:9.1f} combinational  "
-                  f"{result['recipe']}{proven}", flush=True)
+                  f"{result['recipe']}{proven}"
+                  + (f"  plain {result['plain']}" if "plain" in result else ""), flush=True)
             ratio = f"{ge / published:.2f}" if published else ""
             rows.append(f"| {label(unit, params)} | {library.name} | {ge} | {result['flops']} | "
                         f"{result['flop_ge']} | {result['comb_ge']} | {published or ''} | {ratio} |")
@@ -134,13 +145,17 @@ def main():
                 bad.append(f"{name}: {ge} GE is not below the target of {target:.1f}")
             if given.bless:
                 budgets = read_budgets()
-                budgets[name] = {key: result[key] for key in ("ge", "flops", "comb_ge")}
+                budgets[name] = {key: result[key] for key in ("ge", "flops", "comb_ge", "plain")
+                                 if key in result}
                 lines = [f"{json.dumps(key)}: {json.dumps(budgets[key])}" for key in sorted(budgets)]
                 BUDGETS.write_text("{\n" + ",\n".join(lines) + "\n}\n")
             elif name not in budgets:
                 bad.append(f"{name}: no budget; `make area-bless` writes one")
-            elif ge > budgets[name]["ge"] * TOLERANCE:
-                bad.append(f"{name}: {ge} GE is more than 2 % above its {budgets[name]['ge']}")
+            else:
+                for key in {"ge", "plain"} & set(result):
+                    if result[key] > budgets[name].get(key, 0) * TOLERANCE:
+                        bad.append(f"{name}: {key} {result[key]} is more than 2 % above its "
+                                   f"{budgets[name].get(key)}")
     print(*bad, f"{len(rows) - 2} areas, {len(bad)} above their budgets", sep="\n")
     sys.exit(1 if bad else 0)
 

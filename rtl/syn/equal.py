@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Proves by SAT that a mapped netlist is its source: `equal.py mpe_bus NumNodes=8`.
 
 Flip-flops keep their names through synthesis, so equal names are cut points and every next state and

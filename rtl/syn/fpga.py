@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """FPGA check: memories become block RAM on iCE40 and ECP5; 4-input LUTs and flip-flops for iCE40, LUTs of any 6-input architecture, and the clock
 that iCE40 reaches after placing and routing with nextpnr.
 
@@ -94,16 +95,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=2, help="seeds at a time")
     parser.add_argument("--memories", action="store_true", help="only whether they are block RAM")
+    parser.add_argument("--only", default="", help="units whose name contains this, no memories")
     given = parser.parse_args()
     jobs = given.jobs
     BUILD.mkdir(parents=True, exist_ok=True)
-    if bad := list(memories()):
+    if bad := [] if given.only else list(memories()):
         sys.exit("\n".join(bad))
     if given.memories:
         return
     print("| unit, N = 4 | iCE40 LUT4 | carry | flip-flops | LUT6 | "
           + " | ".join(f"{device} MHz" for device in DEVICES) + " |\n|" + "---|" * 7)
-    for unit, option in UNITS:
+    for unit, option in [unit for unit in UNITS if given.only in unit[0]]:
         yosys(f"read_slang -j 1 {option} --top {unit} src/mpe_pkg.sv {sources()}; hierarchy -check; "
               f"flatten; rename -top {unit}; write_rtlil build/syn/fpga.il; "
               "proc; write_json build/syn/ports.json")

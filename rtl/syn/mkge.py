@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Writes ge.lib: a small cell library whose unit of area is the two-input NAND gate.
 
 It contains no data of any process. Areas of combinational cells are those on which common open

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Corrects the areas of the OSU 0.18 um liberty of Debian's qflow-tech-osu018 by its LEF.
 
 The liberty gives OAI21 less area than NAND2, NAND3 more than its layout has, and LATCH none.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Longest path by OpenSTA: typical corner of the OSU 0.18 um cells, no wires, nets of more than
 12 cells buffered."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Synthesizes one unit and reports gate equivalents, flip-flops and combinational part apart.
 
 The result is the smallest of several mapping recipes, because they differ by up to 25 %.
@@ -100,6 +101,22 @@ def map_once(name, library, recipe):
             recipe)
 
 
+def plain(top, params, library):
+    """Gate equivalents by Yosys's own scripts, as anybody's first try has them."""
+    BUILD.mkdir(parents=True, exist_ok=True)
+    lib = library.path.relative_to(RTL)
+    name = top + "".join(f"_{key}{value}" for key, value in params.items()) + ".plain"
+    options = " ".join(f"-G{key}={value}" for key, value in params.items())
+    ok, log = yosys(
+        f"read_slang -j 1 {options} --top {top} src/mpe_pkg.sv {sources()}; "
+        f"synth -flatten -top {top}; dfflibmap -liberty {lib}; abc -liberty {lib}; opt_clean; "
+        f"tee -q -o build/syn/{name}.json stat -json -liberty {lib}", name)
+    if not ok:
+        raise RuntimeError(f"{name}:\n{log}")
+    design = json.loads((BUILD / f"{name}.json").read_text())["design"]
+    return round(float(design["area"]) / library.nand2, 1)
+
+
 AREAS = {}
 
 
@@ -134,9 +151,13 @@ def main():
     parser.add_argument("params", nargs="*", metavar="NAME=VALUE")
     parser.add_argument("--recipe", action="append", choices=RECIPES, help="instead of all of them")
     parser.add_argument("--jobs", type=int, default=2, help="recipes at a time")
+    parser.add_argument("--plain", action="store_true", help="Yosys's own scripts instead")
     given = parser.parse_args()
     params = dict(pair.split("=") for pair in given.params)
     for library in libraries():
+        if given.plain:
+            print(library.name, plain(given.unit, params, library))
+            continue
         result = synthesize(given.unit, params, library, given.recipe, given.jobs)
         print(library.name, json.dumps(result))
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Drives a system of engines clock by clock and writes down what it did."""
 
 import random

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* The C driver and its example as a library whose registers are those of the simulated engines:
  * test_driver.py gives the two accesses, and calls what is below from one thread per node. */
 #include <stddef.h>

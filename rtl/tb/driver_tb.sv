@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Engines behind their registers, for the C driver: even nodes on APB, odd ones on AXI4-Lite. Each
 // node has its own bus, as if every core had one; a port holds one bit or field per node.
 module driver_tb #(

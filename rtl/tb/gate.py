@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Gate-level test: the engines and the bus of four nodes mapped to OSU 0.18 um cells, in Icarus.
 
 The memories around the netlist stay behavioural; the tests are those of the source: random programs

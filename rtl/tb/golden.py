@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """What the engine should do: order, status class, memory contents.
 
 Independent of the hardware's way of doing it: the order is a sort, a program is executed one

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // The system of engines with flat ports, so that every simulator shows the same names and widths.
 module mpe_tb #(
   parameter  int NumNodes   = 4,

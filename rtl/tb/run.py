@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Builds and runs the cocotb tests of one parameter set on one simulator.
 
 With --vectors: the programs of a file of lockstep vectors, on every parameter set that they name.
@@ -92,13 +93,19 @@ def run(top, module, params, simulator, verilog=None, tests=None):
         files, parameters = verilog, {}
         arguments["timescale"] = ("1ns", "1ps")
     runner = verilator_runner() if simulator == "verilator" else get_runner("icarus")
+    waves = os.environ.get("WAVES") == "1"
+    if waves:
+        # A build without them may be there, and Verilator's shows what is in its model.
+        arguments |= {"waves": True, "clean": simulator == "verilator"}
     runner.build(sources=files, hdl_toplevel=top, parameters=parameters, build_dir=build,
                  always=simulator != "verilator", **arguments)
     os.environ["MPE_PARAMETERS"] = json.dumps(params)
     os.environ["PYTHONPATH"] = f"{RTL / 'tb'}:{os.environ.get('PYTHONPATH', '')}"
     results = runner.test(hdl_toplevel=top, test_module=module, build_dir=build, test_dir=build,
-                          testcase=tests, results_xml="results.xml")
+                          testcase=tests, results_xml="results.xml", waves=waves)
     failed, text = summary(results)
+    for file in (*build.glob("*.fst"), *build.glob("*.vcd")) if waves else ():
+        print(f"waves: {file.relative_to(RTL)}", flush=True)
     print(f"{top} {simulator} {label}: {text}", flush=True)
     return failed
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """The C driver on the engines: the same C code runs once per node, each in a thread of its own, and
 every register it touches is an access on that node's bus in the simulation."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """The golden model against the paper's worked example and the simulator's documented classes."""
 
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """HoldLaunch: every broadcast is launched in its clock, neither earlier nor later.
 
 The clock follows from what the nodes were seen to do: when they showed their commands, gave ready,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """The engine against the Rust simulator: the same programs, the same clocks, messages and bytes.
 
 `corecast rtl-vectors` writes the programs and what the simulator did with them; MPE_VECTORS names the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Scoreboard unit: free leaves in numeric order, then busy ones (Chung 2011, section 3)."""
 
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """The system of engines against the golden model (memory, order) and its cycle budget."""
 
 import os

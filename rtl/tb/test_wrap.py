@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Register wrappers and stream adapters, driven as their masters do it."""
 
 import random

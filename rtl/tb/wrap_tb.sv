@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // A small system of all wrappers: node 0 has its engine on APB, node 1 on AXI4-Lite, node 2 passes
 // the messages of node 0 on to an AXI-Stream, node 3 sends an AXI-Stream's packets to node 1.
 module wrap_tb #(

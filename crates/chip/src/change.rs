@@ -33,11 +33,12 @@ const SHAPE: [&str; 3] = ["width", "height", "cores_per_router"];
 /// everything that is refused in a chip file.
 pub fn find_changed(name_or_path: &str, changes: &[(String, String)]) -> Result<Chip, ChipError> {
     let (text, file) = builtin::text(name_or_path)?;
-    let (text, file) = variant::resolve(text, file)?;
+    let unchanged = Chip::parse(&text, &file)?; // its own mistakes first, with their own lines
     if changes.is_empty() {
-        return Chip::parse(&text, &file);
+        return Ok(unchanged);
     }
-    Chip::parse(&text, &file)?; // its own mistakes first, with their own lines
+    let (text, file) = variant::resolve(text, file)?;
+    let mut said: Vec<String> = changes.iter().map(|(key, _)| key.clone()).collect();
     let Ok(mut document) = text.parse::<DocumentMut>() else {
         return Chip::parse(&text, &file);
     };
@@ -64,20 +65,25 @@ pub fn find_changed(name_or_path: &str, changes: &[(String, String)]) -> Result<
                 cores -= 2;
                 for (key, node) in [("endpoint.memory", cores), ("endpoint.host", cores + 1)] {
                     if !changes.iter().any(|(changed, _)| changed == key) {
-                        set(
-                            &mut document,
-                            key,
-                            &format!("{},{}", node % width, node / width),
-                        );
+                        let at = format!("{},{}", node % width, node / width);
+                        set(&mut document, key, &at);
+                        said.push(key.to_owned());
                     }
                 }
             }
             if cores > 0 {
                 set(&mut document, "cores.max", &cores.to_string());
+                said.push("cores.max".to_owned());
             }
         }
     }
-    Chip::parse(&document.to_string(), &format!("{file} as changed"))
+    let changed = Chip::parse(&document.to_string(), &format!("{file} as changed"))?;
+    Ok(Chip {
+        base: unchanged.base,
+        variant: unchanged.variant,
+        set: said,
+        ..changed
+    })
 }
 
 fn number(document: &DocumentMut, key: &str) -> Option<i64> {
@@ -105,12 +111,17 @@ fn set(document: &mut DocumentMut, key: &str, value: &str) -> Option<()> {
         quantity.remove("fitted_to");
         return Some(());
     }
-    *item.as_value_mut()? = Value::from(value);
+    let written = item.as_value_mut()?;
+    *written = match written {
+        // Entries of a list are separated by spaces, as `show chip` prints them.
+        Value::Array(_) => value.split_whitespace().collect(),
+        _ => Value::from(value),
+    };
     Some(())
 }
 
 /// Every key that can be changed.
-fn keys(document: &DocumentMut) -> Vec<String> {
+pub(crate) fn keys(document: &DocumentMut) -> Vec<String> {
     let mut found = Vec::new();
     collect(document.as_item(), "", &mut found);
     found

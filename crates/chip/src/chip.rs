@@ -42,6 +42,14 @@ pub struct Chip {
     pub(crate) memory: Option<Memory>,
     pub(crate) endpoint: EndpointSpec,
     pub(crate) numbers: Vec<Entry>,
+    /// Key and value of everything else.
+    pub(crate) words: Vec<(String, String)>,
+    /// The name of the chip from which its file differs.
+    pub(crate) base: Option<String>,
+    /// With a base: the keys that the file itself says.
+    pub(crate) variant: Option<Vec<String>>,
+    /// Keys changed on the command line, and those that followed.
+    pub(crate) set: Vec<String>,
     pub(crate) fingerprint: u64,
 }
 
@@ -70,6 +78,12 @@ impl Chip {
     #[must_use]
     pub fn cores_max(&self) -> u32 {
         self.cores_max
+    }
+
+    /// The chip from which its file says only the differences, if it has one.
+    #[must_use]
+    pub fn base(&self) -> Option<&str> {
+        self.base.as_deref()
     }
 
     /// What connects the cores.

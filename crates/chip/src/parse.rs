@@ -14,6 +14,7 @@ use corecast_text::Text;
 
 use crate::chip::Chip;
 use crate::clock::Clock;
+use crate::contents;
 use crate::endpoint::EndpointSpec;
 use crate::error::ChipError;
 use crate::fingerprint;
@@ -47,12 +48,19 @@ pub(crate) fn parse(text: &str, file: &str) -> Result<Chip, ChipError> {
     let document = places.parse("")?;
     if document.get_ref().contains_key("base") {
         let (whole, over) = variant::resolve(text.to_owned(), file.to_owned())?;
-        return parse(&whole, &over).map_err(|error| variant::relocate(error, text, file));
+        let chip = parse(&whole, &over).map_err(|error| variant::relocate(error, text, file))?;
+        let (base, variant) = variant::said(text);
+        return Ok(Chip {
+            base,
+            variant: Some(variant),
+            ..chip
+        });
     }
     let chip = read(&Section::root(&places, document.get_ref()))?;
     let fingerprint = fingerprint::of(text, document.get_ref(), &chip.numbers);
     Ok(Chip {
         fingerprint,
+        words: contents::words(text, document.get_ref()),
         ..chip
     })
 }
@@ -147,6 +155,10 @@ fn read(root: &Section<'_>) -> Result<Chip, ChipError> {
         memory,
         endpoint,
         numbers: ledger.into_file_order(),
-        fingerprint: 0, // taken by the caller, of the finished chip
+        words: Vec::new(), // by the caller, as all that follow
+        base: None,
+        variant: None,
+        set: Vec::new(),
+        fingerprint: 0,
     })
 }

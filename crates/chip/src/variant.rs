@@ -14,6 +14,7 @@ use toml::de::{DeTable, DeValue};
 use toml_edit::{DocumentMut, Item, Table};
 
 use crate::builtin;
+use crate::change;
 use crate::error::ChipError;
 
 /// The text and the name of the file with its base filled in; as they are if it has none.
@@ -46,6 +47,15 @@ pub(crate) fn resolve(text: String, file: String) -> Result<(String, String), Ch
     let mut whole: DocumentMut = base_text.parse().expect("built-in chips are TOML");
     overlay(whole.as_table_mut(), variant.as_table());
     resolve(whole.to_string(), format!("{file} over {name}"))
+}
+
+/// The base of a variant's file, and the keys that the file itself says.
+pub(crate) fn said(text: &str) -> (Option<String>, Vec<String>) {
+    let Ok(variant) = text.parse::<DocumentMut>() else {
+        return (None, Vec::new());
+    };
+    let base = variant.get("base").and_then(Item::as_str);
+    (base.map(str::to_owned), change::keys(&variant))
 }
 
 /// The same error with its place in the variant, if the key or its table is there.

@@ -82,7 +82,7 @@ pub enum Verb {
         #[arg(long, value_name = "CLAIMS", help_heading = "Checks")]
         require: Option<String>,
     },
-    /// Where the time of a run went, its critical path, its gap to the lower bound
+    /// What to do about a run's time, where it went, its critical path, its gap to the lower bound
     #[command(after_help = "Examples:
   corecast explain bcast --algorithm apoc --ongoing 1=32 --bytes 4
   corecast explain reduce --ranks 16 --svg timeline.svg")]
@@ -90,6 +90,9 @@ pub enum Verb {
         /// What to run.
         #[command(flatten)]
         scene: Box<Scene>,
+        /// Show long tables (ranks, critical path, waits for links) in full
+        #[arg(long, help_heading = "Output")]
+        full: bool,
         /// What to draw.
         #[command(flatten)]
         pictures: Pictures,
@@ -444,10 +447,18 @@ pub struct Pictures {
 /// What `show` shows.
 #[derive(Subcommand)]
 pub enum Show {
-    /// Every parameter of a chip with its source
+    /// Everything about a chip: numbers with their sources, words, defaults, what follows from them
+    /// and what does nothing
+    #[command(after_help = "Examples:
+  corecast show chip tilepro64
+  corecast show chip --chip scc --set network.width=12")]
     Chip {
-        /// The name of a built-in chip, or a path to a chip file
-        chip: String,
+        /// The name of a built-in chip, or a path to a chip file [default: scc]
+        #[arg(conflicts_with = "chip")]
+        name: Option<String>,
+        /// The same as an option, and changes.
+        #[command(flatten)]
+        chip: ChipArg,
     },
     /// What an algorithm does, where it is from and what it requires
     Algorithm {

@@ -9,6 +9,7 @@ use crate::args::Scene;
 use crate::failure::Failure;
 use crate::output::{self, Answer};
 use crate::scene::Stage;
+use crate::settings::Settings;
 use crate::{picture, run, style, table};
 
 /// The verb.
@@ -18,8 +19,9 @@ pub fn answer(
     csv: Option<&str>,
     plot: Option<&str>,
 ) -> Result<Answer, Failure> {
-    let stage = Stage::new(scene, "all")?.repeated(repeat);
+    let mut stage = Stage::new(scene, "all")?.repeated(repeat);
     stage.simulated_only()?;
+    let settings = stage.settings()?;
     let mut series: BTreeMap<&'static str, Vec<(f64, f64)>> = BTreeMap::new();
     let mut winners: Vec<Vec<String>> = Vec::new();
     let progress = stage.progress();
@@ -58,7 +60,7 @@ pub fn answer(
                     spread.max.ns()
                 );
                 failed.extend(run::failures(run));
-                objects.push(run::object(&stage, run, scene));
+                objects.push(run::object(&stage, run, &settings));
             }
             if let Some(row) = winners.last_mut() {
                 row.push(runs[0].algorithm.to_owned());
@@ -90,18 +92,20 @@ pub fn answer(
     if let Some(fidelity) = stage.fidelity() {
         wrote += &format!("the mesh was simulated in {fidelity} fidelity\n");
     }
+    wrote += &run::with(&settings);
+    wrote += &run::same_here(&stage);
     if let Some(advice) = &stage.advice {
         wrote += &advice.source();
     }
     if let Some(path) = plot {
         let picture = match stage.ranks[..] {
-            [_] => chart(&stage, series).svg(),
-            _ => map(&stage, winners).svg(),
+            [_] => chart(&stage, series, &winners[0], &settings).svg(),
+            _ => map(&stage, winners, &settings).svg(),
         };
-        wrote += &picture::write(path, &picture)?;
+        wrote += &picture::write_svg(path, &picture, &settings)?;
     }
     if let Some(path) = csv {
-        wrote += &picture::write(path, &lines)?;
+        wrote += &picture::write(path, &settings.on_csv(&lines))?;
     }
     let mut header = vec!["ranks", "bytes", "cycles", "bound"];
     header.extend(match stage.advice {
@@ -115,22 +119,24 @@ pub fn answer(
     })
 }
 
-/// One line per algorithm, in the order of their geometric means; the title names the first.
-fn chart(stage: &Stage<'_>, series: BTreeMap<&'static str, Vec<(f64, f64)>>) -> LineChart {
+/// One line per algorithm, in the order of their geometric means; the title says who wins how often.
+fn chart(
+    stage: &Stage<'_>,
+    series: BTreeMap<&'static str, Vec<(f64, f64)>>,
+    winners: &[String],
+    settings: &Settings,
+) -> LineChart {
     let mean = |points: &[(f64, f64)]| {
         points.iter().map(|point| point.1.ln()).sum::<f64>() / points.len() as f64
     };
     let ratios: Vec<f64> = series.values().flatten().map(|point| point.1).collect();
     let mut series: Vec<_> = series.into_iter().collect();
     series.sort_by(|a, b| mean(&a.1).total_cmp(&mean(&b.1)));
-    let best = series.first();
     let (collective, chip, ranks) = (stage.collective, &stage.chip.name, stage.ranks[0]);
-    let what = format!("{collective} over {ranks} ranks on {chip}");
+    let beside = picture::beside(settings);
+    let what = format!("{collective} over {ranks} ranks on {chip}{beside}");
     LineChart {
-        title: match best {
-            Some((name, _)) => format!("{name} is closest to the bound: {what}"),
-            None => what,
-        },
+        title: format!("{}: {what}", verdict(winners.iter(), "sizes")),
         x_label: "size (bytes)".to_owned(),
         y_label: "makespan / lower bound".to_owned(),
         x_scale: Scale::Log2,
@@ -146,23 +152,28 @@ fn chart(stage: &Stage<'_>, series: BTreeMap<&'static str, Vec<(f64, f64)>>) -> 
     }
 }
 
-/// One row per rank count; the title names the algorithm that wins most often, if there is one. A
-/// case without a winner has an empty name.
-pub fn map(stage: &Stage<'_>, winners: Vec<Vec<String>>) -> WinnerMap {
+/// Who wins most often of so many cases; a case without a winner has an empty name.
+fn verdict<'a>(winners: impl Iterator<Item = &'a String>, cases: &str) -> String {
     let mut wins: BTreeMap<&str, usize> = BTreeMap::new();
-    for name in winners.iter().flatten().filter(|name| !name.is_empty()) {
+    for name in winners.filter(|name| !name.is_empty()) {
         *wins.entry(name).or_default() += 1;
     }
-    let cases = wins.values().sum::<usize>();
+    let all = wins.values().sum::<usize>();
     let most = wins.values().copied().max().unwrap_or(0);
     let leaders: Vec<_> = wins.iter().filter(|&(_, &count)| count == most).collect();
+    match leaders[..] {
+        [(name, _)] => format!("{name} wins {most} of {all} {cases}"),
+        _ => "no algorithm wins most often".to_owned(),
+    }
+}
+
+/// One row per rank count; the title names the algorithm that wins most often, if there is one. A
+/// case without a winner has an empty name.
+pub fn map(stage: &Stage<'_>, winners: Vec<Vec<String>>, settings: &Settings) -> WinnerMap {
     let (collective, chip) = (stage.collective, &stage.chip.name);
-    let what = format!("{collective} on {chip}");
+    let what = format!("{collective} on {chip}{}", picture::beside(settings));
     WinnerMap {
-        title: match leaders[..] {
-            [(name, _)] => format!("{name} wins {most} of {cases} cases: {what}"),
-            _ => format!("no algorithm wins most often: {what}"),
-        },
+        title: format!("{}: {what}", verdict(winners.iter().flatten(), "cases")),
         row_label: "ranks".to_owned(),
         column_label: "size (bytes)".to_owned(),
         rows: stage.ranks.iter().map(ToString::to_string).collect(),

@@ -1,5 +1,7 @@
 //! `explain`: where the time went, and what made the run as long as it was.
 
+use std::collections::BTreeSet;
+
 use corecast_core::Rank;
 use corecast_machine::{Cause, LinkHold, PathSegment, Report, Time, critical_path};
 use serde_json::{Value, json};
@@ -7,27 +9,36 @@ use serde_json::{Value, json};
 use crate::args::{Pictures, Scene};
 use crate::failure::Failure;
 use crate::output::{Answer, table};
+use crate::remedy::{self, Fastest};
 use crate::run::{self, Run};
 use crate::scene::Stage;
-use crate::style;
+use crate::settings::Settings;
+use crate::{shares, style};
 
 /// The verb.
-pub fn answer(scene: &Scene, pictures: &Pictures) -> Result<Answer, Failure> {
-    let stage = Stage::new(scene, "auto")?;
+pub fn answer(scene: &Scene, is_full: bool, pictures: &Pictures) -> Result<Answer, Failure> {
+    let mut stage = Stage::new(scene, "auto")?;
     stage.simulated_only()?;
     let ranks = stage.one_rank_count()?;
     pictures.check(&stage)?;
+    let settings = stage.settings()?;
     let progress = stage.progress();
     let (mut text, mut objects) = (String::new(), Vec::new());
     for &bytes in &stage.sizes {
-        for run in run::rank(&stage, ranks, bytes, &progress)?.0 {
+        let runs = run::rank(&stage, ranks, bytes, &progress)?.0;
+        let fastest = Fastest::search(&stage, &runs)?;
+        for run in runs {
             let path = merged(critical_path(&run.report));
-            text += &show(&stage, &run, &path);
+            let advice = remedy::sentence(&stage, &run, &path, &fastest)?;
+            text += &format!("{advice}\n\n");
+            text += &show(&stage, &run, &path, is_full, &settings);
             if let (Some(advice), Some(cell)) = (&stage.advice, &run.cell) {
                 text += &advice.line(cell, (ranks, bytes));
             }
-            text += &pictures.draw(&stage, &run)?;
-            objects.push(object(&stage, &run, &path, scene));
+            text += &pictures.draw(&stage, &run, &settings)?;
+            let mut object = object(&stage, &run, &path, &settings);
+            object["advice"] = json!(advice);
+            objects.push(object);
         }
     }
     Ok(Answer {
@@ -64,7 +75,13 @@ fn split(stage: &Stage<'_>, run: &Run) -> Vec<Vec<f64>> {
     rows.collect()
 }
 
-fn show(stage: &Stage<'_>, run: &Run, path: &[PathSegment]) -> String {
+fn show(
+    stage: &Stage<'_>,
+    run: &Run,
+    path: &[PathSegment],
+    is_full: bool,
+    settings: &Settings,
+) -> String {
     let request = &run.request;
     let (took, bound) = (
         run::cycles(stage, run.report.makespan),
@@ -86,10 +103,16 @@ fn show(stage: &Stage<'_>, run: &Run, path: &[PathSegment]) -> String {
         style::good(&gap)
     };
     let note = stage.placement_line(request.ranks);
-    let mut text = format!("{}\n{took} cycles, {gap}\n{note}\n", style::heading(&title));
+    let shares = shares::line(stage, run);
+    let heading = style::heading(&title);
+    let mut text = format!("{heading}\n{took} cycles, {gap}\n{note}{shares}");
+    text += &(run::with(settings) + "\n");
+    let most = if is_full { usize::MAX } else { ROWS };
+    let ranks = shown_ranks(path, run.report.activity.len(), most);
     let rows = split(stage, run)
         .into_iter()
         .enumerate()
+        .filter(|(rank, _)| ranks.contains(rank))
         .map(|(rank, row)| {
             let cells = row.iter().map(ToString::to_string);
             std::iter::once(rank.to_string()).chain(cells).collect()
@@ -98,8 +121,11 @@ fn show(stage: &Stage<'_>, run: &Run, path: &[PathSegment]) -> String {
     header.extend(Cause::KINDS);
     header.push("sum");
     text += &table(&header, 1..header.len(), rows.collect());
+    let hidden = run.report.activity.len() - ranks.len();
+    text += &left_out(hidden, "ranks with less of the critical path");
     text += &format!("\n{}\n", style::heading("critical path, in cycles"));
-    let rows = path.iter().map(|segment| {
+    let shown = longest(path, most);
+    let rows = shown.iter().map(|segment| {
         vec![
             segment.rank.to_string(),
             run::cycles(stage, segment.start).to_string(),
@@ -108,14 +134,18 @@ fn show(stage: &Stage<'_>, run: &Run, path: &[PathSegment]) -> String {
         ]
     });
     text += &table(&["rank", "from", "to", "cause"], 1..3, rows.collect());
+    text += &left_out(path.len() - shown.len(), "shorter segments");
     let waits = link_waits(&run.report);
     if !waits.is_empty() {
         let title = match waits.len() {
-            more if more > SHOWN => format!("waits for links, the longest {SHOWN} of {more}"),
+            more if more > SHOWN && !is_full => {
+                format!("waits for links, the longest {SHOWN} of {more}")
+            }
             _ => "waits for links, the longest first".to_owned(),
         };
         text += &format!("\n{}\n", style::heading(&title));
-        let rows = waits.iter().take(SHOWN).map(|wait| {
+        let rows = waits.iter().take(if is_full { usize::MAX } else { SHOWN });
+        let rows = rows.map(|wait| {
             let (from, to) = wait.hold.message;
             vec![
                 wait.rank.to_string(),
@@ -129,6 +159,42 @@ fn show(stage: &Stage<'_>, run: &Run, path: &[PathSegment]) -> String {
         text += &table(&header, 1..2, rows.collect());
     }
     text + "\n"
+}
+
+/// Rows of the tables of ranks and of the critical path, unless all are asked for.
+const ROWS: usize = 16;
+
+/// At most so many ranks: those with most of the critical path.
+fn shown_ranks(path: &[PathSegment], ranks: usize, most: usize) -> BTreeSet<usize> {
+    let mut times = vec![0; ranks];
+    for segment in path {
+        times[segment.rank.index()] += segment.end.ps() - segment.start.ps();
+    }
+    let mut order: Vec<usize> = (0..ranks).collect();
+    order.sort_by_key(|&rank| std::cmp::Reverse(times[rank])); // stable: by rank among equals
+    order.into_iter().take(most).collect()
+}
+
+/// At most so many segments, the longest, in order of time.
+fn longest(path: &[PathSegment], most: usize) -> Vec<&PathSegment> {
+    let mut order: Vec<usize> = (0..path.len()).collect();
+    order.sort_by_key(|&index| {
+        let segment = &path[index];
+        std::cmp::Reverse(segment.end.ps() - segment.start.ps())
+    });
+    let shown: BTreeSet<usize> = order.into_iter().take(most).collect();
+    shown.into_iter().map(|index| &path[index]).collect()
+}
+
+/// A line about rows that are not shown, if there are any.
+fn left_out(rows: usize, what: &str) -> String {
+    match rows {
+        0 => String::new(),
+        rows => format!(
+            "{}\n",
+            style::dim(&format!("and {rows} {what}: --full shows all"))
+        ),
+    }
 }
 
 /// Waits of one rank for one link and holder.
@@ -202,8 +268,8 @@ fn hold_object(hold: &LinkHold) -> Value {
     })
 }
 
-fn object(stage: &Stage<'_>, run: &Run, path: &[PathSegment], scene: &Scene) -> Value {
-    let mut object = run::object(stage, run, scene);
+fn object(stage: &Stage<'_>, run: &Run, path: &[PathSegment], settings: &Settings) -> Value {
+    let mut object = run::object(stage, run, settings);
     let path = path.iter().map(|segment| {
         json!({
             "rank": segment.rank.0,

@@ -60,7 +60,9 @@ impl<'a> Files<'a> {
             Verb::Run {
                 scene, pictures, ..
             }
-            | Verb::Explain { scene, pictures } => {
+            | Verb::Explain {
+                scene, pictures, ..
+            } => {
                 files.scene(scene);
                 files.pictures(pictures);
             }
@@ -97,7 +99,9 @@ impl<'a> Files<'a> {
             }
             Verb::Reproduce { rtl, .. } => files.reads("--rtl", rtl.as_deref()),
             Verb::RtlVectors(vectors) => files.writes("FILE", Some(&vectors.file)),
-            Verb::Show(Show::Chip { chip }) => files.chip(chip),
+            Verb::Show(Show::Chip { name, chip }) => {
+                files.chip(name.as_deref().unwrap_or(&chip.name));
+            }
             Verb::List { .. } | Verb::Show(_) | Verb::Bench { .. } | Verb::Doctor => {}
         }
         let table = match verb {

@@ -13,7 +13,14 @@ pub fn answer(what: &str) -> Result<Answer, Failure> {
     let (header, rows) = match what {
         "chips" => (vec!["name", "cores_max", "summary", "source"], chips()),
         "algorithms" => (
-            vec!["collective", "name", "summary", "source", "requires"],
+            vec![
+                "collective",
+                "name",
+                "summary",
+                "source",
+                "requires",
+                "without_shared_buffers",
+            ],
             algorithms(),
         ),
         "machines" => {
@@ -44,7 +51,11 @@ pub fn answer(what: &str) -> Result<Answer, Failure> {
         Value::Object(fields.collect())
     });
     let json = objects.collect();
-    let cell = |value: &Value| value.as_str().map_or(value.to_string(), str::to_owned);
+    let cell = |value: &Value| match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
     let cells = rows.iter().map(|row| row.iter().map(cell).collect());
     Ok(Answer {
         text: table(&header, 0..0, cells.collect()),
@@ -78,7 +89,12 @@ fn algorithms() -> Vec<Vec<Value>> {
             source,
             algorithm.requires(),
         ];
-        texts.map(|text| json!(text)).to_vec()
+        let mut row = texts.map(|text| json!(text)).to_vec();
+        // On most machines it is another one by a second name.
+        row.push(json!(
+            algorithm.without_shared_buffers().map(|plain| plain.name())
+        ));
+        row
     };
     algorithm::all().map(row).collect()
 }

@@ -15,11 +15,15 @@ mod output;
 mod picture;
 mod pingpong;
 mod progress;
+mod remedy;
 mod reproduce;
 mod rtl_vectors;
 mod run;
 mod scene;
+mod settings;
+mod shares;
 mod show;
+mod show_chip;
 mod style;
 mod surroundings;
 mod table;
@@ -75,7 +79,11 @@ fn answer(verb: &Verb) -> Result<Answer, Failure> {
             pictures,
         } => run::answer(scene, repeat.runs, pictures),
         Verb::Verify { scene, require } => verify::answer(scene, require.as_deref()),
-        Verb::Explain { scene, pictures } => explain::answer(scene, pictures),
+        Verb::Explain {
+            scene,
+            full,
+            pictures,
+        } => explain::answer(scene, *full, pictures),
         Verb::Compare {
             scene,
             repeat,

@@ -74,6 +74,13 @@ pub fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
+/// Says on standard error what is no error and may still surprise.
+pub fn note(text: &str) {
+    let text = format!("{} {text}\n", style::near("note:"));
+    // Nobody is left to tell if standard error is closed.
+    let _ = write!(io::stderr(), "{}", style::fit(&text, Stream::Err));
+}
+
 /// Writes a file whole or not at all; see [`file::write`].
 pub fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
     write_bytes(path, text.as_bytes())

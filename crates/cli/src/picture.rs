@@ -12,6 +12,7 @@ use crate::failure::Failure;
 use crate::output::write_file;
 use crate::run::{self, Run};
 use crate::scene::Stage;
+use crate::settings::Settings;
 
 impl Pictures {
     /// Refuses, before anything runs, to draw several runs into one file.
@@ -38,38 +39,85 @@ impl Pictures {
     }
 
     /// Writes what was asked for; returns one line for each file.
-    pub fn draw(&self, stage: &Stage<'_>, run: &Run) -> Result<String, Failure> {
+    pub fn draw(
+        &self,
+        stage: &Stage<'_>,
+        run: &Run,
+        settings: &Settings,
+    ) -> Result<String, Failure> {
         let mut text = String::new();
         if let Some(path) = &self.svg {
-            let picture =
-                corecast_render::timeline_svg(&title(stage, run), &run.report, &axis(stage));
-            text += &write(path, &picture)?;
+            let picture = corecast_render::timeline_svg(
+                &title(stage, run, settings),
+                &run.report,
+                &axis(stage),
+            );
+            text += &write_svg(path, &picture, settings)?;
         }
         if let (Some(path), NetworkSpec::Mesh(mesh)) = (&self.heat_map, stage.chip.network()) {
-            let what = format!("{} by {}", stage.collective, run.algorithm);
+            let beside = beside(settings);
+            let what = format!("{} by {}{beside}", stage.collective, run.algorithm);
             let cycles = run::cycles(stage, run.report.makespan);
             let picture = heat_map(&what, &mesh.grid, &run.report.links, cycles);
-            text += &write(path, &picture)?;
+            text += &write_svg(path, &picture, settings)?;
         }
         if let Some(path) = &self.trace {
-            text += &write(path, &corecast_render::chrome_trace(&run.report))?;
+            let trace = corecast_render::chrome_trace(&run.report, &settings.json());
+            text += &write(path, &trace)?;
         }
         Ok(text)
     }
 }
 
-/// Writes one picture; returns the line that says so.
+/// What else goes over the links that a picture of a run shows, for its title.
+pub fn beside(settings: &Settings) -> String {
+    let Some(of) = &settings.collective else {
+        return String::new();
+    };
+    let traffic = of.background.as_ref().map(|text| {
+        let rate = text.split(':').next().unwrap_or_default();
+        format!("background traffic of {rate} flits per core and cycle")
+    });
+    let ongoing = match of.ongoing.len() {
+        0 => None,
+        1 => Some("a transfer under way".to_owned()),
+        more => Some(format!("{more} transfers under way")),
+    };
+    let all: Vec<String> = traffic.into_iter().chain(ongoing).collect();
+    match all[..] {
+        [] => String::new(),
+        _ => format!(" beside {}", all.join(" and ")),
+    }
+}
+
+/// Writes a picture with its settings at its foot; returns the line that says so.
+pub fn write_svg(
+    path: impl AsRef<Path>,
+    picture: &str,
+    settings: &Settings,
+) -> Result<String, Failure> {
+    write(
+        path,
+        &corecast_render::with_footer(picture, &settings.line()),
+    )
+}
+
+/// Writes one file; returns the line that says so.
 pub fn write(path: impl AsRef<Path>, picture: &str) -> Result<String, Failure> {
     let path = path.as_ref();
     write_file(path, picture)?;
     Ok(format!("wrote {}\n", path.display()))
 }
 
-fn title(stage: &Stage<'_>, run: &Run) -> String {
+fn title(stage: &Stage<'_>, run: &Run, settings: &Settings) -> String {
     let (request, makespan) = (&run.request, run.report.makespan);
     let what = format!(
-        "{} by {}: {} bytes, {} ranks",
-        stage.collective, run.algorithm, request.bytes, request.ranks
+        "{} by {}{}: {} bytes, {} ranks",
+        stage.collective,
+        run.algorithm,
+        beside(settings),
+        request.bytes,
+        request.ranks
     );
     if stage.is_simulated() {
         let cycles = run::cycles(stage, makespan);

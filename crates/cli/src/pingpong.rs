@@ -5,7 +5,7 @@ use corecast_core::Rank;
 use corecast_machine::Time;
 use corecast_machine::pingpong::there_and_back;
 use corecast_machine_host::HostMachine;
-use corecast_machine_sim::SimMachine;
+use corecast_machine_sim::{Fidelity, SimMachine};
 use corecast_render::{LineChart, Scale, Series};
 use serde_json::{Value, json};
 
@@ -13,6 +13,7 @@ use crate::args::Pingpong;
 use crate::failure::Failure;
 use crate::output::{Answer, table};
 use crate::scene::TOTAL_BYTES_MAX;
+use crate::settings::Settings;
 use crate::{picture, progress, run, style};
 
 /// Round trips on the host, of which the shortest counts.
@@ -67,13 +68,17 @@ pub fn answer(options: &Pingpong) -> Result<Answer, Failure> {
             });
         }
     }
+    let settings = Settings {
+        fidelity: (simulated.fidelity().filter(|_| is_simulated)).map(Fidelity::name),
+        ..Settings::new(&chip, &options.place.chip.set, &options.place.machine)
+    };
     let place = if is_simulated {
         format!("{} (sim)", chip.name)
     } else {
         "this computer (host)".to_owned()
     };
     let title = format!("half a round trip from core {} on {place}", options.from);
-    let mut text = format!("{}\n\n", style::heading(&title));
+    let mut text = format!("{}\n{}\n", style::heading(&title), run::with(&settings));
     let clock = chip.reference_clock();
     let rows = points.iter().map(|point| {
         let cycles = (clock.cycles_f64(point.one_way.ps()) * 1e3).round() / 1e3;
@@ -106,14 +111,13 @@ pub fn answer(options: &Pingpong) -> Result<Answer, Failure> {
         text += &table(&["to", "L + 2 o (ns)", "G (ns/byte)"], 0..3, rows.collect());
     }
     if let Some(path) = &options.plot {
-        text += &picture::write(path, &chart(&points, &targets, &title).svg())?;
+        let picture = chart(&points, &targets, &title).svg();
+        text += &picture::write_svg(path, &picture, &settings)?;
     }
     let fit_of = |to: u32| fits.iter().find(|(of, _)| *of == to).map(|(_, fit)| fit);
     let object = |point: &Point| -> Value {
         let fit = fit_of(point.to);
-        json!({
-            "chip": is_simulated.then_some(&chip.name),
-            "machine": options.place.machine,
+        settings.on(json!({
             "from": options.from,
             "to": point.to,
             "hops": point.hops,
@@ -124,7 +128,7 @@ pub fn answer(options: &Pingpong) -> Result<Answer, Failure> {
             "bytes_per_ns": bandwidth(point),
             "start_ns": fit.map(|fit| fit.start_ns),
             "ns_per_byte": fit.map(|fit| fit.ns_per_byte),
-        })
+        }))
     };
     Ok(Answer {
         text,

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use corecast_papers::{Ends, Figure, PAPERS, PaperError, Row, Winner, add_rtl};
+use corecast_papers::{Ends, Figure, PAPERS, Paper, PaperError, Row, Winner, add_rtl};
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::output::{Answer, table};
@@ -31,20 +33,23 @@ pub fn answer(
         .collect();
     let ends = rtl.map(read_ends).transpose()?;
     let parts = if plot.is_some() { 3 } else { 2 };
-    let progress = progress::bar(papers.len() * parts, "reproduce");
-    let (mut rows, mut text, mut with_rtl) = (Vec::new(), String::new(), 0);
+    let seconds = papers.iter().flat_map(|of| &of.seconds[..parts]);
+    let progress = progress::weighted(seconds.sum(), "reproduce");
+    let done = |of: &Paper, part: usize| progress.inc(progress::ticks(of.seconds[part]));
+    let (mut objects, mut text, mut with_rtl) = (Vec::new(), String::new(), 0);
     for of in papers {
+        let settings = Settings::of(of);
         let mut reproduced = corecast_papers::reproduce(of.name).map_err(|error| failed(&error))?;
         if let Some(ends) = &ends {
             with_rtl += add_rtl(&mut reproduced, ends);
         }
-        progress.inc(1);
+        done(of, 0);
         let title = format!("{}: {}", of.name, of.citation);
         text += &format!("{}\n\n", style::heading(&title));
         text += &rows_text(&reproduced);
         text += &format!("\nleft open: {}\n\n", of.open);
         let winners = of.contest.winners().map_err(|error| failed(&error))?;
-        progress.inc(1);
+        done(of, 1);
         for winners in winners.chunk_by(|a, b| a.collective == b.collective) {
             let (collective, chip) = (winners[0].collective, of.contest.chip);
             let title = format!("fastest {collective} on {chip}, all algorithms");
@@ -52,21 +57,72 @@ pub fn answer(
         }
         if let Some(folder) = plot {
             let figures = of.figures(&winners).map_err(|error| failed(&error))?;
-            progress.inc(1);
-            text += &write_figures(Path::new(folder), &figures)?;
+            done(of, 2);
+            text += &write_figures(Path::new(folder), &figures, &settings)?;
         }
-        rows.extend(reproduced);
+        let row = |row: &Row| {
+            let row = serde_json::to_value(row).expect("rows are plain data");
+            settings.on(row)
+        };
+        objects.extend(reproduced.iter().map(row));
     }
     if let Some(path) = rtl.filter(|_| with_rtl == 0) {
         let message = format!("--rtl: {path} has no program of these numbers");
         return Err(Failure::input(message).help(HOW_RTL));
     }
-    let json = serde_json::to_value(&rows).expect("rows are plain data");
     Ok(Answer {
         text,
-        json,
+        json: Value::Array(objects),
         failed: Vec::new(),
     })
+}
+
+/// What the rows of a paper depend on; what differs between them (message layer, algorithm, sizes)
+/// is in their conditions.
+#[derive(Serialize)]
+struct Settings {
+    version: &'static str,
+    chips: Vec<ChipOfRows>,
+}
+
+/// A chip that rows of a paper come from.
+#[derive(Serialize)]
+struct ChipOfRows {
+    chip: &'static str,
+    fingerprint: String,
+}
+
+impl Settings {
+    fn of(paper: &Paper) -> Self {
+        let chips = paper.chips.iter().map(|&chip| {
+            let found = corecast_chip::find(chip).expect("papers name built-in chips");
+            ChipOfRows {
+                chip,
+                fingerprint: found.fingerprint(),
+            }
+        });
+        Self {
+            version: env!("CARGO_PKG_VERSION"),
+            chips: chips.collect(),
+        }
+    }
+
+    /// A row with these as further fields.
+    fn on(&self, mut row: Value) -> Value {
+        row["version"] = json!(self.version);
+        row["chips"] = json!(self.chips);
+        row
+    }
+
+    /// For the foot of a figure.
+    fn line(&self) -> String {
+        let chips = self
+            .chips
+            .iter()
+            .map(|of| format!("{} {}", of.chip, of.fingerprint));
+        let chips: Vec<String> = chips.collect();
+        format!("corecast {}, chips {}", self.version, chips.join(", "))
+    }
 }
 
 /// The results of the hardware's simulation.
@@ -79,7 +135,11 @@ fn read_ends(path: &str) -> Result<Ends, Failure> {
 }
 
 /// Writes every figure; returns one line for each.
-fn write_figures(folder: &Path, figures: &[Figure]) -> Result<String, Failure> {
+fn write_figures(
+    folder: &Path,
+    figures: &[Figure],
+    settings: &Settings,
+) -> Result<String, Failure> {
     let mut text = String::new();
     std::fs::create_dir_all(folder).map_err(|error| {
         Failure::input(format!(
@@ -89,7 +149,8 @@ fn write_figures(folder: &Path, figures: &[Figure]) -> Result<String, Failure> {
         .help("give a folder that exists, or that can be made")
     })?;
     for (name, svg) in figures {
-        text += &picture::write(folder.join(name), svg)?;
+        let picture = corecast_render::with_footer(svg, &settings.line());
+        text += &picture::write(folder.join(name), &picture)?;
     }
     Ok(text + "\n")
 }

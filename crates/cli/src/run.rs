@@ -14,7 +14,8 @@ use crate::doctor;
 use crate::failure::Failure;
 use crate::output::{self, Answer};
 use crate::scene::{Certified, Runs, Stage};
-use crate::{style, table};
+use crate::settings::Settings;
+use crate::{shares, style, table};
 
 /// One algorithm's run.
 pub struct Run {
@@ -147,9 +148,10 @@ pub fn failures(run: &Run) -> Vec<Failure> {
 
 /// The verb.
 pub fn answer(scene: &Scene, repeat: u32, pictures: &Pictures) -> Result<Answer, Failure> {
-    let stage = Stage::new(scene, "all")?.repeated(repeat);
+    let mut stage = Stage::new(scene, "all")?.repeated(repeat);
     let ranks = stage.one_rank_count()?;
     pictures.check(&stage)?;
+    let settings = stage.settings()?;
     let progress = stage.progress();
     let (mut text, mut objects, mut failed) = (String::new(), Vec::new(), Vec::new());
     for &bytes in &stage.sizes {
@@ -167,6 +169,7 @@ pub fn answer(scene: &Scene, repeat: u32, pictures: &Pictures) -> Result<Answer,
             }
         };
         text += &format!("{} on {place}\n", style::heading(&what));
+        text += &with(&settings);
         text += &stage.placement_line(ranks);
         match (&stage.advice, &runs[0].cell) {
             (Some(advice), Some(cell)) => text += &advice.line(cell, (ranks, bytes)),
@@ -182,15 +185,17 @@ pub fn answer(scene: &Scene, repeat: u32, pictures: &Pictures) -> Result<Answer,
             "\n{}\n",
             output::table(&header, 1..header.len() - 2, rows.collect())
         );
+        text += &same_here(&stage);
+        text += &shares::line(&stage, &runs[0]);
         for (_, reason) in refused {
             text += &format!("{}\n", style::dim(&format!("not run: {reason}")));
         }
         if let Some(other) = disagreement(&stage, ranks, bytes, &runs)? {
             text += &format!("{}\n", style::near(&other));
         }
-        text += &pictures.draw(&stage, &runs[0])?;
+        text += &pictures.draw(&stage, &runs[0], &settings)?;
         failed.extend(runs.iter().flat_map(failures));
-        objects.extend(runs.iter().map(|run| object(&stage, run, scene)));
+        objects.extend(runs.iter().map(|run| object(&stage, run, &settings)));
     }
     Ok(Answer {
         text,
@@ -305,8 +310,30 @@ pub fn number(value: f64) -> Value {
     }
 }
 
+/// A line about algorithms that are others on this machine, if any were left out.
+pub fn same_here(stage: &Stage<'_>) -> String {
+    let aliases = stage.aliases.iter();
+    let words = aliases.map(|(name, plain)| format!("{name} is {plain}"));
+    let words: Vec<String> = words.collect();
+    match words[..] {
+        [] => String::new(),
+        _ => format!(
+            "{}\n",
+            style::dim(&format!("the same here: {}", words.join(", ")))
+        ),
+    }
+}
+
+/// A line that says in which surroundings and with which changes, if there are any.
+pub fn with(settings: &Settings) -> String {
+    match settings.changes()[..] {
+        [] => String::new(),
+        ref changes => format!("{}\n", style::dim(&format!("with {}", changes.join(" ")))),
+    }
+}
+
 /// The fields every answer about one run has.
-pub fn object(stage: &Stage<'_>, run: &Run, scene: &Scene) -> Value {
+pub fn object(stage: &Stage<'_>, run: &Run, settings: &Settings) -> Value {
     let (report, simulated) = (&run.report, stage.is_simulated());
     let clock = stage.chip.reference_clock();
     let bound = bound_cycles(stage, &run.request);
@@ -315,12 +342,10 @@ pub fn object(stage: &Stage<'_>, run: &Run, scene: &Scene) -> Value {
         .into_iter()
         .map(|(kind, time)| (format!("{kind}_ns"), json!(time.ns())))
         .collect();
-    json!({
+    let mut object = settings.on(json!({
         "collective": stage.collective.name(),
         "algorithm": run.algorithm,
-        "chip": simulated.then_some(&stage.chip.name),
         "machine": report.machine,
-        "fidelity": stage.fidelity(),
         "ranks": run.request.ranks,
         "placement_note": stage.placement_note(run.request.ranks),
         "root": run.request.root.0,
@@ -329,7 +354,6 @@ pub fn object(stage: &Stage<'_>, run: &Run, scene: &Scene) -> Value {
         "piece_bytes": run.request.tuning.piece_bytes,
         "table_ranks": run.cell.as_ref().map(|cell| cell.ranks),
         "table_bytes": run.cell.as_ref().map(|cell| cell.bytes),
-        "seed": scene.seed,
         "makespan_cycles": simulated.then(|| number(cycles(stage, report.makespan))),
         "makespan_ns": report.makespan.ns(),
         "runs": run.spread.runs,
@@ -345,5 +369,7 @@ pub fn object(stage: &Stage<'_>, run: &Run, scene: &Scene) -> Value {
         "events": report.events,
         "fitted_parameters": stage.chip.count(Provenance::Fitted),
         "assumed_parameters": stage.chip.count(Provenance::Assumed),
-    })
+    }));
+    shares::add(stage, run, &mut object);
+    object
 }

@@ -1,21 +1,26 @@
 //! The checked form of the options that `run`, `verify`, `explain` and `compare` share.
 
+use std::path::Path;
+
 use corecast::size;
-use corecast_chip::{Chip, ChipError, NetworkSpec};
+use corecast_chip::{Chip, ChipError, Library, NetworkSpec, System};
 use corecast_core::{
     Algorithm, BuildError, Certificate, Collective, ElementType, FlowControl, Rank, ReduceOp,
     Request, Schedule, Tuning, algorithm, verify,
 };
-use corecast_machine::{Job, Limits, Machine, Report, RunOptions, Spread, Time};
+use corecast_machine::{Job, Limits, Machine, Report, RunOptions, Spread, Time, Watch};
 use corecast_machine_host::HostMachine;
 use corecast_machine_sim::{Fidelity, SimMachine};
+use corecast_text::file;
 use corecast_tune::{Decision, Setting};
 use indicatif::ProgressBar;
 use rayon::prelude::*;
 
 use crate::args::{ChipArg, Choices, LimitArgs, Place, Scene};
 use crate::failure::Failure;
+use crate::output;
 use crate::progress;
+use crate::settings::Settings;
 use crate::surroundings::Surroundings;
 use crate::table::Advice;
 
@@ -30,6 +35,11 @@ pub const MACHINES: [(&str, &str); 2] = [
         "this computer's cores, one thread per rank, in wall-clock time",
     ),
 ];
+
+/// Algorithms.
+type Algorithms = Vec<&'static dyn Algorithm>;
+/// Names of algorithms, and of those that they are.
+type Aliases = Vec<(&'static str, &'static str)>;
 
 /// What is proven about a schedule.
 pub struct Certified {
@@ -66,6 +76,8 @@ pub struct Stage<'a> {
     pub sizes: Vec<u64>,
     /// The algorithms to look at.
     pub algorithms: Vec<&'static dyn Algorithm>,
+    /// Algorithms that were left out because they are others here, with those that they are.
+    pub aliases: Aliases,
     /// Whether only the fastest is wanted.
     pub is_auto: bool,
     /// The table that decides instead.
@@ -73,6 +85,9 @@ pub struct Stage<'a> {
     op: ReduceOp,
     element: ElementType,
     repeat: u32,
+    /// Counts messages for a bar that shows how far a single run has come.
+    watch: Watch,
+    bar: Option<ProgressBar>,
 }
 
 /// A chip by name or file.
@@ -80,9 +95,16 @@ pub fn chip(name: &str) -> Result<Chip, Failure> {
     changed_chip(name, &[])
 }
 
-/// A chip by name or file, with changes of the form KEY=VALUE. The file is read once, as a pipe can
-/// be.
+/// A chip by name or file, with changes of the form KEY=VALUE. What is wrong with neither and may
+/// still surprise is said on standard error.
 pub fn changed_chip(name: &str, changes: &[String]) -> Result<Chip, Failure> {
+    let chip = find_chip(name, changes)?;
+    chip.notes().iter().for_each(|note| output::note(note));
+    Ok(chip)
+}
+
+/// The same without a word. The file is read once, as a pipe can be.
+pub fn find_chip(name: &str, changes: &[String]) -> Result<Chip, Failure> {
     let change = |text: &String| {
         let (key, value) = text.split_once('=').ok_or_else(|| {
             Failure::input(format!("--set: `{text}` has no `=`"))
@@ -188,8 +210,14 @@ impl<'a> Stage<'a> {
         let fewest = ranks.iter().copied().min().unwrap_or(1);
         let surroundings = Surroundings::new(scene, &chip, fewest, time)?;
         let words = scene.algorithm.as_deref().unwrap_or(algorithm_default);
+        let mut aliases = Vec::new();
         let algorithms = match words {
-            "all" | "auto" => algorithm::of(collective).collect(),
+            "all" | "auto" => {
+                let shares = scene.place.is_simulated() && has_shared_buffers(&chip);
+                let (distinct, same) = distinct(collective, shares);
+                aliases = same;
+                distinct
+            }
             names => names
                 .split(',')
                 .map(|name| find(collective, name.trim()))
@@ -209,6 +237,7 @@ impl<'a> Stage<'a> {
             ranks,
             sizes: size::list("--bytes", &scene.bytes)?,
             algorithms,
+            aliases,
             is_auto: words == "auto",
             advice: None,
             op: op.ok_or_else(|| Failure::unknown("operator", "operators", &scene.op, &ops))?,
@@ -216,6 +245,8 @@ impl<'a> Stage<'a> {
                 .ok_or_else(|| Failure::unknown("dtype", "dtypes", &scene.dtype, &dtypes))?,
             scene,
             repeat: 1,
+            watch: Watch::default(),
+            bar: None,
         };
         for &ranks in &stage.ranks {
             for &bytes in &stage.sizes {
@@ -293,6 +324,17 @@ impl<'a> Stage<'a> {
         fidelity.map(Fidelity::name)
     }
 
+    /// What results of this stage depend on.
+    pub fn settings(&self) -> Result<Settings, Failure> {
+        let ChipArg { set, .. } = &self.scene.place.chip;
+        let request = self.request(self.ranks[0], self.sizes[0])?;
+        let settings = Settings::new(&self.chip, set, &self.scene.place.machine);
+        Ok(Settings {
+            fidelity: self.fidelity(),
+            ..settings.with_scene(self.scene, &request)
+        })
+    }
+
     /// The chip's name, and how exactly its mesh is simulated.
     pub fn chip_words(&self) -> String {
         let chip = &self.chip.name;
@@ -340,7 +382,54 @@ impl<'a> Stage<'a> {
     /// The surroundings and limits of a run with this seed.
     fn options(&self, ranks: u32, seed: u64) -> RunOptions {
         let limits = self.scene.limits.limits();
-        self.surroundings.options(ranks, seed, limits)
+        let options = self.surroundings.options(ranks, seed, limits);
+        let watch = self.watch.clone();
+        RunOptions { watch, ..options }
+    }
+
+    /// Every algorithm of the collective, each once.
+    pub fn distinct_algorithms(&self) -> Algorithms {
+        distinct(self.collective, has_shared_buffers(&self.chip)).0
+    }
+
+    /// The algorithm of the collective with this name.
+    pub fn algorithm(&self, name: &str) -> Option<&'static dyn Algorithm> {
+        algorithm::find(self.collective, name)
+    }
+
+    /// The same on a chip with another value of one number; none if that is refused, or if the
+    /// chip's file cannot be read again.
+    pub fn with_number(&self, key: &str, value: f64) -> Option<Self> {
+        let ChipArg { name, set, .. } = &self.scene.place.chip;
+        let is_stream = name == "-" || !file::is_replaced(Path::new(name));
+        if is_stream {
+            return None;
+        }
+        let more = format!("{key}={value}");
+        let set: Vec<String> = set.iter().cloned().chain([more]).collect();
+        let chip = find_chip(name, &set).ok()?;
+        let fidelity = self.simulated.fidelity().unwrap_or_default();
+        Some(Self {
+            simulated: SimMachine::new(&chip).with_fidelity(fidelity),
+            chip,
+            ..self.clone()
+        })
+    }
+
+    /// One run that takes at most `time`; none if it would take longer, or cannot be.
+    pub fn run_within(&self, schedule: &Schedule, time: Time) -> Option<Report> {
+        let seed = self.scene.seed;
+        let mut options = self.options(schedule.ranks(), seed);
+        options.limits.time = options.limits.time.min(time);
+        options.watch = Watch::default();
+        let job = Job {
+            op: self.op,
+            element: self.element,
+            seed,
+            options,
+            ..Job::new(schedule)
+        };
+        self.simulated.run(&job).ok()
     }
 
     /// The request as the chip would hear it.
@@ -400,14 +489,31 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// A bar with one step for every algorithm, size and rank count.
-    pub fn progress(&self) -> ProgressBar {
+    /// A bar with one step for every algorithm, size and rank count; of a single case, for every
+    /// message that it delivers.
+    pub fn progress(&mut self) -> ProgressBar {
         let algorithms = match self.advice {
             Some(_) => 1,
             None => self.algorithms.len(),
         };
         let cases = self.ranks.len() * self.sizes.len() * algorithms;
-        progress::bar(cases, self.collective.name())
+        if cases > 1 || !self.is_simulated() {
+            return progress::bar(cases, self.collective.name());
+        }
+        self.watch = Watch::new();
+        let bar = progress::messages(self.collective.name(), &self.watch);
+        self.bar = Some(bar.clone());
+        bar
+    }
+
+    /// Tells the bar of a single case how many messages its runs will deliver.
+    fn expect(&self, schedule: &Schedule) {
+        let Some(bar) = self.bar.as_ref().filter(|bar| !bar.is_hidden()) else {
+            return;
+        };
+        let steps = schedule.all_ranks().flat_map(|rank| schedule.steps(rank));
+        let received = steps.filter(|step| step.recv_half().is_some()).count();
+        bar.set_length(received as u64 * u64::from(self.repeat));
     }
 
     /// The schedule, or why this algorithm has none.
@@ -434,6 +540,7 @@ impl<'a> Stage<'a> {
     ///
     /// Returns the first report, the makespans of all runs, and whether all of them delivered.
     pub fn run(&self, schedule: &Schedule) -> Result<Runs, Failure> {
+        self.expect(schedule);
         let seeds = (1..u64::from(self.repeat)).map(|run| self.scene.seed.wrapping_add(run));
         let first = self.run_seed(schedule, self.scene.seed)?;
         // Of the others only this is kept: there may be a million of them.
@@ -472,6 +579,28 @@ impl<'a> Stage<'a> {
         let outcome = machine.run(&job);
         outcome.map_err(|error| Failure::run(schedule, &error))
     }
+}
+
+/// Whether messages go through shared buffers only if an algorithm asks for it.
+fn has_shared_buffers(chip: &Chip) -> bool {
+    match chip.system() {
+        System::Mpb { rcce, .. } => rcce.library != Library::OneSided,
+        _ => false,
+    }
+}
+
+/// The algorithms of a collective without those that are others by a second name, and these: on a
+/// machine without shared buffers an algorithm that uses them is the one that does not, and with a
+/// library that uses them always they are the same, too.
+fn distinct(collective: Collective, has_shared_buffers: bool) -> (Algorithms, Aliases) {
+    let (mut distinct, mut aliases) = (Vec::new(), Vec::new());
+    for algorithm in algorithm::of(collective) {
+        match algorithm.without_shared_buffers() {
+            Some(plain) if !has_shared_buffers => aliases.push((algorithm.name(), plain.name())),
+            _ => distinct.push(algorithm),
+        }
+    }
+    (distinct, aliases)
 }
 
 /// How exactly a mesh is to be simulated. Refused where there is none, whatever it is: nothing

@@ -1,83 +1,23 @@
-//! `show`: a chip, an algorithm or a schedule in full.
+//! `show`: an algorithm or a schedule in full; for a chip see [`show_chip`].
 
-use corecast_chip::Provenance;
 use corecast_core::{Collective, algorithm};
 use serde_json::{Value, json};
 
 use crate::args::{Scene, Show};
 use crate::failure::Failure;
-use crate::output::{Answer, table};
+use crate::output::Answer;
 use crate::scene::{self, Stage};
-use crate::style;
+use crate::{show_chip, style};
 
 /// The verb.
 pub fn answer(what: &Show) -> Result<Answer, Failure> {
     match what {
-        Show::Chip { chip } => show_chip(chip),
+        Show::Chip { name, chip } => {
+            show_chip::answer(name.as_deref().unwrap_or(&chip.name), &chip.set)
+        }
         Show::Algorithm { name, collective } => show_algorithm(name, collective.as_deref()),
         Show::Schedule(scene) => show_schedule(scene),
     }
-}
-
-fn show_chip(name: &str) -> Result<Answer, Failure> {
-    let chip = scene::chip(name)?;
-    let clock = chip.reference_clock();
-    let mut text = format!(
-        "{}\nsource: {}\ncores: at most {}\ncycles are those of clock `{}`, {} ps\n\
-         fingerprint: {}\n\n",
-        style::heading(&format!("{}: {}", chip.name, chip.summary)),
-        chip.source,
-        chip.cores_max(),
-        clock.name,
-        clock.period_ps,
-        chip.fingerprint()
-    );
-    let rows = chip.parameters().map(|p| {
-        let source = match p.fitted_to {
-            Some(points) => format!("{} (fitted to {points})", p.source),
-            None => p.source.to_owned(),
-        };
-        vec![
-            p.key.to_owned(),
-            p.value.to_string(),
-            p.unit.to_owned(),
-            match p.kind {
-                Provenance::Assumed | Provenance::Fitted => style::near(p.kind.name()),
-                _ => p.kind.name().to_owned(),
-            },
-            source,
-        ]
-    });
-    text += &table(
-        &["parameter", "value", "unit", "kind", "source"],
-        1..2,
-        rows.collect(),
-    );
-    let parameters = chip.parameters().map(|p| {
-        json!({
-            "key": p.key,
-            "value": p.value,
-            "unit": p.unit,
-            "kind": p.kind.name(),
-            "source": p.source,
-            "fitted_to": p.fitted_to,
-        })
-    });
-    let json = json!({
-        "name": chip.name,
-        "summary": chip.summary,
-        "source": chip.source,
-        "cores_max": chip.cores_max(),
-        "reference_clock": clock.name,
-        "cycle_ps": clock.period_ps,
-        "fingerprint": chip.fingerprint(),
-        "parameters": parameters.collect::<Vec<_>>(),
-    });
-    Ok(Answer {
-        text,
-        json,
-        failed: Vec::new(),
-    })
 }
 
 fn show_algorithm(name: &str, collective: Option<&str>) -> Result<Answer, Failure> {

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use corecast::size;
 use corecast_chip::{Chip, System};
 use corecast_core::Rank;
-use corecast_machine::{Background, Limits, Ongoing, RunOptions, Skew, Time};
+use corecast_machine::{Background, Limits, Ongoing, RunOptions, Skew, Time, Watch};
 
 use crate::args::Scene;
 use crate::failure::Failure;
@@ -70,6 +70,7 @@ impl Surroundings {
                 .map(|background| Background { seed, ..background }),
             is_cold: self.is_cold,
             seed,
+            watch: Watch::default(),
         }
     }
 
@@ -153,16 +154,20 @@ fn background(scene: &Scene, chip: &Chip) -> Result<Option<Background>, Failure>
              1, in packets of 1 to 4096 flits",
         )
     };
-    let System::Mesh { udn, .. } = chip.system() else {
-        let why = format!("{} has no mesh into which cores write words", chip.name);
-        return Err(Failure::input(format!("--background: {why}"))
-            .help("use --chip tilepro64, for example; --ongoing keeps cores of other chips busy"));
+    let has_two_queues = match chip.system() {
+        System::Mesh { udn, .. } => udn.queues < 3,
+        System::Mpb { .. } | System::Pronto { .. } => false,
+        System::Bus { .. } => {
+            let why = format!("{} has no mesh", chip.name);
+            return Err(Failure::input(format!("--background: {why}"))
+                .help("use --chip scc, for example; --ongoing keeps cores of other chips busy"));
+        }
     };
     if !scene.place.is_simulated() {
         return Err(Failure::input("--background: the host has no mesh")
             .help("leave it out, or use --machine sim"));
     }
-    if udn.queues < 3 {
+    if has_two_queues {
         let name = &chip.name;
         return Err(Failure::input(format!(
             "--background: {name} has two queues per core, for data and flow control, and other \

@@ -5,7 +5,7 @@ use corecast_machine_sim::mesh_spec;
 use corecast_render::{LineChart, Scale, Series};
 use corecast_sim::network::mesh::MeshSpec;
 use corecast_sim::traffic::{
-    Load, PATTERN_NAMES, Pattern, Point, TrafficError, parse_trace, run, run_trace,
+    self, Load, PATTERN_NAMES, Pattern, Point, TrafficError, parse_trace, run_trace,
 };
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 use crate::args::Traffic;
 use crate::failure::Failure;
 use crate::output::{Answer, table};
-use crate::{input, picture, progress, scene, style};
+use crate::settings::Settings;
+use crate::{input, picture, progress, run, scene, style};
 
 /// Most bytes of a trace file.
 const TRACE_BYTES_MAX: u64 = 1 << 28;
@@ -26,15 +27,22 @@ const RATES_MAX: usize = 1000;
 
 /// The verb.
 pub fn answer(traffic: &Traffic) -> Result<Answer, Failure> {
-    let chip = scene::changed_chip(&traffic.chip, &traffic.set)?;
+    let chip = scene::find_chip(&traffic.chip, &traffic.set)?;
     let NetworkSpec::Mesh(mesh) = chip.network() else {
         let message = format!("--chip: {} is a bus, and traffic needs a mesh", chip.name);
         return Err(Failure::input(message).help("use --chip booksim-mesh or tilepro64"));
     };
     let spec = mesh_spec(mesh);
+    let mut settings = Settings {
+        fidelity: Some("flit"),
+        // They are about messages; every part of a router counts here.
+        notes: Vec::new(),
+        ..Settings::new(&chip, &traffic.set, "sim")
+    };
     if let Some(path) = &traffic.trace_file {
-        return from_file(&chip.name, &spec, path, traffic);
+        return from_file(&settings, &spec, path, traffic);
     }
+    settings.seed = Some(traffic.seed);
     let pattern = pattern(&traffic.pattern)?;
     if let Some(why) = pattern.refusal(&spec) {
         let message = format!("--pattern: {why}");
@@ -53,7 +61,8 @@ pub fn answer(traffic: &Traffic) -> Result<Answer, Failure> {
         grid.width,
         grid.height,
         traffic.packet
-    )) + "\n\n";
+    )) + "\n";
+    text += &(run::with(&settings) + "\n");
     text += &points_table(&points);
     text += &match saturation {
         Some(point) => format!(
@@ -64,10 +73,10 @@ pub fn answer(traffic: &Traffic) -> Result<Answer, Failure> {
     };
     if let Some(path) = &traffic.plot {
         let chart = chart(&points, saturation, &chip.name, pattern.name());
-        text += &picture::write(path, &chart.svg())?;
+        text += &picture::write_svg(path, &chart.svg(), &settings)?;
     }
     if let Some(path) = &traffic.csv {
-        text += &picture::write(path, &csv(&points))?;
+        text += &picture::write(path, &settings.on_csv(&csv(&points)))?;
     }
     if let Some(path) = &traffic.heat_map {
         // Of saturated loads the lowest, if there is nothing else.
@@ -82,10 +91,10 @@ pub fn answer(traffic: &Traffic) -> Result<Answer, Failure> {
             );
             let cycles = point.cycles as f64;
             let picture = picture::heat_map(&what, &spec.grid, &point.links, cycles);
-            text += &picture::write(path, &picture)?;
+            text += &picture::write_svg(path, &picture, &settings)?;
         }
     }
-    let object = |point: &Point| object(point, &chip.name, &pattern, traffic);
+    let object = |point: &Point| settings.on(object(point, &pattern, traffic));
     Ok(Answer {
         text,
         json: points.iter().map(object).collect(),
@@ -196,7 +205,7 @@ fn sweep(
             drain: traffic.drain,
             seed: traffic.seed,
         };
-        let point = run(spec, pattern, &load);
+        let point = traffic::run(spec, pattern, &load);
         progress.inc(1);
         point
     };
@@ -335,12 +344,10 @@ fn csv(points: &[Point]) -> String {
     lines
 }
 
-fn object(point: &Point, chip: &str, pattern: &Pattern, traffic: &Traffic) -> Value {
+fn object(point: &Point, pattern: &Pattern, traffic: &Traffic) -> Value {
     json!({
-        "chip": chip,
         "pattern": pattern.name(),
         "packet_flits": traffic.packet,
-        "seed": traffic.seed,
         "offered": point.offered,
         "accepted": point.accepted,
         "latency_mean": point.latency_mean,
@@ -358,11 +365,12 @@ fn object(point: &Point, chip: &str, pattern: &Pattern, traffic: &Traffic) -> Va
 
 /// Runs a trace file.
 fn from_file(
-    chip: &str,
+    settings: &Settings,
     spec: &MeshSpec,
     path: &str,
     traffic: &Traffic,
 ) -> Result<Answer, Failure> {
+    let chip = settings.chip.as_deref().unwrap_or_default();
     let text = read(path)?;
     let packets = parse_trace(&text, spec.cores()).map_err(|error| {
         Failure::input(format!("{path}: {error}"))
@@ -397,16 +405,15 @@ fn from_file(
                 delivery.hops
             );
         }
-        text += &picture::write(csv, &lines)?;
+        text += &picture::write(csv, &settings.on_csv(&lines))?;
     }
     if let Some(heat) = &traffic.heat_map {
         let links: Vec<_> = run.mesh.links().collect();
         let what = format!("{path} on {chip}");
         let picture = picture::heat_map(&what, &spec.grid, &links, run.cycles as f64);
-        text += &picture::write(heat, &picture)?;
+        text += &picture::write_svg(heat, &picture, settings)?;
     }
-    let json = json!([{
-        "chip": chip,
+    let json = settings.on(json!({
         "pattern": "trace-file",
         "latency_mean": mean,
         "latency_p50": latency.quantile(0.5),
@@ -415,10 +422,10 @@ fn from_file(
         "packets": latency.count(),
         "cycles": run.cycles,
         "flit_hops": run.flit_hops,
-    }]);
+    }));
     Ok(Answer {
         text,
-        json,
+        json: Value::Array(vec![json]),
         failed: Vec::new(),
     })
 }

@@ -18,6 +18,7 @@ use crate::args::{Place, Scene, Tune};
 use crate::failure::Failure;
 use crate::output::{self, Answer};
 use crate::scene::{self, Stage};
+use crate::settings::Settings;
 use crate::{compare, picture, progress, run, style, table};
 
 /// Most ranks searched unless asked for more.
@@ -159,6 +160,7 @@ pub fn answer(options: &Tune) -> Result<Answer, Failure> {
         .filter(|algorithm| asked.contains(algorithm.name()))
         .collect();
     let keeper = Keeper::new(options.output.as_deref(), stage.setting()?)?;
+    let settings = stage.settings()?;
     let (wanted, missing) = cases(&stage, &keeper.lock().0);
     let bar = progress::bar(
         missing.len() * stage.algorithms.len(),
@@ -174,8 +176,8 @@ pub fn answer(options: &Tune) -> Result<Answer, Failure> {
     let table = &keeper.lock().0;
     let mut text = show(&stage, table, wanted - missing.len(), &outcomes);
     if let Some(path) = &options.plot {
-        let map = compare::map(&stage, winners(&stage, table));
-        text += &picture::write(path, &map.svg())?;
+        let map = compare::map(&stage, winners(&stage, table), &settings);
+        text += &picture::write_svg(path, &map.svg(), &settings)?;
     }
     text += &match &options.output {
         Some(path) => format!("wrote {path}\n"),
@@ -183,7 +185,7 @@ pub fn answer(options: &Tune) -> Result<Answer, Failure> {
     };
     Ok(Answer {
         text,
-        json: object(table),
+        json: object(table, &settings),
         failed: failures(outcomes),
     })
 }
@@ -369,7 +371,7 @@ fn sizes(stage: &Stage<'_>, table: &Table) -> String {
 }
 
 /// The whole table, also what it had before.
-fn object(table: &Table) -> Value {
+fn object(table: &Table, settings: &Settings) -> Value {
     let setting = table.setting();
     let cells = table.cells().map(|cell| {
         json!({
@@ -382,7 +384,7 @@ fn object(table: &Table) -> Value {
             "makespan_ns": cell.ns,
         })
     });
-    json!({
+    let mut object = settings.on(json!({
         "format": corecast_tune::FORMAT,
         "corecast": setting.corecast,
         "chip": setting.chip,
@@ -396,7 +398,22 @@ fn object(table: &Table) -> Value {
         "arity": setting.arity,
         "algorithms": setting.algorithms,
         "cells": cells.collect::<Vec<_>>(),
-    })
+    }));
+    // A table knows nothing of these, or has them in its cells, or by another name.
+    if let Value::Object(fields) = &mut object {
+        let without = [
+            "background",
+            "skew",
+            "ongoing",
+            "cold",
+            "op",
+            "flow_control_option",
+            "part_bytes",
+            "piece_bytes",
+        ];
+        without.iter().for_each(|name| drop(fields.remove(*name)));
+    }
+    object
 }
 
 #[cfg(test)]

@@ -8,11 +8,12 @@ use crate::claim::{self, Claim};
 use crate::failure::Failure;
 use crate::output::Answer;
 use crate::scene::{Certified, Stage};
+use crate::settings::Settings;
 use crate::{run, style, table};
 
 /// The verb.
 pub fn answer(scene: &Scene, require: Option<&str>) -> Result<Answer, Failure> {
-    let stage = Stage::new(scene, "all")?;
+    let mut stage = Stage::new(scene, "all")?;
     let mut required = vec![Claim::Correct];
     for claim in require.map(Claim::list).transpose()?.unwrap_or_default() {
         if !required.contains(&claim) {
@@ -20,6 +21,12 @@ pub fn answer(scene: &Scene, require: Option<&str>) -> Result<Answer, Failure> {
         }
     }
     let ranks = stage.one_rank_count()?;
+    let settings = Settings {
+        // It is the chip's routes that are looked at, whatever the machine.
+        chip: Some(stage.chip.name.clone()),
+        fingerprint: Some(stage.chip.fingerprint()),
+        ..stage.settings()?
+    };
     let progress = stage.progress();
     let (mut text, mut objects, mut failed) = (String::new(), Vec::new(), Vec::new());
     for &bytes in &stage.sizes {
@@ -53,7 +60,7 @@ pub fn answer(scene: &Scene, require: Option<&str>) -> Result<Answer, Failure> {
             return Err(refused.into_iter().fold(failure, Failure::help));
         }
         let title = stage.what(ranks, bytes);
-        text += &format!("{}\n", style::heading(&title));
+        text += &format!("{}\n{}", style::heading(&title), run::with(&settings));
         text += &stage.placement_line(ranks);
         if let (Some(advice), Some(cell)) = (&stage.advice, &cell) {
             text += &advice.line(cell, (ranks, bytes));
@@ -66,8 +73,9 @@ pub fn answer(scene: &Scene, require: Option<&str>) -> Result<Answer, Failure> {
                 text += &format!("    {}\n", style::bad(&violation.to_string()));
             }
             failed.extend(claim::failures(&required, certificate, bytes));
-            objects.push(object(&stage, certified, bytes, cell.as_ref()));
+            objects.push(settings.on(object(&stage, certified, bytes, cell.as_ref())));
         }
+        text += &run::same_here(&stage);
         for reason in &refused {
             text += &format!("{}\n", style::dim(&format!("not verified: {reason}")));
         }
@@ -86,7 +94,6 @@ fn object(stage: &Stage<'_>, certified: &Certified, bytes: u64, cell: Option<&Ce
     json!({
         "collective": certificate.collective.name(),
         "algorithm": certificate.algorithm,
-        "chip": stage.chip.name,
         "ranks": certificate.ranks,
         "placement_note": stage.placement_note(certificate.ranks),
         "bytes": bytes,

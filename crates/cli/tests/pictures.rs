@@ -75,6 +75,97 @@ fn compare_draws_lines_for_one_rank_count_and_a_map_for_several() {
     assert!(map.contains("ap wins 4 of 4 cases"), "{map}");
 }
 
+#[test]
+fn pictures_and_tables_say_with_which_settings_they_were_made() {
+    let set = "--chip tilepro64 --set network.link=2 --seed 3";
+    let run = format!("bcast {set} --ranks 8 --algorithm binomial --background 0.1");
+    let chip = draw(
+        "show chip tilepro64 --set network.link=2 --json -o",
+        "chip.json",
+    )
+    .1;
+    let chip: Value = serde_json::from_str(&chip).expect("JSON");
+    let fingerprint = chip["fingerprint"].as_str().expect("digits");
+    let version = format!("corecast {}", env!("CARGO_PKG_VERSION"));
+    for command in [
+        format!("run {run} --svg"),
+        format!("explain {run} --heat-map"),
+        format!("compare bcast {set} --ranks 8 --bytes 4,8 --background 0.1 --plot"),
+        format!("compare bcast {set} --ranks 4,8 --bytes 4,8 --background 0.1 --plot"),
+        format!("traffic {set} --rate 0.05 --measure 100 --warmup 0 --heat-map"),
+        format!("traffic {set} --rate 0.05 --measure 100 --warmup 0 --plot"),
+    ] {
+        let svg = draw(&command, "settings.svg").1;
+        let mut wanted = vec![
+            version.as_str(),
+            fingerprint,
+            "--set",
+            "network.link=2",
+            "seed 3",
+        ];
+        if command.contains("--background") {
+            wanted.extend(["--background", "0.1"]);
+        }
+        for text in wanted {
+            assert!(svg.contains(text), "{command}: {text} is not in {svg}");
+        }
+    }
+    let heat = draw(&format!("explain {run} --heat-map"), "heat.svg").1;
+    let title = "bcast by binomial beside background traffic of 0.1 flits per core and cycle: the";
+    assert!(heat.contains(title), "{heat}");
+    let quiet = draw(
+        &format!("explain {run} --heat-map").replace("--background 0.1", ""),
+        "q.svg",
+    )
+    .1;
+    assert!(
+        quiet.contains("bcast by binomial: the busiest link"),
+        "{quiet}"
+    );
+    let csv = draw(
+        &format!("compare bcast {set} --ranks 4 --bytes 4 --skew 1=9 --skew 2=7 --csv"),
+        "settings.csv",
+    );
+    let mut lines = csv.1.lines();
+    let header: Vec<&str> = lines.next().expect("a header").split(',').collect();
+    assert!(header.starts_with(&["collective", "algorithm", "chip", "ranks"]));
+    for line in lines {
+        let row: Vec<&str> = line.split(',').collect();
+        assert_eq!(row.len(), header.len(), "{line}");
+        let of = |name: &str| row[header.iter().position(|n| *n == name).expect("a column")];
+        assert_eq!(of("fingerprint"), fingerprint);
+        assert_eq!(
+            (of("set"), of("skew"), of("seed")),
+            ("network.link=2", "1=9 2=7", "3")
+        );
+    }
+    let trace = draw(&format!("run {run} --trace"), "settings.json").1;
+    let trace: Value = serde_json::from_str(&trace).expect("JSON");
+    assert_eq!(trace["otherData"]["background"], "0.1");
+    assert_eq!(trace["otherData"]["fingerprint"], fingerprint);
+}
+
+/// One win of three is not a title for the whole picture.
+#[test]
+fn titles_count_wins() {
+    let chip = "compare bcast --chip park2019-bus --ranks 8 --plot";
+    let title = |sizes: &str| {
+        let svg = draw(
+            &chip.replace("--plot", &format!("--bytes {sizes} --plot")),
+            "title.svg",
+        )
+        .1;
+        let (_, rest) = svg.split_once("font-size=\"16\"").expect("a title");
+        let (_, rest) = rest.split_once('>').expect("its text");
+        rest.split('<').next().expect("an end").to_owned()
+    };
+    let wins = title("4,8,16");
+    assert!(
+        wins.contains("wins ") && wins.contains(" of 3 sizes: bcast over 8"),
+        "{wins}"
+    );
+}
+
 /// The rules of the trace event format that Perfetto's importer relies on: fields and their types,
 /// slices of one thread that do not overlap, and flows whose ends lie on slices, in order of time.
 #[test]

@@ -203,6 +203,12 @@ pub trait Algorithm: Sync {
         ""
     }
 
+    /// What this algorithm is on machines whose ranks have no buffers that others can read: another
+    /// one, step by step the same. None for those that are themselves everywhere.
+    fn without_shared_buffers(&self) -> Option<&'static dyn Algorithm> {
+        None
+    }
+
     /// Whether the algorithm can serve this request.
     ///
     /// # Errors

@@ -3,8 +3,8 @@
 
 use corecast_core::verify::{Buffering, Violation, Waiting};
 use corecast_core::{
-    Certificate, ChunkId, Collective, FullCrossbar, LinkId, Op, Rank, Request, Routes, Schedule,
-    ScheduleBuilder, Spec, Split, algorithm, verify,
+    Certificate, ChunkId, Collective, FullCrossbar, Grid, LinkId, Op, Rank, Request, RouteTree,
+    Routes, Schedule, ScheduleBuilder, Spec, Split, algorithm, verify,
 };
 
 fn builder(collective: Collective, ranks: u32, bytes: u64, parts: u32) -> ScheduleBuilder {
@@ -372,4 +372,100 @@ fn the_list_of_violations_has_an_end() {
     assert_eq!(count(2), 1);
     assert_eq!(count(most as u32 + 1), most);
     assert_eq!(count(most as u32 + 2), most);
+}
+
+/// A multicast takes its share of a port's rounds like other messages: one where it leaves, and one
+/// wherever it arrives.
+#[test]
+fn a_multicast_and_plain_messages_share_ports() {
+    let bound = |messages: &[(u32, u32)]| {
+        let mut builder = builder(Collective::Allgather, 4, 8, 1);
+        let tree = RouteTree::column_then_rows(&Grid::mesh(4, 1), 4, Rank(0));
+        builder.multicast(0, tree.into(), &[ChunkId(0)]);
+        for (round, &(from, to)) in (1..).zip(messages) {
+            builder.message(round, Rank(from), Rank(to), &[ChunkId(from)]);
+        }
+        verify(&builder.finish(), &NoLinks).link_bound_rounds
+    };
+    assert_eq!(bound(&[]), 1);
+    assert_eq!(bound(&[(0, 1), (0, 2)]), 3, "the root sends three times");
+    assert_eq!(bound(&[(2, 1), (3, 1)]), 3, "rank 1 receives three times");
+}
+
+/// What is left over is named, and nothing else: neither the pairs of ranks before it nor those
+/// behind it lose their partners.
+#[test]
+fn only_the_half_without_a_partner_is_named() {
+    let pairs = [(0, 1), (1, 2), (2, 3), (3, 0)];
+    for (from, to) in pairs {
+        for is_send_lost in [true, false] {
+            let mut builder = builder(Collective::Allgather, 4, 8, 1);
+            for (round, (from, to)) in (0..).zip(pairs) {
+                builder.message(round, Rank(from), Rank(to), &[ChunkId(from)]);
+            }
+            let loser = if is_send_lost { from } else { to };
+            builder
+                .steps_mut(Rank(loser))
+                .retain(|step| step.send_half().is_some() != is_send_lost);
+            let violations = verify(&builder.finish(), &FullCrossbar).violations;
+            let halves = violations.iter().filter_map(|found| match *found {
+                Violation::UnmatchedSend { rank, to, .. } => Some((false, rank.0, to.0)),
+                Violation::UnmatchedRecv { rank, from, .. } => Some((true, from.0, rank.0)),
+                _ => None,
+            });
+            let halves: Vec<_> = halves.collect();
+            assert_eq!(halves, [(is_send_lost, from, to)], "{violations:?}");
+        }
+    }
+}
+
+/// The three questions to a certificate are answered by what it says.
+#[test]
+fn a_certificate_answers_from_its_evidence() {
+    let sound = certified(&registered(Collective::Bcast, "chain", 4, 8));
+    assert!(sound.is_correct() && sound.is_deadlock_free() && sound.is_contention_free());
+    let (rank, chunk) = (Rank(1), ChunkId(0));
+    let broken = Certificate {
+        violations: vec![Violation::MissingChunk { rank, chunk }],
+        ..sound.clone()
+    };
+    assert!(!broken.is_correct() && broken.is_deadlock_free());
+    for buffering in [Buffering::Messages(1), Buffering::Deadlock] {
+        let stuck = Certificate {
+            buffering,
+            ..sound.clone()
+        };
+        assert!(!stuck.is_deadlock_free() && stuck.is_correct());
+    }
+}
+
+/// Sender and receiver name the same chunks in the same order; what is sent under another name is
+/// named, if there is such a chunk.
+#[test]
+fn a_mismatch_names_the_chunk_that_is_not_expected() {
+    let mismatch = |sent: &[u32], received: &[u32]| {
+        let mut builder = builder(Collective::Bcast, 2, 9, 3);
+        let [sent, received] = [sent, received].map(|chunks| {
+            let chunks: Vec<ChunkId> = chunks.iter().copied().map(ChunkId).collect();
+            builder.list(&chunks)
+        });
+        let (to, from) = (Rank(1), Rank(0));
+        builder.push(0, from, Op::Send { to, chunks: sent });
+        let (chunks, arrival) = (received, corecast_core::Arrival::Store);
+        let recv = Op::Recv {
+            from,
+            chunks,
+            arrival,
+        };
+        builder.push(0, to, recv);
+        let violations = verify(&builder.finish(), &FullCrossbar).violations;
+        violations.into_iter().find_map(|found| match found {
+            Violation::ChunkMismatch { chunk, .. } => Some(chunk),
+            _ => None,
+        })
+    };
+    assert_eq!(mismatch(&[0, 1, 2], &[0, 1, 2]), None);
+    assert_eq!(mismatch(&[0, 1], &[0, 2]), Some(Some(ChunkId(1))));
+    assert_eq!(mismatch(&[2], &[0]), Some(Some(ChunkId(2))));
+    assert_eq!(mismatch(&[0, 1], &[1, 0]), Some(None), "in another order");
 }

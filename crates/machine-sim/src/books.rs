@@ -1,9 +1,9 @@
 //! What is written down about a run: where time went, which messages moved, who waits for whom.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 
 use corecast_core::Rank;
-use corecast_machine::{Activity, Await, Blocked, Cause, LinkHold, MessageRecord, Time};
+use corecast_machine::{Activity, Await, Blocked, Cause, LinkHold, MessageRecord, Time, Watch};
 
 /// The books of one run.
 #[derive(Debug)]
@@ -12,6 +12,8 @@ pub(crate) struct Books {
     messages: RefCell<Vec<MessageRecord>>,
     holds: RefCell<Vec<LinkHold>>,
     blocked: Vec<Cell<Option<Blocked>>>,
+    /// Who counts messages, if anybody does.
+    watch: OnceCell<Watch>,
 }
 
 impl Books {
@@ -22,7 +24,13 @@ impl Books {
             messages: RefCell::default(),
             holds: RefCell::default(),
             blocked: vec![const { Cell::new(None) }; ranks],
+            watch: OnceCell::new(),
         }
+    }
+
+    /// Lets `watch` count the messages of the run.
+    pub(crate) fn show(&self, watch: &Watch) {
+        self.watch.get_or_init(|| watch.clone());
     }
 
     /// Attributes the time of `rank` up to `until` to `cause`.
@@ -37,6 +45,9 @@ impl Books {
 
     pub(crate) fn record(&self, message: MessageRecord) {
         self.messages.borrow_mut().push(message);
+        if let Some(watch) = self.watch.get() {
+            watch.delivered();
+        }
     }
 
     /// Attributes the time of `rank` from `from` to `until` to a link that another message used,

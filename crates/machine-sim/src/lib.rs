@@ -173,33 +173,31 @@ impl Programs for SimMachine {
                 let fabric = Rc::new(Fabric::new(bus, mpe, kernel, ranks, options));
                 mpe::run(&fabric, executor, program, ranks, options)
             }
-            System::Mpb { .. } if options.background.is_some() => Err(RunError::Unsupported {
-                machine: "a chip with message passing buffers",
-                what: "background traffic",
-            }),
             System::Mpb { mesh, memory, rcce } => {
                 let chip = (self.chip.name.as_str(), mesh, memory, rcce);
                 let tiles = Rc::new(Tiles::new(chip, kernel, ranks, options));
                 let endpoint = |rank| RcceEndpoint::new(Rc::clone(&tiles), rank);
                 let mut run = execute(executor, endpoint, program, ranks, options, &tiles.books)?;
                 run.links = tiles.link_uses();
+                run.holds = tiles.books.take_holds();
                 Ok(run)
             }
-            System::Pronto { .. } if options.background.is_some() => Err(RunError::Unsupported {
-                machine: "a chip with hardware-managed buffers",
-                what: "background traffic",
-            }),
             System::Pronto { mesh, pronto } => {
                 let nodes = (0..ranks).collect();
                 let array = Array::new(mesh, pronto, kernel, nodes, Vec::new());
                 let array = Rc::new(array);
                 executor.spawn_service(pronto::drive(Rc::clone(&array)));
+                if let Some(background) = options.background.filter(|others| others.rate > 0.0) {
+                    let others = pronto::Others::new(mesh, background);
+                    executor.spawn_service(others.disturb(Rc::clone(&array)));
+                }
                 let busy = options.busy_bytes(ranks);
                 let endpoint = |rank: Rank| {
                     let busy = busy.get(rank.index()).copied().unwrap_or(0);
                     ProntoEndpoint::new(Rc::clone(&array), rank, busy)
                 };
-                let mut run = execute(executor, endpoint, program, ranks, options, &array.books)?;
+                let run = execute(executor, endpoint, program, ranks, options, &array.books);
+                let mut run = run.map_err(|error| array.deadlock_behind(error))?;
                 array.check_received()?;
                 array.assert_conservation();
                 run.links = array.links();
@@ -247,6 +245,7 @@ fn execute<'a, E: SimEndpoint + 'a, P: Program>(
 where
     P::Output: 'a,
 {
+    books.show(&options.watch);
     let task = |rank| {
         let mut endpoint = endpoint(rank);
         async move {

@@ -4,7 +4,9 @@ mod common;
 
 use common::FREE;
 use corecast_core::{Collective, Rank, Request, ScheduleBuilder, Spec, Split, algorithm};
-use corecast_machine::{Cause, Job, Machine, Ongoing, Report, RunOptions, Time, critical_path};
+use corecast_machine::{
+    Cause, Job, Machine, Ongoing, Report, RunOptions, Shares, Time, critical_path,
+};
 use corecast_machine_sim::SimMachine;
 
 const CYCLE_PS: u64 = 10_000;
@@ -139,4 +141,47 @@ fn waits_are_attributed_to_links_and_their_holders() {
         assert_eq!((hold.from, hold.to), ((1, 0), (2, 0)));
         assert_ne!(Some(hold.message), hold.holder);
     }
+}
+
+/// A broadcast to all `ranks` of a chip, one message after the other.
+fn linear_on(chip: &corecast_chip::Chip, ranks: u32) -> Report {
+    let machine = SimMachine::new(chip);
+    let request = Request::new(Collective::Bcast, ranks, 64);
+    let request = machine.request(request, &RunOptions::default());
+    let linear = algorithm::find(Collective::Bcast, "linear").expect("registered");
+    let schedule = algorithm::build(linear, &request).expect("serves every rank count");
+    machine.run(&Job::new(&schedule)).expect("runs")
+}
+
+/// What a call of the library takes is software, at each end; flags and polls are not.
+#[test]
+fn software_is_a_cause_of_its_own() {
+    let chip = corecast_chip::find("scc").expect("built in");
+    let call = chip.parameters().find(|p| p.key == "endpoint.ircce");
+    let call = chip
+        .reference_clock()
+        .to_ps(call.expect("a key of the chip").value as u64);
+    let report = linear_on(&chip, 2);
+    for rank in &report.activity {
+        assert_eq!(rank.total(|cause| cause == Cause::Software).ps(), call);
+        assert!(rank.total(|cause| cause == Cause::Handshake) > Time::ZERO);
+    }
+}
+
+/// The fitted software of the mesh's message layers leaves the network next to nothing, and a chip
+/// whose cores take no time leaves it everything.
+#[test]
+fn shares_tell_software_from_network() {
+    let shares = |chip: &corecast_chip::Chip| {
+        let report = linear_on(chip, 16);
+        Shares::of(&critical_path(&report)).expect("takes time")
+    };
+    for name in ["tilepro64", "tilepro64-operampi"] {
+        let shares = shares(&corecast_chip::find(name).expect("built in"));
+        assert!(shares.software_percent > 80.0, "{name}: {shares:?}");
+        assert!(shares.network_percent < 20.0, "{name}: {shares:?}");
+    }
+    let free = shares(&common::chip("tilepro64", &FREE));
+    assert_eq!(free.software_percent, 0.0, "{free:?}");
+    assert!(free.network_percent > 80.0, "{free:?}");
 }

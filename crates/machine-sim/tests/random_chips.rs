@@ -27,7 +27,7 @@ use corecast_machine_sim::{Fidelity, SimMachine};
 /// Cases without `CORECAST_CASES`.
 const CASES: u64 = 3000;
 /// No case needs more.
-const EVENTS_MAX: u64 = 2_000_000;
+const EVENTS_MAX: u64 = 5_000_000;
 
 /// SplitMix64 (Steele, Lea and Flood 2014, Fast splittable pseudorandom number generators).
 struct Random(u64);
@@ -218,7 +218,8 @@ fn case(number: u64) -> Option<(Case, Schedule)> {
     let algorithms: Vec<&dyn Algorithm> = algorithm::all().collect();
     let algorithm = random.one_of(&algorithms);
     let ranks = random.within(1, u64::from(chip.cores_max().min(40))) as u32;
-    let bytes = random.small(0, 400) / random.one_of(&[1, 1, 20]);
+    let words = random.small(0, 80) / random.one_of(&[1, 1, 10]);
+    let bytes = words * random.within(1, 4);
     let request = request(random, algorithm, ranks, bytes);
     let cycle = Time::from_ps(chip.reference_clock().period_ps);
     let System::Mesh { mesh, udn } = chip.system() else {

@@ -34,6 +34,8 @@ pub enum Cause {
     Memory,
     /// Commands, requests, grants, completions and notifications.
     Handshake,
+    /// The message layer computes: what its calls and messages take beside their words.
+    Software,
     /// Words move.
     Transfer,
     /// Reading and ordering the status of the other ranks.
@@ -44,7 +46,7 @@ pub enum Cause {
 
 impl Cause {
     /// The kinds of cause, in the order in which they are shown.
-    pub const KINDS: [&'static str; 10] = [
+    pub const KINDS: [&'static str; 11] = [
         "compute",
         "wait_peer",
         "port_busy",
@@ -52,6 +54,7 @@ impl Cause {
         "buffer_full",
         "memory",
         "handshake",
+        "software",
         "transfer",
         "ordering",
         "idle",
@@ -74,10 +77,20 @@ impl Cause {
             Self::BufferFull(_) => 4,
             Self::Memory => 5,
             Self::Handshake => 6,
-            Self::Transfer => 7,
-            Self::Ordering => 8,
-            Self::Idle => 9,
+            Self::Software => 7,
+            Self::Transfer => 8,
+            Self::Ordering => 9,
+            Self::Idle => 10,
         }
+    }
+
+    /// Whether words move or are held up on their way, by a link, a port or a full buffer.
+    #[must_use]
+    pub const fn is_network(self) -> bool {
+        matches!(
+            self,
+            Self::Transfer | Self::LinkBusy(_) | Self::PortBusy(_) | Self::BufferFull(_)
+        )
     }
 
     /// The rank waited for, if the cause is a wait.

@@ -1,5 +1,8 @@
 //! What a machine is asked to do.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use corecast_core::{ElementType, Rank, ReduceOp, Schedule};
 use corecast_sim::{Limits, Time};
 
@@ -44,6 +47,42 @@ pub struct RunOptions {
     pub is_cold: bool,
     /// Seed of what is random in the machine: where pages lie in memory.
     pub seed: u64,
+    /// Counts what has been delivered, for who waits for the run.
+    pub watch: Watch,
+}
+
+/// A count of the messages that runs have delivered so far, for who watches a long one.
+///
+/// It changes nothing about a run, so all are equal.
+#[derive(Clone, Default, Debug)]
+pub struct Watch(Option<Arc<AtomicU64>>);
+
+impl Watch {
+    /// One whose clones all count together.
+    #[must_use]
+    pub fn new() -> Self {
+        Self(Some(Arc::default()))
+    }
+
+    /// One more message has arrived.
+    pub fn delivered(&self) {
+        if let Some(count) = &self.0 {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Messages so far; 0 if nobody watches.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        let count = self.0.as_ref();
+        count.map_or(0, |count| count.load(Ordering::Relaxed))
+    }
+}
+
+impl PartialEq for Watch {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl RunOptions {

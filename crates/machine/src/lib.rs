@@ -36,9 +36,9 @@ pub use endpoint::{
     Endpoint, Message, Payload, Program, ProgramRun, Programs, message_bytes, run_blocking,
 };
 pub use error::{Await, Blocked, RunError, cycle_first};
-pub use job::{Background, Job, Machine, Ongoing, RunOptions};
+pub use job::{Background, Job, Machine, Ongoing, RunOptions, Watch};
 pub use oracle::Oracle;
-pub use path::{PathSegment, critical_path};
+pub use path::{PathSegment, Shares, critical_path};
 pub use report::{LinkHold, MessageRecord, Report, WrongChunk};
 pub use skew::Skew;
 pub use spread::Spread;

@@ -19,6 +19,50 @@ pub struct PathSegment {
     pub end: Time,
 }
 
+/// What made a run as long as it was: shares of its critical path.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Shares {
+    /// Percent of the path in which words move or are held up on their way ([`Cause::is_network`]),
+    /// or in which nothing is left to do but to wait for words under way.
+    pub network_percent: f64,
+    /// Percent of the path in which the message layer computes ([`Cause::Software`]).
+    pub software_percent: f64,
+}
+
+impl Shares {
+    /// Of a critical path; none of a path without length.
+    ///
+    /// ```
+    /// use corecast_core::Rank;
+    /// use corecast_machine::{Cause, PathSegment, Shares, Time};
+    /// let segment = |cause, start, end| PathSegment {
+    ///     rank: Rank(0),
+    ///     cause,
+    ///     start: Time::from_ps(start),
+    ///     end: Time::from_ps(end),
+    /// };
+    /// let path = [segment(Cause::Software, 0, 30), segment(Cause::Transfer, 30, 40)];
+    /// let shares = Shares::of(&path).unwrap();
+    /// assert_eq!((shares.network_percent, shares.software_percent), (25.0, 75.0));
+    /// ```
+    #[must_use]
+    pub fn of(path: &[PathSegment]) -> Option<Self> {
+        let total = |keep: fn(Cause) -> bool| {
+            let kept = path.iter().filter(|segment| keep(segment.cause));
+            let times = kept.map(|segment| (segment.end - segment.start).ps());
+            times.sum::<u64>() as f64
+        };
+        let whole = total(|_| true);
+        // A rank that has finished is on the path only while its last words are on their way.
+        let network = total(|cause| cause.is_network() || cause == Cause::Idle);
+        let software = total(|cause| cause == Cause::Software);
+        (whole > 0.0).then(|| Self {
+            network_percent: 100.0 * network / whole,
+            software_percent: 100.0 * software / whole,
+        })
+    }
+}
+
 /// The critical path of a run, from time zero to the makespan without gaps.
 ///
 /// Walks back from the rank that finished last: a stretch spent waiting for a peer is replaced by

@@ -15,6 +15,8 @@ pub(crate) const PAPER: Paper = Paper {
     name: "chung2011",
     citation: "Chung, Park, Lee, Ro, Lee 2011, A Novel Sequential Tree Algorithm Based on \
                Scoreboard for MPI Broadcast Communication, IEICE E94-D",
+    chips: &["chung2011-bus"],
+    seconds: [1.0, 1.0, 1.0],
     contest: Contest {
         chip: "chung2011-bus",
         collectives: &[Collective::Bcast],
@@ -95,10 +97,18 @@ impl Case {
 
 /// Section 4.2: gate equivalents of the scoreboard unit; ours has no control message sender.
 const SECTION_4_2: [(&str, f64, Netlists); 3] = [
-    ("4 nodes, scoreboard unit", 257.79, &["sb_unit NumNodes=4"]),
-    ("8 nodes, scoreboard unit", 495.96, &["sb_unit NumNodes=8"]),
     (
-        "16 nodes, scoreboard unit",
+        "4 nodes, scoreboard unit without its message generator",
+        257.79,
+        &["sb_unit NumNodes=4"],
+    ),
+    (
+        "8 nodes, scoreboard unit without its message generator",
+        495.96,
+        &["sb_unit NumNodes=8"],
+    ),
+    (
+        "16 nodes, scoreboard unit without its message generator",
         987.96,
         &["sb_unit NumNodes=16"],
     ),

@@ -35,8 +35,13 @@ pub struct Paper {
     pub name: &'static str,
     /// Author, year, title.
     pub citation: &'static str,
+    /// The built-in chips on which its experiments and figures run, its own first.
+    pub chips: &'static [&'static str],
     /// Which algorithms win where on its chip.
     pub contest: Contest,
+    /// How long its numbers, its contest and its figures take, in seconds on two cores of an Intel
+    /// Xeon: only how they compare matters, for who waits.
+    pub seconds: [f64; 3],
     /// Published numbers that are not reproduced or not explained, and why.
     pub open: &'static str,
     experiment: fn() -> Result<Vec<Row>, PaperError>,

@@ -16,6 +16,8 @@ pub(crate) const PAPER: Paper = Paper {
     name: "park2019",
     citation: "Park 2019, Efficient Pipelined Broadcast with Monitoring Processing Node Status on \
                a Multi-Core Processor",
+    chips: &["park2019-bus"],
+    seconds: [1.0, 1.0, 1.0],
     contest: Contest {
         chip: "park2019-bus",
         collectives: &[Collective::Bcast],
@@ -42,7 +44,7 @@ const TABLE_2: [(u32, u64, u64, Option<[f64; 3]>); 4] = [
 /// Table 3 and its text: gate equivalents of an engine, of one with a status bit less, and of the bus.
 const TABLE_3: [(&str, f64, Netlists); 3] = [
     (
-        "4 nodes, MPE (mean of four)",
+        "4 nodes, MPE, number hard-wired, no header, tag or table (mean of four)",
         2288.1,
         &[
             "mpe NumNodes=4 NodeId=0",
@@ -52,14 +54,14 @@ const TABLE_3: [(&str, f64, Netlists); 3] = [
         ],
     ),
     (
-        "4 nodes, MPE of the initial technique, one status bit",
+        "4 nodes, the same of the initial technique, one status bit",
         2108.4,
         &["mpe NumNodes=4 NodeId=2 StatusW=1"],
     ),
     (
-        "4 nodes, bus with status register",
+        "4 nodes, bus with status register, launches held as in the times above",
         2526.4,
-        &["mpe_bus NumNodes=4"],
+        &["mpe_bus NumNodes=4 HoldLaunch=1"],
     ),
 ];
 

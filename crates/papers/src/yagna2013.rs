@@ -42,6 +42,8 @@ pub(crate) const PAPER: Paper = Paper {
     name: "yagna2013",
     citation: "Yagna and Mueller 2013, Highly Efficient and Predictable Group Communication over \
                Multi-core NoCs",
+    chips: &["tilepro64", "tilepro64-operampi"],
+    seconds: [1.0, 1.0, 1.0],
     contest: Contest {
         chip: "tilepro64",
         collectives: &[

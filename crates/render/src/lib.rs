@@ -32,5 +32,6 @@ pub use chart::{LineChart, Scale, Series};
 pub use grid::WinnerMap;
 pub use heat::heat_map_svg;
 pub use layout::{Arrow, Layout, Placed};
+pub use svg::with_footer;
 pub use timeline::{TimeAxis, timeline_svg};
 pub use trace::chrome_trace;

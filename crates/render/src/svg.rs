@@ -117,6 +117,67 @@ impl Svg {
     }
 }
 
+const FOOTER_SIZE: u32 = 10;
+const FOOTER_LINE: f64 = 14.0;
+const FOOTER_MARGIN: f64 = 12.0;
+
+/// The picture with a small line below it, in as many lines as its width needs.
+///
+/// Pictures say what was found; the footer says under which settings, so that it can be found
+/// again. What is no picture of this crate is left as it is.
+///
+/// ```
+/// use corecast_core::Grid;
+/// let picture = corecast_render::heat_map_svg("idle", &Grid::mesh(2, 2), &[], "flits");
+/// let footed = corecast_render::with_footer(&picture, "corecast 0.1.0, scc");
+/// assert!(footed.contains(">corecast 0.1.0, scc</text>"));
+/// ```
+#[must_use]
+pub fn with_footer(picture: &str, footer: &str) -> String {
+    let number = |name: &str| -> Option<f64> {
+        let (_, rest) = picture.split_once(&format!(" {name}=\""))?;
+        rest.split_once('"')?.0.parse().ok()
+    };
+    let (Some(width), Some(height)) = (number("width"), number("height")) else {
+        return picture.to_owned();
+    };
+    let Some(body) = picture.trim_end().strip_suffix("</svg>") else {
+        return picture.to_owned();
+    };
+    let lines = wrapped(footer, width - 2.0 * FOOTER_MARGIN);
+    let mut svg = Svg::new(width, height);
+    for (index, line) in lines.iter().enumerate() {
+        let y = height + FOOTER_LINE * index as f64;
+        svg.push(format!(
+            "<text x=\"{FOOTER_MARGIN:.1}\" y=\"{y:.1}\" font-size=\"{FOOTER_SIZE}\" \
+             fill=\"#666666\">{}</text>",
+            escape(line)
+        ));
+    }
+    let whole = height + FOOTER_LINE * (lines.len() - 1) as f64 + FOOTER_MARGIN;
+    let size =
+        |height: f64| format!("height=\"{height:.0}\" viewBox=\"0 0 {width:.0} {height:.0}\"");
+    let body = body.replacen(&size(height), &size(whole), 1);
+    format!("{body}{}</svg>\n", svg.body)
+}
+
+/// The words of a text in lines of at most `width` pixels, a longer word alone.
+fn wrapped(text: &str, width: f64) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("never empty");
+        let longer = format!("{line} {word}");
+        if line.is_empty() {
+            word.clone_into(line);
+        } else if text_width(&longer, FOOTER_SIZE) <= width {
+            *line = longer;
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}
+
 /// About how wide a text is drawn, rather too wide than too narrow: fonts differ.
 pub(crate) fn text_width(text: &str, size: u32) -> f64 {
     0.62 * f64::from(size) * text.chars().count() as f64
@@ -146,4 +207,42 @@ pub(crate) fn ticks(low: f64, high: f64, wanted: f64) -> Vec<f64> {
 pub(crate) fn number(value: f64) -> String {
     let text = format!("{value:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_footer_lies_below_the_picture_and_inside() {
+        let mut svg = Svg::new(300.0, 100.0);
+        svg.rect(0.0, 0.0, 300.0, 100.0, PALETTE[0]);
+        let picture = svg.finish();
+        let long = "corecast 0.1.0 scc & others with many changes that do not fit into one line";
+        for (footer, lines) in [("corecast", 1), (long, 2)] {
+            let footed = with_footer(&picture, footer);
+            let document = roxmltree::Document::parse(&footed).expect("well-formed");
+            let root = document.root_element();
+            let number = |node: roxmltree::Node<'_, '_>, name| -> f64 {
+                let text = node.attribute(name).expect("an attribute");
+                text.parse().expect("a number")
+            };
+            let (width, height) = (number(root, "width"), number(root, "height"));
+            assert_eq!(
+                root.attribute("viewBox"),
+                Some(&*format!("0 0 {width} {height}"))
+            );
+            let texts = root.children().filter(|node| node.has_tag_name("text"));
+            let texts: Vec<_> = texts.collect();
+            assert_eq!(texts.len(), lines, "{footed}");
+            for text in &texts {
+                assert!((100.0..height).contains(&number(*text, "y")), "{footed}");
+                let wide = text_width(text.text().expect("words"), FOOTER_SIZE);
+                assert!(wide <= width, "{footed}");
+            }
+            let words: Vec<_> = texts.iter().filter_map(|text| text.text()).collect();
+            assert_eq!(words.join(" "), footer);
+        }
+        assert_eq!(with_footer("no picture", "x"), "no picture");
+    }
 }

@@ -18,6 +18,7 @@ fn colour(kind: &str) -> &'static str {
         "buffer_full" => "#8c510a",
         "memory" => "#666666",
         "handshake" => "#56b4e9",
+        "software" => "#999933",
         "transfer" => "#009e73",
         "ordering" => "#0072b2",
         _ => "#e8e8e8",
@@ -48,7 +49,7 @@ pub fn timeline_svg(title: &str, report: &Report, axis: &TimeAxis) -> String {
     let mut svg = Svg::new(LEFT + WIDTH + 40.0, bottom + 60.0);
     svg.text(LEFT, 26.0, 16, Anchor::Start, title);
     for (index, kind) in Cause::KINDS.into_iter().enumerate() {
-        let x = LEFT + 95.0 * index as f64;
+        let x = LEFT + 86.0 * index as f64;
         svg.rect(x, 42.0, 14.0, 14.0, colour(kind));
         svg.text(x + 20.0, 54.0, 12, Anchor::Start, &kind.replace('_', " "));
     }

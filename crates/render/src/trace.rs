@@ -4,9 +4,10 @@ use corecast_machine::{Report, Time};
 use serde_json::{Value, json};
 
 /// The run as Chrome trace JSON: one thread per rank, one complete event per span, a flow per
-/// message. Times are microseconds.
+/// message. Times are microseconds. `settings` says how the run came about; viewers show it as the
+/// trace's metadata.
 #[must_use]
-pub fn chrome_trace(report: &Report) -> String {
+pub fn chrome_trace(report: &Report, settings: &Value) -> String {
     let us = |time: Time| time.ps() as f64 / 1e6;
     let mut events: Vec<Value> = Vec::new();
     for (rank, activity) in report.activity.iter().enumerate() {
@@ -32,7 +33,11 @@ pub fn chrome_trace(report: &Report) -> String {
         events.push(event("s", message.from.0, message.start));
         events.push(event("f", message.to.0, message.end));
     }
-    let document = json!({"traceEvents": events, "displayTimeUnit": "ns"});
+    let document = json!({
+        "traceEvents": events,
+        "displayTimeUnit": "ns",
+        "otherData": settings,
+    });
     format!("{document}\n")
 }
 
@@ -69,7 +74,9 @@ mod tests {
             events: 0,
             trace_hash: 0,
         };
-        let document: Value = serde_json::from_str(&chrome_trace(&report)).expect("JSON");
+        let document: Value =
+            serde_json::from_str(&chrome_trace(&report, &json!({"seed": 7}))).expect("JSON");
+        assert_eq!(document["otherData"]["seed"], json!(7));
         let events = document["traceEvents"].as_array().expect("an array");
         let of = |phase: &str| -> Vec<&Value> {
             let events = events.iter().filter(|event| event["ph"] == phase);

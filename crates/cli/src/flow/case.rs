@@ -10,6 +10,7 @@ use corecast_machine_sim::SimMachine;
 use corecast_machine_sim::pronto::{FlowError, FlowSetup, Injectors, PlacementCost};
 
 use crate::failure::Failure;
+use crate::settings::Settings;
 
 /// Tiles of a chip, as the verb needs them.
 pub struct Tiles {
@@ -90,6 +91,8 @@ pub struct Scene<'a> {
     pub seed: u64,
     pub options: RunOptions,
     pub injectors: Option<Injectors>,
+    /// What results depend on.
+    pub settings: Settings,
 }
 
 impl Case {

@@ -43,13 +43,14 @@ pub fn check_picture(options: &Flow, program: &FlowProgram) -> Result<(), Failur
 pub fn draw(options: &Flow, scene: &Scene<'_>, cases: &[Case]) -> Result<String, Failure> {
     let mut text = String::new();
     if let Some(path) = &options.plot {
-        text += &picture::write(path, &bars(scene, cases).svg())?;
+        text += &picture::write_svg(path, &bars(scene, cases).svg(), &scene.settings)?;
     }
     if let (Some(path), Some(case)) = (&options.layout, cases.first()) {
-        text += &picture::write(path, &layout(scene, case).svg())?;
+        text += &picture::write_svg(path, &layout(scene, case).svg(), &scene.settings)?;
     }
     if let Some(path) = &options.csv {
-        text += &picture::write(path, &csv(scene, cases))?;
+        let csv = scene.settings.on_csv(&csv(scene, cases));
+        text += &picture::write(path, &csv)?;
     }
     if let (Some(path), Some(case)) = (&options.picture, cases.first()) {
         let decoded = decoded(case).expect("checked before the run");

@@ -19,6 +19,7 @@ use crate::args::Flow;
 use crate::failure::Failure;
 use crate::output::Answer;
 use crate::scene::MACHINES;
+use crate::settings::Settings;
 use crate::{input, progress, scene};
 
 use case::{Case, Programs, Scene, Tiles};
@@ -81,6 +82,11 @@ pub fn answer(options: &Flow) -> Result<Answer, Failure> {
         seed: options.seed,
         options: run_options(options),
         injectors: injectors(options, is_simulated)?,
+        settings: Settings {
+            fidelity: is_simulated.then_some("flit"),
+            seed: Some(options.seed),
+            ..Settings::new(&chip, &options.set, &options.machine)
+        },
     };
     let buffers = Buffers {
         message_bytes: tiles.message_bytes(),
@@ -133,7 +139,7 @@ pub fn answer(options: &Flow) -> Result<Answer, Failure> {
         failed: wrong.collect(),
         json: cases
             .iter()
-            .map(|case| show::object(&scene, case))
+            .map(|case| scene.settings.on(show::object(&scene, case)))
             .collect(),
         text,
     })

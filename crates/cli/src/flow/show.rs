@@ -294,8 +294,6 @@ pub fn object(scene: &Scene<'_>, case: &Case) -> Value {
     };
     json!({
         "name": program.graph().name(),
-        "chip": scene.is_simulated.then_some(&scene.chip.name),
-        "machine": if scene.is_simulated { "sim" } else { "host" },
         "flows": program.flows(),
         "tasks": program.tasks(),
         "iterations": program.iterations(),
@@ -317,7 +315,6 @@ pub fn object(scene: &Scene<'_>, case: &Case) -> Value {
             .map(|(what, are_equal)| json!({ "compared_with": what, "equal": are_equal }))
             .collect::<Vec<_>>(),
         "injector_rate": scene.injectors.map(|injectors| injectors.rate),
-        "seed": scene.seed,
         "events": case.events,
         "trace_hash": format!("{:016x}", case.trace_hash),
         "per_task": result.tasks.iter().map(task).collect::<Vec<_>>(),

@@ -36,6 +36,10 @@ impl Algorithm for Shared {
         self.of.requires()
     }
 
+    fn without_shared_buffers(&self) -> Option<&'static dyn Algorithm> {
+        Some(self.of)
+    }
+
     fn supports(&self, request: &Request) -> Result<(), Unsupported> {
         self.of.supports(request)
     }
@@ -46,5 +50,34 @@ impl Algorithm for Shared {
 
     fn schedule(&self, request: &Request) -> Schedule {
         self.of.schedule(request).over_shared_buffers(self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::algorithm;
+    use crate::request::Request;
+
+    /// They differ from what they are elsewhere in name and transport, and in nothing else.
+    #[test]
+    fn without_shared_buffers_they_are_what_they_say() {
+        let mut checked = 0;
+        for shared in algorithm::all() {
+            let Some(plain) = shared.without_shared_buffers() else {
+                continue;
+            };
+            assert_eq!(plain.collective(), shared.collective());
+            assert!(algorithm::of(plain.collective()).any(|other| other.name() == plain.name()));
+            for ranks in [1, 2, 4, 7, 8] {
+                let request = Request::new(shared.collective(), ranks, 64);
+                let both = [shared, plain].map(|of| algorithm::build(of, &request).ok());
+                let [Some(shared), Some(plain)] = both else {
+                    continue;
+                };
+                assert_eq!(plain.over_shared_buffers(shared.algorithm()), shared);
+                checked += 1;
+            }
+        }
+        assert!(checked >= 20, "only {checked} schedules");
     }
 }

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use corecast_chip::{Mesh, Pronto};
 use corecast_core::{Grid, Rank};
 use corecast_flow::{Arrival, TileUse};
-use corecast_machine::{LinkUse, Time};
+use corecast_machine::{LinkUse, RunError, Time};
 use corecast_sim::network::mesh::{CYCLES_MAX, FlitMesh, MeshSpec, Packet};
 use corecast_sim::{Bells, Kernel, Latch, race};
 
@@ -131,7 +131,7 @@ impl Array {
         time.ps().div_ceil(self.period.ps())
     }
 
-    fn time(&self, cycle: u64) -> Time {
+    pub(super) fn time(&self, cycle: u64) -> Time {
         self.period * cycle
     }
 
@@ -229,6 +229,17 @@ impl Array {
         let units = self.units.borrow();
         let is_injecting = || units.iter().any(|unit| unit.injecting.is_some());
         is_silent && !self.external.borrow().is_serving && !is_injecting()
+    }
+
+    /// A time limit that nothing but other traffic went on to is a deadlock.
+    pub(crate) fn deadlock_behind(&self, error: RunError) -> RunError {
+        match error {
+            RunError::TimeLimit { blocked, .. } if self.is_stuck() => {
+                let at = self.kernel.now();
+                RunError::Deadlock { at, blocked }
+            }
+            error => error,
+        }
     }
 
     /// Takes what the mesh has to tell into the agenda.

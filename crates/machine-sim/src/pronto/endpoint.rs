@@ -310,6 +310,7 @@ impl Endpoint for ProntoEndpoint {
 
     async fn finish(&mut self) -> Result<(), RunError> {
         self.interface.drain().await;
+        self.interface.array.retire();
         Ok(())
     }
 }

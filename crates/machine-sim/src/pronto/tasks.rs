@@ -137,14 +137,7 @@ impl SimMachine {
         if let Some(error) = refused.take() {
             return Err(error.into());
         }
-        let mut run = result.map_err(|error| match error {
-            // What lay beyond the limit was no task's.
-            RunError::TimeLimit { blocked, .. } if array.is_stuck() => {
-                let at = array.kernel.now();
-                RunError::Deadlock { at, blocked }
-            }
-            error => error,
-        })?;
+        let mut run = result.map_err(|error| array.deadlock_behind(error))?;
         array.check_received()?;
         array.assert_conservation();
         run.links = array.links();

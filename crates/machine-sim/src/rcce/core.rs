@@ -5,14 +5,14 @@ use std::rc::Rc;
 use corecast_core::Rank;
 use corecast_machine::{Blocked, Cause, MessageRecord, RunError, Time};
 use corecast_rcce::{Call, CopyLoop, Core, Envelope, Flag, Place, Wait};
-use corecast_sim::memory::{Caches, Touched};
+use corecast_sim::memory::Caches;
 
 use super::tile::Tiles;
 
 /// See the module's documentation.
 pub(crate) struct SimCore {
     pub tiles: Rc<Tiles>,
-    rank: Rank,
+    pub(super) rank: Rank,
     pub caches: Caches,
     /// Index of the program's step or call, for diagnostics.
     pub step: usize,
@@ -57,26 +57,6 @@ impl SimCore {
         end.div_ceil(line) - offset as u64 / line
     }
 
-    /// To read lines of private memory, and to write back those that have to go for them: a core has
-    /// one access to memory under way at a time.
-    fn read_time(&self, touched: Touched) -> Time {
-        let tiles = &self.tiles;
-        let (_, hops) = tiles.controller(self.rank);
-        let of_line = |cycles| tiles.cycles(cycles) + tiles.round_trip(hops);
-        tiles.cycles(tiles.memory.l2_read_cycles * touched.l2)
-            + of_line(tiles.memory.read_cycles) * touched.memory
-            + of_line(tiles.memory.write_back_cycles) * touched.written_back
-    }
-
-    /// To store so many words into each of the lines.
-    fn store_time(&self, touched: Touched, words: u64) -> Time {
-        let tiles = &self.tiles;
-        let (_, hops) = tiles.controller(self.rank);
-        let memory = tiles.cycles(tiles.memory.store_cycles) + tiles.round_trip(hops);
-        let l2 = tiles.cycles(tiles.memory.l2_store_cycles * words * touched.l2);
-        l2 + memory * (words * touched.memory)
-    }
-
     /// Waits until a flag may have changed; `wait` is told if there is none that will.
     async fn listen(&self, wait: &Wait) {
         self.tiles.books.block_as(Blocked {
@@ -89,23 +69,6 @@ impl SimCore {
         });
         self.tiles.bells.wait(self.rank.index()).await;
         self.tiles.books.unblock(self.rank);
-    }
-
-    /// Both ends of a copy: the buffer of `at`, `hops` away, and private memory.
-    async fn copy(&self, at: Rank, is_read: bool, lines: u64, private: (Time, u64)) {
-        let tiles = &self.tiles;
-        let line = tiles.line_time(self.rank, at, is_read);
-        let (private_time, memory_lines) = private;
-        let end = self.now() + line * lines + private_time;
-        let route = if is_read {
-            (at, self.rank)
-        } else {
-            (self.rank, at)
-        };
-        let end_of_lines = tiles.move_lines(route, at, lines, end);
-        let end_of_memory = tiles.use_controller(self.rank, memory_lines, end);
-        self.spend_until(end.max(end_of_lines).max(end_of_memory), Cause::Transfer)
-            .await;
     }
 }
 
@@ -176,7 +139,7 @@ impl Core for SimCore {
         }
         let touched = self.caches.read(address, bytes.len() as u64);
         let lines = self.lines(to.offset, bytes.len());
-        let private = (self.read_time(touched), touched.memory_lines());
+        let private = self.reading(touched);
         self.copy(to.core, false, lines, private).await;
         let mut buffers = self.tiles.buffers.borrow_mut();
         buffers[to.core.index()][to.offset..to.offset + bytes.len()].copy_from_slice(bytes);
@@ -191,16 +154,13 @@ impl Core for SimCore {
         let private = match copy {
             CopyLoop::ReadFirst => {
                 let touched = self.caches.update(address, len);
-                (self.read_time(touched), touched.memory_lines())
+                self.reading(touched)
             }
             CopyLoop::Plain => {
                 let touched = self.caches.write(address, len);
                 let words = len.div_ceil(corecast_chip::WORD_BYTES);
                 let per_line = words.div_ceil(touched.lines());
-                (
-                    self.store_time(touched, per_line),
-                    touched.memory * per_line,
-                )
+                self.storing(touched, per_line)
             }
         };
         self.copy(from.core, true, lines, private).await;
@@ -218,18 +178,22 @@ impl Core for SimCore {
         let own = tiles.line_time(self.rank, self.rank, false);
         let line = tiles.line_time(self.rank, at, false);
         let end = self.now() + own + line;
-        let end = tiles.move_lines((self.rank, at), at, 1, end);
-        let there = end.saturating_sub(Time::from_ps(line.ps() / 2));
+        let moved = tiles.move_lines((self.rank, at), at, 1, end);
+        let there = moved.end.saturating_sub(Time::from_ps(line.ps() / 2));
+        let until = self.now() + moved.held.time;
+        self.account_held(moved.held, until, Cause::Handshake);
         self.spend_until(there, Cause::Handshake).await;
         tiles.set_flag(at, flag, value);
-        self.spend_until(end, Cause::Handshake).await;
+        self.spend_until(moved.end, Cause::Handshake).await;
     }
 
     async fn flag(&mut self, at: Rank, flag: Flag) -> u8 {
         let tiles = Rc::clone(&self.tiles);
         let end = self.now() + tiles.line_time(self.rank, at, true);
-        let end = tiles.move_lines((at, self.rank), at, 1, end);
-        self.spend_until(end, Cause::Handshake).await;
+        let moved = tiles.move_lines((at, self.rank), at, 1, end);
+        let until = self.now() + moved.held.time;
+        self.account_held(moved.held, until, Cause::Handshake);
+        self.spend_until(moved.end, Cause::Handshake).await;
         tiles.flag(at, flag).0
     }
 
@@ -344,7 +308,7 @@ impl Core for SimCore {
             Call::OneSided => rcce.one_sided_cycles,
         };
         let end = self.now() + self.tiles.cycles(cycles);
-        self.spend_until(end, Cause::Handshake).await;
+        self.spend_until(end, Cause::Software).await;
     }
 }
 
@@ -352,6 +316,7 @@ impl Core for SimCore {
 mod tests {
     use corecast_chip::{Chip, System};
     use corecast_machine::RunOptions;
+    use corecast_sim::memory::Touched;
     use corecast_sim::{Executor, Limits};
 
     use super::*;

@@ -8,9 +8,11 @@
 //! Not modelled: that lines of buffers pass through the first-level cache and drive out private
 //! ones.
 
+mod copy;
 mod core;
 mod endpoint;
 mod one_sided;
+mod others;
 mod pieces;
 mod plan;
 mod program;

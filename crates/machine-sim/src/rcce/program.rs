@@ -46,7 +46,7 @@ impl SimMachine {
     /// # Errors
     /// The first failure of any rank; a deadlock or a limit of `options`;
     /// [`RunError::TooManyRanks`]; [`RcceError::NoBuffers`] on chips without message passing
-    /// buffers; [`RunError::Unsupported`] for other traffic and transfers from before the run.
+    /// buffers; [`RunError::Unsupported`] for transfers from before the run.
     pub fn run_rcce<P: RcceProgram>(
         &self,
         ues: u32,
@@ -69,12 +69,9 @@ impl SimMachine {
             let chip = self.chip.name.clone();
             return Err(RcceError::NoBuffers { chip });
         };
-        let unsupported = match options.background {
-            Some(_) => Some("background traffic"),
-            None => (!options.ongoing.is_empty()).then_some("ongoing transfers"),
-        };
-        if let Some(what) = unsupported {
+        if !options.ongoing.is_empty() {
             let machine = "a chip with message passing buffers";
+            let what = "ongoing transfers";
             return Err(RunError::Unsupported { machine, what }.into());
         }
         let executor = Executor::new(options.limits);
@@ -92,6 +89,7 @@ impl SimMachine {
         };
         let mut run = run_ranks(executor, ues, task, options.limits, &tiles.books)?;
         run.links = tiles.link_uses();
+        run.holds = tiles.books.take_holds();
         Ok(run)
     }
 }

@@ -6,11 +6,12 @@ use std::rc::Rc;
 
 use corecast_chip::{Memory, Mesh, Rcce};
 use corecast_core::{Grid, Rank, Schedule, Side};
-use corecast_machine::{LinkUse, RunOptions, Time};
+use corecast_machine::{LinkHold, LinkUse, RunOptions, Time};
 use corecast_rcce::{Envelope, Flag, OTHER_FLAGS};
 use corecast_sim::memory::{CachesSpec, Server};
 use corecast_sim::{Bells, Kernel};
 
+use super::others::Others;
 use super::plan::Plan;
 use crate::books::Books;
 
@@ -51,6 +52,34 @@ pub(crate) struct Tiles {
     /// Ports of the buffers.
     ports: Vec<Server>,
     controllers: Vec<Server>,
+    /// Other traffic, if there is any.
+    others: Option<Others>,
+}
+
+/// When a transfer of lines ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moved {
+    pub end: Time,
+    /// What of it was waiting for traffic of others.
+    pub held: Held,
+}
+
+/// How long a line waits for traffic of others.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Held {
+    /// In all, and at its port alone.
+    pub time: Time,
+    at_port: Time,
+    /// Where it waits longest, if it does.
+    pub hold: Option<LinkHold>,
+}
+
+impl Held {
+    /// Another line has waited, too.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.time += other.time;
+        self.hold = self.hold.or(other.hold);
+    }
 }
 
 impl Tiles {
@@ -79,6 +108,7 @@ impl Tiles {
             ],
             ports: vec![Server::default(); ranks as usize],
             controllers: vec![Server::default(); memory.controllers.len()],
+            others: options.background.and_then(|b| Others::new(mesh, b)),
             grid,
             kernel,
             chip: chip.to_owned(),
@@ -191,21 +221,27 @@ impl Tiles {
         self.memory.controller(&self.grid, at)
     }
 
-    /// The end of a transfer of `lines` lines that begins now and would end at `end` if it were
-    /// alone. It goes between the buffer of `at` and a core, over the links between `from` and `to`.
+    /// Moves `lines` lines between the buffer of `at` and a core, over the links between `from` and
+    /// `to`, from now on; if they were alone that would end at `end`.
     pub(crate) fn move_lines(
         &self,
         (from, to): (Rank, Rank),
         at: Rank,
         lines: u64,
         end: Time,
-    ) -> Time {
+    ) -> Moved {
         let now = self.kernel.now();
+        let held = self.held((from, to), at);
+        let end = end + held.time;
         let duration = end.saturating_sub(now);
         let port = self.mesh.clock.to_ps(self.rcce.mpb_port_cycles * lines);
-        let mut end = self.ports[at.index()].serve(now, duration, Time::from_ps(port));
-        if from == to && self.rcce.has_bypass {
-            return end;
+        let port = Time::from_ps(port) + held.at_port;
+        let mut moved = Moved {
+            end: self.ports[at.index()].serve(now, duration, port),
+            held,
+        };
+        if self.is_bypassed(from, to) {
+            return moved;
         }
         // A head and the line.
         let flits = lines * (1 + self.memory.line_bytes.div_ceil(self.mesh.flit_bytes));
@@ -219,9 +255,63 @@ impl Tiles {
             let (server, carried) =
                 &self.links[node as usize * Side::ALL.len() + hop.side as usize];
             carried.set(carried.get() + flits);
-            end = end.max(server.serve(now, duration, work));
+            let others = self.wait_at(node, hop.side);
+            moved.end = moved.end.max(server.serve(now, duration, work + others));
         });
-        end
+        moved
+    }
+
+    fn is_bypassed(&self, from: Rank, to: Rank) -> bool {
+        from == to && self.rcce.has_bypass
+    }
+
+    fn wait_at(&self, node: u32, side: Side) -> Time {
+        let wait = |others: &Others| {
+            let at = self.grid.position(node);
+            others.wait_at_link(at, side, self.kernel.now())
+        };
+        self.others.as_ref().map_or(Time::ZERO, wait)
+    }
+
+    /// What a line waits now for others on its way, one link after the other, and at its port.
+    fn held(&self, (from, to): (Rank, Rank), at: Rank) -> Held {
+        let mut held = Held::default();
+        let Some(others) = &self.others else {
+            return held;
+        };
+        let now = self.kernel.now();
+        others.advance(now);
+        let place = self.grid.position(self.node(at));
+        let index = at.0 % self.grid.per_node;
+        let hold = |from_router, to_router| LinkHold {
+            from: from_router,
+            to: to_router,
+            message: (from, to),
+            holder: None,
+        };
+        let mut longest = Time::ZERO;
+        let mut add = |wait: Time, hold: LinkHold| {
+            held.time += wait;
+            if wait > longest {
+                (longest, held.hold) = (wait, Some(hold));
+            }
+        };
+        let at_port = others.wait_at_port(place, index, now);
+        add(at_port, hold(place, place));
+        if !self.is_bypassed(from, to) {
+            let (from, to) = (self.node(from), self.node(to));
+            self.grid.visit_route(from, to, &mut |node, hop| {
+                let next = self.grid.neighbour(node, hop.side).unwrap_or(node);
+                let ends = [node, next].map(|node| self.grid.position(node));
+                add(self.wait_at(node, hop.side), hold(ends[0], ends[1]));
+            });
+        }
+        Held { at_port, ..held }
+    }
+
+    /// Whether lines have to be looked at one by one.
+    pub(crate) fn has_others(&self) -> bool {
+        self.others.is_some()
     }
 
     /// The end of a transfer that begins now, as far as a controller is concerned.

@@ -235,23 +235,46 @@ impl UdnEndpoint {
     }
 
     /// Writes a packet into the network.
-    fn inject(&mut self, to: Rank, queue: u32, label: Label) -> impl Future<Output = ()> + use<> {
+    fn inject(&mut self, to: Rank, queue: u32, label: Label) -> impl Future<Output = ()> {
         // The label goes before anything waits: a future that kept it would be a line longer.
-        let (net, rank) = (Rc::clone(&self.net), self.rank);
-        let (step, now) = (self.step, net.kernel.now());
-        let injection = net.send(to, queue, label);
+        let (rank, now) = (self.rank, self.net.kernel.now());
+        let injection = self.net.send(to, queue, label);
         async move {
             match injection {
-                Injection::Until(time) => net.kernel.sleep_until(time).await,
+                Injection::Until(time) => self.net.kernel.sleep_until(time).await,
                 Injection::IsTold(tag, alone) => {
-                    net.books.block(rank, to, Await::Send, step, now);
-                    net.hear_injected(rank).await;
-                    net.books.unblock(rank);
-                    net.account_injection(rank, tag, alone);
+                    let books = &self.net.books;
+                    books.block(rank, to, Await::Send, self.step, now);
+                    while !self.is_injected(to).await {}
+                    self.net.books.unblock(rank);
+                    self.net.account_injection(rank, tag, alone);
                 }
             }
-            net.books.fill(rank, net.kernel.now(), Cause::Transfer);
+            self.net
+                .books
+                .fill(rank, self.net.kernel.now(), Cause::Transfer);
         }
+    }
+
+    /// Waits until the packet that is being written is in the network (true); or makes room in a full
+    /// queue: with flow control the software promises that all words on their way are read, and a
+    /// full queue interrupts it where it is held up. Otherwise cores that all write could wait for
+    /// each other for ever.
+    async fn is_injected(&mut self, to: Rank) -> bool {
+        let full = match self.has_flow_control {
+            true => self.net.full_queue(self.rank),
+            false => None,
+        };
+        let Some(queue) = full else {
+            return self.net.hear_injected(self.rank).await;
+        };
+        let now = self.net.kernel.now();
+        self.net.books.fill(self.rank, now, Cause::Transfer);
+        if let Some((portion, time)) = self.net.front(self.rank, queue) {
+            // Rare, and on the heap so that other futures are not longer for it.
+            Box::pin(self.read(queue, portion, time, to)).await;
+        }
+        false
     }
 
     /// The packets of a message.
@@ -263,7 +286,7 @@ impl UdnEndpoint {
     async fn begin_send(&mut self, bytes: u64) {
         if !self.is_synchronous() {
             let software = self.net.costs.send(bytes);
-            self.spend(software, Cause::Handshake).await;
+            self.spend(software, Cause::Software).await;
         }
     }
 
@@ -290,7 +313,7 @@ impl UdnEndpoint {
         }
         if is_synchronous && packet.is_first {
             let software = self.net.costs.send(packet.words);
-            self.spend(software, Cause::Handshake).await;
+            self.spend(software, Cause::Software).await;
         }
         let label = self.label(Kind::Data, packet.words, message, posted);
         self.inject(to, DATA, label).await;
@@ -317,7 +340,7 @@ impl UdnEndpoint {
     async fn end_recv(&mut self, from: Rank, message: &Message) {
         let bytes = message_bytes(message);
         let software = self.net.costs.recv(bytes);
-        self.spend(software, Cause::Handshake).await;
+        self.spend(software, Cause::Software).await;
         if self.is_synchronous() && bytes > 0 {
             self.send_control(from, Kind::Done).await;
         }
@@ -351,7 +374,7 @@ impl Endpoint for UdnEndpoint {
         self.net.kernel.sleep_until(busy_until).await;
         let cause = Cause::PortBusy(self.rank);
         self.net.books.fill(self.rank, busy_until, cause);
-        self.spend(self.net.costs.call, Cause::Handshake).await;
+        self.spend(self.net.costs.call, Cause::Software).await;
         Ok(())
     }
 
@@ -397,7 +420,7 @@ impl Endpoint for UdnEndpoint {
             return Ok(());
         };
         let posted = self.now();
-        self.spend(net.costs.route, Cause::Handshake).await;
+        self.spend(net.costs.route, Cause::Software).await;
         let words = net.costs.words(message_bytes(&message));
         let first = self.now() + net.costs.inject;
         let flow = Flow {
@@ -421,7 +444,7 @@ impl Endpoint for UdnEndpoint {
         let Some(static_net) = &net.static_net else {
             return self.recv(root).await;
         };
-        self.spend(net.costs.route, Cause::Handshake).await;
+        self.spend(net.costs.route, Cause::Software).await;
         let parent = tree.parent(rank).unwrap_or(root);
         net.books
             .block(rank, parent, Await::Recv, self.step, self.now());

@@ -11,7 +11,9 @@
 //!
 //! * With flow control a sender may write a packet when the receiver has sent it a ready, a packet
 //!   without payload; a receiver sends one per packet it expects, and only one at a time. So all
-//!   words on their way to a core fit into its queue, and the mesh never fills up.
+//!   payload on its way to a core fits into its queue, and the mesh never fills up.
+//!   Readies of several receivers may be more than the queue for flow control takes: a core that is
+//!   held up while it writes, and whose queue is full, is interrupted and reads it.
 //! * Without flow control a sender writes at once. Messages that are not expected yet are put
 //!   aside by the software that reads the queue. Cores that all write and do not read can fill the
 //!   mesh and stop for ever: the run then ends as a deadlock.

@@ -83,9 +83,10 @@ pub(crate) struct Net {
     labels: RefCell<Vec<Option<Label>>>,
     free_labels: RefCell<Vec<u32>>,
     /// For cores that wait for a word in one of their queues, and for ranks whose packet is being
-    /// injected.
+    /// injected; and when it is, for those that have not asked yet.
     heard: Bells,
     injected: Bells,
+    injected_at: Vec<Cell<Option<Time>>>,
     /// Cycle in which the mesh is looked at next, and how cores ask for an earlier one.
     alarm: Cell<u64>,
     poke: RefCell<Option<Rc<Latch>>>,
@@ -157,6 +158,10 @@ impl Net {
             free_labels: RefCell::default(),
             heard: Bells::new(&kernel, mesh.grid.ranks_max() as usize),
             injected: Bells::new(&kernel, ranks as usize),
+            injected_at: match fidelity {
+                Fidelity::Flit => vec![Cell::new(None); ranks as usize],
+                Fidelity::Packet => Vec::new(),
+            },
             alarm: Cell::new(u64::MAX),
             poke: RefCell::default(),
             waits: RefCell::default(),
@@ -226,9 +231,28 @@ impl Net {
         }
     }
 
-    /// Waits until the mesh tells that the last word of a packet of `rank` has been taken from it.
-    pub(super) async fn hear_injected(&self, rank: Rank) {
-        self.injected.wait(rank.index()).await;
+    /// Waits until the mesh tells that the last word of a packet of `rank` has been taken from it
+    /// (true), or that a queue of its core is full, if that was asked for.
+    pub(super) async fn hear_injected(&self, rank: Rank) -> bool {
+        let injected_at = &self.injected_at[rank.index()];
+        if injected_at.get().is_none() {
+            self.injected.wait(rank.index()).await;
+        }
+        let Some(time) = injected_at.take() else {
+            return false;
+        };
+        if time > self.kernel.now() {
+            self.kernel.sleep_until(time).await;
+        }
+        true
+    }
+
+    /// A queue of `rank` that is full and holds up words; if there is none, whoever waits for an
+    /// injection is told when there is.
+    pub(super) fn full_queue(&self, rank: Rank) -> Option<u32> {
+        let core = self.core_of[rank.index()];
+        let is_full = |&queue: &u32| self.touch(|mesh| mesh.watch_full(core, queue));
+        [CONTROL, DATA].into_iter().find(is_full)
     }
 
     /// The next words in a queue of `rank` and the time from which on they can be read.
@@ -281,12 +305,22 @@ impl Net {
             }
             // A core that listens to two queues hears the first word only.
             let time = self.time(arrival.cycle);
-            self.heard.ring_at(arrival.core as usize, time);
+            let is_heard = self.heard.ring_at(arrival.core as usize, time);
+            if !is_heard && let Some(rank) = self.rank_at(arrival.core) {
+                // It writes, and its queue is full.
+                self.injected.ring_at(rank.index(), time);
+            }
         }
         for (tag, cycle) in injected {
             let rank = (tag >> 32) as usize;
-            let is_heard = self.injected.ring_at(rank, self.time(cycle));
-            assert!(is_heard, "rank {rank} waits until its packet is injected");
+            let time = self.time(cycle);
+            let before = self.injected_at[rank].replace(Some(time));
+            assert_eq!(
+                before, None,
+                "rank {rank} writes one packet after the other"
+            );
+            // A rank that is reading meanwhile asks when it has done so.
+            self.injected.ring_at(rank, time);
         }
     }
 

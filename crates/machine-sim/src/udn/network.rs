@@ -126,6 +126,15 @@ impl Network {
         }
     }
 
+    /// Whether a queue is full and holds up words; if not, an arrival tells when it does. Only the
+    /// flit mesh has full queues.
+    pub(super) fn watch_full(&mut self, core: u32, queue: u32) -> bool {
+        match self {
+            Self::Flit(mesh) => mesh.watch_full(core, queue),
+            Self::Packet(_) => false,
+        }
+    }
+
     pub(super) fn take_arrivals(&mut self) -> Vec<Arrival> {
         match self {
             Self::Flit(mesh) => mesh.take_arrivals(),

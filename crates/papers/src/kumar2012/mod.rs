@@ -23,6 +23,8 @@ pub(crate) const PAPER: Paper = Paper {
     name: "kumar2012",
     citation: "Kumar, Tjin A Djie, van Leuken 2012, Low Overhead Message Passing for High Performance \
                Many-Core Processors",
+    chips: &["nagam"],
+    seconds: [1.0, 1.0, 1.0],
     contest: Contest {
         chip: "nagam",
         collectives: &[

@@ -27,6 +27,8 @@ pub use tables::{CUBE, Cell, Cut, DOPL, Line, RCCE, SIZES, Table};
 pub(crate) const PAPER: Paper = Paper {
     name: "scc-thesis",
     citation: "the thesis on broadcasts on the Intel SCC: Cube over RCCE and DOPL over iRCCE",
+    chips: &["scc", "scc-800"],
+    seconds: [1.0, 1.0, 1.0],
     contest: Contest {
         chip: "scc",
         collectives: &[Collective::Bcast, Collective::Reduce, Collective::Allreduce],

@@ -20,6 +20,7 @@ use crate::time::Time;
 /// assert_eq!(server.serve(ns(0), ns(100), ns(40)), ns(100));
 /// assert_eq!(server.serve(ns(0), ns(100), ns(40)), ns(100));
 /// assert_eq!(server.serve(ns(0), ns(100), ns(40)), ns(120));
+/// assert_eq!(server.backlog(ns(50)), ns(70));
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Server {
@@ -32,5 +33,10 @@ impl Server {
         let free_at = self.free_at.get().max(now) + work;
         self.free_at.set(free_at);
         free_at.max(now + duration)
+    }
+
+    /// How long the work lasts that is left at `now`.
+    pub fn backlog(&self, now: Time) -> Time {
+        self.free_at.get().saturating_sub(now)
     }
 }

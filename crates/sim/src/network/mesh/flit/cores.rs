@@ -42,7 +42,7 @@ impl FlitMesh {
         while flit < flits {
             let place = self.places[self.next_place(channel)];
             if place & FREE != FREE {
-                self.channels[channel as usize].waiter = agent;
+                self.wait_for_place(channel, agent, at);
                 break;
             }
             let start = at.max(place >> TIME_SHIFT);
@@ -159,6 +159,31 @@ impl FlitMesh {
         let lane = &mut self.channels[channel as usize];
         assert_eq!(lane.len, 0, "only an empty queue is watched");
         lane.state = State::Starved;
+    }
+
+    /// Whether a core's queue is full and holds up a flit. If not, [`FlitMesh::take_arrivals`] tells
+    /// when it does, unless [`FlitMesh::watch`] is called before.
+    ///
+    /// # Panics
+    /// If the mesh has no queues, or not this one.
+    pub fn watch_full(&mut self, core: u32, queue: u32) -> bool {
+        let channel = self.lane(core, queue);
+        let lane = &mut self.channels[channel as usize];
+        if lane.waiter != NONE {
+            return true;
+        }
+        lane.state = State::Watched;
+        false
+    }
+
+    /// News of a core's queue.
+    pub(super) fn arrival_of(&self, channel: u32, cycle: u64) -> Arrival {
+        let lane = channel - self.ejection;
+        Arrival {
+            core: lane / self.lanes,
+            queue: lane % self.lanes,
+            cycle,
+        }
     }
 
     /// Whether nothing is left behind: flits in = flits out, every buffer's place is free again

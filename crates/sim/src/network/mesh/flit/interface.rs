@@ -46,14 +46,16 @@ pub struct Flit {
     pub arrival: u64,
 }
 
-/// The first flit in a queue that was watched while it was empty.
+/// The first flit in a queue that was watched while it was empty, or a flit for which a queue has no
+/// place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Arrival {
     /// The core.
     pub core: u32,
     /// The queue.
     pub queue: u32,
-    /// Cycle from which on the core can take the flit, later than the current one.
+    /// Cycle from which on the core can take the flit, or in which it finds no place; later than the
+    /// current one.
     pub cycle: u64,
 }
 

@@ -21,6 +21,7 @@
 //! delay included.
 
 mod allocate;
+mod bits;
 mod cores;
 mod interface;
 mod places;
@@ -34,6 +35,7 @@ use corecast_core::Side;
 use super::links::{LinkUse, used_links};
 use super::spec::{Ejection, MeshError, MeshSpec, SIDES, VcChoice};
 use super::wheel::Wheel;
+use bits::{first_from, for_each_bit};
 pub use interface::{Arrival, Delivery, Flit, Packet};
 use places::Places;
 pub use waits::LinkWait;
@@ -73,8 +75,11 @@ enum State {
     Requesting,
     /// A packet has an output.
     Active,
-    /// As `Active`, and the next flit has not arrived.
+    /// As `Active`, and the next flit has not arrived; of a core's queue: it is empty, and the core
+    /// is to be told of the next flit.
     Starved,
+    /// Of a core's queue: the core is to be told when it is full and holds up a flit.
+    Watched,
 }
 
 /// An input's virtual channel. Those of the routers come first, those of the cores' ejection ports
@@ -571,7 +576,7 @@ impl FlitMesh {
             State::Active if self.vcs == 1 => self.stream(agent),
             State::Active => self.ask_for_switch(agent),
             State::Routing => self.route(agent),
-            State::Idle | State::Requesting | State::Starved => {
+            State::Idle | State::Requesting | State::Starved | State::Watched => {
                 unreachable!("a waiting agent is not scheduled")
             }
         }
@@ -606,7 +611,7 @@ impl FlitMesh {
     fn has_place(&mut self, channel: u32, agent: u32) -> bool {
         let place = self.places[self.next_place(channel)];
         if place & FREE != FREE {
-            self.channels[channel as usize].waiter = agent;
+            self.wait_for_place(channel, agent, self.now);
             return false;
         }
         let from = place >> TIME_SHIFT;
@@ -615,6 +620,18 @@ impl FlitMesh {
             return false;
         }
         true
+    }
+
+    /// Wakes `agent`, which has a flit for `channel` from `cycle` on, when a place is free there.
+    #[inline]
+    fn wait_for_place(&mut self, channel: u32, agent: u32, cycle: u64) {
+        let into = &mut self.channels[channel as usize];
+        into.waiter = agent;
+        if into.state == State::Watched {
+            into.state = State::Idle;
+            self.arrivals
+                .push(self.arrival_of(channel, cycle.max(self.now + 1)));
+        }
     }
 
     /// Puts a flit into `channel`, where it can act from `arrival` on.
@@ -675,24 +692,5 @@ impl FlitMesh {
             }
             _ => {}
         }
-    }
-}
-
-#[inline]
-fn for_each_bit(mut bits: u64, mut visit: impl FnMut(u32)) {
-    while bits != 0 {
-        visit(bits.trailing_zeros());
-        bits &= bits - 1;
-    }
-}
-
-/// The lowest set bit at or after `pointer`, or else the lowest of all.
-#[inline]
-fn first_from(bits: u64, pointer: u8) -> u32 {
-    let above = bits & (u64::MAX << pointer);
-    if above == 0 {
-        bits.trailing_zeros()
-    } else {
-        above.trailing_zeros()
     }
 }

@@ -1,8 +1,8 @@
 //! Flits on their way: through the switch, over the link, into the next buffer.
 
 use super::{
-    AHEAD, Arrival, Channel, FREE, FlitMesh, NONE, PORTS_MAX, State, TAIL, TIME_SHIFT, TOGETHER,
-    first_from, for_each_bit, free_from, place_of,
+    AHEAD, Channel, FREE, FlitMesh, NONE, PORTS_MAX, State, TAIL, TIME_SHIFT, TOGETHER, first_from,
+    for_each_bit, free_from, place_of,
 };
 
 impl FlitMesh {
@@ -46,7 +46,7 @@ impl FlitMesh {
             let target_place = (down_base + free) as usize;
             let target = self.places[target_place];
             if target & FREE != FREE {
-                self.channels[down as usize].waiter = channel;
+                self.wait_for_place(down, channel, at.max(flit >> TIME_SHIFT));
                 break;
             }
             let time = at.max(flit >> TIME_SHIFT).max(target >> TIME_SHIFT);
@@ -330,7 +330,7 @@ impl FlitMesh {
         } else if is_free {
             self.request_switch(router, channel);
         } else {
-            self.channels[down as usize].waiter = channel;
+            self.wait_for_place(down, channel, at);
         }
     }
 
@@ -405,12 +405,7 @@ impl FlitMesh {
         queue.flits = queue.flits.saturating_add(u32::from(flits));
         if queue.state == State::Starved {
             queue.state = State::Idle;
-            let lane = channel - self.ejection;
-            self.arrivals.push(Arrival {
-                core: lane / self.lanes,
-                queue: lane % self.lanes,
-                cycle: arrival,
-            });
+            self.arrivals.push(self.arrival_of(channel, arrival));
         }
     }
 }

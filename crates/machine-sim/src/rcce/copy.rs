@@ -1,0 +1,93 @@
+//! What copies between a buffer and private memory take.
+
+use corecast_core::Rank;
+use corecast_machine::{Cause, Time};
+use corecast_sim::memory::Touched;
+
+use super::core::SimCore;
+use super::tile::Held;
+
+/// What a copy takes at the end that is private memory.
+#[derive(Clone, Copy)]
+pub(super) struct Private {
+    /// In caches.
+    caches: Time,
+    /// In memory beyond them.
+    memory: Time,
+    /// Lines, or words, that go through the controller.
+    lines: u64,
+}
+
+impl SimCore {
+    /// To read lines of private memory, and to write back those that have to go for them: a core has
+    /// one access to memory under way at a time.
+    pub(super) fn reading(&self, touched: Touched) -> Private {
+        let tiles = &self.tiles;
+        let (_, hops) = tiles.controller(self.rank);
+        let of_line = |cycles| tiles.cycles(cycles) + tiles.round_trip(hops);
+        Private {
+            caches: tiles.cycles(tiles.memory.l2_read_cycles * touched.l2),
+            memory: of_line(tiles.memory.read_cycles) * touched.memory
+                + of_line(tiles.memory.write_back_cycles) * touched.written_back,
+            lines: touched.memory_lines(),
+        }
+    }
+
+    /// To store so many words into each of the lines.
+    pub(super) fn storing(&self, touched: Touched, words: u64) -> Private {
+        let tiles = &self.tiles;
+        let (_, hops) = tiles.controller(self.rank);
+        let word = tiles.cycles(tiles.memory.store_cycles) + tiles.round_trip(hops);
+        Private {
+            caches: tiles.cycles(tiles.memory.l2_store_cycles * words * touched.l2),
+            memory: word * (words * touched.memory),
+            lines: words * touched.memory,
+        }
+    }
+
+    /// Both ends of a copy: the buffer of `at`, and private memory. What the latter takes is put
+    /// before the rest, although they take turns line by line.
+    ///
+    /// Beside traffic of others every line is moved on its own, since each may meet another packet.
+    pub(super) async fn copy(&self, at: Rank, is_read: bool, lines: u64, private: Private) {
+        let (tiles, start) = (&self.tiles, self.now());
+        let alone =
+            tiles.line_time(self.rank, at, is_read) * lines + private.caches + private.memory;
+        let route = if is_read {
+            (at, self.rank)
+        } else {
+            (self.rank, at)
+        };
+        let pieces = if tiles.has_others() { lines } else { 1 };
+        let (mut of_memory, mut held) = (private.memory, Held::default());
+        for piece in 0..pieces {
+            let share = |whole: u64| share(whole, piece, pieces);
+            let end = self.now() + Time::from_ps(share(alone.ps()));
+            let moved = tiles.move_lines(route, at, share(lines), end);
+            let end = end + moved.held.time;
+            let end_of_memory = tiles.use_controller(self.rank, share(private.lines), end);
+            of_memory += end_of_memory.saturating_sub(end);
+            held.add(moved.held);
+            tiles.kernel.sleep_until(moved.end.max(end_of_memory)).await;
+        }
+        let (books, now) = (&tiles.books, self.now());
+        books.fill(self.rank, start + of_memory, Cause::Memory);
+        self.account_held(held, now, Cause::Transfer);
+        books.fill(self.rank, now, Cause::Transfer);
+    }
+
+    /// Puts what was lost to traffic of others before `until`, and the time before that to `before`.
+    pub(super) fn account_held(&self, held: Held, until: Time, before: Cause) {
+        if let Some(hold) = held.hold {
+            let from = until.saturating_sub(held.time);
+            let books = &self.tiles.books;
+            books.fill_hold(self.rank, [from, until], before, hold);
+        }
+    }
+}
+
+/// The share of one of `pieces` pieces; all of them sum to the whole.
+fn share(whole: u64, piece: u64, pieces: u64) -> u64 {
+    let until = |piece: u64| u128::from(whole) * u128::from(piece) / u128::from(pieces);
+    (until(piece + 1) - until(piece)) as u64 // at most the whole
+}

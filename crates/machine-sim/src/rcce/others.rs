@@ -1,0 +1,101 @@
+//! Traffic of others on the links and the ports that lines use.
+//!
+//! Packets go between random cores of the whole chip, each into the buffer of its destination. A
+//! line that meets them waits at every link of its way, and at the port it ends at, until what came
+//! before it is through.
+//!
+//! A packet is taken to reach all links of its way when it is created. Routers serve their inputs in
+//! turns, so a line waits for at most one packet of each of the other inputs; what others have
+//! beyond that waits where it comes from, and their own delays are not looked at.
+
+use std::cell::RefCell;
+
+use corecast_chip::Mesh;
+use corecast_core::{Grid, Side};
+use corecast_machine::{Background, Time};
+use corecast_sim::memory::Server;
+use corecast_sim::traffic::UniformTraffic;
+
+use crate::mesh_spec;
+
+/// Inputs of a router that a line shares an output with: three other sides and a core.
+const OTHER_INPUTS: u64 = 4;
+
+/// See the module's documentation.
+pub(super) struct Others {
+    traffic: RefCell<UniformTraffic>,
+    /// The whole chip.
+    grid: Grid,
+    /// A cycle of the mesh, a packet on a link, and the longest wait at one.
+    period: Time,
+    packet: Time,
+    wait_max: Time,
+    /// Per node and side.
+    links: Vec<Server>,
+    /// Per core.
+    ports: Vec<Server>,
+}
+
+impl Others {
+    /// None if they send nothing.
+    pub(super) fn new(mesh: &Mesh, background: Background) -> Option<Self> {
+        let Background {
+            rate,
+            packet_flits,
+            seed,
+        } = background;
+        let grid = mesh.grid;
+        let period = Time::from_ps(mesh.clock.to_ps(1));
+        let packet = period * (u64::from(packet_flits) * u64::from(mesh.link_interval_cycles));
+        (rate > 0.0).then(|| Self {
+            traffic: RefCell::new(UniformTraffic::new(
+                &mesh_spec(mesh),
+                rate,
+                packet_flits,
+                seed,
+            )),
+            grid,
+            period,
+            packet,
+            wait_max: packet * OTHER_INPUTS,
+            links: vec![Server::default(); grid.nodes() as usize * Side::ALL.len()],
+            ports: vec![Server::default(); grid.ranks_max() as usize],
+        })
+    }
+
+    /// Lets them send what they have by `now`.
+    pub(super) fn advance(&self, now: Time) {
+        let mut traffic = self.traffic.borrow_mut();
+        loop {
+            let cycle = traffic.next_cycle();
+            if cycle > now.ps() / self.period.ps() {
+                return;
+            }
+            let Some(packet) = traffic.pop(cycle) else {
+                return;
+            };
+            let [from, to] = [packet.src, packet.dst].map(|core| core / self.grid.per_node);
+            let time = self.period * cycle;
+            self.grid.visit_route(from, to, &mut |node, hop| {
+                self.links[self.link(node, hop.side)].serve(time, Time::ZERO, self.packet);
+            });
+            self.ports[packet.dst as usize].serve(time, Time::ZERO, self.packet);
+        }
+    }
+
+    const fn link(&self, node: u32, side: Side) -> usize {
+        node as usize * Side::ALL.len() + side as usize
+    }
+
+    /// How long a line waits that comes `now` to the link that leaves the router at `at`.
+    pub(super) fn wait_at_link(&self, at: (u32, u32), side: Side, now: Time) -> Time {
+        let link = self.link(self.grid.node_at(at.0, at.1), side);
+        self.links[link].backlog(now).min(self.wait_max)
+    }
+
+    /// How long a line waits that comes `now` to the port of core number `index` at a router.
+    pub(super) fn wait_at_port(&self, at: (u32, u32), index: u32, now: Time) -> Time {
+        let core = self.grid.node_at(at.0, at.1) * self.grid.per_node + index;
+        self.ports[core as usize].backlog(now).min(self.wait_max)
+    }
+}

@@ -1,0 +1,131 @@
+//! Traffic of others beside a run, on chips whose cores do not write words into the mesh.
+
+use corecast_core::{Collective, Rank, Request, Schedule, ScheduleBuilder, Spec, Split, algorithm};
+use corecast_machine::{Background, Cause, Job, Machine, Report, RunError, RunOptions};
+use corecast_machine_sim::SimMachine;
+
+/// A chip, a size in bytes that keeps its network busy, and loads up to near its saturation.
+const CASES: [(&str, u32, u64, [f64; 3]); 2] = [
+    ("scc", 48, 200, [0.05, 0.15, 0.3]),
+    ("nagam", 18, 200, [0.02, 0.08, 0.2]),
+];
+
+fn machine(chip: &str) -> SimMachine {
+    SimMachine::new(&corecast_chip::find(chip).expect("built in"))
+}
+
+fn schedule(machine: &SimMachine, ranks: u32, bytes: u64) -> Schedule {
+    let request = Request::new(Collective::Alltoall, ranks, bytes);
+    let request = machine.request(request, &RunOptions::default());
+    let pairwise = algorithm::find(Collective::Alltoall, "pairwise").expect("registered");
+    algorithm::build(pairwise, &request).expect("serves every rank count")
+}
+
+fn options(rate: f64, seed: u64) -> RunOptions {
+    let background = Background {
+        rate,
+        packet_flits: 4,
+        seed,
+    };
+    RunOptions {
+        background: Some(background),
+        ..RunOptions::default()
+    }
+}
+
+fn run(machine: &SimMachine, schedule: &Schedule, options: RunOptions) -> Report {
+    let job = Job {
+        options,
+        ..Job::new(schedule)
+    };
+    let report = machine.run(&job).expect("runs");
+    assert!(report.delivered());
+    report
+}
+
+#[test]
+fn no_load_is_no_traffic_and_more_load_is_not_faster() {
+    for (chip, ranks, bytes, loads) in CASES {
+        let machine = machine(chip);
+        let schedule = schedule(&machine, ranks, bytes);
+        let alone = run(&machine, &schedule, RunOptions::default());
+        let nothing = run(&machine, &schedule, options(0.0, 1));
+        assert_eq!(nothing.first_difference(&alone), None, "{chip}");
+        let mean = |rate| {
+            let seeds = 0..4;
+            let times = seeds.map(|seed| run(&machine, &schedule, options(rate, seed)));
+            times.map(|report| report.makespan.ns()).sum::<f64>() / 4.0
+        };
+        let means = loads.map(mean);
+        assert!(
+            alone.makespan.ns() < means[0],
+            "{chip}: {alone:?} {means:?}"
+        );
+        assert!(means.is_sorted(), "{chip}: {means:?}");
+    }
+}
+
+#[test]
+fn the_seed_decides() {
+    for (chip, ranks, bytes, loads) in CASES {
+        let machine = machine(chip);
+        let schedule = schedule(&machine, ranks, bytes);
+        let run = |seed| run(&machine, &schedule, options(loads[1], seed));
+        assert_eq!(run(3).first_difference(&run(3)), None, "{chip}");
+        assert_ne!(run(3).trace_hash, run(4).trace_hash, "{chip}");
+    }
+}
+
+/// What a line waits for others is attributed to the link, and to nobody's message.
+#[test]
+fn lines_that_wait_name_the_link() {
+    let machine = machine("scc");
+    let schedule = schedule(&machine, 48, 200);
+    let of_links = |report: &Report| {
+        let ranks = report.activity.iter();
+        let lost = ranks.map(|rank| rank.total(|cause| matches!(cause, Cause::LinkBusy(_))).ps());
+        lost.sum::<u64>()
+    };
+    let alone = run(&machine, &schedule, RunOptions::default());
+    assert_eq!((of_links(&alone), alone.holds.len()), (0, 0));
+    let beside = run(&machine, &schedule, options(0.15, 1));
+    assert!(of_links(&beside) > 0);
+    assert!(beside.holds.iter().all(|hold| hold.holder.is_none()));
+}
+
+/// A link that others ask for more than it carries still serves lines in their turn: a line waits
+/// for at most four packets at each of its links and at its port.
+#[test]
+fn lines_get_their_turn_on_overloaded_links() {
+    let machine = machine("scc");
+    let schedule = schedule(&machine, 48, 100);
+    let alone = run(&machine, &schedule, RunOptions::default())
+        .makespan
+        .ns();
+    let beside = run(&machine, &schedule, options(1.0, 1)).makespan.ns();
+    // At most 8 links and a port, 16 flits of 1.25 ns each, where a line takes 94 ns and more.
+    let most = alone * (1.0 + 9.0 * 16.0 * 1.25 / 94.0);
+    assert!((1.1 * alone..most).contains(&beside), "{alone} {beside}");
+}
+
+/// A deadlock is found although other traffic goes on.
+#[test]
+fn a_deadlock_beside_others_is_one() {
+    for (chip, ..) in CASES {
+        let spec = Spec::new(&Request::new(Collective::Alltoall, 4, 16), Split::Even(1));
+        let mut builder = ScheduleBuilder::new("one-sided", spec);
+        let chunk = builder.spec().chunk(1, 0);
+        builder.message(0, Rank(0), Rank(1), &[chunk]);
+        builder.steps_mut(Rank(0)).clear();
+        let schedule = builder.finish();
+        let job = Job {
+            options: options(0.05, 1),
+            ..Job::new(&schedule)
+        };
+        let error = machine(chip).run(&job).expect_err("nobody sends");
+        assert!(
+            matches!(error, RunError::Deadlock { .. }),
+            "{chip}: {error}"
+        );
+    }
+}
