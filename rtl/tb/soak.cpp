@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Random programs in tens of thousands on the engines (soak_tb.sv), against soak_golden.h.
 //
 // Memories, programs and the model of what must happen are this bench's own. Every word that is

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Builds and runs soak.cpp: random programs on Verilator for several numbers of nodes and launches."""
 
 import argparse

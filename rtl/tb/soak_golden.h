@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // What programs of commands must do: the golden model of soak.cpp. It knows messages, not engines.
 //
 // A program is legal if its messages can be put in one order that every node's commands follow: then

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // N engines and their bus with a port per node, for soak.cpp, which has the memories.
 module soak_tb #(
   parameter  int NumNodes   = 5,
