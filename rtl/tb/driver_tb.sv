@@ -58,7 +58,8 @@ module driver_tb #(
         .pstrb_i('1), .pready_o(pready_o[n]), .prdata_o(rdata_o[n]), .pslverr_o(error_o[n]),
         .cmd_valid_o(cmd_valid[n]), .cmd_ready_i(cmd_ready[n]), .cmd_op_o(cmd_op[n]),
         .cmd_peer_o(cmd_peer[n]), .cmd_addr_o(cmd_addr[n]), .cmd_len_o(cmd_len[n]),
-        .cmd_members_o(cmd_members[n]), .abort_o(abort[n]), .done_i(done[n]), .err_short_i(err_short[n]),
+        .cmd_members_o(cmd_members[n]), .abort_o(abort[n]), .done_i(done[n]),
+        .err_short_i(err_short[n]),
         .err_long_i(err_long[n]), .status_i(status[n]),
         .irq_o(irq_o[n]));
     end else begin : gen_axil
@@ -74,7 +75,8 @@ module driver_tb #(
         .rresp_o(rresp),
         .cmd_valid_o(cmd_valid[n]), .cmd_ready_i(cmd_ready[n]), .cmd_op_o(cmd_op[n]),
         .cmd_peer_o(cmd_peer[n]), .cmd_addr_o(cmd_addr[n]), .cmd_len_o(cmd_len[n]),
-        .cmd_members_o(cmd_members[n]), .abort_o(abort[n]), .done_i(done[n]), .err_short_i(err_short[n]),
+        .cmd_members_o(cmd_members[n]), .abort_o(abort[n]), .done_i(done[n]),
+        .err_short_i(err_short[n]),
         .err_long_i(err_long[n]), .status_i(status[n]),
         .irq_o(irq_o[n]));
     end
@@ -87,7 +89,8 @@ module driver_tb #(
   ) u_sys (
     .clk_i(clk_i), .rst_ni(rst_ni), .cmd_valid_i(cmd_valid), .cmd_ready_o(cmd_ready),
     .cmd_op_i(cmd_op), .cmd_peer_i(cmd_peer), .cmd_addr_i(cmd_addr), .cmd_len_i(cmd_len),
-    .cmd_members_i(cmd_members), .abort_i(abort), .done_o(done), .err_short_o(err_short), .err_long_o(err_long),
+    .cmd_members_i(cmd_members), .abort_i(abort), .done_o(done),
+    .err_short_o(err_short), .err_long_o(err_long),
     .status_o(unused_status), .node_status_o(status), .hold_o(unused_hold), .mem_stall_i('0),
     .host_req_i(host_req_i), .host_rdy_o(), .host_we_i(host_we_i), .host_node_i(host_node_i),
     .host_addr_i(host_addr_i), .host_wdata_i(host_wdata_i), .host_rdata_o(host_rdata_o));

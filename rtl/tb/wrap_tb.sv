@@ -90,7 +90,8 @@ module wrap_tb #(
     .pslverr_o(apb_pslverr),
     .cmd_valid_o(cmd_valid[0]), .cmd_ready_i(cmd_ready[0]), .cmd_op_o(cmd_op[0]),
     .cmd_peer_o(cmd_peer[0]), .cmd_addr_o(cmd_addr[0]), .cmd_len_o(cmd_len[0]),
-    .cmd_members_o(cmd_members[0]), .abort_o(abort[0]), .done_i(done[0]), .err_short_i(err_short[0]),
+    .cmd_members_o(cmd_members[0]), .abort_o(abort[0]), .done_i(done[0]),
+    .err_short_i(err_short[0]),
     .err_long_i(err_long[0]), .status_i(status[0]), .irq_o(apb_irq));
 
   mpe #(.NumNodes(4), .NodeId(0), .AddrW(AddrW), .LenW(LenW)) u_mpe_0 (
@@ -140,7 +141,8 @@ module wrap_tb #(
     .rresp_o(s_axil_rresp),
     .cmd_valid_o(cmd_valid[1]), .cmd_ready_i(cmd_ready[1]), .cmd_op_o(cmd_op[1]),
     .cmd_peer_o(cmd_peer[1]), .cmd_addr_o(cmd_addr[1]), .cmd_len_o(cmd_len[1]),
-    .cmd_members_o(cmd_members[1]), .abort_o(abort[1]), .done_i(done[1]), .err_short_i(err_short[1]),
+    .cmd_members_o(cmd_members[1]), .abort_o(abort[1]), .done_i(done[1]),
+    .err_short_i(err_short[1]),
     .err_long_i(err_long[1]), .status_i(status[1]), .irq_o(axil_irq));
 
   mpe #(.NumNodes(4), .NodeId(1), .AddrW(AddrW), .LenW(LenW)) u_mpe_1 (
