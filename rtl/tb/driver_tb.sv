@@ -89,8 +89,8 @@ module driver_tb #(
   ) u_sys (
     .clk_i(clk_i), .rst_ni(rst_ni), .cmd_valid_i(cmd_valid), .cmd_ready_o(cmd_ready),
     .cmd_op_i(cmd_op), .cmd_peer_i(cmd_peer), .cmd_addr_i(cmd_addr), .cmd_len_i(cmd_len),
-    .cmd_members_i(cmd_members), .abort_i(abort), .done_o(done), .err_short_o(err_short),
-    .err_long_o(err_long),
+    .cmd_members_i(cmd_members), .abort_i(abort), .done_o(done),
+    .err_short_o(err_short), .err_long_o(err_long),
     .status_o(unused_status), .node_status_o(status), .hold_o(unused_hold), .mem_stall_i('0),
     .host_req_i(host_req_i), .host_rdy_o(), .host_we_i(host_we_i), .host_node_i(host_node_i),
     .host_addr_i(host_addr_i), .host_wdata_i(host_wdata_i), .host_rdata_o(host_rdata_o));
