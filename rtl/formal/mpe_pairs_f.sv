@@ -116,11 +116,11 @@ module mpe_pairs_f #(
     .rx_end_o(rx_end), .rx_data_o(rx_data));
 
   for (genvar n = 0; n < NumNodes; n++) begin : gen_check
-    logic           flows, flowed_q;      // the end of the stream is known
+    logic           streams, flowed_q;    // the end of the stream is known
     always_ff @(posedge clk_i)
       if (!past_q) flowed_q <= 1'b0;
-      else if (!hold) flowed_q <= flows && open[n] && !done[n];
-    assign flows = gen_node[n].u_link.flows;
+      else if (!hold) flowed_q <= streams && open[n] && !done[n];
+    assign streams = gen_node[n].u_link.flows;
     logic [IdW-1:0] to, from, next, ask;
     logic           sends, got;           // words or their end to go in the stream stage, in the head
     logic           waits;                // for them
@@ -176,7 +176,7 @@ module mpe_pairs_f #(
         flows:     assert (!(started[n] && takes[n] && left[n] != 0) ||
                            (word[from] && tx_to[from] == IdW'(n)));
         flows_out: assert (!(gives[n] && !takes[n] && left[n] != 0) || word[n]);
-        no_pause:  assert (!flowed_q || flows);
+        no_pause:  assert (!flowed_q || streams);
         // A ready that went ahead: the stage is free a clock before the first word can come.
         in_time:   assert (!granting[n] ||
                            (show_i[n] && receives_i[n] && (granted[n] || !sends_i[n]) && open[n] &&
