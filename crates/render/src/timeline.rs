@@ -1,6 +1,7 @@
-//! A run as a picture: one row per rank, coloured by cause, with arrows for messages.
+//! A run as a picture: one row per rank, coloured by cause, with lines for messages. The legend has
+//! the causes that occur.
 
-use corecast_machine::{Cause, Report};
+use corecast_machine::Report;
 
 use crate::svg::{Anchor, Svg, number, ticks};
 
@@ -48,10 +49,12 @@ pub fn timeline_svg(title: &str, report: &Report, axis: &TimeAxis) -> String {
     let bottom = TOP + ROW * report.activity.len() as f64;
     let mut svg = Svg::new(LEFT + WIDTH + 40.0, bottom + 60.0);
     svg.text(LEFT, 26.0, 16, Anchor::Start, title);
-    for (index, kind) in Cause::KINDS.into_iter().enumerate() {
-        let x = LEFT + 86.0 * index as f64;
+    let causes = report.causes().into_iter();
+    let mut x = LEFT;
+    for (kind, _) in causes.filter(|(_, time)| time.ps() > 0) {
         svg.rect(x, 42.0, 14.0, 14.0, colour(kind));
         svg.text(x + 20.0, 54.0, 12, Anchor::Start, &kind.replace('_', " "));
+        x += 40.0 + 7.0 * kind.len() as f64; // a letter is at most 7 wide, in the mean
     }
     let y_of = |rank: usize| TOP + ROW * rank as f64;
     for (rank, activity) in report.activity.iter().enumerate() {
