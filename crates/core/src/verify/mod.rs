@@ -133,7 +133,10 @@ impl Certificate {
 /// Checks `schedule` against what it promises, with the routes of a chip.
 ///
 /// # Cost
-/// Time and memory proportional to the number of steps and named chunks, times a logarithm.
+/// Time and memory proportional to the number of steps and named chunks, times a logarithm, for all
+/// but two checks. What can lie unread ([`worst_queue`]) takes steps times ranks, at most 256 MiB. A
+/// partial result of a reduction is a list of runs of ranks: one or two where neighbours combine, and
+/// as many as ranks in the worst case, so that combining takes steps times ranks there.
 #[must_use]
 pub fn verify(schedule: &Schedule, routes: &dyn Routes) -> Certificate {
     let mut found = violation::Collector::default();
