@@ -271,7 +271,8 @@ fn run_ranks<'a, T: 'a, E: From<RunError> + 'a, F: Future<Output = Result<(T, Ti
     results.borrow_mut().resize_with(ranks as usize, || None);
     let failure: Rc<RefCell<Option<E>>> = Rc::default();
     for rank in (0..ranks).map(Rank) {
-        let task = task(rank);
+        // On the heap by itself: a future that is captured and then awaited takes its size twice.
+        let task = Box::pin(task(rank));
         let (results, failure) = (Rc::clone(&results), Rc::clone(&failure));
         executor.spawn(async move {
             match task.await {
