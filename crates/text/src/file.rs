@@ -141,7 +141,7 @@ fn through(mut out: impl io::Write, bytes: &[u8]) -> io::Result<()> {
     out.write_all(bytes).and_then(|()| out.flush())
 }
 
-/// Whether [`write`] makes or replaces a regular file here, so that writing again leaves the last
+/// Whether [`write()`] makes or replaces a regular file here, so that writing again leaves the last
 /// contents only.
 #[must_use]
 pub fn is_replaced(path: &Path) -> bool {
