@@ -158,7 +158,8 @@ impl Settings {
         parts.join(", ")
     }
 
-    /// Everything asked for that is not so by default, in words of the command line.
+    /// Everything that is not so by default, in words of the command line; of reductions element type
+    /// and operator in any case.
     pub fn changes(&self) -> Vec<String> {
         let option = |name: &str, value: &str| format!("--{name} {value}");
         let mut all: Vec<String> = self.set.iter().map(|set| option("set", set)).collect();
@@ -203,8 +204,8 @@ impl Settings {
     }
 }
 
-/// A value as a cell of a CSV file: entries of a list are separated by spaces, nothing is empty, and
-/// what has a comma or a quote is quoted.
+/// A value as a cell of a CSV file: entries of a list are separated by spaces, null is an empty cell,
+/// and what has a comma or a quote is quoted.
 pub fn cell(value: &Value) -> String {
     let text = match value {
         Value::Null => String::new(),

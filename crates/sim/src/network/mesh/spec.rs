@@ -42,9 +42,10 @@ pub enum VcChoice {
     /// goes to one queue keeps its order, as interfaces need that put messages together without
     /// sequence numbers; a packet waits for its channel though others are free, and behind packets
     /// for other receivers of the same channel. The receiver decides, because packets for one
-    /// receiver are in each other's way in any case (Nachiondo, Flich and Duato 2006,
-    /// Destination-based HoL blocking elimination, ICPADS; they use the number of the receiver,
-    /// which would give all packets in a column of a mesh the same channel).
+    /// receiver are in each other's way in any case: destination-based buffer management with
+    /// modulo mapping (Nachiondo, Flich, Duato and Gusat, Euro-Par 2005, DOI 10.1007/11549468_112).
+    /// They map the receiver's number, which would give all packets in a column of a mesh the same
+    /// channel.
     Receiver,
 }
 
