@@ -83,7 +83,6 @@ pub fn answer(options: &Flow) -> Result<Answer, Failure> {
         options: run_options(options),
         injectors: injectors(options, is_simulated)?,
         settings: Settings {
-            fidelity: is_simulated.then_some("flit"),
             seed: Some(options.seed),
             ..Settings::new(&chip, &options.set, &options.machine)
         },
