@@ -245,8 +245,8 @@ fn parts(graph: &Graph) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cost::Cost;
-    use crate::graph::{Job, Task};
+
+    use crate::graph::{Cost, Job, Task};
 
     const BUFFERS: Buffers = Buffers {
         message_bytes: 256,
