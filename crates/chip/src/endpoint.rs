@@ -9,8 +9,11 @@
 //! assert_eq!(mpe.message_cycles(), 8);
 //! ```
 
+use corecast_core::Queue;
+
 use crate::clock::Clock;
 use crate::error::ChipError;
+use crate::mesh::Mesh;
 use crate::pronto::{self, Pronto};
 use crate::provenance::Ledger;
 use crate::rcce::{self, Rcce};
@@ -180,6 +183,18 @@ impl Udn {
     #[must_use]
     pub fn message_words(&self, words: u64) -> u64 {
         words + self.header_words * self.packets(words)
+    }
+
+    /// The queue for data of a core of this mesh; none where senders always wait, so that there
+    /// is nothing to prove.
+    #[must_use]
+    pub fn queue(&self, mesh: &Mesh) -> Option<Queue> {
+        (self.protocol == Protocol::Ready).then(|| Queue {
+            words: u64::from(self.queue_words),
+            word_bytes: mesh.flit_bytes,
+            header_words: self.header_words,
+            packet_words: self.packet_words,
+        })
     }
 }
 

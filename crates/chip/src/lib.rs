@@ -28,6 +28,7 @@ mod mesh;
 mod network;
 mod notes;
 mod parse;
+mod platform;
 mod pronto;
 mod provenance;
 mod rcce;

@@ -15,8 +15,9 @@ use thiserror::Error;
 
 use crate::algorithms;
 use crate::collective::Collective;
-use crate::request::{FlowControl, Request, RequestError};
+use crate::request::{Request, RequestError};
 use crate::schedule::Schedule;
+use crate::tuning::FlowControl;
 use crate::verify::worst_queue;
 
 /// Why an algorithm cannot serve a request; the text is meant for users.
@@ -150,7 +151,7 @@ pub fn build(algorithm: &dyn Algorithm, request: &Request) -> Result<Schedule, B
 /// Switches flow control off where asked to, or where it is proved that no queue can overflow.
 fn decide_flow_control(schedule: Schedule, request: &Request) -> Schedule {
     let is_safe = || {
-        let Some(mut queue) = request.tuning.queue else {
+        let Some(mut queue) = request.platform.queue else {
             return false;
         };
         if let Some(bytes) = schedule.piece_bytes() {

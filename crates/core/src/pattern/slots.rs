@@ -30,7 +30,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::grid::Grid;
 use crate::ids::Rank;
-use crate::verify::Routes as _;
+use crate::routes::Routes as _;
 
 /// An alltoall on a grid, slot by slot.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -37,13 +37,14 @@ mod matching;
 mod occupancy;
 mod violation;
 
-pub use links::{FullCrossbar, LinkId, LinkShare, Routes};
+pub use links::LinkShare;
 pub use occupancy::worst_queue;
 pub use violation::{Violation, Waiting};
 
 use crate::bounds;
 use crate::collective::Collective;
 use crate::ids::Rank;
+use crate::routes::Routes;
 use crate::schedule::Schedule;
 
 /// Most violations a certificate lists; the first one usually explains the others.
