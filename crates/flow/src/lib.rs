@@ -35,4 +35,4 @@ pub use graph::{
 pub use ports::Ports;
 pub use program::{Buffers, FlowProgram, MEMORY_BYTES_MAX, ProgramError, Region, Setup};
 pub use result::{Check, EdgeResult, FlowResult, Split, TaskResult};
-pub use tile::{Arrival, BufferUse, Place, TaskProgram, TaskRun, Tile, TileUse};
+pub use tile::{BufferUse, DataArrival, Peer, TaskProgram, TaskRun, Tile, TileUse};

@@ -4,14 +4,14 @@ use corecast_machine::Time;
 
 use crate::books::{Call, CallRecord, TaskBooks};
 use crate::program::FlowProgram;
-use crate::tile::{Arrival, Place, TaskRun};
+use crate::tile::{DataArrival, Peer, TaskRun};
 
 /// What has arrived, by sender and receiver, in order of posting and so of the sender's calls.
-pub(super) struct ByTask(std::collections::BTreeMap<(Place, Place), Vec<Arrival>>);
+pub(super) struct ByTask(std::collections::BTreeMap<(Peer, Peer), Vec<DataArrival>>);
 
 impl ByTask {
     pub(super) fn new(program: &FlowProgram, run: &TaskRun<TaskBooks>) -> Self {
-        let mut all = std::collections::BTreeMap::<_, Vec<Arrival>>::new();
+        let mut all = std::collections::BTreeMap::<_, Vec<DataArrival>>::new();
         for &arrival in &run.arrivals {
             all.entry((arrival.from, arrival.to))
                 .or_default()
@@ -24,7 +24,7 @@ impl ByTask {
         Self(all)
     }
 
-    pub(super) fn between(&self, from: Place, to: Place) -> &[Arrival] {
+    pub(super) fn between(&self, from: Peer, to: Peer) -> &[DataArrival] {
         self.0.get(&(from, to)).map_or(&[], Vec::as_slice)
     }
 }
@@ -34,7 +34,7 @@ impl ByTask {
 pub(super) fn arrivals_of<'a>(
     books: &'a TaskBooks,
     call: Call,
-    arrivals: &'a [Arrival],
+    arrivals: &'a [DataArrival],
 ) -> impl Iterator<Item = (&'a CallRecord, Time)> {
     let calls: Vec<&CallRecord> = books.calls.iter().filter(|c| c.call == call).collect();
     let is_noted = calls.len() == arrivals.len();
@@ -65,7 +65,7 @@ pub(super) fn written(
     let rank = program.rank(flow, task);
     let books = &books[rank.index()];
     let mut of_firing = vec![None; books.firings.len()];
-    let list = by_task.between(Place::Task(rank), Place::Memory);
+    let list = by_task.between(Peer::Task(rank), Peer::Memory);
     for (record, time) in arrivals_of(books, Call::Write, list) {
         if record.edge as usize != edge {
             continue;

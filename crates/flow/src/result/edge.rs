@@ -7,7 +7,7 @@ use crate::books::{Call, TaskBooks};
 use crate::graph::{End, MEMORY};
 use crate::program::FlowProgram;
 use crate::result::arrivals::{ByTask, arrivals_of, written};
-use crate::tile::Place;
+use crate::tile::Peer;
 
 /// An edge of a run.
 #[derive(Clone, PartialEq, Debug)]
@@ -52,7 +52,7 @@ pub(super) fn edge_result(
     };
     let (bytes, arrivals) = match (from, to) {
         (Some(from), Some(to)) => {
-            let list = by_task.between(Place::Task(from), Place::Task(to));
+            let list = by_task.between(Peer::Task(from), Peer::Task(to));
             let calls = arrivals_of(&books[from.index()], Call::Send, &[]);
             let lasts = calls.filter(|(record, _)| record.edge as usize == index);
             let lasts: Vec<bool> = lasts.map(|(record, _)| record.is_last).collect();
@@ -63,7 +63,7 @@ pub(super) fn edge_result(
             )
         }
         (None, Some(to)) => {
-            let list = by_task.between(Place::Memory, Place::Task(to));
+            let list = by_task.between(Peer::Memory, Peer::Task(to));
             let calls = arrivals_of(&books[to.index()], Call::Read, list);
             let own = calls.filter(|(record, _)| record.edge as usize == index);
             (moved(to, Call::Read), own.map(|(_, time)| time).collect())
