@@ -4,7 +4,7 @@
 //! one that is exact to the packet.
 
 use corecast_sim::network::mesh::{
-    Arrival, CYCLES_MAX, FlitMesh, LinkUse, LinkWait, MeshSpec, Packet, PacketMesh, Queued,
+    CYCLES_MAX, FlitMesh, LinkUse, LinkWait, MeshSpec, Packet, PacketMesh, QueueEvent, Queued,
 };
 
 use crate::Fidelity;
@@ -135,7 +135,7 @@ impl Network {
         }
     }
 
-    pub(super) fn take_arrivals(&mut self) -> Vec<Arrival> {
+    pub(super) fn take_arrivals(&mut self) -> Vec<QueueEvent> {
         match self {
             Self::Flit(mesh) => mesh.take_arrivals(),
             Self::Packet(mesh) => mesh.take_arrivals(),

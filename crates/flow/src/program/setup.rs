@@ -1,5 +1,4 @@
-//! What the host knows about the input before the start: how long the run is, where results go,
-//! what they must be.
+//! What the host knows about the input before the start: how long the run is, where results go.
 
 use std::sync::Arc;
 
@@ -7,9 +6,8 @@ use corecast_kernels::jpeg::{self, Header};
 use corecast_kernels::picture::Picture;
 use corecast_kernels::{fir, words};
 
-use super::{Kind, kind_of, stream};
-use crate::graph::{End, Graph};
-use crate::program::{FlowProgram, ProgramError};
+use crate::graph::{End, Graph, Routine, Task};
+use crate::program::error::ProgramError;
 
 /// See the module's documentation.
 #[derive(Clone, Debug, Default)]
@@ -19,29 +17,16 @@ pub struct Setup {
     iterations: Option<u64>,
 }
 
-/// What must be in a part of the memory buffer at the end, worked out without the graph.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Expected {
-    /// What it is compared with, in words.
-    pub what: &'static str,
-    /// Index of the edge that it comes from.
-    pub edge: usize,
-    /// The bytes.
-    pub bytes: Vec<u8>,
-}
-
 impl Setup {
     pub(crate) fn new(graph: &Graph, input: Option<&[u8]>) -> Result<Self, ProgramError> {
         let mut setup = Self::default();
-        for (task, Named { name, kind }) in named(graph) {
-            if kind != Some(Kind::Huffman) {
+        for (task, Task { name, .. }) in graph.tasks().iter().enumerate() {
+            if graph.routine(End::Task(task)) != Some(Routine::Huffman) {
                 continue;
             }
-            let file = input.ok_or_else(|| ProgramError::NoInput {
-                task: name.to_owned(),
-            })?;
+            let file = input.ok_or_else(|| ProgramError::NoInput { task: name.clone() })?;
             let refuse = |error: jpeg::JpegError| ProgramError::Input {
-                task: name.to_owned(),
+                task: name.clone(),
                 why: error.to_string(),
             };
             // Decoded here as a whole, which finds all that is wrong with it before anything runs.
@@ -58,7 +43,7 @@ impl Setup {
                 let why =
                     "two decoders of one graph must need as many iterations; give them equal edges";
                 return Err(ProgramError::Kernel {
-                    task: name.to_owned(),
+                    task: name.clone(),
                     why: why.to_owned(),
                 });
             }
@@ -80,7 +65,7 @@ impl Setup {
     }
 
     /// The head of the picture's file.
-    pub(super) fn header(&self) -> &Header {
+    pub(crate) fn header(&self) -> &Header {
         let jpeg = self.jpeg.as_ref();
         &jpeg.expect("a graph with a decoder has a picture").0
     }
@@ -93,63 +78,18 @@ impl Setup {
         input: Option<&[u8]>,
     ) -> Option<u64> {
         let edge = &graph.edges()[edge];
-        if kind_of(graph, edge.to) == Some(Kind::Huffman) {
+        if graph.routine(edge.to) == Some(Routine::Huffman) {
             return input.map(|input| input.len() as u64);
         }
         let picture = self
             .picture()
-            .filter(|_| kind_of(graph, edge.from) == Some(Kind::Colour))?;
+            .filter(|_| graph.routine(edge.from) == Some(Routine::Colour))?;
         Some(picture.rgb.len() as u64)
     }
 
     /// What a kernel likes to have as random input of `bytes` bytes, if it is particular.
     pub(crate) fn random(graph: &Graph, edge: usize, bytes: usize, seed: u64) -> Option<Vec<u8>> {
-        let is_signal = kind_of(graph, graph.edges()[edge].to) == Some(Kind::Fir);
+        let is_signal = graph.routine(graph.edges()[edge].to) == Some(Routine::Fir);
         is_signal.then(|| words::to_bytes(&fir::signal(bytes / 4, seed)))
     }
-
-    /// What must be in the memory buffer at the end, as far as it can be told without the graph.
-    #[must_use]
-    pub fn expected(program: &FlowProgram, flow: u32, memory: &[u8]) -> Vec<Expected> {
-        let graph = program.graph();
-        let mut all = Vec::new();
-        for (index, edge) in graph.edges().iter().enumerate() {
-            if edge.to == End::Memory && kind_of(graph, edge.from) == Some(Kind::Colour) {
-                all.extend(program.setup().picture().map(|picture| Expected {
-                    what: "the picture of the direct decoder",
-                    edge: index,
-                    bytes: picture.rgb.clone(),
-                }));
-            }
-            if edge.from == End::Memory {
-                let input = &memory[program.range(flow, index)];
-                let direct = stream::direct(graph, index, input);
-                all.extend(direct.map(|(edge, bytes)| Expected {
-                    what: "the direct computation",
-                    edge,
-                    bytes,
-                }));
-            }
-        }
-        all
-    }
-}
-
-struct Named<'a> {
-    name: &'a str,
-    kind: Option<Kind>,
-}
-
-fn named(graph: &Graph) -> impl Iterator<Item = (usize, Named<'_>)> {
-    let tasks = graph.tasks().iter().enumerate();
-    tasks.map(|(index, task)| {
-        let kind = kind_of(graph, End::Task(index));
-        (
-            index,
-            Named {
-                name: &task.name,
-                kind,
-            },
-        )
-    })
 }

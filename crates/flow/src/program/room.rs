@@ -11,6 +11,9 @@
 
 use std::collections::BTreeSet;
 
+use petgraph::algo::tarjan_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+
 use crate::graph::{Edge, End, Graph};
 
 /// Bytes of an acknowledgement.
@@ -212,32 +215,19 @@ fn bound(graph: &Graph, part: &[usize], index: usize, to: usize) -> u64 {
 /// For every task the lowest of those that lie on common cycles with it.
 fn parts(graph: &Graph) -> Vec<usize> {
     let tasks = graph.tasks().len();
-    let (mut next, mut last) = (vec![Vec::new(); tasks], vec![Vec::new(); tasks]);
+    let mut next = DiGraph::<(), ()>::with_capacity(tasks, graph.edges().len());
+    let nodes: Vec<NodeIndex> = (0..tasks).map(|_| next.add_node(())).collect();
     for edge in graph.edges() {
         if let (End::Task(from), End::Task(to)) = (edge.from, edge.to) {
-            next[from].push(to);
-            last[to].push(from);
+            next.add_edge(nodes[from], nodes[to], ());
         }
     }
-    let reach = |start: usize, steps: &[Vec<usize>]| {
-        let mut seen = vec![false; tasks];
-        let mut stack = vec![start];
-        while let Some(task) = stack.pop() {
-            if !std::mem::replace(&mut seen[task], true) {
-                stack.extend(&steps[task]);
-            }
-        }
-        seen
-    };
     let mut part = vec![tasks; tasks];
-    for task in 0..tasks {
-        if part[task] < tasks {
-            continue;
-        }
-        let (ahead, behind) = (reach(task, &next), reach(task, &last));
-        for other in (0..tasks).filter(|&other| ahead[other] && behind[other]) {
-            part[other] = task;
-        }
+    for component in tarjan_scc(&next) {
+        let lowest = component.iter().min().map_or(0, |node| node.index());
+        component
+            .iter()
+            .for_each(|node| part[node.index()] = lowest);
     }
     part
 }
@@ -245,8 +235,7 @@ fn parts(graph: &Graph) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cost::Cost;
-    use crate::graph::{Job, Task};
+    use crate::graph::{Cost, Job, Task};
 
     const BUFFERS: Buffers = Buffers {
         message_bytes: 256,
@@ -325,5 +314,19 @@ mod tests {
     fn a_buffer_of_fewer_words_than_senders_has_no_room() {
         let star: Vec<_> = (0..200).map(|task| (task, 200, 4, 1, 1, 0)).collect();
         assert!(Room::plan(&graph(201, &star), BUFFERS).is_err());
+    }
+
+    #[test]
+    fn parts_are_the_lowest_tasks_of_common_cycles() {
+        // Two cycles that share task 1, a chain into them, and one out of them.
+        let edges = [
+            (0, 1, 8, 1, 1, 0),
+            (1, 2, 8, 1, 1, 0),
+            (2, 1, 8, 1, 1, 1),
+            (1, 3, 8, 1, 1, 0),
+            (3, 1, 8, 1, 1, 1),
+            (3, 4, 8, 1, 1, 0),
+        ];
+        assert_eq!(parts(&graph(5, &edges)), [0, 1, 1, 1, 4]);
     }
 }

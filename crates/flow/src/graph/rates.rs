@@ -5,7 +5,8 @@
 
 use std::collections::VecDeque;
 
-use crate::graph::{Edge, End, Graph, GraphError};
+use crate::graph::error::GraphError;
+use crate::graph::wiring::{Edge, End, Wiring};
 
 /// Most firings of all tasks in one iteration.
 pub const FIRINGS_MAX: u64 = 1_000_000;
@@ -40,10 +41,10 @@ fn gcd(mut a: u64, mut b: u64) -> u64 {
 }
 
 /// The smallest whole solution of the balance equations, one per connected part of the graph.
-pub(crate) fn firings(graph: &Graph) -> Result<Vec<u64>, GraphError> {
+pub(crate) fn firings(wiring: &Wiring) -> Result<Vec<u64>, GraphError> {
     let too_many = || GraphError::TooManyFirings { max: FIRINGS_MAX };
-    let count = graph.tasks().len();
-    let neighbours = neighbours(graph);
+    let count = wiring.tasks().len();
+    let neighbours = neighbours(wiring);
     let mut ratios: Vec<Option<Ratio>> = vec![None; count];
     let mut firings = vec![0; count];
     let mut total = 0_u64;
@@ -58,7 +59,7 @@ pub(crate) fn firings(graph: &Graph) -> Result<Vec<u64>, GraphError> {
             next += 1;
             let own = ratios[task].expect("every task of the part has a ratio");
             for &(other, index) in &neighbours[task] {
-                let edge = &graph.edges()[index];
+                let edge = &wiring.edges()[index];
                 let scaled = match edge.from == End::Task(task) {
                     true => own.scaled(edge.produce, edge.consume),
                     false => own.scaled(edge.consume, edge.produce),
@@ -70,7 +71,7 @@ pub(crate) fn firings(graph: &Graph) -> Result<Vec<u64>, GraphError> {
                         part.push(other);
                     }
                     Some(found) if found != expected => {
-                        return Err(unbalanced(graph, index, &ratios));
+                        return Err(unbalanced(wiring, index, &ratios));
                     }
                     Some(_) => {}
                 }
@@ -102,9 +103,9 @@ pub(crate) fn firings(graph: &Graph) -> Result<Vec<u64>, GraphError> {
 }
 
 /// For every task the tasks at the other ends of its edges, with the edges.
-fn neighbours(graph: &Graph) -> Vec<Vec<(usize, usize)>> {
-    let mut neighbours = vec![Vec::new(); graph.tasks().len()];
-    for (index, edge) in graph.edges().iter().enumerate() {
+fn neighbours(wiring: &Wiring) -> Vec<Vec<(usize, usize)>> {
+    let mut neighbours = vec![Vec::new(); wiring.tasks().len()];
+    for (index, edge) in wiring.edges().iter().enumerate() {
         if let (End::Task(from), End::Task(to)) = (edge.from, edge.to) {
             neighbours[from].push((to, index));
             neighbours[to].push((from, index));
@@ -113,14 +114,14 @@ fn neighbours(graph: &Graph) -> Vec<Vec<(usize, usize)>> {
     neighbours
 }
 
-fn unbalanced(graph: &Graph, index: usize, ratios: &[Option<Ratio>]) -> GraphError {
+fn unbalanced(wiring: &Wiring, index: usize, ratios: &[Option<Ratio>]) -> GraphError {
     let Edge {
         from,
         to,
         produce,
         consume,
         ..
-    } = graph.edges()[index];
+    } = wiring.edges()[index];
     let of = |end: End| {
         end.task()
             .and_then(|task| ratios[task])
@@ -131,10 +132,10 @@ fn unbalanced(graph: &Graph, index: usize, ratios: &[Option<Ratio>]) -> GraphErr
     let from_firings = a.over.saturating_mul(b.under / gcd(a.under, b.under));
     let to_firings = b.over.saturating_mul(under);
     GraphError::Unbalanced {
-        edge: graph.edge_name(index),
-        from: graph.end_name(from).to_owned(),
+        edge: wiring.edge_name(index),
+        from: wiring.end_name(from).to_owned(),
         from_firings,
-        to: graph.end_name(to).to_owned(),
+        to: wiring.end_name(to).to_owned(),
         to_firings,
         made: from_firings.saturating_mul(u64::from(produce)),
         taken: to_firings.saturating_mul(u64::from(consume)),
@@ -143,42 +144,42 @@ fn unbalanced(graph: &Graph, index: usize, ratios: &[Option<Ratio>]) -> GraphErr
 
 /// Fires every task as often as an iteration asks for, as long as any can: a graph that gets through
 /// one iteration gets through all, because it leaves the blocks as they were.
-pub(crate) fn check_cycles(graph: &Graph) -> Result<(), GraphError> {
-    let mut held: Vec<u64> = graph
+pub(crate) fn check_cycles(wiring: &Wiring, firings: &[u64]) -> Result<(), GraphError> {
+    let mut held: Vec<u64> = wiring
         .edges()
         .iter()
         .map(|edge| u64::from(edge.initial))
         .collect();
-    let mut left = graph.firings().to_vec();
+    let mut left = firings.to_vec();
     let is_messages = |edge: &Edge| edge.from != End::Memory;
     let inputs: Vec<Vec<usize>> = (0..left.len())
         .map(|task| {
-            graph
+            wiring
                 .inputs(task)
-                .filter(|&i| is_messages(&graph.edges()[i]))
+                .filter(|&i| is_messages(&wiring.edges()[i]))
                 .collect()
         })
         .collect();
     let outputs: Vec<Vec<usize>> = (0..left.len())
-        .map(|task| graph.outputs(task).collect())
+        .map(|task| wiring.outputs(task).collect())
         .collect();
     let mut queue: VecDeque<usize> = (0..left.len()).collect();
     while let Some(task) = queue.pop_front() {
         // As often as the inputs allow, in one go.
         let allowed = inputs[task]
             .iter()
-            .map(|&i| held[i] / u64::from(graph.edges()[i].consume));
+            .map(|&i| held[i] / u64::from(wiring.edges()[i].consume));
         let times = allowed.min().unwrap_or(u64::MAX).min(left[task]);
         if times == 0 {
             continue;
         }
         left[task] -= times;
         for &i in &inputs[task] {
-            held[i] -= times * u64::from(graph.edges()[i].consume);
+            held[i] -= times * u64::from(wiring.edges()[i].consume);
         }
         for &i in &outputs[task] {
-            held[i] += times * u64::from(graph.edges()[i].produce);
-            queue.extend(graph.edges()[i].to.task());
+            held[i] += times * u64::from(wiring.edges()[i].produce);
+            queue.extend(wiring.edges()[i].to.task());
         }
     }
     let Some(first) = left.iter().position(|&left| left > 0) else {
@@ -189,12 +190,12 @@ pub(crate) fn check_cycles(graph: &Graph) -> Result<(), GraphError> {
     let mut task = first;
     loop {
         let edge = inputs[task].iter().copied().find(|&i| {
-            let edge = &graph.edges()[i];
+            let edge = &wiring.edges()[i];
             held[i] < u64::from(edge.consume)
         });
         let edge = edge.expect("a task that cannot fire lacks a block");
         if let Some(start) = path.iter().position(|&(seen, _)| seen == task) {
-            let name = |&(task, _): &(usize, usize)| graph.tasks()[task].name.clone();
+            let name = |&(task, _): &(usize, usize)| wiring.tasks()[task].name.clone();
             let cycle = path[start..].iter().map(name).collect();
             return Err(GraphError::Cycle {
                 cycle,
@@ -202,7 +203,7 @@ pub(crate) fn check_cycles(graph: &Graph) -> Result<(), GraphError> {
             });
         }
         path.push((task, edge));
-        task = graph.edges()[edge]
+        task = wiring.edges()[edge]
             .from
             .task()
             .expect("the memory buffer never lacks a block");
@@ -211,14 +212,14 @@ pub(crate) fn check_cycles(graph: &Graph) -> Result<(), GraphError> {
 
 /// For every task its place in an order in which nobody comes before those whose blocks it needs,
 /// initial blocks aside. Of tasks that could come next the first in the file does.
-pub(crate) fn order(graph: &Graph) -> Vec<usize> {
-    let tasks = graph.tasks().len();
+pub(crate) fn order(wiring: &Wiring) -> Vec<usize> {
+    let tasks = wiring.tasks().len();
     let is_before = |edge: &&Edge| edge.initial == 0 && edge.from != End::Memory;
     let mut waits: Vec<usize> = (0..tasks)
         .map(|task| {
-            graph
+            wiring
                 .inputs(task)
-                .map(|i| &graph.edges()[i])
+                .map(|i| &wiring.edges()[i])
                 .filter(is_before)
                 .count()
         })
@@ -228,9 +229,9 @@ pub(crate) fn order(graph: &Graph) -> Vec<usize> {
         let next = (0..tasks).find(|&task| places[task] == tasks && waits[task] == 0);
         let next = next.expect("every cycle has initial blocks");
         places[next] = place;
-        for edge in graph
+        for edge in wiring
             .outputs(next)
-            .map(|i| &graph.edges()[i])
+            .map(|i| &wiring.edges()[i])
             .filter(is_before)
         {
             if let End::Task(to) = edge.to {

@@ -2,8 +2,11 @@
 
 use corecast_text::{Item, Section};
 
-use crate::error::FileError;
+use crate::file::error::FileError;
 use crate::graph::MEMORY;
+
+/// Seeds are whole numbers that every TOML library can write.
+pub(crate) const SEED_MAX: u64 = i64::MAX as u64;
 
 /// Every entry with its name, in file order; names are checked.
 pub(crate) fn named<'a>(section: &Section<'a>) -> Result<Vec<(&'a str, Item<'a>)>, FileError> {

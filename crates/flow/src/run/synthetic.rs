@@ -9,8 +9,7 @@
 
 use corecast_machine::RunError;
 
-use crate::cost::{Cost, mixed};
-use crate::graph::End;
+use crate::graph::{Cost, End, mixed};
 use crate::ports::Ports;
 use crate::tile::Tile;
 
