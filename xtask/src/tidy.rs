@@ -9,7 +9,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("core", &[]),
     ("chip", &["text", "core"]),
     ("sim", &["core"]),
-    ("machine", &["core", "sim"]),
+    ("machine", &["core"]),
     ("rcce", &["core", "machine"]),
     (
         "machine-sim",

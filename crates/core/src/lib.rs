@@ -22,6 +22,7 @@ pub mod bounds;
 pub mod collective;
 pub mod grid;
 pub mod ids;
+mod link_use;
 pub mod multicast;
 pub mod pattern;
 pub mod reduce;
@@ -29,12 +30,14 @@ pub mod request;
 pub mod schedule;
 mod show;
 pub mod status;
+pub mod time;
 pub mod verify;
 
 pub use algorithm::{Algorithm, BuildError, Cost, Unsupported};
 pub use collective::{Collective, Combine, Spec, Split};
 pub use grid::{DimensionOrder, Grid, Hop, Side};
 pub use ids::{ChunkId, Rank, RoundIdx};
+pub use link_use::LinkUse;
 pub use multicast::{Multicast, RouteTree};
 pub use reduce::{ElementType, ReduceOp};
 pub use request::{FlowControl, LinkCost, Queue, Request, RequestError, SharedBuffer, Tuning};
@@ -42,6 +45,7 @@ pub use schedule::{
     Arrival, ChunkList, Launch, Op, Order, RecvHalf, Schedule, ScheduleBuilder, SendHalf, Step,
     Transport,
 };
+pub use time::{EventHash, Limits, Time};
 pub use verify::{
     Buffering, Certificate, FullCrossbar, LinkId, Routes, Violation, verify, worst_queue,
 };

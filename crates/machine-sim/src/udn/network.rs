@@ -3,8 +3,9 @@
 //! What cores read comes in portions: a word on the mesh that is exact to the flit, a packet on the
 //! one that is exact to the packet.
 
+use corecast_core::LinkUse;
 use corecast_sim::network::mesh::{
-    Arrival, CYCLES_MAX, FlitMesh, LinkUse, LinkWait, MeshSpec, Packet, PacketMesh, Queued,
+    Arrival, CYCLES_MAX, FlitMesh, LinkWait, MeshSpec, Packet, PacketMesh, Queued,
 };
 
 use crate::Fidelity;

@@ -8,6 +8,5 @@ mod spec;
 mod wheel;
 
 pub use flit::{Arrival, CYCLES_MAX, Delivery, Flit, FlitMesh, LinkWait, PACKETS_MAX, Packet};
-pub use links::LinkUse;
 pub use packet::{PacketMesh, Queued};
 pub use spec::{Ejection, MeshError, MeshSpec, RouterSpec, VcChoice};
