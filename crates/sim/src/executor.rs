@@ -7,6 +7,8 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
+use corecast_core::hash::Fnv1a;
+
 use crate::time::Time;
 
 /// Bounds of a run; it ends at the first one reached.
@@ -67,7 +69,7 @@ pub struct Kernel {
     due: RefCell<VecDeque<TaskIdx>>,
     ready: RefCell<VecDeque<TaskIdx>>,
     events: Cell<u64>,
-    hash: Cell<u64>,
+    hash: Cell<Fnv1a>,
 }
 
 impl Kernel {
@@ -86,7 +88,7 @@ impl Kernel {
     /// Hash of every event (time and task) so far; equal for equal runs.
     #[must_use]
     pub fn trace_hash(&self) -> u64 {
-        self.hash.get()
+        self.hash.get().value()
     }
 
     /// Waits until `time`; returns at once if it has passed.
@@ -129,12 +131,9 @@ impl Kernel {
 
     fn record(&self, task: TaskIdx) {
         self.events.set(self.events.get() + 1);
-        // FNV-1a over (time, task).
         let mut hash = self.hash.get();
-        for word in [self.now().ps(), u64::from(task)] {
-            hash = (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3);
-            hash ^= hash >> 29;
-        }
+        hash.word(self.now().ps());
+        hash.word(u64::from(task));
         self.hash.set(hash);
     }
 }
@@ -184,7 +183,7 @@ impl<'a> Executor<'a> {
             due: RefCell::default(),
             ready: RefCell::default(),
             events: Cell::new(0),
-            hash: Cell::new(0xcbf2_9ce4_8422_2325),
+            hash: Cell::new(Fnv1a::new()),
         };
         Self {
             kernel: Rc::new(kernel),
