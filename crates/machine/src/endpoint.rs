@@ -3,9 +3,7 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use corecast_core::{Rank, RouteTree, Schedule, Step};
-use corecast_sim::Time;
-use corecast_sim::network::mesh::LinkUse;
+use corecast_core::{LinkUse, Rank, RouteTree, Schedule, Step, Time};
 
 use crate::activity::Activity;
 use crate::error::RunError;

@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use corecast_core::{ChunkId, Rank, RequestError};
-use corecast_sim::Time;
+use corecast_core::{ChunkId, Rank, RequestError, Time};
 use thiserror::Error;
 
 use crate::tasks::TaskError;

@@ -1,7 +1,7 @@
 //! The program that walks a schedule on any endpoint, written once.
 
 use corecast_core::{
-    Arrival, ChunkId, ChunkList, ElementType, Op, Rank, RecvHalf, ReduceOp, Schedule,
+    Arrival, ChunkId, ChunkList, ElementType, Op, Rank, RecvHalf, ReduceOp, Schedule, Time,
 };
 
 use crate::activity::Cause;
@@ -10,7 +10,6 @@ use crate::endpoint::{Endpoint, Message, Payload, Program, Programs, message_byt
 use crate::error::RunError;
 use crate::job::Job;
 use crate::report::{Report, WrongChunk};
-use corecast_sim::Time;
 
 /// Walks a schedule; a rank's output is what it holds at the end.
 pub struct Walk<'a> {

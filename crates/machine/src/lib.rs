@@ -30,6 +30,7 @@ mod report;
 mod skew;
 mod spread;
 mod tasks;
+mod turns;
 
 pub use activity::{Activity, Cause, Span};
 pub use endpoint::{
@@ -44,5 +45,4 @@ pub use skew::Skew;
 pub use spread::Spread;
 pub use tasks::TaskError;
 
-pub use corecast_sim::network::mesh::LinkUse;
-pub use corecast_sim::{Limits, Time};
+pub use corecast_core::{Limits, LinkUse, Time};

@@ -4,10 +4,9 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
-use std::rc::Rc;
+use std::pin::Pin;
 
-use corecast_core::Rank;
-use corecast_sim::{Executor, Kernel, Latch, Outcome, Time};
+use corecast_core::{Rank, Time};
 
 use crate::activity::Activity;
 use crate::endpoint::{Endpoint, Message, Program, ProgramRun, Programs};
@@ -15,6 +14,7 @@ use crate::error::{Await, Blocked, RunError, cycle_first};
 use crate::interpreter;
 use crate::job::{Job, Machine, RunOptions};
 use crate::report::Report;
+use crate::turns::{Ended, Turns};
 
 /// See the module's documentation. Needs no time for anything, so every makespan is zero.
 #[derive(Clone, Copy, Debug)]
@@ -34,23 +34,23 @@ impl Machine for Oracle {
 #[derive(Default)]
 struct Mailbox {
     messages: VecDeque<Message>,
-    receiver: Option<Rc<Latch>>,
+    receiver_waits: bool,
 }
 
 struct Post {
-    kernel: Rc<Kernel>,
+    turns: Turns,
     boxes: RefCell<BTreeMap<(Rank, Rank), Mailbox>>,
     blocked: RefCell<Vec<Option<Blocked>>>,
 }
 
-struct OracleEndpoint {
-    post: Rc<Post>,
+struct OracleEndpoint<'a> {
+    post: &'a Post,
     rank: Rank,
     ranks: u32,
     step: usize,
 }
 
-impl Endpoint for OracleEndpoint {
+impl Endpoint for OracleEndpoint<'_> {
     fn rank(&self) -> Rank {
         self.rank
     }
@@ -60,7 +60,7 @@ impl Endpoint for OracleEndpoint {
     }
 
     fn now(&self) -> Time {
-        self.post.kernel.now()
+        Time::ZERO
     }
 
     fn at_step(&mut self, _: &corecast_core::Schedule, index: usize, _: &corecast_core::Step) {
@@ -71,24 +71,22 @@ impl Endpoint for OracleEndpoint {
         let mut boxes = self.post.boxes.borrow_mut();
         let mailbox = boxes.entry((self.rank, to)).or_default();
         mailbox.messages.push_back(message);
-        if let Some(receiver) = mailbox.receiver.take() {
-            receiver.set_at(self.post.kernel.now());
+        if std::mem::take(&mut mailbox.receiver_waits) {
+            self.post.turns.wake(to.0);
         }
         Ok(())
     }
 
     async fn recv(&mut self, from: Rank) -> Result<Message, RunError> {
         loop {
-            let arrived = {
+            {
                 let mut boxes = self.post.boxes.borrow_mut();
                 let mailbox = boxes.entry((from, self.rank)).or_default();
                 if let Some(message) = mailbox.messages.pop_front() {
                     return Ok(message);
                 }
-                let arrived = Rc::new(Latch::new(&self.post.kernel));
-                mailbox.receiver = Some(Rc::clone(&arrived));
-                arrived
-            };
+                mailbox.receiver_waits = true;
+            }
             let me = self.rank.index();
             self.post.blocked.borrow_mut()[me] = Some(Blocked {
                 rank: self.rank,
@@ -98,7 +96,7 @@ impl Endpoint for OracleEndpoint {
                 since: self.now(),
                 call: None,
             });
-            arrived.wait().await;
+            self.post.turns.wait().await;
             self.post.blocked.borrow_mut()[me] = None;
         }
     }
@@ -138,15 +136,14 @@ impl Programs for Oracle {
         let outputs: RefCell<Vec<Option<P::Output>>> =
             RefCell::new((0..ranks).map(|_| None).collect());
         let failure: RefCell<Option<RunError>> = RefCell::default();
-        let mut executor = Executor::new(options.limits);
-        let post = Rc::new(Post {
-            kernel: executor.kernel(),
+        let post = Post {
+            turns: Turns::default(),
             boxes: RefCell::default(),
             blocked: RefCell::new(vec![None; ranks as usize]),
-        });
-        for rank in (0..ranks).map(Rank) {
-            let (post, outputs, failure) = (Rc::clone(&post), &outputs, &failure);
-            executor.spawn(async move {
+        };
+        let task = |rank| {
+            let (post, outputs, failure) = (&post, &outputs, &failure);
+            let task = async move {
                 let mut endpoint = OracleEndpoint {
                     post,
                     rank,
@@ -159,29 +156,24 @@ impl Programs for Oracle {
                         failure.borrow_mut().get_or_insert(error);
                     }
                 }
-            });
-        }
-        let outcome = executor.run();
-        drop(executor);
+            };
+            Box::pin(task) as Pin<Box<dyn Future<Output = ()> + '_>>
+        };
+        let tasks = (0..ranks).map(|rank| task(Rank(rank)));
+        let ended = post.turns.run(tasks, options.limits.events);
         if let Some(error) = failure.into_inner() {
             return Err(error);
         }
         let blocked = cycle_first(post.blocked.take().into_iter().flatten().collect());
-        match outcome {
-            Outcome::Complete => {}
-            Outcome::Stuck => {
+        match ended {
+            Ended::Complete => {}
+            Ended::Stuck => {
                 return Err(RunError::Deadlock {
                     at: Time::ZERO,
                     blocked,
                 });
             }
-            Outcome::TimeLimit => {
-                return Err(RunError::TimeLimit {
-                    limit: options.limits.time,
-                    blocked,
-                });
-            }
-            Outcome::EventLimit => {
+            Ended::EventLimit => {
                 return Err(RunError::EventLimit {
                     limit: options.limits.events,
                     blocked,
@@ -195,8 +187,8 @@ impl Programs for Oracle {
             messages: Vec::new(),
             links: Vec::new(),
             holds: Vec::new(),
-            events: post.kernel.events(),
-            trace_hash: post.kernel.trace_hash(),
+            events: post.turns.events().events(),
+            trace_hash: post.turns.events().hash(),
         })
     }
 }

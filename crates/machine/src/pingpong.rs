@@ -1,7 +1,6 @@
 //! A message there and one back.
 
-use corecast_core::Rank;
-use corecast_sim::Time;
+use corecast_core::{Rank, Time};
 
 use crate::endpoint::{Endpoint, Payload, Program, Programs};
 use crate::error::RunError;

@@ -6,8 +6,7 @@
 //! assert_eq!(late.map_or(0, |late| late[1].ps()), 100);
 //! ```
 
-use corecast_core::Rank;
-use corecast_sim::Time;
+use corecast_core::{Rank, Time};
 
 use corecast_core::random::SplitMix64;
 

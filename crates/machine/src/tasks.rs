@@ -1,7 +1,6 @@
 //! What can be wrong with tasks of a dataflow program, where they run, and what they ask for.
 
-use corecast_core::Rank;
-use corecast_sim::Time;
+use corecast_core::{Rank, Time};
 use thiserror::Error;
 
 /// Why tasks cannot be run, or not on. A task is a rank.

@@ -7,28 +7,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use corecast_core::hash::Fnv1a;
-
-use crate::time::Time;
-
-/// Bounds of a run; it ends at the first one reached.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Limits {
-    /// Latest virtual time.
-    pub time: Time,
-    /// Most events (task resumptions).
-    pub events: u64,
-}
-
-impl Default for Limits {
-    /// Ten virtual seconds and a billion events.
-    fn default() -> Self {
-        Self {
-            time: Time::from_ps(10_000_000_000_000),
-            events: 1_000_000_000,
-        }
-    }
-}
+use corecast_core::{EventHash, Limits, Time};
 
 /// How a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,8 +47,7 @@ pub struct Kernel {
     /// Those of the time that is now.
     due: RefCell<VecDeque<TaskIdx>>,
     ready: RefCell<VecDeque<TaskIdx>>,
-    events: Cell<u64>,
-    hash: Cell<Fnv1a>,
+    events: Cell<EventHash>,
 }
 
 impl Kernel {
@@ -82,13 +60,13 @@ impl Kernel {
     /// Events so far.
     #[must_use]
     pub fn events(&self) -> u64 {
-        self.events.get()
+        self.events.get().events()
     }
 
     /// Hash of every event (time and task) so far; equal for equal runs.
     #[must_use]
     pub fn trace_hash(&self) -> u64 {
-        self.hash.get().value()
+        self.events.get().hash()
     }
 
     /// Waits until `time`; returns at once if it has passed.
@@ -130,11 +108,9 @@ impl Kernel {
     }
 
     fn record(&self, task: TaskIdx) {
-        self.events.set(self.events.get() + 1);
-        let mut hash = self.hash.get();
-        hash.word(self.now().ps());
-        hash.word(u64::from(task));
-        self.hash.set(hash);
+        let mut events = self.events.get();
+        events.record(self.now(), task);
+        self.events.set(events);
     }
 }
 
@@ -182,8 +158,7 @@ impl<'a> Executor<'a> {
             timed: RefCell::default(),
             due: RefCell::default(),
             ready: RefCell::default(),
-            events: Cell::new(0),
-            hash: Cell::new(Fnv1a::new()),
+            events: Cell::default(),
         };
         Self {
             kernel: Rc::new(kernel),

@@ -23,7 +23,9 @@ mod pattern;
 mod sources;
 mod trace;
 
-use crate::network::mesh::{FlitMesh, LinkUse, MeshError, MeshSpec, Packet};
+use corecast_core::LinkUse;
+
+use crate::network::mesh::{FlitMesh, MeshError, MeshSpec, Packet};
 
 pub use edge::{EdgeRequest, EdgeSource};
 pub use histogram::Histogram;
