@@ -4,13 +4,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Which of our crates a crate may depend on.
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: [(&str, &[&str]); 14] = [
     ("text", &[]),
     ("core", &[]),
     ("chip", &["text", "core"]),
     ("sim", &["core"]),
     ("machine", &["core"]),
     ("rcce", &["core", "machine"]),
+    ("kernels", &["core"]),
+    ("flow", &["text", "core", "machine", "kernels"]),
     (
         "machine-sim",
         &["core", "chip", "sim", "machine", "rcce", "kernels", "flow"],

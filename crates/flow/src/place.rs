@@ -17,13 +17,10 @@
 mod board;
 mod near;
 mod optimal;
-mod random;
 mod traffic;
 
 use corecast_core::Rank;
 use thiserror::Error;
-
-use random::Random;
 
 use crate::file::Placement;
 use crate::program::FlowProgram;
@@ -88,7 +85,7 @@ pub fn place(
         Placement::Near => return Ok(near(&Traffic::of(program), sites, seed)),
         Placement::Row => order.sort_by_key(|core| (at(core).1, at(core).0)),
         Placement::Column => order.sort_by_key(|core| (at(core).0, at(core).1)),
-        Placement::Random => Random(seed).shuffle(&mut order),
+        Placement::Random => traffic::random(seed).shuffle(&mut order),
         Placement::Given(given) if given.len() != program.flows() as usize => {
             return Err(PlaceError::OtherFlows {
                 given: given.len(),
