@@ -113,7 +113,7 @@ pub enum RunError {
         blocked: Vec<Blocked>,
     },
     /// The machine has fewer cores than there are ranks.
-    #[error("{machine} has {max} cores; {ranks} ranks do not fit")]
+    #[error("{machine} has {max} cores\n  {ranks} ranks do not fit")]
     TooManyRanks {
         /// The machine or chip.
         machine: String,
@@ -123,7 +123,7 @@ pub enum RunError {
         ranks: u32,
     },
     /// The machine cannot do what an option asks for.
-    #[error("{machine} does not have {what}; use a simulated chip")]
+    #[error("{machine} does not have {what}\n  use a simulated chip")]
     Unsupported {
         /// The machine.
         machine: &'static str,
@@ -143,7 +143,7 @@ pub enum RunError {
         bytes: u64,
     },
     /// A rank of an option does not exist.
-    #[error("{option} names rank {rank}; with {ranks} ranks it must be 0 to {}", ranks - 1)]
+    #[error("{option} names rank {rank}\n  with {ranks} ranks it must be 0 to {}", ranks - 1)]
     UnknownRank {
         /// The option.
         option: &'static str,
@@ -153,7 +153,7 @@ pub enum RunError {
         ranks: u32,
     },
     /// A schedule sends what its rank does not hold.
-    #[error("rank {rank}, step {step}: chunk {chunk} is not held; verify the schedule")]
+    #[error("rank {rank}, step {step}: chunk {chunk} is not held\n  verify the schedule")]
     NotHeld {
         /// Where.
         rank: Rank,
