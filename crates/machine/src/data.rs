@@ -3,18 +3,14 @@
 //! Input bytes are a function of (seed, chunk, byte), and for reductions of the rank too, so every
 //! machine starts from the same data without storing it.
 
-use std::collections::BTreeMap;
-
 use corecast_core::{ChunkId, Collective, ElementType, Rank, ReduceOp, Spec};
 
 use crate::endpoint::{Payload, Programs};
 use crate::error::RunError;
+use crate::held::Held;
 use crate::interpreter::Walk;
 use crate::job::{Job, RunOptions};
 use crate::oracle::Oracle;
-
-/// What a rank holds: the bytes of its chunks.
-pub type Held = BTreeMap<ChunkId, Payload>;
 
 /// A small, well-mixed generator (splitmix64; Steele, Lea, Flood 2014).
 #[derive(Clone, Debug)]
@@ -101,7 +97,7 @@ impl<'a> Expected<'a> {
         let spec = job.schedule.spec();
         let mut expected = Self {
             job,
-            folded: Held::new(),
+            folded: Held::default(),
             ordered: Vec::new(),
         };
         if !spec.collective().is_reduction() {
@@ -145,7 +141,7 @@ impl<'a> Expected<'a> {
             return *self.input(rank, chunk) == *held;
         }
         let results = self.ordered.get(rank.index()).unwrap_or(&self.folded);
-        results.get(&chunk).is_some_and(|bytes| **bytes == *held)
+        results.get(chunk).is_some_and(|bytes| **bytes == *held)
     }
 }
 

@@ -5,7 +5,7 @@ use corecast_sim::Time;
 use corecast_sim::network::mesh::LinkUse;
 
 use crate::activity::{Activity, Cause};
-use crate::data::Held;
+use crate::held::Held;
 
 /// One message that was delivered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
