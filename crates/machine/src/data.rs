@@ -3,19 +3,16 @@
 //! Input bytes are a function of (seed, chunk, byte), and for reductions of the rank too, so every
 //! machine starts from the same data without storing it.
 
-use std::collections::BTreeMap;
-
 use corecast_core::random::{SplitMix64, unit};
 use corecast_core::{ChunkId, Collective, ElementType, Rank, ReduceOp, Spec};
 
 use crate::endpoint::{Payload, Programs};
 use crate::error::RunError;
+use crate::held::Held;
 use crate::interpreter::Walk;
 use crate::job::{Job, RunOptions};
 use crate::oracle::Oracle;
 
-/// What a rank holds: the bytes of its chunks.
-pub type Held = BTreeMap<ChunkId, Payload>;
 
 /// Initial bytes of `chunk` at `rank`. Floats are in `[1, 2)`, so that sums round and their order
 /// matters.
@@ -77,7 +74,7 @@ impl<'a> Expected<'a> {
         let spec = job.schedule.spec();
         let mut expected = Self {
             job,
-            folded: Held::new(),
+            folded: Held::default(),
             ordered: Vec::new(),
         };
         if !spec.collective().is_reduction() {
@@ -121,7 +118,7 @@ impl<'a> Expected<'a> {
             return *self.input(rank, chunk) == *held;
         }
         let results = self.ordered.get(rank.index()).unwrap_or(&self.folded);
-        results.get(&chunk).is_some_and(|bytes| **bytes == *held)
+        results.get(chunk).is_some_and(|bytes| **bytes == *held)
     }
 }
 

@@ -21,6 +21,7 @@ pub mod conformance;
 pub mod data;
 mod endpoint;
 mod error;
+mod held;
 pub mod interpreter;
 mod job;
 mod oracle;
@@ -37,6 +38,7 @@ pub use endpoint::{
     Endpoint, Message, Payload, Program, ProgramRun, Programs, message_bytes, run_blocking,
 };
 pub use error::{Await, Blocked, RunError, cycle_first};
+pub use held::Held;
 pub use job::{Background, Job, Machine, Ongoing, RunOptions, Watch};
 pub use oracle::Oracle;
 pub use path::{PathSegment, Shares, critical_path};
