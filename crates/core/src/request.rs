@@ -3,7 +3,7 @@
 //!
 //! A schedule is a value, so everything that may change it is here: also the status of ranks that
 //! are still busy with an earlier transfer ([`Request::busy_bytes`]) and the machine's costs in
-//! the two numbers that closed forms use ([`LinkCost`]).
+//! the two numbers that closed forms use ([`Platform`]).
 //!
 //! ```
 //! use corecast_core::{Collective, Request};
