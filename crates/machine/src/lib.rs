@@ -28,6 +28,7 @@ mod oracle;
 mod path;
 pub mod pingpong;
 mod report;
+mod rounding;
 mod skew;
 mod spread;
 mod tasks;
