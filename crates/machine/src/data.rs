@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 
 use corecast_core::{ChunkId, Collective, ElementType, Rank, ReduceOp, Spec};
 
-use crate::endpoint::{Payload, Programs};
 use crate::error::RunError;
 use crate::interpreter::Walk;
 use crate::job::{Job, RunOptions};
 use crate::oracle::Oracle;
+use crate::steps::{Payload, Schedules};
 
 /// What a rank holds: the bytes of its chunks.
 pub type Held = BTreeMap<ChunkId, Payload>;
@@ -118,7 +118,7 @@ impl<'a> Expected<'a> {
             }
         } else {
             let options = RunOptions::default();
-            let run = Oracle.run_programs(spec.ranks(), &Walk::new(job), &options)?;
+            let run = Oracle.run_steps(spec.ranks(), &Walk::new(job), &options)?;
             expected.ordered = run.outputs;
         }
         Ok(expected)
