@@ -11,7 +11,7 @@ fuzz_target!(|data: &[u8]| {
                 chip.parameters()
                     .all(|p| p.value.is_finite() && !p.source.is_empty())
             );
-            assert!(chip.link_cost().sync_cycles > 0.0);
+            assert!(chip.platform(1).link_cost.sync_cycles > 0.0);
         }
         Err(error) => assert!(error.to_string().starts_with("fuzz.toml")),
     }

@@ -2,6 +2,7 @@
 //! targets, `cargo xtask fuzz`; the hardware engine, `cargo xtask rtl`; mutants of the code, which are not
 //! part of CI, `cargo xtask mutants`.
 
+mod circles;
 mod fuzz;
 mod mutants;
 mod rtl;

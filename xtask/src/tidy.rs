@@ -4,13 +4,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Which of our crates a crate may depend on.
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: [(&str, &[&str]); 14] = [
     ("text", &[]),
     ("core", &[]),
     ("chip", &["text", "core"]),
     ("sim", &["core"]),
     ("machine", &["core"]),
     ("rcce", &["core", "machine"]),
+    ("kernels", &["core"]),
+    ("flow", &["text", "core", "machine", "kernels"]),
     (
         "machine-sim",
         &["core", "chip", "sim", "machine", "rcce", "kernels", "flow"],
@@ -75,6 +77,18 @@ const BANNED: [(&str, &[&str], &str); 7] = [
     ("todo!", &[], "the code"),
 ];
 
+/// Files of a crate that need each other, at most.
+const CIRCLE_MAX: usize = 5;
+
+/// Crates in which more do; a crate that leaves this list does not come back.
+const CIRCULAR: [&str; 5] = [
+    "kernels",
+    "machine",
+    "machine-host",
+    "machine-sim",
+    "papers",
+];
+
 /// Lines of a source file above which it needs to be taken apart.
 const LINES_MAX: usize = 700;
 
@@ -83,6 +97,16 @@ pub fn check(root: &Path) -> Vec<String> {
     let mut findings = Vec::new();
     for (name, allowed) in ARROWS {
         arrows(root, name, allowed, &mut findings);
+    }
+    for name in crates(root) {
+        let found = circles(root, &name);
+        match CIRCULAR.contains(&name.as_str()) {
+            true if found.is_empty() => findings.push(format!(
+                "xtask/src/tidy.rs: {name} has no large circle of files; take it off the list"
+            )),
+            true => {}
+            false => findings.extend(found),
+        }
     }
     for path in files(&root.join("crates")) {
         let is_source = path.extension().is_some_and(|e| e == "rs");
@@ -127,6 +151,35 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         }
     }
     found
+}
+
+/// Names of the workspace's crates.
+fn crates(root: &Path) -> Vec<String> {
+    let entries = fs::read_dir(root.join("crates")).into_iter().flatten();
+    let names = entries.flatten().map(|entry| entry.file_name());
+    let mut names: Vec<String> = names
+        .map(|name| name.to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+/// The large circles of files in a crate.
+fn circles(root: &Path, name: &str) -> Vec<String> {
+    let src = root.join("crates").join(name).join("src");
+    let paths = files(&src).into_iter();
+    let names = paths.filter_map(|path| Some(path.strip_prefix(&src).ok()?.display().to_string()));
+    let names: Vec<String> = names.filter(|name| name.ends_with(".rs")).collect();
+    let circles = crate::circles::larger_than(CIRCLE_MAX, &src, &names);
+    let finding = |circle: Vec<String>| {
+        format!(
+            "crates/{name}/src: {} files need each other, more than {CIRCLE_MAX}; put what they \
+             share below them: {}",
+            circle.len(),
+            circle.join(", ")
+        )
+    };
+    circles.into_iter().map(finding).collect()
 }
 
 fn arrows(root: &Path, name: &str, allowed: &[&str], findings: &mut Vec<String>) {

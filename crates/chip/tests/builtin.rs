@@ -80,9 +80,7 @@ fn every_number_has_a_source_and_is_listed() {
 fn every_chip_can_be_used_in_a_request() {
     for chip in chips() {
         let mut request = corecast_core::Request::new(corecast_core::Collective::Bcast, 4, 64);
-        request.tuning.link_cost = chip.link_cost();
-        assert_eq!(request.check(), Ok(()));
-        request.grid = chip.grid(4);
+        request.platform = chip.platform(4);
         assert_eq!(request.check(), Ok(()));
         let routes = chip.routes(4);
         let mut links = Vec::new();
@@ -127,7 +125,7 @@ fn park_is_as_published() {
         panic!("a crossbar");
     };
     assert_eq!((&crossbar.clock, crossbar.width_bytes), (&bus, 4));
-    let cost = chip.link_cost();
+    let cost = chip.platform(1).link_cost;
     assert_eq!((cost.sync_cycles, cost.cycles_per_byte), (8.0, 0.25));
 }
 
@@ -139,7 +137,7 @@ fn chung_is_as_published() {
         (5_000, 16)
     );
     assert_eq!(mpe_numbers(&chip), [1, 1, 1, 1, 1, 7, 16, 1]);
-    assert_eq!(chip.link_cost().sync_cycles, 11.0);
+    assert_eq!(chip.platform(1).link_cost.sync_cycles, 11.0);
 }
 
 #[test]

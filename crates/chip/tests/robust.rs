@@ -9,7 +9,7 @@ fn read(bytes: &[u8]) {
     match Chip::parse(&text, "any.toml") {
         Ok(chip) => {
             let request = corecast_core::Request::new(corecast_core::Collective::Bcast, 8, 64);
-            let _ = (chip.bound_cycles(&request), chip.link_cost());
+            let _ = (chip.bound_cycles(&request), chip.platform(1).link_cost);
             assert!(
                 chip.parameters()
                     .all(|p| p.value.is_finite() && !p.source.is_empty())

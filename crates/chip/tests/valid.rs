@@ -115,7 +115,7 @@ fn several_clocks_meet_in_the_reference_clock() {
         .replace("reference_clock = \"bus\"", "reference_clock = \"core\"");
     let chip = parse(&text).expect("valid");
     assert_eq!(chip.reference_clock().name, "core");
-    let cost = chip.link_cost();
+    let cost = chip.platform(1).link_cost;
     assert_eq!((cost.sync_cycles, cost.cycles_per_byte), (10.0, 0.5));
     let request = corecast_core::Request::new(corecast_core::Collective::Bcast, 2, 40);
     assert_eq!(chip.bound_cycles(&request), 2 * (5 + 10));

@@ -1,8 +1,6 @@
-//! The interface of an algorithm and the registry of all of them.
+//! The registry of algorithms, and the checked way from a request to a schedule.
 //!
-//! An algorithm is a function from a [`Request`] to a [`Schedule`] with a name, a source, a
-//! precondition and a closed-form cost. Everything that lists, draws, verifies, runs or compares
-//! algorithms iterates [`all`].
+//! Everything that lists, draws, verifies, runs or compares algorithms iterates [`all`].
 //!
 //! ```
 //! use corecast_core::{Collective, Request, algorithm};
@@ -11,41 +9,18 @@
 //! assert_eq!(schedule.rounds(), 3);
 //! ```
 
+mod interface;
+
+pub use interface::{Algorithm, Cost, Unsupported};
+
 use thiserror::Error;
 
 use crate::algorithms;
 use crate::collective::Collective;
-use crate::request::{FlowControl, Request, RequestError};
+use crate::request::{Request, RequestError};
 use crate::schedule::Schedule;
+use crate::tuning::FlowControl;
 use crate::verify::worst_queue;
-
-/// Why an algorithm cannot serve a request; the text is meant for users.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[non_exhaustive]
-pub enum Unsupported {
-    /// The algorithm exists for powers of two only.
-    #[error("{algorithm} needs a power of two ranks, not {ranks}; try {instead}")]
-    NotPowerOfTwo {
-        /// Name of the algorithm.
-        algorithm: &'static str,
-        /// Number of ranks asked for.
-        ranks: u32,
-        /// An algorithm that takes any number.
-        instead: &'static str,
-    },
-    /// The algorithm would take too long to plan.
-    #[error("{algorithm} takes at most {max} ranks, not {ranks}; try {instead}")]
-    TooManyRanks {
-        /// Name of the algorithm.
-        algorithm: &'static str,
-        /// Number of ranks asked for.
-        ranks: u32,
-        /// Most ranks it takes.
-        max: u32,
-        /// An algorithm that takes any number.
-        instead: &'static str,
-    },
-}
 
 /// Most messages of a schedule that [`build`] makes. A message is one or two steps of some 40
 /// bytes, so a schedule stays within a few gigabytes.
@@ -150,7 +125,7 @@ pub fn build(algorithm: &dyn Algorithm, request: &Request) -> Result<Schedule, B
 /// Switches flow control off where asked to, or where it is proved that no queue can overflow.
 fn decide_flow_control(schedule: Schedule, request: &Request) -> Schedule {
     let is_safe = || {
-        let Some(mut queue) = request.tuning.queue else {
+        let Some(mut queue) = request.platform.queue else {
             return false;
         };
         if let Some(bytes) = schedule.piece_bytes() {
@@ -169,64 +144,6 @@ fn decide_flow_control(schedule: Schedule, request: &Request) -> Schedule {
         schedule.without_flow_control()
     } else {
         schedule
-    }
-}
-
-/// Closed form of what a schedule does, as functions of the request.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Cost {
-    /// Number of rounds.
-    pub rounds: u64,
-    /// Messages sent by all ranks together.
-    pub messages: u64,
-}
-
-/// A way to perform one collective.
-///
-/// `cost` is the published closed form; a shared test compares it with the schedule for all rank
-/// counts.
-pub trait Algorithm: Sync {
-    /// Name, unique within the collective: lower case, words joined by `-`.
-    fn name(&self) -> &'static str;
-
-    /// The collective it performs.
-    fn collective(&self) -> Collective;
-
-    /// One line for lists: what it does.
-    fn summary(&self) -> &'static str;
-
-    /// Author, year, section.
-    fn source(&self) -> &'static str;
-
-    /// Preconditions in one line for lists; the empty string if there are none.
-    fn requires(&self) -> &'static str {
-        ""
-    }
-
-    /// What this algorithm is on machines whose ranks have no buffers that others can read: another
-    /// one, step by step the same. None for those that are themselves everywhere.
-    fn without_shared_buffers(&self) -> Option<&'static dyn Algorithm> {
-        None
-    }
-
-    /// Whether the algorithm can serve this request.
-    ///
-    /// # Errors
-    /// The reason why it cannot.
-    fn supports(&self, _request: &Request) -> Result<(), Unsupported> {
-        Ok(())
-    }
-
-    /// Closed-form cost for a supported request.
-    fn cost(&self, request: &Request) -> Cost;
-
-    /// The schedule for a checked and supported request; [`build`] checks first.
-    fn schedule(&self, request: &Request) -> Schedule;
-}
-
-impl std::fmt::Debug for dyn Algorithm {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}/{}", self.collective(), self.name())
     }
 }
 

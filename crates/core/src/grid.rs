@@ -15,8 +15,10 @@
 use std::fmt;
 
 use crate::ids::Rank;
-use crate::multicast::RouteTree;
-use crate::verify::{LinkId, Routes};
+use crate::route_tree::RouteTree;
+use crate::routes::{LinkId, Routes};
+
+mod tree;
 
 /// The dimension in which a packet travels first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -21,31 +21,41 @@ pub mod algorithms;
 pub mod bounds;
 pub mod collective;
 pub mod grid;
+pub mod hash;
 pub mod ids;
 mod link_use;
 pub mod multicast;
 pub mod pattern;
+pub mod platform;
+pub mod random;
 pub mod reduce;
 pub mod request;
+mod route_tree;
+pub mod routes;
 pub mod schedule;
 mod show;
+mod spec;
 pub mod status;
 pub mod time;
+pub mod tuning;
 pub mod verify;
 
 pub use algorithm::{Algorithm, BuildError, Cost, Unsupported};
-pub use collective::{Collective, Combine, Spec, Split};
+pub use collective::{Collective, Combine, Split};
 pub use grid::{DimensionOrder, Grid, Hop, Side};
 pub use ids::{ChunkId, Rank, RoundIdx};
 pub use link_use::LinkUse;
-pub use multicast::{Multicast, RouteTree};
+pub use multicast::Multicast;
+pub use platform::{LinkCost, Platform, Queue, SharedBuffer};
 pub use reduce::{ElementType, ReduceOp};
-pub use request::{FlowControl, LinkCost, Queue, Request, RequestError, SharedBuffer, Tuning};
+pub use request::{Request, RequestError};
+pub use route_tree::RouteTree;
+pub use routes::{FullCrossbar, LinkId, Routes};
 pub use schedule::{
     Arrival, ChunkList, Launch, Op, Order, RecvHalf, Schedule, ScheduleBuilder, SendHalf, Step,
     Transport,
 };
+pub use spec::Spec;
 pub use time::{EventHash, Limits, Time};
-pub use verify::{
-    Buffering, Certificate, FullCrossbar, LinkId, Routes, Violation, verify, worst_queue,
-};
+pub use tuning::{FlowControl, Tuning};
+pub use verify::{Buffering, Certificate, Violation, verify, worst_queue};

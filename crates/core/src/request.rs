@@ -3,7 +3,7 @@
 //!
 //! A schedule is a value, so everything that may change it is here: also the status of ranks that
 //! are still busy with an earlier transfer ([`Request::busy_bytes`]) and the machine's costs in
-//! the two numbers that closed forms use ([`LinkCost`]).
+//! the two numbers that closed forms use ([`Platform`]).
 //!
 //! ```
 //! use corecast_core::{Collective, Request};
@@ -19,6 +19,8 @@ use thiserror::Error;
 use crate::collective::{Collective, Split};
 use crate::grid::Grid;
 use crate::ids::Rank;
+use crate::platform::{Platform, SharedBuffer};
+use crate::tuning::{STATUS_BITS_MAX, Tuning};
 
 /// Most ranks a request may have. Tables with one entry per rank stay small.
 pub const RANKS_MAX: u32 = 1 << 20;
@@ -47,123 +49,10 @@ pub struct Request {
     /// Bytes still to be moved by a transfer that rank `r` is busy with when the collective
     /// starts; 0 = free. Empty = all ranks are free. Otherwise one entry per rank.
     pub busy_bytes: Vec<u64>,
-    /// Where the ranks sit, if they sit on a mesh; algorithms that need one and are given none
-    /// take [`Grid::most_square`].
-    pub grid: Option<Grid>,
-    /// Parameters an algorithm may use.
+    /// What is chosen: parameters an algorithm may use.
     pub tuning: Tuning,
-}
-
-/// Parameters of algorithms. The defaults are those of the papers.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Tuning {
-    /// Size of the parts that pipelined algorithms cut a message into; `None` lets the algorithm
-    /// choose.
-    pub part_bytes: Option<u64>,
-    /// Size of the pieces in which a `Forward` passes data on; `None` is the machine's smallest
-    /// unit.
-    pub piece_bytes: Option<u64>,
-    /// Bits per rank of the status register, 1..=[`crate::status::BITS_MAX`] (Park 2019, 3.2.4:
-    /// two).
-    pub status_bits: u32,
-    /// Arity of k-ary trees, at least 2.
-    pub arity: u32,
-    /// What a message costs, for algorithms that choose their part count by a closed form.
-    pub link_cost: LinkCost,
-    /// Whether senders wait until their receivers are ready.
-    pub flow_control: FlowControl,
-    /// The machine's receive queues, if messages can overflow them.
-    pub queue: Option<Queue>,
-    /// The machine's buffers that all ranks can read, if it has such.
-    pub shared_buffer: Option<SharedBuffer>,
-}
-
-/// A buffer per rank that all ranks can read.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct SharedBuffer {
-    /// Its size in bytes.
-    pub bytes: u64,
-    /// Of a line; messages take whole lines.
-    pub line_bytes: u64,
-    /// What it costs to tell a rank of a message and to take it.
-    pub cost: LinkCost,
-}
-
-/// Whether senders wait until their receivers are ready.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum FlowControl {
-    /// Unless it is proved that no queue can overflow without ([`crate::worst_queue`]).
-    Auto,
-    /// Always.
-    On,
-    /// Never. Queues may overflow, and the network behind them may stop for ever.
-    Off,
-}
-
-impl FlowControl {
-    /// Every choice with its name on the command line.
-    pub const ALL: [(&'static str, Self); 3] =
-        [("auto", Self::Auto), ("on", Self::On), ("off", Self::Off)];
-
-    /// Its name on the command line.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::On => "on",
-            Self::Off => "off",
-        }
-    }
-}
-
-/// A finite queue for arriving messages.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Queue {
-    /// Words it holds.
-    pub words: u64,
-    /// Bytes of a word, at least 1.
-    pub word_bytes: u64,
-    /// Words before the payload of every packet.
-    pub header_words: u64,
-    /// Most words of payload in a packet, at least 1.
-    pub packet_words: u64,
-}
-
-impl Queue {
-    /// Words of a message of `bytes` bytes with its headers.
-    #[must_use]
-    pub fn message_words(&self, bytes: u64) -> u64 {
-        let words = bytes.div_ceil(self.word_bytes);
-        let packets = words.div_ceil(self.packet_words).max(1);
-        words.saturating_add(packets.saturating_mul(self.header_words))
-    }
-}
-
-/// Cost of one message of `n` bytes as `sync_cycles + n * cycles_per_byte`.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct LinkCost {
-    /// Cycles of one synchronisation (Park 2019, Eq. (1): alpha).
-    pub sync_cycles: f64,
-    /// Cycles per byte (Park 2019, Eq. (1): beta).
-    pub cycles_per_byte: f64,
-}
-
-impl Default for Tuning {
-    fn default() -> Self {
-        Self {
-            part_bytes: None,
-            piece_bytes: None,
-            status_bits: 2,
-            arity: 3,
-            link_cost: LinkCost {
-                sync_cycles: 8.0,
-                cycles_per_byte: 0.25,
-            },
-            flow_control: FlowControl::Auto,
-            queue: None,
-            shared_buffer: None,
-        }
-    }
+    /// Where: what the machine is like.
+    pub platform: Platform,
 }
 
 /// Why a request cannot be scheduled by any algorithm.
@@ -269,8 +158,8 @@ impl Request {
             counts,
             element_bytes: 1,
             busy_bytes: Vec::new(),
-            grid: None,
             tuning: Tuning::default(),
+            platform: Platform::default(),
         }
     }
 
@@ -290,7 +179,7 @@ impl Request {
     /// Where the ranks sit: the grid given, or the most square one.
     #[must_use]
     pub fn grid_or_square(&self) -> Grid {
-        self.grid.unwrap_or_else(|| Grid::most_square(self.ranks))
+        self.platform.grid_or_square(self.ranks)
     }
 
     /// How a pipelined algorithm splits a block: by [`Tuning::part_bytes`], or else into
@@ -307,10 +196,10 @@ impl Request {
     /// of the buffers, in whole lines and so that two parts fit into one.
     #[must_use]
     pub fn split_shared(&self, behind: f64) -> Split {
-        let buffer = self.tuning.shared_buffer.unwrap_or(SharedBuffer {
+        let buffer = self.platform.shared_buffer.unwrap_or(SharedBuffer {
             bytes: u64::MAX,
             line_bytes: 1,
-            cost: self.tuning.link_cost,
+            cost: self.platform.link_cost,
         });
         let cost = buffer.cost;
         let bytes = self.bytes as f64;
@@ -332,7 +221,7 @@ impl Request {
     /// long as there are not more than 64.
     #[must_use]
     pub fn segments_shared(&self, owners: u32) -> u32 {
-        let buffer = self.tuning.shared_buffer;
+        let buffer = self.platform.shared_buffer;
         let quarter = buffer.map_or(u64::MAX, |buffer| buffer.bytes / 4);
         let part = self.tuning.part_bytes.unwrap_or(quarter).max(1);
         let owners = u64::from(owners).max(1);
@@ -356,7 +245,7 @@ impl Request {
                 ranks,
             });
         }
-        if let Some(grid) = self.grid {
+        if let Some(grid) = self.platform.grid {
             let sides = [grid.width, grid.height, grid.per_node].map(u64::from);
             let places: u64 = sides
                 .iter()
@@ -391,7 +280,7 @@ impl Request {
         if tuning.piece_bytes == Some(0) {
             return refuse("piece-bytes", "0".into(), "at least 1 byte");
         }
-        if !(1..=crate::status::BITS_MAX).contains(&tuning.status_bits) {
+        if !(1..=STATUS_BITS_MAX).contains(&tuning.status_bits) {
             return refuse(
                 "status-bits",
                 tuning.status_bits.to_string(),
@@ -401,7 +290,7 @@ impl Request {
         if tuning.arity < 2 {
             return refuse("arity", tuning.arity.to_string(), "at least 2");
         }
-        let cost = tuning.link_cost;
+        let cost = self.platform.link_cost;
         if !(cost.sync_cycles.is_finite() && cost.sync_cycles > 0.0) {
             return refuse(
                 "sync-cycles",
@@ -475,13 +364,6 @@ impl Request {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn choices_are_listed_by_their_names() {
-        for (name, choice) in FlowControl::ALL {
-            assert_eq!(choice.name(), name);
-        }
-    }
 
     #[test]
     fn refusals_say_what_would_be_right() {

@@ -17,9 +17,10 @@
 
 use std::sync::Arc;
 
-use crate::collective::Spec;
 use crate::ids::{ChunkId, Rank, RoundIdx};
-use crate::multicast::{Multicast, RouteTree};
+use crate::multicast::Multicast;
+use crate::route_tree::RouteTree;
+use crate::spec::Spec;
 
 /// A list of chunks kept in the schedule's table; read it with [`Schedule::chunks`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

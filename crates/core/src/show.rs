@@ -21,9 +21,9 @@
 
 use std::fmt;
 
-use crate::collective::Spec;
 use crate::ids::{ChunkId, Rank};
 use crate::schedule::{Arrival, Launch, Op, Schedule, Step};
+use crate::spec::Spec;
 
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

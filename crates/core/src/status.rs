@@ -16,9 +16,7 @@
 
 use crate::ids::Rank;
 use crate::request::Request;
-
-/// Most status bits: with 10 bits a class is 2 bytes wide, finer than any bus word.
-pub const BITS_MAX: u32 = 10;
+use crate::tuning::STATUS_BITS_MAX;
 
 /// Remaining bytes at which one more bit would not refine the classes: the top threshold of the
 /// two-bit register (Park 2019, 3.2.4).
@@ -32,12 +30,12 @@ const REFERENCE_BYTES: u64 = 1024;
 /// (Chung 2011; Park 2019, 3.2.1).
 ///
 /// # Panics
-/// If `bits` is not in `1..=BITS_MAX`.
+/// If `bits` is not in `1..=STATUS_BITS_MAX`.
 #[must_use]
 pub fn class(busy_bytes: u64, bits: u32) -> u32 {
     assert!(
-        (1..=BITS_MAX).contains(&bits),
-        "a status has 1 to {BITS_MAX} bits, not {bits}"
+        (1..=STATUS_BITS_MAX).contains(&bits),
+        "a status has 1 to {STATUS_BITS_MAX} bits, not {bits}"
     );
     if busy_bytes == 0 {
         return 0;
@@ -118,7 +116,7 @@ mod tests {
 
     #[test]
     fn classes_never_decrease_with_size() {
-        for bits in 1..=BITS_MAX {
+        for bits in 1..=STATUS_BITS_MAX {
             let classes: Vec<u32> = (0..4096).map(|bytes| class(bytes, bits)).collect();
             assert!(classes.is_sorted());
             assert_eq!(classes[0], 0);

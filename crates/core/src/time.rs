@@ -12,6 +12,8 @@
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Sub};
 
+use crate::hash::Fnv1a;
+
 /// A point in time since the start of a run, or a duration, in whole picoseconds.
 ///
 /// 64 bits hold 213 days, so arithmetic panics on overflow rather than wrapping.
@@ -123,31 +125,18 @@ impl Default for Limits {
 /// assert_eq!(a.events(), b.events());
 /// assert_ne!(a.hash(), b.hash());
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct EventHash {
     events: u64,
-    hash: u64,
-}
-
-impl Default for EventHash {
-    /// No event yet.
-    fn default() -> Self {
-        Self {
-            events: 0,
-            hash: 0xcbf2_9ce4_8422_2325,
-        }
-    }
+    hash: Fnv1a,
 }
 
 impl EventHash {
     /// One more event: `task` goes on at `time`.
     pub fn record(&mut self, time: Time, task: u32) {
         self.events += 1;
-        // FNV-1a over (time, task).
-        for word in [time.ps(), u64::from(task)] {
-            self.hash = (self.hash ^ word).wrapping_mul(0x0000_0100_0000_01b3);
-            self.hash ^= self.hash >> 29;
-        }
+        self.hash.word(time.ps());
+        self.hash.word(u64::from(task));
     }
 
     /// Events so far.
@@ -159,6 +148,6 @@ impl EventHash {
     /// Hash of all events so far.
     #[must_use]
     pub const fn hash(self) -> u64 {
-        self.hash
+        self.hash.value()
     }
 }

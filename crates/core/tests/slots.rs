@@ -5,7 +5,7 @@ use corecast_core::{Collective, Grid, Request, algorithm, verify};
 /// Verifies one mesh; returns the slots and the bound.
 fn prove(grid: Grid, ranks: u32) -> (u32, u32) {
     let mut request = Request::new(Collective::Alltoall, ranks, 4);
-    request.grid = Some(grid);
+    request.platform.grid = Some(grid);
     let name = "contention-free";
     let algorithm = algorithm::find(Collective::Alltoall, name).expect("registered");
     let schedule = algorithm::build(algorithm, &request).expect("fits");

@@ -3,8 +3,8 @@
 
 use corecast_core::verify::{Buffering, Violation, Waiting};
 use corecast_core::{
-    Certificate, ChunkId, Collective, FullCrossbar, Grid, LinkId, Op, Rank, Request, RouteTree,
-    Routes, Schedule, ScheduleBuilder, Spec, Split, algorithm, verify,
+    Certificate, ChunkId, Collective, FullCrossbar, Grid, LinkId, Op, Rank, Request, Routes,
+    Schedule, ScheduleBuilder, Spec, Split, algorithm, verify,
 };
 
 fn builder(collective: Collective, ranks: u32, bytes: u64, parts: u32) -> ScheduleBuilder {
@@ -483,7 +483,7 @@ fn the_list_of_violations_has_an_end() {
 fn a_multicast_and_plain_messages_share_ports() {
     let bound = |messages: &[(u32, u32)]| {
         let mut builder = builder(Collective::Allgather, 4, 8, 1);
-        let tree = RouteTree::column_then_rows(&Grid::mesh(4, 1), 4, Rank(0));
+        let tree = Grid::mesh(4, 1).column_then_rows(4, Rank(0));
         builder.multicast(0, tree.into(), &[ChunkId(0)]);
         for (round, &(from, to)) in (1..).zip(messages) {
             builder.message(round, Rank(from), Rank(to), &[ChunkId(from)]);

@@ -11,30 +11,28 @@
 //! ```
 
 mod books;
-mod cost;
-mod error;
+mod expected;
 mod file;
 pub mod functional;
 mod graph;
-pub mod kernel;
 pub mod place;
 mod ports;
 mod program;
-mod rates;
-mod read;
 mod result;
-mod room;
-mod synthetic;
+mod run;
 mod tile;
 
 pub use books::{Call, CallRecord, TaskBooks};
 pub use corecast_text::EntryError;
-pub use cost::{CYCLES_MAX, Cost};
-pub use error::FileError;
-pub use file::{Changes, FLOWS_MAX, FlowFile, ITERATIONS_MAX, Input, PLACEMENTS, Placement};
-pub use graph::{Edge, End, Graph, GraphError, Job, MEMORY, TASKS_MAX, Task};
+pub use expected::{Expected, expected};
+pub use file::{
+    Changes, FLOWS_MAX, FileError, FlowFile, ITERATIONS_MAX, Input, PLACEMENTS, Placement,
+};
+pub use graph::{
+    CYCLES_MAX, Cost, Edge, End, Graph, GraphError, Job, KERNELS, Kernel, KernelJob, MEMORY,
+    Parameter, TASKS_MAX, Task, Wiring,
+};
 pub use ports::Ports;
-pub use program::{FlowProgram, MEMORY_BYTES_MAX, ProgramError, Region};
+pub use program::{Buffers, FlowProgram, MEMORY_BYTES_MAX, ProgramError, Region, Setup};
 pub use result::{Check, EdgeResult, FlowResult, Split, TaskResult};
-pub use room::Buffers;
-pub use tile::{Arrival, BufferUse, Place, TaskProgram, TaskRun, Tile, TileUse};
+pub use tile::{BufferUse, DataArrival, Peer, TaskProgram, TaskRun, Tile, TileUse};

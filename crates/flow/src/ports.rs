@@ -10,8 +10,7 @@ use corecast_machine::{RunError, Time};
 
 use crate::books::{Call, CallRecord, TaskBooks};
 use crate::graph::{Edge, End};
-use crate::program::FlowProgram;
-use crate::room::WORD;
+use crate::program::{FlowProgram, WORD};
 use crate::tile::Tile;
 
 /// See the module's documentation.

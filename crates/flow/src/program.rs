@@ -18,26 +18,24 @@
 //! assert_eq!(run.memory.len(), 10 * (64 + 32));
 //! ```
 
+mod error;
+mod room;
+mod setup;
+
 use std::ops::Range;
 
 use corecast_core::Rank;
-use corecast_machine::RunError;
-use thiserror::Error;
+use corecast_core::random::drawn;
 
-use crate::books::TaskBooks;
-use crate::cost::mixed;
+use room::{NoRoom, Room};
+
 use crate::file::{FlowFile, ITERATIONS_MAX, Input};
-use crate::graph::{End, Graph, Job};
-use crate::kernel::Setup;
-use crate::ports::Ports;
-use crate::room::{Buffers, NoRoom, Room};
-use crate::synthetic;
-use crate::tile::{TaskProgram, Tile};
+use crate::graph::{End, Graph};
 
-/// Most bytes of the memory buffer: 1 GiB.
-pub const MEMORY_BYTES_MAX: u64 = 1 << 30;
-/// Most firings of all tasks of all flows in a run.
-pub const RUN_FIRINGS_MAX: u64 = 1 << 26;
+pub use error::{MEMORY_BYTES_MAX, ProgramError, RUN_FIRINGS_MAX};
+pub use room::Buffers;
+pub(crate) use room::WORD;
+pub use setup::Setup;
 
 /// A part of the memory buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,74 +60,6 @@ pub struct FlowProgram {
     input: Vec<u8>,
     seed: u64,
     setup: Setup,
-}
-
-/// Why a flow cannot become a program.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[non_exhaustive]
-pub enum ProgramError {
-    /// Nothing says how long the run is.
-    #[error(
-        "nothing says how many iterations there are; write `iterations = 100` at the top of the file"
-    )]
-    NoIterations,
-    /// The file and the input say different things.
-    #[error("the input has {of_input} iterations, not {iterations}; remove `iterations`")]
-    OtherIterations {
-        /// As the input says.
-        of_input: u64,
-        /// As the file says.
-        iterations: u64,
-    },
-    /// The run has more firings than the limit.
-    #[error(
-        "{firings} firings are more than the {RUN_FIRINGS_MAX} of a run; use fewer flows or iterations"
-    )]
-    TooManyFirings {
-        /// How many it would be.
-        firings: u64,
-    },
-    /// The data need more memory than the limit.
-    #[error(
-        "{bytes} bytes are more than the {MEMORY_BYTES_MAX} of a memory buffer; use fewer flows, \
-         iterations or smaller blocks"
-    )]
-    TooMuchMemory {
-        /// How many it would be.
-        bytes: u64,
-    },
-    /// A task with more senders than its buffer has room for.
-    #[error(
-        "the input buffer of task `{task}`, {bytes} bytes, has no room for what its senders may have on their way; use fewer senders, fewer initial blocks or a larger buffer"
-    )]
-    NoRoom {
-        /// The task.
-        task: String,
-        /// Bytes of its buffer.
-        bytes: usize,
-    },
-    /// The tasks need a file.
-    #[error("task `{task}` needs a file; write `file = \"...\"` into [input]")]
-    NoInput {
-        /// The task.
-        task: String,
-    },
-    /// The input is not what a kernel can read.
-    #[error("the input of task `{task}`: {why}")]
-    Input {
-        /// The task.
-        task: String,
-        /// What is wrong.
-        why: String,
-    },
-    /// Tasks of one graph that do not go together.
-    #[error("task `{task}`: {why}")]
-    Kernel {
-        /// The task.
-        task: String,
-        /// What is wrong, and what would be right.
-        why: String,
-    },
 }
 
 impl FlowProgram {
@@ -317,40 +247,14 @@ impl FlowProgram {
 
     /// Random input.
     fn fill(&self, place: &mut [u8], flow: u32, edge: usize) {
-        let stream = mixed(self.seed ^ mixed(u64::from(flow) << 32 | edge as u64));
+        let stream = drawn(self.seed ^ drawn(u64::from(flow) << 32 | edge as u64));
         if let Some(bytes) = Setup::random(&self.graph, edge, place.len(), stream) {
             place.copy_from_slice(&bytes);
             return;
         }
         for (index, chunk) in place.chunks_mut(8).enumerate() {
-            let bytes = mixed(stream.wrapping_add(index as u64)).to_le_bytes();
+            let bytes = drawn(stream.wrapping_add(index as u64)).to_le_bytes();
             chunk.copy_from_slice(&bytes[..chunk.len()]);
         }
-    }
-}
-
-impl TaskProgram for FlowProgram {
-    type Output = TaskBooks;
-
-    async fn run<T: Tile>(&self, tile: &mut T) -> Result<TaskBooks, RunError> {
-        let mut ports = Ports::new(tile, self);
-        for output in 0..ports.outputs() {
-            let edge = ports.output(output);
-            for _ in 0..edge.initial {
-                ports.send(output, &vec![0; edge.bytes as usize]).await?;
-            }
-        }
-        match &self.graph.tasks()[ports.task()].job {
-            Job::Cost(cost) => synthetic::run(&mut ports, cost).await?,
-            Job::Kernel(job) => job.run(&mut ports).await?,
-        }
-        // What was there at the start is there again at the end; nobody else would take it.
-        for input in 0..ports.inputs() {
-            for _ in 0..ports.input(input).initial {
-                ports.receive(input).await?;
-            }
-        }
-        ports.close().await?;
-        Ok(ports.into_books())
     }
 }

@@ -17,52 +17,27 @@
 //! - **Speed-up**: the time of one core that does the work of all tasks, reads and writes the same
 //!   parts of the memory buffer, and sends no messages, over the makespan.
 
+mod arrivals;
+mod check;
+mod edge;
+mod split;
+
 use corecast_core::Rank;
-use corecast_machine::{Cause, Spread, Time};
+use corecast_machine::{Spread, Time};
 
-use crate::books::{Call, CallRecord, TaskBooks};
+use arrivals::{ByTask, written};
+use check::checks;
+use edge::edge_result;
+use split::split;
+
+use crate::books::TaskBooks;
 use crate::graph::End;
-use crate::kernel::Setup;
 use crate::program::FlowProgram;
-use crate::tile::{Arrival, BufferUse, Place, TaskRun};
+use crate::tile::{BufferUse, TaskRun};
 
-/// Where the time of a task went; the parts sum to the makespan.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Split {
-    /// Its own work.
-    pub computing: Time,
-    /// Commands, copies, and waiting for reads of the memory buffer.
-    pub communicating: Time,
-    /// Waiting for a message.
-    pub input: Time,
-    /// Waiting for room in the output buffer.
-    pub output: Time,
-    /// Before its begin and after its end.
-    pub idle: Time,
-}
-
-impl Split {
-    /// The names of the parts, in the order in which they are shown.
-    pub const PARTS: [&'static str; 5] = [
-        "computing",
-        "communicating",
-        "stalled on input",
-        "stalled on output",
-        "idle",
-    ];
-
-    /// The parts in the order of [`Split::PARTS`].
-    #[must_use]
-    pub const fn parts(&self) -> [Time; 5] {
-        [
-            self.computing,
-            self.communicating,
-            self.input,
-            self.output,
-            self.idle,
-        ]
-    }
-}
+pub use check::Check;
+pub use edge::EdgeResult;
+pub use split::Split;
 
 /// A task of a run.
 #[derive(Clone, PartialEq, Debug)]
@@ -83,42 +58,6 @@ pub struct TaskResult {
     pub input: Option<BufferUse>,
     /// Its output buffer, if the machine says.
     pub output: Option<BufferUse>,
-}
-
-/// An edge of a run.
-#[derive(Clone, PartialEq, Debug)]
-pub struct EdgeResult {
-    /// Which flow it belongs to.
-    pub flow: u32,
-    /// Name of the task that makes the blocks, or of the memory buffer.
-    pub from: String,
-    /// Name of the task that takes them, or of the memory buffer.
-    pub to: String,
-    /// Task of the machine that makes them; none = the memory buffer.
-    pub from_task: Option<Rank>,
-    /// Task of the machine that takes them; none = the memory buffer.
-    pub to_task: Option<Rank>,
-    /// Bytes that it carried.
-    pub bytes: u64,
-    /// When each block arrived, in order.
-    pub arrivals: Vec<Time>,
-    /// Mean time between arrivals; none of fewer than two.
-    pub interval_ns: Option<f64>,
-    /// Mean absolute deviation of the times between arrivals from their mean.
-    pub jitter_ns: Option<f64>,
-    /// The longest time between arrivals.
-    pub interval_max_ns: Option<f64>,
-}
-
-/// A comparison of results with what was computed without the graph.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Check {
-    /// Which flow.
-    pub flow: u32,
-    /// What it was compared with, in words.
-    pub what: &'static str,
-    /// Whether every byte is equal.
-    pub is_equal: bool,
 }
 
 /// See the module's documentation.
@@ -229,180 +168,6 @@ impl FlowResult {
     }
 }
 
-/// Splits the time of a task. Whether a wait is one for input or for output is told by the call: a
-/// send waits for an acknowledgement, too, and a write for room in front of the memory buffer.
-fn split(run: &TaskRun<TaskBooks>, task: usize, makespan: Time) -> Split {
-    let mut split = Split::default();
-    let mut calls = run.run.outputs[task].calls.iter().peekable();
-    for span in run.run.activity[task].spans() {
-        let time = span.end - span.start;
-        while calls.next_if(|call| call.end <= span.start).is_some() {}
-        let call = calls
-            .peek()
-            .filter(|call| call.start <= span.start)
-            .map(|call| call.call);
-        let is_out = matches!(call, Some(Call::Send | Call::Write));
-        match span.cause {
-            Cause::Compute => split.computing += time,
-            Cause::BufferFull(_) | Cause::PortBusy(_) => split.output += time,
-            Cause::WaitPeer(_) | Cause::Memory if is_out => split.output += time,
-            Cause::WaitPeer(_) => split.input += time,
-            Cause::Idle => split.idle += time,
-            _ => split.communicating += time,
-        }
-    }
-    let sum = split
-        .parts()
-        .into_iter()
-        .fold(Time::ZERO, |sum, part| sum + part);
-    split.idle += makespan.saturating_sub(sum);
-    split
-}
-
-/// What has arrived, by sender and receiver, in order of posting and so of the sender's calls.
-struct ByTask(std::collections::BTreeMap<(Place, Place), Vec<Arrival>>);
-
-impl ByTask {
-    fn new(program: &FlowProgram, run: &TaskRun<TaskBooks>) -> Self {
-        let mut all = std::collections::BTreeMap::<_, Vec<Arrival>>::new();
-        for &arrival in &run.arrivals {
-            all.entry((arrival.from, arrival.to))
-                .or_default()
-                .push(arrival);
-        }
-        for list in all.values_mut() {
-            list.sort_by_key(|arrival| (arrival.posted, arrival.time));
-        }
-        debug_assert!(all.len() <= program.tasks() as usize * (program.tasks() as usize + 2));
-        Self(all)
-    }
-
-    fn between(&self, from: Place, to: Place) -> &[Arrival] {
-        self.0.get(&(from, to)).map_or(&[], Vec::as_slice)
-    }
-}
-
-/// The calls of one kind with their arrivals: the machine's if it notes as many, else when the call
-/// returned.
-fn arrivals_of<'a>(
-    books: &'a TaskBooks,
-    call: Call,
-    arrivals: &'a [Arrival],
-) -> impl Iterator<Item = (&'a CallRecord, Time)> {
-    let calls: Vec<&CallRecord> = books.calls.iter().filter(|c| c.call == call).collect();
-    let is_noted = calls.len() == arrivals.len();
-    calls.into_iter().enumerate().map(move |(index, record)| {
-        (
-            record,
-            if is_noted {
-                arrivals[index].time
-            } else {
-                record.end
-            },
-        )
-    })
-}
-
-/// When what each firing of `task` has written to the memory buffer over `edge` had arrived; none if
-/// it has written nothing.
-fn written(
-    program: &FlowProgram,
-    books: &[TaskBooks],
-    by_task: &ByTask,
-    (flow, edge): (u32, usize),
-) -> Vec<Option<Time>> {
-    let task = program.graph().edges()[edge]
-        .from
-        .task()
-        .expect("a task writes");
-    let rank = program.rank(flow, task);
-    let books = &books[rank.index()];
-    let mut of_firing = vec![None; books.firings.len()];
-    let list = by_task.between(Place::Task(rank), Place::Memory);
-    for (record, time) in arrivals_of(books, Call::Write, list) {
-        if record.edge as usize != edge {
-            continue;
-        }
-        let after = books
-            .firings
-            .partition_point(|&begin| begin <= record.start);
-        let last: &mut Option<Time> = &mut of_firing[after.max(1) - 1];
-        *last = Some(last.map_or(time, |last| last.max(time)));
-    }
-    of_firing
-}
-
-fn edge_result(
-    program: &FlowProgram,
-    books: &[TaskBooks],
-    by_task: &ByTask,
-    flow: u32,
-    index: usize,
-) -> EdgeResult {
-    let graph = program.graph();
-    let edge = &graph.edges()[index];
-    let rank = |end: End| end.task().map(|task| program.rank(flow, task));
-    let (from, to) = (rank(edge.from), rank(edge.to));
-    let moved = |task: Rank, call: Call| {
-        let calls = books[task.index()].calls.iter();
-        let own = calls.filter(move |record| record.call == call && record.edge as usize == index);
-        own.map(|record| u64::from(record.bytes)).sum()
-    };
-    let (bytes, arrivals) = match (from, to) {
-        (Some(from), Some(to)) => {
-            let list = by_task.between(Place::Task(from), Place::Task(to));
-            let calls = arrivals_of(&books[from.index()], Call::Send, &[]);
-            let lasts = calls.filter(|(record, _)| record.edge as usize == index);
-            let lasts: Vec<bool> = lasts.map(|(record, _)| record.is_last).collect();
-            let blocks = list.iter().zip(lasts).filter(|&(_, is_last)| is_last);
-            (
-                moved(from, Call::Send),
-                blocks.map(|(arrival, _)| arrival.time).collect(),
-            )
-        }
-        (None, Some(to)) => {
-            let list = by_task.between(Place::Memory, Place::Task(to));
-            let calls = arrivals_of(&books[to.index()], Call::Read, list);
-            let own = calls.filter(|(record, _)| record.edge as usize == index);
-            (moved(to, Call::Read), own.map(|(_, time)| time).collect())
-        }
-        (Some(from), None) => {
-            let written = written(program, books, by_task, (flow, index));
-            (
-                moved(from, Call::Write),
-                written.into_iter().flatten().collect(),
-            )
-        }
-        (None, None) => unreachable!("refused by `Graph::new`"),
-    };
-    let arrivals: Vec<Time> = arrivals;
-    let intervals: Vec<f64> = arrivals
-        .windows(2)
-        .map(|two| two[1].ns() - two[0].ns())
-        .collect();
-    let count = intervals.len() as f64;
-    let mean = (!intervals.is_empty()).then(|| intervals.iter().sum::<f64>() / count);
-    let jitter = mean.map(|mean| intervals.iter().map(|i| (i - mean).abs()).sum::<f64>() / count);
-    let name = |rank: Option<Rank>| {
-        rank.map_or_else(
-            || crate::graph::MEMORY.to_owned(),
-            |rank| program.task_name(rank),
-        )
-    };
-    EdgeResult {
-        flow,
-        from: name(from),
-        to: name(to),
-        from_task: from,
-        to_task: to,
-        bytes,
-        interval_ns: mean,
-        jitter_ns: jitter,
-        interval_max_ns: intervals.iter().copied().reduce(f64::max),
-        arrivals,
-    }
-}
-
 /// The latency of every iteration of a flow.
 fn latencies(program: &FlowProgram, books: &[TaskBooks], by_task: &ByTask, flow: u32) -> Vec<Time> {
     let graph = program.graph();
@@ -433,30 +198,4 @@ fn latencies(program: &FlowProgram, books: &[TaskBooks], by_task: &ByTask, flow:
         Some(ends.max()?.saturating_sub(begins.min()?))
     };
     (0..program.iterations()).filter_map(latency).collect()
-}
-
-/// Compares the memory buffer with what it must hold. Machines may leave out zeros at its end.
-fn checks(program: &FlowProgram, memory: &[u8], functional: &[u8]) -> Vec<Check> {
-    let mut checks = Vec::new();
-    let begin = program.memory();
-    let part = |range: std::ops::Range<usize>| range.map(|i| memory.get(i).copied().unwrap_or(0));
-    for flow in 0..program.flows() {
-        for expected in Setup::expected(program, flow, &begin) {
-            let found = part(program.range(flow, expected.edge));
-            let is_equal = found.eq(expected.bytes.iter().copied());
-            checks.push(Check {
-                flow,
-                what: expected.what,
-                is_equal,
-            });
-        }
-        let whole = program.flow_range(flow);
-        let is_equal = part(whole.clone()).eq(functional[whole].iter().copied());
-        checks.push(Check {
-            flow,
-            what: "a run without timing",
-            is_equal,
-        });
-    }
-    checks
 }

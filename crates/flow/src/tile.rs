@@ -74,7 +74,7 @@ pub trait TaskProgram: Sync {
 
 /// Where data come from and go to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Place {
+pub enum Peer {
     /// A task.
     Task(Rank),
     /// The external memory buffer.
@@ -84,11 +84,11 @@ pub enum Place {
 /// Data that have arrived: a message, or what one call has read from or written to the external
 /// memory buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Arrival {
+pub struct DataArrival {
     /// Where they come from.
-    pub from: Place,
+    pub from: Peer,
     /// Where they have gone.
-    pub to: Place,
+    pub to: Peer,
     /// How many bytes.
     pub bytes: u64,
     /// When the call that moves them began: that of the sender, or of the task that reads or writes.
@@ -129,7 +129,7 @@ pub struct TaskRun<T> {
     /// The external memory buffer at the end, up to the last byte that was given or written.
     pub memory: Vec<u8>,
     /// Everything that has arrived, in order of time.
-    pub arrivals: Vec<Arrival>,
+    pub arrivals: Vec<DataArrival>,
     /// The buffers of every core that can run a task; empty on machines without such.
     pub buffers: Vec<TileUse>,
 }

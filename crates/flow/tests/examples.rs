@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use corecast_flow::kernel::Setup;
+use corecast_flow::expected;
 use corecast_flow::{Buffers, Changes, FlowFile, FlowProgram, Input, functional};
 use corecast_kernels::jpeg::{Sampling, generate};
 
@@ -33,7 +33,7 @@ fn check(program: &FlowProgram) -> usize {
     let run = functional::run(program, program.tasks(), before.clone()).expect("it runs");
     let mut compared = 0;
     for flow in 0..program.flows() {
-        for expected in Setup::expected(program, flow, &before) {
+        for expected in expected(program, flow, &before) {
             let found = &run.memory[program.range(flow, expected.edge)];
             assert!(
                 found == expected.bytes,

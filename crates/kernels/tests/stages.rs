@@ -5,8 +5,8 @@ mod common;
 use common::{Spec, write};
 use corecast_kernels::Work;
 use corecast_kernels::jpeg::{
-    self, BLOCK_BYTES, Colour, Entropy, JpegError, Place, Sampling, StageWork, block_from_bytes,
-    block_to_bytes, idct,
+    self, BLOCK_BYTES, BlockPosition, Colour, Entropy, JpegError, Sampling, StageWork,
+    block_from_bytes, block_to_bytes, idct,
 };
 use corecast_kernels::picture::Picture;
 use proptest::prelude::*;
@@ -70,12 +70,12 @@ fn blocks_come_in_the_order_of_mcus() {
         (header.mcu_columns(), header.mcu_rows(), header.blocks()),
         (3, 2, 42)
     );
-    let place = |component, column, row| Place {
+    let place = |component, column, row| BlockPosition {
         component,
         column,
         row,
     };
-    let places: Vec<Place> = (7..14).map(|block| header.place(block)).collect();
+    let places: Vec<BlockPosition> = (7..14).map(|block| header.place(block)).collect();
     let second = [
         (0, 2, 0),
         (0, 3, 0),
@@ -104,7 +104,7 @@ fn a_single_component_has_blocks_in_lines_whatever_its_factors() {
     assert_eq!(entropy.header().blocks(), 6);
     assert_eq!(
         entropy.header().place(4),
-        Place {
+        BlockPosition {
             component: 0,
             column: 1,
             row: 1

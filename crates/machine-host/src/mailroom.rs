@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Deref;
 
 use corecast_core::Rank;
-use corecast_flow::{Arrival, BufferUse, Place, TileUse};
+use corecast_flow::{BufferUse, DataArrival, Peer, TileUse};
 use corecast_machine::{Await, Blocked, MessageRecord, ProgramRun, RunError, TaskError, Time};
 
 use crate::shared::{Shared, State};
@@ -291,7 +291,10 @@ impl Mailroom {
     ///
     /// # Errors
     /// One that nobody has received.
-    pub(crate) fn delivered<T>(&self, run: &mut ProgramRun<T>) -> Result<Vec<Arrival>, RunError> {
+    pub(crate) fn delivered<T>(
+        &self,
+        run: &mut ProgramRun<T>,
+    ) -> Result<Vec<DataArrival>, RunError> {
         let mut state = self.lock();
         let left = state.desks.iter().flat_map(|desk| desk.queues.values());
         if let Some(message) = left.flat_map(|queue| &queue.messages).next() {
@@ -308,9 +311,9 @@ impl Mailroom {
             .into());
         }
         run.messages = std::mem::take(&mut state.delivered);
-        let arrival = |message: &MessageRecord| Arrival {
-            from: Place::Task(message.from),
-            to: Place::Task(message.to),
+        let arrival = |message: &MessageRecord| DataArrival {
+            from: Peer::Task(message.from),
+            to: Peer::Task(message.to),
             bytes: message.bytes,
             posted: message.posted,
             time: message.end,

@@ -9,7 +9,7 @@
 use std::sync::Mutex;
 
 use corecast_core::Rank;
-use corecast_flow::{Arrival, TaskProgram, TaskRun, TileUse, functional};
+use corecast_flow::{DataArrival, TaskProgram, TaskRun, TileUse, functional};
 use corecast_machine::{Activity, RunError, RunOptions, TaskError, Time, run_blocking};
 
 use crate::mailroom::Mailroom;
@@ -79,7 +79,7 @@ impl HostMachine {
             return Err(TaskError::NoTasks.into());
         }
         let room = Mailroom::new(tasks, setup);
-        let arrivals: Mutex<Vec<Arrival>> = Mutex::default();
+        let arrivals: Mutex<Vec<DataArrival>> = Mutex::default();
         let results = on_threads(tasks, |task, keep| {
             match run_task(&room, setup, task, program, &arrivals) {
                 Ok(finished) => {
@@ -135,14 +135,14 @@ fn run_task<P: TaskProgram>(
     setup: &TaskSetup,
     task: Rank,
     program: &P,
-    arrivals: &Mutex<Vec<Arrival>>,
+    arrivals: &Mutex<Vec<DataArrival>>,
 ) -> Result<Finished<P::Output>, RunError> {
     let mut tile = HostTile::new(room, task, setup.cycle);
     tile.spend(setup.options.late_of(task));
     let output = caught(task, || run_blocking(program.run(&mut tile)))??;
     tile.drain()?;
     let finish = room.now();
-    let (activity, own): (Activity, Vec<Arrival>) = tile.into_books();
+    let (activity, own): (Activity, Vec<DataArrival>) = tile.into_books();
     lock(arrivals).extend(own);
     let messages = Vec::new(); // noted by the mailroom, which sees both ends
     Ok(Finished {

@@ -1,7 +1,7 @@
 //! A thread as a tile. Every call blocks; no future is ever pending.
 
 use corecast_core::Rank;
-use corecast_flow::{Arrival, Place, Tile};
+use corecast_flow::{DataArrival, Peer, Tile};
 use corecast_kernels::Work;
 use corecast_machine::{Activity, Cause, RunError, TaskError, Time};
 
@@ -14,7 +14,7 @@ pub(crate) struct HostTile<'a> {
     calls: usize,
     activity: Activity,
     /// Of reads and writes of the memory buffer.
-    arrivals: Vec<Arrival>,
+    arrivals: Vec<DataArrival>,
 }
 
 impl<'a> HostTile<'a> {
@@ -42,7 +42,7 @@ impl<'a> HostTile<'a> {
         outcome
     }
 
-    pub(crate) fn into_books(self) -> (Activity, Vec<Arrival>) {
+    pub(crate) fn into_books(self) -> (Activity, Vec<DataArrival>) {
         (self.activity, self.arrivals)
     }
 
@@ -74,10 +74,10 @@ impl<'a> HostTile<'a> {
         }
     }
 
-    fn arrived(&mut self, from: Place, to: Place, bytes: usize, posted: Time) {
+    fn arrived(&mut self, from: Peer, to: Peer, bytes: usize, posted: Time) {
         self.fill(Cause::Transfer);
         let (bytes, time) = (bytes as u64, self.room.now());
-        self.arrivals.push(Arrival {
+        self.arrivals.push(DataArrival {
             from,
             to,
             bytes,
@@ -129,19 +129,14 @@ impl Tile for HostTile<'_> {
     async fn read(&mut self, address: u64, bytes: usize) -> Result<Vec<u8>, RunError> {
         let call = self.begin("MP_mread", self.task);
         let data = self.room.read(self.task, address, bytes)?;
-        self.arrived(Place::Memory, Place::Task(self.task), bytes, call.posted);
+        self.arrived(Peer::Memory, Peer::Task(self.task), bytes, call.posted);
         Ok(data)
     }
 
     async fn write(&mut self, address: u64, data: &[u8]) -> Result<(), RunError> {
         let call = self.begin("MP_mwrite", self.task);
         self.room.write(self.task, address, data)?;
-        self.arrived(
-            Place::Task(self.task),
-            Place::Memory,
-            data.len(),
-            call.posted,
-        );
+        self.arrived(Peer::Task(self.task), Peer::Memory, data.len(), call.posted);
         Ok(())
     }
 }

@@ -31,8 +31,8 @@ mod worst_case;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use corecast_chip::{Chip, Mesh, Protocol, System, Udn};
-use corecast_core::{Queue, Rank, Request};
+use corecast_chip::{Chip, Mesh, System};
+use corecast_core::{Rank, Request};
 use corecast_machine::{
     Job, Limits, Machine, ProgramRun, Report, RunError, RunOptions, Schedules, StepProgram, Steps,
     Time, cycle_first, interpreter,
@@ -114,26 +114,9 @@ impl SimMachine {
     #[must_use]
     pub fn request(&self, mut request: Request, options: &RunOptions) -> Request {
         request.busy_bytes = options.busy_bytes(request.ranks);
-        request.tuning.link_cost = self.chip.link_cost();
-        request.grid = self.chip.grid(request.ranks);
-        request.tuning.queue = match self.chip.system() {
-            System::Mesh { mesh, udn } => queue(mesh, udn),
-            System::Bus { .. } | System::Mpb { .. } | System::Pronto { .. } => None,
-        };
-        request.tuning.shared_buffer = self.chip.shared_buffer();
+        request.platform = self.chip.platform(request.ranks);
         request
     }
-}
-
-/// The queue for data of a mesh's cores; none where senders always wait, so that there is nothing
-/// to prove.
-fn queue(mesh: &Mesh, udn: &Udn) -> Option<Queue> {
-    (udn.protocol == Protocol::Ready).then(|| Queue {
-        words: u64::from(udn.queue_words),
-        word_bytes: mesh.flit_bytes,
-        header_words: udn.header_words,
-        packet_words: udn.packet_words,
-    })
 }
 
 impl Machine for SimMachine {

@@ -42,8 +42,8 @@ use corecast_chip::{Mesh, System, Udn};
 use corecast_core::{Certificate, Grid, Op, Rank, Schedule, Step, worst_queue};
 use corecast_machine::Time;
 
+use crate::SimMachine;
 use crate::udn::Costs;
-use crate::{SimMachine, queue};
 
 impl SimMachine {
     /// The longest makespan of `schedule` from the last arrival on, whatever the arrival pattern;
@@ -65,7 +65,7 @@ impl SimMachine {
             mesh.static_hop_cycles.is_none() || schedule.multicast_of(rank, step).is_none()
         });
         if moves_words {
-            let mut queue = queue(mesh, udn)?;
+            let mut queue = udn.queue(mesh)?;
             queue.packet_words = bounds.packet_words;
             let worst = worst_queue(schedule, &|bytes| queue.message_words(bytes))?;
             if schedule.has_flow_control() || worst > queue.words {

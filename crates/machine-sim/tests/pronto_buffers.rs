@@ -4,23 +4,23 @@
 mod tasks;
 
 use corecast_core::Rank;
-use corecast_flow::{Arrival, Place, TaskRun};
+use corecast_flow::{DataArrival, Peer, TaskRun};
 use corecast_machine::{Cause, RunError};
 use tasks::Call::{self, Compute, Read, Receive, Send, Write};
 use tasks::{CYCLE_PS, Script, nagam, on, run};
 
-fn cycles(arrival: &Arrival) -> u64 {
+fn cycles(arrival: &DataArrival) -> u64 {
     arrival.time.ps() / CYCLE_PS
 }
 
 /// Arrivals at `to`: from which task, and in which cycle.
 fn arrivals_at(run: &TaskRun<Vec<u64>>, to: u32) -> Vec<(u32, u64)> {
-    let at = |arrival: &&Arrival| arrival.to == Place::Task(Rank(to));
+    let at = |arrival: &&DataArrival| arrival.to == Peer::Task(Rank(to));
     let arrivals = run.arrivals.iter().filter(at);
     arrivals
         .filter_map(|arrival| match arrival.from {
-            Place::Task(from) => Some((from.0, cycles(arrival))),
-            Place::Memory => None,
+            Peer::Task(from) => Some((from.0, cycles(arrival))),
+            Peer::Memory => None,
         })
         .collect()
 }
@@ -273,7 +273,7 @@ fn a_read_is_the_sum_of_its_stages() {
         assert_eq!(run.arrivals.len(), 1);
         assert_eq!(
             (run.arrivals[0].from, run.arrivals[0].to),
-            (Place::Memory, Place::Task(Rank(0)))
+            (Peer::Memory, Peer::Task(Rank(0)))
         );
         assert_eq!(cycles(&run.arrivals[0]), run.run.outputs[0][0]);
         let waited = run.run.activity[0].total(|cause| cause == Cause::Memory);

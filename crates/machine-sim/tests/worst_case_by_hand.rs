@@ -7,7 +7,7 @@ mod common;
 use corecast_chip::Chip;
 use corecast_core::verify::{Buffering, Violation};
 use corecast_core::{
-    Arrival, Certificate, ChunkId, Collective, FlowControl, Op, Rank, Request, RouteTree, Schedule,
+    Arrival, Certificate, ChunkId, Collective, FlowControl, Op, Rank, Request, Schedule,
     ScheduleBuilder, Spec, Split, algorithm, verify,
 };
 use corecast_machine::RunOptions;
@@ -283,7 +283,8 @@ fn what_follows_a_multicast_waits_for_its_last_word() {
     let machine = machine(&[]);
     let request = Request::new(Collective::Allgather, 2, 40);
     let mut builder = ScheduleBuilder::new("by hand", Spec::new(&request, Split::Even(1)));
-    let tree = RouteTree::column_then_rows(&machine.chip().grid(2).expect("a mesh"), 2, Rank(0));
+    let grid = machine.chip().grid(2).expect("a mesh");
+    let tree = grid.column_then_rows(2, Rank(0));
     builder.multicast(0, tree.into(), &[ChunkId(0)]);
     builder.message(1, Rank(0), Rank(1), &[ChunkId(0)]);
     builder.message(2, Rank(1), Rank(0), &[ChunkId(1)]);

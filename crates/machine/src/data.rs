@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use corecast_core::random::{SplitMix64, unit};
 use corecast_core::{ChunkId, Collective, ElementType, Rank, ReduceOp, Spec};
 
 use crate::error::RunError;
@@ -15,31 +16,6 @@ use crate::steps::{Payload, Schedules};
 
 /// What a rank holds: the bytes of its chunks.
 pub type Held = BTreeMap<ChunkId, Payload>;
-
-/// A small, well-mixed generator (splitmix64; Steele, Lea, Flood 2014).
-#[derive(Clone, Debug)]
-pub struct Mix(u64);
-
-impl Mix {
-    /// A generator with this seed.
-    #[must_use]
-    pub fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    /// The next 64 bits.
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "an endless generator needs no Option"
-    )]
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-}
 
 /// Initial bytes of `chunk` at `rank`. Floats are in `[1, 2)`, so that sums round and their order
 /// matters.
@@ -52,8 +28,8 @@ pub fn input(spec: &Spec, element: ElementType, seed: u64, rank: Rank, chunk: Ch
     } else {
         0
     };
-    let mut mix = Mix::new(seed ^ (owner << 40) ^ u64::from(chunk.0));
-    let unit = |bits: u64| 1.0 + (bits >> 11) as f64 / (1_u64 << 53) as f64;
+    let mut mix = SplitMix64::new(seed ^ (owner << 40) ^ u64::from(chunk.0));
+    let from_one = |bits: u64| 1.0 + unit(bits);
     let mut data: Vec<u8> = Vec::with_capacity(bytes + 8);
     while data.len() < bytes {
         let bits = mix.next();
@@ -62,8 +38,8 @@ pub fn input(spec: &Spec, element: ElementType, seed: u64, rank: Rank, chunk: Ch
             ElementType::U8 | ElementType::I32 | ElementType::I64 => {
                 data.extend(bits.to_le_bytes());
             }
-            ElementType::F32 => data.extend((unit(bits) as f32).to_le_bytes()),
-            ElementType::F64 => data.extend(unit(bits).to_le_bytes()),
+            ElementType::F32 => data.extend((from_one(bits) as f32).to_le_bytes()),
+            ElementType::F64 => data.extend(from_one(bits).to_le_bytes()),
         }
     }
     data.truncate(bytes);

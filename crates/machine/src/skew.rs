@@ -8,7 +8,7 @@
 
 use corecast_core::{Rank, Time};
 
-use crate::data::Mix;
+use corecast_core::random::SplitMix64;
 
 /// How late each rank enters.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -44,7 +44,7 @@ impl Skew {
                 }
             }
             Self::Random(most) => {
-                let (mut mix, below) = (Mix::new(seed), most.ps().saturating_add(1));
+                let (mut mix, below) = (SplitMix64::new(seed), most.ps().saturating_add(1));
                 late.fill_with(|| Time::from_ps(mix.next() % below));
             }
             Self::One(rank, by) => *late.get_mut(rank.index())? = *by,

@@ -29,7 +29,7 @@ pub(crate) fn shade(load: f64, most: f64) -> usize {
 }
 
 /// Coordinates of a router.
-type Place = (u32, u32);
+type Coordinates = (u32, u32);
 
 /// The loads of all links of a grid. `unit` names what is counted, such as `flits`.
 ///
@@ -37,7 +37,7 @@ type Place = (u32, u32);
 /// lower one east, the left one north, the right one south.
 #[must_use]
 pub fn heat_map_svg(title: &str, grid: &Grid, links: &[LinkUse], unit: &str) -> String {
-    let mut loads: BTreeMap<(Place, Place), u64> = BTreeMap::new();
+    let mut loads: BTreeMap<(Coordinates, Coordinates), u64> = BTreeMap::new();
     for link in links {
         *loads.entry((link.from, link.to)).or_default() += link.flits;
     }

@@ -4,7 +4,7 @@
 mod naive;
 
 use corecast_core::{DimensionOrder, Grid, Side};
-use corecast_sim::network::mesh::{Arrival, Ejection, FlitMesh, MeshSpec, Packet, RouterSpec};
+use corecast_sim::network::mesh::{Ejection, FlitMesh, MeshSpec, Packet, QueueEvent, RouterSpec};
 use corecast_sim::traffic::{Load, Pattern, run};
 use proptest::prelude::*;
 
@@ -201,7 +201,7 @@ fn flits_stay_in_their_queue_until_taken_and_stop_the_mesh() {
     network.send(packet);
     network.run_to_news(1000);
     // Three hops of five cycles and two more: the head is there, and it was known before.
-    let arrival = Arrival {
+    let arrival = QueueEvent {
         core: 2,
         queue: 1,
         cycle: 5 * 3 + 2,

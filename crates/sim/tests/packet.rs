@@ -3,7 +3,7 @@
 
 use corecast_core::{DimensionOrder, Grid};
 use corecast_sim::network::mesh::{
-    Arrival, Ejection, FlitMesh, MeshSpec, Packet, PacketMesh, RouterSpec,
+    Ejection, FlitMesh, MeshSpec, Packet, PacketMesh, QueueEvent, RouterSpec,
 };
 use proptest::prelude::*;
 
@@ -209,7 +209,7 @@ fn packets_stay_in_their_queue_until_taken() {
     assert_eq!(network.send(packet(9)), 60);
     network.run_to_news(1000);
     // Three hops of five cycles and two more: the head is there, and it was known before.
-    let arrival = Arrival {
+    let arrival = QueueEvent {
         core: 2,
         queue: 1,
         cycle: 5 * 3 + 2,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use corecast_core::request::RANKS_MAX;
-use corecast_core::{Algorithm, Collective, ElementType, FlowControl, algorithm, status};
+use corecast_core::{Algorithm, Collective, ElementType, FlowControl, algorithm, tuning};
 use corecast_text::{EntryError, Item, Section, Text};
 use toml::de::DeValue;
 
@@ -135,7 +135,7 @@ fn setting(root: &Section<'_>) -> Result<Setting, TableError> {
         dtype,
         fidelity,
         flow_control: root.choice("flow_control", &FlowControl::ALL)?,
-        status_bits: root.whole("status_bits", 1..=u64::from(status::BITS_MAX))? as u32,
+        status_bits: root.whole("status_bits", 1..=u64::from(tuning::STATUS_BITS_MAX))? as u32,
         arity: root.whole("arity", 2..=u64::from(u32::MAX))? as u32,
         algorithms: algorithms(root, collective)?,
     })

@@ -442,7 +442,8 @@ mod tests {
     /// the other wants.
     #[test]
     fn crossings_are_those_of_the_specification() {
-        use crate::collective::{Combine, Spec, Split};
+        use crate::collective::{Combine, Split};
+        use crate::spec::Spec;
         let ranks = 4_u32;
         for collective in Collective::ALL
             .into_iter()

@@ -19,7 +19,7 @@ use super::Slots;
 use super::slots::SLOT_RANKS_MAX;
 use crate::grid::Grid;
 use crate::ids::Rank;
-use crate::verify::{LinkId, Routes as _};
+use crate::routes::{LinkId, Routes as _};
 
 /// The links that a slot uses, and its messages.
 type Slot = (BTreeSet<LinkId>, Vec<(Rank, Rank)>);

@@ -42,7 +42,7 @@ impl KaryTree {
         first.push(p);
         let around =
             |position: u32| Rank(((u64::from(root.0) + u64::from(position)) % u64::from(p)) as u32);
-        let ranks = match &request.grid {
+        let ranks = match &request.platform.grid {
             None => (0..p).map(around).collect(),
             Some(grid) => placed(grid, p, root, arity, &first),
         };
@@ -54,6 +54,7 @@ impl KaryTree {
     #[must_use]
     pub fn from_middle(request: &Request) -> Self {
         let middle = request
+            .platform
             .grid
             .map_or(Rank(0), |grid| grid.middle(request.ranks));
         Self::new(request, middle)
@@ -162,7 +163,7 @@ mod tests {
     fn request(ranks: u32, arity: u32, grid: Option<Grid>) -> Request {
         let mut request = Request::new(Collective::Barrier, ranks, 0);
         request.tuning.arity = arity;
-        request.grid = grid;
+        request.platform.grid = grid;
         request
     }
 

@@ -1,8 +1,8 @@
 //! Memory a schedule needs beyond the collective's own input and output.
 
-use crate::collective::Spec;
 use crate::ids::{ChunkId, Rank};
 use crate::schedule::{Arrival, Schedule};
+use crate::spec::Spec;
 
 /// Most bytes any rank holds of chunks that are neither its input nor its output, plus the
 /// operand of a reduction while it is combined. A chunk passing through is dropped after the last

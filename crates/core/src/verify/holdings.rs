@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::contributions::Contributions;
-use crate::collective::{Combine, Spec};
+use crate::collective::Combine;
 use crate::ids::{ChunkId, Rank};
+use crate::spec::Spec;
 
 /// Above this many (rank, chunk) pairs a bit per pair is wasteful and a tree is used.
 const DENSE_PAIRS_MAX: u64 = 1 << 32;

@@ -37,17 +37,15 @@ mod matching;
 mod occupancy;
 mod violation;
 
-pub use links::{FullCrossbar, LinkId, LinkShare, Routes};
+pub use links::LinkShare;
 pub use occupancy::worst_queue;
-pub use violation::{Violation, Waiting};
+pub use violation::{VIOLATIONS_MAX, Violation, Waiting};
 
 use crate::bounds;
 use crate::collective::Collective;
 use crate::ids::Rank;
+use crate::routes::Routes;
 use crate::schedule::Schedule;
-
-/// Most violations a certificate lists; the first one usually explains the others.
-pub const VIOLATIONS_MAX: usize = 16;
 
 /// Buffering a schedule needs to complete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

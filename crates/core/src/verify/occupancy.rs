@@ -156,9 +156,10 @@ impl Needs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collective::{Collective, Spec, Split};
+    use crate::collective::{Collective, Split};
     use crate::request::Request;
     use crate::schedule::ScheduleBuilder;
+    use crate::spec::Spec;
     use crate::{algorithm, ids::ChunkId};
 
     fn queue(collective: Collective, name: &str, ranks: u32) -> u64 {

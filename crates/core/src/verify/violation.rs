@@ -323,13 +323,16 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Collects violations up to [`super::VIOLATIONS_MAX`].
+/// Most violations a certificate lists; the first one usually explains the others.
+pub const VIOLATIONS_MAX: usize = 16;
+
+/// Collects violations up to [`VIOLATIONS_MAX`].
 #[derive(Default)]
 pub(super) struct Collector(Vec<Violation>);
 
 impl Collector {
     pub(super) fn push(&mut self, violation: Violation) {
-        if self.0.len() < super::VIOLATIONS_MAX {
+        if self.0.len() < VIOLATIONS_MAX {
             self.0.push(violation);
         }
     }

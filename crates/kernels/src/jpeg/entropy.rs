@@ -1,7 +1,7 @@
 //! The first stage: Huffman decoding (ITU T.81, F.2.2).
 
 use super::bits::Bits;
-use super::{Block, Header, JpegError, NATURAL, Place, Problem};
+use super::{Block, BlockPosition, Header, JpegError, NATURAL, Problem};
 use crate::Work;
 
 const EOI: u8 = 0xd9;
@@ -115,7 +115,10 @@ impl Entropy {
     ///
     /// # Errors
     /// The file is damaged or cut short. The state stays as it was.
-    pub fn next_block(&mut self, file: &[u8]) -> Result<Option<(Place, Block, Work)>, JpegError> {
+    pub fn next_block(
+        &mut self,
+        file: &[u8],
+    ) -> Result<Option<(BlockPosition, Block, Work)>, JpegError> {
         let mut work = START;
         // Errors leave the state as it was.
         let mut bits = self.bits;
@@ -159,7 +162,7 @@ impl Entropy {
 
     fn dc(
         &self,
-        place: Place,
+        place: BlockPosition,
         last: i32,
         bits: &mut Bits,
         file: &[u8],
@@ -184,7 +187,7 @@ impl Entropy {
 
     fn ac(
         &self,
-        place: Place,
+        place: BlockPosition,
         block: &mut Block,
         bits: &mut Bits,
         file: &[u8],

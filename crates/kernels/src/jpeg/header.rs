@@ -21,7 +21,7 @@ pub struct Component {
 
 /// Where a block is: component and position in blocks of this component.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct BlockPosition {
     /// Index of the component.
     pub component: usize,
     /// Column of blocks.
@@ -98,7 +98,7 @@ impl Header {
 
     /// Where the block with this number is: MCU by MCU, and in an MCU component by component, each
     /// in lines (ITU T.81, A.2).
-    pub fn place(&self, block: u32) -> Place {
+    pub fn place(&self, block: u32) -> BlockPosition {
         let mcu = block / self.mcu_blocks();
         let (mcu_column, mcu_row) = (mcu % self.mcu_columns(), mcu / self.mcu_columns());
         let mut within = block % self.mcu_blocks();
@@ -108,7 +108,7 @@ impl Header {
             index += 1;
         }
         let component = &self.components[index];
-        Place {
+        BlockPosition {
             component: index,
             column: mcu_column * component.horizontal + within % component.horizontal,
             row: mcu_row * component.vertical + within / component.horizontal,

@@ -48,7 +48,7 @@ pub use colour::Colour;
 pub use encode::{Sampling, encode, generate};
 pub use entropy::Entropy;
 pub use error::{Feature, JpegError, Part, Problem, TableKind};
-pub use header::{Component, Header, Place};
+pub use header::{BlockPosition, Component, Header};
 pub use idct::{idct, idct_steady};
 
 use crate::Work;

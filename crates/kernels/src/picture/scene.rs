@@ -21,7 +21,7 @@ type Rgb = [i32; 3];
 
 pub(super) fn generate(width: u32, height: u32, seed: u64) -> Picture {
     let mut random = Random::new(seed);
-    let scene = Scene::new(&mut random);
+    let scene = Landscape::new(&mut random);
     let mut picture = Picture::black(width, height);
     let line = picture.width.max(1) as usize;
     for (index, pixel) in picture.rgb.chunks_exact_mut(3).enumerate() {
@@ -39,7 +39,7 @@ pub(super) fn generate(width: u32, height: u32, seed: u64) -> Picture {
 }
 
 /// What the seed decides.
-struct Scene {
+struct Landscape {
     sun: (i32, i32),
     /// Heights of the hills at every 64th column.
     hills: [i32; 9],
@@ -47,7 +47,7 @@ struct Scene {
     letters: [u32; 32],
 }
 
-impl Scene {
+impl Landscape {
     fn new(random: &mut Random) -> Self {
         Self {
             sun: (340 + random.within(80), 110 + random.within(30)),

@@ -10,7 +10,7 @@ use corecast_sim::{Kernel, Latch};
 
 /// A command in the issue queue.
 pub(crate) struct Command {
-    pub kind: Kind,
+    pub kind: CommandKind,
     /// Step of the program it belongs to.
     pub step: usize,
     /// Length in words; `None` if only the sender knows it.
@@ -23,7 +23,7 @@ pub(crate) struct Command {
 }
 
 /// What a command does.
-pub(crate) enum Kind {
+pub(crate) enum CommandKind {
     Send {
         to: Rank,
         content: Content,

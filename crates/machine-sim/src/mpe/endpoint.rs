@@ -6,7 +6,7 @@ use corecast_chip::AtomicLaunch;
 use corecast_core::{ChunkId, Launch, Rank, Schedule, Step};
 use corecast_machine::{Cause, Message, RunError, Steps, Time, message_bytes};
 
-use super::command::{Command, Completion, Content, Kind};
+use super::command::{Command, CommandKind, Completion, Content};
 use super::fabric::Fabric;
 use super::handshake;
 use super::script::{PortCommand, PortOp};
@@ -55,7 +55,7 @@ impl MpeEndpoint {
         }
     }
 
-    async fn issue(&mut self, kind: Kind) -> Rc<Completion> {
+    async fn issue(&mut self, kind: CommandKind) -> Rc<Completion> {
         let (fabric, rank) = (&self.fabric, self.rank);
         let launched = self.launched.take();
         let shown = fabric.kernel.now();
@@ -85,13 +85,13 @@ impl MpeEndpoint {
     /// Writes down a command as the hardware would get it, if it has it.
     fn record_command(&self, command: &Command, shown: Time) {
         let op = match &command.kind {
-            Kind::Send { to, .. } => Some(PortOp::Send { to: *to }),
-            Kind::Recv { from } => Some(PortOp::Recv { from: *from }),
-            &Kind::Forward { from, to, .. } => Some(PortOp::Forward { from, to }),
-            Kind::Exchange { .. } => None,
+            CommandKind::Send { to, .. } => Some(PortOp::Send { to: *to }),
+            CommandKind::Recv { from } => Some(PortOp::Recv { from: *from }),
+            &CommandKind::Forward { from, to, .. } => Some(PortOp::Forward { from, to }),
+            CommandKind::Exchange { .. } => None,
         };
         let words = match &command.kind {
-            Kind::Send {
+            CommandKind::Send {
                 content: Content::Message(message),
                 ..
             } => Some(self.fabric.timing.words(message_bytes(message))),
@@ -113,7 +113,7 @@ impl MpeEndpoint {
     }
 
     /// Issues a command and waits for its notification.
-    async fn issue_and_wait(&mut self, kind: Kind) -> Message {
+    async fn issue_and_wait(&mut self, kind: CommandKind) -> Message {
         let completion = self.issue(kind).await;
         self.finish_outstanding().await;
         completion
@@ -208,12 +208,12 @@ impl Steps for MpeEndpoint {
 
     async fn send(&mut self, to: Rank, message: Message) -> Result<(), RunError> {
         let content = Content::Message(message);
-        self.issue(Kind::Send { to, content }).await;
+        self.issue(CommandKind::Send { to, content }).await;
         Ok(())
     }
 
     async fn recv(&mut self, from: Rank) -> Result<Message, RunError> {
-        Ok(self.issue_and_wait(Kind::Recv { from }).await)
+        Ok(self.issue_and_wait(CommandKind::Recv { from }).await)
     }
 
     async fn exchange(
@@ -223,7 +223,7 @@ impl Steps for MpeEndpoint {
         from: Rank,
     ) -> Result<Message, RunError> {
         Ok(self
-            .issue_and_wait(Kind::Exchange {
+            .issue_and_wait(CommandKind::Exchange {
                 to,
                 content: Content::Message(message),
                 from,
@@ -238,7 +238,7 @@ impl Steps for MpeEndpoint {
         piece_bytes: Option<u64>,
     ) -> Result<Message, RunError> {
         Ok(self
-            .issue_and_wait(Kind::Forward {
+            .issue_and_wait(CommandKind::Forward {
                 from,
                 to,
                 piece_bytes,

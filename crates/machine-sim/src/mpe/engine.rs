@@ -8,12 +8,12 @@ use corecast_core::{Rank, status};
 use corecast_machine::{Await, Time};
 use corecast_sim::{Kernel, Latch};
 
-use super::command::{Command, Content, Kind};
+use super::command::{Command, CommandKind, Content};
 use super::fabric::Timing;
 
 /// When the words of the message in the stream stage move.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Flow {
+pub(crate) struct StreamTimes {
     /// The first word moves.
     pub start: Time,
     /// From now on the engine's counter of words left to read or to receive is zero.
@@ -24,7 +24,7 @@ pub(crate) struct Flow {
     pub free: Time,
 }
 
-impl Flow {
+impl StreamTimes {
     /// When a member of a broadcast with `leaves_before` other leaves before it may send its ready:
     /// when fewer than twice as many words are left, because the ready needs as many hops to the
     /// root, and the first word back (`rtl/README.md`, "Ready ahead").
@@ -46,16 +46,16 @@ impl Flow {
 }
 
 /// What occupies the stream stage.
-pub(crate) struct Stage {
+pub(crate) struct StreamStage {
     /// `None` for a transfer from before the run.
     pub command: Option<Rc<Command>>,
     /// Of a Fwd, once its receiver has granted.
     pub outgoing: RefCell<Option<Rc<Transfer>>>,
     known: Latch,
-    flow: Cell<Option<Flow>>,
+    flow: Cell<Option<StreamTimes>>,
 }
 
-impl Stage {
+impl StreamStage {
     pub(crate) fn new(kernel: &Rc<Kernel>, command: &Rc<Command>) -> Rc<Self> {
         Rc::new(Self {
             command: Some(Rc::clone(command)),
@@ -74,7 +74,7 @@ impl Stage {
             known: Latch::new(kernel),
             flow: Cell::new(None),
         };
-        stage.resolve(Flow {
+        stage.resolve(StreamTimes {
             start: Time::ZERO,
             counted: end,
             end,
@@ -88,7 +88,7 @@ impl Stage {
     }
 
     /// The times of the words are known from now on.
-    pub(crate) fn resolve(&self, flow: Flow) {
+    pub(crate) fn resolve(&self, flow: StreamTimes) {
         self.flow.set(Some(flow));
         self.known.set_at(Time::ZERO);
         if let Some(command) = &self.command {
@@ -96,7 +96,7 @@ impl Stage {
         }
     }
 
-    pub(crate) fn flow(&self) -> Option<Flow> {
+    pub(crate) fn flow(&self) -> Option<StreamTimes> {
         self.flow.get()
     }
 
@@ -106,8 +106,9 @@ impl Stage {
             return None;
         }
         let command = self.command.as_ref()?;
-        let (Kind::Recv { from } | Kind::Forward { from, .. } | Kind::Exchange { from, .. }) =
-            command.kind
+        let (CommandKind::Recv { from }
+        | CommandKind::Forward { from, .. }
+        | CommandKind::Exchange { from, .. }) = command.kind
         else {
             return None;
         };
@@ -119,7 +120,7 @@ impl Stage {
     }
 
     /// Waits until the times of the words are known.
-    pub(crate) async fn known(&self) -> Flow {
+    pub(crate) async fn known(&self) -> StreamTimes {
         self.known.wait().await;
         self.flow.get().expect("set before the latch")
     }
@@ -138,7 +139,7 @@ pub(crate) struct Transfer {
     pub met: Cell<Time>,
     pub granted: Latch,
     /// What the receiver has for it, once it has granted.
-    pub receiver: RefCell<Option<Rc<Stage>>>,
+    pub receiver: RefCell<Option<Rc<StreamStage>>>,
     /// Only for the receiving half of an exchange.
     pub started: Latch,
     pub end: Cell<Time>,
@@ -166,7 +167,7 @@ pub(crate) struct Engine {
     pub busy_until: Time,
     /// The head is being handshaked and leaves when it moves to the stream stage.
     pub queue: RefCell<VecDeque<Rc<Command>>>,
-    pub stage: RefCell<Rc<Stage>>,
+    pub stage: RefCell<Rc<StreamStage>>,
     pub inbox: RefCell<BTreeMap<Rank, VecDeque<Rc<Transfer>>>>,
     pub listener: RefCell<Option<Listener>>,
     /// Set by the engine when the queue is empty.
@@ -183,7 +184,7 @@ pub(crate) struct Engine {
 
 impl Engine {
     pub(crate) fn new(kernel: &Rc<Kernel>, timing: &Timing, busy_words: u64) -> Self {
-        let stage = Stage::ongoing(kernel, timing, busy_words);
+        let stage = StreamStage::ongoing(kernel, timing, busy_words);
         Self {
             busy_until: stage.flow().map_or(Time::ZERO, |flow| flow.free),
             queue: RefCell::default(),
@@ -198,7 +199,7 @@ impl Engine {
         }
     }
 
-    pub(crate) fn stage(&self) -> Rc<Stage> {
+    pub(crate) fn stage(&self) -> Rc<StreamStage> {
         Rc::clone(&self.stage.borrow())
     }
 

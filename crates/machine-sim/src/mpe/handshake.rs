@@ -7,8 +7,8 @@ use corecast_core::Rank;
 use corecast_machine::{Await, Cause, Message, MessageRecord, Payload, Time, message_bytes};
 use corecast_sim::{Latch, join};
 
-use super::command::{Command, Content, Kind};
-use super::engine::{Flow, Listener, Stage, Transfer, Wait};
+use super::command::{Command, CommandKind, Content};
+use super::engine::{Listener, StreamStage, StreamTimes, Transfer, Wait};
 use super::fabric::Fabric;
 use super::wires::Wire;
 
@@ -79,11 +79,11 @@ struct Port<'a> {
 impl Port<'_> {
     /// Does what the command needs before its words may move; returns its place in the stream
     /// stage and when it gets there.
-    async fn handshake(&self) -> (Rc<Stage>, Time) {
+    async fn handshake(&self) -> (Rc<StreamStage>, Time) {
         let fabric = self.fabric;
-        let stage = Stage::new(&fabric.kernel, self.command);
+        let stage = StreamStage::new(&fabric.kernel, self.command);
         let enters = match &self.command.kind {
-            Kind::Send { to, content } => {
+            CommandKind::Send { to, content } => {
                 let transfer = self.post(*to, Some(content.clone()));
                 let granted = self.await_ready(&transfer).await;
                 let enters = granted.max(self.stage_free().await);
@@ -93,18 +93,18 @@ impl Port<'_> {
                 stage.resolve(self.sends(enters, fabric.timing.words(bytes), end));
                 enters
             }
-            Kind::Recv { from } => {
+            CommandKind::Recv { from } => {
                 let transfer = self.meet(*from).await;
                 self.grant(&transfer, &stage).await
             }
-            Kind::Forward { from, to, .. } => {
+            CommandKind::Forward { from, to, .. } => {
                 let outgoing = self.post(*to, None);
                 let incoming = self.meet(*from).await;
                 self.await_ready(&outgoing).await;
                 *stage.outgoing.borrow_mut() = Some(Rc::clone(&outgoing));
                 self.grant(&incoming, &stage).await
             }
-            Kind::Exchange { to, content, from } => {
+            CommandKind::Exchange { to, content, from } => {
                 self.exchange(*to, content.clone(), *from, &stage).await
             }
         };
@@ -188,7 +188,7 @@ impl Port<'_> {
     }
 
     /// Sends the ready as soon as the stream stage allows it; returns when the command gets there.
-    async fn grant(&self, transfer: &Transfer, stage: &Rc<Stage>) -> Time {
+    async fn grant(&self, transfer: &Transfer, stage: &Rc<StreamStage>) -> Time {
         let (fabric, rank) = (self.fabric, self.rank);
         let before = fabric.engine(rank).stage().known().await;
         let allowed = before.empties_for(self.command.leaves_before, &fabric.timing);
@@ -207,9 +207,9 @@ impl Port<'_> {
     }
 
     /// The times of a Send whose first word leaves at `start`; it has been read a clock before.
-    fn sends(&self, start: Time, words: u64, end: Time) -> Flow {
+    fn sends(&self, start: Time, words: u64, end: Time) -> StreamTimes {
         let timing = &self.fabric.timing;
-        let flow = Flow {
+        let flow = StreamTimes {
             start,
             counted: start + timing.word * words.saturating_sub(1),
             end,
@@ -220,7 +220,13 @@ impl Port<'_> {
         flow
     }
 
-    async fn exchange(&self, to: Rank, content: Content, from: Rank, stage: &Rc<Stage>) -> Time {
+    async fn exchange(
+        &self,
+        to: Rank,
+        content: Content,
+        from: Rank,
+        stage: &Rc<StreamStage>,
+    ) -> Time {
         let (fabric, rank) = (self.fabric, self.rank);
         let free = self.stage_free().await;
         fabric.kernel.sleep_until(free).await;
@@ -244,7 +250,7 @@ impl Port<'_> {
         let free = end + fabric.timing.complete;
         fabric.fill(rank, end, Cause::Transfer);
         fabric.fill(rank, free, Cause::Handshake);
-        stage.resolve(Flow {
+        stage.resolve(StreamTimes {
             start: enters,
             counted: end,
             end,
@@ -312,7 +318,7 @@ fn begin(fabric: &Fabric, transfer: &Transfer, start: Time) -> (u64, Time) {
 fn arrive(
     fabric: &Fabric,
     transfer: &Transfer,
-    stage: &Stage,
+    stage: &StreamStage,
     message: Message,
     start: Time,
     end: Time,
@@ -321,12 +327,12 @@ fn arrive(
     let command = stage.command.as_ref().expect("a command of this run");
     let words = timing.words(message_bytes(&message));
     let end = match &command.kind {
-        Kind::Exchange { .. } => {
+        CommandKind::Exchange { .. } => {
             *command.completion.received.borrow_mut() = Some(message);
             transfer.started.set_at(start);
             return; // goes on when both directions have started
         }
-        Kind::Forward { piece_bytes, .. } => {
+        CommandKind::Forward { piece_bytes, .. } => {
             let outgoing = stage.outgoing.take().expect("granted before");
             *outgoing.content.borrow_mut() = Some(Content::Message(message.clone()));
             let piece_words = piece_bytes
@@ -334,9 +340,9 @@ fn arrive(
                 .clamp(1, words.max(1));
             begin(fabric, &outgoing, start + timing.word * piece_words).1
         }
-        Kind::Recv { .. } if words == 0 => start + timing.word,
-        Kind::Recv { .. } => end,
-        Kind::Send { .. } => unreachable!("a Send receives nothing"),
+        CommandKind::Recv { .. } if words == 0 => start + timing.word,
+        CommandKind::Recv { .. } => end,
+        CommandKind::Send { .. } => unreachable!("a Send receives nothing"),
     };
     let free = end + timing.complete;
     let ready = transfer.granted.time().expect("granted before");
@@ -358,7 +364,7 @@ fn arrive(
         }
         None => *command.completion.received.borrow_mut() = Some(message),
     }
-    stage.resolve(Flow {
+    stage.resolve(StreamTimes {
         start: if words > 0 { start } else { end },
         counted: start + timing.word * words,
         end,

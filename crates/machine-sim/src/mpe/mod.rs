@@ -17,7 +17,7 @@
 //!   the next, ready to the previous, then data passes through with one piece of delay per hop.
 //! * A member of an atomic broadcast knows its place in the chain, and so how long its ready needs
 //!   to the root and the first word back; it may send its ready while an earlier message still
-//!   streams that will be through by then (`Flow::empties_for` in `engine.rs`).
+//!   streams that will be through by then (`StreamTimes::empties_for` in `engine.rs`).
 //!
 //! Models the control messages as point-to-point with fixed delay. Does not model contention
 //! between control messages: the papers give the control path of the bus no arbitration cost.

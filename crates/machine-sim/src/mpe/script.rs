@@ -27,10 +27,10 @@ use corecast_core::Rank;
 use corecast_machine::{Limits, RunError, RunOptions};
 use corecast_sim::Executor;
 
-use super::command::{Command, Completion, Content, Kind};
+use super::command::{Command, CommandKind, Completion, Content};
 use super::fabric::Fabric;
 use super::handshake;
-use super::status_bus::{Place, StatusBus};
+use super::status_bus::{Neighbours, StatusBus};
 use super::wires::WireEvent;
 
 /// An operation of the hardware.
@@ -134,7 +134,7 @@ pub fn run_script(bus: &Crossbar, mpe: &Mpe, script: &Script) -> Result<ScriptRu
     let clock = fabric.timing.word;
     let core = |rank: Rank| {
         let (fabric, commands) = (&fabric, &script.commands[rank.index()]);
-        let core = Core {
+        let core = ScriptCore {
             fabric,
             status_bus: &status_bus,
             rank,
@@ -163,13 +163,13 @@ pub fn run_script(bus: &Crossbar, mpe: &Mpe, script: &Script) -> Result<ScriptRu
 }
 
 /// A core that gives its engine one command after the other.
-struct Core<'a> {
+struct ScriptCore<'a> {
     fabric: &'a Rc<Fabric>,
     status_bus: &'a StatusBus,
     rank: Rank,
 }
 
-impl Core<'_> {
+impl ScriptCore<'_> {
     /// Returns the clock in which each command was taken, and where its end will be known.
     async fn give(&self, commands: &[PortCommand]) -> Vec<(u64, Rc<Completion>)> {
         let (fabric, rank) = (self.fabric, self.rank);
@@ -202,32 +202,32 @@ impl Core<'_> {
         &self,
         step: usize,
         command: &PortCommand,
-        place: Option<Place>,
+        place: Option<Neighbours>,
         completion: &Rc<Completion>,
     ) -> Command {
         let width = self.fabric.timing.width_bytes;
         let start = (command.addr * width) as usize;
         let range = start..start + (command.words * width) as usize;
         let content = Content::Memory(range.clone());
-        let forward = |from, to| Kind::Forward {
+        let forward = |from, to| CommandKind::Forward {
             from,
             to,
             piece_bytes: None,
         };
         let kind = match (command.op, place) {
-            (PortOp::Send { to }, _) => Kind::Send { to, content },
-            (PortOp::Recv { from }, _) => Kind::Recv { from },
+            (PortOp::Send { to }, _) => CommandKind::Send { to, content },
+            (PortOp::Recv { from }, _) => CommandKind::Recv { from },
             (PortOp::Forward { from, to }, _) => forward(from, to),
             (PortOp::Bcast { .. }, Some(place)) => match (place.before, place.after) {
-                (None, Some(to)) => Kind::Send { to, content },
-                (Some(from), None) => Kind::Recv { from },
+                (None, Some(to)) => CommandKind::Send { to, content },
+                (Some(from), None) => CommandKind::Recv { from },
                 (Some(from), Some(to)) => forward(from, to),
                 (None, None) => panic!("a broadcast among one rank"),
             },
             (PortOp::Bcast { .. }, None) => unreachable!("a broadcast is launched first"),
         };
         Command {
-            target: (!matches!(kind, Kind::Send { .. })).then_some(range),
+            target: (!matches!(kind, CommandKind::Send { .. })).then_some(range),
             kind,
             step,
             words: Some(command.words),

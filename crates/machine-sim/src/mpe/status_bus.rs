@@ -18,7 +18,7 @@ use super::wires::Wire;
 
 /// Neighbours of a member in the chain.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct Neighbours {
     pub before: Option<Rank>,
     pub after: Option<Rank>,
     pub leaves_before: u32,
@@ -28,7 +28,7 @@ pub(crate) struct Place {
 struct Shown {
     root: Rank,
     members: u32,
-    place: RefCell<Option<Place>>,
+    place: RefCell<Option<Neighbours>>,
     launched: Latch,
 }
 
@@ -63,7 +63,7 @@ impl StatusBus {
         root: Rank,
         members: u32,
         step: usize,
-    ) -> Place {
+    ) -> Neighbours {
         let shown = Rc::new(Shown {
             root,
             members,
@@ -197,7 +197,7 @@ impl StatusBus {
             fabric.wires.event(launched, Wire::Launch, rank, root);
             let shown = self.shown.borrow_mut()[rank.index()].take();
             let shown = shown.expect("the group is complete");
-            *shown.place.borrow_mut() = Some(Place {
+            *shown.place.borrow_mut() = Some(Neighbours {
                 before: hops.checked_sub(1).map(|before| order[before]),
                 after: order.get(hops + 1).copied(),
                 leaves_before: hops.saturating_sub(1) as u32,

@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use corecast_chip::{Mesh, Pronto};
 use corecast_core::{Grid, Rank};
-use corecast_flow::{Arrival, TileUse};
+use corecast_flow::{DataArrival, TileUse};
 use corecast_machine::{LinkUse, RunError, Time};
 use corecast_sim::network::mesh::{CYCLES_MAX, FlitMesh, MeshSpec, Packet};
 use corecast_sim::{Bells, Kernel, Latch, race};
@@ -48,7 +48,7 @@ pub(crate) struct Array {
     pub(super) units: RefCell<Vec<Unit>>,
     pub(super) external: RefCell<External>,
     pub(super) transfers: RefCell<BTreeMap<TransferId, Transfer>>,
-    pub(super) arrivals: RefCell<Vec<Arrival>>,
+    pub(super) arrivals: RefCell<Vec<DataArrival>>,
     /// Sizes of the chunks of messages of schedules, per pair, in order.
     pub(super) shapes: RefCell<BTreeMap<(Rank, Rank), VecDeque<Shape>>>,
     next_transfer: Cell<TransferId>,

@@ -16,7 +16,7 @@
 //! The memory serves one request after the other, in the order in which they are complete. A tile has
 //! one request there at a time, so what waits at the memory is bounded by a block per tile.
 
-use corecast_flow::Arrival;
+use corecast_flow::DataArrival;
 use corecast_machine::Time;
 
 use super::array::{Array, News, tile_port};
@@ -232,7 +232,7 @@ impl Array {
         }
         if let Some(bytes) = transfer.call_bytes {
             let (from, to) = transfer.ends();
-            self.arrivals.borrow_mut().push(Arrival {
+            self.arrivals.borrow_mut().push(DataArrival {
                 from,
                 to,
                 bytes,

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use corecast_chip::{Mesh, Pronto};
 use corecast_core::Rank;
-use corecast_flow::Place;
+use corecast_flow::Peer;
 use corecast_machine::Time;
 
 use super::ring::Ring;
@@ -54,12 +54,12 @@ pub(crate) struct Transfer {
 
 impl Transfer {
     /// Both ends.
-    pub(crate) fn ends(&self) -> (Place, Place) {
-        let task = Place::Task(self.task);
+    pub(crate) fn ends(&self) -> (Peer, Peer) {
+        let task = Peer::Task(self.task);
         match self.purpose {
-            Purpose::Message(to) => (task, Place::Task(to)),
-            Purpose::Write(_) => (task, Place::Memory),
-            Purpose::Read(_) => (Place::Memory, task),
+            Purpose::Message(to) => (task, Peer::Task(to)),
+            Purpose::Write(_) => (task, Peer::Memory),
+            Purpose::Read(_) => (Peer::Memory, task),
         }
     }
 }

@@ -9,9 +9,9 @@ use corecast_machine::{
 };
 
 use super::costs::Cut;
-use super::net::{CONTROL, DATA, Injection, Kind, Label, Net};
+use super::net::{CONTROL, DATA, Injection, Label, Net, PacketKind};
 use super::network::Portion;
-use super::static_net::Flow;
+use super::static_net::InFlight;
 use crate::SimSteps;
 
 /// A packet that has been read: words of payload, and the message if it is the last one of it.
@@ -177,7 +177,7 @@ impl UdnEndpoint {
         let Some(label) = label else { return };
         let now = net.kernel.now();
         match label.kind {
-            Kind::Ready => {
+            PacketKind::Ready => {
                 let inbox = self.inbox(label.from);
                 match inbox.spare_readies {
                     0 => inbox.readies += 1,
@@ -185,11 +185,11 @@ impl UdnEndpoint {
                 }
                 return;
             }
-            Kind::Done => {
+            PacketKind::Done => {
                 self.inbox(label.from).dones += 1;
                 return;
             }
-            Kind::Data => {}
+            PacketKind::Data => {}
         }
         if let Some(message) = &label.message {
             net.books.record(MessageRecord {
@@ -206,7 +206,7 @@ impl UdnEndpoint {
     }
 
     /// Sends a packet without payload.
-    async fn send_control(&mut self, to: Rank, kind: Kind) {
+    async fn send_control(&mut self, to: Rank, kind: PacketKind) {
         let label = self.label(kind, 0, None, self.net.kernel.now());
         self.inject(to, CONTROL, label).await;
     }
@@ -214,7 +214,7 @@ impl UdnEndpoint {
     /// Tells `peer` that it may send a packet.
     async fn send_ready(&mut self, peer: Rank) {
         if self.has_flow_control {
-            self.send_control(peer, Kind::Ready).await;
+            self.send_control(peer, PacketKind::Ready).await;
         }
     }
 
@@ -223,7 +223,7 @@ impl UdnEndpoint {
         self.has_flow_control && self.net.costs.is_synchronous
     }
 
-    fn label(&self, kind: Kind, words: u64, message: Option<Message>, posted: Time) -> Label {
+    fn label(&self, kind: PacketKind, words: u64, message: Option<Message>, posted: Time) -> Label {
         Label {
             from: self.rank,
             kind,
@@ -315,7 +315,7 @@ impl UdnEndpoint {
             let software = self.net.costs.send(packet.words);
             self.spend(software, Cause::Software).await;
         }
-        let label = self.label(Kind::Data, packet.words, message, posted);
+        let label = self.label(PacketKind::Data, packet.words, message, posted);
         self.inject(to, DATA, label).await;
     }
 
@@ -342,7 +342,7 @@ impl UdnEndpoint {
         let software = self.net.costs.recv(bytes);
         self.spend(software, Cause::Software).await;
         if self.is_synchronous() && bytes > 0 {
-            self.send_control(from, Kind::Done).await;
+            self.send_control(from, PacketKind::Done).await;
         }
     }
 }
@@ -423,7 +423,7 @@ impl Steps for UdnEndpoint {
         self.spend(net.costs.route, Cause::Software).await;
         let words = net.costs.words(message_bytes(&message));
         let first = self.now() + net.costs.inject;
-        let flow = Flow {
+        let flow = InFlight {
             message,
             words,
             posted,

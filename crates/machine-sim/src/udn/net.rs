@@ -28,7 +28,7 @@ pub(super) const CONTROL: u32 = 1;
 
 /// What a packet is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum PacketKind {
     /// It carries a message, or a part of one.
     Data,
     /// The receiver can take a packet.
@@ -41,7 +41,7 @@ pub(super) enum Kind {
 #[derive(Clone, Debug)]
 pub(super) struct Label {
     pub from: Rank,
-    pub kind: Kind,
+    pub kind: PacketKind,
     /// Words of payload.
     pub words: u64,
     /// The message, in its last packet.

@@ -5,7 +5,7 @@
 
 use corecast_core::LinkUse;
 use corecast_sim::network::mesh::{
-    Arrival, CYCLES_MAX, FlitMesh, LinkWait, MeshSpec, Packet, PacketMesh, Queued,
+    CYCLES_MAX, FlitMesh, LinkWait, MeshSpec, Packet, PacketMesh, QueueEvent, Queued,
 };
 
 use crate::Fidelity;
@@ -136,7 +136,7 @@ impl Network {
         }
     }
 
-    pub(super) fn take_arrivals(&mut self) -> Vec<Arrival> {
+    pub(super) fn take_arrivals(&mut self) -> Vec<QueueEvent> {
         match self {
             Self::Flit(mesh) => mesh.take_arrivals(),
             Self::Packet(mesh) => mesh.take_arrivals(),

@@ -16,11 +16,11 @@ use corecast_machine::{LinkUse, Message, Time};
 use corecast_sim::{Kernel, Latch};
 
 /// Coordinates of a router.
-type Place = (u32, u32);
+type Coordinates = (u32, u32);
 
 /// A message from the root, on its way to everybody.
 #[derive(Clone, Debug)]
-pub(super) struct Flow {
+pub(super) struct InFlight {
     pub message: Message,
     pub words: u64,
     pub posted: Time,
@@ -38,9 +38,9 @@ pub(super) struct StaticNet {
     kernel: Rc<Kernel>,
     hop: Time,
     parts: RefCell<BTreeMap<(usize, Rank), Rc<Part>>>,
-    flows: RefCell<BTreeMap<usize, Flow>>,
+    flows: RefCell<BTreeMap<usize, InFlight>>,
     /// Words over every link, by the coordinates of its ends.
-    words: RefCell<BTreeMap<(Place, Place), u64>>,
+    words: RefCell<BTreeMap<(Coordinates, Coordinates), u64>>,
 }
 
 impl StaticNet {
@@ -65,7 +65,7 @@ impl StaticNet {
     }
 
     /// The root has configured its part; its first word enters the network at `first`.
-    pub(super) fn start(&self, index: usize, root: Rank, first: Time, flow: Flow) {
+    pub(super) fn start(&self, index: usize, root: Rank, first: Time, flow: InFlight) {
         self.flows.borrow_mut().insert(index, flow);
         self.part(index, root).head.set_at(first);
     }
@@ -78,7 +78,7 @@ impl StaticNet {
         tree: &RouteTree,
         rank: Rank,
         grid: &Grid,
-    ) -> (Flow, Time) {
+    ) -> (InFlight, Time) {
         let configured = self.kernel.now();
         let parent = tree.parent(rank).expect("the root does not receive");
         let left = self.part(index, parent).head.wait().await;

@@ -1,6 +1,7 @@
 //! Programs of messages that every machine must run alike: tags, wildcards, sizes, order, probes,
 //! what is left over, and who waits for whom.
 
+use corecast_core::random::SplitMix64;
 use corecast_core::{Rank, Time};
 
 use crate::endpoint::{
@@ -19,10 +20,10 @@ const SIZES: [usize; 16] = [
 
 /// Bytes that tell where they are from.
 pub(super) fn bytes(seed: u64, len: usize) -> Payload {
-    let mut mix = crate::data::Mix::new(seed);
+    let mut random = SplitMix64::new(seed);
     let mut bytes = Vec::with_capacity(len + 8);
     while bytes.len() < len {
-        bytes.extend(mix.next().to_le_bytes());
+        bytes.extend(random.next().to_le_bytes());
     }
     bytes.truncate(len);
     bytes.into()

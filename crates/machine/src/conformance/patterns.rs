@@ -6,8 +6,8 @@
 //! end on every machine that keeps the rules, however little it buffers.
 
 use corecast_core::Rank;
+use corecast_core::random::SplitMix64;
 
-use crate::data::Mix;
 use crate::endpoint::{
     Done, Endpoint, Envelope, Program, ProgramRun, Programs, Received, Source, Tag, TagFilter,
 };
@@ -69,8 +69,8 @@ pub(super) fn check(
     options: &RunOptions,
     seed: u64,
 ) -> ProgramRun<Vec<Received>> {
-    let ranks = 2 + (Mix::new(seed).next() % 5) as u32;
-    let pattern = Pattern::random(ranks, seed);
+    let ranks = 2 + (SplitMix64::new(seed).next() % 5) as u32;
+    let pattern = Pattern::drawn(ranks, seed);
     let run = machine.run_programs(ranks, &pattern, options);
     let run = run.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
     for (rank, output) in run.outputs.iter().enumerate() {
@@ -88,57 +88,51 @@ pub(super) fn check(
     run
 }
 
-fn shuffle<T>(list: &mut [T], mix: &mut Mix) {
-    for index in (1..list.len()).rev() {
-        list.swap(index, (mix.next() % (index as u64 + 1)) as usize);
-    }
-}
-
 impl Pattern {
-    fn random(ranks: u32, seed: u64) -> Self {
-        let mut mix = Mix::new(seed.wrapping_add(77));
-        let phases = (0..3).map(|number| phase(number, ranks, &mut mix));
+    fn drawn(ranks: u32, seed: u64) -> Self {
+        let mut random = SplitMix64::new(seed.wrapping_add(77));
+        let phases = (0..3).map(|number| phase(number, ranks, &mut random));
         let phases = phases.collect();
         Self { phases, seed }
     }
 }
 
-fn phase(number: Tag, ranks: u32, mix: &mut Mix) -> Vec<Part> {
+fn phase(number: Tag, ranks: u32, random: &mut SplitMix64) -> Vec<Part> {
     const SIZES: [u64; 6] = [1, 5, 40, 300, 3000, 12_000];
-    let count = 1 + mix.next() % (3 * u64::from(ranks));
+    let count = 1 + random.next() % (3 * u64::from(ranks));
     let mut messages: Vec<Message> = Vec::new();
     for index in 0..count {
-        let mut rank = || Rank((mix.next() % u64::from(ranks)) as u32);
+        let mut rank = || Rank((random.next() % u64::from(ranks)) as u32);
         let (from, to) = (rank(), rank());
-        let most = SIZES[(mix.next() % SIZES.len() as u64) as usize];
+        let most = SIZES[(random.next() % SIZES.len() as u64) as usize];
         messages.push(Message {
             from,
             to,
-            tag: match mix.next() % 4 {
+            tag: match random.next() % 4 {
                 0 => UNIQUE * (number + 1) + index as Tag,
                 tag => tag as Tag,
             },
-            len: (mix.next() % most) as usize,
-            seed: mix.next(),
+            len: (random.next() % most) as usize,
+            seed: random.next(),
         });
     }
     let part = |rank| {
-        let is_blocking = mix.next().is_multiple_of(3);
-        part(&messages, rank, is_blocking, mix)
+        let is_blocking = random.next().is_multiple_of(3);
+        part(&messages, rank, is_blocking, random)
     };
     (0..ranks).map(Rank).map(part).collect()
 }
 
-fn part(messages: &[Message], me: Rank, is_blocking: bool, mix: &mut Mix) -> Part {
+fn part(messages: &[Message], me: Rank, is_blocking: bool, random: &mut SplitMix64) -> Part {
     // Messages to this rank in the order in which each sender sends them.
     let mine: Vec<&Message> = messages.iter().filter(|message| message.to == me).collect();
     let mut wanted = mine.clone();
-    shuffle(&mut wanted, mix);
+    random.shuffle(&mut wanted);
     let mut filters: Vec<(Source, TagFilter)> = Vec::new();
     for message in &wanted {
         let from = Source::From(message.from);
         let exact = TagFilter::Is(message.tag);
-        filters.push(match mix.next() % 3 {
+        filters.push(match random.next() % 3 {
             _ if message.tag >= UNIQUE => (Source::Any, exact),
             0 => (from, TagFilter::Any),
             _ => (from, exact),
@@ -160,7 +154,7 @@ fn part(messages: &[Message], me: Rank, is_blocking: bool, mix: &mut Mix) -> Par
     let mut sends = sends.into_iter();
     let mut calls = Vec::new();
     loop {
-        let first_send = is_blocking || mix.next().is_multiple_of(2);
+        let first_send = is_blocking || random.next().is_multiple_of(2);
         let next = match first_send {
             true => sends.next().or_else(|| recvs.next()),
             false => recvs.next().or_else(|| sends.next()),
@@ -208,7 +202,7 @@ impl Program for Pattern {
 
     async fn run<E: Endpoint>(&self, endpoint: &mut E) -> Result<Vec<Received>, RunError> {
         let me = endpoint.rank();
-        let mut mix = Mix::new(self.seed ^ (u64::from(me.0) << 32));
+        let mut random = SplitMix64::new(self.seed ^ (u64::from(me.0) << 32));
         let mut output = Vec::new();
         for phase in &self.phases {
             let part = &phase[me.index()];
@@ -222,7 +216,7 @@ impl Program for Pattern {
                         pending.push((sent, None));
                     }
                     Call::Recv(from, tag) if part.is_blocking => {
-                        if mix.next().is_multiple_of(2) {
+                        if random.next().is_multiple_of(2) {
                             let seen = endpoint.probe(from, tag).await?;
                             assert!(seen.matches(from, tag), "what was asked for");
                         }
@@ -235,10 +229,10 @@ impl Program for Pattern {
                     }
                 }
             }
-            shuffle(&mut pending, &mut mix);
+            random.shuffle(&mut pending);
             let (mut pending, mut places): (Vec<_>, Vec<_>) = pending.into_iter().unzip();
             while !pending.is_empty() {
-                let (index, done) = match mix.next() % 3 {
+                let (index, done) = match random.next() % 3 {
                     0 => endpoint.wait_any(&pending).await?,
                     1 => match endpoint.test(&pending[0]).await? {
                         Some(done) => (0, done),

@@ -7,6 +7,6 @@ mod packet;
 mod spec;
 mod wheel;
 
-pub use flit::{Arrival, CYCLES_MAX, Delivery, Flit, FlitMesh, LinkWait, PACKETS_MAX, Packet};
+pub use flit::{CYCLES_MAX, Delivery, Flit, FlitMesh, LinkWait, PACKETS_MAX, Packet, QueueEvent};
 pub use packet::{PacketMesh, Queued};
 pub use spec::{Ejection, MeshError, MeshSpec, RouterSpec, VcChoice};

@@ -20,10 +20,11 @@
 
 use crate::algorithm::{Algorithm, Cost};
 use crate::bounds::log2_ceil;
-use crate::collective::{Collective, Spec, Split};
+use crate::collective::{Collective, Split};
 use crate::ids::Rank;
 use crate::request::Request;
 use crate::schedule::{Arrival, Schedule, ScheduleBuilder};
+use crate::spec::Spec;
 
 pub(crate) struct Bruck;
 

@@ -19,10 +19,11 @@
 //! routines (spreading simple).
 
 use crate::algorithm::{Algorithm, Cost};
-use crate::collective::{Collective, Spec, Split};
+use crate::collective::{Collective, Split};
 use crate::ids::Rank;
 use crate::request::Request;
 use crate::schedule::{Arrival, Schedule, ScheduleBuilder};
+use crate::spec::Spec;
 
 pub(crate) struct Linear;
 

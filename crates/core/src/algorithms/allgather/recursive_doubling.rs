@@ -15,10 +15,11 @@
 //! Source: Thakur, Rabenseifner, Gropp 2005, section 4.1.
 
 use crate::algorithm::{Algorithm, Cost, Unsupported};
-use crate::collective::{Collective, Spec, Split};
+use crate::collective::{Collective, Split};
 use crate::pattern::{Fold, join};
 use crate::request::Request;
 use crate::schedule::{Schedule, ScheduleBuilder};
+use crate::spec::Spec;
 
 pub(crate) struct RecursiveDoubling;
 

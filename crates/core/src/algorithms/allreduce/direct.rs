@@ -22,10 +22,11 @@
 //! that all read the results of one buffer, and the segments, are ours.
 
 use crate::algorithm::{Algorithm, Cost};
-use crate::collective::{Collective, Spec, Split};
+use crate::collective::{Collective, Split};
 use crate::ids::Rank;
 use crate::request::Request;
 use crate::schedule::{Arrival, Schedule, ScheduleBuilder, Transport};
+use crate::spec::Spec;
 
 pub(crate) struct Direct;
 

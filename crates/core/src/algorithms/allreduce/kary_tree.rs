@@ -19,8 +19,9 @@
 use std::sync::Arc;
 
 use crate::algorithm::{Algorithm, Cost};
-use crate::collective::{Collective, Spec, Split};
-use crate::multicast::RouteTree;
+use crate::collective::{Collective, Split};
+use crate::spec::Spec;
+
 use crate::pattern;
 use crate::request::Request;
 use crate::schedule::{Schedule, ScheduleBuilder};
@@ -60,7 +61,7 @@ impl Algorithm for KaryTree {
             builder.reduce(round, child, parent, &[chunk]);
         }
         let grid = request.grid_or_square();
-        let routes = RouteTree::column_then_rows(&grid, request.ranks, tree.root());
+        let routes = grid.column_then_rows(request.ranks, tree.root());
         builder.multicast(tree.rounds(), Arc::new(routes), &[chunk]);
         builder.finish()
     }

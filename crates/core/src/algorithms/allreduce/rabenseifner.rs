@@ -22,10 +22,11 @@
 //! Rabenseifner, Gropp 2005, section 4.5.
 
 use crate::algorithm::{Algorithm, Cost};
-use crate::collective::{Collective, Spec, Split};
+use crate::collective::{Collective, Split};
 use crate::pattern::{Fold, halve, join};
 use crate::request::Request;
 use crate::schedule::{Schedule, ScheduleBuilder};
+use crate::spec::Spec;
 
 pub(crate) struct Rabenseifner;
 

@@ -18,10 +18,11 @@
 //! Source: Thakur, Rabenseifner, Gropp 2005, section 4.5.
 
 use crate::algorithm::{Algorithm, Cost};
-use crate::collective::{Collective, Spec, Split};
+use crate::collective::{Collective, Split};
 use crate::pattern::Fold;
 use crate::request::Request;
 use crate::schedule::{Arrival, Schedule, ScheduleBuilder};
+use crate::spec::Spec;
 
 pub(crate) struct RecursiveDoubling;
 

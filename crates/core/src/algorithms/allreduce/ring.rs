@@ -20,10 +20,11 @@
 //! workstations.
 
 use crate::algorithm::{Algorithm, Cost};
-use crate::collective::{Collective, Spec, Split};
+use crate::collective::{Collective, Split};
 use crate::pattern::ring_pass;
 use crate::request::Request;
 use crate::schedule::{Arrival, Schedule, ScheduleBuilder};
+use crate::spec::Spec;
 
 pub(crate) struct Ring;
 

@@ -17,10 +17,11 @@
 
 use super::pair_list;
 use crate::algorithm::{Algorithm, Cost};
-use crate::collective::{Collective, Spec, Split};
+use crate::collective::{Collective, Split};
 use crate::ids::Rank;
 use crate::request::Request;
 use crate::schedule::{Arrival, Schedule, ScheduleBuilder};
+use crate::spec::Spec;
 
 /// For alltoall and alltoallv, which differ in block sizes alone.
 pub(crate) struct Linear(pub Collective);

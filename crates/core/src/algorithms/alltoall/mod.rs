@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use crate::algorithm::{Algorithm, Cost, Unsupported};
-use crate::collective::{Collective, Spec, Split};
+use crate::collective::{Collective, Split};
 use crate::grid::Grid;
 use crate::ids::Rank;
 use crate::pattern::{SLOT_RANKS_MAX, Slots};
 use crate::request::Request;
 use crate::schedule::{Arrival, ChunkList, Schedule, ScheduleBuilder};
+use crate::spec::Spec;
 
 use super::shared::Shared;
 

@@ -21,10 +21,11 @@
 //! performance"); Mellor-Crummey and Scott 1991, section 3.2 (combining tree).
 
 use crate::algorithm::{Algorithm, Cost};
-use crate::collective::{Collective, Spec, Split};
+use crate::collective::{Collective, Split};
 use crate::pattern;
 use crate::request::Request;
 use crate::schedule::{Schedule, ScheduleBuilder};
+use crate::spec::Spec;
 
 pub(crate) struct KaryTree;
 

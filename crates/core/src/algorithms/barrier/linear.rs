@@ -14,10 +14,11 @@
 //! synchronization, section 3.1) with messages for the counter.
 
 use crate::algorithm::{Algorithm, Cost};
-use crate::collective::{Collective, Spec, Split};
+use crate::collective::{Collective, Split};
 use crate::ids::Rank;
 use crate::request::Request;
 use crate::schedule::{Schedule, ScheduleBuilder};
+use crate::spec::Spec;
 
 pub(crate) struct Linear;
 

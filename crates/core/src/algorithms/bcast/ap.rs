@@ -16,10 +16,11 @@
 //! Source: Park 2019, section 3.1, Figures 6 and 7, after Park, Yun, Moon 2014.
 
 use crate::algorithm::{Algorithm, Cost};
-use crate::collective::{Collective, Spec, Split};
+use crate::collective::{Collective, Split};
 use crate::ids::Rank;
 use crate::request::Request;
 use crate::schedule::{Arrival, Launch, Op, Schedule, ScheduleBuilder};
+use crate::spec::Spec;
 use crate::status;
 
 pub(crate) struct Ap;

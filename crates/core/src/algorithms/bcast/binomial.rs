@@ -15,10 +15,11 @@
 
 use crate::algorithm::{Algorithm, Cost};
 use crate::bounds::log2_ceil;
-use crate::collective::{Collective, Spec, Split};
+use crate::collective::{Collective, Split};
 use crate::pattern::Rotation;
 use crate::request::Request;
 use crate::schedule::{Schedule, ScheduleBuilder};
+use crate::spec::Spec;
 
 pub(crate) struct Binomial;
 

@@ -14,9 +14,10 @@
 //! Source: Park 2019, section 2.2 with one part.
 
 use crate::algorithm::{Algorithm, Cost};
-use crate::collective::{Collective, Spec, Split};
+use crate::collective::{Collective, Split};
 use crate::request::Request;
 use crate::schedule::{Schedule, ScheduleBuilder};
+use crate::spec::Spec;
 use crate::status;
 
 pub(crate) struct Chain;

@@ -37,10 +37,11 @@
 //! the thesis on broadcasts on the Intel SCC, chapter 5; the lower bound: Bar-Noy and Kipnis 1994.
 
 use crate::algorithm::{Algorithm, Cost};
-use crate::collective::{Collective, Spec};
+use crate::collective::Collective;
 use crate::ids::Rank;
 use crate::request::Request;
 use crate::schedule::{Arrival, ChunkList, Order, Schedule, ScheduleBuilder};
+use crate::spec::Spec;
 
 use super::pipelined::parts_behind;
 
@@ -239,7 +240,8 @@ impl Units {
 mod tests {
     use super::super::tests::drawing;
     use super::*;
-    use crate::verify::{FullCrossbar, verify};
+    use crate::routes::FullCrossbar;
+    use crate::verify::verify;
 
     fn request(ranks: u32, parts: u32) -> Request {
         let mut request = Request::new(Collective::Bcast, ranks, u64::from(parts) * 8);

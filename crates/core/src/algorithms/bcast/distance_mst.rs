@@ -58,7 +58,8 @@ mod tests {
     use super::super::tests::drawing;
     use super::*;
     use crate::ids::Rank;
-    use crate::verify::{LinkId, Routes, verify};
+    use crate::routes::{LinkId, Routes};
+    use crate::verify::verify;
 
     /// Rank `r` sits next to rank `r + 1`: link `2 r` leads up from it, link `2 r + 1` back down.
     struct LinearArray;

@@ -30,10 +30,11 @@
 //! corrected for three dimensions.
 
 use crate::algorithm::{Algorithm, Cost};
-use crate::collective::{Collective, Spec};
+use crate::collective::Collective;
 use crate::ids::Rank;
 use crate::request::Request;
 use crate::schedule::{Arrival, ChunkList, Op, Schedule, ScheduleBuilder};
+use crate::spec::Spec;
 
 use super::pipelined::parts_behind;
 
@@ -314,13 +315,14 @@ mod tests {
     use super::super::tests::drawing;
     use super::*;
     use crate::grid::Grid;
-    use crate::verify::{FullCrossbar, verify};
+    use crate::routes::FullCrossbar;
+    use crate::verify::verify;
 
     fn request(grid: Grid, parts: u32) -> Request {
         let ranks = grid.nodes() * grid.per_node;
         let mut request = Request::new(Collective::Bcast, ranks, u64::from(parts) * 8);
         request.tuning.part_bytes = Some(8);
-        request.grid = Some(grid);
+        request.platform.grid = Some(grid);
         request
     }
 

@@ -16,9 +16,10 @@
 //! Dongarra 2000).
 
 use crate::algorithm::{Algorithm, Cost};
-use crate::collective::{Collective, Spec, Split};
+use crate::collective::{Collective, Split};
 use crate::request::Request;
 use crate::schedule::{Schedule, ScheduleBuilder};
+use crate::spec::Spec;
 use crate::status;
 
 pub(crate) struct Linear;

@@ -55,8 +55,9 @@ pub(crate) mod tests {
     use crate::collective::Collective;
     use crate::ids::Rank;
     use crate::request::Request;
+    use crate::routes::FullCrossbar;
     use crate::schedule::Schedule;
-    use crate::verify::{FullCrossbar, verify};
+    use crate::verify::verify;
 
     /// One line per round: every message as `from->to:chunks`, by sender.
     pub(crate) fn drawing(schedule: &Schedule) -> Vec<String> {

@@ -16,10 +16,11 @@
 //! Intel SCC, SPAA; seven children are their choice.
 
 use crate::algorithm::{Algorithm, Cost};
-use crate::collective::{Collective, Spec};
+use crate::collective::Collective;
 use crate::ids::Rank;
 use crate::request::Request;
 use crate::schedule::{Arrival, Schedule, ScheduleBuilder, Transport};
+use crate::spec::Spec;
 
 /// Children of a rank.
 const ARITY: u32 = 7;

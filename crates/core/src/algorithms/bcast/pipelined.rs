@@ -18,10 +18,11 @@
 //! although the bus moves whole words; we keep it.
 
 use crate::algorithm::{Algorithm, Cost};
-use crate::collective::{Collective, Spec};
+use crate::collective::Collective;
 use crate::pattern::pass_on;
 use crate::request::{CHUNKS_MAX, Request};
 use crate::schedule::{ChunkList, Schedule, ScheduleBuilder};
+use crate::spec::Spec;
 use crate::status;
 
 pub(crate) struct Pipelined;
@@ -80,7 +81,7 @@ fn spec(request: &Request) -> Spec {
 
 /// Number of parts by Park 2019, Eq. (1), made whole.
 ///
-/// alpha and beta are [`crate::Tuning::link_cost`], n is [`Request::bytes`]. Of the two whole
+/// alpha and beta are [`crate::Platform::link_cost`], n is [`Request::bytes`]. Of the two whole
 /// numbers around the real optimum, the one with the smaller
 /// `(p - 2 + k) (alpha + beta n / k)`; the lower of two equal ones. At least 1 and at most one part
 /// per element (Eq. (1): n, for single bytes), and never more than the part sizes that
@@ -92,7 +93,7 @@ pub fn optimal_parts(request: &Request) -> u32 {
 
 /// The same for any algorithm that takes `behind` rounds more than there are parts.
 pub(crate) fn parts_behind(request: &Request, behind: f64) -> u32 {
-    let cost = request.tuning.link_cost;
+    let cost = request.platform.link_cost;
     let (alpha, beta) = (cost.sync_cycles, cost.cycles_per_byte);
     let bytes = request.bytes as f64;
     let elements = request.bytes / u64::from(request.element_bytes);
@@ -134,8 +135,8 @@ mod tests {
     fn part_counts_by_hand() {
         let parts = |ranks, bytes, alpha| {
             let mut request = Request::new(Collective::Bcast, ranks, bytes);
-            request.tuning.link_cost.sync_cycles = alpha;
-            request.tuning.link_cost.cycles_per_byte = 1.0;
+            request.platform.link_cost.sync_cycles = alpha;
+            request.platform.link_cost.cycles_per_byte = 1.0;
             optimal_parts(&request)
         };
         assert_eq!(parts(6, 64, 4.0), 8); // sqrt(4 * 64 / 4)

@@ -23,10 +23,11 @@
 //! those of part s - lag serve their leaves.
 
 use crate::algorithm::{Algorithm, Cost};
-use crate::collective::{Collective, Spec};
+use crate::collective::Collective;
 use crate::ids::Rank;
 use crate::request::Request;
 use crate::schedule::{Arrival, Schedule, ScheduleBuilder, Transport};
+use crate::spec::Spec;
 
 pub(crate) struct RotatingTree;
 

@@ -19,8 +19,9 @@
 use std::sync::Arc;
 
 use crate::algorithm::{Algorithm, Cost};
-use crate::collective::{Collective, Spec, Split};
-use crate::multicast::RouteTree;
+use crate::collective::{Collective, Split};
+use crate::spec::Spec;
+
 use crate::request::Request;
 use crate::schedule::{Schedule, ScheduleBuilder};
 
@@ -53,7 +54,7 @@ impl Algorithm for StaticRoute {
     fn schedule(&self, request: &Request) -> Schedule {
         let mut builder = ScheduleBuilder::new(self.name(), Spec::new(request, Split::Even(1)));
         let grid = request.grid_or_square();
-        let tree = RouteTree::column_then_rows(&grid, request.ranks, request.root);
+        let tree = grid.column_then_rows(request.ranks, request.root);
         let chunk = builder.spec().chunk(0, 0);
         builder.multicast(0, Arc::new(tree), &[chunk]);
         builder.finish()

@@ -20,11 +20,12 @@
 
 use crate::algorithm::{Algorithm, Cost};
 use crate::bounds::log2_ceil;
-use crate::collective::{Collective, Spec, Split};
+use crate::collective::{Collective, Split};
 use crate::ids::{ChunkId, Rank};
 use crate::pattern::{Partner, pass_on, recursive_halving};
 use crate::request::Request;
 use crate::schedule::{ChunkList, Schedule, ScheduleBuilder};
+use crate::spec::Spec;
 
 pub(crate) struct VanDeGeijn;
 

@@ -25,10 +25,11 @@
 
 use crate::algorithm::{Algorithm, Cost};
 use crate::bounds::log2_ceil;
-use crate::collective::{Collective, Spec, Split};
+use crate::collective::{Collective, Split};
 use crate::ids::Rank;
 use crate::request::Request;
 use crate::schedule::{Schedule, ScheduleBuilder};
+use crate::spec::Spec;
 
 use super::van_de_geijn::{collect, scatter};
 

@@ -18,10 +18,11 @@
 
 use crate::algorithm::{Algorithm, Cost};
 use crate::bounds::log2_ceil;
-use crate::collective::{Collective, Spec, Split};
+use crate::collective::{Collective, Split};
 use crate::pattern::{Rotation, binomial_edges};
 use crate::request::Request;
 use crate::schedule::{Schedule, ScheduleBuilder};
+use crate::spec::Spec;
 
 pub(crate) struct Binomial;
 

@@ -18,10 +18,11 @@
 //! Watts 1996 (the pipelined chain, there for broadcasts); through shared buffers it is ours.
 
 use crate::algorithm::{Algorithm, Cost};
-use crate::collective::{Collective, Spec};
+use crate::collective::Collective;
 use crate::ids::Rank;
 use crate::request::Request;
 use crate::schedule::{Arrival, Schedule, ScheduleBuilder, Transport};
+use crate::spec::Spec;
 
 pub(crate) struct Chain;
 

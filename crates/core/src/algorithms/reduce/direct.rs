@@ -21,10 +21,11 @@
 //! the pairwise exchange for the first half; the segments and the root's part are ours.
 
 use crate::algorithm::{Algorithm, Cost};
-use crate::collective::{Collective, Spec, Split};
+use crate::collective::{Collective, Split};
 use crate::ids::Rank;
 use crate::request::Request;
 use crate::schedule::{Arrival, Schedule, ScheduleBuilder, Transport};
+use crate::spec::Spec;
 
 pub(crate) struct Direct;
 

@@ -19,10 +19,11 @@
 //! call").
 
 use crate::algorithm::{Algorithm, Cost};
-use crate::collective::{Collective, Spec, Split};
+use crate::collective::{Collective, Split};
 use crate::pattern;
 use crate::request::Request;
 use crate::schedule::{Schedule, ScheduleBuilder};
+use crate::spec::Spec;
 
 pub(crate) struct KaryTree;
 

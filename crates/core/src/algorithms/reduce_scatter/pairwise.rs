@@ -17,10 +17,11 @@
 //! Source: Thakur, Rabenseifner, Gropp 2005, section 4.4 (pairwise exchange).
 
 use crate::algorithm::{Algorithm, Cost};
-use crate::collective::{Collective, Spec, Split};
+use crate::collective::{Collective, Split};
 use crate::ids::Rank;
 use crate::request::Request;
 use crate::schedule::{Arrival, Schedule, ScheduleBuilder};
+use crate::spec::Spec;
 
 pub(crate) struct Pairwise;
 

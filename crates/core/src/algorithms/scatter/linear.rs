@@ -15,9 +15,10 @@
 //! libraries.
 
 use crate::algorithm::{Algorithm, Cost};
-use crate::collective::{Collective, Spec, Split};
+use crate::collective::{Collective, Split};
 use crate::request::Request;
 use crate::schedule::{Schedule, ScheduleBuilder};
+use crate::spec::Spec;
 use crate::status;
 
 pub(crate) struct Linear;

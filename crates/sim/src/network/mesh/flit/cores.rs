@@ -1,7 +1,8 @@
 //! The cores' side: injection, and what waits to be taken at ejection.
 
 use super::{
-    AHEAD, Arrival, FREE, Flit, FlitMesh, NONE, Output, State, TAIL, TIME_SHIFT, all_of, free_from,
+    AHEAD, FREE, Flit, FlitMesh, NONE, Output, QueueEvent, State, TAIL, TIME_SHIFT, all_of,
+    free_from,
 };
 use crate::network::mesh::spec::{SIDES, VcChoice};
 
@@ -84,7 +85,7 @@ impl FlitMesh {
     }
 
     /// Takes the arrivals that were watched for and are now known, cycles lying ahead.
-    pub fn take_arrivals(&mut self) -> Vec<Arrival> {
+    pub fn take_arrivals(&mut self) -> Vec<QueueEvent> {
         std::mem::take(&mut self.arrivals)
     }
 
@@ -177,9 +178,9 @@ impl FlitMesh {
     }
 
     /// News of a core's queue.
-    pub(super) fn arrival_of(&self, channel: u32, cycle: u64) -> Arrival {
+    pub(super) fn arrival_of(&self, channel: u32, cycle: u64) -> QueueEvent {
         let lane = channel - self.ejection;
-        Arrival {
+        QueueEvent {
             core: lane / self.lanes,
             queue: lane % self.lanes,
             cycle,

@@ -49,7 +49,7 @@ pub struct Flit {
 /// The first flit in a queue that was watched while it was empty, or a flit for which a queue has no
 /// place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Arrival {
+pub struct QueueEvent {
     /// The core.
     pub core: u32,
     /// The queue.

@@ -36,7 +36,7 @@ use super::links::used_links;
 use super::spec::{Ejection, MeshError, MeshSpec, SIDES, VcChoice};
 use super::wheel::Wheel;
 use bits::{first_from, for_each_bit};
-pub use interface::{Arrival, Delivery, Flit, Packet};
+pub use interface::{Delivery, Flit, Packet, QueueEvent};
 use places::Places;
 pub use waits::LinkWait;
 use waits::Waits;
@@ -214,7 +214,7 @@ pub struct FlitMesh {
     /// Routers whose switch is asked for.
     switching: Vec<u32>,
     deliveries: Vec<Delivery>,
-    arrivals: Vec<Arrival>,
+    arrivals: Vec<QueueEvent>,
     injected: Vec<(u64, u64)>,
     flits_injected: u64,
     flits_ejected: u64,

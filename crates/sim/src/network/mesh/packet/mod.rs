@@ -32,7 +32,7 @@ mod calendar;
 
 use corecast_core::{LinkUse, Rank, Side};
 
-use super::flit::{Arrival, Delivery, Packet};
+use super::flit::{Delivery, Packet, QueueEvent};
 use super::links::used_links;
 use super::spec::{Ejection, MeshError, MeshSpec, SIDES};
 use calendar::Calendar;
@@ -120,7 +120,7 @@ pub struct PacketMesh {
     unused_packets: Vec<u32>,
     calendar: Calendar,
     deliveries: Vec<Delivery>,
-    arrivals: Vec<Arrival>,
+    arrivals: Vec<QueueEvent>,
     flits_injected: u64,
     flits_ejected: u64,
     flit_hops: u64,
@@ -347,7 +347,7 @@ impl PacketMesh {
     }
 
     /// Takes the arrivals that were watched for and are now known, cycles lying ahead.
-    pub fn take_arrivals(&mut self) -> Vec<Arrival> {
+    pub fn take_arrivals(&mut self) -> Vec<QueueEvent> {
         std::mem::take(&mut self.arrivals)
     }
 
@@ -468,7 +468,7 @@ impl PacketMesh {
             EMPTY => self.fronts[lane] = index + 1,
             WATCHED => {
                 self.fronts[lane] = index + 1;
-                self.arrivals.push(Arrival {
+                self.arrivals.push(QueueEvent {
                     core: dst,
                     queue,
                     cycle: first,
