@@ -6,13 +6,13 @@
 use corecast_core::random::{SplitMix64, unit};
 use corecast_core::{ChunkId, Collective, ElementType, Rank, ReduceOp, Spec};
 
-use crate::endpoint::{Payload, Programs};
 use crate::error::RunError;
 use crate::held::Held;
 use crate::interpreter::Walk;
 use crate::job::{Job, RunOptions};
 use crate::oracle::Oracle;
 use crate::rounding::Near;
+use crate::steps::{Payload, Schedules};
 
 /// Initial bytes of `chunk` at `rank`. Floats are in `[1, 2)`, so that sums round and their order
 /// matters.
@@ -102,7 +102,7 @@ impl<'a> Expected<'a> {
             }
             expected.near = Some(near);
             let options = RunOptions::default();
-            let run = Oracle.run_programs(spec.ranks(), &Walk::new(job), &options)?;
+            let run = Oracle.run_steps(spec.ranks(), &Walk::new(job), &options)?;
             expected.ordered = run.outputs;
         }
         Ok(expected)

@@ -5,6 +5,7 @@ use std::fmt;
 use corecast_core::{ChunkId, Rank, RequestError, Time};
 use thiserror::Error;
 
+use crate::endpoint::{Envelope, Tag};
 use crate::tasks::TaskError;
 
 /// What a blocked rank waits for.
@@ -16,6 +17,10 @@ pub enum Await {
     Recv,
     /// That the peer reaches the collective's launch.
     Launch,
+    /// A message of the peer with this tag.
+    Tag(Tag),
+    /// A message of anybody, with this tag or with any. The peer is the rank itself.
+    Any(Option<Tag>),
 }
 
 /// A rank that cannot go on.
@@ -63,6 +68,15 @@ impl fmt::Display for Blocked {
             Await::Send => write!(f, "rank {rank} waits for rank {peer} to receive")?,
             Await::Recv => write!(f, "rank {rank} waits for a message from rank {peer}")?,
             Await::Launch => write!(f, "rank {rank} waits for rank {peer} to join the launch")?,
+            Await::Tag(tag) => write!(
+                f,
+                "rank {rank} waits for a message from rank {peer} with tag {tag}"
+            )?,
+            Await::Any(None) => write!(f, "rank {rank} waits for a message from any rank")?,
+            Await::Any(Some(tag)) => write!(
+                f,
+                "rank {rank} waits for a message from any rank with tag {tag}"
+            )?,
         }
         write!(f, " (step {step}, since {since})")
     }
@@ -172,6 +186,33 @@ pub enum RunError {
         /// What was expected, in words.
         expected: String,
     },
+    /// A message that nobody has received when its receiver ends.
+    #[error(
+        "rank {to} ends without receiving the {} bytes with tag {} from rank {}",
+        envelope.bytes, envelope.tag, envelope.from
+    )]
+    Unreceived {
+        /// Its receiver.
+        to: Rank,
+        /// What is known of it.
+        envelope: Envelope,
+    },
+    /// Receives that a rank has asked for and never waited for.
+    #[error("rank {rank} ends with {receives} receives that it has not waited for")]
+    NotWaitedFor {
+        /// The rank.
+        rank: Rank,
+        /// How many.
+        receives: usize,
+    },
+    /// A send or receive whose end was told already.
+    #[error("rank {rank}, call {call}: what is asked about has ended, and that was told before")]
+    NotPending {
+        /// Who asks.
+        rank: Rank,
+        /// Number of the call.
+        call: usize,
+    },
     /// A rank's program ended with an error or a panic.
     #[error("rank {rank} failed: {reason}")]
     RankFailed {
@@ -213,7 +254,12 @@ pub fn cycle_first(mut blocked: Vec<Blocked>) -> Vec<Blocked> {
             break;
         }
         path.push(index);
-        next = of(&blocked, blocked[index].peer);
+        // Who waits for anybody waits for nobody in particular.
+        let waiting = blocked[index];
+        next = match waiting.awaits {
+            Await::Any(_) => None,
+            _ => of(&blocked, waiting.peer),
+        };
     }
     blocked
 }
