@@ -11,8 +11,9 @@ use crate::held::Held;
 use crate::interpreter::Walk;
 use crate::job::{Job, RunOptions};
 use crate::oracle::Oracle;
+use crate::payload::Payload;
 use crate::rounding::Near;
-use crate::steps::{Payload, Schedules};
+use crate::steps::Schedules;
 
 /// Initial bytes of `chunk` at `rank`. Floats are in `[1, 2)`, so that sums round and their order
 /// matters.

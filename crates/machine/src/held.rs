@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use corecast_core::ChunkId;
 
-use crate::steps::Payload;
+use crate::payload::Payload;
 
 /// Chunks and their bytes, in order of the chunks.
 ///

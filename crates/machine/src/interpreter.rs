@@ -9,8 +9,9 @@ use crate::data::{self, Expected};
 use crate::error::RunError;
 use crate::held::Held;
 use crate::job::Job;
+use crate::payload::{Message, Payload, message_bytes};
 use crate::report::{Report, WrongChunk};
-use crate::steps::{Message, Payload, Schedules, StepProgram, Steps, message_bytes};
+use crate::steps::{Schedules, StepProgram, Steps};
 
 /// Walks a schedule; a rank's output is what it holds at the end.
 pub struct Walk<'a> {

@@ -19,7 +19,7 @@ use corecast_core::{Rank, Time};
 
 use crate::endpoint::{Done, Endpoint, Envelope, Pending, Received, Source, Tag, TagFilter};
 use crate::error::{Await, Blocked, RunError};
-use crate::steps::Payload;
+use crate::payload::Payload;
 
 /// Number that a courier gives a message that has arrived, different from those of all others that
 /// have arrived at the same rank.

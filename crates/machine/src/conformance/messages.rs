@@ -9,7 +9,7 @@ use crate::endpoint::{
 };
 use crate::error::RunError;
 use crate::job::RunOptions;
-use crate::steps::Payload;
+use crate::payload::Payload;
 
 use super::patterns;
 
