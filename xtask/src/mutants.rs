@@ -54,8 +54,8 @@ const AREAS: [Area; 9] = [
         files: &[
             "crates/core/src/bounds.rs",
             "crates/core/src/bounds/**",
-            "crates/chip/src/bound.rs",
-            "crates/chip/src/bound/**",
+            "crates/chip/src/platform.rs",
+            "crates/chip/src/kinds/**/bound.rs",
         ],
         packages: &["corecast-core", "corecast-chip"],
         tests: &["--lib", "--test=bounds_by_hand"],

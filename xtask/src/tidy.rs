@@ -4,13 +4,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Which of our crates a crate may depend on.
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: [(&str, &[&str]); 14] = [
     ("text", &[]),
     ("core", &[]),
     ("chip", &["text", "core"]),
     ("sim", &["core"]),
-    ("machine", &["core", "sim"]),
+    ("machine", &["core"]),
     ("rcce", &["core", "machine"]),
+    ("kernels", &["core"]),
+    ("flow", &["text", "core", "machine", "kernels"]),
     (
         "machine-sim",
         &["core", "chip", "sim", "machine", "rcce", "kernels", "flow"],
@@ -79,15 +81,7 @@ const BANNED: [(&str, &[&str], &str); 7] = [
 const CIRCLE_MAX: usize = 5;
 
 /// Crates in which more do; a crate that leaves this list does not come back.
-const CIRCULAR: [&str; 7] = [
-    "chip",
-    "flow",
-    "kernels",
-    "machine",
-    "machine-host",
-    "machine-sim",
-    "papers",
-];
+const CIRCULAR: [&str; 4] = ["kernels", "machine-host", "machine-sim", "papers"];
 
 /// Lines of a source file above which it needs to be taken apart.
 const LINES_MAX: usize = 700;

@@ -44,11 +44,14 @@ pub fn builtin_names() -> impl Iterator<Item = &'static str> {
     BUILTIN.iter().map(|&(name, _)| name)
 }
 
-/// The built-in chip called `name`.
-pub(crate) fn chip(name: &str) -> Option<Chip> {
-    let &(name, text) = BUILTIN.iter().find(|(builtin, _)| *builtin == name)?;
-    let chip = Chip::parse(text, &format!("chips/{name}.toml"));
-    Some(chip.expect("built-in chips are valid; `tests/builtin.rs` reads them all"))
+impl Chip {
+    /// The built-in chip called `name`, if there is one.
+    #[must_use]
+    pub fn builtin(name: &str) -> Option<Self> {
+        let &(name, text) = BUILTIN.iter().find(|(builtin, _)| *builtin == name)?;
+        let chip = Self::parse(text, &format!("chips/{name}.toml"));
+        Some(chip.expect("built-in chips are valid; `tests/builtin.rs` reads them all"))
+    }
 }
 
 /// The chip a user means: the name of a built-in chip, or else the path of a chip file, which

@@ -13,8 +13,9 @@
 
 use toml::de::{DeTable, DeValue};
 
-use crate::chip::{Chip, System};
+use crate::chip::Chip;
 use crate::clock::Clock;
+use crate::facts::Derived;
 use crate::mesh::Mesh;
 use crate::network::NetworkSpec;
 
@@ -58,19 +59,6 @@ pub struct Word {
     pub value: String,
     /// Who said it.
     pub origin: Origin,
-}
-
-/// A number that follows from those of the file.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Derived {
-    /// Its name, in the form of a key.
-    pub key: &'static str,
-    /// The value, in [`Derived::unit`].
-    pub value: f64,
-    /// Its unit.
-    pub unit: &'static str,
-    /// What it is and how it follows.
-    pub how: &'static str,
 }
 
 /// Key and value of every word of a file, in its order.
@@ -130,27 +118,13 @@ impl Chip {
             self.words.iter().any(|(written, _)| written == key)
                 || self.parameters().any(|number| number.key == key)
         };
-        let defaults = self.defaults().into_iter();
+        let defaults = self.system().kind().defaults().into_iter();
         let defaults = defaults.filter(move |(key, _)| !is_written(key));
         written.chain(defaults.map(|(key, value)| Word {
             key: key.to_owned(),
             value,
             origin: Origin::Default,
         }))
-    }
-
-    /// Keys that a file may leave out, and what holds then.
-    fn defaults(&self) -> Vec<(&'static str, String)> {
-        match self.system() {
-            System::Bus { .. } => vec![("endpoint.launch", "held".to_owned())],
-            System::Mesh { mesh, .. } | System::Mpb { mesh, .. } | System::Pronto { mesh, .. } => {
-                vec![
-                    ("network.link_clock", mesh.clock.name.clone()),
-                    ("network.placement", "square".to_owned()),
-                    ("network.static_hop", "none".to_owned()),
-                ]
-            }
-        }
     }
 
     /// Numbers that follow from those of the file.
@@ -171,22 +145,8 @@ impl Chip {
                 "of a port: width in every cycle",
             )],
         };
-        match self.system() {
-            System::Bus { mpe, .. } => found.push(number(
-                "endpoint.message",
-                mpe.message_cycles() as f64,
-                "cycles",
-                "of a message beside its words: command, request, ready, complete, notify",
-            )),
-            System::Mpb { memory, rcce, .. } => found.push(number(
-                "endpoint.payload",
-                rcce.payload_bytes(self.cores_max, memory.line_bytes) as f64,
-                "bytes",
-                "of a buffer that messages may use: mpb without its flags",
-            )),
-            System::Mesh { .. } | System::Pronto { .. } => {}
-        }
-        let cost = self.link_cost();
+        found.extend(self.system().kind().derived(self.cores_max));
+        let cost = self.platform(1).link_cost;
         found.extend([
             number(
                 "message.start",

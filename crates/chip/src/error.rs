@@ -182,7 +182,7 @@ pub enum ChipError {
         /// Where the endpoint's kind is.
         at: Box<Location>,
         /// The endpoint's kind.
-        endpoint: &'static str,
+        endpoint: String,
         /// The network's kind.
         network: &'static str,
         /// Endpoint kinds that work on it.

@@ -14,40 +14,38 @@
 //! # Ok::<(), corecast_chip::ChipError>(())
 //! ```
 
-mod bound;
 mod builtin;
 mod change;
 mod chip;
 mod clock;
 mod contents;
-mod endpoint;
 mod error;
+mod facts;
 mod fingerprint;
+mod kinds;
 mod memory;
 mod mesh;
 mod network;
 mod notes;
 mod parse;
 mod platform;
-mod pronto;
 mod provenance;
-mod rcce;
 mod read;
 mod variant;
 
 pub use builtin::{BUILTIN, builtin_names, find};
 pub use change::find_changed;
-pub use chip::{Chip, ChipRoutes, System};
+pub use chip::{Chip, ChipRoutes};
 pub use clock::Clock;
-pub use contents::{Derived, Origin, Word};
+pub use contents::{Origin, Word};
 pub use corecast_text::{EntryError, Location};
-pub use endpoint::{AtomicLaunch, EndpointSpec, Mpe, Protocol, Udn};
 pub use error::ChipError;
+pub use facts::{Derived, Unused};
+pub use kinds::{
+    AtomicLaunch, CoreCosts, EndpointSpec, Library, Mpe, Pronto, Protocol, Rcce, System, Udn,
+};
 pub use memory::{CacheSize, Memory, WORD_BYTES};
 pub use mesh::{Mesh, Placement};
 pub use network::{Crossbar, NetworkSpec};
-pub use notes::Unused;
 pub use parse::FILE_BYTES_MAX;
-pub use pronto::{CoreCosts, Pronto};
 pub use provenance::{Parameter, Provenance};
-pub use rcce::{Library, Rcce};

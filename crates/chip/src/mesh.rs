@@ -120,6 +120,54 @@ pub struct Mesh {
 }
 
 impl Mesh {
+    /// Keys of `[network]` that a file may leave out, and what holds then.
+    pub(crate) fn defaults(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("network.link_clock", self.clock.name.clone()),
+            ("network.placement", "square".to_owned()),
+            ("network.static_hop", "none".to_owned()),
+        ]
+    }
+
+    /// The time in which a link or a port takes a flit.
+    pub(crate) fn flit_ps(&self) -> u64 {
+        self.clock.to_ps(u64::from(self.link_interval_cycles))
+    }
+
+    /// Cycles of a head flit that are no hop: into the first router, through the last, and out of it.
+    pub(crate) fn port_cycles(&self) -> u64 {
+        let stages = [
+            self.injection_cycles,
+            self.routing_cycles,
+            self.vc_allocation_cycles,
+            self.ejection_cycles,
+        ];
+        stages.into_iter().map(u64::from).sum()
+    }
+
+    /// Cycles from the injection of a flit at one core until another can have it, over `hops` hops.
+    pub(crate) fn transit_cycles(&self, hops: u32) -> u64 {
+        self.port_cycles()
+            .saturating_add(self.hop_cycles().saturating_mul(u64::from(hops)))
+    }
+
+    /// Cycles in which `flits` flits come from cores on one side of a cut to cores on the other over
+    /// `links` links: the first needs its route before it can cross; then each link takes one per
+    /// interval; the last crosses its link and leaves the network.
+    pub(crate) fn crossing_cycles(&self, flits: u64, links: u64) -> u64 {
+        let before = [
+            self.injection_cycles,
+            self.routing_cycles,
+            self.vc_allocation_cycles,
+        ];
+        let after = [self.switch_cycles, self.link_cycles, self.ejection_cycles];
+        let ends: u64 = before.into_iter().chain(after).map(u64::from).sum();
+        let turns = flits.div_ceil(links.max(1)).saturating_sub(1);
+        turns
+            .saturating_mul(u64::from(self.link_interval_cycles))
+            .saturating_add(ends)
+    }
+
     /// Cycles per hop of a head flit that waits for nobody.
     #[must_use]
     pub fn hop_cycles(&self) -> u64 {

@@ -13,8 +13,9 @@
 //! # Ok::<(), corecast_chip::ChipError>(())
 //! ```
 
-use crate::chip::{Chip, System};
+use crate::chip::Chip;
 use crate::contents::Origin;
+use crate::facts::{Places, Unused};
 
 /// Keys that change the shape of a mesh.
 const SHAPE: [&str; 3] = [
@@ -23,56 +24,11 @@ const SHAPE: [&str; 3] = [
     "network.cores_per_router",
 ];
 
-/// A key that the chip's other values leave without effect.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Unused {
-    /// The key.
-    pub key: &'static str,
-    /// Why it does nothing.
-    pub why: &'static str,
-}
-
-/// A key, what lies where it says, and where.
-type Places = (&'static str, &'static str, Vec<(u32, u32)>);
-
-const LINES: &str = "endpoints of kind rcce move whole lines, whose time is hops and ports; only \
-                     `traffic` sends flits through these routers";
-const BYPASSED: &str = "with bypass = \"on\" a core reaches its own buffer without the router";
-const NO_BYPASS: &str = "with bypass = \"off\" a core reaches its own buffer through the router";
-const NO_STATIC: &str = "without static_hop there is no network whose routes are configured";
-
 impl Chip {
     /// The keys that have no effect on messages, with the reason.
     #[must_use]
     pub fn unused(&self) -> Vec<Unused> {
-        let because = |why, keys: &[&'static str]| -> Vec<Unused> {
-            keys.iter().map(|&key| Unused { key, why }).collect()
-        };
-        match self.system() {
-            System::Mpb { rcce, .. } => {
-                let lines = [
-                    "network.vcs",
-                    "network.buffer",
-                    "network.turn",
-                    "network.credit",
-                    "network.injection",
-                    "network.ejection",
-                ];
-                let mut unused = because(LINES, &lines);
-                unused.extend(match rcce.has_bypass {
-                    true => because(BYPASSED, &["endpoint.own_read", "endpoint.own_write"]),
-                    false => because(
-                        NO_BYPASS,
-                        &["endpoint.bypass_read", "endpoint.bypass_write"],
-                    ),
-                });
-                unused
-            }
-            System::Mesh { mesh, .. } if mesh.static_hop_cycles.is_none() => {
-                because(NO_STATIC, &["endpoint.route"])
-            }
-            System::Mesh { .. } | System::Bus { .. } | System::Pronto { .. } => Vec::new(),
-        }
+        self.system().kind().unused()
     }
 
     /// Sentences about what was asked for and does nothing, and about places that are another
@@ -89,24 +45,9 @@ impl Chip {
         if !SHAPE.iter().any(|key| is_asked(key)) {
             return notes;
         }
-        let places: Vec<Places> = match self.system() {
-            System::Mpb { memory, .. } => vec![(
-                "memory.controllers",
-                "the memory controllers stay",
-                memory.controllers.clone(),
-            )],
-            System::Pronto { pronto, .. } => vec![
-                (
-                    "endpoint.memory",
-                    "the memory buffer stays",
-                    vec![pronto.memory],
-                ),
-                ("endpoint.host", "the host stays", vec![pronto.host]),
-            ],
-            System::Bus { .. } | System::Mesh { .. } => Vec::new(),
-        };
+        let places = self.system().kind().places();
         let grid = self.grid(self.cores_max());
-        for (key, what, at) in places.into_iter().filter(|(key, ..)| !is_asked(key)) {
+        for Places { key, what, at } in places.into_iter().filter(|of| !is_asked(of.key)) {
             let (width, height) = grid.map_or((0, 0), |grid| (grid.width, grid.height));
             let at: Vec<String> = at.iter().map(|(x, y)| format!("({x},{y})")).collect();
             notes.push(format!(

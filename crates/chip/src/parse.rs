@@ -15,14 +15,11 @@ use corecast_text::Text;
 use crate::chip::Chip;
 use crate::clock::Clock;
 use crate::contents;
-use crate::endpoint::EndpointSpec;
 use crate::error::ChipError;
 use crate::fingerprint;
-use crate::memory;
+use crate::kinds::{self, Parts, Source};
 use crate::network::NetworkSpec;
-use crate::pronto;
 use crate::provenance::Ledger;
-use crate::rcce;
 use crate::read::{Count, Section};
 use crate::variant;
 
@@ -36,8 +33,18 @@ const CORES: Count = Count {
     max: RANKS_MAX as u64,
 };
 
+impl Chip {
+    /// Reads a chip from the text of its file; `file_name` is how errors call it.
+    ///
+    /// # Errors
+    /// The first thing wrong with it, as a [`ChipError`].
+    pub fn parse(text: &str, file_name: &str) -> Result<Self, ChipError> {
+        parse(text, file_name)
+    }
+}
+
 /// Reads a chip file. `file` is its name in errors.
-pub(crate) fn parse(text: &str, file: &str) -> Result<Chip, ChipError> {
+fn parse(text: &str, file: &str) -> Result<Chip, ChipError> {
     if text.len() > FILE_BYTES_MAX {
         return Err(ChipError::TooLarge {
             file: file.to_owned(),
@@ -66,7 +73,7 @@ pub(crate) fn parse(text: &str, file: &str) -> Result<Chip, ChipError> {
 }
 
 fn read(root: &Section<'_>) -> Result<Chip, ChipError> {
-    root.accept(&[
+    let mut keys = vec![
         "name",
         "summary",
         "source",
@@ -74,10 +81,10 @@ fn read(root: &Section<'_>) -> Result<Chip, ChipError> {
         "clocks",
         "cores",
         "network",
-        "memory",
         "endpoint",
-        "core",
-    ])?;
+    ];
+    keys.extend(kinds::tables());
+    root.accept(&keys)?;
     let (name, summary, source) = (
         root.name("name")?,
         root.text("summary")?,
@@ -97,54 +104,14 @@ fn read(root: &Section<'_>) -> Result<Chip, ChipError> {
     let cores_max = cores.count("max", &CORES, &mut ledger)? as u32; // at most `RANKS_MAX`
     let network_section = root.table("network")?;
     let network = NetworkSpec::read(&network_section, &clocks, &mut ledger)?;
-    let endpoint_section = root.table("endpoint")?;
-    let endpoint = EndpointSpec::read(root, &endpoint_section, &clocks, &mut ledger)?;
-    let accepted = match network {
-        NetworkSpec::Crossbar(_) => vec!["mpe"],
-        NetworkSpec::Mesh(_) => vec!["udn", "rcce", "pronto"],
+    let source_of_kind = Source {
+        root,
+        network: &network_section,
+        endpoint: &root.table("endpoint")?,
+        clocks: &clocks,
+        cores: cores_max,
     };
-    if !accepted.contains(&endpoint.kind()) {
-        return Err(ChipError::Mismatch {
-            at: endpoint_section.place("kind"),
-            endpoint: endpoint.kind(),
-            network: network.kind(),
-            accepted,
-        });
-    }
-    if let NetworkSpec::Mesh(mesh) = &network {
-        let (places, why) = match &endpoint {
-            EndpointSpec::Pronto(pronto) => {
-                let places = pronto::check(&network_section, &endpoint_section, mesh, pronto)?;
-                (
-                    places,
-                    "as the network has places beside the memory and the host",
-                )
-            }
-            _ => (mesh.grid.ranks_max(), "as the network has places"),
-        };
-        if cores_max != places {
-            let accepted = format!("{places} cores, {why}");
-            return Err(cores.refuse("max", accepted));
-        }
-    }
-    if root.has("core") && !matches!(endpoint, EndpointSpec::Pronto(_)) {
-        return Err(root.refuse("core", "no core: only endpoints of kind pronto have one"));
-    }
-    let memory = match (&network, &endpoint) {
-        (NetworkSpec::Mesh(mesh), EndpointSpec::Rcce(rcce)) => {
-            let memory = memory::read(&root.table("memory")?, mesh, &clocks, &mut ledger)?;
-            rcce::check(&endpoint_section, rcce, &memory, cores_max)?;
-            if mesh.static_hop_cycles.is_some() {
-                let accepted = "no static network: endpoints of kind rcce have no use for one";
-                return Err(root.table("network")?.refuse("static_hop", accepted));
-            }
-            Some(memory)
-        }
-        _ if root.has("memory") => {
-            return Err(root.refuse("memory", "no memory: only endpoints of kind rcce have one"));
-        }
-        _ => None,
-    };
+    let Parts { endpoint, memory } = kinds::read(&source_of_kind, &network, &mut ledger)?;
     Ok(Chip {
         name,
         summary,

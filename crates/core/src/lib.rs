@@ -21,10 +21,13 @@ pub mod algorithms;
 pub mod bounds;
 pub mod collective;
 pub mod grid;
+pub mod hash;
 pub mod ids;
+mod link_use;
 pub mod multicast;
 pub mod pattern;
 pub mod platform;
+pub mod random;
 pub mod reduce;
 pub mod request;
 mod route_tree;
@@ -33,6 +36,7 @@ pub mod schedule;
 mod show;
 mod spec;
 pub mod status;
+pub mod time;
 pub mod tuning;
 pub mod verify;
 
@@ -40,6 +44,7 @@ pub use algorithm::{Algorithm, BuildError, Cost, Unsupported};
 pub use collective::{Collective, Combine, Split};
 pub use grid::{DimensionOrder, Grid, Hop, Side};
 pub use ids::{ChunkId, Rank, RoundIdx};
+pub use link_use::LinkUse;
 pub use multicast::Multicast;
 pub use platform::{LinkCost, Platform, Queue, SharedBuffer};
 pub use reduce::{ElementType, ReduceOp};
@@ -51,5 +56,6 @@ pub use schedule::{
     Transport,
 };
 pub use spec::Spec;
+pub use time::{EventHash, Limits, Time};
 pub use tuning::{FlowControl, Tuning};
 pub use verify::{Buffering, Certificate, Violation, verify, worst_queue};

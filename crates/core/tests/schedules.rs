@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use corecast_core::random::GAMMA;
 use corecast_core::{
     Algorithm, Collective, FullCrossbar, Rank, Request, Schedule, algorithm, verify,
 };
@@ -192,7 +193,7 @@ fn any_request() -> impl Strategy<Value = Request> {
         request.tuning.part_bytes = part_bytes;
         // Numbers that differ from rank to rank and from pair to pair; their values are of no
         // importance.
-        let scattered = |index: u64| (seed ^ index.wrapping_mul(0x9E37_79B9_7F4A_7C15)) % 2048;
+        let scattered = |index: u64| (seed ^ index.wrapping_mul(GAMMA)) % 2048;
         if busy {
             request.busy_bytes = (0..u64::from(ranks)).map(scattered).collect();
         }

@@ -27,7 +27,6 @@ mod wiring;
 
 use std::ops::Deref;
 
-pub(crate) use cost::mixed;
 pub use cost::{CYCLES_MAX, Cost};
 pub use error::GraphError;
 pub(crate) use job::Routine;

@@ -17,13 +17,10 @@
 mod board;
 mod near;
 mod optimal;
-mod random;
 mod traffic;
 
 use corecast_core::Rank;
 use thiserror::Error;
-
-use random::Random;
 
 use crate::file::Placement;
 use crate::program::FlowProgram;
@@ -38,7 +35,7 @@ pub use traffic::{Sites, Traffic, cost};
 pub enum PlaceError {
     /// More tasks than cores.
     #[error(
-        "{tasks} tasks do not fit on {cores} cores; use fewer flows or stages, or a larger chip"
+        "{tasks} tasks do not fit on {cores} cores\n  use fewer flows or stages, or a larger chip"
     )]
     TooFewCores {
         /// How many tasks there are.
@@ -47,7 +44,7 @@ pub enum PlaceError {
         cores: usize,
     },
     /// A given place without a core.
-    #[error("task `{task}` cannot be at ({x}, {y}); there is no core that tasks can use")]
+    #[error("task `{task}` cannot be at ({x}, {y})\n  there is no core that tasks can use")]
     NoCore {
         /// The task.
         task: String,
@@ -58,7 +55,7 @@ pub enum PlaceError {
     },
     /// Places are given for another number of flows.
     #[error(
-        "the file says where the tasks of {given} of {flows} flows are; choose a placement that is worked out"
+        "the file says where the tasks of {given} of {flows} flows are\n  choose a placement that is worked out"
     )]
     OtherFlows {
         /// How many the file places.
@@ -88,7 +85,7 @@ pub fn place(
         Placement::Near => return Ok(near(&Traffic::of(program), sites, seed)),
         Placement::Row => order.sort_by_key(|core| (at(core).1, at(core).0)),
         Placement::Column => order.sort_by_key(|core| (at(core).0, at(core).1)),
-        Placement::Random => Random(seed).shuffle(&mut order),
+        Placement::Random => traffic::random(seed).shuffle(&mut order),
         Placement::Given(given) if given.len() != program.flows() as usize => {
             return Err(PlaceError::OtherFlows {
                 given: given.len(),

@@ -25,11 +25,12 @@ mod setup;
 use std::ops::Range;
 
 use corecast_core::Rank;
+use corecast_core::random::drawn;
 
 use room::{NoRoom, Room};
 
 use crate::file::{FlowFile, ITERATIONS_MAX, Input};
-use crate::graph::{End, Graph, mixed};
+use crate::graph::{End, Graph};
 
 pub use error::{MEMORY_BYTES_MAX, ProgramError, RUN_FIRINGS_MAX};
 pub use room::Buffers;
@@ -246,13 +247,13 @@ impl FlowProgram {
 
     /// Random input.
     fn fill(&self, place: &mut [u8], flow: u32, edge: usize) {
-        let stream = mixed(self.seed ^ mixed(u64::from(flow) << 32 | edge as u64));
+        let stream = drawn(self.seed ^ drawn(u64::from(flow) << 32 | edge as u64));
         if let Some(bytes) = Setup::random(&self.graph, edge, place.len(), stream) {
             place.copy_from_slice(&bytes);
             return;
         }
         for (index, chunk) in place.chunks_mut(8).enumerate() {
-            let bytes = mixed(stream.wrapping_add(index as u64)).to_le_bytes();
+            let bytes = drawn(stream.wrapping_add(index as u64)).to_le_bytes();
             chunk.copy_from_slice(&bytes[..chunk.len()]);
         }
     }

@@ -1,19 +1,17 @@
 //! The generator behind generated pictures and signals.
 
-/// SplitMix64: the same numbers on every machine, from any seed (Steele, Lea, Flood 2014).
-pub(crate) struct Random(u64);
+use corecast_core::random::SplitMix64;
+
+/// Numbers of a seed.
+pub(crate) struct Random(SplitMix64);
 
 impl Random {
     pub(crate) fn new(seed: u64) -> Self {
-        Self(seed)
+        Self(SplitMix64::new(seed))
     }
 
     pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^ (bits >> 31)
+        self.0.next()
     }
 
     /// A number in `-most..=most`.

@@ -2,15 +2,15 @@
 
 mod common;
 
+use corecast_core::random::SplitMix64;
 use corecast_core::{ElementType, Rank, ReduceOp};
-use corecast_machine::data::Mix;
 use corecast_machine::{RunOptions, Time};
 use corecast_machine_host::HostMachine;
 use corecast_rcce::{Core, Rcce, RcceError, RcceProgram};
 
 /// Operands of a rank: floats in `[1, 2)`, so that sums round and their order matters.
 fn operands(rank: Rank) -> Vec<u8> {
-    let mut mix = Mix::new(u64::from(rank.0));
+    let mut mix = SplitMix64::new(u64::from(rank.0));
     let values = (0..1200).map(|_| 1.0 + (mix.next() >> 11) as f64 / (1_u64 << 53) as f64);
     values.flat_map(f64::to_le_bytes).collect()
 }

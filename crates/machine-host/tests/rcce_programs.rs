@@ -3,8 +3,8 @@
 
 mod common;
 
+use corecast_core::random::SplitMix64;
 use corecast_core::{ElementType, Rank, ReduceOp};
-use corecast_machine::data::Mix;
 use corecast_rcce::{Core, Rcce, RcceError, RcceProgram, Request, WaitList};
 use proptest::prelude::*;
 
@@ -29,7 +29,7 @@ struct Random {
 impl Random {
     /// Contents of item `index`.
     fn data(&self, index: usize, bytes: usize) -> Vec<u8> {
-        let mut mix = Mix::new(self.seed ^ (index as u64) << 32);
+        let mut mix = SplitMix64::new(self.seed ^ (index as u64) << 32);
         (0..bytes).map(|_| mix.next() as u8).collect()
     }
 
@@ -53,7 +53,7 @@ impl RcceProgram for Random {
 
     async fn run<C: Core>(&self, rcce: &mut Rcce<C>) -> Result<Self::Output, RcceError> {
         let me = rcce.ue();
-        let mut mix = Mix::new(self.seed ^ u64::from(me.0 + 1));
+        let mut mix = SplitMix64::new(self.seed ^ u64::from(me.0 + 1));
         let world = rcce.world();
         let mut requests: Vec<Request> = Vec::new();
         let mut received = Vec::new();

@@ -34,7 +34,7 @@ use std::rc::Rc;
 use corecast_chip::{Chip, Mesh, System};
 use corecast_core::{Rank, Request};
 use corecast_machine::{
-    Endpoint, Job, Limits, Machine, Program, ProgramRun, Programs, Report, RunError, RunOptions,
+    Job, Limits, Machine, ProgramRun, Report, RunError, RunOptions, Schedules, StepProgram, Steps,
     Time, cycle_first, interpreter,
 };
 use corecast_sim::network::mesh::{Ejection, MeshSpec, RouterSpec, VcChoice};
@@ -129,8 +129,8 @@ impl Machine for SimMachine {
     }
 }
 
-impl Programs for SimMachine {
-    fn run_programs<P: Program>(
+impl Schedules for SimMachine {
+    fn run_steps<P: StepProgram>(
         &self,
         ranks: u32,
         program: &P,
@@ -211,13 +211,13 @@ impl Programs for SimMachine {
 }
 
 /// An endpoint whose core can be kept busy.
-trait SimEndpoint: Endpoint {
+trait SimSteps: Steps {
     /// The core is busy with something else until `time`.
     async fn compute_until(&mut self, time: Time);
 }
 
 /// Runs `program` on an endpoint per rank until all have finished.
-fn execute<'a, E: SimEndpoint + 'a, P: Program>(
+fn execute<'a, E: SimSteps + 'a, P: StepProgram>(
     mut executor: Executor<'a>,
     endpoint: impl Fn(Rank) -> E,
     program: &'a P,

@@ -7,6 +7,7 @@
 use std::fmt::Write as _;
 
 use corecast_chip::{Chip, System};
+use corecast_core::random::SplitMix64;
 use corecast_core::{Collective, Rank, Request, algorithm};
 use corecast_machine::{Job, Limits, Machine, RunOptions};
 use corecast_machine_sim::{Fidelity, SimMachine};
@@ -15,16 +16,12 @@ use corecast_machine_sim::{Fidelity, SimMachine};
 const CASES: u64 = 2000;
 const BASE: &str = "CORECAST_BOUND_BASE";
 
-/// Numbers that follow from a case's number (Steele, Lea and Flood 2014, SplitMix64).
-struct Dice(u64);
+/// Numbers that follow from a case's number.
+struct Dice(SplitMix64);
 
 impl Dice {
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.0.next()
     }
 
     /// A number below `end`.
@@ -129,7 +126,7 @@ struct Case {
 impl Case {
     /// The case of this number, and its chip; `None` if its values do not go together.
     fn new(number: u64) -> Option<(Self, Chip)> {
-        let mut dice = Dice(number);
+        let mut dice = Dice(SplitMix64::new(number));
         let names: Vec<_> = corecast_chip::builtin_names().collect();
         let chip = names[dice.below(names.len() as u64) as usize];
         let built_in = corecast_chip::find(chip).expect("is built in");

@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use corecast_chip::{Chip, ChipError, Mesh, System, Udn, find_changed};
+use corecast_core::random::SplitMix64;
 use corecast_core::{
     Algorithm, Collective, FlowControl, Rank, Request, Schedule, algorithm, verify,
 };
@@ -29,15 +30,12 @@ const CASES: u64 = 3000;
 /// No case needs more.
 const EVENTS_MAX: u64 = 5_000_000;
 
-/// SplitMix64 (Steele, Lea and Flood 2014, Fast splittable pseudorandom number generators).
-struct Random(u64);
+/// Random numbers.
+struct Random(SplitMix64);
 
 impl Random {
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        self.0.next()
     }
 
     /// A number from `from` to `to`, both possible.
@@ -210,7 +208,7 @@ fn options(random: &mut Random, ranks: u32, cycle: Time, (mesh, udn): (&Mesh, &U
 /// The case of a number; none if the chip cannot be built, or the algorithm does not serve the
 /// request.
 fn case(number: u64) -> Option<(Case, Schedule)> {
-    let mut random = Random(number);
+    let mut random = Random(SplitMix64::new(number));
     let random = &mut random;
     let (chip, chip_words) = chip(random);
     // Too many channels at one router, or rings that would deadlock: refused, as they should be.

@@ -13,8 +13,7 @@
 //! assert_eq!(activity.total(|cause| matches!(cause, Cause::WaitPeer(_))).ps(), 20);
 //! ```
 
-use corecast_core::Rank;
-use corecast_sim::Time;
+use corecast_core::{Rank, Time};
 
 /// What a rank spends time on.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -1,7 +1,13 @@
 //! What every machine must do; each machine crate calls these checks from its own tests.
 
+mod messages;
+mod patterns;
+
+pub use messages::{exchanges_messages, messages_are_repeatable};
+
 use corecast_core::{
-    Collective, ElementType, Rank, ReduceOp, Request, ScheduleBuilder, Spec, Split, algorithm,
+    Collective, ElementType, Limits, Rank, ReduceOp, Request, ScheduleBuilder, Spec, Split,
+    algorithm,
 };
 
 use crate::job::{Job, Machine, Ongoing};
@@ -74,7 +80,7 @@ pub fn same_bytes_as_oracle(machine: &dyn Machine, ranks_max: u32, sizes: &'stat
 ///
 /// # Panics
 /// If the machine hangs, succeeds, or names nobody.
-pub fn reports_a_lost_message(machine: &dyn Machine, limits: corecast_sim::Limits) {
+pub fn reports_a_lost_message(machine: &dyn Machine, limits: Limits) {
     let request = Request::new(Collective::Bcast, 3, 16);
     let mut builder = ScheduleBuilder::new("lost", Spec::new(&request, Split::Even(1)));
     let chunk = builder.spec().chunk(0, 0);

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use corecast_core::ChunkId;
 
-use crate::endpoint::Payload;
+use crate::payload::Payload;
 
 /// Chunks and their bytes, in order of the chunks.
 ///
@@ -110,12 +110,12 @@ impl FromIterator<(ChunkId, Payload)> for Held {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Mix;
+    use corecast_core::random::SplitMix64;
 
     #[test]
     fn it_is_a_map() {
         for seed in 0..200 {
-            let mut mix = Mix::new(seed);
+            let mut mix = SplitMix64::new(seed);
             let mut below = |end: u64| (mix.next() % end) as u32;
             let (mut held, mut map) = (Held::default(), BTreeMap::new());
             for _ in 0..12 {

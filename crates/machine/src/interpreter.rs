@@ -1,27 +1,27 @@
 //! The program that walks a schedule on any endpoint, written once.
 
 use corecast_core::{
-    Arrival, ChunkId, ChunkList, ElementType, Op, Rank, RecvHalf, ReduceOp, Schedule,
+    Arrival, ChunkId, ChunkList, ElementType, Op, Rank, RecvHalf, ReduceOp, Schedule, Time,
 };
 
 use crate::activity::Cause;
 use crate::data::{self, Expected};
-use crate::endpoint::{Endpoint, Message, Payload, Program, Programs, message_bytes};
 use crate::error::RunError;
 use crate::held::Held;
 use crate::job::Job;
+use crate::payload::{Message, Payload, message_bytes};
 use crate::report::{Report, WrongChunk};
-use corecast_sim::Time;
+use crate::steps::{Schedules, StepProgram, Steps};
 
 /// Walks a schedule; a rank's output is what it holds at the end.
 pub struct Walk<'a> {
     job: &'a Job<'a>,
 }
 
-impl Program for Walk<'_> {
+impl StepProgram for Walk<'_> {
     type Output = Held;
 
-    async fn run<E: Endpoint>(&self, endpoint: &mut E) -> Result<Held, RunError> {
+    async fn run<E: Steps>(&self, endpoint: &mut E) -> Result<Held, RunError> {
         let (schedule, rank) = (self.job.schedule, endpoint.rank());
         let mut held = data::initial(schedule.spec(), self.job.element, self.job.seed, rank);
         let steps = schedule.steps(rank);
@@ -70,7 +70,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Puts an arrived message where it belongs.
-    async fn scatter<E: Endpoint>(
+    async fn scatter<E: Steps>(
         &self,
         endpoint: &mut E,
         held: &mut Held,
@@ -142,14 +142,14 @@ fn take(
 ///
 /// # Errors
 /// Whatever ended the run.
-pub fn run_job<M: Programs>(
+pub fn run_job<M: Schedules>(
     machine: &M,
     name: &'static str,
     job: &Job<'_>,
 ) -> Result<Report, RunError> {
     let spec = job.schedule.spec();
     job.options.check(spec.ranks())?;
-    let run = machine.run_programs(spec.ranks(), &Walk::new(job), &job.options)?;
+    let run = machine.run_steps(spec.ranks(), &Walk::new(job), &job.options)?;
     let expected = Expected::new(job)?;
     let mut outputs = run.outputs;
     let mut wrong = Vec::new();

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use corecast_core::{ElementType, Rank, ReduceOp, Schedule};
-use corecast_sim::{Limits, Time};
+use corecast_core::{ElementType, Limits, Rank, ReduceOp, Schedule, Time};
 
 use crate::error::RunError;
 use crate::report::Report;

@@ -1,7 +1,6 @@
 //! The chain of causes that made a run as long as it was.
 
-use corecast_core::Rank;
-use corecast_sim::Time;
+use corecast_core::{Rank, Time};
 
 use crate::activity::Cause;
 use crate::report::Report;

@@ -1,8 +1,6 @@
 //! What a run has shown.
 
-use corecast_core::{ChunkId, Rank};
-use corecast_sim::Time;
-use corecast_sim::network::mesh::LinkUse;
+use corecast_core::{ChunkId, LinkUse, Rank, Time};
 
 use crate::activity::{Activity, Cause};
 use crate::held::Held;

@@ -6,10 +6,9 @@
 //! assert_eq!(late.map_or(0, |late| late[1].ps()), 100);
 //! ```
 
-use corecast_core::Rank;
-use corecast_sim::Time;
+use corecast_core::{Rank, Time};
 
-use crate::data::Mix;
+use corecast_core::random::SplitMix64;
 
 /// How late each rank enters.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,7 +44,7 @@ impl Skew {
                 }
             }
             Self::Random(most) => {
-                let (mut mix, below) = (Mix::new(seed), most.ps().saturating_add(1));
+                let (mut mix, below) = (SplitMix64::new(seed), most.ps().saturating_add(1));
                 late.fill_with(|| Time::from_ps(mix.next() % below));
             }
             Self::One(rank, by) => *late.get_mut(rank.index())? = *by,

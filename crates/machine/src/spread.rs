@@ -6,7 +6,7 @@
 //! assert_eq!((spread.mean_ns, spread.max.ps()), (0.003, 6));
 //! ```
 
-use corecast_sim::Time;
+use corecast_core::Time;
 
 /// The times of many runs.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -7,26 +7,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use crate::time::Time;
-
-/// Bounds of a run; it ends at the first one reached.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Limits {
-    /// Latest virtual time.
-    pub time: Time,
-    /// Most events (task resumptions).
-    pub events: u64,
-}
-
-impl Default for Limits {
-    /// Ten virtual seconds and a billion events.
-    fn default() -> Self {
-        Self {
-            time: Time::from_ps(10_000_000_000_000),
-            events: 1_000_000_000,
-        }
-    }
-}
+use corecast_core::{EventHash, Limits, Time};
 
 /// How a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,8 +47,7 @@ pub struct Kernel {
     /// Those of the time that is now.
     due: RefCell<VecDeque<TaskIdx>>,
     ready: RefCell<VecDeque<TaskIdx>>,
-    events: Cell<u64>,
-    hash: Cell<u64>,
+    events: Cell<EventHash>,
 }
 
 impl Kernel {
@@ -80,13 +60,13 @@ impl Kernel {
     /// Events so far.
     #[must_use]
     pub fn events(&self) -> u64 {
-        self.events.get()
+        self.events.get().events()
     }
 
     /// Hash of every event (time and task) so far; equal for equal runs.
     #[must_use]
     pub fn trace_hash(&self) -> u64 {
-        self.hash.get()
+        self.events.get().hash()
     }
 
     /// Waits until `time`; returns at once if it has passed.
@@ -128,14 +108,9 @@ impl Kernel {
     }
 
     fn record(&self, task: TaskIdx) {
-        self.events.set(self.events.get() + 1);
-        // FNV-1a over (time, task).
-        let mut hash = self.hash.get();
-        for word in [self.now().ps(), u64::from(task)] {
-            hash = (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3);
-            hash ^= hash >> 29;
-        }
-        self.hash.set(hash);
+        let mut events = self.events.get();
+        events.record(self.now(), task);
+        self.events.set(events);
     }
 }
 
@@ -183,8 +158,7 @@ impl<'a> Executor<'a> {
             timed: RefCell::default(),
             due: RefCell::default(),
             ready: RefCell::default(),
-            events: Cell::new(0),
-            hash: Cell::new(0xcbf2_9ce4_8422_2325),
+            events: Cell::default(),
         };
         Self {
             kernel: Rc::new(kernel),

@@ -21,8 +21,9 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
+use corecast_core::Time;
+
 use crate::executor::{Kernel, TaskIdx};
-use crate::time::Time;
 
 /// See the module's documentation.
 #[derive(Debug)]

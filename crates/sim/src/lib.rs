@@ -1,6 +1,6 @@
 //! Virtual time and a deterministic executor in which every simulated component is an async task.
 //!
-//! This crate does not know what a collective is, or a chip: it has time ([`Time`]), tasks
+//! This crate does not know what a collective is, or a chip: it has a clock of [`Time`], tasks
 //! ([`Executor`], [`Kernel`]), one-shot timed conditions ([`Latch`]), wires that are used again
 //! ([`Bells`]), networks ([`network`]) and memories ([`memory`]). It has no ambient clock, no
 //! randomness and no unordered iteration; the same tasks give the same events in the same order,
@@ -23,11 +23,11 @@ mod join;
 mod latch;
 pub mod memory;
 pub mod network;
-mod time;
 pub mod traffic;
 
 pub use bell::{BellWait, Bells};
-pub use executor::{Executor, Kernel, Limits, Outcome, Sleep};
+pub use executor::{Executor, Kernel, Outcome, Sleep};
 pub use join::{join, race};
 pub use latch::{Latch, LatchWait};
-pub use time::Time;
+
+pub use corecast_core::{Limits, Time};

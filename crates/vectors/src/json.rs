@@ -1,6 +1,7 @@
 //! The file that the test bench reads.
 
 use corecast_core::Rank;
+use corecast_core::hash::fnv_1a;
 use corecast_machine_sim::mpe::{PortCommand, PortOp, Wire, WireEvent};
 use serde_json::{Value, json};
 
@@ -85,11 +86,4 @@ fn event(event: &WireEvent, clock_ps: u64) -> Value {
         Wire::Ready => json!([clock, "ready", from, to]),
         Wire::Words(count) => json!([clock, "words", from, to, count]),
     }
-}
-
-/// Fowler, Noll, Vo: FNV-1a with 64 bits.
-fn fnv_1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }

@@ -2,7 +2,8 @@
 //! can deadlock, with random gaps between the commands of a core.
 
 use corecast_core::Rank;
-use corecast_machine::{RunError, data::Mix};
+use corecast_core::random::SplitMix64;
+use corecast_machine::RunError;
 use corecast_machine_sim::mpe::{PortCommand, PortOp};
 
 use crate::{Hardware, Launching, Suite, Vector};
@@ -46,7 +47,7 @@ pub(crate) fn vectors(suite: &Suite) -> Result<Vec<Vector>, RunError> {
                 words_max: if is_long { 3 * CLASS_WORDS } else { 16 },
                 gap_max: [0, 6, 30][index as usize % 3],
             };
-            let mut mix = Mix::new(u64::from(suite.seed) << 32 | u64::from(index));
+            let mut mix = SplitMix64::new(u64::from(suite.seed) << 32 | u64::from(index));
             let commands = random_commands(&shape, &mut mix);
             let (nodes, seed, launch) = (suite.nodes, suite.seed, launching.suffix());
             let name = format!(
@@ -79,7 +80,7 @@ pub fn crowds(suite: &Suite) -> Result<Vec<Vector>, RunError> {
                 words_max: 8,
                 gap_max: [0, 0, 5][index as usize % 3],
             };
-            let mut mix = Mix::new(u64::from(suite.seed) << 32 | u64::from(index));
+            let mut mix = SplitMix64::new(u64::from(suite.seed) << 32 | u64::from(index));
             let commands = crowd_commands(&shape, &mut mix);
             let seed = suite.seed;
             let name = format!("crowd {index} of seed {seed}, {nodes} nodes, snooped");
@@ -91,7 +92,7 @@ pub fn crowds(suite: &Suite) -> Result<Vec<Vector>, RunError> {
 /// Broadcasts of a program of [`crowds`] in which every node takes part, or nearly.
 const ROUNDS: u32 = 5;
 
-fn crowd_commands(shape: &Shape, random: &mut Mix) -> Vec<Vec<PortCommand>> {
+fn crowd_commands(shape: &Shape, random: &mut SplitMix64) -> Vec<Vec<PortCommand>> {
     let mut program = Program {
         shape,
         commands: vec![Vec::new(); shape.nodes as usize],
@@ -113,7 +114,7 @@ fn crowd_commands(shape: &Shape, random: &mut Mix) -> Vec<Vec<PortCommand>> {
 
 /// A random program.
 #[must_use]
-pub fn random_commands(shape: &Shape, random: &mut Mix) -> Vec<Vec<PortCommand>> {
+pub fn random_commands(shape: &Shape, random: &mut SplitMix64) -> Vec<Vec<PortCommand>> {
     let mut program = Program {
         shape,
         commands: vec![Vec::new(); shape.nodes as usize],
@@ -143,7 +144,7 @@ struct Program<'a> {
 
 impl Program<'_> {
     /// A message from the first to the last of so many nodes, through the others.
-    fn chain(&mut self, random: &mut Mix, length: usize, words: u64) {
+    fn chain(&mut self, random: &mut SplitMix64, length: usize, words: u64) {
         let nodes = self.shuffled(random, length);
         for (place, &node) in nodes.iter().enumerate() {
             let op = match (place.checked_sub(1), nodes.get(place + 1)) {
@@ -162,7 +163,7 @@ impl Program<'_> {
     }
 
     /// So many different nodes in any order.
-    fn shuffled(&self, random: &mut Mix, length: usize) -> Vec<Rank> {
+    fn shuffled(&self, random: &mut SplitMix64, length: usize) -> Vec<Rank> {
         let mut nodes: Vec<Rank> = (0..self.shape.nodes).map(Rank).collect();
         for place in 0..length {
             let rest = (nodes.len() - place) as u64;
@@ -172,7 +173,7 @@ impl Program<'_> {
         nodes
     }
 
-    fn bcast(&mut self, random: &mut Mix, words: u64) {
+    fn bcast(&mut self, random: &mut SplitMix64, words: u64) {
         let all = ((1_u64 << self.shape.nodes) - 1) as u32; // at most 32 nodes
         let mut mask = all;
         if random.next().is_multiple_of(2) {
@@ -187,7 +188,7 @@ impl Program<'_> {
         self.bcast_among(random, root, mask, words);
     }
 
-    fn bcast_among(&mut self, random: &mut Mix, root: Rank, mask: u32, words: u64) {
+    fn bcast_among(&mut self, random: &mut SplitMix64, root: Rank, mask: u32, words: u64) {
         for node in (0..self.shape.nodes).filter(|node| mask >> node & 1 == 1) {
             let op = PortOp::Bcast {
                 root,
@@ -198,7 +199,7 @@ impl Program<'_> {
     }
 
     /// The next command of `node`, some clocks after the one before.
-    fn give(&mut self, random: &mut Mix, node: Rank, op: PortOp, words: u64) {
+    fn give(&mut self, random: &mut SplitMix64, node: Rank, op: PortOp, words: u64) {
         let commands = &mut self.commands[node.index()];
         let gap = match random.next() % 2 {
             0 => 0,

@@ -2,7 +2,7 @@
 //! message after the other would, and words only move between engines that have agreed on it.
 
 use corecast_chip::{AtomicLaunch, Chip, Mpe, System};
-use corecast_machine::data::Mix;
+use corecast_core::random::SplitMix64;
 use corecast_machine_sim::mpe::{PortCommand, PortOp, Script, Wire, run_script};
 use corecast_vectors::{Shape, random_commands};
 use proptest::prelude::*;
@@ -86,8 +86,8 @@ proptest! {
         shape in shape(), seed: u64, queue_depth in 2..6_u32, bits in 1..4_u32, variant in 0..3
     ) {
         let (holds, is_snooped) = (variant == 1, variant == 2);
-        let commands = random_commands(&shape, &mut Mix::new(seed));
-        let mut random = Mix::new(!seed);
+        let commands = random_commands(&shape, &mut SplitMix64::new(seed));
+        let mut random = SplitMix64::new(!seed);
         let bytes = shape.memory_words as usize * WIDTH;
         let memory: Vec<Vec<u8>> = (0..shape.nodes)
             .map(|_| (0..bytes).map(|_| random.next() as u8).collect())

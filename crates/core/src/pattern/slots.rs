@@ -30,6 +30,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::grid::Grid;
 use crate::ids::Rank;
+use crate::random::{GAMMA, SplitMix64};
 use crate::routes::Routes as _;
 
 /// An alltoall on a grid, slot by slot.
@@ -85,7 +86,7 @@ struct Search {
     first: Vec<u32>,
     links_used: u32,
     bound: u32,
-    dice: u64,
+    dice: SplitMix64,
 }
 
 /// Messages in slots, some of them in none.
@@ -133,7 +134,7 @@ impl Search {
             links,
             first,
             bound: load.into_iter().max().unwrap_or(0),
-            dice: 0x9e37_79b9_7f4a_7c15,
+            dice: SplitMix64::new(GAMMA),
         }
     }
 
@@ -142,13 +143,12 @@ impl Search {
         &self.links[range.start as usize..range.end as usize]
     }
 
-    /// A number below `end` (splitmix64; Steele, Lea, Flood 2014).
+    /// A number below `end`.
     fn draw(&mut self, end: u32) -> u32 {
-        self.dice = self.dice.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.dice;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (((z >> 32) * u64::from(end)) >> 32) as u32
+        let upper = self.dice.next() >> 32;
+        // The generator's last step taken back: the slots of known schedules were drawn without it.
+        let upper = upper ^ (upper >> 31);
+        ((upper * u64::from(end)) >> 32) as u32
     }
 
     fn run(mut self) -> Slots {

@@ -8,6 +8,8 @@
 //! assert!((0..100).all(|firing| (10..=20).contains(&cost.cycles(0, firing))));
 //! ```
 
+use corecast_core::random::{drawn, unit};
+
 /// Most cycles of a firing.
 pub const CYCLES_MAX: u64 = 1_000_000_000;
 
@@ -48,11 +50,9 @@ impl Cost {
     #[must_use]
     pub fn cycles(&self, flow: u32, firing: u64) -> u64 {
         let draw = |seed: u64, index: u64| {
-            let stream = mixed(seed ^ mixed(u64::from(flow)));
-            mixed(stream.wrapping_add(mixed(firing.wrapping_mul(16).wrapping_add(index))))
+            let stream = drawn(seed ^ drawn(u64::from(flow)));
+            drawn(stream.wrapping_add(drawn(firing.wrapping_mul(16).wrapping_add(index))))
         };
-        // The upper 53 bits, so that every number is exact and below 1.
-        let unit = |bits: u64| (bits >> 11) as f64 / (1_u64 << 53) as f64;
         match *self {
             Self::Fixed(cycles) => cycles,
             Self::Uniform { min, max, seed } => {
@@ -74,15 +74,6 @@ impl Cost {
             }
         }
     }
-}
-
-/// Mixes the bits of a number: the finalizer of SplitMix64 (Steele, Lea, Flood 2014,
-/// doi 10.1145/2714064.2660195).
-pub(crate) const fn mixed(value: u64) -> u64 {
-    let mut z = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]

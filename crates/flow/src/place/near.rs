@@ -1,10 +1,10 @@
 //! The placement `near`: built around the tasks with the most traffic, improved by simulated
 //! annealing, ended where no exchange of two cores helps.
 
-use crate::graph::mixed;
+use corecast_core::random::{SplitMix64, drawn};
+
 use crate::place::board::Board;
-use crate::place::random::Random;
-use crate::place::traffic::{Sites, Traffic, cost};
+use crate::place::traffic::{Sites, Traffic, cost, random};
 
 /// Independent attempts; the best one wins.
 const ATTEMPTS: u64 = 4;
@@ -17,7 +17,7 @@ const PROPOSALS_MAX: usize = 400_000;
 pub fn near(traffic: &Traffic, sites: &Sites, seed: u64) -> Vec<u32> {
     let partners = traffic.partners();
     let attempts = (0..ATTEMPTS).map(|attempt| {
-        let mut random = Random(mixed(seed ^ mixed(attempt)));
+        let mut random = random(drawn(seed ^ drawn(attempt)));
         let mut board = Board {
             traffic,
             sites,
@@ -36,14 +36,14 @@ pub fn near(traffic: &Traffic, sites: &Sites, seed: u64) -> Vec<u32> {
 
 /// Gives a core to one task after the other: always the one with the most traffic to those that have
 /// one, the memory buffer included, and the core where that costs least.
-fn construct(board: &mut Board<'_>, random: &mut Random) {
+fn construct(board: &mut Board<'_>, random: &mut SplitMix64) {
     let tasks = board.core.len();
     let mut pull: Vec<u64> = board.traffic.memory.clone();
     for _ in 0..tasks {
         let free = (0..tasks).filter(|&task| board.core[task].is_none());
         let task = free.max_by_key(|&task| pull[task]).expect("a task is left");
         // Of equally good cores a random one, so that attempts differ.
-        let turn = random.below(board.sites.cores.len());
+        let turn = random.below(board.sites.cores.len() as u64) as usize;
         let cores = (0..board.sites.cores.len()).filter(|&core| board.task[core].is_none());
         let count = board.sites.cores.len();
         let core = cores.min_by_key(|&core| (board.cost_at(task, core), (core + turn) % count));
@@ -55,7 +55,7 @@ fn construct(board: &mut Board<'_>, random: &mut Random) {
 }
 
 /// Simulated annealing (Kirkpatrick, Gelatt and Vecchi 1983, doi 10.1126/science.220.4598.671).
-fn anneal(board: &mut Board<'_>, random: &mut Random) {
+fn anneal(board: &mut Board<'_>, random: &mut SplitMix64) {
     let (tasks, cores) = (board.core.len(), board.sites.cores.len());
     let proposals = (PROPOSALS * tasks).min(PROPOSALS_MAX);
     let bytes: u64 = board
@@ -73,8 +73,9 @@ fn anneal(board: &mut Board<'_>, random: &mut Random) {
     let mut now = best.0;
     for proposal in 0..proposals {
         let temperature = first * 0.001_f64.powf(proposal as f64 / proposals as f64);
-        let from = board.core[random.below(tasks)].expect("every task has a core") as usize;
-        let to = random.below(cores);
+        let from = board.core[random.below(tasks as u64) as usize].expect("every task has a core")
+            as usize;
+        let to = random.below(cores as u64) as usize;
         let growth = board.exchange(from, to);
         if growth > 0 && random.unit() >= (-growth as f64 / temperature).exp() {
             board.exchange(from, to);

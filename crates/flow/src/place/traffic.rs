@@ -1,5 +1,7 @@
 //! What a placement is judged by: cores, bytes between tasks, and the cost of one on the other.
 
+use corecast_core::random::{GAMMA, SplitMix64};
+
 use crate::graph::End;
 use crate::program::FlowProgram;
 
@@ -76,4 +78,9 @@ pub fn cost(traffic: &Traffic, sites: &Sites, cores: &[u32]) -> u64 {
         + memory
             .map(|(t, bytes)| bytes * hops(at(t), sites.memory))
             .sum::<u64>()
+}
+
+/// The random numbers of placements. Their states follow each other, `mixed` makes up for it.
+pub(super) fn random(seed: u64) -> SplitMix64 {
+    SplitMix64::with_gamma(seed.wrapping_add(GAMMA), 1)
 }

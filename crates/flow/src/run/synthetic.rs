@@ -7,9 +7,10 @@
 //! that come first in the graph first; it sends in the same manner. So no task waits for one sender
 //! while it could take blocks of another one whose buffers are full, as long as rates are aligned.
 
+use corecast_core::random::drawn;
 use corecast_machine::RunError;
 
-use crate::graph::{Cost, End, mixed};
+use crate::graph::{Cost, End};
 use crate::ports::Ports;
 use crate::tile::Tile;
 
@@ -23,19 +24,19 @@ pub(crate) async fn run<T: Tile>(ports: &mut Ports<'_, T>, cost: &Cost) -> Resul
     let outputs = turns(outputs.map(|edge| (edge.produce, place(edge.to))));
     for firing in 0..firings {
         ports.fire();
-        let mut digest = mixed(firing ^ mixed(ports.task() as u64));
+        let mut digest = drawn(firing ^ drawn(ports.task() as u64));
         for &input in &inputs {
             let block = ports.receive(input).await?;
             for chunk in block.chunks(8) {
                 let mut word = [0; 8];
                 word[..chunk.len()].copy_from_slice(chunk);
-                digest = mixed(digest ^ u64::from_le_bytes(word));
+                digest = drawn(digest ^ u64::from_le_bytes(word));
             }
         }
         ports.compute(cost.cycles(ports.flow(), firing)).await;
         for &output in &outputs {
-            digest = mixed(digest);
-            let words = (0..).map(|index: u64| mixed(digest ^ index).to_le_bytes());
+            digest = drawn(digest);
+            let words = (0..).map(|index: u64| drawn(digest ^ index).to_le_bytes());
             let bytes = ports.output(output).bytes as usize;
             let block: Vec<u8> = words.flatten().take(bytes).collect();
             ports.send(output, &block).await?;

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use corecast_core::random::GAMMA;
 use corecast_machine::TaskError;
 use corecast_sim::traffic::EdgeSource;
 
@@ -108,7 +109,7 @@ pub(super) async fn disturb(array: Rc<Array>, injectors: Injectors, index: usize
     let costs = &array.costs;
     let line_words = injectors.line_bytes.div_ceil(costs.word_bytes as u64) as u32; // checked
     // A stream of random numbers per injector, so that none shifts the others'.
-    let seed = injectors.seed ^ (index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let seed = injectors.seed ^ (index as u64).wrapping_mul(GAMMA);
     let mut source = EdgeSource::new(
         injectors.rate,
         line_words,

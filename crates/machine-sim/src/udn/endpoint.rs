@@ -10,14 +10,14 @@ use std::rc::Rc;
 
 use corecast_core::{Rank, RouteTree, Schedule, Step};
 use corecast_machine::{
-    Await, Cause, Endpoint, Message, MessageRecord, RunError, Time, message_bytes,
+    Await, Cause, Message, MessageRecord, RunError, Steps, Time, message_bytes,
 };
 
 use super::costs::Cut;
 use super::net::{CONTROL, DATA, Injection, Label, Net, PacketKind};
 use super::network::Portion;
 use super::static_net::InFlight;
-use crate::SimEndpoint;
+use crate::SimSteps;
 
 /// A packet that has been read: words of payload, and the message if it is the last one of it.
 type Packet = (u64, Option<Message>);
@@ -392,14 +392,14 @@ impl UdnEndpoint {
     }
 }
 
-impl SimEndpoint for UdnEndpoint {
+impl SimSteps for UdnEndpoint {
     async fn compute_until(&mut self, time: Time) {
         self.net.kernel.sleep_until(time).await;
         self.net.books.fill(self.rank, time, Cause::Compute);
     }
 }
 
-impl Endpoint for UdnEndpoint {
+impl Steps for UdnEndpoint {
     fn rank(&self) -> Rank {
         self.rank
     }

@@ -3,8 +3,9 @@
 //! What cores read comes in portions: a word on the mesh that is exact to the flit, a packet on the
 //! one that is exact to the packet.
 
+use corecast_core::LinkUse;
 use corecast_sim::network::mesh::{
-    CYCLES_MAX, FlitMesh, LinkUse, LinkWait, MeshSpec, Packet, PacketMesh, QueueEvent, Queued,
+    CYCLES_MAX, FlitMesh, LinkWait, MeshSpec, Packet, PacketMesh, QueueEvent, Queued,
 };
 
 use crate::Fidelity;

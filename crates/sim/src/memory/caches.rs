@@ -1,5 +1,7 @@
 //! Two levels of cache in front of a core's private memory.
 
+use corecast_core::random::{GAMMA, mixed};
+
 use super::cache::{Access, Cache};
 
 /// Sizes of a core's caches, in bytes. All powers of two, but for the ways.
@@ -148,12 +150,9 @@ impl Caches {
 /// More bits than the number of colours of any cache has.
 const COLOUR_BITS: u32 = 16;
 
-/// A random number per page (the finalizer of splitmix64; Steele, Lea, Flood 2014).
+/// A random number per page.
 fn mix(seed: u64, page: u64) -> u64 {
-    let mut z = seed ^ page.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+    mixed(seed ^ page.wrapping_mul(GAMMA))
 }
 
 #[cfg(test)]

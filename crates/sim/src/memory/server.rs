@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use crate::time::Time;
+use corecast_core::Time;
 
 /// A shared resource that never idles while work is left: a memory controller, the port of a
 /// buffer, a link.

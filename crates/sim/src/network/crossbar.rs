@@ -12,7 +12,7 @@
 //! assert_eq!(crossbar.conservation(), Ok(4));
 //! ```
 
-use crate::time::Time;
+use corecast_core::Time;
 
 /// Traffic of one port.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]

@@ -8,6 +8,5 @@ mod spec;
 mod wheel;
 
 pub use flit::{CYCLES_MAX, Delivery, Flit, FlitMesh, LinkWait, PACKETS_MAX, Packet, QueueEvent};
-pub use links::LinkUse;
 pub use packet::{PacketMesh, Queued};
 pub use spec::{Ejection, MeshError, MeshSpec, RouterSpec, VcChoice};

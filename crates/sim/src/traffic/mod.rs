@@ -23,7 +23,9 @@ mod pattern;
 mod sources;
 mod trace;
 
-use crate::network::mesh::{FlitMesh, LinkUse, MeshError, MeshSpec, Packet};
+use corecast_core::LinkUse;
+
+use crate::network::mesh::{FlitMesh, MeshError, MeshSpec, Packet};
 
 pub use edge::{EdgeRequest, EdgeSource};
 pub use histogram::Histogram;
@@ -107,7 +109,7 @@ pub enum TrafficError {
     #[error("{0}")]
     Pattern(String),
     /// A number of the load is out of range.
-    #[error("{name} = {value} is out of range; it must be {accepted}")]
+    #[error("{name} = {value} is out of range\n  it must be {accepted}")]
     Load {
         /// The number.
         name: &'static str,

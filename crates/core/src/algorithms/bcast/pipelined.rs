@@ -81,7 +81,7 @@ fn spec(request: &Request) -> Spec {
 
 /// Number of parts by Park 2019, Eq. (1), made whole.
 ///
-/// alpha and beta are [`crate::Tuning::link_cost`], n is [`Request::bytes`]. Of the two whole
+/// alpha and beta are [`crate::Platform::link_cost`], n is [`Request::bytes`]. Of the two whole
 /// numbers around the real optimum, the one with the smaller
 /// `(p - 2 + k) (alpha + beta n / k)`; the lower of two equal ones. At least 1 and at most one part
 /// per element (Eq. (1): n, for single bytes), and never more than the part sizes that

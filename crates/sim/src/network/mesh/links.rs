@@ -1,17 +1,6 @@
 //! What the links of a mesh have carried, in both fidelities alike.
 
-use corecast_core::{Grid, Side};
-
-/// What one link of a mesh carried.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct LinkUse {
-    /// Coordinates (x, y) of the router that it leaves.
-    pub from: (u32, u32),
-    /// Coordinates of the router that it enters.
-    pub to: (u32, u32),
-    /// Flits that crossed it; those of a static network are words.
-    pub flits: u64,
-}
+use corecast_core::{Grid, LinkUse, Side};
 
 /// Every link that has been used, router by router; `flits` tells what has crossed the link that
 /// leaves a router on a side.

@@ -30,9 +30,9 @@ mod waits;
 
 use std::collections::VecDeque;
 
-use corecast_core::Side;
+use corecast_core::{LinkUse, Side};
 
-use super::links::{LinkUse, used_links};
+use super::links::used_links;
 use super::spec::{Ejection, MeshError, MeshSpec, SIDES, VcChoice};
 use super::wheel::Wheel;
 use bits::{Divisor, first_from, for_each_bit, is_before};

@@ -30,10 +30,10 @@
 
 mod calendar;
 
-use corecast_core::{Rank, Side};
+use corecast_core::{LinkUse, Rank, Side};
 
 use super::flit::{Delivery, Packet, QueueEvent};
-use super::links::{LinkUse, used_links};
+use super::links::used_links;
 use super::spec::{Ejection, MeshError, MeshSpec, SIDES};
 use calendar::Calendar;
 

@@ -22,10 +22,10 @@
 use corecast_core::bounds::{self, Flow, Way};
 use corecast_core::{Collective, Grid, Request};
 
-use super::shared;
+use super::Rcce;
+use crate::kinds::kind::shared;
 use crate::memory::Memory;
 use crate::mesh::Mesh;
-use crate::rcce::Rcce;
 
 /// Parts of the bound, in cycles of a core.
 struct Buffers<'a> {

@@ -1,105 +1,36 @@
-//! What no schedule can beat on a given chip, in cycles.
+//! The bound where engines in hardware move words over a bus: a sum of terms that every schedule
+//! pays.
 //!
-//! The reasoning term by term is at [`Chip::bound_cycles`]; here is only the arithmetic. Kept
-//! apart from the chip because it grows with every kind of network and endpoint.
+//! * `command + request + ready` before any data can move: some message is the first, and its
+//!   sender must have been told, have asked and have been answered;
+//! * the words of the most loaded port ([`bounds::Bounds::port_bytes`]), one per cycle; messages
+//!   are rounded up to words each, so cutting them never needs fewer. In a broadcast
+//!   `words - 1 + ceil(log2 ranks)` ([`bounds::bcast_word_times`]): before cycle `words` some byte
+//!   has not yet left the root, and the ranks that hold it at most double per cycle;
+//! * `complete + notify` after the last word: no rank continues before it has been told.
 //!
-//! ```
-//! use corecast_core::{Collective, Request};
-//! let chip = corecast_chip::Chip::builtin("park2019-bus").unwrap();
-//! // Command, request, ready; 16 words, the last one doubling twice more; complete, notify.
-//! let request = Request::new(Collective::Bcast, 8, 64);
-//! assert_eq!(chip.bound_cycles(&request), 3 + 16 + 2 + 5);
-//! ```
-
-mod buffers;
-mod tiles;
-mod words;
+//! Every message carries at least the first and the last term, so this also bounds requests without
+//! payload. If rank `r` is busy ([`Request::busy_bytes`]) and has to receive `m` bytes, it cannot
+//! finish before `words(busy) + words(m) + complete + notify`, as its port serves one transfer at a
+//! time; the result is the larger of both.
 
 use corecast_core::{Collective, Rank, Request, bounds};
 
-use crate::chip::{Chip, System};
-use crate::endpoint::{Mpe, Udn};
-use crate::mesh::Mesh;
+use super::Mpe;
 use crate::network::Crossbar;
 
-/// See [`Chip::bound_cycles`].
-pub(crate) fn cycles(chip: &Chip, request: &Request) -> u64 {
-    let is_silent =
-        request.collective == Collective::Alltoallv && bounds::of(request).port_bytes == 0;
-    if request.ranks <= 1 || is_silent {
-        return 0;
-    }
-    let ps = match chip.system() {
-        System::Bus { bus, mpe } => on_bus(bus, mpe, request),
-        System::Mesh { mesh, udn } => words::ps(mesh, udn, request),
-        System::Mpb { mesh, memory, rcce } => buffers::ps(mesh, memory, rcce, request),
-        System::Pronto { mesh, pronto } => tiles::ps(mesh, pronto, request),
-    };
-    // Rounded down: a schedule that takes a fraction of a cycle more is then still not below.
-    ps / chip.reference_clock().period_ps
-}
-
-/// The time in which a core moves a word: at best what its own instructions or the network allow.
-pub(crate) fn word_ps(mesh: &Mesh, udn: &Udn) -> u64 {
-    let core_cycles = udn.inject_cycles_per_word.min(udn.extract_cycles_per_word);
-    let core = udn.clock.to_ps(core_cycles);
-    core.max(mesh.clock.to_ps(1)) // ports take a word per cycle
-}
-
-/// The time in which a link or a port takes a flit.
-pub(crate) fn flit_ps(mesh: &Mesh) -> u64 {
-    mesh.clock.to_ps(u64::from(mesh.link_interval_cycles))
-}
-
-/// Cycles of a head flit that are no hop: into the first router, through the last, and out of it.
-pub(crate) fn port_cycles(mesh: &Mesh) -> u64 {
-    let stages = [
-        mesh.injection_cycles,
-        mesh.routing_cycles,
-        mesh.vc_allocation_cycles,
-        mesh.ejection_cycles,
-    ];
-    stages.into_iter().map(u64::from).sum()
-}
-
-/// Cycles from the injection of a flit at one core until another can have it, over `hops` hops.
-fn transit_cycles(mesh: &Mesh, hops: u32) -> u64 {
-    port_cycles(mesh).saturating_add(mesh.hop_cycles().saturating_mul(u64::from(hops)))
-}
-
-/// Cycles in which `flits` flits come from cores on one side of a cut to cores on the other over
-/// `links` links: the first needs its route before it can cross; then each link takes one per
-/// interval; the last crosses its link and leaves the network.
-fn crossing_cycles(mesh: &Mesh, flits: u64, links: u64) -> u64 {
-    let before = [
-        mesh.injection_cycles,
-        mesh.routing_cycles,
-        mesh.vc_allocation_cycles,
-    ];
-    let after = [mesh.switch_cycles, mesh.link_cycles, mesh.ejection_cycles];
-    let ends: u64 = before.into_iter().chain(after).map(u64::from).sum();
-    let turns = flits.div_ceil(links.max(1)).saturating_sub(1);
-    turns
-        .saturating_mul(u64::from(mesh.link_interval_cycles))
-        .saturating_add(ends)
-}
-
-/// The share of each of `ranks` ranks in work that they can divide.
-fn shared(work: u64, ranks: u32) -> u64 {
-    work / u64::from(ranks)
-}
-
-fn on_bus(bus: &Crossbar, mpe: &Mpe, request: &Request) -> u64 {
+/// Fewest picoseconds of any schedule, among at least two ranks that have something to say.
+pub(super) fn ps(bus: &Crossbar, mpe: &Mpe, request: &Request) -> u64 {
     let port_bytes = bounds::of(request).port_bytes;
     let word_times = match request.collective {
         Collective::Bcast => bounds::bcast_word_times(request.ranks, bus.words(port_bytes)),
         _ => bus.words(port_bytes),
     };
-    let ps = |engine_cycles, word_times| {
+    let both = |engine_cycles, word_times| {
         let engine_ps = mpe.clock.to_ps(engine_cycles);
         engine_ps.saturating_add(bus.clock.to_ps(word_times))
     };
-    let all_free_ps = ps(mpe.message_cycles(), word_times);
+    let all_free_ps = both(mpe.message_cycles(), word_times);
     let ending_cycles = mpe.complete_cycles.saturating_add(mpe.notify_cycles);
     let busy_ranks = (0..request.ranks)
         .map(Rank)
@@ -108,7 +39,7 @@ fn on_bus(bus: &Crossbar, mpe: &Mpe, request: &Request) -> u64 {
         .filter_map(|rank| Some((rank, received_bytes(request, rank)?)))
         .map(|(rank, bytes)| {
             let busy_words = bus.words(request.busy_bytes_of(rank));
-            ps(ending_cycles, busy_words.saturating_add(bus.words(bytes)))
+            both(ending_cycles, busy_words.saturating_add(bus.words(bytes)))
         })
         .max()
         .unwrap_or(0);
@@ -146,6 +77,7 @@ fn received_bytes(request: &Request, rank: Rank) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Chip;
 
     fn park() -> Chip {
         Chip::builtin("park2019-bus").expect("is built in")

@@ -14,11 +14,66 @@
 //! multiply, add, load, store, branch, parallel
 //! ```
 
+mod bound;
+
+use corecast_core::{LinkCost, Request};
+
+use super::kind::{Kind, Source};
 use crate::clock::Clock;
 use crate::error::ChipError;
+use crate::facts::Places;
 use crate::mesh::{Mesh, Placement};
 use crate::provenance::Ledger;
 use crate::read::{Count, Section};
+
+/// The tiles and their mesh.
+pub(super) struct OnMesh<'a> {
+    pub mesh: &'a Mesh,
+    pub pronto: &'a Pronto,
+}
+
+impl Kind for OnMesh<'_> {
+    /// Set-up, envelope, acknowledgement and header.
+    fn link_cost(&self, reference: &Clock) -> LinkCost {
+        let Self { mesh, pronto } = self;
+        let (setup, flit) = (pronto.clock.to_ps(pronto.setup_cycles), mesh.flit_ps());
+        let flits = pronto.header_flits + pronto.envelope_flits;
+        let flits = flit * (flits + pronto.acknowledgement_flits);
+        // The envelope, its acknowledgement and the data cross the same hop.
+        let hop = mesh.hop_cycles() + mesh.port_cycles();
+        let sync = setup + flits + mesh.clock.to_ps(3 * hop);
+        let copies = pronto.clock.to_ps(2 * pronto.copy_cycles_per_word);
+        let word = reference.cycles_f64(copies + flit);
+        LinkCost {
+            sync_cycles: reference.cycles_f64(sync.max(1)),
+            cycles_per_byte: word / mesh.flit_bytes as f64,
+        }
+    }
+
+    fn bound_ps(&self, request: &Request) -> u64 {
+        bound::ps(self.mesh, self.pronto, request)
+    }
+
+    fn defaults(&self) -> Vec<(&'static str, String)> {
+        self.mesh.defaults()
+    }
+
+    fn places(&self) -> Vec<Places> {
+        let place = |key, what, at| Places {
+            key,
+            what,
+            at: vec![at],
+        };
+        vec![
+            place(
+                "endpoint.memory",
+                "the memory buffer stays",
+                self.pronto.memory,
+            ),
+            place("endpoint.host", "the host stays", self.pronto.host),
+        ]
+    }
+}
 
 /// A tile's message passing interface: buffers, their manager, and the engine that moves data
 /// between them and local memory.
@@ -156,8 +211,22 @@ const OPERATIONS: Count = Count {
 /// The mesh takes at most so slow a writer.
 const INTERVAL_MAX: u32 = 64;
 
-/// Reads `[endpoint]` of kind pronto and `[core]`.
-pub(crate) fn read(
+/// Reads `[endpoint]` and `[core]`, for this mesh.
+pub(super) fn read(
+    mesh: &Mesh,
+    source: &Source<'_>,
+    ledger: &mut Ledger,
+) -> Result<Pronto, ChipError> {
+    let core = source.root.table("core")?;
+    let pronto = read_endpoint(source.endpoint, &core, source.clocks, ledger)?;
+    let places = check(source.network, source.endpoint, mesh, &pronto)?;
+    let why = "as the network has places beside the memory and the host";
+    source.places(places, why)?;
+    Ok(pronto)
+}
+
+/// Reads `[endpoint]` and `[core]`.
+fn read_endpoint(
     section: &Section<'_>,
     core: &Section<'_>,
     clocks: &[Clock],
@@ -234,7 +303,7 @@ fn read_core(
 }
 
 /// Refuses what does not go together with the mesh; returns how many cores can run tasks.
-pub(crate) fn check(
+fn check(
     network: &Section<'_>,
     section: &Section<'_>,
     mesh: &Mesh,

@@ -22,9 +22,9 @@
 use corecast_core::bounds::{self, Flow, Way};
 use corecast_core::{Grid, Request};
 
-use super::{crossing_cycles, flit_ps, shared, transit_cycles};
+use super::Pronto;
+use crate::kinds::kind::shared;
 use crate::mesh::Mesh;
-use crate::pronto::Pronto;
 
 /// Parts of the bound, in picoseconds.
 struct Tiles<'a> {
@@ -46,7 +46,7 @@ pub(super) fn ps(mesh: &Mesh, pronto: &Pronto, request: &Request) -> u64 {
         request,
         setup: pronto.clock.to_ps(pronto.setup_cycles),
         copy: pronto.clock.to_ps(pronto.copy_cycles_per_word),
-        flit: flit_ps(mesh),
+        flit: mesh.flit_ps(),
     };
     let grid = mesh.place(request.ranks);
     let witnesses = bounds::witnesses(request, &grid).into_iter();
@@ -71,7 +71,7 @@ impl Tiles<'_> {
 
     /// A packet's head over so many hops, and so many flits behind it.
     fn packet(&self, hops: u32, behind: u64) -> u64 {
-        let head = self.mesh.clock.to_ps(transit_cycles(self.mesh, hops));
+        let head = self.mesh.clock.to_ps(self.mesh.transit_cycles(hops));
         head.saturating_add(self.flit.saturating_mul(behind))
     }
 
@@ -135,7 +135,7 @@ impl Tiles<'_> {
         let cuts = bounds::cuts(self.request, grid).into_iter();
         let most = cuts.map(|cut| {
             let flits = self.flits_behind(cut.bytes) + 1;
-            crossing_cycles(self.mesh, flits, cut.links)
+            self.mesh.crossing_cycles(flits, cut.links)
         });
         let Some(most) = most.max() else {
             return 0; // no payload

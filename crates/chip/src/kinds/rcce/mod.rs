@@ -9,11 +9,117 @@
 //! combine, rcce, ircce, one_sided
 //! ```
 
+mod bound;
+
+use corecast_core::{LinkCost, Request, SharedBuffer};
+
+use super::kind::{Kind, Source};
 use crate::clock::Clock;
 use crate::error::ChipError;
-use crate::memory::Memory;
+use crate::facts::{Derived, Places, Unused};
+use crate::memory::{self, Memory};
+use crate::mesh::Mesh;
 use crate::provenance::Ledger;
 use crate::read::{Choices, Count, Section};
+
+const LINES: &str = "endpoints of kind rcce move whole lines, whose time is hops and ports; only \
+                     `traffic` sends flits through these routers";
+const BYPASSED: &str = "with bypass = \"on\" a core reaches its own buffer without the router";
+const NO_BYPASS: &str = "with bypass = \"off\" a core reaches its own buffer through the router";
+
+/// The cores, their memory and their mesh.
+pub(super) struct OnMesh<'a> {
+    pub mesh: &'a Mesh,
+    pub memory: &'a Memory,
+    pub rcce: &'a Rcce,
+}
+
+impl Kind for OnMesh<'_> {
+    /// Software and flags over one hop.
+    fn link_cost(&self, reference: &Clock) -> LinkCost {
+        let Self { mesh, memory, rcce } = self;
+        let software = match rcce.library {
+            Library::Rcce => rcce.rcce_cycles,
+            Library::Ircce => rcce.ircce_cycles,
+            Library::OneSided => rcce.one_sided_cycles,
+        };
+        // Two flags set, cleared and polled, over one hop and back.
+        let (own_read, own_write) = rcce.own_cycles();
+        let flags = 2 * (rcce.mpb_write_cycles + 3 * own_write + own_read);
+        let hops = mesh.clock.to_ps(4 * mesh.hop_cycles());
+        let per_line = own_write + rcce.mpb_read_cycles;
+        let per_line = reference.cycles_f64(rcce.clock.to_ps(per_line));
+        let sync = rcce.clock.to_ps(2 * software + flags) + hops;
+        LinkCost {
+            sync_cycles: reference.cycles_f64(sync.max(1)),
+            cycles_per_byte: per_line / memory.line_bytes as f64,
+        }
+    }
+
+    fn shared_buffer(&self, reference: &Clock, cores: u32) -> Option<SharedBuffer> {
+        let Self { mesh, memory, rcce } = self;
+        let (own_read, own_write) = rcce.own_cycles();
+        // Told and taken: two flags set, one polled.
+        let flags = 2 * (rcce.mpb_write_cycles + own_write) + own_read;
+        let sync = rcce.clock.to_ps(2 * rcce.one_sided_cycles + flags);
+        let hops = mesh.clock.to_ps(4 * mesh.hop_cycles());
+        let line = rcce.mpb_read_cycles + memory.l2_read_cycles;
+        let line_cycles = reference.cycles_f64(rcce.clock.to_ps(line));
+        Some(SharedBuffer {
+            bytes: rcce.payload_bytes(cores, memory.line_bytes),
+            line_bytes: memory.line_bytes,
+            cost: LinkCost {
+                sync_cycles: reference.cycles_f64(sync + hops),
+                cycles_per_byte: line_cycles / memory.line_bytes as f64,
+            },
+        })
+    }
+
+    fn bound_ps(&self, request: &Request) -> u64 {
+        bound::ps(self.mesh, self.memory, self.rcce, request)
+    }
+
+    fn defaults(&self) -> Vec<(&'static str, String)> {
+        self.mesh.defaults()
+    }
+
+    fn derived(&self, cores: u32) -> Vec<Derived> {
+        vec![Derived {
+            key: "endpoint.payload",
+            value: self.rcce.payload_bytes(cores, self.memory.line_bytes) as f64,
+            unit: "bytes",
+            how: "of a buffer that messages may use: mpb without its flags",
+        }]
+    }
+
+    fn unused(&self) -> Vec<Unused> {
+        let lines = [
+            "network.vcs",
+            "network.buffer",
+            "network.turn",
+            "network.credit",
+            "network.injection",
+            "network.ejection",
+        ];
+        let mut unused = Unused::because(LINES, &lines);
+        unused.extend(match self.rcce.has_bypass {
+            true => Unused::because(BYPASSED, &["endpoint.own_read", "endpoint.own_write"]),
+            false => Unused::because(
+                NO_BYPASS,
+                &["endpoint.bypass_read", "endpoint.bypass_write"],
+            ),
+        });
+        unused
+    }
+
+    fn places(&self) -> Vec<Places> {
+        vec![Places {
+            key: "memory.controllers",
+            what: "the memory controllers stay",
+            at: self.memory.controllers.clone(),
+        }]
+    }
+}
 
 /// The message layer that schedules run on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -124,8 +230,25 @@ const CYCLES: Count = Count {
     max: 1_000_000,
 };
 
-/// Reads `[endpoint]` of kind rcce.
-pub(crate) fn read(
+/// Reads `[endpoint]` and `[memory]`, for this mesh.
+pub(super) fn read(
+    mesh: &Mesh,
+    source: &Source<'_>,
+    ledger: &mut Ledger,
+) -> Result<(Rcce, Memory), ChipError> {
+    let rcce = read_endpoint(source.endpoint, source.clocks, ledger)?;
+    source.fill(mesh)?;
+    let memory = memory::read(&source.root.table("memory")?, mesh, source.clocks, ledger)?;
+    check(source.endpoint, &rcce, &memory, source.cores)?;
+    if mesh.static_hop_cycles.is_some() {
+        let accepted = "no static network: endpoints of kind rcce have no use for one";
+        return Err(source.network.refuse("static_hop", accepted));
+    }
+    Ok((rcce, memory))
+}
+
+/// Reads `[endpoint]`.
+fn read_endpoint(
     section: &Section<'_>,
     clocks: &[Clock],
     ledger: &mut Ledger,
@@ -170,12 +293,7 @@ pub(crate) fn read(
 }
 
 /// Refuses buffers without room for a line of payload beside the flags of `cores` cores.
-pub(crate) fn check(
-    section: &Section<'_>,
-    rcce: &Rcce,
-    memory: &Memory,
-    cores: u32,
-) -> Result<(), ChipError> {
+fn check(section: &Section<'_>, rcce: &Rcce, memory: &Memory, cores: u32) -> Result<(), ChipError> {
     let line = memory.line_bytes;
     let flags = rcce.flag_lines(cores, line) * line;
     let least = flags + 2 * line;

@@ -1,7 +1,10 @@
-//! Virtual time in picoseconds.
+//! Time in picoseconds, the limits of a run, and the hash of its events.
+//!
+//! This is a unit, not a clock: simulators count it, machines of real cores measure it, and both
+//! report it.
 //!
 //! ```
-//! use corecast_sim::Time;
+//! use corecast_core::Time;
 //! let cycle = Time::from_ps(10_000);
 //! assert_eq!((cycle * 21).ns(), 210.0);
 //! ```
@@ -9,7 +12,9 @@
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Sub};
 
-/// A point in virtual time or a duration, in whole picoseconds.
+use crate::hash::Fnv1a;
+
+/// A point in time since the start of a run, or a duration, in whole picoseconds.
 ///
 /// 64 bits hold 213 days, so arithmetic panics on overflow rather than wrapping.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
@@ -88,5 +93,61 @@ impl Mul<u64> for Time {
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ns", self.ns())
+    }
+}
+
+/// Bounds of a run; it ends at the first one reached.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Latest time since its start.
+    pub time: Time,
+    /// Most events (resumptions of a task); real machines have none.
+    pub events: u64,
+}
+
+impl Default for Limits {
+    /// Ten seconds and a billion events.
+    fn default() -> Self {
+        Self {
+            time: Time::from_ps(10_000_000_000_000),
+            events: 1_000_000_000,
+        }
+    }
+}
+
+/// Number and hash of the events of a run, equal for equal runs.
+///
+/// ```
+/// use corecast_core::{EventHash, Time};
+/// let (mut a, mut b) = (EventHash::default(), EventHash::default());
+/// a.record(Time::ZERO, 1);
+/// b.record(Time::ZERO, 2);
+/// assert_eq!(a.events(), b.events());
+/// assert_ne!(a.hash(), b.hash());
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct EventHash {
+    events: u64,
+    hash: Fnv1a,
+}
+
+impl EventHash {
+    /// One more event: `task` goes on at `time`.
+    pub fn record(&mut self, time: Time, task: u32) {
+        self.events += 1;
+        self.hash.word(time.ps());
+        self.hash.word(u64::from(task));
+    }
+
+    /// Events so far.
+    #[must_use]
+    pub const fn events(self) -> u64 {
+        self.events
+    }
+
+    /// Hash of all events so far.
+    #[must_use]
+    pub const fn hash(self) -> u64 {
+        self.hash.value()
     }
 }

@@ -25,8 +25,8 @@
 use corecast_core::bounds::{self, Flow, Way};
 use corecast_core::{Grid, Request};
 
-use super::{crossing_cycles, shared, transit_cycles};
-use crate::endpoint::Udn;
+use super::Udn;
+use crate::kinds::kind::shared;
 use crate::mesh::Mesh;
 
 /// Parts of the bound, in picoseconds.
@@ -115,7 +115,7 @@ impl Words<'_> {
             Some(cycles) => u64::from(cycles)
                 .min(self.mesh.hop_cycles())
                 .saturating_mul(u64::from(hops)),
-            None => transit_cycles(self.mesh, hops),
+            None => self.mesh.transit_cycles(hops),
         };
         self.mesh.clock.to_ps(cycles)
     }
@@ -181,7 +181,7 @@ impl Words<'_> {
         let cuts = bounds::cuts(self.request, grid).into_iter();
         let most = cuts.map(|cut| match self.is_static() {
             true => self.words(cut.bytes).div_ceil(2 * cut.links.max(1)),
-            false => crossing_cycles(self.mesh, self.words(cut.bytes), cut.links),
+            false => self.mesh.crossing_cycles(self.words(cut.bytes), cut.links),
         });
         let Some(most) = most.max() else {
             return 0; // no payload
