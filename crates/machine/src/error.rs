@@ -23,6 +23,15 @@ pub enum Await {
     Any(Option<Tag>),
 }
 
+/// A call of a library by its name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LibraryCall {
+    /// By a rank, such as `RCCE_recv`.
+    OfRank(&'static str),
+    /// By a task of a dataflow program: the calls of Kumar 2012, Table I.
+    OfTask(&'static str),
+}
+
 /// A rank that cannot go on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Blocked {
@@ -36,8 +45,8 @@ pub struct Blocked {
     pub step: usize,
     /// Since when.
     pub since: Time,
-    /// Name of the library call that waits; none in schedules.
-    pub call: Option<&'static str>,
+    /// The library call that waits; none in schedules.
+    pub call: Option<LibraryCall>,
 }
 
 impl fmt::Display for Blocked {
@@ -50,11 +59,9 @@ impl fmt::Display for Blocked {
             ..
         } = self;
         if let Some(call) = self.call {
-            // The calls of Kumar 2012, Table I, are those of tasks.
-            let who = if call.starts_with("MP_") {
-                "task"
-            } else {
-                "rank"
+            let (who, call) = match call {
+                LibraryCall::OfRank(name) => ("rank", name),
+                LibraryCall::OfTask(name) => ("task", name),
             };
             write!(f, "{who} {rank} waits in {call} for ")?;
             // A flag that anybody may set has no peer.

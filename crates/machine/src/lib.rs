@@ -45,7 +45,7 @@ pub use endpoint::{
     Done, Endpoint, Envelope, Pending, Program, ProgramRun, Programs, Received, Source, Tag,
     TagFilter, run_blocking,
 };
-pub use error::{Await, Blocked, RunError, cycle_first};
+pub use error::{Await, Blocked, LibraryCall, RunError, cycle_first};
 pub use held::Held;
 pub use job::{Background, Job, Machine, Ongoing, RunOptions, Watch};
 pub use matching::{ArrivalId, Courier, Matched, News, SendId};
