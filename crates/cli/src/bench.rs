@@ -54,73 +54,103 @@ pub fn answer(what: &str) -> Result<Answer, Failure> {
         runs += 1;
     }
     let seconds = begin.elapsed().as_secs_f64();
-    let scc = scc()?;
-    let picture = picture()?;
-    let meshes = meshes()?;
+    let (scc, picture, meshes) = (scc()?, picture()?, meshes()?);
     let peak_before = peak_memory_mib();
     let large = large()?;
-    let (runs_per_s, events_per_s) = (runs as f64 / seconds, events as f64 / seconds);
-    let (cores, model) = (doctor::cores(), doctor::cpu_model());
-    let text = format!(
-        "binomial broadcast of 64 bytes over {RANKS} ranks on park2019-bus, {runs} runs\n\
-         {runs_per_s:.0} runs/s, {events_per_s:.0} events/s, {:.1} us per run\n\
-         \nDOPL broadcast of {SCC_BYTES} bytes over {SCC_RANKS} ranks on scc\n\
-         {:.2} s to build, run and verify, {:.0} events/s\n\
-         \nJPEG of {PICTURE_SIDE} x {PICTURE_SIDE} pixels decoded by four tasks on nagam\n\
-         {:.2} s to run and compare, {:.0} events/s\n\
-         \nuniform traffic at half of saturation, flit by flit\n{}\
-         peak memory {}\n\
-         \n{} broadcast of 64 bytes over {} ranks on tilepro64 with {LARGE_SIDE} x {LARGE_SIDE} \
-         tiles, packet by packet\n\
-         {:.1} s to build, run and verify, {:.0} events/s, peak memory {}\n\
-         \non {model}, {cores} cores usable, one used\n",
-        1e6 / runs_per_s,
-        scc.seconds,
-        scc.events as f64 / scc.seconds,
-        picture.seconds,
-        picture.events as f64 / picture.seconds,
-        meshes_table(&meshes),
-        mib_words(peak_before),
-        large.algorithm,
-        large.ranks,
-        large.seconds,
-        large.events as f64 / large.seconds,
-        mib_words(peak_memory_mib()),
-    );
-    let json = json!({
-        "ranks": RANKS,
-        "runs": runs,
-        "runs_per_s": runs_per_s,
-        "events_per_s": events_per_s,
-        "us_per_run": 1e6 / runs_per_s,
-        "scc": {
-            "algorithm": scc.algorithm,
-            "ranks": scc.ranks,
-            "events": scc.events,
-            "seconds": scc.seconds,
-        },
-        "jpeg": {
-            "algorithm": picture.algorithm,
-            "ranks": picture.ranks,
-            "events": picture.events,
-            "seconds": picture.seconds,
-        },
-        "meshes": meshes.iter().map(MeshSpeed::object).collect::<Vec<_>>(),
-        "million": {
-            "algorithm": large.algorithm,
-            "ranks": large.ranks,
-            "events": large.events,
-            "seconds": large.seconds,
-        },
-        "peak_memory_mib": peak_memory_mib(),
-        "cpu_model": model,
-        "cores": cores,
-    });
+    let measured = Measured {
+        runs,
+        events,
+        seconds,
+        scc,
+        picture,
+        meshes,
+        peak_before,
+        large,
+        peak: peak_memory_mib(),
+    };
     Ok(Answer {
-        text,
-        json,
+        text: measured.text(),
+        json: measured.object(),
         failed: Vec::new(),
     })
+}
+
+/// What was measured.
+struct Measured {
+    /// Small runs, their events, and the seconds of all of them.
+    runs: u64,
+    events: u64,
+    seconds: f64,
+    scc: Long,
+    picture: Long,
+    meshes: Vec<MeshSpeed>,
+    /// Most memory before the large run, in MiB.
+    peak_before: Option<u64>,
+    large: Long,
+    /// Most memory of all, in MiB.
+    peak: Option<u64>,
+}
+
+impl Measured {
+    fn runs_per_s(&self) -> f64 {
+        self.runs as f64 / self.seconds
+    }
+
+    fn events_per_s(&self) -> f64 {
+        self.events as f64 / self.seconds
+    }
+
+    fn text(&self) -> String {
+        let (scc, picture, large) = (&self.scc, &self.picture, &self.large);
+        format!(
+            "binomial broadcast of 64 bytes over {RANKS} ranks on park2019-bus, {} runs\n\
+             {:.0} runs/s, {:.0} events/s, {:.1} us per run\n\
+             \nDOPL broadcast of {SCC_BYTES} bytes over {SCC_RANKS} ranks on scc\n\
+             {:.2} s to build, run and verify, {:.0} events/s\n\
+             \nJPEG of {PICTURE_SIDE} x {PICTURE_SIDE} pixels decoded by four tasks on nagam\n\
+             {:.2} s to run and compare, {:.0} events/s\n\
+             \nuniform traffic at half of saturation, flit by flit\n{}\
+             peak memory {}\n\
+             \n{} broadcast of 64 bytes over {} ranks on tilepro64 with {LARGE_SIDE} x \
+             {LARGE_SIDE} tiles, packet by packet\n\
+             {:.1} s to build, run and verify, {:.0} events/s, peak memory {}\n\
+             \non {}, {} cores usable, one used\n",
+            self.runs,
+            self.runs_per_s(),
+            self.events_per_s(),
+            1e6 / self.runs_per_s(),
+            scc.seconds,
+            scc.events_per_s(),
+            picture.seconds,
+            picture.events_per_s(),
+            meshes_table(&self.meshes),
+            mib_words(self.peak_before),
+            large.algorithm,
+            large.ranks,
+            large.seconds,
+            large.events_per_s(),
+            mib_words(self.peak),
+            doctor::cpu_model(),
+            doctor::cores(),
+        )
+    }
+
+    fn object(&self) -> Value {
+        json!({
+            "ranks": RANKS,
+            "runs": self.runs,
+            "runs_per_s": self.runs_per_s(),
+            "events_per_s": self.events_per_s(),
+            "us_per_run": 1e6 / self.runs_per_s(),
+            "scc": self.scc.object(),
+            "jpeg": self.picture.object(),
+            "meshes": self.meshes.iter().map(MeshSpeed::object).collect::<Vec<_>>(),
+            "million": self.large.object(),
+            "peak_memory_mib": self.peak,
+            "cpu_model": doctor::cpu_model(),
+            "cores": doctor::cores(),
+        })
+    }
 }
 
 /// How fast one mesh is simulated.
@@ -193,6 +223,21 @@ struct Long {
     ranks: u32,
     events: u64,
     seconds: f64,
+}
+
+impl Long {
+    fn events_per_s(&self) -> f64 {
+        self.events as f64 / self.seconds
+    }
+
+    fn object(&self) -> Value {
+        json!({
+            "algorithm": self.algorithm,
+            "ranks": self.ranks,
+            "events": self.events,
+            "seconds": self.seconds,
+        })
+    }
 }
 
 /// One broadcast, from the request to the certificate.
@@ -289,4 +334,47 @@ fn peak_memory_mib() -> Option<u64> {
         .find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
     Some(kib / 1024)
+}
+
+#[cfg(test)]
+#[path = "../tests/fields/mod.rs"]
+mod fields;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of a measurement that nobody has made: names of fields need no clock.
+    #[test]
+    fn every_field_is_documented_and_every_documented_field_exists() {
+        let long = |algorithm| Long {
+            algorithm,
+            ranks: 2,
+            events: 100,
+            seconds: 0.5,
+        };
+        let measured = Measured {
+            runs: 10,
+            events: 1000,
+            seconds: 2.0,
+            scc: long("a"),
+            picture: long("b"),
+            meshes: vec![MeshSpeed {
+                side: 8,
+                vcs: 1,
+                flit_hops_per_s: 1e6,
+                cycles_per_s: 1e3,
+            }],
+            peak_before: None,
+            large: long("c"),
+            peak: Some(9),
+        };
+        let object = measured.object();
+        assert_eq!(fields::of(&object), fields::documented("bench --json"));
+        assert_eq!(object["us_per_run"], 2e5);
+        let text = measured.text();
+        for part in ["10 runs\n5 runs/s, 500 events/s", "200 events/s", "9 MiB"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
 }
