@@ -3,20 +3,17 @@
 //! Input bytes are a function of (seed, chunk, byte), and for reductions of the rank too, so every
 //! machine starts from the same data without storing it.
 
-use std::collections::BTreeMap;
-
 use corecast_core::random::{SplitMix64, unit};
 use corecast_core::{ChunkId, Collective, ElementType, Rank, ReduceOp, Spec};
 
-use crate::endpoint::{Payload, Programs};
 use crate::error::RunError;
+use crate::held::Held;
 use crate::interpreter::Walk;
 use crate::job::{Job, RunOptions};
 use crate::oracle::Oracle;
+use crate::payload::Payload;
 use crate::rounding::Near;
-
-/// What a rank holds: the bytes of its chunks.
-pub type Held = BTreeMap<ChunkId, Payload>;
+use crate::steps::Schedules;
 
 /// Initial bytes of `chunk` at `rank`. Floats are in `[1, 2)`, so that sums round and their order
 /// matters.
@@ -81,7 +78,7 @@ impl<'a> Expected<'a> {
         let spec = job.schedule.spec();
         let mut expected = Self {
             job,
-            folded: Held::new(),
+            folded: Held::default(),
             ordered: Vec::new(),
             near: None,
         };
@@ -106,7 +103,7 @@ impl<'a> Expected<'a> {
             }
             expected.near = Some(near);
             let options = RunOptions::default();
-            let run = Oracle.run_programs(spec.ranks(), &Walk::new(job), &options)?;
+            let run = Oracle.run_steps(spec.ranks(), &Walk::new(job), &options)?;
             expected.ordered = run.outputs;
         }
         Ok(expected)
@@ -134,7 +131,7 @@ impl<'a> Expected<'a> {
         }
         let results = self.ordered.get(rank.index()).unwrap_or(&self.folded);
         let is_near = |near: &Near| near.is_near(chunk, held);
-        results.get(&chunk).is_some_and(|bytes| **bytes == *held)
+        results.get(chunk).is_some_and(|bytes| **bytes == *held)
             && self.near.as_ref().is_none_or(is_near)
     }
 }

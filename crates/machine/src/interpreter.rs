@@ -5,21 +5,23 @@ use corecast_core::{
 };
 
 use crate::activity::Cause;
-use crate::data::{self, Expected, Held};
-use crate::endpoint::{Endpoint, Message, Payload, Program, Programs, message_bytes};
+use crate::data::{self, Expected};
 use crate::error::RunError;
+use crate::held::Held;
 use crate::job::Job;
+use crate::payload::{Message, Payload, message_bytes};
 use crate::report::{Report, WrongChunk};
+use crate::steps::{Schedules, StepProgram, Steps};
 
 /// Walks a schedule; a rank's output is what it holds at the end.
 pub struct Walk<'a> {
     job: &'a Job<'a>,
 }
 
-impl Program for Walk<'_> {
+impl StepProgram for Walk<'_> {
     type Output = Held;
 
-    async fn run<E: Endpoint>(&self, endpoint: &mut E) -> Result<Held, RunError> {
+    async fn run<E: Steps>(&self, endpoint: &mut E) -> Result<Held, RunError> {
         let (schedule, rank) = (self.job.schedule, endpoint.rank());
         let mut held = data::initial(schedule.spec(), self.job.element, self.job.seed, rank);
         let steps = schedule.steps(rank);
@@ -68,7 +70,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Puts an arrived message where it belongs.
-    async fn scatter<E: Endpoint>(
+    async fn scatter<E: Steps>(
         &self,
         endpoint: &mut E,
         held: &mut Held,
@@ -109,7 +111,7 @@ fn gather(
     let chunks = schedule.chunks(chunks).iter();
     chunks
         .map(|&chunk| {
-            held.get(&chunk)
+            held.get(chunk)
                 .cloned()
                 .ok_or(RunError::NotHeld { rank, step, chunk })
         })
@@ -124,7 +126,7 @@ fn take(
     arrival: Arrival,
     (op, element): (ReduceOp, ElementType),
 ) {
-    match (arrival, held.get_mut(&chunk)) {
+    match (arrival, held.get_mut(chunk)) {
         (Arrival::Reduce, Some(mine)) => {
             let mut result = mine.to_vec();
             op.apply(element, &mut result, &arrived);
@@ -140,22 +142,22 @@ fn take(
 ///
 /// # Errors
 /// Whatever ended the run.
-pub fn run_job<M: Programs>(
+pub fn run_job<M: Schedules>(
     machine: &M,
     name: &'static str,
     job: &Job<'_>,
 ) -> Result<Report, RunError> {
     let spec = job.schedule.spec();
     job.options.check(spec.ranks())?;
-    let run = machine.run_programs(spec.ranks(), &Walk::new(job), &job.options)?;
+    let run = machine.run_steps(spec.ranks(), &Walk::new(job), &job.options)?;
     let expected = Expected::new(job)?;
     let mut outputs = run.outputs;
     let mut wrong = Vec::new();
     for (rank, held) in job.schedule.all_ranks().zip(&mut outputs) {
-        held.retain(|&chunk, _| spec.wants_finally(rank, chunk));
+        held.retain(|chunk| spec.wants_finally(rank, chunk));
         for chunk in spec.final_chunks(rank) {
             if !held
-                .get(&chunk)
+                .get(chunk)
                 .is_some_and(|bytes| expected.matches(rank, chunk, bytes))
             {
                 wrong.push(WrongChunk { rank, chunk });

@@ -101,7 +101,7 @@ fn compare<T: Copy, const BYTES: usize>(
         let held = data::initial(schedule.spec(), element, job.seed, rank);
         let values = |bytes: &[u8]| bytes.as_chunks().0.iter().copied().map(from).collect();
         held.iter()
-            .map(|(&chunk, bytes)| (chunk, values(bytes)))
+            .map(|(chunk, bytes)| (chunk, values(bytes)))
             .collect()
     };
     let report = Oracle.run(&job).expect("it runs");
@@ -109,8 +109,8 @@ fn compare<T: Copy, const BYTES: usize>(
     let ours = outcome(schedule, initial, combine);
     let mut results = 0;
     for (found, ours) in report.outputs.iter().zip(&ours) {
-        for (chunk, bytes) in found {
-            let ours: Vec<u8> = ours[chunk].iter().copied().flat_map(to).collect();
+        for (chunk, bytes) in found.iter() {
+            let ours: Vec<u8> = ours[&chunk].iter().copied().flat_map(to).collect();
             assert_eq!(**bytes, *ours, "{op:?} of {element:?}");
             results += 1;
         }
