@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Which of our crates a crate may depend on.
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: [(&str, &[&str]); 13] = [
     ("text", &[]),
     ("core", &[]),
     ("chip", &["text", "core"]),
@@ -23,6 +23,20 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("tune", &["text", "core"]),
     ("vectors", &["core", "chip", "machine", "machine-sim"]),
     (
+        "study",
+        &[
+            "text",
+            "core",
+            "chip",
+            "sim",
+            "machine",
+            "machine-sim",
+            "machine-host",
+            "flow",
+            "tune",
+        ],
+    ),
+    (
         "papers",
         &[
             "core",
@@ -33,6 +47,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
             "machine-sim",
             "vectors",
             "render",
+            "study",
         ],
     ),
 ];
