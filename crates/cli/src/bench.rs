@@ -2,14 +2,17 @@
 
 use std::time::{Duration, Instant};
 
-use corecast_core::{Collective, Grid, Request, algorithm, verify};
+use corecast_chip::Chip;
+use corecast_core::{Collective, Grid, Request, Schedule, algorithm, verify};
 use corecast_flow::{FlowFile, FlowProgram, functional};
 use corecast_kernels::jpeg;
-use corecast_machine::{Job, Machine as _, RunOptions};
+use corecast_machine::{Job, Machine as _, RunError, RunOptions};
 use corecast_machine_sim::pronto::TaskSetup;
 use corecast_machine_sim::{Fidelity, SimMachine};
+
 use corecast_sim::network::mesh::{Ejection, MeshSpec, RouterSpec};
 use corecast_sim::traffic::{Load, Pattern, run};
+use corecast_study::StudyError;
 use serde_json::{Value, json};
 
 use crate::doctor;
@@ -37,7 +40,7 @@ pub fn answer(what: &str) -> Result<Answer, Failure> {
             &["simulator"],
         ));
     }
-    let machine = SimMachine::new(&scene::chip("park2019-bus")?);
+    let machine = SimMachine::new(&built_in("park2019-bus")?);
     let request = Request::new(Collective::Bcast, RANKS, 64);
     let request = machine.request(request, &RunOptions::default());
     let Some(binomial) = algorithm::find(Collective::Bcast, "binomial") else {
@@ -48,9 +51,7 @@ pub fn answer(what: &str) -> Result<Answer, Failure> {
     let begin = Instant::now();
     while begin.elapsed() < LENGTH {
         let report = machine.run(&Job::new(&schedule));
-        events += report
-            .map_err(|error| Failure::run(&schedule, &error))?
-            .events;
+        events += report.map_err(|error| ended(&schedule, error))?.events;
         runs += 1;
     }
     let seconds = begin.elapsed().as_secs_f64();
@@ -217,6 +218,20 @@ fn meshes_table(meshes: &[MeshSpeed]) -> String {
     table(&header, 1..4, rows.collect())
 }
 
+/// A chip of the list.
+fn built_in(name: &str) -> Result<Chip, Failure> {
+    scene::changed_chip(name, &[])
+}
+
+/// A run that ended without a report.
+fn ended(schedule: &Schedule, error: RunError) -> Failure {
+    Failure::from(StudyError::Run {
+        algorithm: schedule.algorithm().to_owned(),
+        has_flow_control: schedule.has_flow_control(),
+        error,
+    })
+}
+
 /// One long run.
 struct Long {
     algorithm: &'static str,
@@ -260,7 +275,7 @@ fn long(
     let schedule =
         algorithm::build(algorithm, &request).map_err(|error| Failure::library(&error))?;
     let report = machine.run(&Job::new(&schedule));
-    let report = report.map_err(|error| Failure::run(&schedule, &error))?;
+    let report = report.map_err(|error| ended(&schedule, error))?;
     let certificate = verify(&schedule, &machine.chip().routes(ranks));
     if !report.delivered() || !certificate.is_correct() {
         let message = format!("the {name} broadcast over {ranks} ranks is wrong");
@@ -285,7 +300,7 @@ fn large() -> Result<Long, Failure> {
 
 /// The longest broadcast of the thesis on the Intel SCC.
 fn scc() -> Result<Long, Failure> {
-    let machine = SimMachine::new(&scene::chip("scc")?);
+    let machine = SimMachine::new(&built_in("scc")?);
     let pipe_bytes = Some(2048);
     long(&machine, "dopl-published", SCC_RANKS, SCC_BYTES, pipe_bytes)
 }
@@ -294,7 +309,7 @@ fn scc() -> Result<Long, Failure> {
 fn picture() -> Result<Long, Failure> {
     const FLOW: &str = include_str!("../../../examples/jpeg-4.toml");
     let wrong = |error: &dyn std::error::Error| Failure::input(format!("jpeg-4: {error}"));
-    let machine = SimMachine::new(&scene::chip("nagam")?);
+    let machine = SimMachine::new(&built_in("nagam")?);
     let (_, buffers) = machine.tiles().map_err(|error| wrong(&error))?;
     let file = FlowFile::parse(FLOW, "jpeg-4.toml").map_err(|error| wrong(&error))?;
     let sampling = jpeg::Sampling::C444;

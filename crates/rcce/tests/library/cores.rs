@@ -12,7 +12,7 @@ use std::task::{Context, Poll, Waker};
 
 use corecast_core::Rank;
 use corecast_core::random::SplitMix64;
-use corecast_machine::{Blocked, RunError, Time};
+use corecast_machine::{Blocked, LibraryCall, RunError, Time};
 use corecast_rcce::{
     Call, CopyLoop, Core, Envelope, Flag, OTHER_FLAGS, Place, Rcce, RcceError, Wait,
 };
@@ -89,7 +89,7 @@ impl PlainCore {
                 awaits: wait.awaits,
                 step,
                 since: Time::ZERO,
-                call: Some(name),
+                call: Some(LibraryCall::OfRank(name)),
             });
             world.progress += usize::from(found.is_some());
             found.map_or(Poll::Pending, Poll::Ready)
