@@ -12,7 +12,7 @@ use super::costs::Cut;
 use super::net::{CONTROL, DATA, Injection, Label, Net, PacketKind};
 use super::network::Portion;
 use super::static_net::InFlight;
-use crate::SimSteps;
+use crate::ranks::SimSteps;
 
 /// A packet that has been read: words of payload, and the message if it is the last one of it.
 type Packet = (u64, Option<Message>);
@@ -167,10 +167,7 @@ impl UdnEndpoint {
         net.books
             .fill(self.rank, net.kernel.now(), Cause::WaitPeer(peer));
         let label = net.take(self.rank, queue, &portion);
-        // Each word takes `extract`, and none is read before it comes.
-        let busy = net.costs.extract * portion.words;
-        let last = net.time(portion.last) + net.costs.extract;
-        let end = (net.kernel.now() + busy).max(last);
+        let (end, busy) = net.reading(&portion);
         net.kernel.sleep_until(end).await;
         net.books.fill(self.rank, end - busy, Cause::WaitPeer(peer));
         net.books.fill(self.rank, end, Cause::Transfer);
@@ -190,6 +187,7 @@ impl UdnEndpoint {
                 return;
             }
             PacketKind::Data => {}
+            PacketKind::Header => unreachable!("steps send no headers"),
         }
         if let Some(message) = &label.message {
             net.books.record(MessageRecord {
