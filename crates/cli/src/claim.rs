@@ -1,6 +1,6 @@
 //! What a certificate claims about a schedule, one by one.
 
-use corecast_core::{Buffering, Certificate};
+use corecast_core::Certificate;
 
 use crate::failure::Failure;
 use crate::style;
@@ -56,11 +56,10 @@ impl Claim {
                 certificate.violations[0]
             )),
             Self::DeadlockFree if !certificate.is_deadlock_free() => {
-                Some(match certificate.buffering {
-                    Buffering::Messages(messages) => {
-                        format!("it needs buffers of {messages} messages per pair of ranks")
-                    }
-                    _ => "no buffer is large enough".to_owned(),
+                Some(match certificate.slots_needed {
+                    Some(1) => "it needs 1 slot per connection".to_owned(),
+                    Some(slots) => format!("it needs {slots} slots per connection"),
+                    None => "no number of slots is enough".to_owned(),
                 })
             }
             Self::ContentionFree if !certificate.is_contention_free() => {
@@ -106,6 +105,9 @@ pub fn line(certificate: &Certificate, worst_cycles: Option<f64>) -> String {
     let shown = [Claim::Correct, Claim::DeadlockFree, Claim::ContentionFree];
     let claims = shown.map(|claim| match claim.objection(certificate) {
         None => claim.name().to_owned(),
+        Some(why) if claim == Claim::DeadlockFree => {
+            style::bad(&format!("NOT {} ({why})", claim.name()))
+        }
         Some(_) => style::bad(&format!("NOT {}", claim.name())),
     });
     let flow_control = if certificate.has_flow_control {

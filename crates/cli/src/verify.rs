@@ -101,6 +101,7 @@ fn object(stage: &Stage<'_>, certified: &Certified, bytes: u64, cell: Option<&Ce
         "table_bytes": cell.map(|cell| cell.bytes),
         "correct": certificate.is_correct(),
         "deadlock_free": certificate.is_deadlock_free(),
+        "slots_needed": certificate.slots_needed,
         "contention_free": certificate.is_contention_free(),
         "max_buffer_bytes": certificate.max_buffer_bytes,
         "flow_control": certificate.has_flow_control,
