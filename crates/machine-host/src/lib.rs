@@ -15,29 +15,32 @@
 //! ```
 
 mod core;
-mod endpoint;
 mod mailroom;
 mod mpb;
 mod post;
 mod rcce;
 mod shared;
+mod steps;
 mod tasks;
 mod tile;
+mod world;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::thread;
+use std::time::Duration;
 
 use corecast_core::Rank;
 use corecast_machine::{
     Activity, Endpoint, Job, Machine, MessageRecord, Program, ProgramRun, Programs, Report,
-    RunError, RunOptions, Time, interpreter, run_blocking,
+    RunError, RunOptions, Schedules, StepProgram, Steps, Time, interpreter, run_blocking,
 };
 
-use endpoint::HostEndpoint;
 pub use mpb::{PAYLOAD_BYTES, PRIVATE_BYTES};
 use post::Post;
+use steps::HostSteps;
 pub use tasks::TaskSetup;
+pub use world::{EAGER_BYTES, HostCourier, HostEndpoint, HostWorld};
 
 /// Most ranks: each is a thread.
 pub const RANKS_MAX: u32 = 256;
@@ -67,8 +70,8 @@ struct Finished<T> {
     messages: Vec<MessageRecord>,
 }
 
-impl Programs for HostMachine {
-    fn run_programs<P: Program>(
+impl Schedules for HostMachine {
+    fn run_steps<P: StepProgram>(
         &self,
         ranks: u32,
         program: &P,
@@ -86,6 +89,24 @@ impl Programs for HostMachine {
             }
         });
         post.outcome()?;
+        Ok(collect(results))
+    }
+}
+
+impl Programs for HostMachine {
+    fn run_programs<P: Program>(
+        &self,
+        ranks: u32,
+        program: &P,
+        options: &RunOptions,
+    ) -> Result<ProgramRun<P::Output>, RunError> {
+        let world = HostWorld::new(ranks, options)?;
+        let results = on_threads(ranks, |rank, keep| {
+            if let Some(finished) = run_attached(&world, rank, options.late_of(rank), program) {
+                keep(finished);
+            }
+        });
+        world.outcome()?;
         Ok(collect(results))
     }
 }
@@ -164,17 +185,45 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
         .unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-fn run_rank<P: Program>(
+/// Runs a rank of a program of messages; a failure is told to all before the handle is gone.
+fn run_attached<P: Program>(
+    world: &HostWorld,
+    rank: Rank,
+    late: Time,
+    program: &P,
+) -> Option<Finished<P::Output>> {
+    let told = |error| world.fail(error);
+    let mut endpoint = world.attach(rank).map_err(told).ok()?;
+    thread::sleep(Duration::from_nanos(late.ps() / 1000));
+    let outcome = caught(rank, || {
+        run_blocking(async {
+            let output = program.run(&mut endpoint).await?;
+            endpoint.finish().await?;
+            Ok(output)
+        })
+    });
+    let output = outcome.and_then(|ended| ended).map_err(told).ok()?;
+    let finish = endpoint.now();
+    let (activity, messages) = endpoint.into_courier().take_books();
+    Some(Finished {
+        output,
+        finish,
+        activity,
+        messages,
+    })
+}
+
+fn run_rank<P: StepProgram>(
     post: &Post,
     rank: Rank,
     late: Time,
     program: &P,
 ) -> Result<Finished<P::Output>, RunError> {
-    let mut endpoint = HostEndpoint::new(post, rank);
-    endpoint.compute_for(late);
-    let output = caught(rank, || run_blocking(program.run(&mut endpoint)))??;
-    let finish = endpoint.now();
-    let (activity, messages) = endpoint.into_books();
+    let mut steps = HostSteps::new(post, rank);
+    steps.compute_for(late);
+    let output = caught(rank, || run_blocking(program.run(&mut steps)))??;
+    let finish = steps.now();
+    let (activity, messages) = steps.into_books();
     Ok(Finished {
         output,
         finish,

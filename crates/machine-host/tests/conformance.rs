@@ -2,7 +2,8 @@
 
 use corecast_core::{Collective, Rank, Request, algorithm};
 use corecast_machine::{
-    Endpoint, Job, Limits, Machine, Ongoing, Program, Programs, RunError, RunOptions, conformance,
+    ByMessages, Job, Limits, Machine, Ongoing, RunError, RunOptions, Schedules, StepProgram, Steps,
+    conformance,
 };
 use corecast_machine_host::HostMachine;
 
@@ -19,6 +20,17 @@ fn reductions_give_the_bits_of_the_oracle() {
 #[test]
 fn a_lost_message_is_a_deadlock_that_names_the_ranks() {
     conformance::reports_a_lost_message(&HostMachine, Limits::default());
+}
+
+#[test]
+fn threads_exchange_messages() {
+    conformance::exchanges_messages(&HostMachine, &RunOptions::default());
+}
+
+#[test]
+fn messages_are_enough_for_every_schedule() {
+    conformance::same_bytes_as_oracle(&ByMessages(HostMachine), 5, &[0, 100]);
+    conformance::reports_a_lost_message(&ByMessages(HostMachine), Limits::default());
 }
 
 #[test]
@@ -49,10 +61,10 @@ fn ongoing_transfers_are_refused() {
 /// Every rank first receives from its left neighbour.
 struct Ring;
 
-impl Program for Ring {
+impl StepProgram for Ring {
     type Output = ();
 
-    async fn run<E: Endpoint>(&self, endpoint: &mut E) -> Result<(), RunError> {
+    async fn run<E: Steps>(&self, endpoint: &mut E) -> Result<(), RunError> {
         let left = (endpoint.rank().0 + endpoint.ranks() - 1) % endpoint.ranks();
         endpoint.recv(Rank(left)).await.map(drop)
     }
@@ -60,7 +72,7 @@ impl Program for Ring {
 
 #[test]
 fn a_cycle_is_reported_at_once() {
-    let error = HostMachine.run_programs(3, &Ring, &RunOptions::default());
+    let error = HostMachine.run_steps(3, &Ring, &RunOptions::default());
     let Err(RunError::Deadlock { blocked, .. }) = error else {
         panic!("{:?}", error.err())
     };
@@ -70,10 +82,10 @@ fn a_cycle_is_reported_at_once() {
 /// Rank 1 panics while the others wait for it.
 struct Panic;
 
-impl Program for Panic {
+impl StepProgram for Panic {
     type Output = ();
 
-    async fn run<E: Endpoint>(&self, endpoint: &mut E) -> Result<(), RunError> {
+    async fn run<E: Steps>(&self, endpoint: &mut E) -> Result<(), RunError> {
         assert_ne!(endpoint.rank(), Rank(1), "rank 1 gives up");
         endpoint.recv(Rank(1)).await.map(drop)
     }
@@ -81,7 +93,7 @@ impl Program for Panic {
 
 #[test]
 fn a_dead_peer_ends_everybody() {
-    let error = HostMachine.run_programs(4, &Panic, &RunOptions::default());
+    let error = HostMachine.run_steps(4, &Panic, &RunOptions::default());
     let error = error.expect_err("a rank has died").to_string();
     assert!(
         error.contains("rank 1 failed") && error.contains("gives up"),

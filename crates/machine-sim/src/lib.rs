@@ -34,7 +34,7 @@ use std::rc::Rc;
 use corecast_chip::{Chip, Mesh, System};
 use corecast_core::{Rank, Request};
 use corecast_machine::{
-    Endpoint, Job, Limits, Machine, Program, ProgramRun, Programs, Report, RunError, RunOptions,
+    Job, Limits, Machine, ProgramRun, Report, RunError, RunOptions, Schedules, StepProgram, Steps,
     Time, cycle_first, interpreter,
 };
 use corecast_sim::network::mesh::{Ejection, MeshSpec, RouterSpec, VcChoice};
@@ -129,8 +129,8 @@ impl Machine for SimMachine {
     }
 }
 
-impl Programs for SimMachine {
-    fn run_programs<P: Program>(
+impl Schedules for SimMachine {
+    fn run_steps<P: StepProgram>(
         &self,
         ranks: u32,
         program: &P,
@@ -211,14 +211,14 @@ impl Programs for SimMachine {
 }
 
 /// An endpoint whose core can be kept busy.
-trait SimEndpoint: Endpoint {
+trait SimSteps: Steps {
     /// The core is busy with something else until `time`.
     async fn compute_until(&mut self, time: Time);
 }
 
 /// Runs `program` on an endpoint per rank until all have finished.
-fn execute<'a, E: SimEndpoint + 'a, P: Program>(
-    executor: Executor<'a>,
+fn execute<'a, E: SimSteps + 'a, P: StepProgram>(
+    mut executor: Executor<'a>,
     endpoint: impl Fn(Rank) -> E,
     program: &'a P,
     ranks: u32,
@@ -229,16 +229,48 @@ where
     P::Output: 'a,
 {
     books.show(&options.watch);
-    let task = |rank| {
-        let mut endpoint = endpoint(rank);
-        async move {
-            endpoint.compute_until(options.late_of(rank)).await;
-            let output = program.run(&mut endpoint).await?;
-            endpoint.finish().await?;
-            Ok((output, endpoint.now()))
+    let results = Rc::new(Results::new(ranks));
+    for rank in (0..ranks).map(Rank) {
+        let (mut endpoint, results) = (endpoint(rank), Rc::clone(&results));
+        executor.spawn(async move {
+            let work = async {
+                endpoint.compute_until(options.late_of(rank)).await;
+                let output = program.run(&mut endpoint).await?;
+                endpoint.finish().await?;
+                Ok((output, endpoint.now()))
+            };
+            let result = work.await;
+            results.enter(rank, result);
+        });
+    }
+    finish(executor, &results, options.limits, books)
+}
+
+/// What the tasks of a run have come to.
+struct Results<T, E> {
+    outputs: RefCell<Vec<Option<(T, Time)>>>,
+    /// The first that failed.
+    failure: RefCell<Option<E>>,
+}
+
+impl<T, E> Results<T, E> {
+    fn new(ranks: u32) -> Self {
+        let mut outputs = Vec::new();
+        outputs.resize_with(ranks as usize, || None);
+        Self {
+            outputs: RefCell::new(outputs),
+            failure: RefCell::new(None),
         }
-    };
-    run_ranks(executor, ranks, task, options.limits, books)
+    }
+
+    fn enter(&self, rank: Rank, result: Result<(T, Time), E>) {
+        match result {
+            Ok(result) => self.outputs.borrow_mut()[rank.index()] = Some(result),
+            Err(error) => {
+                self.failure.borrow_mut().get_or_insert(error);
+            }
+        }
+    }
 }
 
 /// Runs a task per rank, which returns its output and when it finished, until all have finished.
@@ -249,30 +281,30 @@ fn run_ranks<'a, T: 'a, E: From<RunError> + 'a, F: Future<Output = Result<(T, Ti
     limits: Limits,
     books: &Books,
 ) -> Result<ProgramRun<T>, E> {
-    let kernel = executor.kernel();
-    let results = Rc::new(RefCell::new(Vec::new()));
-    results.borrow_mut().resize_with(ranks as usize, || None);
-    let failure: Rc<RefCell<Option<E>>> = Rc::default();
+    let results = Rc::new(Results::new(ranks));
     for rank in (0..ranks).map(Rank) {
         // On the heap by itself: a future that is captured and then awaited takes its size twice.
-        let task = Box::pin(task(rank));
-        let (results, failure) = (Rc::clone(&results), Rc::clone(&failure));
-        executor.spawn(async move {
-            match task.await {
-                Ok(result) => results.borrow_mut()[rank.index()] = Some(result),
-                Err(error) => {
-                    failure.borrow_mut().get_or_insert(error);
-                }
-            }
-        });
+        let (task, results) = (Box::pin(task(rank)), Rc::clone(&results));
+        executor.spawn(async move { results.enter(rank, task.await) });
     }
+    finish(executor, &results, limits, books)
+}
+
+/// Runs until all tasks have finished and entered their results.
+fn finish<T, E: From<RunError>>(
+    mut executor: Executor<'_>,
+    results: &Results<T, E>,
+    limits: Limits,
+    books: &Books,
+) -> Result<ProgramRun<T>, E> {
+    let kernel = executor.kernel();
     let outcome = executor.run();
     drop(executor);
-    if let Some(error) = failure.take() {
+    if let Some(error) = results.failure.take() {
         return Err(error);
     }
     check_outcome(outcome, kernel.now(), limits, books)?;
-    let (outputs, finish) = results.take().into_iter().flatten().unzip();
+    let (outputs, finish) = results.outputs.take().into_iter().flatten().unzip();
     Ok(ProgramRun {
         outputs,
         finish,

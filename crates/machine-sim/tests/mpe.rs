@@ -4,8 +4,8 @@
 use corecast_chip::{System, find, find_changed};
 use corecast_core::{Collective, Rank, Request, algorithm};
 use corecast_machine::{
-    Await, Cause, Endpoint, Job, Machine, Ongoing, Payload, Program, Programs, RunError,
-    RunOptions, Time,
+    Await, Cause, Job, Machine, Ongoing, Payload, RunError, RunOptions, Schedules, StepProgram,
+    Steps, Time,
 };
 use corecast_machine_sim::SimMachine;
 use corecast_machine_sim::mpe::{PortCommand, PortOp, Script, run_script};
@@ -54,10 +54,10 @@ fn words_asked_for_ahead_find_the_port_free() {
 /// A message of two chunks without a byte goes down a chain.
 struct EmptyChain;
 
-impl Program for EmptyChain {
+impl StepProgram for EmptyChain {
     type Output = usize;
 
-    async fn run<E: Endpoint>(&self, endpoint: &mut E) -> Result<usize, RunError> {
+    async fn run<E: Steps>(&self, endpoint: &mut E) -> Result<usize, RunError> {
         let (rank, last) = (endpoint.rank(), Rank(endpoint.ranks() - 1));
         let message = vec![Payload::from([]); 2];
         if rank == Rank(0) {
@@ -77,7 +77,7 @@ impl Program for EmptyChain {
 #[test]
 fn empty_messages_keep_their_chunks_on_the_way() {
     let machine = SimMachine::new(&find("park2019-bus").expect("built in"));
-    let run = machine.run_programs(5, &EmptyChain, &RunOptions::default());
+    let run = machine.run_steps(5, &EmptyChain, &RunOptions::default());
     assert_eq!(run.expect("runs").outputs, [2; 5]);
 }
 

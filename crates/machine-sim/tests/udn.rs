@@ -6,7 +6,7 @@ use common::FREE;
 use corecast_chip::Chip;
 use corecast_core::{Collective, FlowControl, Rank, Request, Schedule, algorithm};
 use corecast_machine::{
-    Background, Endpoint, Job, Machine, Program, Programs, Report, RunError, RunOptions,
+    Background, Job, Machine, Report, RunError, RunOptions, Schedules, StepProgram, Steps,
     message_bytes,
 };
 use corecast_machine_sim::SimMachine;
@@ -334,10 +334,10 @@ fn background_traffic_delays_messages_and_leaves_nothing_behind() {
 /// Rank 0 sends messages with and without payload to rank 1, and gets them back in order.
 struct Echo;
 
-impl Program for Echo {
+impl StepProgram for Echo {
     type Output = Vec<u64>;
 
-    async fn run<E: Endpoint>(&self, endpoint: &mut E) -> Result<Vec<u64>, RunError> {
+    async fn run<E: Steps>(&self, endpoint: &mut E) -> Result<Vec<u64>, RunError> {
         let mut lengths = Vec::new();
         for bytes in [0, 4, 0, 0, 700, 4, 0] {
             if endpoint.rank() == Rank(0) {
@@ -356,7 +356,7 @@ impl Program for Echo {
 fn programs_mix_messages_with_and_without_payload() {
     for chip in ["tilepro64", "tilepro64-operampi"] {
         let machine = SimMachine::new(&corecast_chip::find(chip).expect("built in"));
-        let run = machine.run_programs(2, &Echo, &RunOptions::default());
+        let run = machine.run_steps(2, &Echo, &RunOptions::default());
         let run = run.expect("runs, and leaves no word behind");
         assert_eq!(run.outputs[0], [0, 4, 0, 0, 700, 4, 0], "{chip}");
     }

@@ -1,5 +1,10 @@
 //! What every machine must do; each machine crate calls these checks from its own tests.
 
+mod messages;
+mod patterns;
+
+pub use messages::{exchanges_messages, messages_are_repeatable};
+
 use corecast_core::{
     Collective, ElementType, Limits, Rank, ReduceOp, Request, ScheduleBuilder, Spec, Split,
     algorithm,

@@ -1,31 +1,139 @@
-//! One rank's handle on a machine, and the programs that run on it.
+//! One rank's handle on a machine, and the programs of messages that run on it.
+//!
+//! ```
+//! use corecast_core::Rank;
+//! use corecast_machine::{Endpoint, Oracle, Program, Programs, RunError, RunOptions, Source, TagFilter};
+//!
+//! /// Every rank but 0 sends its number there, which takes them as they come.
+//! struct Sum;
+//!
+//! impl Program for Sum {
+//!     type Output = u32;
+//!
+//!     async fn run<E: Endpoint>(&self, endpoint: &mut E) -> Result<u32, RunError> {
+//!         let (rank, mut sum) = (endpoint.rank(), 0);
+//!         if rank != Rank(0) {
+//!             endpoint.send(Rank(0), 7, rank.0.to_le_bytes()[..].into()).await?;
+//!             return Ok(0);
+//!         }
+//!         for _ in 1..endpoint.ranks() {
+//!             let number = endpoint.recv(Source::Any, TagFilter::Is(7)).await?;
+//!             assert_eq!(number.payload.len(), 4);
+//!             sum += number.from.0;
+//!         }
+//!         Ok(sum)
+//!     }
+//! }
+//!
+//! let run = Oracle.run_programs(5, &Sum, &RunOptions::default()).unwrap();
+//! assert_eq!(run.outputs[0], 1 + 2 + 3 + 4);
+//! ```
 
 use std::future::Future;
-use std::sync::Arc;
 
-use corecast_core::{LinkUse, Rank, RouteTree, Schedule, Step, Time};
+use corecast_core::{LinkUse, Rank, Time};
 
 use crate::activity::Activity;
 use crate::error::RunError;
 use crate::job::RunOptions;
+use crate::payload::Payload;
 use crate::report::{LinkHold, MessageRecord};
 
-/// Bytes of one chunk.
-pub type Payload = Arc<[u8]>;
+/// A number that a sender gives its message and by which the receiver chooses.
+pub type Tag = u32;
 
-/// Contents of a message: one payload per chunk.
-pub type Message = Vec<Payload>;
-
-/// Payload of a message in bytes.
-#[must_use]
-pub fn message_bytes(message: &[Payload]) -> u64 {
-    message.iter().map(|payload| payload.len() as u64).sum()
+/// Whose messages a receive takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Source {
+    /// Anybody's.
+    Any,
+    /// This rank's.
+    From(Rank),
 }
 
-/// One rank's handle on a machine.
+/// Messages of which tags a receive takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TagFilter {
+    /// Of every tag.
+    Any,
+    /// Of this one.
+    Is(Tag),
+}
+
+/// What is known of a message before its bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Envelope {
+    /// Who sent it.
+    pub from: Rank,
+    /// Its tag.
+    pub tag: Tag,
+    /// Its length.
+    pub bytes: u64,
+}
+
+impl Envelope {
+    /// Whether a receive of this kind takes it.
+    #[must_use]
+    pub fn matches(&self, from: Source, tag: TagFilter) -> bool {
+        let is_from = match from {
+            Source::Any => true,
+            Source::From(rank) => self.from == rank,
+        };
+        is_from
+            && match tag {
+                TagFilter::Any => true,
+                TagFilter::Is(tag) => self.tag == tag,
+            }
+    }
+}
+
+/// A message that has been received, as long as it was sent.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Received {
+    /// Who sent it.
+    pub from: Rank,
+    /// Its tag.
+    pub tag: Tag,
+    /// Its bytes.
+    pub payload: Payload,
+}
+
+/// A send or receive that a rank has asked for and not seen the end of.
+#[derive(PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[must_use = "a receive has to be waited for"]
+pub struct Pending(pub(crate) u64);
+
+/// How a send or receive has ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Done {
+    /// The message is out of the sender's hands.
+    Sent,
+    /// The message that has come.
+    Received(Received),
+}
+
+impl Done {
+    /// The message, if it was a receive.
+    #[must_use]
+    pub fn received(self) -> Option<Received> {
+        match self {
+            Self::Sent => None,
+            Self::Received(message) => Some(message),
+        }
+    }
+}
+
+/// One rank's handle on a machine: tagged messages, by the rules of MPI.
 ///
-/// Calls take effect in program order. Between an ordered pair of ranks messages arrive in the
-/// order sent, and the k-th receive takes the k-th message.
+/// Calls take effect in program order. A receive takes the earliest message that has arrived and
+/// that it matches; a message that comes later goes to the earliest receive that was asked for and
+/// that it matches. Messages of one sender that the same receive matches are taken in the order in
+/// which they were sent. A rank may send to itself.
+///
+/// A send ends when its message is out of the sender's hands: a machine may keep it in buffers, or
+/// wait until it is received. So a program must not count on either; where ranks send to each other,
+/// [`Endpoint::isend`] is right on every machine. A machine moves messages on while a program is in
+/// calls; whether it also does while the program computes is the machine's.
 #[allow(
     async_fn_in_trait,
     reason = "endpoints are used generically, never as trait objects"
@@ -37,77 +145,93 @@ pub trait Endpoint {
     /// Number of ranks.
     fn ranks(&self) -> u32;
 
-    /// Time since the start of the run.
+    /// Time since the start of the run. Simulated ranks take no time to ask: a loop that waits for a
+    /// time spends it with [`Endpoint::compute`].
     fn now(&self) -> Time;
 
-    /// Tells the machine that `schedule` begins; machines with an atomic launch hold the rank back
-    /// until it may start ([`corecast_core::Launch`]).
-    async fn launch(&mut self, _schedule: &Schedule) -> Result<(), RunError> {
-        Ok(())
+    /// Gives the call that follows this number instead of counting, for who reads of a deadlock.
+    fn at_call(&mut self, index: usize);
+
+    /// Computes for so long. Simulated ranks spend the time; real ones spin.
+    ///
+    /// # Errors
+    /// Whatever ended the run meanwhile.
+    async fn compute(&mut self, time: Time) -> Result<(), RunError>;
+
+    /// Asks to send a message, which is taken as it is now.
+    ///
+    /// # Errors
+    /// [`RunError::UnknownRank`], or whatever ended the run.
+    async fn isend(&mut self, to: Rank, tag: Tag, payload: Payload) -> Result<Pending, RunError>;
+
+    /// Asks to receive a message.
+    ///
+    /// # Errors
+    /// As [`Endpoint::isend`].
+    async fn irecv(&mut self, from: Source, tag: TagFilter) -> Result<Pending, RunError>;
+
+    /// How a send or receive has ended, if it has; that is told once. Looking takes simulated ranks
+    /// time, so that a loop of looks has an end.
+    ///
+    /// # Errors
+    /// [`RunError::NotPending`] after it was told, or whatever ended the run.
+    async fn test(&mut self, pending: &Pending) -> Result<Option<Done>, RunError>;
+
+    /// Waits for the first of several to end; returns its index and how it has ended. Of several
+    /// that have ended it is the first of the list. A list without entries never ends: it is a
+    /// deadlock.
+    ///
+    /// # Errors
+    /// As [`Endpoint::test`].
+    async fn wait_any(&mut self, pending: &[Pending]) -> Result<(usize, Done), RunError>;
+
+    /// The envelope of the message that a receive of this kind would take now, if there is one.
+    ///
+    /// # Errors
+    /// As [`Endpoint::isend`].
+    async fn iprobe(&mut self, from: Source, tag: TagFilter) -> Result<Option<Envelope>, RunError>;
+
+    /// As [`Endpoint::iprobe`], waiting for one.
+    ///
+    /// # Errors
+    /// As [`Endpoint::isend`].
+    async fn probe(&mut self, from: Source, tag: TagFilter) -> Result<Envelope, RunError>;
+
+    /// Ends the rank's part: waits until all it has sent is out of its hands.
+    ///
+    /// # Errors
+    /// [`RunError::Unreceived`] and [`RunError::NotWaitedFor`], or whatever ended the run.
+    async fn finish(&mut self) -> Result<(), RunError>;
+
+    /// Waits for a send or receive.
+    ///
+    /// # Errors
+    /// As [`Endpoint::test`].
+    async fn wait(&mut self, pending: Pending) -> Result<Done, RunError> {
+        Ok(self.wait_any(&[pending]).await?.1)
     }
 
-    /// Names the step of `schedule` that follows: for diagnostics, and for machines that have to know
-    /// where in memory its chunks are.
-    fn at_step(&mut self, _schedule: &Schedule, _index: usize, _step: &Step) {}
-
-    /// Gives the sizes of the chunks that the next call receives, to machines that have to know
-    /// them; for programs that follow no schedule.
-    fn expect(&mut self, _chunk_bytes: &[u64]) {}
-
-    /// Sends a message. May return before the receiver has it; the message is taken as it is now.
-    async fn send(&mut self, to: Rank, message: Message) -> Result<(), RunError>;
+    /// Sends a message and waits until it is out of this rank's hands.
+    ///
+    /// # Errors
+    /// As [`Endpoint::isend`].
+    async fn send(&mut self, to: Rank, tag: Tag, payload: Payload) -> Result<(), RunError> {
+        let pending = self.isend(to, tag, payload).await?;
+        self.wait(pending).await.map(drop)
+    }
 
     /// Receives a message.
-    async fn recv(&mut self, from: Rank) -> Result<Message, RunError>;
-
-    /// Sends a message to all other ranks, as multicast number `index` of the schedule. Machines
-    /// without a network for it send to one after the other.
-    async fn multicast(
-        &mut self,
-        _index: usize,
-        tree: &RouteTree,
-        message: Message,
-    ) -> Result<(), RunError> {
-        for (_, rank) in tree.edges() {
-            self.send(rank, message.clone()).await?;
-        }
-        Ok(())
+    ///
+    /// # Errors
+    /// As [`Endpoint::isend`].
+    async fn recv(&mut self, from: Source, tag: TagFilter) -> Result<Received, RunError> {
+        let pending = self.irecv(from, tag).await?;
+        let done = self.wait(pending).await?;
+        Ok(done.received().expect("a receive ends with a message"))
     }
-
-    /// Receives the message of multicast number `index`.
-    async fn recv_multicast(
-        &mut self,
-        _index: usize,
-        tree: &RouteTree,
-    ) -> Result<Message, RunError> {
-        self.recv(tree.root()).await
-    }
-
-    /// Sends and receives at once; returns the received message when both are done.
-    async fn exchange(
-        &mut self,
-        to: Rank,
-        message: Message,
-        from: Rank,
-    ) -> Result<Message, RunError>;
-
-    /// Receives a message while passing it on, in pieces of `piece_bytes` (`None`: the machine's
-    /// smallest unit); returns it when both are done.
-    async fn forward(
-        &mut self,
-        from: Rank,
-        to: Rank,
-        piece_bytes: Option<u64>,
-    ) -> Result<Message, RunError>;
-
-    /// Spends the time that combining `bytes` bytes with as many held ones takes.
-    async fn combine(&mut self, bytes: u64) -> Result<(), RunError>;
-
-    /// Waits until everything this rank has sent is out of its hands.
-    async fn finish(&mut self) -> Result<(), RunError>;
 }
 
-/// A program that every rank runs.
+/// A program of messages that every rank runs.
 #[allow(
     async_fn_in_trait,
     reason = "programs are used generically, never as trait objects"
@@ -141,7 +265,7 @@ pub struct ProgramRun<T> {
     pub trace_hash: u64,
 }
 
-/// A machine that can run any program.
+/// A machine that runs programs of messages.
 pub trait Programs {
     /// Runs `program` on `ranks` ranks.
     ///

@@ -5,6 +5,7 @@ use std::fmt;
 use corecast_core::{ChunkId, Rank, RequestError, Time, Violation};
 use thiserror::Error;
 
+use crate::endpoint::{Envelope, Tag};
 use crate::tasks::TaskError;
 
 /// What a blocked rank waits for.
@@ -16,6 +17,19 @@ pub enum Await {
     Recv,
     /// That the peer reaches the collective's launch.
     Launch,
+    /// A message of the peer with this tag.
+    Tag(Tag),
+    /// A message of anybody, with this tag or with any. The peer is the rank itself.
+    Any(Option<Tag>),
+}
+
+/// A call of a library by its name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LibraryCall {
+    /// By a rank, such as `RCCE_recv`.
+    OfRank(&'static str),
+    /// By a task of a dataflow program: the calls of Kumar 2012, Table I.
+    OfTask(&'static str),
 }
 
 /// A rank that cannot go on.
@@ -31,8 +45,8 @@ pub struct Blocked {
     pub step: usize,
     /// Since when.
     pub since: Time,
-    /// Name of the library call that waits; none in schedules.
-    pub call: Option<&'static str>,
+    /// The library call that waits; none in schedules.
+    pub call: Option<LibraryCall>,
 }
 
 impl fmt::Display for Blocked {
@@ -45,11 +59,9 @@ impl fmt::Display for Blocked {
             ..
         } = self;
         if let Some(call) = self.call {
-            // The calls of Kumar 2012, Table I, are those of tasks.
-            let who = if call.starts_with("MP_") {
-                "task"
-            } else {
-                "rank"
+            let (who, call) = match call {
+                LibraryCall::OfRank(name) => ("rank", name),
+                LibraryCall::OfTask(name) => ("task", name),
             };
             write!(f, "{who} {rank} waits in {call} for ")?;
             // A flag that anybody may set has no peer.
@@ -63,6 +75,15 @@ impl fmt::Display for Blocked {
             Await::Send => write!(f, "rank {rank} waits for rank {peer} to receive")?,
             Await::Recv => write!(f, "rank {rank} waits for a message from rank {peer}")?,
             Await::Launch => write!(f, "rank {rank} waits for rank {peer} to join the launch")?,
+            Await::Tag(tag) => write!(
+                f,
+                "rank {rank} waits for a message from rank {peer} with tag {tag}"
+            )?,
+            Await::Any(None) => write!(f, "rank {rank} waits for a message from any rank")?,
+            Await::Any(Some(tag)) => write!(
+                f,
+                "rank {rank} waits for a message from any rank with tag {tag}"
+            )?,
         }
         write!(f, " (step {step}, since {since})")
     }
@@ -113,7 +134,7 @@ pub enum RunError {
         blocked: Vec<Blocked>,
     },
     /// The machine has fewer cores than there are ranks.
-    #[error("{machine} has {max} cores; {ranks} ranks do not fit")]
+    #[error("{machine} has {max} cores\n  {ranks} ranks do not fit")]
     TooManyRanks {
         /// The machine or chip.
         machine: String,
@@ -123,7 +144,7 @@ pub enum RunError {
         ranks: u32,
     },
     /// The machine cannot do what an option asks for.
-    #[error("{machine} does not have {what}; use a simulated chip")]
+    #[error("{machine} does not have {what}\n  use a simulated chip")]
     Unsupported {
         /// The machine.
         machine: &'static str,
@@ -143,7 +164,7 @@ pub enum RunError {
         bytes: u64,
     },
     /// A rank of an option does not exist.
-    #[error("{option} names rank {rank}; with {ranks} ranks it must be 0 to {}", ranks - 1)]
+    #[error("{option} names rank {rank}\n  with {ranks} ranks it must be 0 to {}", ranks - 1)]
     UnknownRank {
         /// The option.
         option: &'static str,
@@ -153,7 +174,7 @@ pub enum RunError {
         ranks: u32,
     },
     /// A schedule sends what its rank does not hold.
-    #[error("rank {rank}, step {step}: chunk {chunk} is not held; verify the schedule")]
+    #[error("rank {rank}, step {step}: chunk {chunk} is not held\n  verify the schedule")]
     NotHeld {
         /// Where.
         rank: Rank,
@@ -174,6 +195,33 @@ pub enum RunError {
         from: Rank,
         /// What was expected, in words.
         expected: String,
+    },
+    /// A message that nobody has received when its receiver ends.
+    #[error(
+        "rank {to} ends without receiving the {} bytes with tag {} from rank {}",
+        envelope.bytes, envelope.tag, envelope.from
+    )]
+    Unreceived {
+        /// Its receiver.
+        to: Rank,
+        /// What is known of it.
+        envelope: Envelope,
+    },
+    /// Receives that a rank has asked for and never waited for.
+    #[error("rank {rank} ends with {receives} receives that it has not waited for")]
+    NotWaitedFor {
+        /// The rank.
+        rank: Rank,
+        /// How many.
+        receives: usize,
+    },
+    /// A send or receive whose end was told already.
+    #[error("rank {rank}, call {call}: what is asked about has ended, and that was told before")]
+    NotPending {
+        /// Who asks.
+        rank: Rank,
+        /// Number of the call.
+        call: usize,
     },
     /// A rank's program ended with an error or a panic.
     #[error("rank {rank} failed: {reason}")]
@@ -217,7 +265,12 @@ pub fn cycle_first(mut blocked: Vec<Blocked>) -> Vec<Blocked> {
             break;
         }
         path.push(index);
-        next = of(&blocked, blocked[index].peer);
+        // Who waits for anybody waits for nobody in particular.
+        let waiting = blocked[index];
+        next = match waiting.awaits {
+            Await::Any(_) => None,
+            _ => of(&blocked, waiting.peer),
+        };
     }
     blocked
 }

@@ -8,11 +8,13 @@ use corecast_core::{
 };
 
 use crate::activity::Cause;
-use crate::data::{self, Expected, Held};
-use crate::endpoint::{Endpoint, Message, Payload, Program, Programs, message_bytes};
+use crate::data::{self, Expected};
 use crate::error::RunError;
+use crate::held::Held;
 use crate::job::Job;
+use crate::payload::{Message, Payload, message_bytes};
 use crate::report::{Report, WrongChunk};
+use crate::steps::{Schedules, StepProgram, Steps};
 
 /// Walks a schedule; a rank's output is what it holds at the end.
 ///
@@ -24,10 +26,10 @@ pub struct Walk<'a> {
     schedule: Result<Cow<'a, Schedule>, Box<Violation>>,
 }
 
-impl Program for Walk<'_> {
+impl StepProgram for Walk<'_> {
     type Output = Held;
 
-    async fn run<E: Endpoint>(&self, endpoint: &mut E) -> Result<Held, RunError> {
+    async fn run<E: Steps>(&self, endpoint: &mut E) -> Result<Held, RunError> {
         let schedule: &Schedule = match &self.schedule {
             Ok(schedule) => schedule,
             Err(violation) => return Err(RunError::NotRunnable(violation.clone())),
@@ -98,7 +100,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Puts an arrived message where it belongs.
-    async fn scatter<E: Endpoint>(
+    async fn scatter<E: Steps>(
         &self,
         endpoint: &mut E,
         schedule: &Schedule,
@@ -140,7 +142,7 @@ fn gather(
     let chunks = schedule.chunks(chunks).iter();
     chunks
         .map(|&chunk| {
-            held.get(&chunk)
+            held.get(chunk)
                 .cloned()
                 .ok_or(RunError::NotHeld { rank, step, chunk })
         })
@@ -155,7 +157,7 @@ fn take(
     arrival: Arrival,
     (op, element): (ReduceOp, ElementType),
 ) {
-    match (arrival, held.get_mut(&chunk)) {
+    match (arrival, held.get_mut(chunk)) {
         (Arrival::Reduce, Some(mine)) => {
             let mut result = mine.to_vec();
             op.apply(element, &mut result, &arrived);
@@ -167,31 +169,41 @@ fn take(
     }
 }
 
+/// Forgets all that `rank` was not promised; what is kept has the name of its chunk, wherever it lay.
+pub(crate) fn keep_results(schedule: &Schedule, rank: Rank, held: &mut Held) {
+    let spec = schedule.spec();
+    let places = schedule.results();
+    if !places.is_empty() {
+        let chunks = spec.final_chunks(rank);
+        let results = chunks.filter_map(|chunk| {
+            let place = places.get(&chunk).copied().unwrap_or(chunk);
+            Some((chunk, held.get(place)?.clone()))
+        });
+        *held = results.collect();
+    }
+    held.retain(|chunk| chunk.0 < spec.chunks() && spec.wants_finally(rank, chunk));
+}
+
 /// Runs a job on a machine that runs programs, and checks what every rank received.
 ///
 /// # Errors
 /// Whatever ended the run.
-pub fn run_job<M: Programs>(
+pub fn run_job<M: Schedules>(
     machine: &M,
     name: &'static str,
     job: &Job<'_>,
 ) -> Result<Report, RunError> {
     let spec = job.schedule.spec();
     job.options.check(spec.ranks())?;
-    let run = machine.run_programs(spec.ranks(), &Walk::new(job), &job.options)?;
+    let run = machine.run_steps(spec.ranks(), &Walk::new(job), &job.options)?;
     let expected = Expected::new(job)?;
     let mut outputs = run.outputs;
     let mut wrong = Vec::new();
     for (rank, held) in job.schedule.all_ranks().zip(&mut outputs) {
-        let mut results = Held::new();
-        for chunk in spec.final_chunks(rank) {
-            let place = job.schedule.result_place(chunk);
-            results.extend(held.remove(&place).map(|bytes| (chunk, bytes)));
-        }
-        *held = results;
+        keep_results(job.schedule, rank, held);
         for chunk in spec.final_chunks(rank) {
             if !held
-                .get(&chunk)
+                .get(chunk)
                 .is_some_and(|bytes| expected.matches(rank, chunk, bytes))
             {
                 wrong.push(WrongChunk { rank, chunk });

@@ -1,8 +1,10 @@
 //! What a machine is, and the one interpreter that walks a schedule on any of them.
 //!
-//! A machine gives every rank an [`Endpoint`] (messages, combining) and runs one async program per
-//! rank on it ([`Programs`]). The schedule interpreter ([`interpreter`]) is such a program, written
-//! once; [`Machine`] is the object-safe face that runs a schedule and returns a [`Report`].
+//! A machine gives every rank an [`Endpoint`] (tagged messages, any source, requests, probes) and
+//! runs one async program per rank on it ([`Programs`]). The schedule interpreter ([`interpreter`])
+//! is a program on [`Steps`], written once: every endpoint carries steps out by messages
+//! ([`OverMessages`]), and a machine that can do more for a schedule offers that ([`Schedules`]).
+//! [`Machine`] is the object-safe face that runs a schedule and returns a [`Report`].
 //!
 //! This crate does not know which machine: simulated chips and the host's cores live elsewhere.
 //! [`Oracle`] is the simplest machine, and the one the others are compared with.
@@ -21,28 +23,40 @@ pub mod conformance;
 pub mod data;
 mod endpoint;
 mod error;
+mod held;
 pub mod interpreter;
 mod job;
+mod matching;
 mod oracle;
+mod over_messages;
 mod path;
+mod payload;
 pub mod pingpong;
 mod report;
+mod rounding;
 mod skew;
 mod spread;
+mod steps;
 mod tasks;
 mod turns;
 
 pub use activity::{Activity, Cause, Span};
 pub use endpoint::{
-    Endpoint, Message, Payload, Program, ProgramRun, Programs, message_bytes, run_blocking,
+    Done, Endpoint, Envelope, Pending, Program, ProgramRun, Programs, Received, Source, Tag,
+    TagFilter, run_blocking,
 };
-pub use error::{Await, Blocked, RunError, cycle_first};
+pub use error::{Await, Blocked, LibraryCall, RunError, cycle_first};
+pub use held::Held;
 pub use job::{Background, Job, Machine, Ongoing, RunOptions, Watch};
+pub use matching::{ArrivalId, Courier, Matched, News, SendId};
 pub use oracle::Oracle;
+pub use over_messages::{ByMessages, OverMessages};
 pub use path::{PathSegment, Shares, critical_path};
+pub use payload::{Message, Payload, message_bytes};
 pub use report::{LinkHold, MessageRecord, Report, WrongChunk};
 pub use skew::Skew;
 pub use spread::Spread;
+pub use steps::{Schedules, StepProgram, Steps};
 pub use tasks::TaskError;
 
 pub use corecast_core::{Limits, LinkUse, Time};

@@ -2,9 +2,10 @@
 
 use corecast_core::{Rank, Time};
 
-use crate::endpoint::{Endpoint, Payload, Program, Programs};
 use crate::error::RunError;
 use crate::job::RunOptions;
+use crate::payload::Payload;
+use crate::steps::{Schedules, StepProgram, Steps};
 
 /// A message there and one back, several times; the rank that begins returns the shortest time of
 /// both.
@@ -18,10 +19,10 @@ struct PingPong {
     times: u32,
 }
 
-impl Program for PingPong {
+impl StepProgram for PingPong {
     type Output = Time;
 
-    async fn run<E: Endpoint>(&self, endpoint: &mut E) -> Result<Time, RunError> {
+    async fn run<E: Steps>(&self, endpoint: &mut E) -> Result<Time, RunError> {
         let mut shortest = Time::MAX;
         if endpoint.rank() == self.from {
             let ball: Payload = vec![0; self.bytes as usize].into();
@@ -48,7 +49,7 @@ impl Program for PingPong {
 /// # Errors
 /// Whatever ended the run.
 pub fn there_and_back(
-    machine: &impl Programs,
+    machine: &impl Schedules,
     ranks: u32,
     [from, to]: [Rank; 2],
     bytes: u64,
@@ -60,6 +61,6 @@ pub fn there_and_back(
         bytes,
         times,
     };
-    let run = machine.run_programs(ranks, &game, &RunOptions::default())?;
+    let run = machine.run_steps(ranks, &game, &RunOptions::default())?;
     Ok(run.outputs[from.index()])
 }

@@ -6,7 +6,7 @@ use corecast_core::{
 };
 use corecast_machine::interpreter::Walk;
 use corecast_machine::{
-    Endpoint, Job, Machine, Message, Oracle, Payload, Program, RunError, Time, WrongChunk,
+    Job, Machine, Message, Oracle, Payload, RunError, StepProgram, Steps, Time, WrongChunk,
     run_blocking,
 };
 
@@ -32,7 +32,7 @@ struct Scripted {
     calls: Vec<Call>,
 }
 
-impl Endpoint for Scripted {
+impl Steps for Scripted {
     fn rank(&self) -> Rank {
         self.rank
     }

@@ -21,6 +21,7 @@ mod builder;
 mod step;
 mod streams;
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -178,15 +179,13 @@ impl Schedule {
         u64::from(self.spec.chunks()) + self.places.len() as u64
     }
 
-    /// Where `chunk` must lie at the end, at a rank that is promised it.
+    /// Where chunks must lie at the end, if not in their own places.
     #[must_use]
-    pub fn result_place(&self, chunk: ChunkId) -> ChunkId {
-        let found = self.places.iter();
-        let mut found = found.enumerate();
-        let found = found.find(|(_, place)| place.result_of == Some(chunk));
-        found.map_or(chunk, |(index, _)| {
-            ChunkId(self.spec.chunks() + index as u32)
-        })
+    pub fn results(&self) -> BTreeMap<ChunkId, ChunkId> {
+        let places = (self.spec.chunks()..).zip(&self.places);
+        places
+            .filter_map(|(id, place)| Some((place.result_of?, ChunkId(id))))
+            .collect()
     }
 
     /// How many messages a connection is claimed to hold before its receiver takes one: 0 unless the

@@ -597,12 +597,7 @@ impl<'a> Execution<'a> {
     /// Checks the postcondition.
     fn conclude(self, found: &mut Collector) -> Outcome {
         let spec = self.schedule.spec();
-        let results = self.schedule.places().iter().enumerate();
-        let results: BTreeMap<ChunkId, ChunkId> = results
-            .filter_map(|(index, place)| {
-                Some((place.result_of?, ChunkId(spec.chunks() + index as u32)))
-            })
-            .collect();
+        let results = self.schedule.results();
         for rank in self.schedule.all_ranks() {
             for chunk in spec.final_chunks(rank) {
                 let place = results.get(&chunk).copied().unwrap_or(chunk);

@@ -214,7 +214,12 @@ impl World<'_> {
         let spec = self.schedule.spec();
         for rank in self.schedule.all_ranks() {
             for chunk in spec.final_chunks(rank) {
-                let place = self.schedule.result_place(chunk);
+                let place = self
+                    .schedule
+                    .results()
+                    .get(&chunk)
+                    .copied()
+                    .unwrap_or(chunk);
                 let held = self.memory[rank.index()].get(&place).cloned();
                 let mut held = held.unwrap_or_default();
                 if spec.collective() == Collective::Barrier {

@@ -4,13 +4,13 @@ use std::rc::Rc;
 
 use corecast_chip::AtomicLaunch;
 use corecast_core::{ChunkId, Launch, Rank, Schedule, Step};
-use corecast_machine::{Cause, Endpoint, Message, RunError, Time, message_bytes};
+use corecast_machine::{Cause, Message, RunError, Steps, Time, message_bytes};
 
 use super::command::{Command, CommandKind, Completion, Content};
 use super::fabric::Fabric;
 use super::handshake;
 use super::script::{PortCommand, PortOp};
-use crate::SimEndpoint;
+use crate::SimSteps;
 
 /// The program's side of the engine: it issues commands and is notified of their completion.
 ///
@@ -131,14 +131,14 @@ impl MpeEndpoint {
     }
 }
 
-impl SimEndpoint for MpeEndpoint {
+impl SimSteps for MpeEndpoint {
     async fn compute_until(&mut self, time: Time) {
         self.fabric.kernel.sleep_until(time).await;
         self.fabric.fill(self.rank, time, Cause::Compute);
     }
 }
 
-impl Endpoint for MpeEndpoint {
+impl Steps for MpeEndpoint {
     fn rank(&self) -> Rank {
         self.rank
     }

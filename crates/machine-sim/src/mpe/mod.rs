@@ -42,13 +42,13 @@ pub use wires::{Wire, WireEvent};
 use std::rc::Rc;
 
 use corecast_core::Rank;
-use corecast_machine::{Program, ProgramRun, RunError, RunOptions};
+use corecast_machine::{ProgramRun, RunError, RunOptions, StepProgram};
 use corecast_sim::Executor;
 
 use endpoint::MpeEndpoint;
 
 /// Runs a program per rank on the engines of `fabric`.
-pub(crate) fn run<'a, P: Program>(
+pub(crate) fn run<'a, P: StepProgram>(
     fabric: &Rc<Fabric>,
     mut executor: Executor<'a>,
     program: &'a P,

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use corecast_chip::{Crossbar, Mpe};
 use corecast_machine::{
-    Job, Program, ProgramRun, Programs, Report, RunError, RunOptions, interpreter,
+    Job, ProgramRun, Report, RunError, RunOptions, Schedules, StepProgram, interpreter,
 };
 use corecast_sim::Executor;
 
@@ -52,8 +52,8 @@ struct Recorder<'a> {
     wires: RefCell<Vec<WireEvent>>,
 }
 
-impl Programs for Recorder<'_> {
-    fn run_programs<P: Program>(
+impl Schedules for Recorder<'_> {
+    fn run_steps<P: StepProgram>(
         &self,
         ranks: u32,
         program: &P,

@@ -13,12 +13,12 @@ use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 use corecast_core::{Rank, Schedule, Step};
-use corecast_machine::{Await, Cause, Endpoint, Message, MessageRecord, Payload, RunError, Time};
+use corecast_machine::{Await, Cause, Message, MessageRecord, Payload, RunError, Steps, Time};
 
 use super::array::{Array, Shape};
 use super::interface::{Interface, Taken};
 use super::unit::Purpose;
-use crate::SimEndpoint;
+use crate::SimSteps;
 
 /// See the module's documentation.
 pub(crate) struct ProntoEndpoint {
@@ -193,13 +193,13 @@ fn flatten(message: &Message) -> (Vec<u8>, Shape) {
     (message.concat(), sizes)
 }
 
-impl SimEndpoint for ProntoEndpoint {
+impl SimSteps for ProntoEndpoint {
     async fn compute_until(&mut self, time: Time) {
         self.interface.spend_until(time, Cause::Compute).await;
     }
 }
 
-impl Endpoint for ProntoEndpoint {
+impl Steps for ProntoEndpoint {
     fn rank(&self) -> Rank {
         self.interface.task
     }

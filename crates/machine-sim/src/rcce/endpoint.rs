@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use corecast_chip::Library;
 use corecast_core::{ChunkList, Rank, RouteTree, Schedule, Step};
-use corecast_machine::{Cause, Endpoint, Message, Payload, RunError, Time, message_bytes};
+use corecast_machine::{Cause, Message, Payload, RunError, Steps, Time, message_bytes};
 use corecast_rcce::{
     Call, Core, Envelope, Incoming, Outgoing, Part, Queues, RequestId, recv, send,
 };
@@ -15,7 +15,7 @@ use super::pieces::{cut, cut_incoming, passed_on};
 use super::plan::{Plan, StepPlan};
 use super::shared::SharedStep;
 use super::tile::Tiles;
-use crate::SimEndpoint;
+use crate::SimSteps;
 
 /// The program's side of the message layer.
 pub(crate) struct RcceEndpoint {
@@ -251,13 +251,13 @@ impl RcceEndpoint {
     }
 }
 
-impl SimEndpoint for RcceEndpoint {
+impl SimSteps for RcceEndpoint {
     async fn compute_until(&mut self, time: Time) {
         self.core.compute_until(time).await;
     }
 }
 
-impl Endpoint for RcceEndpoint {
+impl Steps for RcceEndpoint {
     fn rank(&self) -> Rank {
         self.core.id()
     }

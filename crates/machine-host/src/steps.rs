@@ -1,16 +1,16 @@
-//! A thread's handle on the mailboxes. Every call blocks; no future is ever pending.
+//! Steps of schedules over the mailboxes. Every call blocks; no future is ever pending.
 
 use std::thread;
 use std::time::Duration;
 
 use corecast_core::{Rank, Schedule, Step};
 use corecast_machine::{
-    Activity, Cause, Endpoint, Message, MessageRecord, RunError, Time, message_bytes,
+    Activity, Cause, Message, MessageRecord, RunError, Steps, Time, message_bytes,
 };
 
 use crate::post::Post;
 
-pub(crate) struct HostEndpoint<'a> {
+pub(crate) struct HostSteps<'a> {
     post: &'a Post,
     rank: Rank,
     step: usize,
@@ -18,7 +18,7 @@ pub(crate) struct HostEndpoint<'a> {
     messages: Vec<MessageRecord>,
 }
 
-impl<'a> HostEndpoint<'a> {
+impl<'a> HostSteps<'a> {
     pub(crate) fn new(post: &'a Post, rank: Rank) -> Self {
         let activity = Activity::default();
         Self {
@@ -79,7 +79,7 @@ impl<'a> HostEndpoint<'a> {
     }
 }
 
-impl Endpoint for HostEndpoint<'_> {
+impl Steps for HostSteps<'_> {
     fn rank(&self) -> Rank {
         self.rank
     }
