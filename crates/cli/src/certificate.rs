@@ -17,6 +17,9 @@ pub fn line(certificate: &Certificate, worst_cycles: Option<f64>) -> String {
     let shown = [Claim::Correct, Claim::DeadlockFree, Claim::ContentionFree];
     let claims = shown.map(|claim| match claim.objection(certificate) {
         None => claim.name().to_owned(),
+        Some(why) if claim == Claim::DeadlockFree => {
+            style::bad(&format!("NOT {} ({why})", claim.name()))
+        }
         Some(_) => style::bad(&format!("NOT {}", claim.name())),
     });
     let flow_control = if certificate.has_flow_control {

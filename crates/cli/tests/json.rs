@@ -330,10 +330,11 @@ fn verify_has_its_fields() {
     let certificate = first("verify allgather --json");
     has(
         &certificate,
-        "collective algorithm chip ranks correct deadlock_free contention_free max_buffer_bytes \
-         rounds bound_rounds violations",
+        "collective algorithm chip ranks correct deadlock_free slots_needed contention_free \
+         max_buffer_bytes rounds bound_rounds violations",
     );
     assert_eq!(certificate["correct"], true);
+    assert_eq!(certificate["slots_needed"], 0);
 }
 
 #[test]

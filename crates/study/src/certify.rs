@@ -90,6 +90,8 @@ pub struct CertificateRecord {
     pub correct: bool,
     /// Whether it completes when every send waits for its receiver.
     pub deadlock_free: bool,
+    /// Slots per connection with which it completes; none if no number of them is enough.
+    pub slots_needed: Option<u32>,
     /// Whether no link carries two messages in one round.
     pub contention_free: bool,
     /// Most bytes that lie in buffers.
@@ -140,6 +142,7 @@ impl Study {
             table_bytes: cell.map(|cell| cell.bytes),
             correct: certificate.is_correct(),
             deadlock_free: certificate.is_deadlock_free(),
+            slots_needed: certificate.slots_needed,
             contention_free: certificate.is_contention_free(),
             max_buffer_bytes: certificate.max_buffer_bytes,
             flow_control: certificate.has_flow_control,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use corecast_core::{Buffering, Certificate, Collective};
+use corecast_core::{Certificate, Collective};
 
 use crate::error::StudyError;
 
@@ -63,11 +63,10 @@ impl Claim {
                 certificate.violations[0]
             )),
             Self::DeadlockFree if !certificate.is_deadlock_free() => {
-                Some(match certificate.buffering {
-                    Buffering::Messages(messages) => {
-                        format!("it needs buffers of {messages} messages per pair of ranks")
-                    }
-                    _ => "no buffer is large enough".to_owned(),
+                Some(match certificate.slots_needed {
+                    Some(1) => "it needs 1 slot per connection".to_owned(),
+                    Some(slots) => format!("it needs {slots} slots per connection"),
+                    None => "no number of slots is enough".to_owned(),
                 })
             }
             Self::ContentionFree if !certificate.is_contention_free() => {
