@@ -214,3 +214,33 @@ fn who_goes_on_waiting_waits_for_the_next_holder() {
             .all(|wait| (wait.router, wait.side) == (4, None))
     );
 }
+
+/// A core whose next channel is full uses another one: of three cores at one router, core 2 fills a
+/// queue of core 1, so that core 0 has one channel full of flits for it.
+#[test]
+fn a_core_uses_the_channel_with_room() {
+    let spec = MeshSpec {
+        grid: Grid {
+            per_node: 3,
+            ..Grid::mesh(1, 1)
+        },
+        router: RouterSpec::booksim(2, 4),
+        ejection: Ejection::Queues { count: 2, flits: 2 },
+    };
+    let mut network = FlitMesh::new(&spec).expect("valid");
+    network.send(Packet::new(2, 1, 100));
+    network.run_until(100);
+    network.send(Packet::new(0, 1, 4));
+    // The second channel takes all that follow, also when its places have all been used before.
+    for _ in 0..3 {
+        for queue in [0, 1] {
+            let free = Packet::new(0, 2, 2);
+            network.send(Packet { queue, ..free });
+        }
+        network.run_until(network.now() + 100);
+        for (queue, is_tail) in [(0, false), (0, true), (1, false), (1, true)] {
+            assert!(network.front(2, queue).is_some(), "queue {queue}");
+            assert_eq!(network.take(2, queue).is_tail, is_tail);
+        }
+    }
+}

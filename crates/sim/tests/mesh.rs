@@ -4,7 +4,9 @@
 mod naive;
 
 use corecast_core::{DimensionOrder, Grid, Side};
-use corecast_sim::network::mesh::{Ejection, FlitMesh, MeshSpec, Packet, QueueEvent, RouterSpec};
+use corecast_sim::network::mesh::{
+    Ejection, FlitMesh, MeshSpec, Packet, QueueEvent, RouterSpec, VcChoice,
+};
 use corecast_sim::traffic::{Load, Pattern, run};
 use proptest::prelude::*;
 
@@ -185,29 +187,36 @@ fn waits_name_the_link_and_who_held_it() {
 }
 
 /// A head that comes to its input before the tail ahead of it has gone waits for the link that this
-/// tail takes, though it goes elsewhere itself.
+/// tail takes, though it goes elsewhere itself. With several channels the same, if both packets must
+/// have the same one.
 #[test]
 fn a_head_behind_a_packet_waits_for_its_link() {
-    let router = RouterSpec::booksim(1, 8);
-    let mut network = FlitMesh::new(&mesh(4, 1, router)).expect("is valid");
-    network.record_waits();
-    // Core 1 sends 10 flits to the east and then 3 to the west.
-    for (tag, dst, flits) in [(0, 3, 10), (1, 0, 3)] {
-        network.send(Packet {
-            tag,
-            ..Packet::new(1, dst, flits)
-        });
+    for vcs in [1, 2] {
+        let router = RouterSpec {
+            vc_choice: VcChoice::Receiver,
+            ..RouterSpec::booksim(vcs, 8)
+        };
+        let mut network = FlitMesh::new(&mesh(4, 1, router)).expect("is valid");
+        network.record_waits();
+        // Core 1 sends 10 flits to the east and then 3 to the west.
+        for (tag, dst, flits, queue) in [(0, 3, 10, 0), (1, 0, 3, 1)] {
+            network.send(Packet {
+                tag,
+                queue, // so that both have the channel 1 of two
+                ..Packet::new(1, dst, flits)
+            });
+        }
+        network.run_until(1000);
+        let [wait] = network.take_waits()[..] else {
+            panic!("only one of the two has to wait");
+        };
+        assert_eq!((wait.packet.tag, wait.holder.tag), (1, 0));
+        assert_eq!((wait.router, wait.side), (1, Some(Side::East)));
+        // Injection, and ten flits one behind the other; the first of them is routed and has a
+        // channel allocated before it can go, and the tail goes nine cycles later.
+        assert_eq!((wait.from, wait.until), (2 + 10, 2 + 1 + 1 + 9 + 1));
+        assert_eq!(network.take_waits(), []);
     }
-    network.run_until(1000);
-    let [wait] = network.take_waits()[..] else {
-        panic!("only one of the two has to wait");
-    };
-    assert_eq!((wait.packet.tag, wait.holder.tag), (1, 0));
-    assert_eq!((wait.router, wait.side), (1, Some(Side::East)));
-    // Injection, and ten flits one behind the other; the first of them is routed and has a channel
-    // allocated before it can go, and the tail goes nine cycles later.
-    assert_eq!((wait.from, wait.until), (2 + 10, 2 + 1 + 1 + 9 + 1));
-    assert_eq!(network.take_waits(), []);
 }
 
 /// Only links that were used are told, each with its ends and its flits.

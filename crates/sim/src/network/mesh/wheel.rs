@@ -46,3 +46,24 @@ impl Wheel {
             .find(|cycle| !self.buckets[(cycle & self.mask) as usize].is_empty())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_cycle_is_found_wherever_the_wheel_stands() {
+        for from in [0, 1, 2, 7, 8, 100] {
+            let mut wheel = Wheel::new(7);
+            assert_eq!(wheel.next(from), None);
+            wheel.push(from + 7, 1);
+            wheel.push(from + 3, 2);
+            wheel.push(from + 3, 3);
+            assert_eq!(wheel.next(from), Some(from + 3));
+            assert_eq!(wheel.take(from + 3, Vec::new()), [2, 3]);
+            assert_eq!(wheel.next(from + 4), Some(from + 7));
+            assert_eq!(wheel.take(from + 7, Vec::new()), [1]);
+            assert!(wheel.is_empty());
+        }
+    }
+}
