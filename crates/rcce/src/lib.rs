@@ -30,13 +30,13 @@ mod program;
 mod queues;
 
 pub use crate::core::{
-    Call, CopyLoop, Core, Envelope, Flag, LINE_BYTES, OTHER_FLAGS, Place, Until, Wait,
+    Call, CopyLoop, Core, Envelope, Flag, LINE_BYTES, MpbPlace, OTHER_FLAGS, Until, Wait,
 };
 pub use comm::Comm;
 pub use error::{CallSite, Misuse, RcceError};
 pub use gory::{FlagId, MpbBuffer};
 pub use memory::Buffer;
 pub use message::{Incoming, Outgoing, Part};
-pub use messages::{Request, WaitList};
+pub use messages::{MessageRequest, WaitList};
 pub use program::{Rcce, RcceProgram};
 pub use queues::{Queues, RequestId, recv, send};

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use corecast_core::Rank;
 use corecast_machine::{Blocked, Cause, LibraryCall, MessageRecord, RunError, Time};
-use corecast_rcce::{Call, CopyLoop, Core, Envelope, Flag, Place, Wait};
+use corecast_rcce::{Call, CopyLoop, Core, Envelope, Flag, MpbPlace, Wait};
 use corecast_sim::memory::Caches;
 
 use super::tile::Tiles;
@@ -133,7 +133,7 @@ impl Core for SimCore {
         }
     }
 
-    async fn put(&mut self, to: Place, bytes: &[u8], address: u64) {
+    async fn put(&mut self, to: MpbPlace, bytes: &[u8], address: u64) {
         if bytes.is_empty() {
             return;
         }
@@ -145,7 +145,7 @@ impl Core for SimCore {
         buffers[to.core.index()][to.offset..to.offset + bytes.len()].copy_from_slice(bytes);
     }
 
-    async fn get(&mut self, from: Place, bytes: &mut [u8], address: u64, copy: CopyLoop) {
+    async fn get(&mut self, from: MpbPlace, bytes: &mut [u8], address: u64, copy: CopyLoop) {
         if bytes.is_empty() {
             return;
         }
@@ -360,7 +360,7 @@ mod tests {
     fn reading_a_line_of_a_buffer_takes_what_was_measured() {
         let read = |hops| {
             cycles(&scc(), async |core: &mut SimCore| {
-                let from = Place {
+                let from = MpbPlace {
                     core: away(hops),
                     offset: 0,
                 };
@@ -378,7 +378,7 @@ mod tests {
     fn writing_a_line_of_a_buffer_takes_what_was_measured() {
         let write = |hops| {
             cycles(&scc(), async |core: &mut SimCore| {
-                let to = Place {
+                let to = MpbPlace {
                     core: away(hops),
                     offset: 0,
                 };
@@ -395,7 +395,7 @@ mod tests {
     fn the_bypass_takes_what_was_measured() {
         let change = ("endpoint.bypass".to_owned(), "on".to_owned());
         let chip = corecast_chip::find_changed("scc", &[change]).expect("valid");
-        let own = Place {
+        let own = MpbPlace {
             core: Rank(0),
             offset: 0,
         };
@@ -416,7 +416,7 @@ mod tests {
     #[test]
     fn stores_to_memory_are_slower_than_measured_for_one_core() {
         let line = cycles(&scc(), async |core: &mut SimCore| {
-            let from = Place {
+            let from = MpbPlace {
                 core: Rank(0),
                 offset: 0,
             };
@@ -458,7 +458,7 @@ mod tests {
         let page = |fill: fn(&mut Caches, u64, u64) -> Touched, copy| {
             cycles(&scc(), async |core: &mut SimCore| {
                 fill(&mut core.caches, 0, 1 << 20);
-                let from = Place {
+                let from = MpbPlace {
                     core: Rank(0),
                     offset: 0,
                 };
@@ -505,7 +505,7 @@ mod tests {
             for reader in readers {
                 let mut core = SimCore::new(Rc::clone(&tiles), Rank(reader));
                 executor.spawn(async move {
-                    let from = Place {
+                    let from = MpbPlace {
                         core: Rank(0),
                         offset: 0,
                     };

@@ -12,9 +12,9 @@ use std::task::{Context, Poll, Waker};
 
 use corecast_core::Rank;
 use corecast_core::random::SplitMix64;
-use corecast_machine::{Blocked, RunError, Time};
+use corecast_machine::{Blocked, LibraryCall, RunError, Time};
 use corecast_rcce::{
-    Call, CopyLoop, Core, Envelope, Flag, OTHER_FLAGS, Place, Rcce, RcceError, Wait,
+    Call, CopyLoop, Core, Envelope, Flag, MpbPlace, OTHER_FLAGS, Rcce, RcceError, Wait,
 };
 
 /// Bytes of a buffer that messages may use: few, so that messages have several chunks.
@@ -89,7 +89,7 @@ impl PlainCore {
                 awaits: wait.awaits,
                 step,
                 since: Time::ZERO,
-                call: Some(name),
+                call: Some(LibraryCall::OfRank(name)),
             });
             world.progress += usize::from(found.is_some());
             found.map_or(Poll::Pending, Poll::Ready)
@@ -163,7 +163,7 @@ impl Core for PlainCore {
         self.note(Effect::Delivered(from));
     }
 
-    async fn put(&mut self, to: Place, bytes: &[u8], _: u64) {
+    async fn put(&mut self, to: MpbPlace, bytes: &[u8], _: u64) {
         self.turn().await;
         self.note(Effect::Put(to.core, bytes.len()));
         let mut world = self.world.borrow_mut();
@@ -171,7 +171,7 @@ impl Core for PlainCore {
         payload[to.offset..to.offset + bytes.len()].copy_from_slice(bytes);
     }
 
-    async fn get(&mut self, from: Place, bytes: &mut [u8], _: u64, _: CopyLoop) {
+    async fn get(&mut self, from: MpbPlace, bytes: &mut [u8], _: u64, _: CopyLoop) {
         self.turn().await;
         self.note(Effect::Get(from.core, bytes.len()));
         let world = self.world.borrow();

@@ -2,7 +2,7 @@
 //! machines (`rcce_errors.rs` of the host's crate); here is what needs two ends, or an end.
 
 use corecast_core::Rank;
-use corecast_machine::{Await, RunError};
+use corecast_machine::{Await, LibraryCall, RunError};
 use corecast_rcce::{Misuse, Rcce, RcceError};
 
 use crate::cores::{PRIVATE_BYTES, PlainCore, run};
@@ -77,7 +77,7 @@ fn a_deadlock_names_both_calls() {
         .iter()
         .map(|b| (b.rank, b.peer, b.awaits, b.call))
         .collect();
-    let call = Some("RCCE_recv");
+    let call = Some(LibraryCall::OfRank("RCCE_recv"));
     let expected = [
         (Rank(0), Rank(1), Await::Recv, call),
         (Rank(1), Rank(0), Await::Recv, call),
