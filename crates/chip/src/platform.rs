@@ -51,3 +51,50 @@ impl Chip {
         self.system().kind().bound_ps(request) / self.reference_clock.period_ps
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use corecast_core::{Grid, Queue};
+
+    fn platform(name: &str, ranks: u32) -> Platform {
+        Chip::builtin(name).expect("is built in").platform(ranks)
+    }
+
+    /// Nine ranks sit in a square of the mesh, and messages can fill their queues.
+    #[test]
+    fn a_mesh_of_words_has_places_and_queues() {
+        let of = platform("tilepro64", 9);
+        assert_eq!(of.grid, Some(Grid::mesh(3, 3)));
+        let queue = Queue {
+            words: 118,
+            word_bytes: 4,
+            header_words: 2,
+            packet_words: 126,
+        };
+        assert_eq!(of.queue, Some(queue));
+        assert!(of.shared_buffer.is_none());
+        // 16 and 9 cycles of software, two words of header and a hop.
+        assert_eq!(of.link_cost.sync_cycles, 16.0 + 9.0 + 2.0 + 1.0);
+        assert_eq!(of.link_cost.cycles_per_byte, 1.0 / 4.0);
+    }
+
+    /// Of a buffer of 8192 bytes five lines are flags: 98 bytes, and a line that flushes.
+    #[test]
+    fn cores_with_buffers_share_them() {
+        let of = platform("scc", 4);
+        let shared = of.shared_buffer.expect("buffers that all can read");
+        assert_eq!((shared.bytes, shared.line_bytes), (8192 - 5 * 32, 32));
+        assert!(of.queue.is_none());
+        let grid = of.grid.expect("a mesh");
+        assert_eq!((grid.width, grid.height, grid.per_node), (2, 1, 2));
+    }
+
+    /// A bus has neither places nor queues.
+    #[test]
+    fn a_bus_has_only_a_price() {
+        let of = platform("park2019-bus", 4);
+        assert_eq!((of.grid, of.queue, of.shared_buffer), (None, None, None));
+        assert!(of.link_cost.sync_cycles > 0.0);
+    }
+}

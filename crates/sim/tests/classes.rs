@@ -1,8 +1,10 @@
-//! Two rules of the flit mesh that keep it alive and honest: channels of the two classes of a torus,
-//! and credits of the cores' queues.
+//! Rules of the flit mesh that keep it alive and honest: channels of the two classes of a torus,
+//! credits of the cores' queues, and switches that serve one flit per port and take turns.
 
 use corecast_core::Grid;
-use corecast_sim::network::mesh::{Ejection, FlitMesh, MeshSpec, Packet, RouterSpec};
+use corecast_sim::network::mesh::{
+    Ejection, FlitMesh, LinkWait, MeshSpec, Packet, RouterSpec, VcChoice,
+};
 
 /// Routers of the ring.
 const ROUTERS: u32 = 5;
@@ -105,4 +107,110 @@ fn a_queues_credit_takes_its_time() {
             assert_eq!(gaps, [u64::from(ejection + credit); 9], "{vcs} channels");
         }
     }
+}
+
+/// 3 x 3 routers with a core each, which take every flit at once.
+fn square(router: RouterSpec) -> FlitMesh {
+    let spec = MeshSpec {
+        grid: Grid::mesh(3, 3),
+        router,
+        ejection: Ejection::Sink,
+    };
+    FlitMesh::new(&spec).expect("valid")
+}
+
+/// When the tails of packets `(source, receiver, flits)` that are sent at once are there.
+fn ends(mut network: FlitMesh, packets: &[(u32, u32, u32)]) -> Vec<u64> {
+    for (tag, &(src, dst, flits)) in (0..).zip(packets) {
+        network.send(Packet {
+            tag,
+            ..Packet::new(src, dst, flits)
+        });
+    }
+    network.run_until(10_000);
+    network.conservation().expect("all is back");
+    let mut deliveries = network.take_deliveries();
+    deliveries.sort_by_key(|delivery| delivery.packet.tag);
+    deliveries.iter().map(|of| of.ejected).collect()
+}
+
+/// Streams that meet at a port take turns, one flit per cycle: all of them end when the port has
+/// carried all flits, a round apart.
+#[test]
+fn streams_that_meet_share_a_port_evenly() {
+    let flits = 50;
+    // Into the middle from two, three and four sides; from two cores over one link to one core or to
+    // two.
+    let meetings: [&[(u32, u32)]; 5] = [
+        &[(3, 4), (5, 4)],
+        &[(3, 4), (5, 4), (1, 4)],
+        &[(3, 4), (5, 4), (1, 4), (7, 4)],
+        &[(3, 5), (4, 5)],
+        &[(3, 5), (4, 8)],
+    ];
+    for (streams, vcs) in meetings.iter().flat_map(|of| [(of, 4), (of, 8)]) {
+        let packets: Vec<_> = streams
+            .iter()
+            .map(|&(src, dst)| (src, dst, flits))
+            .collect();
+        let ends = ends(square(RouterSpec::booksim(vcs, 16)), &packets);
+        let all = u64::from(flits) * streams.len() as u64;
+        let (first, last) = (ends.iter().min(), ends.iter().max());
+        let (first, last) = (*first.expect("some"), *last.expect("some"));
+        let way = 3 * 5 + 5; // of a head, at most
+        assert!((all..all + way).contains(&last), "{streams:?}: {ends:?}");
+        assert!(last - first <= 3 * 5, "{streams:?}: {ends:?}");
+    }
+}
+
+/// A head that is still on the link when the tail ahead of it leaves is not held up by it.
+#[test]
+fn a_slow_stream_of_packets_is_not_held_up() {
+    let router = RouterSpec {
+        vc_choice: VcChoice::Receiver,
+        ..RouterSpec::booksim(2, 8)
+    };
+    let mut network = square(router);
+    for _ in 0..5 {
+        network.send(Packet {
+            flit_interval: 2,
+            ..Packet::new(3, 5, 4)
+        });
+    }
+    network.run_until(1000);
+    let deliveries = network.take_deliveries();
+    let ends: Vec<u64> = deliveries.iter().map(|of| of.ejected).collect();
+    // At the routers, where heads take longer, the flits behind them catch up.
+    let alone = 5 * 3 + 2 + 3;
+    let expected: Vec<u64> = (0..5).map(|packet| alone + packet * 4 * 2).collect();
+    assert_eq!(ends, expected);
+}
+
+/// Of three packets for one core the last waits for the first and then for the second.
+#[test]
+fn who_goes_on_waiting_waits_for_the_next_holder() {
+    let mut network = square(RouterSpec::booksim(1, 8));
+    network.record_waits();
+    for (tag, src) in [(0, 3), (1, 5), (2, 1)] {
+        network.send(Packet {
+            tag,
+            ..Packet::new(src, 4, 20)
+        });
+    }
+    network.run_until(1000);
+    let deliveries = network.take_deliveries();
+    let order: Vec<u64> = deliveries.iter().map(|of| of.packet.tag).collect();
+    let waits = network.take_waits();
+    let of = |tag| waits.iter().filter(move |wait| wait.packet.tag == tag);
+    let holders = |tag| of(tag).map(|wait| wait.holder.tag).collect::<Vec<u64>>();
+    assert_eq!(holders(order[0]), []);
+    assert_eq!(holders(order[1]), [order[0]]);
+    assert_eq!(holders(order[2]), [order[0], order[1]]);
+    let last: Vec<&LinkWait> = of(order[2]).collect();
+    assert_eq!(last[0].until, last[1].from);
+    assert!(
+        waits
+            .iter()
+            .all(|wait| (wait.router, wait.side) == (4, None))
+    );
 }

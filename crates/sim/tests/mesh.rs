@@ -184,6 +184,85 @@ fn waits_name_the_link_and_who_held_it() {
     }
 }
 
+/// A head that comes to its input before the tail ahead of it has gone waits for the link that this
+/// tail takes, though it goes elsewhere itself.
+#[test]
+fn a_head_behind_a_packet_waits_for_its_link() {
+    let router = RouterSpec::booksim(1, 8);
+    let mut network = FlitMesh::new(&mesh(4, 1, router)).expect("is valid");
+    network.record_waits();
+    // Core 1 sends 10 flits to the east and then 3 to the west.
+    for (tag, dst, flits) in [(0, 3, 10), (1, 0, 3)] {
+        network.send(Packet {
+            tag,
+            ..Packet::new(1, dst, flits)
+        });
+    }
+    network.run_until(1000);
+    let [wait] = network.take_waits()[..] else {
+        panic!("only one of the two has to wait");
+    };
+    assert_eq!((wait.packet.tag, wait.holder.tag), (1, 0));
+    assert_eq!((wait.router, wait.side), (1, Some(Side::East)));
+    // Injection, and ten flits one behind the other; the first of them is routed and has a channel
+    // allocated before it can go, and the tail goes nine cycles later.
+    assert_eq!((wait.from, wait.until), (2 + 10, 2 + 1 + 1 + 9 + 1));
+    assert_eq!(network.take_waits(), []);
+}
+
+/// Only links that were used are told, each with its ends and its flits.
+#[test]
+fn links_tell_what_they_have_carried() {
+    let mut network = FlitMesh::new(&mesh(3, 2, RouterSpec::booksim(2, 4))).expect("is valid");
+    for (src, dst, flits) in [(0, 5, 7), (2, 1, 3)] {
+        network.send(Packet::new(src, dst, flits));
+    }
+    network.send(Packet::new(0, 1, 2));
+    assert_eq!((network.waiting(0), network.waiting(2)), (2, 1));
+    network.run_until(1000);
+    assert_eq!((network.waiting(0), network.waiting(2)), (0, 0));
+    let links = network.links();
+    let found: Vec<_> = links.map(|link| (link.from, link.to, link.flits)).collect();
+    let expected = [
+        ((0, 0), (1, 0), 7 + 2),
+        ((1, 0), (2, 0), 7),
+        ((2, 0), (1, 0), 3),
+        ((2, 0), (2, 1), 7),
+    ];
+    assert_eq!(found, expected);
+    assert_eq!(network.flit_hops(), 9 + 7 + 3 + 7);
+    assert_eq!(network.link_flits(0, Side::West), 0, "there is none");
+}
+
+/// A core that watches a queue is told when it is full and a flit finds no place, which lies ahead.
+#[test]
+fn a_full_queue_is_told_of() {
+    for vcs in [1, 2] {
+        let spec = MeshSpec {
+            ejection: Ejection::Queues { count: 2, flits: 6 },
+            ..mesh(3, 1, RouterSpec::booksim(vcs, 4))
+        };
+        let mut network = FlitMesh::new(&spec).expect("is valid");
+        assert!(!network.watch_full(2, 1));
+        network.send(Packet {
+            queue: 1,
+            ..Packet::new(0, 2, 30)
+        });
+        assert!(!network.has_news());
+        network.run_to_news(1000);
+        assert!(network.has_news());
+        let [event] = network.take_arrivals()[..] else {
+            panic!("it is told once");
+        };
+        assert_eq!((event.core, event.queue), (2, 1));
+        assert!(network.now() <= event.cycle);
+        assert!(!network.has_news() && !network.is_idle());
+        network.run_until(200);
+        assert!(network.watch_full(2, 1), "and is full still");
+        assert!(network.take_arrivals().is_empty());
+    }
+}
+
 #[test]
 fn flits_stay_in_their_queue_until_taken_and_stop_the_mesh() {
     let spec = MeshSpec {
@@ -375,4 +454,10 @@ fn refusals_name_the_number_and_the_range() {
     assert!(refuse(many).contains("vcs = 0"));
     let huge = mesh(4096, 4096, RouterSpec::booksim(1, 64));
     assert!(refuse(huge).contains("1 GiB"));
+    // 2048 x 1024 routers, eight ports with eight channels of one flit each: as many as there may be.
+    let mut most = mesh(2048, 1024, RouterSpec::booksim(8, 1));
+    most.grid.per_node = 4;
+    assert_eq!(most.check(), Ok(()));
+    most.grid.height += 1;
+    assert!(refuse(most).contains("1 GiB"));
 }

@@ -276,3 +276,66 @@ proptest! {
         prop_assert_eq!(taken, deliveries);
     }
 }
+
+/// Only links that were used are told, each with its ends and its flits; nothing is under way before
+/// and after.
+#[test]
+fn links_tell_what_they_have_carried() {
+    let spec = mesh(3, 2, RouterSpec::booksim(2, 4));
+    let mut network = PacketMesh::new(&spec).expect("is valid");
+    assert!(network.is_idle());
+    for (src, dst, flits) in [(0, 5, 7), (2, 1, 3)] {
+        network.send(Packet::new(src, dst, flits));
+    }
+    assert!(!network.is_idle());
+    network.run_until(1000);
+    assert!(network.is_idle());
+    assert_eq!(*network.spec(), spec);
+    let links = network.links();
+    let found: Vec<_> = links.map(|link| (link.from, link.to, link.flits)).collect();
+    let expected = [
+        ((0, 0), (1, 0), 7),
+        ((1, 0), (2, 0), 7),
+        ((2, 0), (1, 0), 3),
+        ((2, 0), (2, 1), 7),
+    ];
+    assert_eq!(found, expected);
+    assert_eq!(network.flit_hops(), 7 + 7 + 3 + 7);
+    assert_eq!(network.conservation(), Ok(10));
+}
+
+/// Queues are told apart by core and number, and keep the order in which packets come.
+#[test]
+fn a_packet_comes_into_its_queue() {
+    let spec = MeshSpec {
+        ejection: Ejection::Queues { count: 3, flits: 8 },
+        ..mesh(3, 2, RouterSpec::booksim(1, 4))
+    };
+    let mut network = PacketMesh::new(&spec).expect("is valid");
+    let to = |core, queue, tag| Packet {
+        queue,
+        tag,
+        ..Packet::new(0, core, 2)
+    };
+    for (tag, (core, queue)) in (0..).zip([(5, 2), (5, 2), (4, 0), (5, 1), (5, 2)]) {
+        network.send(to(core, queue, tag));
+    }
+    network.run_until(1000);
+    for (core, queue) in (0..6).flat_map(|core| (0..3).map(move |queue| (core, queue))) {
+        let mut tags = Vec::new();
+        while let Some(queued) = network.front(core, queue) {
+            assert_eq!(network.take(core, queue), queued);
+            assert!(!network.is_idle() || queued.packet.tag == 4);
+            tags.push(queued.packet.tag);
+        }
+        let expected: &[u64] = match (core, queue) {
+            (5, 2) => &[0, 1, 4],
+            (4, 0) => &[2],
+            (5, 1) => &[3],
+            _ => &[],
+        };
+        assert_eq!(tags, expected, "core {core}, queue {queue}");
+    }
+    assert_eq!(network.conservation(), Ok(10));
+    assert!(network.take_deliveries().is_empty());
+}

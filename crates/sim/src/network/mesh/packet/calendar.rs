@@ -147,5 +147,9 @@ mod tests {
         assert_eq!(calendar.take(1500), [3]);
         assert_eq!(calendar.take(2000), [1, 2]);
         assert_eq!(calendar.next(), None);
+        // Both are near: the page keeps the order, whatever the cycle of entering.
+        calendar.push(100, 600, 4);
+        calendar.push(500, 600, 5);
+        assert_eq!(calendar.take(600), [4, 5]);
     }
 }
