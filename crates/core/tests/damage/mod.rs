@@ -726,7 +726,7 @@ fn set_number(schedule: &Schedule, (rank, index): (Rank, usize), to: u32) -> Opt
 }
 
 fn unknown_multicast(schedule: &Schedule, site: usize) -> Option<Schedule> {
-    let place = find_multicast(schedule, site / 2, site % 2 == 0)?;
+    let place = find_multicast(schedule, site / 2, site.is_multiple_of(2))?;
     set_number(schedule, place, schedule.multicasts().len() as u32)
 }
 
