@@ -10,7 +10,7 @@ use super::command::{Command, CommandKind, Completion, Content};
 use super::fabric::Fabric;
 use super::handshake;
 use super::script::{PortCommand, PortOp};
-use crate::SimSteps;
+use crate::ranks::SimSteps;
 
 /// The program's side of the engine: it issues commands and is notified of their completion.
 ///

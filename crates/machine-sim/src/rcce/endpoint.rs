@@ -6,7 +6,7 @@ use corecast_chip::Library;
 use corecast_core::{ChunkList, Rank, RouteTree, Schedule, Step};
 use corecast_machine::{Cause, Message, Payload, RunError, Steps, Time, message_bytes};
 use corecast_rcce::{
-    Call, Core, Envelope, Incoming, Outgoing, Part, Queues, RequestId, recv, send,
+    Announcement, Call, Core, Incoming, Outgoing, Part, Queues, RequestId, recv, send,
 };
 
 use super::core::SimCore;
@@ -15,7 +15,7 @@ use super::pieces::{cut, cut_incoming, passed_on};
 use super::plan::{Plan, StepPlan};
 use super::shared::SharedStep;
 use super::tile::Tiles;
-use crate::SimSteps;
+use crate::ranks::SimSteps;
 
 /// The program's side of the message layer.
 pub(crate) struct RcceEndpoint {
@@ -116,7 +116,7 @@ impl RcceEndpoint {
 
     /// Writes down that a message is on its way.
     fn post(&mut self, to: Rank, bytes: u64) {
-        let envelope = Envelope {
+        let envelope = Announcement {
             bytes: bytes as usize,
             chunk_bytes: self.core.payload_bytes(),
             posted: self.core.now(),

@@ -12,9 +12,9 @@ use std::task::{Context, Poll, Waker};
 
 use corecast_core::Rank;
 use corecast_core::random::SplitMix64;
-use corecast_machine::{Blocked, LibraryCall, RunError, Time};
+use corecast_machine::{Blocked, LibraryCall, MessageRecord, RunError, Time};
 use corecast_rcce::{
-    Call, CopyLoop, Core, Envelope, Flag, OTHER_FLAGS, Place, Rcce, RcceError, Wait,
+    Announcement, Call, CopyLoop, Core, Flag, OTHER_FLAGS, Place, Rcce, RcceError, Wait,
 };
 
 /// Bytes of a buffer that messages may use: few, so that messages have several chunks.
@@ -40,7 +40,7 @@ pub enum Effect {
 struct World {
     payloads: Vec<Vec<u8>>,
     flags: Vec<Vec<u8>>,
-    announced: BTreeMap<(Rank, Rank), VecDeque<Envelope>>,
+    announced: BTreeMap<(Rank, Rank), VecDeque<Announcement>>,
     effects: Vec<(Rank, Effect)>,
     /// Who waits for a flag.
     blocked: Vec<Option<Blocked>>,
@@ -58,7 +58,7 @@ pub struct PlainCore {
     world: Rc<RefCell<World>>,
     rank: Rank,
     reserved: usize,
-    call: (&'static str, usize),
+    call: (Option<&'static str>, usize),
 }
 
 impl PlainCore {
@@ -89,7 +89,7 @@ impl PlainCore {
                 awaits: wait.awaits,
                 step,
                 since: Time::ZERO,
-                call: Some(LibraryCall::OfRank(name)),
+                call: name.map(LibraryCall::OfRank),
             });
             world.progress += usize::from(found.is_some());
             found.map_or(Poll::Pending, Poll::Ready)
@@ -128,7 +128,7 @@ impl Core for PlainCore {
         PRIVATE_BYTES
     }
 
-    fn at_call(&mut self, name: &'static str, index: usize) {
+    fn at_call(&mut self, name: Option<&'static str>, index: usize) {
         self.call = (name, index);
     }
 
@@ -143,13 +143,13 @@ impl Core for PlainCore {
         }
     }
 
-    fn announce(&mut self, to: Rank, envelope: Envelope) {
+    fn announce(&mut self, to: Rank, envelope: Announcement) {
         let mut world = self.world.borrow_mut();
         let queue = world.announced.entry((self.rank, to)).or_default();
         queue.push_back(envelope);
     }
 
-    fn announced(&self, from: Rank) -> Option<Envelope> {
+    fn announced(&self, from: Rank) -> Option<Announcement> {
         let world = self.world.borrow();
         world.announced.get(&(from, self.rank))?.front().copied()
     }
@@ -162,6 +162,9 @@ impl Core for PlainCore {
         drop(world);
         self.note(Effect::Delivered(from));
     }
+
+    /// Nobody looks at the books of cores without time.
+    fn record(&mut self, _: MessageRecord) {}
 
     async fn put(&mut self, to: Place, bytes: &[u8], _: u64) {
         self.turn().await;
@@ -242,7 +245,7 @@ pub fn run<T>(
             world: Rc::clone(&world),
             rank: Rank(rank),
             reserved: 0,
-            call: ("", 0),
+            call: (None, 0),
         });
         let output = program(&mut rcce).await?;
         rcce.finish()?;
