@@ -35,17 +35,12 @@ impl Failure {
         }
     }
 
-    /// What a library says against the input. Its texts end in `; ` and what would be right, or
-    /// have lines of help of their own.
+    /// What a library says against the input: a line with what is wrong, and lines with what would
+    /// be right.
     pub fn library(error: &impl fmt::Display) -> Self {
         let text = error.to_string();
         let mut lines = text.lines();
-        let first = lines.next().unwrap_or_default();
-        let (message, help) = match first.split_once("; ") {
-            Some((message, help)) => (message, Some(help)),
-            None => (first, None),
-        };
-        let failure = help.into_iter().fold(Self::input(message), Self::help);
+        let failure = Self::input(lines.next().unwrap_or_default());
         let lines = lines.map(str::trim).filter(|line| !line.is_empty());
         lines.fold(failure, |failure, line| {
             failure.help(line.strip_prefix("help: ").unwrap_or(line))
@@ -69,7 +64,7 @@ impl Failure {
 
     /// A run that ended without a report.
     pub fn run(schedule: &Schedule, error: &RunError) -> Self {
-        let mut failure = Self::input(format!("{}: {error}", schedule.algorithm()));
+        let mut failure = Self::library(&format!("{}: {error}", schedule.algorithm()));
         if error.is_limit() {
             failure.code = 3;
             return failure.help(match error {

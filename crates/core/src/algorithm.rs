@@ -53,7 +53,7 @@ pub enum BuildError {
     },
     /// The schedule would be larger than [`MESSAGES_MAX`].
     #[error(
-        "{algorithm} over {ranks} ranks needs {messages} messages, more than {MESSAGES_MAX}; \
+        "{algorithm} over {ranks} ranks needs {messages} messages, more than {MESSAGES_MAX}\n  \
          use fewer ranks, larger parts or an algorithm with fewer messages"
     )]
     TooManyMessages {
@@ -66,7 +66,7 @@ pub enum BuildError {
     },
     /// The messages would deliver more chunks than [`DELIVERIES_MAX`].
     #[error(
-        "{algorithm} over {ranks} ranks delivers {deliveries} chunks, more than {DELIVERIES_MAX}; \
+        "{algorithm} over {ranks} ranks delivers {deliveries} chunks, more than {DELIVERIES_MAX}\n  \
          use fewer ranks or an algorithm that cuts the data into fewer chunks"
     )]
     TooManyDeliveries {
@@ -179,7 +179,7 @@ mod tests {
         let check = |collective, name, request| refusal(collective, name, &request);
         assert_eq!(
             check(C::Bcast, "linear", Request::new(C::Bcast, 0, 64)),
-            "0 ranks is out of range; a communicator has 1 to 1048576 ranks"
+            "0 ranks is out of range\n  a communicator has 1 to 1048576 ranks"
         );
         assert_eq!(
             check(C::Bcast, "linear", Request::new(C::Gather, 4, 64)),
@@ -191,11 +191,11 @@ mod tests {
                 "recursive-doubling",
                 Request::new(C::Allgather, 6, 64)
             ),
-            "recursive-doubling needs a power of two ranks, not 6; try bruck"
+            "recursive-doubling needs a power of two ranks, not 6\n  try bruck"
         );
         assert_eq!(
             check(C::Allreduce, "ring", Request::new(C::Allreduce, 4096, 64)),
-            "ring over 4096 ranks needs 33546240 messages, more than 16777216; use fewer ranks, \
+            "ring over 4096 ranks needs 33546240 messages, more than 16777216\n  use fewer ranks, \
              larger parts or an algorithm with fewer messages"
         );
         let few_but_long = Request::new(C::Allgather, 16384, 64);

@@ -35,10 +35,6 @@ impl SplitMix64 {
     }
 
     /// The next 64 bits.
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "an endless generator needs no Option"
-    )]
     #[inline]
     pub const fn next(&mut self) -> u64 {
         self.state = self.state.wrapping_add(self.gamma);

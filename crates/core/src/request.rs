@@ -60,13 +60,13 @@ pub struct Request {
 #[non_exhaustive]
 pub enum RequestError {
     /// The rank count is 0 or too large.
-    #[error("{ranks} ranks is out of range; a communicator has 1 to {RANKS_MAX} ranks")]
+    #[error("{ranks} ranks is out of range\n  a communicator has 1 to {RANKS_MAX} ranks")]
     RankCount {
         /// The count asked for.
         ranks: u32,
     },
     /// The root is not one of the ranks.
-    #[error("root {root} is out of range; with {ranks} ranks the root is 0 to {}", ranks - 1)]
+    #[error("root {root} is out of range\n  with {ranks} ranks the root is 0 to {}", ranks - 1)]
     Root {
         /// The root asked for.
         root: Rank,
@@ -75,7 +75,7 @@ pub enum RequestError {
     },
     /// The number of blocks times parts is beyond [`CHUNKS_MAX`].
     #[error(
-        "{collective} over {ranks} ranks would need {chunks} chunks, more than {CHUNKS_MAX}; \
+        "{collective} over {ranks} ranks would need {chunks} chunks, more than {CHUNKS_MAX}\n  \
          use fewer ranks or larger parts"
     )]
     TooManyChunks {
@@ -87,7 +87,7 @@ pub enum RequestError {
         chunks: u64,
     },
     /// The total payload overflows 63 bits.
-    #[error("{bytes} bytes over {ranks} ranks overflows the total size; use a smaller size")]
+    #[error("{bytes} bytes over {ranks} ranks overflows the total size\n  use a smaller size")]
     TooManyBytes {
         /// The size asked for.
         bytes: u64,
@@ -132,7 +132,7 @@ pub enum RequestError {
         grid: Grid,
     },
     /// A tuning parameter is out of range.
-    #[error("{name} = {value} is out of range; it must be {accepted}")]
+    #[error("{name} = {value} is out of range\n  it must be {accepted}")]
     Tuning {
         /// Name of the parameter.
         name: &'static str,
@@ -371,7 +371,7 @@ mod tests {
         let base = Request::new(Collective::Bcast, 4, 64);
         assert_eq!(
             check(base.clone().with_root(Rank(4))),
-            "root 4 is out of range; with 4 ranks the root is 0 to 3"
+            "root 4 is out of range\n  with 4 ranks the root is 0 to 3"
         );
         assert!(
             check(Request {

@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Waker};
 
 use corecast_core::Rank;
 use corecast_kernels::Work;
-use corecast_machine::{Await, Blocked, RunError, Time, cycle_first};
+use corecast_machine::{Await, Blocked, LibraryCall, RunError, Time, cycle_first};
 
 use crate::tile::{TaskProgram, Tile};
 
@@ -233,7 +233,7 @@ impl Tile for FunctionalTile<'_, '_> {
                     awaits: Await::Recv,
                     step,
                     since: Time::ZERO,
-                    call: Some("MP_receive"),
+                    call: Some(LibraryCall::OfTask("MP_receive")),
                 });
                 return Poll::Pending;
             };

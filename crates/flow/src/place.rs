@@ -35,7 +35,7 @@ pub use traffic::{Sites, Traffic, cost};
 pub enum PlaceError {
     /// More tasks than cores.
     #[error(
-        "{tasks} tasks do not fit on {cores} cores; use fewer flows or stages, or a larger chip"
+        "{tasks} tasks do not fit on {cores} cores\n  use fewer flows or stages, or a larger chip"
     )]
     TooFewCores {
         /// How many tasks there are.
@@ -44,7 +44,7 @@ pub enum PlaceError {
         cores: usize,
     },
     /// A given place without a core.
-    #[error("task `{task}` cannot be at ({x}, {y}); there is no core that tasks can use")]
+    #[error("task `{task}` cannot be at ({x}, {y})\n  there is no core that tasks can use")]
     NoCore {
         /// The task.
         task: String,
@@ -55,7 +55,7 @@ pub enum PlaceError {
     },
     /// Places are given for another number of flows.
     #[error(
-        "the file says where the tasks of {given} of {flows} flows are; choose a placement that is worked out"
+        "the file says where the tasks of {given} of {flows} flows are\n  choose a placement that is worked out"
     )]
     OtherFlows {
         /// How many the file places.

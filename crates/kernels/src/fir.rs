@@ -82,7 +82,7 @@ pub enum FirError {
         stages: u32,
     },
     /// A message that is no block.
-    #[error("a block has 8 bytes per sample, for the sample and its sum; {bytes} bytes are none")]
+    #[error("a block has 8 bytes per sample, for the sample and its sum\n  {bytes} bytes are none")]
     Message {
         /// Its size.
         bytes: usize,

@@ -230,7 +230,7 @@ fn a_short_file_of_a_large_picture_takes_no_memory() {
     assert_eq!(
         error(&file),
         format!(
-            "byte {}: the file ends within the entropy-coded data; it is cut short",
+            "byte {}: the file ends within the entropy-coded data\n  it is cut short",
             file.len()
         )
     );

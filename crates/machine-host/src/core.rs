@@ -4,7 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use corecast_core::Rank;
-use corecast_machine::{Activity, Blocked, Cause, MessageRecord, RunError, Time};
+use corecast_machine::{Activity, Blocked, Cause, LibraryCall, MessageRecord, RunError, Time};
 use corecast_rcce::{Announcement, Call, CopyLoop, Core, Flag, Place, Wait};
 
 use crate::mpb::{Awaited, Mpb, PAYLOAD_BYTES, PRIVATE_BYTES, at};
@@ -57,7 +57,7 @@ impl<'a> HostCore<'a> {
             awaits: wait.awaits,
             step,
             since: Time::ZERO, // the time at which it is blocked
-            call,
+            call: call.map(LibraryCall::OfRank),
         };
         let outcome = self.mpb.wait_for(awaited, blocked);
         self.fill(Cause::WaitPeer(wait.peer));

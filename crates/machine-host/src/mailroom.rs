@@ -5,7 +5,9 @@ use std::ops::Deref;
 
 use corecast_core::Rank;
 use corecast_flow::{BufferUse, DataArrival, Peer, TileUse};
-use corecast_machine::{Await, Blocked, MessageRecord, ProgramRun, RunError, TaskError, Time};
+use corecast_machine::{
+    Await, Blocked, LibraryCall, MessageRecord, ProgramRun, RunError, TaskError, Time,
+};
 
 use crate::shared::{Shared, State};
 use crate::tasks::TaskSetup;
@@ -358,7 +360,7 @@ impl Calling {
             awaits,
             step: self.step,
             since,
-            call: Some(self.name),
+            call: Some(LibraryCall::OfTask(self.name)),
         }
     }
 }

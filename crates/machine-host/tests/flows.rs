@@ -3,7 +3,7 @@
 use corecast_core::Rank;
 use corecast_flow::{Buffers, FlowFile, FlowProgram, FlowResult, TaskProgram, Tile, functional};
 use corecast_kernels::jpeg::{Sampling, generate};
-use corecast_machine::{Cause, RunError, RunOptions, TaskError, Time};
+use corecast_machine::{Cause, LibraryCall, RunError, RunOptions, TaskError, Time};
 use corecast_machine_host::{HostMachine, TaskSetup};
 
 const BUFFERS: Buffers = Buffers {
@@ -136,7 +136,11 @@ fn a_task_that_waits_for_ever_is_a_deadlock_that_names_both() {
         pairs.contains(&(0, 1)) && pairs.contains(&(1, 0)),
         "{pairs:?}"
     );
-    assert!(blocked.iter().all(|b| b.call == Some("MP_receive")));
+    assert!(
+        blocked
+            .iter()
+            .all(|b| b.call == Some(LibraryCall::OfTask("MP_receive")))
+    );
 }
 
 #[test]
@@ -149,7 +153,7 @@ fn buffers_are_bounded() {
     let RunError::Deadlock { blocked, .. } = found else {
         panic!("{found}")
     };
-    assert_eq!(blocked[0].call, Some("MP_send"));
+    assert_eq!(blocked[0].call, Some(LibraryCall::OfTask("MP_send")));
     // With one message less only the end of the program waits.
     let found = error(2, |task| {
         if task == 0 {
@@ -161,7 +165,10 @@ fn buffers_are_bounded() {
     let RunError::Deadlock { blocked, .. } = found else {
         panic!("{found}")
     };
-    assert_eq!(blocked[0].call, Some("the end of its program"));
+    assert_eq!(
+        blocked[0].call,
+        Some(LibraryCall::OfTask("the end of its program"))
+    );
     let found = error(2, |task| {
         if task == 0 {
             vec![Step::Send(1, 256); 2]

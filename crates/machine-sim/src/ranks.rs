@@ -42,7 +42,7 @@ pub(crate) trait OnChip: Copy {
     /// One rank, which is late by `late`; returns when it has finished, too.
     fn run<S: SimSteps, C: SimCourier>(
         self,
-        on: Self::On<S, C>,
+        on: &mut Self::On<S, C>,
         late: Time,
     ) -> impl Future<Output = Result<(Self::Output, Time), RunError>>;
 }
@@ -84,12 +84,12 @@ impl<P: StepProgram> OnChip for OnSteps<'_, P> {
     )]
     fn run<S: SimSteps, C: SimCourier>(
         self,
-        mut steps: S,
+        steps: &mut S,
         late: Time,
     ) -> impl Future<Output = Result<(P::Output, Time), RunError>> {
         async move {
             steps.compute_until(late).await;
-            let output = self.0.run(&mut steps).await?;
+            let output = self.0.run(steps).await?;
             steps.finish().await?;
             Ok((output, steps.now()))
         }
@@ -98,20 +98,22 @@ impl<P: StepProgram> OnChip for OnSteps<'_, P> {
 
 impl<P: Program> OnChip for OnMessages<'_, P> {
     type Output = P::Output;
-    type On<S: SimSteps, C: SimCourier> = C;
+    type On<S: SimSteps, C: SimCourier> = Matched<C>;
 
-    fn choose<S: SimSteps, C: SimCourier>(_: impl FnOnce() -> S, courier: impl FnOnce() -> C) -> C {
-        courier()
+    fn choose<S: SimSteps, C: SimCourier>(
+        _: impl FnOnce() -> S,
+        courier: impl FnOnce() -> C,
+    ) -> Matched<C> {
+        Matched::new(courier())
     }
 
     async fn run<S: SimSteps, C: SimCourier>(
         self,
-        mut courier: C,
+        endpoint: &mut Matched<C>,
         late: Time,
     ) -> Result<(P::Output, Time), RunError> {
-        courier.begin(late).await?;
-        let mut endpoint = Matched::new(courier);
-        let output = self.0.run(&mut endpoint).await?;
+        endpoint.courier_mut().begin(late).await?;
+        let output = self.0.run(endpoint).await?;
         endpoint.finish().await?;
         Ok((output, endpoint.now()))
     }
@@ -119,7 +121,7 @@ impl<P: Program> OnChip for OnMessages<'_, P> {
 
 /// Runs what `on` says on steps or a courier per rank until all have finished.
 pub(crate) fn execute<'a, S: SimSteps + 'a, C: SimCourier + 'a, T: OnChip + 'a>(
-    executor: Executor<'a>,
+    mut executor: Executor<'a>,
     on: T,
     (steps, courier): (impl Fn(Rank) -> S, impl Fn(Rank) -> C),
     ranks: u32,
@@ -130,11 +132,44 @@ where
     T::Output: 'a,
 {
     books.show(&options.watch);
-    let task = |rank| {
-        let runs_on = T::choose(|| steps(rank), || courier(rank));
-        on.run::<S, C>(runs_on, options.late_of(rank))
-    };
-    run_ranks(executor, ranks, task, options.limits, books)
+    let results = Rc::new(Results::new(ranks));
+    for rank in (0..ranks).map(Rank) {
+        let mut runs_on = T::choose(|| steps(rank), || courier(rank));
+        let (late, results) = (options.late_of(rank), Rc::clone(&results));
+        executor.spawn(async move {
+            // What the rank runs on stays here: a future that owned it would hold it twice.
+            let result = on.run::<S, C>(&mut runs_on, late).await;
+            results.enter(rank, result);
+        });
+    }
+    finish(executor, &results, options.limits, books)
+}
+
+/// What the tasks of a run have come to.
+struct Results<T, E> {
+    outputs: RefCell<Vec<Option<(T, Time)>>>,
+    /// The first that failed.
+    failure: RefCell<Option<E>>,
+}
+
+impl<T, E> Results<T, E> {
+    fn new(ranks: u32) -> Self {
+        let mut outputs = Vec::new();
+        outputs.resize_with(ranks as usize, || None);
+        Self {
+            outputs: RefCell::new(outputs),
+            failure: RefCell::new(None),
+        }
+    }
+
+    fn enter(&self, rank: Rank, result: Result<(T, Time), E>) {
+        match result {
+            Ok(result) => self.outputs.borrow_mut()[rank.index()] = Some(result),
+            Err(error) => {
+                self.failure.borrow_mut().get_or_insert(error);
+            }
+        }
+    }
 }
 
 /// Runs a task per rank, which returns its output and when it finished, until all have finished.
@@ -150,30 +185,30 @@ pub(crate) fn run_ranks<
     limits: Limits,
     books: &Books,
 ) -> Result<ProgramRun<T>, E> {
-    let kernel = executor.kernel();
-    let results = Rc::new(RefCell::new(Vec::new()));
-    results.borrow_mut().resize_with(ranks as usize, || None);
-    let failure: Rc<RefCell<Option<E>>> = Rc::default();
+    let results = Rc::new(Results::new(ranks));
     for rank in (0..ranks).map(Rank) {
         // On the heap by itself: a future that is captured and then awaited takes its size twice.
-        let task = Box::pin(task(rank));
-        let (results, failure) = (Rc::clone(&results), Rc::clone(&failure));
-        executor.spawn(async move {
-            match task.await {
-                Ok(result) => results.borrow_mut()[rank.index()] = Some(result),
-                Err(error) => {
-                    failure.borrow_mut().get_or_insert(error);
-                }
-            }
-        });
+        let (task, results) = (Box::pin(task(rank)), Rc::clone(&results));
+        executor.spawn(async move { results.enter(rank, task.await) });
     }
+    finish(executor, &results, limits, books)
+}
+
+/// Runs until all tasks have finished and entered their results.
+fn finish<T, E: From<RunError>>(
+    mut executor: Executor<'_>,
+    results: &Results<T, E>,
+    limits: Limits,
+    books: &Books,
+) -> Result<ProgramRun<T>, E> {
+    let kernel = executor.kernel();
     let outcome = executor.run();
     drop(executor);
-    if let Some(error) = failure.take() {
+    if let Some(error) = results.failure.take() {
         return Err(error);
     }
     check_outcome(outcome, kernel.now(), limits, books)?;
-    let (outputs, finish) = results.take().into_iter().flatten().unzip();
+    let (outputs, finish) = results.outputs.take().into_iter().flatten().unzip();
     Ok(ProgramRun {
         outputs,
         finish,

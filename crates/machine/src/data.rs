@@ -3,19 +3,17 @@
 //! Input bytes are a function of (seed, chunk, byte), and for reductions of the rank too, so every
 //! machine starts from the same data without storing it.
 
-use std::collections::BTreeMap;
-
 use corecast_core::random::{SplitMix64, unit};
 use corecast_core::{ChunkId, Collective, ElementType, Rank, ReduceOp, Spec};
 
 use crate::error::RunError;
+use crate::held::Held;
 use crate::interpreter::Walk;
 use crate::job::{Job, RunOptions};
 use crate::oracle::Oracle;
-use crate::steps::{Payload, Schedules};
-
-/// What a rank holds: the bytes of its chunks.
-pub type Held = BTreeMap<ChunkId, Payload>;
+use crate::payload::Payload;
+use crate::rounding::Near;
+use crate::steps::Schedules;
 
 /// Initial bytes of `chunk` at `rank`. Floats are in `[1, 2)`, so that sums round and their order
 /// matters.
@@ -59,13 +57,16 @@ pub fn initial(spec: &Spec, element: ElementType, seed: u64, rank: Rank) -> Held
 /// Moved data is known from the input. So is the result of an operator whose order cannot matter:
 /// it is folded here without looking at the schedule. Where the order matters (sums and products
 /// of floats) the schedule fixes it, and the expectation is what the schedule gives on the
-/// [`crate::Oracle`].
+/// [`crate::Oracle`]; since that walks the schedule as the machine does, it must be as near as any
+/// order can be to what the contributions give without a schedule, too.
 pub struct Expected<'a> {
     job: &'a Job<'a>,
     /// Result per chunk, from all contributions; empty unless `is_exact` reduction.
     folded: Held,
     /// Result per rank on the oracle; empty unless the order matters.
     ordered: Vec<Held>,
+    /// What the oracle's results cannot be far from, found without the schedule.
+    near: Option<Near>,
 }
 
 impl<'a> Expected<'a> {
@@ -77,8 +78,9 @@ impl<'a> Expected<'a> {
         let spec = job.schedule.spec();
         let mut expected = Self {
             job,
-            folded: Held::new(),
+            folded: Held::default(),
             ordered: Vec::new(),
+            near: None,
         };
         if !spec.collective().is_reduction() {
             return Ok(expected);
@@ -93,6 +95,13 @@ impl<'a> Expected<'a> {
                 expected.folded.insert(chunk, result.into());
             }
         } else {
+            let mut near = Near::new(job.element, spec.ranks());
+            for chunk in (0..spec.chunks()).map(ChunkId) {
+                for rank in (0..spec.ranks()).map(Rank) {
+                    near.add(job.op, chunk, &expected.input(rank, chunk));
+                }
+            }
+            expected.near = Some(near);
             let options = RunOptions::default();
             let run = Oracle.run_steps(spec.ranks(), &Walk::new(job), &options)?;
             expected.ordered = run.outputs;
@@ -121,7 +130,9 @@ impl<'a> Expected<'a> {
             return *self.input(rank, chunk) == *held;
         }
         let results = self.ordered.get(rank.index()).unwrap_or(&self.folded);
-        results.get(&chunk).is_some_and(|bytes| **bytes == *held)
+        let is_near = |near: &Near| near.is_near(chunk, held);
+        results.get(chunk).is_some_and(|bytes| **bytes == *held)
+            && self.near.as_ref().is_none_or(is_near)
     }
 }
 

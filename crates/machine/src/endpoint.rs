@@ -36,8 +36,8 @@ use corecast_core::{LinkUse, Rank, Time};
 use crate::activity::Activity;
 use crate::error::RunError;
 use crate::job::RunOptions;
+use crate::payload::Payload;
 use crate::report::{LinkHold, MessageRecord};
-use crate::steps::Payload;
 
 /// A number that a sender gives its message and by which the receiver chooses.
 pub type Tag = u32;

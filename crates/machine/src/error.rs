@@ -23,6 +23,15 @@ pub enum Await {
     Any(Option<Tag>),
 }
 
+/// A call of a library by its name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LibraryCall {
+    /// By a rank, such as `RCCE_recv`.
+    OfRank(&'static str),
+    /// By a task of a dataflow program: the calls of Kumar 2012, Table I.
+    OfTask(&'static str),
+}
+
 /// A rank that cannot go on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Blocked {
@@ -36,8 +45,8 @@ pub struct Blocked {
     pub step: usize,
     /// Since when.
     pub since: Time,
-    /// Name of the library call that waits; none in schedules.
-    pub call: Option<&'static str>,
+    /// The library call that waits; none in schedules.
+    pub call: Option<LibraryCall>,
 }
 
 impl fmt::Display for Blocked {
@@ -50,11 +59,9 @@ impl fmt::Display for Blocked {
             ..
         } = self;
         if let Some(call) = self.call {
-            // The calls of Kumar 2012, Table I, are those of tasks.
-            let who = if call.starts_with("MP_") {
-                "task"
-            } else {
-                "rank"
+            let (who, call) = match call {
+                LibraryCall::OfRank(name) => ("rank", name),
+                LibraryCall::OfTask(name) => ("task", name),
             };
             write!(f, "{who} {rank} waits in {call} for ")?;
             // A flag that anybody may set has no peer.
@@ -127,7 +134,7 @@ pub enum RunError {
         blocked: Vec<Blocked>,
     },
     /// The machine has fewer cores than there are ranks.
-    #[error("{machine} has {max} cores; {ranks} ranks do not fit")]
+    #[error("{machine} has {max} cores\n  {ranks} ranks do not fit")]
     TooManyRanks {
         /// The machine or chip.
         machine: String,
@@ -137,7 +144,7 @@ pub enum RunError {
         ranks: u32,
     },
     /// The machine cannot do what an option asks for.
-    #[error("{machine} does not have {what}; use a simulated chip")]
+    #[error("{machine} does not have {what}\n  use a simulated chip")]
     Unsupported {
         /// The machine.
         machine: &'static str,
@@ -157,7 +164,7 @@ pub enum RunError {
         bytes: u64,
     },
     /// A rank of an option does not exist.
-    #[error("{option} names rank {rank}; with {ranks} ranks it must be 0 to {}", ranks - 1)]
+    #[error("{option} names rank {rank}\n  with {ranks} ranks it must be 0 to {}", ranks - 1)]
     UnknownRank {
         /// The option.
         option: &'static str,
@@ -167,7 +174,7 @@ pub enum RunError {
         ranks: u32,
     },
     /// A schedule sends what its rank does not hold.
-    #[error("rank {rank}, step {step}: chunk {chunk} is not held; verify the schedule")]
+    #[error("rank {rank}, step {step}: chunk {chunk} is not held\n  verify the schedule")]
     NotHeld {
         /// Where.
         rank: Rank,
@@ -206,7 +213,7 @@ pub enum RunError {
         receives: usize,
     },
     /// A send or receive whose end was told already.
-    #[error("rank {rank}, call {call}: what is asked about has ended, and that was told before")]
+    #[error("rank {rank}, call {call}: what is asked about has ended\n  that was told before")]
     NotPending {
         /// Who asks.
         rank: Rank,

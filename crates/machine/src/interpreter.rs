@@ -5,11 +5,13 @@ use corecast_core::{
 };
 
 use crate::activity::Cause;
-use crate::data::{self, Expected, Held};
+use crate::data::{self, Expected};
 use crate::error::RunError;
+use crate::held::Held;
 use crate::job::Job;
+use crate::payload::{Message, Payload, message_bytes};
 use crate::report::{Report, WrongChunk};
-use crate::steps::{Message, Payload, Schedules, StepProgram, Steps, message_bytes};
+use crate::steps::{Schedules, StepProgram, Steps};
 
 /// Walks a schedule; a rank's output is what it holds at the end.
 pub struct Walk<'a> {
@@ -109,7 +111,7 @@ fn gather(
     let chunks = schedule.chunks(chunks).iter();
     chunks
         .map(|&chunk| {
-            held.get(&chunk)
+            held.get(chunk)
                 .cloned()
                 .ok_or(RunError::NotHeld { rank, step, chunk })
         })
@@ -124,7 +126,7 @@ fn take(
     arrival: Arrival,
     (op, element): (ReduceOp, ElementType),
 ) {
-    match (arrival, held.get_mut(&chunk)) {
+    match (arrival, held.get_mut(chunk)) {
         (Arrival::Reduce, Some(mine)) => {
             let mut result = mine.to_vec();
             op.apply(element, &mut result, &arrived);
@@ -152,10 +154,10 @@ pub fn run_job<M: Schedules>(
     let mut outputs = run.outputs;
     let mut wrong = Vec::new();
     for (rank, held) in job.schedule.all_ranks().zip(&mut outputs) {
-        held.retain(|&chunk, _| spec.wants_finally(rank, chunk));
+        held.retain(|chunk| spec.wants_finally(rank, chunk));
         for chunk in spec.final_chunks(rank) {
             if !held
-                .get(&chunk)
+                .get(chunk)
                 .is_some_and(|bytes| expected.matches(rank, chunk, bytes))
             {
                 wrong.push(WrongChunk { rank, chunk });

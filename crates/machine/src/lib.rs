@@ -24,15 +24,18 @@ pub mod data;
 mod endpoint;
 mod error;
 mod header;
+mod held;
 pub mod interpreter;
 mod job;
 mod matching;
 mod oracle;
 mod over_messages;
 mod path;
+mod payload;
 pub mod pingpong;
 mod rendezvous;
 mod report;
+mod rounding;
 mod skew;
 mod spread;
 mod steps;
@@ -44,18 +47,20 @@ pub use endpoint::{
     Done, Endpoint, Envelope, Pending, Program, ProgramRun, Programs, Received, Source, Tag,
     TagFilter, run_blocking,
 };
-pub use error::{Await, Blocked, RunError, cycle_first};
+pub use error::{Await, Blocked, LibraryCall, RunError, cycle_first};
 pub use header::{Header, HeaderKind};
+pub use held::Held;
 pub use job::{Background, Job, Machine, Ongoing, RunOptions, Watch};
 pub use matching::{ArrivalId, Courier, Matched, News, SendId};
 pub use oracle::Oracle;
 pub use over_messages::{ByMessages, OverMessages};
 pub use path::{PathSegment, Shares, critical_path};
+pub use payload::{Message, Payload, message_bytes};
 pub use rendezvous::{NextPart, Rendezvous};
 pub use report::{LinkHold, MessageRecord, Report, WrongChunk};
 pub use skew::Skew;
 pub use spread::Spread;
-pub use steps::{Message, Payload, Schedules, StepProgram, Steps, message_bytes};
+pub use steps::{Schedules, StepProgram, Steps};
 pub use tasks::TaskError;
 
 pub use corecast_core::{Limits, LinkUse, Time};

@@ -19,7 +19,7 @@ use corecast_core::{Rank, Time};
 
 use crate::endpoint::{Done, Endpoint, Envelope, Pending, Received, Source, Tag, TagFilter};
 use crate::error::{Await, Blocked, RunError};
-use crate::steps::Payload;
+use crate::payload::Payload;
 
 /// Number that a courier gives a message that has arrived, different from those of all others that
 /// have arrived at the same rank.
@@ -147,9 +147,9 @@ impl<C: Courier> Matched<C> {
         }
     }
 
-    /// The courier.
-    pub fn courier(&self) -> &C {
-        &self.courier
+    /// The courier, to prepare it before the program begins.
+    pub fn courier_mut(&mut self) -> &mut C {
+        &mut self.courier
     }
 
     /// The courier, when the program is over.

@@ -17,8 +17,9 @@ use crate::error::{Await, Blocked, RunError, cycle_first};
 use crate::interpreter;
 use crate::job::{Job, Machine, RunOptions};
 use crate::matching::{ArrivalId, Courier, Matched, News, SendId};
+use crate::payload::{Message, Payload};
 use crate::report::Report;
-use crate::steps::{Message, Payload, Schedules, StepProgram, Steps};
+use crate::steps::{Schedules, StepProgram, Steps};
 use crate::turns::{Ended, Turns};
 
 /// See the module's documentation. Needs no time for anything, so every makespan is zero.

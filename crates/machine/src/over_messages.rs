@@ -18,8 +18,9 @@ use crate::endpoint::{Endpoint, Program, ProgramRun, Programs, Source, Tag, TagF
 use crate::error::RunError;
 use crate::interpreter;
 use crate::job::{Job, Machine, RunOptions};
+use crate::payload::{Message, Payload};
 use crate::report::Report;
-use crate::steps::{Message, Payload, Schedules, StepProgram, Steps};
+use crate::steps::{Schedules, StepProgram, Steps};
 
 /// Tag of the messages of steps.
 const TAG: Tag = Tag::MAX;

@@ -4,7 +4,8 @@ use corecast_core::{Rank, Time};
 
 use crate::error::RunError;
 use crate::job::RunOptions;
-use crate::steps::{Payload, Schedules, StepProgram, Steps};
+use crate::payload::Payload;
+use crate::steps::{Schedules, StepProgram, Steps};
 
 /// A message there and one back, several times; the rank that begins returns the shortest time of
 /// both.

@@ -17,7 +17,7 @@ use corecast_core::{Rank, Time};
 use crate::endpoint::Tag;
 use crate::header::{Header, HeaderKind};
 use crate::matching::{ArrivalId, News, SendId};
-use crate::steps::Payload;
+use crate::payload::Payload;
 
 /// A message on its way out.
 #[derive(Clone, Debug)]

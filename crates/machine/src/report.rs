@@ -3,7 +3,7 @@
 use corecast_core::{ChunkId, LinkUse, Rank, Time};
 
 use crate::activity::{Activity, Cause};
-use crate::data::Held;
+use crate::held::Held;
 
 /// One message that was delivered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,25 +5,12 @@
 //! ([`crate::Programs`]). One that has nothing of its own to offer carries out every step by messages
 //! all the same: [`crate::OverMessages`].
 
-use std::sync::Arc;
-
 use corecast_core::{Rank, RouteTree, Schedule, Step, Time};
 
 use crate::endpoint::ProgramRun;
 use crate::error::RunError;
 use crate::job::RunOptions;
-
-/// Bytes of one chunk.
-pub type Payload = Arc<[u8]>;
-
-/// Contents of a message: one payload per chunk.
-pub type Message = Vec<Payload>;
-
-/// Payload of a message in bytes.
-#[must_use]
-pub fn message_bytes(message: &[Payload]) -> u64 {
-    message.iter().map(|payload| payload.len() as u64).sum()
-}
+use crate::payload::Message;
 
 /// What carries out the steps of a schedule for one rank.
 ///

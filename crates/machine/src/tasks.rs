@@ -8,7 +8,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum TaskError {
     /// The machine has no tiles for tasks.
-    #[error("{machine} has no tiles that run tasks; use a chip with endpoints of kind pronto")]
+    #[error("{machine} has no tiles that run tasks\n  use a chip with endpoints of kind pronto")]
     NoTiles {
         /// The machine or chip.
         machine: String,
@@ -17,7 +17,7 @@ pub enum TaskError {
     #[error("a placement has at least one task")]
     NoTasks,
     /// A core that cannot run a task.
-    #[error("task {task} is placed on core {core}; cores are 0 to {}", cores - 1)]
+    #[error("task {task} is placed on core {core}\n  cores are 0 to {}", cores - 1)]
     OffTheChip {
         /// The task.
         task: Rank,
@@ -27,7 +27,7 @@ pub enum TaskError {
         cores: u32,
     },
     /// Two tasks at one place.
-    #[error("tasks {first} and {second} are both placed on core {core}; a core runs one task")]
+    #[error("tasks {first} and {second} are both placed on core {core}\n  a core runs one task")]
     SharedCore {
         /// The task with the lower number.
         first: Rank,
@@ -37,7 +37,7 @@ pub enum TaskError {
         core: u32,
     },
     /// A call names a task that does not exist.
-    #[error("task {task} names task {named}; with {tasks} tasks it must be 0 to {}", tasks - 1)]
+    #[error("task {task} names task {named}\n  with {tasks} tasks it must be 0 to {}", tasks - 1)]
     UnknownTask {
         /// Who calls.
         task: Rank,
@@ -47,14 +47,14 @@ pub enum TaskError {
         tasks: u32,
     },
     /// A call names its own task.
-    #[error("task {task} sends to or receives from itself; messages go to other tasks")]
+    #[error("task {task} sends to or receives from itself\n  messages go to other tasks")]
     ToItself {
         /// Who calls.
         task: Rank,
     },
     /// A message longer than the buffer that it has to be moved into as a whole.
     #[error(
-        "task {task} sends {bytes} bytes to task {to}; a message is moved into the output buffer \
+        "task {task} sends {bytes} bytes to task {to}\n  a message is moved into the output buffer \
          as a whole, so it has at most {max}: send it in parts"
     )]
     TooLong {
@@ -69,7 +69,7 @@ pub enum TaskError {
     },
     /// Both ends of a message state different lengths.
     #[error(
-        "task {task} receives {expected} bytes from task {from}, whose oldest message has {sent}; \
+        "task {task} receives {expected} bytes from task {from}, whose oldest message has {sent}\n  \
          both calls must state the same length"
     )]
     OtherLength {
@@ -121,7 +121,7 @@ pub enum TaskError {
     },
     /// A task was to be moved while messages were on their way from or to it.
     #[error(
-        "task {task} cannot be moved to core {core} at {at}: {why}; move it when nothing is on its \
+        "task {task} cannot be moved to core {core} at {at}: {why}\n  move it when nothing is on its \
          way from or to it"
     )]
     NotAtRest {
@@ -142,7 +142,7 @@ pub enum TaskError {
     },
     /// A line that no packet holds.
     #[error(
-        "an injector's line has {bytes} bytes; it must have 4 to {max}, the payload of a packet"
+        "an injector's line has {bytes} bytes\n  it must have 4 to {max}, the payload of a packet"
     )]
     Line {
         /// Its length.

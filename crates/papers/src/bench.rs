@@ -11,7 +11,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum PaperError {
     /// There is no such paper.
-    #[error("unknown paper `{name}`; there are: {}", names())]
+    #[error("unknown paper `{name}`\n  there are: {}", names())]
     Unknown {
         /// The name asked for.
         name: String,

@@ -46,7 +46,7 @@ pub enum RcceError {
         bytes: usize,
     },
     /// A chip whose cores have no message passing buffers.
-    #[error("{chip} has no message passing buffers; RCCE needs a chip that does, such as scc")]
+    #[error("{chip} has no message passing buffers\n  RCCE needs a chip that does, such as scc")]
     NoBuffers {
         /// The chip.
         chip: String,
@@ -75,7 +75,7 @@ impl RcceError {
 #[non_exhaustive]
 pub enum Misuse {
     /// A rank that does not exist.
-    #[error("rank {rank} does not exist; with {ranks} ranks it must be 0 to {}", ranks - 1)]
+    #[error("rank {rank} does not exist\n  with {ranks} ranks it must be 0 to {}", ranks - 1)]
     UnknownRank {
         /// The rank.
         rank: Rank,
@@ -83,7 +83,7 @@ pub enum Misuse {
         ranks: u32,
     },
     /// A rank sends to itself or receives from itself.
-    #[error("a rank exchanges no messages with itself; copy the bytes")]
+    #[error("a rank exchanges no messages with itself\n  copy the bytes")]
     Itself,
     /// Private memory is full.
     #[error("{bytes} bytes do not fit: {used} of the {max} bytes of private memory are in use")]
@@ -105,7 +105,7 @@ pub enum Misuse {
     },
     /// A buffer is used while a request still needs it.
     #[error(
-        "bytes {start} to {end} of private memory belong to pending request {request} ({}); \
+        "bytes {start} to {end} of private memory belong to pending request {request} ({})\n  \
          wait for it first",
         if *.is_receive { "a receive" } else { "a send" }
     )]
@@ -120,10 +120,10 @@ pub enum Misuse {
         is_receive: bool,
     },
     /// The two buffers of a reduction share some bytes but are not the same.
-    #[error("the buffers overlap; they must be one and the same or have no byte in common")]
+    #[error("the buffers overlap\n  they must be one and the same or have no byte in common")]
     Overlap,
     /// The two buffers of a reduction differ in size.
-    #[error("the buffers have {from} and {to} bytes; they must have the same size")]
+    #[error("the buffers have {from} and {to} bytes\n  they must have the same size")]
     SizesDiffer {
         /// Bytes of the operands.
         from: usize,
@@ -150,7 +150,7 @@ pub enum Misuse {
     },
     /// The two ends of a message cut it in different places.
     #[error(
-        "rank {from} sends chunks of {theirs} bytes and this rank receives chunks of {ours}; \
+        "rank {from} sends chunks of {theirs} bytes and this rank receives chunks of {ours}\n  \
          all ranks must allocate the same in their buffers (RCCE_malloc)"
     )]
     Chunks {
@@ -162,7 +162,7 @@ pub enum Misuse {
         ours: usize,
     },
     /// A request that is not pending at this rank.
-    #[error("request {request} is not pending; it was waited for, tested or cancelled before")]
+    #[error("request {request} is not pending\n  it was waited for, tested or cancelled before")]
     NotPending {
         /// Its number at the rank that made it.
         request: u64,
@@ -171,7 +171,9 @@ pub enum Misuse {
     #[error("the wait list is empty, so none of its requests can complete")]
     EmptyWaitList,
     /// Requests are pending where none may be.
-    #[error("requests are pending ({count}, first request {first}); wait for them or cancel them")]
+    #[error(
+        "requests are pending ({count}, first request {first})\n  wait for them or cancel them"
+    )]
     Pending {
         /// How many.
         count: usize,
@@ -179,7 +181,7 @@ pub enum Misuse {
         first: u64,
     },
     /// The message passing buffer is full.
-    #[error("{bytes} bytes do not fit into the message passing buffer; {free} are free")]
+    #[error("{bytes} bytes do not fit into the message passing buffer\n  {free} are free")]
     OutOfBuffer {
         /// Bytes asked for.
         bytes: usize,
@@ -193,7 +195,7 @@ pub enum Misuse {
         max: u32,
     },
     /// A flag that is not allocated.
-    #[error("flag {flag} is not allocated; it was freed before")]
+    #[error("flag {flag} is not allocated\n  it was freed before")]
     UnknownFlag {
         /// Its number.
         flag: u32,

@@ -12,7 +12,7 @@ use crate::schedule::Schedule;
 #[non_exhaustive]
 pub enum Unsupported {
     /// The algorithm exists for powers of two only.
-    #[error("{algorithm} needs a power of two ranks, not {ranks}; try {instead}")]
+    #[error("{algorithm} needs a power of two ranks, not {ranks}\n  try {instead}")]
     NotPowerOfTwo {
         /// Name of the algorithm.
         algorithm: &'static str,
@@ -22,7 +22,7 @@ pub enum Unsupported {
         instead: &'static str,
     },
     /// The algorithm would take too long to plan.
-    #[error("{algorithm} takes at most {max} ranks, not {ranks}; try {instead}")]
+    #[error("{algorithm} takes at most {max} ranks, not {ranks}\n  try {instead}")]
     TooManyRanks {
         /// Name of the algorithm.
         algorithm: &'static str,

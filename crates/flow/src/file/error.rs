@@ -56,16 +56,11 @@ pub enum FileError {
         found: String,
     },
     /// Tasks and edges that are no graph.
-    #[error("{at}: {}", two_lines(error))]
+    #[error("{at}: {error}")]
     Graph {
         /// Where it shows.
         at: Box<Location>,
         /// Why.
         error: GraphError,
     },
-}
-
-/// What is wrong, and on its own line what would be right.
-fn two_lines(error: &GraphError) -> String {
-    error.to_string().replacen("; ", "\n  ", 1)
 }

@@ -21,33 +21,33 @@ pub enum GraphError {
         edges: usize,
     },
     /// Two tasks of one name.
-    #[error("two tasks are called `{name}`; every task needs its own name")]
+    #[error("two tasks are called `{name}`\n  every task needs its own name")]
     TwoTasks {
         /// The name.
         name: String,
     },
     /// A task that nothing is connected to.
-    #[error("task `{task}` has no edge; connect it or remove it")]
+    #[error("task `{task}` has no edge\n  connect it or remove it")]
     Unconnected {
         /// The task.
         task: String,
     },
     /// An edge that does not connect two things.
-    #[error("{edge} begins where it ends; a task keeps by itself what it needs later")]
+    #[error("{edge} begins where it ends\n  a task keeps by itself what it needs later")]
     Loop {
         /// The edge.
         edge: String,
     },
     /// Two edges that the receiver could not tell apart.
     #[error(
-        "there are two edges {edge}; a message carries nothing but its sender, so put both blocks into one"
+        "there are two edges {edge}\n  a message carries nothing but its sender, so put both blocks into one"
     )]
     Parallel {
         /// The edge.
         edge: String,
     },
     /// A number of an edge beyond its range.
-    #[error("{edge}: `{key}` = {found} is out of range; accepted: {min} to {max}")]
+    #[error("{edge}: `{key}` = {found} is out of range\n  accepted: {min} to {max}")]
     OutOfRange {
         /// The edge.
         edge: String,
@@ -63,7 +63,7 @@ pub enum GraphError {
     /// Rates that make blocks pile up or run out.
     #[error(
         "rates do not balance at {edge}: while `{from}` fires {from_firings} times, the other edges \
-         let `{to}` fire {to_firings} times; that makes {made} blocks and takes {taken}"
+         let `{to}` fire {to_firings} times\n  that makes {made} blocks and takes {taken}"
     )]
     Unbalanced {
         /// The edge at which it shows.
@@ -83,7 +83,7 @@ pub enum GraphError {
     },
     /// Rates whose smallest common multiple is beyond the limit.
     #[error(
-        "an iteration would have more than {max} firings; choose rates with small common multiples"
+        "an iteration would have more than {max} firings\n  choose rates with small common multiples"
     )]
     TooManyFirings {
         /// The limit.
@@ -91,7 +91,7 @@ pub enum GraphError {
     },
     /// A cycle without enough initial blocks.
     #[error(
-        "{} wait for each other for ever; give an edge of the cycle more `initial` blocks",
+        "{} wait for each other for ever\n  give an edge of the cycle more `initial` blocks",
         cycle.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
     )]
     Cycle {
@@ -101,7 +101,7 @@ pub enum GraphError {
         edge: usize,
     },
     /// A task that a given placement leaves out.
-    #[error("task `{task}` has no place; write: {task} = [x, y]")]
+    #[error("task `{task}` has no place\n  write: {task} = [x, y]")]
     Unplaced {
         /// The task.
         task: String,

@@ -13,11 +13,11 @@ pub const RUN_FIRINGS_MAX: u64 = 1 << 26;
 pub enum ProgramError {
     /// Nothing says how long the run is.
     #[error(
-        "nothing says how many iterations there are; write `iterations = 100` at the top of the file"
+        "nothing says how many iterations there are\n  write `iterations = 100` at the top of the file"
     )]
     NoIterations,
     /// The file and the input say different things.
-    #[error("the input has {of_input} iterations, not {iterations}; remove `iterations`")]
+    #[error("the input has {of_input} iterations, not {iterations}\n  remove `iterations`")]
     OtherIterations {
         /// As the input says.
         of_input: u64,
@@ -26,7 +26,7 @@ pub enum ProgramError {
     },
     /// The run has more firings than the limit.
     #[error(
-        "{firings} firings are more than the {RUN_FIRINGS_MAX} of a run; use fewer flows or iterations"
+        "{firings} firings are more than the {RUN_FIRINGS_MAX} of a run\n  use fewer flows or iterations"
     )]
     TooManyFirings {
         /// How many it would be.
@@ -34,7 +34,7 @@ pub enum ProgramError {
     },
     /// The data need more memory than the limit.
     #[error(
-        "{bytes} bytes are more than the {MEMORY_BYTES_MAX} of a memory buffer; use fewer flows, \
+        "{bytes} bytes are more than the {MEMORY_BYTES_MAX} of a memory buffer\n  use fewer flows, \
          iterations or smaller blocks"
     )]
     TooMuchMemory {
@@ -43,7 +43,7 @@ pub enum ProgramError {
     },
     /// A task with more senders than its buffer has room for.
     #[error(
-        "the input buffer of task `{task}`, {bytes} bytes, has no room for what its senders may have on their way; use fewer senders, fewer initial blocks or a larger buffer"
+        "the input buffer of task `{task}`, {bytes} bytes, has no room for what its senders may have on their way\n  use fewer senders, fewer initial blocks or a larger buffer"
     )]
     NoRoom {
         /// The task.
@@ -52,7 +52,7 @@ pub enum ProgramError {
         bytes: usize,
     },
     /// The tasks need a file.
-    #[error("task `{task}` needs a file; write `file = \"...\"` into [input]")]
+    #[error("task `{task}` needs a file\n  write `file = \"...\"` into [input]")]
     NoInput {
         /// The task.
         task: String,

@@ -40,8 +40,7 @@ impl Setup {
             let iterations = u64::from(header.blocks()).div_ceil(per_iteration);
             let before = setup.iterations.replace(iterations);
             if before.is_some_and(|before| before != iterations) {
-                let why =
-                    "two decoders of one graph must need as many iterations; give them equal edges";
+                let why = "two decoders of one graph must need as many iterations\n  give them equal edges";
                 return Err(ProgramError::Kernel {
                     task: name.clone(),
                     why: why.to_owned(),

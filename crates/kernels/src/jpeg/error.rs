@@ -9,7 +9,7 @@ use super::SIDE_MAX;
 #[non_exhaustive]
 pub enum JpegError {
     /// The file ends too early.
-    #[error("byte {offset}: the file ends within {part}; it is cut short")]
+    #[error("byte {offset}: the file ends within {part}\n  it is cut short")]
     Truncated {
         /// Where the next byte should be.
         offset: usize,
@@ -18,7 +18,7 @@ pub enum JpegError {
     },
     /// A JPEG file of a kind that is not supported.
     #[error(
-        "byte {offset}: {feature}; supported is baseline sequential JPEG with 8 bits per sample, \
+        "byte {offset}: {feature}\n  supported is baseline sequential JPEG with 8 bits per sample, \
          grey or YCbCr, all components in one scan, at most {SIDE_MAX} x {SIDE_MAX} pixels"
     )]
     Unsupported {

@@ -25,7 +25,7 @@ pub enum PpmError {
         most: u32,
     },
     /// Other than 8 bits per colour.
-    #[error("a colour goes up to {0}; supported is 255")]
+    #[error("a colour goes up to {0}\n  supported is 255")]
     Depth(u32),
     /// Too few or too many pixels.
     #[error("{found} bytes of pixels where {expected} must be")]

@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use corecast_core::Rank;
-use corecast_machine::{Await, Blocked, Cause, MessageRecord, Time};
+use corecast_machine::{Await, Blocked, Cause, LibraryCall, MessageRecord, Time};
 
 use super::array::Array;
 use super::unit::{Entry, Purpose, Transfer, TransferId};
@@ -17,7 +17,7 @@ pub(crate) struct Interface {
     pub task: Rank,
     /// Index of the program's step or call, and the call's name, for diagnostics.
     pub step: usize,
-    pub call: Option<&'static str>,
+    pub call: Option<LibraryCall>,
 }
 
 /// A block that has been moved to local memory.

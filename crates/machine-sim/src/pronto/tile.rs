@@ -5,7 +5,7 @@ use std::rc::Rc;
 use corecast_core::Rank;
 use corecast_flow::Tile;
 use corecast_kernels::Work;
-use corecast_machine::{Await, Cause, RunError, TaskError, Time};
+use corecast_machine::{Await, Cause, LibraryCall, RunError, TaskError, Time};
 
 use super::array::Array;
 use super::interface::Interface;
@@ -25,7 +25,7 @@ impl TaskTile {
 
     /// Begins a call.
     fn begin(&mut self, call: &'static str) -> Time {
-        self.interface.call = Some(call);
+        self.interface.call = Some(LibraryCall::OfTask(call));
         self.interface.step += 1;
         self.interface.now()
     }

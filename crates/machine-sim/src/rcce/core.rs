@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use corecast_core::Rank;
-use corecast_machine::{Blocked, Cause, MessageRecord, RunError, Time};
+use corecast_machine::{Blocked, Cause, LibraryCall, MessageRecord, RunError, Time};
 use corecast_rcce::{Announcement, Call, CopyLoop, Core, Flag, Place, Wait};
 use corecast_sim::memory::Caches;
 
@@ -16,8 +16,8 @@ pub(crate) struct SimCore {
     pub caches: Caches,
     /// Index of the program's step or call, for diagnostics.
     pub step: usize,
-    /// Name of the call.
-    call: Option<&'static str>,
+    /// The call, for diagnostics.
+    call: Option<LibraryCall>,
     /// Bytes at the end of the own buffer that messages may not use.
     reserved: usize,
 }
@@ -98,7 +98,7 @@ impl Core for SimCore {
     }
 
     fn at_call(&mut self, name: Option<&'static str>, index: usize) {
-        (self.call, self.step) = (name, index);
+        (self.call, self.step) = (name.map(LibraryCall::OfRank), index);
     }
 
     /// A run that has ended resumes no core.

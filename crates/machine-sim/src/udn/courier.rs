@@ -87,7 +87,9 @@ impl UdnCourier {
     fn front(&self) -> Option<(Time, u32, Portion)> {
         let fronts = [CONTROL, DATA].map(|queue| (queue, self.net.front(self.rank, queue)));
         let here = fronts.into_iter();
-        let here = here.filter_map(|(queue, front)| front.map(|(of, time)| (time, queue, of)));
+        let here = here.filter_map(|(queue, front)| {
+            front.map(|portion| (self.net.time(portion.first), queue, portion))
+        });
         here.min_by_key(|&(time, queue, _)| (time, std::cmp::Reverse(queue)))
     }
 
@@ -99,13 +101,13 @@ impl UdnCourier {
         net.account_arrival(self.rank, peer, portion.tag);
         let waited = Cause::WaitPeer(peer);
         net.books.fill(self.rank, net.kernel.now(), waited);
-        let label = net.take(self.rank, queue, &portion);
+        net.take(self.rank, queue);
         let (end, busy) = net.reading(&portion);
         net.kernel.sleep_until(end).await;
         net.books.fill(self.rank, end - busy, waited);
         net.books.fill(self.rank, end, Cause::Transfer);
-        if let Some(label) = label {
-            self.understand(label);
+        if portion.is_end {
+            self.understand(net.take_label(portion.tag));
         }
     }
 
@@ -165,7 +167,8 @@ impl UdnCourier {
                         continue;
                     };
                     net.books.fill(rank, net.kernel.now(), Cause::Transfer);
-                    if let Some((portion, time)) = net.front(rank, queue) {
+                    if let Some(portion) = net.front(rank, queue) {
+                        let time = net.time(portion.first);
                         self.read((time, queue, portion)).await;
                     }
                 }

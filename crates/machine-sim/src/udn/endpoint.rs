@@ -1,4 +1,9 @@
 //! A core's software: sending, receiving, and putting aside what is not expected yet.
+//!
+//! A million cores have a future each. An `async fn` keeps its arguments twice while it waits, as
+//! given and as used, so the functions that wait inside each other are written without it.
+
+#![expect(clippy::manual_async_fn, reason = "see the module's documentation")]
 
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
@@ -127,51 +132,74 @@ impl UdnEndpoint {
     }
 
     /// Reads words until what is waited for has come.
-    async fn pump(&mut self, until: Until) {
-        loop {
-            if self.is_here(until) {
-                return;
-            }
-            let (peer, awaits) = match until {
-                Until::Ready(peer) | Until::Done(peer) | Until::Settled(peer) => {
-                    (peer, Await::Send)
+    fn pump(&mut self, until: Until) -> impl Future<Output = ()> {
+        async move {
+            loop {
+                if self.is_here(until) {
+                    return;
                 }
-                Until::Packet(peer) | Until::ReadyOrPacket(_, peer) => (peer, Await::Recv),
-            };
-            // Readies first: they are short, and let this core send.
-            let fronts = [CONTROL, DATA].map(|queue| (queue, self.net.front(self.rank, queue)));
-            let earliest = fronts
-                .iter()
-                .filter_map(|&(queue, front)| front.map(|(portion, time)| (time, queue, portion)))
-                .min_by_key(|&(time, queue, _)| (time, std::cmp::Reverse(queue)));
-            match earliest {
-                Some((time, queue, portion)) => self.read(queue, portion, time, peer).await,
-                None => {
-                    let now = self.net.kernel.now();
-                    self.net
-                        .books
-                        .block(self.rank, peer, awaits, self.step, now);
-                    self.net.listen(self.rank).await;
-                    self.net.books.unblock(self.rank);
+                let (peer, awaits) = match until {
+                    Until::Ready(peer) | Until::Done(peer) | Until::Settled(peer) => {
+                        (peer, Await::Send)
+                    }
+                    Until::Packet(peer) | Until::ReadyOrPacket(_, peer) => (peer, Await::Recv),
+                };
+                match self.earliest() {
+                    Some((queue, portion)) => self.read(queue, portion, peer).await,
+                    None => {
+                        let now = self.net.kernel.now();
+                        self.net
+                            .books
+                            .block(self.rank, peer, awaits, self.step, now);
+                        self.net.listen(self.rank).await;
+                        self.net.books.unblock(self.rank);
+                    }
                 }
             }
         }
     }
 
-    /// Reads the words in front of a queue, the first of which is there at `arrival`; `peer` is
-    /// waited for.
-    async fn read(&mut self, queue: u32, portion: Portion, arrival: Time, peer: Rank) {
-        let net = Rc::clone(&self.net);
-        net.kernel.sleep_until(arrival).await;
-        net.account_arrival(self.rank, peer, portion.tag);
-        net.books
-            .fill(self.rank, net.kernel.now(), Cause::WaitPeer(peer));
-        let label = net.take(self.rank, queue, &portion);
-        let (end, busy) = net.reading(&portion);
-        net.kernel.sleep_until(end).await;
-        net.books.fill(self.rank, end - busy, Cause::WaitPeer(peer));
-        net.books.fill(self.rank, end, Cause::Transfer);
-        let Some(label) = label else { return };
+    /// The queue whose first words come earliest, and these.
+    fn earliest(&self) -> Option<(u32, Portion)> {
+        // Readies first: they are short, and let this core send.
+        let fronts = [CONTROL, DATA].into_iter().filter_map(|queue| {
+            let portion = self.net.front(self.rank, queue)?;
+            Some((queue, portion))
+        });
+        // Of equally early ones the first.
+        fronts.min_by_key(|(_, portion)| portion.first)
+    }
+
+    /// Reads the words in front of a queue; `peer` is waited for.
+    ///
+    /// Of what lives while time passes every rank has a copy, so there is little: the label stays
+    /// with the network until the last word has been read.
+    fn read(&mut self, queue: u32, portion: Portion, peer: Rank) -> impl Future<Output = ()> {
+        async move {
+            let net = &self.net;
+            net.kernel.sleep_until(net.time(portion.first)).await;
+            net.account_arrival(self.rank, peer, portion.tag);
+            net.books
+                .fill(self.rank, net.kernel.now(), Cause::WaitPeer(peer));
+            net.take(self.rank, queue);
+            // Each word takes `extract`, and none is read before it comes.
+            let busy = net.costs.extract * portion.words;
+            let last = net.time(portion.last) + net.costs.extract;
+            let end = (net.kernel.now() + busy).max(last);
+            net.kernel.sleep_until(end).await;
+            let end = net.kernel.now();
+            net.books.fill(self.rank, end - busy, Cause::WaitPeer(peer));
+            net.books.fill(self.rank, end, Cause::Transfer);
+            if portion.is_end {
+                let label = net.take_label(portion.tag);
+                self.note_packet(label);
+            }
+        }
+    }
+
+    /// A packet has been read.
+    fn note_packet(&mut self, label: Label) {
+        let net = &self.net;
         let now = net.kernel.now();
         match label.kind {
             PacketKind::Ready => {
@@ -200,13 +228,19 @@ impl UdnEndpoint {
             });
         }
         let packet = (label.words, label.message);
-        self.inbox(label.from).packets.push_back(packet);
+        let packets = &mut self.inbox(label.from).packets;
+        if packets.capacity() == 0 {
+            packets.reserve_exact(1); // all that most of a million ranks need
+        }
+        packets.push_back(packet);
     }
 
     /// Sends a packet without payload.
-    async fn send_control(&mut self, to: Rank, kind: PacketKind) {
-        let label = self.label(kind, 0, None, self.net.kernel.now());
-        self.inject(to, CONTROL, label).await;
+    fn send_control(&mut self, to: Rank, kind: PacketKind) -> impl Future<Output = ()> {
+        async move {
+            let label = self.label(kind, 0, None, self.net.kernel.now());
+            self.inject(to, CONTROL, label).await;
+        }
     }
 
     /// Tells `peer` that it may send a packet.
@@ -268,9 +302,9 @@ impl UdnEndpoint {
         };
         let now = self.net.kernel.now();
         self.net.books.fill(self.rank, now, Cause::Transfer);
-        if let Some((portion, time)) = self.net.front(self.rank, queue) {
+        if let Some(portion) = self.net.front(self.rank, queue) {
             // Rare, and on the heap so that other futures are not longer for it.
-            Box::pin(self.read(queue, portion, time, to)).await;
+            Box::pin(self.read(queue, portion, to)).await;
         }
         false
     }
@@ -295,52 +329,66 @@ impl UdnEndpoint {
     }
 
     /// Sends one packet, waiting for its ready first.
-    async fn send_packet(&mut self, to: Rank, packet: Cut, message: Option<Message>, posted: Time) {
-        let is_synchronous = self.is_synchronous();
-        if self.waits_for_ready(packet) {
-            self.pump(Until::Ready(to)).await;
-            self.inbox(to).readies -= 1;
-            self.tidy_inbox(to);
-        } else if self.has_flow_control {
-            let inbox = self.inbox(to);
-            match inbox.readies {
-                0 => inbox.spare_readies += 1,
-                _ => inbox.readies -= 1,
+    fn send_packet(
+        &mut self,
+        to: Rank,
+        packet: Cut,
+        message: Option<Message>,
+        posted: Time,
+    ) -> impl Future<Output = ()> {
+        async move {
+            let is_synchronous = self.is_synchronous();
+            if self.waits_for_ready(packet) {
+                self.pump(Until::Ready(to)).await;
+                self.inbox(to).readies -= 1;
+                self.tidy_inbox(to);
+            } else if self.has_flow_control {
+                let inbox = self.inbox(to);
+                match inbox.readies {
+                    0 => inbox.spare_readies += 1,
+                    _ => inbox.readies -= 1,
+                }
+                self.tidy_inbox(to);
             }
-            self.tidy_inbox(to);
+            if is_synchronous && packet.is_first {
+                let software = self.net.costs.send(packet.words);
+                self.spend(software, Cause::Software).await;
+            }
+            let label = self.label(PacketKind::Data, packet.words, message, posted);
+            self.inject(to, DATA, label).await;
         }
-        if is_synchronous && packet.is_first {
-            let software = self.net.costs.send(packet.words);
-            self.spend(software, Cause::Software).await;
-        }
-        let label = self.label(PacketKind::Data, packet.words, message, posted);
-        self.inject(to, DATA, label).await;
     }
 
     /// Waits until `to` has received a message of `bytes` bytes, where senders do.
-    async fn end_send(&mut self, to: Rank, bytes: u64) {
-        if self.is_synchronous() && bytes > 0 {
-            self.pump(Until::Done(to)).await;
-            self.inbox(to).dones -= 1;
-            self.tidy_inbox(to);
+    fn end_send(&mut self, to: Rank, bytes: u64) -> impl Future<Output = ()> {
+        async move {
+            if self.is_synchronous() && bytes > 0 {
+                self.pump(Until::Done(to)).await;
+                self.inbox(to).dones -= 1;
+                self.tidy_inbox(to);
+            }
         }
     }
 
     /// Waits for the next packet of `from`, for which the ready must have been sent.
-    async fn recv_packet(&mut self, from: Rank) -> Packet {
-        self.pump(Until::Packet(from)).await;
-        let packet = self.inbox(from).packets.pop_front();
-        self.tidy_inbox(from);
-        packet.expect("the packet has come")
+    fn recv_packet(&mut self, from: Rank) -> impl Future<Output = Packet> {
+        async move {
+            self.pump(Until::Packet(from)).await;
+            let packet = self.inbox(from).packets.pop_front();
+            self.tidy_inbox(from);
+            packet.expect("the packet has come")
+        }
     }
 
     /// The software of a receive, after the last packet of `message`.
-    async fn end_recv(&mut self, from: Rank, message: &Message) {
-        let bytes = message_bytes(message);
-        let software = self.net.costs.recv(bytes);
-        self.spend(software, Cause::Software).await;
-        if self.is_synchronous() && bytes > 0 {
-            self.send_control(from, PacketKind::Done).await;
+    fn end_recv(&mut self, from: Rank, message: &Message) -> impl Future<Output = ()> {
+        async move {
+            let bytes = message_bytes(message);
+            let software = self.net.costs.recv(bytes);
+            self.spend(software, Cause::Software).await;
+            if self.is_synchronous() && bytes > 0 {
+                self.send_control(from, PacketKind::Done).await;
+            }
         }
     }
 }
@@ -380,27 +428,31 @@ impl Steps for UdnEndpoint {
         self.step = index;
     }
 
-    async fn send(&mut self, to: Rank, message: Message) -> Result<(), RunError> {
-        let posted = self.now();
-        let bytes = message_bytes(&message);
-        self.begin_send(bytes).await;
-        let mut message = Some(message);
-        for packet in self.packets(bytes) {
-            let content = message.take_if(|_| packet.is_last);
-            self.send_packet(to, packet, content, posted).await;
+    fn send(&mut self, to: Rank, message: Message) -> impl Future<Output = Result<(), RunError>> {
+        async move {
+            let posted = self.now();
+            let bytes = message_bytes(&message);
+            self.begin_send(bytes).await;
+            let mut message = Some(message);
+            for packet in self.packets(bytes) {
+                let content = message.take_if(|_| packet.is_last);
+                self.send_packet(to, packet, content, posted).await;
+            }
+            self.end_send(to, bytes).await;
+            Ok(())
         }
-        self.end_send(to, bytes).await;
-        Ok(())
     }
 
-    async fn recv(&mut self, from: Rank) -> Result<Message, RunError> {
-        self.send_ready(from).await;
-        loop {
-            if let (_, Some(message)) = self.recv_packet(from).await {
-                self.end_recv(from, &message).await;
-                return Ok(message);
-            }
+    fn recv(&mut self, from: Rank) -> impl Future<Output = Result<Message, RunError>> {
+        async move {
             self.send_ready(from).await;
+            loop {
+                if let (_, Some(message)) = self.recv_packet(from).await {
+                    self.end_recv(from, &message).await;
+                    return Ok(message);
+                }
+                self.send_ready(from).await;
+            }
         }
     }
 
@@ -413,7 +465,8 @@ impl Steps for UdnEndpoint {
         let net = Rc::clone(&self.net);
         let Some(static_net) = &net.static_net else {
             for (_, rank) in tree.edges() {
-                self.send(rank, message.clone()).await?;
+                // Rare, and on the heap so that other futures are not longer for it.
+                Box::pin(self.send(rank, message.clone())).await?;
             }
             return Ok(());
         };
@@ -440,7 +493,7 @@ impl Steps for UdnEndpoint {
         let net = Rc::clone(&self.net);
         let (root, rank) = (tree.root(), self.rank);
         let Some(static_net) = &net.static_net else {
-            return self.recv(root).await;
+            return Box::pin(self.recv(root)).await;
         };
         self.spend(net.costs.route, Cause::Software).await;
         let parent = tree.parent(rank).unwrap_or(root);
@@ -466,78 +519,82 @@ impl Steps for UdnEndpoint {
         Ok(flow.message)
     }
 
-    async fn exchange(
+    fn exchange(
         &mut self,
         to: Rank,
         message: Message,
         from: Rank,
-    ) -> Result<Message, RunError> {
-        let posted = self.now();
-        let bytes = message_bytes(&message);
-        self.begin_send(bytes).await;
-        self.send_ready(from).await;
-        let (mut message, mut received) = (Some(message), None);
-        let mut packets = self.packets(bytes).peekable();
-        // Neither direction waits for the other, whichever can go on first.
-        loop {
-            let next = packets.peek().copied();
-            let can_send = next.is_some_and(|packet| {
-                !self.waits_for_ready(packet) || self.is_here(Until::Ready(to))
-            });
-            if let Some(packet) = next.filter(|_| can_send) {
-                packets.next();
-                let content = message.take_if(|_| packet.is_last);
-                self.send_packet(to, packet, content, posted).await;
-            }
-            if received.is_none() && self.is_here(Until::Packet(from)) {
-                received = self.recv_packet(from).await.1;
-                if received.is_none() {
-                    self.send_ready(from).await;
+    ) -> impl Future<Output = Result<Message, RunError>> {
+        async move {
+            let posted = self.now();
+            let bytes = message_bytes(&message);
+            self.begin_send(bytes).await;
+            self.send_ready(from).await;
+            let (mut message, mut received) = (Some(message), None);
+            let mut packets = self.packets(bytes).peekable();
+            // Neither direction waits for the other, whichever can go on first.
+            loop {
+                let next = packets.peek().copied();
+                let can_send = next.is_some_and(|packet| {
+                    !self.waits_for_ready(packet) || self.is_here(Until::Ready(to))
+                });
+                if let Some(packet) = next.filter(|_| can_send) {
+                    packets.next();
+                    let content = message.take_if(|_| packet.is_last);
+                    self.send_packet(to, packet, content, posted).await;
                 }
-            } else if !can_send {
-                match (next.is_some(), received.is_none()) {
-                    (true, true) => self.pump(Until::ReadyOrPacket(to, from)).await,
-                    (true, false) => self.pump(Until::Ready(to)).await,
-                    (false, true) => self.pump(Until::Packet(from)).await,
-                    (false, false) => break,
+                if received.is_none() && self.is_here(Until::Packet(from)) {
+                    received = self.recv_packet(from).await.1;
+                    if received.is_none() {
+                        self.send_ready(from).await;
+                    }
+                } else if !can_send {
+                    match (next.is_some(), received.is_none()) {
+                        (true, true) => self.pump(Until::ReadyOrPacket(to, from)).await,
+                        (true, false) => self.pump(Until::Ready(to)).await,
+                        (false, true) => self.pump(Until::Packet(from)).await,
+                        (false, false) => break,
+                    }
                 }
             }
+            let received = received.expect("the loop ends when it has come");
+            self.end_recv(from, &received).await;
+            self.end_send(to, bytes).await;
+            Ok(received)
         }
-        let received = received.expect("the loop ends when it has come");
-        self.end_recv(from, &received).await;
-        self.end_send(to, bytes).await;
-        Ok(received)
     }
 
-    async fn forward(
+    fn forward(
         &mut self,
         from: Rank,
         to: Rank,
         _: Option<u64>, // the size of all packets of the schedule: see `launch`
-    ) -> Result<Message, RunError> {
-        let posted = self.now();
-        let (mut is_first, mut sent_words) = (true, 0);
-        self.send_ready(from).await;
-        loop {
-            let (words, message) = self.recv_packet(from).await;
-            if is_first {
-                self.begin_send(words).await;
-            }
-            if let Some(message) = &message {
-                self.end_recv(from, message).await;
-            }
-            let packet = Cut {
-                words,
-                is_first,
-                is_last: message.is_some(),
-            };
-            (is_first, sent_words) = (false, sent_words + words);
-            self.send_packet(to, packet, message.clone(), posted).await;
-            if let Some(message) = message {
-                self.end_send(to, sent_words).await;
-                return Ok(message);
-            }
+    ) -> impl Future<Output = Result<Message, RunError>> {
+        async move {
+            let posted = self.now();
+            let (mut is_first, mut sent_words) = (true, 0);
             self.send_ready(from).await;
+            loop {
+                let (words, message) = self.recv_packet(from).await;
+                if is_first {
+                    self.begin_send(words).await;
+                }
+                if let Some(message) = &message {
+                    self.end_recv(from, message).await;
+                }
+                let packet = Cut {
+                    words,
+                    is_first,
+                    is_last: message.is_some(),
+                };
+                (is_first, sent_words) = (false, sent_words + words);
+                self.send_packet(to, packet, message.clone(), posted).await;
+                if let Some(message) = message {
+                    self.end_send(to, sent_words).await;
+                    return Ok(message);
+                }
+                self.send_ready(from).await;
+            }
         }
     }
 

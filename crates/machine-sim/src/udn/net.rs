@@ -257,11 +257,10 @@ impl Net {
         [CONTROL, DATA].into_iter().find(is_full)
     }
 
-    /// The next words in a queue of `rank` and the time from which on they can be read.
-    pub(super) fn front(&self, rank: Rank, queue: u32) -> Option<(Portion, Time)> {
+    /// The next words in a queue of `rank`.
+    pub(super) fn front(&self, rank: Rank, queue: u32) -> Option<Portion> {
         let core = self.core_of[rank.index()];
-        let portion = self.touch(|mesh| mesh.front(core, queue))?;
-        Some((portion, self.time(portion.first)))
+        self.touch(|mesh| mesh.front(core, queue))
     }
 
     /// The rank that has sent the packet with this tag.
@@ -298,17 +297,18 @@ impl Net {
         Some(Rank(rank as u32))
     }
 
-    /// Takes the next words of a queue, `portion`. With the last word of a packet, its label comes
-    /// too.
-    pub(super) fn take(&self, rank: Rank, queue: u32, portion: &Portion) -> Option<Label> {
+    /// Takes the next words of a queue.
+    pub(super) fn take(&self, rank: Rank, queue: u32) {
         let core = self.core_of[rank.index()];
         self.touch(|mesh| mesh.take(core, queue));
-        portion.ended.map(|tag| {
-            let place = tag as u32; // its lower half
-            self.free_labels.borrow_mut().push(place);
-            let label = self.labels.borrow_mut()[place as usize].take();
-            label.expect("a packet under way has a label")
-        })
+    }
+
+    /// Takes the label of a packet whose last word has been read.
+    pub(super) fn take_label(&self, tag: u64) -> Label {
+        let place = tag as u32; // its lower half
+        self.free_labels.borrow_mut().push(place);
+        let label = self.labels.borrow_mut()[place as usize].take();
+        label.expect("a packet under way has a label")
     }
 
     /// Waits until a word comes into one of the queues of `rank`, all of them empty.

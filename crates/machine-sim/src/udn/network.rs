@@ -20,8 +20,8 @@ pub(super) struct Portion {
     pub last: u64,
     /// Tag of the packet.
     pub tag: u64,
-    /// The same, if it ends with them.
-    pub ended: Option<u64>,
+    /// Whether the packet ends with them.
+    pub is_end: bool,
 }
 
 impl Portion {
@@ -31,7 +31,7 @@ impl Portion {
             words: u64::from(queued.packet.flits),
             first: queued.first,
             last: queued.last,
-            ended: Some(queued.packet.tag),
+            is_end: true,
         }
     }
 }
@@ -101,7 +101,7 @@ impl Network {
                     words: 1,
                     first: flit.arrival,
                     last: flit.arrival,
-                    ended: flit.is_tail.then_some(flit.packet.tag),
+                    is_end: flit.is_tail,
                 })
             }
             Self::Packet(mesh) => mesh.front(core, queue).map(Portion::of_packet),

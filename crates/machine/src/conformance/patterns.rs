@@ -13,7 +13,7 @@ use crate::endpoint::{
 };
 use crate::error::RunError;
 use crate::job::RunOptions;
-use crate::steps::Payload;
+use crate::payload::Payload;
 
 use super::messages::bytes;
 

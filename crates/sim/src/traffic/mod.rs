@@ -109,7 +109,7 @@ pub enum TrafficError {
     #[error("{0}")]
     Pattern(String),
     /// A number of the load is out of range.
-    #[error("{name} = {value} is out of range; it must be {accepted}")]
+    #[error("{name} = {value} is out of range\n  it must be {accepted}")]
     Load {
         /// The number.
         name: &'static str,

@@ -45,7 +45,7 @@ pub(super) fn check(wiring: &Wiring, task: usize, routine: Routine) -> Result<()
         }
         if sink.is_some() && edge.bytes as usize != BLOCK_BYTES {
             let why = format!(
-                "`bytes` = {}; a block of a JPEG decoder has {BLOCK_BYTES}",
+                "`bytes` = {}\n  a block of a JPEG decoder has {BLOCK_BYTES}",
                 edge.bytes
             );
             return Err(GraphError::of_kernel(wiring, index, why));
@@ -54,7 +54,7 @@ pub(super) fn check(wiring: &Wiring, task: usize, routine: Routine) -> Result<()
             return Err(GraphError::of_kernel(
                 wiring,
                 index,
-                "a picture begins with its first block; remove `initial`",
+                "a picture begins with its first block\n  remove `initial`",
             ));
         }
     }
@@ -72,7 +72,7 @@ pub(super) fn check(wiring: &Wiring, task: usize, routine: Routine) -> Result<()
             let wrong = ends.chain(begins).find(|&(_, _, rate)| rate != 1);
             wrong.map_or(Ok(()), |(index, key, rate)| {
                 let why =
-                    format!("`{key}` = {rate}; a firing of jpeg-idct takes and makes 1 block");
+                    format!("`{key}` = {rate}\n  a firing of jpeg-idct takes and makes 1 block");
                 Err(GraphError::of_kernel(wiring, index, why))
             })
         }
@@ -89,7 +89,7 @@ fn same_rate(
     let other = edges.iter().find(|&&index| rate(index) != rate(edges[0]));
     other.map_or(Ok(()), |&index| {
         let why = format!(
-            "`{key}` = {}; it must be the same on all of them, {}",
+            "`{key}` = {}\n  it must be the same on all of them, {}",
             rate(index),
             rate(edges[0])
         );
@@ -117,7 +117,7 @@ fn colour_order(wiring: &Wiring, task: usize) -> Result<(), GraphError> {
         let place = wiring.outputs(huffman).position(|output| output == from);
         let is_same = *decoder.get_or_insert(huffman) == huffman;
         if !is_same || place != Some(position) || wiring.outputs(huffman).count() != inputs.len() {
-            let why = "blocks must come back in the order in which they went out; let all \
+            let why = "blocks must come back in the order in which they went out\n  let all \
                        transforms of one jpeg-huffman send to one jpeg-colour, and write their edges \
                        in one order";
             return Err(GraphError::of_kernel(wiring, index, why));

@@ -18,7 +18,7 @@ pub(super) fn check(wiring: &Wiring, task: usize, job: &KernelJob) -> Result<(),
     ] {
         if rate != 1 {
             let why = format!(
-                "`{key}` = {rate}; a firing of {} takes and makes 1 block",
+                "`{key}` = {rate}\n  a firing of {} takes and makes 1 block",
                 job.kernel.name
             );
             return Err(GraphError::of_kernel(wiring, index, why));
@@ -29,7 +29,7 @@ pub(super) fn check(wiring: &Wiring, task: usize, job: &KernelJob) -> Result<(),
         return Err(GraphError::of_kernel(
             wiring,
             index,
-            "a stream begins with its first block; remove `initial`",
+            "a stream begins with its first block\n  remove `initial`",
         ));
     }
     let unit = match job.kernel.routine {
@@ -38,7 +38,10 @@ pub(super) fn check(wiring: &Wiring, task: usize, job: &KernelJob) -> Result<(),
         _ => WORD,
     };
     if !into.bytes.is_multiple_of(unit) {
-        let why = format!("`bytes` = {}; it must be a multiple of {unit}", into.bytes);
+        let why = format!(
+            "`bytes` = {}\n  it must be a multiple of {unit}",
+            into.bytes
+        );
         return Err(GraphError::of_kernel(wiring, input, why));
     }
     let expected = match job.kernel.routine {
@@ -48,7 +51,7 @@ pub(super) fn check(wiring: &Wiring, task: usize, job: &KernelJob) -> Result<(),
     };
     if out.bytes != expected {
         let why = format!(
-            "`bytes` = {}; behind blocks of {} it must be {expected}",
+            "`bytes` = {}\n  behind blocks of {} it must be {expected}",
             out.bytes, into.bytes
         );
         return Err(GraphError::of_kernel(wiring, output, why));
@@ -61,14 +64,14 @@ fn fir_bytes(wiring: &Wiring, job: &KernelJob, into: &Edge, out: &Edge) -> Resul
     let (stage, stages) = job.stage;
     if u64::from(stages) > job.values[0] {
         return Err(format!(
-            "{} taps cannot be split into {stages} stages; use fewer",
+            "{} taps cannot be split into {stages} stages\n  use fewer",
             job.values[0]
         ));
     }
     let is_first = into.from == End::Memory;
     if is_first != (stage == 0) || (out.to == End::Memory) != job.is_last() {
         return Err(
-            "a filter goes from the memory buffer to the memory buffer; use `stages` to split it"
+            "a filter goes from the memory buffer to the memory buffer\n  use `stages` to split it"
                 .into(),
         );
     }

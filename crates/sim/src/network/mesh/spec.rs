@@ -112,7 +112,7 @@ impl RouterSpec {
 
 /// Why a mesh cannot be built.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{name} = {value} is out of range; it must be {accepted}")]
+#[error("{name} = {value} is out of range\n  it must be {accepted}")]
 pub struct MeshError {
     /// The number that is wrong.
     pub name: &'static str,

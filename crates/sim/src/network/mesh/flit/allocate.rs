@@ -9,7 +9,7 @@ impl FlitMesh {
         let input = self.channels[channel as usize];
         let place = self.places[(channel * self.capacity + u32::from(input.first)) as usize];
         let packet = &self.packets[(place & FREE) as usize];
-        let (router, local) = (channel / self.inputs, u32::from(input.local));
+        let (router, local) = (self.by_inputs.of(channel), u32::from(input.local));
         let wide = |(x, y): (u16, u16)| (u32::from(x), u32::from(y));
         let at = self.positions[router as usize];
         let hop = self
@@ -20,11 +20,7 @@ impl FlitMesh {
             Some(hop) => hop.side as u32,
             None => u32::from(packet.last_port),
         };
-        let in_port = if self.vcs == 1 {
-            local
-        } else {
-            local / self.vcs
-        };
+        let in_port = u32::from(self.port_of[local as usize & 63][0]);
         let turns = in_port < SIDES && out_port < SIDES && in_port / 2 != out_port / 2;
         let allowed = self.allowed(packet, out_port, hop.is_some_and(|hop| hop.is_wrapped));
         let state = &mut self.channels[channel as usize];
@@ -102,11 +98,11 @@ impl FlitMesh {
         if self.vcs == 1 {
             debug_assert!(next_at <= self.now, "planned for then");
             let local = first_from(requests, self.vc_pointers[(index * self.out_vcs) as usize]);
-            let base = index / self.ports * self.inputs;
+            let base = self.by_ports.of(index) * self.inputs;
             self.grant_channel(index, base + local, local, 0);
             return;
         }
-        let base = index / self.ports * self.inputs;
+        let base = self.by_ports.of(index) * self.inputs;
         if requests.is_power_of_two() {
             // Every channel offers itself to the only request.
             let local = requests.trailing_zeros();
@@ -163,11 +159,7 @@ impl FlitMesh {
     fn accept(&mut self, index: u32, base: u32, local: u32, offers: u16) {
         let pointer = &mut self.accept_pointers[(base + local) as usize];
         let vc = first_from(u64::from(offers), *pointer);
-        *pointer = if vc + 1 == self.out_vcs {
-            0
-        } else {
-            vc as u8 + 1
-        };
+        *pointer = vc as u8 + 1;
         self.grant_channel(index, base + local, local, vc);
     }
 
@@ -180,8 +172,8 @@ impl FlitMesh {
         // With several channels a queue is one of the port's.
         let is_queue = self.vcs == 1 && self.has_queues && output.down >= self.ejection;
         let mut down = output.down + vc;
-        let inputs = self.inputs;
-        self.vc_pointers[(index * self.out_vcs + vc) as usize] = ((local + 1) % inputs) as u8;
+        let pointer = &mut self.vc_pointers[(index * self.out_vcs + vc) as usize];
+        *pointer = local as u8 + 1;
         let input = &mut self.channels[channel as usize];
         if is_queue {
             let place = channel * self.capacity + u32::from(input.first);

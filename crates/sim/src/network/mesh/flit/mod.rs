@@ -35,20 +35,14 @@ use corecast_core::{LinkUse, Side};
 use super::links::used_links;
 use super::spec::{Ejection, MeshError, MeshSpec, SIDES, VcChoice};
 use super::wheel::Wheel;
-use bits::{first_from, for_each_bit};
+use bits::{Divisor, first_from, for_each_bit, is_before};
 pub use interface::{Delivery, Flit, Packet, QueueEvent};
-use places::Places;
+use places::{FREE, Places, TAIL, TIME_SHIFT, free_from, place_of, retimed, wrapped};
+use switch::Switch;
 pub use waits::LinkWait;
 use waits::Waits;
 
 const NONE: u32 = u32::MAX;
-/// Four sides and at most 16 cores.
-const PORTS_MAX: usize = 20;
-/// Low bits of a place: the flit's packet, or [`FREE`].
-const PACKET_BITS: u32 = 24;
-const FREE: u64 = (1 << PACKET_BITS) - 1;
-const TAIL: u64 = 1 << PACKET_BITS;
-const TIME_SHIFT: u32 = PACKET_BITS + 1;
 /// Most cycles of a run; times have 39 bits.
 pub const CYCLES_MAX: u64 = (1 << (63 - TIME_SHIFT)) - 1;
 /// How far a flit may be moved ahead of the clock where its times are known: about a buffer.
@@ -190,20 +184,19 @@ pub struct FlitMesh {
     vc_pointers: Vec<u8>,
     /// Per input channel: virtual channel that it accepts first.
     accept_pointers: Vec<u8>,
-    /// Per router: who asks for the switch, in this cycle or, once that is allocated, in the next;
-    /// only with several virtual channels.
-    switch_requests: Vec<u64>,
-    /// Per input channel of a router: its port.
-    port_of: [u8; 64],
+    /// Per router; only with several virtual channels.
+    switches: Vec<Switch>,
+    /// Per input channel of a router: its port, and its number there.
+    port_of: [[u8; 2]; 64],
+    /// Input channels and ports of a router.
+    by_inputs: Divisor,
+    by_ports: Divisor,
     /// Whether some packet may not have every channel of an output.
     is_restricted: bool,
     /// Whether flits on a link are more than a cycle apart.
     has_slow_links: bool,
     /// See [`LARGE`].
     is_large: bool,
-    /// Per output: input port that is offered it first; per input: output port accepted first;
-    /// per input: virtual channel preferred.
-    switch_pointers: Vec<[u8; 3]>,
     packets: Vec<UnderWay>,
     unused_packets: Vec<u32>,
     sources: Vec<Source>,
@@ -223,18 +216,9 @@ pub struct FlitMesh {
     waits: Option<Box<Waits>>,
 }
 
-/// Head and tail of a packet; between them flits are alike.
-const fn place_of(packet: u32, is_tail: bool, time: u64) -> u64 {
-    (time << TIME_SHIFT) | if is_tail { TAIL } else { 0 } | packet as u64
-}
-
 /// A bit for each of `vcs` virtual channels, of which there are at most 16.
 const fn all_of(vcs: u32) -> u16 {
     ((1_u32 << vcs) - 1) as u16
-}
-
-const fn free_from(time: u64) -> u64 {
-    (time << TIME_SHIFT) | FREE
 }
 
 impl FlitMesh {
@@ -329,9 +313,15 @@ impl FlitMesh {
                 .collect(),
             vc_pointers: vec![0; outputs.len() * vcs.max(lanes) as usize],
             accept_pointers: vec![0; ejection as usize],
-            switch_requests: vec![0; spec.routers() as usize],
-            switch_pointers: vec![[0; 3]; outputs.len()],
-            port_of: std::array::from_fn(|local| (local as u32 / vcs) as u8),
+            switches: match vcs {
+                1 => Vec::new(),
+                _ => vec![Switch::NEW; spec.routers() as usize],
+            },
+            by_inputs: Divisor::new(ports * vcs),
+            by_ports: Divisor::new(ports),
+            port_of: std::array::from_fn(|local| {
+                [local / vcs as usize, local % vcs as usize].map(|part| part as u8)
+            }),
             is_restricted: spec.grid.is_torus || has_queues || router.vc_choice != VcChoice::Any,
             has_slow_links: router.link_interval > 1,
             is_large: ejection > LARGE,
@@ -599,10 +589,7 @@ impl FlitMesh {
     fn next_place(&self, channel: u32) -> usize {
         let (base, capacity) = self.places_of(channel);
         let Channel { first, len, .. } = self.channels[channel as usize];
-        let mut offset = u32::from(first) + u32::from(len);
-        if offset >= capacity {
-            offset -= capacity;
-        }
+        let offset = wrapped(u32::from(first) + u32::from(len), capacity);
         (base + offset) as usize
     }
 

@@ -1,6 +1,36 @@
-//! The places of all buffers, eight to a line of the processor's cache.
+//! The places of all buffers, eight to a line of the processor's cache, and what is in them.
 
 use std::ops::{Index, IndexMut};
+
+/// Low bits of a place: the flit's packet, or [`FREE`].
+const PACKET_BITS: u32 = 24;
+pub(super) const FREE: u64 = (1 << PACKET_BITS) - 1;
+pub(super) const TAIL: u64 = 1 << PACKET_BITS;
+pub(super) const TIME_SHIFT: u32 = PACKET_BITS + 1;
+
+/// Head and tail of a packet; between them flits are alike.
+pub(super) const fn place_of(packet: u32, is_tail: bool, time: u64) -> u64 {
+    (time << TIME_SHIFT) | if is_tail { TAIL } else { 0 } | packet as u64
+}
+
+/// A flit as before that can act from `time` on.
+pub(super) const fn retimed(flit: u64, time: u64) -> u64 {
+    (time << TIME_SHIFT) | (flit & (TAIL | FREE))
+}
+
+/// A place in a ring of `capacity` places, less than a round too far.
+pub(super) const fn wrapped(place: u32, capacity: u32) -> u32 {
+    if place >= capacity {
+        place - capacity
+    } else {
+        place
+    }
+}
+
+/// A place without a flit, to be taken from `time` on.
+pub(super) const fn free_from(time: u64) -> u64 {
+    (time << TIME_SHIFT) | FREE
+}
 
 /// A vector of words whose every eighth begins a line of the cache, so that a buffer of eight
 /// flits or fewer lies in one line.

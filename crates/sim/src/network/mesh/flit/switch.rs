@@ -1,9 +1,33 @@
 //! Flits on their way: through the switch, over the link, into the next buffer.
 
 use super::{
-    AHEAD, Channel, FREE, FlitMesh, NONE, PORTS_MAX, State, TAIL, TIME_SHIFT, TOGETHER, first_from,
-    for_each_bit, free_from, place_of,
+    AHEAD, Channel, FREE, FlitMesh, NONE, State, TAIL, TIME_SHIFT, TOGETHER, first_from,
+    for_each_bit, free_from, is_before, retimed, wrapped,
 };
+
+/// What the allocation of a router's switch needs, in one line of the processor's cache where the
+/// router has 18 ports or fewer.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub(super) struct Switch {
+    /// Input channels that ask for it, in this cycle or, once that is allocated, in the next.
+    pub(super) requests: u64,
+    /// Per port: as an output, the input port that is offered it first; as an input, the output port
+    /// accepted first and the virtual channel preferred. Four sides and at most 16 cores; there are
+    /// more, so that a port masked by [`PORT_MASK`] is always one of them.
+    pointers: [[u8; 3]; PORT_MASK as usize + 1],
+}
+
+/// See [`Switch::pointers`].
+const PORT_MASK: u32 = 31;
+
+impl Switch {
+    /// That of a router at rest.
+    pub(super) const NEW: Self = Self {
+        requests: 0,
+        pointers: [[0; 3]; PORT_MASK as usize + 1],
+    };
+}
 
 impl FlitMesh {
     /// Sends the flits of a packet that has its output, as far as they are here and have a place.
@@ -139,21 +163,21 @@ impl FlitMesh {
     /// has a place.
     #[inline]
     pub(super) fn ask_for_switch(&mut self, channel: u32) {
-        let down = self.channels[channel as usize].down;
+        let Channel { down, local, .. } = self.channels[channel as usize];
         if self.has_place(down, channel) {
-            self.request_switch(channel / self.inputs, channel);
+            self.request_switch(self.by_inputs.of(channel), u32::from(local));
         }
     }
 
-    /// `channel` of `router` asks for the switch: in this cycle, or in the next one once this cycle
-    /// allocates.
+    /// The input channel `local` of `router` asks for the switch: in this cycle, or in the next one
+    /// once this cycle allocates.
     #[inline]
-    fn request_switch(&mut self, router: u32, channel: u32) {
-        let requests = &mut self.switch_requests[router as usize];
+    fn request_switch(&mut self, router: u32, local: u32) {
+        let requests = &mut self.switches[router as usize].requests;
         if *requests == 0 {
             self.switching.push(router);
         }
-        *requests |= 1 << (channel - router * self.inputs);
+        *requests |= 1 << (local & 63);
     }
 
     /// Allocates the switches of all routers that are asked for theirs.
@@ -177,7 +201,7 @@ impl FlitMesh {
         }
         let mut seen = 0;
         for &router in routers {
-            for_each_bit(self.switch_requests[router as usize], |local| {
+            for_each_bit(self.switches[router as usize].requests, |local| {
                 let channel = router * self.inputs + local;
                 let input = &self.channels[channel as usize];
                 let down = &self.channels[input.down as usize];
@@ -191,11 +215,56 @@ impl FlitMesh {
 
     /// Allocates the switch of a router.
     fn switch(&mut self, router: u32) {
-        let requests = std::mem::take(&mut self.switch_requests[router as usize]);
-        if requests.is_power_of_two() && !self.has_slow_links {
-            // Nobody to choose from, which is the usual case below saturation.
-            return self.serve(router, requests.trailing_zeros());
+        let requests = std::mem::take(&mut self.switches[router as usize].requests);
+        // One or two requests are the usual case below saturation.
+        let others = requests & (requests - 1);
+        if self.has_slow_links || others & others.wrapping_sub(1) != 0 {
+            self.switch_among(router, requests);
+        } else if others == 0 {
+            self.serve(router, requests.trailing_zeros());
+        } else {
+            self.switch_between(router, requests.trailing_zeros(), others.trailing_zeros());
         }
+    }
+
+    /// Allocates a router's switch to input channels `a` and `b`, or to one of them if they get in
+    /// each other's way.
+    fn switch_between(&mut self, router: u32, a: u32, b: u32) {
+        let (base, outputs) = (router * self.inputs, router * self.ports);
+        let output = |local: u32| self.channels[(base + local) as usize].output - outputs;
+        let (output_a, output_b) = (output(a), output(b));
+        let [input_a, vc_a] = self.port_of[a as usize & 63].map(u32::from);
+        let [input_b, vc_b] = self.port_of[b as usize & 63].map(u32::from);
+        let pointers = &self.switches[router as usize].pointers;
+        let of_input = pointers[(input_a & PORT_MASK) as usize];
+        let is_a = match (input_a == input_b, output_a == output_b) {
+            (false, false) => {
+                self.serve(router, a);
+                return self.serve(router, b);
+            }
+            // The output offers itself to one input; or both outputs offer themselves to the input,
+            // which accepts one; or it accepts the output, and chooses.
+            (false, true) => {
+                let pointer = pointers[(output_a & PORT_MASK) as usize][0];
+                is_before(input_a, input_b, pointer)
+            }
+            (true, false) => is_before(output_a, output_b, of_input[1]),
+            (true, true) => is_before(vc_a, vc_b, of_input[2]),
+        };
+        let (served, later) = if is_a { (a, b) } else { (b, a) };
+        self.request_again(router, 1 << later);
+        self.serve(router, served);
+    }
+
+    /// Who is not served goes on asking: it has its place still.
+    #[inline]
+    fn request_again(&mut self, router: u32, later: u64) {
+        self.switches[router as usize].requests = later;
+        self.switching.push(router);
+    }
+
+    /// Allocates a router's switch to any number of requests.
+    fn switch_among(&mut self, router: u32, requests: u64) {
         let base = router * self.inputs;
         let outputs = router * self.ports;
         // Inputs and outputs that are asked for, and whether one of them is twice.
@@ -207,7 +276,8 @@ impl FlitMesh {
                 later |= 1 << local;
                 return;
             }
-            let (input, output) = (1 << self.port_of[local as usize], 1 << (index - outputs));
+            let input = 1 << self.port_of[local as usize & 63][0];
+            let output = 1 << (index - outputs);
             is_contended |= inputs_seen & input != 0 || outputs_seen & output != 0;
             inputs_seen |= input;
             outputs_seen |= output;
@@ -217,54 +287,110 @@ impl FlitMesh {
             true => self.match_ports(router, requests),
             false => requests,
         };
-        // Who was not served has its place still.
         later |= requests & !granted;
         if later != 0 {
-            self.switch_requests[router as usize] = later;
-            self.switching.push(router);
+            self.request_again(router, later);
         }
         for_each_bit(granted, |local| self.serve(router, local));
     }
 
-    /// Moves the pointers behind an accepted offer, and the flit.
-    #[inline]
+    /// Moves the pointers behind an accepted offer, and the first flit of `local` to the next router
+    /// or out of the mesh.
     fn serve(&mut self, router: u32, local: u32) {
-        let outputs = router * self.ports;
+        let now = self.now;
         let channel = router * self.inputs + local;
-        let input = u32::from(self.port_of[local as usize]);
-        let output = self.channels[channel as usize].output - outputs;
-        let next = |index: u32, len: u32| if index + 1 == len { 0 } else { index as u8 + 1 };
-        self.switch_pointers[(outputs + output) as usize][0] = next(input, self.ports);
-        let of_input = &mut self.switch_pointers[(outputs + input) as usize];
-        of_input[1] = next(output, self.ports);
-        of_input[2] = next(local - input * self.vcs, self.vcs);
-        self.forward(router, channel);
+        let base = channel * self.capacity;
+        let input = &mut self.channels[channel as usize];
+        let Channel {
+            output,
+            down,
+            waiter,
+            first,
+            len,
+            ..
+        } = *input;
+        let behind = wrapped(u32::from(first) + 1, self.capacity);
+        input.first = behind as u16;
+        input.len = len - 1;
+        input.waiter = NONE;
+        if len == 1 {
+            input.state = State::Starved;
+        }
+        self.move_pointers(router, local, output - router * self.ports);
+        let usable = now + u64::from(self.spec.router.credit);
+        let place = &mut self.places[(base + u32::from(first)) as usize];
+        let flit = std::mem::replace(place, free_from(usable));
+        if waiter != NONE {
+            self.wheel.push(usable, waiter);
+        }
+        if flit & TAIL != 0 {
+            self.end_packet(channel, (flit & FREE) as u32);
+            self.pass_on(down, flit);
+            return;
+        }
+        if self.has_slow_links {
+            self.outputs[output as usize].next_at = now + u64::from(self.spec.router.link_interval);
+        }
+        let target = self.pass_on(down, flit);
+        if len == 1 {
+            return;
+        }
+        // When the flit behind it is here and has a place, it asks for the switch.
+        let arrival = self.places[(base + behind) as usize] >> TIME_SHIFT;
+        let target = self.places[target];
+        let is_free = target & FREE == FREE;
+        let at = match is_free {
+            true => arrival.max(target >> TIME_SHIFT),
+            false => arrival,
+        };
+        if at > now + 1 {
+            self.wheel.push(at, channel);
+        } else if is_free {
+            self.request_switch(router, local);
+        } else {
+            self.wait_for_place(down, channel, at);
+        }
+    }
+
+    /// Moves the pointers of a router's switch behind an accepted offer.
+    #[inline]
+    fn move_pointers(&mut self, router: u32, local: u32, output: u32) {
+        let [input, vc] = self.port_of[local as usize & 63];
+        let pointers = &mut self.switches[router as usize].pointers;
+        pointers[(output & PORT_MASK) as usize][0] = input + 1;
+        let of_input = &mut pointers[(u32::from(input) & PORT_MASK) as usize];
+        (of_input[1], of_input[2]) = (output as u8 + 1, vc + 1);
     }
 
     /// Which of the requests for a router's switch are granted, where they get in each other's way.
     fn match_ports(&mut self, router: u32, requests: u64) -> u64 {
         let (base, outputs, vcs) = (router * self.inputs, router * self.ports, self.vcs);
         // Per output the inputs with a flit for it; then per input the outputs that chose it.
-        let mut inputs_of = [0_u32; PORTS_MAX];
+        let pointers = self.switches[router as usize].pointers;
+        let mut inputs_of = [0_u32; 32];
         for_each_bit(requests, |local| {
             let index = self.channels[(base + local) as usize].output;
-            inputs_of[(index - outputs) as usize] |= 1 << self.port_of[local as usize];
+            inputs_of[((index - outputs) & PORT_MASK) as usize] |=
+                1 << self.port_of[local as usize & 63][0];
         });
-        let mut offers = [0_u32; PORTS_MAX];
+        let mut offers = [0_u32; 32];
         let mut offered = 0_u64;
         for output in 0..self.ports {
             let inputs = inputs_of[output as usize];
             if inputs != 0 {
-                let pointer = self.switch_pointers[(outputs + output) as usize][0];
+                let pointer = pointers[output as usize][0];
                 let input = first_from(u64::from(inputs), pointer);
-                offers[input as usize] |= 1 << output;
+                offers[(input & PORT_MASK) as usize] |= 1 << output;
                 offered |= 1 << input;
             }
         }
         let mut granted = 0_u64;
         for_each_bit(offered, |input| {
-            let [_, output_first, vc_first] = self.switch_pointers[(outputs + input) as usize];
-            let output = first_from(u64::from(offers[input as usize]), output_first);
+            let [_, output_first, vc_first] = pointers[(input & PORT_MASK) as usize];
+            let output = first_from(
+                u64::from(offers[(input & PORT_MASK) as usize]),
+                output_first,
+            );
             let asking = (requests >> (input * vcs)) & ((1 << vcs) - 1);
             let mut for_output = 0_u64;
             for_each_bit(asking, |vc| {
@@ -276,63 +402,6 @@ impl FlitMesh {
             granted |= 1 << (input * vcs + vc);
         });
         granted
-    }
-
-    /// Moves the first flit of `channel` to the next router or out of the mesh.
-    #[inline]
-    fn forward(&mut self, router: u32, channel: u32) {
-        let now = self.now;
-        let usable = now + u64::from(self.spec.router.credit);
-        let base = channel * self.capacity;
-        let input = &mut self.channels[channel as usize];
-        let place = (base + u32::from(input.first)) as usize;
-        let flit = std::mem::replace(&mut self.places[place], free_from(usable));
-        let offset = u32::from(input.first) + 1;
-        input.first = if offset == self.capacity {
-            0
-        } else {
-            offset as u16
-        };
-        input.len -= 1;
-        input.next_at = now + 1;
-        let (down, output, first) = (input.down, input.output, u32::from(input.first));
-        let is_last = input.len == 0;
-        if input.waiter != NONE {
-            let waiter = std::mem::replace(&mut input.waiter, NONE);
-            self.wheel.push(usable, waiter);
-        }
-        let packet = (flit & FREE) as u32;
-        if flit & TAIL != 0 {
-            self.end_packet(channel, packet);
-            self.pass_on(down, packet, true, now);
-            return;
-        }
-        if is_last {
-            input.state = State::Starved;
-        }
-        if self.has_slow_links {
-            self.outputs[output as usize].next_at = now + u64::from(self.spec.router.link_interval);
-        }
-        self.pass_on(down, packet, false, now);
-        if is_last {
-            return;
-        }
-        // When the flit behind it is here and has a place, it asks for the switch.
-        let arrival = self.places[(base + first) as usize] >> TIME_SHIFT;
-        let target = self.places[self.next_place(down)];
-        let is_free = target & FREE == FREE;
-        let at = if is_free {
-            arrival.max(target >> TIME_SHIFT)
-        } else {
-            arrival
-        };
-        if at > now + 1 {
-            self.wheel.push(at, channel);
-        } else if is_free {
-            self.request_switch(router, channel);
-        } else {
-            self.wait_for_place(down, channel, at);
-        }
     }
 
     /// The tail of `packet` leaves `channel` in this cycle: its output is free, and what is behind
@@ -362,40 +431,53 @@ impl FlitMesh {
         }
     }
 
-    /// A flit that leaves a router at `time` arrives at the next one or at its core.
-    #[inline]
-    fn pass_on(&mut self, down: u32, packet: u32, is_tail: bool, time: u64) {
+    /// A flit that leaves a router in this cycle arrives at the next one or at its core. Returns the
+    /// place that the flit behind it will take.
+    #[inline(always)]
+    fn pass_on(&mut self, down: u32, flit: u64) -> usize {
         if down >= self.ejection {
-            self.eject(down, packet, is_tail, time);
-        } else {
-            self.flit_hops += 1;
-            let router = &self.spec.router;
-            let arrival = time + u64::from(router.switch + router.link);
-            self.put(down, packet, is_tail, arrival);
+            self.eject(down, flit);
+            return self.next_place(down);
         }
+        self.flit_hops += 1;
+        let (router, capacity) = (&self.spec.router, self.capacity);
+        let arrival = self.now + u64::from(router.switch + router.link);
+        let into = &mut self.channels[down as usize];
+        let place = wrapped(u32::from(into.first) + u32::from(into.len), capacity);
+        let base = down * capacity;
+        self.places[(base + place) as usize] = retimed(flit, arrival);
+        into.len += 1;
+        into.flits = into.flits.saturating_add(1);
+        match into.state {
+            State::Idle => {
+                into.state = State::Routing;
+                self.wheel.push(arrival + u64::from(router.routing), down);
+            }
+            State::Starved => {
+                into.state = State::Active;
+                self.wheel.push(arrival, down);
+            }
+            _ => {}
+        }
+        (base + wrapped(place + 1, capacity)) as usize
     }
 
     /// A flit reaches its core's ejection port.
-    fn eject(&mut self, channel: u32, packet: u32, is_tail: bool, time: u64) {
-        let arrival = time + u64::from(self.spec.router.ejection);
+    fn eject(&mut self, channel: u32, flit: u64) {
+        let arrival = self.now + u64::from(self.spec.router.ejection);
         let place = self.next_place(channel);
         if self.has_queues {
-            self.places[place] = place_of(packet, is_tail, arrival);
+            self.places[place] = retimed(flit, arrival);
             self.arrive_in_queue(channel, 1, arrival);
             return;
         }
         self.places[place] = free_from(arrival + u64::from(self.spec.router.credit));
-        let capacity = self.lane_capacity as u16;
         let port = &mut self.channels[channel as usize];
-        port.first = if port.first + 1 == capacity {
-            0
-        } else {
-            port.first + 1
-        };
+        port.first = wrapped(u32::from(port.first) + 1, self.lane_capacity) as u16;
         port.flits = port.flits.saturating_add(1);
         self.flits_ejected += 1;
-        if is_tail {
-            self.deliver(packet, arrival);
+        if flit & TAIL != 0 {
+            self.deliver((flit & FREE) as u32, arrival);
         }
     }
 
