@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Which of our crates a crate may depend on.
-const ARROWS: [(&str, &[&str]); 14] = [
+const ARROWS: [(&str, &[&str]); 15] = [
     ("text", &[]),
     ("core", &[]),
     ("chip", &["text", "core"]),
@@ -25,6 +25,20 @@ const ARROWS: [(&str, &[&str]); 14] = [
     ("tune", &["text", "core"]),
     ("vectors", &["core", "chip", "machine", "machine-sim"]),
     (
+        "study",
+        &[
+            "text",
+            "core",
+            "chip",
+            "sim",
+            "machine",
+            "machine-sim",
+            "machine-host",
+            "flow",
+            "tune",
+        ],
+    ),
+    (
         "papers",
         &[
             "core",
@@ -35,6 +49,7 @@ const ARROWS: [(&str, &[&str]); 14] = [
             "machine-sim",
             "vectors",
             "render",
+            "study",
         ],
     ),
 ];

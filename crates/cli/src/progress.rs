@@ -2,8 +2,57 @@
 
 use std::time::Duration;
 
+use corecast_core::Schedule;
 use corecast_machine::Watch;
+use corecast_study::{Progress, Study};
 use indicatif::{ProgressBar, ProgressStyle};
+
+/// A bar that a study moves.
+pub struct Bar(ProgressBar);
+
+impl Bar {
+    /// A bar of `steps` steps; see [`bar`].
+    pub fn new(steps: usize, what: &str) -> Self {
+        Self(bar(steps, what))
+    }
+
+    /// A bar with one step for every algorithm, size and rank count; of a single case in virtual
+    /// time, for every message that it delivers.
+    pub fn of(study: &mut Study) -> Self {
+        let algorithms = match study.advice {
+            Some(_) => 1,
+            None => study.algorithms.len(),
+        };
+        let cases = study.ranks.len() * study.plan.sizes.len() * algorithms;
+        let name = study.collective().name();
+        if cases > 1 || study.machine.clock().is_none() {
+            return Self::new(cases, name);
+        }
+        study.plan.watch = Watch::new();
+        Self(messages(name, &study.plan.watch))
+    }
+
+    /// Takes it away.
+    pub fn clear(&self) {
+        self.0.finish_and_clear();
+    }
+}
+
+impl Progress for Bar {
+    fn done(&self) {
+        self.0.inc(1);
+    }
+
+    fn begins(&self, schedule: &Schedule, runs: u32) {
+        // A bar that counts steps has its length from the start.
+        if self.0.is_hidden() || self.0.length() != Some(0) {
+            return;
+        }
+        let steps = schedule.all_ranks().flat_map(|rank| schedule.steps(rank));
+        let received = steps.filter(|step| step.recv_half().is_some()).count();
+        self.0.set_length(received as u64 * u64::from(runs));
+    }
+}
 
 /// A bar of `steps` steps on standard error, gone when it is dropped. It hides itself unless
 /// standard error is a terminal.

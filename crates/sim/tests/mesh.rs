@@ -367,7 +367,7 @@ fn refusals_name_the_number_and_the_range() {
     let refuse = |spec: MeshSpec| FlitMesh::new(&spec).expect_err("is refused").to_string();
     assert_eq!(
         refuse(mesh(0, 4, base.router)),
-        "width = 0 is out of range; it must be 1 to 4096 routers"
+        "width = 0 is out of range\n  it must be 1 to 4096 routers"
     );
     assert!(refuse(torus(4, 4, base.router)).contains("at least 2 on a torus"));
     let mut many = base;

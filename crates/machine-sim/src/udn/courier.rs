@@ -83,21 +83,11 @@ impl UdnCourier {
         self.net.books.fill(self.rank, self.net.kernel.now(), cause);
     }
 
-    /// The queue whose words can be read first, readies before data, and from when on.
-    fn front(&self) -> Option<(Time, u32, Portion)> {
-        let fronts = [CONTROL, DATA].map(|queue| (queue, self.net.front(self.rank, queue)));
-        let here = fronts.into_iter();
-        let here = here.filter_map(|(queue, front)| {
-            front.map(|portion| (self.net.time(portion.first), queue, portion))
-        });
-        here.min_by_key(|&(time, queue, _)| (time, std::cmp::Reverse(queue)))
-    }
-
-    /// Reads the words in front of a queue, the first of which is there at `arrival`.
-    async fn read(&mut self, (arrival, queue, portion): (Time, u32, Portion)) {
+    /// Reads the words in front of a queue.
+    async fn read(&mut self, (queue, portion): (u32, Portion)) {
         let net = Rc::clone(&self.net);
         let peer = Net::sender(portion.tag);
-        net.kernel.sleep_until(arrival).await;
+        net.kernel.sleep_until(net.time(portion.first)).await;
         net.account_arrival(self.rank, peer, portion.tag);
         let waited = Cause::WaitPeer(peer);
         net.books.fill(self.rank, net.kernel.now(), waited);
@@ -168,8 +158,7 @@ impl UdnCourier {
                     };
                     net.books.fill(rank, net.kernel.now(), Cause::Transfer);
                     if let Some(portion) = net.front(rank, queue) {
-                        let time = net.time(portion.first);
-                        self.read((time, queue, portion)).await;
+                        self.read((queue, portion)).await;
                     }
                 }
                 net.books.unblock(rank);
@@ -263,7 +252,7 @@ impl UdnCourier {
 
     /// Reads what is next, waiting for it.
     async fn pump(&mut self, blocked: Blocked) {
-        match self.front() {
+        match self.net.earliest(self.rank) {
             Some(front) => self.read(front).await,
             None => {
                 self.net.books.block_as(blocked);
@@ -350,7 +339,11 @@ impl Courier for UdnCourier {
     /// Looking at the queues takes as long as writing a word.
     async fn look(&mut self) -> Result<(), RunError> {
         self.spend(self.net.costs.inject, Cause::Software).await;
-        while let Some(front) = self.front().filter(|&(time, ..)| time <= self.now()) {
+        while let Some(front) = self
+            .net
+            .earliest(self.rank)
+            .filter(|(_, portion)| self.net.time(portion.first) <= self.now())
+        {
             self.read(front).await;
         }
         self.progress().await;

@@ -263,6 +263,15 @@ impl Net {
         self.touch(|mesh| mesh.front(core, queue))
     }
 
+    /// The queue of `rank` whose first words come earliest, and these.
+    pub(super) fn earliest(&self, rank: Rank) -> Option<(u32, Portion)> {
+        // Readies first: they are short, and let this core send.
+        let fronts = [CONTROL, DATA].into_iter();
+        let fronts = fronts.filter_map(|queue| Some((queue, self.front(rank, queue)?)));
+        // Of equally early ones the first.
+        fronts.min_by_key(|(_, portion)| portion.first)
+    }
+
     /// The rank that has sent the packet with this tag.
     pub(super) fn sender(tag: u64) -> Rank {
         Rank((tag >> 32) as u32)
