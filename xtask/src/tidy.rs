@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Which of our crates a crate may depend on.
-const ARROWS: [(&str, &[&str]); 14] = [
+const ARROWS: [(&str, &[&str]); 15] = [
     ("text", &[]),
     ("core", &[]),
     ("chip", &["text", "core"]),
@@ -25,6 +25,20 @@ const ARROWS: [(&str, &[&str]); 14] = [
     ("tune", &["text", "core"]),
     ("vectors", &["core", "chip", "machine", "machine-sim"]),
     (
+        "study",
+        &[
+            "text",
+            "core",
+            "chip",
+            "sim",
+            "machine",
+            "machine-sim",
+            "machine-host",
+            "flow",
+            "tune",
+        ],
+    ),
+    (
         "papers",
         &[
             "core",
@@ -35,6 +49,7 @@ const ARROWS: [(&str, &[&str]); 14] = [
             "machine-sim",
             "vectors",
             "render",
+            "study",
         ],
     ),
 ];
@@ -81,7 +96,7 @@ const BANNED: [(&str, &[&str], &str); 7] = [
 const CIRCLE_MAX: usize = 5;
 
 /// Crates in which more do; a crate that leaves this list does not come back.
-const CIRCULAR: [&str; 4] = ["kernels", "machine-host", "machine-sim", "papers"];
+const CIRCULAR: [&str; 2] = ["machine-host", "machine-sim"];
 
 /// Lines of a source file above which it needs to be taken apart.
 const LINES_MAX: usize = 700;

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use clap::{Args, Parser, Subcommand};
-use corecast_chip::Chip;
+use corecast_study::ChipChoice;
 
 const BEGIN_WITH: &str = "\
 Begin with:
@@ -225,7 +225,7 @@ pub struct ChipArg {
     pub set: Vec<String>,
     /// The chip, once it has been found.
     #[arg(skip)]
-    pub found: OnceLock<Box<Chip>>,
+    pub found: OnceLock<Box<ChipChoice>>,
 }
 
 /// What algorithms have to choose, beside the sizes that `tune` searches.
@@ -545,7 +545,7 @@ mod tests {
     use corecast_machine_sim::Fidelity;
 
     use super::Cli;
-    use crate::claim::Claim;
+    use corecast_study::Claim;
 
     #[test]
     fn helps_name_every_choice() {

@@ -2,14 +2,17 @@
 
 use std::time::{Duration, Instant};
 
-use corecast_core::{Collective, Grid, Request, algorithm, verify};
+use corecast_chip::Chip;
+use corecast_core::{Collective, Grid, Request, Schedule, algorithm, verify};
 use corecast_flow::{FlowFile, FlowProgram, functional};
 use corecast_kernels::jpeg;
-use corecast_machine::{Job, Machine as _, RunOptions};
+use corecast_machine::{Job, Machine as _, RunError, RunOptions};
 use corecast_machine_sim::pronto::TaskSetup;
 use corecast_machine_sim::{Fidelity, SimMachine};
+
 use corecast_sim::network::mesh::{Ejection, MeshSpec, RouterSpec};
 use corecast_sim::traffic::{Load, Pattern, run};
+use corecast_study::StudyError;
 use serde_json::{Value, json};
 
 use crate::doctor;
@@ -37,7 +40,7 @@ pub fn answer(what: &str) -> Result<Answer, Failure> {
             &["simulator"],
         ));
     }
-    let machine = SimMachine::new(&scene::chip("park2019-bus")?);
+    let machine = SimMachine::new(&built_in("park2019-bus")?);
     let request = Request::new(Collective::Bcast, RANKS, 64);
     let request = machine.request(request, &RunOptions::default());
     let Some(binomial) = algorithm::find(Collective::Bcast, "binomial") else {
@@ -48,79 +51,107 @@ pub fn answer(what: &str) -> Result<Answer, Failure> {
     let begin = Instant::now();
     while begin.elapsed() < LENGTH {
         let report = machine.run(&Job::new(&schedule));
-        events += report
-            .map_err(|error| Failure::run(&schedule, &error))?
-            .events;
+        events += report.map_err(|error| ended(&schedule, error))?.events;
         runs += 1;
     }
     let seconds = begin.elapsed().as_secs_f64();
-    let scc = scc()?;
-    let picture = picture()?;
-    let meshes = meshes()?;
+    let (scc, picture, meshes) = (scc()?, picture()?, meshes()?);
     let peak_before = peak_memory_mib();
     let large = large()?;
-    let (runs_per_s, events_per_s) = (runs as f64 / seconds, events as f64 / seconds);
-    let (cores, model) = (doctor::cores(), doctor::cpu_model());
-    let text = format!(
-        "binomial broadcast of 64 bytes over {RANKS} ranks on park2019-bus, {runs} runs\n\
-         {runs_per_s:.0} runs/s, {events_per_s:.0} events/s, {:.1} us per run\n\
-         \nDOPL broadcast of {SCC_BYTES} bytes over {SCC_RANKS} ranks on scc\n\
-         {:.2} s to build, run and verify, {:.0} events/s\n\
-         \nJPEG of {PICTURE_SIDE} x {PICTURE_SIDE} pixels decoded by four tasks on nagam\n\
-         {:.2} s to run and compare, {:.0} events/s\n\
-         \nuniform traffic at half of saturation, flit by flit\n{}\
-         peak memory {}\n\
-         \n{} broadcast of 64 bytes over {} ranks on tilepro64 with {LARGE_SIDE} x {LARGE_SIDE} \
-         tiles, packet by packet\n\
-         {:.1} s to build, run and verify, {:.0} events/s, peak memory {}\n\
-         \non {model}, {cores} cores usable, one used\n",
-        1e6 / runs_per_s,
-        scc.seconds,
-        scc.events as f64 / scc.seconds,
-        picture.seconds,
-        picture.events as f64 / picture.seconds,
-        meshes_table(&meshes),
-        mib_words(peak_before),
-        large.algorithm,
-        large.ranks,
-        large.seconds,
-        large.events as f64 / large.seconds,
-        mib_words(peak_memory_mib()),
-    );
-    let json = json!({
-        "ranks": RANKS,
-        "runs": runs,
-        "runs_per_s": runs_per_s,
-        "events_per_s": events_per_s,
-        "us_per_run": 1e6 / runs_per_s,
-        "scc": {
-            "algorithm": scc.algorithm,
-            "ranks": scc.ranks,
-            "events": scc.events,
-            "seconds": scc.seconds,
-        },
-        "jpeg": {
-            "algorithm": picture.algorithm,
-            "ranks": picture.ranks,
-            "events": picture.events,
-            "seconds": picture.seconds,
-        },
-        "meshes": meshes.iter().map(MeshSpeed::object).collect::<Vec<_>>(),
-        "million": {
-            "algorithm": large.algorithm,
-            "ranks": large.ranks,
-            "events": large.events,
-            "seconds": large.seconds,
-        },
-        "peak_memory_mib": peak_memory_mib(),
-        "cpu_model": model,
-        "cores": cores,
-    });
+    let measured = Measured {
+        runs,
+        events,
+        seconds,
+        scc,
+        picture,
+        meshes,
+        peak_before,
+        large,
+        peak: peak_memory_mib(),
+    };
     Ok(Answer {
-        text,
-        json,
+        text: measured.text(),
+        json: measured.object(),
         failed: Vec::new(),
     })
+}
+
+/// What was measured.
+struct Measured {
+    /// Small runs, their events, and the seconds of all of them.
+    runs: u64,
+    events: u64,
+    seconds: f64,
+    scc: Long,
+    picture: Long,
+    meshes: Vec<MeshSpeed>,
+    /// Most memory before the large run, in MiB.
+    peak_before: Option<u64>,
+    large: Long,
+    /// Most memory of all, in MiB.
+    peak: Option<u64>,
+}
+
+impl Measured {
+    fn runs_per_s(&self) -> f64 {
+        self.runs as f64 / self.seconds
+    }
+
+    fn events_per_s(&self) -> f64 {
+        self.events as f64 / self.seconds
+    }
+
+    fn text(&self) -> String {
+        let (scc, picture, large) = (&self.scc, &self.picture, &self.large);
+        format!(
+            "binomial broadcast of 64 bytes over {RANKS} ranks on park2019-bus, {} runs\n\
+             {:.0} runs/s, {:.0} events/s, {:.1} us per run\n\
+             \nDOPL broadcast of {SCC_BYTES} bytes over {SCC_RANKS} ranks on scc\n\
+             {:.2} s to build, run and verify, {:.0} events/s\n\
+             \nJPEG of {PICTURE_SIDE} x {PICTURE_SIDE} pixels decoded by four tasks on nagam\n\
+             {:.2} s to run and compare, {:.0} events/s\n\
+             \nuniform traffic at half of saturation, flit by flit\n{}\
+             peak memory {}\n\
+             \n{} broadcast of 64 bytes over {} ranks on tilepro64 with {LARGE_SIDE} x \
+             {LARGE_SIDE} tiles, packet by packet\n\
+             {:.1} s to build, run and verify, {:.0} events/s, peak memory {}\n\
+             \non {}, {} cores usable, one used\n",
+            self.runs,
+            self.runs_per_s(),
+            self.events_per_s(),
+            1e6 / self.runs_per_s(),
+            scc.seconds,
+            scc.events_per_s(),
+            picture.seconds,
+            picture.events_per_s(),
+            meshes_table(&self.meshes),
+            mib_words(self.peak_before),
+            large.algorithm,
+            large.ranks,
+            large.seconds,
+            large.events_per_s(),
+            mib_words(self.peak),
+            doctor::cpu_model(),
+            doctor::cores(),
+        )
+    }
+
+    fn object(&self) -> Value {
+        json!({
+            "ranks": RANKS,
+            "runs": self.runs,
+            "runs_per_s": self.runs_per_s(),
+            "events_per_s": self.events_per_s(),
+            "us_per_run": 1e6 / self.runs_per_s(),
+            "scc": self.scc.object(),
+            "jpeg": self.picture.object(),
+            "meshes": self.meshes.iter().map(MeshSpeed::object).collect::<Vec<_>>(),
+            "million": self.large.object(),
+            "peak_memory_mib": self.peak,
+            "cpu_model": doctor::cpu_model(),
+            "cores": doctor::cores(),
+        })
+    }
 }
 
 /// How fast one mesh is simulated.
@@ -187,12 +218,41 @@ fn meshes_table(meshes: &[MeshSpeed]) -> String {
     table(&header, 1..4, rows.collect())
 }
 
+/// A chip of the list.
+fn built_in(name: &str) -> Result<Chip, Failure> {
+    scene::changed_chip(name, &[])
+}
+
+/// A run that ended without a report.
+fn ended(schedule: &Schedule, error: RunError) -> Failure {
+    Failure::from(StudyError::Run {
+        algorithm: schedule.algorithm().to_owned(),
+        has_flow_control: schedule.has_flow_control(),
+        error,
+    })
+}
+
 /// One long run.
 struct Long {
     algorithm: &'static str,
     ranks: u32,
     events: u64,
     seconds: f64,
+}
+
+impl Long {
+    fn events_per_s(&self) -> f64 {
+        self.events as f64 / self.seconds
+    }
+
+    fn object(&self) -> Value {
+        json!({
+            "algorithm": self.algorithm,
+            "ranks": self.ranks,
+            "events": self.events,
+            "seconds": self.seconds,
+        })
+    }
 }
 
 /// One broadcast, from the request to the certificate.
@@ -215,7 +275,7 @@ fn long(
     let schedule =
         algorithm::build(algorithm, &request).map_err(|error| Failure::library(&error))?;
     let report = machine.run(&Job::new(&schedule));
-    let report = report.map_err(|error| Failure::run(&schedule, &error))?;
+    let report = report.map_err(|error| ended(&schedule, error))?;
     let certificate = verify(&schedule, &machine.chip().routes(ranks));
     if !report.delivered() || !certificate.is_correct() {
         let message = format!("the {name} broadcast over {ranks} ranks is wrong");
@@ -240,7 +300,7 @@ fn large() -> Result<Long, Failure> {
 
 /// The longest broadcast of the thesis on the Intel SCC.
 fn scc() -> Result<Long, Failure> {
-    let machine = SimMachine::new(&scene::chip("scc")?);
+    let machine = SimMachine::new(&built_in("scc")?);
     let pipe_bytes = Some(2048);
     long(&machine, "dopl-published", SCC_RANKS, SCC_BYTES, pipe_bytes)
 }
@@ -249,7 +309,7 @@ fn scc() -> Result<Long, Failure> {
 fn picture() -> Result<Long, Failure> {
     const FLOW: &str = include_str!("../../../examples/jpeg-4.toml");
     let wrong = |error: &dyn std::error::Error| Failure::input(format!("jpeg-4: {error}"));
-    let machine = SimMachine::new(&scene::chip("nagam")?);
+    let machine = SimMachine::new(&built_in("nagam")?);
     let (_, buffers) = machine.tiles().map_err(|error| wrong(&error))?;
     let file = FlowFile::parse(FLOW, "jpeg-4.toml").map_err(|error| wrong(&error))?;
     let sampling = jpeg::Sampling::C444;
@@ -289,4 +349,47 @@ fn peak_memory_mib() -> Option<u64> {
         .find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
     Some(kib / 1024)
+}
+
+#[cfg(test)]
+#[path = "../tests/fields/mod.rs"]
+mod fields;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of a measurement that nobody has made: names of fields need no clock.
+    #[test]
+    fn every_field_is_documented_and_every_documented_field_exists() {
+        let long = |algorithm| Long {
+            algorithm,
+            ranks: 2,
+            events: 100,
+            seconds: 0.5,
+        };
+        let measured = Measured {
+            runs: 10,
+            events: 1000,
+            seconds: 2.0,
+            scc: long("a"),
+            picture: long("b"),
+            meshes: vec![MeshSpeed {
+                side: 8,
+                vcs: 1,
+                flit_hops_per_s: 1e6,
+                cycles_per_s: 1e3,
+            }],
+            peak_before: None,
+            large: long("c"),
+            peak: Some(9),
+        };
+        let object = measured.object();
+        assert_eq!(fields::of(&object), fields::documented("bench --json"));
+        assert_eq!(object["us_per_run"], 2e5);
+        let text = measured.text();
+        for part in ["10 runs\n5 runs/s, 500 events/s", "200 events/s", "9 MiB"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
 }

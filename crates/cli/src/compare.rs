@@ -1,15 +1,14 @@
 //! `compare`: who wins at which size and rank count.
 
-use std::collections::BTreeMap;
-
 use corecast_render::{LineChart, Scale, Series, WinnerMap};
+use corecast_study::{Settings, Study, Sweep, SweepCase, SweptRun, most_wins};
 use serde_json::Value;
 
 use crate::args::Scene;
+use crate::csv::Csv;
 use crate::failure::Failure;
 use crate::output::{self, Answer};
-use crate::scene::Stage;
-use crate::settings::Settings;
+use crate::progress::Bar;
 use crate::{picture, run, style, table};
 
 /// The verb.
@@ -19,165 +18,167 @@ pub fn answer(
     csv: Option<&str>,
     plot: Option<&str>,
 ) -> Result<Answer, Failure> {
-    let mut stage = Stage::new(scene, "all")?.repeated(repeat);
-    stage.simulated_only()?;
-    let settings = stage.settings()?;
-    let mut series: BTreeMap<&'static str, Vec<(f64, f64)>> = BTreeMap::new();
-    let mut winners: Vec<Vec<String>> = Vec::new();
-    let progress = stage.progress();
-    let (mut rows, mut objects, mut failed) = (Vec::new(), Vec::new(), Vec::new());
-    let mut lines =
-        "collective,algorithm,chip,ranks,bytes,makespan_cycles,makespan_ns,bound_cycles,delivered,\
-         runs,makespan_mean_ns,makespan_variance_ns2,makespan_p99_ns,makespan_max_ns\n"
-            .to_owned();
-    for &ranks in &stage.ranks {
-        winners.push(Vec::new());
-        for &bytes in &stage.sizes {
-            let (runs, _) = run::rank(&stage, ranks, bytes, &progress)?;
-            for run in &runs {
-                let bound = run::bound_cycles(&stage, &run.request);
-                if bytes > 0 && bound > 0 {
-                    let ratio = run::mean_cycles(&stage, run) / bound as f64;
-                    series
-                        .entry(run.algorithm)
-                        .or_default()
-                        .push((bytes as f64, ratio));
-                }
-                let spread = &run.spread;
-                lines += &format!(
-                    "{},{},{},{ranks},{bytes},{},{},{},{},{},{},{},{},{}\n",
-                    stage.collective,
-                    run.algorithm,
-                    stage.chip.name,
-                    run::cycles(&stage, run.report.makespan),
-                    run.report.makespan.ns(),
-                    run::bound_cycles(&stage, &run.request),
-                    run.delivered,
-                    spread.runs,
-                    spread.mean_ns,
-                    spread.variance_ns2,
-                    spread.p99.ns(),
-                    spread.max.ns()
-                );
-                failed.extend(run::failures(run));
-                objects.push(run::object(&stage, run, &settings));
-            }
-            if let Some(row) = winners.last_mut() {
-                row.push(runs[0].algorithm.to_owned());
-            }
-            let cycles = |index: usize| {
-                let run = runs.get(index);
-                run.map_or("-".to_owned(), |run| {
-                    run::mean_cycles(&stage, run).to_string()
-                })
-            };
-            let mut row = vec![
-                ranks.to_string(),
-                bytes.to_string(),
-                cycles(0),
-                run::bound_cycles(&stage, &runs[0].request).to_string(),
-                style::good(runs[0].algorithm),
-            ];
-            row.extend(match &runs[0].cell {
-                Some(cell) => vec![table::sizes(cell), table::place(cell)],
-                None => {
-                    let second = runs.get(1).map_or("-", |run| run.algorithm);
-                    vec![second.to_owned(), cycles(1)]
-                }
-            });
-            rows.push(row);
-        }
-    }
+    let mut study = scene.study("all")?;
+    study.plan.repeat = repeat;
+    study.needs_cycles()?;
+    let settings = study.settings();
+    let progress = Bar::of(&mut study);
+    let sweep = study.sweep(&progress)?;
     let mut wrote = String::new();
-    if let Some(fidelity) = stage.fidelity() {
+    if let Some(fidelity) = study.machine.fidelity() {
+        let fidelity = fidelity.name();
         wrote += &format!("the mesh was simulated in {fidelity} fidelity\n");
     }
     wrote += &run::with(&settings);
-    wrote += &run::same_here(&stage);
-    if let Some(advice) = &stage.advice {
-        wrote += &advice.source();
+    wrote += &run::same_here(&study);
+    if let Some(advice) = &study.advice {
+        wrote += &table::source(advice);
     }
     if let Some(path) = plot {
-        let picture = match stage.ranks[..] {
-            [_] => chart(&stage, series, &winners[0], &settings).svg(),
-            _ => map(&stage, winners, &settings).svg(),
+        let picture = match study.ranks[..] {
+            [_] => chart(&study, &sweep, &settings).svg(),
+            _ => map(&study, sweep.winners(), &settings).svg(),
         };
         wrote += &picture::write_svg(path, &picture, &settings)?;
     }
     if let Some(path) = csv {
-        wrote += &picture::write(path, &settings.on_csv(&lines))?;
+        wrote += &picture::write(path, &lines(&sweep, &settings))?;
     }
     let mut header = vec!["ranks", "bytes", "cycles", "bound"];
-    header.extend(match stage.advice {
+    header.extend(match study.advice {
         Some(_) => ["algorithm", "sizes", "by the cell for"],
         None => ["winner", "second", "its cycles"],
     });
+    let rows = sweep.cases().map(row).collect();
+    let runs = || sweep.cases().flat_map(|case| &case.runs);
     Ok(Answer {
         text: output::table(&header, 0..4, rows) + &wrote,
-        json: Value::Array(objects),
-        failed,
+        json: Value::Array(runs().map(|run| settings.on(&run.record)).collect()),
+        failed: runs()
+            .flat_map(|run| run.faults.iter().map(run::failure))
+            .collect(),
     })
 }
 
+/// One case in the table: who wins, and by how much.
+fn row(case: &SweepCase) -> Vec<String> {
+    let best = &case.runs[0];
+    let mut row = vec![
+        case.ranks.to_string(),
+        case.bytes.to_string(),
+        best.mean_cycles.to_string(),
+        best.bound_cycles.to_string(),
+        style::good(best.record.algorithm),
+    ];
+    row.extend(match &best.cell {
+        Some(cell) => [table::sizes(cell), table::place(cell)],
+        None => match case.runs.get(1) {
+            Some(second) => [
+                second.record.algorithm.to_owned(),
+                second.mean_cycles.to_string(),
+            ],
+            None => ["-", "-"].map(str::to_owned),
+        },
+    });
+    row
+}
+
+/// A CSV file with a line per run.
+fn lines(sweep: &Sweep, settings: &Settings) -> String {
+    let mut csv = Csv::new(&[
+        "collective",
+        "algorithm",
+        "chip",
+        "ranks",
+        "bytes",
+        "makespan_cycles",
+        "makespan_ns",
+        "bound_cycles",
+        "delivered",
+        "runs",
+        "makespan_mean_ns",
+        "makespan_variance_ns2",
+        "makespan_p99_ns",
+        "makespan_max_ns",
+    ]);
+    let chip = settings.chip.as_deref().unwrap_or_default();
+    for SweptRun {
+        record,
+        bound_cycles,
+        ..
+    } in sweep.cases().flat_map(|case| &case.runs)
+    {
+        csv.line(&[
+            &record.collective,
+            &record.algorithm,
+            &chip,
+            &record.ranks,
+            &record.bytes,
+            &run::or_dash(record.makespan_cycles.map(|cycles| cycles.0)),
+            &record.makespan_ns,
+            bound_cycles,
+            &record.delivered,
+            &record.runs,
+            &record.makespan_mean_ns,
+            &record.makespan_variance_ns2,
+            &record.makespan_p99_ns,
+            &record.makespan_max_ns,
+        ]);
+    }
+    csv.with(settings)
+}
+
 /// One line per algorithm, in the order of their geometric means; the title says who wins how often.
-fn chart(
-    stage: &Stage<'_>,
-    series: BTreeMap<&'static str, Vec<(f64, f64)>>,
-    winners: &[String],
-    settings: &Settings,
-) -> LineChart {
-    let mean = |points: &[(f64, f64)]| {
-        points.iter().map(|point| point.1.ln()).sum::<f64>() / points.len() as f64
-    };
-    let ratios: Vec<f64> = series.values().flatten().map(|point| point.1).collect();
-    let mut series: Vec<_> = series.into_iter().collect();
-    series.sort_by(|a, b| mean(&a.1).total_cmp(&mean(&b.1)));
-    let (collective, chip, ranks) = (stage.collective, &stage.chip.name, stage.ranks[0]);
-    let beside = picture::beside(settings);
+fn chart(study: &Study, sweep: &Sweep, settings: &Settings) -> LineChart {
+    let lines = sweep.ratios();
+    let ratios: Vec<f64> = lines.iter().flat_map(|line| &line.1).map(|p| p.1).collect();
+    let (collective, ranks) = (study.collective(), study.ranks[0]);
+    let (chip, beside) = (&study.chip().name, picture::beside(settings));
     let what = format!("{collective} over {ranks} ranks on {chip}{beside}");
+    let winners = sweep.winners().concat();
     LineChart {
-        title: format!("{}: {what}", verdict(winners.iter(), "sizes")),
+        title: format!("{}: {what}", verdict(&winners, "sizes")),
         x_label: "size (bytes)".to_owned(),
         y_label: "makespan / lower bound".to_owned(),
         x_scale: Scale::Log2,
         y_scale: Scale::spanning(ratios),
         marks: Vec::new(),
-        series: series
+        series: lines
             .into_iter()
             .map(|(name, points)| Series {
                 name: name.to_owned(),
-                points,
+                points: points
+                    .into_iter()
+                    .map(|(bytes, ratio)| (bytes as f64, ratio))
+                    .collect(),
             })
             .collect(),
     }
 }
 
-/// Who wins most often of so many cases; a case without a winner has an empty name.
-fn verdict<'a>(winners: impl Iterator<Item = &'a String>, cases: &str) -> String {
-    let mut wins: BTreeMap<&str, usize> = BTreeMap::new();
-    for name in winners.filter(|name| !name.is_empty()) {
-        *wins.entry(name).or_default() += 1;
-    }
-    let all = wins.values().sum::<usize>();
-    let most = wins.values().copied().max().unwrap_or(0);
-    let leaders: Vec<_> = wins.iter().filter(|&(_, &count)| count == most).collect();
-    match leaders[..] {
-        [(name, _)] => format!("{name} wins {most} of {all} {cases}"),
-        _ => "no algorithm wins most often".to_owned(),
+/// Who wins most often of so many cases.
+fn verdict(winners: &[&str], cases: &str) -> String {
+    match most_wins(winners.iter().copied()) {
+        Some(most) => format!(
+            "{} wins {} of {} {cases}",
+            most.algorithm, most.wins, most.cases
+        ),
+        None => "no algorithm wins most often".to_owned(),
     }
 }
 
 /// One row per rank count; the title names the algorithm that wins most often, if there is one. A
 /// case without a winner has an empty name.
-pub fn map(stage: &Stage<'_>, winners: Vec<Vec<String>>, settings: &Settings) -> WinnerMap {
-    let (collective, chip) = (stage.collective, &stage.chip.name);
+pub fn map(study: &Study, winners: Vec<Vec<&'static str>>, settings: &Settings) -> WinnerMap {
+    let (collective, chip) = (study.collective(), &study.chip().name);
     let what = format!("{collective} on {chip}{}", picture::beside(settings));
+    let names = |row: Vec<&str>| row.into_iter().map(str::to_owned).collect();
     WinnerMap {
-        title: format!("{}: {what}", verdict(winners.iter().flatten(), "cases")),
+        title: format!("{}: {what}", verdict(&winners.concat(), "cases")),
         row_label: "ranks".to_owned(),
         column_label: "size (bytes)".to_owned(),
-        rows: stage.ranks.iter().map(ToString::to_string).collect(),
-        columns: stage.sizes.iter().map(ToString::to_string).collect(),
-        cells: winners,
+        rows: study.ranks.iter().map(ToString::to_string).collect(),
+        columns: study.plan.sizes.iter().map(ToString::to_string).collect(),
+        cells: winners.into_iter().map(names).collect(),
     }
 }

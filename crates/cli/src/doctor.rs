@@ -1,6 +1,7 @@
 //! `doctor`: what is found on this computer and in this build.
 
 use corecast_core::algorithm;
+use corecast_study::MACHINES;
 use serde_json::json;
 
 use crate::output::Answer;
@@ -23,10 +24,12 @@ pub fn answer() -> Answer {
     let (version, cores, model) = (env!("CARGO_PKG_VERSION"), cores(), cpu_model());
     let chips: Vec<_> = corecast_chip::builtin_names().collect();
     let algorithms = algorithm::all().count();
+    let machines = MACHINES.map(|machine| machine.name());
     let text = format!(
         "corecast    {version}\nprocessor   {model}, {cores} cores usable\nchips       {}\n\
-         algorithms  {algorithms}\nmachines    sim, host\n",
-        chips.join(", ")
+         algorithms  {algorithms}\nmachines    {}\n",
+        chips.join(", "),
+        machines.join(", ")
     );
     let json = json!({
         "version": version,
@@ -34,7 +37,7 @@ pub fn answer() -> Answer {
         "cores": cores,
         "chips": chips,
         "algorithms": algorithms,
-        "machines": ["sim", "host"],
+        "machines": machines,
     });
     Answer {
         text,

@@ -2,43 +2,35 @@
 
 use std::collections::BTreeSet;
 
-use corecast_core::Rank;
-use corecast_machine::{Cause, LinkHold, PathSegment, Report, Time, critical_path};
-use serde_json::{Value, json};
+use corecast_machine::{Cause, LinkHold, PathSegment, Report, Time};
+use corecast_study::{Explanation, Settings, Study, link_waits};
+use serde_json::Value;
 
 use crate::args::{Pictures, Scene};
 use crate::failure::Failure;
 use crate::output::{Answer, table};
-use crate::remedy::{self, Fastest};
-use crate::run::{self, Run};
-use crate::scene::Stage;
-use crate::settings::Settings;
-use crate::{shares, style};
+use crate::progress::Bar;
+use crate::{run, scene, shares, style, table as tables};
 
 /// The verb.
 pub fn answer(scene: &Scene, is_full: bool, pictures: &Pictures) -> Result<Answer, Failure> {
-    let mut stage = Stage::new(scene, "auto")?;
-    stage.simulated_only()?;
-    let ranks = stage.one_rank_count()?;
-    pictures.check(&stage)?;
-    let settings = stage.settings()?;
-    let progress = stage.progress();
+    let mut study = scene.study("auto")?;
+    study.needs_cycles()?;
+    let ranks = scene::one_rank_count(&study)?;
+    pictures.check(&study)?;
+    let settings = study.settings();
+    let progress = Bar::of(&mut study);
     let (mut text, mut objects) = (String::new(), Vec::new());
-    for &bytes in &stage.sizes {
-        let runs = run::rank(&stage, ranks, bytes, &progress)?.0;
-        let fastest = Fastest::search(&stage, &runs)?;
-        for run in runs {
-            let path = merged(critical_path(&run.report));
-            let advice = remedy::sentence(&stage, &run, &path, &fastest)?;
-            text += &format!("{advice}\n\n");
-            text += &show(&stage, &run, &path, is_full, &settings);
-            if let (Some(advice), Some(cell)) = (&stage.advice, &run.cell) {
-                text += &advice.line(cell, (ranks, bytes));
+    for &bytes in &study.plan.sizes {
+        for explanation in study.explain(ranks, bytes, &progress)? {
+            let run = &explanation.run;
+            text += &format!("{}\n\n", explanation.remedy);
+            text += &show(&study, &explanation, is_full, &settings);
+            if let (Some(advice), Some(cell)) = (&study.advice, &run.cell) {
+                text += &tables::line(advice, cell, (ranks, bytes));
             }
-            text += &pictures.draw(&stage, &run, &settings)?;
-            let mut object = object(&stage, &run, &path, &settings);
-            object["advice"] = json!(advice);
-            objects.push(object);
+            text += &pictures.draw(&study, run, &settings)?;
+            objects.push(settings.on(study.explanation_record(&explanation)));
         }
     }
     Ok(Answer {
@@ -48,52 +40,23 @@ pub fn answer(scene: &Scene, is_full: bool, pictures: &Pictures) -> Result<Answe
     })
 }
 
-/// Adjacent segments of one rank and cause become one.
-fn merged(path: Vec<PathSegment>) -> Vec<PathSegment> {
-    let mut merged: Vec<PathSegment> = Vec::new();
-    for segment in path {
-        match merged.last_mut() {
-            Some(last) if (last.rank, last.cause) == (segment.rank, segment.cause) => {
-                last.end = segment.end;
-            }
-            _ => merged.push(segment),
-        }
-    }
-    merged
+/// A time in cycles.
+fn cycles(study: &Study, time: Time) -> f64 {
+    study.cycles(time).expect("asked for before the run")
 }
 
-fn split(stage: &Stage<'_>, run: &Run) -> Vec<Vec<f64>> {
-    let cycles = |time| run::cycles(stage, time);
-    let rows = run.report.activity.iter().map(|activity| {
-        let kinds = Cause::KINDS.iter();
-        let of = |kind: &&str| cycles(activity.total(|cause| cause.kind() == *kind));
-        kinds
-            .map(of)
-            .chain([cycles(activity.total(|_| true))])
-            .collect()
-    });
-    rows.collect()
-}
-
-fn show(
-    stage: &Stage<'_>,
-    run: &Run,
-    path: &[PathSegment],
-    is_full: bool,
-    settings: &Settings,
-) -> String {
+fn show(study: &Study, explanation: &Explanation, is_full: bool, settings: &Settings) -> String {
+    let Explanation { run, path, .. } = explanation;
     let request = &run.request;
-    let (took, bound) = (
-        run::cycles(stage, run.report.makespan),
-        run::bound_cycles(stage, request),
-    );
+    let took = cycles(study, run.report.makespan);
+    let bound = study.machine.bound_cycles(request).unwrap_or(0);
     let title = format!(
         "{} by {}: {} bytes over {} ranks on {}",
-        stage.collective,
+        study.collective(),
         run.algorithm,
         request.bytes,
         request.ranks,
-        stage.chip_words(),
+        scene::place_words(study),
     );
     let gap = took - bound as f64;
     let gap = format!("{gap} above the bound of {bound}");
@@ -102,14 +65,15 @@ fn show(
     } else {
         style::good(&gap)
     };
-    let note = stage.placement_line(request.ranks);
-    let shares = shares::line(stage, run);
+    let note = scene::placement_line(study, request.ranks);
+    let shares = shares::line(study, run);
     let heading = style::heading(&title);
     let mut text = format!("{heading}\n{took} cycles, {gap}\n{note}{shares}");
     text += &(run::with(settings) + "\n");
     let most = if is_full { usize::MAX } else { ROWS };
     let ranks = shown_ranks(path, run.report.activity.len(), most);
-    let rows = split(stage, run)
+    let rows = study
+        .rank_causes(&run.report)
         .into_iter()
         .enumerate()
         .filter(|(rank, _)| ranks.contains(rank))
@@ -128,8 +92,8 @@ fn show(
     let rows = shown.iter().map(|segment| {
         vec![
             segment.rank.to_string(),
-            run::cycles(stage, segment.start).to_string(),
-            run::cycles(stage, segment.end).to_string(),
+            cycles(study, segment.start).to_string(),
+            cycles(study, segment.end).to_string(),
             cause(segment.cause, &run.report),
         ]
     });
@@ -149,7 +113,7 @@ fn show(
             let (from, to) = wait.hold.message;
             vec![
                 wait.rank.to_string(),
-                run::cycles(stage, wait.time).to_string(),
+                cycles(study, wait.time).to_string(),
                 format!("{from}->{to}"),
                 link(&wait.hold),
                 holder(&wait.hold),
@@ -197,36 +161,8 @@ fn left_out(rows: usize, what: &str) -> String {
     }
 }
 
-/// Waits of one rank for one link and holder.
-struct LinkWait {
-    rank: usize,
-    hold: LinkHold,
-    time: Time,
-}
-
 /// Lines of the table of waits.
 const SHOWN: usize = 10;
-
-/// Every wait for a link, those alike together, the longest first.
-fn link_waits(report: &Report) -> Vec<LinkWait> {
-    let mut waits: Vec<LinkWait> = Vec::new();
-    for (rank, activity) in report.activity.iter().enumerate() {
-        let of_rank = waits.len();
-        for span in activity.spans() {
-            let Cause::LinkBusy(index) = span.cause else {
-                continue;
-            };
-            let hold = report.holds[index as usize];
-            let time = span.end - span.start;
-            match waits[of_rank..].iter_mut().find(|wait| wait.hold == hold) {
-                Some(wait) => wait.time += time,
-                None => waits.push(LinkWait { rank, hold, time }),
-            }
-        }
-    }
-    waits.sort_by_key(|wait| std::cmp::Reverse(wait.time)); // stable: by rank among equals
-    waits
-}
 
 fn link(hold: &LinkHold) -> String {
     let ((x, y), (to_x, to_y)) = (hold.from, hold.to);
@@ -255,48 +191,4 @@ fn cause(cause: Cause, report: &Report) -> String {
             None => cause.kind().to_owned(),
         },
     }
-}
-
-/// A link and who waited there for whom; ranks, and coordinates of routers.
-fn hold_object(hold: &LinkHold) -> Value {
-    let pair = |(from, to): (Rank, Rank)| json!([from.0, to.0]);
-    json!({
-        "link_from": hold.from,
-        "link_to": hold.to,
-        "message": pair(hold.message),
-        "held_by": hold.holder.map(pair),
-    })
-}
-
-fn object(stage: &Stage<'_>, run: &Run, path: &[PathSegment], settings: &Settings) -> Value {
-    let mut object = run::object(stage, run, settings);
-    let path = path.iter().map(|segment| {
-        json!({
-            "rank": segment.rank.0,
-            "from_cycles": run::number(run::cycles(stage, segment.start)),
-            "to_cycles": run::number(run::cycles(stage, segment.end)),
-            "cause": segment.cause.kind(),
-            "peer": segment.cause.peer().map(|peer| peer.0),
-            "link": match segment.cause {
-                Cause::LinkBusy(index) => hold_object(&run.report.holds[index as usize]),
-                _ => Value::Null,
-            },
-        })
-    });
-    object["critical_path"] = path.collect();
-    let waits = link_waits(&run.report);
-    let waits = waits.iter().map(|wait| {
-        let mut object = hold_object(&wait.hold);
-        object["rank"] = json!(wait.rank);
-        object["wait_cycles"] = run::number(run::cycles(stage, wait.time));
-        object
-    });
-    object["link_waits"] = waits.collect();
-    let rows = split(stage, run).into_iter().map(|row| {
-        let named = Cause::KINDS.iter().chain(&["sum"]).zip(row);
-        let fields = named.map(|(kind, value)| (format!("{kind}_cycles"), run::number(value)));
-        Value::Object(fields.collect())
-    });
-    object["rank_causes"] = rows.collect();
-    object
 }

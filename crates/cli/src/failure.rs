@@ -3,8 +3,6 @@
 use std::fmt;
 
 use corecast::size::SizeError;
-use corecast_core::Schedule;
-use corecast_machine::RunError;
 
 use crate::style;
 
@@ -60,27 +58,6 @@ impl Failure {
             failure = failure.help(format!("did you mean `{nearest}`?"));
         }
         failure.help(format!("{plural}: {}", known.join(", ")))
-    }
-
-    /// A run that ended without a report.
-    pub fn run(schedule: &Schedule, error: &RunError) -> Self {
-        let mut failure = Self::library(&format!("{}: {error}", schedule.algorithm()));
-        if error.is_limit() {
-            failure.code = 3;
-            return failure.help(match error {
-                RunError::Deadlock { .. } if !schedule.has_flow_control() => {
-                    "without flow control queues overflow and the mesh fills up; `--flow-control \
-                     auto` leaves it out only where that is proved not to happen"
-                }
-                RunError::Deadlock { .. } => "`corecast verify` says whether the schedule is wrong",
-                _ => "raise --limit-ns or --limit-events if the run needs longer",
-            });
-        }
-        if matches!(error, RunError::OutOfMemory { .. }) {
-            return failure
-                .help("use fewer bytes, or more private memory: --set memory.private=...");
-        }
-        failure
     }
 }
 

@@ -2,11 +2,11 @@
 
 use corecast_chip::Chip;
 use corecast_core::algorithm;
+use corecast_study::MACHINES;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::output::{Answer, table};
-use crate::scene::MACHINES;
 
 /// The verb.
 pub fn answer(what: &str) -> Result<Answer, Failure> {
@@ -24,7 +24,8 @@ pub fn answer(what: &str) -> Result<Answer, Failure> {
             algorithms(),
         ),
         "machines" => {
-            let rows = MACHINES.map(|(name, summary)| vec![json!(name), json!(summary)]);
+            let rows =
+                MACHINES.map(|machine| vec![json!(machine.name()), json!(machine.summary())]);
             (vec!["name", "summary"], rows.to_vec())
         }
         "papers" => {

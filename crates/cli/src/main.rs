@@ -2,8 +2,9 @@
 
 mod args;
 mod bench;
-mod claim;
+mod certificate;
 mod compare;
+mod csv;
 mod doctor;
 mod explain;
 mod failure;
@@ -15,12 +16,11 @@ mod output;
 mod picture;
 mod pingpong;
 mod progress;
-mod remedy;
+mod refusals;
 mod reproduce;
 mod rtl_vectors;
 mod run;
 mod scene;
-mod settings;
 mod shares;
 mod show;
 mod show_chip;

@@ -2,28 +2,25 @@
 
 use std::path::Path;
 
-use corecast_chip::NetworkSpec;
 use corecast_core::Grid;
 use corecast_machine::LinkUse;
 use corecast_render::TimeAxis;
+use corecast_study::{Run, Settings, Study};
 
 use crate::args::Pictures;
 use crate::failure::Failure;
 use crate::output::write_file;
-use crate::run::{self, Run};
-use crate::scene::Stage;
-use crate::settings::Settings;
 
 impl Pictures {
     /// Refuses, before anything runs, to draw several runs into one file.
-    pub fn check(&self, stage: &Stage<'_>) -> Result<(), Failure> {
-        let is_one = stage.sizes.len() == 1 && (stage.is_auto || stage.algorithms.len() == 1);
-        let has_mesh = stage.is_simulated() && stage.chip.grid(1).is_some();
-        if self.heat_map.is_some() && !has_mesh {
-            let what = if stage.is_simulated() {
-                stage.chip.name.as_str()
-            } else {
-                "the host"
+    pub fn check(&self, study: &Study) -> Result<(), Failure> {
+        let is_one =
+            study.plan.sizes.len() == 1 && (study.is_auto() || study.algorithms.len() == 1);
+        if self.heat_map.is_some() && study.machine.mesh().is_none() {
+            let kind = study.machine.kind().name();
+            let what = match study.machine.identity() {
+                Some(chip) => chip.name,
+                None => format!("the {kind}"),
             };
             return Err(Failure::input(format!("--heat-map: {what} has no mesh"))
                 .help("use a chip with a mesh, such as --chip tilepro64"));
@@ -39,25 +36,20 @@ impl Pictures {
     }
 
     /// Writes what was asked for; returns one line for each file.
-    pub fn draw(
-        &self,
-        stage: &Stage<'_>,
-        run: &Run,
-        settings: &Settings,
-    ) -> Result<String, Failure> {
+    pub fn draw(&self, study: &Study, run: &Run, settings: &Settings) -> Result<String, Failure> {
         let mut text = String::new();
         if let Some(path) = &self.svg {
             let picture = corecast_render::timeline_svg(
-                &title(stage, run, settings),
+                &title(study, run, settings),
                 &run.report,
-                &axis(stage),
+                &axis(study),
             );
             text += &write_svg(path, &picture, settings)?;
         }
-        if let (Some(path), NetworkSpec::Mesh(mesh)) = (&self.heat_map, stage.chip.network()) {
+        if let (Some(path), Some(mesh)) = (&self.heat_map, study.machine.mesh()) {
             let beside = beside(settings);
-            let what = format!("{} by {}{beside}", stage.collective, run.algorithm);
-            let cycles = run::cycles(stage, run.report.makespan);
+            let what = format!("{} by {}{beside}", study.collective(), run.algorithm);
+            let cycles = study.cycles(run.report.makespan).unwrap_or_default();
             let picture = heat_map(&what, &mesh.grid, &run.report.links, cycles);
             text += &write_svg(path, &picture, settings)?;
         }
@@ -109,21 +101,20 @@ pub fn write(path: impl AsRef<Path>, picture: &str) -> Result<String, Failure> {
     Ok(format!("wrote {}\n", path.display()))
 }
 
-fn title(stage: &Stage<'_>, run: &Run, settings: &Settings) -> String {
+fn title(study: &Study, run: &Run, settings: &Settings) -> String {
     let (request, makespan) = (&run.request, run.report.makespan);
     let what = format!(
         "{} by {}{}: {} bytes, {} ranks",
-        stage.collective,
+        study.collective(),
         run.algorithm,
         beside(settings),
         request.bytes,
         request.ranks
     );
-    if stage.is_simulated() {
-        let cycles = run::cycles(stage, makespan);
-        format!("{what}, {cycles} cycles on {}", stage.chip.name)
-    } else {
-        format!("{what}, {} us on this computer", makespan.ns() / 1e3)
+    let place = study.machine.place();
+    match study.cycles(makespan) {
+        Some(cycles) => format!("{what}, {cycles} cycles on {place}"),
+        None => format!("{what}, {} us on {place}", makespan.ns() / 1e3),
     }
 }
 
@@ -144,18 +135,16 @@ pub fn heat_map(what: &str, grid: &Grid, links: &[LinkUse], cycles: f64) -> Stri
     corecast_render::heat_map_svg(&title, grid, links, "flits")
 }
 
-/// Cycles mean nothing on this computer.
-fn axis(stage: &Stage<'_>) -> TimeAxis {
-    if stage.is_simulated() {
-        let cycle_ps = stage.chip.reference_clock().period_ps;
-        TimeAxis {
-            label: format!("cycles of {cycle_ps} ps"),
-            unit_ps: cycle_ps,
-        }
-    } else {
-        TimeAxis {
+/// In cycles of the chip, or in microseconds where times are not told in cycles.
+fn axis(study: &Study) -> TimeAxis {
+    match study.machine.clock() {
+        Some(clock) => TimeAxis {
+            label: format!("cycles of {} ps", clock.period_ps),
+            unit_ps: clock.period_ps,
+        },
+        None => TimeAxis {
             label: "microseconds".to_owned(),
             unit_ps: 1_000_000,
-        }
+        },
     }
 }

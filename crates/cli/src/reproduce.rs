@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use corecast_papers::{Ends, Figure, PAPERS, Paper, PaperError, Row, Winner, add_rtl};
+use corecast_papers::{Ends, Figure, PAPERS, Paper, PaperError, Row, Winner, Work, add_rtl};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::output::{Answer, table};
-use crate::{input, picture, progress, style};
+use crate::progress::Parts;
+use crate::{input, picture, style};
 
 /// Where `--rtl` comes from.
 const HOW_RTL: &str =
@@ -32,23 +33,29 @@ pub fn answer(
         .filter(|of| paper.is_none_or(|name| name == of.name))
         .collect();
     let ends = rtl.map(read_ends).transpose()?;
-    let parts = if plot.is_some() { 3 } else { 2 };
-    let progress = progress::parts(papers.len() * parts, "reproduce");
+    let of_paper =
+        |Work {
+             rows,
+             winners,
+             figures,
+         }| { rows + winners + if plot.is_some() { figures } else { 0 } };
+    let work = papers.iter().map(|paper| of_paper(paper.work)).sum();
+    let progress = Parts::new(work, "reproduce");
     let (mut objects, mut text, mut with_rtl) = (Vec::new(), String::new(), 0);
     for of in papers {
         let settings = Settings::of(of);
-        progress.set_message(format!("reproduce: {}", of.name));
+        progress.begin(of.name);
         let mut reproduced = corecast_papers::reproduce(of.name).map_err(|error| failed(&error))?;
         if let Some(ends) = &ends {
             with_rtl += add_rtl(&mut reproduced, ends);
         }
-        progress.inc(1);
+        progress.done(of.work.rows);
         let title = format!("{}: {}", of.name, of.citation);
         text += &format!("{}\n\n", style::heading(&title));
         text += &rows_text(&reproduced);
         text += &format!("\nleft open: {}\n\n", of.open);
         let winners = of.contest.winners().map_err(|error| failed(&error))?;
-        progress.inc(1);
+        progress.done(of.work.winners);
         for winners in winners.chunk_by(|a, b| a.collective == b.collective) {
             let (collective, chip) = (winners[0].collective, of.contest.chip);
             let title = format!("fastest {collective} on {chip}, all algorithms");
@@ -56,7 +63,7 @@ pub fn answer(
         }
         if let Some(folder) = plot {
             let figures = of.figures(&winners).map_err(|error| failed(&error))?;
-            progress.inc(1);
+            progress.done(of.work.figures);
             text += &write_figures(Path::new(folder), &figures, &settings)?;
         }
         let row = |row: &Row| {

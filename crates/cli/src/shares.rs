@@ -1,20 +1,11 @@
 //! How much of a run's time the network is responsible for, and how much the software.
 
-use corecast_machine::{Shares, critical_path};
-use serde_json::{Value, json};
+use corecast_machine::Shares;
+use corecast_study::{Run, Study};
 
-use crate::run::Run;
-use crate::scene::Stage;
-
-/// None on the host, which does not tell what is network and what is not.
-fn of(stage: &Stage<'_>, run: &Run) -> Option<Shares> {
-    let shares = stage.is_simulated().then(|| critical_path(&run.report));
-    Shares::of(&shares?)
-}
-
-/// A sentence about a run.
-pub fn line(stage: &Stage<'_>, run: &Run) -> String {
-    let Some(shares) = of(stage, run) else {
+/// A sentence about a run; nothing where the machine does not tell.
+pub fn line(study: &Study, run: &Run) -> String {
+    let Some(shares) = study.machine.shares(&run.report) else {
         return String::new();
     };
     let Shares {
@@ -25,11 +16,4 @@ pub fn line(stage: &Stage<'_>, run: &Run) -> String {
         "critical path of {}: network {network_percent:.1} %, software {software_percent:.1} %\n",
         run.algorithm
     )
-}
-
-/// Adds the fields about it to a run's object.
-pub fn add(stage: &Stage<'_>, run: &Run, object: &mut Value) {
-    let shares = of(stage, run);
-    object["network_percent"] = json!(shares.map(|shares| shares.network_percent));
-    object["software_percent"] = json!(shares.map(|shares| shares.software_percent));
 }

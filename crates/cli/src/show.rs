@@ -6,8 +6,7 @@ use serde_json::{Value, json};
 use crate::args::{Scene, Show};
 use crate::failure::Failure;
 use crate::output::Answer;
-use crate::scene::{self, Stage};
-use crate::{show_chip, style};
+use crate::{scene, show_chip, style};
 
 /// The verb.
 pub fn answer(what: &Show) -> Result<Answer, Failure> {
@@ -62,17 +61,17 @@ fn show_algorithm(name: &str, collective: Option<&str>) -> Result<Answer, Failur
 }
 
 fn show_schedule(scene: &Scene) -> Result<Answer, Failure> {
-    let stage = Stage::new(scene, "all")?;
-    let ranks = stage.one_rank_count()?;
-    let [bytes] = stage.sizes[..] else {
+    let study = scene.study("all")?;
+    let ranks = scene::one_rank_count(&study)?;
+    let [bytes] = study.plan.sizes[..] else {
         return Err(
             Failure::input("--bytes: `show schedule` shows one schedule").help("give one size"),
         );
     };
-    let schedule = match (stage.decide(ranks, bytes)?, &stage.algorithms[..]) {
+    let schedule = match (study.decide(ranks, bytes)?, &study.algorithms[..]) {
         (Some(decision), _) => decision.schedule,
-        (None, [algorithm]) => stage
-            .schedule(*algorithm, &stage.request(ranks, bytes)?)
+        (None, [algorithm]) => study
+            .schedule(*algorithm, &study.request(ranks, bytes)?)
             .map_err(|error| Failure::library(&error))?,
         _ => {
             return Err(
@@ -83,7 +82,7 @@ fn show_schedule(scene: &Scene) -> Result<Answer, Failure> {
     };
     let text = format!("{}\n", schedule.to_string().trim_end());
     let json = json!({
-        "collective": stage.collective.name(),
+        "collective": study.collective().name(),
         "algorithm": schedule.algorithm(),
         "ranks": ranks,
         "bytes": bytes,

@@ -9,7 +9,7 @@ use crate::{scene, style};
 
 /// The chip with this name or in this file, with changes of the form KEY=VALUE.
 pub fn answer(name: &str, changes: &[String]) -> Result<Answer, Failure> {
-    let chip = scene::find_chip(name, changes)?;
+    let chip = scene::find_chip(name, changes)?.chip;
     Ok(Answer {
         text: text(&chip),
         json: object(&chip, changes),

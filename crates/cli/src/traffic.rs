@@ -1,105 +1,96 @@
 //! `traffic`: what a mesh does under synthetic traffic.
 
-use corecast_chip::NetworkSpec;
-use corecast_machine_sim::mesh_spec;
 use corecast_render::{LineChart, Scale, Series};
-use corecast_sim::network::mesh::MeshSpec;
-use corecast_sim::traffic::{
-    self, Load, PATTERN_NAMES, Pattern, Point, TrafficError, parse_trace, run_trace,
-};
-use rayon::prelude::*;
-use serde_json::{Value, json};
+use corecast_sim::traffic::{Load, PATTERN_NAMES, Pattern, Point};
+use corecast_study::{RATES_TRIED_MAX, TraceStudy, TrafficPlan, TrafficSweep, run_trace_text};
+use serde_json::Value;
 
 use crate::args::Traffic;
+use crate::csv::Csv;
 use crate::failure::Failure;
 use crate::output::{Answer, table};
-use crate::settings::Settings;
-use crate::{input, picture, progress, run, scene, style};
+use crate::progress::Bar;
+use crate::{input, picture, run, scene, style};
 
 /// Most bytes of a trace file.
 const TRACE_BYTES_MAX: u64 = 1 << 28;
-/// Step of the rates if none are given.
-const STEP: f64 = 0.02;
 /// Highest latency that is drawn, in latencies of the lowest load.
 const SHOWN_MAX: f64 = 8.0;
 /// Most rates of one sweep.
 const RATES_MAX: usize = 1000;
 
 /// The verb.
-pub fn answer(traffic: &Traffic) -> Result<Answer, Failure> {
-    let chip = scene::find_chip(&traffic.chip, &traffic.set)?;
-    let NetworkSpec::Mesh(mesh) = chip.network() else {
-        let message = format!("--chip: {} is a bus, and traffic needs a mesh", chip.name);
-        return Err(Failure::input(message).help("use --chip booksim-mesh or tilepro64"));
-    };
-    let spec = mesh_spec(mesh);
-    let mut settings = Settings {
-        fidelity: Some("flit"),
-        // They are about messages; every part of a router counts here.
-        notes: Vec::new(),
-        ..Settings::new(&chip, &traffic.set, "sim")
-    };
-    if let Some(path) = &traffic.trace_file {
-        return from_file(&settings, &spec, path, traffic);
+pub fn answer(options: &Traffic) -> Result<Answer, Failure> {
+    let chip = scene::find_chip(&options.chip, &options.set)?;
+    if let Some(path) = &options.trace_file {
+        let study = run_trace_text(&chip, path, &read(path)?)?;
+        return of_trace(&study, path, options);
     }
-    settings.seed = Some(traffic.seed);
-    let pattern = pattern(&traffic.pattern)?;
-    if let Some(why) = pattern.refusal(&spec) {
-        let message = format!("--pattern: {why}");
-        return Err(Failure::input(message).help("choose another pattern or another shape"));
-    }
-    let points = match &traffic.rate {
-        Some(text) => sweep(&spec, &pattern, traffic, &rates(text)?)?,
-        None => until_saturated(&spec, &pattern, traffic)?,
+    let plan = TrafficPlan {
+        pattern: pattern(&options.pattern)?,
+        rates: options.rate.as_deref().map(rates).transpose()?,
+        load: Load {
+            rate: 0.0,
+            packet_flits: options.packet,
+            warmup: options.warmup,
+            measure: options.measure,
+            drain: options.drain,
+            seed: options.seed,
+        },
+        chip,
     };
-    let saturation = saturation(&points);
-    let grid = spec.grid;
+    let steps = plan.rates.as_ref();
+    let steps = steps.map_or(RATES_TRIED_MAX as usize, Vec::len);
+    let sweep = plan.measure(&Bar::new(steps, "traffic"))?;
+    let (settings, grid) = (&sweep.settings, sweep.grid);
+    let chip = &plan.chip.chip.name;
     let mut text = style::heading(&format!(
-        "{} traffic on {}: {} x {} routers, packets of {} flits",
-        pattern.name(),
-        chip.name,
+        "{} traffic on {chip}: {} x {} routers, packets of {} flits",
+        sweep.pattern.name(),
         grid.width,
         grid.height,
-        traffic.packet
+        options.packet
     )) + "\n";
-    text += &(run::with(&settings) + "\n");
-    text += &points_table(&points);
-    text += &match saturation {
+    text += &(run::with(settings) + "\n");
+    text += &points_table(&sweep);
+    text += &match sweep.saturation() {
         Some(point) => format!(
             "\nsaturated from {} flits per core and cycle offered, {:.4} accepted\n",
             point.offered, point.accepted
         ),
         None => "\nnot saturated\n".to_owned(),
     };
-    if let Some(path) = &traffic.plot {
-        let chart = chart(&points, saturation, &chip.name, pattern.name());
-        text += &picture::write_svg(path, &chart.svg(), &settings)?;
-    }
-    if let Some(path) = &traffic.csv {
-        text += &picture::write(path, &settings.on_csv(&csv(&points)))?;
-    }
-    if let Some(path) = &traffic.heat_map {
-        // Of saturated loads the lowest, if there is nothing else.
-        let limit = saturation.map_or(f64::INFINITY, |point| point.offered);
-        let below = points.iter().rev().find(|point| point.offered < limit);
-        if let Some(point) = below.or(points.first()) {
-            let what = format!(
-                "{} traffic on {} at {} flits per core and cycle",
-                pattern.name(),
-                chip.name,
-                point.offered
-            );
-            let cycles = point.cycles as f64;
-            let picture = picture::heat_map(&what, &spec.grid, &point.links, cycles);
-            text += &picture::write_svg(path, &picture, &settings)?;
-        }
-    }
-    let object = |point: &Point| settings.on(object(point, &pattern, traffic));
+    text += &draw(&sweep, chip, options)?;
+    let points = sweep.points.iter();
     Ok(Answer {
         text,
-        json: points.iter().map(object).collect(),
+        json: points
+            .map(|point| settings.on(sweep.record(point)))
+            .collect(),
         failed: Vec::new(),
     })
+}
+
+/// Writes what was asked for; returns a line for each file.
+fn draw(sweep: &TrafficSweep, chip: &str, options: &Traffic) -> Result<String, Failure> {
+    let (settings, mut text) = (&sweep.settings, String::new());
+    if let Some(path) = &options.plot {
+        text += &picture::write_svg(path, &chart(sweep, chip).svg(), settings)?;
+    }
+    if let Some(path) = &options.csv {
+        text += &picture::write(path, &csv(sweep))?;
+    }
+    if let (Some(path), Some(point)) = (&options.heat_map, sweep.highest()) {
+        let what = format!(
+            "{} traffic on {chip} at {} flits per core and cycle",
+            sweep.pattern.name(),
+            point.offered
+        );
+        let cycles = point.cycles as f64;
+        let picture = picture::heat_map(&what, &sweep.grid, &point.links, cycles);
+        text += &picture::write_svg(path, &picture, settings)?;
+    }
+    Ok(text)
 }
 
 fn pattern(text: &str) -> Result<Pattern, Failure> {
@@ -188,75 +179,9 @@ fn rates(text: &str) -> Result<Vec<f64>, Failure> {
     Ok(rates)
 }
 
-/// Measures every rate, on all cores of this computer.
-fn sweep(
-    spec: &MeshSpec,
-    pattern: &Pattern,
-    traffic: &Traffic,
-    rates: &[f64],
-) -> Result<Vec<Point>, Failure> {
-    let progress = progress::bar(rates.len(), "traffic");
-    let measure = |&rate: &f64| {
-        let load = Load {
-            rate,
-            packet_flits: traffic.packet,
-            warmup: traffic.warmup,
-            measure: traffic.measure,
-            drain: traffic.drain,
-            seed: traffic.seed,
-        };
-        let point = traffic::run(spec, pattern, &load);
-        progress.inc(1);
-        point
-    };
-    let points: Result<Vec<Point>, TrafficError> = rates.par_iter().map(measure).collect();
-    points.map_err(|error| {
-        Failure::library(&error).help("`corecast traffic --help` lists the options")
-    })
-}
-
-/// Rates in steps until two in a row are saturated. They are measured a few at a time, as many as
-/// there are threads, and what lies beyond the two is dropped: the threads do not show.
-fn until_saturated(
-    spec: &MeshSpec,
-    pattern: &Pattern,
-    traffic: &Traffic,
-) -> Result<Vec<Point>, Failure> {
-    let mut points: Vec<Point> = Vec::new();
-    let width = rayon::current_num_threads().max(2);
-    let all: Vec<f64> = (1..=50).map(|index| f64::from(index) * STEP).collect();
-    for rates in all.chunks(width) {
-        let rates: Vec<f64> = rates
-            .iter()
-            .map(|rate| (rate * 1e9).round() / 1e9)
-            .collect();
-        points.extend(sweep(spec, pattern, traffic, &rates)?);
-        let is_second = |index: &usize| {
-            let pair = &points[index - 1..=*index];
-            pair.iter().all(|point| is_beyond(point, &points))
-        };
-        if let Some(second) = (1..points.len()).find(is_second) {
-            points.truncate(second + 1);
-            break;
-        }
-    }
-    Ok(points)
-}
-
-/// Saturation as the literature has it: twice the latency of the lowest load, or packets that do
-/// not arrive (Dally and Towles 2004, section 23.1).
-fn is_beyond(point: &Point, points: &[Point]) -> bool {
-    point.is_saturated || point.latency_mean > 2.0 * points[0].latency_mean
-}
-
-/// The first point beyond saturation.
-fn saturation(points: &[Point]) -> Option<&Point> {
-    points.iter().find(|point| is_beyond(point, points))
-}
-
-fn points_table(points: &[Point]) -> String {
-    let rows = points.iter().map(|point| {
-        let beyond = is_beyond(point, points);
+fn points_table(sweep: &TrafficSweep) -> String {
+    let rows = sweep.points.iter().map(|point| {
+        let beyond = sweep.is_beyond(point);
         let mean = format!("{:.2}", point.latency_mean);
         vec![
             point.offered.to_string(),
@@ -280,7 +205,9 @@ fn points_table(points: &[Point]) -> String {
     table(&header, 0..8, rows.collect())
 }
 
-fn chart(points: &[Point], saturation: Option<&Point>, chip: &str, pattern: &str) -> LineChart {
+fn chart(sweep: &TrafficSweep, chip: &str) -> LineChart {
+    let (points, saturation) = (&sweep.points, sweep.saturation());
+    let pattern = sweep.pattern.name();
     // Beyond saturation latency grows with the length of the run and says nothing.
     let shown: Vec<&Point> = match saturation {
         Some(first) => points
@@ -320,112 +247,83 @@ fn chart(points: &[Point], saturation: Option<&Point>, chip: &str, pattern: &str
     }
 }
 
-fn csv(points: &[Point]) -> String {
-    let mut lines = "offered,accepted,latency_mean,latency_p50,latency_p99,latency_max,\
-                     network_latency_mean,hops_mean,packets,saturated,cycles,flit_hops\n"
-        .to_owned();
-    for point in points {
-        lines += &format!(
-            "{},{},{},{},{},{},{},{},{},{},{},{}\n",
-            point.offered,
-            point.accepted,
-            point.latency_mean,
-            point.latency_p50,
-            point.latency_p99,
-            point.latency_max,
-            point.network_latency_mean,
-            point.hops_mean,
-            point.packets,
-            point.is_saturated,
-            point.cycles,
-            point.flit_hops
-        );
+/// A line per point.
+fn csv(sweep: &TrafficSweep) -> String {
+    let mut csv = Csv::new(&[
+        "offered",
+        "accepted",
+        "latency_mean",
+        "latency_p50",
+        "latency_p99",
+        "latency_max",
+        "network_latency_mean",
+        "hops_mean",
+        "packets",
+        "saturated",
+        "cycles",
+        "flit_hops",
+    ]);
+    for point in &sweep.points {
+        csv.line(&[
+            &point.offered,
+            &point.accepted,
+            &point.latency_mean,
+            &point.latency_p50,
+            &point.latency_p99,
+            &point.latency_max,
+            &point.network_latency_mean,
+            &point.hops_mean,
+            &point.packets,
+            &point.is_saturated,
+            &point.cycles,
+            &point.flit_hops,
+        ]);
     }
-    lines
+    csv.with(&sweep.settings)
 }
 
-fn object(point: &Point, pattern: &Pattern, traffic: &Traffic) -> Value {
-    json!({
-        "pattern": pattern.name(),
-        "packet_flits": traffic.packet,
-        "offered": point.offered,
-        "accepted": point.accepted,
-        "latency_mean": point.latency_mean,
-        "latency_p50": point.latency_p50,
-        "latency_p99": point.latency_p99,
-        "latency_max": point.latency_max,
-        "network_latency_mean": point.network_latency_mean,
-        "hops_mean": point.hops_mean,
-        "packets": point.packets,
-        "saturated": point.is_saturated,
-        "cycles": point.cycles,
-        "flit_hops": point.flit_hops,
-    })
-}
-
-/// Runs a trace file.
-fn from_file(
-    settings: &Settings,
-    spec: &MeshSpec,
-    path: &str,
-    traffic: &Traffic,
-) -> Result<Answer, Failure> {
+/// The answer about the packets of a file.
+fn of_trace(study: &TraceStudy, path: &str, options: &Traffic) -> Result<Answer, Failure> {
+    let (settings, run) = (&study.settings, &study.run);
     let chip = settings.chip.as_deref().unwrap_or_default();
-    let text = read(path)?;
-    let packets = parse_trace(&text, spec.cores()).map_err(|error| {
-        Failure::input(format!("{path}: {error}"))
-            .help("one packet per line, `cycle src dst flits`, in order of the cycles")
-    })?;
-    let run = run_trace(spec, &packets)
-        .map_err(|error| Failure::library(&error).help("check the chip's network"))?;
-    let latency = &run.latency;
-    let mean = latency.sum() as f64 / latency.count().max(1) as f64;
+    let record = study.record();
+    let what = format!("{path} on {chip}");
     let mut text = format!(
-        "{}\n\n{} packets in {} cycles, {} flit-hops\nlatency in cycles: mean {mean:.2}, p50 {}, \
+        "{}\n\n{} packets in {} cycles, {} flit-hops\nlatency in cycles: mean {:.2}, p50 {}, \
          p99 {}, max {}\n",
-        style::heading(&format!("{path} on {chip}")),
-        latency.count(),
-        run.cycles,
-        run.flit_hops,
-        latency.quantile(0.5),
-        latency.quantile(0.99),
-        latency.max()
+        style::heading(&what),
+        record.packets,
+        record.cycles,
+        record.flit_hops,
+        record.latency_mean,
+        record.latency_p50,
+        record.latency_p99,
+        record.latency_max
     );
-    if let Some(csv) = &traffic.csv {
-        let mut lines = "src,dst,flits,sent,injected,ejected,hops\n".to_owned();
+    if let Some(path) = &options.csv {
+        let header = ["src", "dst", "flits", "sent", "injected", "ejected", "hops"];
+        let mut csv = Csv::new(&header);
         for delivery in &run.deliveries {
-            lines += &format!(
-                "{},{},{},{},{},{},{}\n",
-                delivery.packet.src,
-                delivery.packet.dst,
-                delivery.packet.flits,
-                delivery.sent,
-                delivery.injected,
-                delivery.ejected,
-                delivery.hops
-            );
+            csv.line(&[
+                &delivery.packet.src,
+                &delivery.packet.dst,
+                &delivery.packet.flits,
+                &delivery.sent,
+                &delivery.injected,
+                &delivery.ejected,
+                &delivery.hops,
+            ]);
         }
-        text += &picture::write(csv, &settings.on_csv(&lines))?;
+        text += &picture::write(path, &csv.with(settings))?;
     }
-    if let Some(heat) = &traffic.heat_map {
+    if let Some(path) = &options.heat_map {
         let links: Vec<_> = run.mesh.links().collect();
-        let what = format!("{path} on {chip}");
-        let picture = picture::heat_map(&what, &spec.grid, &links, run.cycles as f64);
-        text += &picture::write_svg(heat, &picture, settings)?;
+        let picture = picture::heat_map(&what, &study.grid, &links, run.cycles as f64);
+        text += &picture::write_svg(path, &picture, settings)?;
     }
-    let json = settings.on(json!({
-        "pattern": "trace-file",
-        "latency_mean": mean,
-        "latency_p50": latency.quantile(0.5),
-        "latency_p99": latency.quantile(0.99),
-        "latency_max": latency.max(),
-        "packets": latency.count(),
-        "cycles": run.cycles,
-        "flit_hops": run.flit_hops,
-    }));
     Ok(Answer {
         text,
-        json: Value::Array(vec![json]),
+        json: Value::Array(vec![settings.on(record)]),
         failed: Vec::new(),
     })
 }
@@ -440,10 +338,7 @@ fn read(path: &str) -> Result<String, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser as _;
-
     use super::*;
-    use crate::args::{Cli, Verb};
 
     #[test]
     fn rates_are_lists_and_ranges() {
@@ -464,28 +359,6 @@ mod tests {
             assert!(rates(text).is_err(), "{text}");
         }
         assert!(rates("0..1:+0.0000001").is_err());
-    }
-
-    /// The loads that are measured side by side must not show in how many there are.
-    #[test]
-    fn the_number_of_threads_does_not_change_the_result() {
-        let arguments = "corecast traffic --set network.vcs=4 --set network.width=4 \
-                         --set network.height=4 --warmup 100 --measure 300 --drain 1000";
-        let cli = Cli::parse_from(arguments.split_whitespace());
-        let Verb::Traffic(traffic) = &cli.verb else {
-            panic!("the verb is traffic");
-        };
-        let of_threads = |threads| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-            let pool = pool.build().expect("threads");
-            pool.install(|| answer(traffic).expect("runs").json)
-        };
-        let one = of_threads(1);
-        let points = one.as_array().expect("points").len();
-        assert!(points > 8, "{points} loads are no sweep");
-        for threads in [2, 3, 4, 7, 16] {
-            assert_eq!(of_threads(threads), one, "{threads} threads");
-        }
     }
 
     #[test]

@@ -24,7 +24,6 @@ pub mod grid;
 pub mod hash;
 pub mod ids;
 mod link_use;
-pub mod multicast;
 pub mod pattern;
 pub mod platform;
 pub mod random;
@@ -45,17 +44,16 @@ pub use collective::{Collective, Combine, Split};
 pub use grid::{DimensionOrder, Grid, Hop, Side};
 pub use ids::{ChunkId, Rank, RoundIdx};
 pub use link_use::LinkUse;
-pub use multicast::Multicast;
 pub use platform::{LinkCost, Platform, Queue, SharedBuffer};
 pub use reduce::{ElementType, ReduceOp};
 pub use request::{Request, RequestError};
 pub use route_tree::RouteTree;
 pub use routes::{FullCrossbar, LinkId, Routes};
 pub use schedule::{
-    Arrival, ChunkList, Launch, Op, Order, RecvHalf, Schedule, ScheduleBuilder, SendHalf, Step,
-    Transport,
+    Arrival, ChunkList, Launch, Op, Order, Place, Position, RecvHalf, Schedule, ScheduleBuilder,
+    SendHalf, Step, StepRef, Transport,
 };
 pub use spec::Spec;
 pub use time::{EventHash, Limits, Time};
 pub use tuning::{FlowControl, Tuning};
-pub use verify::{Buffering, Certificate, Violation, verify, worst_queue};
+pub use verify::{Certificate, Violation, in_one_stream, verify, worst_queue};

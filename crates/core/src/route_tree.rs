@@ -1,5 +1,9 @@
 //! A tree of routes, fixed in advance, along which one message reaches many ranks.
 //!
+//! A schedule has such a tree per multicast: the root's step sends, and every other rank has a step
+//! that receives. The verifier takes it for one message to each receiver, which all take it at the
+//! same time; machines without a network for it send to one after the other.
+//!
 //! ```
 //! use corecast_core::{Rank, RouteTree};
 //! let chain = RouteTree::new(Rank(0), vec![Rank(0), Rank(0), Rank(1)]);
@@ -21,12 +25,45 @@ pub struct RouteTree {
 impl RouteTree {
     /// The tree in which `parents[rank]` is the rank before each; the root is its own.
     ///
+    /// Whether every rank's way leads to the root is not looked at: [`crate::verify()`] refuses a
+    /// schedule in which it does not ([`RouteTree::stray`]).
+    ///
     /// # Panics
     /// If the root is no rank, or not its own parent.
     #[must_use]
     pub fn new(root: Rank, parents: Vec<Rank>) -> Self {
         assert_eq!(parents[root.index()], root, "the root is its own parent");
         Self { root, parents }
+    }
+
+    /// A rank from which no way leads to the root; `None` if this is a tree.
+    #[must_use]
+    pub fn stray(&self) -> Option<Rank> {
+        // What is known of a rank: nothing, that it is on the way looked at, that it is in the tree.
+        #[derive(Clone, Copy, PartialEq)]
+        enum Known {
+            Nothing,
+            OnTheWay,
+            Inside,
+        }
+        let mut known = vec![Known::Nothing; self.parents.len()];
+        known[self.root.index()] = Known::Inside;
+        let mut way = Vec::new();
+        for start in (0..self.ranks()).map(Rank) {
+            let mut at = start;
+            while known.get(at.index()) == Some(&Known::Nothing) {
+                known[at.index()] = Known::OnTheWay;
+                way.push(at);
+                at = self.parents[at.index()];
+            }
+            if known.get(at.index()) != Some(&Known::Inside) {
+                return Some(start);
+            }
+            for rank in way.drain(..) {
+                known[rank.index()] = Known::Inside;
+            }
+        }
+        None
     }
 
     /// Where the message comes from.
@@ -64,5 +101,27 @@ impl RouteTree {
         (0..self.ranks())
             .map(Rank)
             .filter_map(|rank| Some((self.parent(rank)?, rank)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_way_that_does_not_lead_to_the_root_is_found() {
+        let stray = |parents: &[u32]| {
+            let parents: Vec<Rank> = parents.iter().copied().map(Rank).collect();
+            RouteTree::new(Rank(0), parents).stray()
+        };
+        assert_eq!(stray(&[0, 0, 1, 2]), None);
+        assert_eq!(stray(&[0, 3, 0, 2]), None);
+        assert_eq!(
+            stray(&[0, 0, 3, 2]),
+            Some(Rank(2)),
+            "two send to each other"
+        );
+        assert_eq!(stray(&[0, 1, 0, 0]), Some(Rank(1)), "one sends to itself");
+        assert_eq!(stray(&[0, 0, 0, 4]), Some(Rank(3)), "there is no rank 4");
     }
 }

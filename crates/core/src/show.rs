@@ -16,28 +16,45 @@
 //! );
 //! ```
 //!
-//! A step reads `send TO [CHUNKS]`, `recv FROM [CHUNKS]`, `fwd FROM>TO [CHUNKS]` or
-//! `xchg >TO [CHUNKS] <FROM [CHUNKS]`; a receiving step that combines ends in `reduce`.
+//! A step reads `send TO [CHUNKS]`, `recv FROM [CHUNKS]`, `fwd FROM>TO [CHUNKS]`,
+//! `xchg >TO [CHUNKS] <FROM [CHUNKS]`, `mcast NUMBER [CHUNKS]`, or, without a message,
+//! `copy [CHUNKS]>[CHUNKS]`, `combine [CHUNKS]>[CHUNKS]` and `wait`. A receiving step that combines
+//! ends in `reduce`, one that keeps nothing of it in `reduce unkept`, and one that receives a
+//! multicast in `mcast NUMBER`. What a step waits for in other streams of its rank follows as
+//! `after STREAM:STEP`.
+//!
+//! Where a rank has several streams, each has a line: `P3/1` is the second stream of rank 3, and
+//! `P3/1@2` says that its messages go over channel 2. Places and the routes of multicasts have lines
+//! of their own below the first.
 
+use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Range;
 
 use crate::ids::{ChunkId, Rank};
-use crate::schedule::{Arrival, Launch, Op, Schedule, Step};
+use crate::route_tree::RouteTree;
+use crate::schedule::{Arrival, Launch, Op, Schedule, Step, Transport};
 use crate::spec::Spec;
 
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         header(self, f)?;
-        let rows: Vec<Vec<(usize, String)>> =
-            self.all_ranks().map(|rank| cells(self, rank)).collect();
-        let columns = rows.iter().flatten().map(|(column, _)| column + 1).max();
+        let rows: Vec<(String, Vec<(usize, String)>)> = self
+            .all_ranks()
+            .flat_map(|rank| lines(self, rank))
+            .collect();
+        let columns = rows
+            .iter()
+            .flat_map(|(_, row)| row)
+            .map(|(column, _)| column + 1)
+            .max();
         let mut widths = vec![0; columns.unwrap_or(0)];
-        for (column, text) in rows.iter().flatten() {
+        for (column, text) in rows.iter().flat_map(|(_, row)| row) {
             widths[*column] = widths[*column].max(text.len());
         }
-        let name_width = (self.ranks() - 1).to_string().len() + 1;
-        for (rank, row) in rows.iter().enumerate() {
-            let mut line = format!("{:<name_width$}", format!("P{rank}"));
+        let name_width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+        for (name, row) in &rows {
+            let mut line = format!("{name:<name_width$}");
             let mut next = 0;
             for (column, text) in row {
                 let skipped = &widths[next..*column];
@@ -82,7 +99,43 @@ fn header(schedule: &Schedule, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Launch::AtomicWhenFree => write!(f, ", launch atomic when free")?,
         Launch::AtomicOnArrival { hops } => write!(f, ", launch atomic on arrival {hops:?}")?,
     }
-    writeln!(f)
+    match schedule.transport() {
+        Transport::Messages => {}
+        Transport::SharedBuffers => write!(f, ", through shared buffers")?,
+    }
+    if !schedule.has_flow_control() {
+        write!(f, ", no flow control")?;
+    }
+    if schedule.slots() > 0 {
+        write!(f, ", slots {}", schedule.slots())?;
+    }
+    writeln!(f)?;
+    for (id, place) in (spec.chunks()..).zip(schedule.places()) {
+        write!(f, "place {id}: bytes {}", place.bytes)?;
+        match place.result_of {
+            Some(chunk) => writeln!(f, ", result {chunk}")?,
+            None => writeln!(f)?,
+        }
+    }
+    for (number, tree) in schedule.multicasts().iter().enumerate() {
+        writeln!(f, "mcast {number}: {}", Routes(tree))?;
+    }
+    Ok(())
+}
+
+/// A tree as `0>1,4 1>2`: every rank that sends the message on, and to whom.
+struct Routes<'a>(&'a RouteTree);
+
+impl fmt::Display for Routes<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut branches: BTreeMap<Rank, Vec<String>> = BTreeMap::new();
+        for (parent, rank) in self.0.edges() {
+            branches.entry(parent).or_default().push(rank.to_string());
+        }
+        let branches = branches.iter();
+        let branches = branches.map(|(parent, ranks)| format!("{parent}>{}", ranks.join(",")));
+        f.write_str(&branches.collect::<Vec<_>>().join(" "))
+    }
 }
 
 /// Bytes of a block: one number, or a range if blocks differ.
@@ -100,14 +153,37 @@ impl fmt::Display for Bytes<'_> {
     }
 }
 
-/// The steps of one rank as (column, text), columns ascending.
+/// The lines of one rank, one per stream, each with its name and its cells.
+fn lines(schedule: &Schedule, rank: Rank) -> Vec<(String, Vec<(usize, String)>)> {
+    let streams: Vec<(Range<usize>, u32)> = schedule.streams(rank).collect();
+    let has_several = streams.len() > 1;
+    let lines = streams.into_iter().enumerate();
+    let lines = lines.map(|(stream, (range, channel))| {
+        let mut name = format!("P{rank}");
+        if has_several {
+            name += &format!("/{stream}");
+        }
+        if channel > 0 {
+            name += &format!("@{channel}");
+        }
+        (name, cells(schedule, rank, range))
+    });
+    lines.collect()
+}
+
+/// The steps of one stream as (column, text), columns ascending.
 ///
 /// The column is the round as long as program order allows; a step whose label lies before that
 /// of an earlier step shares the earlier one's cell, so a line always reads in program order.
-fn cells(schedule: &Schedule, rank: Rank) -> Vec<(usize, String)> {
+fn cells(schedule: &Schedule, rank: Rank, range: Range<usize>) -> Vec<(usize, String)> {
     let mut cells: Vec<(usize, String)> = Vec::new();
-    for step in schedule.steps(rank) {
-        let text = text(schedule, step);
+    for index in range {
+        let step = &schedule.steps(rank)[index];
+        let mut text = text(schedule, step);
+        for on in schedule.waits(rank, index) {
+            let on = schedule.step_ref(rank, on);
+            text += &format!(" after {}:{}", on.stream, on.step);
+        }
         match cells.last_mut() {
             Some((column, cell)) if step.round.index() <= *column => *cell += &format!("; {text}"),
             _ => cells.push((step.round.index(), text)),
@@ -120,12 +196,15 @@ fn text(schedule: &Schedule, step: &Step) -> String {
     let list = |chunks| Chunks(schedule.chunks(chunks));
     let how = match step.recv_half().map(|half| half.arrival) {
         Some(Arrival::Reduce) => " reduce",
-        _ => "",
+        Some(Arrival::PassOn) => " reduce unkept",
+        Some(Arrival::Store) | None => "",
     };
     let op = match step.op {
         Op::Send { to, chunks } => format!("send {to} {}", list(chunks)),
         Op::Recv { from, chunks, .. } => format!("recv {from} {}", list(chunks)),
-        Op::Forward { from, to, chunks } => format!("fwd {from}>{to} {}", list(chunks)),
+        Op::Forward {
+            from, to, chunks, ..
+        } => format!("fwd {from}>{to} {}", list(chunks)),
         Op::Exchange {
             to,
             send,
@@ -133,6 +212,26 @@ fn text(schedule: &Schedule, step: &Step) -> String {
             recv,
             ..
         } => format!("xchg >{to} {} <{from} {}", list(send), list(recv)),
+        Op::Multicast { number, chunks } => format!("mcast {number} {}", list(chunks)),
+        Op::RecvMulticast {
+            from,
+            number,
+            chunks,
+        } => format!("recv {from} {} mcast {number}", list(chunks)),
+        Op::Local { source, target, .. } if source.is_empty() && target.is_empty() => {
+            "wait".to_owned()
+        }
+        Op::Local {
+            source,
+            target,
+            arrival,
+        } => {
+            let verb = match arrival {
+                Arrival::Store => "copy",
+                Arrival::Reduce | Arrival::PassOn => "combine",
+            };
+            format!("{verb} {}>{}", list(source), list(target))
+        }
     };
     format!("r{} {op}{how}", step.round)
 }
@@ -179,8 +278,14 @@ mod tests {
             });
             builder.set_status_bits(2);
             builder.push(0, first, Op::Send { to: second, chunks });
-            let (from, to) = (first, third);
-            builder.push(0, second, Op::Forward { from, to, chunks });
+            let (from, to, arrival) = (first, third, Arrival::Store);
+            let op = Op::Forward {
+                from,
+                to,
+                chunks,
+                arrival,
+            };
+            builder.push(0, second, op);
             let (from, arrival) = (second, Arrival::Store);
             builder.push(
                 1,

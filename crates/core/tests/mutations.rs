@@ -9,7 +9,6 @@ mod oracle;
 
 use std::collections::BTreeMap;
 
-use corecast_core::verify::Buffering;
 use corecast_core::{Certificate, FullCrossbar, Rank, Request, Schedule, algorithm, verify};
 use proptest::prelude::*;
 
@@ -38,7 +37,7 @@ fn schedules(ranks: u32) -> impl Iterator<Item = Schedule> {
 fn agreed(schedule: &Schedule, kind: &str) -> Result<(), oracle::Broken> {
     let judged = oracle::judge(schedule);
     let certificate = verify(schedule, &FullCrossbar);
-    check_buffering(schedule, &certificate);
+    check_slots(schedule, &certificate);
     let violations = certificate.violations;
     assert_eq!(
         judged.is_ok(),
@@ -48,22 +47,20 @@ fn agreed(schedule: &Schedule, kind: &str) -> Result<(), oracle::Broken> {
     judged
 }
 
-/// The certificate of a schedule that is stuck without buffers names the least power of two with
-/// which it is not, or none if there is none. Unmatched messages are reported instead. Whether
-/// there are any is counted here: the certificate lists only the first violations.
-fn check_buffering(schedule: &Schedule, certificate: &Certificate) {
-    let enough = |capacity: u32| oracle::completes_with_buffers(schedule, capacity as usize);
+/// The certificate of a schedule that is stuck without slots names the least number with which it is
+/// not, or none if there is none. Unmatched messages are reported instead. Whether there are any is
+/// counted here: the certificate lists only the first violations.
+fn check_slots(schedule: &Schedule, certificate: &Certificate) {
+    let enough = |slots: u32| oracle::completes_with_slots(schedule, slots as usize);
     if !oracle::is_matched(schedule) {
         return;
     }
-    let agrees = match certificate.buffering {
-        Buffering::Rendezvous => true, // judged with the contents
-        Buffering::Messages(capacity) => {
-            enough(capacity) && (capacity == 1 || !enough(capacity / 2))
-        }
-        Buffering::Deadlock => !enough(1 << 20),
+    let agrees = match certificate.slots_needed {
+        Some(0) => true, // judged with the contents
+        Some(slots) => enough(slots) && (slots == 1 || !enough(slots - 1)),
+        None => !enough(1 << 20),
     };
-    assert!(agrees, "{:?}\n{schedule}", certificate.buffering);
+    assert!(agrees, "{:?}\n{schedule}", certificate.slots_needed);
 }
 
 #[test]

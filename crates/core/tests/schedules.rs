@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use corecast_core::random::GAMMA;
 use corecast_core::{
-    Algorithm, Collective, FullCrossbar, Rank, Request, Schedule, algorithm, verify,
+    Algorithm, Collective, FullCrossbar, Op, Rank, Request, Schedule, algorithm, verify,
 };
 use proptest::prelude::*;
 
@@ -13,13 +13,6 @@ use proptest::prelude::*;
 const RANKS_LARGE: [u32; 3] = [64, 100, 127];
 
 const BYTES: [u64; 5] = [0, 1, 5, 64, 1000];
-
-/// Algorithms that send or receive twice in one round, with the reason.
-const NOT_ONE_PORTED: &[(Collective, &str, &str)] = &[
-    (Collective::Bcast, "static-route", MULTICAST),
-    (Collective::Allreduce, "kary-tree", MULTICAST),
-];
-const MULTICAST: &str = "a multicast is written as a send per receiver";
 
 /// Checks one schedule; says everything needed to replay a failure.
 fn check(algorithm: &dyn Algorithm, request: &Request) -> Result<(), String> {
@@ -56,24 +49,18 @@ fn problem_of(algorithm: &dyn Algorithm, request: &Request, schedule: &Schedule)
     if schedule.algorithm() != algorithm.name() {
         return Some(format!("the schedule is called {}", schedule.algorithm()));
     }
-    let excused = NOT_ONE_PORTED.iter();
-    let mut excused = excused.filter(|(c, name, _)| (*c, *name) == identity(algorithm));
-    match (excused.next(), busy_port(schedule)) {
-        (None, Some(port)) => Some(format!("not one-ported: {port}\n{schedule}")),
-        _ => None,
-    }
+    let port = busy_port(schedule);
+    port.map(|port| format!("not one-ported: {port}\n{schedule}"))
 }
 
-fn identity(algorithm: &dyn Algorithm) -> (Collective, &'static str) {
-    (algorithm.collective(), algorithm.name())
-}
-
-/// A rank that sends or receives twice in one round.
+/// A rank that sends or receives twice in one round; a multicast is one send.
 fn busy_port(schedule: &Schedule) -> Option<String> {
     for rank in schedule.all_ranks() {
         let mut used = BTreeSet::new();
         for step in schedule.steps(rank) {
-            let sends = step.send_half().map(|half| ("sends", half.round));
+            let multicasts = matches!(step.op, Op::Multicast { .. });
+            let sends =
+                (multicasts || step.send_half().is_some()).then(|| ("sends", step.last_round()));
             let receives = step.recv_half().map(|half| ("receives", half.round));
             for (verb, round) in sends.into_iter().chain(receives) {
                 if !used.insert((verb, round)) {

@@ -96,7 +96,14 @@ fn a_forwarded_message_needs_the_one_that_comes() {
             chunks,
         },
     );
-    builder.push(2, Rank(1), corecast_core::Op::Forward { from, to, chunks });
+    let arrival = corecast_core::Arrival::Store;
+    let forward = corecast_core::Op::Forward {
+        from,
+        to,
+        chunks,
+        arrival,
+    };
+    builder.push(2, Rank(1), forward);
     let (from, arrival) = (Rank(1), corecast_core::Arrival::Store);
     let recv = corecast_core::Op::Recv {
         from,

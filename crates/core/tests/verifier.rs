@@ -1,7 +1,7 @@
 //! Values of the certificate that can be worked out by hand on a few ranks: when a forward grants,
 //! what a rank has to buffer, and how many messages the busiest port carries.
 
-use corecast_core::verify::{Buffering, Violation, Waiting};
+use corecast_core::verify::{Awaits, Violation, Waiting};
 use corecast_core::{
     Certificate, ChunkId, Collective, FullCrossbar, Grid, LinkId, Op, Rank, Request, Routes,
     Schedule, ScheduleBuilder, Spec, Split, algorithm, verify,
@@ -44,9 +44,15 @@ fn forwarded(first: (u32, ChunkId), second: (u32, ChunkId)) -> Schedule {
     builder.push(0, Rank(0), send(1, zero));
     builder.push(1, Rank(0), send(2, one));
     builder.push(2, Rank(0), send(1, one));
-    let (from, to) = (Rank(0), Rank(2));
+    let (from, to, arrival) = (Rank(0), Rank(2), corecast_core::Arrival::Store);
     let chunks = zero;
-    builder.push(0, Rank(1), Op::Forward { from, to, chunks });
+    let forward = Op::Forward {
+        from,
+        to,
+        chunks,
+        arrival,
+    };
+    builder.push(0, Rank(1), forward);
     builder.push(2, Rank(1), recv(0, one));
     builder.push(1, Rank(2), recv(first.0, list(first.1)));
     builder.push(1, Rank(2), recv(second.0, list(second.1)));
@@ -61,11 +67,11 @@ fn a_forward_grants_upstream_only_when_it_was_granted_downstream() {
     let (passed_on, direct) = ((1, ChunkId(0)), (0, ChunkId(1)));
     let certificate = verify(&forwarded(passed_on, direct), &FullCrossbar);
     assert_eq!(certificate.violations, []);
-    assert_eq!(certificate.buffering, Buffering::Rendezvous);
+    assert_eq!(certificate.slots_needed, Some(0));
 
     let certificate = verify(&forwarded(direct, passed_on), &FullCrossbar);
-    assert_eq!(certificate.buffering, Buffering::Messages(1));
-    let [Violation::NeedsBuffering { cycle, .. }] = &certificate.violations[..] else {
+    assert_eq!(certificate.slots_needed, Some(1));
+    let [Violation::NeedsSlots { cycle, .. }] = &certificate.violations[..] else {
         panic!("{:?}", certificate.violations);
     };
     let waits = |waiting: &Waiting| (waiting.rank.0, waiting.peer.0);
@@ -366,10 +372,16 @@ fn cycle(messages: impl Fn(&mut ScheduleBuilder)) -> Vec<(u32, u32, bool)> {
     messages(&mut builder);
     let certificate = verify(&builder.finish(), &FullCrossbar);
     let found = certificate.violations.iter().find_map(|found| match found {
-        Violation::Deadlock { cycle } | Violation::NeedsBuffering { cycle, .. } => Some(cycle),
+        Violation::Deadlock { cycle } | Violation::NeedsSlots { cycle, .. } => Some(cycle),
         _ => None,
     });
-    let waits = |waiting: &Waiting| (waiting.rank.0, waiting.peer.0, waiting.sends);
+    let waits = |waiting: &Waiting| {
+        (
+            waiting.rank.0,
+            waiting.peer.0,
+            waiting.awaits == Awaits::Send,
+        )
+    };
     let mut waits: Vec<_> = found.expect("a deadlock").iter().map(waits).collect();
     waits.sort_unstable();
     waits
@@ -533,9 +545,9 @@ fn a_certificate_answers_from_its_evidence() {
         ..sound.clone()
     };
     assert!(!broken.is_correct() && broken.is_deadlock_free());
-    for buffering in [Buffering::Messages(1), Buffering::Deadlock] {
+    for slots_needed in [Some(1), None] {
         let stuck = Certificate {
-            buffering,
+            slots_needed,
             ..sound.clone()
         };
         assert!(!stuck.is_deadlock_free() && stuck.is_correct());

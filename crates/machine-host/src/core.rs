@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use corecast_core::Rank;
 use corecast_machine::{Activity, Blocked, Cause, LibraryCall, MessageRecord, RunError, Time};
-use corecast_rcce::{Call, CopyLoop, Core, Envelope, Flag, Place, Wait};
+use corecast_rcce::{Announcement, Call, CopyLoop, Core, Flag, Place, Wait};
 
 use crate::mpb::{Awaited, Mpb, PAYLOAD_BYTES, PRIVATE_BYTES, at};
 
@@ -13,7 +13,7 @@ pub(crate) struct HostCore<'a> {
     mpb: &'a Mpb,
     rank: Rank,
     /// The library call, and how many were before it.
-    call: (&'static str, usize),
+    call: (Option<&'static str>, usize),
     /// Bytes at the end of the own buffer that messages may not use.
     reserved: usize,
     activity: Activity,
@@ -25,7 +25,7 @@ impl<'a> HostCore<'a> {
         Self {
             mpb,
             rank,
-            call: ("", 0),
+            call: (None, 0),
             reserved: 0,
             activity: Activity::default(),
             messages: Vec::new(),
@@ -57,7 +57,7 @@ impl<'a> HostCore<'a> {
             awaits: wait.awaits,
             step,
             since: Time::ZERO, // the time at which it is blocked
-            call: Some(LibraryCall::OfRank(call)),
+            call: call.map(LibraryCall::OfRank),
         };
         let outcome = self.mpb.wait_for(awaited, blocked);
         self.fill(Cause::WaitPeer(wait.peer));
@@ -94,7 +94,7 @@ impl Core for HostCore<'_> {
         PRIVATE_BYTES
     }
 
-    fn at_call(&mut self, name: &'static str, index: usize) {
+    fn at_call(&mut self, name: Option<&'static str>, index: usize) {
         self.call = (name, index);
     }
 
@@ -104,12 +104,12 @@ impl Core for HostCore<'_> {
         self.mpb.check()
     }
 
-    fn announce(&mut self, to: Rank, envelope: Envelope) {
+    fn announce(&mut self, to: Rank, envelope: Announcement) {
         let announced = (envelope, self.mpb.now());
         self.mpb.announce(self.rank, to, announced);
     }
 
-    fn announced(&self, from: Rank) -> Option<Envelope> {
+    fn announced(&self, from: Rank) -> Option<Announcement> {
         let (envelope, _) = self.mpb.announced(from, self.rank)?;
         Some(envelope)
     }
@@ -125,6 +125,10 @@ impl Core for HostCore<'_> {
                 end: self.mpb.now(),
             });
         }
+    }
+
+    fn record(&mut self, message: MessageRecord) {
+        self.messages.push(message);
     }
 
     async fn put(&mut self, to: Place, bytes: &[u8], _: u64) {

@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 use corecast_core::Rank;
 use corecast_machine::{Blocked, RunError, Time};
-use corecast_rcce::{Envelope, Flag, OTHER_FLAGS, Place, Until, Wait};
+use corecast_rcce::{Announcement, Flag, OTHER_FLAGS, Place, Until, Wait};
 
 use crate::shared::Shared;
 
@@ -16,7 +16,7 @@ pub const PAYLOAD_BYTES: usize = 8192 - 32 - 128;
 pub const PRIVATE_BYTES: u64 = 320 << 20;
 
 /// A message that is announced and not delivered, and since when.
-pub(crate) type Announced = (Envelope, Time);
+pub(crate) type Announced = (Announcement, Time);
 
 /// What is in the buffers.
 pub(crate) struct Contents {

@@ -40,7 +40,7 @@ use std::collections::VecDeque;
 use std::collections::btree_map::{BTreeMap, Entry};
 
 use corecast_chip::{Mesh, System, Udn};
-use corecast_core::{Certificate, Grid, Op, Rank, Schedule, Step, worst_queue};
+use corecast_core::{Arrival, Certificate, ChunkList, Grid, Op, Rank, Schedule, Step, worst_queue};
 use corecast_machine::Time;
 
 use crate::SimMachine;
@@ -63,7 +63,8 @@ impl SimMachine {
         }
         let bounds = Bounds::new(mesh, udn, schedule);
         let moves_words = schedule.sends().any(|(rank, step, _)| {
-            mesh.static_hop_cycles.is_none() || schedule.multicast_of(rank, step).is_none()
+            let op = schedule.steps(rank)[step].op;
+            mesh.static_hop_cycles.is_none() || !matches!(op, Op::Multicast { .. })
         });
         if moves_words {
             let mut queue = udn.queue(mesh)?;
@@ -213,7 +214,7 @@ impl<'a> LongestPath<'a> {
                     return Some(());
                 };
                 self.next_step[rank.index()] += 1;
-                self.actions[rank.index()] = self.expand(rank, index, step);
+                self.actions[rank.index()] = self.expand(step);
                 continue;
             };
             let now = self.time[rank.index()];
@@ -250,7 +251,7 @@ impl<'a> LongestPath<'a> {
                     now + word * words
                 }
                 Action::TakeMulticast { number, words } => {
-                    let tree = &self.schedule.multicasts()[number].tree;
+                    let tree = &self.schedule.multicasts()[number];
                     let parent = tree.parent(rank)?;
                     let Some(&head) = self.heads.get(&(number, parent)) else {
                         self.behind.entry((number, parent)).or_default().push(rank);
@@ -282,24 +283,21 @@ impl<'a> LongestPath<'a> {
     }
 
     /// What a step makes its core do.
-    fn expand(&self, rank: Rank, index: usize, step: &Step) -> VecDeque<Action> {
+    fn expand(&self, step: &Step) -> VecDeque<Action> {
         let (bounds, schedule) = (self.bounds, self.schedule);
         let costs = &bounds.costs;
         let mut actions = VecDeque::new();
-        let multicast = schedule.multicast_of(rank, index);
-        if let Some((number, multicast)) = multicast
-            && bounds.mesh.static_hop_cycles.is_some()
+        if bounds.mesh.static_hop_cycles.is_some()
+            && let Op::Multicast { number, chunks } | Op::RecvMulticast { number, chunks, .. } =
+                step.op
         {
-            let chunks = step.send_half().map(|half| half.chunks);
-            let chunks = chunks.or(step.recv_half().map(|half| half.chunks));
-            let words = costs.words(chunks.map_or(0, |list| schedule.message_bytes(list)));
-            let route = Action::Spend(costs.route.ps());
-            // The root's sends are one multicast, which the first of them starts.
-            if step.send_half().is_none() {
-                actions.extend([route, Action::TakeMulticast { number, words }]);
-            } else if multicast.sends().start == index {
-                actions.extend([route, Action::Multicast { number, words }]);
-            }
+            let words = costs.words(schedule.message_bytes(chunks));
+            let number = number as usize;
+            actions.push_back(Action::Spend(costs.route.ps()));
+            actions.push_back(match step.recv_half() {
+                Some(_) => Action::TakeMulticast { number, words },
+                None => Action::Multicast { number, words },
+            });
             return actions;
         }
         let injects = |to, bytes| {
@@ -311,13 +309,25 @@ impl<'a> LongestPath<'a> {
             packets.map(move |flits| Action::Take { from, flits })
         };
         let recv = |bytes| Action::Spend(costs.recv(bytes).ps());
+        let combine = |list: ChunkList| {
+            let words = costs.words(schedule.message_bytes(list));
+            Action::Spend(costs.combine.ps().saturating_mul(words))
+        };
         match step.op {
             Op::Send { to, chunks } => {
                 let bytes = schedule.message_bytes(chunks);
                 actions.push_back(Action::Spend(costs.send(bytes).ps()));
                 actions.extend(injects(to, bytes));
             }
-            Op::Recv { from, chunks, .. } => {
+            Op::Multicast { chunks, .. } => {
+                let bytes = schedule.message_bytes(chunks);
+                for half in schedule.branches(step) {
+                    actions.push_back(Action::Spend(costs.send(bytes).ps()));
+                    actions.extend(injects(half.to, bytes));
+                }
+            }
+            Op::Local { source, .. } => actions.push_back(combine(source)),
+            Op::Recv { from, chunks, .. } | Op::RecvMulticast { from, chunks, .. } => {
                 let bytes = schedule.message_bytes(chunks);
                 actions.extend(takes(from, bytes));
                 actions.push_back(recv(bytes));
@@ -342,21 +352,28 @@ impl<'a> LongestPath<'a> {
                 actions.extend(incoming);
                 actions.push_back(recv(received));
             }
-            Op::Forward { from, to, chunks } => {
+            Op::Forward {
+                from,
+                to,
+                chunks,
+                arrival,
+            } => {
                 // As if nothing went on before all has come.
                 let bytes = schedule.message_bytes(chunks);
                 actions.extend(takes(from, bytes));
                 actions.push_back(recv(bytes));
+                if arrival != Arrival::Store {
+                    actions.push_back(combine(chunks));
+                }
                 actions.push_back(Action::Spend(costs.send(bytes).ps()));
                 actions.extend(injects(to, bytes));
+                return actions;
             }
         }
         if let Some(half) = step.recv_half()
-            && half.arrival == corecast_core::Arrival::Reduce
+            && half.arrival != Arrival::Store
         {
-            let words = costs.words(schedule.message_bytes(half.chunks));
-            let combine = costs.combine.ps().saturating_mul(words);
-            actions.push_back(Action::Spend(combine));
+            actions.push_back(combine(half.chunks));
         }
         actions
     }

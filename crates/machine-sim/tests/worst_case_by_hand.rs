@@ -5,7 +5,7 @@
 mod common;
 
 use corecast_chip::Chip;
-use corecast_core::verify::{Buffering, Violation};
+use corecast_core::verify::Violation;
 use corecast_core::{
     Arrival, Certificate, ChunkId, Collective, FlowControl, Op, Rank, Request, Schedule,
     ScheduleBuilder, Spec, Split, algorithm, verify,
@@ -223,7 +223,14 @@ fn a_forward_counts_as_receiving_and_sending() {
             chunks,
         },
     );
-    builder.push(0, Rank(1), Op::Forward { from, to, chunks });
+    let arrival = corecast_core::Arrival::Store;
+    let forward = Op::Forward {
+        from,
+        to,
+        chunks,
+        arrival,
+    };
+    builder.push(0, Rank(1), forward);
     let arrival = Arrival::Store;
     let from = Rank(1);
     builder.push(
@@ -257,7 +264,7 @@ fn a_multicast_is_its_deepest_branch() {
         for ranks in [2, 4, 9] {
             let request = Request::new(Collective::Bcast, ranks, 40);
             let schedule = built(&machine, "static-route", request, FlowControl::Auto);
-            let tree = &schedule.multicasts()[0].tree;
+            let tree = &schedule.multicasts()[0];
             // Cores of one router have no hop between them.
             let way = |rank: u32| {
                 let mut way = 0;
@@ -349,9 +356,8 @@ fn a_bound_needs_every_claim_of_the_certificate() {
         }),
         None
     );
-    let buffers = Buffering::Messages(1);
     assert_eq!(
-        without(&|certificate| certificate.buffering = buffers),
+        without(&|certificate| certificate.slots_needed = Some(1)),
         None
     );
     assert_eq!(

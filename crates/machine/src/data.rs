@@ -8,7 +8,7 @@ use corecast_core::{ChunkId, Collective, ElementType, Rank, ReduceOp, Spec};
 
 use crate::error::RunError;
 use crate::held::Held;
-use crate::interpreter::Walk;
+use crate::interpreter::{self, Walk};
 use crate::job::{Job, RunOptions};
 use crate::oracle::Oracle;
 use crate::payload::Payload;
@@ -105,6 +105,9 @@ impl<'a> Expected<'a> {
             let options = RunOptions::default();
             let run = Oracle.run_steps(spec.ranks(), &Walk::new(job), &options)?;
             expected.ordered = run.outputs;
+            for (rank, held) in job.schedule.all_ranks().zip(&mut expected.ordered) {
+                interpreter::keep_results(job.schedule, rank, held);
+            }
         }
         Ok(expected)
     }

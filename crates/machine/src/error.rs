@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use corecast_core::{ChunkId, Rank, RequestError, Time};
+use corecast_core::{ChunkId, Rank, RequestError, Time, Violation};
 use thiserror::Error;
 
 use crate::endpoint::{Envelope, Tag};
@@ -183,6 +183,9 @@ pub enum RunError {
         /// The chunk.
         chunk: ChunkId,
     },
+    /// Streams of a schedule cannot be brought into an order.
+    #[error("the schedule cannot be run: {0}")]
+    NotRunnable(Box<Violation>),
     /// A message has another shape than its receiver expects.
     #[error("rank {rank}: the message from rank {from} does not have the expected {expected}")]
     Shape {
@@ -240,10 +243,11 @@ impl RunError {
     /// Whether the error is a limit or a deadlock (exit code 3) rather than bad input.
     #[must_use]
     pub fn is_limit(&self) -> bool {
-        matches!(
-            self,
-            Self::Deadlock { .. } | Self::TimeLimit { .. } | Self::EventLimit { .. }
-        )
+        match self {
+            Self::Deadlock { .. } | Self::TimeLimit { .. } | Self::EventLimit { .. } => true,
+            Self::NotRunnable(violation) => matches!(**violation, Violation::Deadlock { .. }),
+            _ => false,
+        }
     }
 }
 

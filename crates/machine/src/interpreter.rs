@@ -1,7 +1,10 @@
 //! The program that walks a schedule on any endpoint, written once.
 
+use std::borrow::Cow;
+
 use corecast_core::{
     Arrival, ChunkId, ChunkList, ElementType, Op, Rank, RecvHalf, ReduceOp, Schedule, Time,
+    Violation, in_one_stream,
 };
 
 use crate::activity::Cause;
@@ -14,15 +17,24 @@ use crate::report::{Report, WrongChunk};
 use crate::steps::{Schedules, StepProgram, Steps};
 
 /// Walks a schedule; a rank's output is what it holds at the end.
+///
+/// An endpoint does one thing at a time, so a schedule with several streams per rank is walked in
+/// one order that cannot deadlock where the schedule cannot ([`in_one_stream`]). The steps that
+/// endpoints are told of, and that errors name, are then those of that order.
 pub struct Walk<'a> {
     job: &'a Job<'a>,
+    schedule: Result<Cow<'a, Schedule>, Box<Violation>>,
 }
 
 impl StepProgram for Walk<'_> {
     type Output = Held;
 
     async fn run<E: Steps>(&self, endpoint: &mut E) -> Result<Held, RunError> {
-        let (schedule, rank) = (self.job.schedule, endpoint.rank());
+        let schedule: &Schedule = match &self.schedule {
+            Ok(schedule) => schedule,
+            Err(violation) => return Err(RunError::NotRunnable(violation.clone())),
+        };
+        let rank = endpoint.rank();
         let mut held = data::initial(schedule.spec(), self.job.element, self.job.seed, rank);
         let steps = schedule.steps(rank);
         if schedule.steps_total() > 0 {
@@ -31,32 +43,49 @@ impl StepProgram for Walk<'_> {
         for (index, step) in steps.iter().enumerate() {
             endpoint.at_step(schedule, index, step);
             let gather = |held: &Held, chunks| gather(schedule, held, rank, index, chunks);
-            let multicast = schedule.multicast_of(rank, index);
             let arrived = match step.op {
-                Op::Send { chunks, .. } if let Some((number, multicast)) = multicast => {
-                    if multicast.sends().start == index {
-                        let message = gather(&held, chunks)?;
-                        endpoint.multicast(number, &multicast.tree, message).await?;
-                    }
-                    continue;
-                }
-                Op::Recv { .. } if let Some((number, multicast)) = multicast => {
-                    endpoint.recv_multicast(number, &multicast.tree).await?
-                }
                 Op::Send { to, chunks } => {
                     endpoint.send(to, gather(&held, chunks)?).await?;
                     continue;
                 }
+                Op::Multicast { number, chunks } => {
+                    let message = gather(&held, chunks)?;
+                    let tree = &schedule.multicasts()[number as usize];
+                    endpoint.multicast(number as usize, tree, message).await?;
+                    continue;
+                }
+                Op::Local {
+                    source,
+                    target,
+                    arrival,
+                } => {
+                    let contents = gather(&held, source)?;
+                    endpoint.combine(message_bytes(&contents)).await?;
+                    let targets = schedule.chunks(target).iter();
+                    for (&chunk, payload) in targets.zip(contents) {
+                        take(&mut held, chunk, payload, arrival, self.operator());
+                    }
+                    continue;
+                }
                 Op::Recv { from, .. } => endpoint.recv(from).await?,
+                Op::RecvMulticast { number, .. } => {
+                    let tree = &schedule.multicasts()[number as usize];
+                    endpoint.recv_multicast(number as usize, tree).await?
+                }
                 Op::Exchange { to, send, from, .. } => {
                     endpoint.exchange(to, gather(&held, send)?, from).await?
                 }
-                Op::Forward { from, to, .. } => {
-                    endpoint.forward(from, to, schedule.piece_bytes()).await?
-                }
+                Op::Forward {
+                    from,
+                    to,
+                    arrival: Arrival::Store,
+                    ..
+                } => endpoint.forward(from, to, schedule.piece_bytes()).await?,
+                Op::Forward { .. } => unreachable!("in one stream no forward combines"),
             };
-            let half = step.recv_half().expect("every step but Send receives");
-            self.scatter(endpoint, &mut held, half, arrived).await?;
+            let half = step.recv_half().expect("the other steps receive");
+            self.scatter(endpoint, schedule, &mut held, (half, arrived))
+                .await?;
         }
         Ok(held)
     }
@@ -66,22 +95,20 @@ impl<'a> Walk<'a> {
     /// The program that walks the schedule of `job` with its input data.
     #[must_use]
     pub fn new(job: &'a Job<'a>) -> Self {
-        Self { job }
+        let schedule = in_one_stream(job.schedule).map_err(Box::new);
+        Self { job, schedule }
     }
 
     /// Puts an arrived message where it belongs.
     async fn scatter<E: Steps>(
         &self,
         endpoint: &mut E,
+        schedule: &Schedule,
         held: &mut Held,
-        half: RecvHalf,
-        arrived: Message,
+        (half, arrived): (RecvHalf, Message),
     ) -> Result<(), RunError> {
-        let schedule = self.job.schedule;
         let chunks = schedule.chunks(half.chunks);
-        let sizes = chunks
-            .iter()
-            .map(|&chunk| schedule.spec().chunk_bytes(chunk));
+        let sizes = chunks.iter().map(|&chunk| schedule.chunk_bytes(chunk));
         if !sizes.eq(arrived.iter().map(|payload| payload.len() as u64)) {
             return Err(RunError::Shape {
                 rank: endpoint.rank(),
@@ -92,11 +119,15 @@ impl<'a> Walk<'a> {
         if half.arrival == Arrival::Reduce {
             endpoint.combine(message_bytes(&arrived)).await?;
         }
-        let operator = (self.job.op, self.job.element);
         for (&chunk, payload) in chunks.iter().zip(arrived) {
-            take(held, chunk, payload, half.arrival, operator);
+            take(held, chunk, payload, half.arrival, self.operator());
         }
         Ok(())
+    }
+
+    /// How contributions are combined.
+    fn operator(&self) -> (ReduceOp, ElementType) {
+        (self.job.op, self.job.element)
     }
 }
 
@@ -138,6 +169,21 @@ fn take(
     }
 }
 
+/// Forgets all that `rank` was not promised; what is kept has the name of its chunk, wherever it lay.
+pub(crate) fn keep_results(schedule: &Schedule, rank: Rank, held: &mut Held) {
+    let spec = schedule.spec();
+    let places = schedule.results();
+    if !places.is_empty() {
+        let chunks = spec.final_chunks(rank);
+        let results = chunks.filter_map(|chunk| {
+            let place = places.get(&chunk).copied().unwrap_or(chunk);
+            Some((chunk, held.get(place)?.clone()))
+        });
+        *held = results.collect();
+    }
+    held.retain(|chunk| chunk.0 < spec.chunks() && spec.wants_finally(rank, chunk));
+}
+
 /// Runs a job on a machine that runs programs, and checks what every rank received.
 ///
 /// # Errors
@@ -154,7 +200,7 @@ pub fn run_job<M: Schedules>(
     let mut outputs = run.outputs;
     let mut wrong = Vec::new();
     for (rank, held) in job.schedule.all_ranks().zip(&mut outputs) {
-        held.retain(|chunk| spec.wants_finally(rank, chunk));
+        keep_results(job.schedule, rank, held);
         for chunk in spec.final_chunks(rank) {
             if !held
                 .get(chunk)

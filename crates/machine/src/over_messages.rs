@@ -83,7 +83,7 @@ impl<E: Endpoint> Steps for OverMessages<'_, E> {
         self.endpoint.at_call(index);
         let half = step.recv_half().map(|half| schedule.chunks(half.chunks));
         let chunks = half.unwrap_or_default().iter();
-        let sizes = chunks.map(|&chunk| schedule.spec().chunk_bytes(chunk) as usize);
+        let sizes = chunks.map(|&chunk| schedule.chunk_bytes(chunk) as usize);
         self.sizes = sizes.collect();
     }
 

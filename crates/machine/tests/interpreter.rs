@@ -180,8 +180,14 @@ fn steps_become_calls() {
     let mut chain = builder(Collective::Bcast, 3, 4, 1);
     chain.set_piece_bytes(Some(2));
     let chunks = chain.list(&[ChunkId(0)]);
-    let (from, to) = (Rank(0), Rank(2));
-    chain.push(0, Rank(1), Op::Forward { from, to, chunks });
+    let (from, to, arrival) = (Rank(0), Rank(2), corecast_core::Arrival::Store);
+    let forward = Op::Forward {
+        from,
+        to,
+        chunks,
+        arrival,
+    };
+    chain.push(0, Rank(1), forward);
     assert_eq!(
         walk(&chain.finish(), 1, &[4]).expect("runs"),
         [
@@ -205,13 +211,8 @@ fn steps_become_calls() {
     let route = algorithm::find(Collective::Bcast, "static-route");
     let route = route.expect("registered").schedule(&request);
     let (root, leaf) = (walk(&route, 0, &[]), walk(&route, 2, &[4]));
-    // One multicast for both receivers, which the first of the root's sends starts.
-    let expected = [
-        Call::Launch,
-        Call::AtStep(0),
-        Call::Multicast(0),
-        Call::AtStep(1),
-    ];
+    // One multicast for both receivers.
+    let expected = [Call::Launch, Call::AtStep(0), Call::Multicast(0)];
     assert_eq!(root.expect("runs"), expected);
     assert_eq!(
         leaf.expect("runs"),

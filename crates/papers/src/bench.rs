@@ -11,10 +11,12 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum PaperError {
     /// There is no such paper.
-    #[error("unknown paper `{name}`\n  there are: {}", names())]
+    #[error("unknown paper `{name}`\n  there are: {}", known.join(", "))]
     Unknown {
         /// The name asked for.
         name: String,
+        /// The names of those that there are.
+        known: Vec<&'static str>,
     },
     /// A run failed.
     #[error(transparent)]
@@ -25,14 +27,6 @@ pub enum PaperError {
     /// A run did not deliver the data.
     #[error("{0} did not deliver the data")]
     NotDelivered(String),
-}
-
-fn names() -> String {
-    crate::PAPERS
-        .iter()
-        .map(|paper| paper.name)
-        .collect::<Vec<_>>()
-        .join(", ")
 }
 
 /// A transfer that one rank, or a pair, is busy with when the broadcast starts.

@@ -4,9 +4,9 @@
 //! the 4-node pair only; for 8 and 16 nodes the best case of the sweep is searched, as the text
 //! says "up to".
 
-use crate::Paper;
 use crate::bench::{Bench, PaperError, ongoing, powers_of_two};
 use crate::gates::{self, Netlists};
+use crate::paper::{Paper, Work};
 use crate::row::Row;
 use crate::winners::Contest;
 use corecast_core::Collective;
@@ -24,6 +24,11 @@ pub(crate) const PAPER: Paper = Paper {
         ongoing_bytes: &[0, 512],
     },
     open: "the gate count of the whole MPI unit (24865.48, section 4.2): ours is Park's",
+    work: Work {
+        rows: 1,
+        winners: 1,
+        figures: 1,
+    },
     experiment,
     figures: crate::figures::chung2011,
 };

@@ -16,6 +16,7 @@ mod figures;
 mod gates;
 mod kumar2012;
 mod lockstep;
+mod paper;
 mod park2019;
 mod row;
 pub mod scc_thesis;
@@ -25,37 +26,9 @@ pub mod yagna2013;
 pub use bench::PaperError;
 pub use figures::Figure;
 pub use lockstep::{Ends, add_rtl, rtl_vectors};
+pub use paper::{Paper, Work};
 pub use row::Row;
 pub use winners::{Contest, Winner, winner_maps};
-
-/// A paper whose numbers are reproduced.
-#[derive(Clone, Copy, Debug)]
-pub struct Paper {
-    /// Name on the command line.
-    pub name: &'static str,
-    /// Author, year, title.
-    pub citation: &'static str,
-    /// The built-in chips on which its experiments and figures run, its own first.
-    pub chips: &'static [&'static str],
-    /// Which algorithms win where on its chip.
-    pub contest: Contest,
-    /// Published numbers that are not reproduced or not explained, and why.
-    pub open: &'static str,
-    experiment: fn() -> Result<Vec<Row>, PaperError>,
-    figures: fn() -> Result<Vec<Figure>, PaperError>,
-}
-
-impl Paper {
-    /// The paper's figures, redrawn from our runs, and maps of `winners`, those of its contest.
-    ///
-    /// # Errors
-    /// Whatever ended a run.
-    pub fn figures(&self, winners: &[Winner]) -> Result<Vec<Figure>, PaperError> {
-        let mut figures = (self.figures)()?;
-        figures.extend(winner_maps(winners));
-        Ok(figures)
-    }
-}
 
 /// Every paper, in order of publication.
 pub const PAPERS: &[Paper] = &[
@@ -74,6 +47,7 @@ pub fn reproduce(name: &str) -> Result<Vec<Row>, PaperError> {
     let paper = PAPERS.iter().find(|paper| paper.name == name);
     let paper = paper.ok_or_else(|| PaperError::Unknown {
         name: name.to_owned(),
+        known: PAPERS.iter().map(|paper| paper.name).collect(),
     })?;
     (paper.experiment)()
 }

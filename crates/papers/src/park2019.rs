@@ -5,10 +5,10 @@
 use corecast_core::Collective;
 use corecast_machine::Ongoing;
 
-use crate::Paper;
 use crate::bench::{Bench, PaperError, ongoing, powers_of_two};
 use crate::gates::{self, Netlists};
 use crate::lockstep::{Measured, Run};
+use crate::paper::{Paper, Work};
 use crate::row::Row;
 use crate::winners::Contest;
 
@@ -25,6 +25,11 @@ pub(crate) const PAPER: Paper = Paper {
         ongoing_bytes: &[0, 512],
     },
     open: "power (Table 4), whose activity is not published; rtl/README.md has an estimate",
+    work: Work {
+        rows: 1,
+        winners: 1,
+        figures: 1,
+    },
     experiment,
     figures: crate::figures::park2019,
 };

@@ -17,9 +17,9 @@ use corecast_machine::{Job, Machine, Report, RunOptions, Skew, Spread, Time};
 use corecast_machine_sim::SimMachine;
 use corecast_render::{LineChart, Scale};
 
-use crate::Paper;
 use crate::bench::PaperError;
 use crate::figures::Figure;
+use crate::paper::{Paper, Work};
 use crate::row::Row;
 use crate::winners::Contest;
 
@@ -59,6 +59,11 @@ pub(crate) const PAPER: Paper = Paper {
            nothing else varies here), why that reduce grows from 16 to 36 tasks (its tree does not \
            get deeper), and why OperaMPI's alltoall takes 2.7 times as long over 49 tasks as \
            over 36",
+    work: Work {
+        rows: 1,
+        winners: 1,
+        figures: 1,
+    },
     experiment,
     figures,
 };

@@ -1,7 +1,7 @@
 //! What the libraries need of a core.
 
 use corecast_core::Rank;
-use corecast_machine::{Await, RunError, Time};
+use corecast_machine::{Await, MessageRecord, RunError, Time};
 
 /// A flag in a core's buffer: a byte.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -100,7 +100,7 @@ pub struct Wait {
 /// The libraries send no such thing; it takes no time and serves to write messages down, and to
 /// tell a program that the two ends of a message do not agree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Envelope {
+pub struct Announcement {
     /// Bytes of the message.
     pub bytes: usize,
     /// Bytes of the sender's chunks.
@@ -133,8 +133,9 @@ pub trait Core {
     /// Bytes of private memory.
     fn private_bytes(&self) -> u64;
 
-    /// Names the library call that follows, number `index` of the program, for diagnostics.
-    fn at_call(&mut self, name: &'static str, index: usize);
+    /// Names the library call that follows, number `index` of the program, for diagnostics; none in
+    /// programs of messages.
+    fn at_call(&mut self, name: Option<&'static str>, index: usize);
 
     /// Tells whether the run goes on, to programs that look at flags without waiting for them.
     ///
@@ -143,13 +144,16 @@ pub trait Core {
     fn check(&self) -> Result<(), RunError>;
 
     /// Notes that the first chunk of a message to `to` will be put next.
-    fn announce(&mut self, to: Rank, envelope: Envelope);
+    fn announce(&mut self, to: Rank, envelope: Announcement);
 
     /// The oldest message that `from` has announced and that is not delivered.
-    fn announced(&self, from: Rank) -> Option<Envelope>;
+    fn announced(&self, from: Rank) -> Option<Announcement>;
 
     /// Writes down that the oldest message announced by `from` is complete.
     fn delivered(&mut self, from: Rank);
+
+    /// Writes down a message that came without being announced.
+    fn record(&mut self, message: MessageRecord);
 
     /// Copies private bytes, which lie at `address`, into a buffer.
     async fn put(&mut self, to: Place, bytes: &[u8], address: u64);

@@ -17,10 +17,13 @@
 //! machine that has such cores. What a program can do wrong ends in an [`RcceError`], never in a
 //! panic; two ends that wait for each other are a deadlock that names both calls.
 //!
+//! Programs of messages with tags run on the same cores by [`MpbCourier`].
+//!
 //! Source: RCCE 2.0 (`RCCE_send.c`, `RCCE_recv.c`) and iRCCE (`iRCCE_isend.c`, `iRCCE_irecv.c`).
 
 mod comm;
 mod core;
+mod courier;
 mod error;
 mod gory;
 mod memory;
@@ -30,9 +33,10 @@ mod program;
 mod queues;
 
 pub use crate::core::{
-    Call, CopyLoop, Core, Envelope, Flag, LINE_BYTES, OTHER_FLAGS, Place, Until, Wait,
+    Announcement, Call, CopyLoop, Core, Flag, LINE_BYTES, OTHER_FLAGS, Place, Until, Wait,
 };
 pub use comm::Comm;
+pub use courier::MpbCourier;
 pub use error::{CallSite, Misuse, RcceError};
 pub use gory::{FlagId, MpbBuffer};
 pub use memory::Buffer;

@@ -5,14 +5,14 @@ use std::ops::Range;
 use corecast_core::Rank;
 use corecast_machine::Payload;
 
-use crate::core::{CopyLoop, Core, Envelope, Place};
+use crate::core::{Announcement, CopyLoop, Core, Place};
 
 /// A message on its way out: parts of private memory that follow each other in it.
 #[derive(Clone, Debug)]
 pub struct Outgoing {
     parts: Vec<Part>,
     at: Cursor,
-    envelope: Option<Envelope>,
+    envelope: Option<Announcement>,
 }
 
 /// Bytes of a payload that lie together in private memory.
@@ -69,7 +69,7 @@ impl Outgoing {
 
     /// The same message, announced to its receiver when it starts.
     #[must_use]
-    pub fn with_envelope(self, envelope: Envelope) -> Self {
+    pub fn with_announcement(self, envelope: Announcement) -> Self {
         let envelope = Some(envelope);
         Self { envelope, ..self }
     }

@@ -3,7 +3,7 @@
 use corecast_core::Rank;
 use corecast_machine::Await;
 
-use crate::core::{CopyLoop, Core, Envelope, Flag, Wait};
+use crate::core::{Announcement, CopyLoop, Core, Flag, Wait};
 use crate::error::{Misuse, RcceError};
 use crate::memory::Buffer;
 use crate::message::{Incoming, Outgoing, Part};
@@ -302,7 +302,7 @@ impl<C: Core> Rcce<C> {
             data: bytes?.into(),
             range: 0..buffer.len(),
         };
-        Ok(Outgoing::new(vec![part]).with_envelope(Envelope {
+        Ok(Outgoing::new(vec![part]).with_announcement(Announcement {
             bytes: buffer.len(),
             chunk_bytes: self.core.payload_bytes(),
             posted: self.core.now(),

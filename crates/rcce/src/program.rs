@@ -155,7 +155,7 @@ impl<C: Core> Rcce<C> {
             index: self.calls,
         };
         self.calls += 1;
-        self.core.at_call(name, self.call.index);
+        self.core.at_call(Some(name), self.call.index);
     }
 
     /// `misuse` in the call under way.

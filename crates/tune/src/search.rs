@@ -35,7 +35,7 @@
 
 use std::collections::BTreeMap;
 
-use corecast_core::{Algorithm, Request, Schedule, algorithm};
+use corecast_core::{Algorithm, BuildError, Request, Schedule, algorithm};
 use rayon::prelude::*;
 
 /// Most parts, or pieces, into which the search cuts a message.
@@ -91,7 +91,7 @@ pub struct Found<T, E> {
     /// Candidates that should have been measured and could not.
     pub rejected: Vec<Rejected<E>>,
     /// Algorithms that cannot serve the request at all, with the reason.
-    pub refused: Vec<(&'static str, String)>,
+    pub refused: Vec<(&'static str, BuildError)>,
     /// Number of candidates measured.
     pub measured: usize,
 }
@@ -180,7 +180,7 @@ struct Search<'a, T, E, M> {
     times: BTreeMap<Sizes, Option<T>>,
     best: Option<(T, Sizes)>,
     rejected: Vec<Rejected<E>>,
-    refusal: Option<String>,
+    refusal: Option<BuildError>,
 }
 
 impl<'a, T, E, M> Search<'a, T, E, M>
@@ -214,9 +214,8 @@ where
         search
     }
 
-    fn build(&self, sizes: Sizes) -> Result<Schedule, String> {
-        let built = algorithm::build(self.algorithm, &sizes.request(self.request));
-        built.map_err(|error| error.to_string())
+    fn build(&self, sizes: Sizes) -> Result<Schedule, BuildError> {
+        algorithm::build(self.algorithm, &sizes.request(self.request))
     }
 
     /// Whether the schedule is another one with the largest or the smallest of `sizes`. Only an
@@ -404,9 +403,9 @@ mod tests {
         let request = Request::new(Collective::Allgather, 6, 64);
         let rounds = |candidate: &Candidate<'_>| Ok::<u32, ()>(candidate.schedule.rounds());
         let found = cell(&all, &request, &rounds, &|| ());
-        let strict = |(name, _): &&(&str, String)| *name == "recursive-doubling";
+        let strict = |(name, _): &&(&str, BuildError)| *name == "recursive-doubling";
         let (_, why) = found.refused.iter().find(strict).expect("refused");
-        assert!(why.contains("power of two"), "{why}");
+        assert!(why.to_string().contains("power of two"), "{why}");
     }
 
     #[test]

@@ -6,15 +6,18 @@ use corecast_flow::{FlowProgram, Split};
 use corecast_kernels::picture::Picture;
 use corecast_render::{Arrow, Bar, Layout, Placed, StackedBars};
 
-use super::case::{Case, Scene};
+use corecast_study::{FlowCase, FlowStudy};
+
 use super::show;
 use crate::args::Flow;
+use crate::csv::Csv;
 use crate::failure::Failure;
 use crate::{output, picture};
 
 /// Refuses, before anything runs, what cannot be drawn.
-pub fn check(options: &Flow, cases: usize, is_simulated: bool) -> Result<(), Failure> {
-    if options.layout.is_some() && !is_simulated {
+pub fn check(options: &Flow, study: &FlowStudy) -> Result<(), Failure> {
+    let cases = study.case_count();
+    if options.layout.is_some() && study.machine.mesh().is_none() {
         return Err(Failure::input("--layout: this computer has no mesh").help("use --machine sim"));
     }
     let one = options.layout.is_some() || options.picture.is_some();
@@ -40,17 +43,16 @@ pub fn check_picture(options: &Flow, program: &FlowProgram) -> Result<(), Failur
 }
 
 /// Writes what was asked for; returns a line for each file.
-pub fn draw(options: &Flow, scene: &Scene<'_>, cases: &[Case]) -> Result<String, Failure> {
+pub fn draw(options: &Flow, study: &FlowStudy, cases: &[FlowCase]) -> Result<String, Failure> {
     let mut text = String::new();
     if let Some(path) = &options.plot {
-        text += &picture::write_svg(path, &bars(scene, cases).svg(), &scene.settings)?;
+        text += &picture::write_svg(path, &bars(study, cases).svg(), &study.settings)?;
     }
     if let (Some(path), Some(case)) = (&options.layout, cases.first()) {
-        text += &picture::write_svg(path, &layout(scene, case).svg(), &scene.settings)?;
+        text += &picture::write_svg(path, &layout(study, case).svg(), &study.settings)?;
     }
     if let Some(path) = &options.csv {
-        let csv = scene.settings.on_csv(&csv(scene, cases));
-        text += &picture::write(path, &csv)?;
+        text += &picture::write(path, &csv(study, cases))?;
     }
     if let (Some(path), Some(case)) = (&options.picture, cases.first()) {
         let decoded = decoded(case).expect("checked before the run");
@@ -61,7 +63,7 @@ pub fn draw(options: &Flow, scene: &Scene<'_>, cases: &[Case]) -> Result<String,
 }
 
 /// The picture that the first flow has left in the memory buffer.
-fn decoded(case: &Case) -> Option<Picture> {
+fn decoded(case: &FlowCase) -> Option<Picture> {
     let expected = case.program.setup().picture()?;
     let (width, height) = (expected.width, expected.height);
     let edges = case.program.graph().edges();
@@ -77,9 +79,9 @@ fn decoded(case: &Case) -> Option<Picture> {
 }
 
 /// The picture of Kumar 2012, Figure 5: where the time of every task went.
-fn bars(scene: &Scene<'_>, cases: &[Case]) -> StackedBars {
+fn bars(study: &FlowStudy, cases: &[FlowCase]) -> StackedBars {
     let name = cases.first().map_or("", |case| case.program.graph().name());
-    let bar = |case: &Case, task: &corecast_flow::TaskResult| {
+    let bar = |case: &FlowCase, task: &corecast_flow::TaskResult| {
         let mut group = show::size(case);
         if let Some(word) = case.placement {
             write!(group, ", {word}").expect("a string grows");
@@ -97,12 +99,12 @@ fn bars(scene: &Scene<'_>, cases: &[Case]) -> StackedBars {
         title: match cases {
             [case] => format!(
                 "{name} on {}: {:.2} times as fast as one core",
-                show::machine(scene),
+                show::machine(study),
                 case.speed_up()
             ),
             _ => format!(
                 "{name} on {}: where the time of every task went",
-                show::machine(scene)
+                show::machine(study)
             ),
         },
         y_label: "share of the makespan (%)".to_owned(),
@@ -111,8 +113,8 @@ fn bars(scene: &Scene<'_>, cases: &[Case]) -> StackedBars {
     }
 }
 
-fn layout(scene: &Scene<'_>, case: &Case) -> Layout {
-    let tiles = scene.tiles;
+fn layout(study: &FlowStudy, case: &FlowCase) -> Layout {
+    let tiles = &study.tiles;
     let at = |core: Option<u32>| core.map(|core| tiles.sites.cores[core as usize]);
     let mut boxes: Vec<Placed> = Vec::new();
     for task in &case.result.tasks {
@@ -133,7 +135,7 @@ fn layout(scene: &Scene<'_>, case: &Case) -> Layout {
         Some(rank) => at(case.result.tasks[rank.index()].core),
         None => Some(tiles.sites.memory),
     };
-    let kilo_cycles = show::in_units(scene, case.result.makespan.ns()) / 1000.0;
+    let kilo_cycles = show::in_units(study, case.result.makespan.ns()) / 1000.0;
     let arrow = |edge: &corecast_flow::EdgeResult| {
         Some(Arrow {
             from: end(edge.from_task)?,
@@ -148,7 +150,7 @@ fn layout(scene: &Scene<'_>, case: &Case) -> Layout {
         title: format!(
             "{} on {}, placed {}{cost}",
             case.program.graph().name(),
-            scene.chip.name,
+            study.plan.chip.chip.name,
             case.placement.unwrap_or("-")
         ),
         size: (tiles.grid.width, tiles.grid.height),
@@ -159,38 +161,49 @@ fn layout(scene: &Scene<'_>, case: &Case) -> Layout {
 }
 
 /// One line per task of every run.
-fn csv(scene: &Scene<'_>, cases: &[Case]) -> String {
-    let mut text = "name,machine,flows,tasks,placement,makespan_ns,iterations_per_s,speed_up,task,core,\
-                    firings,computing_ns,communicating_ns,stalled_input_ns,stalled_output_ns,idle_ns\n"
-        .to_owned();
+fn csv(study: &FlowStudy, cases: &[FlowCase]) -> String {
+    let mut csv = Csv::new(&[
+        "name",
+        "machine",
+        "flows",
+        "tasks",
+        "placement",
+        "makespan_ns",
+        "iterations_per_s",
+        "speed_up",
+        "task",
+        "core",
+        "firings",
+        "computing_ns",
+        "communicating_ns",
+        "stalled_input_ns",
+        "stalled_output_ns",
+        "idle_ns",
+    ]);
+    let chip = study.settings.chip.as_deref();
+    let machine = chip.unwrap_or(study.machine.kind().name());
     for case in cases {
         for task in &case.result.tasks {
-            let core = task.core.map_or(String::new(), |core| core.to_string());
-            let parts = task
-                .split
-                .parts()
-                .map(|part| part.ns().to_string())
-                .join(",");
-            writeln!(
-                text,
-                "{},{},{},{},{},{},{},{},{},{core},{},{parts}",
-                case.program.graph().name(),
-                if scene.is_simulated {
-                    &scene.chip.name
-                } else {
-                    "host"
-                },
-                case.program.flows(),
-                case.program.tasks(),
-                case.placement.unwrap_or_default(),
-                case.result.makespan.ns(),
-                case.result.iterations_per_second(&case.program),
-                case.speed_up(),
-                task.name,
-                task.firings,
-            )
-            .expect("a string grows");
+            let [computing, communicating, input, output, idle] = task.split.parts();
+            csv.line(&[
+                &case.program.graph().name(),
+                &machine,
+                &case.program.flows(),
+                &case.program.tasks(),
+                &case.placement.unwrap_or_default(),
+                &case.result.makespan.ns(),
+                &case.result.iterations_per_second(&case.program),
+                &case.speed_up(),
+                &task.name,
+                &task.core.map_or(String::new(), |core| core.to_string()),
+                &task.firings,
+                &computing.ns(),
+                &communicating.ns(),
+                &input.ns(),
+                &output.ns(),
+                &idle.ns(),
+            ]);
         }
     }
-    text
+    csv.with(&study.settings)
 }

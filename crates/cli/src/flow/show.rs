@@ -1,28 +1,26 @@
-//! What is said about runs of a flow: tables, and one JSON object per run.
+//! What is said about runs of a flow, as tables.
 
-use corecast_flow::{EdgeResult, FlowResult, Split, TaskResult};
-use corecast_machine::Time;
-use serde_json::{Value, json};
+use corecast_flow::{FlowResult, Split, TaskResult};
+use corecast_study::{FlowCase, FlowStudy};
 
-use super::case::{Case, Scene};
 use crate::output::table;
 use crate::style;
 
 /// The unit of times: cycles of the chip's reference clock, or microseconds.
-pub fn unit(scene: &Scene<'_>) -> &'static str {
-    if scene.is_simulated { "cycles" } else { "us" }
+pub fn unit(study: &FlowStudy) -> &'static str {
+    study.machine.clock().map_or("us", |_| "cycles")
 }
 
 /// A time in [`unit`]s.
-pub fn in_units(scene: &Scene<'_>, ns: f64) -> f64 {
-    match scene.is_simulated {
-        true => ns * 1000.0 / scene.chip.reference_clock().period_ps as f64,
-        false => ns / 1000.0,
+pub fn in_units(study: &FlowStudy, ns: f64) -> f64 {
+    match study.machine.clock() {
+        Some(clock) => ns * 1000.0 / clock.period_ps as f64,
+        None => ns / 1000.0,
     }
 }
 
-fn time(scene: &Scene<'_>, ns: f64) -> String {
-    let value = in_units(scene, ns);
+fn time(study: &FlowStudy, ns: f64) -> String {
+    let value = in_units(study, ns);
     if value == value.round() {
         format!("{value}")
     } else {
@@ -30,20 +28,18 @@ fn time(scene: &Scene<'_>, ns: f64) -> String {
     }
 }
 
-fn optional(scene: &Scene<'_>, ns: Option<f64>) -> String {
-    ns.map_or("-".to_owned(), |ns| time(scene, ns))
+fn optional(study: &FlowStudy, ns: Option<f64>) -> String {
+    ns.map_or("-".to_owned(), |ns| time(study, ns))
 }
 
 /// Where runs took place.
-pub fn machine(scene: &Scene<'_>) -> String {
-    match scene.is_simulated {
-        true => format!("{} (sim)", scene.chip.name),
-        false => "this computer (host)".to_owned(),
-    }
+pub fn machine(study: &FlowStudy) -> String {
+    let machine = &study.machine;
+    format!("{} ({})", machine.place(), machine.kind().name())
 }
 
 /// How many flows and tasks, in words.
-pub fn size(case: &Case) -> String {
+pub fn size(case: &FlowCase) -> String {
     let count = |count: u32, what: &str| match count {
         1 => format!("1 {what}"),
         _ => format!("{count} {what}s"),
@@ -53,16 +49,16 @@ pub fn size(case: &Case) -> String {
 }
 
 /// All runs: one in full, several with a line each.
-pub fn text(scene: &Scene<'_>, cases: &[Case]) -> String {
+pub fn text(study: &FlowStudy, cases: &[FlowCase]) -> String {
     match cases {
-        [case] => whole(scene, case),
-        cases => lines(scene, cases),
+        [case] => whole(study, case),
+        cases => lines(study, cases),
     }
 }
 
-fn lines(scene: &Scene<'_>, cases: &[Case]) -> String {
+fn lines(study: &FlowStudy, cases: &[FlowCase]) -> String {
     let name = cases.first().map_or("", |case| case.program.graph().name());
-    let mut text = style::heading(&format!("{name} on {}", machine(scene))) + "\n\n";
+    let mut text = style::heading(&format!("{name} on {}", machine(study))) + "\n\n";
     let rows = cases.iter().map(|case| {
         let optimum = case.cost.and_then(|cost| cost.optimal);
         vec![
@@ -72,9 +68,9 @@ fn lines(scene: &Scene<'_>, cases: &[Case]) -> String {
             case.cost
                 .map_or("-".to_owned(), |cost| cost.byte_hops.to_string()),
             optimum.map_or("-".to_owned(), |best| best.to_string()),
-            time(scene, case.result.makespan.ns()),
+            time(study, case.result.makespan.ns()),
             format!("{:.1}", case.result.iterations_per_second(&case.program)),
-            optional(scene, case.result.latency.map(|latency| latency.mean_ns)),
+            optional(study, case.result.latency.map(|latency| latency.mean_ns)),
             format!("{:.2}", case.speed_up()),
             if case.result.is_right() {
                 style::good("yes")
@@ -83,7 +79,7 @@ fn lines(scene: &Scene<'_>, cases: &[Case]) -> String {
             },
         ]
     });
-    let unit = unit(scene);
+    let unit = unit(study);
     let header = [
         "flows",
         "tasks",
@@ -100,20 +96,20 @@ fn lines(scene: &Scene<'_>, cases: &[Case]) -> String {
     text
 }
 
-fn whole(scene: &Scene<'_>, case: &Case) -> String {
+fn whole(study: &FlowStudy, case: &FlowCase) -> String {
     let (program, result) = (&case.program, &case.result);
-    let unit = unit(scene);
+    let unit = unit(study);
     let mut text = style::heading(&format!(
         "{} on {}: {}, {} iterations",
         program.graph().name(),
-        machine(scene),
+        machine(study),
         size(case),
         program.iterations(),
     )) + "\n\n";
     let mut facts = vec![
         (
             "makespan",
-            format!("{} {unit}", time(scene, result.makespan.ns())),
+            format!("{} {unit}", time(study, result.makespan.ns())),
         ),
         (
             "throughput",
@@ -126,13 +122,13 @@ fn whole(scene: &Scene<'_>, case: &Case) -> String {
     ];
     if let Some(latency) = &result.latency {
         let [mean, p99, max] =
-            [latency.mean_ns, latency.p99.ns(), latency.max.ns()].map(|ns| time(scene, ns));
+            [latency.mean_ns, latency.p99.ns(), latency.max.ns()].map(|ns| time(study, ns));
         facts.push((
             "latency",
             format!("mean {mean}, p99 {p99}, max {max} {unit}"),
         ));
     }
-    let one = time(scene, case.one_core.ns());
+    let one = time(study, case.one_core.ns());
     facts.push((
         "one core",
         format!("{one} {unit}: speed-up {:.2}", case.speed_up()),
@@ -153,7 +149,7 @@ fn whole(scene: &Scene<'_>, case: &Case) -> String {
             ),
         ));
     }
-    for (what, are_equal) in compared(result) {
+    for (what, are_equal) in case.compared() {
         let verdict = if are_equal {
             style::good("equal")
         } else {
@@ -167,22 +163,10 @@ fn whole(scene: &Scene<'_>, case: &Case) -> String {
         .collect::<Vec<_>>();
     text += table(&[], 0..0, facts).trim_start_matches('\n');
     text += "\n";
-    text += &tasks(scene, case);
+    text += &tasks(study, case);
     text += "\n";
-    text += &edges(scene, case);
+    text += &edges(study, case);
     text
-}
-
-/// With what results were compared, and whether all flows are equal to it.
-fn compared(result: &FlowResult) -> Vec<(&'static str, bool)> {
-    let mut all: Vec<(&'static str, bool)> = Vec::new();
-    for check in &result.checks {
-        match all.iter_mut().find(|(what, _)| *what == check.what) {
-            Some((_, are_equal)) => *are_equal &= check.is_equal,
-            None => all.push((check.what, check.is_equal)),
-        }
-    }
-    all
 }
 
 /// Parts of a task's time in percent of the makespan.
@@ -195,9 +179,9 @@ pub fn percent(result: &FlowResult, task: &TaskResult) -> Vec<f64> {
         .collect()
 }
 
-fn tasks(scene: &Scene<'_>, case: &Case) -> String {
+fn tasks(study: &FlowStudy, case: &FlowCase) -> String {
     let rows = case.result.tasks.iter().map(|task| {
-        let at = task.core.map(|core| scene.tiles.sites.cores[core as usize]);
+        let at = task.core.map(|core| study.tiles.sites.cores[core as usize]);
         let mut row = vec![
             task.name.clone(),
             at.map_or("-".to_owned(), |(x, y)| format!("{x},{y}")),
@@ -226,7 +210,7 @@ fn tasks(scene: &Scene<'_>, case: &Case) -> String {
     text + &style::dim("buffers: mean / most / size") + "\n"
 }
 
-fn edges(scene: &Scene<'_>, case: &Case) -> String {
+fn edges(study: &FlowStudy, case: &FlowCase) -> String {
     let displacements = case.displacements_ns.as_deref();
     let rows = case.result.edges.iter().enumerate().map(|(index, edge)| {
         let mut row = vec![
@@ -234,14 +218,14 @@ fn edges(scene: &Scene<'_>, case: &Case) -> String {
             edge.to.clone(),
             edge.arrivals.len().to_string(),
             edge.bytes.to_string(),
-            optional(scene, edge.interval_ns),
-            optional(scene, edge.jitter_ns),
-            optional(scene, edge.interval_max_ns),
+            optional(study, edge.interval_ns),
+            optional(study, edge.jitter_ns),
+            optional(study, edge.interval_max_ns),
         ];
-        row.extend(displacements.map(|all| optional(scene, all[index])));
+        row.extend(displacements.map(|all| optional(study, all[index])));
         row
     });
-    let unit = unit(scene);
+    let unit = unit(study);
     let mut header = ["from", "to", "arrivals", "bytes"]
         .map(str::to_owned)
         .to_vec();
@@ -249,75 +233,4 @@ fn edges(scene: &Scene<'_>, case: &Case) -> String {
     header.extend(displacements.map(|_| format!("displaced ({unit})")));
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
     table(&header, 2..8, rows.collect())
-}
-
-/// One run for programs.
-pub fn object(scene: &Scene<'_>, case: &Case) -> Value {
-    let (program, result) = (&case.program, &case.result);
-    let cycles = |time: Time| {
-        let period = scene.chip.reference_clock().period_ps as f64;
-        scene.is_simulated.then_some(time.ps() as f64 / period)
-    };
-    let task = |task: &TaskResult| {
-        let [computing, communicating, input, output, idle] = task.split.parts().map(Time::ns);
-        json!({
-            "task": task.name,
-            "flow": task.flow,
-            "core": task.core,
-            "firings": task.firings,
-            "finish_ns": task.finish.ns(),
-            "computing_ns": computing,
-            "communicating_ns": communicating,
-            "stalled_input_ns": input,
-            "stalled_output_ns": output,
-            "idle_ns": idle,
-            "input_words": task.input.map(|usage| usage.words),
-            "input_words_mean": task.input.map(|usage| usage.mean_words),
-            "input_words_max": task.input.map(|usage| usage.max_words),
-            "output_words": task.output.map(|usage| usage.words),
-            "output_words_mean": task.output.map(|usage| usage.mean_words),
-            "output_words_max": task.output.map(|usage| usage.max_words),
-        })
-    };
-    let edge = |(index, edge): (usize, &EdgeResult)| {
-        json!({
-            "flow": edge.flow,
-            "from": edge.from,
-            "to": edge.to,
-            "arrivals": edge.arrivals.len(),
-            "bytes": edge.bytes,
-            "interval_mean_ns": edge.interval_ns,
-            "interval_max_ns": edge.interval_max_ns,
-            "jitter_ns": edge.jitter_ns,
-            "displacement_ns": case.displacements_ns.as_ref().and_then(|all| all[index]),
-        })
-    };
-    json!({
-        "name": program.graph().name(),
-        "flows": program.flows(),
-        "tasks": program.tasks(),
-        "iterations": program.iterations(),
-        "placement": case.placement,
-        "byte_hops": case.cost.map(|cost| cost.byte_hops),
-        "byte_hops_optimal": case.cost.and_then(|cost| cost.optimal),
-        "makespan_cycles": cycles(result.makespan),
-        "makespan_ns": result.makespan.ns(),
-        "iterations_per_s": result.iterations_per_second(program),
-        "written_bytes": result.written_bytes,
-        "latency_mean_ns": result.latency.map(|latency| latency.mean_ns),
-        "latency_p99_ns": result.latency.map(|latency| latency.p99.ns()),
-        "latency_max_ns": result.latency.map(|latency| latency.max.ns()),
-        "one_core_ns": case.one_core.ns(),
-        "speed_up": case.speed_up(),
-        "right": result.is_right(),
-        "checks": compared(result)
-            .iter()
-            .map(|(what, are_equal)| json!({ "compared_with": what, "equal": are_equal }))
-            .collect::<Vec<_>>(),
-        "injector_rate": scene.injectors.map(|injectors| injectors.rate),
-        "events": case.events,
-        "trace_hash": format!("{:016x}", case.trace_hash),
-        "per_task": result.tasks.iter().map(task).collect::<Vec<_>>(),
-        "per_edge": result.edges.iter().enumerate().map(edge).collect::<Vec<_>>(),
-    })
 }

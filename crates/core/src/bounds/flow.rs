@@ -155,8 +155,7 @@ pub struct Cut {
 /// in rows with ranks count. On a torus the columns west of a cut have two ends, and links at both.
 #[must_use]
 pub fn cuts(request: &Request, grid: &Grid) -> Vec<Cut> {
-    let (around_x, around_y) = grid.around();
-    let ends = |around: u32| 1 + u64::from(grid.is_torus && around > 1);
+    let ends = 1 + u64::from(grid.is_torus);
     let rows = u64::from(request.ranks.div_ceil(grid.per_node).div_ceil(grid.width));
     let columns = u64::from(grid.width.min(request.ranks.div_ceil(grid.per_node)));
     let mut cuts = Vec::new();
@@ -164,14 +163,14 @@ pub fn cuts(request: &Request, grid: &Grid) -> Vec<Cut> {
     along(
         request,
         grid.width,
-        rows * ends(around_x),
+        rows * ends,
         |rank| place(rank).0,
         &mut cuts,
     );
     along(
         request,
         grid.height,
-        columns * ends(around_y),
+        columns * ends,
         |rank| place(rank).1,
         &mut cuts,
     );
@@ -254,11 +253,9 @@ fn around(request: &Request, grid: &Grid, node: u32, cuts: &mut Vec<Cut>) {
             }
         }
     }
-    if links > 0 {
-        for (from, to, counted) in [(inside, outside, counted[0]), (outside, inside, counted[1])] {
-            let bytes = between(request, from, to).unwrap_or(counted);
-            cuts.push(Cut { links, bytes });
-        }
+    for (from, to, counted) in [(inside, outside, counted[0]), (outside, inside, counted[1])] {
+        let bytes = between(request, from, to).unwrap_or(counted);
+        cuts.push(Cut { links, bytes });
     }
 }
 

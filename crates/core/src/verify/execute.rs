@@ -1,56 +1,124 @@
-//! Symbolic execution in program order with per-pair queues.
+//! Symbolic execution: every stream in program order, messages in order per connection.
 //!
 //! The protocol is that of the message passing hardware (Park 2019, Figure 7): a receiver grants
 //! its message, a `Forward` grants upstream only when it has been granted downstream, a sender
-//! delivers when granted. With `capacity` buffered messages per pair a sender needs no grant while
-//! there is room. Which contents arrive does not depend on the order of execution, so one run
-//! decides for all.
+//! delivers when granted, a multicast when every receiver has granted. With `slots` messages per
+//! connection a sender needs no grant while there is room. Which contents arrive does not depend on
+//! the order of execution unless streams race (`races`), so one run decides for all; and what can
+//! happen stays possible, so whether anything is stuck at the end does not depend on it either.
 
-use super::Buffering;
+use std::collections::BTreeMap;
+
 use super::holdings::{Content, Holdings};
 use super::matching::{Matching, NONE};
-use super::violation::{Collector, Violation, Waiting};
+use super::violation::{Awaits, Collector, Violation, Waiting};
 use crate::collective::Combine;
 use crate::ids::{ChunkId, Rank};
-use crate::schedule::{Arrival, ChunkList, Op, Schedule, Step};
+use crate::schedule::{Arrival, ChunkList, Lanes, Op, Schedule, Step};
 
 /// Result of [`run`].
+#[derive(Default)]
 pub(super) struct Outcome {
-    pub buffering: Buffering,
+    /// Fewest slots per connection with which every step completes; `None` if no number is enough.
+    pub slots_needed: Option<u32>,
     pub redundant_bytes: u64,
+    /// The steps in the order in which they completed; only in a schedule with several streams that
+    /// completes at all.
+    pub order: Vec<u32>,
 }
 
-/// Executes under rendezvous and, if that deadlocks, with growing buffers; then checks the
-/// postcondition of the last execution that made progress to the end.
+/// Executes under rendezvous and, if that deadlocks, with the fewest slots that are enough; then
+/// checks the postcondition of the execution that came to the end.
 pub(super) fn run(schedule: &Schedule, matching: &Matching, found: &mut Collector) -> Outcome {
+    let mut first_found = Collector::default();
     let mut execution = Execution::new(schedule, matching, 0);
-    execution.run(found);
+    execution.run(&mut first_found);
     let Some(cycle) = execution.wait_cycle() else {
-        return execution.conclude(Buffering::Rendezvous, found);
+        found.extend(first_found);
+        return execution.conclude(found);
     };
-    // One more message per pair than any pair ever sends is as good as an infinite buffer.
-    let steps = schedule.steps_total() as u32;
-    let mut capacity = 1;
-    loop {
-        let mut ignored = Collector::default();
-        let mut buffered = Execution::new(schedule, matching, capacity);
-        buffered.run(&mut ignored);
-        if buffered.wait_cycle().is_none() {
-            found.push(Violation::NeedsBuffering {
-                messages_per_pair: capacity,
-                cycle,
-            });
-            return buffered.conclude(Buffering::Messages(capacity), found);
-        }
-        if capacity >= steps {
-            found.push(Violation::Deadlock { cycle });
-            return Outcome {
-                buffering: Buffering::Deadlock,
-                redundant_bytes: 0,
-            };
-        }
-        capacity = capacity.saturating_mul(2);
+    drop(execution);
+    let Some(needed) = least_slots(schedule, matching) else {
+        found.extend(first_found);
+        found.push(Violation::Deadlock { cycle });
+        return Outcome::default();
+    };
+    let given = schedule.slots();
+    if needed > given {
+        let stuck = match given {
+            0 => Some(cycle),
+            _ => Execution::completed(schedule, matching, given).wait_cycle(),
+        };
+        found.push(Violation::NeedsSlots {
+            needed,
+            given,
+            cycle: stuck.expect("fewer slots are not enough"),
+        });
     }
+    let mut execution = Execution::new(schedule, matching, needed);
+    execution.run(found);
+    execution.conclude(found)
+}
+
+/// One thing that happens in an execution; steps are numbered through all ranks.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Event {
+    /// The message of this step leaves for all its receivers.
+    Put(u32),
+    /// This step takes its message.
+    Take(u32),
+    /// This local step is done.
+    Local(u32),
+}
+
+/// What happens in an execution with the fewest slots with which every step completes.
+pub(super) fn events(schedule: &Schedule, matching: &Matching) -> Result<Vec<Event>, Violation> {
+    let recorded = |slots| {
+        let mut execution = Execution::new(schedule, matching, slots);
+        execution.events = Some(Vec::new());
+        execution.run(&mut Collector::default());
+        execution
+    };
+    let mut execution = recorded(0);
+    if let Some(cycle) = execution.wait_cycle() {
+        let slots = least_slots(schedule, matching).ok_or(Violation::Deadlock { cycle })?;
+        execution = recorded(slots);
+    }
+    Ok(execution.events.unwrap_or_default())
+}
+
+/// Whether every step completes under rendezvous.
+pub(super) fn completes(schedule: &Schedule, matching: &Matching) -> bool {
+    Execution::completed(schedule, matching, 0)
+        .wait_cycle()
+        .is_none()
+}
+
+/// The fewest slots with which a schedule completes that does not without any: one more never hurts,
+/// and more than a connection has messages are never used.
+fn least_slots(schedule: &Schedule, matching: &Matching) -> Option<u32> {
+    let is_enough = |slots| {
+        let execution = Execution::completed(schedule, matching, slots);
+        execution.wait_cycle().is_none()
+    };
+    let most = matching.messages.iter().copied().max().unwrap_or(0).max(1);
+    let (mut too_few, mut enough) = (0, 1);
+    while !is_enough(enough) {
+        if enough >= most {
+            return None;
+        }
+        too_few = enough;
+        enough = enough.saturating_mul(2).min(most);
+    }
+    while enough - too_few > 1 {
+        let middle = too_few + (enough - too_few) / 2;
+        if is_enough(middle) {
+            enough = middle;
+        } else {
+            too_few = middle;
+        }
+    }
+    Some(enough)
 }
 
 /// Progress of one step.
@@ -64,309 +132,484 @@ struct Progress {
 struct Execution<'a> {
     schedule: &'a Schedule,
     matching: &'a Matching,
-    /// Messages a pair may buffer; 0 = rendezvous.
-    capacity: u32,
+    lanes: Lanes<'a>,
+    /// Messages that a connection holds; 0 = rendezvous.
+    slots: u32,
     holdings: Holdings,
-    /// Next step of every rank, numbered through all ranks.
+    /// Next step of every stream, numbered through all ranks.
     next: Vec<u32>,
     progress: Vec<Progress>,
-    /// Contents of the message a rank is about to send, taken when it arrived at the step.
+    /// Contents of the message a stream is about to send, taken when it arrived at the step.
     outgoing: Vec<Option<Vec<Content>>>,
-    /// Contents buffered for a receiving step.
+    /// Contents in the slot of a receiving step.
     mail: Vec<Option<Vec<Content>>>,
-    /// Messages buffered per pair.
+    /// Messages in the slots of every connection.
     in_flight: Vec<u32>,
-    work: Vec<Rank>,
+    /// Receivers of a multicast that have not granted it.
+    ungranted: BTreeMap<u32, usize>,
+    /// Streams that may be able to go on.
+    work: Vec<u32>,
+    order: Vec<u32>,
+    /// What has happened, if somebody asks.
+    events: Option<Vec<Event>>,
     redundant_bytes: u64,
 }
 
+/// A step that a stream is at: its rank, its index there, its number, its stream.
+#[derive(Clone, Copy)]
+struct Current {
+    rank: Rank,
+    index: usize,
+    number: u32,
+    lane: u32,
+    step: Step,
+}
+
 impl<'a> Execution<'a> {
-    fn new(schedule: &'a Schedule, matching: &'a Matching, capacity: u32) -> Self {
-        let (ranks, steps) = (schedule.ranks() as usize, schedule.steps_total());
+    fn new(schedule: &'a Schedule, matching: &'a Matching, slots: u32) -> Self {
+        let (lanes, steps) = (schedule.lanes(), schedule.steps_total());
         Self {
             schedule,
             matching,
-            capacity,
-            holdings: Holdings::initial(schedule.spec()),
-            next: matching.first_step[..ranks].to_vec(),
+            lanes,
+            slots,
+            holdings: Holdings::initial(schedule),
+            next: lanes.first_step[..lanes.count()].to_vec(),
             progress: vec![Progress::default(); steps],
-            outgoing: vec![None; ranks],
-            mail: vec![None; if capacity == 0 { 0 } else { steps }],
-            in_flight: vec![0; matching.pairs as usize],
-            work: schedule.all_ranks().collect(),
+            outgoing: vec![None; lanes.count()],
+            mail: vec![None; if slots == 0 { 0 } else { steps }],
+            in_flight: vec![0; matching.messages.len()],
+            ungranted: BTreeMap::new(),
+            work: (0..lanes.count() as u32).collect(),
+            order: Vec::new(),
+            events: None,
             redundant_bytes: 0,
         }
     }
 
+    /// An execution that went as far as it could.
+    fn completed(schedule: &'a Schedule, matching: &'a Matching, slots: u32) -> Self {
+        let mut execution = Self::new(schedule, matching, slots);
+        execution.run(&mut Collector::default());
+        execution
+    }
+
     fn run(&mut self, found: &mut Collector) {
-        while let Some(rank) = self.work.pop() {
-            while self.advance(rank, found) {}
+        while let Some(lane) = self.work.pop() {
+            let rank = self.lanes.rank(lane);
+            while self.advance(rank, lane, found) {}
         }
     }
 
-    /// The step a rank is at, with its rank-local index and number.
-    fn current(&self, rank: Rank) -> Option<(usize, u32, Step)> {
-        let number = self.next[rank.index()];
-        let index = (number - self.matching.first_step[rank.index()]) as usize;
-        self.schedule
-            .steps(rank)
-            .get(index)
-            .map(|&step| (index, number, step))
+    fn note(&mut self, event: Event) {
+        if let Some(events) = &mut self.events {
+            events.push(event);
+        }
     }
 
-    /// Does what the current step of `rank` can do; returns whether the step is complete.
-    fn advance(&mut self, rank: Rank, found: &mut Collector) -> bool {
-        let Some((index, number, step)) = self.current(rank) else {
+    /// The step that a stream is at.
+    fn current(&self, rank: Rank, lane: u32) -> Option<Current> {
+        let number = self.next[lane as usize];
+        (number < self.lanes.first_step[lane as usize + 1]).then(|| {
+            let (index, step) = self.locate(rank, number);
+            Current {
+                rank,
+                index,
+                number,
+                lane,
+                step,
+            }
+        })
+    }
+
+    /// Rank-local index and definition of a numbered step.
+    fn locate(&self, rank: Rank, number: u32) -> (usize, Step) {
+        let index = (number - self.schedule.first_steps()[rank.index()]) as usize;
+        (index, self.schedule.steps(rank)[index])
+    }
+
+    fn is_complete(&self, rank: Rank, number: u32) -> bool {
+        self.next[self.lanes.at(rank, number) as usize] > number
+    }
+
+    /// The step of its rank that a step still waits for.
+    fn awaited(&self, rank: Rank, number: u32) -> Option<u32> {
+        let mut waits = self.lanes.waits(number);
+        waits.find(|&on| !self.is_complete(rank, on))
+    }
+
+    /// Does what the current step of a stream can do; returns whether the step is complete.
+    fn advance(&mut self, rank: Rank, lane: u32, found: &mut Collector) -> bool {
+        let Some(at) = self.current(rank, lane) else {
             return false;
         };
-        self.skip_unmatched(number, &step);
-        if let Some(half) = step.recv_half() {
-            self.try_receive(rank, index, number, &step, found);
-            let forwards = matches!(step.op, Op::Forward { .. });
-            let downstream = self.matching.receiver_of[number as usize];
-            let may_grant = !forwards
-                || downstream == NONE
-                || self.capacity > 0
-                || self.progress[downstream as usize].granted;
-            let progress = &mut self.progress[number as usize];
-            if may_grant && !progress.granted {
-                progress.granted = true;
-                self.work.push(half.from);
-            }
+        if self.awaited(rank, at.number).is_some() {
+            return false;
         }
-        if let Some(half) = step.send_half()
-            && !self.progress[number as usize].sent
+        self.skip_unmatched(&at);
+        if at.step.recv_half().is_some() {
+            self.try_receive(&at, found);
+            self.try_grant(&at);
+        }
+        if let Op::Local {
+            source,
+            target,
+            arrival,
+        } = at.step.op
         {
-            let holds_data =
-                !matches!(step.op, Op::Forward { .. }) || self.progress[number as usize].received;
-            if holds_data && self.outgoing[rank.index()].is_none() {
-                let round = half.round;
-                let contents = self.collect(rank, index, half.chunks, |rank, step, chunk| {
-                    found.push(Violation::SendsUnheld {
-                        rank,
-                        step,
-                        round,
-                        chunk,
-                    });
-                });
-                self.outgoing[rank.index()] = Some(contents);
-            }
-            if holds_data {
-                self.try_send(rank, number, half.to, found);
+            let contents = self.collect(&at, source, found);
+            self.put(&at, target, arrival, contents, found);
+            self.note(Event::Local(at.number));
+        }
+        let sends = at.step.send_half().is_some() || matches!(at.step.op, Op::Multicast { .. });
+        if sends && !self.progress[at.number as usize].sent {
+            let waits_for_data = matches!(at.step.op, Op::Forward { .. })
+                && !self.progress[at.number as usize].received;
+            if !waits_for_data {
+                if self.outgoing[lane as usize].is_none() {
+                    let contents = self.collect(&at, at.step.sent(), found);
+                    self.outgoing[lane as usize] = Some(contents);
+                }
+                self.try_send(&at, found);
             }
         }
-        let progress = self.progress[number as usize];
-        let done = (step.send_half().is_none() || progress.sent)
-            && (step.recv_half().is_none() || progress.received);
+        let progress = self.progress[at.number as usize];
+        let done =
+            (!sends || progress.sent) && (at.step.recv_half().is_none() || progress.received);
         if done {
-            self.next[rank.index()] += 1;
-            self.outgoing[rank.index()] = None;
+            self.complete(&at);
         }
         done
     }
 
+    fn complete(&mut self, at: &Current) {
+        self.next[at.lane as usize] += 1;
+        self.outgoing[at.lane as usize] = None;
+        if self.schedule.has_streams() {
+            self.order.push(at.number);
+            let others = self.lanes.of(at.rank).filter(|&lane| lane != at.lane);
+            self.work.extend(others);
+        }
+    }
+
     /// A half without a partner has been reported; the rest is still worth checking.
-    fn skip_unmatched(&mut self, number: u32, step: &Step) {
-        let index = number as usize;
-        if step.send_half().is_some() && self.matching.receiver_of[index] == NONE {
+    fn skip_unmatched(&mut self, at: &Current) {
+        let index = at.number as usize;
+        let mut receivers = self.matching.receivers(at.number).iter();
+        if receivers.all(|&receiver| receiver == NONE) {
             self.progress[index].sent = true;
         }
-        if step.recv_half().is_some() && self.matching.sender_of[index] == NONE {
+        if self.matching.sender_of[index] == NONE {
             self.progress[index].received = true;
         }
     }
 
-    fn collect(
-        &self,
-        rank: Rank,
-        step: usize,
-        chunks: ChunkList,
-        mut missing: impl FnMut(Rank, usize, ChunkId),
-    ) -> Vec<Content> {
-        let contents = self.schedule.chunks(chunks).iter().map(|&chunk| {
-            self.holdings.content(rank, chunk).unwrap_or_else(|| {
-                missing(rank, step, chunk);
-                Content::Whole
+    /// What the places of a list hold; what is missing is reported, and taken for what it should be.
+    fn collect(&self, at: &Current, list: ChunkList, found: &mut Collector) -> Vec<Content> {
+        let chunks = self.schedule.chunks(list).iter();
+        let contents = chunks.map(|&chunk| {
+            self.holdings.content(at.rank, chunk).unwrap_or_else(|| {
+                let (rank, round) = (at.rank, at.step.last_round());
+                let step = self.schedule.position(rank, at.index);
+                found.push(match at.step.op {
+                    Op::Local { .. } => Violation::ReadsUnheld {
+                        rank,
+                        step,
+                        round,
+                        chunk,
+                    },
+                    _ => Violation::SendsUnheld {
+                        rank,
+                        step,
+                        round,
+                        chunk,
+                    },
+                });
+                Content::Whole(chunk)
             })
         });
         contents.collect()
     }
 
-    fn try_send(&mut self, rank: Rank, number: u32, to: Rank, found: &mut Collector) {
-        let receiver = self.matching.receiver_of[number as usize];
-        if self.capacity > 0 {
-            let in_flight = &mut self.in_flight[self.matching.pair_of[number as usize] as usize];
-            if *in_flight < self.capacity {
-                *in_flight += 1;
-                self.mail[receiver as usize] = self.outgoing[rank.index()].take();
-                self.progress[number as usize].sent = true;
-                self.work.push(to);
+    /// Tells the sender that its message will be taken, once it will.
+    fn try_grant(&mut self, at: &Current) {
+        let forwards = matches!(at.step.op, Op::Forward { .. });
+        let downstream = self.matching.receivers(at.number)[0];
+        let may_grant = !forwards
+            || downstream == NONE
+            || self.slots > 0
+            || self.progress[downstream as usize].granted;
+        let progress = &mut self.progress[at.number as usize];
+        let sender = self.matching.sender_of[at.number as usize];
+        if !may_grant || progress.granted {
+            return;
+        }
+        progress.granted = true;
+        if sender == NONE {
+            return;
+        }
+        if let [_, _, ..] = self.matching.receivers(sender) {
+            let all = self.matching.receivers(sender).len();
+            let left = self.ungranted.entry(sender).or_insert(all);
+            *left -= 1;
+            if *left > 0 {
+                return;
             }
-        } else if self.progress[receiver as usize].granted {
-            let contents = self.outgoing[rank.index()]
-                .take()
-                .expect("taken when it arrived");
-            self.progress[number as usize].sent = true;
-            let index = (receiver - self.matching.first_step[to.index()]) as usize;
-            self.deliver(to, index, receiver, contents, found);
-            self.work.push(to);
+        }
+        let from = at.step.recv_half().expect("a receiving step").from;
+        self.work.push(self.lanes.at(from, sender));
+    }
+
+    fn try_send(&mut self, at: &Current, found: &mut Collector) {
+        let matching = self.matching;
+        let receivers = matching.receivers(at.number);
+        let connection = |receiver: &u32| matching.connection_of[*receiver as usize] as usize;
+        let is_free = |receiver: &u32| match self.slots {
+            0 => self.progress[*receiver as usize].granted,
+            slots => self.in_flight[connection(receiver)] < slots,
+        };
+        if !receivers.iter().all(is_free) {
+            return;
+        }
+        let contents = self.outgoing[at.lane as usize].take();
+        let mut contents = contents.expect("taken when the stream came to the step");
+        self.progress[at.number as usize].sent = true;
+        self.note(Event::Put(at.number));
+        let single = at.step.send_half().map(|half| half.to);
+        for (place, receiver) in receivers.iter().enumerate() {
+            let to = single.unwrap_or_else(|| self.schedule.rank_of(*receiver));
+            let contents = match place + 1 == receivers.len() {
+                true => std::mem::take(&mut contents),
+                false => contents.clone(),
+            };
+            if self.slots > 0 {
+                self.in_flight[connection(receiver)] += 1;
+                self.mail[*receiver as usize] = Some(contents);
+            } else {
+                self.deliver(to, *receiver, contents, found);
+            }
+            self.work.push(self.lanes.at(to, *receiver));
         }
     }
 
-    /// Takes a buffered message out of the mail.
-    fn try_receive(
-        &mut self,
-        rank: Rank,
-        index: usize,
-        number: u32,
-        step: &Step,
-        found: &mut Collector,
-    ) {
-        let Some(contents) = self.mail.get_mut(number as usize).and_then(Option::take) else {
+    /// Takes a message out of its slot.
+    fn try_receive(&mut self, at: &Current, found: &mut Collector) {
+        let mail = self.mail.get_mut(at.number as usize);
+        let Some(contents) = mail.and_then(Option::take) else {
             return;
         };
-        let sender = self.matching.sender_of[number as usize];
-        self.in_flight[self.matching.pair_of[sender as usize] as usize] -= 1;
-        if let Op::Exchange { send, .. } = step.op
-            && self.outgoing[rank.index()].is_none()
-            && !self.progress[number as usize].sent
+        let sender = self.matching.sender_of[at.number as usize];
+        let connection = self.matching.connection_of[at.number as usize];
+        self.in_flight[connection as usize] -= 1;
+        if let Op::Exchange { send, .. } = at.step.op
+            && self.outgoing[at.lane as usize].is_none()
+            && !self.progress[at.number as usize].sent
         {
             // The outgoing message holds the values from before this step.
-            self.outgoing[rank.index()] = Some(self.collect(rank, index, send, |_, _, _| {}));
+            let contents = self.collect(at, send, found);
+            self.outgoing[at.lane as usize] = Some(contents);
         }
-        self.deliver(rank, index, number, contents, found);
-        let from = step.recv_half().expect("a receiving step").from;
-        self.work.push(from);
+        self.deliver(at.rank, at.number, contents, found);
+        let from = at.step.recv_half().expect("a receiving step").from;
+        self.work.push(self.lanes.at(from, sender));
     }
 
-    fn deliver(
+    /// Hands contents to the step that receives them.
+    fn deliver(&mut self, rank: Rank, number: u32, contents: Vec<Content>, found: &mut Collector) {
+        let (index, step) = self.locate(rank, number);
+        let half = step.recv_half().expect("matched to a receiving step");
+        let at = Current {
+            rank,
+            index,
+            number,
+            lane: self.lanes.at(rank, number),
+            step,
+        };
+        self.put(&at, half.chunks, half.arrival, contents, found);
+        self.progress[number as usize].received = true;
+        self.note(Event::Take(number));
+    }
+
+    /// Does with contents what the step says.
+    fn put(
         &mut self,
-        rank: Rank,
-        index: usize,
-        number: u32,
+        at: &Current,
+        list: ChunkList,
+        arrival: Arrival,
         contents: Vec<Content>,
         found: &mut Collector,
     ) {
-        let step = self.schedule.steps(rank)[index];
-        let half = step.recv_half().expect("matched to a receiving step");
-        for (&chunk, content) in self.schedule.chunks(half.chunks).iter().zip(contents) {
-            match (half.arrival, content) {
-                (Arrival::Store, content) => {
-                    let known = matches!(content, Content::Whole)
-                        && self.holdings.content(rank, chunk).is_some();
-                    if known {
-                        self.redundant_bytes += self.schedule.spec().chunk_bytes(chunk);
-                    }
-                    self.holdings.store(rank, chunk, content);
+        let mut passed_on = Vec::new();
+        for (&chunk, content) in self.schedule.chunks(list).iter().zip(contents) {
+            if arrival == Arrival::Store {
+                let is_known = match (&content, self.holdings.content(at.rank, chunk)) {
+                    (Content::Whole(new), Some(Content::Whole(held))) => *new == held,
+                    _ => false,
+                };
+                if is_known && at.step.recv_half().is_some() {
+                    self.redundant_bytes += self.schedule.chunk_bytes(chunk);
                 }
-                (Arrival::Reduce, Content::Partial(arrived)) => {
-                    self.combine(rank, index, step, chunk, &arrived, found);
-                }
-                (Arrival::Reduce, Content::Whole) => found.push(Violation::ReducesUnreducible {
-                    rank,
-                    step: index,
-                    round: step.round,
-                    chunk,
-                }),
+                self.holdings.store(at.rank, chunk, content);
+                continue;
+            }
+            let combined = self.combine(at, chunk, &content, found);
+            if arrival == Arrival::PassOn {
+                passed_on.push(combined.unwrap_or(content));
+            } else if let Some(combined) = combined {
+                self.holdings.store(at.rank, chunk, combined);
             }
         }
-        self.progress[number as usize].received = true;
+        if arrival == Arrival::PassOn {
+            self.outgoing[at.lane as usize] = Some(passed_on);
+        }
     }
 
+    /// What comes of combining contents with those of a place.
     fn combine(
-        &mut self,
-        rank: Rank,
-        index: usize,
-        step: Step,
+        &self,
+        at: &Current,
         chunk: ChunkId,
-        arrived: &super::contributions::Contributions,
+        arrived: &Content,
         found: &mut Collector,
-    ) {
-        let Some(Content::Partial(held)) = self.holdings.content(rank, chunk) else {
-            unreachable!("combining collectives hold a contribution for every chunk");
+    ) -> Option<Content> {
+        let (rank, round) = (at.rank, at.step.round);
+        let step = self.schedule.position(rank, at.index);
+        let (arrives, arrived) = match (arrived, self.schedule.spec().collective().combine()) {
+            (Content::Partial(arrives, arrived), how) if how != Combine::Nothing => {
+                (*arrives, arrived)
+            }
+            _ => {
+                found.push(Violation::ReducesUnreducible {
+                    rank,
+                    step,
+                    round,
+                    chunk,
+                });
+                return None;
+            }
         };
+        let Some(Content::Partial(holds, held)) = self.holdings.content(rank, chunk) else {
+            found.push(Violation::ReducesUnheld {
+                rank,
+                step,
+                round,
+                chunk,
+            });
+            return None;
+        };
+        if holds != arrives {
+            found.push(Violation::ReducesOther {
+                rank,
+                step,
+                round,
+                chunk,
+                holds,
+                arrives,
+            });
+        }
         let (union, twice) = held.union(arrived);
-        let exact = self.schedule.spec().collective().combine() == Combine::ExactlyOnce;
-        if let Some(contribution) = twice.filter(|_| exact) {
+        let is_exact = self.schedule.spec().collective().combine() == Combine::ExactlyOnce;
+        if let Some(contribution) = twice.filter(|_| is_exact) {
             found.push(Violation::ReducedTwice {
                 rank,
-                step: index,
-                round: step.round,
+                step,
+                round,
                 chunk,
                 contribution: Rank(contribution),
             });
         }
-        self.holdings.store(rank, chunk, Content::Partial(union));
+        Some(Content::Partial(holds, union))
     }
 
-    /// The peer that the current step of `rank` waits for.
-    fn waits_for(&self, rank: Rank) -> Option<Waiting> {
-        let (index, number, step) = self.current(rank)?;
-        let progress = self.progress[number as usize];
-        let waiting = |peer, sends| Waiting {
+    /// What the current step of a stream waits for, and the stream that has to act.
+    fn waits_for(&self, lane: u32) -> Option<(Waiting, u32)> {
+        let rank = self.lanes.rank(lane);
+        let at = self.current(rank, lane)?;
+        let progress = self.progress[at.number as usize];
+        let waiting = |peer, awaits| Waiting {
             rank,
-            step: index,
-            round: step.round,
+            step: self.schedule.position(rank, at.index),
+            round: at.step.round,
             peer,
-            sends,
+            awaits,
         };
-        let send = step.send_half().filter(|_| !progress.sent);
-        let recv = step.recv_half().filter(|_| !progress.received);
+        if let Some(on) = self.awaited(rank, at.number) {
+            let (index, _) = self.locate(rank, on);
+            let awaits = Awaits::Step(self.schedule.position(rank, index));
+            return Some((waiting(rank, awaits), self.lanes.at(rank, on)));
+        }
+        let receivers = self.matching.receivers(at.number).iter();
+        let mut receivers = receivers.filter(|&&receiver| receiver != NONE);
+        let refuses = receivers
+            .clone()
+            .find(|&&step| !self.progress[step as usize].granted);
+        let receiver = refuses.or(receivers.next()).filter(|_| !progress.sent);
+        let send = receiver.map(|&receiver| {
+            let peer = self.schedule.rank_of(receiver);
+            (waiting(peer, Awaits::Send), self.lanes.at(peer, receiver))
+        });
+        let sender = self.matching.sender_of[at.number as usize];
+        let recv = at.step.recv_half().filter(|_| !progress.received);
+        let recv = recv.map(|half| {
+            (
+                waiting(half.from, Awaits::Recv),
+                self.lanes.at(half.from, sender),
+            )
+        });
         match (send, recv) {
             // A Forward that could not grant waits downstream; one that did waits upstream.
             (Some(send), Some(recv)) => Some(if progress.granted {
-                match step.op {
-                    Op::Exchange { .. } if !self.is_at_receive(number) => waiting(send.to, true),
-                    _ => waiting(recv.from, false),
+                match at.step.op {
+                    Op::Exchange { .. } if refuses.is_some() => send,
+                    _ => recv,
                 }
             } else {
-                waiting(send.to, true)
+                send
             }),
-            (Some(send), None) => Some(waiting(send.to, true)),
-            (None, Some(recv)) => Some(waiting(recv.from, false)),
-            (None, None) => None,
+            (send, recv) => send.or(recv),
         }
     }
 
-    /// Whether the receiver of the message sent by step `number` has granted it.
-    fn is_at_receive(&self, number: u32) -> bool {
-        let receiver = self.matching.receiver_of[number as usize];
-        receiver == NONE || self.progress[receiver as usize].granted
-    }
-
-    /// A cycle of ranks that wait for each other, if any rank is stuck.
+    /// A cycle of streams that wait for each other, if any is stuck.
     fn wait_cycle(&self) -> Option<Vec<Waiting>> {
-        let start = self
-            .schedule
-            .all_ranks()
-            .find_map(|rank| self.waits_for(rank))?;
-        let mut seen = vec![NONE; self.schedule.ranks() as usize];
+        let lanes = 0..self.lanes.count() as u32;
+        let mut next = lanes
+            .into_iter()
+            .find(|&lane| self.waits_for(lane).is_some())?;
+        let mut seen = vec![NONE; self.lanes.count()];
         let mut path: Vec<Waiting> = Vec::new();
-        let mut waiting = start;
         loop {
-            let position = &mut seen[waiting.rank.index()];
+            let position = &mut seen[next as usize];
             if *position != NONE {
                 return Some(path.split_off(*position as usize));
             }
             *position = path.len() as u32;
+            // Where the one that has to act has finished, everything matches, so this is unreachable
+            // for whole schedules, and for damaged ones the chain itself is the answer.
+            let Some((waiting, on)) = self.waits_for(next) else {
+                return Some(path);
+            };
             path.push(waiting);
-            match self.waits_for(waiting.peer) {
-                Some(next) => waiting = next,
-                // The peer has finished: everything matches, so this is unreachable for whole
-                // schedules, and for damaged ones the chain itself is the answer.
-                None => return Some(path),
-            }
+            next = on;
         }
     }
 
     /// Checks the postcondition.
-    fn conclude(&self, buffering: Buffering, found: &mut Collector) -> Outcome {
+    fn conclude(self, found: &mut Collector) -> Outcome {
         let spec = self.schedule.spec();
+        let results = self.schedule.results();
         for rank in self.schedule.all_ranks() {
             for chunk in spec.final_chunks(rank) {
-                match self.holdings.content(rank, chunk) {
+                let place = results.get(&chunk).copied().unwrap_or(chunk);
+                let content = self.holdings.content(rank, place);
+                let holds = content.as_ref().map(Content::chunk);
+                if let Some(holds) = holds.filter(|&holds| holds != chunk) {
+                    found.push(Violation::WrongChunk { rank, chunk, holds });
+                    continue;
+                }
+                match content {
                     None => found.push(Violation::MissingChunk { rank, chunk }),
-                    Some(Content::Partial(set)) => {
+                    Some(Content::Partial(_, set)) => {
                         if let Some(missing) = set.first_missing(spec.ranks()) {
                             let contribution = Rank(missing);
                             found.push(Violation::MissingContribution {
@@ -376,13 +619,14 @@ impl<'a> Execution<'a> {
                             });
                         }
                     }
-                    Some(Content::Whole) => {}
+                    Some(Content::Whole(_)) => {}
                 }
             }
         }
         Outcome {
-            buffering,
+            slots_needed: Some(self.slots),
             redundant_bytes: self.redundant_bytes,
+            order: self.order,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::ids::{Rank, RoundIdx};
 use crate::routes::{LinkId, Routes};
-use crate::schedule::Schedule;
+use crate::schedule::{Op, Schedule};
 
 /// How many messages use one link in one round.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,10 +49,14 @@ impl Port {
 pub(super) fn uses(schedule: &Schedule, routes: &dyn Routes) -> LinkUse {
     // Message by message in order of rounds: a counter per link is enough then, however far the
     // messages go.
-    let mut sends: Vec<(RoundIdx, Rank, u32)> = schedule
-        .sends()
-        .map(|(rank, index, half)| (half.round, rank, index as u32)) // steps fit in 32 bits
-        .collect();
+    let mut sends: Vec<(RoundIdx, Rank, u32)> = Vec::new();
+    for rank in schedule.all_ranks() {
+        for (index, step) in (0..).zip(schedule.steps(rank)) {
+            if step.send_half().is_some() || matches!(step.op, Op::Multicast { .. }) {
+                sends.push((step.last_round(), rank, index));
+            }
+        }
+    }
     sends.sort_unstable();
     let mut counter = Counter::default();
     let mut best: Option<LinkShare> = None;
@@ -60,19 +64,17 @@ pub(super) fn uses(schedule: &Schedule, routes: &dyn Routes) -> LinkUse {
     let mut most_per_port = 0;
     for of_round in sends.chunk_by(|a, b| a.0 == b.0) {
         for &(round, rank, index) in of_round {
-            let index = index as usize;
             let mut port = |rank: Rank, way: usize| {
                 most_per_port = most_per_port.max(ports[rank.index()][way].count(round));
             };
             let mut visit = |link| counter.count(link);
-            if let Some((_, multicast)) = schedule.multicast_of(rank, index) {
-                if multicast.sends().start == index {
-                    port(rank, 0);
-                    multicast.tree.edges().for_each(|(_, to)| port(to, 1));
-                    routes.visit_tree(&multicast.tree, &mut visit);
-                }
-            } else if let Some(half) = schedule.steps(rank)[index].send_half() {
-                port(rank, 0);
+            let step = &schedule.steps(rank)[index as usize];
+            port(rank, 0);
+            if let Op::Multicast { number, .. } = step.op {
+                let tree = &schedule.multicasts()[number as usize];
+                tree.edges().for_each(|(_, to)| port(to, 1));
+                routes.visit_tree(tree, &mut visit);
+            } else if let Some(half) = step.send_half() {
                 port(half.to, 1);
                 routes.visit_links(rank, half.to, &mut visit);
             }

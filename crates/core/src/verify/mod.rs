@@ -32,32 +32,24 @@ mod contributions;
 mod execute;
 mod holdings;
 mod labels;
+mod linear;
 mod links;
 mod matching;
 mod occupancy;
+mod races;
+mod structure;
 mod violation;
 
+pub use linear::in_one_stream;
 pub use links::LinkShare;
 pub use occupancy::worst_queue;
-pub use violation::{VIOLATIONS_MAX, Violation, Waiting};
+pub use violation::{Awaits, VIOLATIONS_MAX, Violation, Waiting};
 
 use crate::bounds;
 use crate::collective::Collective;
 use crate::ids::Rank;
 use crate::routes::Routes;
 use crate::schedule::Schedule;
-
-/// Buffering a schedule needs to complete.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Buffering {
-    /// None: it completes when every send waits for its receiver.
-    Rendezvous,
-    /// It completes when every ordered pair of ranks can buffer this many messages (the least
-    /// power of two found).
-    Messages(u32),
-    /// It completes with no buffer of any size.
-    Deadlock,
-}
 
 /// Evidence about one schedule on one set of routes.
 #[derive(Clone, PartialEq, Debug)]
@@ -70,8 +62,10 @@ pub struct Certificate {
     pub ranks: u32,
     /// What is wrong, at most [`VIOLATIONS_MAX`] entries; empty if nothing is.
     pub violations: Vec<Violation>,
-    /// Buffering needed to complete.
-    pub buffering: Buffering,
+    /// Fewest messages that every connection must be able to hold so that the schedule completes,
+    /// whatever the timing: 0 if every send may wait for its receiver (rendezvous), `None` if no
+    /// number is enough. A connection is a sender, a receiver and a channel.
+    pub slots_needed: Option<u32>,
     /// The round and link shared by most messages; `None` if no link is used at all.
     pub busiest_link: Option<LinkShare>,
     /// Fewest rounds in which these messages could be sent over these routes if no link and no
@@ -112,7 +106,7 @@ impl Certificate {
     /// Whether it completes when every send waits for its receiver.
     #[must_use]
     pub fn is_deadlock_free(&self) -> bool {
-        self.buffering == Buffering::Rendezvous
+        self.slots_needed == Some(0)
     }
 
     /// Whether no schedule of ranks that send one message and receive one per round has fewer rounds.
@@ -138,13 +132,13 @@ impl Certificate {
 #[must_use]
 pub fn verify(schedule: &Schedule, routes: &dyn Routes) -> Certificate {
     let mut found = violation::Collector::default();
-    let structure_holds = matching::check_structure(schedule, &mut found);
+    let structure_holds = structure::check(schedule, &mut found);
     let mut certificate = Certificate {
         algorithm: schedule.algorithm().to_owned(),
         collective: schedule.spec().collective(),
         ranks: schedule.ranks(),
         violations: Vec::new(),
-        buffering: Buffering::Deadlock,
+        slots_needed: None,
         busiest_link: None,
         link_bound_rounds: 0,
         max_buffer_bytes: 0,
@@ -159,9 +153,15 @@ pub fn verify(schedule: &Schedule, routes: &dyn Routes) -> Certificate {
     };
     if structure_holds {
         let matching = matching::Matching::new(schedule, &mut found);
-        labels::check(schedule, &mut found);
+        if !schedule.has_streams() {
+            labels::check(schedule, &[], &mut found);
+        }
         let outcome = execute::run(schedule, &matching, &mut found);
-        certificate.buffering = outcome.buffering;
+        if schedule.has_streams() {
+            races::check(schedule, &matching, &outcome.order, &mut found);
+            labels::check(schedule, &outcome.order, &mut found);
+        }
+        certificate.slots_needed = outcome.slots_needed;
         certificate.redundant_bytes = outcome.redundant_bytes;
         let uses = links::uses(schedule, routes);
         certificate.busiest_link = uses.busiest;

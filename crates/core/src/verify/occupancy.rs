@@ -20,14 +20,15 @@ const ENTRIES_MAX: u64 = 1 << 26;
 
 /// The most that can lie unread at any rank without flow control, as the sum of `weight` over the
 /// payload bytes of its messages; `None` if the schedule is not correct. Where the proof would need
-/// more than 256 MiB, all that a rank receives stands in for it, which is never less.
+/// more than 256 MiB, and where a rank has several streams, all that a rank receives stands in for
+/// it, which is never less.
 ///
 /// # Cost
 /// Time and memory proportional to steps times ranks, with that limit.
 #[must_use]
 pub fn worst_queue(schedule: &Schedule, weight: &dyn Fn(u64) -> u64) -> Option<u64> {
     let mut found = Collector::default();
-    if !super::matching::check_structure(schedule, &mut found) {
+    if !super::structure::check(schedule, &mut found) {
         return None;
     }
     let matching = Matching::new(schedule, &mut found);
@@ -35,13 +36,13 @@ pub fn worst_queue(schedule: &Schedule, weight: &dyn Fn(u64) -> u64) -> Option<u
         return None;
     }
     let entries = schedule.steps_total() as u64 * u64::from(schedule.ranks());
-    if entries > ENTRIES_MAX {
+    if entries > ENTRIES_MAX || schedule.has_streams() {
         return Some(everything(schedule, weight));
     }
     let needs = Needs::new(schedule, &matching)?;
     let worst = schedule.all_ranks().map(|rank| {
         let mut change = vec![0_i128; schedule.steps(rank).len() + 1];
-        let first = matching.first_step[rank.index()];
+        let first = schedule.first_steps()[rank.index()];
         for (index, step) in schedule.steps(rank).iter().enumerate() {
             if let Some(half) = step.recv_half() {
                 let sender = matching.sender_of[first as usize + index];
@@ -93,13 +94,13 @@ impl Needs {
             entries: vec![0; total * ranks],
         };
         let mut known = vec![false; total];
-        let mut next: Vec<u32> = matching.first_step[..ranks].to_vec();
+        let mut next: Vec<u32> = schedule.first_steps()[..ranks].to_vec();
         // Per step that is not known yet: the rank that waits for it.
         let mut waiting: Vec<u32> = vec![NONE; total];
         let mut work: Vec<usize> = (0..ranks).collect();
         let mut done = 0;
         while let Some(rank) = work.pop() {
-            while next[rank] < matching.first_step[rank + 1] {
+            while next[rank] < schedule.first_steps()[rank + 1] {
                 let step = next[rank];
                 if let Some(missing) = needs.fill(schedule, matching, &known, rank, step) {
                     waiting[missing as usize] = rank as u32;
@@ -126,7 +127,7 @@ impl Needs {
         rank: usize,
         step: u32,
     ) -> Option<u32> {
-        let first = matching.first_step[rank];
+        let first = schedule.first_steps()[rank];
         let own = &schedule.steps(Rank(rank as u32))[(step - first) as usize];
         // The send of a Forward also needs its own receive; other sends need the steps before.
         let forwarded = matches!(own.op, Op::Forward { .. }).then_some(step);

@@ -3,11 +3,12 @@
 use std::fmt;
 
 use crate::ids::{ChunkId, Rank, RoundIdx};
+use crate::schedule::Position;
 
 /// One thing wrong with a schedule.
 ///
-/// In every variant `rank` is where it was found, `step` counts from 0 in that rank's program,
-/// `round` is the label of that step, `chunk` the data concerned.
+/// In every variant `rank` is where it was found, `step` is where in its program, counted from 0,
+/// `round` is the label of that step, `chunk` the data or the place concerned.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 #[expect(
@@ -18,41 +19,120 @@ pub enum Violation {
     /// A step names a rank outside the communicator.
     UnknownPeer {
         rank: Rank,
-        step: usize,
+        step: Position,
         round: RoundIdx,
         peer: Rank,
     },
     /// A rank sends to or receives from itself.
     SelfMessage {
         rank: Rank,
-        step: usize,
+        step: Position,
         round: RoundIdx,
     },
     /// A step names a chunk outside the specification.
     UnknownChunk {
         rank: Rank,
-        step: usize,
+        step: Position,
         round: RoundIdx,
         chunk: ChunkId,
+    },
+    /// A receive that combines, keeps nothing and has nothing to send on.
+    PassesNothing {
+        rank: Rank,
+        step: Position,
+        round: RoundIdx,
+    },
+    /// A local step whose places do not come in pairs.
+    UnequalLists {
+        rank: Rank,
+        step: Position,
+        round: RoundIdx,
+        read: usize,
+        written: usize,
+    },
+    /// Something is put into a place of another size.
+    WrongSize {
+        rank: Rank,
+        step: Position,
+        round: RoundIdx,
+        chunk: ChunkId,
+        bytes: u64,
+        target: ChunkId,
+        target_bytes: u64,
+    },
+    /// A step names a multicast that the schedule does not have.
+    UnknownMulticast {
+        rank: Rank,
+        step: Position,
+        round: RoundIdx,
+        number: u32,
+    },
+    /// The routes of a multicast do not lead from its root to every rank.
+    BrokenTree { number: u32, rank: Rank },
+    /// A step sends a multicast that is another rank's, or receives it from another rank.
+    MulticastRoot {
+        rank: Rank,
+        step: Position,
+        round: RoundIdx,
+        number: u32,
+        root: Rank,
+    },
+    /// A multicast is sent a second time.
+    MulticastTwice {
+        rank: Rank,
+        step: Position,
+        round: RoundIdx,
+        number: u32,
+    },
+    /// One end of a message takes part in a multicast and the other does not, or in another one.
+    MulticastMismatch {
+        rank: Rank,
+        step: Position,
+        round: RoundIdx,
+        to: Rank,
+        sent: Option<u32>,
+        received: Option<u32>,
+    },
+    /// Two streams of a rank send to one rank, or receive from it, over one channel: nothing says
+    /// whose message is the next.
+    SharedConnection {
+        rank: Rank,
+        step: Position,
+        round: RoundIdx,
+        peer: Rank,
+        channel: u32,
+        other: Position,
+        sends: bool,
+    },
+    /// Two streams of a rank touch the same place, at least one of them writes, and nothing decides
+    /// which comes first.
+    Race {
+        rank: Rank,
+        step: Position,
+        round: RoundIdx,
+        chunk: ChunkId,
+        writes: bool,
+        other: Position,
+        other_writes: bool,
     },
     /// A message that its receiver never receives: it stays in flight.
     UnmatchedSend {
         rank: Rank,
-        step: usize,
+        step: Position,
         round: RoundIdx,
         to: Rank,
     },
     /// A receive whose sender never sends.
     UnmatchedRecv {
         rank: Rank,
-        step: usize,
+        step: Position,
         round: RoundIdx,
         from: Rank,
     },
     /// Sender and receiver name different chunks.
     ChunkMismatch {
         rank: Rank,
-        step: usize,
+        step: Position,
         round: RoundIdx,
         to: Rank,
         chunk: Option<ChunkId>,
@@ -60,7 +140,7 @@ pub enum Violation {
     /// Sender and receiver give the message different round labels.
     RoundMismatch {
         rank: Rank,
-        step: usize,
+        step: Position,
         round: RoundIdx,
         to: Rank,
         receives_in: RoundIdx,
@@ -68,14 +148,14 @@ pub enum Violation {
     /// A step is labelled with an earlier round than a step before it in the program of its rank.
     RoundFalls {
         rank: Rank,
-        step: usize,
+        step: Position,
         round: RoundIdx,
         before: RoundIdx,
     },
     /// A rank sends a chunk in the round in which it arrives, or in an earlier one.
     SendsTooEarly {
         rank: Rank,
-        step: usize,
+        step: Position,
         round: RoundIdx,
         chunk: ChunkId,
         arrives_in: RoundIdx,
@@ -83,24 +163,53 @@ pub enum Violation {
     /// A rank sends a chunk it does not hold.
     SendsUnheld {
         rank: Rank,
-        step: usize,
+        step: Position,
+        round: RoundIdx,
+        chunk: ChunkId,
+    },
+    /// A local step copies or combines what its rank does not hold.
+    ReadsUnheld {
+        rank: Rank,
+        step: Position,
         round: RoundIdx,
         chunk: ChunkId,
     },
     /// A reduction is applied to data that is not a contribution.
     ReducesUnreducible {
         rank: Rank,
-        step: usize,
+        step: Position,
         round: RoundIdx,
         chunk: ChunkId,
     },
     /// A contribution enters a reduction a second time.
     ReducedTwice {
         rank: Rank,
-        step: usize,
+        step: Position,
         round: RoundIdx,
         chunk: ChunkId,
         contribution: Rank,
+    },
+    /// Something is combined with what a place holds, which is nothing.
+    ReducesUnheld {
+        rank: Rank,
+        step: Position,
+        round: RoundIdx,
+        chunk: ChunkId,
+    },
+    /// Contributions to one chunk are combined with those to another.
+    ReducesOther {
+        rank: Rank,
+        step: Position,
+        round: RoundIdx,
+        chunk: ChunkId,
+        holds: ChunkId,
+        arrives: ChunkId,
+    },
+    /// At the end another chunk lies where a rank was promised one.
+    WrongChunk {
+        rank: Rank,
+        chunk: ChunkId,
+        holds: ChunkId,
     },
     /// At the end a rank lacks a chunk it was promised.
     MissingChunk { rank: Rank, chunk: ChunkId },
@@ -112,9 +221,11 @@ pub enum Violation {
     },
     /// Ranks wait for each other in a cycle, with or without buffers.
     Deadlock { cycle: Vec<Waiting> },
-    /// The schedule completes only with buffers: under rendezvous these ranks wait in a cycle.
-    NeedsBuffering {
-        messages_per_pair: u32,
+    /// The schedule completes only if a connection holds more messages than the schedule counts on:
+    /// with as many as that these ranks wait in a cycle.
+    NeedsSlots {
+        needed: u32,
+        given: u32,
         cycle: Vec<Waiting>,
     },
 }
@@ -125,22 +236,28 @@ pub struct Waiting {
     /// Who waits.
     pub rank: Rank,
     /// In which step of its program.
-    pub step: usize,
+    pub step: Position,
     /// Label of that step.
     pub round: RoundIdx,
-    /// For whom.
+    /// For whom; the rank itself if one of its streams waits for another.
     pub peer: Rank,
-    /// Whether it waits to send (otherwise to receive).
-    pub sends: bool,
+    /// For what.
+    pub awaits: Awaits,
+}
+
+/// What a member of a wait-for cycle waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Awaits {
+    /// That the peer takes a message.
+    Send,
+    /// A message from the peer.
+    Recv,
+    /// A step of another stream of the same rank.
+    Step(Position),
 }
 
 impl fmt::Display for Waiting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let verb = if self.sends {
-            "send to"
-        } else {
-            "receive from"
-        };
         let Self {
             rank,
             step,
@@ -148,10 +265,13 @@ impl fmt::Display for Waiting {
             peer,
             ..
         } = self;
-        write!(
-            f,
-            "rank {rank} waits to {verb} rank {peer} (step {step}, round {round})"
-        )
+        write!(f, "rank {rank} waits ")?;
+        match self.awaits {
+            Awaits::Send => write!(f, "to send to rank {peer}")?,
+            Awaits::Recv => write!(f, "to receive from rank {peer}")?,
+            Awaits::Step(on) => write!(f, "for its {on}")?,
+        }
+        write!(f, " ({step}, round {round})")
     }
 }
 
@@ -173,8 +293,8 @@ impl fmt::Display for Cycle<'_> {
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = |f: &mut fmt::Formatter<'_>, rank: &Rank, step: &usize, round: &RoundIdx| {
-            write!(f, "rank {rank}, step {step}, round {round}: ")
+        let place = |f: &mut fmt::Formatter<'_>, rank: &Rank, step: &Position, round: &RoundIdx| {
+            write!(f, "rank {rank}, {step}, round {round}: ")
         };
         match self {
             Self::UnknownPeer {
@@ -198,6 +318,150 @@ impl fmt::Display for Violation {
             } => {
                 place(f, rank, step, round)?;
                 write!(f, "chunk {chunk} does not exist")
+            }
+            Self::PassesNothing { rank, step, round } => {
+                place(f, rank, step, round)?;
+                f.write_str("only a forward can combine without keeping the result")
+            }
+            Self::UnequalLists {
+                rank,
+                step,
+                round,
+                read,
+                written,
+            } => {
+                place(f, rank, step, round)?;
+                write!(f, "a local step reads {read} places and writes {written}")
+            }
+            Self::WrongSize {
+                rank,
+                step,
+                round,
+                chunk,
+                bytes,
+                target,
+                target_bytes,
+            } => {
+                place(f, rank, step, round)?;
+                write!(
+                    f,
+                    "chunk {chunk} has {bytes} bytes, and chunk {target}, where it goes, \
+                     {target_bytes}"
+                )
+            }
+            Self::UnknownMulticast {
+                rank,
+                step,
+                round,
+                number,
+            } => {
+                place(f, rank, step, round)?;
+                write!(f, "multicast {number} does not exist")
+            }
+            Self::BrokenTree { number, rank } => {
+                write!(
+                    f,
+                    "multicast {number}: no way leads from its root to rank {rank}"
+                )
+            }
+            Self::MulticastRoot {
+                rank,
+                step,
+                round,
+                number,
+                root,
+            } => {
+                place(f, rank, step, round)?;
+                write!(f, "the routes of multicast {number} begin at rank {root}")
+            }
+            Self::MulticastTwice {
+                rank,
+                step,
+                round,
+                number,
+            } => {
+                place(f, rank, step, round)?;
+                write!(f, "multicast {number} has been sent before")
+            }
+            Self::MulticastMismatch {
+                rank,
+                step,
+                round,
+                to,
+                sent,
+                received,
+            } => {
+                place(f, rank, step, round)?;
+                let kind = |number: &Option<u32>| match number {
+                    Some(number) => format!("multicast {number}"),
+                    None => "a plain message".to_owned(),
+                };
+                let (sent, received) = (kind(sent), kind(received));
+                write!(f, "sends {sent}, and rank {to} receives {received}")
+            }
+            Self::SharedConnection {
+                rank,
+                step,
+                round,
+                peer,
+                channel,
+                other,
+                sends,
+            } => {
+                place(f, rank, step, round)?;
+                let verb = if *sends { "sends to" } else { "receives from" };
+                write!(
+                    f,
+                    "{verb} rank {peer} over channel {channel}, as does {other}"
+                )
+            }
+            Self::Race {
+                rank,
+                step,
+                round,
+                chunk,
+                writes,
+                other,
+                other_writes,
+            } => {
+                place(f, rank, step, round)?;
+                let verb = |writes: &bool| if *writes { "writes" } else { "reads" };
+                write!(
+                    f,
+                    "{} chunk {chunk}, which {other} {}, and nothing decides which comes first",
+                    verb(writes),
+                    verb(other_writes),
+                )
+            }
+            Self::ReducesUnheld {
+                rank,
+                step,
+                round,
+                chunk,
+            } => {
+                place(f, rank, step, round)?;
+                write!(f, "reduces into chunk {chunk}, which it does not hold")
+            }
+            Self::ReducesOther {
+                rank,
+                step,
+                round,
+                chunk,
+                holds,
+                arrives,
+            } => {
+                place(f, rank, step, round)?;
+                write!(
+                    f,
+                    "reduces contributions to chunk {arrives} into chunk {chunk}, where those to \
+                     chunk {holds} are"
+                )
+            }
+            Self::WrongChunk { rank, chunk, holds } => {
+                write!(
+                    f,
+                    "rank {rank} ends with chunk {holds} in the place of chunk {chunk}"
+                )
             }
             Self::UnmatchedSend {
                 rank,
@@ -273,6 +537,18 @@ impl fmt::Display for Violation {
                 place(f, rank, step, round)?;
                 write!(f, "sends chunk {chunk}, which it does not hold")
             }
+            Self::ReadsUnheld {
+                rank,
+                step,
+                round,
+                chunk,
+            } => {
+                place(f, rank, step, round)?;
+                write!(
+                    f,
+                    "copies or combines chunk {chunk}, which it does not hold"
+                )
+            }
             Self::ReducesUnreducible {
                 rank,
                 step,
@@ -311,13 +587,27 @@ impl fmt::Display for Violation {
                     "rank {rank} ends with chunk {chunk} lacking rank {contribution}"
                 )
             }
-            Self::Deadlock { cycle } => write!(f, "deadlock: {}", Cycle(cycle)),
-            Self::NeedsBuffering {
-                messages_per_pair,
+            Self::Deadlock { cycle } => {
+                write!(
+                    f,
+                    "deadlock, however many slots a connection has: {}",
+                    Cycle(cycle)
+                )
+            }
+            Self::NeedsSlots {
+                needed,
+                given,
                 cycle,
             } => {
-                let buffers = format!("{messages_per_pair} buffered messages per pair");
-                write!(f, "deadlock without {buffers}: {}", Cycle(cycle))
+                let slots = if *needed == 1 { "slot" } else { "slots" };
+                write!(
+                    f,
+                    "deadlock with fewer than {needed} {slots} per connection"
+                )?;
+                if *given > 0 {
+                    write!(f, ", and the schedule counts on {given}")?;
+                }
+                write!(f, ": {}", Cycle(cycle))
             }
         }
     }
@@ -335,6 +625,14 @@ impl Collector {
         if self.0.len() < VIOLATIONS_MAX {
             self.0.push(violation);
         }
+    }
+
+    /// Adds what another one has collected.
+    pub(super) fn extend(&mut self, other: Self) {
+        other
+            .0
+            .into_iter()
+            .for_each(|violation| self.push(violation));
     }
 
     pub(super) fn into_list(self) -> Vec<Violation> {

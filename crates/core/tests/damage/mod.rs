@@ -4,8 +4,11 @@
 //! `None` if there is no such site. Sites are numbered from 0 without gaps unless a site cannot be
 //! damaged in this way.
 
+use std::sync::Arc;
+
 use corecast_core::{
-    Arrival, ChunkId, ChunkList, Op, Rank, Request, Schedule, ScheduleBuilder, Spec, Split, Step,
+    Arrival, ChunkId, ChunkList, Op, Rank, Request, RouteTree, Schedule, ScheduleBuilder, Spec,
+    Split, Step,
 };
 
 /// A kind of damage.
@@ -123,6 +126,38 @@ pub const KINDS: &[Kind] = &[
         name: "wrong root",
         apply: wrong_root,
     },
+    Kind {
+        name: "routes in a circle",
+        apply: routes_in_a_circle,
+    },
+    Kind {
+        name: "routes from another rank",
+        apply: routes_from_another_rank,
+    },
+    Kind {
+        name: "multicast that does not exist",
+        apply: unknown_multicast,
+    },
+    Kind {
+        name: "multicast from another rank",
+        apply: multicast_elsewhere,
+    },
+    Kind {
+        name: "multicast sent twice",
+        apply: multicast_twice,
+    },
+    Kind {
+        name: "plain receive of a multicast",
+        apply: plain_receive,
+    },
+    Kind {
+        name: "plain sends for a multicast",
+        apply: plain_sends,
+    },
+    Kind {
+        name: "combine and pass on",
+        apply: pass_on,
+    },
 ];
 
 /// The `site`-th step that `keep` accepts.
@@ -169,17 +204,21 @@ fn edited(
 
 fn set_sent(op: &mut Op, list: ChunkList) {
     match op {
-        Op::Send { chunks, .. } | Op::Forward { chunks, .. } => *chunks = list,
+        Op::Send { chunks, .. } | Op::Forward { chunks, .. } | Op::Multicast { chunks, .. } => {
+            *chunks = list;
+        }
         Op::Exchange { send, .. } => *send = list,
-        Op::Recv { .. } => {}
+        Op::Recv { .. } | Op::RecvMulticast { .. } | Op::Local { .. } => {}
     }
 }
 
 fn set_received(op: &mut Op, list: ChunkList) {
     match op {
-        Op::Recv { chunks, .. } | Op::Forward { chunks, .. } => *chunks = list,
+        Op::Recv { chunks, .. } | Op::Forward { chunks, .. } | Op::RecvMulticast { chunks, .. } => {
+            *chunks = list;
+        }
         Op::Exchange { recv, .. } => *recv = list,
-        Op::Send { .. } => {}
+        Op::Send { .. } | Op::Multicast { .. } | Op::Local { .. } => {}
     }
 }
 
@@ -268,8 +307,10 @@ fn redirect_receive(schedule: &Schedule, site: usize) -> Option<Schedule> {
     let (rank, index) = find_receive(schedule, site)?;
     let ranks = schedule.ranks();
     edited(schedule, |builder| {
-        let (Op::Recv { from, .. } | Op::Exchange { from, .. } | Op::Forward { from, .. }) =
-            &mut builder.steps_mut(rank)[index].op
+        let (Op::Recv { from, .. }
+        | Op::Exchange { from, .. }
+        | Op::Forward { from, .. }
+        | Op::RecvMulticast { from, .. }) = &mut builder.steps_mut(rank)[index].op
         else {
             return None;
         };
@@ -286,7 +327,7 @@ fn unknown_peer(schedule: &Schedule, site: usize) -> Option<Schedule> {
             Op::Send { to, .. } | Op::Exchange { to, .. } | Op::Forward { to, .. } => {
                 *to = Rank(ranks);
             }
-            Op::Recv { .. } => return None,
+            _ => return None,
         }
         Some(())
     })
@@ -359,7 +400,7 @@ fn flip_arrival(schedule: &Schedule, site: usize) -> Option<Schedule> {
         };
         *arrival = match arrival {
             Arrival::Store => Arrival::Reduce,
-            Arrival::Reduce => Arrival::Store,
+            Arrival::Reduce | Arrival::PassOn => Arrival::Store,
         };
         Some(())
     })
@@ -411,9 +452,14 @@ fn fuse_to_forward(schedule: &Schedule, site: usize) -> Option<Schedule> {
         return None;
     };
     edited(schedule, |builder| {
-        let (from, chunks) = (recv.from, recv.chunks);
+        let (from, chunks, arrival) = (recv.from, recv.chunks, recv.arrival);
         let steps = builder.steps_mut(rank);
-        steps[index].op = Op::Forward { from, to, chunks };
+        steps[index].op = Op::Forward {
+            from,
+            to,
+            chunks,
+            arrival,
+        };
         steps.remove(index + 1);
         Some(())
     })
@@ -589,13 +635,14 @@ fn wrong_root(schedule: &Schedule, site: usize) -> Option<Schedule> {
     let request = Request::new(spec.collective(), spec.ranks(), bytes).with_root(root);
     let other = Spec::new(&request, Split::Even(spec.parts()));
     let mut builder = ScheduleBuilder::new(schedule.algorithm(), other);
+    for tree in schedule.multicasts() {
+        builder.add_multicast(Arc::clone(tree));
+    }
     for rank in schedule.all_ranks() {
         for step in schedule.steps(rank) {
             let mut op = step.op;
-            if let Some(half) = step.send_half() {
-                let list = builder.list(schedule.chunks(half.chunks));
-                set_sent(&mut op, list);
-            }
+            let list = builder.list(schedule.chunks(step.sent()));
+            set_sent(&mut op, list);
             if let Some(half) = step.recv_half() {
                 let list = builder.list(schedule.chunks(half.chunks));
                 set_received(&mut op, list);
@@ -604,4 +651,147 @@ fn wrong_root(schedule: &Schedule, site: usize) -> Option<Schedule> {
         }
     }
     Some(builder.finish())
+}
+
+/// The `site`-th step that sends a multicast, or, beyond those, that receives one.
+fn find_multicast(schedule: &Schedule, site: usize, sends: bool) -> Option<(Rank, usize)> {
+    find(schedule, site, |step| match step.op {
+        Op::Multicast { .. } => sends,
+        Op::RecvMulticast { .. } => !sends,
+        _ => false,
+    })
+}
+
+/// The same schedule with other routes for its first multicast.
+fn other_routes(
+    schedule: &Schedule,
+    change: impl FnOnce(Rank, &mut Vec<Rank>) -> Rank,
+) -> Option<Schedule> {
+    let tree = schedule.tree(0)?;
+    let root = tree.root();
+    let parent = |rank| tree.parent(rank).unwrap_or(root);
+    let mut parents: Vec<Rank> = schedule.all_ranks().map(parent).collect();
+    let root = change(root, &mut parents);
+    edited(schedule, |builder| {
+        let number = builder.add_multicast(RouteTree::new(root, parents).into());
+        for rank in schedule.all_ranks() {
+            for step in builder.steps_mut(rank) {
+                match &mut step.op {
+                    Op::Multicast { number: of, .. } | Op::RecvMulticast { number: of, .. }
+                        if *of == 0 =>
+                    {
+                        *of = number;
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Some(())
+    })
+}
+
+fn routes_in_a_circle(schedule: &Schedule, site: usize) -> Option<Schedule> {
+    let rank = Rank(u32::try_from(site).ok()?);
+    (rank.0 < schedule.ranks()).then_some(())?;
+    other_routes(schedule, |root, parents| {
+        // The way of the rank before leads back to it; harmless at the root, which has no way.
+        let next = Rank((rank.0 + 1) % parents.len() as u32);
+        parents[rank.index()] = next;
+        parents[next.index()] = rank;
+        root
+    })
+}
+
+fn routes_from_another_rank(schedule: &Schedule, site: usize) -> Option<Schedule> {
+    let rank = Rank(u32::try_from(site).ok()?);
+    (rank.0 < schedule.ranks() && rank != schedule.tree(0)?.root()).then_some(())?;
+    other_routes(schedule, |root, parents| {
+        parents[root.index()] = rank;
+        parents[rank.index()] = rank;
+        rank
+    })
+}
+
+fn set_number(schedule: &Schedule, (rank, index): (Rank, usize), to: u32) -> Option<Schedule> {
+    edited(schedule, |builder| {
+        let (Op::Multicast { number, .. } | Op::RecvMulticast { number, .. }) =
+            &mut builder.steps_mut(rank)[index].op
+        else {
+            return None;
+        };
+        *number = to;
+        Some(())
+    })
+}
+
+fn unknown_multicast(schedule: &Schedule, site: usize) -> Option<Schedule> {
+    let place = find_multicast(schedule, site / 2, site % 2 == 0)?;
+    set_number(schedule, place, schedule.multicasts().len() as u32)
+}
+
+fn multicast_elsewhere(schedule: &Schedule, site: usize) -> Option<Schedule> {
+    let (rank, index) = find_multicast(schedule, 0, true)?;
+    let other = Rank(u32::try_from(site).ok()?);
+    (other != rank && other.0 < schedule.ranks()).then_some(())?;
+    edited(schedule, |builder| {
+        let step = builder.steps_mut(rank).remove(index);
+        builder.steps_mut(other).push(step);
+        Some(())
+    })
+}
+
+fn multicast_twice(schedule: &Schedule, site: usize) -> Option<Schedule> {
+    let (rank, index) = find_multicast(schedule, site, true)?;
+    edited(schedule, |builder| {
+        let steps = builder.steps_mut(rank);
+        steps.insert(index, steps[index]);
+        Some(())
+    })
+}
+
+fn plain_receive(schedule: &Schedule, site: usize) -> Option<Schedule> {
+    let (rank, index) = find_multicast(schedule, site, false)?;
+    edited(schedule, |builder| {
+        let op = &mut builder.steps_mut(rank)[index].op;
+        let Op::RecvMulticast { from, chunks, .. } = *op else {
+            return None;
+        };
+        let arrival = Arrival::Store;
+        *op = Op::Recv {
+            from,
+            chunks,
+            arrival,
+        };
+        Some(())
+    })
+}
+
+fn plain_sends(schedule: &Schedule, site: usize) -> Option<Schedule> {
+    let (rank, index) = find_multicast(schedule, site, true)?;
+    let step = &schedule.steps(rank)[index];
+    edited(schedule, |builder| {
+        let sends = schedule.branches(step).map(|half| Step {
+            round: half.round,
+            op: Op::Send {
+                to: half.to,
+                chunks: half.chunks,
+            },
+        });
+        builder.steps_mut(rank).splice(index..=index, sends);
+        Some(())
+    })
+}
+
+/// A forward that keeps nothing, or a receive that has nothing to send on.
+fn pass_on(schedule: &Schedule, site: usize) -> Option<Schedule> {
+    let (rank, index) = find(schedule, site, |step| step.recv_half().is_some())?;
+    edited(schedule, |builder| {
+        let (Op::Recv { arrival, .. } | Op::Exchange { arrival, .. } | Op::Forward { arrival, .. }) =
+            &mut builder.steps_mut(rank)[index].op
+        else {
+            return None;
+        };
+        *arrival = Arrival::PassOn;
+        Some(())
+    })
 }

@@ -6,7 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use corecast_core::{Arrival, ChunkId, Collective, Op, Rank, Schedule, Spec, Step};
+use corecast_core::{
+    Arrival, ChunkId, ChunkList, Collective, Op, Rank, RoundIdx, Schedule, Spec, Step,
+};
 
 /// What a chunk of memory is made of: contributions `(rank, chunk)`, and how often each is in it.
 type Value = BTreeMap<(u32, u32), u32>;
@@ -14,7 +16,8 @@ type Value = BTreeMap<(u32, u32), u32>;
 /// Why a schedule does not mean what its specification says.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Broken {
-    /// A step names a rank or a chunk that does not exist, or its own rank.
+    /// A step names a rank, a chunk or a multicast that does not exist, its own rank, or another's
+    /// multicast; or it combines for nobody.
     Structure,
     /// Sender and receiver disagree about chunks or rounds, or rounds disagree with what depends on
     /// what.
@@ -67,7 +70,7 @@ pub fn judge(schedule: &Schedule) -> Result<(), Broken> {
 /// Every pair of an earlier and a later step of a rank is looked at.
 fn check_rounds(schedule: &Schedule) -> Result<(), Broken> {
     let spec = schedule.spec();
-    let sends = |step: &Step| step.send_half().map(|half| half.round);
+    let sends = |step: &Step| sent(step).map(|(round, _)| round);
     for rank in schedule.all_ranks() {
         let steps = schedule.steps(rank);
         for (later, earlier) in (0..steps.len()).flat_map(|l| (0..l).map(move |e| (l, e))) {
@@ -76,9 +79,12 @@ fn check_rounds(schedule: &Schedule) -> Result<(), Broken> {
             if falls || later.round < earlier.round {
                 return Err(Broken::Labels);
             }
-            let (Some(sent), Some(got)) = (later.send_half(), earlier.recv_half()) else {
+            let (Some((round, chunks)), Some(got)) = (sent(later), earlier.recv_half()) else {
                 continue;
             };
+            if got.arrival == Arrival::PassOn {
+                continue; // what is held stays as it is
+            }
             for chunk in schedule.chunks(got.chunks) {
                 let receives = |step: &&Step| {
                     let half = step.recv_half();
@@ -89,8 +95,8 @@ fn check_rounds(schedule: &Schedule) -> Result<(), Broken> {
                     None => true, // contributions are combined
                     Some(owner) => owner != rank.0 && !before.iter().any(|s| receives(&s)),
                 };
-                let is_sent = schedule.chunks(sent.chunks).contains(chunk);
-                if is_news && is_sent && sent.round <= got.round {
+                let is_sent = schedule.chunks(chunks).contains(chunk);
+                if is_news && is_sent && round <= got.round {
                     return Err(Broken::Labels);
                 }
             }
@@ -99,11 +105,33 @@ fn check_rounds(schedule: &Schedule) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Whether every step completes when each ordered pair of ranks can buffer `capacity` messages (at
-/// least 1). Contents are of no importance.
-pub fn completes_with_buffers(schedule: &Schedule, capacity: usize) -> bool {
+/// The round and the chunks of what a step sends, to one rank or to many.
+fn sent(step: &Step) -> Option<(RoundIdx, ChunkList)> {
+    match step.op {
+        Op::Multicast { chunks, .. } => Some((step.round, chunks)),
+        _ => step.send_half().map(|half| (half.round, half.chunks)),
+    }
+}
+
+/// Who receives what a step of `rank` sends.
+fn receivers(schedule: &Schedule, rank: usize, step: &Step) -> Vec<usize> {
+    match step.op {
+        Op::Multicast { .. } => (0..schedule.ranks() as usize)
+            .filter(|&to| to != rank)
+            .collect(),
+        _ => step
+            .send_half()
+            .into_iter()
+            .map(|half| half.to.index())
+            .collect(),
+    }
+}
+
+/// Whether every step completes when each connection holds `slots` messages (at least 1). Contents
+/// are of no importance.
+pub fn completes_with_slots(schedule: &Schedule, slots: usize) -> bool {
     let ranks = schedule.ranks() as usize;
-    let mut buffered = vec![vec![0; ranks]; ranks];
+    let mut held = vec![vec![0; ranks]; ranks];
     let mut at = vec![0; ranks];
     let mut done = vec![(false, false); ranks];
     let mut moved = true;
@@ -116,22 +144,20 @@ pub fn completes_with_buffers(schedule: &Schedule, capacity: usize) -> bool {
             let (mut sent, mut received) = done[rank];
             if let Some(half) = step.recv_half()
                 && !received
-                && buffered[half.from.index()][rank] > 0
+                && held[half.from.index()][rank] > 0
             {
-                buffered[half.from.index()][rank] -= 1;
+                held[half.from.index()][rank] -= 1;
                 (received, moved) = (true, true);
             }
             let has_data = received || !matches!(step.op, Op::Forward { .. });
-            if let Some(half) = step.send_half()
-                && !sent
-                && has_data
-                && buffered[rank][half.to.index()] < capacity
-            {
-                buffered[rank][half.to.index()] += 1;
+            let receivers = receivers(schedule, rank, step);
+            let is_room = receivers.iter().all(|&to| held[rank][to] < slots);
+            if !receivers.is_empty() && !sent && has_data && is_room {
+                receivers.iter().for_each(|&to| held[rank][to] += 1);
                 (sent, moved) = (true, true);
             }
             done[rank] = (sent, received);
-            if (sent || step.send_half().is_none()) && (received || step.recv_half().is_none()) {
+            if (sent || receivers.is_empty()) && (received || step.recv_half().is_none()) {
                 at[rank] += 1;
                 done[rank] = (false, false);
             }
@@ -146,8 +172,8 @@ pub fn is_matched(schedule: &Schedule) -> bool {
     let mut surplus: BTreeMap<(u32, u32), i64> = BTreeMap::new();
     for rank in schedule.all_ranks() {
         for step in schedule.steps(rank) {
-            if let Some(half) = step.send_half() {
-                *surplus.entry((rank.0, half.to.0)).or_default() += 1;
+            for to in receivers(schedule, rank.index(), step) {
+                *surplus.entry((rank.0, to as u32)).or_default() += 1;
             }
             if let Some(half) = step.recv_half() {
                 *surplus.entry((half.from.0, rank.0)).or_default() -= 1;
@@ -158,22 +184,63 @@ pub fn is_matched(schedule: &Schedule) -> bool {
 }
 
 fn check_names(schedule: &Schedule) -> Result<(), Broken> {
+    let mut sent_numbers = Vec::new();
     for rank in schedule.all_ranks() {
         for step in schedule.steps(rank) {
-            let send = step.send_half().map(|half| (half.to, half.chunks));
-            let receive = step.recv_half().map(|half| (half.from, half.chunks));
-            for (peer, chunks) in [send, receive].into_iter().flatten() {
-                let chunks = schedule.chunks(chunks);
-                let unknown = chunks
-                    .iter()
-                    .any(|chunk| chunk.0 >= schedule.spec().chunks());
-                if unknown || peer == rank || peer.0 >= schedule.ranks() {
-                    return Err(Broken::Structure);
-                }
+            let peers = [
+                step.send_half().map(|half| half.to),
+                step.recv_half().map(|half| half.from),
+            ];
+            let mut peers = peers.into_iter().flatten();
+            let received = step.recv_half().map(|half| half.chunks);
+            let lists = sent(step)
+                .map(|(_, chunks)| chunks)
+                .into_iter()
+                .chain(received);
+            let mut chunks = lists.flat_map(|list| schedule.chunks(list));
+            let multicast = match step.op {
+                Op::Multicast { number, .. } => Some((number, rank)),
+                Op::RecvMulticast { number, from, .. } => Some((number, from)),
+                _ => None,
+            };
+            let is_bad = multicast.is_some_and(|(number, root)| {
+                !is_tree_from(schedule, number as usize, root)
+                    || (root == rank && sent_numbers.contains(&number))
+            });
+            sent_numbers.extend(multicast.filter(|&(_, root)| root == rank).map(|(n, _)| n));
+            let arrival = step.recv_half().map(|half| half.arrival);
+            let passes_nothing =
+                arrival == Some(Arrival::PassOn) && !matches!(step.op, Op::Forward { .. });
+            if peers.any(|peer| peer == rank || peer.0 >= schedule.ranks())
+                || chunks.any(|chunk| chunk.0 >= schedule.spec().chunks())
+                || is_bad
+                || passes_nothing
+            {
+                return Err(Broken::Structure);
             }
         }
     }
+    let numbers = 0..schedule.multicasts().len();
+    let mut roots = numbers.map(|n| (n, schedule.multicasts()[n].root()));
+    if roots.any(|(number, root)| !is_tree_from(schedule, number, root)) {
+        return Err(Broken::Structure);
+    }
     Ok(())
+}
+
+/// Whether there is such a multicast, and every rank gets to this root, one after the other.
+fn is_tree_from(schedule: &Schedule, number: usize, root: Rank) -> bool {
+    let Some(tree) = schedule.multicasts().get(number) else {
+        return false;
+    };
+    let leads_there = |rank: Rank| {
+        let mut at = rank;
+        for _ in 0..schedule.ranks() {
+            at = tree.parent(at).unwrap_or(at);
+        }
+        at == root
+    };
+    tree.root() == root && schedule.all_ranks().all(leads_there)
 }
 
 impl World<'_> {
@@ -184,7 +251,7 @@ impl World<'_> {
 
     fn enter_step(&mut self, rank: usize) {
         let Some(step) = self.step(rank) else { return };
-        self.sent[rank] = step.send_half().is_none();
+        self.sent[rank] = sent(&step).is_none();
         self.received[rank] = step.recv_half().is_none();
         self.outgoing[rank] = None;
         if !matches!(step.op, Op::Forward { .. }) {
@@ -193,8 +260,10 @@ impl World<'_> {
     }
 
     fn take_outgoing(&mut self, rank: usize, step: Step) {
-        let Some(half) = step.send_half() else { return };
-        let chunks = self.schedule.chunks(half.chunks).iter();
+        let Some((_, chunks)) = sent(&step) else {
+            return;
+        };
+        let chunks = self.schedule.chunks(chunks).iter();
         let values = chunks.map(|chunk| self.memory[rank].get(&chunk.0).cloned());
         self.outgoing[rank] = Some(values.collect());
     }
@@ -225,46 +294,62 @@ impl World<'_> {
             let Some(step) = self.step(from) else {
                 continue;
             };
-            let Some(send) = step.send_half() else {
-                continue;
-            };
-            let to = send.to.index();
+            let receivers = receivers(self.schedule, from, &step);
             let has_data = self.outgoing[from].is_some();
-            if self.sent[from] || !has_data || !self.is_open(from, to, ranks) {
+            let is_open = receivers.iter().all(|&to| self.is_open(from, to, ranks));
+            if self.sent[from] || receivers.is_empty() || !has_data || !is_open {
                 continue;
             }
-            self.transfer(from, to, step)?;
+            self.transfer(from, &receivers, step)?;
             moved = true;
         }
         Ok(moved)
     }
 
-    fn transfer(&mut self, from: usize, to: usize, sender: Step) -> Result<(), Broken> {
-        let receiver = self
-            .step(to)
-            .expect("the receiver is at the step that is open");
-        let send = sender.send_half().expect("the sender is at a send");
-        let receive = receiver.recv_half().expect("the receiver is at a receive");
-        let named = self.schedule.chunks(send.chunks);
-        if named != self.schedule.chunks(receive.chunks) || send.round != receive.round {
-            return Err(Broken::Labels);
-        }
+    fn transfer(&mut self, from: usize, receivers: &[usize], sender: Step) -> Result<(), Broken> {
+        let (round, chunks) = sent(&sender).expect("the sender is at a send");
         let values = self.outgoing[from].take().expect("the sender has data");
-        for (chunk, value) in named.iter().zip(values) {
-            let value = value.ok_or(Broken::Unheld)?;
-            match receive.arrival {
-                Arrival::Store => {
-                    self.memory[to].insert(chunk.0, value);
+        for &to in receivers {
+            let receiver = self
+                .step(to)
+                .expect("the receiver is at the step that is open");
+            let receive = receiver.recv_half().expect("the receiver is at a receive");
+            let numbers = [sender, receiver].map(|step| match step.op {
+                Op::Multicast { number, .. } | Op::RecvMulticast { number, .. } => Some(number),
+                _ => None,
+            });
+            let named = self.schedule.chunks(chunks);
+            let agree = named == self.schedule.chunks(receive.chunks)
+                && round == receive.round
+                && numbers[0] == numbers[1];
+            if !agree {
+                return Err(Broken::Labels);
+            }
+            let mut combined = Vec::new();
+            for (chunk, value) in named.iter().zip(values.clone()) {
+                let value = value.ok_or(Broken::Unheld)?;
+                let held = self.memory[to].get(&chunk.0).cloned();
+                match receive.arrival {
+                    Arrival::Store => {
+                        self.memory[to].insert(chunk.0, value);
+                    }
+                    Arrival::Reduce => self.add(to, *chunk, &value)?,
+                    Arrival::PassOn => {
+                        self.add(to, *chunk, &value)?;
+                        combined.push(self.memory[to].remove(&chunk.0));
+                        self.memory[to].extend(held.map(|held| (chunk.0, held)));
+                    }
                 }
-                Arrival::Reduce => self.add(to, *chunk, &value)?,
+            }
+            self.received[to] = true;
+            if receive.arrival == Arrival::PassOn {
+                self.outgoing[to] = Some(combined);
+            } else if matches!(receiver.op, Op::Forward { .. }) {
+                self.take_outgoing(to, receiver);
             }
         }
         self.sent[from] = true;
-        self.received[to] = true;
-        if matches!(receiver.op, Op::Forward { .. }) {
-            self.take_outgoing(to, receiver);
-        }
-        for rank in [from, to] {
+        for &rank in receivers.iter().chain([&from]) {
             if self.sent[rank] && self.received[rank] {
                 self.at[rank] += 1;
                 self.enter_step(rank);

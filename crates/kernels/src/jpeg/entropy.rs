@@ -1,7 +1,8 @@
 //! The first stage: Huffman decoding (ITU T.81, F.2.2).
 
 use super::bits::Bits;
-use super::{Block, BlockPosition, Header, JpegError, NATURAL, Problem};
+use super::layout::NATURAL;
+use super::{Block, BlockPosition, Header, JpegError, Problem};
 use crate::Work;
 
 const EOI: u8 = 0xd9;

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::SIDE_MAX;
+use super::layout::SIDE_MAX;
 
 /// Why a file is not decoded. Offsets count bytes from the start of the file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

@@ -1,7 +1,8 @@
 //! The frame header (ITU T.81, B.2.2): size, components and their sampling.
 
+use super::layout::SIDE_MAX;
 use super::segment::Segment;
-use super::{Feature, JpegError, Problem, SIDE_MAX};
+use super::{Feature, JpegError, Problem};
 
 /// Blocks of an MCU with several components (ITU T.81, B.2.3).
 const MCU_BLOCKS_MAX: u32 = 10;

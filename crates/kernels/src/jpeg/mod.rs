@@ -40,6 +40,7 @@ mod frame;
 mod header;
 mod huffman;
 mod idct;
+mod layout;
 mod parse;
 mod segment;
 
@@ -50,35 +51,10 @@ pub use entropy::Entropy;
 pub use error::{Feature, JpegError, Part, Problem, TableKind};
 pub use header::{BlockPosition, Component, Header};
 pub use idct::{idct, idct_steady};
+pub use layout::SIDE_MAX;
 
 use crate::Work;
 use crate::picture::Picture;
-
-/// Largest width and height that are decoded. It bounds memory: 192 MiB for the picture.
-pub const SIDE_MAX: u32 = 8192;
-
-/// Where each coefficient of the zigzag is in a block (ITU T.81, figure 5).
-const NATURAL: [usize; 64] = zigzag();
-
-const fn zigzag() -> [usize; 64] {
-    let mut order = [0; 64];
-    let (mut row, mut column) = (0, 0);
-    let mut index = 0;
-    while index < 64 {
-        order[index] = 8 * row + column;
-        let is_up = (row + column) % 2 == 0;
-        match (is_up, row, column) {
-            (true, _, 7) => row += 1,
-            (true, 0, _) => column += 1,
-            (true, ..) => (row, column) = (row - 1, column + 1),
-            (false, 7, _) => column += 1,
-            (false, _, 0) => row += 1,
-            (false, ..) => (row, column) = (row + 1, column - 1),
-        }
-        index += 1;
-    }
-    order
-}
 
 /// The work of the stages for a whole picture.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -130,7 +106,7 @@ pub fn decode(file: &[u8]) -> Result<(Picture, StageWork), JpegError> {
 
 #[cfg(test)]
 mod tests {
-    use super::NATURAL;
+    use super::layout::NATURAL;
 
     #[test]
     fn the_zigzag_runs_along_diagonals() {

@@ -2,8 +2,9 @@
 
 use super::frame::{Declared, Frame};
 use super::huffman::{CODE_LENGTHS, Table};
+use super::layout::NATURAL;
 use super::segment::Segment;
-use super::{Block, Component, Feature, Header, JpegError, NATURAL, Part, Problem, TableKind};
+use super::{Block, Component, Feature, Header, JpegError, Part, Problem, TableKind};
 use crate::Work;
 
 /// Reading a byte, moving on and testing for the end.

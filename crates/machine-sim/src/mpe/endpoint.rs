@@ -10,7 +10,7 @@ use super::command::{Command, CommandKind, Completion, Content};
 use super::fabric::Fabric;
 use super::handshake;
 use super::script::{PortCommand, PortOp};
-use crate::SimSteps;
+use crate::ranks::SimSteps;
 
 /// The program's side of the engine: it issues commands and is notified of their completion.
 ///
@@ -190,10 +190,8 @@ impl Steps for MpeEndpoint {
 
     fn at_step(&mut self, schedule: &Schedule, index: usize, step: &Step) {
         let received = step.recv_half().map(|half| half.chunks);
-        let list = received.or(step.send_half().map(|half| half.chunks));
-        let chunks = list.map_or(&[][..], |list| schedule.chunks(list));
-        let spec = schedule.spec();
-        let sizes = chunks.iter().map(|&chunk| spec.chunk_bytes(chunk));
+        let chunks = schedule.chunks(received.unwrap_or(step.sent()));
+        let sizes = chunks.iter().map(|&chunk| schedule.chunk_bytes(chunk));
         self.at = At {
             step: index,
             bytes: Some(sizes.sum()),
@@ -293,6 +291,6 @@ impl MpeEndpoint {
 fn offset(schedule: &Schedule, chunks: &[ChunkId]) -> Option<u64> {
     let is_one_piece = chunks.windows(2).all(|pair| pair[0].0 + 1 == pair[1].0);
     let first = chunks.first().filter(|_| is_one_piece)?;
-    let before = (0..first.0).map(|chunk| schedule.spec().chunk_bytes(ChunkId(chunk)));
+    let before = (0..first.0).map(|chunk| schedule.chunk_bytes(ChunkId(chunk)));
     Some(before.sum())
 }

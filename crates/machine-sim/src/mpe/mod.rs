@@ -24,6 +24,7 @@
 //! Memory is always ready: the hardware's `hold` has no counterpart.
 
 mod command;
+mod courier;
 mod endpoint;
 mod engine;
 mod fabric;
@@ -42,27 +43,32 @@ pub use wires::{Wire, WireEvent};
 use std::rc::Rc;
 
 use corecast_core::Rank;
-use corecast_machine::{ProgramRun, RunError, RunOptions, StepProgram};
+use corecast_machine::{ProgramRun, RunError, RunOptions};
 use corecast_sim::Executor;
 
+use crate::ranks::{OnChip, execute};
+use courier::{MpeCourier, Requests};
 use endpoint::MpeEndpoint;
 
-/// Runs a program per rank on the engines of `fabric`.
-pub(crate) fn run<'a, P: StepProgram>(
+/// Runs what `on` says on the cores of `fabric`.
+pub(crate) fn run<'a, T: OnChip + 'a>(
     fabric: &Rc<Fabric>,
     mut executor: Executor<'a>,
-    program: &'a P,
+    on: T,
     ranks: u32,
-    options: &'a RunOptions,
-) -> Result<ProgramRun<P::Output>, RunError>
+    options: &RunOptions,
+) -> Result<ProgramRun<T::Output>, RunError>
 where
-    P::Output: 'a,
+    T::Output: 'a,
 {
     for rank in (0..ranks).map(Rank) {
         executor.spawn_service(handshake::serve(Rc::clone(fabric), rank));
     }
-    let endpoint = |rank| MpeEndpoint::new(Rc::clone(fabric), rank);
-    let run = crate::execute(executor, endpoint, program, ranks, options, &fabric.books)?;
+    let requests = Rc::new(Requests::new(ranks));
+    let steps = |rank| MpeEndpoint::new(Rc::clone(fabric), rank);
+    let courier = |rank| MpeCourier::new(Rc::clone(fabric), Rc::clone(&requests), rank);
+    let rank = (steps, courier);
+    let run = execute(executor, on, rank, ranks, options, &fabric.books)?;
     fabric.assert_conservation();
     Ok(run)
 }

@@ -13,6 +13,7 @@ use corecast_sim::Executor;
 use super::fabric::Fabric;
 use super::script::PortCommand;
 use super::wires::WireEvent;
+use crate::ranks::OnSteps;
 
 /// A run of a schedule.
 #[derive(Debug)]
@@ -63,7 +64,7 @@ impl Schedules for Recorder<'_> {
         let fabric = Fabric::new(self.bus, self.mpe, executor.kernel(), ranks, options);
         let fabric = Rc::new(fabric);
         fabric.wires.record();
-        let run = super::run(&fabric, executor, program, ranks, options)?;
+        let run = super::run(&fabric, executor, OnSteps(program), ranks, options)?;
         let mut commands = Some(vec![Vec::new(); ranks as usize]);
         for (rank, command) in fabric.wires.take_commands() {
             match (&mut commands, command) {

@@ -151,7 +151,7 @@ pub fn run_script(bus: &Crossbar, mpe: &Mpe, script: &Script) -> Result<ScriptRu
             Ok::<_, RunError>(((accepted, done), fabric.kernel.now()))
         }
     };
-    let run = crate::run_ranks(executor, ranks, core, limits, &fabric.books)?;
+    let run = crate::ranks::run_ranks(executor, ranks, core, limits, &fabric.books)?;
     fabric.assert_conservation();
     let (accepted, done) = run.outputs.into_iter().unzip();
     Ok(ScriptRun {

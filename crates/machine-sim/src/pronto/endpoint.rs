@@ -18,7 +18,7 @@ use corecast_machine::{Await, Cause, Message, MessageRecord, Payload, RunError, 
 use super::array::{Array, Shape};
 use super::interface::{Interface, Taken};
 use super::unit::Purpose;
-use crate::SimSteps;
+use crate::ranks::SimSteps;
 
 /// See the module's documentation.
 pub(crate) struct ProntoEndpoint {

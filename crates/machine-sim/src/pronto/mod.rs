@@ -35,6 +35,7 @@
 
 mod array;
 mod costs;
+mod courier;
 mod endpoint;
 mod external;
 mod flows;
@@ -47,9 +48,50 @@ mod tasks;
 mod tile;
 mod unit;
 
-pub(crate) use array::{Array, drive};
-pub(crate) use endpoint::ProntoEndpoint;
 pub use flows::{FlowError, FlowRun, FlowSetup, PlacementCost};
 pub use injectors::{Aim, Direction, Injectors};
-pub(crate) use others::Others;
 pub use tasks::{Move, TaskSetup};
+
+use std::rc::Rc;
+
+use corecast_chip::{Mesh, Pronto};
+use corecast_core::Rank;
+use corecast_machine::{ProgramRun, RunError, RunOptions};
+use corecast_sim::Executor;
+
+use crate::ranks::{OnChip, execute};
+use array::{Array, drive};
+use courier::ProntoCourier;
+use endpoint::ProntoEndpoint;
+use others::Others;
+
+/// Runs what `on` says on tiles whose buffers the hardware manages.
+pub(crate) fn run<'a, T: OnChip + 'a>(
+    (mesh, pronto): (&Mesh, &Pronto),
+    mut executor: Executor<'a>,
+    on: T,
+    ranks: u32,
+    options: &RunOptions,
+) -> Result<ProgramRun<T::Output>, RunError>
+where
+    T::Output: 'a,
+{
+    let (kernel, nodes) = (executor.kernel(), (0..ranks).collect());
+    let array = Rc::new(Array::new(mesh, pronto, kernel, nodes, Vec::new()));
+    executor.spawn_service(drive(Rc::clone(&array)));
+    if let Some(background) = options.background.filter(|others| others.rate > 0.0) {
+        let others = Others::new(mesh, background);
+        executor.spawn_service(others.disturb(Rc::clone(&array)));
+    }
+    let busy = options.busy_bytes(ranks);
+    let busy = |rank: Rank| busy.get(rank.index()).copied().unwrap_or(0);
+    let steps = |rank| ProntoEndpoint::new(Rc::clone(&array), rank, busy(rank));
+    let courier = |rank| ProntoCourier::new(Rc::clone(&array), rank, busy(rank));
+    let rank = (steps, courier);
+    let run = execute(executor, on, rank, ranks, options, &array.books);
+    let mut run = run.map_err(|error| array.deadlock_behind(error))?;
+    array.check_received()?;
+    array.assert_conservation();
+    run.links = array.links();
+    Ok(run)
+}

@@ -13,7 +13,8 @@ use super::array::{self, Array};
 use super::injectors::{self, Injectors};
 use super::tile::TaskTile;
 use super::unit::{Purpose, Transfer, Unit};
-use crate::{SimMachine, run_ranks};
+use crate::SimMachine;
+use crate::ranks::run_ranks;
 
 /// The translation tables of all tiles are rewritten: a task is somewhere else from then on.
 ///

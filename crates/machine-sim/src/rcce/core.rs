@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use corecast_core::Rank;
 use corecast_machine::{Blocked, Cause, LibraryCall, MessageRecord, RunError, Time};
-use corecast_rcce::{Call, CopyLoop, Core, Envelope, Flag, Place, Wait};
+use corecast_rcce::{Announcement, Call, CopyLoop, Core, Flag, Place, Wait};
 use corecast_sim::memory::Caches;
 
 use super::tile::Tiles;
@@ -97,8 +97,8 @@ impl Core for SimCore {
         self.tiles.memory.private_bytes
     }
 
-    fn at_call(&mut self, name: &'static str, index: usize) {
-        (self.call, self.step) = (Some(LibraryCall::OfRank(name)), index);
+    fn at_call(&mut self, name: Option<&'static str>, index: usize) {
+        (self.call, self.step) = (name.map(LibraryCall::OfRank), index);
     }
 
     /// A run that has ended resumes no core.
@@ -106,13 +106,13 @@ impl Core for SimCore {
         Ok(())
     }
 
-    fn announce(&mut self, to: Rank, envelope: Envelope) {
+    fn announce(&mut self, to: Rank, envelope: Announcement) {
         let mut announced = self.tiles.announced.borrow_mut();
         let queue = announced.entry((self.rank, to)).or_default();
         queue.push_back((envelope, self.now()));
     }
 
-    fn announced(&self, from: Rank) -> Option<Envelope> {
+    fn announced(&self, from: Rank) -> Option<Announcement> {
         let announced = self.tiles.announced.borrow();
         let (envelope, _) = announced.get(&(from, self.rank))?.front()?;
         Some(*envelope)
@@ -131,6 +131,10 @@ impl Core for SimCore {
                 end: self.now(),
             });
         }
+    }
+
+    fn record(&mut self, message: MessageRecord) {
+        self.tiles.books.record(message);
     }
 
     async fn put(&mut self, to: Place, bytes: &[u8], address: u64) {

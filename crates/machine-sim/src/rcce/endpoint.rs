@@ -6,7 +6,7 @@ use corecast_chip::Library;
 use corecast_core::{ChunkList, Rank, RouteTree, Schedule, Step};
 use corecast_machine::{Cause, Message, Payload, RunError, Steps, Time, message_bytes};
 use corecast_rcce::{
-    Call, Core, Envelope, Incoming, Outgoing, Part, Queues, RequestId, recv, send,
+    Announcement, Call, Core, Incoming, Outgoing, Part, Queues, RequestId, recv, send,
 };
 
 use super::core::SimCore;
@@ -15,7 +15,7 @@ use super::pieces::{cut, cut_incoming, passed_on};
 use super::plan::{Plan, StepPlan};
 use super::shared::SharedStep;
 use super::tile::Tiles;
-use crate::SimSteps;
+use crate::ranks::SimSteps;
 
 /// The program's side of the message layer.
 pub(crate) struct RcceEndpoint {
@@ -116,7 +116,7 @@ impl RcceEndpoint {
 
     /// Writes down that a message is on its way.
     fn post(&mut self, to: Rank, bytes: u64) {
-        let envelope = Envelope {
+        let envelope = Announcement {
             bytes: bytes as usize,
             chunk_bytes: self.core.payload_bytes(),
             posted: self.core.now(),
@@ -284,12 +284,10 @@ impl Steps for RcceEndpoint {
         }
         let steps = schedule.steps(rank).iter();
         let lists = steps.flat_map(|step| {
-            let (sent, received) = (step.send_half(), step.recv_half());
-            let (sent, received) = (
-                sent.map(|half| half.chunks),
-                received.map(|half| half.chunks),
-            );
-            sent.into_iter().chain(received)
+            let received = step.recv_half().map(|half| half.chunks);
+            [step.sent(), step.read(), step.written()]
+                .into_iter()
+                .chain(received)
         });
         let mut chunks: Vec<_> = lists
             .flat_map(|list| schedule.chunks(list))
@@ -297,7 +295,7 @@ impl Steps for RcceEndpoint {
             .collect();
         chunks.sort_unstable();
         chunks.dedup();
-        let size = |&chunk| schedule.spec().chunk_bytes(chunk);
+        let size = |&chunk| schedule.chunk_bytes(chunk);
         let (bytes, max) = (chunks.iter().map(size).sum(), tiles.memory.private_bytes);
         if bytes > max {
             let machine = tiles.chip.clone();
@@ -321,9 +319,9 @@ impl Steps for RcceEndpoint {
         self.core.step = index;
         let Some(plan) = &self.plan else { return };
         let chunks = |list: Option<ChunkList>| list.map(|list| schedule.chunks(list));
-        let sends = chunks(step.send_half().map(|half| half.chunks)).unwrap_or_default();
+        let sends = schedule.chunks(step.sent());
         let recvs = chunks(step.recv_half().map(|half| half.chunks)).unwrap_or_default();
-        let size = |&chunk| schedule.spec().chunk_bytes(chunk) as usize;
+        let size = |&chunk| schedule.chunk_bytes(chunk) as usize;
         let address = |&chunk| plan.address(schedule, chunk);
         self.now = Now {
             sends: sends.iter().map(address).collect(),
@@ -370,10 +368,10 @@ impl Steps for RcceEndpoint {
         tree: &RouteTree,
         message: Message,
     ) -> Result<(), RunError> {
-        let (me, first) = (self.core.id(), self.core.step);
-        for (index, (_, rank)) in tree.edges().enumerate() {
+        let (me, step) = (self.core.id(), self.core.step);
+        for (_, rank) in tree.edges() {
             let plan = self.plan.as_ref();
-            let shared = plan.and_then(|plan| plan.shared_step(me, first + index));
+            let shared = plan.and_then(|plan| plan.shared_branch(me, step, rank));
             self.now.shared = shared.cloned();
             self.send(rank, message.clone()).await?;
         }

@@ -19,5 +19,49 @@ mod program;
 mod shared;
 mod tile;
 
-pub(crate) use endpoint::RcceEndpoint;
-pub(crate) use tile::Tiles;
+use std::rc::Rc;
+
+use corecast_chip::{Memory, Mesh, Rcce};
+use corecast_machine::{Cause, ProgramRun, RunError, RunOptions, Time};
+use corecast_rcce::{Core, MpbCourier};
+use corecast_sim::Executor;
+
+use crate::ranks::{OnChip, SimCourier, execute};
+use core::SimCore;
+use endpoint::RcceEndpoint;
+use tile::Tiles;
+
+impl SimCourier for MpbCourier<SimCore> {
+    async fn begin(&mut self, late: Time) -> Result<(), RunError> {
+        let core = self.core();
+        core.compute_until(late).await;
+        let rank = core.id();
+        if let Some(&until) = core.tiles.busy_until.get(rank.index())
+            && until > core.now()
+        {
+            core.spend_until(until, Cause::PortBusy(rank)).await;
+        }
+        self.check()
+    }
+}
+
+/// Runs what `on` says on cores with message passing buffers.
+pub(crate) fn run<'a, T: OnChip + 'a>(
+    chip: (&str, &Mesh, &Memory, &Rcce),
+    executor: Executor<'a>,
+    on: T,
+    ranks: u32,
+    options: &RunOptions,
+) -> Result<ProgramRun<T::Output>, RunError>
+where
+    T::Output: 'a,
+{
+    let tiles = Rc::new(Tiles::new(chip, executor.kernel(), ranks, options));
+    let steps = |rank| RcceEndpoint::new(Rc::clone(&tiles), rank);
+    let courier = |rank| MpbCourier::new(SimCore::new(Rc::clone(&tiles), rank));
+    let rank = (steps, courier);
+    let mut run = execute(executor, on, rank, ranks, options, &tiles.books)?;
+    run.links = tiles.link_uses();
+    run.holds = tiles.books.take_holds();
+    Ok(run)
+}

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use corecast_chip::Library;
-use corecast_core::{ChunkId, Op, Rank, Schedule, Transport};
+use corecast_core::{Arrival, ChunkId, Op, Rank, Schedule, Transport};
 
 use super::shared::{Shared, SharedStep};
 
@@ -11,6 +11,8 @@ use super::shared::{Shared, SharedStep};
 pub(crate) struct Plan {
     /// Address of every block.
     blocks: Vec<u64>,
+    /// Address of every place beside those of the chunks: behind the blocks.
+    places: Vec<u64>,
     /// Index of each rank's first step.
     first: Vec<usize>,
     /// Per step of all ranks.
@@ -41,6 +43,12 @@ impl Plan {
             start
         });
         let blocks = blocks.collect();
+        let places = schedule.places().iter().map(|place| {
+            let start = end;
+            end += place.bytes;
+            start
+        });
+        let places = places.collect();
         let mut total = 0;
         let first = schedule.all_ranks().map(|rank| {
             let first = total;
@@ -49,6 +57,7 @@ impl Plan {
         });
         let mut plan = Self {
             blocks,
+            places,
             first: first.collect(),
             steps: Vec::new(),
             shared: None,
@@ -61,11 +70,7 @@ impl Plan {
         if has_pieces || is_blocking || is_shared {
             let pairs = plan.pairs(schedule);
             if is_shared {
-                let sender_of = pairs
-                    .iter()
-                    .map(|&[send, recv]| (plan.index(recv), plan.index(send)));
-                let sender_of = sender_of.collect();
-                plan.shared = Some(Shared::new(schedule, &plan.first, &sender_of, room, line));
+                plan.shared = Some(Shared::new(schedule, &plan.first, &pairs, room, line));
             } else if has_pieces {
                 plan.cut(schedule, &pairs);
             }
@@ -86,6 +91,12 @@ impl Plan {
         shared.steps.get(self.index((rank, step)))
     }
 
+    /// What a multicast does with shared buffers for one of its receivers.
+    pub(crate) fn shared_branch(&self, rank: Rank, step: usize, to: Rank) -> Option<&SharedStep> {
+        let shared = self.shared.as_ref()?;
+        shared.branches.get(&(self.index((rank, step)), to))
+    }
+
     pub(crate) fn step(&self, rank: Rank, step: usize) -> StepPlan {
         self.steps[self.index((rank, step))]
     }
@@ -93,6 +104,9 @@ impl Plan {
     /// Where a chunk lies in every rank's memory.
     pub(crate) fn address(&self, schedule: &Schedule, chunk: ChunkId) -> u64 {
         let spec = schedule.spec();
+        if let Some(place) = chunk.0.checked_sub(spec.chunks()) {
+            return self.places[place as usize];
+        }
         let (offset, _) = spec.chunk_range(chunk);
         self.blocks[(chunk.0 / spec.parts()) as usize] + offset
     }
@@ -121,7 +135,14 @@ impl Plan {
     /// Messages of which an end passes on what still arrives go in pieces.
     fn cut(&mut self, schedule: &Schedule, pairs: &[[(Rank, usize); 2]]) {
         let is_forward = |(rank, step): (Rank, usize)| {
-            matches!(schedule.steps(rank)[step].op, Op::Forward { .. })
+            let op = schedule.steps(rank)[step].op;
+            matches!(
+                op,
+                Op::Forward {
+                    arrival: Arrival::Store,
+                    ..
+                }
+            )
         };
         for &[send, recv] in pairs {
             if is_forward(send) || is_forward(recv) {

@@ -9,7 +9,8 @@ use corecast_sim::Executor;
 
 use super::core::SimCore;
 use super::tile::Tiles;
-use crate::{SimMachine, run_ranks};
+use crate::SimMachine;
+use crate::ranks::run_ranks;
 
 impl SimMachine {
     /// Runs `program` on `ues` ranks of a chip with message passing buffers. Caches are empty at

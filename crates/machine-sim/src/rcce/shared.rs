@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use corecast_core::{ChunkId, ChunkList, Rank, Schedule};
+use corecast_core::{Arrival, ChunkId, ChunkList, Op, Rank, Schedule};
 
 /// A message, or a piece of one, in its sender's buffer.
 #[derive(Debug)]
@@ -49,6 +49,8 @@ pub(crate) struct Shared {
     pub contents: Vec<Vec<Content>>,
     /// Per step of all ranks.
     pub steps: Vec<SharedStep>,
+    /// Per multicast, by its step, and receiver: what goes to that one.
+    pub branches: BTreeMap<(usize, Rank), SharedStep>,
 }
 
 /// Most messages in a buffer. The flags that count them are bytes, of which half tells ahead from
@@ -68,12 +70,12 @@ struct Ring {
 }
 
 impl Shared {
-    /// `first` is the index of each rank's first step, `sender_of` per step that of the step whose
-    /// message it receives. Buffers hold `room` bytes in lines of `line`.
+    /// `first` is the index of each rank's first step, `pairs` the sending and the receiving step of
+    /// every message. Buffers hold `room` bytes in lines of `line`.
     pub(crate) fn new(
         schedule: &Schedule,
         first: &[usize],
-        sender_of: &BTreeMap<usize, usize>,
+        pairs: &[[(Rank, usize); 2]],
         room: usize,
         line: usize,
     ) -> Self {
@@ -81,6 +83,7 @@ impl Shared {
         let mut plan = Self {
             contents: Vec::new(),
             steps: vec![SharedStep::default(); total],
+            branches: BTreeMap::new(),
         };
         for rank in schedule.all_ranks() {
             plan.contents.push(Vec::new());
@@ -92,9 +95,11 @@ impl Shared {
                 line,
             );
         }
-        for (&receiving, &sending) in sender_of {
-            let announced = self::arriving(&plan.steps[sending]);
-            plan.steps[receiving].arrives = announced;
+        let index = |(rank, step): (Rank, usize)| first[rank.index()] + step;
+        for &[send, recv] in pairs {
+            let branch = plan.branches.get(&(index(send), recv.0));
+            let announced = self::arriving(branch.unwrap_or(&plan.steps[index(send)]));
+            plan.steps[index(recv)].arrives = announced;
         }
         plan
     }
@@ -105,20 +110,23 @@ impl Shared {
         // Last step that sends these chunks.
         let mut sent_last: BTreeMap<Key, usize> = BTreeMap::new();
         for (index, step) in steps.iter().enumerate() {
-            if let Some(half) = step.send_half() {
-                sent_last.insert(key(half.chunks), index);
+            let is_multicast = matches!(step.op, Op::Multicast { .. });
+            if is_multicast || step.send_half().is_some() {
+                sent_last.insert(key(step.sent()), index);
             }
         }
         let mut ring = Ring::default();
         let mut numbers: BTreeMap<Rank, u64> = BTreeMap::new();
         for (index, step) in steps.iter().enumerate() {
             let send = step.send_half().map(|half| (half.to, key(half.chunks)));
+            let branches = schedule.branches(step);
+            let branches: Vec<_> = branches.map(|half| (half.to, key(half.chunks))).collect();
             let recv = step.recv_half().map(|half| key(half.chunks));
             let is_passed_on =
                 |(recv, send): (&Key, &(Rank, Key))| recv == &send.1 && send_is_later(step);
             let recv_first = recv.as_ref().zip(send.as_ref()).is_some_and(is_passed_on);
             let size = |key: &Key| {
-                let sizes = key.iter().map(|&chunk| schedule.spec().chunk_bytes(chunk));
+                let sizes = key.iter().map(|&chunk| schedule.chunk_bytes(chunk));
                 sizes.sum::<u64>() as usize
             };
             let receive = |plan: &mut Self, ring: &mut Ring| {
@@ -129,7 +137,7 @@ impl Shared {
                 let is_sent = sent_last.get(recv).is_some_and(|&last| last > index) || recv_first;
                 let is_kept = step
                     .recv_half()
-                    .is_some_and(|half| half.arrival == corecast_core::Arrival::Store);
+                    .is_some_and(|half| half.arrival == Arrival::Store);
                 // Longer ones would drive out their own beginning.
                 let is_short = |key: &Key| size(key) <= piece_max(room, line);
                 let fits = is_short(recv) && send.as_ref().is_none_or(|(_, sent)| is_short(sent));
@@ -141,7 +149,7 @@ impl Shared {
             if recv_first {
                 receive(self, &mut ring);
             }
-            if let Some((to, sent)) = &send {
+            for (to, sent) in send.iter().chain(&branches) {
                 let resident = match recv_first {
                     // Piece by piece, as they come.
                     true => Some(self.steps[first + index].keeps.clone()),
@@ -151,15 +159,25 @@ impl Shared {
                 let contents = resident.unwrap_or_else(|| {
                     self.allocate(rank, &mut ring, sent, size(sent), room, line)
                 });
+                let shared_step = match branches.is_empty() {
+                    true => &mut self.steps[first + index],
+                    false => self.branches.entry((first + index, *to)).or_default(),
+                };
                 let number = numbers.entry(*to).or_default();
                 for &content in &contents {
                     *number += 1;
                     self.contents[rank.index()][content]
                         .readers
                         .push((*to, *number));
-                    self.steps[first + index].announces.push((content, *number));
+                    shared_step.announces.push((content, *number));
                 }
-                self.steps[first + index].puts = puts;
+                shared_step.puts = puts;
+            }
+            // What a local step changes no longer lies there.
+            if let Op::Local { target, .. } = step.op {
+                let changed = schedule.chunks(target);
+                ring.resident
+                    .retain(|key, _| !key.iter().any(|chunk| changed.contains(chunk)));
             }
             if !recv_first {
                 receive(self, &mut ring);
@@ -227,7 +245,13 @@ fn piece_max(room: usize, line: usize) -> usize {
 
 /// Whether a step sends what it has received before.
 fn send_is_later(step: &corecast_core::Step) -> bool {
-    matches!(step.op, corecast_core::Op::Forward { .. })
+    matches!(
+        step.op,
+        Op::Forward {
+            arrival: Arrival::Store,
+            ..
+        }
+    )
 }
 
 fn arriving(sender: &SharedStep) -> Vec<Arriving> {

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use corecast_chip::{Memory, Mesh, Rcce};
 use corecast_core::{Grid, Rank, Schedule, Side};
 use corecast_machine::{LinkHold, LinkUse, RunOptions, Time};
-use corecast_rcce::{Envelope, Flag, OTHER_FLAGS};
+use corecast_rcce::{Announcement, Flag, OTHER_FLAGS};
 use corecast_sim::memory::{CachesSpec, Server};
 use corecast_sim::{Bells, Kernel};
 
@@ -16,7 +16,7 @@ use super::plan::Plan;
 use crate::books::Books;
 
 /// Messages of a pair that are on their way, and since when.
-type Announced = VecDeque<(Envelope, Time)>;
+type Announced = VecDeque<(Announcement, Time)>;
 
 /// See the module's documentation.
 pub(crate) struct Tiles {

@@ -17,7 +17,7 @@ use super::costs::Cut;
 use super::net::{CONTROL, DATA, Injection, Label, Net, PacketKind};
 use super::network::Portion;
 use super::static_net::InFlight;
-use crate::SimSteps;
+use crate::ranks::SimSteps;
 
 /// A packet that has been read: words of payload, and the message if it is the last one of it.
 type Packet = (u64, Option<Message>);
@@ -144,7 +144,7 @@ impl UdnEndpoint {
                     }
                     Until::Packet(peer) | Until::ReadyOrPacket(_, peer) => (peer, Await::Recv),
                 };
-                match self.earliest() {
+                match self.net.earliest(self.rank) {
                     Some((queue, portion)) => self.read(queue, portion, peer).await,
                     None => {
                         let now = self.net.kernel.now();
@@ -159,17 +159,6 @@ impl UdnEndpoint {
         }
     }
 
-    /// The queue whose first words come earliest, and these.
-    fn earliest(&self) -> Option<(u32, Portion)> {
-        // Readies first: they are short, and let this core send.
-        let fronts = [CONTROL, DATA].into_iter().filter_map(|queue| {
-            let portion = self.net.front(self.rank, queue)?;
-            Some((queue, portion))
-        });
-        // Of equally early ones the first.
-        fronts.min_by_key(|(_, portion)| portion.first)
-    }
-
     /// Reads the words in front of a queue; `peer` is waited for.
     ///
     /// Of what lives while time passes every rank has a copy, so there is little: the label stays
@@ -182,10 +171,7 @@ impl UdnEndpoint {
             net.books
                 .fill(self.rank, net.kernel.now(), Cause::WaitPeer(peer));
             net.take(self.rank, queue);
-            // Each word takes `extract`, and none is read before it comes.
-            let busy = net.costs.extract * portion.words;
-            let last = net.time(portion.last) + net.costs.extract;
-            let end = (net.kernel.now() + busy).max(last);
+            let (end, busy) = net.reading(&portion);
             net.kernel.sleep_until(end).await;
             let end = net.kernel.now();
             net.books.fill(self.rank, end - busy, Cause::WaitPeer(peer));
@@ -215,6 +201,7 @@ impl UdnEndpoint {
                 return;
             }
             PacketKind::Data => {}
+            PacketKind::Header => unreachable!("steps send no headers"),
         }
         if let Some(message) = &label.message {
             net.books.record(MessageRecord {

@@ -35,6 +35,7 @@
 //! somebody else reads at once. Does not model caches or the instructions of the software.
 
 mod costs;
+mod courier;
 mod endpoint;
 mod holds;
 mod net;
@@ -42,5 +43,49 @@ mod network;
 mod static_net;
 
 pub(crate) use costs::Costs;
-pub(crate) use endpoint::UdnEndpoint;
-pub(crate) use net::{Net, disturb, drive};
+
+use std::rc::Rc;
+
+use corecast_chip::{Mesh, Udn};
+use corecast_machine::{ProgramRun, RunError, RunOptions};
+use corecast_sim::Executor;
+
+use crate::Fidelity;
+use crate::ranks::{OnChip, execute};
+use courier::UdnCourier;
+use endpoint::UdnEndpoint;
+use net::{Net, disturb, drive};
+
+/// Runs what `on` says on the cores of a mesh.
+pub(crate) fn run<'a, T: OnChip + 'a>(
+    (mesh, udn, fidelity): (&Mesh, &Udn, Fidelity),
+    mut executor: Executor<'a>,
+    on: T,
+    ranks: u32,
+    options: &RunOptions,
+) -> Result<ProgramRun<T::Output>, RunError>
+where
+    T::Output: 'a,
+{
+    if options.background.is_some() && udn.queues < 3 {
+        return Err(RunError::Unsupported {
+            machine: "a chip with two queues per core",
+            what: "a third one for background traffic",
+        });
+    }
+    let kernel = executor.kernel();
+    let net = Rc::new(Net::new(mesh, udn, fidelity, kernel, ranks, options));
+    executor.spawn_service(drive(Rc::clone(&net)));
+    if options.background.is_some() {
+        executor.spawn_service(disturb(Rc::clone(&net)));
+    }
+    let steps = |rank| UdnEndpoint::new(Rc::clone(&net), rank);
+    let courier = |rank| UdnCourier::new(Rc::clone(&net), rank);
+    let rank = (steps, courier);
+    let mut run = execute(executor, on, rank, ranks, options, &net.books)?;
+    net.check_received()?;
+    net.assert_conservation();
+    run.links = net.links();
+    run.holds = net.books.take_holds();
+    Ok(run)
+}

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use corecast_chip::{Mesh, Udn};
 use corecast_core::{Grid, Rank};
-use corecast_machine::{Background, LinkUse, Message, RunOptions, Time};
+use corecast_machine::{Background, Header, LinkUse, Message, RunError, RunOptions, Time};
 use corecast_sim::network::mesh::{
     CYCLES_MAX, Ejection, LinkWait, MeshSpec, Packet, RouterSpec, VcChoice,
 };
@@ -35,6 +35,8 @@ pub(super) enum PacketKind {
     Ready,
     /// The receiver has a message.
     Done,
+    /// The words of a header of tagged messages.
+    Header,
 }
 
 /// What a packet says beside its words.
@@ -259,6 +261,43 @@ impl Net {
     pub(super) fn front(&self, rank: Rank, queue: u32) -> Option<Portion> {
         let core = self.core_of[rank.index()];
         self.touch(|mesh| mesh.front(core, queue))
+    }
+
+    /// The queue of `rank` whose first words come earliest, and these.
+    pub(super) fn earliest(&self, rank: Rank) -> Option<(u32, Portion)> {
+        // Readies first: they are short, and let this core send.
+        let fronts = [CONTROL, DATA].into_iter();
+        let fronts = fronts.filter_map(|queue| Some((queue, self.front(rank, queue)?)));
+        // Of equally early ones the first.
+        fronts.min_by_key(|(_, portion)| portion.first)
+    }
+
+    /// The rank that has sent the packet with this tag.
+    pub(super) fn sender(tag: u64) -> Rank {
+        Rank((tag >> 32) as u32)
+    }
+
+    /// When words that are read from now on have been read, and how long the core is busy with them:
+    /// each takes `extract`, and none is read before it comes.
+    pub(super) fn reading(&self, portion: &Portion) -> (Time, Time) {
+        let busy = self.costs.extract * portion.words;
+        let last = self.time(portion.last) + self.costs.extract;
+        ((self.kernel.now() + busy).max(last), busy)
+    }
+
+    /// Whether a rank has ended before an envelope for it came.
+    pub(crate) fn check_received(&self) -> Result<(), RunError> {
+        for label in self.labels.borrow().iter().flatten() {
+            let content = label.message.as_deref().unwrap_or_default();
+            if let (PacketKind::Header, [content]) = (label.kind, content) {
+                let header = Header::decode(content);
+                let to = content[Header::BYTES..].try_into();
+                let to = Rank(u32::from_le_bytes(to.expect("whom it is for")));
+                let envelope = header.envelope(label.from);
+                return Err(RunError::Unreceived { to, envelope });
+            }
+        }
+        Ok(())
     }
 
     /// The rank on a core; ranks are placed in the order of the cores.

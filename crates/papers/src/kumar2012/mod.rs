@@ -16,7 +16,7 @@ mod workload;
 
 use corecast_core::Collective;
 
-use crate::Paper;
+use crate::paper::{Paper, Work};
 use crate::winners::Contest;
 
 pub(crate) const PAPER: Paper = Paper {
@@ -39,6 +39,11 @@ pub(crate) const PAPER: Paper = Paper {
            the cores' operations; the sampling of the paper's picture, the taps of its filter and the \
            load of its CUSTOM tasks; the curves of Figures 5 to 7, 9 and 10 are pictures, so ours are \
            drawn without them; how the paper computes its arrival time variation",
+    work: Work {
+        rows: 1,
+        winners: 1,
+        figures: 1,
+    },
     experiment: experiment::rows,
     figures: figures::all,
 };

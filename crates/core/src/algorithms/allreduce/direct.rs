@@ -69,10 +69,8 @@ impl Algorithm for Direct {
             for distance in 1..p {
                 let messages = (0..p).map(|rank| {
                     let to = (rank + distance) % p;
-                    let owner = match arrival {
-                        Arrival::Reduce => to,
-                        Arrival::Store => rank,
-                    };
+                    let reduces = arrival == Arrival::Reduce;
+                    let owner = if reduces { to } else { rank };
                     let chunk = chunks.slice(segment * p + owner, 1);
                     (Rank(rank), Rank(to), chunk)
                 });

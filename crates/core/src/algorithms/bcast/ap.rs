@@ -72,7 +72,14 @@ pub(super) fn stream(name: &str, request: &Request, order: &[Rank]) -> ScheduleB
     }
     for (round, window) in order.windows(3).enumerate() {
         let (from, to) = (window[0], window[2]);
-        builder.push(round as u32, window[1], Op::Forward { from, to, chunks });
+        let arrival = Arrival::Store;
+        let op = Op::Forward {
+            from,
+            to,
+            chunks,
+            arrival,
+        };
+        builder.push(round as u32, window[1], op);
     }
     if let [.., from, tail] = *order {
         let arrival = Arrival::Store;

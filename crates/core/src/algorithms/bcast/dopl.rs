@@ -145,7 +145,13 @@ fn pass_along(
         }
         for at in 1..last {
             let (from, to) = (line[at - 1], line[at + 1]);
-            let op = Op::Forward { from, to, chunks };
+            let arrival = Arrival::Store;
+            let op = Op::Forward {
+                from,
+                to,
+                chunks,
+                arrival,
+            };
             builder.push(round + at as u32 - 1, line[at], op);
         }
     }

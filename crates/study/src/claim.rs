@@ -1,9 +1,10 @@
 //! What a certificate claims about a schedule, one by one.
 
-use corecast_core::{Buffering, Certificate};
+use std::fmt;
 
-use crate::failure::Failure;
-use crate::style;
+use corecast_core::{Certificate, Collective};
+
+use crate::error::StudyError;
 
 /// Something that holds for a schedule or does not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,6 +29,7 @@ impl Claim {
     ];
 
     /// The name on the command line and in certificates.
+    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Correct => "correct",
@@ -37,17 +39,22 @@ impl Claim {
         }
     }
 
-    /// Names separated by commas.
-    pub fn list(text: &str) -> Result<Vec<Self>, Failure> {
-        let known = Self::ALL.map(Self::name);
-        let claim = |name: &str| {
-            let claim = Self::ALL.into_iter().find(|claim| claim.name() == name);
-            claim.ok_or_else(|| Failure::unknown("claim", "claims", name, &known))
-        };
-        text.split(',').map(|name| claim(name.trim())).collect()
+    /// The claim of this name.
+    ///
+    /// # Errors
+    /// [`StudyError::Unknown`].
+    pub fn find(name: &str) -> Result<Self, StudyError> {
+        let claim = Self::ALL.into_iter().find(|claim| claim.name() == name);
+        claim.ok_or_else(|| StudyError::Unknown {
+            kind: "claim".to_owned(),
+            plural: "claims",
+            name: name.to_owned(),
+            known: Self::ALL.map(Self::name).to_vec(),
+        })
     }
 
     /// Nothing if the claim holds; if not, what speaks against it.
+    #[must_use]
     pub fn objection(self, certificate: &Certificate) -> Option<String> {
         let count = certificate.violations.len();
         match self {
@@ -56,11 +63,10 @@ impl Claim {
                 certificate.violations[0]
             )),
             Self::DeadlockFree if !certificate.is_deadlock_free() => {
-                Some(match certificate.buffering {
-                    Buffering::Messages(messages) => {
-                        format!("it needs buffers of {messages} messages per pair of ranks")
-                    }
-                    _ => "no buffer is large enough".to_owned(),
+                Some(match certificate.slots_needed {
+                    Some(1) => "it needs 1 slot per connection".to_owned(),
+                    Some(slots) => format!("it needs {slots} slots per connection"),
+                    None => "no number of slots is enough".to_owned(),
                 })
             }
             Self::ContentionFree if !certificate.is_contention_free() => {
@@ -84,58 +90,65 @@ impl Claim {
     }
 }
 
-/// One failed check per required claim that does not hold for the schedule of a request of
-/// `bytes` bytes.
-pub fn failures<'a>(
+/// A claim that does not hold, or a run that went wrong.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fault {
+    /// The collective.
+    pub collective: Collective,
+    /// The algorithm.
+    pub algorithm: String,
+    /// The size.
+    pub bytes: u64,
+    /// What is wrong.
+    pub what: Wrong,
+}
+
+/// What is wrong with a schedule or a run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Wrong {
+    /// Something that is required does not hold, and why.
+    Claim(Claim, String),
+    /// A rank did not receive the right data.
+    Data,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            collective,
+            algorithm,
+            bytes,
+            what,
+        } = self;
+        write!(f, "{collective} by {algorithm}, {bytes} bytes: ")?;
+        match what {
+            Wrong::Claim(claim, objection) => write!(f, "not {}: {objection}", claim.name()),
+            Wrong::Data => write!(f, "the run did not deliver the right data"),
+        }
+    }
+}
+
+/// One fault per required claim that does not hold for the schedule of a request of `bytes` bytes.
+pub fn faults<'a>(
     required: &'a [Claim],
     certificate: &'a Certificate,
     bytes: u64,
-) -> impl Iterator<Item = Failure> + 'a {
-    let (collective, algorithm) = (certificate.collective, &certificate.algorithm);
-    required.iter().filter_map(move |claim| {
+) -> impl Iterator<Item = Fault> + 'a {
+    required.iter().filter_map(move |&claim| {
         let objection = claim.objection(certificate)?;
-        Some(Failure::check(format!(
-            "{collective} by {algorithm}, {bytes} bytes: not {}: {objection}",
-            claim.name()
-        )))
+        Some(Fault {
+            collective: certificate.collective,
+            algorithm: certificate.algorithm.clone(),
+            bytes,
+            what: Wrong::Claim(claim, objection),
+        })
     })
-}
-
-/// A certificate in one line; with the most cycles a run can take, if there is such a bound.
-pub fn line(certificate: &Certificate, worst_cycles: Option<f64>) -> String {
-    let shown = [Claim::Correct, Claim::DeadlockFree, Claim::ContentionFree];
-    let claims = shown.map(|claim| match claim.objection(certificate) {
-        None => claim.name().to_owned(),
-        Some(_) => style::bad(&format!("NOT {}", claim.name())),
-    });
-    let flow_control = if certificate.has_flow_control {
-        ""
-    } else {
-        ", no flow control"
-    };
-    // Where links are what counts: how close it is to the least that they allow.
-    let links = if certificate.link_bound_rounds > certificate.bound_rounds
-        && certificate.is_contention_free()
-    {
-        format!(" (link bound {})", certificate.link_bound_rounds)
-    } else {
-        String::new()
-    };
-    let worst = worst_cycles.map(|cycles| format!(", at most {cycles} cycles"));
-    let worst = worst.unwrap_or_default();
-    format!(
-        "{}, {}/{} rounds{links}, buffer {} B{flow_control}{worst}",
-        claims.join(", "),
-        certificate.rounds,
-        certificate.bound_rounds,
-        certificate.max_buffer_bytes,
-    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use corecast_core::{Collective, FullCrossbar, Rank, Request, algorithm, verify};
+    use corecast_core::{FullCrossbar, Rank, Request, algorithm, verify};
 
     #[test]
     fn a_damaged_schedule_fails_by_name() {
@@ -144,13 +157,11 @@ mod tests {
         let mut damaged = schedule.clone().edit();
         damaged.steps_mut(Rank(3)).pop();
         let certificate = verify(&damaged.finish(), &FullCrossbar);
-        let failed: Vec<String> = failures(&Claim::ALL, &certificate, 8)
-            .map(|failure| failure.to_string())
-            .collect();
+        let faults_of = |certificate| faults(&Claim::ALL, certificate, 8);
+        let failed: Vec<String> = faults_of(&certificate).map(|f| f.to_string()).collect();
         assert!(failed[0].contains("bcast by linear, 8 bytes: not correct: 2 violations"));
         assert!(failed.iter().any(|text| text.contains("not round-optimal")));
-        assert!(line(&certificate, None).contains("NOT correct"));
         let whole = verify(&schedule, &FullCrossbar);
-        assert_eq!(failures(&Claim::ALL[..3], &whole, 8).count(), 0);
+        assert_eq!(faults(&Claim::ALL[..3], &whole, 8).count(), 0);
     }
 }

@@ -1,27 +1,29 @@
 //! The settings of a result: what it depends on beside what its own fields say.
 //!
 //! A number without the chip, the changes to it, the other traffic and the version that found it
-//! cannot be found again. So every verb that runs or proves something makes one [`Settings`], and
-//! every object, line of CSV and picture that it writes carries it: objects and lines as fields and
-//! columns of their own, so that rows of several files can be put into one table; pictures as a
-//! small line at their foot.
+//! cannot be found again. So everything that runs or proves something makes one [`Settings`], and
+//! every object, line of CSV and picture carries it: objects and lines as fields and columns of
+//! their own, so that rows of several files can be put into one table; pictures as a small line at
+//! their foot.
 
-use corecast_chip::Chip;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::args::Scene;
+use crate::chips::ChipChoice;
+use crate::machines::StudyMachine;
+use crate::plan::Plan;
+use crate::surroundings::ongoing_words;
 
 /// What a result depends on.
 #[derive(Clone, Debug, Serialize)]
 pub struct Settings {
     /// Of corecast.
     pub version: &'static str,
-    /// sim or host.
+    /// Its name in the list of machines.
     pub machine: String,
-    /// None on the host.
+    /// None where results hold for no chip.
     pub chip: Option<String>,
-    /// Of the chip as changed; none on the host.
+    /// Of the chip as changed.
     pub fingerprint: Option<String>,
     /// Changes to the chip, as `KEY=VALUE`.
     pub set: Vec<String>,
@@ -33,20 +35,21 @@ pub struct Settings {
     pub seed: Option<u64>,
     /// What a collective depends on; absent in other verbs.
     #[serde(flatten)]
-    pub collective: Option<Collective>,
+    pub collective: Option<CollectiveSettings>,
 }
 
 /// What a collective depends on beside its ranks and sizes.
 #[derive(Clone, Debug, Serialize)]
-pub struct Collective {
+pub struct CollectiveSettings {
     /// The rank that sends or receives all; none where all are alike.
     pub root: Option<u32>,
     /// Element type of a reduction.
     pub dtype: Option<String>,
     /// Operator of a reduction.
     pub op: Option<String>,
-    /// Sizes asked for; none = the algorithm's own choice.
+    /// Size of parts asked for; none = the algorithm's own choice.
     pub part_bytes: Option<u64>,
+    /// Size of pieces asked for.
     pub piece_bytes: Option<u64>,
     /// auto, on or off, as asked for.
     pub flow_control_option: String,
@@ -65,48 +68,54 @@ pub struct Collective {
 }
 
 impl Settings {
-    /// Of a verb that simulates a chip, or runs on the host.
-    pub fn new(chip: &Chip, set: &[String], machine: &str) -> Self {
-        let is_simulated = machine == "sim";
+    /// Of a chip on a machine.
+    #[must_use]
+    pub fn new(chip: &ChipChoice, machine: &dyn StudyMachine) -> Self {
+        let identity = machine.identity();
         Self {
             version: env!("CARGO_PKG_VERSION"),
-            machine: machine.to_owned(),
-            chip: is_simulated.then(|| chip.name.clone()),
-            fingerprint: is_simulated.then(|| chip.fingerprint()),
-            set: set.to_vec(),
-            notes: chip.notes(),
-            fidelity: None,
+            machine: machine.kind().name().to_owned(),
+            chip: identity.as_ref().map(|chip| chip.name.clone()),
+            fingerprint: identity.map(|chip| chip.fingerprint),
+            set: chip.changes(),
+            notes: chip.chip.notes(),
+            fidelity: machine.fidelity().map(|fidelity| fidelity.name()),
             seed: None,
             collective: None,
         }
     }
 
-    /// The same with the surroundings of a collective and its options.
-    pub fn with_scene(self, scene: &Scene, request: &corecast_core::Request) -> Self {
-        let kind = request.collective;
-        let reduced = |name: &String| kind.is_reduction().then(|| name.clone());
-        let (tuning, choices) = (&request.tuning, &scene.choices);
+    /// The same with the collective of a plan and its surroundings.
+    #[must_use]
+    pub fn with_plan(self, plan: &Plan) -> Self {
+        let kind = plan.collective;
+        let reduced = |name: &str| kind.is_reduction().then(|| name.to_owned());
+        let (tuning, around) = (&plan.tuning, &plan.surroundings);
         Self {
-            seed: Some(scene.seed),
-            collective: Some(Collective {
-                root: kind.is_rooted().then_some(scene.root),
-                dtype: reduced(&scene.dtype),
-                op: reduced(&scene.op),
+            seed: Some(plan.seed),
+            collective: Some(CollectiveSettings {
+                root: kind.is_rooted().then_some(plan.root),
+                dtype: reduced(plan.element.name()),
+                op: reduced(plan.op.name()),
                 part_bytes: tuning.part_bytes,
                 piece_bytes: tuning.piece_bytes,
-                flow_control_option: choices.flow_control.clone(),
+                flow_control_option: tuning.flow_control.name().to_owned(),
                 status_bits: tuning.status_bits,
                 arity: tuning.arity,
-                background: scene.background.clone(),
-                skew: scene.skew.clone(),
-                ongoing: scene.ongoing.clone(),
-                cold: scene.cold,
+                background: around.background.map(|traffic| traffic.to_string()),
+                skew: around.arrivals.iter().map(ToString::to_string).collect(),
+                ongoing: around.ongoing.iter().map(ongoing_words).collect(),
+                cold: around.is_cold,
             }),
             ..self
         }
     }
 
     /// As JSON.
+    ///
+    /// # Panics
+    /// Never: settings are plain data.
+    #[must_use]
     pub fn json(&self) -> Value {
         serde_json::to_value(self).expect("settings are plain data")
     }
@@ -118,34 +127,31 @@ impl Settings {
         }
     }
 
-    /// An object with the settings as further fields; where it has one of the name, its own stays.
-    pub fn on(&self, object: Value) -> Value {
-        let Value::Object(own) = object else {
-            return object;
+    /// A result with the settings as further fields; where it has one of the name, its own stays.
+    ///
+    /// # Panics
+    /// If the result is no plain data.
+    pub fn on(&self, result: impl Serialize) -> Value {
+        let own = serde_json::to_value(result).expect("results are plain data");
+        let Value::Object(own) = own else {
+            return own;
         };
         let mut fields = self.fields();
         fields.extend(own);
         Value::Object(fields)
     }
 
-    /// A CSV file with the settings as further columns of every line. `csv` has a header.
-    pub fn on_csv(&self, csv: &str) -> String {
-        let header = csv.lines().next().unwrap_or_default();
-        let own: Vec<&str> = header.split(',').collect();
+    /// The settings as cells of a table whose rows have the columns `own` already: names and
+    /// values of the others.
+    #[must_use]
+    pub fn columns(&self, own: &[&str]) -> Vec<(String, String)> {
         let fields = self.fields().into_iter();
-        let (names, values): (Vec<String>, Vec<String>) = fields
-            .filter(|(name, _)| !own.contains(&name.as_str()))
-            .map(|(name, value)| (name, cell(&value)))
-            .unzip();
-        let (names, values) = (names.join(","), values.join(","));
-        let lines = csv.lines().enumerate().map(|(index, line)| match index {
-            0 => format!("{line},{names}\n"),
-            _ => format!("{line},{values}\n"),
-        });
-        lines.collect()
+        let others = fields.filter(|(name, _)| !own.contains(&name.as_str()));
+        others.map(|(name, value)| (name, cell(&value))).collect()
     }
 
     /// One line for the foot of a picture: everything that is not as it is by default.
+    #[must_use]
     pub fn line(&self) -> String {
         let mut parts = vec![format!("corecast {}", self.version)];
         parts.extend(match (&self.chip, &self.fingerprint) {
@@ -160,6 +166,7 @@ impl Settings {
 
     /// Everything that is not so by default, in words of the command line; of reductions element type
     /// and operator in any case.
+    #[must_use]
     pub fn changes(&self) -> Vec<String> {
         let option = |name: &str, value: &str| format!("--{name} {value}");
         let mut all: Vec<String> = self.set.iter().map(|set| option("set", set)).collect();
@@ -189,6 +196,7 @@ impl Settings {
     }
 
     /// What else goes on during a run, in words of the command line.
+    #[must_use]
     pub fn surroundings(&self) -> Vec<String> {
         let Some(of) = &self.collective else {
             return Vec::new();
@@ -204,25 +212,13 @@ impl Settings {
     }
 }
 
-/// A value as a cell of a CSV file: entries of a list are separated by spaces, null is an empty cell,
-/// and what has a comma or a quote is quoted.
-pub fn cell(value: &Value) -> String {
-    let text = match value {
+/// A value as a cell of a table: entries of a list are separated by spaces, null is an empty cell.
+fn cell(value: &Value) -> String {
+    match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
-        Value::Array(list) => {
-            let texts = list.iter().map(|item| match item {
-                Value::String(text) => text.clone(),
-                other => other.to_string(),
-            });
-            texts.collect::<Vec<_>>().join(" ")
-        }
+        Value::Array(list) => list.iter().map(cell).collect::<Vec<_>>().join(" "),
         other => other.to_string(),
-    };
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text
     }
 }
 
@@ -232,10 +228,12 @@ mod tests {
     use serde_json::json;
 
     fn settings() -> Settings {
-        let chip = corecast_chip::find("scc").expect("built in");
+        let changes = [("endpoint.library".to_owned(), "rcce".to_owned())];
+        let chip = ChipChoice::find("scc", &changes).expect("built in");
+        let machine = crate::MACHINES[0].on(&chip.chip, None).expect("no choice");
         Settings {
             fidelity: Some("flit"),
-            ..Settings::new(&chip, &["endpoint.library=rcce".to_owned()], "sim")
+            ..Settings::new(&chip, &*machine)
         }
     }
 
@@ -249,23 +247,24 @@ mod tests {
     }
 
     #[test]
-    fn every_line_of_a_csv_file_has_every_column() {
+    fn columns_are_the_settings_that_a_row_does_not_have() {
         let settings = Settings {
             notes: vec!["a, b".to_owned(), "\"c\"".to_owned()],
             ..settings()
         };
-        let csv = settings.on_csv("chip,ns\nscc,5\nscc,6\n");
-        let lines: Vec<&str> = csv.lines().collect();
-        let header = "chip,ns,fidelity,fingerprint,machine,notes,seed,set,version";
-        assert_eq!(lines[0], header);
+        let columns = settings.columns(&["chip", "ns"]);
         let fingerprint = settings.fingerprint.expect("a chip");
-        let version = env!("CARGO_PKG_VERSION");
-        for (line, ns) in lines[1..].iter().zip([5, 6]) {
-            let expected = format!(
-                "scc,{ns},flit,{fingerprint},sim,\"a, b \"\"c\"\"\",,endpoint.library=rcce,{version}"
-            );
-            assert_eq!(*line, expected);
-        }
+        let expected = [
+            ("fidelity", "flit"),
+            ("fingerprint", &fingerprint),
+            ("machine", "sim"),
+            ("notes", "a, b \"c\""),
+            ("seed", ""),
+            ("set", "endpoint.library=rcce"),
+            ("version", env!("CARGO_PKG_VERSION")),
+        ];
+        let columns: Vec<(&str, &str)> = columns.iter().map(|(n, v)| (&n[..], &v[..])).collect();
+        assert_eq!(columns, expected);
     }
 
     #[test]

@@ -1,0 +1,301 @@
+//! Tagged messages over the engines of a bus chip: every transfer begins with a header's words.
+//!
+//! A transfer costs what the engine's commands cost: a command and a request at the sender, a command
+//! and a ready at the receiver, its words one per cycle, the complete message and a notification. The
+//! receiver's core sees which requests have arrived, whoever sent them, and grants them in their
+//! order; there are no tags in the hardware. Envelopes and wishes for payloads are transfers of a
+//! header alone; a payload follows its header in the same stream.
+//!
+//! A core has one transfer of its own under way. That it may receive while its request waits is
+//! assumed of the engine: a Fwd has a request out and another in, a Send holds up the command behind
+//! it. Without that, two cores that send to each other would wait for ever.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::rc::Rc;
+
+use corecast_core::Rank;
+use corecast_machine::{
+    ArrivalId, Await, Blocked, Cause, Courier, Header, MessageRecord, News, Payload, Rendezvous,
+    RunError, SendId, Tag, Time,
+};
+use corecast_sim::{Latch, race};
+
+use super::fabric::Fabric;
+use crate::ranks::SimCourier;
+
+/// A header and what follows it, from its request to its last word.
+struct Letter {
+    from: Rank,
+    to: Rank,
+    header: Header,
+    payload: Payload,
+    range: Range<usize>,
+    posted: Time,
+    /// When the request is at the receiver.
+    arrives: Time,
+    /// When the complete message has passed, once the receiver has granted it.
+    done: Cell<Option<Time>>,
+}
+
+/// Requests that have arrived at every core, or will have, and how a core that waits is told.
+#[derive(Default)]
+pub(crate) struct Requests {
+    arrived: Vec<RefCell<VecDeque<Rc<Letter>>>>,
+    told: Vec<RefCell<Option<Rc<Latch>>>>,
+}
+
+impl Requests {
+    pub(crate) fn new(ranks: u32) -> Self {
+        let mut requests = Self::default();
+        requests
+            .arrived
+            .resize_with(ranks as usize, RefCell::default);
+        requests.told.resize_with(ranks as usize, RefCell::default);
+        requests
+    }
+
+    /// Lets a core look again at what it waits for.
+    fn tell(&self, rank: Rank, now: Time) {
+        if let Some(told) = self.told[rank.index()].take() {
+            told.set_at(now);
+        }
+    }
+}
+
+/// See the module's documentation.
+pub(crate) struct MpeCourier {
+    fabric: Rc<Fabric>,
+    requests: Rc<Requests>,
+    rank: Rank,
+    letters: Rendezvous,
+    /// The transfer of this core that is under way.
+    sent: Option<Rc<Letter>>,
+}
+
+impl MpeCourier {
+    pub(crate) fn new(fabric: Rc<Fabric>, requests: Rc<Requests>, rank: Rank) -> Self {
+        Self {
+            fabric,
+            requests,
+            rank,
+            letters: Rendezvous::default(),
+            sent: None,
+        }
+    }
+
+    async fn spend(&self, duration: Time, cause: Cause) {
+        let fabric = &self.fabric;
+        fabric.kernel.sleep(duration).await;
+        fabric.fill(self.rank, fabric.kernel.now(), cause);
+    }
+
+    /// When the core learns that its transfer is through, once that is known.
+    fn sent_at(&self) -> Option<Time> {
+        let done = self.sent.as_ref()?.done.get()?;
+        Some(done + self.fabric.timing.notify)
+    }
+
+    /// When the next request is here.
+    fn request_at(&self) -> Option<Time> {
+        let arrived = self.requests.arrived[self.rank.index()].borrow();
+        arrived.front().map(|letter| letter.arrives)
+    }
+
+    /// Does whatever can be done without waiting for others.
+    async fn progress(&mut self) {
+        loop {
+            let now = self.fabric.kernel.now();
+            let is_due = |time: Option<Time>| time.is_some_and(|time| time <= now);
+            if is_due(self.sent_at()) {
+                let letter = self.sent.take().expect("it is through");
+                self.letters.taken(letter.header);
+            } else if is_due(self.request_at()) {
+                self.receive().await;
+            } else if self.sent.is_none() {
+                if !self.send().await {
+                    return;
+                }
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// Gives the command of the next transfer; returns whether there was one.
+    async fn send(&mut self) -> bool {
+        let now = self.fabric.kernel.now();
+        let (to, header, payload, range, posted) = match self.letters.next_header(|_| true) {
+            Some((to, header)) => {
+                let posted = self.letters.posted(header).unwrap_or(now);
+                (to, header, Payload::from([]), 0..0, posted)
+            }
+            None => match self.letters.next_part(usize::MAX, |_| true) {
+                Some(part) => (part.to, part.header, part.payload, part.range, part.posted),
+                None => return false,
+            },
+        };
+        self.spend(self.fabric.timing.command, Cause::Handshake)
+            .await;
+        let now = self.fabric.kernel.now();
+        let letter = Rc::new(Letter {
+            from: self.rank,
+            to,
+            header,
+            payload,
+            range,
+            posted,
+            arrives: now + self.fabric.timing.request,
+            done: Cell::new(None),
+        });
+        self.sent = Some(Rc::clone(&letter));
+        let arrived = &self.requests.arrived[to.index()];
+        arrived.borrow_mut().push_back(letter);
+        self.requests.tell(to, now);
+        true
+    }
+
+    /// Receives the transfer whose request is here: its words come as soon as both ports are free.
+    async fn receive(&mut self) {
+        let fabric = Rc::clone(&self.fabric);
+        let (timing, rank) = (&fabric.timing, self.rank);
+        let letter = self.requests.arrived[rank.index()].borrow_mut().pop_front();
+        let letter = letter.expect("its request is here");
+        self.spend(timing.command, Cause::Handshake).await;
+        let bytes = letter.range.len();
+        let words = timing.words((Header::BYTES + bytes) as u64);
+        let (start, end) = {
+            let mut crossbar = fabric.crossbar.borrow_mut();
+            let (output, _) = crossbar.ports(letter.from.index());
+            let (_, input) = crossbar.ports(rank.index());
+            let ready = fabric.kernel.now() + timing.ready;
+            let start = ready.max(output.busy_until).max(input.busy_until);
+            let end = crossbar.stream(letter.from.index(), rank.index(), start, words);
+            (start, end)
+        };
+        letter.done.set(Some(end + timing.complete));
+        self.requests.tell(letter.from, fabric.kernel.now());
+        let notified = end + timing.complete + timing.notify;
+        fabric.kernel.sleep_until(notified).await;
+        fabric.fill(rank, start, Cause::Handshake);
+        fabric.fill(rank, end, Cause::Transfer);
+        fabric.fill(rank, notified, Cause::Handshake);
+        let part = &letter.payload[letter.range.clone()];
+        if let Some(bytes) = self.letters.heard(letter.from, letter.header, part) {
+            fabric.books.record(MessageRecord {
+                from: letter.from,
+                to: rank,
+                bytes,
+                posted: letter.posted,
+                start,
+                end,
+            });
+        }
+    }
+
+    /// Waits until something can go on.
+    async fn listen(&self, blocked: Blocked) {
+        let (fabric, rank) = (&self.fabric, self.rank);
+        let told = Rc::new(Latch::new(&fabric.kernel));
+        *self.requests.told[rank.index()].borrow_mut() = Some(Rc::clone(&told));
+        fabric.books.block_as(blocked);
+        match self.sent_at().into_iter().chain(self.request_at()).min() {
+            Some(time) => race(fabric.kernel.sleep_until(time), told.wait()).await,
+            None => {
+                told.wait().await;
+            }
+        }
+        fabric.books.unblock(rank);
+        let cause = Cause::WaitPeer(blocked.peer);
+        fabric.fill(rank, fabric.kernel.now(), cause);
+    }
+}
+
+impl SimCourier for MpeCourier {
+    /// Ports may be busy with transfers from before the run; the core is not.
+    async fn begin(&mut self, late: Time) -> Result<(), RunError> {
+        self.fabric.kernel.sleep_until(late).await;
+        self.fabric.fill(self.rank, late, Cause::Compute);
+        Ok(())
+    }
+}
+
+impl Courier for MpeCourier {
+    fn rank(&self) -> Rank {
+        self.rank
+    }
+
+    fn ranks(&self) -> u32 {
+        self.fabric.engines.len() as u32
+    }
+
+    fn now(&self) -> Time {
+        self.fabric.kernel.now()
+    }
+
+    async fn compute(&mut self, time: Time) -> Result<(), RunError> {
+        self.spend(time, Cause::Compute).await;
+        Ok(())
+    }
+
+    async fn start(
+        &mut self,
+        id: SendId,
+        to: Rank,
+        tag: Tag,
+        payload: Payload,
+    ) -> Result<(), RunError> {
+        self.letters.start(id, to, tag, payload, self.now());
+        self.progress().await;
+        Ok(())
+    }
+
+    async fn fetch(&mut self, id: ArrivalId) -> Result<(), RunError> {
+        self.letters.fetch(id);
+        self.progress().await;
+        Ok(())
+    }
+
+    /// Looking at the engine takes as long as giving it a command, and a cycle at least.
+    async fn look(&mut self) -> Result<(), RunError> {
+        let timing = &self.fabric.timing;
+        let look = timing.command.max(timing.word);
+        self.spend(look, Cause::Handshake).await;
+        self.progress().await;
+        Ok(())
+    }
+
+    async fn wait(&mut self, blocked: Blocked) -> Result<(), RunError> {
+        loop {
+            self.progress().await;
+            if self.letters.has_news() {
+                return Ok(());
+            }
+            self.listen(blocked).await;
+        }
+    }
+
+    fn news(&mut self) -> Option<News> {
+        self.letters.news()
+    }
+
+    async fn finish(&mut self, call: usize) -> Result<(), RunError> {
+        loop {
+            self.progress().await;
+            let sent = self.sent.as_ref().map(|letter| letter.to);
+            let Some(peer) = sent.or_else(|| self.letters.sending()) else {
+                return Ok(());
+            };
+            self.listen(Blocked {
+                rank: self.rank,
+                peer,
+                awaits: Await::Send,
+                step: call,
+                since: self.now(),
+                call: None,
+            })
+            .await;
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! Tagged messages over message passing buffers, from anybody and of any size.
+//!
+//! RCCE has neither: a receiver names the sender and the size. So every core keeps a line for each
+//! other one at the end of its buffer, in which envelopes and wishes for payloads go; what is left of
+//! the buffer holds one part of a payload at a time, which goes when its receiver wants it. A
+//! receiver from anybody polls the flags of all.
+//!
+//! ```text
+//! buffer of a core: | part of a payload ............ | line for rank 0 | line for rank 1 | ...
+//! sender: put part, put line | sent = 1 ---------> poll | get line, get part, sent = 0, ready = 1
+//!         poll, ready = 0 <-------------------------------------------------------- |
+//! ```
+
+use corecast_core::Rank;
+use corecast_machine::{
+    ArrivalId, Await, Blocked, Courier, Header, HeaderKind, MessageRecord, News, Payload,
+    Rendezvous, RunError, SendId, Tag, Time,
+};
+
+use crate::core::{Call, CopyLoop, Core, Flag, LINE_BYTES, Place, Until, Wait};
+
+/// Private memory in which lines are made and read; payloads lie behind it.
+const SCRATCH_BYTES: u64 = 4096;
+
+/// Moves the messages of one core. What the program's payloads are in private memory is not known:
+/// each is taken to lie behind the one before, around and around.
+#[derive(Debug)]
+pub struct MpbCourier<C> {
+    core: C,
+    letters: Rendezvous,
+    /// Per rank the header in its line that has not been taken.
+    lines: Vec<Option<Header>>,
+    /// Whether there is room for the lines.
+    has_room: bool,
+    /// Whether the rest of the buffer holds a part that has not been taken.
+    holds_part: bool,
+    /// Where the next payload lies.
+    address: u64,
+}
+
+impl<C: Core> MpbCourier<C> {
+    /// A courier on `core`, whose buffer it has for itself.
+    pub fn new(mut core: C) -> Self {
+        let ranks = core.cores() as usize;
+        let lines = ranks * LINE_BYTES;
+        let has_room = core.payload_bytes() >= lines + LINE_BYTES;
+        if has_room {
+            core.reserve(lines);
+        }
+        Self {
+            core,
+            letters: Rendezvous::default(),
+            lines: vec![None; ranks],
+            has_room,
+            holds_part: false,
+            address: SCRATCH_BYTES,
+        }
+    }
+
+    /// Whether buffers are large enough; nothing can be sent otherwise.
+    ///
+    /// # Errors
+    /// [`RunError::Unsupported`] if the buffer has no room for a line per rank and one more.
+    pub fn check(&self) -> Result<(), RunError> {
+        match self.has_room {
+            true => Ok(()),
+            false => Err(RunError::Unsupported {
+                machine: "a chip with so small message passing buffers",
+                what: "room for a line per rank in each of them",
+            }),
+        }
+    }
+
+    /// The core.
+    pub fn core(&self) -> &C {
+        &self.core
+    }
+
+    /// The core, when the program is over.
+    pub fn into_core(self) -> C {
+        self.core
+    }
+
+    /// The line of `owner` for `reader`.
+    fn line(&self, owner: Rank, reader: Rank) -> Place {
+        Place {
+            core: owner,
+            offset: self.core.payload_bytes() + reader.index() * LINE_BYTES,
+        }
+    }
+
+    /// Where bytes of a payload lie.
+    fn place(&mut self, bytes: usize) -> u64 {
+        let end = self.address.saturating_add(bytes as u64);
+        if end > self.core.private_bytes() {
+            self.address = SCRATCH_BYTES;
+        }
+        let address = self.address;
+        self.address += (bytes.next_multiple_of(LINE_BYTES)) as u64;
+        address
+    }
+
+    /// Puts a header into the line for `to` and tells it. What else the line holds is not the
+    /// protocol's: when the message was posted and its first word left, for who writes it down.
+    async fn put_line(&mut self, to: Rank, header: Header, posted: Time) {
+        let me = self.core.id();
+        self.core.spend(Call::NonBlocking).await;
+        let mut line = [0; LINE_BYTES];
+        line[..Header::BYTES].copy_from_slice(&header.encode());
+        line[16..24].copy_from_slice(&posted.ps().to_le_bytes());
+        let place = self.line(me, to);
+        self.core.put(place, &line, 0).await;
+        self.core.set_flag(to, Flag::sent(me), 1).await;
+        self.lines[to.index()] = Some(header);
+    }
+
+    /// Does whatever can be done without waiting.
+    async fn progress(&mut self) {
+        loop {
+            let lines = &self.lines;
+            let is_free = |to: Rank| lines[to.index()].is_none();
+            if let Some((to, header)) = self.letters.next_header(is_free) {
+                let posted = self.letters.posted(header);
+                let posted = posted.unwrap_or_else(|| self.core.now());
+                self.put_line(to, header, posted).await;
+                continue;
+            }
+            let most = self.core.payload_bytes();
+            let part = match self.holds_part {
+                true => None,
+                false => self.letters.next_part(most, is_free),
+            };
+            let Some(part) = part else { return };
+            let (core, offset) = (self.core.id(), 0);
+            let address = self.place(part.range.len());
+            let bytes = &part.payload[part.range];
+            self.core.put(Place { core, offset }, bytes, address).await;
+            self.holds_part = true;
+            self.put_line(part.to, part.header, part.posted).await;
+        }
+    }
+
+    /// The flags that are waited for; the first one says what the rank waits for if nothing comes.
+    fn waits(&self, blocked: Option<Blocked>) -> Vec<Wait> {
+        let me = self.core.id();
+        let others = (0..self.core.cores()).map(Rank).filter(|&rank| rank != me);
+        let until = Until::Is(1);
+        let mut waits: Vec<Wait> = Vec::new();
+        for peer in others {
+            waits.push(Wait {
+                flag: Flag::sent(peer),
+                until,
+                peer,
+                awaits: Await::Recv,
+            });
+            if self.lines[peer.index()].is_some() {
+                waits.push(Wait {
+                    flag: Flag::ready(peer),
+                    until,
+                    peer,
+                    awaits: Await::Send,
+                });
+            }
+        }
+        if waits.is_empty() {
+            // Alone: a flag that nobody sets.
+            waits.push(Wait {
+                flag: Flag::sent(me),
+                until,
+                peer: me,
+                awaits: Await::Recv,
+            });
+        }
+        if let Some(blocked) = blocked {
+            (waits[0].peer, waits[0].awaits) = (blocked.peer, blocked.awaits);
+        }
+        waits
+    }
+
+    /// Does what a flag that is set allows.
+    async fn advance(&mut self, flag: Flag) {
+        let me = self.core.id();
+        let peer = Rank(flag.0 / 2);
+        self.core.set_flag(me, flag, 0).await;
+        if flag == Flag::ready(peer) {
+            let header = self.lines[peer.index()].take();
+            let header = header.expect("a line was sent");
+            if header.kind == HeaderKind::Part {
+                self.holds_part = false;
+            }
+            self.letters.taken(header);
+            return;
+        }
+        self.core.spend(Call::NonBlocking).await;
+        let mut line = [0; LINE_BYTES];
+        let place = self.line(peer, me);
+        self.core
+            .get(place, &mut line, 0, CopyLoop::ReadFirst)
+            .await;
+        let header = Header::decode(&line);
+        let start = self.core.now();
+        let mut part = Vec::new();
+        if header.kind == HeaderKind::Part {
+            part.resize(header.bytes as usize, 0);
+            let place = Place {
+                core: peer,
+                offset: 0,
+            };
+            let address = self.place(part.len());
+            self.core
+                .get(place, &mut part, address, CopyLoop::ReadFirst)
+                .await;
+        }
+        if let Some(bytes) = self.letters.heard(peer, header, &part) {
+            let posted = line[16..24].try_into().expect("eight bytes");
+            let record = MessageRecord {
+                from: peer,
+                to: me,
+                bytes,
+                posted: Time::from_ps(u64::from_le_bytes(posted)),
+                start,
+                end: self.core.now(),
+            };
+            self.core.record(record);
+        }
+        self.core.set_flag(peer, Flag::ready(me), 1).await;
+    }
+
+    async fn poll(&mut self, blocked: Blocked) -> Result<(), RunError> {
+        self.core.at_call(None, blocked.step);
+        let waits = self.waits(Some(blocked));
+        let index = self.core.poll(&waits).await?;
+        self.advance(waits[index].flag).await;
+        Ok(())
+    }
+}
+
+impl<C: Core> Courier for MpbCourier<C> {
+    fn rank(&self) -> Rank {
+        self.core.id()
+    }
+
+    fn ranks(&self) -> u32 {
+        self.core.cores()
+    }
+
+    fn now(&self) -> Time {
+        self.core.now()
+    }
+
+    async fn compute(&mut self, time: Time) -> Result<(), RunError> {
+        self.core.compute(time).await;
+        self.core.check()
+    }
+
+    async fn start(
+        &mut self,
+        id: SendId,
+        to: Rank,
+        tag: Tag,
+        payload: Payload,
+    ) -> Result<(), RunError> {
+        self.check()?;
+        self.letters.start(id, to, tag, payload, self.core.now());
+        self.progress().await;
+        self.core.check()
+    }
+
+    async fn fetch(&mut self, id: ArrivalId) -> Result<(), RunError> {
+        self.letters.fetch(id);
+        self.progress().await;
+        Ok(())
+    }
+
+    async fn look(&mut self) -> Result<(), RunError> {
+        self.core.check()?;
+        for wait in self.waits(None) {
+            let value = self.core.flag(self.core.id(), wait.flag).await;
+            if wait.until.holds(value) {
+                self.advance(wait.flag).await;
+            }
+        }
+        self.progress().await;
+        Ok(())
+    }
+
+    async fn wait(&mut self, blocked: Blocked) -> Result<(), RunError> {
+        loop {
+            self.progress().await;
+            if self.letters.has_news() {
+                return Ok(());
+            }
+            self.poll(blocked).await?;
+        }
+    }
+
+    fn news(&mut self) -> Option<News> {
+        self.letters.news()
+    }
+
+    /// Also waits until its lines have been taken.
+    async fn finish(&mut self, call: usize) -> Result<(), RunError> {
+        loop {
+            self.progress().await;
+            let full = self.lines.iter().position(Option::is_some);
+            let full = full.map(|rank| Rank(rank as u32));
+            let Some(peer) = full.or_else(|| self.letters.sending()) else {
+                return Ok(());
+            };
+            self.poll(Blocked {
+                rank: self.core.id(),
+                peer,
+                awaits: Await::Send,
+                step: call,
+                since: self.core.now(),
+                call: None,
+            })
+            .await?;
+        }
+    }
+}

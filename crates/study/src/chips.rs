@@ -1,0 +1,65 @@
+//! A chip as it was asked for: by name, with changes. It can be asked for again with one more.
+
+use std::path::Path;
+
+use corecast_chip::{Chip, ChipError};
+use corecast_text::file;
+
+/// A chip, and how it was found.
+#[derive(Clone, Debug)]
+pub struct ChipChoice {
+    name: String,
+    changes: Vec<(String, String)>,
+    /// The chip.
+    pub chip: Chip,
+}
+
+impl ChipChoice {
+    /// A built-in chip by its name, or a chip in a file by its path, with changes of its numbers and
+    /// words by their keys. A file is read once, as a pipe can be.
+    ///
+    /// ```
+    /// let changes = [("network.link".to_owned(), "2".to_owned())];
+    /// let choice = corecast_study::ChipChoice::find("tilepro64", &changes)?;
+    /// assert_eq!(choice.changes(), ["network.link=2"]);
+    /// # Ok::<(), corecast_chip::ChipError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Whatever is wrong with the name, the file or a change.
+    pub fn find(name: &str, changes: &[(String, String)]) -> Result<Self, ChipError> {
+        Ok(Self {
+            chip: corecast_chip::find_changed(name, changes)?,
+            name: name.to_owned(),
+            changes: changes.to_vec(),
+        })
+    }
+
+    /// The name or path.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The changes, as `KEY=VALUE`.
+    #[must_use]
+    pub fn changes(&self) -> Vec<String> {
+        let changes = self.changes.iter();
+        changes
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect()
+    }
+
+    /// The same with another value of one number; none if that is refused, or if the chip's file
+    /// cannot be read again.
+    #[must_use]
+    pub fn with_number(&self, key: &str, value: f64) -> Option<Self> {
+        let is_stream = self.name == "-" || !file::is_replaced(Path::new(&self.name));
+        if is_stream {
+            return None;
+        }
+        let more = (key.to_owned(), value.to_string());
+        let changes: Vec<_> = self.changes.iter().cloned().chain([more]).collect();
+        Self::find(&self.name, &changes).ok()
+    }
+}

@@ -1,0 +1,183 @@
+//! Why a study cannot be made, or has no result: values with fields. What a user could type instead
+//! is up to the face that speaks to the user.
+
+mod advice;
+pub(crate) mod flow;
+mod machine;
+mod traffic;
+
+use std::fmt;
+
+use corecast_chip::ChipError;
+use corecast_core::{BuildError, Collective, ElementType, RequestError};
+use corecast_machine::RunError;
+use thiserror::Error;
+
+pub use advice::{AdviceError, Asked};
+pub use flow::FlowStudyError;
+pub use machine::MachineError;
+pub use traffic::TrafficStudyError;
+
+use crate::surroundings::SurroundingsError;
+
+/// An algorithm that cannot take part.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Refused {
+    /// Its name.
+    pub algorithm: &'static str,
+    /// Ranks and bytes of the cell that names it, if it is the answer of a table.
+    pub cell: Option<(u32, u64)>,
+    /// Why not.
+    pub why: BuildError,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((ranks, bytes)) = self.cell {
+            write!(f, "(nearer: {ranks} ranks and {bytes} bytes) ")?;
+        }
+        self.why.fmt(f)
+    }
+}
+
+/// Why a study cannot be made, or has no result.
+#[derive(Clone, PartialEq, Debug, Error)]
+#[non_exhaustive]
+pub enum StudyError {
+    /// A name that nothing has.
+    #[error("there is no {kind} called `{name}`")]
+    Unknown {
+        /// Of what.
+        kind: String,
+        /// The word for several of them.
+        plural: &'static str,
+        /// The name given.
+        name: String,
+        /// The names there are.
+        known: Vec<&'static str>,
+    },
+    /// The chip cannot be had.
+    #[error(transparent)]
+    Chip(#[from] ChipError),
+    /// The machine lacks what was asked for.
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+    /// There are fewer cores than ranks.
+    #[error("{ranks} ranks do not fit on {chip}")]
+    RankCount {
+        /// Ranks asked for.
+        ranks: u64,
+        /// The chip.
+        chip: String,
+        /// Its number of cores.
+        max: u32,
+    },
+    /// The root is no rank.
+    #[error("rank {root} does not exist")]
+    Root {
+        /// The root asked for.
+        root: u32,
+        /// Number of ranks.
+        ranks: u32,
+    },
+    /// All blocks together are longer than [`crate::TOTAL_BYTES_MAX`].
+    #[error("{bytes} bytes over {ranks} ranks exceed 1 GiB in all")]
+    TooManyBytes {
+        /// Bytes per block.
+        bytes: u64,
+        /// Number of ranks.
+        ranks: u32,
+        /// Most bytes per block.
+        max: u64,
+    },
+    /// A size is not a whole number of elements.
+    #[error("{bytes} bytes are no whole number of {}", element.name())]
+    PartialElement {
+        /// The size.
+        bytes: u64,
+        /// The type of the elements.
+        element: ElementType,
+    },
+    /// No algorithm could serve the request.
+    #[error(transparent)]
+    Request(#[from] RequestError),
+    /// The algorithm cannot serve the request.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// None of the algorithms can.
+    #[error("no algorithm can serve this {collective}")]
+    Unserved {
+        /// The collective.
+        collective: Collective,
+        /// The reasons.
+        refused: Vec<Refused>,
+    },
+    /// What goes on around a run cannot be.
+    #[error(transparent)]
+    Surroundings(#[from] SurroundingsError),
+    /// The decision table cannot be asked.
+    #[error(transparent)]
+    Advice(#[from] Box<AdviceError>),
+    /// The machine has no cycles to speak of.
+    #[error("{machine} counts no cycles of a chip")]
+    NoCycles {
+        /// The machine.
+        machine: &'static str,
+    },
+    /// A run ended without a report.
+    #[error("{algorithm}: {error}")]
+    Run {
+        /// The algorithm.
+        algorithm: String,
+        /// Whether its senders waited for their receivers.
+        has_flow_control: bool,
+        /// What ended it.
+        error: RunError,
+    },
+    /// There is no such core to play with.
+    #[error("there is no core `{core}`")]
+    Core {
+        /// Which end it should be.
+        end: &'static str,
+        /// The core.
+        core: u32,
+        /// Number of cores.
+        cores: u32,
+    },
+    /// A message needs two cores.
+    #[error("core {core} plays with itself")]
+    PlaysWithItself {
+        /// The core.
+        core: u32,
+    },
+    /// There are no two cores.
+    #[error("it has one core only")]
+    OneCore,
+    /// A message is longer than [`crate::TOTAL_BYTES_MAX`].
+    #[error("{bytes} bytes exceed 1 GiB")]
+    MessageBytes {
+        /// Its size.
+        bytes: u64,
+    },
+    /// A message did not come back.
+    #[error(transparent)]
+    RoundTrip(RunError),
+    /// Traffic cannot be put on a mesh.
+    #[error(transparent)]
+    Traffic(#[from] TrafficStudyError),
+    /// A flow cannot be studied, or has no result.
+    #[error(transparent)]
+    Flow(#[from] Box<FlowStudyError>),
+}
+
+impl From<FlowStudyError> for StudyError {
+    fn from(error: FlowStudyError) -> Self {
+        Self::Flow(Box::new(error))
+    }
+}
+
+impl From<AdviceError> for StudyError {
+    fn from(error: AdviceError) -> Self {
+        Self::Advice(Box::new(error))
+    }
+}

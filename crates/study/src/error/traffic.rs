@@ -1,0 +1,36 @@
+//! Why traffic cannot be put on a mesh.
+
+use corecast_sim::traffic::{TraceError, TrafficError};
+use thiserror::Error;
+
+/// Why traffic cannot be put on a mesh.
+#[derive(Clone, PartialEq, Debug, Error)]
+#[non_exhaustive]
+pub enum TrafficStudyError {
+    /// The chip is a bus.
+    #[error("{chip} is a bus, and traffic needs a mesh")]
+    Bus {
+        /// The chip.
+        chip: String,
+    },
+    /// The pattern does not exist on this mesh.
+    #[error("{why}")]
+    Pattern {
+        /// Why not.
+        why: String,
+    },
+    /// The load cannot be.
+    #[error(transparent)]
+    Load(#[from] TrafficError),
+    /// A trace cannot be read.
+    #[error("{file}: {error}")]
+    Trace {
+        /// Where it is from.
+        file: String,
+        /// What is wrong.
+        error: TraceError,
+    },
+    /// The mesh cannot be built.
+    #[error(transparent)]
+    Mesh(TrafficError),
+}

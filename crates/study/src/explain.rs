@@ -1,0 +1,218 @@
+//! Where the time of a run went, and what made it as long as it was.
+
+use std::collections::BTreeMap;
+
+use corecast_core::Rank;
+use corecast_machine::{Cause, LinkHold, PathSegment, Report, Time, critical_path};
+use serde::Serialize;
+
+use crate::error::StudyError;
+use crate::number::Cycles;
+use crate::progress::Progress;
+use crate::rank::{Run, RunRecord};
+use crate::remedy::Remedy;
+use crate::study::Study;
+
+/// A run with what explains its time.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    /// The run.
+    pub run: Run,
+    /// Its critical path; adjacent segments of one rank and cause are one.
+    pub path: Vec<PathSegment>,
+    /// What to do.
+    pub remedy: Remedy,
+}
+
+/// Waits of one rank for one link and holder.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LinkWait {
+    /// Who waited.
+    pub rank: usize,
+    /// For what.
+    pub hold: LinkHold,
+    /// How long in all.
+    pub time: Time,
+}
+
+impl Study {
+    /// Runs the algorithms and explains their runs, the fastest first.
+    ///
+    /// # Errors
+    /// [`StudyError::NoCycles`] where times are not told in cycles, and whatever ended a run.
+    pub fn explain(
+        &self,
+        ranks: u32,
+        bytes: u64,
+        progress: &dyn Progress,
+    ) -> Result<Vec<Explanation>, StudyError> {
+        self.needs_cycles()?;
+        let runs = self.rank(ranks, bytes, progress)?.runs;
+        let fastest = self.fastest(&runs);
+        let explained = runs.into_iter().map(|run| {
+            let path = merged(critical_path(&run.report));
+            Explanation {
+                remedy: self.remedy(&run, &path, &fastest),
+                path,
+                run,
+            }
+        });
+        Ok(explained.collect())
+    }
+
+    /// For every rank its cycles per kind of cause ([`Cause::KINDS`]), and their sum.
+    #[must_use]
+    pub fn rank_causes(&self, report: &Report) -> Vec<Vec<f64>> {
+        let cycles = |time| self.cycles(time).unwrap_or_default();
+        let rows = report.activity.iter().map(|activity| {
+            let kinds = Cause::KINDS.iter();
+            let of = |kind: &&str| cycles(activity.total(|cause| cause.kind() == *kind));
+            kinds
+                .map(of)
+                .chain([cycles(activity.total(|_| true))])
+                .collect()
+        });
+        rows.collect()
+    }
+
+    /// An explanation as a record.
+    #[must_use]
+    pub fn explanation_record(&self, explanation: &Explanation) -> ExplanationRecord {
+        let Explanation { run, path, remedy } = explanation;
+        let cycles = |time| Cycles(self.cycles(time).unwrap_or_default());
+        let segment = |segment: &PathSegment| SegmentRecord {
+            rank: segment.rank.0,
+            from_cycles: cycles(segment.start),
+            to_cycles: cycles(segment.end),
+            cause: segment.cause.kind(),
+            peer: segment.cause.peer().map(|peer| peer.0),
+            link: match segment.cause {
+                Cause::LinkBusy(index) => Some(HoldRecord::of(&run.report.holds[index as usize])),
+                _ => None,
+            },
+        };
+        let wait = |wait: LinkWait| WaitRecord {
+            hold: HoldRecord::of(&wait.hold),
+            rank: wait.rank,
+            wait_cycles: cycles(wait.time),
+        };
+        let row = |row: Vec<f64>| {
+            let named = Cause::KINDS.iter().chain(&["sum"]).zip(row);
+            let named = named.map(|(kind, value)| (format!("{kind}_cycles"), Cycles(value)));
+            named.collect()
+        };
+        ExplanationRecord {
+            run: self.record(run),
+            advice: remedy.to_string(),
+            critical_path: path.iter().map(segment).collect(),
+            link_waits: link_waits(&run.report).into_iter().map(wait).collect(),
+            rank_causes: self.rank_causes(&run.report).into_iter().map(row).collect(),
+        }
+    }
+}
+
+/// Adjacent segments of one rank and cause become one.
+fn merged(path: Vec<PathSegment>) -> Vec<PathSegment> {
+    let mut merged: Vec<PathSegment> = Vec::new();
+    for segment in path {
+        match merged.last_mut() {
+            Some(last) if (last.rank, last.cause) == (segment.rank, segment.cause) => {
+                last.end = segment.end;
+            }
+            _ => merged.push(segment),
+        }
+    }
+    merged
+}
+
+/// Every wait for a link, those alike together, the longest first.
+#[must_use]
+pub fn link_waits(report: &Report) -> Vec<LinkWait> {
+    let mut waits: Vec<LinkWait> = Vec::new();
+    for (rank, activity) in report.activity.iter().enumerate() {
+        let of_rank = waits.len();
+        for span in activity.spans() {
+            let Cause::LinkBusy(index) = span.cause else {
+                continue;
+            };
+            let hold = report.holds[index as usize];
+            let time = span.end - span.start;
+            match waits[of_rank..].iter_mut().find(|wait| wait.hold == hold) {
+                Some(wait) => wait.time += time,
+                None => waits.push(LinkWait { rank, hold, time }),
+            }
+        }
+    }
+    waits.sort_by_key(|wait| std::cmp::Reverse(wait.time)); // stable: by rank among equals
+    waits
+}
+
+/// An explained run as a record.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ExplanationRecord {
+    /// The run.
+    #[serde(flatten)]
+    pub run: RunRecord,
+    /// What to do, in one sentence.
+    pub advice: String,
+    /// The critical path, from time zero to the makespan.
+    pub critical_path: Vec<SegmentRecord>,
+    /// Waits for links, the longest first.
+    pub link_waits: Vec<WaitRecord>,
+    /// For every rank its cycles per kind of cause, and their sum.
+    pub rank_causes: Vec<BTreeMap<String, Cycles>>,
+}
+
+/// A stretch of the critical path as a record.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct SegmentRecord {
+    /// On which rank.
+    pub rank: u32,
+    /// Begin.
+    pub from_cycles: Cycles,
+    /// End.
+    pub to_cycles: Cycles,
+    /// What the rank did.
+    pub cause: &'static str,
+    /// For whom it waited.
+    pub peer: Option<u32>,
+    /// For which link it waited.
+    pub link: Option<HoldRecord>,
+}
+
+/// Waits for a link as a record.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct WaitRecord {
+    /// The link.
+    #[serde(flatten)]
+    pub hold: HoldRecord,
+    /// Who waited.
+    pub rank: usize,
+    /// How long in all.
+    pub wait_cycles: Cycles,
+}
+
+/// A link and who waited there for whom: ranks, and coordinates of routers.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct HoldRecord {
+    /// The router that the link leaves.
+    pub link_from: (u32, u32),
+    /// The router that it enters; the same = the port of a core there.
+    pub link_to: (u32, u32),
+    /// Sender and receiver of the message that waited.
+    pub message: (u32, u32),
+    /// Those of the one that used the link; none = background traffic.
+    pub held_by: Option<(u32, u32)>,
+}
+
+impl HoldRecord {
+    fn of(hold: &LinkHold) -> Self {
+        let pair = |(from, to): (Rank, Rank)| (from.0, to.0);
+        Self {
+            link_from: hold.from,
+            link_to: hold.to,
+            message: pair(hold.message),
+            held_by: hold.holder.map(pair),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Studies of collectives on machines: which algorithms, what is proven about their schedules, how
+//! long they take, where the time goes, who is the fastest.
+//!
+//! This is what the faces have in common: they say what they want as a [`Plan`], make a [`Study`] of
+//! it, and show its results, which are values that serialise. Nothing here prints or parses what
+//! somebody typed, and errors are values with fields.
+//!
+//! ```
+//! use corecast_core::Collective;
+//! use corecast_study::{ChipChoice, Plan, Study};
+//! let chip = ChipChoice::find("park2019-bus", &[]).expect("built in");
+//! let study = Study::new(Plan::new(chip, Collective::Bcast))?;
+//! let run = &study.rank(8, 64, &())?.runs[0];
+//! let row = study.settings().on(study.record(run));
+//! assert_eq!((row["algorithm"].as_str(), row["bytes"].as_u64()), (Some("ap"), Some(64)));
+//! # Ok::<(), corecast_study::StudyError>(())
+//! ```
+
+mod advice;
+mod algorithms;
+mod certify;
+mod chips;
+mod claim;
+mod error;
+mod explain;
+mod flow;
+mod machines;
+mod number;
+mod pingpong;
+mod plan;
+mod progress;
+mod rank;
+mod remedy;
+mod settings;
+mod study;
+mod surroundings;
+mod sweep;
+mod traffic;
+mod tuning;
+
+pub use advice::Advice;
+pub use algorithms::{Field, Selection, distinct};
+pub use certify::{CertificateRecord, Proven};
+pub use chips::ChipChoice;
+pub use claim::{Claim, Fault, Wrong, faults};
+pub use error::{
+    AdviceError, Asked, FlowStudyError, MachineError, Refused, StudyError, TrafficStudyError,
+};
+pub use explain::{
+    Explanation, ExplanationRecord, HoldRecord, LinkWait, SegmentRecord, WaitRecord, link_waits,
+};
+pub use flow::{
+    CheckRecord, EdgeRecord, FlowCase, FlowPlan, FlowPrograms, FlowRecord, FlowStudy, TaskRecord,
+    Tiles, placement_word,
+};
+pub use machines::{Identity, MACHINES, MachineKind, StudyMachine, machine};
+pub use number::{Cycles, TOTAL_BYTES_MAX};
+pub use pingpong::{Fit, Pingpong, PingpongPoint, PingpongRecord, Played};
+pub use plan::Plan;
+pub use progress::Progress;
+pub use rank::{Ranking, Run, RunRecord, passed};
+pub use remedy::{MainCause, Measure, Remedy, Tried};
+pub use settings::{CollectiveSettings, Settings};
+pub use study::{Certified, Runs, Study};
+pub use surroundings::{
+    ARRIVAL_CYCLES_MAX, Arrival, OtherTraffic, PACKET_FLITS, PACKET_FLITS_MAX, Surroundings,
+    SurroundingsError, ongoing_words,
+};
+pub use sweep::{Sweep, SweepCase, SweptRun, Wins, most_wins};
+pub use traffic::{
+    RATES_TRIED_MAX, TraceRecord, TraceStudy, TrafficPlan, TrafficRecord, TrafficSweep,
+    run_trace_text,
+};
+pub use tuning::{CellRecord, CellSearch, Mistrial, TableRecord, tuned_ranks};

@@ -1,0 +1,194 @@
+//! The machines that studies can take, as one list of trait objects.
+//!
+//! A [`MachineKind`] is a row of the list: a name, a line about it, and how to set it up for a chip.
+//! What it sets up, a [`StudyMachine`], answers everything that differs between machines: how it
+//! counts time, what it can have around a run, what it tells of a run. Nobody asks which machine it
+//! is; a third one is an implementation and a line in [`MACHINES`].
+//!
+//! ```
+//! let machine = corecast_study::machine("sim")?;
+//! let scc = corecast_chip::find("scc").expect("built in");
+//! assert!(machine.on(&scc, None)?.clock().is_some());
+//! assert!(corecast_study::machine("moon").is_err());
+//! # Ok::<(), corecast_study::StudyError>(())
+//! ```
+
+mod host;
+mod sim;
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use corecast_chip::{Chip, Clock, Mesh};
+use corecast_core::{Certificate, Rank, Request, Schedule};
+use corecast_machine::{Machine, Report, RunError, RunOptions, Shares, Time};
+use corecast_machine_sim::Fidelity;
+use corecast_machine_sim::pronto::FlowSetup;
+
+use crate::error::{FlowStudyError, MachineError, StudyError};
+use crate::flow::case::{FlowCase, FlowPrograms};
+
+/// Every machine.
+pub static MACHINES: [&dyn MachineKind; 2] = [&sim::Simulated, &host::Host];
+
+/// The machine of this name.
+///
+/// # Errors
+/// [`StudyError::Unknown`].
+pub fn machine(name: &str) -> Result<&'static dyn MachineKind, StudyError> {
+    let found = MACHINES.iter().find(|machine| machine.name() == name);
+    found.copied().ok_or_else(|| StudyError::Unknown {
+        kind: "machine".to_owned(),
+        plural: "machines",
+        name: name.to_owned(),
+        known: MACHINES.map(|machine| machine.name()).to_vec(),
+    })
+}
+
+/// A machine before it is known for which chip.
+pub trait MachineKind: Debug + Sync {
+    /// Its name on the command line and in results.
+    fn name(&self) -> &'static str;
+
+    /// One line for lists.
+    fn summary(&self) -> &'static str;
+
+    /// The machine for this chip. `fidelity` is how exactly a mesh is to be simulated; none leaves
+    /// it to the machine.
+    ///
+    /// # Errors
+    /// If there is no choice of fidelity and one was made.
+    fn on(
+        &self,
+        chip: &Chip,
+        fidelity: Option<Fidelity>,
+    ) -> Result<Arc<dyn StudyMachine>, MachineError>;
+}
+
+/// A chip that results hold for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Identity {
+    /// Its name.
+    pub name: String,
+    /// What tells it from others of the name, as changed.
+    pub fingerprint: String,
+}
+
+/// A machine that is set up for a chip.
+///
+/// Every machine is asked the same questions; the answers that are given here are those of a machine
+/// that only runs schedules, in wall-clock time.
+pub trait StudyMachine: Machine + Debug + Send + Sync {
+    /// Of which kind it is.
+    fn kind(&self) -> &'static dyn MachineKind;
+
+    /// Where runs take place, for titles: the chip's name, or `this computer`.
+    fn place(&self) -> &str;
+
+    /// The request as the machine would hear it: with the status that follows from `options`, and
+    /// with what the chip is like.
+    fn complete(&self, request: Request, options: &RunOptions) -> Request;
+
+    /// The clock in whose cycles virtual time is told; none where times are those of a wall clock.
+    fn clock(&self) -> Option<&Clock> {
+        None
+    }
+
+    /// The chip that times hold for; none where they hold for whatever they were measured on.
+    fn identity(&self) -> Option<Identity> {
+        None
+    }
+
+    /// Whether runs can go on side by side without changing each other's times.
+    fn runs_side_by_side(&self) -> bool {
+        false
+    }
+
+    /// Cores that runs have, where that is not the chip's to say.
+    fn cores(&self) -> Option<usize> {
+        None
+    }
+
+    /// Whether messages go through shared buffers only if an algorithm asks for it. Otherwise such
+    /// an algorithm is the same as the one that does not ask.
+    fn has_shared_buffers(&self) -> bool {
+        false
+    }
+
+    /// How exactly a mesh is simulated; none where there is no choice.
+    fn fidelity(&self) -> Option<Fidelity> {
+        None
+    }
+
+    /// The same machine simulated as exactly as can be; none if it is that already.
+    fn exact(&self) -> Option<Arc<dyn StudyMachine>> {
+        None
+    }
+
+    /// The mesh whose links runs load, if they are known.
+    fn mesh(&self) -> Option<&Mesh> {
+        None
+    }
+
+    /// What to know of where the ranks sit, if there is anything.
+    fn placement_note(&self, _ranks: u32) -> Option<String> {
+        None
+    }
+
+    /// Whether caches can be empty at the start of a run.
+    ///
+    /// # Errors
+    /// Why not.
+    fn can_be_cold(&self) -> Result<(), MachineError>;
+
+    /// Whether other traffic can go on during a run.
+    ///
+    /// # Errors
+    /// Why not.
+    fn takes_background(&self) -> Result<(), MachineError>;
+
+    /// The cycles that no schedule beats; none where no bound is known.
+    fn bound_cycles(&self, _request: &Request) -> Option<u64> {
+        None
+    }
+
+    /// The longest makespan of a schedule from the last arrival on, if nothing else goes on.
+    fn worst_case(&self, _schedule: &Schedule, _certificate: &Certificate) -> Option<Time> {
+        None
+    }
+
+    /// How much of a run's time is the network's and how much the software's, where the machine
+    /// tells them apart.
+    fn shares(&self, _report: &Report) -> Option<Shares> {
+        None
+    }
+
+    /// The shortest of some round trips of `bytes` bytes between two cores.
+    ///
+    /// # Errors
+    /// Whatever ended the run.
+    fn round_trip(&self, pair: [Rank; 2], bytes: u64) -> Result<Time, RunError>;
+
+    /// Whether tasks of a flow are put on certain cores.
+    fn places_tasks(&self) -> bool {
+        false
+    }
+
+    /// Whether all senders to a task share one buffer of it, which one of them could fill.
+    fn senders_share_buffers(&self) -> bool {
+        false
+    }
+
+    /// Runs a flow.
+    ///
+    /// # Errors
+    /// Whatever ended the run.
+    fn run_flow(
+        &self,
+        _programs: FlowPrograms,
+        _setup: &FlowSetup,
+    ) -> Result<FlowCase, FlowStudyError> {
+        let machine = self.kind().name();
+        Err(FlowStudyError::NoTasks { machine })
+    }
+}

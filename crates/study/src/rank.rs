@@ -1,0 +1,317 @@
+//! Every algorithm on one request, the fastest first.
+
+use std::collections::BTreeMap;
+
+use corecast_chip::Provenance;
+use corecast_core::{Algorithm, BuildError, Request, Schedule};
+use corecast_machine::{Report, Spread, Time};
+use corecast_tune::{Cell, Decision};
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::claim::{Claim, Fault, Wrong, faults};
+use crate::error::{Refused, StudyError};
+use crate::number::{Cycles, thousandths};
+use crate::progress::Progress;
+use crate::study::{Certified, Runs, Study};
+
+/// One algorithm's runs.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Its name.
+    pub algorithm: &'static str,
+    /// What was asked.
+    pub request: Request,
+    /// What happened, with the first seed.
+    pub report: Report,
+    /// Makespans with all seeds.
+    pub spread: Spread,
+    /// Whether every run delivered.
+    pub delivered: bool,
+    /// What is proven about its schedule.
+    pub certified: Certified,
+    /// The cell of the table that chose it, if one did.
+    pub cell: Option<Cell>,
+}
+
+impl Run {
+    /// What the run should have shown and did not.
+    #[must_use]
+    pub fn faults(&self) -> Vec<Fault> {
+        let (bytes, certificate) = (self.request.bytes, &self.certified.certificate);
+        let mut found: Vec<_> = faults(&[Claim::Correct], certificate, bytes).collect();
+        if !self.delivered {
+            found.push(Fault {
+                collective: self.request.collective,
+                algorithm: self.algorithm.to_owned(),
+                bytes,
+                what: Wrong::Data,
+            });
+        }
+        found
+    }
+}
+
+/// Runs in order of time, and the algorithms that cannot take part.
+#[derive(Clone, Debug)]
+pub struct Ranking {
+    /// At least one.
+    pub runs: Vec<Run>,
+    /// The others.
+    pub refused: Vec<Refused>,
+}
+
+/// Cells of a table that were nearer but could not serve.
+#[must_use]
+pub fn passed(decision: &Decision<'_>) -> Vec<Refused> {
+    let passed = decision.passed.iter();
+    let refused = |(cell, why): &(&Cell, BuildError)| Refused {
+        algorithm: cell.algorithm,
+        cell: Some((cell.ranks, cell.bytes)),
+        why: why.clone(),
+    };
+    passed.map(refused).collect()
+}
+
+impl Study {
+    /// Runs every algorithm; if only the fastest is of interest only that is kept, and with a table
+    /// only the one that it names is run.
+    ///
+    /// # Errors
+    /// Whatever ended a run, and [`StudyError::Unserved`] if no algorithm can take part.
+    pub fn rank(
+        &self,
+        ranks: u32,
+        bytes: u64,
+        progress: &dyn Progress,
+    ) -> Result<Ranking, StudyError> {
+        if let Some(decision) = self.decide(ranks, bytes)? {
+            let (cell, refused) = (decision.cell, passed(&decision));
+            let (request, schedule) = (&decision.request, &decision.schedule);
+            let run = self.run_of(cell.algorithm, request, schedule, progress)?;
+            progress.done();
+            let cell = Some(cell.clone());
+            let runs = vec![Run { cell, ..run }];
+            return Ok(Ranking { runs, refused });
+        }
+        let request = self.request(ranks, bytes)?;
+        let run = |algorithm: &&'static dyn Algorithm| {
+            let outcome = self.one(*algorithm, &request, progress);
+            progress.done();
+            outcome
+        };
+        let outcomes: Vec<_> = if self.machine.runs_side_by_side() {
+            self.algorithms.par_iter().map(run).collect()
+        } else {
+            self.algorithms.iter().map(run).collect()
+        };
+        let (mut runs, mut refused) = (Vec::new(), Vec::new());
+        for outcome in outcomes {
+            match outcome? {
+                Ok(run) => runs.push(run),
+                Err(reason) => refused.push(reason),
+            }
+        }
+        if runs.is_empty() {
+            let collective = self.plan.collective;
+            return Err(StudyError::Unserved {
+                collective,
+                refused,
+            });
+        }
+        runs.sort_by(|a, b| a.spread.mean_ns.total_cmp(&b.spread.mean_ns));
+        if self.is_auto() {
+            runs.truncate(1);
+        }
+        Ok(Ranking { runs, refused })
+    }
+
+    /// One algorithm's runs, or why it has no schedule.
+    fn one(
+        &self,
+        algorithm: &'static dyn Algorithm,
+        request: &Request,
+        progress: &dyn Progress,
+    ) -> Result<Result<Run, Refused>, StudyError> {
+        let name = algorithm.name();
+        match self.schedule(algorithm, request) {
+            Ok(schedule) => self.run_of(name, request, &schedule, progress).map(Ok),
+            Err(why) => Ok(Err(Refused {
+                algorithm: name,
+                cell: None,
+                why,
+            })),
+        }
+    }
+
+    /// The runs of one schedule.
+    ///
+    /// # Errors
+    /// Whatever ended one.
+    pub fn run_of(
+        &self,
+        algorithm: &'static str,
+        request: &Request,
+        schedule: &Schedule,
+        progress: &dyn Progress,
+    ) -> Result<Run, StudyError> {
+        let (run, certify) = (|| self.run(schedule, progress), || self.certify(schedule));
+        let (runs, certified) = if self.machine.runs_side_by_side() {
+            rayon::join(run, certify)
+        } else {
+            (run(), certify())
+        };
+        let Runs {
+            first,
+            spread,
+            delivered,
+        } = runs?;
+        Ok(Run {
+            algorithm,
+            request: request.clone(),
+            report: first,
+            spread,
+            delivered,
+            certified,
+            cell: None,
+        })
+    }
+
+    /// The mean makespan in cycles of the chip's reference clock, to a thousandth; none where times
+    /// are not told in cycles.
+    #[must_use]
+    pub fn mean_cycles(&self, run: &Run) -> Option<f64> {
+        let period_ns = self.machine.clock()?.period_ps as f64 / 1e3;
+        Some(thousandths(run.spread.mean_ns / period_ns))
+    }
+
+    /// Whether another algorithm is the fastest where the network is simulated exactly: its run
+    /// there. None if not, if it is simulated so already, or if the network is too large to try.
+    ///
+    /// # Errors
+    /// Whatever ended a run.
+    pub fn disagreement(&self, ranks: u32, runs: &[Run]) -> Result<Option<Run>, StudyError> {
+        let (Some(best), true) = (runs.first(), runs.len() > 1 && ranks <= COMPARED_RANKS_MAX)
+        else {
+            return Ok(None);
+        };
+        let Some(exact) = self.exact() else {
+            return Ok(None);
+        };
+        let ranking = exact.rank(ranks, best.request.bytes, &())?;
+        let mut others = ranking.runs.into_iter();
+        let theirs = others.next().expect("a ranking has a run");
+        let of_winner = others.find(|run| run.algorithm == best.algorithm);
+        let is_slower = of_winner.is_some_and(|run| run.spread.mean_ns > theirs.spread.mean_ns);
+        Ok(is_slower.then_some(theirs))
+    }
+
+    /// The run as a record.
+    #[must_use]
+    pub fn record(&self, run: &Run) -> RunRecord {
+        let (report, spread) = (&run.report, &run.spread);
+        let bound = self.machine.bound_cycles(&run.request);
+        let shares = self.machine.shares(report);
+        let clock = self.machine.clock();
+        let causes = report.causes().into_iter();
+        let tuning = &run.request.tuning;
+        RunRecord {
+            collective: self.plan.collective.name(),
+            algorithm: run.algorithm,
+            machine: report.machine,
+            ranks: run.request.ranks,
+            placement_note: self.machine.placement_note(run.request.ranks),
+            root: run.request.root.0,
+            bytes: run.request.bytes,
+            part_bytes: tuning.part_bytes,
+            piece_bytes: tuning.piece_bytes,
+            table_ranks: run.cell.as_ref().map(|cell| cell.ranks),
+            table_bytes: run.cell.as_ref().map(|cell| cell.bytes),
+            makespan_cycles: self.cycles(report.makespan).map(Cycles),
+            makespan_ns: report.makespan.ns(),
+            runs: spread.runs,
+            makespan_mean_ns: spread.mean_ns,
+            makespan_variance_ns2: spread.variance_ns2,
+            makespan_p99_ns: spread.p99.ns(),
+            makespan_max_ns: spread.max.ns(),
+            delivered: run.delivered,
+            bound_cycles: bound,
+            bound_ns: clock
+                .zip(bound)
+                .map(|(clock, bound)| Time::from_ps(clock.to_ps(bound)).ns()),
+            finish_ns: report.finish.iter().map(|time| time.ns()).collect(),
+            causes: causes
+                .map(|(kind, time)| (format!("{kind}_ns"), time.ns()))
+                .collect(),
+            events: report.events,
+            fitted_parameters: self.chip().count(Provenance::Fitted),
+            assumed_parameters: self.chip().count(Provenance::Assumed),
+            network_percent: shares.map(|shares| shares.network_percent),
+            software_percent: shares.map(|shares| shares.software_percent),
+        }
+    }
+}
+
+/// Most ranks of networks that are simulated exactly as well, to compare.
+const COMPARED_RANKS_MAX: u32 = 64;
+
+/// What is said about one run; units are in the names.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct RunRecord {
+    /// The collective.
+    pub collective: &'static str,
+    /// The algorithm.
+    pub algorithm: &'static str,
+    /// Name of the machine.
+    pub machine: &'static str,
+    /// Number of ranks.
+    pub ranks: u32,
+    /// What to know of where the ranks sit.
+    pub placement_note: Option<String>,
+    /// The rank that sends or receives all.
+    pub root: u32,
+    /// The size.
+    pub bytes: u64,
+    /// Size of parts, unless the algorithm chose it.
+    pub part_bytes: Option<u64>,
+    /// Size of pieces, unless the algorithm chose it.
+    pub piece_bytes: Option<u64>,
+    /// Ranks of the cell that chose the algorithm.
+    pub table_ranks: Option<u32>,
+    /// Bytes of the cell that chose the algorithm.
+    pub table_bytes: Option<u64>,
+    /// Makespan of the first run in cycles of the chip's reference clock.
+    pub makespan_cycles: Option<Cycles>,
+    /// The same in nanoseconds.
+    pub makespan_ns: f64,
+    /// Number of runs.
+    pub runs: usize,
+    /// Mean makespan of all runs.
+    pub makespan_mean_ns: f64,
+    /// Sample variance of the makespan.
+    pub makespan_variance_ns2: f64,
+    /// What 99 % of the runs do not exceed.
+    pub makespan_p99_ns: f64,
+    /// The longest makespan.
+    pub makespan_max_ns: f64,
+    /// Whether every rank received the right data in every run.
+    pub delivered: bool,
+    /// The cycles that no schedule beats.
+    pub bound_cycles: Option<u64>,
+    /// The same in nanoseconds.
+    pub bound_ns: Option<f64>,
+    /// When each rank finished.
+    pub finish_ns: Vec<f64>,
+    /// Time per kind of cause, summed over all ranks.
+    pub causes: BTreeMap<String, f64>,
+    /// Simulated events.
+    pub events: u64,
+    /// Fitted numbers of the chip.
+    pub fitted_parameters: usize,
+    /// Assumed numbers of the chip.
+    pub assumed_parameters: usize,
+    /// Percent of the critical path that is the network's.
+    pub network_percent: Option<f64>,
+    /// Percent of the critical path that is the software's.
+    pub software_percent: Option<f64>,
+}

@@ -1,0 +1,369 @@
+//! What would make a run faster.
+//!
+//! Nothing here is a rule of thumb. Other algorithms and sizes are run as a table's search would run
+//! them; if none of them is faster, the numbers of the chip file are halved (widths doubled) one by
+//! one, and the one that saves most is named. A run longer than the one to be explained is ended
+//! early, so a trial costs at most as much as the run itself; long runs are tried with fewer others,
+//! and the remedy says so.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use corecast_machine::{PathSegment, Time};
+use corecast_tune::search::{self, Best, Candidate, Sizes};
+use rayon::prelude::*;
+
+use crate::rank::Run;
+use crate::study::Study;
+
+/// Runs with more events are not tried with other sizes, nor on other chips.
+const EVENTS_TUNED_MAX: u64 = 200_000;
+/// Runs with more events are not tried at all.
+const EVENTS_MAX: u64 = 20_000_000;
+/// What saves less than this share is no help.
+const SAVED_MIN: f64 = 0.01;
+
+/// What to do about a run's time, and what most of it is. Shown as one sentence.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Remedy {
+    /// What to do.
+    pub what: Measure,
+    /// What most of the critical path is; none of a path without length.
+    pub cause: Option<MainCause>,
+}
+
+/// What can be done about a run's time.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Measure {
+    /// Use another algorithm, or other sizes.
+    Use {
+        /// The algorithm, if it is another one.
+        algorithm: Option<&'static str>,
+        /// The sizes that are others than those of the run, by name; none = leave the choice to the
+        /// algorithm.
+        sizes: Vec<(&'static str, Option<u64>)>,
+        /// Cycles that it takes then.
+        cycles: f64,
+        /// Cycles that it took.
+        instead_of: f64,
+        /// How many times as fast it is then.
+        ratio: f64,
+    },
+    /// Nothing: the run is as short as can be.
+    Leave {
+        /// The cycles that no schedule beats.
+        bound_cycles: u64,
+    },
+    /// Change a number of the chip.
+    Change {
+        /// What else was tried.
+        tried: Tried,
+        /// The number's key.
+        key: String,
+        /// What it is.
+        from: f64,
+        /// What it would be.
+        to: f64,
+        /// Percent of the time that this saves.
+        saves_percent: f64,
+    },
+    /// No single number of the chip would help.
+    Nothing {
+        /// What else was tried.
+        tried: Tried,
+        /// Whether numbers of the chip were tried at all: not for long runs.
+        tried_numbers: bool,
+    },
+}
+
+/// What was tried in vain.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Tried {
+    /// All algorithms with all sizes.
+    All,
+    /// All algorithms, with the sizes of the run.
+    Algorithms,
+    /// Nothing: the run is too long.
+    Nothing,
+}
+
+/// The kind of cause that most of a critical path has.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct MainCause {
+    /// The kind.
+    pub kind: &'static str,
+    /// Its share.
+    pub percent: f64,
+}
+
+impl fmt::Display for Remedy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let why = Why(self.cause);
+        match &self.what {
+            Measure::Use {
+                algorithm,
+                sizes,
+                cycles,
+                instead_of,
+                ratio,
+            } => {
+                let options = options(*algorithm, sizes);
+                write!(
+                    f,
+                    "Use {options}: {cycles} cycles instead of {instead_of}, {ratio:.2} times as \
+                     fast; here {why}."
+                )
+            }
+            Measure::Leave { bound_cycles } => write!(
+                f,
+                "Leave it as it is: no schedule on this chip takes less than {bound_cycles} \
+                 cycles; {why}."
+            ),
+            Measure::Change {
+                tried,
+                key,
+                from,
+                to,
+                saves_percent,
+            } => write!(
+                f,
+                "{tried}; {why}, and of the chip's numbers `{key}` matters most: {to} instead of \
+                 {from} would save {saves_percent:.0} %."
+            ),
+            Measure::Nothing {
+                tried,
+                tried_numbers: true,
+            } => write!(
+                f,
+                "{tried}, and no single number of the chip would help; {why}."
+            ),
+            Measure::Nothing { tried, .. } => write!(f, "{tried}; {why}."),
+        }
+    }
+}
+
+impl fmt::Display for Tried {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::All => "No other algorithm or size is faster",
+            Self::Algorithms => {
+                "No other algorithm is faster (sizes were not searched: the run is long)"
+            }
+            Self::Nothing => "Nothing else was tried, the run is long (`corecast tune` searches)",
+        })
+    }
+}
+
+/// A main cause as the end of a sentence.
+struct Why(Option<MainCause>);
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(MainCause { kind, percent }) => {
+                write!(f, "{percent:.0} % of the critical path is {}", words(kind))
+            }
+            None => write!(f, "there is nothing to do"),
+        }
+    }
+}
+
+/// Options of the command line that choose what was found.
+fn options(algorithm: Option<&str>, sizes: &[(&'static str, Option<u64>)]) -> String {
+    let mut options = Vec::new();
+    options.extend(algorithm.map(|name| format!("--algorithm {name}")));
+    for (name, size) in sizes {
+        let option = format!("--{}", name.replace('_', "-"));
+        options.push(match size {
+            Some(size) => format!("{option} {size}"),
+            None => format!("no {option}"),
+        });
+    }
+    options.join(" ")
+}
+
+/// The fastest way to serve a request that was found.
+pub(crate) struct Fastest {
+    best: Option<Best<Time>>,
+    /// Whether sizes were searched, too.
+    is_tuned: bool,
+}
+
+impl Study {
+    /// Searches, with the effort that fits runs such as these.
+    pub(crate) fn fastest(&self, runs: &[Run]) -> Fastest {
+        let events = runs.iter().map(|run| run.report.events).max().unwrap_or(0);
+        let longest = runs.iter().map(|run| run.report.makespan).max();
+        let (Some(run), Some(longest)) = (runs.first(), longest) else {
+            return Fastest {
+                best: None,
+                is_tuned: false,
+            };
+        };
+        let is_tuned = events <= EVENTS_TUNED_MAX;
+        let mut request = run.request.clone();
+        let measure = |candidate: &Candidate<'_>| {
+            let report = self.run_within(candidate.schedule, longest);
+            let report = report.filter(|report| report.delivered());
+            report.map(|report| report.makespan).ok_or(())
+        };
+        let algorithms = self.distinct_algorithms();
+        let best = if is_tuned {
+            (request.tuning.part_bytes, request.tuning.piece_bytes) = (None, None);
+            search::cell(&algorithms, &request, &measure, &|| ()).best
+        } else if events <= EVENTS_MAX {
+            let times = algorithms.par_iter().filter_map(|algorithm| {
+                let schedule = self.schedule(*algorithm, &request).ok()?;
+                let report = self.run_within(&schedule, longest)?;
+                report.delivered().then_some(Best {
+                    algorithm: algorithm.name(),
+                    sizes: Sizes {
+                        part_bytes: request.tuning.part_bytes,
+                        piece_bytes: request.tuning.piece_bytes,
+                    },
+                    time: report.makespan,
+                })
+            });
+            let times: Vec<_> = times.collect();
+            times.into_iter().min_by_key(|best| best.time)
+        } else {
+            None
+        };
+        Fastest { best, is_tuned }
+    }
+
+    /// What to do about a run with this critical path.
+    pub(crate) fn remedy(&self, run: &Run, path: &[PathSegment], fastest: &Fastest) -> Remedy {
+        let cause = main_cause(path, run.report.makespan);
+        let what = self.what_to_do(run, fastest);
+        Remedy { what, cause }
+    }
+
+    fn what_to_do(&self, run: &Run, fastest: &Fastest) -> Measure {
+        let took = run.report.makespan;
+        let cycles = |time| self.cycles(time).unwrap_or_default();
+        let saves = |time: Time| match took.ps() {
+            0 => 0.0,
+            took => 1.0 - time.ps() as f64 / took as f64,
+        };
+        if let Some(best) = fastest.best.filter(|best| saves(best.time) >= SAVED_MIN) {
+            return Measure::Use {
+                algorithm: (best.algorithm != run.algorithm).then_some(best.algorithm),
+                sizes: other_sizes(run, best.sizes),
+                cycles: cycles(best.time),
+                instead_of: cycles(took),
+                ratio: took.ps() as f64 / best.time.ps().max(1) as f64,
+            };
+        }
+        let bound = self.machine.bound_cycles(&run.request);
+        if let Some(bound_cycles) = bound
+            && cycles(took) <= bound_cycles as f64 * (1.0 + SAVED_MIN)
+        {
+            return Measure::Leave { bound_cycles };
+        }
+        let tried = match (fastest.best.is_some(), fastest.is_tuned) {
+            (true, true) => Tried::All,
+            (true, false) => Tried::Algorithms,
+            _ => Tried::Nothing,
+        };
+        let is_short = run.report.events <= EVENTS_TUNED_MAX;
+        let knob = if is_short { self.knob(run) } else { None };
+        match knob.filter(|knob| saves(knob.time) >= SAVED_MIN) {
+            Some(knob) => Measure::Change {
+                tried,
+                key: knob.key,
+                from: knob.from,
+                to: knob.to,
+                saves_percent: 100.0 * saves(knob.time),
+            },
+            None => Measure::Nothing {
+                tried,
+                tried_numbers: is_short,
+            },
+        }
+    }
+
+    /// The number whose halving (of a width: doubling) saves most, each tried alone with the same
+    /// schedule.
+    fn knob(&self, run: &Run) -> Option<Knob> {
+        let collective = self.plan.collective;
+        let algorithm = corecast_core::algorithm::find(collective, run.algorithm)?;
+        let schedule = self.schedule(algorithm, &run.request).ok()?;
+        let unused = self.chip().unused();
+        let numbers = self.chip().parameters().filter_map(|number| {
+            let to = match number.unit {
+                unit if unit.starts_with("cycles") => (number.value / 2.0).floor(),
+                "bytes/cycle" => number.value * 2.0,
+                _ => return None,
+            };
+            let is_used = unused.iter().all(|unused| unused.key != number.key);
+            (is_used && to != number.value).then(|| (number.key.to_owned(), number.value, to))
+        });
+        let numbers: Vec<(String, f64, f64)> = numbers.collect();
+        let took = run.report.makespan;
+        let knobs = numbers.into_par_iter().filter_map(|(key, from, to)| {
+            // What is refused (a stage of the router that takes a cycle at least) is no help.
+            let changed = self.with_number(&key, to)?;
+            let report = changed.run_within(&schedule, took)?;
+            Some(Knob {
+                key,
+                from,
+                to,
+                time: report.makespan,
+            })
+        });
+        let knobs: Vec<Knob> = knobs.collect();
+        knobs.into_iter().min_by_key(|knob| knob.time) // of equal ones the first of the file
+    }
+}
+
+/// A number of the chip whose change saves most.
+struct Knob {
+    key: String,
+    from: f64,
+    to: f64,
+    time: Time,
+}
+
+/// The sizes that are others than those of a run.
+fn other_sizes(run: &Run, best: Sizes) -> Vec<(&'static str, Option<u64>)> {
+    let tuning = &run.request.tuning;
+    let sizes = [
+        ("part_bytes", best.part_bytes, tuning.part_bytes),
+        ("piece_bytes", best.piece_bytes, tuning.piece_bytes),
+    ];
+    let others = sizes.into_iter().filter(|(_, size, was)| size != was);
+    others.map(|(name, size, _)| (name, size)).collect()
+}
+
+/// What most of the critical path is.
+fn main_cause(path: &[PathSegment], took: Time) -> Option<MainCause> {
+    let mut shares: BTreeMap<&'static str, u64> = BTreeMap::new();
+    for segment in path {
+        let time = segment.end.ps() - segment.start.ps();
+        *shares.entry(segment.cause.kind()).or_default() += time;
+    }
+    // Of equal shares the first in the alphabet.
+    let most = shares.into_iter().rev().max_by_key(|&(_, time)| time);
+    most.map(|(kind, time)| MainCause {
+        kind,
+        percent: 100.0 * time as f64 / took.ps().max(1) as f64,
+    })
+}
+
+/// A kind of cause as a reader of the sentence knows it.
+fn words(kind: &str) -> String {
+    match kind {
+        "compute" => "computing and late arrival".to_owned(),
+        "wait_peer" => "waiting for ranks that are not there yet".to_owned(),
+        "port_busy" => "ports that are busy with earlier transfers".to_owned(),
+        "link_busy" => "links that other messages use".to_owned(),
+        "buffer_full" => "buffers that are full".to_owned(),
+        "memory" => "memory that has not answered".to_owned(),
+        "software" => "software: what every call and message costs a core".to_owned(),
+        "handshake" => "commands, flags and handshakes".to_owned(),
+        "transfer" => "words that move".to_owned(),
+        "ordering" => "reading and ordering the ranks' status".to_owned(),
+        other => other.replace('_', " "),
+    }
+}

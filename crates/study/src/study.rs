@@ -1,0 +1,349 @@
+//! A plan whose parts are known to make sense together: select, build, certify, run.
+
+use std::sync::Arc;
+
+use corecast_chip::Chip;
+use corecast_core::{
+    Algorithm, BuildError, Certificate, Collective, Rank, Request, Schedule, algorithm, verify,
+};
+use corecast_machine::{Job, Report, RunOptions, Spread, Time, Watch};
+use corecast_tune::{Decision, Setting};
+use rayon::prelude::*;
+
+use crate::advice::Advice;
+use crate::algorithms::{Selection, distinct};
+use crate::error::StudyError;
+use crate::machines::StudyMachine;
+use crate::number::{TOTAL_BYTES_MAX, thousandths};
+use crate::plan::Plan;
+use crate::progress::Progress;
+use crate::settings::Settings;
+
+/// What is proven about a schedule.
+#[derive(Clone, Debug)]
+pub struct Certified {
+    /// On the chip's routes.
+    pub certificate: Certificate,
+    /// The longest makespan from the last arrival on, if there is a bound.
+    pub worst_case: Option<Time>,
+}
+
+/// Runs of one schedule.
+#[derive(Clone, Debug)]
+pub struct Runs {
+    /// The one with the first seed.
+    pub first: Report,
+    /// The makespans of all.
+    pub spread: Spread,
+    /// Whether every rank received the right data in all of them.
+    pub delivered: bool,
+}
+
+/// A plan whose parts are known to make sense together.
+///
+/// ```
+/// use corecast_core::Collective;
+/// use corecast_study::{ChipChoice, Plan, Study};
+/// let chip = ChipChoice::find("park2019-bus", &[]).expect("built in");
+/// let study = Study::new(Plan::new(chip, Collective::Bcast))?;
+/// let ranking = study.rank(8, 64, &())?;
+/// assert_eq!(ranking.runs[0].algorithm, "ap");
+/// assert!(ranking.runs.iter().all(|run| run.faults().is_empty()));
+/// # Ok::<(), corecast_study::StudyError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Study {
+    /// What was asked for.
+    pub plan: Plan,
+    /// The machine, set up for the chip.
+    pub machine: Arc<dyn StudyMachine>,
+    /// Rank counts.
+    pub ranks: Vec<u32>,
+    /// The algorithms to look at.
+    pub algorithms: Vec<&'static dyn Algorithm>,
+    /// Algorithms that were left out because they are others here, with those that they are.
+    pub aliases: Vec<(&'static str, &'static str)>,
+    /// The table that decides which algorithm is the fastest.
+    pub advice: Option<Advice>,
+}
+
+impl Study {
+    /// Checks everything that does not depend on the algorithm.
+    ///
+    /// # Errors
+    /// What does not make sense, and why.
+    pub fn new(plan: Plan) -> Result<Self, StudyError> {
+        let chip = &plan.chip.chip;
+        let machine = plan.machine.on(chip, plan.fidelity)?;
+        let ranks = rank_counts(&plan.ranks, chip)?;
+        let fewest = ranks.iter().copied().min().unwrap_or(1);
+        if plan.surroundings.is_cold {
+            machine.can_be_cold()?;
+        }
+        if plan.surroundings.background.is_some() {
+            machine.takes_background()?;
+        }
+        plan.surroundings.check(fewest)?;
+        let has_shared = machine.has_shared_buffers();
+        let field = plan.selection.field(plan.collective, has_shared)?;
+        let study = Self {
+            machine,
+            ranks,
+            algorithms: field.algorithms,
+            aliases: field.aliases,
+            advice: None,
+            plan,
+        };
+        for &ranks in &study.ranks {
+            for &bytes in &study.plan.sizes {
+                study.request(ranks, bytes)?;
+            }
+        }
+        Ok(study)
+    }
+
+    /// The chip.
+    #[must_use]
+    pub fn chip(&self) -> &Chip {
+        &self.plan.chip.chip
+    }
+
+    /// The collective.
+    #[must_use]
+    pub fn collective(&self) -> Collective {
+        self.plan.collective
+    }
+
+    /// Whether only the fastest is of interest.
+    #[must_use]
+    pub fn is_auto(&self) -> bool {
+        self.plan.selection == Selection::Fastest
+    }
+
+    /// The same simulated as exactly as can be; none if it is that already, or is not simulated.
+    #[must_use]
+    pub fn exact(&self) -> Option<Self> {
+        let machine = self.machine.exact()?;
+        Some(Self {
+            machine,
+            ..self.clone()
+        })
+    }
+
+    /// The same on a chip with another value of one number; none if that is refused, or if the
+    /// chip's file cannot be read again.
+    #[must_use]
+    pub fn with_number(&self, key: &str, value: f64) -> Option<Self> {
+        let chip = self.plan.chip.with_number(key, value)?;
+        let kind = self.machine.kind();
+        let machine = kind.on(&chip.chip, self.machine.fidelity()).ok()?;
+        let mut study = Self {
+            machine,
+            ..self.clone()
+        };
+        study.plan.chip = chip;
+        Some(study)
+    }
+
+    /// A time in cycles of the chip's reference clock, to a thousandth; none where times are not
+    /// told in cycles.
+    #[must_use]
+    pub fn cycles(&self, time: Time) -> Option<f64> {
+        let clock = self.machine.clock()?;
+        Some(thousandths(clock.cycles_f64(time.ps())))
+    }
+
+    /// Refuses machines without cycles.
+    ///
+    /// # Errors
+    /// [`StudyError::NoCycles`].
+    pub fn needs_cycles(&self) -> Result<(), StudyError> {
+        let machine = self.machine.kind().name();
+        let clock = self.machine.clock();
+        clock.map_or(Err(StudyError::NoCycles { machine }), |_| Ok(()))
+    }
+
+    /// What a decision table of this study holds for.
+    ///
+    /// # Errors
+    /// Whatever is wrong with its first request.
+    pub fn setting(&self) -> Result<Setting, StudyError> {
+        let (collective, plan) = (self.plan.collective, &self.plan);
+        let tuning = self.request(self.ranks[0], plan.sizes[0])?.tuning;
+        let fidelity = self.machine.fidelity();
+        Ok(Setting {
+            corecast: env!("CARGO_PKG_VERSION").to_owned(),
+            chip: self.chip().name.clone(),
+            fingerprint: self.chip().fingerprint(),
+            collective,
+            root: collective.is_rooted().then_some(plan.root),
+            dtype: collective.is_reduction().then_some(plan.element),
+            fidelity: fidelity.map(|fidelity| fidelity.name().to_owned()),
+            flow_control: tuning.flow_control,
+            status_bits: tuning.status_bits,
+            arity: tuning.arity,
+            algorithms: self.algorithms.iter().map(|a| a.name()).collect(),
+        })
+    }
+
+    /// What results of this study depend on.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        Settings::new(&self.plan.chip, &*self.machine).with_plan(&self.plan)
+    }
+
+    /// What the table says, if one decides.
+    ///
+    /// # Errors
+    /// If it has no cell that could.
+    pub fn decide(&self, ranks: u32, bytes: u64) -> Result<Option<Decision<'_>>, StudyError> {
+        let Some(advice) = &self.advice else {
+            return Ok(None);
+        };
+        let request = self.request(ranks, bytes)?;
+        advice.decide(&request).map(Some)
+    }
+
+    /// The surroundings and limits of a run with this seed.
+    fn options(&self, ranks: u32, seed: u64) -> RunOptions {
+        let (plan, clock) = (&self.plan, self.chip().reference_clock());
+        let options = plan.surroundings.options(ranks, seed, clock, plan.limits);
+        let watch = plan.watch.clone();
+        RunOptions { watch, ..options }
+    }
+
+    /// Every algorithm of the collective, each once.
+    #[must_use]
+    pub fn distinct_algorithms(&self) -> Vec<&'static dyn Algorithm> {
+        let has_shared = self.machine.has_shared_buffers();
+        distinct(self.plan.collective, has_shared).algorithms
+    }
+
+    /// The request as the machine would hear it.
+    ///
+    /// # Errors
+    /// What no algorithm could serve.
+    pub fn request(&self, ranks: u32, bytes: u64) -> Result<Request, StudyError> {
+        let (plan, collective) = (&self.plan, self.plan.collective);
+        if plan.root >= ranks {
+            let root = plan.root;
+            return Err(StudyError::Root { root, ranks });
+        }
+        let is_pairwise = matches!(collective, Collective::Alltoall | Collective::Alltoallv);
+        let blocks = u64::from(ranks) * if is_pairwise { u64::from(ranks) } else { 1 };
+        if bytes.saturating_mul(blocks) > TOTAL_BYTES_MAX {
+            let max = TOTAL_BYTES_MAX / blocks;
+            return Err(StudyError::TooManyBytes { bytes, ranks, max });
+        }
+        let mut request = Request::new(collective, ranks, bytes).with_root(Rank(plan.root));
+        if collective == Collective::Alltoallv {
+            request.counts = Some(vec![bytes; blocks as usize].into());
+        }
+        if collective.is_reduction() {
+            let element = plan.element;
+            if !bytes.is_multiple_of(u64::from(element.bytes())) {
+                return Err(StudyError::PartialElement { bytes, element });
+            }
+            request.element_bytes = element.bytes();
+        }
+        request.tuning = plan.tuning.clone();
+        let options = self.options(ranks, plan.seed);
+        let request = self.machine.complete(request, &options);
+        request.check()?;
+        Ok(request)
+    }
+
+    /// The schedule, or why this algorithm has none.
+    ///
+    /// # Errors
+    /// Why it has none.
+    pub fn schedule(
+        &self,
+        algorithm: &dyn Algorithm,
+        request: &Request,
+    ) -> Result<Schedule, BuildError> {
+        algorithm::build(algorithm, request)
+    }
+
+    /// What is proven about a schedule on the chip.
+    #[must_use]
+    pub fn certify(&self, schedule: &Schedule) -> Certified {
+        let certificate = verify(schedule, &self.chip().routes(schedule.ranks()));
+        let worst_case = self.machine.worst_case(schedule, &certificate);
+        let is_alone = self.plan.surroundings.is_quiet();
+        Certified {
+            worst_case: worst_case.filter(|_| is_alone),
+            certificate,
+        }
+    }
+
+    /// Runs a schedule as often as planned, with one seed after the other.
+    ///
+    /// # Errors
+    /// Whatever ended one of the runs.
+    pub fn run(&self, schedule: &Schedule, progress: &dyn Progress) -> Result<Runs, StudyError> {
+        let (repeat, seed) = (self.plan.repeat, self.plan.seed);
+        progress.begins(schedule, repeat);
+        let seeds = (1..u64::from(repeat)).map(|run| seed.wrapping_add(run));
+        let first = self.run_seed(schedule, seed)?;
+        // Of the others only this is kept: there may be a million of them.
+        let shown = |report: &Report| (report.makespan, report.delivered());
+        let run = |seed| self.run_seed(schedule, seed).map(|report| shown(&report));
+        let others: Result<Vec<(Time, bool)>, StudyError> = if self.machine.runs_side_by_side() {
+            let seeds: Vec<u64> = seeds.collect();
+            seeds.into_par_iter().map(run).collect()
+        } else {
+            seeds.map(run).collect()
+        };
+        let mut all = vec![shown(&first)];
+        all.extend(others?);
+        let times: Vec<Time> = all.iter().map(|&(makespan, _)| makespan).collect();
+        Ok(Runs {
+            spread: Spread::of(&times).expect("at least one run"),
+            delivered: all.iter().all(|&(_, delivered)| delivered),
+            first,
+        })
+    }
+
+    /// One run that takes at most `time`, which nobody watches; none if it would take longer, or
+    /// cannot be.
+    #[must_use]
+    pub fn run_within(&self, schedule: &Schedule, time: Time) -> Option<Report> {
+        let mut job = self.job(schedule, self.plan.seed);
+        job.options.limits.time = job.options.limits.time.min(time);
+        job.options.watch = Watch::default();
+        self.machine.run(&job).ok()
+    }
+
+    fn run_seed(&self, schedule: &Schedule, seed: u64) -> Result<Report, StudyError> {
+        let outcome = self.machine.run(&self.job(schedule, seed));
+        outcome.map_err(|error| StudyError::Run {
+            algorithm: schedule.algorithm().to_owned(),
+            has_flow_control: schedule.has_flow_control(),
+            error,
+        })
+    }
+
+    fn job<'a>(&self, schedule: &'a Schedule, seed: u64) -> Job<'a> {
+        Job {
+            op: self.plan.op,
+            element: self.plan.element,
+            seed,
+            options: self.options(schedule.ranks(), seed),
+            ..Job::new(schedule)
+        }
+    }
+}
+
+fn rank_counts(asked: &[u64], chip: &Chip) -> Result<Vec<u32>, StudyError> {
+    let max = chip.cores_max();
+    if asked.is_empty() {
+        return Ok(vec![max.min(8)]);
+    }
+    let checked = asked.iter().map(|&ranks| {
+        let fits = u32::try_from(ranks).ok().filter(|r| (1..=max).contains(r));
+        let chip = chip.name.clone();
+        fits.ok_or(StudyError::RankCount { ranks, chip, max })
+    });
+    checked.collect()
+}

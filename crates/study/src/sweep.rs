@@ -1,0 +1,167 @@
+//! Sizes and rank counts: who wins where.
+//!
+//! ```
+//! use corecast_core::Collective;
+//! use corecast_study::{ChipChoice, Plan, Study, most_wins};
+//! let chip = ChipChoice::find("park2019-bus", &[]).expect("built in");
+//! let study = Study::new(Plan {
+//!     sizes: vec![64, 256],
+//!     ..Plan::new(chip, Collective::Bcast)
+//! })?;
+//! let sweep = study.sweep(&())?;
+//! let wins = most_wins(sweep.winners()[0].iter().copied()).expect("a leader");
+//! assert_eq!((wins.algorithm, wins.wins, wins.cases), ("ap", 2, 2));
+//! # Ok::<(), corecast_study::StudyError>(())
+//! ```
+
+use std::collections::BTreeMap;
+
+use corecast_tune::Cell;
+
+use crate::claim::Fault;
+use crate::error::StudyError;
+use crate::progress::Progress;
+use crate::rank::{Run, RunRecord};
+use crate::study::Study;
+
+/// One algorithm's runs in one case. Where their time went is not kept: there may be many.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SweptRun {
+    /// What is said about it.
+    pub record: RunRecord,
+    /// Its mean makespan in cycles of the chip's reference clock, to a thousandth.
+    pub mean_cycles: f64,
+    /// The cycles that no schedule beats; 0 where no bound is known.
+    pub bound_cycles: u64,
+    /// The cell of the table that chose it, if one did.
+    pub cell: Option<Cell>,
+    /// What it should have shown and did not.
+    pub faults: Vec<Fault>,
+}
+
+/// All runs of one rank count and size, the fastest first.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SweepCase {
+    /// Number of ranks.
+    pub ranks: u32,
+    /// The size.
+    pub bytes: u64,
+    /// At least one.
+    pub runs: Vec<SweptRun>,
+}
+
+/// All cases, by rank count and then by size, in the order asked for.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Sweep {
+    /// A row of cases per rank count.
+    pub rows: Vec<Vec<SweepCase>>,
+}
+
+impl Sweep {
+    /// Every case.
+    pub fn cases(&self) -> impl Iterator<Item = &SweepCase> {
+        self.rows.iter().flatten()
+    }
+
+    /// The fastest algorithms, one row per rank count.
+    #[must_use]
+    pub fn winners(&self) -> Vec<Vec<&'static str>> {
+        let winner = |case: &SweepCase| case.runs[0].record.algorithm;
+        let rows = self.rows.iter();
+        rows.map(|row| row.iter().map(winner).collect()).collect()
+    }
+
+    /// For every algorithm, size and makespan over bound, where there are both; the algorithms in
+    /// the order of the geometric means of these ratios.
+    #[must_use]
+    pub fn ratios(&self) -> Vec<(&'static str, Vec<(u64, f64)>)> {
+        let mut lines: BTreeMap<&'static str, Vec<(u64, f64)>> = BTreeMap::new();
+        for case in self.cases() {
+            for run in &case.runs {
+                if case.bytes > 0 && run.bound_cycles > 0 {
+                    let ratio = run.mean_cycles / run.bound_cycles as f64;
+                    let line = lines.entry(run.record.algorithm).or_default();
+                    line.push((case.bytes, ratio));
+                }
+            }
+        }
+        let mean = |points: &[(u64, f64)]| {
+            points.iter().map(|point| point.1.ln()).sum::<f64>() / points.len() as f64
+        };
+        let mut lines: Vec<_> = lines.into_iter().collect();
+        lines.sort_by(|a, b| mean(&a.1).total_cmp(&mean(&b.1)));
+        lines
+    }
+}
+
+/// Who wins most often.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Wins<'a> {
+    /// The algorithm.
+    pub algorithm: &'a str,
+    /// How often it wins.
+    pub wins: usize,
+    /// Cases that have a winner.
+    pub cases: usize,
+}
+
+/// Who wins most often, if one does; a case without a winner has an empty name.
+pub fn most_wins<'a>(winners: impl Iterator<Item = &'a str>) -> Option<Wins<'a>> {
+    let mut wins: BTreeMap<&str, usize> = BTreeMap::new();
+    for name in winners.filter(|name| !name.is_empty()) {
+        *wins.entry(name).or_default() += 1;
+    }
+    let cases = wins.values().sum();
+    let most = wins.values().copied().max()?;
+    let mut leaders = wins.into_iter().filter(|&(_, count)| count == most);
+    match (leaders.next(), leaders.next()) {
+        (Some((algorithm, wins)), None) => Some(Wins {
+            algorithm,
+            wins,
+            cases,
+        }),
+        _ => None,
+    }
+}
+
+impl Study {
+    /// Ranks the algorithms for every rank count and size.
+    ///
+    /// # Errors
+    /// [`StudyError::NoCycles`] where times are not told in cycles, and whatever ended a run.
+    pub fn sweep(&self, progress: &dyn Progress) -> Result<Sweep, StudyError> {
+        self.needs_cycles()?;
+        let row = |&ranks: &u32| {
+            let sizes = self.plan.sizes.iter();
+            sizes
+                .map(|&bytes| self.case(ranks, bytes, progress))
+                .collect()
+        };
+        let rows = self.ranks.iter().map(row).collect::<Result<_, _>>()?;
+        Ok(Sweep { rows })
+    }
+
+    fn case(
+        &self,
+        ranks: u32,
+        bytes: u64,
+        progress: &dyn Progress,
+    ) -> Result<SweepCase, StudyError> {
+        let ranking = self.rank(ranks, bytes, progress)?;
+        let swept = |run: Run| {
+            let record = self.record(&run);
+            SweptRun {
+                mean_cycles: self.mean_cycles(&run).unwrap_or_default(),
+                bound_cycles: record.bound_cycles.unwrap_or(0),
+                faults: run.faults(),
+                cell: run.cell,
+                record,
+            }
+        };
+        Ok(SweepCase {
+            ranks,
+            bytes,
+            runs: ranking.runs.into_iter().map(swept).collect(),
+        })
+    }
+}

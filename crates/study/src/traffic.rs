@@ -1,0 +1,347 @@
+//! What a mesh does under synthetic traffic: latency against load, and where it saturates.
+//!
+//! ```
+//! use corecast_study::{ChipChoice, TrafficPlan};
+//! let plan = TrafficPlan {
+//!     rates: Some(vec![0.02]),
+//!     ..TrafficPlan::new(ChipChoice::find("booksim-mesh", &[]).expect("built in"))
+//! };
+//! let measured = plan.measure(&())?;
+//! assert!(measured.points[0].latency_mean > 10.0 && measured.saturation().is_none());
+//! # Ok::<(), corecast_study::StudyError>(())
+//! ```
+
+use corecast_chip::NetworkSpec;
+use corecast_core::Grid;
+use corecast_machine_sim::mesh_spec;
+use corecast_sim::network::mesh::MeshSpec;
+use corecast_sim::traffic::{
+    self, Load, Pattern, Point, TraceRun, TrafficError, parse_trace, run_trace,
+};
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::chips::ChipChoice;
+use crate::error::{StudyError, TrafficStudyError};
+use crate::machines::MACHINES;
+use crate::progress::Progress;
+use crate::settings::Settings;
+
+/// Step of the rates if none are given.
+const STEP: f64 = 0.02;
+/// Most rates that are measured if none are given.
+pub const RATES_TRIED_MAX: u32 = 50;
+
+/// Which traffic on which mesh.
+#[derive(Clone, Debug)]
+pub struct TrafficPlan {
+    /// The chip.
+    pub chip: ChipChoice,
+    /// Who sends to whom.
+    pub pattern: Pattern,
+    /// Flits per core and cycle; none = in steps of 0.02 until the mesh is saturated.
+    pub rates: Option<Vec<f64>>,
+    /// Everything else about the load; its rate is not read.
+    pub load: Load,
+}
+
+/// What was measured.
+#[derive(Clone, Debug)]
+pub struct TrafficSweep {
+    /// What the points depend on.
+    pub settings: Settings,
+    /// The mesh.
+    pub grid: Grid,
+    /// Who sends to whom.
+    pub pattern: Pattern,
+    /// Flits per packet.
+    pub packet_flits: u32,
+    /// One per rate.
+    pub points: Vec<Point>,
+}
+
+/// A point as a record; loads in flits per core and cycle, times in cycles.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct TrafficRecord {
+    /// Who sends to whom.
+    pub pattern: &'static str,
+    /// Flits per packet.
+    pub packet_flits: u32,
+    /// Load asked for.
+    pub offered: f64,
+    /// Load that arrived.
+    pub accepted: f64,
+    /// Mean latency of packets.
+    pub latency_mean: f64,
+    /// Half of the packets took no longer.
+    pub latency_p50: u64,
+    /// 99 % of the packets took no longer.
+    pub latency_p99: u64,
+    /// The longest.
+    pub latency_max: u64,
+    /// Mean latency from the injection of the head on.
+    pub network_latency_mean: f64,
+    /// Mean links crossed.
+    pub hops_mean: f64,
+    /// Packets measured.
+    pub packets: u64,
+    /// Whether packets of the measurement did not arrive.
+    pub saturated: bool,
+    /// Cycles simulated.
+    pub cycles: u64,
+    /// Link crossings of flits.
+    pub flit_hops: u64,
+}
+
+/// A trace's run as a record; times in cycles.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct TraceRecord {
+    /// Always `trace-file`.
+    pub pattern: &'static str,
+    /// Mean latency of packets.
+    pub latency_mean: f64,
+    /// Half of the packets took no longer.
+    pub latency_p50: u64,
+    /// 99 % of the packets took no longer.
+    pub latency_p99: u64,
+    /// The longest.
+    pub latency_max: u64,
+    /// Packets.
+    pub packets: u64,
+    /// Cycles simulated.
+    pub cycles: u64,
+    /// Link crossings of flits.
+    pub flit_hops: u64,
+}
+
+/// What the packets of a trace did.
+#[derive(Debug)]
+pub struct TraceStudy {
+    /// What the run depends on.
+    pub settings: Settings,
+    /// The mesh.
+    pub grid: Grid,
+    /// The run.
+    pub run: TraceRun,
+}
+
+/// A mesh and what its results depend on.
+fn mesh(chip: &ChipChoice) -> Result<(MeshSpec, Settings), StudyError> {
+    let NetworkSpec::Mesh(mesh) = chip.chip.network() else {
+        let chip = chip.chip.name.clone();
+        return Err(TrafficStudyError::Bus { chip }.into());
+    };
+    let machine = MACHINES[0].on(&chip.chip, None)?;
+    let settings = Settings {
+        fidelity: Some("flit"),
+        // They are about messages; every part of a router counts here.
+        notes: Vec::new(),
+        ..Settings::new(chip, &*machine)
+    };
+    Ok((mesh_spec(mesh), settings))
+}
+
+impl TrafficPlan {
+    /// Uniform traffic in packets of four flits, until the mesh is saturated.
+    #[must_use]
+    pub fn new(chip: ChipChoice) -> Self {
+        Self {
+            chip,
+            pattern: Pattern::Uniform,
+            rates: None,
+            load: Load {
+                packet_flits: 4,
+                drain: 30_000,
+                ..Load::default()
+            },
+        }
+    }
+
+    /// Measures every rate, on all cores of this computer.
+    ///
+    /// # Errors
+    /// A chip without a mesh, a pattern that does not exist on it, a number out of range.
+    pub fn measure(&self, progress: &dyn Progress) -> Result<TrafficSweep, StudyError> {
+        let (spec, settings) = mesh(&self.chip)?;
+        if let Some(why) = self.pattern.refusal(&spec) {
+            return Err(TrafficStudyError::Pattern { why }.into());
+        }
+        let points = match &self.rates {
+            Some(rates) => self.sweep(&spec, rates, progress)?,
+            None => self.until_saturated(&spec, progress)?,
+        };
+        Ok(TrafficSweep {
+            settings: Settings {
+                seed: Some(self.load.seed),
+                ..settings
+            },
+            grid: spec.grid,
+            pattern: self.pattern.clone(),
+            packet_flits: self.load.packet_flits,
+            points,
+        })
+    }
+
+    fn sweep(
+        &self,
+        spec: &MeshSpec,
+        rates: &[f64],
+        progress: &dyn Progress,
+    ) -> Result<Vec<Point>, TrafficStudyError> {
+        let measure = |&rate: &f64| {
+            let load = Load { rate, ..self.load };
+            let point = traffic::run(spec, &self.pattern, &load);
+            progress.done();
+            point
+        };
+        let points: Result<Vec<Point>, TrafficError> = rates.par_iter().map(measure).collect();
+        Ok(points?)
+    }
+
+    /// Rates in steps until two in a row are saturated. They are measured a few at a time, as many
+    /// as there are threads, and what lies beyond the two is dropped: the threads do not show.
+    fn until_saturated(
+        &self,
+        spec: &MeshSpec,
+        progress: &dyn Progress,
+    ) -> Result<Vec<Point>, TrafficStudyError> {
+        let mut points: Vec<Point> = Vec::new();
+        let width = rayon::current_num_threads().max(2);
+        let all: Vec<f64> = (1..=RATES_TRIED_MAX)
+            .map(|index| f64::from(index) * STEP)
+            .collect();
+        for rates in all.chunks(width) {
+            let rates: Vec<f64> = rates
+                .iter()
+                .map(|rate| (rate * 1e9).round() / 1e9)
+                .collect();
+            points.extend(self.sweep(spec, &rates, progress)?);
+            let is_second = |index: &usize| {
+                let pair = &points[index - 1..=*index];
+                pair.iter().all(|point| is_beyond(point, &points))
+            };
+            if let Some(second) = (1..points.len()).find(is_second) {
+                points.truncate(second + 1);
+                break;
+            }
+        }
+        Ok(points)
+    }
+}
+
+/// Saturation as the literature has it: twice the latency of the lowest load, or packets that do
+/// not arrive (Dally and Towles 2004, section 23.1).
+fn is_beyond(point: &Point, points: &[Point]) -> bool {
+    point.is_saturated || point.latency_mean > 2.0 * points[0].latency_mean
+}
+
+impl TrafficSweep {
+    /// Whether a point lies beyond saturation.
+    #[must_use]
+    pub fn is_beyond(&self, point: &Point) -> bool {
+        is_beyond(point, &self.points)
+    }
+
+    /// The first point beyond saturation.
+    #[must_use]
+    pub fn saturation(&self) -> Option<&Point> {
+        self.points.iter().find(|point| self.is_beyond(point))
+    }
+
+    /// The highest load below saturation; if there is none, the lowest.
+    #[must_use]
+    pub fn highest(&self) -> Option<&Point> {
+        let limit = self
+            .saturation()
+            .map_or(f64::INFINITY, |point| point.offered);
+        let below = self.points.iter().rev();
+        let below = below.clone().find(|point| point.offered < limit);
+        below.or(self.points.first())
+    }
+
+    /// A point as a record.
+    #[must_use]
+    pub fn record(&self, point: &Point) -> TrafficRecord {
+        TrafficRecord {
+            pattern: self.pattern.name(),
+            packet_flits: self.packet_flits,
+            offered: point.offered,
+            accepted: point.accepted,
+            latency_mean: point.latency_mean,
+            latency_p50: point.latency_p50,
+            latency_p99: point.latency_p99,
+            latency_max: point.latency_max,
+            network_latency_mean: point.network_latency_mean,
+            hops_mean: point.hops_mean,
+            packets: point.packets,
+            saturated: point.is_saturated,
+            cycles: point.cycles,
+            flit_hops: point.flit_hops,
+        }
+    }
+}
+
+/// Sends the packets of a trace, lines of `cycle src dst flits`, which is from `file`.
+///
+/// # Errors
+/// A chip without a mesh; a trace that is none.
+pub fn run_trace_text(chip: &ChipChoice, file: &str, text: &str) -> Result<TraceStudy, StudyError> {
+    let (spec, settings) = mesh(chip)?;
+    let packets = parse_trace(text, spec.cores()).map_err(|error| {
+        let file = file.to_owned();
+        TrafficStudyError::Trace { file, error }
+    })?;
+    let run = run_trace(&spec, &packets).map_err(TrafficStudyError::Mesh)?;
+    Ok(TraceStudy {
+        settings,
+        grid: spec.grid,
+        run,
+    })
+}
+
+impl TraceStudy {
+    /// The run as a record.
+    #[must_use]
+    pub fn record(&self) -> TraceRecord {
+        let latency = &self.run.latency;
+        TraceRecord {
+            pattern: "trace-file",
+            latency_mean: latency.sum() as f64 / latency.count().max(1) as f64,
+            latency_p50: latency.quantile(0.5),
+            latency_p99: latency.quantile(0.99),
+            latency_max: latency.max(),
+            packets: latency.count(),
+            cycles: self.run.cycles,
+            flit_hops: self.run.flit_hops,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The loads that are measured side by side must not show in how many there are.
+    #[test]
+    fn the_number_of_threads_does_not_change_the_result() {
+        let changes = [
+            ("network.vcs", "4"),
+            ("network.width", "4"),
+            ("network.height", "4"),
+        ];
+        let changes = changes.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        let chip = ChipChoice::find("booksim-mesh", &changes).expect("a mesh");
+        let mut plan = TrafficPlan::new(chip);
+        (plan.load.warmup, plan.load.measure, plan.load.drain) = (100, 300, 1000);
+        let of_threads = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+            let pool = pool.build().expect("threads");
+            pool.install(|| plan.measure(&()).expect("runs").points)
+        };
+        let one = of_threads(1);
+        assert!(one.len() > 8, "{} loads are no sweep", one.len());
+        for threads in [2, 3, 4, 7, 16] {
+            assert_eq!(of_threads(threads), one, "{threads} threads");
+        }
+    }
+}
