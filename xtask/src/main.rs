@@ -1,5 +1,5 @@
-//! The whole of CI as one command, `cargo xtask ci`; the house rules, `cargo xtask tidy`; the fuzz
-//! targets, `cargo xtask fuzz`; the hardware engine, `cargo xtask rtl`; mutants of the code, which are not
+//! The whole of CI as one command, `cargo xtask ci`; what of it a change of the Rust code needs at every
+//! turn, `cargo xtask test`; the house rules, `cargo xtask tidy`; the fuzz targets, `cargo xtask fuzz`; the hardware engine, `cargo xtask rtl`; mutants of the code, which are not
 //! part of CI, `cargo xtask mutants`.
 
 mod circles;
@@ -11,23 +11,22 @@ mod tidy;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-const STEPS: [&[&str]; 4] = [
-    &["fmt", "--all", "--check"],
-    &[
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ],
-    &["test", "--workspace", "--no-fail-fast"],
-    &["doc", "--workspace", "--no-deps"],
+const FORMAT: &[&str] = &["fmt", "--all", "--check"];
+const CLIPPY: &[&str] = &[
+    "clippy",
+    "--workspace",
+    "--all-targets",
+    "--",
+    "-D",
+    "warnings",
 ];
+const TEST: &[&str] = &["test", "--workspace", "--no-fail-fast"];
+const DOC: &[&str] = &["doc", "--workspace", "--no-deps"];
 
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
         Some("ci") => ci(),
+        Some("test") => steps(&[FORMAT, TEST]),
         Some("tidy") => tidy(),
         Some("fuzz") => {
             let seconds = std::env::args().nth(2);
@@ -39,7 +38,9 @@ fn main() -> ExitCode {
             verdict(mutants::run(root(), area.as_deref(), shard.as_deref()))
         }
         _ => {
-            eprintln!("usage: cargo xtask ci | tidy | fuzz [SECONDS] | rtl | mutants [AREA [K/N]]");
+            eprintln!(
+                "usage: cargo xtask ci | test | tidy | fuzz [SECONDS] | rtl | mutants [AREA [K/N]]"
+            );
             ExitCode::from(2)
         }
     }
@@ -56,21 +57,29 @@ fn tidy() -> ExitCode {
     }
 }
 
-fn ci() -> ExitCode {
+/// Tidiness, then these.
+fn steps(steps: &[&[&str]]) -> ExitCode {
     if tidy() != ExitCode::SUCCESS {
         return ExitCode::FAILURE;
     }
-    for step in STEPS {
+    for step in steps {
         let line = format!("cargo {}", step.join(" "));
         println!("== {line}");
         let status = Command::new("cargo")
-            .args(step)
+            .args(*step)
             .env("RUSTDOCFLAGS", "-D warnings")
             .status();
         if !status.is_ok_and(|status| status.success()) {
             eprintln!("failed: {line}");
             return ExitCode::FAILURE;
         }
+    }
+    ExitCode::SUCCESS
+}
+
+fn ci() -> ExitCode {
+    if steps(&[FORMAT, CLIPPY, TEST, DOC]) != ExitCode::SUCCESS {
+        return ExitCode::FAILURE;
     }
     println!("== cargo xtask fuzz");
     if fuzz(None) != ExitCode::SUCCESS {

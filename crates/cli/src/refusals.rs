@@ -59,7 +59,7 @@ impl From<StudyError> for Failure {
                 has_flow_control,
                 error: why,
                 ..
-            } => run(error.to_string(), *has_flow_control, why),
+            } => run(&error.to_string(), *has_flow_control, why),
             StudyError::Core { end, core, cores } => {
                 no_core(&format!("--{end}"), &core.to_string(), *cores)
             }
@@ -209,9 +209,10 @@ fn again(asked: &Asked) -> String {
 }
 
 /// A run that ended without a report.
-fn run(message: String, has_flow_control: bool, error: &RunError) -> Failure {
-    let mut failure = Failure::input(message);
+fn run(message: &str, has_flow_control: bool, error: &RunError) -> Failure {
     if error.is_limit() {
+        // Who waits for whom belongs to what is wrong.
+        let mut failure = Failure::input(message);
         failure.code = 3;
         return failure.help(match error {
             RunError::Deadlock { .. } if !has_flow_control => {
@@ -222,6 +223,7 @@ fn run(message: String, has_flow_control: bool, error: &RunError) -> Failure {
             _ => "raise --limit-ns or --limit-events if the run needs longer",
         });
     }
+    let failure = Failure::library(&message);
     if matches!(error, RunError::OutOfMemory { .. }) {
         return failure.help("use fewer bytes, or more private memory: --set memory.private=...");
     }

@@ -65,7 +65,7 @@ fn every_field_is_documented_and_every_documented_field_exists() {
             &["pingpong --to 1 --bytes 4,64"],
         ),
         (&["verify --json", SETTINGS, COLLECTIVE], &["verify bcast"]),
-        (&["reproduce --json"], &["reproduce yagna2013"]),
+        (&["reproduce --json"], &["reproduce park2019"]),
         (
             &["list --json"],
             &[

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use corecast_core::Rank;
 use corecast_machine::{Activity, Blocked, Cause, LibraryCall, MessageRecord, RunError, Time};
-use corecast_rcce::{Announcement, Call, CopyLoop, Core, Flag, Place, Wait};
+use corecast_rcce::{Announcement, Call, CopyLoop, Core, Flag, MpbPlace, Wait};
 
 use crate::mpb::{Awaited, Mpb, PAYLOAD_BYTES, PRIVATE_BYTES, at};
 
@@ -131,13 +131,13 @@ impl Core for HostCore<'_> {
         self.messages.push(message);
     }
 
-    async fn put(&mut self, to: Place, bytes: &[u8], _: u64) {
+    async fn put(&mut self, to: MpbPlace, bytes: &[u8], _: u64) {
         self.fill(Cause::Compute);
         self.mpb.put(to, bytes);
         self.fill(Cause::Transfer);
     }
 
-    async fn get(&mut self, from: Place, bytes: &mut [u8], _: u64, _: CopyLoop) {
+    async fn get(&mut self, from: MpbPlace, bytes: &mut [u8], _: u64, _: CopyLoop) {
         self.fill(Cause::Compute);
         self.mpb.get(from, bytes);
         self.fill(Cause::Transfer);

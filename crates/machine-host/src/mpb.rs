@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 use corecast_core::Rank;
 use corecast_machine::{Blocked, RunError, Time};
-use corecast_rcce::{Announcement, Flag, OTHER_FLAGS, Place, Until, Wait};
+use corecast_rcce::{Announcement, Flag, MpbPlace, OTHER_FLAGS, Until, Wait};
 
 use crate::shared::Shared;
 
@@ -72,13 +72,13 @@ impl Mpb {
         Self(Shared::new(ranks, limit, contents))
     }
 
-    pub(crate) fn put(&self, to: Place, bytes: &[u8]) {
+    pub(crate) fn put(&self, to: MpbPlace, bytes: &[u8]) {
         let mut state = self.lock();
         let payload = &mut state.payloads[to.core.index()];
         payload[to.offset..to.offset + bytes.len()].copy_from_slice(bytes);
     }
 
-    pub(crate) fn get(&self, from: Place, bytes: &mut [u8]) {
+    pub(crate) fn get(&self, from: MpbPlace, bytes: &mut [u8]) {
         let state = self.lock();
         let payload = &state.payloads[from.core.index()];
         bytes.copy_from_slice(&payload[from.offset..from.offset + bytes.len()]);

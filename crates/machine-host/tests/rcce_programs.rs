@@ -5,7 +5,7 @@ mod common;
 
 use corecast_core::random::SplitMix64;
 use corecast_core::{ElementType, Rank, ReduceOp};
-use corecast_rcce::{Core, Rcce, RcceError, RcceProgram, Request, WaitList};
+use corecast_rcce::{Core, MessageRequest, Rcce, RcceError, RcceProgram, WaitList};
 use proptest::prelude::*;
 
 /// Something that all ranks concerned do, in the same order.
@@ -55,7 +55,7 @@ impl RcceProgram for Random {
         let me = rcce.ue();
         let mut mix = SplitMix64::new(self.seed ^ u64::from(me.0 + 1));
         let world = rcce.world();
-        let mut requests: Vec<Request> = Vec::new();
+        let mut requests: Vec<MessageRequest> = Vec::new();
         let mut received = Vec::new();
         for (index, item) in self.items.iter().enumerate() {
             let is_blocking = mix.next().is_multiple_of(3);
@@ -113,7 +113,7 @@ impl RcceProgram for Random {
 /// Waits for some of the requests, or for none.
 async fn wait_somehow<C: Core>(
     rcce: &mut Rcce<C>,
-    requests: &mut Vec<Request>,
+    requests: &mut Vec<MessageRequest>,
     choice: u64,
 ) -> Result<(), RcceError> {
     if requests.is_empty() {

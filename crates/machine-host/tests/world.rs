@@ -52,7 +52,7 @@ fn a_rank_is_one_handle() {
     );
     assert_eq!(
         refused(2).to_string(),
-        "attach names rank 2; with 2 ranks it must be 0 to 1"
+        "attach names rank 2\n  with 2 ranks it must be 0 to 1"
     );
 }
 

@@ -42,7 +42,7 @@ pub(crate) trait OnChip: Copy {
     /// One rank, which is late by `late`; returns when it has finished, too.
     fn run<S: SimSteps, C: SimCourier>(
         self,
-        on: Self::On<S, C>,
+        on: &mut Self::On<S, C>,
         late: Time,
     ) -> impl Future<Output = Result<(Self::Output, Time), RunError>>;
 }
@@ -84,12 +84,12 @@ impl<P: StepProgram> OnChip for OnSteps<'_, P> {
     )]
     fn run<S: SimSteps, C: SimCourier>(
         self,
-        mut steps: S,
+        steps: &mut S,
         late: Time,
     ) -> impl Future<Output = Result<(P::Output, Time), RunError>> {
         async move {
             steps.compute_until(late).await;
-            let output = self.0.run(&mut steps).await?;
+            let output = self.0.run(steps).await?;
             steps.finish().await?;
             Ok((output, steps.now()))
         }
@@ -98,20 +98,22 @@ impl<P: StepProgram> OnChip for OnSteps<'_, P> {
 
 impl<P: Program> OnChip for OnMessages<'_, P> {
     type Output = P::Output;
-    type On<S: SimSteps, C: SimCourier> = C;
+    type On<S: SimSteps, C: SimCourier> = Matched<C>;
 
-    fn choose<S: SimSteps, C: SimCourier>(_: impl FnOnce() -> S, courier: impl FnOnce() -> C) -> C {
-        courier()
+    fn choose<S: SimSteps, C: SimCourier>(
+        _: impl FnOnce() -> S,
+        courier: impl FnOnce() -> C,
+    ) -> Matched<C> {
+        Matched::new(courier())
     }
 
     async fn run<S: SimSteps, C: SimCourier>(
         self,
-        mut courier: C,
+        endpoint: &mut Matched<C>,
         late: Time,
     ) -> Result<(P::Output, Time), RunError> {
-        courier.begin(late).await?;
-        let mut endpoint = Matched::new(courier);
-        let output = self.0.run(&mut endpoint).await?;
+        endpoint.courier_mut().begin(late).await?;
+        let output = self.0.run(endpoint).await?;
         endpoint.finish().await?;
         Ok((output, endpoint.now()))
     }
@@ -132,10 +134,11 @@ where
     books.show(&options.watch);
     let results = Rc::new(Results::new(ranks));
     for rank in (0..ranks).map(Rank) {
-        let runs_on = T::choose(|| steps(rank), || courier(rank));
+        let mut runs_on = T::choose(|| steps(rank), || courier(rank));
         let (late, results) = (options.late_of(rank), Rc::clone(&results));
         executor.spawn(async move {
-            let result = on.run::<S, C>(runs_on, late).await;
+            // What the rank runs on stays here: a future that owned it would hold it twice.
+            let result = on.run::<S, C>(&mut runs_on, late).await;
             results.enter(rank, result);
         });
     }

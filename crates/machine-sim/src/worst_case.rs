@@ -36,7 +36,8 @@
 //! assert!(machine.run(&Job::new(&schedule)).unwrap().makespan <= worst);
 //! ```
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
+use std::collections::btree_map::{BTreeMap, Entry};
 
 use corecast_chip::{Mesh, System, Udn};
 use corecast_core::{Arrival, Certificate, ChunkList, Grid, Op, Rank, Schedule, Step, worst_queue};
@@ -188,7 +189,10 @@ impl<'a> LongestPath<'a> {
 
     /// When the last rank has finished; none if one never does, or far beyond any run.
     fn finish(&mut self) -> Option<u64> {
+        // The first rank first: messages mostly come from lower ones, and then few ranks wait with
+        // their actions.
         let mut ready: Vec<Rank> = self.schedule.all_ranks().collect();
+        ready.reverse();
         while let Some(rank) = ready.pop() {
             self.run(rank, &mut ready)?;
         }
@@ -206,6 +210,7 @@ impl<'a> LongestPath<'a> {
             let Some(&action) = self.actions[rank.index()].front() else {
                 let index = self.next_step[rank.index()];
                 let Some(step) = self.schedule.steps(rank).get(index) else {
+                    self.actions[rank.index()] = VecDeque::new(); // gives back its memory
                     return Some(());
                 };
                 self.next_step[rank.index()] += 1;
@@ -227,10 +232,15 @@ impl<'a> LongestPath<'a> {
                     end
                 }
                 Action::Take { from, flits } => {
-                    let waiting = self.arrivals.entry((from, rank)).or_default();
-                    let Some(arrival) = waiting.pop_front() else {
+                    let Entry::Occupied(mut waiting) = self.arrivals.entry((from, rank)) else {
                         return Some(());
                     };
+                    let arrival = waiting.get_mut().pop_front();
+                    if waiting.get().is_empty() {
+                        waiting.remove();
+                    }
+                    let arrival =
+                        arrival.expect("a pair has an entry while something is on its way");
                     now.max(arrival)
                         .checked_add(self.bounds.extract.checked_mul(flits)?)?
                 }

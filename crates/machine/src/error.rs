@@ -216,7 +216,7 @@ pub enum RunError {
         receives: usize,
     },
     /// A send or receive whose end was told already.
-    #[error("rank {rank}, call {call}: what is asked about has ended, and that was told before")]
+    #[error("rank {rank}, call {call}: what is asked about has ended\n  that was told before")]
     NotPending {
         /// Who asks.
         rank: Rank,

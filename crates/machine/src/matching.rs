@@ -147,9 +147,9 @@ impl<C: Courier> Matched<C> {
         }
     }
 
-    /// The courier.
-    pub fn courier(&self) -> &C {
-        &self.courier
+    /// The courier, to prepare it before the program begins.
+    pub fn courier_mut(&mut self) -> &mut C {
+        &mut self.courier
     }
 
     /// The courier, when the program is over.

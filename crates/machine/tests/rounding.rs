@@ -88,7 +88,8 @@ fn outcome<T: Copy>(
 fn compare<T: Copy, const BYTES: usize>(
     schedule: &Schedule,
     (element, op): (ElementType, ReduceOp),
-    (from, to): (fn([u8; BYTES]) -> T, fn(T) -> [u8; BYTES]),
+    from: fn([u8; BYTES]) -> T,
+    to: fn(T) -> [u8; BYTES],
     combine: fn(T, T) -> T,
 ) {
     let job = Job {
@@ -134,20 +135,40 @@ fn the_oracle_rounds_in_the_order_of_the_schedule() {
                     let what = (element, op);
                     match (element, op) {
                         (ElementType::F32, ReduceOp::Sum) => {
-                            let bytes = (f32::from_le_bytes as fn(_) -> _, f32::to_le_bytes as _);
-                            compare(&schedule, what, bytes, |a, b| a + b);
+                            compare(
+                                &schedule,
+                                what,
+                                f32::from_le_bytes,
+                                f32::to_le_bytes,
+                                |a, b| a + b,
+                            );
                         }
                         (ElementType::F32, _) => {
-                            let bytes = (f32::from_le_bytes as fn(_) -> _, f32::to_le_bytes as _);
-                            compare(&schedule, what, bytes, |a, b| a * b);
+                            compare(
+                                &schedule,
+                                what,
+                                f32::from_le_bytes,
+                                f32::to_le_bytes,
+                                |a, b| a * b,
+                            );
                         }
                         (_, ReduceOp::Sum) => {
-                            let bytes = (f64::from_le_bytes as fn(_) -> _, f64::to_le_bytes as _);
-                            compare(&schedule, what, bytes, |a, b| a + b);
+                            compare(
+                                &schedule,
+                                what,
+                                f64::from_le_bytes,
+                                f64::to_le_bytes,
+                                |a, b| a + b,
+                            );
                         }
                         _ => {
-                            let bytes = (f64::from_le_bytes as fn(_) -> _, f64::to_le_bytes as _);
-                            compare(&schedule, what, bytes, |a, b| a * b);
+                            compare(
+                                &schedule,
+                                what,
+                                f64::from_le_bytes,
+                                f64::to_le_bytes,
+                                |a, b| a * b,
+                            );
                         }
                     }
                     compared += 1;

@@ -35,7 +35,7 @@ pub const OTHER_FLAGS: u32 = 256;
 
 /// Bytes in the payload of a core's buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct MpbPlace {
     /// Whose buffer.
     pub core: Rank,
     /// Offset in its payload.
@@ -156,10 +156,10 @@ pub trait Core {
     fn record(&mut self, message: MessageRecord);
 
     /// Copies private bytes, which lie at `address`, into a buffer.
-    async fn put(&mut self, to: Place, bytes: &[u8], address: u64);
+    async fn put(&mut self, to: MpbPlace, bytes: &[u8], address: u64);
 
     /// Copies bytes of a buffer into private memory at `address`.
-    async fn get(&mut self, from: Place, bytes: &mut [u8], address: u64, copy: CopyLoop);
+    async fn get(&mut self, from: MpbPlace, bytes: &mut [u8], address: u64, copy: CopyLoop);
 
     /// Sets a flag in the buffer of `at`.
     async fn set_flag(&mut self, at: Rank, flag: Flag, value: u8);

@@ -17,7 +17,7 @@ use corecast_machine::{
     Rendezvous, RunError, SendId, Tag, Time,
 };
 
-use crate::core::{Call, CopyLoop, Core, Flag, LINE_BYTES, Place, Until, Wait};
+use crate::core::{Call, CopyLoop, Core, Flag, LINE_BYTES, MpbPlace, Until, Wait};
 
 /// Private memory in which lines are made and read; payloads lie behind it.
 const SCRATCH_BYTES: u64 = 4096;
@@ -82,8 +82,8 @@ impl<C: Core> MpbCourier<C> {
     }
 
     /// The line of `owner` for `reader`.
-    fn line(&self, owner: Rank, reader: Rank) -> Place {
-        Place {
+    fn line(&self, owner: Rank, reader: Rank) -> MpbPlace {
+        MpbPlace {
             core: owner,
             offset: self.core.payload_bytes() + reader.index() * LINE_BYTES,
         }
@@ -134,7 +134,9 @@ impl<C: Core> MpbCourier<C> {
             let (core, offset) = (self.core.id(), 0);
             let address = self.place(part.range.len());
             let bytes = &part.payload[part.range];
-            self.core.put(Place { core, offset }, bytes, address).await;
+            self.core
+                .put(MpbPlace { core, offset }, bytes, address)
+                .await;
             self.holds_part = true;
             self.put_line(part.to, part.header, part.posted).await;
         }
@@ -202,7 +204,7 @@ impl<C: Core> MpbCourier<C> {
         let mut part = Vec::new();
         if header.kind == HeaderKind::Part {
             part.resize(header.bytes as usize, 0);
-            let place = Place {
+            let place = MpbPlace {
                 core: peer,
                 offset: 0,
             };

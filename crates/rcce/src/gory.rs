@@ -5,7 +5,7 @@ use std::ops::Range;
 use corecast_core::Rank;
 use corecast_machine::Await;
 
-use crate::core::{CopyLoop, Core, Flag, LINE_BYTES, OTHER_FLAGS, Place, Until, Wait};
+use crate::core::{CopyLoop, Core, Flag, LINE_BYTES, MpbPlace, OTHER_FLAGS, Until, Wait};
 use crate::error::{Misuse, RcceError};
 use crate::memory::Buffer;
 use crate::program::Rcce;
@@ -81,7 +81,7 @@ impl<C: Core> Rcce<C> {
         self.check_ue(ue)?;
         self.check_room(from, to)?;
         self.readable(from).map_err(|misuse| self.error(misuse))?;
-        let place = Place {
+        let place = MpbPlace {
             core: ue,
             offset: to.offset,
         };
@@ -100,7 +100,7 @@ impl<C: Core> Rcce<C> {
         self.check_ue(ue)?;
         self.check_room(to, from)?;
         self.writable(to).map_err(|misuse| self.error(misuse))?;
-        let place = Place {
+        let place = MpbPlace {
             core: ue,
             offset: from.offset,
         };

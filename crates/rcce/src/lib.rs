@@ -33,7 +33,7 @@ mod program;
 mod queues;
 
 pub use crate::core::{
-    Announcement, Call, CopyLoop, Core, Flag, LINE_BYTES, OTHER_FLAGS, Place, Until, Wait,
+    Announcement, Call, CopyLoop, Core, Flag, LINE_BYTES, MpbPlace, OTHER_FLAGS, Until, Wait,
 };
 pub use comm::Comm;
 pub use courier::MpbCourier;
@@ -41,6 +41,6 @@ pub use error::{CallSite, Misuse, RcceError};
 pub use gory::{FlagId, MpbBuffer};
 pub use memory::Buffer;
 pub use message::{Incoming, Outgoing, Part};
-pub use messages::{Request, WaitList};
+pub use messages::{MessageRequest, WaitList};
 pub use program::{Rcce, RcceProgram};
 pub use queues::{Queues, RequestId, recv, send};

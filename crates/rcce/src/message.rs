@@ -5,7 +5,7 @@ use std::ops::Range;
 use corecast_core::Rank;
 use corecast_machine::Payload;
 
-use crate::core::{Announcement, CopyLoop, Core, Place};
+use crate::core::{Announcement, CopyLoop, Core, MpbPlace};
 
 /// A message on its way out: parts of private memory that follow each other in it.
 #[derive(Clone, Debug)]
@@ -95,7 +95,7 @@ impl Outgoing {
         while put < most && self.at.part < self.parts.len() {
             let part = &self.parts[self.at.part];
             if let Some(range) = self.at.next(part.range.len(), most - put) {
-                let place = Place {
+                let place = MpbPlace {
                     core: core.id(),
                     offset: offset + put,
                 };
@@ -153,7 +153,7 @@ impl Incoming {
         while got < most && self.at.part < self.parts.len() {
             let (address, data) = &mut self.parts[self.at.part];
             if let Some(range) = self.at.next(data.len(), most - got) {
-                let place = Place {
+                let place = MpbPlace {
                     core: from,
                     offset: offset + got,
                 };

@@ -13,12 +13,12 @@ use crate::queues::{Queues, RequestId, await_chunk, send, take_chunk};
 /// A message that a rank has asked to send or to receive (`iRCCE_SEND_REQUEST`,
 /// `iRCCE_RECV_REQUEST`).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Request(RequestId);
+pub struct MessageRequest(RequestId);
 
 /// Requests to wait for together (`iRCCE_WAIT_LIST`).
 #[derive(Clone, Default, Debug)]
 pub struct WaitList {
-    requests: Vec<Request>,
+    requests: Vec<MessageRequest>,
 }
 
 impl WaitList {
@@ -29,7 +29,7 @@ impl WaitList {
     }
 
     /// Adds a request (`iRCCE_add_to_wait_list`).
-    pub fn add(&mut self, request: Request) {
+    pub fn add(&mut self, request: MessageRequest) {
         self.requests.push(request);
     }
 
@@ -46,8 +46,8 @@ impl WaitList {
     }
 }
 
-impl FromIterator<Request> for WaitList {
-    fn from_iter<I: IntoIterator<Item = Request>>(requests: I) -> Self {
+impl FromIterator<MessageRequest> for WaitList {
+    fn from_iter<I: IntoIterator<Item = MessageRequest>>(requests: I) -> Self {
         let requests = requests.into_iter().collect();
         Self { requests }
     }
@@ -112,13 +112,13 @@ impl<C: Core> Rcce<C> {
     ///
     /// # Errors
     /// As [`Rcce::send`].
-    pub async fn isend(&mut self, to: Rank, buffer: Buffer) -> Result<Request, RcceError> {
+    pub async fn isend(&mut self, to: Rank, buffer: Buffer) -> Result<MessageRequest, RcceError> {
         self.enter("iRCCE_isend");
         let message = self.outgoing(to, buffer)?;
         let request = self.queues.isend(&mut self.core, to, message).await;
         let is_receive = false;
         self.pending.insert(request, Pending { buffer, is_receive });
-        Ok(Request(request))
+        Ok(MessageRequest(request))
     }
 
     /// Asks to receive as many bytes as the buffer has (`iRCCE_irecv`). They are in it when the
@@ -127,13 +127,13 @@ impl<C: Core> Rcce<C> {
     /// # Errors
     /// As [`Rcce::send`], any pending request being in the way. That sizes differ shows when the
     /// message comes.
-    pub async fn irecv(&mut self, from: Rank, buffer: Buffer) -> Result<Request, RcceError> {
+    pub async fn irecv(&mut self, from: Rank, buffer: Buffer) -> Result<MessageRequest, RcceError> {
         self.enter("iRCCE_irecv");
         let message = self.incoming(from, buffer)?;
         let request = self.queues.irecv(from, message);
         let is_receive = true;
         self.pending.insert(request, Pending { buffer, is_receive });
-        Ok(Request(request))
+        Ok(MessageRequest(request))
     }
 
     /// Moves the pending requests on as far as they can go without waiting (`iRCCE_isend_push`,
@@ -152,7 +152,7 @@ impl<C: Core> Rcce<C> {
     ///
     /// # Errors
     /// [`Misuse::NotPending`], and those of [`Rcce::push`].
-    pub async fn test(&mut self, request: Request) -> Result<bool, RcceError> {
+    pub async fn test(&mut self, request: MessageRequest) -> Result<bool, RcceError> {
         self.enter("iRCCE_test");
         self.check_pending(&[request])?;
         self.push_once().await?;
@@ -167,7 +167,7 @@ impl<C: Core> Rcce<C> {
     ///
     /// # Errors
     /// As [`Rcce::test`].
-    pub async fn wait(&mut self, request: Request) -> Result<(), RcceError> {
+    pub async fn wait(&mut self, request: MessageRequest) -> Result<(), RcceError> {
         self.enter("iRCCE_wait");
         self.check_pending(&[request])?;
         self.push_until(|queues| !queues.is_pending(request.0))
@@ -197,13 +197,13 @@ impl<C: Core> Rcce<C> {
     ///
     /// # Errors
     /// [`Misuse::EmptyWaitList`], and those of [`Rcce::test`].
-    pub async fn wait_any(&mut self, list: &mut WaitList) -> Result<Request, RcceError> {
+    pub async fn wait_any(&mut self, list: &mut WaitList) -> Result<MessageRequest, RcceError> {
         self.enter("iRCCE_wait_any");
         if list.is_empty() {
             return Err(self.error(Misuse::EmptyWaitList));
         }
         self.check_pending(&list.requests)?;
-        let is_done = |queues: &Queues, request: &Request| !queues.is_pending(request.0);
+        let is_done = |queues: &Queues, request: &MessageRequest| !queues.is_pending(request.0);
         self.push_until(|queues| list.requests.iter().any(|request| is_done(queues, request)))
             .await?;
         let mut requests = list.requests.iter();
@@ -218,7 +218,10 @@ impl<C: Core> Rcce<C> {
     ///
     /// # Errors
     /// As [`Rcce::test`].
-    pub async fn test_any(&mut self, list: &mut WaitList) -> Result<Option<Request>, RcceError> {
+    pub async fn test_any(
+        &mut self,
+        list: &mut WaitList,
+    ) -> Result<Option<MessageRequest>, RcceError> {
         self.enter("iRCCE_test_any");
         self.check_pending(&list.requests)?;
         self.push_once().await?;
@@ -237,7 +240,7 @@ impl<C: Core> Rcce<C> {
     ///
     /// # Errors
     /// [`Misuse::NotPending`].
-    pub fn cancel(&mut self, request: Request) -> Result<bool, RcceError> {
+    pub fn cancel(&mut self, request: MessageRequest) -> Result<bool, RcceError> {
         self.enter("iRCCE_cancel");
         self.check_pending(&[request])?;
         let is_cancelled = self.queues.cancel(request.0);
@@ -247,16 +250,16 @@ impl<C: Core> Rcce<C> {
         Ok(is_cancelled)
     }
 
-    fn check_pending(&self, requests: &[Request]) -> Result<(), RcceError> {
+    fn check_pending(&self, requests: &[MessageRequest]) -> Result<(), RcceError> {
         let mut requests = requests.iter();
         let over = requests.find(|request| !self.pending.contains_key(&request.0));
-        over.map_or(Ok(()), |&Request(request)| {
+        over.map_or(Ok(()), |&MessageRequest(request)| {
             Err(self.error(Misuse::NotPending { request }))
         })
     }
 
     /// Ends a request whose message is through.
-    fn complete(&mut self, Request(request): Request) {
+    fn complete(&mut self, MessageRequest(request): MessageRequest) {
         // A list may name a request twice.
         if self.pending.remove(&request).is_some() {
             self.land(request);

@@ -90,7 +90,8 @@ pub struct CertificateRecord {
     pub correct: bool,
     /// Whether it completes when every send waits for its receiver.
     pub deadlock_free: bool,
-    /// Slots per connection with which it completes; none if no number of them is enough.
+    /// Fewest messages that every connection must hold so that it completes; none if no number is
+    /// enough.
     pub slots_needed: Option<u32>,
     /// Whether no link carries two messages in one round.
     pub contention_free: bool,

@@ -155,18 +155,24 @@ impl Study {
         schedule: &Schedule,
         progress: &dyn Progress,
     ) -> Result<Run, StudyError> {
+        let (run, certify) = (|| self.run(schedule, progress), || self.certify(schedule));
+        let (runs, certified) = if self.machine.runs_side_by_side() {
+            rayon::join(run, certify)
+        } else {
+            (run(), certify())
+        };
         let Runs {
             first,
             spread,
             delivered,
-        } = self.run(schedule, progress)?;
+        } = runs?;
         Ok(Run {
             algorithm,
             request: request.clone(),
             report: first,
             spread,
             delivered,
-            certified: self.certify(schedule),
+            certified,
             cell: None,
         })
     }

@@ -202,8 +202,8 @@ fn compare(schedule: &Schedule, send: &Half, recv: &Half, found: &mut Collector)
         });
     }
     let sent = sender.sent();
-    if sent != received.chunks {
-        let (ours, theirs) = (schedule.chunks(sent), schedule.chunks(received.chunks));
+    let (ours, theirs) = (schedule.chunks(sent), schedule.chunks(received.chunks));
+    if sent != received.chunks && ours != theirs {
         if let Some(chunk) = mismatch(schedule, ours, theirs) {
             found.push(Violation::ChunkMismatch {
                 rank,
@@ -244,8 +244,7 @@ fn mismatch(schedule: &Schedule, ours: &[ChunkId], theirs: &[ChunkId]) -> Option
     let mut pairs = ours.iter().zip(theirs);
     let differ = ours.len() != theirs.len()
         || pairs.any(|(our, their)| our != their && is_named(our) && is_named(their));
-    let unexpected = ours.iter().copied().find(|chunk| !theirs.contains(chunk));
-    differ.then_some(unexpected)
+    differ.then(|| ours.iter().copied().find(|chunk| !theirs.contains(chunk)))
 }
 
 /// The first chunk that goes into a place of another size.

@@ -2,16 +2,20 @@
 //!
 //! Separate checks, each of which can fail alone:
 //!
-//! 1. *structure*: every peer and chunk exists, nobody sends to itself;
-//! 2. *matching* (`matching`): the k-th send from a to b meets the k-th receive of b from a, both
-//!    name the same chunks and the same round, and nothing is left over;
+//! 1. *structure* (`structure`): every peer, place and multicast exists, nobody sends to itself, the
+//!    routes of a multicast lead from its root to every rank;
+//! 2. *matching* (`matching`): the k-th send of a connection (a sender, a receiver and a channel) meets
+//!    its k-th receive, both name the same chunks or places of the same sizes, the same round and the
+//!    same multicast, one stream is at each end, and nothing is left over;
 //! 3. *labels* (`labels`): rounds never fall along a program, and what arrives in a round is sent
 //!    on in a later one, so that the schedule can be carried out round after round;
-//! 4. *execution* (`execute`): program order with per-pair queues, symbolically: no deadlock
-//!    under rendezvous (or else with the fewest buffered messages per pair), every sent chunk is
-//!    held, every contribution is reduced exactly once, every postcondition holds;
-//! 5. *links*: how many messages share a link in one round under the chip's routing;
-//! 6. *queues* (`occupancy`): how much can lie unread at a rank if nobody waits for permission to
+//! 4. *execution* (`execute`): every stream in program order, messages in order per connection,
+//!    symbolically: no deadlock under rendezvous (or else with the fewest slots per connection), every
+//!    place that is read holds something, every contribution is reduced exactly once, every
+//!    postcondition holds;
+//! 5. *races* (`races`): streams, waits or messages order all that streams of a rank do with a place;
+//! 6. *links*: how many messages share a link in one round under the chip's routing;
+//! 7. *queues* (`occupancy`): how much can lie unread at a rank if nobody waits for permission to
 //!    send.
 //!
 //! The verifier is complete for these claims: it inspects every step, not a sample.

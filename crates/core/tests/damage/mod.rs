@@ -672,6 +672,7 @@ fn other_routes(
     let parent = |rank| tree.parent(rank).unwrap_or(root);
     let mut parents: Vec<Rank> = schedule.all_ranks().map(parent).collect();
     let root = change(root, &mut parents);
+    parents[root.index()] = root;
     edited(schedule, |builder| {
         let number = builder.add_multicast(RouteTree::new(root, parents).into());
         for rank in schedule.all_ranks() {
@@ -694,7 +695,7 @@ fn routes_in_a_circle(schedule: &Schedule, site: usize) -> Option<Schedule> {
     let rank = Rank(u32::try_from(site).ok()?);
     (rank.0 < schedule.ranks()).then_some(())?;
     other_routes(schedule, |root, parents| {
-        // The way of the rank before leads back to it; harmless at the root, which has no way.
+        // The way of the next rank leads back to it; harmless at the root, which has no way.
         let next = Rank((rank.0 + 1) % parents.len() as u32);
         parents[rank.index()] = next;
         parents[next.index()] = rank;
@@ -725,7 +726,7 @@ fn set_number(schedule: &Schedule, (rank, index): (Rank, usize), to: u32) -> Opt
 }
 
 fn unknown_multicast(schedule: &Schedule, site: usize) -> Option<Schedule> {
-    let place = find_multicast(schedule, site / 2, site % 2 == 0)?;
+    let place = find_multicast(schedule, site / 2, site.is_multiple_of(2))?;
     set_number(schedule, place, schedule.multicasts().len() as u32)
 }
 

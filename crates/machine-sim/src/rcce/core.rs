@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use corecast_core::Rank;
 use corecast_machine::{Blocked, Cause, LibraryCall, MessageRecord, RunError, Time};
-use corecast_rcce::{Announcement, Call, CopyLoop, Core, Flag, Place, Wait};
+use corecast_rcce::{Announcement, Call, CopyLoop, Core, Flag, MpbPlace, Wait};
 use corecast_sim::memory::Caches;
 
 use super::tile::Tiles;
@@ -137,7 +137,7 @@ impl Core for SimCore {
         self.tiles.books.record(message);
     }
 
-    async fn put(&mut self, to: Place, bytes: &[u8], address: u64) {
+    async fn put(&mut self, to: MpbPlace, bytes: &[u8], address: u64) {
         if bytes.is_empty() {
             return;
         }
@@ -149,7 +149,7 @@ impl Core for SimCore {
         buffers[to.core.index()][to.offset..to.offset + bytes.len()].copy_from_slice(bytes);
     }
 
-    async fn get(&mut self, from: Place, bytes: &mut [u8], address: u64, copy: CopyLoop) {
+    async fn get(&mut self, from: MpbPlace, bytes: &mut [u8], address: u64, copy: CopyLoop) {
         if bytes.is_empty() {
             return;
         }
@@ -364,7 +364,7 @@ mod tests {
     fn reading_a_line_of_a_buffer_takes_what_was_measured() {
         let read = |hops| {
             cycles(&scc(), async |core: &mut SimCore| {
-                let from = Place {
+                let from = MpbPlace {
                     core: away(hops),
                     offset: 0,
                 };
@@ -382,7 +382,7 @@ mod tests {
     fn writing_a_line_of_a_buffer_takes_what_was_measured() {
         let write = |hops| {
             cycles(&scc(), async |core: &mut SimCore| {
-                let to = Place {
+                let to = MpbPlace {
                     core: away(hops),
                     offset: 0,
                 };
@@ -399,7 +399,7 @@ mod tests {
     fn the_bypass_takes_what_was_measured() {
         let change = ("endpoint.bypass".to_owned(), "on".to_owned());
         let chip = corecast_chip::find_changed("scc", &[change]).expect("valid");
-        let own = Place {
+        let own = MpbPlace {
             core: Rank(0),
             offset: 0,
         };
@@ -420,7 +420,7 @@ mod tests {
     #[test]
     fn stores_to_memory_are_slower_than_measured_for_one_core() {
         let line = cycles(&scc(), async |core: &mut SimCore| {
-            let from = Place {
+            let from = MpbPlace {
                 core: Rank(0),
                 offset: 0,
             };
@@ -462,7 +462,7 @@ mod tests {
         let page = |fill: fn(&mut Caches, u64, u64) -> Touched, copy| {
             cycles(&scc(), async |core: &mut SimCore| {
                 fill(&mut core.caches, 0, 1 << 20);
-                let from = Place {
+                let from = MpbPlace {
                     core: Rank(0),
                     offset: 0,
                 };
@@ -509,7 +509,7 @@ mod tests {
             for reader in readers {
                 let mut core = SimCore::new(Rc::clone(&tiles), Rank(reader));
                 executor.spawn(async move {
-                    let from = Place {
+                    let from = MpbPlace {
                         core: Rank(0),
                         offset: 0,
                     };

@@ -14,7 +14,7 @@ use corecast_core::Rank;
 use corecast_core::random::SplitMix64;
 use corecast_machine::{Blocked, LibraryCall, MessageRecord, RunError, Time};
 use corecast_rcce::{
-    Announcement, Call, CopyLoop, Core, Flag, OTHER_FLAGS, Place, Rcce, RcceError, Wait,
+    Announcement, Call, CopyLoop, Core, Flag, MpbPlace, OTHER_FLAGS, Rcce, RcceError, Wait,
 };
 
 /// Bytes of a buffer that messages may use: few, so that messages have several chunks.
@@ -166,7 +166,7 @@ impl Core for PlainCore {
     /// Nobody looks at the books of cores without time.
     fn record(&mut self, _: MessageRecord) {}
 
-    async fn put(&mut self, to: Place, bytes: &[u8], _: u64) {
+    async fn put(&mut self, to: MpbPlace, bytes: &[u8], _: u64) {
         self.turn().await;
         self.note(Effect::Put(to.core, bytes.len()));
         let mut world = self.world.borrow_mut();
@@ -174,7 +174,7 @@ impl Core for PlainCore {
         payload[to.offset..to.offset + bytes.len()].copy_from_slice(bytes);
     }
 
-    async fn get(&mut self, from: Place, bytes: &mut [u8], _: u64, _: CopyLoop) {
+    async fn get(&mut self, from: MpbPlace, bytes: &mut [u8], _: u64, _: CopyLoop) {
         self.turn().await;
         self.note(Effect::Get(from.core, bytes.len()));
         let world = self.world.borrow();

@@ -20,7 +20,7 @@ pub use traffic::TrafficStudyError;
 
 use crate::surroundings::SurroundingsError;
 
-/// An algorithm that cannot take part.
+/// An algorithm that cannot take part. Shown as one line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refused {
     /// Its name.
@@ -36,7 +36,10 @@ impl fmt::Display for Refused {
         if let Some((ranks, bytes)) = self.cell {
             write!(f, "(nearer: {ranks} ranks and {bytes} bytes) ")?;
         }
-        self.why.fmt(f)
+        // What would be right is a line of its own there.
+        let why = self.why.to_string();
+        let lines: Vec<&str> = why.lines().map(str::trim).collect();
+        f.write_str(&lines.join("; "))
     }
 }
 
