@@ -183,17 +183,15 @@ mod tests {
     use super::*;
 
     fn circles(files: &[(&str, &str)]) -> Vec<Vec<String>> {
-        let folder = std::env::temp_dir().join(format!("circles-{}", std::process::id()));
+        let folder = tempfile::tempdir().expect("a folder");
         let mut names = Vec::new();
         for (name, text) in files {
-            let path = folder.join(name);
+            let path = folder.path().join(name);
             fs::create_dir_all(path.parent().expect("a file")).expect("writable");
             fs::write(path, text).expect("writable");
             names.push((*name).to_owned());
         }
-        let found = larger_than(1, &folder, &names);
-        fs::remove_dir_all(folder).expect("was made");
-        found
+        larger_than(1, folder.path(), &names)
     }
 
     #[test]

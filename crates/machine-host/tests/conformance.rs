@@ -54,7 +54,7 @@ fn ongoing_transfers_are_refused() {
         .expect_err("threads have no busy ports");
     assert_eq!(
         error.to_string(),
-        "host does not have ongoing transfers; use a simulated chip"
+        "host does not have ongoing transfers\n  use a simulated chip"
     );
 }
 

@@ -153,15 +153,15 @@ fn every_mistake_is_told() {
     let told = [
         (
             Wrong::UnknownRank,
-            "rank 0, RCCE_send (call 2): rank 7 does not exist; with 2 ranks it must be 0 to 1",
+            "rank 0, RCCE_send (call 2): rank 7 does not exist\n  with 2 ranks it must be 0 to 1",
         ),
         (
             Wrong::UnknownMember,
-            "rank 0, RCCE_bcast (call 2): rank 2 does not exist; with 2 ranks it must be 0 to 1",
+            "rank 0, RCCE_bcast (call 2): rank 2 does not exist\n  with 2 ranks it must be 0 to 1",
         ),
         (
             Wrong::Itself,
-            "rank 0, iRCCE_irecv (call 2): a rank exchanges no messages with itself; copy the bytes",
+            "rank 0, iRCCE_irecv (call 2): a rank exchanges no messages with itself\n  copy the bytes",
         ),
         (
             Wrong::OutOfMemory,
@@ -177,35 +177,35 @@ fn every_mistake_is_told() {
         ),
         (
             Wrong::TwoReceives,
-            "rank 0, iRCCE_irecv (call 3): bytes 99 to 100 of private memory belong to pending request 0 (a receive); wait for it first",
+            "rank 0, iRCCE_irecv (call 3): bytes 99 to 100 of private memory belong to pending request 0 (a receive)\n  wait for it first",
         ),
         (
             Wrong::ReceiveOverSend,
-            "rank 0, iRCCE_irecv (call 3): bytes 0 to 100 of private memory belong to pending request 0 (a send); wait for it first",
+            "rank 0, iRCCE_irecv (call 3): bytes 0 to 100 of private memory belong to pending request 0 (a send)\n  wait for it first",
         ),
         (
             Wrong::SendFromReceive,
-            "rank 0, iRCCE_isend (call 3): bytes 0 to 100 of private memory belong to pending request 0 (a receive); wait for it first",
+            "rank 0, iRCCE_isend (call 3): bytes 0 to 100 of private memory belong to pending request 0 (a receive)\n  wait for it first",
         ),
         (
             Wrong::BlockingOverReceive,
-            "rank 0, RCCE_recv (call 3): bytes 0 to 50 of private memory belong to pending request 0 (a receive); wait for it first",
+            "rank 0, RCCE_recv (call 3): bytes 0 to 50 of private memory belong to pending request 0 (a receive)\n  wait for it first",
         ),
         (
             Wrong::ReadReceiving,
-            "rank 0, access to memory (call 3): bytes 0 to 100 of private memory belong to pending request 0 (a receive); wait for it first",
+            "rank 0, access to memory (call 3): bytes 0 to 100 of private memory belong to pending request 0 (a receive)\n  wait for it first",
         ),
         (
             Wrong::WriteSending,
-            "rank 0, access to memory (call 4): bytes 0 to 100 of private memory belong to pending request 0 (a send); wait for it first",
+            "rank 0, access to memory (call 4): bytes 0 to 100 of private memory belong to pending request 0 (a send)\n  wait for it first",
         ),
         (
             Wrong::WaitTwice,
-            "rank 0, iRCCE_wait (call 4): request 0 is not pending; it was waited for, tested or cancelled before",
+            "rank 0, iRCCE_wait (call 4): request 0 is not pending\n  it was waited for, tested or cancelled before",
         ),
         (
             Wrong::TestCancelled,
-            "rank 0, iRCCE_test (call 4): request 0 is not pending; it was waited for, tested or cancelled before",
+            "rank 0, iRCCE_test (call 4): request 0 is not pending\n  it was waited for, tested or cancelled before",
         ),
         (
             Wrong::WaitForNone,
@@ -213,15 +213,15 @@ fn every_mistake_is_told() {
         ),
         (
             Wrong::EndPending,
-            "rank 0, RCCE_finalize (call 4): requests are pending (2, first request 0); wait for them or cancel them",
+            "rank 0, RCCE_finalize (call 4): requests are pending (2, first request 0)\n  wait for them or cancel them",
         ),
         (
             Wrong::MallocPending,
-            "rank 0, RCCE_malloc (call 3): requests are pending (1, first request 0); wait for them or cancel them",
+            "rank 0, RCCE_malloc (call 3): requests are pending (1, first request 0)\n  wait for them or cancel them",
         ),
         (
             Wrong::TooMuchBuffer,
-            "rank 0, RCCE_malloc (call 3): 101 bytes do not fit into the message passing buffer; 96 are free",
+            "rank 0, RCCE_malloc (call 3): 101 bytes do not fit into the message passing buffer\n  96 are free",
         ),
         (
             Wrong::TooManyFlags,
@@ -229,7 +229,7 @@ fn every_mistake_is_told() {
         ),
         (
             Wrong::FreedFlag,
-            "rank 0, RCCE_flag_write (call 4): flag 2 is not allocated; it was freed before",
+            "rank 0, RCCE_flag_write (call 4): flag 2 is not allocated\n  it was freed before",
         ),
         (
             Wrong::PutBeyondEnd,
@@ -237,11 +237,11 @@ fn every_mistake_is_told() {
         ),
         (
             Wrong::GetFromUnknown,
-            "rank 0, RCCE_get (call 3): rank 2 does not exist; with 2 ranks it must be 0 to 1",
+            "rank 0, RCCE_get (call 3): rank 2 does not exist\n  with 2 ranks it must be 0 to 1",
         ),
         (
             Wrong::SizesDiffer,
-            "rank 0, RCCE_reduce (call 2): the buffers have 100 and 96 bytes; they must have the same size",
+            "rank 0, RCCE_reduce (call 2): the buffers have 100 and 96 bytes\n  they must have the same size",
         ),
         (
             Wrong::NotWhole,
@@ -249,7 +249,7 @@ fn every_mistake_is_told() {
         ),
         (
             Wrong::Overlap,
-            "rank 0, RCCE_allreduce (call 2): the buffers overlap; they must be one and the same or have no byte in common",
+            "rank 0, RCCE_allreduce (call 2): the buffers overlap\n  they must be one and the same or have no byte in common",
         ),
     ];
     for (wrong, text) in told {
@@ -353,7 +353,7 @@ fn sizes_that_differ_are_told_by_the_receiver() {
         ),
         (
             Disagree::Chunks,
-            "rank 1, RCCE_recv (call 1): rank 0 sends chunks of 7904 bytes and this rank receives chunks of 8032; all ranks must allocate the same in their buffers (RCCE_malloc)",
+            "rank 1, RCCE_recv (call 1): rank 0 sends chunks of 7904 bytes and this rank receives chunks of 8032\n  all ranks must allocate the same in their buffers (RCCE_malloc)",
         ),
     ];
     for (program, text) in told {
@@ -534,13 +534,13 @@ fn only_chips_with_buffers_run_programs() {
     let run = SimMachine::new(&chip).run_rcce(2, &Allocate, &RunOptions::default());
     assert_eq!(
         run.expect_err("it has none").to_string(),
-        "tilepro64 has no message passing buffers; RCCE needs a chip that does, such as scc"
+        "tilepro64 has no message passing buffers\n  RCCE needs a chip that does, such as scc"
     );
 }
 
 #[test]
 fn there_are_not_more_ranks_than_cores() {
     let [sim, host] = common::errors(257, &Allocate);
-    assert_eq!(sim, "scc has 48 cores; 257 ranks do not fit");
-    assert_eq!(host, "host has 256 cores; 257 ranks do not fit");
+    assert_eq!(sim, "scc has 48 cores\n  257 ranks do not fit");
+    assert_eq!(host, "host has 256 cores\n  257 ranks do not fit");
 }

@@ -23,17 +23,17 @@ fn placements() {
     assert_eq!(text(&on(&[]), &[]), "a placement has at least one task");
     assert_eq!(
         text(&on(&[0, 18]), idle),
-        "task 1 is placed on core 18; cores are 0 to 17"
+        "task 1 is placed on core 18\n  cores are 0 to 17"
     );
     assert_eq!(
         text(&on(&[3, 3]), idle),
-        "tasks 0 and 1 are both placed on core 3; a core runs one task"
+        "tasks 0 and 1 are both placed on core 3\n  a core runs one task"
     );
     let scc = SimMachine::new(&corecast_chip::find("scc").expect("a built-in chip"));
     let error = scc.run_tasks(&Script(vec![vec![]]), &on(&[0]));
     assert_eq!(
         error.expect_err("no tiles").to_string(),
-        "scc has no tiles that run tasks; use a chip with endpoints of kind pronto"
+        "scc has no tiles that run tasks\n  use a chip with endpoints of kind pronto"
     );
 }
 
@@ -41,11 +41,11 @@ fn placements() {
 fn tasks_that_do_not_exist() {
     assert_eq!(
         text(&on(&[0, 1]), &[&[Send(2, 1)], &[]]),
-        "task 0 names task 2; with 2 tasks it must be 0 to 1"
+        "task 0 names task 2\n  with 2 tasks it must be 0 to 1"
     );
     assert_eq!(
         text(&on(&[0, 1]), &[&[], &[Receive(1, 1)]]),
-        "task 1 sends to or receives from itself; messages go to other tasks"
+        "task 1 sends to or receives from itself\n  messages go to other tasks"
     );
 }
 
@@ -53,12 +53,12 @@ fn tasks_that_do_not_exist() {
 fn lengths() {
     assert_eq!(
         text(&on(&[0, 1]), &[&[Send(1, 65)], &[Receive(0, 65)]]),
-        "task 0 sends 260 bytes to task 1; a message is moved into the output buffer as a whole, so \
+        "task 0 sends 260 bytes to task 1\n  a message is moved into the output buffer as a whole, so \
          it has at most 256: send it in parts"
     );
     assert_eq!(
         text(&on(&[0, 1]), &[&[Send(1, 8)], &[Receive(0, 7)]]),
-        "task 1 receives 28 bytes from task 0, whose oldest message has 32; both calls must state \
+        "task 1 receives 28 bytes from task 0, whose oldest message has 32\n  both calls must state \
          the same length"
     );
 }
@@ -195,7 +195,7 @@ fn injectors() {
             line_bytes: 65,
             ..normal
         }),
-        "an injector's line has 65 bytes; it must have 4 to 64, the payload of a packet"
+        "an injector's line has 65 bytes\n  it must have 4 to 64, the payload of a packet"
     );
 }
 
@@ -239,12 +239,12 @@ fn moves_are_refused_while_anything_is_on_its_way() {
     assert_eq!(why(416), None);
     assert_eq!(
         moved(0, 500).expect("refused").to_string(),
-        "task 1 cannot be moved to core 0 at 5000 ns: task 0 runs there; move it when nothing is on its \
+        "task 1 cannot be moved to core 0 at 5000 ns: task 0 runs there\n  move it when nothing is on its \
          way from or to it"
     );
     assert_eq!(
         moved(18, 500).expect("refused").to_string(),
-        "task 1 is placed on core 18; cores are 0 to 17"
+        "task 1 is placed on core 18\n  cores are 0 to 17"
     );
 }
 
@@ -268,7 +268,7 @@ fn what_tasks_do_not_have_is_refused() {
     }];
     assert_eq!(
         text(&setup, &[&[]]),
-        "a move names rank 4; with 1 ranks it must be 0 to 0"
+        "a move names rank 4\n  with 1 ranks it must be 0 to 0"
     );
 }
 

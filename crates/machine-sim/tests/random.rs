@@ -125,6 +125,6 @@ fn too_many_ranks_are_refused() {
     let error = machine.run(&Job::new(&schedule)).expect_err("16 cores");
     assert_eq!(
         error.to_string(),
-        "chung2011-bus has 16 cores; 17 ranks do not fit"
+        "chung2011-bus has 16 cores\n  17 ranks do not fit"
     );
 }

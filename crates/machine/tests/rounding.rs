@@ -52,6 +52,13 @@ fn outcome<T: Copy>(
                     .push_back(message);
                 (walker.has_sent, is_moving) = (true, true);
             }
+            for half in schedule.branches(step).filter(|_| !walker.has_sent) {
+                let chunks = schedule.chunks(half.chunks).iter();
+                let message = chunks.map(|chunk| walker.memory[chunk].clone()).collect();
+                let queue = queues.entry((rank, half.to)).or_default();
+                queue.push_back(message);
+                is_moving = true;
+            }
             if let Some(half) = step.recv_half().filter(|_| !walker.has_received) {
                 let queue = queues.entry((half.from, rank)).or_default();
                 if let Some(message) = queue.pop_front() {

@@ -151,7 +151,7 @@ fn unknown_papers_are_refused_with_the_list() {
     let error = reproduce("park2018").expect_err("no such paper");
     assert_eq!(
         error.to_string(),
-        "unknown paper `park2018`; there are: chung2011, scc-thesis, kumar2012, yagna2013, park2019"
+        "unknown paper `park2018`\n  there are: chung2011, scc-thesis, kumar2012, yagna2013, park2019"
     );
 }
 
