@@ -29,6 +29,15 @@ impl Unused {
     }
 }
 
+/// Why no other traffic can go on beside messages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NoBackground {
+    /// There is no mesh.
+    NoMesh,
+    /// Cores have two queues, both of which messages need.
+    TwoQueues,
+}
+
 /// Routers named in a chip file.
 pub(crate) struct Places {
     /// The key.

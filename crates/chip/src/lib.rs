@@ -40,7 +40,7 @@ pub use clock::Clock;
 pub use contents::{Origin, Word};
 pub use corecast_text::{EntryError, Location};
 pub use error::ChipError;
-pub use facts::{Derived, Unused};
+pub use facts::{Derived, NoBackground, Unused};
 pub use kinds::{
     AtomicLaunch, CoreCosts, EndpointSpec, Library, Mpe, Pronto, Protocol, Rcce, System, Udn,
 };

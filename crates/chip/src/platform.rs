@@ -10,6 +10,7 @@
 use corecast_core::{Collective, Platform, Request, bounds};
 
 use crate::chip::Chip;
+use crate::facts::NoBackground;
 
 impl Chip {
     /// What `ranks` ranks on this chip are told about it, for algorithms that depend on it.
@@ -22,6 +23,14 @@ impl Chip {
             queue: kind.queue(),
             shared_buffer: kind.shared_buffer(&self.reference_clock, self.cores_max),
         }
+    }
+
+    /// Whether other traffic can go on beside messages.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn takes_background(&self) -> Result<(), NoBackground> {
+        self.system().kind().takes_background()
     }
 
     /// Fewest cycles of the reference clock in which any algorithm can serve `request` on this

@@ -31,7 +31,7 @@ mod worst_case;
 
 use std::rc::Rc;
 
-use corecast_chip::{Chip, Mesh, System};
+use corecast_chip::{Chip, Mesh, NoBackground, System};
 use corecast_core::Request;
 use corecast_machine::{
     Job, Machine, Program, ProgramRun, Programs, Report, RunError, RunOptions, Schedules,
@@ -128,7 +128,17 @@ impl SimMachine {
                 ranks,
             });
         }
-        Ok(())
+        let (machine, what) = match self.chip.takes_background() {
+            Err(why) if options.background.is_some() => match why {
+                NoBackground::NoMesh => ("a crossbar", "background traffic"),
+                NoBackground::TwoQueues => (
+                    "a chip with two queues per core",
+                    "a third one for background traffic",
+                ),
+            },
+            _ => return Ok(()),
+        };
+        Err(RunError::Unsupported { machine, what })
     }
 }
 
@@ -153,10 +163,6 @@ impl SimMachine {
         self.check(ranks, options)?;
         let executor = Executor::new(options.limits);
         match self.chip.system() {
-            System::Bus { .. } if options.background.is_some() => Err(RunError::Unsupported {
-                machine: "a crossbar",
-                what: "background traffic",
-            }),
             System::Bus { bus, mpe } => {
                 let fabric = Fabric::new(bus, mpe, executor.kernel(), ranks, options);
                 mpe::run(&Rc::new(fabric), executor, on, ranks, options)

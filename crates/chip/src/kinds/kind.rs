@@ -4,7 +4,7 @@ use corecast_core::{LinkCost, Queue, Request, SharedBuffer};
 
 use crate::clock::Clock;
 use crate::error::ChipError;
-use crate::facts::{Derived, Places, Unused};
+use crate::facts::{Derived, NoBackground, Places, Unused};
 use crate::mesh::Mesh;
 use crate::read::Section;
 
@@ -26,6 +26,14 @@ pub(crate) trait Kind {
 
     /// Fewest picoseconds of any schedule, among at least two ranks that have something to say.
     fn bound_ps(&self, request: &Request) -> u64;
+
+    /// Whether other traffic can go on beside messages.
+    ///
+    /// # Errors
+    /// Why not.
+    fn takes_background(&self) -> Result<(), NoBackground> {
+        Ok(())
+    }
 
     /// Keys that a file may leave out, and what holds then.
     fn defaults(&self) -> Vec<(&'static str, String)>;

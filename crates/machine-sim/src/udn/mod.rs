@@ -67,12 +67,6 @@ pub(crate) fn run<'a, T: OnChip + 'a>(
 where
     T::Output: 'a,
 {
-    if options.background.is_some() && udn.queues < 3 {
-        return Err(RunError::Unsupported {
-            machine: "a chip with two queues per core",
-            what: "a third one for background traffic",
-        });
-    }
     let kernel = executor.kernel();
     let net = Rc::new(Net::new(mesh, udn, fidelity, kernel, ranks, options));
     executor.spawn_service(drive(Rc::clone(&net)));

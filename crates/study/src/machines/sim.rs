@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use corecast_chip::{Chip, Clock, Library, Mesh, NetworkSpec, System};
+use corecast_chip::{Chip, Clock, Library, Mesh, NetworkSpec, NoBackground, System};
 use corecast_core::{Certificate, Rank, Request, Schedule};
 use corecast_machine::pingpong::there_and_back;
 use corecast_machine::{Job, Machine, Report, RunError, RunOptions, Shares, Time, critical_path};
@@ -134,11 +134,10 @@ impl StudyMachine for OnChip {
 
     fn takes_background(&self) -> Result<(), MachineError> {
         let chip = self.name();
-        match self.chip().system() {
-            System::Bus { .. } => Err(MachineError::NoMesh { chip }),
-            System::Mesh { udn, .. } if udn.queues < 3 => Err(MachineError::TwoQueues { chip }),
-            System::Mesh { .. } | System::Mpb { .. } | System::Pronto { .. } => Ok(()),
-        }
+        self.chip().takes_background().map_err(|why| match why {
+            NoBackground::NoMesh => MachineError::NoMesh { chip },
+            NoBackground::TwoQueues => MachineError::TwoQueues { chip },
+        })
     }
 
     fn bound_cycles(&self, request: &Request) -> Option<u64> {

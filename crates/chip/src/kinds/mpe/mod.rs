@@ -14,7 +14,7 @@ use corecast_core::{LinkCost, Request};
 use super::kind::{Kind, Source};
 use crate::clock::Clock;
 use crate::error::ChipError;
-use crate::facts::Derived;
+use crate::facts::{Derived, NoBackground};
 use crate::network::Crossbar;
 use crate::provenance::Ledger;
 use crate::read::{Choices, Count};
@@ -37,6 +37,10 @@ impl Kind for OnBus<'_> {
 
     fn bound_ps(&self, request: &Request) -> u64 {
         bound::ps(self.bus, self.mpe, request)
+    }
+
+    fn takes_background(&self) -> Result<(), NoBackground> {
+        Err(NoBackground::NoMesh)
     }
 
     fn defaults(&self) -> Vec<(&'static str, String)> {

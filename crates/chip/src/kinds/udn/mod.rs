@@ -16,7 +16,7 @@ use corecast_core::{LinkCost, Queue, Request};
 use super::kind::{Kind, Source};
 use crate::clock::Clock;
 use crate::error::ChipError;
-use crate::facts::Unused;
+use crate::facts::{NoBackground, Unused};
 use crate::mesh::Mesh;
 use crate::provenance::Ledger;
 use crate::read::{Choices, Count};
@@ -49,6 +49,13 @@ impl Kind for OnMesh<'_> {
 
     fn bound_ps(&self, request: &Request) -> u64 {
         bound::ps(self.mesh, self.udn, request)
+    }
+
+    fn takes_background(&self) -> Result<(), NoBackground> {
+        match self.udn.queues {
+            ..3 => Err(NoBackground::TwoQueues),
+            _ => Ok(()),
+        }
     }
 
     fn defaults(&self) -> Vec<(&'static str, String)> {
