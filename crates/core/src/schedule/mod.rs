@@ -1,6 +1,6 @@
 //! A collective as a value: the steps of every rank, in one stream each or in several.
 //!
-//! Steps are executed in program order; [`RoundIdx`] labels are for counting and drawing, and
+//! Steps are executed in program order; [`crate::RoundIdx`] labels are for counting and drawing, and
 //! [`crate::verify()`] checks that they agree with what depends on what: along a program rounds
 //! never fall, and what arrives in a round is sent on in a later one. A schedule names chunks, never
 //! bytes in memory, and knows no machine. Where several values of one chunk must be kept apart, or a
