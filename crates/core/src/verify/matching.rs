@@ -26,6 +26,30 @@ pub(super) struct Matching {
     pub messages: Vec<u32>,
 }
 
+/// The rank and the index of a step that sends, and of the step that receives what it sends.
+pub type MessageEnds = [(Rank, usize); 2];
+
+/// Both ends of every message, in order of the receiving steps: the k-th send of a connection with
+/// its k-th receive. What is left over in a schedule that is not correct is left out.
+///
+/// ```
+/// use corecast_core::{Collective, Rank, Request, algorithm, verify};
+/// let chain = algorithm::find(Collective::Bcast, "chain").unwrap();
+/// let schedule = chain.schedule(&Request::new(Collective::Bcast, 3, 8));
+/// let ends = verify::messages(&schedule);
+/// assert_eq!(ends, [[(Rank(0), 0), (Rank(1), 0)], [(Rank(1), 1), (Rank(2), 0)]]);
+/// ```
+#[must_use]
+pub fn messages(schedule: &Schedule) -> Vec<MessageEnds> {
+    let matching = Matching::new(schedule, &mut Collector::default());
+    let steps = |rank| (0..schedule.steps(rank).len()).map(move |index| (rank, index));
+    let places: Vec<(Rank, usize)> = schedule.all_ranks().flat_map(steps).collect();
+    let senders = places.iter().zip(&matching.sender_of);
+    let matched = senders.filter(|(_, sender)| **sender != NONE);
+    let ends = matched.map(|(&receiver, &sender)| [places[sender as usize], receiver]);
+    ends.collect()
+}
+
 /// One half of a message, sortable by (from, to, channel) and then by program order.
 type Half = (u32, u32, u32, u32);
 

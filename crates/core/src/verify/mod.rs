@@ -46,6 +46,7 @@ mod violation;
 
 pub use linear::in_one_stream;
 pub use links::LinkShare;
+pub use matching::{MessageEnds, messages};
 pub use occupancy::worst_queue;
 pub use violation::{Awaits, VIOLATIONS_MAX, Violation, Waiting};
 

@@ -1,8 +1,7 @@
 //! What the message layer has to know of a schedule beforehand, as its programmer would.
 
-use std::collections::{BTreeMap, VecDeque};
-
 use corecast_chip::Library;
+use corecast_core::verify::{self, MessageEnds};
 use corecast_core::{Arrival, ChunkId, Op, Rank, Schedule, Transport};
 
 use super::shared::{Shared, SharedStep};
@@ -68,7 +67,7 @@ impl Plan {
         let is_shared =
             library == Library::OneSided || schedule.transport() == Transport::SharedBuffers;
         if has_pieces || is_blocking || is_shared {
-            let pairs = plan.pairs(schedule);
+            let pairs = verify::messages(schedule);
             if is_shared {
                 plan.shared = Some(Shared::new(schedule, &plan.first, &pairs, room, line));
             } else if has_pieces {
@@ -111,29 +110,8 @@ impl Plan {
         self.blocks[(chunk.0 / spec.parts()) as usize] + offset
     }
 
-    /// The sending and the receiving step of every message.
-    fn pairs(&self, schedule: &Schedule) -> Vec<[(Rank, usize); 2]> {
-        let mut sends: BTreeMap<(Rank, Rank), VecDeque<usize>> = BTreeMap::new();
-        for (from, step, half) in schedule.sends() {
-            sends.entry((from, half.to)).or_default().push_back(step);
-        }
-        let mut pairs = Vec::new();
-        for rank in schedule.all_ranks() {
-            for (index, step) in schedule.steps(rank).iter().enumerate() {
-                let Some(half) = step.recv_half() else {
-                    continue;
-                };
-                let queue = sends.get_mut(&(half.from, rank));
-                if let Some(send) = queue.and_then(VecDeque::pop_front) {
-                    pairs.push([(half.from, send), (rank, index)]);
-                }
-            }
-        }
-        pairs
-    }
-
     /// Messages of which an end passes on what still arrives go in pieces.
-    fn cut(&mut self, schedule: &Schedule, pairs: &[[(Rank, usize); 2]]) {
+    fn cut(&mut self, schedule: &Schedule, pairs: &[MessageEnds]) {
         let is_forward = |(rank, step): (Rank, usize)| {
             let op = schedule.steps(rank)[step].op;
             matches!(
@@ -154,7 +132,7 @@ impl Plan {
     }
 
     /// Along every row and circle of exchanges, every other one sends first.
-    fn order(&mut self, schedule: &Schedule, pairs: &[[(Rank, usize); 2]]) {
+    fn order(&mut self, schedule: &Schedule, pairs: &[MessageEnds]) {
         let is_exchange = |&(rank, step): &(Rank, usize)| {
             matches!(schedule.steps(rank)[step].op, Op::Exchange { .. })
         };

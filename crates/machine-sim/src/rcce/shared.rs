@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use corecast_core::verify::MessageEnds;
 use corecast_core::{Arrival, ChunkId, ChunkList, Op, Rank, Schedule};
 
 /// A message, or a piece of one, in its sender's buffer.
@@ -75,7 +76,7 @@ impl Shared {
     pub(crate) fn new(
         schedule: &Schedule,
         first: &[usize],
-        pairs: &[[(Rank, usize); 2]],
+        pairs: &[MessageEnds],
         room: usize,
         line: usize,
     ) -> Self {
