@@ -28,8 +28,8 @@ use std::sync::Arc;
 
 use corecast_core::Rank;
 use corecast_machine::{
-    Activity, ArrivalId, Await, Blocked, Cause, Courier, Envelope, Matched, MessageRecord, News,
-    Payload, RunError, RunOptions, SendId, Tag, Time,
+    Activity, ArrivalId, Blocked, Cause, Courier, Envelope, Matched, MessageRecord, News, Payload,
+    RunError, RunOptions, SendId, Tag, Time,
 };
 
 use crate::check;
@@ -331,14 +331,7 @@ impl Courier for HostCourier {
 
     async fn finish(&mut self, call: usize) -> Result<(), RunError> {
         while let Some((_, &peer)) = self.sending.first_key_value() {
-            self.wait_now(Blocked {
-                rank: self.rank,
-                peer,
-                awaits: Await::Send,
-                step: call,
-                since: self.shared.now(),
-                call: None,
-            })?;
+            self.wait_now(self.unsent(peer, call))?;
             self.empty_inbox();
         }
         self.fill(Cause::Compute);

@@ -84,6 +84,18 @@ pub trait Courier {
     /// The next news, in the order in which they came.
     fn news(&mut self) -> Option<News>;
 
+    /// What a rank tells that waits in call `call` until `peer` has taken what it sent.
+    fn unsent(&self, peer: Rank, call: usize) -> Blocked {
+        Blocked {
+            rank: self.rank(),
+            peer,
+            awaits: Await::Send,
+            step: call,
+            since: self.now(),
+            call: None,
+        }
+    }
+
     /// Waits until everything that was sent is out of this rank's hands; what comes meanwhile is told
     /// by [`Courier::news`] as ever. `call` is the number of the call, for who reads of a deadlock.
     async fn finish(&mut self, call: usize) -> Result<(), RunError>;

@@ -309,15 +309,7 @@ impl<C: Core> Courier for MpbCourier<C> {
             let Some(peer) = full.or_else(|| self.letters.sending()) else {
                 return Ok(());
             };
-            self.poll(Blocked {
-                rank: self.core.id(),
-                peer,
-                awaits: Await::Send,
-                step: call,
-                since: self.core.now(),
-                call: None,
-            })
-            .await?;
+            self.poll(self.unsent(peer, call)).await?;
         }
     }
 }

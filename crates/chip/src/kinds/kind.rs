@@ -6,7 +6,27 @@ use crate::clock::Clock;
 use crate::error::ChipError;
 use crate::facts::{Derived, NoBackground, Places, Unused};
 use crate::mesh::Mesh;
-use crate::read::Section;
+use crate::read::{Count, Section};
+
+/// Work of a core or an engine; may be free.
+pub(super) const CYCLES: Count = Count {
+    unit: "cycles",
+    min: 0,
+    max: 1_000_000,
+};
+
+/// The same for every word.
+pub(super) const CYCLES_PER_WORD: Count = Count {
+    unit: "cycles/word",
+    ..CYCLES
+};
+
+/// Most words of payload in a packet.
+pub(super) const PACKET: Count = Count {
+    unit: "words",
+    min: 1,
+    max: 4096,
+};
 
 /// What a chip knows about its endpoints on their network.
 pub(crate) trait Kind {

@@ -32,7 +32,7 @@ pub(crate) use kind::{Kind, Source};
 /// Every kind by its name in chip files, in the order in which errors list them.
 const KINDS: Choices<Row> = &[
     (
-        "mpe",
+        mpe::NAME,
         Row {
             tables: &[],
             reader: Reader::OnBus(|_, source, ledger| {
@@ -43,7 +43,7 @@ const KINDS: Choices<Row> = &[
         },
     ),
     (
-        "udn",
+        udn::NAME,
         Row {
             tables: &[],
             reader: Reader::OnMesh(|mesh, source, ledger| {
@@ -54,7 +54,7 @@ const KINDS: Choices<Row> = &[
         },
     ),
     (
-        "rcce",
+        rcce::NAME,
         Row {
             tables: &["memory"],
             reader: Reader::OnMesh(|mesh, source, ledger| {
@@ -67,7 +67,7 @@ const KINDS: Choices<Row> = &[
         },
     ),
     (
-        "pronto",
+        pronto::NAME,
         Row {
             tables: &["core"],
             reader: Reader::OnMesh(|mesh, source, ledger| {
@@ -100,10 +100,10 @@ impl EndpointSpec {
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
-            Self::Mpe(_) => "mpe",
-            Self::Udn(_) => "udn",
-            Self::Rcce(_) => "rcce",
-            Self::Pronto(_) => "pronto",
+            Self::Mpe(_) => mpe::NAME,
+            Self::Udn(_) => udn::NAME,
+            Self::Rcce(_) => rcce::NAME,
+            Self::Pronto(_) => pronto::NAME,
         }
     }
 }

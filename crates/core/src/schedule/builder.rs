@@ -15,7 +15,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Arrival, ChunkList, Launch, Op, Place, Schedule, Step, StepRef, Streams, Transport};
+use super::{
+    Arrival, ChunkList, Launch, Op, Place, Schedule, Step, StepRef, Streams, Terms, Transport,
+};
 use crate::ids::{ChunkId, Rank, RoundIdx};
 use crate::route_tree::RouteTree;
 use crate::spec::Spec;
@@ -36,16 +38,7 @@ pub enum Order {
 /// The builder checks nothing but index ranges; correctness is [`crate::verify()`]'s part.
 #[derive(Clone, Debug)]
 pub struct ScheduleBuilder {
-    algorithm: String,
-    spec: Spec,
-    launch: Launch,
-    status_bits: Option<u32>,
-    piece_bytes: Option<u64>,
-    has_flow_control: bool,
-    transport: Transport,
-    slots: u32,
-    multicasts: Vec<Arc<RouteTree>>,
-    places: Vec<Place>,
+    terms: Terms,
     /// Steps of the first stream of every rank.
     steps: Vec<Vec<Step>>,
     /// The other streams.
@@ -69,17 +62,19 @@ impl ScheduleBuilder {
     #[must_use]
     pub fn new(algorithm: &str, spec: Spec) -> Self {
         Self {
-            algorithm: algorithm.to_owned(),
             steps: vec![Vec::new(); spec.ranks() as usize],
-            spec,
-            launch: Launch::Independent,
-            status_bits: None,
-            piece_bytes: None,
-            has_flow_control: true,
-            transport: Transport::Messages,
-            slots: 0,
-            multicasts: Vec::new(),
-            places: Vec::new(),
+            terms: Terms {
+                algorithm: algorithm.to_owned(),
+                spec,
+                launch: Launch::Independent,
+                status_bits: None,
+                piece_bytes: None,
+                has_flow_control: true,
+                transport: Transport::Messages,
+                slots: 0,
+                multicasts: Vec::new(),
+                places: Vec::new(),
+            },
             more: BTreeMap::new(),
             channels: BTreeMap::new(),
             waits: Vec::new(),
@@ -90,13 +85,8 @@ impl ScheduleBuilder {
     /// A builder for the same purpose with the same table of chunks, but no steps and no slots.
     pub(crate) fn without_steps(schedule: &Schedule) -> Self {
         let mut builder = Self::new(schedule.algorithm(), schedule.spec().clone());
-        builder.launch.clone_from(&schedule.launch);
-        builder.status_bits = schedule.status_bits;
-        builder.piece_bytes = schedule.piece_bytes;
-        builder.has_flow_control = schedule.has_flow_control;
-        builder.transport = schedule.transport;
-        builder.multicasts.clone_from(&schedule.multicasts);
-        builder.places.clone_from(&schedule.places);
+        builder.terms.clone_from(&schedule.terms);
+        builder.terms.slots = 0;
         builder.chunk_table.clone_from(&schedule.chunk_table);
         builder
     }
@@ -125,16 +115,7 @@ impl ScheduleBuilder {
             }
         }
         Self {
-            algorithm: schedule.algorithm,
-            spec: schedule.spec,
-            launch: schedule.launch,
-            status_bits: schedule.status_bits,
-            piece_bytes: schedule.piece_bytes,
-            has_flow_control: schedule.has_flow_control,
-            transport: schedule.transport,
-            slots: schedule.slots,
-            multicasts: schedule.multicasts,
-            places: schedule.places,
+            terms: schedule.terms,
             steps,
             more,
             channels,
@@ -146,33 +127,33 @@ impl ScheduleBuilder {
     /// What the schedule promises.
     #[must_use]
     pub fn spec(&self) -> &Spec {
-        &self.spec
+        &self.terms.spec
     }
 
     /// Sets when the first step may begin.
     pub fn set_launch(&mut self, launch: Launch) {
-        self.launch = launch;
+        self.terms.launch = launch;
     }
 
     /// Declares that the order was read from a status register of `bits` bits per rank.
     pub fn set_status_bits(&mut self, bits: u32) {
-        self.status_bits = Some(bits);
+        self.terms.status_bits = Some(bits);
     }
 
     /// Sets the size of the pieces that `Forward` passes on.
     pub fn set_piece_bytes(&mut self, bytes: Option<u64>) {
-        self.piece_bytes = bytes;
+        self.terms.piece_bytes = bytes;
     }
 
     /// Sets how messages travel.
     pub fn set_transport(&mut self, transport: Transport) {
-        self.transport = transport;
+        self.terms.transport = transport;
     }
 
     /// Declares that a connection holds this many messages before its receiver takes one: what the
     /// schedule counts on. The verifier says how many it needs.
     pub fn set_slots(&mut self, slots: u32) {
-        self.slots = slots;
+        self.terms.slots = slots;
     }
 
     /// Adds a place of this size to every rank, and returns its name.
@@ -189,14 +170,17 @@ impl ScheduleBuilder {
     /// # Panics
     /// If there is no such chunk, or if chunks and places would exceed 32-bit ids.
     pub fn add_result(&mut self, chunk: ChunkId) -> ChunkId {
-        assert!(chunk.0 < self.spec.chunks(), "chunk {chunk} does not exist");
-        let (bytes, result_of) = (self.spec.chunk_bytes(chunk), Some(chunk));
+        assert!(
+            chunk.0 < self.terms.spec.chunks(),
+            "chunk {chunk} does not exist"
+        );
+        let (bytes, result_of) = (self.terms.spec.chunk_bytes(chunk), Some(chunk));
         self.push_place(Place { bytes, result_of })
     }
 
     fn push_place(&mut self, place: Place) -> ChunkId {
-        let index = u64::from(self.spec.chunks()) + self.places.len() as u64;
-        self.places.push(place);
+        let index = u64::from(self.terms.spec.chunks()) + self.terms.places.len() as u64;
+        self.terms.places.push(place);
         ChunkId(u32::try_from(index).expect("places fit in 32 bits"))
     }
 
@@ -373,8 +357,8 @@ impl ScheduleBuilder {
     /// # Panics
     /// If there are more than 32-bit numbers.
     pub fn add_multicast(&mut self, tree: Arc<RouteTree>) -> u32 {
-        let number = u32::try_from(self.multicasts.len()).expect("multicasts fit in 32 bits");
-        self.multicasts.push(tree);
+        let number = u32::try_from(self.terms.multicasts.len()).expect("multicasts fit in 32 bits");
+        self.terms.multicasts.push(tree);
         number
     }
 
@@ -383,7 +367,11 @@ impl ScheduleBuilder {
     /// # Panics
     /// If the tree is not one over all ranks.
     pub fn multicast(&mut self, round: u32, tree: Arc<RouteTree>, chunks: &[ChunkId]) {
-        assert_eq!(tree.ranks(), self.spec.ranks(), "a tree over all ranks");
+        assert_eq!(
+            tree.ranks(),
+            self.terms.spec.ranks(),
+            "a tree over all ranks"
+        );
         if tree.ranks() == 1 {
             return;
         }
@@ -540,18 +528,9 @@ impl ScheduleBuilder {
             _ => false,
         };
         Schedule {
-            is_plain: !has_streams && self.slots == 0 && !steps.iter().any(combines),
+            is_plain: !has_streams && self.terms.slots == 0 && !steps.iter().any(combines),
             rounds: rounds.max().unwrap_or(0),
-            algorithm: self.algorithm,
-            spec: self.spec,
-            launch: self.launch,
-            status_bits: self.status_bits,
-            piece_bytes: self.piece_bytes,
-            has_flow_control: self.has_flow_control,
-            transport: self.transport,
-            slots: self.slots,
-            multicasts: self.multicasts,
-            places: self.places,
+            terms: self.terms,
             steps,
             first_step,
             streams: has_streams.then(|| Box::new(streams)),

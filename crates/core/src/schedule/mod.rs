@@ -80,9 +80,9 @@ pub struct Place {
     pub result_of: Option<ChunkId>,
 }
 
-/// The steps of all ranks for one request, labelled with rounds; independent of any machine.
+/// What a schedule says beside its steps.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Schedule {
+struct Terms {
     algorithm: String,
     spec: Spec,
     launch: Launch,
@@ -93,6 +93,12 @@ pub struct Schedule {
     slots: u32,
     multicasts: Vec<Arc<RouteTree>>,
     places: Vec<Place>,
+}
+
+/// The steps of all ranks for one request, labelled with rounds; independent of any machine.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Schedule {
+    terms: Terms,
     steps: Vec<Step>,
     /// Steps of rank `r` are `steps[first_step[r]..first_step[r + 1]]`.
     first_step: Vec<u32>,
@@ -107,38 +113,38 @@ impl Schedule {
     /// Name of the algorithm that made it.
     #[must_use]
     pub fn algorithm(&self) -> &str {
-        &self.algorithm
+        &self.terms.algorithm
     }
 
     /// What the schedule promises.
     #[must_use]
     pub fn spec(&self) -> &Spec {
-        &self.spec
+        &self.terms.spec
     }
 
     /// Number of ranks.
     #[must_use]
     pub fn ranks(&self) -> u32 {
-        self.spec.ranks()
+        self.terms.spec.ranks()
     }
 
     /// When the first step may begin.
     #[must_use]
     pub fn launch(&self) -> &Launch {
-        &self.launch
+        &self.terms.launch
     }
 
     /// Bits per rank of the status register that the order was read from; `None` if the order
     /// does not depend on status. Hardware pays for reading and sorting it.
     #[must_use]
     pub fn status_bits(&self) -> Option<u32> {
-        self.status_bits
+        self.terms.status_bits
     }
 
     /// Size of the pieces a `Forward` passes on; `None` = the machine's smallest unit.
     #[must_use]
     pub fn piece_bytes(&self) -> Option<u64> {
-        self.piece_bytes
+        self.terms.piece_bytes
     }
 
     /// Whether a sender waits until its receiver is ready. True unless it was proved or claimed
@@ -146,43 +152,43 @@ impl Schedule {
     /// cannot overflow anything ignore it.
     #[must_use]
     pub fn has_flow_control(&self) -> bool {
-        self.has_flow_control
+        self.terms.has_flow_control
     }
 
     /// How messages travel.
     #[must_use]
     pub fn transport(&self) -> Transport {
-        self.transport
+        self.terms.transport
     }
 
     /// The routes of every multicast, which its steps name by their index here.
     #[must_use]
     pub fn multicasts(&self) -> &[Arc<RouteTree>] {
-        &self.multicasts
+        &self.terms.multicasts
     }
 
     /// The routes of multicast `number`; `None` if there is no such multicast.
     #[must_use]
     pub fn tree(&self, number: u32) -> Option<&Arc<RouteTree>> {
-        self.multicasts.get(number as usize)
+        self.terms.multicasts.get(number as usize)
     }
 
     /// The places beside those of the chunks.
     #[must_use]
     pub fn places(&self) -> &[Place] {
-        &self.places
+        &self.terms.places
     }
 
     /// Number of places of every rank: the chunks and those that were added.
     #[must_use]
     pub fn places_total(&self) -> u64 {
-        u64::from(self.spec.chunks()) + self.places.len() as u64
+        u64::from(self.terms.spec.chunks()) + self.terms.places.len() as u64
     }
 
     /// Where chunks must lie at the end, if not in their own places.
     #[must_use]
     pub fn results(&self) -> BTreeMap<ChunkId, ChunkId> {
-        let places = (self.spec.chunks()..).zip(&self.places);
+        let places = (self.terms.spec.chunks()..).zip(&self.terms.places);
         places
             .filter_map(|(id, place)| Some((place.result_of?, ChunkId(id))))
             .collect()
@@ -192,13 +198,13 @@ impl Schedule {
     /// schedule was made for a machine that gives more ([`ScheduleBuilder::set_slots`]).
     #[must_use]
     pub fn slots(&self) -> u32 {
-        self.slots
+        self.terms.slots
     }
 
     /// The same schedule, whose senders wait for nobody.
     #[must_use]
     pub fn without_flow_control(mut self) -> Self {
-        self.has_flow_control = false;
+        self.terms.has_flow_control = false;
         self
     }
 
@@ -206,8 +212,8 @@ impl Schedule {
     /// name.
     #[must_use]
     pub fn over_shared_buffers(mut self, algorithm: &str) -> Self {
-        self.transport = Transport::SharedBuffers;
-        algorithm.clone_into(&mut self.algorithm);
+        self.terms.transport = Transport::SharedBuffers;
+        algorithm.clone_into(&mut self.terms.algorithm);
         self
     }
 
@@ -308,9 +314,9 @@ impl Schedule {
     /// Size of a chunk, or of a place, in bytes.
     #[must_use]
     pub fn chunk_bytes(&self, chunk: ChunkId) -> u64 {
-        match chunk.0.checked_sub(self.spec.chunks()) {
-            None => self.spec.chunk_bytes(chunk),
-            Some(index) => self.places[index as usize].bytes,
+        match chunk.0.checked_sub(self.terms.spec.chunks()) {
+            None => self.terms.spec.chunk_bytes(chunk),
+            Some(index) => self.terms.places[index as usize].bytes,
         }
     }
 

@@ -17,8 +17,8 @@ use std::rc::Rc;
 
 use corecast_core::Rank;
 use corecast_machine::{
-    ArrivalId, Await, Blocked, Cause, Courier, Header, MessageRecord, News, Payload, Rendezvous,
-    RunError, SendId, Tag, Time,
+    ArrivalId, Blocked, Cause, Courier, Header, MessageRecord, News, Payload, Rendezvous, RunError,
+    SendId, Tag, Time,
 };
 use corecast_sim::{Latch, race};
 
@@ -287,15 +287,7 @@ impl Courier for MpeCourier {
             let Some(peer) = sent.or_else(|| self.letters.sending()) else {
                 return Ok(());
             };
-            self.listen(Blocked {
-                rank: self.rank,
-                peer,
-                awaits: Await::Send,
-                step: call,
-                since: self.now(),
-                call: None,
-            })
-            .await;
+            self.listen(self.unsent(peer, call)).await;
         }
     }
 }

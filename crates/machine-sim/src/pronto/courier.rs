@@ -10,8 +10,8 @@ use std::rc::Rc;
 
 use corecast_core::Rank;
 use corecast_machine::{
-    ArrivalId, Await, Blocked, Cause, Courier, Header, HeaderKind, MessageRecord, News, Payload,
-    RunError, SendId, Tag, Time,
+    ArrivalId, Blocked, Cause, Courier, Header, HeaderKind, MessageRecord, News, Payload, RunError,
+    SendId, Tag, Time,
 };
 
 use super::array::Array;
@@ -252,15 +252,7 @@ impl Courier for ProntoCourier {
             let Some(block) = self.outgoing.front() else {
                 break;
             };
-            self.listen(Blocked {
-                rank: self.interface.task,
-                peer: block.to,
-                awaits: Await::Send,
-                step: call,
-                since: self.now(),
-                call: None,
-            })
-            .await;
+            self.listen(self.unsent(block.to, call)).await;
         }
         self.interface.step = call;
         self.interface.drain().await;

@@ -103,17 +103,19 @@ impl UdnCourier {
 
     /// What a packet that has been read as a whole is for.
     fn understand(&mut self, label: Label) {
+        let complete = MessageRecord {
+            from: label.from,
+            to: self.rank,
+            bytes: 0,
+            posted: label.posted,
+            start: label.start,
+            end: self.net.kernel.now(),
+        };
         let payload = label.message.and_then(|mut message| message.pop());
         if label.kind == PacketKind::Data {
             if let Some(payload) = &payload {
-                self.net.books.record(MessageRecord {
-                    from: label.from,
-                    to: self.rank,
-                    bytes: payload.len() as u64,
-                    posted: label.posted,
-                    start: label.start,
-                    end: self.net.kernel.now(),
-                });
+                let bytes = payload.len() as u64;
+                self.net.books.record(MessageRecord { bytes, ..complete });
             }
             return self.tasks.push_back(Task::Data(payload));
         }
@@ -125,14 +127,7 @@ impl UdnCourier {
                 let envelope = header.envelope(label.from);
                 self.news.push_back(News::Arrived(id, envelope));
                 if header.bytes == 0 {
-                    self.net.books.record(MessageRecord {
-                        from: label.from,
-                        to: self.rank,
-                        bytes: 0,
-                        posted: label.posted,
-                        start: label.start,
-                        end: self.net.kernel.now(),
-                    });
+                    self.net.books.record(complete);
                 }
             }
             HeaderKind::Grant => self.tasks.push_back(Task::Grant(header.number)),
@@ -371,14 +366,7 @@ impl Courier for UdnCourier {
             let Some(message) = self.sends.values().next() else {
                 return Ok(());
             };
-            let blocked = Blocked {
-                rank: self.rank,
-                peer: message.to,
-                awaits: Await::Send,
-                step: call,
-                since: self.now(),
-                call: None,
-            };
+            let blocked = self.unsent(message.to, call);
             self.pump(blocked).await;
         }
     }

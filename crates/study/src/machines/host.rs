@@ -7,8 +7,8 @@ use corecast_core::{Rank, Request};
 use corecast_machine::pingpong::there_and_back;
 use corecast_machine::{Job, Machine, Report, RunError, RunOptions, Time};
 use corecast_machine_host::HostMachine;
+use corecast_machine_sim::Fidelity;
 use corecast_machine_sim::pronto::FlowSetup;
-use corecast_machine_sim::{Fidelity, SimMachine};
 
 use crate::error::{FlowStudyError, MachineError};
 use crate::flow::case::{FlowCase, FlowPrograms, Tiles, on_host};
@@ -39,7 +39,7 @@ impl MachineKind for Host {
         let machine = self.name();
         match fidelity {
             Some(_) => Err(MachineError::NotSimulated { machine }),
-            None => Ok(Arc::new(Threads(SimMachine::new(chip)))),
+            None => Ok(Arc::new(Threads(chip.clone()))),
         }
     }
 }
@@ -47,7 +47,7 @@ impl MachineKind for Host {
 /// Threads, and the chip whose costs and places requests are completed with: schedules are those
 /// that the chip would run.
 #[derive(Debug)]
-struct Threads(SimMachine);
+struct Threads(Chip);
 
 impl Machine for Threads {
     fn name(&self) -> &'static str {
@@ -69,7 +69,11 @@ impl StudyMachine for Threads {
     }
 
     fn complete(&self, request: Request, options: &RunOptions) -> Request {
-        self.0.request(request, options)
+        Request {
+            busy_bytes: options.busy_bytes(request.ranks),
+            platform: self.0.platform(request.ranks),
+            ..request
+        }
     }
 
     fn cores(&self) -> Option<usize> {
@@ -96,6 +100,6 @@ impl StudyMachine for Threads {
         programs: FlowPrograms,
         setup: &FlowSetup,
     ) -> Result<FlowCase, FlowStudyError> {
-        on_host(&Tiles::of(self.0.chip())?, programs, setup)
+        on_host(&Tiles::of(&self.0)?, programs, setup)
     }
 }

@@ -11,13 +11,16 @@ mod bound;
 
 use corecast_core::{LinkCost, Request};
 
-use super::kind::{Kind, Source};
+use super::kind::{CYCLES, CYCLES_PER_WORD, Kind, Source};
 use crate::clock::Clock;
 use crate::error::ChipError;
 use crate::facts::{Derived, NoBackground};
 use crate::network::Crossbar;
 use crate::provenance::Ledger;
 use crate::read::{Choices, Count};
+
+/// Its name in chip files.
+pub(super) const NAME: &str = "mpe";
 
 /// The engines and their bus.
 pub(super) struct OnBus<'a> {
@@ -115,25 +118,12 @@ pub enum AtomicLaunch {
     ReadyAhead,
 }
 
-/// Work inside one core's engine; may be free.
-const CYCLES: Count = Count {
-    unit: "cycles",
-    min: 0,
-    max: 1_000_000,
-};
-
 /// A message across the bus; takes at least a cycle.
 const BUS_CYCLES: Count = Count { min: 1, ..CYCLES };
 
 const QUEUE_DEPTH: Count = Count {
     unit: "commands",
     min: 2,
-    max: 1_000_000,
-};
-
-const CYCLES_PER_WORD: Count = Count {
-    unit: "cycles/word",
-    min: 0,
     max: 1_000_000,
 };
 

@@ -18,13 +18,16 @@ mod bound;
 
 use corecast_core::{LinkCost, Request};
 
-use super::kind::{Kind, Source};
+use super::kind::{CYCLES, Kind, PACKET, Source};
 use crate::clock::Clock;
 use crate::error::ChipError;
 use crate::facts::Places;
 use crate::mesh::{Mesh, Placement};
 use crate::provenance::Ledger;
 use crate::read::{Count, Section};
+
+/// Its name in chip files.
+pub(super) const NAME: &str = "pronto";
 
 /// The tiles and their mesh.
 pub(super) struct OnMesh<'a> {
@@ -177,22 +180,10 @@ const ENTRIES: Count = Count {
     max: 4096,
 };
 
-const PACKET: Count = Count {
-    unit: "words",
-    min: 1,
-    max: 4096,
-};
-
 const FLITS: Count = Count {
     unit: "flits",
     min: 1,
     max: 64,
-};
-
-const CYCLES: Count = Count {
-    unit: "cycles",
-    min: 0,
-    max: 1_000_000,
 };
 
 /// With the longest period and the largest buffers, times still fit into 64 bits.

@@ -13,7 +13,7 @@ mod bound;
 
 use corecast_core::{LinkCost, Request, SharedBuffer};
 
-use super::kind::{Kind, Source};
+use super::kind::{CYCLES, CYCLES_PER_WORD, Kind, Source};
 use crate::clock::Clock;
 use crate::error::ChipError;
 use crate::facts::{Derived, Places, Unused};
@@ -26,6 +26,9 @@ const LINES: &str = "endpoints of kind rcce move whole lines, whose time is hops
                      `traffic` sends flits through these routers";
 const BYPASSED: &str = "with bypass = \"on\" a core reaches its own buffer without the router";
 const NO_BYPASS: &str = "with bypass = \"off\" a core reaches its own buffer through the router";
+
+/// Its name in chip files.
+pub(super) const NAME: &str = "rcce";
 
 /// The cores, their memory and their mesh.
 pub(super) struct OnMesh<'a> {
@@ -218,18 +221,6 @@ const PER_LINE: Count = Count {
     max: 1_000_000,
 };
 
-const PER_WORD: Count = Count {
-    unit: "cycles/word",
-    min: 0,
-    max: 1_000_000,
-};
-
-const CYCLES: Count = Count {
-    unit: "cycles",
-    min: 0,
-    max: 1_000_000,
-};
-
 /// Reads `[endpoint]` and `[memory]`, for this mesh.
 pub(super) fn read(
     mesh: &Mesh,
@@ -285,7 +276,7 @@ fn read_endpoint(
         bypass_read_cycles: count("bypass_read", &PER_LINE)?,
         bypass_write_cycles: count("bypass_write", &PER_LINE)?,
         mpb_port_cycles: count("mpb_port", &PER_LINE)?,
-        combine_cycles_per_word: count("combine", &PER_WORD)?,
+        combine_cycles_per_word: count("combine", &CYCLES_PER_WORD)?,
         rcce_cycles: count("rcce", &CYCLES)?,
         ircce_cycles: count("ircce", &CYCLES)?,
         one_sided_cycles: count("one_sided", &CYCLES)?,

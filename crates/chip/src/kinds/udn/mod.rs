@@ -13,7 +13,7 @@ mod bound;
 
 use corecast_core::{LinkCost, Queue, Request};
 
-use super::kind::{Kind, Source};
+use super::kind::{CYCLES, CYCLES_PER_WORD, Kind, PACKET, Source};
 use crate::clock::Clock;
 use crate::error::ChipError;
 use crate::facts::{NoBackground, Unused};
@@ -22,6 +22,9 @@ use crate::provenance::Ledger;
 use crate::read::{Choices, Count};
 
 const NO_STATIC: &str = "without static_hop there is no network whose routes are configured";
+
+/// Its name in chip files.
+pub(super) const NAME: &str = "udn";
 
 /// The cores and their mesh.
 pub(super) struct OnMesh<'a> {
@@ -174,12 +177,6 @@ const HEADER: Count = Count {
     max: 64,
 };
 
-const PACKET: Count = Count {
-    unit: "words",
-    min: 1,
-    max: 4096,
-};
-
 /// One for data and one for flow control, at least.
 const QUEUES: Count = Count {
     unit: "queues",
@@ -202,18 +199,6 @@ const INJECT: Count = Count {
 
 const CYCLES_PER_RANK: Count = Count {
     unit: "cycles/rank",
-    min: 0,
-    max: 1_000_000,
-};
-
-const CYCLES: Count = Count {
-    unit: "cycles",
-    min: 0,
-    max: 1_000_000,
-};
-
-const CYCLES_PER_WORD: Count = Count {
-    unit: "cycles/word",
     min: 0,
     max: 1_000_000,
 };
