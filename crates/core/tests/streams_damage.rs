@@ -1,6 +1,7 @@
 //! One correct schedule that has everything, and what the verifier says when something is wrong with
 //! it; and how it looks as text.
 
+use corecast_core::verify::{VIOLATIONS_MAX, Violation};
 use corecast_core::{
     Arrival, ChunkId, Collective, FullCrossbar, Op, Rank, Request, RouteTree, ScheduleBuilder,
     Spec, Split, StepRef, verify,
@@ -330,4 +331,30 @@ fn a_multicast_waits_for_its_last_receiver() {
     deadlock with fewer than 1 slot per connection: rank 0 waits to send to rank 2 (stream 0, step 3, round 2); rank 2 waits to receive from rank 1 (stream 0, step 0, round 3); rank 1 waits to receive from rank 0 (step 1, round 2)
     rank 2, stream 0, step 1, round 2: the program has been in round 3 before
     ");
+}
+
+/// However much is missing at the end, the list begins with the race that may be its cause.
+#[test]
+fn a_race_is_told_before_what_is_missing() {
+    let parts = 2 * VIOLATIONS_MAX as u32;
+    let request = Request::new(Collective::Bcast, 2, 8 * u64::from(parts));
+    let spec = Spec::new(&request, Split::Even(parts));
+    let mut builder = ScheduleBuilder::new("by hand", spec);
+    let place = builder.add_place(8);
+    let [chunk, copy] = [CHUNK, place].map(|chunk| builder.list(&[chunk]));
+    let (root, receiver) = (Rank(0), Rank(1));
+    builder.message(0, root, receiver, &[CHUNK]);
+    let stream = builder.add_stream(receiver, 1);
+    let reads = Op::Local {
+        source: chunk,
+        target: copy,
+        arrival: Arrival::Store,
+    };
+    builder.push_on(1, (receiver, stream), reads);
+    let violations = verify(&builder.finish(), &FullCrossbar).violations;
+    assert_eq!(violations.len(), VIOLATIONS_MAX);
+    assert!(
+        matches!(violations[0], Violation::Race { .. }),
+        "{violations:?}"
+    );
 }

@@ -524,8 +524,8 @@ fn only_the_half_without_a_partner_is_named() {
                 .retain(|step| step.send_half().is_some() != is_send_lost);
             let violations = verify(&builder.finish(), &FullCrossbar).violations;
             let halves = violations.iter().filter_map(|found| match *found {
-                Violation::UnmatchedSend { rank, to, .. } => Some((false, rank.0, to.0)),
-                Violation::UnmatchedRecv { rank, from, .. } => Some((true, from.0, rank.0)),
+                Violation::UnmatchedSend { at, to, .. } => Some((false, at.rank.0, to.0)),
+                Violation::UnmatchedRecv { at, from, .. } => Some((true, from.0, at.rank.0)),
                 _ => None,
             });
             let halves: Vec<_> = halves.collect();

@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 
 use super::holdings::{Content, Holdings};
 use super::matching::{Matching, NONE};
-use super::violation::{Awaits, Collector, Violation, Waiting};
+use super::violation::{At, Awaits, Collector, Violation, Waiting};
 use crate::collective::Combine;
-use crate::ids::{ChunkId, Rank};
+use crate::ids::{ChunkId, Rank, RoundIdx};
 use crate::schedule::{Arrival, ChunkList, Lanes, Op, Schedule, Step};
 
 /// Result of [`run`].
@@ -28,18 +28,24 @@ pub(super) struct Outcome {
 }
 
 /// Executes under rendezvous and, if that deadlocks, with the fewest slots that are enough; then
-/// checks the postcondition of the execution that came to the end.
-pub(super) fn run(schedule: &Schedule, matching: &Matching, found: &mut Collector) -> Outcome {
-    let mut first_found = Collector::default();
+/// checks the postcondition of the execution that came to the end. What keeps it from its end goes to
+/// `found`, what it shows on its way and there to `shown`.
+pub(super) fn run(
+    schedule: &Schedule,
+    matching: &Matching,
+    found: &mut Collector,
+    shown: &mut Collector,
+) -> Outcome {
+    let mut first_shown = Collector::default();
     let mut execution = Execution::new(schedule, matching, 0);
-    execution.run(&mut first_found);
+    execution.run(&mut first_shown);
     let Some(cycle) = execution.wait_cycle() else {
-        found.extend(first_found);
-        return execution.conclude(found);
+        shown.extend(first_shown);
+        return execution.conclude(shown);
     };
     drop(execution);
     let Some(needed) = least_slots(schedule, matching) else {
-        found.extend(first_found);
+        shown.extend(first_shown);
         found.push(Violation::Deadlock { cycle });
         return Outcome::default();
     };
@@ -56,8 +62,8 @@ pub(super) fn run(schedule: &Schedule, matching: &Matching, found: &mut Collecto
         });
     }
     let mut execution = Execution::new(schedule, matching, needed);
-    execution.run(found);
-    execution.conclude(found)
+    execution.run(shown);
+    execution.conclude(shown)
 }
 
 /// One thing that happens in an execution; steps are numbered through all ranks.
@@ -305,30 +311,30 @@ impl<'a> Execution<'a> {
     }
 
     /// What the places of a list hold; what is missing is reported, and taken for what it should be.
-    fn collect(&self, at: &Current, list: ChunkList, found: &mut Collector) -> Vec<Content> {
+    fn collect(&self, current: &Current, list: ChunkList, found: &mut Collector) -> Vec<Content> {
         let chunks = self.schedule.chunks(list).iter();
         let contents = chunks.map(|&chunk| {
-            self.holdings.content(at.rank, chunk).unwrap_or_else(|| {
-                let (rank, round) = (at.rank, at.step.last_round());
-                let step = self.schedule.position(rank, at.index);
-                found.push(match at.step.op {
-                    Op::Local { .. } => Violation::ReadsUnheld {
-                        rank,
-                        step,
-                        round,
-                        chunk,
-                    },
-                    _ => Violation::SendsUnheld {
-                        rank,
-                        step,
-                        round,
-                        chunk,
-                    },
-                });
-                Content::Whole(chunk)
-            })
+            self.holdings
+                .content(current.rank, chunk)
+                .unwrap_or_else(|| {
+                    let at = self.at(current, current.step.last_round());
+                    found.push(match current.step.op {
+                        Op::Local { .. } => Violation::ReadsUnheld { at, chunk },
+                        _ => Violation::SendsUnheld { at, chunk },
+                    });
+                    Content::Whole(chunk)
+                })
         });
         contents.collect()
+    }
+
+    /// A step as violations name it, with this label.
+    fn at(&self, current: &Current, round: RoundIdx) -> At {
+        At {
+            rank: current.rank,
+            step: self.schedule.position(current.rank, current.index),
+            round,
+        }
     }
 
     /// Tells the sender that its message will be taken, once it will.
@@ -467,41 +473,28 @@ impl<'a> Execution<'a> {
     /// What comes of combining contents with those of a place.
     fn combine(
         &self,
-        at: &Current,
+        current: &Current,
         chunk: ChunkId,
         arrived: &Content,
         found: &mut Collector,
     ) -> Option<Content> {
-        let (rank, round) = (at.rank, at.step.round);
-        let step = self.schedule.position(rank, at.index);
+        let at = self.at(current, current.step.round);
         let (arrives, arrived) = match (arrived, self.schedule.spec().collective().combine()) {
             (Content::Partial(arrives, arrived), how) if how != Combine::Nothing => {
                 (*arrives, arrived)
             }
             _ => {
-                found.push(Violation::ReducesUnreducible {
-                    rank,
-                    step,
-                    round,
-                    chunk,
-                });
+                found.push(Violation::ReducesUnreducible { at, chunk });
                 return None;
             }
         };
-        let Some(Content::Partial(holds, held)) = self.holdings.content(rank, chunk) else {
-            found.push(Violation::ReducesUnheld {
-                rank,
-                step,
-                round,
-                chunk,
-            });
+        let Some(Content::Partial(holds, held)) = self.holdings.content(current.rank, chunk) else {
+            found.push(Violation::ReducesUnheld { at, chunk });
             return None;
         };
         if holds != arrives {
             found.push(Violation::ReducesOther {
-                rank,
-                step,
-                round,
+                at,
                 chunk,
                 holds,
                 arrives,
@@ -511,9 +504,7 @@ impl<'a> Execution<'a> {
         let is_exact = self.schedule.spec().collective().combine() == Combine::ExactlyOnce;
         if let Some(contribution) = twice.filter(|_| is_exact) {
             found.push(Violation::ReducedTwice {
-                rank,
-                step,
-                round,
+                at,
                 chunk,
                 contribution: Rank(contribution),
             });

@@ -21,7 +21,7 @@
 //! ```
 
 use super::holdings::has_places;
-use super::violation::{Collector, Violation};
+use super::violation::{At, Collector, Violation};
 use crate::collective::Combine;
 use crate::ids::{ChunkId, Rank, RoundIdx};
 use crate::schedule::{Arrival, Op, Schedule, Step};
@@ -78,9 +78,11 @@ fn check_order(schedule: &Schedule, rank: Rank, found: &mut Collector) {
             };
             if let Some((round, before)) = falls {
                 found.push(Violation::RoundFalls {
-                    rank,
-                    step: schedule.position(rank, index),
-                    round,
+                    at: At {
+                        rank,
+                        step: schedule.position(rank, index),
+                        round,
+                    },
                     before,
                 });
             }
@@ -143,9 +145,11 @@ impl Arrivals<'_> {
         });
         if let Some((chunk, arrives_in)) = early {
             found.push(Violation::SendsTooEarly {
-                rank,
-                step: self.schedule.position(rank, index),
-                round,
+                at: At {
+                    rank,
+                    step: self.schedule.position(rank, index),
+                    round,
+                },
                 chunk,
                 arrives_in,
             });

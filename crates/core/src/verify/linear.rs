@@ -90,7 +90,7 @@ struct Linear<'a> {
 
 /// The rank, the number and the definition of a step.
 #[derive(Clone, Copy)]
-struct At {
+struct Numbered {
     rank: Rank,
     number: u32,
     step: Step,
@@ -133,7 +133,7 @@ impl<'a> Linear<'a> {
                 | Part::Take(number)
                 | Part::Local(number)) = next;
                 let step = self.schedule.steps(rank)[(number - first) as usize];
-                let used = self.append(At { rank, number, step }, rest);
+                let used = self.append(Numbered { rank, number, step }, rest);
                 rest = &rest[used..];
             }
         }
@@ -141,7 +141,7 @@ impl<'a> Linear<'a> {
     }
 
     /// Appends what the first of these parts is; returns how many of them that took.
-    fn append(&mut self, at: At, parts: &[Part]) -> usize {
+    fn append(&mut self, at: Numbered, parts: &[Part]) -> usize {
         use Part::{Arrive, Send, Take};
         let number = at.number;
         let is_one = |pattern: &[Part]| self.merges && parts.starts_with(pattern);
@@ -178,7 +178,7 @@ impl<'a> Linear<'a> {
         1
     }
 
-    fn send(&mut self, at: At) {
+    fn send(&mut self, at: Numbered) {
         self.sent.insert(at.number);
         let staged = self.staged.remove(&at.number);
         let chunks = match &staged {
@@ -197,7 +197,7 @@ impl<'a> Linear<'a> {
     }
 
     /// The message comes into these places.
-    fn receive(&mut self, at: At, chunks: ChunkList, arrival: Arrival) {
+    fn receive(&mut self, at: Numbered, chunks: ChunkList, arrival: Arrival) {
         let from = half(at).from;
         let op = match at.step.op {
             Op::RecvMulticast { number, .. } => Op::RecvMulticast {
@@ -215,7 +215,7 @@ impl<'a> Linear<'a> {
     }
 
     /// The step does with its message what it says: with one that comes now, or that lies in a slot.
-    fn take(&mut self, at: At, is_direct: bool) {
+    fn take(&mut self, at: Numbered, is_direct: bool) {
         let half = half(at);
         let (mut target, mut arrival) = (half.chunks, half.arrival);
         match at.step.op {
@@ -246,7 +246,7 @@ impl<'a> Linear<'a> {
     }
 
     /// Copies what a step is going to send.
-    fn stage(&mut self, at: At, list: ChunkList) -> ChunkList {
+    fn stage(&mut self, at: Numbered, list: ChunkList) -> ChunkList {
         let copies = self.allocate(at.rank, list);
         let target = self.builder.list(&copies);
         self.push_local(at, list, target, Arrival::Store);
@@ -254,7 +254,7 @@ impl<'a> Linear<'a> {
         target
     }
 
-    fn push_local(&mut self, at: At, source: ChunkList, target: ChunkList, arrival: Arrival) {
+    fn push_local(&mut self, at: Numbered, source: ChunkList, target: ChunkList, arrival: Arrival) {
         let op = Op::Local {
             source,
             target,
@@ -282,7 +282,7 @@ impl<'a> Linear<'a> {
     }
 }
 
-fn half(at: At) -> RecvHalf {
+fn half(at: Numbered) -> RecvHalf {
     at.step.recv_half().expect("a step that receives")
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::violation::{Collector, Violation};
+use super::violation::{At, Collector, Violation};
 use crate::ids::{ChunkId, Rank};
 use crate::schedule::{Lanes, Op, Schedule, Step};
 
@@ -124,9 +124,11 @@ impl Matching {
                     let (rank, to) = (Rank(send.0), Rank(send.1));
                     let (index, step) = locate(schedule, rank, send.3);
                     found.push(Violation::UnmatchedSend {
-                        rank,
-                        step: schedule.position(rank, index),
-                        round: step.last_round(),
+                        at: At {
+                            rank,
+                            step: schedule.position(rank, index),
+                            round: step.last_round(),
+                        },
                         to,
                     });
                     s += 1;
@@ -135,9 +137,11 @@ impl Matching {
                     let (from, rank) = (Rank(recv.0), Rank(recv.1));
                     let (index, step) = locate(schedule, rank, recv.3);
                     found.push(Violation::UnmatchedRecv {
-                        rank,
-                        step: schedule.position(rank, index),
-                        round: step.round,
+                        at: At {
+                            rank,
+                            step: schedule.position(rank, index),
+                            round: step.round,
+                        },
                         from,
                     });
                     r += 1;
@@ -190,9 +194,11 @@ fn check_streams(
             let (other, _) = locate(schedule, rank, before.3);
             let (index, step) = locate(schedule, rank, after.3);
             found.push(Violation::SharedConnection {
-                rank,
-                step: schedule.position(rank, index),
-                round: if sends { step.last_round() } else { step.round },
+                at: At {
+                    rank,
+                    step: schedule.position(rank, index),
+                    round: if sends { step.last_round() } else { step.round },
+                },
                 peer,
                 channel: after.2,
                 other: schedule.position(rank, other),
@@ -209,7 +215,11 @@ fn compare(schedule: &Schedule, send: &Half, recv: &Half, found: &mut Collector)
     let (index, sender) = locate(schedule, rank, send.3);
     let (_, receiver) = locate(schedule, to, recv.3);
     let received = receiver.recv_half().expect("a half of this step");
-    let (step, round) = (schedule.position(rank, index), sender.last_round());
+    let at = At {
+        rank,
+        step: schedule.position(rank, index),
+        round: sender.last_round(),
+    };
     let numbers = [sender, receiver].map(|step| match step.op {
         Op::Multicast { number, .. } | Op::RecvMulticast { number, .. } => Some(number),
         _ => None,
@@ -217,9 +227,7 @@ fn compare(schedule: &Schedule, send: &Half, recv: &Half, found: &mut Collector)
     if numbers[0] != numbers[1] {
         let [sent, received] = numbers;
         found.push(Violation::MulticastMismatch {
-            rank,
-            step,
-            round,
+            at,
             to,
             sent,
             received,
@@ -229,18 +237,10 @@ fn compare(schedule: &Schedule, send: &Half, recv: &Half, found: &mut Collector)
     let (ours, theirs) = (schedule.chunks(sent), schedule.chunks(received.chunks));
     if sent != received.chunks && ours != theirs {
         if let Some(chunk) = mismatch(schedule, ours, theirs) {
-            found.push(Violation::ChunkMismatch {
-                rank,
-                step,
-                round,
-                to,
-                chunk,
-            });
+            found.push(Violation::ChunkMismatch { at, to, chunk });
         } else if let Some((chunk, target)) = misfit(schedule, ours, theirs) {
             found.push(Violation::WrongSize {
-                rank,
-                step,
-                round,
+                at,
                 chunk,
                 bytes: schedule.chunk_bytes(chunk),
                 target,
@@ -248,12 +248,10 @@ fn compare(schedule: &Schedule, send: &Half, recv: &Half, found: &mut Collector)
             });
         }
     }
-    if received.round != round {
+    if received.round != at.round {
         let receives_in = received.round;
         found.push(Violation::RoundMismatch {
-            rank,
-            step,
-            round,
+            at,
             to,
             receives_in,
         });

@@ -48,7 +48,7 @@ pub use linear::in_one_stream;
 pub use links::LinkShare;
 pub use matching::{MessageEnds, messages};
 pub use occupancy::worst_queue;
-pub use violation::{Awaits, VIOLATIONS_MAX, Violation, Waiting};
+pub use violation::{At, Awaits, VIOLATIONS_MAX, Violation, Waiting};
 
 use crate::bounds;
 use crate::collective::Collective;
@@ -161,11 +161,15 @@ pub fn verify(schedule: &Schedule, routes: &dyn Routes) -> Certificate {
         if !schedule.has_streams() {
             labels::check(schedule, &[], &mut found);
         }
-        let outcome = execute::run(schedule, &matching, &mut found);
+        // What an execution shows may be what a deadlock, a race or a wrong label leads to, and the
+        // list ends somewhere: these come first.
+        let mut shown = violation::Collector::default();
+        let outcome = execute::run(schedule, &matching, &mut found, &mut shown);
         if schedule.has_streams() {
             races::check(schedule, &matching, &outcome.order, &mut found);
             labels::check(schedule, &outcome.order, &mut found);
         }
+        found.extend(shown);
         certificate.slots_needed = outcome.slots_needed;
         certificate.redundant_bytes = outcome.redundant_bytes;
         let uses = links::uses(schedule, routes);

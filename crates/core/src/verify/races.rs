@@ -22,7 +22,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use super::matching::{Matching, NONE};
-use super::violation::{Collector, Violation};
+use super::violation::{At, Collector, Violation};
 use crate::ids::{ChunkId, Rank};
 use crate::schedule::{Lanes, Op, Schedule, Step};
 
@@ -83,9 +83,11 @@ fn check_rank(
     let mut report = |number: u32, writes: bool, other: u32, other_writes: bool, chunk| {
         let [index, other] = [number, other].map(|number| (number - first) as usize);
         found.push(Violation::Race {
-            rank,
-            step: schedule.position(rank, index),
-            round: schedule.steps(rank)[index].round,
+            at: At {
+                rank,
+                step: schedule.position(rank, index),
+                round: schedule.steps(rank)[index].round,
+            },
             chunk,
             writes,
             other: schedule.position(rank, other),

@@ -1,9 +1,9 @@
 //! Whether every step names what exists and can be carried out at all.
 
 use super::matching::misfit;
-use super::violation::{Collector, Violation};
-use crate::ids::{Rank, RoundIdx};
-use crate::schedule::{Arrival, ChunkList, Op, Position, Schedule, Step};
+use super::violation::{At, Collector, Violation};
+use crate::ids::Rank;
+use crate::schedule::{Arrival, ChunkList, Op, Schedule, Step};
 
 /// Checks that peers, chunks, places and multicasts exist, that no rank names itself, that routes
 /// are trees, and that local steps have as many places on both sides.
@@ -38,14 +38,6 @@ pub(super) fn check(schedule: &Schedule, found: &mut Collector) -> bool {
     checker.holds
 }
 
-/// Where a step is.
-#[derive(Clone, Copy)]
-struct At {
-    rank: Rank,
-    step: Position,
-    round: RoundIdx,
-}
-
 struct Checker<'a> {
     schedule: &'a Schedule,
     found: &'a mut Collector,
@@ -61,11 +53,6 @@ impl Checker<'_> {
     }
 
     fn check_step(&mut self, at: At, step: &Step) {
-        let At {
-            rank,
-            step: position,
-            round,
-        } = at;
         let peers = [
             step.send_half().map(|half| half.to),
             step.recv_half().map(|half| half.from),
@@ -78,19 +65,10 @@ impl Checker<'_> {
         for (peer, list) in peers.into_iter().zip(lists) {
             match peer {
                 Some(peer) if peer.0 >= self.schedule.ranks() => {
-                    self.refuse(Violation::UnknownPeer {
-                        rank,
-                        step: position,
-                        round,
-                        peer,
-                    });
+                    self.refuse(Violation::UnknownPeer { at, peer });
                 }
-                Some(peer) if peer == rank => {
-                    self.refuse(Violation::SelfMessage {
-                        rank,
-                        step: position,
-                        round,
-                    });
+                Some(peer) if peer == at.rank => {
+                    self.refuse(Violation::SelfMessage { at });
                 }
                 _ => {}
             }
@@ -98,7 +76,7 @@ impl Checker<'_> {
         }
         match step.op {
             Op::Recv { arrival, .. } | Op::Exchange { arrival, .. } => self.check_kept(at, arrival),
-            Op::Multicast { number, .. } => self.check_multicast(at, number, rank, true),
+            Op::Multicast { number, .. } => self.check_multicast(at, number, at.rank, true),
             Op::RecvMulticast { number, from, .. } => {
                 self.check_multicast(at, number, from, false);
             }
@@ -114,68 +92,43 @@ impl Checker<'_> {
         }
     }
 
-    fn check_chunks(&mut self, At { rank, step, round }: At, list: ChunkList) -> bool {
+    fn check_chunks(&mut self, at: At, list: ChunkList) -> bool {
         let schedule = self.schedule;
         let chunks = schedule.chunks(list).iter().copied();
         let unknown = chunks.filter(|chunk| u64::from(chunk.0) >= schedule.places_total());
         let mut exist = true;
         for chunk in unknown {
             exist = false;
-            self.refuse(Violation::UnknownChunk {
-                rank,
-                step,
-                round,
-                chunk,
-            });
+            self.refuse(Violation::UnknownChunk { at, chunk });
         }
         exist
     }
 
-    fn check_kept(&mut self, At { rank, step, round }: At, arrival: Arrival) {
+    fn check_kept(&mut self, at: At, arrival: Arrival) {
         if arrival == Arrival::PassOn {
-            self.refuse(Violation::PassesNothing { rank, step, round });
+            self.refuse(Violation::PassesNothing { at });
         }
     }
 
     fn check_multicast(&mut self, at: At, number: u32, root: Rank, sends: bool) {
-        let At { rank, step, round } = at;
         let Some(tree) = self.schedule.tree(number) else {
-            self.refuse(Violation::UnknownMulticast {
-                rank,
-                step,
-                round,
-                number,
-            });
+            self.refuse(Violation::UnknownMulticast { at, number });
             return;
         };
         if tree.root() != root {
             let root = tree.root();
-            self.refuse(Violation::MulticastRoot {
-                rank,
-                step,
-                round,
-                number,
-                root,
-            });
+            self.refuse(Violation::MulticastRoot { at, number, root });
         }
         if sends && std::mem::replace(&mut self.is_sent[number as usize], true) {
-            self.refuse(Violation::MulticastTwice {
-                rank,
-                step,
-                round,
-                number,
-            });
+            self.refuse(Violation::MulticastTwice { at, number });
         }
     }
 
     fn check_local(&mut self, at: At, source: ChunkList, target: ChunkList) {
-        let At { rank, step, round } = at;
         let exist = self.check_chunks(at, source) & self.check_chunks(at, target);
         if source.len() != target.len() {
             self.refuse(Violation::UnequalLists {
-                rank,
-                step,
-                round,
+                at,
                 read: source.len(),
                 written: target.len(),
             });
@@ -184,9 +137,7 @@ impl Checker<'_> {
         let lists = [source, target].map(|list| schedule.chunks(list));
         if exist && let Some((chunk, target)) = misfit(schedule, lists[0], lists[1]) {
             self.refuse(Violation::WrongSize {
-                rank,
-                step,
-                round,
+                at,
                 chunk,
                 bytes: schedule.chunk_bytes(chunk),
                 target,

@@ -5,10 +5,27 @@ use std::fmt;
 use crate::ids::{ChunkId, Rank, RoundIdx};
 use crate::schedule::Position;
 
+/// A step, as violations name it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct At {
+    /// Whose it is.
+    pub rank: Rank,
+    /// Where in the program of its rank, counted from 0.
+    pub step: Position,
+    /// Its label.
+    pub round: RoundIdx,
+}
+
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { rank, step, round } = self;
+        write!(f, "rank {rank}, {step}, round {round}")
+    }
+}
+
 /// One thing wrong with a schedule.
 ///
-/// In every variant `rank` is where it was found, `step` is where in its program, counted from 0,
-/// `round` is the label of that step, `chunk` the data or the place concerned.
+/// In every variant `at` is where it was found, `chunk` the data or the place concerned.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 #[expect(
@@ -17,78 +34,34 @@ use crate::schedule::Position;
 )]
 pub enum Violation {
     /// A step names a rank outside the communicator.
-    UnknownPeer {
-        rank: Rank,
-        step: Position,
-        round: RoundIdx,
-        peer: Rank,
-    },
+    UnknownPeer { at: At, peer: Rank },
     /// A rank sends to or receives from itself.
-    SelfMessage {
-        rank: Rank,
-        step: Position,
-        round: RoundIdx,
-    },
+    SelfMessage { at: At },
     /// A step names a chunk outside the specification.
-    UnknownChunk {
-        rank: Rank,
-        step: Position,
-        round: RoundIdx,
-        chunk: ChunkId,
-    },
+    UnknownChunk { at: At, chunk: ChunkId },
     /// A receive that combines, keeps nothing and has nothing to send on.
-    PassesNothing {
-        rank: Rank,
-        step: Position,
-        round: RoundIdx,
-    },
+    PassesNothing { at: At },
     /// A local step whose places do not come in pairs.
-    UnequalLists {
-        rank: Rank,
-        step: Position,
-        round: RoundIdx,
-        read: usize,
-        written: usize,
-    },
+    UnequalLists { at: At, read: usize, written: usize },
     /// Something is put into a place of another size.
     WrongSize {
-        rank: Rank,
-        step: Position,
-        round: RoundIdx,
+        at: At,
         chunk: ChunkId,
         bytes: u64,
         target: ChunkId,
         target_bytes: u64,
     },
     /// A step names a multicast that the schedule does not have.
-    UnknownMulticast {
-        rank: Rank,
-        step: Position,
-        round: RoundIdx,
-        number: u32,
-    },
+    UnknownMulticast { at: At, number: u32 },
     /// The routes of a multicast do not lead from its root to every rank.
     BrokenTree { number: u32, rank: Rank },
     /// A step sends a multicast that is another rank's, or receives it from another rank.
-    MulticastRoot {
-        rank: Rank,
-        step: Position,
-        round: RoundIdx,
-        number: u32,
-        root: Rank,
-    },
+    MulticastRoot { at: At, number: u32, root: Rank },
     /// A multicast is sent a second time.
-    MulticastTwice {
-        rank: Rank,
-        step: Position,
-        round: RoundIdx,
-        number: u32,
-    },
+    MulticastTwice { at: At, number: u32 },
     /// One end of a message takes part in a multicast and the other does not, or in another one.
     MulticastMismatch {
-        rank: Rank,
-        step: Position,
-        round: RoundIdx,
+        at: At,
         to: Rank,
         sent: Option<u32>,
         received: Option<u32>,
@@ -96,9 +69,7 @@ pub enum Violation {
     /// Two streams of a rank send to one rank, or receive from it, over one channel: nothing says
     /// whose message is the next.
     SharedConnection {
-        rank: Rank,
-        step: Position,
-        round: RoundIdx,
+        at: At,
         peer: Rank,
         channel: u32,
         other: Position,
@@ -107,100 +78,53 @@ pub enum Violation {
     /// Two streams of a rank touch the same place, at least one of them writes, and nothing decides
     /// which comes first.
     Race {
-        rank: Rank,
-        step: Position,
-        round: RoundIdx,
+        at: At,
         chunk: ChunkId,
         writes: bool,
         other: Position,
         other_writes: bool,
     },
     /// A message that its receiver never receives: it stays in flight.
-    UnmatchedSend {
-        rank: Rank,
-        step: Position,
-        round: RoundIdx,
-        to: Rank,
-    },
+    UnmatchedSend { at: At, to: Rank },
     /// A receive whose sender never sends.
-    UnmatchedRecv {
-        rank: Rank,
-        step: Position,
-        round: RoundIdx,
-        from: Rank,
-    },
+    UnmatchedRecv { at: At, from: Rank },
     /// Sender and receiver name different chunks.
     ChunkMismatch {
-        rank: Rank,
-        step: Position,
-        round: RoundIdx,
+        at: At,
         to: Rank,
         chunk: Option<ChunkId>,
     },
     /// Sender and receiver give the message different round labels.
     RoundMismatch {
-        rank: Rank,
-        step: Position,
-        round: RoundIdx,
+        at: At,
         to: Rank,
         receives_in: RoundIdx,
     },
     /// A step is labelled with an earlier round than a step before it in the program of its rank.
-    RoundFalls {
-        rank: Rank,
-        step: Position,
-        round: RoundIdx,
-        before: RoundIdx,
-    },
+    RoundFalls { at: At, before: RoundIdx },
     /// A rank sends a chunk in the round in which it arrives, or in an earlier one.
     SendsTooEarly {
-        rank: Rank,
-        step: Position,
-        round: RoundIdx,
+        at: At,
         chunk: ChunkId,
         arrives_in: RoundIdx,
     },
     /// A rank sends a chunk it does not hold.
-    SendsUnheld {
-        rank: Rank,
-        step: Position,
-        round: RoundIdx,
-        chunk: ChunkId,
-    },
+    SendsUnheld { at: At, chunk: ChunkId },
     /// A local step copies or combines what its rank does not hold.
-    ReadsUnheld {
-        rank: Rank,
-        step: Position,
-        round: RoundIdx,
-        chunk: ChunkId,
-    },
+    ReadsUnheld { at: At, chunk: ChunkId },
     /// A reduction is applied to data that is not a contribution.
-    ReducesUnreducible {
-        rank: Rank,
-        step: Position,
-        round: RoundIdx,
-        chunk: ChunkId,
-    },
+    ReducesUnreducible { at: At, chunk: ChunkId },
     /// A contribution enters a reduction a second time.
     ReducedTwice {
-        rank: Rank,
-        step: Position,
-        round: RoundIdx,
+        at: At,
         chunk: ChunkId,
         contribution: Rank,
     },
     /// Something is combined with what a place holds, which is nothing.
-    ReducesUnheld {
-        rank: Rank,
-        step: Position,
-        round: RoundIdx,
-        chunk: ChunkId,
-    },
+    ReducesUnheld { at: At, chunk: ChunkId },
     /// Contributions to one chunk are combined with those to another.
     ReducesOther {
-        rank: Rank,
-        step: Position,
-        round: RoundIdx,
+        at: At,
         chunk: ChunkId,
         holds: ChunkId,
         arrives: ChunkId,
@@ -293,69 +217,43 @@ impl fmt::Display for Cycle<'_> {
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = |f: &mut fmt::Formatter<'_>, rank: &Rank, step: &Position, round: &RoundIdx| {
-            write!(f, "rank {rank}, {step}, round {round}: ")
-        };
         match self {
-            Self::UnknownPeer {
-                rank,
-                step,
-                round,
-                peer,
-            } => {
-                place(f, rank, step, round)?;
+            Self::UnknownPeer { at, peer } => {
+                write!(f, "{at}: ")?;
                 write!(f, "rank {peer} is not in the communicator")
             }
-            Self::SelfMessage { rank, step, round } => {
-                place(f, rank, step, round)?;
+            Self::SelfMessage { at } => {
+                write!(f, "{at}: ")?;
                 f.write_str("a rank cannot exchange a message with itself")
             }
-            Self::UnknownChunk {
-                rank,
-                step,
-                round,
-                chunk,
-            } => {
-                place(f, rank, step, round)?;
+            Self::UnknownChunk { at, chunk } => {
+                write!(f, "{at}: ")?;
                 write!(f, "chunk {chunk} does not exist")
             }
-            Self::PassesNothing { rank, step, round } => {
-                place(f, rank, step, round)?;
+            Self::PassesNothing { at } => {
+                write!(f, "{at}: ")?;
                 f.write_str("only a forward can combine without keeping the result")
             }
-            Self::UnequalLists {
-                rank,
-                step,
-                round,
-                read,
-                written,
-            } => {
-                place(f, rank, step, round)?;
+            Self::UnequalLists { at, read, written } => {
+                write!(f, "{at}: ")?;
                 write!(f, "a local step reads {read} places and writes {written}")
             }
             Self::WrongSize {
-                rank,
-                step,
-                round,
+                at,
                 chunk,
                 bytes,
                 target,
                 target_bytes,
             } => {
-                place(f, rank, step, round)?;
+                write!(f, "{at}: ")?;
                 write!(
                     f,
                     "chunk {chunk} has {bytes} bytes, and chunk {target}, where it goes, \
                      {target_bytes}"
                 )
             }
-            Self::UnknownMulticast {
-                rank,
-                step,
-                round,
-                number,
-            } => {
-                place(f, rank, step, round)?;
+            Self::UnknownMulticast { at, number } => {
+                write!(f, "{at}: ")?;
                 write!(f, "multicast {number} does not exist")
             }
             Self::BrokenTree { number, rank } => {
@@ -364,34 +262,21 @@ impl fmt::Display for Violation {
                     "multicast {number}: no way leads from its root to rank {rank}"
                 )
             }
-            Self::MulticastRoot {
-                rank,
-                step,
-                round,
-                number,
-                root,
-            } => {
-                place(f, rank, step, round)?;
+            Self::MulticastRoot { at, number, root } => {
+                write!(f, "{at}: ")?;
                 write!(f, "the routes of multicast {number} begin at rank {root}")
             }
-            Self::MulticastTwice {
-                rank,
-                step,
-                round,
-                number,
-            } => {
-                place(f, rank, step, round)?;
+            Self::MulticastTwice { at, number } => {
+                write!(f, "{at}: ")?;
                 write!(f, "multicast {number} has been sent before")
             }
             Self::MulticastMismatch {
-                rank,
-                step,
-                round,
+                at,
                 to,
                 sent,
                 received,
             } => {
-                place(f, rank, step, round)?;
+                write!(f, "{at}: ")?;
                 let kind = |number: &Option<u32>| match number {
                     Some(number) => format!("multicast {number}"),
                     None => "a plain message".to_owned(),
@@ -400,15 +285,13 @@ impl fmt::Display for Violation {
                 write!(f, "sends {sent}, and rank {to} receives {received}")
             }
             Self::SharedConnection {
-                rank,
-                step,
-                round,
+                at,
                 peer,
                 channel,
                 other,
                 sends,
             } => {
-                place(f, rank, step, round)?;
+                write!(f, "{at}: ")?;
                 let verb = if *sends { "sends to" } else { "receives from" };
                 write!(
                     f,
@@ -416,15 +299,13 @@ impl fmt::Display for Violation {
                 )
             }
             Self::Race {
-                rank,
-                step,
-                round,
+                at,
                 chunk,
                 writes,
                 other,
                 other_writes,
             } => {
-                place(f, rank, step, round)?;
+                write!(f, "{at}: ")?;
                 let verb = |writes: &bool| if *writes { "writes" } else { "reads" };
                 write!(
                     f,
@@ -433,24 +314,17 @@ impl fmt::Display for Violation {
                     verb(other_writes),
                 )
             }
-            Self::ReducesUnheld {
-                rank,
-                step,
-                round,
-                chunk,
-            } => {
-                place(f, rank, step, round)?;
+            Self::ReducesUnheld { at, chunk } => {
+                write!(f, "{at}: ")?;
                 write!(f, "reduces into chunk {chunk}, which it does not hold")
             }
             Self::ReducesOther {
-                rank,
-                step,
-                round,
+                at,
                 chunk,
                 holds,
                 arrives,
             } => {
-                place(f, rank, step, round)?;
+                write!(f, "{at}: ")?;
                 write!(
                     f,
                     "reduces contributions to chunk {arrives} into chunk {chunk}, where those to \
@@ -463,64 +337,39 @@ impl fmt::Display for Violation {
                     "rank {rank} ends with chunk {holds} in the place of chunk {chunk}"
                 )
             }
-            Self::UnmatchedSend {
-                rank,
-                step,
-                round,
-                to,
-            } => {
-                place(f, rank, step, round)?;
+            Self::UnmatchedSend { at, to } => {
+                write!(f, "{at}: ")?;
                 write!(f, "the message to rank {to} is never received")
             }
-            Self::UnmatchedRecv {
-                rank,
-                step,
-                round,
-                from,
-            } => {
-                place(f, rank, step, round)?;
+            Self::UnmatchedRecv { at, from } => {
+                write!(f, "{at}: ")?;
                 write!(f, "the message expected from rank {from} is never sent")
             }
-            Self::ChunkMismatch {
-                rank,
-                step,
-                round,
-                to,
-                chunk,
-            } => {
-                place(f, rank, step, round)?;
+            Self::ChunkMismatch { at, to, chunk } => {
+                write!(f, "{at}: ")?;
                 write!(f, "rank {to} expects other chunks than are sent")?;
                 chunk.map_or(Ok(()), |chunk| {
                     write!(f, " (first sent but not expected: {chunk})")
                 })
             }
             Self::RoundMismatch {
-                rank,
-                step,
-                round,
+                at,
                 to,
                 receives_in,
             } => {
-                place(f, rank, step, round)?;
+                write!(f, "{at}: ")?;
                 write!(f, "rank {to} receives this message in round {receives_in}")
             }
-            Self::RoundFalls {
-                rank,
-                step,
-                round,
-                before,
-            } => {
-                place(f, rank, step, round)?;
+            Self::RoundFalls { at, before } => {
+                write!(f, "{at}: ")?;
                 write!(f, "the program has been in round {before} before")
             }
             Self::SendsTooEarly {
-                rank,
-                step,
-                round,
+                at,
                 chunk,
                 arrives_in,
             } => {
-                place(f, rank, step, round)?;
+                write!(f, "{at}: ")?;
                 let later = arrives_in.0.saturating_add(1);
                 write!(
                     f,
@@ -528,47 +377,30 @@ impl fmt::Display for Violation {
                      earliest"
                 )
             }
-            Self::SendsUnheld {
-                rank,
-                step,
-                round,
-                chunk,
-            } => {
-                place(f, rank, step, round)?;
+            Self::SendsUnheld { at, chunk } => {
+                write!(f, "{at}: ")?;
                 write!(f, "sends chunk {chunk}, which it does not hold")
             }
-            Self::ReadsUnheld {
-                rank,
-                step,
-                round,
-                chunk,
-            } => {
-                place(f, rank, step, round)?;
+            Self::ReadsUnheld { at, chunk } => {
+                write!(f, "{at}: ")?;
                 write!(
                     f,
                     "copies or combines chunk {chunk}, which it does not hold"
                 )
             }
-            Self::ReducesUnreducible {
-                rank,
-                step,
-                round,
-                chunk,
-            } => {
-                place(f, rank, step, round)?;
+            Self::ReducesUnreducible { at, chunk } => {
+                write!(f, "{at}: ")?;
                 write!(
                     f,
                     "reduces chunk {chunk}, but this collective only moves data"
                 )
             }
             Self::ReducedTwice {
-                rank,
-                step,
-                round,
+                at,
                 chunk,
                 contribution,
             } => {
-                place(f, rank, step, round)?;
+                write!(f, "{at}: ")?;
                 write!(
                     f,
                     "the contribution of rank {contribution} enters chunk {chunk} twice"
