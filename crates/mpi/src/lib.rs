@@ -1,0 +1,26 @@
+//! MPI as a layer: matching, datatypes, communicators and collectives over a small transport seam
+//! ([`transport::Transport`]), behind the standard ABI and that of MPICH.
+//!
+//! One [`Process`] is one rank's library. Its calls never wait: the C face repeats
+//! [`Process::progress`] until what it waits for has come. Collectives are schedules of
+//! [`corecast_core`], verified once and kept.
+
+mod buffer;
+mod comm;
+mod engine;
+mod error;
+mod group;
+pub mod handle;
+mod process;
+mod status;
+mod table;
+pub mod transport;
+
+pub use buffer::Buffer;
+pub use comm::Communicator;
+pub use engine::{Engine, Flight, Landed, Memory, Mode, Operation};
+pub use error::{Class, Error, Result};
+pub use group::Group;
+pub use process::Process;
+pub use status::Status;
+pub use table::{Handle, Table};

@@ -1,0 +1,1 @@
+//! The host's own cores as a transport: ranks are processes that attach to one shared segment.
