@@ -18,7 +18,7 @@ pub mod transport;
 
 pub use buffer::Buffer;
 pub use comm::Communicator;
-pub use engine::{Engine, Flight, Landed, Memory, Mode, Operation};
+pub use engine::{CONTEXT_MAX, Engine, Envelope, Flight, Landed, Memory, Mode, Operation, Taken};
 pub use error::{Class, Error, Result};
 pub use group::Group;
 pub use process::Process;
