@@ -4,6 +4,6 @@
 mod exports;
 
 fn main() {
-    exports::write(&["functions.txt"]);
+    exports::write(&["functions.txt", "functions-mpich.txt"]);
     println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libmpi.so.12");
 }

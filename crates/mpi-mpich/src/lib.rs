@@ -9,6 +9,8 @@ fn attach() -> Result<Box<dyn Transport>> {
     corecast_shm::attach().map_err(|error| Error::new(Class::Other, error.to_string()))
 }
 
+mod data;
+
 mod exports {
     #![allow(
         missing_docs,

@@ -6,6 +6,20 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+/// The lists of prototypes: the standard's, and what the ABI of MPICH has besides.
+const LISTS: [&str; 2] = ["functions.txt", "functions-mpich.txt"];
+
+/// Functions of MPI-1 that have another name since.
+const RENAMED: [(&str, &str); 7] = [
+    ("address", "get_address"),
+    ("errhandler_create", "comm_create_errhandler"),
+    ("errhandler_get", "comm_get_errhandler"),
+    ("errhandler_set", "comm_set_errhandler"),
+    ("type_hindexed", "type_create_hindexed"),
+    ("type_hvector", "type_create_hvector"),
+    ("type_struct", "type_create_struct"),
+];
+
 /// What `exports.rs` in `OUT_DIR` needs around it: a type alias `A` for the ABI, and `attach`.
 pub fn write(lists: &[&str]) {
     let mpi = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mpi");
@@ -14,12 +28,14 @@ pub fn write(lists: &[&str]) {
     let written = Written::read(&face);
     let mut out = String::new();
     let mut names = Vec::new();
-    for list in lists {
-        let list = mpi.join(list);
-        println!("cargo::rerun-if-changed={}", list.display());
-        let text = fs::read_to_string(&list).expect("the list of functions");
+    for list in LISTS {
+        let path = mpi.join(list);
+        println!("cargo::rerun-if-changed={}", path.display());
+        let text = fs::read_to_string(&path).expect("the list of functions");
         for prototype in text.lines().filter_map(Prototype::parse) {
-            prototype.export(&written, &mut out);
+            if lists.contains(&list) {
+                prototype.export(&written, &mut out);
+            }
             names.push(prototype.face_name());
         }
     }
@@ -70,10 +86,24 @@ impl Written {
         Self { functions }
     }
 
-    /// Where a function is, or the one whose twin it is.
+    /// Where a function is, or the one that does the same for other numbers or by another name.
     fn find(&self, name: &str) -> Option<(&str, &str, usize)> {
         let twin = name.strip_suffix("_c").or_else(|| name.strip_suffix("_x"));
-        let found = [Some(name), twin].into_iter().flatten();
+        let to_int = name
+            .strip_suffix("_c2f")
+            .map(|kind| format!("{kind}_toint"));
+        let from_int = name
+            .strip_suffix("_f2c")
+            .map(|kind| format!("{kind}_fromint"));
+        let renamed = RENAMED.iter().find(|&&(old, _)| old == name);
+        let found = [
+            Some(name),
+            twin,
+            to_int.as_deref(),
+            from_int.as_deref(),
+            renamed.map(|&(_, new)| new),
+        ];
+        let found = found.into_iter().flatten();
         let mut found = found.filter_map(|name| self.functions.get_key_value(name));
         found
             .next()

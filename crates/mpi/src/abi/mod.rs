@@ -20,6 +20,11 @@ use crate::handle::{self, DYNAMIC, KeyvalId};
 use crate::status::Status;
 use crate::table::Handle;
 
+/// `MPI_UNWEIGHTED` as an address, in both.
+pub const UNWEIGHTED: usize = 10;
+/// `MPI_WEIGHTS_EMPTY` as an address, in both.
+pub const WEIGHTS_EMPTY: usize = 11;
+
 /// A C interface.
 pub trait Abi: Constants + Copy + Debug + Send + Sync + 'static {
     /// The C type of a handle.

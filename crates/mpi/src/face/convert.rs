@@ -3,8 +3,24 @@
 
 use std::ffi::c_int;
 
-use super::{Comm, Datatype, Errhandler, File, Group, Info, Message, Op, Request, Session, Win};
+use super::{
+    Comm, Datatype, Errhandler, File, Group, In, Info, Message, Op, Out, Request, Session, Win,
+    call_always,
+};
 use crate::abi::Abi;
+
+/// A status of Fortran has the same layout.
+pub fn status_c2f<A: Abi>(from: In<A::Status>, to: Out<A::Status>) -> c_int {
+    call_always::<A>("MPI_Status_c2f", || {
+        from.slice(1)?.iter().try_for_each(|&status| to.set(status))
+    })
+}
+
+pub fn status_f2c<A: Abi>(from: In<A::Status>, to: Out<A::Status>) -> c_int {
+    call_always::<A>("MPI_Status_f2c", || {
+        from.slice(1)?.iter().try_for_each(|&status| to.set(status))
+    })
+}
 
 pub fn file_toint<A: Abi>(file: File) -> c_int {
     c_int::try_from(file).unwrap_or(0)
