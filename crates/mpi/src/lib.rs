@@ -25,5 +25,6 @@ pub use engine::{CONTEXT_MAX, Engine, Envelope, Flight, Landed, Memory, Mode, Op
 pub use error::{Class, Error, Result};
 pub use group::Group;
 pub use process::Process;
+pub use pt2pt::SendMode;
 pub use status::Status;
 pub use table::{Handle, Table};
