@@ -7,6 +7,7 @@
 
 mod buffer;
 mod comm;
+pub mod datatype;
 mod engine;
 mod error;
 mod group;
@@ -15,6 +16,7 @@ mod process;
 mod status;
 mod table;
 pub mod transport;
+mod types;
 
 pub use buffer::Buffer;
 pub use comm::Communicator;
