@@ -6,6 +6,7 @@
 //! [`corecast_core`], verified once and kept.
 
 mod buffer;
+pub mod collective;
 mod comm;
 mod engine;
 mod error;
