@@ -7,6 +7,7 @@
 
 pub mod abi;
 mod buffer;
+pub mod collective;
 mod comm;
 pub mod datatype;
 mod engine;
