@@ -8,7 +8,9 @@ use crate::datatype::Type;
 use crate::engine::Engine;
 use crate::error::{Class, Error, Result};
 use crate::group::Group;
-use crate::handle::{CommId, GroupId, TypeId};
+use crate::handle::{CommId, GroupId, MessageId, RequestId, TypeId};
+use crate::pt2pt::{Attached, Probed};
+use crate::request::{Operations, Request};
 use crate::table::Table;
 use crate::transport::Transport;
 
@@ -22,6 +24,12 @@ pub struct Process {
     pub groups: Table<GroupId, Group>,
     /// Datatypes.
     pub types: Table<TypeId, Arc<Type>>,
+    pub(crate) requests: Table<RequestId, Request>,
+    /// Requests under way that the program has forgotten.
+    pub(crate) orphans: Vec<Request>,
+    pub(crate) operations: Operations,
+    pub(crate) messages: Table<MessageId, Probed>,
+    pub(crate) attached: Option<Attached>,
 }
 
 impl Process {
@@ -45,6 +53,11 @@ impl Process {
             comms: Table::with(comms),
             groups: Table::with([(GroupId::EMPTY, Group::new(Vec::new()))]),
             types: Table::with(Type::all_named().map(|named| (named.handle(), Arc::new(named)))),
+            requests: Table::new(),
+            orphans: Vec::new(),
+            operations: Operations::default(),
+            messages: Table::new(),
+            attached: None,
         }
     }
 
