@@ -7,7 +7,9 @@
 
 pub mod abi;
 mod buffer;
+pub mod collective;
 mod comm;
+pub mod datatype;
 mod engine;
 mod error;
 pub mod face;
@@ -15,9 +17,11 @@ mod group;
 pub mod handle;
 mod process;
 mod pt2pt;
+mod request;
 mod status;
 mod table;
 pub mod transport;
+mod types;
 
 pub use buffer::Buffer;
 pub use comm::Communicator;
@@ -25,6 +29,7 @@ pub use engine::{CONTEXT_MAX, Engine, Envelope, Flight, Landed, Memory, Mode, Op
 pub use error::{Class, Error, Result};
 pub use group::Group;
 pub use process::Process;
-pub use pt2pt::SendMode;
+pub use pt2pt::{Attached, BSEND_OVERHEAD, Begin, Prepared, Probed, SendMode};
+pub use request::{Request, Started};
 pub use status::Status;
 pub use table::{Handle, Table};

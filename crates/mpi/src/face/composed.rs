@@ -12,6 +12,7 @@ use crate::abi::Abi;
 use crate::error::{Class, Error, Result};
 use crate::handle::{CommId, RequestId};
 use crate::process::Process;
+use crate::request as begun;
 use crate::status::Status;
 use crate::table::Table;
 
@@ -19,14 +20,13 @@ use crate::table::Table;
 const COMPOSED: u32 = 1 << 21;
 
 /// All of them.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Requests(Table<RequestId, Composed>);
 
 /// A request that is none of [`Process`].
-#[derive(Debug)]
 pub(super) enum Composed {
     /// A receive and a send.
-    Pair(Pair),
+    Pair(Box<Pair>),
     /// Complete when the program says so.
     Generalized(Generalized),
     /// Complete when no buffered send is under way.
@@ -34,15 +34,14 @@ pub(super) enum Composed {
 }
 
 /// A receive and a send that are one request; what is known of each once it is complete.
-#[derive(Debug)]
 pub(super) struct Pair {
-    receive: RequestId,
-    send: RequestId,
+    receive: begun::Request,
+    send: begun::Request,
     comm: CommId,
     received: Option<Result<Status>>,
     sent: Option<Result<Status>>,
     /// What is sent, if that is a copy.
-    copy: Vec<u8>,
+    copy: Box<[u8]>,
 }
 
 /// Functions of the program, and what they are given.
@@ -56,30 +55,33 @@ pub(super) struct Generalized {
 }
 
 impl Composed {
-    pub(super) fn pair(receive: RequestId, send: RequestId, comm: CommId, copy: Vec<u8>) -> Self {
-        Self::Pair(Pair {
+    /// `copy` is what is sent, if that is no memory of the program.
+    pub(super) fn pair(
+        (receive, send): (begun::Request, begun::Request),
+        copy: Box<[u8]>,
+        comm: CommId,
+    ) -> Self {
+        Self::Pair(Box::new(Pair {
             receive,
             send,
             comm,
             received: None,
             sent: None,
             copy,
-        })
+        }))
     }
 }
 
 impl Pair {
     fn advance(&mut self, process: &mut Process) -> Option<Result<Status>> {
         if self.received.is_none() {
-            self.received = process.test(self.receive).transpose();
+            self.received = process.poll(&mut self.receive).transpose();
         }
         if self.sent.is_none() {
-            self.sent = process.test(self.send).transpose();
+            self.sent = process.poll(&mut self.send).transpose();
         }
         match (&self.received, &self.sent) {
-            (Some(Ok(received)), Some(Ok(sent))) => {
-                Some(requests::succeeded(sent).map(|()| *received))
-            }
+            (Some(Ok(received)), Some(Ok(_))) => Some(Ok(*received)),
             (Some(Err(error)), Some(_)) | (Some(_), Some(Err(error))) => Some(Err(error.clone())),
             _ => None,
         }
@@ -133,7 +135,7 @@ pub(super) fn test<A: Abi>(
             None => return Ok(None),
             Some(outcome) => outcome,
         },
-        Composed::Flush if library.process.buffered_bytes() > 0 => return Ok(None),
+        Composed::Flush if !library.process.orphans.is_empty() => return Ok(None),
         Composed::Flush => Ok(Status::EMPTY),
         Composed::Generalized(made) if !made.is_complete => return Ok(None),
         Composed::Generalized(made) => {
@@ -169,10 +171,10 @@ pub(super) fn free_early(mpi: &mut Entered, id: RequestId) -> Result<()> {
                 return Ok(());
             };
             if pair.received.is_none() {
-                mpi.process.free_request(pair.receive)?;
+                mpi.process.leave_alone(pair.receive);
             }
             if pair.sent.is_none() {
-                mpi.process.free_request(pair.send)?;
+                mpi.process.leave_alone(pair.send);
                 // It is still read, and nobody will know when that ends.
                 std::mem::forget(pair.copy);
             }

@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
-use super::buffers::Buffers;
 use super::composed::Requests;
 use crate::error::{Class, Error, Result};
 use crate::process::Process;
@@ -27,8 +26,6 @@ pub struct Library {
     pub main: thread::ThreadId,
     /// Requests that are none of `process`.
     pub composed: Requests,
-    /// Memory for buffered sends.
-    pub buffers: Buffers,
 }
 
 /// Calls of [`Transport::idle`] without success above which it may sleep; with several threads it
@@ -87,7 +84,6 @@ pub(super) fn begin(level: Level) -> Result<bool> {
         process: Process::new(transport),
         main: thread::current().id(),
         composed: Requests::default(),
-        buffers: Buffers::default(),
     };
     // SAFETY: the stage is not `RUNNING`, so that nobody else reaches it; the lock is held.
     unsafe { *LIBRARY.0.get() = Some(library) };

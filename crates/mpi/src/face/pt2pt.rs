@@ -4,13 +4,13 @@
 use std::ffi::c_int;
 
 use super::composed::Composed;
-use super::requests::succeeded;
 use super::{Address, Comm, Count, Datatype, Entered, Message, Out, Owner, Request, call};
 use crate::abi::Abi;
 use crate::buffer::Buffer;
 use crate::error::Result;
-use crate::handle::{CommId, MessageId, RequestId};
-use crate::pt2pt::SendMode;
+use crate::handle::{CommId, MessageId, TypeId};
+use crate::pt2pt::{Prepared, SendMode, packed};
+use crate::request as begun;
 use crate::status::Status;
 
 /// Whom a send is to: what all sends have in common after their buffer.
@@ -43,11 +43,9 @@ fn send_now<A: Abi, N: Count>(
 ) -> c_int {
     call::<A>(name, to.comm, |mpi| {
         let buffer = address.buffer(count, datatype.id())?;
-        mpi.check_buffered::<A>(&buffer, to.comm, to.mode)?;
-        let request = mpi
-            .process
-            .isend(buffer, to.rank, to.tag, to.comm, to.mode)?;
-        mpi.wait(|process| process.test(request))?;
+        let process = &mut mpi.process;
+        let mut request = process.begin_send(buffer, to.rank, to.tag, to.comm, to.mode)?;
+        mpi.wait(|process| process.poll(&mut request))?;
         Ok(())
     })
 }
@@ -63,7 +61,6 @@ fn send_begun<A: Abi, N: Count>(
 ) -> c_int {
     call::<A>(name, to.comm, |mpi| {
         let buffer = address.buffer(count, datatype.id())?;
-        mpi.check_buffered::<A>(&buffer, to.comm, to.mode)?;
         let id = mpi
             .process
             .isend(buffer, to.rank, to.tag, to.comm, to.mode)?;
@@ -82,9 +79,9 @@ fn send_made<A: Abi, N: Count>(
 ) -> c_int {
     call::<A>(name, to.comm, |mpi| {
         let buffer = address.buffer(count, datatype.id())?;
-        let id = mpi
-            .process
-            .send_init(buffer, to.rank, to.tag, to.comm, to.mode)?;
+        mpi.process.comm(to.comm)?;
+        let prepared = Prepared::Send(buffer, to.rank, to.tag, to.comm, to.mode);
+        let id = mpi.process.prepare(to.comm, prepared)?;
         request.set(Request::of(id))
     })
 }
@@ -253,12 +250,11 @@ pub fn recv<A: Abi, N: Count>(
     let comm = comm.id();
     call::<A>("MPI_Recv", comm, |mpi| {
         let buffer = address_of(buffer, count, datatype)?;
-        let request = mpi
-            .process
-            .irecv(buffer, A::peer(source), A::tag(tag), comm)?;
-        let found = mpi.wait(|process| process.test(request))?;
+        let process = &mut mpi.process;
+        let mut request = process.begin_recv(buffer, A::peer(source), A::tag(tag), comm)?;
+        let found = mpi.wait(|process| process.poll(&mut request))?;
         status.set_status::<A>(&found);
-        succeeded(&found)
+        Ok(())
     })
 }
 
@@ -302,9 +298,9 @@ pub fn recv_init<A: Abi, N: Count>(
     let comm = comm.id();
     call::<A>("MPI_Recv_init", comm, |mpi| {
         let buffer = address_of(buffer, count, datatype)?;
-        let id = mpi
-            .process
-            .recv_init(buffer, A::peer(source), A::tag(tag), comm)?;
+        mpi.process.comm(comm)?;
+        let prepared = Prepared::Recv(buffer, A::peer(source), A::tag(tag), comm);
+        let id = mpi.process.prepare(comm, prepared)?;
         request.set(Request::of(id))
     })
 }
@@ -383,11 +379,12 @@ pub fn mrecv<A: Abi, N: Count>(
 ) -> c_int {
     call::<A>("MPI_Mrecv", Owner::Nobody, |mpi| {
         let buffer = address_of(buffer, count, datatype)?;
-        let request = mpi.process.imrecv(buffer, message.get()?.id())?;
+        let id = message.get()?.id();
+        let mut request = mpi.process.begin_recv_probed(buffer, id)?;
         message.set(Message::of(MessageId::NULL))?;
-        let found = mpi.wait(|process| process.test(request))?;
+        let found = mpi.wait(|process| process.poll(&mut request))?;
         status.set_status::<A>(&found);
-        succeeded(&found)
+        Ok(())
     })
 }
 
@@ -400,9 +397,9 @@ pub fn imrecv<A: Abi, N: Count>(
 ) -> c_int {
     call::<A>("MPI_Imrecv", Owner::Nobody, |mpi| {
         let buffer = address_of(buffer, count, datatype)?;
-        let id = mpi.process.imrecv(buffer, message.get()?.id())?;
+        let begun = mpi.process.begin_recv_probed(buffer, message.get()?.id())?;
         message.set(Message::of(MessageId::NULL))?;
-        request.set(Request::of(id))
+        request.set(Request::of(mpi.process.keep(begun)?))
     })
 }
 
@@ -412,16 +409,17 @@ fn begin_both<A: Abi>(
     sent: Buffer,
     to: &To,
     received: Buffer,
-    source: c_int,
-    tag: c_int,
-) -> Result<(RequestId, RequestId)> {
-    let (source, tag) = (A::peer(source), A::tag(tag));
-    let receive = mpi.process.irecv(received, source, tag, to.comm)?;
-    match mpi.process.isend(sent, to.rank, to.tag, to.comm, to.mode) {
+    from: (c_int, c_int),
+) -> Result<(begun::Request, begun::Request)> {
+    let (source, tag) = (A::peer(from.0), A::tag(from.1));
+    let process = &mut mpi.process;
+    let receive = process.begin_recv(received, source, tag, to.comm)?;
+    match process.begin_send(sent, to.rank, to.tag, to.comm, to.mode) {
         Ok(send) => Ok((receive, send)),
         Err(error) => {
             // The receive must not be left behind in memory that the program believes free.
-            mpi.process.cancel(receive)?;
+            let receive = process.keep(receive)?;
+            process.cancel(receive)?;
             mpi.wait(|process| process.test(receive))?;
             Err(error)
         }
@@ -429,11 +427,69 @@ fn begin_both<A: Abi>(
 }
 
 /// Waits for both halves; the status of the receive.
-fn wait_for_both(mpi: &mut Entered, receive: RequestId, send: RequestId) -> Result<Status> {
-    let sent = mpi.wait(|process| process.test(send));
-    let received = mpi.wait(|process| process.test(receive))?;
-    sent.and_then(|sent| succeeded(&sent))?;
+fn wait_for_both(
+    mpi: &mut Entered,
+    (mut receive, mut send): (begun::Request, begun::Request),
+) -> Result<Status> {
+    let sent = mpi.wait(|process| process.poll(&mut send));
+    let received = mpi.wait(|process| process.poll(&mut receive))?;
+    sent?;
     Ok(received)
+}
+
+/// A copy of what is sent from memory that a message comes into; and the copy as a buffer.
+fn copy_of(mpi: &Entered, buffer: &Buffer) -> Result<(Box<[u8]>, Buffer)> {
+    let datatype = mpi.process.committed(buffer.datatype)?;
+    let mut copy = packed(buffer, datatype)?;
+    let sent = Buffer {
+        address: copy.as_mut_ptr(),
+        count: copy.len(),
+        datatype: TypeId::BYTE,
+    };
+    Ok((copy, sent))
+}
+
+pub fn sendrecv_replace<A: Abi, N: Count>(
+    buffer: Address,
+    count: N,
+    datatype: Datatype<A>,
+    dest: c_int,
+    send_tag: c_int,
+    source: c_int,
+    receive_tag: c_int,
+    comm: Comm<A>,
+    status: Out<A::Status>,
+) -> c_int {
+    let to = To::new(dest, send_tag, comm, SendMode::Standard);
+    call::<A>("MPI_Sendrecv_replace", to.comm, |mpi| {
+        let received = address_of(buffer, count, datatype)?;
+        let (_copy, sent) = copy_of(mpi, &received)?;
+        let both = begin_both::<A>(mpi, sent, &to, received, (source, receive_tag))?;
+        let found = wait_for_both(mpi, both)?;
+        status.set_status::<A>(&found);
+        Ok(())
+    })
+}
+
+pub fn isendrecv_replace<A: Abi, N: Count>(
+    buffer: Address,
+    count: N,
+    datatype: Datatype<A>,
+    dest: c_int,
+    send_tag: c_int,
+    source: c_int,
+    receive_tag: c_int,
+    comm: Comm<A>,
+    request: Out<Request<A>>,
+) -> c_int {
+    let to = To::new(dest, send_tag, comm, SendMode::Standard);
+    call::<A>("MPI_Isendrecv_replace", to.comm, |mpi| {
+        let received = address_of(buffer, count, datatype)?;
+        let (copy, sent) = copy_of(mpi, &received)?;
+        let both = begin_both::<A>(mpi, sent, &to, received, (source, receive_tag))?;
+        let pair = Composed::pair(both, copy, to.comm);
+        request.set(Request::of(mpi.composed.insert(pair)?))
+    })
 }
 
 pub fn sendrecv<A: Abi, N: Count>(
@@ -454,10 +510,10 @@ pub fn sendrecv<A: Abi, N: Count>(
     call::<A>("MPI_Sendrecv", to.comm, |mpi| {
         let sent = address_of(send_buffer, send_count, send_type)?;
         let received = address_of(receive_buffer, receive_count, receive_type)?;
-        let (receive, send) = begin_both::<A>(mpi, sent, &to, received, source, receive_tag)?;
-        let found = wait_for_both(mpi, receive, send)?;
+        let both = begin_both::<A>(mpi, sent, &to, received, (source, receive_tag))?;
+        let found = wait_for_both(mpi, both)?;
         status.set_status::<A>(&found);
-        succeeded(&found)
+        Ok(())
     })
 }
 
@@ -479,8 +535,8 @@ pub fn isendrecv<A: Abi, N: Count>(
     call::<A>("MPI_Isendrecv", to.comm, |mpi| {
         let sent = address_of(send_buffer, send_count, send_type)?;
         let received = address_of(receive_buffer, receive_count, receive_type)?;
-        let (receive, send) = begin_both::<A>(mpi, sent, &to, received, source, receive_tag)?;
-        let pair = Composed::pair(receive, send, to.comm, Vec::new());
+        let both = begin_both::<A>(mpi, sent, &to, received, (source, receive_tag))?;
+        let pair = Composed::pair(both, Box::default(), to.comm);
         request.set(Request::of(mpi.composed.insert(pair)?))
     })
 }

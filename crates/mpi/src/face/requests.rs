@@ -59,7 +59,7 @@ fn ended(class: Class) -> Error {
 fn owner_of(mpi: &Entered, id: RequestId) -> Owner {
     let comm = match Requests::is_of(id) {
         true => mpi.composed.comm_of(id),
-        false => mpi.process.comm_of(id),
+        false => mpi.process.requests.get(id).map(|request| request.comm()),
     };
     comm.map_or(Owner::Nobody, Owner::Comm)
 }
@@ -95,7 +95,7 @@ fn is_active(mpi: &Entered, id: RequestId) -> Result<bool> {
             true => Ok(true),
             false => Err(no_request(id)),
         },
-        _ => mpi.process.is_active(id),
+        _ => Ok(mpi.process.request(id)?.is_active()),
     }
 }
 
@@ -104,7 +104,7 @@ fn is_active(mpi: &Entered, id: RequestId) -> Result<bool> {
 fn forget<A: Abi>(mpi: &Entered, request: Out<Request<A>>, id: RequestId) -> Result<()> {
     let is_there = match Requests::is_of(id) {
         true => mpi.composed.has(id),
-        false => mpi.process.has_request(id),
+        false => mpi.process.requests.get(id).is_some(),
     };
     match is_there {
         true => Ok(()),
