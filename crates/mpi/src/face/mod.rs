@@ -26,11 +26,13 @@
 pub mod buffers;
 mod c;
 pub mod comm;
-pub mod composed;
+mod composed;
 pub mod convert;
 pub mod env;
 pub mod errhandler;
 mod errors;
+pub mod generalized;
+mod handlers;
 mod library;
 pub mod pt2pt;
 pub mod requests;

@@ -3,7 +3,8 @@
 
 use std::ffi::c_int;
 
-use super::composed::{self, Requests};
+use super::composed::{Requests, no_request};
+use super::generalized;
 use super::{Count, Entered, In, Out, Owner, Request, errors, failed};
 use crate::abi::Abi;
 use crate::error::{Class, Error, Result};
@@ -27,15 +28,6 @@ pub(super) fn call_request<A: Abi>(
             failed::<A>(name, owner, &error)
         }
     }
-}
-
-#[cold]
-pub(super) fn no_request(id: RequestId) -> Error {
-    let what = match id {
-        RequestId::NULL => "the request is MPI_REQUEST_NULL".to_owned(),
-        _ => format!("there is no request of handle {:#x}, or no longer", id.0),
-    };
-    Error::new(Class::Request, what)
 }
 
 /// The error that a status tells of.
@@ -71,7 +63,7 @@ fn test_one<A: Abi>(mpi: &mut Entered, id: RequestId) -> Result<Option<Status>> 
         return Ok(Some(Status::EMPTY));
     }
     match Requests::is_of(id) {
-        true => composed::test::<A>(mpi, id, true),
+        true => generalized::test::<A>(mpi, id, true),
         false => mpi.process.test(id),
     }
 }
@@ -82,7 +74,7 @@ fn look_one<A: Abi>(mpi: &mut Entered, id: RequestId) -> Result<Option<Status>> 
         return Ok(Some(Status::EMPTY));
     }
     match Requests::is_of(id) {
-        true => composed::test::<A>(mpi, id, false),
+        true => generalized::test::<A>(mpi, id, false),
         false => mpi.process.look(id),
     }
 }
@@ -566,7 +558,7 @@ pub fn cancel<A: Abi>(request: Out<Request<A>>) -> c_int {
         *owner = owner_of(mpi, id);
         match id {
             RequestId::NULL => Err(no_request(id)),
-            _ if Requests::is_of(id) => composed::cancel(mpi, id),
+            _ if Requests::is_of(id) => generalized::cancel(mpi, id),
             _ => mpi.process.cancel(id),
         }
     })
@@ -578,7 +570,7 @@ pub fn request_free<A: Abi>(request: Out<Request<A>>) -> c_int {
         *owner = owner_of(mpi, id);
         match id {
             RequestId::NULL => return Err(no_request(id)),
-            _ if Requests::is_of(id) => composed::free_early(mpi, id)?,
+            _ if Requests::is_of(id) => generalized::free_early(mpi, id)?,
             _ => mpi.process.free_request(id)?,
         }
         request.set(Request::of(RequestId::NULL))
