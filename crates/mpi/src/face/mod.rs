@@ -23,8 +23,11 @@
     reason = "they are the standard's functions, documented there"
 )]
 
+pub mod attribute;
+mod attributes;
 pub mod buffers;
 mod c;
+pub mod codes;
 pub mod comm;
 mod composed;
 pub mod convert;
@@ -32,8 +35,11 @@ pub mod env;
 pub mod errhandler;
 mod errors;
 pub mod generalized;
+pub mod group;
 mod handlers;
+pub mod info;
 mod library;
+pub mod memory;
 pub mod pt2pt;
 pub mod requests;
 pub mod status;
