@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Which of our crates a crate may depend on.
-const ARROWS: [(&str, &[&str]); 17] = [
+const ARROWS: [(&str, &[&str]); 18] = [
     ("text", &[]),
     ("core", &[]),
     ("chip", &["text", "core"]),
@@ -23,6 +23,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ),
     ("mpi", &["core"]),
     ("shm", &["mpi"]),
+    ("launch", &["shm"]),
     ("render", &["core", "machine"]),
     ("tune", &["text", "core"]),
     ("vectors", &["core", "chip", "machine", "machine-sim"]),
