@@ -5,14 +5,17 @@
 //! [`Process::progress`] until what it waits for has come. Collectives are schedules of
 //! [`corecast_core`], verified once and kept.
 
+pub mod abi;
 mod buffer;
 pub mod collective;
 mod comm;
 mod engine;
 mod error;
+pub mod face;
 mod group;
 pub mod handle;
 mod process;
+mod pt2pt;
 mod status;
 mod table;
 pub mod transport;
