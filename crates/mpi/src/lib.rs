@@ -9,6 +9,7 @@ pub mod abi;
 mod buffer;
 pub mod collective;
 mod comm;
+pub mod datatype;
 mod engine;
 mod error;
 pub mod face;
@@ -19,6 +20,7 @@ mod pt2pt;
 mod status;
 mod table;
 pub mod transport;
+mod types;
 
 pub use buffer::Buffer;
 pub use comm::Communicator;

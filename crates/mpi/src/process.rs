@@ -1,11 +1,14 @@
 //! One rank's library: its transport and its objects.
 #![forbid(unsafe_code)]
 
+use std::sync::Arc;
+
 use crate::comm::Communicator;
+use crate::datatype::Type;
 use crate::engine::Engine;
 use crate::error::{Class, Error, Result};
 use crate::group::Group;
-use crate::handle::{CommId, GroupId};
+use crate::handle::{CommId, GroupId, TypeId};
 use crate::table::Table;
 use crate::transport::Transport;
 
@@ -17,6 +20,8 @@ pub struct Process {
     pub comms: Table<CommId, Communicator>,
     /// Groups.
     pub groups: Table<GroupId, Group>,
+    /// Datatypes.
+    pub types: Table<TypeId, Arc<Type>>,
 }
 
 impl Process {
@@ -39,6 +44,7 @@ impl Process {
             engine: Engine::new(transport),
             comms: Table::with(comms),
             groups: Table::with([(GroupId::EMPTY, Group::new(Vec::new()))]),
+            types: Table::with(Type::all_named().map(|named| (named.handle(), Arc::new(named)))),
         }
     }
 
@@ -50,6 +56,47 @@ impl Process {
     pub fn comm(&self, comm: CommId) -> Result<&Communicator> {
         self.comms.get(comm).ok_or_else(|| no_comm(comm))
     }
+
+    /// A datatype, committed or not.
+    ///
+    /// # Errors
+    /// [`Class::Type`] if there is none of this handle.
+    #[inline]
+    pub fn datatype(&self, datatype: TypeId) -> Result<&Arc<Type>> {
+        self.types.get(datatype).ok_or_else(|| no_type(datatype))
+    }
+
+    /// A datatype that messages can be of.
+    ///
+    /// # Errors
+    /// [`Class::Type`] if there is none of this handle, or it is not committed.
+    #[inline]
+    pub fn committed(&self, datatype: TypeId) -> Result<&Arc<Type>> {
+        let found = self.datatype(datatype)?;
+        match found.is_committed() {
+            true => Ok(found),
+            false => Err(not_committed(found)),
+        }
+    }
+}
+
+#[cold]
+fn no_type(datatype: TypeId) -> Error {
+    let what = match datatype {
+        TypeId::NULL => "the datatype is MPI_DATATYPE_NULL".to_owned(),
+        TypeId(number) => format!("there is no datatype of handle {number:#x}, or no longer"),
+    };
+    Error::new(Class::Type, what)
+}
+
+#[cold]
+fn not_committed(datatype: &Type) -> Error {
+    let name = match datatype.name() {
+        "" => format!("of handle {:#x}", datatype.handle().0),
+        name => name.to_owned(),
+    };
+    let what = format!("the datatype {name} is not committed; call MPI_Type_commit first");
+    Error::new(Class::Type, what)
 }
 
 #[cold]
