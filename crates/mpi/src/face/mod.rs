@@ -25,6 +25,7 @@
 
 mod c;
 pub mod comm;
+pub mod comm_new;
 pub mod convert;
 pub mod env;
 pub mod errhandler;
