@@ -9,7 +9,9 @@ use crate::datatype::Type;
 use crate::engine::Engine;
 use crate::error::{Class, Error, Result};
 use crate::group::Group;
-use crate::handle::{CommId, GroupId, TypeId};
+use crate::handle::{CommId, GroupId, MessageId, RequestId, TypeId};
+use crate::pt2pt::{Attached, Probed};
+use crate::request::{Operations, Request};
 use crate::table::Table;
 use crate::transport::Transport;
 
@@ -25,6 +27,12 @@ pub struct Process {
     pub contexts: Contexts,
     /// Datatypes.
     pub types: Table<TypeId, Arc<Type>>,
+    pub(crate) requests: Table<RequestId, Request>,
+    /// Requests under way that the program has forgotten.
+    pub(crate) orphans: Vec<Request>,
+    pub(crate) operations: Operations,
+    pub(crate) messages: Table<MessageId, Probed>,
+    pub(crate) attached: Option<Attached>,
 }
 
 impl Process {
@@ -49,6 +57,11 @@ impl Process {
             groups: Table::with([(GroupId::EMPTY, Group::new(Vec::new()))]),
             contexts: Contexts::new(rank, ranks),
             types: Table::with(Type::all_named().map(|named| (named.handle(), Arc::new(named)))),
+            requests: Table::new(),
+            orphans: Vec::new(),
+            operations: Operations::default(),
+            messages: Table::new(),
+            attached: None,
         }
     }
 
