@@ -12,6 +12,8 @@ mod engine;
 mod error;
 mod group;
 pub mod handle;
+pub mod op;
+mod ops;
 mod process;
 mod status;
 mod table;

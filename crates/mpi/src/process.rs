@@ -8,7 +8,8 @@ use crate::datatype::Type;
 use crate::engine::Engine;
 use crate::error::{Class, Error, Result};
 use crate::group::Group;
-use crate::handle::{CommId, GroupId, TypeId};
+use crate::handle::{CommId, GroupId, OpId, TypeId};
+use crate::op::{Op, Predefined};
 use crate::table::Table;
 use crate::transport::Transport;
 
@@ -22,6 +23,8 @@ pub struct Process {
     pub groups: Table<GroupId, Group>,
     /// Datatypes.
     pub types: Table<TypeId, Arc<Type>>,
+    /// Operators of reductions.
+    pub ops: Table<OpId, Arc<Op>>,
 }
 
 impl Process {
@@ -45,6 +48,9 @@ impl Process {
             comms: Table::with(comms),
             groups: Table::with([(GroupId::EMPTY, Group::new(Vec::new()))]),
             types: Table::with(Type::all_named().map(|named| (named.handle(), Arc::new(named)))),
+            ops: Table::with(
+                Predefined::ALL.map(|op| (OpId(op as u32), Arc::new(Op::predefined(op)))),
+            ),
         }
     }
 
@@ -78,6 +84,24 @@ impl Process {
             false => Err(not_committed(found)),
         }
     }
+
+    /// An operator.
+    ///
+    /// # Errors
+    /// [`Class::Op`] if there is none of this handle.
+    #[inline]
+    pub fn op(&self, op: OpId) -> Result<&Arc<Op>> {
+        self.ops.get(op).ok_or_else(|| no_op(op))
+    }
+}
+
+#[cold]
+fn no_op(op: OpId) -> Error {
+    let what = match op {
+        OpId::NULL => "the operator is MPI_OP_NULL".to_owned(),
+        OpId(number) => format!("there is no operator of handle {number:#x}, or no longer"),
+    };
+    Error::new(Class::Op, what)
 }
 
 #[cold]
