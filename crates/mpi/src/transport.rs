@@ -143,7 +143,9 @@ impl Line {
             *bytes = word.load(Ordering::Relaxed).to_ne_bytes();
         }
         if !rest.is_empty() {
-            let last = self.words[whole.len()].load(Ordering::Relaxed).to_ne_bytes();
+            let last = self.words[whole.len()]
+                .load(Ordering::Relaxed)
+                .to_ne_bytes();
             rest.copy_from_slice(&last[..rest.len()]);
         }
     }
