@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Which of our crates a crate may depend on.
-const ARROWS: [(&str, &[&str]); 17] = [
+const ARROWS: [(&str, &[&str]); 19] = [
     ("text", &[]),
     ("core", &[]),
     ("chip", &["text", "core"]),
@@ -22,6 +22,8 @@ const ARROWS: [(&str, &[&str]); 17] = [
         &["core", "machine", "rcce", "kernels", "flow"],
     ),
     ("mpi", &["core"]),
+    ("mpi-abi", &["mpi", "shm"]),
+    ("mpi-mpich", &["mpi", "shm"]),
     ("shm", &["mpi"]),
     ("render", &["core", "machine"]),
     ("tune", &["text", "core"]),

@@ -146,6 +146,11 @@ handles! {
         /// No key.
         INVALID = 0,
     }
+    /// A window.
+    WinId {
+        /// No window.
+        NULL = 0x110,
+    }
     /// A session.
     SessionId {
         /// No session.

@@ -8,8 +8,10 @@ use crate::datatype::Type;
 use crate::engine::Engine;
 use crate::error::{Class, Error, Result};
 use crate::group::Group;
-use crate::handle::{CommId, GroupId, OpId, TypeId};
+use crate::handle::{CommId, GroupId, MessageId, OpId, RequestId, TypeId};
 use crate::op::{Op, Predefined};
+use crate::pt2pt::{Attached, Probed};
+use crate::request::{Operations, Request};
 use crate::table::Table;
 use crate::transport::Transport;
 
@@ -25,6 +27,12 @@ pub struct Process {
     pub types: Table<TypeId, Arc<Type>>,
     /// Operators of reductions.
     pub ops: Table<OpId, Arc<Op>>,
+    pub(crate) requests: Table<RequestId, Request>,
+    /// Requests under way that the program has forgotten.
+    pub(crate) orphans: Vec<Request>,
+    pub(crate) operations: Operations,
+    pub(crate) messages: Table<MessageId, Probed>,
+    pub(crate) attached: Option<Attached>,
 }
 
 impl Process {
@@ -51,6 +59,11 @@ impl Process {
             ops: Table::with(
                 Predefined::ALL.map(|op| (OpId(op as u32), Arc::new(Op::predefined(op)))),
             ),
+            requests: Table::new(),
+            orphans: Vec::new(),
+            operations: Operations::default(),
+            messages: Table::new(),
+            attached: None,
         }
     }
 

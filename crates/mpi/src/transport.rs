@@ -21,6 +21,12 @@ pub trait Transport: Send {
     /// Longest body of a packet, in bytes; at least 64.
     fn packet_max(&self) -> usize;
 
+    /// Longest message whose bytes should go along with its envelope, in bytes; longer ones wait
+    /// until they are asked for.
+    fn eager_max(&self) -> usize {
+        self.packet_max()
+    }
+
     /// Gives a packet to the transport, which copies it. `false`: there is no room now.
     ///
     /// Packets to this rank itself are not the transport's.
