@@ -30,6 +30,7 @@ mod c;
 pub mod codes;
 pub mod comm;
 mod composed;
+pub mod comm_new;
 pub mod convert;
 pub mod env;
 pub mod errhandler;
