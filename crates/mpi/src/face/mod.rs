@@ -23,7 +23,11 @@
     reason = "they are the standard's functions, documented there"
 )]
 
+mod arguments;
 mod c;
+pub mod collective;
+pub mod collective_begin;
+pub mod collective_init;
 pub mod comm;
 pub mod comm_new;
 pub mod convert;
