@@ -24,17 +24,24 @@
 )]
 
 mod arguments;
+pub mod buffers;
 mod c;
 pub mod collective;
 pub mod collective_begin;
 pub mod collective_init;
 pub mod comm;
+mod composed;
 pub mod comm_new;
 pub mod convert;
 pub mod env;
 pub mod errhandler;
 mod errors;
+pub mod generalized;
+mod handlers;
 mod library;
+pub mod pt2pt;
+pub mod requests;
+pub mod status;
 
 pub use c::{Address, Count, Function, In, Out};
 pub use errors::{Owner, failed, unsupported, unsupported_tool};
