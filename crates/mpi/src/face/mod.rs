@@ -29,8 +29,8 @@ pub mod buffers;
 mod c;
 pub mod codes;
 pub mod comm;
-mod composed;
 pub mod comm_new;
+mod composed;
 pub mod convert;
 pub mod env;
 pub mod errhandler;
@@ -44,6 +44,7 @@ pub mod memory;
 pub mod pt2pt;
 pub mod requests;
 pub mod status;
+pub mod topology;
 
 pub use c::{Address, Count, Function, In, Out};
 pub use errors::{Owner, failed, unsupported, unsupported_tool};
