@@ -23,11 +23,15 @@
     reason = "they are the standard's functions, documented there"
 )]
 
+mod arguments;
 pub mod attribute;
 mod attributes;
 pub mod buffers;
 mod c;
 pub mod codes;
+pub mod collective;
+pub mod collective_begin;
+pub mod collective_init;
 pub mod comm;
 pub mod comm_new;
 mod composed;
