@@ -2,23 +2,35 @@
 
 use std::ffi::c_int;
 
-use super::{Comm, Entered, Group, In, Info, Out, call};
+use super::{Comm, Entered, Group, In, Info, Out, call, comm, handlers};
 use crate::abi::Abi;
-use crate::collective::Small;
+use crate::collective::{Proposal, Small};
 use crate::engine::Operation;
 use crate::error::{Class, Error, Result};
 use crate::group;
 use crate::handle::{CommId, GroupId};
 
 /// Waits for a collective on memory of its own.
-fn complete(mpi: &mut Entered, mut small: Small) -> Result<Small> {
+pub(super) fn complete(mpi: &mut Entered, mut small: Small) -> Result<Small> {
     mpi.wait(|process| Ok(small.advance(&mut process.engine)?.then_some(())))?;
     Ok(small)
 }
 
+/// Takes in what was agreed on, as a child of `parent` whose error handler it has.
+fn adopt(
+    mpi: &mut Entered,
+    parent: CommId,
+    group: group::Group,
+    agreed: Proposal,
+) -> Result<CommId> {
+    let new = mpi.process.add_comm(parent, group, agreed)?;
+    handlers::keep(mpi.process.comm(new)?.errhandler)?;
+    Ok(new)
+}
+
 /// A communicator of all ranks of `comm` that are in `group`, with the ranks of `group`; none where
 /// this rank is not. All ranks of `comm` call.
-fn make(
+pub(super) fn make(
     mpi: &mut Entered,
     comm: CommId,
     group: group::Group,
@@ -31,7 +43,7 @@ fn make(
         mpi.process.contexts.note(agreed.context as u32);
         return Ok(CommId::NULL);
     }
-    mpi.process.add_comm(comm, group, agreed)
+    adopt(mpi, comm, group, agreed)
 }
 
 /// All ranks of `comm` once more.
@@ -44,6 +56,7 @@ pub fn comm_dup<A: Abi>(comm: Comm<A>, made: Out<Comm<A>>) -> c_int {
     let comm = comm.id();
     call::<A>("MPI_Comm_dup", comm, |mpi| {
         let twin = twin(mpi, comm, "MPI_Comm_dup")?;
+        comm::inherit::<A>(mpi, comm, twin)?;
         made.set(Comm::of(twin))
     })
 }
@@ -53,6 +66,7 @@ pub fn comm_dup_with_info<A: Abi>(comm: Comm<A>, _info: Info<A>, made: Out<Comm<
     let comm = comm.id();
     call::<A>("MPI_Comm_dup_with_info", comm, |mpi| {
         let twin = twin(mpi, comm, "MPI_Comm_dup_with_info")?;
+        comm::inherit::<A>(mpi, comm, twin)?;
         made.set(Comm::of(twin))
     })
 }
@@ -184,7 +198,7 @@ pub fn comm_create_group<A: Abi>(
         let parts = (comm, &group);
         let agreement = mpi.process.agree_in(parts, tag, "MPI_Comm_create_group")?;
         let agreed = complete(mpi, agreement)?.agreed();
-        let new = mpi.process.add_comm(comm, group, agreed)?;
+        let new = adopt(mpi, comm, group, agreed)?;
         made.set(Comm::of(new))
     })
 }
@@ -217,7 +231,7 @@ pub fn comm_create_from_group<A: Abi>(
             .process
             .agree_in(parts, tag, "MPI_Comm_create_from_group")?;
         let agreed = complete(mpi, agreement)?.agreed();
-        let new = mpi.process.add_comm(CommId::WORLD, group, agreed)?;
+        let new = adopt(mpi, CommId::WORLD, group, agreed)?;
         made.set(Comm::of(new))
     })
 }
@@ -231,6 +245,7 @@ fn free<A: Abi>(mpi: &mut Entered, comm: Out<Comm<A>>) -> Result<()> {
         let what = "MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed";
         return Err(Error::new(Class::Comm, what));
     }
+    comm::disown::<A>(mpi, id)?;
     mpi.process.comms.remove(id);
     comm.set(Comm::of(CommId::NULL))
 }

@@ -48,6 +48,7 @@ pub mod memory;
 pub mod pt2pt;
 pub mod requests;
 pub mod status;
+pub mod topology;
 
 pub use c::{Address, Count, Function, In, Out};
 pub use errors::{Owner, failed, unsupported, unsupported_tool};
