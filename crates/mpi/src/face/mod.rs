@@ -25,11 +25,15 @@
 
 mod c;
 pub mod comm;
+pub mod contents;
 pub mod convert;
+pub mod datatype;
 pub mod env;
 pub mod errhandler;
 mod errors;
 mod library;
+pub mod op;
+pub mod pack;
 
 pub use c::{Address, Count, Function, In, Out};
 pub use errors::{Owner, failed, unsupported, unsupported_tool};
