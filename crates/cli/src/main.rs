@@ -12,6 +12,7 @@ mod files;
 mod flow;
 mod input;
 mod list;
+mod mpirun;
 mod output;
 mod picture;
 mod pingpong;
@@ -44,10 +45,14 @@ use style::Stream;
 const SEE_HELP: &str = "`corecast --help` lists the verbs, `corecast VERB --help` their options";
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(mpirun::usual(std::env::args_os())) {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
+    // Its output is that of the program, and so is its exit code.
+    if let Verb::Mpirun(options) = &cli.verb {
+        return mpirun::run(options, &cli.sink).unwrap_or_else(|failure| fail(&failure));
+    }
     let checked = files::check(&cli.verb, &cli.sink);
     let outcome = checked.and_then(|()| answer(&cli.verb)).and_then(|answer| {
         let sink = match cli.verb {
@@ -100,6 +105,7 @@ fn answer(verb: &Verb) -> Result<Answer, Failure> {
         Verb::RtlVectors(options) => rtl_vectors::answer(options),
         Verb::Bench { what } => bench::answer(what),
         Verb::Doctor => Ok(doctor::answer()),
+        Verb::Mpirun(_) => unreachable!("it has no answer: main runs it"),
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use crate::collective::Contexts;
 use crate::comm::Communicator;
 use crate::datatype::Type;
 use crate::engine::Engine;
@@ -23,6 +24,8 @@ pub struct Process {
     pub comms: Table<CommId, Communicator>,
     /// Groups.
     pub groups: Table<GroupId, Group>,
+    /// Contexts for communicators that are made.
+    pub contexts: Contexts,
     /// Datatypes.
     pub types: Table<TypeId, Arc<Type>>,
     /// Operators of reductions.
@@ -55,6 +58,7 @@ impl Process {
             engine: Engine::new(transport),
             comms: Table::with(comms),
             groups: Table::with([(GroupId::EMPTY, Group::new(Vec::new()))]),
+            contexts: Contexts::new(rank, ranks),
             types: Table::with(Type::all_named().map(|named| (named.handle(), Arc::new(named)))),
             ops: Table::with(
                 Predefined::ALL.map(|op| (OpId(op as u32), Arc::new(Op::predefined(op)))),

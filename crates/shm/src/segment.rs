@@ -119,6 +119,12 @@ impl Segment {
         self.member(rank).may_leave()
     }
 
+    /// Whether a rank's process has ever taken part.
+    #[must_use]
+    pub fn has_attached(&self, rank: u32) -> bool {
+        self.member(rank).pid() != 0
+    }
+
     /// Who has called for the end of all, and the exit code that it wants.
     #[must_use]
     pub fn aborted(&self) -> Option<(u32, i32)> {

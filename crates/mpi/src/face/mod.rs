@@ -23,17 +23,25 @@
     reason = "they are the standard's functions, documented there"
 )]
 
+pub mod buffers;
 mod c;
 pub mod comm;
+pub mod comm_new;
+mod composed;
 pub mod contents;
 pub mod convert;
 pub mod datatype;
 pub mod env;
 pub mod errhandler;
 mod errors;
+pub mod generalized;
+mod handlers;
 mod library;
 pub mod op;
 pub mod pack;
+pub mod pt2pt;
+pub mod requests;
+pub mod status;
 
 pub use c::{Address, Count, Function, In, Out};
 pub use errors::{Owner, failed, unsupported, unsupported_tool};
