@@ -4,7 +4,7 @@
 use std::ffi::c_int;
 use std::sync::Arc;
 
-use super::{Count, Datatype, Out, Owner, call};
+use super::{Count, Datatype, Out, Owner, attribute, call};
 use crate::abi::Abi;
 use crate::datatype::{Combiner, Constant, Contents, Distribution, Form, Order, Recipe, Type};
 use crate::error::{Class, Error, Result};
@@ -15,13 +15,20 @@ pub fn type_dup<A: Abi>(oldtype: Datatype<A>, newtype: Out<Datatype<A>>) -> c_in
         let of = Arc::clone(mpi.process.datatype(oldtype.id())?);
         newtype.set(Datatype::of(TypeId::NULL))?;
         let made = mpi.process.make_type(Recipe::Dup { of }, Form::Int)?;
+        if let Err(error) = attribute::copy_all::<A, _>(mpi, oldtype.id(), made) {
+            mpi.process.free_type(made)?;
+            return Err(error);
+        }
         newtype.set(Datatype::of(made))
     })
 }
 
 pub fn type_free<A: Abi>(datatype: Out<Datatype<A>>) -> c_int {
     call::<A>("MPI_Type_free", Owner::Nobody, |mpi| {
-        mpi.process.free_type(datatype.get()?.id())?;
+        let id = datatype.get()?.id();
+        mpi.process.may_free_type(id)?;
+        attribute::delete_all::<A, _>(mpi, id)?;
+        mpi.process.free_type(id)?;
         datatype.set(Datatype::of(TypeId::NULL))
     })
 }

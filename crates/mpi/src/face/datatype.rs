@@ -5,6 +5,7 @@ use std::any::TypeId as RustType;
 use std::ffi::{c_char, c_int};
 use std::sync::Arc;
 
+use super::status::read;
 use super::{Count, Datatype, Entered, In, Out, Owner, call};
 use crate::abi::Abi;
 use crate::datatype::{Darray, Distribution, Form, Order, Recipe, Type, TypeClass, number};
@@ -445,8 +446,7 @@ fn undefined<A: Abi, N: Count>() -> N {
 }
 
 fn bytes_of<A: Abi>(status: In<A::Status>) -> Result<usize> {
-    let status = status.slice(1)?.first().map(A::status);
-    Ok(status.map_or(0, |status| status.bytes as usize))
+    Ok(A::status(&read::<A>(status)?).bytes as usize)
 }
 
 pub fn status_set_elements<A: Abi, N: Count>(

@@ -23,8 +23,11 @@
     reason = "they are the standard's functions, documented there"
 )]
 
+pub mod attribute;
+mod attributes;
 pub mod buffers;
 mod c;
+pub mod codes;
 pub mod comm;
 pub mod comm_new;
 mod composed;
@@ -35,8 +38,11 @@ pub mod env;
 pub mod errhandler;
 mod errors;
 pub mod generalized;
+pub mod group;
 mod handlers;
+pub mod info;
 mod library;
+pub mod memory;
 pub mod op;
 pub mod pack;
 pub mod pt2pt;
