@@ -2,6 +2,8 @@
 
 use std::ffi::c_int;
 
+use super::arguments::Caller;
+use super::collective::wait;
 use super::{Comm, Entered, Group, In, Info, Out, call};
 use crate::abi::Abi;
 use crate::collective::Small;
@@ -28,7 +30,7 @@ fn make(
     let agreed = complete(mpi, agreement)?.agreed();
     let world = mpi.process.engine.transport().rank();
     if group.rank_of(world).is_none() {
-        mpi.process.contexts.note(agreed.context as u32);
+        mpi.process.leave_out(agreed);
         return Ok(CommId::NULL);
     }
     mpi.process.add_comm(comm, group, agreed)
@@ -226,12 +228,13 @@ pub fn comm_create_from_group<A: Abi>(
 /// they need.
 fn free<A: Abi>(mpi: &mut Entered, comm: Out<Comm<A>>) -> Result<()> {
     let id = comm.get()?.id();
-    mpi.process.comm(id)?;
-    if id.is_predefined() {
-        let what = "MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed";
-        return Err(Error::new(Class::Comm, what));
+    let has_lane = mpi.process.comm(id)?.collectives.lane.is_some();
+    if has_lane && !id.is_predefined() {
+        // Another communicator may have its share of the boards once nobody reads there any more.
+        let barrier = Caller::new(&mpi.process, "MPI_Comm_free", Comm::<A>::of(id))?.barrier()?;
+        wait(mpi, &barrier)?;
     }
-    mpi.process.comms.remove(id);
+    mpi.process.remove_comm(id)?;
     comm.set(Comm::of(CommId::NULL))
 }
 
