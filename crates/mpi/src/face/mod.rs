@@ -24,8 +24,11 @@
 )]
 
 mod arguments;
+pub mod attribute;
+mod attributes;
 pub mod buffers;
 mod c;
+pub mod codes;
 pub mod collective;
 pub mod collective_begin;
 pub mod collective_init;
@@ -37,8 +40,11 @@ pub mod env;
 pub mod errhandler;
 mod errors;
 pub mod generalized;
+pub mod group;
 mod handlers;
+pub mod info;
 mod library;
+pub mod memory;
 pub mod pt2pt;
 pub mod requests;
 pub mod status;
