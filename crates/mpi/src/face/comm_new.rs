@@ -5,8 +5,9 @@ use std::ffi::c_int;
 use super::arguments::Caller;
 use super::collective::wait;
 use super::{Comm, Entered, Group, In, Info, Out, call};
+use super::{attribute, handlers};
 use crate::abi::Abi;
-use crate::collective::Small;
+use crate::collective::{Proposal, Small};
 use crate::engine::Operation;
 use crate::error::{Class, Error, Result};
 use crate::group;
@@ -16,6 +17,14 @@ use crate::handle::{CommId, GroupId};
 fn complete(mpi: &mut Entered, mut small: Small) -> Result<Small> {
     mpi.wait(|process| Ok(small.advance(&mut process.engine)?.then_some(())))?;
     Ok(small)
+}
+
+/// Takes in a communicator that was agreed on; it has the error handler of `parent`.
+fn add(mpi: &mut Entered, parent: CommId, group: group::Group, agreed: Proposal) -> Result<CommId> {
+    let errhandler = mpi.process.comm(parent)?.errhandler;
+    let added = mpi.process.add_comm(parent, group, agreed)?;
+    handlers::keep(errhandler)?;
+    Ok(added)
 }
 
 /// A communicator of all ranks of `comm` that are in `group`, with the ranks of `group`; none where
@@ -33,19 +42,21 @@ fn make(
         mpi.process.leave_out(agreed);
         return Ok(CommId::NULL);
     }
-    mpi.process.add_comm(comm, group, agreed)
+    add(mpi, comm, group, agreed)
 }
 
 /// All ranks of `comm` once more.
-fn twin(mpi: &mut Entered, comm: CommId, name: &'static str) -> Result<CommId> {
+fn twin<A: Abi>(mpi: &mut Entered, comm: CommId, name: &'static str) -> Result<CommId> {
     let group = mpi.process.comm(comm)?.group.clone();
-    make(mpi, comm, group, name)
+    let made = make(mpi, comm, group, name)?;
+    attribute::copy_all::<A, CommId>(mpi, comm, made)?;
+    Ok(made)
 }
 
 pub fn comm_dup<A: Abi>(comm: Comm<A>, made: Out<Comm<A>>) -> c_int {
     let comm = comm.id();
     call::<A>("MPI_Comm_dup", comm, |mpi| {
-        let twin = twin(mpi, comm, "MPI_Comm_dup")?;
+        let twin = twin::<A>(mpi, comm, "MPI_Comm_dup")?;
         made.set(Comm::of(twin))
     })
 }
@@ -54,7 +65,7 @@ pub fn comm_dup<A: Abi>(comm: Comm<A>, made: Out<Comm<A>>) -> c_int {
 pub fn comm_dup_with_info<A: Abi>(comm: Comm<A>, _info: Info<A>, made: Out<Comm<A>>) -> c_int {
     let comm = comm.id();
     call::<A>("MPI_Comm_dup_with_info", comm, |mpi| {
-        let twin = twin(mpi, comm, "MPI_Comm_dup_with_info")?;
+        let twin = twin::<A>(mpi, comm, "MPI_Comm_dup_with_info")?;
         made.set(Comm::of(twin))
     })
 }
@@ -186,7 +197,7 @@ pub fn comm_create_group<A: Abi>(
         let parts = (comm, &group);
         let agreement = mpi.process.agree_in(parts, tag, "MPI_Comm_create_group")?;
         let agreed = complete(mpi, agreement)?.agreed();
-        let new = mpi.process.add_comm(comm, group, agreed)?;
+        let new = add(mpi, comm, group, agreed)?;
         made.set(Comm::of(new))
     })
 }
@@ -219,7 +230,7 @@ pub fn comm_create_from_group<A: Abi>(
             .process
             .agree_in(parts, tag, "MPI_Comm_create_from_group")?;
         let agreed = complete(mpi, agreement)?.agreed();
-        let new = mpi.process.add_comm(CommId::WORLD, group, agreed)?;
+        let new = add(mpi, CommId::WORLD, group, agreed)?;
         made.set(Comm::of(new))
     })
 }
@@ -228,13 +239,18 @@ pub fn comm_create_from_group<A: Abi>(
 /// they need.
 fn free<A: Abi>(mpi: &mut Entered, comm: Out<Comm<A>>) -> Result<()> {
     let id = comm.get()?.id();
+    if !id.is_predefined() {
+        attribute::delete_all::<A, CommId>(mpi, id)?;
+    }
     let has_lane = mpi.process.comm(id)?.collectives.lane.is_some();
     if has_lane && !id.is_predefined() {
         // Another communicator may have its share of the boards once nobody reads there any more.
         let barrier = Caller::new(&mpi.process, "MPI_Comm_free", Comm::<A>::of(id))?.barrier()?;
         wait(mpi, &barrier)?;
     }
+    let errhandler = mpi.process.comm(id)?.errhandler;
     mpi.process.remove_comm(id)?;
+    handlers::leave(errhandler);
     comm.set(Comm::of(CommId::NULL))
 }
 
