@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Which of our crates a crate may depend on.
-const ARROWS: [(&str, &[&str]); 18] = [
+const ARROWS: [(&str, &[&str]); 20] = [
     ("text", &[]),
     ("core", &[]),
     ("chip", &["text", "core"]),
@@ -22,6 +22,8 @@ const ARROWS: [(&str, &[&str]); 18] = [
         &["core", "machine", "rcce", "kernels", "flow"],
     ),
     ("mpi", &["core"]),
+    ("mpi-abi", &["mpi", "shm"]),
+    ("mpi-mpich", &["mpi", "shm"]),
     ("shm", &["mpi"]),
     ("launch", &["shm"]),
     ("render", &["core", "machine"]),

@@ -1,6 +1,7 @@
 //! Communicators.
 #![forbid(unsafe_code)]
 
+use crate::collective::{Settings, State};
 use crate::group::Group;
 use crate::handle::ErrhandlerId;
 
@@ -19,6 +20,8 @@ pub struct Communicator {
     pub errhandler: ErrhandlerId,
     /// Its name.
     pub name: String,
+    /// Its collectives.
+    pub collectives: State,
 }
 
 impl Communicator {
@@ -32,6 +35,7 @@ impl Communicator {
             rank,
             errhandler: ErrhandlerId::ARE_FATAL,
             name: name.to_owned(),
+            collectives: State::new(Settings::of_environment()),
         }
     }
 

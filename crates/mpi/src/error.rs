@@ -81,6 +81,78 @@ pub enum Class {
     Abi = 62,
 }
 
+impl Class {
+    /// All of them; each at its number.
+    pub const ALL: [Self; 63] = {
+        use Class::*;
+        [
+            Success,
+            Buffer,
+            Count,
+            Type,
+            Tag,
+            Comm,
+            Rank,
+            Request,
+            Root,
+            Group,
+            Op,
+            Topology,
+            Dims,
+            Arg,
+            Unknown,
+            Truncate,
+            Other,
+            Intern,
+            Pending,
+            InStatus,
+            Access,
+            Amode,
+            Assert,
+            BadFile,
+            Base,
+            Conversion,
+            Disp,
+            DupDatarep,
+            FileExists,
+            FileInUse,
+            File,
+            InfoKey,
+            InfoNokey,
+            InfoValue,
+            Info,
+            Io,
+            Keyval,
+            Locktype,
+            Name,
+            NoMem,
+            NotSame,
+            NoSpace,
+            NoSuchFile,
+            Port,
+            Quota,
+            ReadOnly,
+            RmaAttach,
+            RmaConflict,
+            RmaRange,
+            RmaShared,
+            RmaSync,
+            Service,
+            Size,
+            Spawn,
+            UnsupportedDatarep,
+            UnsupportedOperation,
+            Win,
+            RmaFlavor,
+            ProcAborted,
+            ValueTooLarge,
+            Session,
+            Errhandler,
+            Abi,
+        ]
+    };
+}
+
 /// Why a call failed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Error {

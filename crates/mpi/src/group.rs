@@ -7,6 +7,7 @@ use std::sync::Arc;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Group {
     ranks: Arc<[u32]>,
+    is_identity: bool,
 }
 
 impl Group {
@@ -14,6 +15,7 @@ impl Group {
     #[must_use]
     pub fn new(ranks: Vec<u32>) -> Self {
         Self {
+            is_identity: (0..).zip(&ranks).all(|(index, &rank)| index == rank),
             ranks: ranks.into(),
         }
     }
@@ -22,6 +24,13 @@ impl Group {
     #[must_use]
     pub fn world_ranks(&self) -> &[u32] {
         &self.ranks
+    }
+
+    /// Whether every process has here the rank that it has among all.
+    #[inline]
+    #[must_use]
+    pub fn is_identity(&self) -> bool {
+        self.is_identity
     }
 
     /// Number of processes.
@@ -33,6 +42,9 @@ impl Group {
     /// The rank here of a process.
     #[must_use]
     pub fn rank_of(&self, world: u32) -> Option<u32> {
+        if self.is_identity {
+            return ((world as usize) < self.ranks.len()).then_some(world);
+        }
         let at = self.ranks.iter().position(|&rank| rank == world)?;
         Some(at as u32)
     }

@@ -73,6 +73,10 @@ handles! {
         INT = 0x209,
         /// Packed bytes.
         PACKED = 0x207,
+        /// A lower bound of MPI-1; the standard's ABI has no number for it.
+        LB = 0x2fe,
+        /// An upper bound of MPI-1; the standard's ABI has no number for it.
+        UB = 0x2ff,
     }
     /// A reduction operator; the predefined ones lie from 0x20 to 0x3f.
     OpId {
@@ -141,6 +145,11 @@ handles! {
     KeyvalId {
         /// No key.
         INVALID = 0,
+    }
+    /// A window.
+    WinId {
+        /// No window.
+        NULL = 0x110,
     }
     /// A session.
     SessionId {

@@ -5,16 +5,23 @@
 //! [`Process::progress`] until what it waits for has come. Collectives are schedules of
 //! [`corecast_core`], verified once and kept.
 
+pub mod abi;
 mod buffer;
+pub mod collective;
 mod comm;
+pub mod datatype;
 mod engine;
 mod error;
+pub mod face;
 mod group;
 pub mod handle;
 mod process;
+mod pt2pt;
+mod request;
 mod status;
 mod table;
 pub mod transport;
+mod types;
 
 pub use buffer::Buffer;
 pub use comm::Communicator;
@@ -22,5 +29,7 @@ pub use engine::{CONTEXT_MAX, Engine, Envelope, Flight, Landed, Memory, Mode, Op
 pub use error::{Class, Error, Result};
 pub use group::Group;
 pub use process::Process;
+pub use pt2pt::{Attached, BSEND_OVERHEAD, Begin, Prepared, Probed, SendMode};
+pub use request::{Request, Started};
 pub use status::Status;
 pub use table::{Handle, Table};

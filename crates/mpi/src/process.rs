@@ -1,11 +1,16 @@
 //! One rank's library: its transport and its objects.
 #![forbid(unsafe_code)]
 
+use std::sync::Arc;
+
 use crate::comm::Communicator;
+use crate::datatype::Type;
 use crate::engine::Engine;
 use crate::error::{Class, Error, Result};
 use crate::group::Group;
-use crate::handle::{CommId, GroupId};
+use crate::handle::{CommId, GroupId, MessageId, RequestId, TypeId};
+use crate::pt2pt::{Attached, Probed};
+use crate::request::{Operations, Request};
 use crate::table::Table;
 use crate::transport::Transport;
 
@@ -17,6 +22,14 @@ pub struct Process {
     pub comms: Table<CommId, Communicator>,
     /// Groups.
     pub groups: Table<GroupId, Group>,
+    /// Datatypes.
+    pub types: Table<TypeId, Arc<Type>>,
+    pub(crate) requests: Table<RequestId, Request>,
+    /// Requests under way that the program has forgotten.
+    pub(crate) orphans: Vec<Request>,
+    pub(crate) operations: Operations,
+    pub(crate) messages: Table<MessageId, Probed>,
+    pub(crate) attached: Option<Attached>,
 }
 
 impl Process {
@@ -39,6 +52,12 @@ impl Process {
             engine: Engine::new(transport),
             comms: Table::with(comms),
             groups: Table::with([(GroupId::EMPTY, Group::new(Vec::new()))]),
+            types: Table::with(Type::all_named().map(|named| (named.handle(), Arc::new(named)))),
+            requests: Table::new(),
+            orphans: Vec::new(),
+            operations: Operations::default(),
+            messages: Table::new(),
+            attached: None,
         }
     }
 
@@ -50,6 +69,47 @@ impl Process {
     pub fn comm(&self, comm: CommId) -> Result<&Communicator> {
         self.comms.get(comm).ok_or_else(|| no_comm(comm))
     }
+
+    /// A datatype, committed or not.
+    ///
+    /// # Errors
+    /// [`Class::Type`] if there is none of this handle.
+    #[inline]
+    pub fn datatype(&self, datatype: TypeId) -> Result<&Arc<Type>> {
+        self.types.get(datatype).ok_or_else(|| no_type(datatype))
+    }
+
+    /// A datatype that messages can be of.
+    ///
+    /// # Errors
+    /// [`Class::Type`] if there is none of this handle, or it is not committed.
+    #[inline]
+    pub fn committed(&self, datatype: TypeId) -> Result<&Arc<Type>> {
+        let found = self.datatype(datatype)?;
+        match found.is_committed() {
+            true => Ok(found),
+            false => Err(not_committed(found)),
+        }
+    }
+}
+
+#[cold]
+fn no_type(datatype: TypeId) -> Error {
+    let what = match datatype {
+        TypeId::NULL => "the datatype is MPI_DATATYPE_NULL".to_owned(),
+        TypeId(number) => format!("there is no datatype of handle {number:#x}, or no longer"),
+    };
+    Error::new(Class::Type, what)
+}
+
+#[cold]
+fn not_committed(datatype: &Type) -> Error {
+    let name = match datatype.name() {
+        "" => format!("of handle {:#x}", datatype.handle().0),
+        name => name.to_owned(),
+    };
+    let what = format!("the datatype {name} is not committed; call MPI_Type_commit first");
+    Error::new(Class::Type, what)
 }
 
 #[cold]

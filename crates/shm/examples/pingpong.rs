@@ -12,8 +12,8 @@ const ROUNDS: usize = 20_001;
 
 fn main() {
     println!("bytes     P50 ns");
-    for bytes in [0, 8, 64, 512, 4096, 16384, 65536, 1 << 20, 4 << 20] {
-        let rounds = if bytes > 4096 { ROUNDS / 20 } else { ROUNDS };
+    for bytes in [0, 8, 64, 512, 4096, 16384, 65536, 1 << 18, 1 << 20] {
+        let rounds = if bytes > 4096 { ROUNDS / 60 } else { ROUNDS };
         println!("{bytes:<9} {:>6.0}", half_round_trip(bytes, rounds));
     }
 }

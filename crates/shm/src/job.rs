@@ -20,6 +20,8 @@ pub struct Job {
     version: AtomicU32,
     ranks: AtomicU32,
     cores: AtomicU32,
+    /// 1 if long messages should be read from their sender's memory.
+    single_copy: AtomicU32,
     /// 0: all is well; 1: somebody is writing why not; then 2 for a death and 3 for an abort.
     end: AtomicU32,
     end_rank: AtomicU32,
@@ -53,7 +55,8 @@ pub enum End {
 }
 
 impl Job {
-    pub fn begin(&self, ranks: u32, cores: u32) {
+    pub fn begin(&self, ranks: u32, cores: u32, single_copy_pays: bool) {
+        self.set_single_copy(single_copy_pays);
         self.version.store(VERSION, Ordering::Relaxed);
         self.ranks.store(ranks, Ordering::Relaxed);
         self.cores.store(cores, Ordering::Relaxed);
@@ -74,6 +77,15 @@ impl Job {
     /// Cores that the job may run on.
     pub fn cores(&self) -> u32 {
         self.cores.load(Ordering::Relaxed)
+    }
+
+    pub fn set_single_copy(&self, pays: bool) {
+        self.single_copy.store(u32::from(pays), Ordering::Relaxed);
+    }
+
+    /// Whether reading another rank's memory is faster than a stream of packets.
+    pub fn single_copy_pays(&self) -> bool {
+        self.single_copy.load(Ordering::Relaxed) == 1
     }
 
     /// Whether all must end.
@@ -174,13 +186,14 @@ mod tests {
             version: AtomicU32::new(0),
             ranks: AtomicU32::new(0),
             cores: AtomicU32::new(0),
+            single_copy: AtomicU32::new(0),
             end: AtomicU32::new(0),
             end_rank: AtomicU32::new(0),
             end_code: AtomicU32::new(0),
             text: [const { AtomicU32::new(0) }; TEXT_WORDS],
         };
         assert_eq!(job.ranks(), Err("it is another file"));
-        job.begin(3, 2);
+        job.begin(3, 2, true);
         assert_eq!((job.ranks(), job.cores()), (Ok(3), 2));
         assert_eq!(job.end(), None);
         let died = End::Died {

@@ -29,6 +29,7 @@ mod map;
 mod port;
 mod ring;
 mod segment;
+mod single_copy;
 mod wait;
 
 pub use attach::attach;

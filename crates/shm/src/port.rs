@@ -1,6 +1,5 @@
 //! One rank's end of the segment: its transport.
 
-use std::io;
 use std::time::Duration;
 
 use corecast_mpi::transport::{Boards, Head, Transport};
@@ -13,6 +12,7 @@ use crate::layout::Layout;
 use crate::map::Map;
 use crate::ring::{self, Receiver, Sender};
 use crate::segment::Segment;
+use crate::single_copy;
 use crate::wait::{self, Barrier};
 
 /// Looks for packets before a rank that has a core of its own begins to hand it over: about 50 us.
@@ -23,7 +23,7 @@ const YIELDS: u32 = 200;
 const NAP: Duration = Duration::from_millis(100);
 /// Packets of one ring that are taken in one go.
 const BATCH: usize = 32;
-/// Messages longer than this are read from the sender's memory, where that is permitted.
+/// Messages longer than this are announced first, and move when the receiver has a place for them.
 const EAGER_MAX: usize = 8 << 10;
 
 /// One rank's end of a segment.
@@ -67,12 +67,13 @@ impl Port {
                 .map(|from| Receiver::new(&map, ring(from, rank), pool))
                 .collect(),
             boards: SharedBoards::new(&layout, &map, rank),
-            reads_remotely: may_read_memory(),
+            reads_remotely: false,
             layout,
             map,
         };
         let entered = port.member(rank).enter(std::process::id());
         entered.map_err(|state| ShmError::Taken { rank, state })?;
+        port.reads_remotely = port.job().single_copy_pays() && single_copy::permit();
         port.spins = if ranks <= port.job().cores() {
             SPINS
         } else {
@@ -174,26 +175,7 @@ impl Transport for Port {
     }
 
     fn read(&mut self, from: u32, address: u64, into: &mut [u8]) -> bool {
-        let pid = self.member(from).pid() as libc::pid_t;
-        let mut done = 0;
-        while done < into.len() {
-            let here = libc::iovec {
-                iov_base: into[done..].as_mut_ptr().cast(),
-                iov_len: into.len() - done,
-            };
-            let there = libc::iovec {
-                iov_base: (address as usize + done) as *mut libc::c_void,
-                iov_len: into.len() - done,
-            };
-            // SAFETY: it writes into `into` alone; the system checks the other side's address.
-            let read =
-                unsafe { libc::process_vm_readv(pid, &raw const here, 1, &raw const there, 1, 0) };
-            if read <= 0 {
-                return false;
-            }
-            done += read as usize;
-        }
-        true
+        single_copy::read(self.member(from).pid(), address, into)
     }
 
     fn boards(&mut self) -> Option<&mut dyn Boards> {
@@ -224,37 +206,4 @@ impl Transport for Port {
     fn finish(&mut self) {
         self.member(self.rank).finish();
     }
-}
-
-/// Whether this process may read another one's memory, found out on its own: a process may always
-/// read itself unless the call is forbidden altogether. Where the system's policy lets a process say
-/// who may read it (Yama, scope 1), this one says: anybody of the same user.
-fn may_read_memory() -> bool {
-    let scope = std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope");
-    match scope.as_deref().map(str::trim) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Ok("0") => {}
-        Ok("1") => {
-            // SAFETY: the call has no memory as its argument.
-            let is_set = unsafe { libc::prctl(libc::PR_SET_PTRACER, libc::PR_SET_PTRACER_ANY) };
-            if is_set != 0 {
-                return false;
-            }
-        }
-        _ => return false,
-    }
-    let (from, mut into) = (7_u8, 0_u8);
-    let here = libc::iovec {
-        iov_base: (&raw mut into).cast(),
-        iov_len: 1,
-    };
-    let there = libc::iovec {
-        iov_base: (&raw const from).cast_mut().cast(),
-        iov_len: 1,
-    };
-    // SAFETY: it reads one byte of this process and writes one that is there.
-    let read = unsafe {
-        libc::process_vm_readv(libc::getpid(), &raw const here, 1, &raw const there, 1, 0)
-    };
-    read == 1 && into == 7
 }

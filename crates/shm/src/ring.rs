@@ -29,12 +29,12 @@ const PUBLISH: u32 = 16;
 
 /// Bytes of a ring's pool: small where there are very many rings.
 pub const fn pool_bytes(ranks: u32) -> usize {
-    if ranks <= 64 { 128 << 10 } else { 32 << 10 }
+    if ranks <= 64 { 256 << 10 } else { 32 << 10 }
 }
 
-/// Longest body of a packet: a quarter of the pool, so that writer and reader work at once.
+/// Longest body of a packet: a sixteenth of the pool, so that writer and reader work at once.
 pub const fn packet_max(ranks: u32) -> usize {
-    pool_bytes(ranks) / 4
+    pool_bytes(ranks) / 16
 }
 
 #[repr(C, align(128))]

@@ -9,6 +9,7 @@ use crate::error::ShmError;
 use crate::job::{End, Job, Member};
 use crate::layout::Layout;
 use crate::map::Map;
+use crate::single_copy;
 
 /// The variable that says which rank a process is.
 pub const RANK: &str = "CORECAST_RANK";
@@ -57,8 +58,16 @@ impl Segment {
         }
         let map = Map::new(file.as_fd(), layout.bytes)?;
         let segment = Self { file, layout, map };
-        segment.job().begin(ranks, cores());
+        segment
+            .job()
+            .begin(ranks, cores(), ranks > 1 && single_copy::pays());
         Ok(segment)
+    }
+
+    /// Decides whether long messages are read from their sender's memory, where that is permitted,
+    /// instead of what was measured; before ranks attach.
+    pub fn set_single_copy(&self, is_wanted: bool) {
+        self.job().set_single_copy(is_wanted);
     }
 
     /// Number of ranks.
