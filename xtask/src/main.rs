@@ -1,9 +1,12 @@
 //! The whole of CI as one command, `cargo xtask ci`; what of it a change of the Rust code needs at every
 //! turn, `cargo xtask test`; the house rules, `cargo xtask tidy`; the fuzz targets, `cargo xtask fuzz`; the hardware engine, `cargo xtask rtl`; mutants of the code, which are not
-//! part of CI, `cargo xtask mutants`.
+//! part of CI, `cargo xtask mutants`; and our MPI library beside others, `cargo xtask bench-mpi`, and
+//! below programs that others have built, `cargo xtask mpi-clients`.
 
+mod bench_mpi;
 mod circles;
 mod fuzz;
+mod mpi_clients;
 mod mutants;
 mod rtl;
 mod tidy;
@@ -37,9 +40,18 @@ fn main() -> ExitCode {
             let (area, shard) = (std::env::args().nth(2), std::env::args().nth(3));
             verdict(mutants::run(root(), area.as_deref(), shard.as_deref()))
         }
+        Some("bench-mpi") => {
+            let arguments: Vec<String> = std::env::args().skip(2).collect();
+            verdict(bench_mpi::run(root(), &arguments))
+        }
+        Some("mpi-clients") => {
+            // `--wheels DIR`, as for `bench-mpi`.
+            let wheels = std::env::args().nth(3);
+            verdict(mpi_clients::run(root(), wheels.as_deref()))
+        }
         _ => {
             eprintln!(
-                "usage: cargo xtask ci | test | tidy | fuzz [SECONDS] | rtl | mutants [AREA [K/N]]"
+                "usage: cargo xtask ci | test | tidy | fuzz [SECONDS] | rtl | mutants [AREA [K/N]] | bench-mpi [OPTIONS] | mpi-clients [--wheels DIR]"
             );
             ExitCode::from(2)
         }
