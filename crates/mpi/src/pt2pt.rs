@@ -372,7 +372,7 @@ fn contiguous(buffer: &Buffer, datatype: &Type, bytes: usize) -> Result<Memory> 
     Ok(unsafe { Memory::new(address, bytes) })
 }
 
-fn packed(buffer: &Buffer, datatype: &Type) -> Result<Box<[u8]>> {
+pub(crate) fn packed(buffer: &Buffer, datatype: &Type) -> Result<Box<[u8]>> {
     let mut bytes = vec![0; size_of(buffer, datatype)?].into_boxed_slice();
     // SAFETY: whoever made the buffer promised that it may be read.
     let packed = unsafe { pack(datatype, buffer.address, buffer.count, 0, &mut bytes) };

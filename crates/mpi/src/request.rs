@@ -327,8 +327,13 @@ impl Process {
             return Ok(Some(Status::EMPTY));
         }
         let ended = request.poll(&mut self.engine);
-        if let Ok(Some(status)) = ended {
-            request.what = What::Done(status);
+        match &ended {
+            Ok(None) => {}
+            Ok(Some(status)) => request.what = What::Done(*status),
+            Err(error) => {
+                request.what = What::Done(Status::EMPTY);
+                self.operations.failed.push((id, error.clone()));
+            }
         }
         ended
     }

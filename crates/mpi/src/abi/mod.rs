@@ -71,6 +71,9 @@ pub trait Abi: Constants + Copy + Debug + Send + Sync + 'static {
     /// The error class of a number.
     fn class(code: i32) -> Option<Class>;
 
+    /// A status of nothing.
+    fn empty_status() -> Self::Status;
+
     /// `status` with everything but `MPI_ERROR` of what is known, which is as in `before`.
     fn fill(before: Self::Status, status: &Status) -> Self::Status;
 

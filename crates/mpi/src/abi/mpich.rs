@@ -136,6 +136,17 @@ impl Abi for Mpich {
         Class::ALL.get(at).copied()
     }
 
+    fn empty_status() -> MpichStatus {
+        let zero = MpichStatus {
+            count_low: 0,
+            count_high_and_cancelled: 0,
+            source: 0,
+            tag: 0,
+            error: 0,
+        };
+        Self::fill(zero, &Status::EMPTY)
+    }
+
     #[inline]
     fn fill(before: MpichStatus, status: &Status) -> MpichStatus {
         MpichStatus {

@@ -73,6 +73,19 @@ impl Abi for Standard {
         Class::ALL.get(at).copied()
     }
 
+    fn empty_status() -> StandardStatus {
+        let zero = StandardStatus {
+            source: 0,
+            tag: 0,
+            error: 0,
+            bytes_low: 0,
+            bytes_high: 0,
+            is_cancelled: 0,
+            internal: [0; 2],
+        };
+        Self::fill(zero, &Status::EMPTY)
+    }
+
     #[inline]
     fn fill(before: StandardStatus, status: &Status) -> StandardStatus {
         StandardStatus {

@@ -65,6 +65,18 @@ pub(super) fn null(what: &str) -> Error {
     Error::new(Class::Arg, format!("{what} is a null pointer"))
 }
 
+/// Bytes at both ends of all addresses in which no memory lies.
+const ENDS: usize = 4096;
+
+#[cold]
+fn nowhere(address: usize) -> Error {
+    let what = match address {
+        0 => "the buffer is a null pointer".to_owned(),
+        _ => format!("there is no memory at {address:#x}, and MPI_IN_PLACE means nothing here"),
+    };
+    Error::new(Class::Buffer, what)
+}
+
 /// Memory with elements of a datatype; `const void *` or `void *`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
@@ -99,16 +111,22 @@ impl Address {
         self.number() == A::IN_PLACE
     }
 
-    /// `count` elements from here. A null pointer is `MPI_BOTTOM`; with elements that begin at
-    /// their displacement 0 it is a mistake, which who reads the datatype sees.
+    /// `count` elements from here. A null pointer is `MPI_BOTTOM`, which means something for
+    /// datatypes of the program alone.
     ///
     /// # Errors
-    /// [`Class::Count`] if the count is negative.
+    /// [`Class::Count`] if the count is negative, [`Class::Buffer`] if nothing can be here.
     #[inline]
     pub fn buffer<N: Count>(self, count: N, datatype: TypeId) -> Result<Buffer> {
+        let count = count.count()?;
+        // Addresses with a meaning, like `MPI_IN_PLACE`, lie at both ends.
+        let is_nowhere = self.number().wrapping_add(ENDS) < 2 * ENDS;
+        if is_nowhere && count > 0 && datatype.is_predefined() {
+            return Err(nowhere(self.number()));
+        }
         Ok(Buffer {
             address: self.pointer(),
-            count: count.count()?,
+            count,
             datatype,
         })
     }

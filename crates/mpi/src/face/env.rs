@@ -64,7 +64,8 @@ pub fn finalized<A: Abi>(flag: Out<c_int>) -> c_int {
 }
 
 pub fn finalize<A: Abi>() -> c_int {
-    call::<A>("MPI_Finalize", super::Owner::Nobody, |_| {
+    call::<A>("MPI_Finalize", super::Owner::Nobody, |mpi| {
+        mpi.wait(|process| Ok(process.is_quiet().then_some(())))?;
         let Some(mut library) = library::end() else {
             return Err(Error::new(Class::Other, "the library does not run"));
         };

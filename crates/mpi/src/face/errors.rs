@@ -4,7 +4,7 @@ use std::ffi::c_int;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::errhandler::{self, Handler};
+use super::handlers::{self, Handler};
 use super::library::{self, Entered};
 use crate::abi::{Abi, ERRORS, Raw};
 use crate::error::{Class, Error};
@@ -42,7 +42,7 @@ pub(super) fn raise<A: Abi>(name: &str, owner: Owner, code: c_int, what: &str) -
         Some(Handler::Return) => {}
         Some(Handler::User(function)) => {
             let comm = Raw::<A, CommId>::of(comm);
-            errhandler::call_user(function, comm, code);
+            handlers::call_user(function, comm, code);
         }
         Some(Handler::Fatal) | None => abort(name, code, &class_name::<A>(code), what),
     }
@@ -67,7 +67,7 @@ fn handler_of(owner: Owner) -> (Option<Handler>, CommId) {
         }
     };
     drop(mpi);
-    (id.and_then(errhandler::handler), comm)
+    (id.and_then(handlers::handler), comm)
 }
 
 /// `MPI_ERR_TAG` and so on.

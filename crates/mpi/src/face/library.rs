@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
+use super::composed::Requests;
 use crate::error::{Class, Error, Result};
 use crate::process::Process;
 use crate::transport::{Alone, Transport};
@@ -23,6 +24,8 @@ pub struct Library {
     pub process: Process,
     /// The thread that initialised it.
     pub main: thread::ThreadId,
+    /// Requests that are none of `process`.
+    pub composed: Requests,
 }
 
 /// Calls of [`Transport::idle`] without success above which it may sleep; with several threads it
@@ -80,6 +83,7 @@ pub(super) fn begin(level: Level) -> Result<bool> {
     let library = Library {
         process: Process::new(transport),
         main: thread::current().id(),
+        composed: Requests::default(),
     };
     // SAFETY: the stage is not `RUNNING`, so that nobody else reaches it; the lock is held.
     unsafe { *LIBRARY.0.get() = Some(library) };
@@ -156,9 +160,21 @@ impl Entered {
         &mut self,
         mut attempt: impl FnMut(&mut Process) -> Result<Option<T>>,
     ) -> Result<T> {
+        self.wait_in(|mpi| attempt(&mut mpi.process))
+    }
+
+    /// As [`Entered::wait`], for what needs more than the process.
+    ///
+    /// # Errors
+    /// That of `attempt` or of what goes on.
+    #[inline]
+    pub fn wait_in<T>(
+        &mut self,
+        mut attempt: impl FnMut(&mut Self) -> Result<Option<T>>,
+    ) -> Result<T> {
         let mut calls = 0_u32;
         loop {
-            if let Some(value) = attempt(&mut self.process)? {
+            if let Some(value) = attempt(self)? {
                 return Ok(value);
             }
             if self.process.progress()? {
@@ -167,6 +183,36 @@ impl Entered {
             }
             self.idle(calls)?;
             calls = calls.saturating_add(1);
+        }
+    }
+
+    /// As [`Entered::wait`], but gives up at once if messages that have come do not help.
+    ///
+    /// # Errors
+    /// That of `attempt` or of what goes on.
+    #[inline]
+    pub fn look<T>(
+        &mut self,
+        mut attempt: impl FnMut(&mut Process) -> Result<Option<T>>,
+    ) -> Result<Option<T>> {
+        self.look_in(|mpi| attempt(&mut mpi.process))
+    }
+
+    /// As [`Entered::look`], for what needs more than the process.
+    ///
+    /// # Errors
+    /// That of `attempt` or of what goes on.
+    #[inline]
+    pub fn look_in<T>(
+        &mut self,
+        mut attempt: impl FnMut(&mut Self) -> Result<Option<T>>,
+    ) -> Result<Option<T>> {
+        if let Some(value) = attempt(self)? {
+            return Ok(Some(value));
+        }
+        match self.process.progress()? {
+            true => attempt(self),
+            false => Ok(None),
         }
     }
 

@@ -23,13 +23,20 @@
     reason = "they are the standard's functions, documented there"
 )]
 
+pub mod buffers;
 mod c;
 pub mod comm;
+mod composed;
 pub mod convert;
 pub mod env;
 pub mod errhandler;
 mod errors;
+pub mod generalized;
+mod handlers;
 mod library;
+pub mod pt2pt;
+pub mod requests;
+pub mod status;
 
 pub use c::{Address, Count, Function, In, Out};
 pub use errors::{Owner, failed, unsupported, unsupported_tool};
