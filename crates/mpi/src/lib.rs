@@ -15,6 +15,8 @@ mod error;
 pub mod face;
 mod group;
 pub mod handle;
+pub mod op;
+mod ops;
 mod process;
 mod pt2pt;
 mod request;

@@ -3,12 +3,14 @@
 
 use std::sync::Arc;
 
+use crate::collective::Contexts;
 use crate::comm::Communicator;
 use crate::datatype::Type;
 use crate::engine::Engine;
 use crate::error::{Class, Error, Result};
 use crate::group::Group;
-use crate::handle::{CommId, GroupId, MessageId, RequestId, TypeId};
+use crate::handle::{CommId, GroupId, MessageId, OpId, RequestId, TypeId};
+use crate::op::{Op, Predefined};
 use crate::pt2pt::{Attached, Probed};
 use crate::request::{Operations, Request};
 use crate::table::Table;
@@ -22,8 +24,12 @@ pub struct Process {
     pub comms: Table<CommId, Communicator>,
     /// Groups.
     pub groups: Table<GroupId, Group>,
+    /// Contexts for communicators that are made.
+    pub contexts: Contexts,
     /// Datatypes.
     pub types: Table<TypeId, Arc<Type>>,
+    /// Operators of reductions.
+    pub ops: Table<OpId, Arc<Op>>,
     pub(crate) requests: Table<RequestId, Request>,
     /// Requests under way that the program has forgotten.
     pub(crate) orphans: Vec<Request>,
@@ -52,7 +58,11 @@ impl Process {
             engine: Engine::new(transport),
             comms: Table::with(comms),
             groups: Table::with([(GroupId::EMPTY, Group::new(Vec::new()))]),
+            contexts: Contexts::new(rank, ranks),
             types: Table::with(Type::all_named().map(|named| (named.handle(), Arc::new(named)))),
+            ops: Table::with(
+                Predefined::ALL.map(|op| (OpId(op as u32), Arc::new(Op::predefined(op)))),
+            ),
             requests: Table::new(),
             orphans: Vec::new(),
             operations: Operations::default(),
@@ -91,6 +101,24 @@ impl Process {
             false => Err(not_committed(found)),
         }
     }
+
+    /// An operator.
+    ///
+    /// # Errors
+    /// [`Class::Op`] if there is none of this handle.
+    #[inline]
+    pub fn op(&self, op: OpId) -> Result<&Arc<Op>> {
+        self.ops.get(op).ok_or_else(|| no_op(op))
+    }
+}
+
+#[cold]
+fn no_op(op: OpId) -> Error {
+    let what = match op {
+        OpId::NULL => "the operator is MPI_OP_NULL".to_owned(),
+        OpId(number) => format!("there is no operator of handle {number:#x}, or no longer"),
+    };
+    Error::new(Class::Op, what)
 }
 
 #[cold]

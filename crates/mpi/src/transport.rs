@@ -5,6 +5,8 @@
 //! of a program that was started without others.
 #![forbid(unsafe_code)]
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use crate::error::Result;
 
 /// The words before a packet's body; the layer above gives them their meaning.
@@ -70,30 +72,83 @@ pub trait Transport: Send {
     fn finish(&mut self);
 }
 
-/// Memory of every rank that it writes and all may read, with flags.
+/// Memory of every rank that it writes and all may read: lines, and bytes beside them.
 ///
-/// A flag that is raised after a `put` is seen by others after what was put: flags order bytes.
+/// A line is a cache line: who sees its flag sees what was written into it, and into the bytes, before
+/// the flag was raised. That nobody writes what another is reading is up to who uses the boards.
 pub trait Boards {
-    /// Bytes of one board.
+    /// The lines of a rank's board.
+    fn lines(&self, rank: u32) -> &[Line];
+
+    /// Number of bytes of every board.
     fn bytes(&self) -> usize;
 
-    /// Flags of one board.
-    fn flags(&self) -> usize;
+    /// Where the bytes of a rank's board begin; they lie at a multiple of 64, and stay there as long
+    /// as the transport lives. Only the rank itself may write there.
+    fn data(&self, rank: u32) -> *mut u8;
 
-    /// Writes into this rank's own board.
-    fn put(&mut self, offset: usize, bytes: &[u8]);
+    /// Says that lines of this rank have changed for which `ranks` may be waiting: wakes those of
+    /// them that sleep.
+    fn wake(&self, ranks: &[u32]);
 
-    /// Copies from the board of `rank`.
-    fn get(&self, rank: u32, offset: usize, into: &mut [u8]);
+    /// Says that this rank waits until the flag of a line of `rank` is at least `flag`:
+    /// [`Transport::idle`] does not sleep when it is.
+    fn await_line(&mut self, rank: u32, line: usize, flag: u64);
+}
 
-    /// Looks at the board of `rank`, nothing of which its owner may change meanwhile.
-    fn look(&self, rank: u32, offset: usize, bytes: usize, see: &mut dyn FnMut(&[u8]));
+/// Bytes of a line beside its flag.
+pub const LINE_PAYLOAD: usize = 56;
 
-    /// Sets a flag of this rank's own board, after everything put before.
-    fn raise(&mut self, flag: usize, value: u32);
+/// A flag and what is seen with it, in one cache line.
+#[derive(Debug, Default)]
+#[repr(C, align(64))]
+pub struct Line {
+    flag: AtomicU64,
+    words: [AtomicU64; LINE_PAYLOAD / 8],
+}
 
-    /// A flag of the board of `rank`; what was put before it was set is seen afterwards.
-    fn peek(&self, rank: u32, flag: usize) -> u32;
+impl Line {
+    /// Raises the flag, after everything that this rank wrote before.
+    #[inline]
+    pub fn raise(&self, flag: u64) {
+        self.flag.store(flag, Ordering::Release);
+    }
+
+    /// The flag; what was written before it was raised is seen afterwards.
+    #[inline]
+    #[must_use]
+    pub fn flag(&self) -> u64 {
+        self.flag.load(Ordering::Acquire)
+    }
+
+    /// Writes up to [`LINE_PAYLOAD`] bytes, to be seen when the flag is raised.
+    #[inline]
+    pub fn put(&self, bytes: &[u8]) {
+        let (whole, rest) = bytes.as_chunks::<8>();
+        for (word, bytes) in self.words.iter().zip(whole) {
+            word.store(u64::from_ne_bytes(*bytes), Ordering::Relaxed);
+        }
+        if !rest.is_empty() {
+            let mut last = [0; 8];
+            last[..rest.len()].copy_from_slice(rest);
+            self.words[whole.len()].store(u64::from_ne_bytes(last), Ordering::Relaxed);
+        }
+    }
+
+    /// Copies what was written, once the flag was seen.
+    #[inline]
+    pub fn get(&self, into: &mut [u8]) {
+        let (whole, rest) = into.as_chunks_mut::<8>();
+        for (word, bytes) in self.words.iter().zip(whole.iter_mut()) {
+            *bytes = word.load(Ordering::Relaxed).to_ne_bytes();
+        }
+        if !rest.is_empty() {
+            let last = self.words[whole.len()]
+                .load(Ordering::Relaxed)
+                .to_ne_bytes();
+            rest.copy_from_slice(&last[..rest.len()]);
+        }
+    }
 }
 
 /// A program that was started without others.

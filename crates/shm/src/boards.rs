@@ -1,90 +1,90 @@
-//! Memory of every rank that it writes and all may read, with flags.
+//! Memory of every rank that it writes and all may read: lines, and bytes beside them.
 //!
-//! Flags order bytes: who sees a flag raised sees what its owner put before. That nobody writes what
-//! another is reading is up to who uses the boards, who have flags to agree on it.
+//! Flags of lines order bytes: who sees a flag raised sees what its owner wrote before. That nobody
+//! writes what another is reading is up to who uses the boards, who have flags to agree on it.
 
-use std::ptr;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::AtomicU32;
 
-use corecast_mpi::transport::Boards;
+use corecast_mpi::transport::{Boards, Line};
 
 use crate::layout::Layout;
 use crate::map::Map;
+use crate::wait::{self, Barrier};
 
-/// Flags of a board, each with a cache line of its own.
-const FLAGS: usize = 64;
-const LINE: usize = 64;
+/// Lines of a board.
+const LINES: usize = 64;
 /// Bytes of a board that are for data.
 const DATA: usize = 1 << 20;
 /// Bytes of a board in the segment.
-pub const BYTES: usize = FLAGS * LINE + DATA;
+pub const BYTES: usize = LINES * size_of::<Line>() + DATA;
 
 /// The boards of all ranks, as one of them sees them.
 #[derive(Debug)]
 pub struct SharedBoards {
-    rank: u32,
     boards: Vec<*mut u8>,
+    /// Where ranks say that they sleep.
+    asleep: Vec<*const AtomicU32>,
+    barrier: Barrier,
+    /// The line that this rank waits for, and its flag.
+    awaited: Option<(u32, usize, u64)>,
 }
 
 // SAFETY: addresses in a mapping that is shared anyway, kept by the `Port` that owns this.
 unsafe impl Send for SharedBoards {}
 
 impl SharedBoards {
-    /// Those in this map, which must outlive them.
-    pub fn new(layout: &Layout, map: &Map, rank: u32) -> Self {
+    /// Those in this map, which must outlive them, as must the words in which ranks say that they
+    /// sleep.
+    pub fn new(
+        layout: &Layout,
+        map: &Map,
+        asleep: Vec<*const AtomicU32>,
+        barrier: Barrier,
+    ) -> Self {
         let ranks = 0..layout.ranks;
         let boards = ranks.map(|rank| map.address(layout.board(rank), BYTES));
         Self {
-            rank,
             boards: boards.collect(),
+            asleep,
+            barrier,
+            awaited: None,
         }
     }
 
-    fn flag(&self, rank: u32, flag: usize) -> &AtomicU32 {
-        assert!(flag < FLAGS);
-        // SAFETY: the flags lie at the beginning of the board, one per line, and are atomics.
-        unsafe { &*self.boards[rank as usize].add(flag * LINE).cast() }
-    }
-
-    fn data(&self, rank: u32, offset: usize, bytes: usize) -> *mut u8 {
-        assert!(offset <= DATA && bytes <= DATA - offset);
-        // SAFETY: within the board, as just checked.
-        unsafe { self.boards[rank as usize].add(FLAGS * LINE + offset) }
+    /// Whether the line that this rank waits for has come.
+    pub fn has_come(&self) -> bool {
+        let awaited = self.awaited;
+        awaited.is_some_and(|(rank, line, flag)| self.lines(rank)[line].flag() >= flag)
     }
 }
 
 impl Boards for SharedBoards {
+    #[inline]
+    fn lines(&self, rank: u32) -> &[Line] {
+        // SAFETY: the lines lie at the beginning of the board, which is aligned to a page and was
+        // zero at first; they are atomics.
+        unsafe { std::slice::from_raw_parts(self.boards[rank as usize].cast(), LINES) }
+    }
+
     fn bytes(&self) -> usize {
         DATA
     }
 
-    fn flags(&self) -> usize {
-        FLAGS
+    #[inline]
+    fn data(&self, rank: u32) -> *mut u8 {
+        self.boards[rank as usize].wrapping_add(LINES * size_of::<Line>())
     }
 
-    fn put(&mut self, offset: usize, bytes: &[u8]) {
-        let into = self.data(self.rank, offset, bytes.len());
-        // SAFETY: within this rank's board, which only it writes.
-        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), into, bytes.len()) };
+    #[inline]
+    fn wake(&self, ranks: &[u32]) {
+        self.barrier.of_sender();
+        for &rank in ranks {
+            // SAFETY: the word lies in the mapping, which outlives this.
+            wait::wake(unsafe { &*self.asleep[rank as usize] });
+        }
     }
 
-    fn get(&self, rank: u32, offset: usize, into: &mut [u8]) {
-        let from = self.data(rank, offset, into.len());
-        // SAFETY: within the board; its owner does not write there now (see the module).
-        unsafe { ptr::copy_nonoverlapping(from, into.as_mut_ptr(), into.len()) };
-    }
-
-    fn look(&self, rank: u32, offset: usize, bytes: usize, see: &mut dyn FnMut(&[u8])) {
-        let from = self.data(rank, offset, bytes);
-        // SAFETY: as in `get`.
-        see(unsafe { std::slice::from_raw_parts(from, bytes) });
-    }
-
-    fn raise(&mut self, flag: usize, value: u32) {
-        self.flag(self.rank, flag).store(value, Ordering::Release);
-    }
-
-    fn peek(&self, rank: u32, flag: usize) -> u32 {
-        self.flag(rank, flag).load(Ordering::Acquire)
+    fn await_line(&mut self, rank: u32, line: usize, flag: u64) {
+        self.awaited = Some((rank, line, flag));
     }
 }

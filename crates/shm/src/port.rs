@@ -1,5 +1,6 @@
 //! One rank's end of the segment: its transport.
 
+use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use corecast_mpi::transport::{Boards, Head, Transport};
@@ -55,18 +56,19 @@ impl Port {
         let ranks = layout.ranks;
         let ring = |from, to| layout.ring(from, to);
         let pool = layout.pool_bytes;
+        let barrier = Barrier::register();
         let mut port = Self {
             rank,
             ranks,
             spins: 0,
-            barrier: Barrier::register(),
+            barrier,
             senders: (0..ranks)
                 .map(|to| Sender::new(&map, ring(rank, to), pool))
                 .collect(),
             receivers: (0..ranks)
                 .map(|from| Receiver::new(&map, ring(from, rank), pool))
                 .collect(),
-            boards: SharedBoards::new(&layout, &map, rank),
+            boards: SharedBoards::new(&layout, &map, asleep(&layout, &map), barrier),
             reads_remotely: false,
             layout,
             map,
@@ -107,6 +109,16 @@ impl Port {
         };
         Error::new(Class::ProcAborted, what)
     }
+}
+
+/// Where every rank says that it sleeps.
+fn asleep(layout: &Layout, map: &Map) -> Vec<*const AtomicU32> {
+    let members = (0..layout.ranks).map(|rank| {
+        // SAFETY: it lies there, and holds atomics only.
+        let member: &Member = unsafe { map.at(layout.rank(rank)) };
+        &raw const member.asleep
+    });
+    members.collect()
 }
 
 impl Transport for Port {
@@ -165,7 +177,9 @@ impl Transport for Port {
             wait::hand_over();
         } else {
             let word = &self.member(self.rank).asleep;
-            wait::sleep(word, self.barrier, NAP, || self.has_packet());
+            wait::sleep(word, self.barrier, NAP, || {
+                self.has_packet() || self.boards.has_come()
+            });
         }
         Ok(())
     }

@@ -232,7 +232,7 @@ fn a_rank_is_taken_once() {
     );
     drop(port);
     assert_eq!(
-        Segment::create(0).err().expect("no ranks").to_string(),
+        Segment::create(0).expect_err("no ranks").to_string(),
         "0 ranks cannot share a segment; from 1 to 1024 can"
     );
 }

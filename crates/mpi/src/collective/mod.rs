@@ -14,8 +14,10 @@
 //! recursive doubling, neighbourhoods with all messages at once, reductions by an operator that does
 //! not commute by a binomial tree to rank 0.
 
+mod agree;
 mod cache;
 mod choose;
+mod create;
 pub mod plan;
 pub mod program;
 pub mod programs;
@@ -23,6 +25,7 @@ mod run;
 
 use std::sync::Arc;
 
+pub use agree::{Contexts, Proposal, Small};
 pub use cache::{Cache, Plan, Shape, VERIFIED_STEPS_MAX};
 pub use choose::{Choice, Settings, choose};
 pub use run::{Buffers, Channel, Combine, Run, Scratch};

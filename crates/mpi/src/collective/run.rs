@@ -125,6 +125,12 @@ impl Run {
         }
     }
 
+    /// Whether messages still use its memory.
+    #[must_use]
+    pub fn is_under_way(&self) -> bool {
+        self.posts.iter().any(|post| post.flight.is_some())
+    }
+
     fn address(&mut self, span: Span) -> *mut u8 {
         let base = match span.region {
             Region::Send => self.buffers.send.cast_mut(),
@@ -224,7 +230,7 @@ impl Operation for Run {
 impl Drop for Run {
     fn drop(&mut self) {
         // Messages that are still under way keep the memory that they use: it is never given back.
-        if self.posts.iter().any(|post| post.flight.is_some()) {
+        if self.is_under_way() {
             std::mem::forget(std::mem::take(&mut self.scratch));
         }
     }

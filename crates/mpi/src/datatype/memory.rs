@@ -4,7 +4,7 @@
 //! both functions begin at any byte of the packed sequence.
 
 use super::Type;
-use super::layout::Layout;
+use super::layout::{Layout, Part, Segment};
 
 /// Copies packed bytes of `count` elements at `base`, from the byte `skip` on, into `out`, as many
 /// as there are and have room. Returns how many.
@@ -131,6 +131,16 @@ impl<const PACKS: bool> Walk<PACKS> {
         }
         let (mut index, mut skip) = (skip / each, skip % each);
         let mut done = 0;
+        if let (Layout::Segments { list, .. }, 0) = (inner, skip) {
+            let whole = (self.room / each).min(count.saturating_sub(index));
+            let at = |index: usize| base.wrapping_offset((index as isize).wrapping_mul(stride));
+            for index in index..index + whole {
+                // SAFETY: every segment of a whole repetition, for all of which there is room.
+                unsafe { self.after(done).segments(list, at(index)) };
+                done += each;
+            }
+            index += whole;
+        }
         while index < count && done < self.room {
             let at = base.wrapping_offset((index as isize).wrapping_mul(stride));
             // SAFETY: the repetition at `index` is one that the datatype describes; `done` is less
@@ -192,7 +202,7 @@ impl<const PACKS: bool> Walk<PACKS> {
                 unsafe { self.repeat(inner, base, *count, *stride, skip) }
             }
             Layout::Parts { list, .. } => {
-                let ends = |part: &super::layout::Part| part.before + part.layout.size();
+                let ends = |part: &Part| part.before + part.layout.size();
                 let first = list.partition_point(|part| ends(part) <= skip);
                 let mut done = 0;
                 let mut skip = match list.get(first) {
@@ -210,6 +220,19 @@ impl<const PACKS: bool> Walk<PACKS> {
                 }
                 done
             }
+        }
+    }
+
+    /// All segments of a list.
+    ///
+    /// # Safety
+    /// All of them are described by the datatype, and `room` has space for all.
+    #[inline]
+    unsafe fn segments(self, list: &[Segment], base: *mut u8) {
+        for segment in list {
+            let at = base.wrapping_offset(segment.at);
+            // SAFETY: a segment of the list, within `room` where its turn in the list puts it.
+            unsafe { self.after(segment.before).copy_short(at, segment.bytes) };
         }
     }
 

@@ -45,6 +45,7 @@ pub struct Type {
     lower: isize,
     is_dense: bool,
     is_committed: bool,
+    element: Option<Basic>,
     handle: TypeId,
     body: Body,
     form: Form,
@@ -72,6 +73,7 @@ impl Type {
             lower,
             is_dense: is_single && (extent == body.size as isize || body.size == 0),
             is_committed: false,
+            element: body.signature.only().filter(|_| !is_pair(&recipe)),
             handle: TypeId::NULL,
             body,
             form: Form::Int,
@@ -181,6 +183,14 @@ impl Type {
     #[must_use]
     pub fn signature(&self) -> &Signature {
         &self.body.signature
+    }
+
+    /// The basic element that all of it is made of, if that is one and it is no pair of a value and
+    /// an index.
+    #[inline]
+    #[must_use]
+    pub fn element(&self) -> Option<Basic> {
+        self.element
     }
 
     /// How it was made.
@@ -320,6 +330,12 @@ impl Type {
         };
         Ok(TypeId(found))
     }
+}
+
+/// Whether it is a pair of two equal elements: `MPI_2INT`, `MPI_2REAL` and their like.
+fn is_pair(recipe: &Recipe) -> bool {
+    const TWOS: [TypeId; 4] = [TypeId(0x22b), TypeId(0x230), TypeId(0x231), TypeId(0x232)];
+    matches!(recipe, Recipe::Named(id) if TWOS.contains(id))
 }
 
 /// Classes of Fortran's types (`MPI_TYPECLASS_*`).

@@ -27,6 +27,7 @@ pub mod buffers;
 mod c;
 pub mod comm;
 mod composed;
+pub mod comm_new;
 pub mod convert;
 pub mod env;
 pub mod errhandler;
