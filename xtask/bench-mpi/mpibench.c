@@ -28,6 +28,7 @@
 
 enum { WINDOW = 64, BLOCK = 10, ITER_MAX = 4000, ITER_MIN = 15, WARM = 12, SIZES_MAX = 40 };
 #define LATE_US 1000.0
+#define AHEAD_US 3.0 /* for every doubling of the ranks: an announcement reaches everybody in less */
 
 static int me, ranks, blocks;
 static double budget = 0.12;
@@ -61,10 +62,15 @@ static void wrong(const char *test, size_t bytes) {
   MPI_Abort(MPI_COMM_WORLD, 9);
 }
 
-/* Iterations that fit into the budget, by what the warm-up took; the same on all ranks. */
-static int affordable(double each_us) {
+/* Iterations that fit into the budget, by what the warm-up took. */
+static int affordable_here(double each_us) {
   double n = budget * 1e6 / (each_us > 0.05 ? each_us : 0.05);
-  int count = n > ITER_MAX ? ITER_MAX : n < ITER_MIN ? ITER_MIN : (int)n;
+  return n > ITER_MAX ? ITER_MAX : n < ITER_MIN ? ITER_MIN : (int)n;
+}
+
+/* The same on all ranks: what rank 0 can afford. */
+static int affordable(double each_us) {
+  int count = affordable_here(each_us);
   MPI_Bcast(&count, 1, MPI_INT, 0, MPI_COMM_WORLD);
   return count;
 }
@@ -98,24 +104,26 @@ static double window(size_t n, int both) {
   return now() - t;
 }
 
+/* Needs no collective: ranks 0 and 1 alone take part. */
 static void pair(const char *test, size_t n) {
   int is_latency = !strcmp(test, "latency"), both = !strcmp(test, "bibw");
-  int count = 0;
   double each = 0;
-  if (me < 2) {
-    memset(out, 'a' + me, n);
-    memset(in, 0, n);
-    for (int i = 0; i < WARM; i++) { double t = is_latency ? round_trip(n) : window(n, both); each = i > 1 && t > each ? each : t; }
-    if (me == 1 || is_latency || both)
-      if (n && (in[0] != 'b' - me || in[n - 1] != 'b' - me)) wrong(test, n);
+  if (me > 1) return;
+  memset(out, 'a' + me, n);
+  memset(in, 0, n);
+  for (int i = 0; i < WARM; i++) {
+    double t = is_latency ? round_trip(n) : window(n, both);
+    each = i > 1 && t > each ? each : t;
   }
-  count = affordable(each);
-  if (me < 2)
-    for (int i = 0; i < count; i++) {
-      double t = is_latency ? round_trip(n) : window(n, both);
-      times[i] = is_latency ? t / 2 : t;
-    }
-  MPI_Barrier(MPI_COMM_WORLD);
+  if (me == 1 || is_latency || both)
+    if (n && (in[0] != 'b' - me || in[n - 1] != 'b' - me)) wrong(test, n);
+  int count = affordable_here(each);
+  if (me == 0) MPI_Send(&count, 1, MPI_INT, 1, 4, MPI_COMM_WORLD);
+  else MPI_Recv(&count, 1, MPI_INT, 0, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  for (int i = 0; i < count; i++) {
+    double t = is_latency ? round_trip(n) : window(n, both);
+    times[i] = is_latency ? t / 2 : t;
+  }
   if (is_latency) { row(test, n, times, count); return; }
   if (me != 0) return;
   qsort(times, count, sizeof *times, ascending);
@@ -162,13 +170,13 @@ static void checked(const char *c, size_t n) {
 
 /* Waits until the instant that rank 0 announces; returns whether this rank came in time. */
 static int begin_together(double *start) {
-  static double ahead = 3.0; /* grows until the announcement reaches everybody in time */
+  double ahead = AHEAD_US;
+  for (int reached = 2; reached < ranks; reached *= 2) ahead += AHEAD_US;
   *start = now() + ahead;
   MPI_Bcast(start, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
   double t = now();
-  int in_time = t <= *start, all;
+  int in_time = t <= *start;
   while (t < *start) t = now();
-  (void)all;
   return in_time;
 }
 
@@ -196,7 +204,7 @@ static void everybody(const char *c, size_t n) {
   }
   int count = affordable(each + 6);
   for (int i = 0; i < count; i++) {
-    double start;
+    double start = 0;
     int in_time = begin_together(&start);
     collective(c, n);
     times[i] = in_time ? now() - start : 1e12;
@@ -226,7 +234,7 @@ static void pause_us(double us) {
 static void late(const char *c, const char *who, size_t n) {
   checked(c, n);
   for (int i = 0; i < WARM; i++) collective(c, n);
-  int count = affordable(LATE_US + 200), on_time_ranks = 0;
+  int count = affordable(LATE_US + 200);
   static double arrived[ITER_MAX], left[ITER_MAX], last_in[ITER_MAX], last_out[ITER_MAX], sum[ITER_MAX];
   static double weight[ITER_MAX], weights[ITER_MAX];
   for (int i = 0; i < count; i++) {
@@ -241,7 +249,6 @@ static void late(const char *c, const char *who, size_t n) {
     times[i] = counts ? left[i] - arrived[i] : 0;
     weight[i] = counts;
   }
-  (void)on_time_ranks;
   MPI_Reduce(arrived, last_in, count, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
   MPI_Reduce(left, last_out, count, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
   MPI_Reduce(times, sum, count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
