@@ -10,11 +10,16 @@ use std::{env, fs};
 const LISTS: [&str; 2] = ["functions.txt", "functions-mpich.txt"];
 
 /// Functions of MPI-1 that have another name since.
-const RENAMED: [(&str, &str); 7] = [
+const RENAMED: [(&str, &str); 12] = [
     ("address", "get_address"),
+    ("attr_delete", "comm_delete_attr"),
+    ("attr_get", "comm_get_attr"),
+    ("attr_put", "comm_set_attr"),
     ("errhandler_create", "comm_create_errhandler"),
     ("errhandler_get", "comm_get_errhandler"),
     ("errhandler_set", "comm_set_errhandler"),
+    ("keyval_create", "comm_create_keyval"),
+    ("keyval_free", "comm_free_keyval"),
     ("type_hindexed", "type_create_hindexed"),
     ("type_hvector", "type_create_hvector"),
     ("type_struct", "type_create_struct"),

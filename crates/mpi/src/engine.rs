@@ -158,19 +158,62 @@ impl Engine {
         memory: Memory,
         mode: Mode,
     ) -> Result<Option<Flight>> {
-        if memory.bytes <= self.eager_max
-            && mode == Mode::Standard
-            && to != self.rank
-            && self.matter.waiting == 0
-        {
-            let head = Packet::eager(context, tag).head();
-            // SAFETY: who sends vouches for the memory.
-            let body = unsafe { memory.bytes() };
-            if self.transport.send(to, head, body) {
-                return Ok(None);
-            }
+        if mode == Mode::Standard && self.send_now(context, to, tag, memory) {
+            return Ok(None);
         }
         Ok(self.send_later(context, to, tag, memory, mode))
+    }
+
+    /// Sends a short message, if that can be done at once; `false`: not so.
+    #[inline]
+    pub fn send_now(&mut self, context: u32, to: u32, tag: i32, memory: Memory) -> bool {
+        if memory.bytes > self.eager_max || to == self.rank || self.matter.waiting != 0 {
+            return false;
+        }
+        let head = Packet::eager(context, tag).head();
+        // SAFETY: who sends vouches for the memory.
+        self.transport.send(to, head, unsafe { memory.bytes() })
+    }
+
+    /// Receives a short message of one rank, if it is the next that comes from there before the core
+    /// would be handed over, and no other receive waits for one. It goes right from the transport to its place.
+    #[inline]
+    pub fn recv_now(
+        &mut self,
+        context: u32,
+        from: u32,
+        tag: Option<i32>,
+        memory: Memory,
+    ) -> Option<Landed> {
+        if from == self.rank || !self.is_quiet() || self.matter.queues.concern(from) {
+            return None;
+        }
+        let matter = &mut self.matter;
+        let (mut landed, mut is_passed) = (None, false);
+        let mut take = |from, head, body: &[u8]| {
+            let packet = Packet::of(head);
+            let is_ours = packet.context == context
+                && packet.kind.is_message()
+                && tag.is_none_or(|tag| tag == packet.tag);
+            if !is_ours || is_passed {
+                return matter.arrive(from, head, body);
+            }
+            is_passed = true;
+            if packet.kind != Kind::Eager {
+                return matter.arrive(from, head, body);
+            }
+            let room = memory.prefix(body.len());
+            // SAFETY: who receives vouches for the memory.
+            unsafe { room.bytes_mut() }.copy_from_slice(&body[..room.bytes]);
+            landed = Some(Landed::sent(from, packet.tag, body.len()));
+        };
+        for _ in 0..self.transport.patience() {
+            if self.transport.receive(Some(from), &mut take) {
+                break;
+            }
+            std::hint::spin_loop();
+        }
+        landed
     }
 
     fn send_later(

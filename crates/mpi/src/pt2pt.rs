@@ -9,7 +9,7 @@ use crate::engine::{Envelope, Memory, Mode, Taken};
 use crate::error::{Class, Error, Result};
 use crate::handle::{ANY_SOURCE, ANY_TAG, CommId, MessageId, PROC_NULL, RequestId};
 use crate::process::Process;
-use crate::request::{Request, Scattered, Source, Started};
+use crate::request::{Request, Scattered, Source, Started, received};
 use crate::status::Status;
 
 /// Bytes that a buffered send takes of the attached buffer beside those of its message.
@@ -83,6 +83,68 @@ pub struct Attached {
 unsafe impl Send for Attached {}
 
 impl Process {
+    /// Sends a short message, if that can be done at once and nothing is wrong; `false`: not so, and
+    /// [`Process::begin_send`] does it or says what is wrong.
+    #[inline]
+    pub fn send_now(&mut self, buffer: Buffer, to: i32, tag: i32, comm: CommId) -> bool {
+        let Some(communicator) = self.comms.get(comm) else {
+            return false;
+        };
+        let peers = communicator.peers().world_ranks();
+        let (Some(&to), context) = (peers.get(to as usize), communicator.context) else {
+            return false;
+        };
+        let Some(memory) = self.in_one_piece(&buffer) else {
+            return false;
+        };
+        tag >= 0 && self.engine.send_now(context, to, tag, memory)
+    }
+
+    /// Receives a short message of one rank, if it comes before the core would be handed over and
+    /// nothing else is under way; [`Process::begin_recv`] does it otherwise, and says what is wrong.
+    ///
+    /// # Errors
+    /// [`Class::Truncate`].
+    #[inline]
+    pub fn recv_now(
+        &mut self,
+        buffer: Buffer,
+        from: i32,
+        tag: i32,
+        comm: CommId,
+    ) -> Result<Option<Status>> {
+        let Some(communicator) = self.comms.get(comm) else {
+            return Ok(None);
+        };
+        let peers = communicator.peers().world_ranks();
+        let (Some(&sender), context) = (peers.get(from as usize), communicator.context) else {
+            return Ok(None);
+        };
+        let Some(memory) = self.in_one_piece(&buffer) else {
+            return Ok(None);
+        };
+        if (tag < 0 && tag != ANY_TAG) || !self.is_idle() {
+            return Ok(None);
+        }
+        let tag = (tag != ANY_TAG).then_some(tag);
+        let landed = self.engine.recv_now(context, sender, tag, memory);
+        let Some(landed) = landed else {
+            return Ok(None);
+        };
+        received(landed, &Source::Known(from), memory.bytes, None).map(Some)
+    }
+
+    /// The memory of a buffer, if it lies in one piece and nothing is wrong with it.
+    #[inline]
+    fn in_one_piece(&self, buffer: &Buffer) -> Option<Memory> {
+        let datatype = self.types.get(buffer.datatype)?;
+        let bytes = datatype.contiguous_bytes(buffer.count)?;
+        if !datatype.is_committed() {
+            return None;
+        }
+        contiguous(buffer, datatype, bytes).ok()
+    }
+
     /// Begins to send.
     ///
     /// # Errors

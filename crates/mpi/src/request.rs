@@ -196,7 +196,7 @@ impl Request {
 
 /// The status of a message that has come, its bytes being where they belong.
 #[inline]
-fn received(
+pub(crate) fn received(
     landed: Landed,
     source: &Source,
     room: usize,
@@ -405,7 +405,7 @@ impl Process {
     #[inline]
     pub fn progress(&mut self) -> Result<bool> {
         let mut has_moved = self.engine.progress()?;
-        if !self.operations.running.is_empty() || !self.orphans.is_empty() {
+        if !self.is_idle() {
             has_moved |= self.advance();
         }
         Ok(has_moved)
@@ -414,7 +414,13 @@ impl Process {
     /// Whether nothing is under way that this rank has begun.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
-        self.engine.is_quiet() && self.operations.running.is_empty() && self.orphans.is_empty()
+        self.engine.is_quiet() && self.is_idle()
+    }
+
+    /// Whether nothing goes on beside messages.
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.operations.running.is_empty() && self.orphans.is_empty()
     }
 
     fn advance(&mut self) -> bool {

@@ -45,6 +45,11 @@ pub trait Transport: Send {
     /// When another rank has died, or somebody called for the end of all.
     fn idle(&mut self, calls: u32) -> Result<()>;
 
+    /// How often to look for a packet before [`Transport::idle`] would hand the core over.
+    fn patience(&self) -> u32 {
+        1
+    }
+
     /// Whether bytes may be read from another rank's memory by address, in one copy.
     fn reads_remotely(&self) -> bool {
         false

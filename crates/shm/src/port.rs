@@ -154,6 +154,9 @@ impl Transport for Port {
             None => (0, self.ranks),
         };
         for from in first..rest {
+            if from == self.rank {
+                continue;
+            }
             let receiver = &mut self.receivers[from as usize];
             for _ in 0..BATCH {
                 if !receiver.pop(|head, body| take(from, head, body)) {
@@ -182,6 +185,10 @@ impl Transport for Port {
             });
         }
         Ok(())
+    }
+
+    fn patience(&self) -> u32 {
+        self.spins.max(1)
     }
 
     fn reads_remotely(&self) -> bool {

@@ -16,17 +16,20 @@
 
 mod agree;
 mod cache;
+mod call;
 mod choose;
 mod create;
 pub mod plan;
 pub mod program;
 pub mod programs;
 mod run;
+pub mod side;
 
 use std::sync::Arc;
 
 pub use agree::{Contexts, Proposal, Small};
 pub use cache::{Cache, Plan, Shape, VERIFIED_STEPS_MAX};
+pub use call::{Call, Job, Kind};
 pub use choose::{Choice, Settings, choose};
 pub use run::{Buffers, Channel, Combine, Run, Scratch};
 

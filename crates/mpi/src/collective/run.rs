@@ -71,6 +71,14 @@ impl Scratch {
     pub fn address(&mut self) -> *mut u8 {
         self.lines.as_mut_ptr().cast()
     }
+
+    /// The bytes.
+    #[must_use]
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        let bytes = self.lines.len() * 64;
+        // SAFETY: lines are bytes without gaps, and this is the only way to them meanwhile.
+        unsafe { std::slice::from_raw_parts_mut(self.address(), bytes) }
+    }
 }
 
 /// A message of the program that has begun.

@@ -28,6 +28,14 @@ pub enum Kind {
     Done,
 }
 
+impl Kind {
+    /// Whether it is matched with a receive.
+    #[inline]
+    pub const fn is_message(self) -> bool {
+        matches!(self, Self::Eager | Self::EagerSync | Self::Announce)
+    }
+}
+
 /// A head, taken apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packet {

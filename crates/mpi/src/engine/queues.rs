@@ -99,6 +99,12 @@ impl Queues {
         }
     }
 
+    /// Whether a message of this rank would have to be looked for, or looked at by others.
+    #[inline]
+    pub fn concern(&self, from: u32) -> bool {
+        self.kept > 0 || !self.from_any.is_empty() || !self.posted[from as usize].is_empty()
+    }
+
     /// The message that this receive takes; if there is none the receive waits for one.
     #[inline]
     pub fn post(&mut self, posted: Posted) -> Option<Arrived> {

@@ -3,9 +3,10 @@
 use std::ffi::{c_char, c_int};
 
 use super::library::{self, Level};
-use super::{Address, Comm, Out, call, call_always};
+use super::{Address, Comm, Out, attribute, call, call_always};
 use crate::abi::Abi;
 use crate::error::{Class, Error, Result};
+use crate::handle::CommId;
 
 impl Level {
     /// Of the number in an ABI; numbers between two levels are the next one.
@@ -65,6 +66,8 @@ pub fn finalized<A: Abi>(flag: Out<c_int>) -> c_int {
 
 pub fn finalize<A: Abi>() -> c_int {
     call::<A>("MPI_Finalize", super::Owner::Nobody, |mpi| {
+        attribute::delete_all::<A, _>(mpi, CommId::SELF)?;
+        attribute::delete_all::<A, _>(mpi, CommId::WORLD)?;
         mpi.wait(|process| Ok(process.is_quiet().then_some(())))?;
         let Some(mut library) = library::end() else {
             return Err(Error::new(Class::Other, "the library does not run"));

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
+use super::attributes::Attributes;
 use super::composed::Requests;
 use crate::error::{Class, Error, Result};
 use crate::process::Process;
@@ -26,6 +27,8 @@ pub struct Library {
     pub main: thread::ThreadId,
     /// Requests that are none of `process`.
     pub composed: Requests,
+    /// What programs attach to objects.
+    pub attributes: Attributes,
 }
 
 /// Calls of [`Transport::idle`] without success above which it may sleep; with several threads it
@@ -84,6 +87,7 @@ pub(super) fn begin(level: Level) -> Result<bool> {
         process: Process::new(transport),
         main: thread::current().id(),
         composed: Requests::default(),
+        attributes: Attributes::default(),
     };
     // SAFETY: the stage is not `RUNNING`, so that nobody else reaches it; the lock is held.
     unsafe { *LIBRARY.0.get() = Some(library) };

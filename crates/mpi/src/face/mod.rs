@@ -23,18 +23,28 @@
     reason = "they are the standard's functions, documented there"
 )]
 
+mod arguments;
+pub mod attribute;
+mod attributes;
 pub mod buffers;
 mod c;
+pub mod codes;
+pub mod collective;
+pub mod collective_begin;
+pub mod collective_init;
 pub mod comm;
-mod composed;
 pub mod comm_new;
+mod composed;
 pub mod convert;
 pub mod env;
 pub mod errhandler;
 mod errors;
 pub mod generalized;
+pub mod group;
 mod handlers;
+pub mod info;
 mod library;
+pub mod memory;
 pub mod pt2pt;
 pub mod requests;
 pub mod status;

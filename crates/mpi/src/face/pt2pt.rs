@@ -44,6 +44,10 @@ fn send_now<A: Abi, N: Count>(
     call::<A>(name, to.comm, |mpi| {
         let buffer = address.buffer(count, datatype.id())?;
         let process = &mut mpi.process;
+        let is_plain = matches!(to.mode, SendMode::Standard | SendMode::Ready);
+        if is_plain && process.send_now(buffer, to.rank, to.tag, to.comm) {
+            return Ok(());
+        }
         let mut request = process.begin_send(buffer, to.rank, to.tag, to.comm, to.mode)?;
         mpi.wait(|process| process.poll(&mut request))?;
         Ok(())
@@ -250,9 +254,15 @@ pub fn recv<A: Abi, N: Count>(
     let comm = comm.id();
     call::<A>("MPI_Recv", comm, |mpi| {
         let buffer = address_of(buffer, count, datatype)?;
+        let (source, tag) = (A::peer(source), A::tag(tag));
         let process = &mut mpi.process;
-        let mut request = process.begin_recv(buffer, A::peer(source), A::tag(tag), comm)?;
-        let found = mpi.wait(|process| process.poll(&mut request))?;
+        let found = match process.recv_now(buffer, source, tag, comm)? {
+            Some(found) => found,
+            None => {
+                let mut request = process.begin_recv(buffer, source, tag, comm)?;
+                mpi.wait(|process| process.poll(&mut request))?
+            }
+        };
         status.set_status::<A>(&found);
         Ok(())
     })
