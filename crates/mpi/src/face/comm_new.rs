@@ -4,8 +4,7 @@ use std::ffi::c_int;
 
 use super::arguments::Caller;
 use super::collective::wait;
-use super::{Comm, Entered, Group, In, Info, Out, call};
-use super::{attribute, handlers};
+use super::{Comm, Entered, Group, In, Info, Out, call, comm, handlers};
 use crate::abi::Abi;
 use crate::collective::{Proposal, Small};
 use crate::engine::Operation;
@@ -14,7 +13,7 @@ use crate::group;
 use crate::handle::{CommId, GroupId};
 
 /// Waits for a collective on memory of its own.
-fn complete(mpi: &mut Entered, mut small: Small) -> Result<Small> {
+pub(super) fn complete(mpi: &mut Entered, mut small: Small) -> Result<Small> {
     mpi.wait(|process| Ok(small.advance(&mut process.engine)?.then_some(())))?;
     Ok(small)
 }
@@ -29,7 +28,7 @@ fn add(mpi: &mut Entered, parent: CommId, group: group::Group, agreed: Proposal)
 
 /// A communicator of all ranks of `comm` that are in `group`, with the ranks of `group`; none where
 /// this rank is not. All ranks of `comm` call.
-fn make(
+pub(super) fn make(
     mpi: &mut Entered,
     comm: CommId,
     group: group::Group,
@@ -46,10 +45,10 @@ fn make(
 }
 
 /// All ranks of `comm` once more.
-fn twin<A: Abi>(mpi: &mut Entered, comm: CommId, name: &'static str) -> Result<CommId> {
-    let group = mpi.process.comm(comm)?.group.clone();
-    let made = make(mpi, comm, group, name)?;
-    attribute::copy_all::<A, CommId>(mpi, comm, made)?;
+fn twin<A: Abi>(mpi: &mut Entered, model: CommId, name: &'static str) -> Result<CommId> {
+    let group = mpi.process.comm(model)?.group.clone();
+    let made = make(mpi, model, group, name)?;
+    comm::inherit::<A>(mpi, model, made)?;
     Ok(made)
 }
 
@@ -240,7 +239,7 @@ pub fn comm_create_from_group<A: Abi>(
 fn free<A: Abi>(mpi: &mut Entered, comm: Out<Comm<A>>) -> Result<()> {
     let id = comm.get()?.id();
     if !id.is_predefined() {
-        attribute::delete_all::<A, CommId>(mpi, id)?;
+        comm::disown::<A>(mpi, id)?;
     }
     let has_lane = mpi.process.comm(id)?.collectives.lane.is_some();
     if has_lane && !id.is_predefined() {
@@ -248,9 +247,7 @@ fn free<A: Abi>(mpi: &mut Entered, comm: Out<Comm<A>>) -> Result<()> {
         let barrier = Caller::new(&mpi.process, "MPI_Comm_free", Comm::<A>::of(id))?.barrier()?;
         wait(mpi, &barrier)?;
     }
-    let errhandler = mpi.process.comm(id)?.errhandler;
     mpi.process.remove_comm(id)?;
-    handlers::leave(errhandler);
     comm.set(Comm::of(CommId::NULL))
 }
 
