@@ -1,11 +1,13 @@
 //! The whole of CI as one command, `cargo xtask ci`; what of it a change of the Rust code needs at every
 //! turn, `cargo xtask test`; the house rules, `cargo xtask tidy`; the fuzz targets, `cargo xtask fuzz`; the hardware engine, `cargo xtask rtl`; mutants of the code, which are not
-//! part of CI, `cargo xtask mutants`; and our MPI library beside others, `cargo xtask bench-mpi`, and
-//! below programs that others have built, `cargo xtask mpi-clients`.
+//! part of CI, `cargo xtask mutants`; the MPI library for C programs, `cargo xtask mpi-install DIR`,
+//! beside the libraries of others, `cargo xtask bench-mpi`, and below programs that others have built,
+//! `cargo xtask mpi-clients`.
 
 mod bench_mpi;
 mod circles;
 mod fuzz;
+mod mpi;
 mod mpi_clients;
 mod mutants;
 mod rtl;
@@ -36,6 +38,10 @@ fn main() -> ExitCode {
             fuzz(seconds.and_then(|text| text.parse().ok()))
         }
         Some("rtl") => rtl(),
+        Some("mpi-install") => match std::env::args().nth(2) {
+            Some(prefix) => verdict(mpi::install(root(), Path::new(&prefix))),
+            None => usage(),
+        },
         Some("mutants") => {
             let (area, shard) = (std::env::args().nth(2), std::env::args().nth(3));
             verdict(mutants::run(root(), area.as_deref(), shard.as_deref()))
@@ -49,13 +55,15 @@ fn main() -> ExitCode {
             let wheels = std::env::args().nth(3);
             verdict(mpi_clients::run(root(), wheels.as_deref()))
         }
-        _ => {
-            eprintln!(
-                "usage: cargo xtask ci | test | tidy | fuzz [SECONDS] | rtl | mutants [AREA [K/N]] | bench-mpi [OPTIONS] | mpi-clients [--wheels DIR]"
-            );
-            ExitCode::from(2)
-        }
+        _ => usage(),
     }
+}
+
+fn usage() -> ExitCode {
+    eprintln!(
+        "usage: cargo xtask ci | test | tidy | fuzz [SECONDS] | rtl | mutants [AREA [K/N]] | mpi-install DIR"
+    );
+    ExitCode::from(2)
 }
 
 fn tidy() -> ExitCode {

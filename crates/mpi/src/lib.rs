@@ -22,6 +22,7 @@ mod pt2pt;
 mod request;
 mod status;
 mod table;
+pub mod topology;
 pub mod transport;
 mod types;
 

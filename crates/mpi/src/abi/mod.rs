@@ -4,6 +4,7 @@
 //! translates at its edge.
 
 mod constants;
+pub mod header;
 mod mpich;
 pub mod names;
 mod standard;
@@ -11,7 +12,7 @@ mod standard;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
-pub use constants::{CONSTANTS, Constants, ERRORS};
+pub use constants::{CONSTANTS, Constants, ERRORS, TOOL};
 pub use mpich::Mpich;
 pub use standard::Standard;
 

@@ -246,8 +246,7 @@ fn delete<A: Abi, K: Attributed>(name: &'static str, object: K, keyval: c_int) -
 
 /// Where a predefined attribute lies, a pointer to an `int`.
 fn predefined<A: Abi>(mpi: &mut Entered, key: KeyvalId) -> Option<*mut c_void> {
-    const NONE: AtomicI32 = AtomicI32::new(0);
-    static VALUES: [AtomicI32; 7] = [NONE; 7];
+    static VALUES: [AtomicI32; 7] = [const { AtomicI32::new(0) }; 7];
     // The keys of the standard ABI, which are those inside, are 501 and so on.
     let index = (key.0 as usize).checked_sub(501)?;
     let place = VALUES.get(index)?;

@@ -4,10 +4,33 @@
 use std::ffi::{c_char, c_int};
 
 use super::group::compared;
-use super::{Comm, In, Info, Out, call, info};
+use super::{Comm, Entered, In, Info, Out, attribute, call, handlers, info};
 use crate::abi::Abi;
-use crate::error::{Class, Error};
+use crate::error::{Class, Error, Result};
 use crate::handle::CommId;
+
+/// Gives a communicator that was duplicated what its model has: attributes, as their keys say, and
+/// the topology.
+///
+/// # Errors
+/// That of a function of the program.
+pub(super) fn inherit<A: Abi>(mpi: &mut Entered, model: CommId, new: CommId) -> Result<()> {
+    if let Some(topology) = mpi.topologies.get(&model).cloned() {
+        mpi.topologies.insert(new, topology);
+    }
+    attribute::copy_all::<A, _>(mpi, model, new)
+}
+
+/// Takes from a communicator that goes what it has.
+///
+/// # Errors
+/// That of a function of the program: the communicator stays then.
+pub(super) fn disown<A: Abi>(mpi: &mut Entered, comm: CommId) -> Result<()> {
+    attribute::delete_all::<A, _>(mpi, comm)?;
+    mpi.topologies.remove(&comm);
+    handlers::leave(mpi.process.comm(comm)?.errhandler);
+    Ok(())
+}
 
 pub fn comm_rank<A: Abi>(comm: Comm<A>, rank: Out<c_int>) -> c_int {
     let comm = comm.id();

@@ -5,6 +5,7 @@
 //! promises that only one of its threads calls at a time.
 
 use std::cell::{Cell, UnsafeCell};
+use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -13,7 +14,9 @@ use std::thread;
 use super::attributes::Attributes;
 use super::composed::Requests;
 use crate::error::{Class, Error, Result};
+use crate::handle::CommId;
 use crate::process::Process;
+use crate::topology::Topology;
 use crate::transport::{Alone, Transport};
 
 /// Gives the transport of this process.
@@ -29,6 +32,8 @@ pub struct Library {
     pub composed: Requests,
     /// What programs attach to objects.
     pub attributes: Attributes,
+    /// Topologies of communicators.
+    pub topologies: BTreeMap<CommId, Topology>,
 }
 
 /// Calls of [`Transport::idle`] without success above which it may sleep; with several threads it
@@ -88,6 +93,7 @@ pub(super) fn begin(level: Level) -> Result<bool> {
         main: thread::current().id(),
         composed: Requests::default(),
         attributes: Attributes::default(),
+        topologies: BTreeMap::new(),
     };
     // SAFETY: the stage is not `RUNNING`, so that nobody else reaches it; the lock is held.
     unsafe { *LIBRARY.0.get() = Some(library) };
