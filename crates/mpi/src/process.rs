@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use crate::collective::Contexts;
+use crate::collective::lane::{Lane, Lanes};
 use crate::comm::Communicator;
 use crate::datatype::Type;
 use crate::engine::Engine;
@@ -26,6 +27,8 @@ pub struct Process {
     pub groups: Table<GroupId, Group>,
     /// Contexts for communicators that are made.
     pub contexts: Contexts,
+    /// Shares of the boards for them.
+    pub lanes: Lanes,
     /// Datatypes.
     pub types: Table<TypeId, Arc<Type>>,
     /// Operators of reductions.
@@ -43,19 +46,22 @@ impl Process {
     #[must_use]
     pub fn new(transport: Box<dyn Transport>) -> Self {
         let (rank, ranks) = (transport.rank(), transport.ranks());
-        let world = Group::new((0..ranks).collect());
+        let mut engine = Engine::new(transport);
+        let group = Group::new((0..ranks).collect());
+        let mut world = Communicator::new(0, group, rank, "MPI_COMM_WORLD");
+        if let Some(boards) = engine.transport().boards() {
+            world.collectives.lane = Lane::new(boards, &world.group, rank, (0, 0));
+        }
         let comms = [
-            (
-                CommId::WORLD,
-                Communicator::new(0, world, rank, "MPI_COMM_WORLD"),
-            ),
+            (CommId::WORLD, world),
             (
                 CommId::SELF,
                 Communicator::new(2, Group::new(vec![rank]), 0, "MPI_COMM_SELF"),
             ),
         ];
         Self {
-            engine: Engine::new(transport),
+            lanes: Lanes::new(engine.transport().boards()),
+            engine,
             comms: Table::with(comms),
             groups: Table::with([(GroupId::EMPTY, Group::new(Vec::new()))]),
             contexts: Contexts::new(rank, ranks),

@@ -62,11 +62,11 @@ impl Process {
         Ok(())
     }
 
-    /// Gives a handle up; what is under way, or made of the datatype, keeps it.
+    /// Whether a handle is the program's to give up.
     ///
     /// # Errors
-    /// [`Class::Type`] if there is none of this handle, or it is not the program's to free.
-    pub fn free_type(&mut self, datatype: TypeId) -> Result<()> {
+    /// [`Class::Type`] if there is none of this handle, or it is not.
+    pub fn may_free_type(&self, datatype: TypeId) -> Result<()> {
         let found = self.datatype(datatype)?;
         if found.is_permanent() {
             let what = match found.name() {
@@ -75,6 +75,15 @@ impl Process {
             };
             return Err(Error::new(Class::Type, what));
         }
+        Ok(())
+    }
+
+    /// Gives a handle up; what is under way, or made of the datatype, keeps it.
+    ///
+    /// # Errors
+    /// Those of [`Process::may_free_type`].
+    pub fn free_type(&mut self, datatype: TypeId) -> Result<()> {
+        self.may_free_type(datatype)?;
         self.types.remove(datatype);
         Ok(())
     }

@@ -8,30 +8,13 @@ use corecast_core::{Collective, Request, algorithm};
 use corecast_mpi::collective::program::Program;
 use corecast_mpi::collective::{Buffers, Channel, Combine, Run, Settings, Shape, State};
 use corecast_mpi::{Engine, Group};
+use world::case::{Case, ELEMENT, compose, given, sum};
 
-/// Maps `x -> a x + b` over 16-bit numbers, one after the other: associative, not commutative.
+/// Maps, one after the other.
 struct Compose;
-
-const ELEMENT: usize = 4;
-
-fn compose(left: &[u8], right: &mut [u8]) {
-    let word = |bytes: &[u8]| u16::from_le_bytes([bytes[0], bytes[1]]);
-    for (left, right) in left.chunks(ELEMENT).zip(right.chunks_mut(ELEMENT)) {
-        let (a, b) = (word(left), word(&left[2..]));
-        let (c, d) = (word(right), word(&right[2..]));
-        right[..2].copy_from_slice(&a.wrapping_mul(c).to_le_bytes());
-        right[2..].copy_from_slice(&a.wrapping_mul(d).wrapping_add(b).to_le_bytes());
-    }
-}
 
 /// The sum of bytes.
 struct Sum;
-
-fn sum(left: &[u8], right: &mut [u8]) {
-    for (left, right) in left.iter().zip(right) {
-        *right = right.wrapping_add(*left);
-    }
-}
 
 macro_rules! combine {
     ($operator:ty, $apply:ident) => {
@@ -53,104 +36,26 @@ macro_rules! combine {
 combine!(Sum, sum);
 combine!(Compose, compose);
 
-/// What rank `rank` gives: bytes that no two places share by accident.
-fn given(rank: u32, bytes: usize) -> Vec<u8> {
-    let byte = |at: usize| (rank as usize * 37 + at * 11 + at / 64 + 1) as u8;
-    (0..bytes).map(byte).collect()
+/// The shape of a case.
+fn shape(case: Case) -> Shape {
+    Shape {
+        collective: case.collective,
+        root: case.root,
+        bytes: case.bytes,
+        element_bytes: if case.collective.is_reduction() {
+            ELEMENT
+        } else {
+            1
+        },
+        in_place: case.in_place,
+        is_ordered: case.is_ordered,
+    }
 }
 
-/// One call as the model sees it.
-#[derive(Clone, Copy, Debug)]
-struct Case {
-    collective: Collective,
-    ranks: u32,
-    root: u32,
-    bytes: usize,
-    in_place: bool,
-    is_ordered: bool,
-}
-
-impl Case {
-    fn shape(self) -> Shape {
-        let is_reduction = self.collective.is_reduction();
-        Shape {
-            collective: self.collective,
-            root: self.root,
-            bytes: self.bytes,
-            element_bytes: if is_reduction { ELEMENT } else { 1 },
-            in_place: self.in_place && self.may_be_in_place(self.root),
-            is_ordered: self.is_ordered,
-        }
-    }
-
-    /// In rooted collectives only the root's buffers can be one.
-    fn may_be_in_place(self, _rank: u32) -> bool {
-        self.collective != Collective::Bcast && self.collective != Collective::Barrier
-    }
-
-    fn is_in_place(self, rank: u32) -> bool {
-        let is_rooted = self.collective.is_rooted();
-        self.in_place && self.may_be_in_place(rank) && (!is_rooted || rank == self.root)
-    }
-
-    /// Bytes that a rank gives and gets.
-    fn sizes(self, rank: u32) -> (usize, usize) {
-        use Collective as C;
-        let (one, all) = (self.bytes, self.bytes * self.ranks as usize);
-        let is_root = rank == self.root;
-        match self.collective {
-            C::Barrier => (0, 0),
-            C::Bcast | C::Reduce | C::Allreduce => (one, one),
-            C::Scatter => (if is_root { all } else { 0 }, one),
-            C::Gather => (one, if is_root { all } else { 0 }),
-            C::Allgather => (one, all),
-            C::ReduceScatter => (all, one),
-            C::Alltoall | C::Alltoallv => (all, all),
-        }
-    }
-
-    /// What a rank must have in the end.
-    fn expected(self, rank: u32) -> Option<Vec<u8>> {
-        use Collective as C;
-        let of = |rank: u32| given(rank, self.sizes(rank).0);
-        let block = |bytes: Vec<u8>, at: u32| {
-            let start = at as usize * self.bytes;
-            bytes[start..start + self.bytes].to_vec()
-        };
-        let is_root = rank == self.root;
-        let all = || 0..self.ranks;
-        Some(match self.collective {
-            C::Barrier => return None,
-            C::Bcast => of(self.root),
-            C::Scatter => block(of(self.root), rank),
-            C::Gather if !is_root => return None,
-            C::Gather | C::Allgather => all().flat_map(of).collect(),
-            C::Reduce if !is_root => return None,
-            C::Reduce | C::Allreduce => self.total(),
-            C::ReduceScatter => block(self.total(), rank),
-            C::Alltoall | C::Alltoallv => all().flat_map(|from| block(of(from), rank)).collect(),
-        })
-    }
-
-    fn total(self) -> Vec<u8> {
-        let mut ranks = (0..self.ranks).rev();
-        let last = ranks.next().unwrap();
-        let mut total = given(last, self.sizes(last).0);
-        for rank in ranks {
-            let left = given(rank, total.len());
-            match self.is_ordered {
-                true => compose(&left, &mut total),
-                false => sum(&left, &mut total),
-            }
-        }
-        total
-    }
-
-    fn operator(self) -> Option<Arc<dyn Combine>> {
-        match self.is_ordered {
-            true => Some(Arc::new(Compose)),
-            false => Some(Arc::new(Sum)),
-        }
+fn operator(case: Case) -> Arc<dyn Combine> {
+    match case.is_ordered {
+        true => Arc::new(Compose),
+        false => Arc::new(Sum),
     }
 }
 
@@ -187,7 +92,7 @@ fn check(case: Case, settings: &Arc<Settings>, seed: u64) {
         let mut state = State::new(Arc::clone(settings));
         let mut found = Vec::new();
         for _ in 0..2 {
-            let mut shape = case.shape();
+            let mut shape = shape(case);
             shape.in_place = case.is_in_place(rank);
             let plan = state
                 .cache
@@ -217,7 +122,7 @@ fn check(case: Case, settings: &Arc<Settings>, seed: u64) {
                 channel,
                 program,
                 (&send, &mut recv),
-                case.operator(),
+                Some(operator(case)),
             );
             recv.truncate(gets);
             found.push(recv);

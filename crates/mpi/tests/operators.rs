@@ -209,12 +209,12 @@ struct Adds {
 }
 
 impl UserFunction for Adds {
-    unsafe fn call(&self, input: *const u8, inout: *mut u8, count: usize, datatype: TypeId) {
+    unsafe fn call(&self, input: *const u8, inout: *mut u8, count: usize, ty: &Type) {
         let is_aligned = input.addr().is_multiple_of(4) && inout.addr().is_multiple_of(4);
         self.calls
             .lock()
             .unwrap()
-            .push((count, datatype, is_aligned));
+            .push((count, ty.handle(), is_aligned));
         for k in 0..count {
             let (input, inout) = (input.cast::<i32>(), inout.cast::<i32>());
             // SAFETY: an element of `extent` bytes begins with an `i32`; both arrays have `count`.

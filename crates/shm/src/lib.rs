@@ -4,6 +4,9 @@
 //! that has it open, and starts one process per rank with [`Segment::environment`]. Each of them
 //! calls [`attach`] and gets its [`Port`], which is the transport below `corecast-mpi`.
 //!
+//! Under `--cfg loom` there is nothing but the lock-free parts ([`ring`], [`wait`]) and their models
+//! (`cargo xtask loom`).
+//!
 //! What the segment holds: a page about the job (who has attached, who has died), and for every
 //! ordered pair of ranks a ring of packets ([`ring`]) that one rank writes and the other reads.
 //! Nothing in it is locked. A packet of up to 40 bytes is one cache line.
@@ -20,21 +23,40 @@
 //! # Ok::<(), corecast_shm::ShmError>(())
 //! ```
 
+#![cfg_attr(
+    loom,
+    allow(dead_code, reason = "what is not modelled is not there to use it")
+)]
+
+#[cfg(not(loom))]
 mod attach;
+#[cfg(not(loom))]
 mod boards;
+#[cfg(not(loom))]
 mod error;
+#[cfg(not(loom))]
 mod job;
+#[cfg(not(loom))]
 mod layout;
+#[cfg(not(loom))]
 mod map;
+#[cfg(not(loom))]
 mod port;
 mod ring;
+#[cfg(not(loom))]
 mod segment;
+#[cfg(not(loom))]
 mod single_copy;
+mod sync;
 mod wait;
 
+#[cfg(not(loom))]
 pub use attach::attach;
+#[cfg(not(loom))]
 pub use error::ShmError;
+#[cfg(not(loom))]
 pub use port::Port;
+#[cfg(not(loom))]
 pub use segment::Segment;
 
 /// Most ranks of a segment: every pair has a ring.

@@ -6,8 +6,10 @@
 //! no time for one: the sleeper's `membarrier` system call makes every running process of the job
 //! execute it (Linux 4.16; `membarrier(2)`). Where the system has no such call senders pay.
 
-use std::sync::atomic::{AtomicU32, Ordering, compiler_fence, fence};
+use std::sync::atomic::compiler_fence;
 use std::time::Duration;
+
+use crate::sync::{AtomicU32, Ordering, fence};
 
 const REGISTER_GLOBAL_EXPEDITED: libc::c_int = 4;
 const GLOBAL_EXPEDITED: libc::c_int = 2;
@@ -34,7 +36,7 @@ impl Barrier {
     #[inline]
     pub fn of_sender(self) {
         match self {
-            Self::Sleeper => compiler_fence(Ordering::SeqCst),
+            Self::Sleeper => compiler_fence(std::sync::atomic::Ordering::SeqCst),
             Self::Both => fence(Ordering::SeqCst),
         }
     }
@@ -58,23 +60,39 @@ pub fn sleep(word: &AtomicU32, barrier: Barrier, longest: Duration, is_ready: im
     word.store(1, Ordering::Relaxed);
     barrier.of_sleeper();
     if !is_ready() {
-        let limit = libc::timespec {
-            tv_sec: longest.as_secs() as libc::time_t,
-            tv_nsec: libc::c_long::from(longest.subsec_nanos()),
-        };
-        // SAFETY: the word and the limit live as long as the call; it sleeps only while the word is 1.
-        unsafe {
-            libc::syscall(
-                libc::SYS_futex,
-                word.as_ptr(),
-                libc::FUTEX_WAIT,
-                1,
-                &raw const limit,
-            )
-        };
+        wait_while_asleep(word, longest);
     }
     word.store(0, Ordering::Relaxed);
 }
+
+/// Returns when the word is not 1, or after `longest`, or without reason.
+#[cfg(not(loom))]
+fn wait_while_asleep(word: &AtomicU32, longest: Duration) {
+    let limit = libc::timespec {
+        tv_sec: longest.as_secs() as libc::time_t,
+        tv_nsec: libc::c_long::from(longest.subsec_nanos()),
+    };
+    let (word, limit) = (word.as_ptr(), &raw const limit);
+    // SAFETY: the word and the limit live as long as the call.
+    unsafe { libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAIT, 1, limit) };
+}
+
+#[cfg(not(loom))]
+fn wake_one(word: &AtomicU32) {
+    // SAFETY: the word lives as long as the call.
+    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, 1) };
+}
+
+/// Without an end to the sleep: a wake that is lost is a model that does not end.
+#[cfg(loom)]
+fn wait_while_asleep(word: &AtomicU32, _longest: Duration) {
+    while word.load(Ordering::Relaxed) == 1 {
+        loom::thread::yield_now();
+    }
+}
+
+#[cfg(loom)]
+fn wake_one(_word: &AtomicU32) {}
 
 /// Wakes the rank that sleeps on this word, if it does.
 #[inline]
@@ -87,8 +105,7 @@ pub fn wake(word: &AtomicU32) {
 #[cold]
 fn wake_sleeper(word: &AtomicU32) {
     if word.swap(0, Ordering::Relaxed) != 0 {
-        // SAFETY: the word lives as long as the call.
-        unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, 1) };
+        wake_one(word);
     }
 }
 
@@ -96,4 +113,32 @@ fn wake_sleeper(word: &AtomicU32) {
 pub fn hand_over() {
     // SAFETY: the call has no arguments.
     unsafe { libc::sched_yield() };
+}
+
+#[cfg(all(test, loom))]
+mod models {
+    use loom::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn no_wake_is_lost() {
+        loom::model(|| {
+            let (word, packet) = (AtomicU32::new(0), AtomicU32::new(0));
+            let shared = Arc::new((word, packet));
+            let sender = Arc::clone(&shared);
+            let thread = loom::thread::spawn(move || {
+                let (word, packet) = &*sender;
+                packet.store(1, Ordering::Release);
+                Barrier::Both.of_sender();
+                wake(word);
+            });
+            let (word, packet) = &*shared;
+            let is_ready = || packet.load(Ordering::Acquire) == 1;
+            while !is_ready() {
+                sleep(word, Barrier::Both, Duration::MAX, is_ready);
+            }
+            thread.join().expect("no panic");
+        });
+    }
 }

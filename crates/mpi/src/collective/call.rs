@@ -1,5 +1,6 @@
 //! One collective call of a program: what it asks for, and its way from buffers of datatypes to a run.
 
+use std::io::Write;
 use std::sync::Arc;
 
 use corecast_core::Collective;
@@ -9,6 +10,7 @@ use super::plan::{Blocks, Layout};
 use super::program::{Program, Region, Span};
 use super::programs;
 use super::run::{Buffers, Combine, Run};
+use super::shared::{Shared, Task, What};
 use super::side::{Cut, Ready, Side};
 use crate::datatype::Type;
 use crate::engine::{Engine, Operation};
@@ -81,6 +83,48 @@ impl Combine for Reduction {
     }
 }
 
+/// A call that is under way through boards.
+pub struct Through {
+    shared: Shared,
+    comm: CommId,
+    reduction: Option<Reduction>,
+    recv: Ready,
+    /// What the call reads; kept for it.
+    _send: Ready,
+    side: Option<Side>,
+}
+
+impl Through {
+    /// Goes on as far as it can; whether it is complete.
+    ///
+    /// # Errors
+    /// [`Class::Comm`] if the communicator is gone.
+    #[inline]
+    pub fn advance(&mut self, process: &mut Process) -> Result<bool> {
+        let (engine, comms) = (&mut process.engine, &mut process.comms);
+        let comm = comms.get_mut(self.comm);
+        let lane = comm.and_then(|comm| comm.collectives.lane.as_mut());
+        let (Some(lane), Some(boards)) = (lane, engine.transport().boards()) else {
+            return Err(Error::new(
+                Class::Comm,
+                "the communicator was freed meanwhile",
+            ));
+        };
+        let operator = self
+            .reduction
+            .as_ref()
+            .map(|reduction| reduction as &dyn Combine);
+        if !self.shared.advance(lane, boards, operator) {
+            return Ok(false);
+        }
+        if let Some(side) = &self.side {
+            // SAFETY: the program's promise for its receive buffer, which lasts until now.
+            unsafe { side.deliver(&mut self.recv) };
+        }
+        Ok(true)
+    }
+}
+
 /// A call that is under way.
 pub struct Job {
     run: Run,
@@ -132,23 +176,14 @@ impl Call {
         let is_bcast_root = self.kind == Kind::Known(Collective::Bcast, rank);
         let reads_recv = self.in_place || is_bcast_root;
         // SAFETY: who made the call promised it for all its buffers (`crate::Buffer`).
-        let (send, recv) = unsafe {
-            (
-                self.send
-                    .as_ref()
-                    .map_or_else(Ready::none, |side| side.ready(true)),
-                self.recv
-                    .as_ref()
-                    .map_or_else(Ready::none, |side| side.ready(reads_recv)),
-            )
-        };
+        let (send, recv) = unsafe { self.ready(reads_recv) };
         let program = self.program(process, (rank, ranks), (&send, &recv), operator.as_ref())?;
         let channel = process.next_collective(self.comm, self.name)?;
         let buffers = Buffers {
             send: send.base,
             recv: recv.base,
         };
-        let combine = operator.map(|(operator, _)| operator as Arc<dyn Combine>);
+        let combine = operator.map(|(operator, _)| Arc::new(operator) as Arc<dyn Combine>);
         // SAFETY: as above; packed bytes are kept as long as the run.
         let run = unsafe { Run::new(program, channel, buffers, combine) };
         let side = self.recv.clone().filter(|_| recv.is_packed());
@@ -158,6 +193,95 @@ impl Call {
             recv,
             side,
         })
+    }
+
+    /// The call, ready to be carried out through boards, if that is the way for it.
+    ///
+    /// # Errors
+    /// What is wrong with its arguments.
+    #[inline]
+    pub fn through_boards(&self, process: &mut Process) -> Result<Option<Through>> {
+        let comm = process.comm(self.comm)?;
+        let Kind::Known(collective, root) = self.kind else {
+            return Ok(None);
+        };
+        let Some(lane) = &comm.collectives.lane else {
+            return Ok(None);
+        };
+        let Some(what) = on_boards(collective).filter(|_| !self.is_irregular) else {
+            return Ok(None);
+        };
+        let bytes = self.block_bytes()?;
+        let settings = &comm.collectives.settings;
+        let most = settings.boards_max(collective, lane.ranks());
+        if bytes > most || (bytes == 0 && collective != Collective::Barrier) {
+            return Ok(None);
+        }
+        let (slot_bytes, is_reproducible) = (lane.slot_bytes(), settings.is_reproducible);
+        let is_explained = settings.explains && comm.rank == 0;
+        let is_bcast_root = collective == Collective::Bcast && root == comm.rank;
+        let operator = self.operator(process)?;
+        let element_bytes = operator
+            .as_ref()
+            .map_or(1, |(found, _)| found.datatype.size());
+        if element_bytes > slot_bytes {
+            return Ok(None);
+        }
+        if is_explained {
+            self.explain_boards(process, (collective, bytes))?;
+        }
+        let is_free = operator.as_ref().is_some_and(|(_, is_ordered)| !is_ordered);
+        let task = Task {
+            what,
+            root,
+            bytes,
+            element_bytes,
+            in_place: self.in_place,
+            is_free: is_free && !is_reproducible,
+        };
+        // SAFETY: who made the call promised it for all its buffers (`crate::Buffer`).
+        let (send, recv) = unsafe { self.ready(self.in_place || is_bcast_root) };
+        let buffers = Buffers {
+            send: send.base,
+            recv: recv.base,
+        };
+        // SAFETY: as above; packed bytes are kept beside it.
+        let shared = unsafe { Shared::new(task, buffers) };
+        Ok(Some(Through {
+            shared,
+            comm: self.comm,
+            reduction: operator.map(|(reduction, _)| reduction),
+            side: self.recv.clone().filter(|_| recv.is_packed()),
+            recv,
+            _send: send,
+        }))
+    }
+
+    #[cold]
+    fn explain_boards(&self, process: &mut Process, what: (Collective, usize)) -> Result<()> {
+        let state = &mut process.comm_mut(self.comm)?.collectives;
+        let (collective, bytes) = what;
+        if state.cache.is_news(collective, bytes) {
+            let ranks = state.lane.as_ref().map_or(0, super::lane::Lane::ranks);
+            let way = "through boards (every rank reads what others post; all ranks share memory)";
+            say(self.name, ranks as u32, bytes, way);
+        }
+        Ok(())
+    }
+
+    /// Both buffers, ready.
+    ///
+    /// # Safety
+    /// The promise of [`crate::Buffer`] holds for them.
+    unsafe fn ready(&self, reads_recv: bool) -> (Ready, Ready) {
+        let (send, recv) = (self.send.as_ref(), self.recv.as_ref());
+        // SAFETY: the caller's promise.
+        unsafe {
+            (
+                send.map_or_else(Ready::none, |side| side.ready(true)),
+                recv.map_or_else(Ready::none, |side| side.ready(reads_recv)),
+            )
+        }
     }
 
     /// This rank and the number of ranks, if the arguments make sense.
@@ -175,7 +299,7 @@ impl Call {
     }
 
     /// The operator, and whether operands must keep the order of ranks.
-    fn operator(&self, process: &Process) -> Result<Option<(Arc<Reduction>, bool)>> {
+    fn operator(&self, process: &Process) -> Result<Option<(Reduction, bool)>> {
         let Some(op) = self.op else {
             return Ok(None);
         };
@@ -191,7 +315,7 @@ impl Call {
             datatype: Arc::clone(datatype),
             kernel,
         };
-        Ok(Some((Arc::new(reduction), is_ordered)))
+        Ok(Some((reduction, is_ordered)))
     }
 
     /// The datatype of a reduction.
@@ -208,7 +332,7 @@ impl Call {
         process: &mut Process,
         ranks: (u32, u32),
         (send, recv): (&Ready, &Ready),
-        operator: Option<&(Arc<Reduction>, bool)>,
+        operator: Option<&(Reduction, bool)>,
     ) -> Result<Arc<Program>> {
         let is_ordered = operator.is_some_and(|(_, is_ordered)| *is_ordered);
         let (collective, root) = match &self.kind {
@@ -344,13 +468,28 @@ fn blocks_of(
 }
 
 fn explain(name: &str, ranks: u32, bytes: usize, plan: &Plan) {
-    use std::io::Write;
-    let _ = writeln!(
-        std::io::stderr(),
-        "corecast: {name}, {ranks} ranks, {bytes} bytes: {} over messages ({})",
-        plan.algorithm,
-        plan.why
-    );
+    let way = format!("{} over messages ({})", plan.algorithm, plan.why);
+    say(name, ranks, bytes, &way);
+}
+
+fn say(name: &str, ranks: u32, bytes: usize, way: &str) {
+    let line = format!("corecast: {name}, {ranks} ranks, {bytes} bytes: {way}");
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// How a collective goes through boards, if it does.
+fn on_boards(collective: Collective) -> Option<What> {
+    Some(match collective {
+        Collective::Barrier => What::Barrier,
+        Collective::Bcast => What::Bcast,
+        Collective::Scatter => What::Scatter,
+        Collective::Gather => What::Gather,
+        Collective::Allgather => What::Allgather,
+        Collective::Alltoall => What::Alltoall,
+        Collective::Reduce => What::Reduce,
+        Collective::Allreduce => What::Allreduce,
+        Collective::ReduceScatter | Collective::Alltoallv => return None,
+    })
 }
 
 #[cold]

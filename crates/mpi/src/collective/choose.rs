@@ -2,7 +2,7 @@
 //!
 //! A table of defaults, by collective, number of ranks and bytes, that the environment can overrule:
 //!
-//! - `CORECAST_ALGORITHM_<COLLECTIVE>=name` names another algorithm of the registry;
+//! - `CORECAST_ALGORITHM_<COLLECTIVE>=name` names another algorithm of the registry, or `boards`;
 //! - `CORECAST_EXPLAIN=1` prints what runs and why, once per collective, size class and communicator;
 //! - `CORECAST_CHECK=1` compares the calls of all ranks before data moves;
 //! - `CORECAST_REPRODUCIBLE=1` fixes the order in which contributions are combined, whoever is late.
@@ -50,6 +50,26 @@ impl Settings {
             explains: is_on("CORECAST_EXPLAIN"),
             checks: is_on("CORECAST_CHECK"),
             is_reproducible: is_on("CORECAST_REPRODUCIBLE"),
+        }
+    }
+}
+
+impl Settings {
+    /// Most bytes of a block or vector that go through boards, where there are some: all that two
+    /// copies by two ranks at the same time move faster than one copy by one.
+    ///
+    /// A named algorithm goes over messages; `boards` names this way for all lengths.
+    #[inline]
+    #[must_use]
+    pub fn boards_max(&self, collective: Collective, ranks: usize) -> usize {
+        match self.algorithms[collective as usize].as_deref() {
+            Some("boards") => usize::MAX,
+            Some(_) => 0,
+            None => match collective {
+                Collective::Alltoall | Collective::Scatter => (1 << 16) / ranks,
+                Collective::Gather | Collective::Allgather => 1 << 14,
+                _ => usize::MAX,
+            },
         }
     }
 }
@@ -224,6 +244,7 @@ pub fn choose(request: &corecast_core::Request, settings: &Settings) -> Choice {
         .iter()
         .position(|&other| other == collective);
     let asked = index.and_then(|index| settings.algorithms[index].as_deref());
+    let asked = asked.filter(|&name| name != "boards");
     let mut refusal = String::new();
     if let Some(name) = asked {
         let variable = format!(

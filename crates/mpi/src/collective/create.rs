@@ -1,6 +1,7 @@
 //! New communicators, as far as one rank can go without waiting.
 #![forbid(unsafe_code)]
 
+use super::lane::{Lane, RANKS_MAX};
 use super::{Cache, Channel, Proposal, Settings, Small};
 use crate::comm::Communicator;
 use crate::error::{Class, Error, Result};
@@ -38,10 +39,11 @@ impl Process {
     /// What this rank proposes.
     fn proposal(&mut self) -> Result<Proposal> {
         let context = u64::from(self.contexts.propose()?);
+        let (lanes, start) = self.lanes.offer();
         Ok(Proposal {
             context,
-            start: 0,
-            lanes: 0,
+            start,
+            lanes,
         })
     }
 
@@ -111,10 +113,40 @@ impl Process {
         let Some(rank) = group.rank_of(world) else {
             return Err(Error::new(Class::Group, "this rank is not in the group"));
         };
+        let may_share = (2..=RANKS_MAX).contains(&group.size());
+        let taken = self.lanes.settle(agreed.lanes, may_share);
         let mut communicator = Communicator::new(context, group, rank, "");
         communicator.errhandler = errhandler;
+        if let (Some(index), Some(boards)) = (taken, self.engine.transport().boards()) {
+            let group = &communicator.group;
+            let lane = Lane::new(boards, group, rank, (index, agreed.start));
+            communicator.collectives.lane = lane;
+        }
         let added = self.comms.insert(communicator);
         added.ok_or_else(|| Error::new(Class::Other, "there are too many communicators"))
+    }
+
+    /// Takes note of an agreement on a communicator without this rank.
+    pub fn leave_out(&mut self, agreed: Proposal) {
+        self.contexts.note(agreed.context as u32);
+        self.lanes.settle(agreed.lanes, false);
+    }
+
+    /// Forgets a communicator. All its ranks have come to its end.
+    ///
+    /// # Errors
+    /// [`Class::Comm`] if there is none of this handle, or it is predefined.
+    pub fn remove_comm(&mut self, comm: CommId) -> Result<()> {
+        self.comm(comm)?;
+        if comm.is_predefined() {
+            let what = "MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed";
+            return Err(Error::new(Class::Comm, what));
+        }
+        let removed = self.comms.remove(comm);
+        if let Some(lane) = removed.and_then(|removed| removed.collectives.lane) {
+            self.lanes.give_back(&lane);
+        }
+        Ok(())
     }
 }
 

@@ -19,17 +19,21 @@ mod cache;
 mod call;
 mod choose;
 mod create;
+pub mod lane;
 pub mod plan;
 pub mod program;
 pub mod programs;
 mod run;
+pub mod shared;
 pub mod side;
 
 use std::sync::Arc;
 
+use lane::Lane;
+
 pub use agree::{Contexts, Proposal, Small};
 pub use cache::{Cache, Plan, Shape, VERIFIED_STEPS_MAX};
-pub use call::{Call, Job, Kind};
+pub use call::{Call, Job, Kind, Through};
 pub use choose::{Choice, Settings, choose};
 pub use run::{Buffers, Channel, Combine, Run, Scratch};
 
@@ -40,6 +44,8 @@ pub struct State {
     pub settings: Arc<Settings>,
     /// Its plans.
     pub cache: Cache,
+    /// Its share of the boards, if it has one.
+    pub lane: Option<Lane>,
     /// Number of collectives that have begun; the tag of their messages.
     begun: u32,
 }
@@ -51,6 +57,7 @@ impl State {
         Self {
             settings,
             cache: Cache::default(),
+            lane: None,
             begun: 0,
         }
     }

@@ -18,6 +18,7 @@
 mod arrays;
 mod basic;
 mod body;
+pub mod external;
 mod layout;
 mod make;
 pub mod memory;
@@ -329,6 +330,26 @@ impl Type {
             }
         };
         Ok(TypeId(found))
+    }
+
+    /// The predefined pair of a value and an index of these datatypes; none that has no name.
+    #[must_use]
+    pub fn value_and_index(value: &Self, index: &Self) -> TypeId {
+        let (Some(value), Some(index)) = (value.predefined(), index.predefined()) else {
+            return TypeId::NULL;
+        };
+        TypeId(match (value.0, index.0) {
+            (0x210, 0x209) => 0x228,
+            (0x214, 0x209) => 0x229,
+            (0x20a, 0x209) => 0x22a,
+            (0x209, 0x209) => 0x22b,
+            (0x208, 0x209) => 0x22c,
+            (0x220, 0x209) => 0x22d,
+            (0x21a, 0x21a) => 0x230,
+            (0x21c, 0x21c) => 0x231,
+            (0x219, 0x219) => 0x232,
+            _ => return TypeId::NULL,
+        })
     }
 }
 

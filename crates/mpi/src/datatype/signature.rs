@@ -37,6 +37,16 @@ impl Signature {
         }
     }
 
+    /// Number of bytes in the representation "external32".
+    #[must_use]
+    pub fn external_bytes(&self) -> usize {
+        match self {
+            Self::Run { basic, count } => usize::from(basic.external_bytes) * count,
+            Self::Repeat { count, inner } => count * inner.external_bytes(),
+            Self::Sequence(list) => list.iter().map(Self::external_bytes).sum(),
+        }
+    }
+
     /// Number of elements.
     #[must_use]
     pub fn elements(&self) -> usize {

@@ -10,7 +10,10 @@ use crate::engine::Operation;
 use crate::error::Result;
 
 /// Carries a call out.
-fn wait(mpi: &mut Entered, call: &Call) -> Result<()> {
+pub(super) fn wait(mpi: &mut Entered, call: &Call) -> Result<()> {
+    if let Some(mut through) = call.through_boards(&mut mpi.process)? {
+        return mpi.wait(|process| Ok(through.advance(process)?.then_some(())));
+    }
     let mut job = call.job(&mut mpi.process)?;
     mpi.wait(|process| Ok(job.advance(&mut process.engine)?.then_some(())))
 }

@@ -2,6 +2,8 @@
 
 use std::ffi::c_int;
 
+use super::arguments::Caller;
+use super::collective::wait;
 use super::{Comm, Entered, Group, In, Info, Out, call, comm, handlers};
 use crate::abi::Abi;
 use crate::collective::{Proposal, Small};
@@ -16,16 +18,12 @@ pub(super) fn complete(mpi: &mut Entered, mut small: Small) -> Result<Small> {
     Ok(small)
 }
 
-/// Takes in what was agreed on, as a child of `parent` whose error handler it has.
-fn adopt(
-    mpi: &mut Entered,
-    parent: CommId,
-    group: group::Group,
-    agreed: Proposal,
-) -> Result<CommId> {
-    let new = mpi.process.add_comm(parent, group, agreed)?;
-    handlers::keep(mpi.process.comm(new)?.errhandler)?;
-    Ok(new)
+/// Takes in a communicator that was agreed on; it has the error handler of `parent`.
+fn add(mpi: &mut Entered, parent: CommId, group: group::Group, agreed: Proposal) -> Result<CommId> {
+    let errhandler = mpi.process.comm(parent)?.errhandler;
+    let added = mpi.process.add_comm(parent, group, agreed)?;
+    handlers::keep(errhandler)?;
+    Ok(added)
 }
 
 /// A communicator of all ranks of `comm` that are in `group`, with the ranks of `group`; none where
@@ -40,23 +38,24 @@ pub(super) fn make(
     let agreed = complete(mpi, agreement)?.agreed();
     let world = mpi.process.engine.transport().rank();
     if group.rank_of(world).is_none() {
-        mpi.process.contexts.note(agreed.context as u32);
+        mpi.process.leave_out(agreed);
         return Ok(CommId::NULL);
     }
-    adopt(mpi, comm, group, agreed)
+    add(mpi, comm, group, agreed)
 }
 
 /// All ranks of `comm` once more.
-fn twin(mpi: &mut Entered, comm: CommId, name: &'static str) -> Result<CommId> {
-    let group = mpi.process.comm(comm)?.group.clone();
-    make(mpi, comm, group, name)
+fn twin<A: Abi>(mpi: &mut Entered, model: CommId, name: &'static str) -> Result<CommId> {
+    let group = mpi.process.comm(model)?.group.clone();
+    let made = make(mpi, model, group, name)?;
+    comm::inherit::<A>(mpi, model, made)?;
+    Ok(made)
 }
 
 pub fn comm_dup<A: Abi>(comm: Comm<A>, made: Out<Comm<A>>) -> c_int {
     let comm = comm.id();
     call::<A>("MPI_Comm_dup", comm, |mpi| {
-        let twin = twin(mpi, comm, "MPI_Comm_dup")?;
-        comm::inherit::<A>(mpi, comm, twin)?;
+        let twin = twin::<A>(mpi, comm, "MPI_Comm_dup")?;
         made.set(Comm::of(twin))
     })
 }
@@ -65,8 +64,7 @@ pub fn comm_dup<A: Abi>(comm: Comm<A>, made: Out<Comm<A>>) -> c_int {
 pub fn comm_dup_with_info<A: Abi>(comm: Comm<A>, _info: Info<A>, made: Out<Comm<A>>) -> c_int {
     let comm = comm.id();
     call::<A>("MPI_Comm_dup_with_info", comm, |mpi| {
-        let twin = twin(mpi, comm, "MPI_Comm_dup_with_info")?;
-        comm::inherit::<A>(mpi, comm, twin)?;
+        let twin = twin::<A>(mpi, comm, "MPI_Comm_dup_with_info")?;
         made.set(Comm::of(twin))
     })
 }
@@ -198,7 +196,7 @@ pub fn comm_create_group<A: Abi>(
         let parts = (comm, &group);
         let agreement = mpi.process.agree_in(parts, tag, "MPI_Comm_create_group")?;
         let agreed = complete(mpi, agreement)?.agreed();
-        let new = adopt(mpi, comm, group, agreed)?;
+        let new = add(mpi, comm, group, agreed)?;
         made.set(Comm::of(new))
     })
 }
@@ -231,7 +229,7 @@ pub fn comm_create_from_group<A: Abi>(
             .process
             .agree_in(parts, tag, "MPI_Comm_create_from_group")?;
         let agreed = complete(mpi, agreement)?.agreed();
-        let new = adopt(mpi, CommId::WORLD, group, agreed)?;
+        let new = add(mpi, CommId::WORLD, group, agreed)?;
         made.set(Comm::of(new))
     })
 }
@@ -240,13 +238,16 @@ pub fn comm_create_from_group<A: Abi>(
 /// they need.
 fn free<A: Abi>(mpi: &mut Entered, comm: Out<Comm<A>>) -> Result<()> {
     let id = comm.get()?.id();
-    mpi.process.comm(id)?;
-    if id.is_predefined() {
-        let what = "MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed";
-        return Err(Error::new(Class::Comm, what));
+    if !id.is_predefined() {
+        comm::disown::<A>(mpi, id)?;
     }
-    comm::disown::<A>(mpi, id)?;
-    mpi.process.comms.remove(id);
+    let has_lane = mpi.process.comm(id)?.collectives.lane.is_some();
+    if has_lane && !id.is_predefined() {
+        // Another communicator may have its share of the boards once nobody reads there any more.
+        let barrier = Caller::new(&mpi.process, "MPI_Comm_free", Comm::<A>::of(id))?.barrier()?;
+        wait(mpi, &barrier)?;
+    }
+    mpi.process.remove_comm(id)?;
     comm.set(Comm::of(CommId::NULL))
 }
 

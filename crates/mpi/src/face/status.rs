@@ -9,7 +9,7 @@ use crate::error::{Class, Error, Result};
 use crate::status::Status;
 
 /// Reads a status that the program has.
-fn read<A: Abi>(status: In<A::Status>) -> Result<A::Status> {
+pub(super) fn read<A: Abi>(status: In<A::Status>) -> Result<A::Status> {
     let is_wanted = status.number() != A::STATUS_IGNORE;
     let found = match is_wanted {
         true => status.slice(1)?.first().copied(),

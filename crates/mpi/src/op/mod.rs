@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub use kernel::Kernel;
 pub use user::UserFunction;
 
-use crate::datatype::{Kind, Signature, Type};
+use crate::datatype::{Kind, Signature, Type, memory};
 use crate::error::{Class, Error, Result};
 use crate::handle::OpId;
 
@@ -192,6 +192,49 @@ impl Op {
                 Ok(())
             }
         }
+    }
+
+    /// `inout = input op inout` on elements in a program's memory.
+    ///
+    /// # Errors
+    /// [`Class::Op`] if it is not defined on this datatype.
+    ///
+    /// # Safety
+    /// Both addresses are those of `count` elements of the datatype, which may be read and, at
+    /// `inout`, written, and which do not overlap.
+    pub unsafe fn apply_in_memory(
+        &self,
+        ty: &Type,
+        inout: *mut u8,
+        input: *const u8,
+        count: usize,
+    ) -> Result<()> {
+        if let What::User(function) = &self.what {
+            // SAFETY: the contract is the same; a program aligns its elements.
+            unsafe { user::call(function.as_ref(), ty, inout, input, count) };
+            return Ok(());
+        }
+        self.check(ty)?;
+        let bytes = ty.packed_bytes(count).ok_or_else(|| {
+            let what = format!("{count} elements of {} are too many", ty.name());
+            Error::new(Class::Count, what)
+        })?;
+        if ty.contiguous_bytes(count).is_some() && ty.true_lower() == 0 && bytes > 0 {
+            // SAFETY: the elements lie in one piece from the address on.
+            let old = unsafe { std::slice::from_raw_parts_mut(inout, bytes) };
+            // SAFETY: as above; the two do not overlap.
+            let new = unsafe { std::slice::from_raw_parts(input, bytes) };
+            return self.apply(ty, old, new);
+        }
+        let (mut old, mut new) = (vec![0; bytes], vec![0; bytes]);
+        // SAFETY: the elements at `inout` may be read, those at `input` too.
+        let _ = unsafe { memory::pack(ty, inout, count, 0, &mut old) };
+        // SAFETY: as above.
+        let _ = unsafe { memory::pack(ty, input, count, 0, &mut new) };
+        self.apply(ty, &mut old, &new)?;
+        // SAFETY: the elements at `inout` may be written.
+        unsafe { memory::unpack(ty, inout, count, 0, &old) };
+        Ok(())
     }
 
     #[cold]

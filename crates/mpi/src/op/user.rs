@@ -2,7 +2,6 @@
 
 use crate::datatype::{Type, memory};
 use crate::error::Result;
-use crate::handle::TypeId;
 
 /// A program's function, behind which a C face hides the form that it has.
 pub trait UserFunction: Send + Sync {
@@ -11,7 +10,7 @@ pub trait UserFunction: Send + Sync {
     /// # Safety
     /// Both addresses are those of `count` elements of the datatype, aligned for it, that do not
     /// overlap.
-    unsafe fn call(&self, input: *const u8, inout: *mut u8, count: usize, datatype: TypeId);
+    unsafe fn call(&self, input: *const u8, inout: *mut u8, count: usize, ty: &Type);
 }
 
 /// Aligned for everything that C has.
@@ -45,6 +44,23 @@ impl Elements {
     }
 }
 
+/// A program's function, on elements that lie in the program's memory already.
+///
+/// # Safety
+/// As for [`UserFunction::call`].
+pub(super) unsafe fn call(
+    function: &dyn UserFunction,
+    ty: &Type,
+    inout: *mut u8,
+    input: *const u8,
+    count: usize,
+) {
+    if count > 0 {
+        // SAFETY: the contract is the same.
+        unsafe { function.call(input, inout, count, ty) };
+    }
+}
+
 /// Applies a program's function to packed elements.
 pub(super) fn apply(
     function: &dyn UserFunction,
@@ -60,14 +76,14 @@ pub(super) fn apply(
     let is_in_place = ty.true_lower() == 0 && ty.contiguous_bytes(count).is_some();
     if is_in_place && is_aligned(inout) && is_aligned(input) {
         // SAFETY: the elements lie in one piece as they do packed, aligned, in two slices.
-        unsafe { function.call(input.as_ptr(), inout.as_mut_ptr(), count, ty.handle()) };
+        unsafe { function.call(input.as_ptr(), inout.as_mut_ptr(), count, ty) };
         return Ok(());
     }
     let mut from = Elements::unpacked(ty, count, input)?;
     let mut into = Elements::unpacked(ty, count, inout)?;
     // SAFETY: the elements were unpacked to where the datatype has them, each array in own memory
     // whose base is aligned to 16 bytes.
-    unsafe { function.call(from.base(), into.base(), count, ty.handle()) };
+    unsafe { function.call(from.base(), into.base(), count, ty) };
     // SAFETY: as when they were unpacked.
     let _ = unsafe { memory::pack(ty, into.base(), count, 0, inout) };
     Ok(())

@@ -2,11 +2,14 @@
 //! decides.
 #![allow(dead_code, reason = "every test takes what it needs")]
 
+pub mod case;
+
+use std::cell::UnsafeCell;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use corecast_mpi::transport::{Head, Transport};
+use corecast_mpi::transport::{Boards, Head, Line, Transport};
 use corecast_mpi::{Class, Engine, Error, Operation, Result};
 
 /// Longest body of a packet: short, so that messages of a few hundred bytes go in several.
@@ -20,11 +23,23 @@ const IDLE_MAX: u32 = 300_000;
 
 type Queue = Mutex<VecDeque<(Head, Vec<u8>)>>;
 
+/// Lines and bytes of a board: enough for eight communicators.
+const LINES: usize = 64;
+const BOARD_BYTES: usize = 64 << 10;
+
+/// Bytes that ranks write and read by rules of their own.
+struct Data(UnsafeCell<Box<[[u64; 8]]>>);
+
+// SAFETY: who uses boards sees to it that nobody writes what another reads.
+unsafe impl Sync for Data {}
+
 /// What the ranks share.
 pub struct Shared {
     ranks: u32,
     /// By sender and receiver.
     queues: Vec<Queue>,
+    lines: Vec<Vec<Line>>,
+    data: Vec<Data>,
 }
 
 /// The transport of one rank.
@@ -32,6 +47,27 @@ pub struct Memory {
     rank: u32,
     shared: Arc<Shared>,
     random: u64,
+    has_boards: bool,
+}
+
+impl Boards for Memory {
+    fn lines(&self, rank: u32) -> &[Line] {
+        &self.shared.lines[rank as usize]
+    }
+
+    fn bytes(&self) -> usize {
+        BOARD_BYTES
+    }
+
+    fn data(&self, rank: u32) -> *mut u8 {
+        let data = self.shared.data[rank as usize].0.get();
+        // SAFETY: the box is never replaced; only its address is taken.
+        unsafe { (*data).as_mut_ptr().cast() }
+    }
+
+    fn wake(&self, _ranks: &[u32]) {}
+
+    fn await_line(&mut self, _rank: u32, _line: usize, _flag: u64) {}
 }
 
 impl Memory {
@@ -96,6 +132,13 @@ impl Transport for Memory {
         Ok(())
     }
 
+    fn boards(&mut self) -> Option<&mut dyn Boards> {
+        match self.has_boards {
+            true => Some(self),
+            false => None,
+        }
+    }
+
     fn now(&self) -> f64 {
         0.0
     }
@@ -109,13 +152,20 @@ impl Transport for Memory {
 
 /// The transports of that many ranks.
 pub fn transports(ranks: u32, seed: u64) -> Vec<Memory> {
-    let queues = (0..ranks * ranks).map(|_| Queue::default()).collect();
-    let shared = Arc::new(Shared { ranks, queues });
+    let lines = || (0..LINES).map(|_| Line::default()).collect();
+    let data = || vec![[0; 8]; BOARD_BYTES / 64].into_boxed_slice();
+    let shared = Arc::new(Shared {
+        ranks,
+        queues: (0..ranks * ranks).map(|_| Queue::default()).collect(),
+        lines: (0..ranks).map(|_| lines()).collect(),
+        data: (0..ranks).map(|_| Data(UnsafeCell::new(data()))).collect(),
+    });
     (0..ranks)
         .map(|rank| Memory {
             rank,
             shared: Arc::clone(&shared),
             random: seed.wrapping_mul(31).wrapping_add(u64::from(rank)),
+            has_boards: seed.is_multiple_of(2),
         })
         .collect()
 }
