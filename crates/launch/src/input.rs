@@ -1,7 +1,6 @@
 //! What is typed, passed on to rank 0.
 
 use std::io::Write as _;
-use std::os::fd::{AsFd, BorrowedFd};
 use std::process::ChildStdin;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -12,11 +11,27 @@ const PIECE_BYTES: usize = 4096;
 /// The pipe from the launcher's terminal to rank 0.
 pub struct Input {
     pipe: ChildStdin,
+    /// Whether rank 0 has not read what it was given, so that there is no room for more.
+    is_full: bool,
 }
 
 impl Input {
     pub fn new(pipe: ChildStdin) -> Self {
-        Self { pipe }
+        let is_full = false;
+        Self { pipe, is_full }
+    }
+
+    /// What to wait for: more from the terminal, or room for it.
+    pub fn waits_for(&self) -> [PollFd<'_>; 2] {
+        let (typed, room) = if self.is_full {
+            (PollFlags::empty(), PollFlags::OUT)
+        } else {
+            (PollFlags::IN, PollFlags::empty())
+        };
+        [
+            PollFd::from_borrowed_fd(rustix::stdio::stdin(), typed),
+            PollFd::new(&self.pipe, room),
+        ]
     }
 
     /// Whether the terminal gives its input to the launcher; to read while it does not, in the
@@ -42,6 +57,7 @@ impl Input {
         };
         let came = poll(&mut ready, Some(&now));
         let [typed, room] = ready.map(|fd| fd.revents());
+        self.is_full = came.is_ok() && room.is_empty();
         if came.is_err() || room.is_empty() {
             return true;
         }
@@ -57,11 +73,5 @@ impl Input {
             Ok(count) => self.pipe.write_all(&bytes[..count]).is_ok(),
             Err(error) => error == rustix::io::Errno::INTR || error == rustix::io::Errno::AGAIN,
         }
-    }
-}
-
-impl AsFd for Input {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.pipe.as_fd()
     }
 }

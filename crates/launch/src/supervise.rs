@@ -139,11 +139,7 @@ impl<'a> Supervisor<'a> {
         let pipes = self.streams.iter().map(|stream| &stream.pipe);
         waiting.extend(pipes.map(|pipe| PollFd::new(pipe, PollFlags::IN)));
         if let Some(input) = self.input.as_ref().filter(|input| input.is_ours()) {
-            waiting.push(PollFd::from_borrowed_fd(
-                rustix::stdio::stdin(),
-                PollFlags::IN,
-            ));
-            waiting.push(PollFd::new(input, PollFlags::empty()));
+            waiting.extend(input.waits_for());
         }
         let patience = patience.and_then(|patience| Timespec::try_from(patience).ok());
         // An interrupted wait is one that ended: what interrupted it is looked at next.

@@ -320,7 +320,8 @@ const fn padded(len: usize) -> u64 {
 const _: () = assert!(size_of::<Slot>() == SLOT_BYTES && size_of::<Control>() == CONTROL_BYTES);
 
 /// Every order in which a writer and a reader can run, with two slots and a pool of four lines.
-#[cfg(all(test, loom))]
+#[cfg(test)]
+#[cfg(loom)]
 mod models {
     use super::*;
 
