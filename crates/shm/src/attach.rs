@@ -4,9 +4,8 @@ use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd};
 
 use corecast_mpi::transport::{Alone, Transport};
 
-use crate::RANKS_MAX;
 use crate::error::ShmError;
-use crate::layout::Layout;
+use crate::layout::{Layout, RANKS_MAX};
 use crate::map::Map;
 use crate::port::Port;
 use crate::segment::{RANK, RANKS, SEGMENT};

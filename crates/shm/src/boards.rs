@@ -7,8 +7,6 @@ use std::sync::atomic::AtomicU32;
 
 use corecast_mpi::transport::{Boards, Line};
 
-use crate::layout::Layout;
-use crate::map::Map;
 use crate::wait::{self, Barrier};
 
 /// Lines of a board.
@@ -33,18 +31,11 @@ pub struct SharedBoards {
 unsafe impl Send for SharedBoards {}
 
 impl SharedBoards {
-    /// Those in this map, which must outlive them, as must the words in which ranks say that they
-    /// sleep.
-    pub fn new(
-        layout: &Layout,
-        map: &Map,
-        asleep: Vec<*const AtomicU32>,
-        barrier: Barrier,
-    ) -> Self {
-        let ranks = 0..layout.ranks;
-        let boards = ranks.map(|rank| map.address(layout.board(rank), BYTES));
+    /// Those at these addresses, in memory that must outlive them, as must the words in which ranks
+    /// say that they sleep.
+    pub fn new(boards: Vec<*mut u8>, asleep: Vec<*const AtomicU32>, barrier: Barrier) -> Self {
         Self {
-            boards: boards.collect(),
+            boards,
             asleep,
             barrier,
             awaited: None,

@@ -5,6 +5,9 @@ use crate::boards;
 use crate::job::{JOB_BYTES, RANK_BYTES};
 use crate::ring::{self, CONTROL_BYTES, SLOTS_BYTES};
 
+/// Most ranks of a segment: every pair has a ring.
+pub const RANKS_MAX: u32 = 1024;
+
 const PAGE: usize = 4096;
 
 /// Offsets of everything, in bytes.

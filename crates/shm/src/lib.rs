@@ -55,9 +55,8 @@ pub use attach::attach;
 #[cfg(not(loom))]
 pub use error::ShmError;
 #[cfg(not(loom))]
+pub use layout::RANKS_MAX;
+#[cfg(not(loom))]
 pub use port::Port;
 #[cfg(not(loom))]
 pub use segment::Segment;
-
-/// Most ranks of a segment: every pair has a ring.
-pub const RANKS_MAX: u32 = 1024;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use corecast_mpi::transport::{Boards, Head, Transport};
 use corecast_mpi::{Class, Error, Result};
 
-use crate::boards::SharedBoards;
+use crate::boards::{self, SharedBoards};
 use crate::error::ShmError;
 use crate::job::{End, Job, Member};
 use crate::layout::Layout;
@@ -57,6 +57,8 @@ impl Port {
         let ring = |from, to| layout.ring(from, to);
         let pool = layout.pool_bytes;
         let barrier = Barrier::register();
+        let boards = (0..ranks).map(|rank| map.address(layout.board(rank), boards::BYTES));
+        let boards = boards.collect();
         let mut port = Self {
             rank,
             ranks,
@@ -68,7 +70,7 @@ impl Port {
             receivers: (0..ranks)
                 .map(|from| Receiver::new(&map, ring(from, rank), pool))
                 .collect(),
-            boards: SharedBoards::new(&layout, &map, asleep(&layout, &map), barrier),
+            boards: SharedBoards::new(boards, asleep(&layout, &map), barrier),
             reads_remotely: false,
             layout,
             map,

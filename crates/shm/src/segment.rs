@@ -4,10 +4,9 @@ use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 
-use crate::RANKS_MAX;
 use crate::error::ShmError;
 use crate::job::{End, Job, Member};
-use crate::layout::Layout;
+use crate::layout::{Layout, RANKS_MAX};
 use crate::map::Map;
 use crate::single_copy;
 

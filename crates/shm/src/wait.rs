@@ -115,7 +115,8 @@ pub fn hand_over() {
     unsafe { libc::sched_yield() };
 }
 
-#[cfg(all(test, loom))]
+#[cfg(test)]
+#[cfg(loom)]
 mod models {
     use loom::sync::Arc;
 
