@@ -10,7 +10,7 @@ use corecast_mpi::transport::{Boards, Line};
 use crate::wait::{self, Barrier};
 
 /// Lines of a board.
-const LINES: usize = 64;
+const LINES: usize = 128;
 /// Bytes of a board that are for data.
 const DATA: usize = 1 << 20;
 /// Bytes of a board in the segment.

@@ -20,6 +20,9 @@ use crate::op::{Kernel, Op};
 use crate::process::Process;
 use crate::pt2pt::Begin;
 
+/// Nothing so short is read out of another rank's memory.
+const PAGE: usize = 4096;
+
 /// What is asked for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Kind {
@@ -201,19 +204,20 @@ impl Call {
     /// What is wrong with its arguments.
     #[inline]
     pub fn through_boards(&self, process: &mut Process) -> Result<Option<Through>> {
-        let comm = process.comm(self.comm)?;
         let Kind::Known(collective, root) = self.kind else {
             return Ok(None);
         };
+        let bytes = self.block_bytes()?;
+        let reads_remotely = bytes > PAGE && process.engine.transport().reads_remotely();
+        let comm = process.comm(self.comm)?;
         let Some(lane) = &comm.collectives.lane else {
             return Ok(None);
         };
         let Some(what) = on_boards(collective).filter(|_| !self.is_irregular) else {
             return Ok(None);
         };
-        let bytes = self.block_bytes()?;
         let settings = &comm.collectives.settings;
-        let most = settings.boards_max(collective, lane.ranks());
+        let most = settings.boards_max(collective, lane.ranks(), reads_remotely);
         if bytes > most || (bytes == 0 && collective != Collective::Barrier) {
             return Ok(None);
         }

@@ -55,19 +55,21 @@ impl Settings {
 }
 
 impl Settings {
-    /// Most bytes of a block or vector that go through boards, where there are some: all that two
-    /// copies by two ranks at the same time move faster than one copy by one.
+    /// Most bytes of a block or vector that go through boards, where there are some: all for which two
+    /// copies by two ranks at the same time are faster than one by one, if a rank may read another's
+    /// memory (`reads_remotely`), or else all that come in pieces as fast as in messages.
     ///
     /// A named algorithm goes over messages; `boards` names this way for all lengths.
     #[inline]
     #[must_use]
-    pub fn boards_max(&self, collective: Collective, ranks: usize) -> usize {
+    pub fn boards_max(&self, collective: Collective, ranks: usize, reads_remotely: bool) -> usize {
         match self.algorithms[collective as usize].as_deref() {
             Some("boards") => usize::MAX,
             Some(_) => 0,
             None => match collective {
                 Collective::Alltoall | Collective::Scatter => (1 << 16) / ranks,
                 Collective::Gather | Collective::Allgather => 1 << 14,
+                Collective::Bcast if reads_remotely => 1 << 15,
                 _ => usize::MAX,
             },
         }

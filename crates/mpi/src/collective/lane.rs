@@ -17,7 +17,7 @@ use crate::transport::{Boards, LINE_PAYLOAD, Line};
 pub const LANES: usize = 8;
 
 /// Posts of a rank that can lie unread.
-const SLOTS: u64 = 4;
+const SLOTS: u64 = 8;
 
 /// Lines of a lane: one for each slot, and one that says what was read.
 const LINES: usize = SLOTS as usize + 1;

@@ -26,8 +26,13 @@ use super::run::{Buffers, Combine};
 use crate::transport::{Boards, LINE_PAYLOAD};
 
 /// Vectors up to this many bytes are combined by everybody who wants the result; longer ones in parts
-/// by all. Above it, a part less to combine saves more than the second look at others' lines costs.
+/// by all. Above it, what is not combined twice saves more than the second look at others' lines costs.
+/// Between two ranks it never does: each reads the other's vector, or half of it and half of the result.
 const WHOLE_MAX: usize = 2048;
+
+/// Longer data goes in pieces of this many bytes, so that one rank reads while the other writes: half of
+/// a first-level cache holds what is under way.
+const PIECE: usize = 4096;
 
 /// What is done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,6 +67,8 @@ pub struct Shared {
     in_place: bool,
     /// Whether contributions may be combined as they come.
     is_free: bool,
+    /// Whether there are but two ranks.
+    is_pair: bool,
     /// Bytes of all pieces before this one.
     offset: usize,
     /// Bytes of this piece.
@@ -121,6 +128,7 @@ impl Shared {
             element_bytes: task.element_bytes.max(1),
             in_place: task.in_place,
             is_free: task.is_free,
+            is_pair: false,
             offset: 0,
             piece: 0,
             number: 0,
@@ -194,13 +202,20 @@ impl Shared {
     }
 
     fn is_in_parts(&self) -> bool {
-        self.is_reduction() && self.bytes > WHOLE_MAX
+        self.is_reduction() && self.bytes > WHOLE_MAX && !self.is_pair
     }
 
     fn begin_piece(&mut self, lane: &mut Lane) {
+        let slot = lane.slot_bytes();
+        self.is_pair = lane.ranks() == 2;
         let most = match self.what {
-            What::Alltoall | What::Scatter => lane.slot_bytes() / lane.ranks() / 16 * 16,
-            _ => lane.slot_bytes() / self.element_bytes * self.element_bytes,
+            What::Alltoall | What::Scatter => (slot / lane.ranks()).min(PIECE) / 16 * 16,
+            _ if self.is_in_parts() => slot.min(PIECE * lane.ranks()),
+            _ => slot.min(PIECE.max(self.element_bytes)),
+        };
+        let most = match self.is_reduction() {
+            true => most / self.element_bytes * self.element_bytes,
+            false => most,
         };
         self.piece = (self.bytes - self.offset).min(most);
         self.number = lane.number(if self.is_in_parts() { 2 } else { 1 });

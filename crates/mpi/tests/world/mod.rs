@@ -24,8 +24,8 @@ const IDLE_MAX: u32 = 300_000;
 type Queue = Mutex<VecDeque<(Head, Vec<u8>)>>;
 
 /// Lines and bytes of a board: enough for eight communicators.
-const LINES: usize = 64;
-const BOARD_BYTES: usize = 64 << 10;
+const LINES: usize = 128;
+const BOARD_BYTES: usize = 128 << 10;
 
 /// Bytes that ranks write and read by rules of their own.
 struct Data(UnsafeCell<Box<[[u64; 8]]>>);
