@@ -21,6 +21,7 @@ mod check;
 mod choose;
 mod create;
 pub mod lane;
+mod owned;
 pub mod plan;
 pub mod program;
 pub mod programs;
@@ -37,7 +38,8 @@ pub use cache::{Cache, Plan, Shape, VERIFIED_STEPS_MAX};
 pub use call::{Call, Job, Kind, Through};
 pub use choose::{Choice, Settings, choose};
 pub(crate) use create::Unsettled;
-pub use run::{Buffers, Channel, Combine, Run, Scratch};
+pub use owned::{OnBytes, Owned};
+pub use run::{Buffers, Channel, Combine, Run, Scratch, Step};
 
 /// What a communicator knows of its collectives.
 #[derive(Debug)]
