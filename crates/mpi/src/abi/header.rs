@@ -267,10 +267,28 @@ fn functions(list: &str, prefix: &str, text: &mut String) {
             continue;
         };
         // The interface for Fortran has statuses of integers.
-        let arguments = match name.starts_with("MPI_Status_") && name.contains("2") {
+        let arguments = match name.starts_with("MPI_Status_") && name.contains('2') {
             true => arguments.replace("MPI_Status *f_", "MPI_Fint *f_"),
             false => arguments.to_owned(),
         };
+        let arguments: Vec<_> = arguments.split(", ").map(as_pointer).collect();
+        let arguments = arguments.join(", ");
         let _ = writeln!(text, "{returns} {prefix}{name}({arguments}");
+    }
+}
+
+/// `int *it` for `int it[]`: compilers warn about arrays at addresses like that of
+/// `MPI_UNWEIGHTED`.
+fn as_pointer(argument: &str) -> String {
+    let (argument, end) = match argument.strip_suffix(");") {
+        Some(argument) => (argument, ");"),
+        None => (argument, ""),
+    };
+    let array = argument
+        .strip_suffix("[]")
+        .filter(|array| !array.contains('['));
+    match array.and_then(|array| array.rsplit_once(' ')) {
+        Some((of, name)) => format!("{of} *{name}{end}"),
+        None => format!("{argument}{end}"),
     }
 }

@@ -104,13 +104,14 @@ pub(super) fn begin(level: Level) -> Result<bool> {
 }
 
 /// Ends; what there was, if it ran.
+///
+/// `MPI_Finalize` has entered the library, and has the lock where there is one.
 pub(super) fn end() -> Option<Library> {
-    let _guard = lock();
     if STAGE.load(Ordering::Acquire) != RUNNING {
         return None;
     }
     STAGE.store(AFTER, Ordering::Release);
-    // SAFETY: the lock is held; by the rules of `MPI_Finalize` no other thread is in a call.
+    // SAFETY: this thread has entered; by the rules of `MPI_Finalize` no other one is in a call.
     unsafe { (*LIBRARY.0.get()).take() }
 }
 
