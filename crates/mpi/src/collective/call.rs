@@ -230,6 +230,7 @@ impl Call {
         let Some(lane) = &comm.collectives.lane else {
             return Ok(None);
         };
+        self.check_own(comm.rank)?;
         let Some(what) = on_boards(collective).filter(|_| !self.is_irregular) else {
             return Ok(None);
         };
@@ -319,6 +320,7 @@ impl Call {
         for side in self.send.iter().chain(&self.recv) {
             side.bytes()?;
         }
+        self.check_own(comm.rank)?;
         Ok((comm.rank, comm.group.size() as u32))
     }
 
@@ -460,6 +462,26 @@ impl Call {
         Ok(Some(table))
     }
 
+    /// That what a rank gives to itself is as long as what it gets from itself.
+    #[inline]
+    fn check_own(&self, rank: u32) -> Result<()> {
+        use Collective::{Allgather, Alltoall, Alltoallv, Gather, Scatter};
+        let (Some(send), Some(recv)) = (&self.send, &self.recv) else {
+            return Ok(());
+        };
+        let exchanges = matches!(
+            self.kind,
+            Kind::Known(Allgather | Alltoall | Alltoallv | Gather | Scatter, _)
+        );
+        if !exchanges || self.in_place {
+            return Ok(());
+        }
+        match (send.block_bytes(rank), recv.block_bytes(rank)) {
+            (given, got) if given == got => Ok(()),
+            (given, got) => Err(own_differs(given, got)),
+        }
+    }
+
     /// Bytes of a block: of what is received, or else of what is sent.
     pub(super) fn block_bytes(&self) -> Result<usize> {
         self.block().map_or(Ok(0), Side::bytes)
@@ -536,4 +558,15 @@ fn on_boards(collective: Collective) -> Option<What> {
 fn no_root(root: u32, ranks: usize) -> Error {
     let what = format!("the root is {root}; ranks are 0 to {}", ranks - 1);
     Error::new(Class::Root, what)
+}
+
+#[cold]
+fn own_differs(given: Option<usize>, got: Option<usize>) -> Error {
+    let bytes = |found: Option<usize>| found.map_or("too many".to_owned(), |it| it.to_string());
+    let what = format!(
+        "this rank gives itself {} bytes and takes {}; they have to be as many",
+        bytes(given),
+        bytes(got)
+    );
+    Error::new(Class::Truncate, what)
 }

@@ -130,7 +130,7 @@ impl<'a> Caller<'a> {
     ) -> Result<Side> {
         let count = count.count()?;
         let datatype = self.datatype(datatype.id())?;
-        check_address(buffer, count * usize::from(blocks > 0), &datatype)?;
+        buffer.check(count * usize::from(blocks > 0), &datatype)?;
         Ok(Side {
             address: buffer.pointer(),
             cut: Cut::Even {
@@ -154,7 +154,7 @@ impl<'a> Caller<'a> {
         let mut parts = Vec::with_capacity(blocks);
         for (count, displacement) in counts.iter().zip(displacements) {
             let count = count.count()?;
-            check_address(buffer, count, &datatype)?;
+            buffer.check(count, &datatype)?;
             let displacement = isize::try_from(displacement.wide()).unwrap_or(isize::MAX);
             parts.push(Part {
                 displacement: displacement.wrapping_mul(datatype.extent()),
@@ -178,10 +178,13 @@ impl<'a> Caller<'a> {
         let datatypes = datatypes.slice(blocks)?;
         let mut parts = Vec::with_capacity(blocks);
         for ((count, displacement), datatype) in counts.iter().zip(displacements).zip(datatypes) {
+            let displacement = isize::try_from(displacement.wide()).unwrap_or(isize::MAX);
+            let (count, datatype) = (count.count()?, self.datatype(datatype.id())?);
+            buffer.offset(displacement).check(count, &datatype)?;
             parts.push(Part {
-                displacement: isize::try_from(displacement.wide()).unwrap_or(isize::MAX),
-                count: count.count()?,
-                datatype: self.datatype(datatype.id())?,
+                displacement,
+                count,
+                datatype,
             });
         }
         let (address, cut) = (buffer.pointer(), Cut::Table(parts));
@@ -198,7 +201,7 @@ impl<'a> Caller<'a> {
         let mut before = 0_isize;
         for count in counts.slice(self.ranks)? {
             let count = count.count()?;
-            check_address(buffer, count, &datatype)?;
+            buffer.check(count, &datatype)?;
             parts.push(Part {
                 displacement: before.wrapping_mul(datatype.extent()),
                 count,
@@ -562,14 +565,4 @@ impl<'a> Caller<'a> {
         call.recv = Some(self.mixed(recv, recv_displacements, from)?);
         Ok(call)
     }
-}
-
-/// Refuses a null pointer to elements that begin there.
-fn check_address(buffer: Address, count: usize, datatype: &Type) -> Result<()> {
-    let is_needed = count > 0 && datatype.size() > 0 && datatype.true_lower() == 0;
-    if buffer.number() == 0 && is_needed {
-        let what = "the buffer is a null pointer";
-        return Err(Error::new(Class::Buffer, what));
-    }
-    Ok(())
 }
