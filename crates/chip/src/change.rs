@@ -145,6 +145,7 @@ fn collect(item: &Item, path: &str, found: &mut Vec<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use corecast_core::Help as _;
     use crate::network::NetworkSpec;
 
     fn changed(name: &str, changes: &[(&str, &str)]) -> Result<Chip, ChipError> {
@@ -190,6 +191,7 @@ mod tests {
         let error = |changes| {
             changed("tilepro64", changes)
                 .expect_err("is refused")
+                .with_help()
                 .to_string()
         };
         let unknown = error(&[("network.vc", "2")]);

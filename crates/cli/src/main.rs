@@ -17,6 +17,7 @@ mod picture;
 mod pingpong;
 mod progress;
 mod refusals;
+mod remedy;
 mod reproduce;
 mod rtl_vectors;
 mod run;

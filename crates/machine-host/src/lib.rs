@@ -237,7 +237,16 @@ fn caught<T>(rank: Rank, body: impl FnOnce() -> T) -> Result<T, RunError> {
     catch_unwind(AssertUnwindSafe(body)).map_err(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-        let reason = text.unwrap_or("panic").to_owned();
-        RunError::RankFailed { rank, reason }
+        let reason = text.unwrap_or("panic");
+        failed(rank, reason)
     })
+}
+
+/// The failure of a rank.
+fn failed(rank: Rank, reason: &str) -> RunError {
+    RunError::RankFailed {
+        rank,
+        reason: reason.to_owned(),
+        help: String::new(),
+    }
 }

@@ -1,6 +1,6 @@
 //! The contract of every machine, on threads.
 
-use corecast_core::{Collective, Rank, Request, algorithm};
+use corecast_core::{Collective, Help as _, Rank, Request, algorithm};
 use corecast_machine::{
     ByMessages, Job, Limits, Machine, Ongoing, RunError, RunOptions, Schedules, StepProgram, Steps,
     conformance,
@@ -53,7 +53,7 @@ fn ongoing_transfers_are_refused() {
         .run(&job)
         .expect_err("threads have no busy ports");
     assert_eq!(
-        error.to_string(),
+        error.with_help().to_string(),
         "host does not have ongoing transfers\n  use a simulated chip"
     );
 }

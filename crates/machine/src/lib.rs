@@ -61,6 +61,6 @@ pub use report::{LinkHold, MessageRecord, Report, WrongChunk};
 pub use skew::Skew;
 pub use spread::Spread;
 pub use steps::{Schedules, StepProgram, Steps};
-pub use tasks::TaskError;
+pub use tasks::{TaskError, Unrest};
 
 pub use corecast_core::{Limits, LinkUse, Time};

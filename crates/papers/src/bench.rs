@@ -1,6 +1,6 @@
 //! Collectives on one chip, as the papers measure them: studies of it.
 
-use corecast_core::{Collective, Rank};
+use corecast_core::{Collective, Help, Rank};
 use corecast_machine::{Ongoing, RunError};
 use corecast_machine_sim::pronto::FlowError;
 use corecast_study::{ChipChoice, Fault, Plan, Selection, Study, StudyError};
@@ -11,7 +11,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum PaperError {
     /// There is no such paper.
-    #[error("unknown paper `{name}`\n  there are: {}", known.join(", "))]
+    #[error("unknown paper `{name}`")]
     Unknown {
         /// The name asked for.
         name: String,
@@ -96,4 +96,16 @@ impl Bench {
 /// Powers of two from `from` to `to`, both included if they are.
 pub(crate) fn powers_of_two(from: u64, to: u64) -> impl Iterator<Item = u64> {
     std::iter::successors(Some(from), move |&size| (size < to).then_some(size * 2))
+}
+
+impl Help for PaperError {
+    fn help(&self) -> String {
+        match self {
+            Self::Unknown { known, .. } => format!("there are: {}", known.join(", ")),
+            Self::Run(error) => error.help(),
+            Self::Flow(error) => error.help(),
+            Self::Study(error) => error.help(),
+            _ => String::new(),
+        }
+    }
 }

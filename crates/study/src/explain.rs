@@ -75,10 +75,14 @@ impl Study {
         rows.collect()
     }
 
-    /// An explanation as a record.
+    /// An explanation as a record; `advice` is its remedy in the words of the face.
     #[must_use]
-    pub fn explanation_record(&self, explanation: &Explanation) -> ExplanationRecord {
-        let Explanation { run, path, remedy } = explanation;
+    pub fn explanation_record(
+        &self,
+        explanation: &Explanation,
+        advice: String,
+    ) -> ExplanationRecord {
+        let Explanation { run, path, .. } = explanation;
         let cycles = |time| Cycles(self.cycles(time).unwrap_or_default());
         let segment = |segment: &PathSegment| SegmentRecord {
             rank: segment.rank.0,
@@ -103,7 +107,7 @@ impl Study {
         };
         ExplanationRecord {
             run: self.record(run),
-            advice: remedy.to_string(),
+            advice,
             critical_path: path.iter().map(segment).collect(),
             link_waits: link_waits(&run.report).into_iter().map(wait).collect(),
             rank_causes: self.rank_causes(&run.report).into_iter().map(row).collect(),

@@ -1,6 +1,7 @@
 //! Flows on an array: where their tasks go, what a run shows, and what one core would take.
 
 use corecast_chip::System;
+use corecast_core::Help;
 use corecast_flow::functional::{self, OneCore};
 use corecast_flow::place::{self, PlaceError, Sites, Traffic};
 use corecast_flow::{Buffers, FlowProgram, FlowResult, Placement};
@@ -79,6 +80,15 @@ pub enum FlowError {
     /// A run ended without a result.
     #[error(transparent)]
     Run(#[from] RunError),
+}
+
+impl Help for FlowError {
+    fn help(&self) -> String {
+        match self {
+            Self::Place(error) => error.help(),
+            Self::Untimed(error) | Self::Run(error) => error.help(),
+        }
+    }
 }
 
 impl SimMachine {
