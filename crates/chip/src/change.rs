@@ -145,8 +145,8 @@ fn collect(item: &Item, path: &str, found: &mut Vec<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use corecast_core::Help as _;
     use crate::network::NetworkSpec;
+    use corecast_core::Help as _;
 
     fn changed(name: &str, changes: &[(&str, &str)]) -> Result<Chip, ChipError> {
         let owned = changes.iter().map(|&(k, v)| (k.to_owned(), v.to_owned()));

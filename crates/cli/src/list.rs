@@ -5,20 +5,16 @@ use corecast_core::algorithm;
 use corecast_study::MACHINES;
 use serde::Serialize;
 
-use crate::failure::Failure;
+use crate::args::Listed;
 use crate::output::{Answer, json, table};
 
 /// The verb.
-pub fn answer(what: &str) -> Result<Answer, Failure> {
+pub fn answer(what: Listed) -> Answer {
     match what {
-        "chips" => Ok(list(chips())),
-        "algorithms" => Ok(list(algorithms())),
-        "machines" => Ok(list(machines())),
-        "papers" => Ok(list(papers())),
-        other => {
-            let known = ["chips", "algorithms", "machines", "papers"];
-            Err(Failure::unknown("list", "lists", other, &known))
-        }
+        Listed::Chips => list(chips()),
+        Listed::Algorithms => list(algorithms()),
+        Listed::Machines => list(machines()),
+        Listed::Papers => list(papers()),
     }
 }
 

@@ -20,17 +20,13 @@ const ENDS_BYTES_MAX: u64 = 64 << 20;
 
 /// The verb: one paper, or all of them.
 pub fn answer(
-    paper: Option<&str>,
+    paper: Option<&Paper>,
     plot: Option<&str>,
     rtl: Option<&str>,
 ) -> Result<Answer, Failure> {
-    let known: Vec<&str> = PAPERS.iter().map(|paper| paper.name).collect();
-    if let Some(name) = paper.filter(|name| !known.contains(name)) {
-        return Err(Failure::unknown("paper", "papers", name, &known));
-    }
     let papers: Vec<_> = PAPERS
         .iter()
-        .filter(|of| paper.is_none_or(|name| name == of.name))
+        .filter(|of| paper.is_none_or(|paper| paper.name == of.name))
         .collect();
     let ends = rtl.map(read_ends).transpose()?;
     let of_paper =

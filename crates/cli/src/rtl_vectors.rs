@@ -2,7 +2,7 @@
 
 use corecast::size;
 use corecast_machine_sim::mpe::Wire;
-use corecast_papers::{PAPERS, rtl_vectors};
+use corecast_papers::rtl_vectors;
 use corecast_vectors::{Hardware, Suite, Vector, suite, to_json};
 use serde::Serialize;
 
@@ -18,8 +18,8 @@ const RANDOM_MAX: u32 = 10_000;
 
 /// The verb.
 pub fn answer(options: &RtlVectors) -> Result<Answer, Failure> {
-    let vectors = match &options.paper {
-        Some(paper) => published(paper)?,
+    let vectors = match options.paper {
+        Some(paper) => published(paper.name)?,
         None => vectors(options)?,
     };
     let title = "programs for the engine in hardware, as the simulator runs them";
@@ -76,10 +76,6 @@ fn vectors(options: &RtlVectors) -> Result<Vec<Vector>, Failure> {
 
 /// Of a paper's numbers.
 fn published(paper: &str) -> Result<Vec<Vector>, Failure> {
-    let known: Vec<&str> = PAPERS.iter().map(|paper| paper.name).collect();
-    if !known.contains(&paper) {
-        return Err(Failure::unknown("paper", "papers", paper, &known));
-    }
     let rows = corecast_papers::reproduce(paper).map_err(|error| Failure::library(&error))?;
     let vectors = rtl_vectors(&rows).map_err(|error| Failure::library(&error))?;
     if vectors.is_empty() {

@@ -14,7 +14,7 @@ pub fn answer(what: &Show) -> Result<Answer, Failure> {
         Show::Chip { name, chip } => {
             show_chip::answer(name.as_deref().unwrap_or(&chip.name), &chip.set)
         }
-        Show::Algorithm { name, collective } => show_algorithm(name, collective.as_deref()),
+        Show::Algorithm { name, collective } => show_algorithm(name, *collective),
         Show::Schedule(scene) => show_schedule(scene),
     }
 }
@@ -39,8 +39,7 @@ struct ScheduleRecord<'a> {
     schedule: &'a str,
 }
 
-fn show_algorithm(name: &str, collective: Option<&str>) -> Result<Answer, Failure> {
-    let only = collective.map(scene::collective).transpose()?;
+fn show_algorithm(name: &str, only: Option<Collective>) -> Result<Answer, Failure> {
     let of_interest = |c: Collective| only.is_none_or(|only| only == c);
     let (mut text, mut records) = (String::new(), Vec::new());
     let mut known = Vec::new();
