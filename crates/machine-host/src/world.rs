@@ -33,7 +33,7 @@ use corecast_machine::{
 };
 
 use crate::shared::{Shared, State};
-use crate::{check, failed};
+use crate::threads::{check, failed};
 
 /// Longest message that a sender leaves with its receiver and forgets, in bytes: a page. It waits
 /// until a longer one has been asked for, so what nobody asks for is never much.

@@ -9,7 +9,7 @@ use corecast_machine::{Cause, Message, RunError, Steps, Time, message_bytes};
 use super::command::{Command, CommandKind, Completion, Content};
 use super::fabric::Fabric;
 use super::handshake;
-use super::script::{PortCommand, PortOp};
+use super::port::{PortCommand, PortOp};
 use crate::ranks::SimSteps;
 
 /// The program's side of the engine: it issues commands and is notified of their completion.

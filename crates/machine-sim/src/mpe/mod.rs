@@ -30,14 +30,17 @@ mod engine;
 mod fabric;
 mod handshake;
 mod launch;
+mod port;
 mod record;
 mod script;
 mod status_bus;
+mod timing;
 mod wires;
 
 pub(crate) use fabric::Fabric;
+pub use port::{PortCommand, PortOp};
 pub use record::{Recording, record};
-pub use script::{PortCommand, PortOp, Script, ScriptRun, run_script};
+pub use script::{Script, ScriptRun, run_script};
 pub use wires::{Wire, WireEvent};
 
 use std::rc::Rc;

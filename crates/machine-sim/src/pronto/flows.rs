@@ -97,11 +97,11 @@ impl SimMachine {
     /// # Errors
     /// [`TaskError::NoTiles`].
     pub fn tiles(&self) -> Result<(Sites, Buffers), TaskError> {
-        let System::Pronto { mesh, pronto } = self.chip.system() else {
-            let machine = self.chip.name.clone();
+        let System::Pronto { mesh, pronto } = self.chip().system() else {
+            let machine = self.chip().name.clone();
             return Err(TaskError::NoTiles { machine });
         };
-        let cores = 0..self.chip.cores_max();
+        let cores = 0..self.chip().cores_max();
         let sites = Sites {
             cores: cores.map(|core| mesh.grid.position(core)).collect(),
             memory: pronto.memory,

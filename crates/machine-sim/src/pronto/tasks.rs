@@ -86,11 +86,11 @@ impl SimMachine {
         program: &P,
         setup: &TaskSetup,
     ) -> Result<TaskRun<P::Output>, RunError> {
-        let System::Pronto { mesh, pronto } = self.chip.system() else {
-            let machine = self.chip.name.clone();
+        let System::Pronto { mesh, pronto } = self.chip().system() else {
+            let machine = self.chip().name.clone();
             return Err(TaskError::NoTiles { machine }.into());
         };
-        let cores = self.chip.cores_max();
+        let cores = self.chip().cores_max();
         check(setup, cores, pronto.external_bytes)?;
         let tasks = setup.placement.len() as u32; // at most one per core
         let options = &setup.options;
