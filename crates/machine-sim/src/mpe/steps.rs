@@ -16,7 +16,7 @@ use crate::ranks::SimSteps;
 ///
 /// A send is left to the engine's queue; everything that receives waits for the notification,
 /// because the program may look at the data next.
-pub(crate) struct MpeEndpoint {
+pub(crate) struct MpeSteps {
     fabric: Rc<Fabric>,
     rank: Rank,
     at: At,
@@ -44,7 +44,7 @@ struct Launched {
     is_ordered: bool,
 }
 
-impl MpeEndpoint {
+impl MpeSteps {
     pub(crate) fn new(fabric: Rc<Fabric>, rank: Rank) -> Self {
         Self {
             fabric,
@@ -131,14 +131,14 @@ impl MpeEndpoint {
     }
 }
 
-impl SimSteps for MpeEndpoint {
+impl SimSteps for MpeSteps {
     async fn compute_until(&mut self, time: Time) {
         self.fabric.kernel.sleep_until(time).await;
         self.fabric.fill(self.rank, time, Cause::Compute);
     }
 }
 
-impl Steps for MpeEndpoint {
+impl Steps for MpeSteps {
     fn rank(&self) -> Rank {
         self.rank
     }
@@ -260,7 +260,7 @@ impl Steps for MpeEndpoint {
     }
 }
 
-impl MpeEndpoint {
+impl MpeSteps {
     /// Reads the status register and orders the ranks by it.
     async fn order(&self) {
         self.fabric.kernel.sleep(self.fabric.timing.order).await;
