@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use corecast_core::Rank;
-use corecast_machine::{Cause, LinkHold, PathSegment, Report, Time, critical_path};
+use corecast_machine::{Cause, LinkHold, PathSegment, Report, Time};
 use serde::Serialize;
 
 use crate::error::StudyError;
@@ -50,7 +50,7 @@ impl Study {
         let runs = self.rank(ranks, bytes, progress)?.runs;
         let fastest = self.fastest(&runs);
         let explained = runs.into_iter().map(|run| {
-            let path = merged(critical_path(&run.report));
+            let path = merged(run.critical_path());
             Explanation {
                 remedy: self.remedy(&run, &path, &fastest),
                 path,
@@ -116,9 +116,9 @@ impl Study {
 }
 
 /// Adjacent segments of one rank and cause become one.
-fn merged(path: Vec<PathSegment>) -> Vec<PathSegment> {
+fn merged(path: &[PathSegment]) -> Vec<PathSegment> {
     let mut merged: Vec<PathSegment> = Vec::new();
-    for segment in path {
+    for &segment in path {
         match merged.last_mut() {
             Some(last) if (last.rank, last.cause) == (segment.rank, segment.cause) => {
                 last.end = segment.end;
