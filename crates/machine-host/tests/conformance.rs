@@ -39,6 +39,11 @@ fn options_that_name_unknown_ranks_are_refused() {
 }
 
 #[test]
+fn multicasts_reach_some_ranks() {
+    conformance::multicasts_to_some(&HostMachine);
+}
+
+#[test]
 fn ongoing_transfers_are_refused() {
     let request = Request::new(Collective::Bcast, 2, 4);
     let linear = algorithm::find(Collective::Bcast, "linear").expect("registered");
