@@ -1,9 +1,14 @@
 //! The whole of CI as one command, `cargo xtask ci`; what of it a change of the Rust code needs at every
 //! turn, `cargo xtask test`; the house rules, `cargo xtask tidy`; the fuzz targets, `cargo xtask fuzz`; the hardware engine, `cargo xtask rtl`; mutants of the code, which are not
-//! part of CI, `cargo xtask mutants`.
+//! part of CI, `cargo xtask mutants`; models of what is lock-free, `cargo xtask loom`; the MPI library
+//! for C programs, `cargo xtask mpi-install DIR`, beside others, `cargo xtask bench-mpi`, and below
+//! programs that others have built, `cargo xtask mpi-clients`.
 
+mod bench_mpi;
 mod circles;
 mod fuzz;
+mod mpi;
+mod mpi_clients;
 mod mutants;
 mod rtl;
 mod tidy;
@@ -32,18 +37,34 @@ fn main() -> ExitCode {
             let seconds = std::env::args().nth(2);
             fuzz(seconds.and_then(|text| text.parse().ok()))
         }
+        Some("loom") => loom(),
         Some("rtl") => rtl(),
+        Some("mpi-install") => match std::env::args().nth(2) {
+            Some(prefix) => verdict(mpi::install(root(), Path::new(&prefix))),
+            None => usage(),
+        },
         Some("mutants") => {
             let (area, shard) = (std::env::args().nth(2), std::env::args().nth(3));
             verdict(mutants::run(root(), area.as_deref(), shard.as_deref()))
         }
-        _ => {
-            eprintln!(
-                "usage: cargo xtask ci | test | tidy | fuzz [SECONDS] | rtl | mutants [AREA [K/N]]"
-            );
-            ExitCode::from(2)
+        Some("bench-mpi") => {
+            let arguments: Vec<String> = std::env::args().skip(2).collect();
+            verdict(bench_mpi::run(root(), &arguments))
         }
+        Some("mpi-clients") => {
+            // `--wheels DIR`, as for `bench-mpi`.
+            let wheels = std::env::args().nth(3);
+            verdict(mpi_clients::run(root(), wheels.as_deref()))
+        }
+        _ => usage(),
     }
+}
+
+fn usage() -> ExitCode {
+    eprintln!(
+        "usage: cargo xtask ci | test | tidy | fuzz [SECONDS] | rtl | mutants [AREA [K/N]] | loom | mpi-install DIR | bench-mpi [OPTIONS] | mpi-clients [--wheels DIR]"
+    );
+    ExitCode::from(2)
 }
 
 fn tidy() -> ExitCode {
@@ -81,6 +102,9 @@ fn ci() -> ExitCode {
     if steps(&[FORMAT, CLIPPY, TEST, DOC]) != ExitCode::SUCCESS {
         return ExitCode::FAILURE;
     }
+    if loom() != ExitCode::SUCCESS {
+        return ExitCode::FAILURE;
+    }
     println!("== cargo xtask fuzz");
     if fuzz(None) != ExitCode::SUCCESS {
         return ExitCode::FAILURE;
@@ -93,6 +117,22 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .expect("xtask lies in the workspace")
+}
+
+/// Models of what is lock-free: a build of its own, in which atomics are those of `loom`.
+fn loom() -> ExitCode {
+    let line = "RUSTFLAGS=--cfg=loom cargo test --release -p corecast-shm --lib";
+    println!("== {line}");
+    let status = Command::new("cargo")
+        .args(["test", "--release", "-p", "corecast-shm", "--lib"])
+        .env("RUSTFLAGS", "--cfg=loom")
+        .env("CARGO_TARGET_DIR", root().join("target/loom"))
+        .status();
+    if status.is_ok_and(|status| status.success()) {
+        return ExitCode::SUCCESS;
+    }
+    eprintln!("failed: {line}");
+    ExitCode::FAILURE
 }
 
 fn fuzz(seconds: Option<u64>) -> ExitCode {

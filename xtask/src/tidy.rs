@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Which of our crates a crate may depend on.
-const ARROWS: [(&str, &[&str]); 15] = [
+const ARROWS: [(&str, &[&str]); 20] = [
     ("text", &[]),
     ("core", &[]),
     ("chip", &["text", "core"]),
@@ -21,6 +21,11 @@ const ARROWS: [(&str, &[&str]); 15] = [
         "machine-host",
         &["core", "machine", "rcce", "kernels", "flow"],
     ),
+    ("mpi", &["core"]),
+    ("mpi-abi", &["mpi", "shm"]),
+    ("mpi-mpich", &["mpi", "shm"]),
+    ("shm", &["mpi"]),
+    ("launch", &["shm"]),
     ("render", &["core", "machine"]),
     ("tune", &["text", "core"]),
     ("vectors", &["core", "chip", "machine", "machine-sim"]),

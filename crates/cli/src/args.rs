@@ -1,10 +1,12 @@
 //! What can be typed.
 
+use std::ffi::OsString;
 use std::sync::OnceLock;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use corecast_core::{Collective, ElementType, FlowControl, ReduceOp};
 use corecast_flow::{PLACEMENTS, Placement};
+use corecast_launch::Bind;
 use corecast_machine_sim::Fidelity;
 use corecast_papers::{PAPERS, Paper};
 use corecast_study::{ChipChoice, Claim, MACHINES, MachineKind};
@@ -175,6 +177,14 @@ docs/cli.md describes flow files and what the results mean.")]
   corecast rtl-vectors published.json --paper park2019
 `make -C rtl lockstep VECTORS=../vectors.json` replays them (a path seen from rtl); rtl/README.md.")]
     RtlVectors(RtlVectors),
+    /// Start an MPI program on this computer: one process per rank over shared memory
+    #[command(after_help = "Examples:
+  corecast mpirun -n 4 ./program
+  corecast mpirun -n 2 --bind-to core --tag-output ./program --its options
+  corecast mpirun -n 1 ./master : -n 3 ./worker
+The exit code is 0 if all ranks end with 0, else that of the first that does not; 128 and the signal's
+number if a signal killed it; 124 when the time is over. docs/mpi.md says what works.")]
+    Mpirun(Mpirun),
     /// Measure how fast corecast itself is
     Bench {
         /// What of it
@@ -213,6 +223,41 @@ fn machines() -> OneOf<&'static dyn MachineKind> {
 
 fn papers() -> OneOf<&'static Paper> {
     one(PAPERS, |paper| paper.name)
+}
+
+/// What to start, and how.
+#[derive(Args)]
+pub struct Mpirun {
+    /// Number of ranks
+    #[arg(short = 'n', long = "np", value_name = "N", default_value_t = 1)]
+    pub ranks: u32,
+    /// Which cores a rank may run on: share (an equal part of them each, if there are at least as
+    /// many as ranks), core (one each, in a circle) or none (all)
+    #[arg(
+        long,
+        value_name = "HOW",
+        default_value = "share",
+        hide_possible_values = true,
+        value_parser = one_of([("share", Bind::Share), ("core", Bind::Core), ("none", Bind::None)])
+    )]
+    pub bind_to: Bind,
+    /// Set a variable for the ranks; without a value, insist that it is set (repeatable)
+    #[arg(short = 'x', value_name = "VAR[=VALUE]")]
+    pub export: Vec<String>,
+    /// Begin every line of output with its rank, as in `[3] `
+    #[arg(long)]
+    pub tag_output: bool,
+    /// End all ranks after this many seconds
+    #[arg(long, value_name = "S")]
+    pub timeout: Option<f64>,
+    /// The program and its arguments; more programs follow as `: -n N PROGRAM ARGS...`
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "PROGRAM"
+    )]
+    pub words: Vec<OsString>,
 }
 
 /// What to search.

@@ -102,7 +102,11 @@ impl<'a> Files<'a> {
             Verb::Show(Show::Chip { name, chip }) => {
                 files.chip(name.as_deref().unwrap_or(&chip.name));
             }
-            Verb::List { .. } | Verb::Show(_) | Verb::Bench { .. } | Verb::Doctor => {}
+            Verb::List { .. }
+            | Verb::Show(_)
+            | Verb::Bench { .. }
+            | Verb::Doctor
+            | Verb::Mpirun(_) => {}
         }
         let table = match verb {
             Verb::Tune(tune) => &tune.output,

@@ -12,6 +12,7 @@ mod files;
 mod flow;
 mod input;
 mod list;
+mod mpirun;
 mod one_of;
 mod output;
 mod picture;
@@ -46,10 +47,14 @@ use style::Stream;
 const SEE_HELP: &str = "`corecast --help` lists the verbs, `corecast VERB --help` their options";
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(mpirun::usual(std::env::args_os())) {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
+    // Its output is that of the program, and so is its exit code.
+    if let Verb::Mpirun(options) = &cli.verb {
+        return mpirun::run(options, &cli.sink).unwrap_or_else(|failure| fail(&failure));
+    }
     let checked = files::check(&cli.verb, &cli.sink);
     let outcome = checked.and_then(|()| answer(&cli.verb)).and_then(|answer| {
         let sink = match cli.verb {
@@ -104,6 +109,7 @@ fn answer(verb: &Verb) -> Result<Answer, Failure> {
             what: Measured::Simulator,
         } => bench::answer(),
         Verb::Doctor => Ok(doctor::answer()),
+        Verb::Mpirun(_) => unreachable!("it has no answer: main runs it"),
     }
 }
 

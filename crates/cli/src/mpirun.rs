@@ -1,0 +1,116 @@
+//! `corecast mpirun`: starts an MPI program; its output and exit code are the program's.
+
+use std::env;
+use std::ffi::OsString;
+use std::io;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use corecast_launch::{Job, LaunchError, Part};
+
+use crate::args::{Mpirun, Sink};
+use crate::failure::Failure;
+
+/// The arguments of this process with `-np N`, as other launchers know it, written `-n N`.
+pub fn usual(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = arguments.collect();
+    if arguments.get(1).is_some_and(|verb| verb == "mpirun") {
+        // Behind the program's name everything is the program's.
+        let mut index = 2;
+        while let Some(option) = arguments.get_mut(index).filter(|word| {
+            let word = word.as_encoded_bytes();
+            word.starts_with(b"-") && word != b"--"
+        }) {
+            if option == "-np" {
+                *option = "-n".into();
+            }
+            let has_value = ["-n", "-x", "--np", "--bind-to", "--timeout"];
+            index += if has_value.iter().any(|name| option == name) {
+                2
+            } else {
+                1
+            };
+        }
+    }
+    arguments
+}
+
+/// Runs the program to its end.
+pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
+    if sink.json || sink.output.is_some() {
+        let failure =
+            Failure::input("mpirun passes on what the program prints and has no other answer");
+        return Err(
+            failure.help("leave --json and -o away, or write them behind the program's name")
+        );
+    }
+    let job = job(options)?;
+    let ended = corecast_launch::run(&job, &mut io::stdout(), &mut io::stderr());
+    let ending = ended.map_err(|error| refused(&error))?;
+    if ending.cause.is_none() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut failure = Failure::check(ending.to_string());
+    failure.code = ending.code();
+    Err(failure)
+}
+
+fn job(options: &Mpirun) -> Result<Job, Failure> {
+    let timeout = match options.timeout {
+        Some(seconds) => Some(Duration::try_from_secs_f64(seconds).map_err(|_| {
+            Failure::input(format!(
+                "--timeout takes seconds, such as 30 or 0.5, not {seconds}"
+            ))
+        })?),
+        None => None,
+    };
+    let environment = options.export.iter().map(|text| variable(text));
+    let executable = env::current_exe().ok();
+    Ok(Job {
+        parts: Part::list(options.ranks, &options.words).map_err(|error| refused(&error))?,
+        bind: options.bind_to,
+        is_tagged: options.tag_output,
+        timeout,
+        environment: environment.collect::<Result<Vec<_>, _>>()?,
+        libraries: executable.and_then(|file| corecast_launch::libraries(&file)),
+    })
+}
+
+fn refused(error: &LaunchError) -> Failure {
+    Failure::input(error.to_string())
+}
+
+/// A variable for the ranks, with its value; they get all of ours anyway.
+fn variable(text: &str) -> Result<(OsString, OsString), Failure> {
+    let (name, value) = match text.split_once('=') {
+        Some((name, value)) => (name, Some(OsString::from(value))),
+        None => (text, env::var_os(text)),
+    };
+    match value {
+        Some(value) if !name.is_empty() => Ok((name.into(), value)),
+        Some(_) => Err(Failure::input(format!("`-x {text}` names no variable"))),
+        None => {
+            let failure = Failure::input(format!("the variable {name} is not set"));
+            Err(failure.help(format!("`-x {name}=VALUE` sets it for the ranks")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn np_is_n_before_the_program_and_its_own_behind() {
+        let line = "corecast mpirun -x np=1 -np 4 --tag-output ./a -np 3";
+        let words = usual(line.split(' ').map(Into::into));
+        let expected = "corecast mpirun -x np=1 -n 4 --tag-output ./a -np 3";
+        assert!(words.iter().eq(expected.split(' ')));
+        let other = "corecast run -np 4";
+        assert!(
+            usual(other.split(' ').map(Into::into))
+                .iter()
+                .eq(other.split(' '))
+        );
+    }
+}

@@ -1,0 +1,193 @@
+//! MPI programs in C under `corecast mpirun`: messages between ranks, and how ranks end.
+//!
+//! The programs are compiled here, once per test, against the library that was built with the test.
+
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+/// A program in a folder of its own, with the library under the name that programs ask for.
+struct Program {
+    folder: TempDir,
+}
+
+impl Program {
+    fn new(source: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let here = std::env::current_exe().expect("this test is a file");
+        let built = here.with_file_name("libmpi_abi.so");
+        assert!(built.exists(), "{} was not built", built.display());
+        let library = folder.path().join("libmpi_abi.so.1");
+        symlink(&built, &library).expect("a link");
+        let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mpi");
+        let mut cc = Command::new("cc");
+        cc.args(["-Wall", "-Wextra", "-Werror", "-O1", "-I"])
+            .arg(&tests);
+        cc.arg("-o").arg(folder.path().join("program"));
+        cc.arg(tests.join(source)).arg(&library);
+        let output = cc.output().expect("a C compiler (cc)");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{source}: {said}");
+        Self { folder }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("program")
+    }
+
+    /// `corecast mpirun` with this program and these arguments. No wait is endless.
+    fn mpirun(&self, ranks: u32, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_corecast"));
+        let libraries = format!("LD_LIBRARY_PATH={}", self.folder.path().display());
+        command.args(["mpirun", "--timeout", "120", "-x", &libraries]);
+        command.args(["-n", &ranks.to_string()]).arg(self.path());
+        command.args(arguments).stdin(Stdio::null());
+        command.env_remove("CLICOLOR_FORCE");
+        command
+    }
+
+    fn run(&self, ranks: u32, arguments: &[&str]) -> Output {
+        let output = self.mpirun(ranks, arguments).output();
+        output.expect("the binary runs")
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn every_rank_knows_its_place() {
+    let program = Program::new("messages.c");
+    // With one rank and without the launcher, too.
+    let mut alone = Command::new(program.path());
+    let alone = alone
+        .arg("hello")
+        .env("LD_LIBRARY_PATH", program.folder.path())
+        .output();
+    assert_eq!(text(&alone.expect("it runs").stdout), "rank 0 of 1\n");
+    for ranks in [1, 2, 5] {
+        let output = program.run(ranks, &["hello"]);
+        let out = text(&output.stdout);
+        let mut lines: Vec<&str> = out.lines().collect();
+        lines.sort_unstable();
+        let expected: Vec<String> = (0..ranks).map(|r| format!("rank {r} of {ranks}")).collect();
+        assert_eq!(lines, expected, "{}", text(&output.stderr));
+        assert_eq!(output.status.code(), Some(0));
+    }
+}
+
+#[test]
+fn messages_arrive_as_mpi_says() {
+    let program = Program::new("messages.c");
+    let checks = ["ring", "unexpected", "ssend"];
+    for check in checks {
+        // More ranks than cores are nothing special.
+        for ranks in [2, 3, 6] {
+            let output = program.run(ranks, &[check]);
+            let said = text(&output.stderr);
+            assert_eq!(
+                output.status.code(),
+                Some(0),
+                "{check}, {ranks} ranks: {said}"
+            );
+        }
+    }
+}
+
+#[test]
+fn one_rank_that_ends_badly_ends_all_with_its_name_and_code() {
+    let program = Program::new("ends.c");
+    let ends = [
+        (
+            "abort",
+            7,
+            "rank 2 called MPI_Abort with code 7; the others were ended",
+        ),
+        (
+            "killed",
+            137,
+            "rank 2 was killed by signal 9 (SIGKILL); the others were ended",
+        ),
+        (
+            "busy",
+            137,
+            "rank 2 was killed by signal 9 (SIGKILL); the others were ended",
+        ),
+        (
+            "fault",
+            139,
+            "rank 2 was killed by signal 11 (SIGSEGV); the others were ended",
+        ),
+        (
+            "exit",
+            4,
+            "rank 2 ended with exit code 4 before MPI_Finalize; the others were ended",
+        ),
+        (
+            "leave",
+            1,
+            "rank 2 ended before MPI_Finalize; the others were ended",
+        ),
+        (
+            "absent",
+            1,
+            "rank 2 ended without MPI_Init, and the others wait for it; the others were ended",
+        ),
+        (
+            "early",
+            5,
+            "rank 2 ended with exit code 5; the others were ended",
+        ),
+        ("code", 3, "rank 2 ended with exit code 3"),
+    ];
+    for (how, code, sentence) in ends {
+        let output = program.run(4, &[how, "2"]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{how}: {said}");
+        let last = said.lines().last().unwrap_or_default();
+        assert_eq!(last, format!("error: {sentence}"), "{how}");
+    }
+}
+
+#[test]
+fn a_call_that_waits_for_the_dead_says_who_died_and_of_what() {
+    let program = Program::new("ends.c");
+    let output = program.run(3, &["killed", "1"]);
+    let said = text(&output.stderr);
+    for rank in [0, 2] {
+        let line = format!(
+            "corecast: rank {rank}: MPI_Recv: rank 1 was killed by signal 9 (SIGKILL) (MPI_ERR_PROC_ABORTED)"
+        );
+        assert!(said.lines().any(|said| said == line), "{said}");
+    }
+}
+
+#[test]
+fn input_is_that_of_rank_0() {
+    use std::io::Write as _;
+    let program = Program::new("ends.c");
+    let mut command = program.mpirun(3, &["input"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().expect("the binary runs");
+    let mut input = child.stdin.take().expect("a pipe");
+    input.write_all(b"1 2 3\n").expect("it is read");
+    drop(input);
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(text(&output.stdout), "6\n6\n6\n");
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn many_starts_end_well() {
+    let program = Program::new("messages.c");
+    let starts = std::env::var("CORECAST_STARTS").ok();
+    let starts = starts.and_then(|text| text.parse().ok()).unwrap_or(50);
+    for start in 0..starts {
+        let output = program.run(3, &["ring"]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "start {start}: {said}");
+    }
+}

@@ -1,0 +1,74 @@
+//! The launcher of MPI programs on this host: `corecast mpirun` without its command line.
+//!
+//! A [`Job`] says what to start; [`run`] starts one process per rank over a shared segment, passes
+//! their output on in whole lines, and returns when all have ended: an [`Ending`].
+//!
+//! - All ranks are in the launcher's session, in one process group of their own. (A session per rank
+//!   would be a scheduling group per rank on kernels that group by session, and giving the core away
+//!   by `sched_yield` would then give it to nobody.)
+//! - Nothing outlives the launcher, however it ends: [`guard`] says how.
+//! - A rank that dies ends the others: those in a call of the library learn from the segment which
+//!   rank died and of what, the rest are ended by signals, all within a second.
+
+mod bind;
+mod ending;
+mod error;
+mod guard;
+mod input;
+mod libraries;
+mod part;
+mod program;
+mod signals;
+mod spawn;
+mod streams;
+mod supervise;
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub use bind::Bind;
+pub use ending::{Cause, Ending};
+pub use error::LaunchError;
+pub use libraries::libraries;
+pub use part::Part;
+
+/// What to start, and how.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// Programs with their numbers of ranks, in order of rank.
+    pub parts: Vec<Part>,
+    /// Which cores a rank may run on.
+    pub bind: Bind,
+    /// Whether each line of output begins with its rank, as in `[3] `.
+    pub is_tagged: bool,
+    /// After this time all ranks are ended.
+    pub timeout: Option<Duration>,
+    /// Variables that the ranks get beside the launcher's own.
+    pub environment: Vec<(OsString, OsString)>,
+    /// The folder of our libraries, put before all others in `LD_LIBRARY_PATH`.
+    pub libraries: Option<PathBuf>,
+}
+
+impl Job {
+    /// Number of ranks.
+    #[must_use]
+    pub fn ranks(&self) -> u32 {
+        self.parts.iter().map(|part| part.ranks).sum()
+    }
+}
+
+/// Runs a job to its end. The ranks' output goes to `out` and `err`.
+///
+/// # Errors
+/// When the job could not be started; no process is left then.
+pub fn run(job: &Job, out: &mut dyn Write, err: &mut dyn Write) -> Result<Ending, LaunchError> {
+    let programs = program::find_all(&job.parts)?;
+    let signals = signals::Signals::new().map_err(LaunchError::Signals)?;
+    let segment = corecast_shm::Segment::create(job.ranks())?;
+    let guard = guard::Guard::start().map_err(LaunchError::Guard)?;
+    let spawned = spawn::all(job, &programs, &segment, &guard)?;
+    let supervisor = supervise::Supervisor::new(job, &segment, &guard, &signals, spawned);
+    Ok(supervisor.run(out, err))
+}

@@ -1,0 +1,77 @@
+//! Finds the programs of a job before anything is started.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::error::LaunchError;
+use crate::part::Part;
+
+/// The file of each part's program.
+pub fn find_all(parts: &[Part]) -> Result<Vec<PathBuf>, LaunchError> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let found = parts.iter().map(|part| find(&part.program, &path));
+    found.collect()
+}
+
+fn find(program: &OsStr, path: &OsStr) -> Result<PathBuf, LaunchError> {
+    if program.as_encoded_bytes().contains(&b'/') {
+        let file = PathBuf::from(program);
+        let what = match fs::metadata(&file) {
+            Err(_) => "not there",
+            Ok(found) if found.is_dir() => "a folder",
+            Ok(found) if found.permissions().mode() & 0o111 == 0 => "not marked executable",
+            Ok(_) => return Ok(file),
+        };
+        let program = program.to_owned();
+        return Err(LaunchError::NotExecutable { program, what });
+    }
+    let in_path = env::split_paths(path).map(|folder| folder.join(program));
+    if let Some(file) = in_path.into_iter().find(|file| is_executable(file)) {
+        return Ok(file);
+    }
+    let hint = if is_executable(&Path::new(".").join(program)) {
+        format!("; did you mean `./{}`?", program.display())
+    } else {
+        String::new()
+    };
+    let program = program.to_owned();
+    Err(LaunchError::NoProgram { program, hint })
+}
+
+fn is_executable(file: &Path) -> bool {
+    fs::metadata(file).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_sought_in_path_and_paths_are_taken_as_they_are() {
+        let path = OsStr::new("/nowhere:/usr/bin:/bin");
+        assert!(find(OsStr::new("sh"), path).is_ok_and(|file| file.ends_with("bin/sh")));
+        let message = |program: &str| {
+            let error = find(OsStr::new(program), path).expect_err("not a program");
+            error.to_string()
+        };
+        assert_eq!(
+            message("no-such"),
+            "there is no program \"no-such\" in the folders of PATH"
+        );
+        assert_eq!(
+            message("./no-such"),
+            "\"./no-such\" cannot be executed: it is not there"
+        );
+        assert_eq!(
+            message("/usr"),
+            "\"/usr\" cannot be executed: it is a folder"
+        );
+        assert_eq!(
+            message("./Cargo.toml"),
+            "\"./Cargo.toml\" cannot be executed: it is not marked executable"
+        );
+    }
+}

@@ -1,0 +1,38 @@
+//! C programs that are compiled against the header and run alone.
+
+#[path = "../../mpi/tests/c/run.rs"]
+mod run;
+
+use run::{Library, succeeded};
+
+const LIBRARY: Library = Library {
+    header: "abi",
+    name: "mpi_abi",
+    soname: "libmpi_abi.so.1",
+};
+
+#[test]
+fn calls_do_what_they_say() {
+    succeeded(&LIBRARY.run("alone"));
+}
+
+#[test]
+fn an_error_without_a_handler_ends_the_program_with_one_line() {
+    let output = LIBRARY.run("fatal");
+    assert!(!output.status.success());
+    let errors = String::from_utf8(output.stderr).unwrap();
+    let expected =
+        "corecast: rank 0: MPI_Send: there is no rank 7; ranks are 0 to 0 (MPI_ERR_RANK)\n";
+    assert_eq!(errors, expected);
+}
+
+#[test]
+fn calls_outside_are_errors() {
+    let output = LIBRARY.run("outside");
+    succeeded(&output);
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(
+        errors,
+        "corecast: MPI_Comm_rank was called before MPI_Init\n"
+    );
+}

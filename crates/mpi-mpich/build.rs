@@ -1,0 +1,9 @@
+//! Writes the exported functions, and names the library as programs that are linked to it do.
+
+#[path = "../mpi/build/exports.rs"]
+mod exports;
+
+fn main() {
+    exports::write(&["functions.txt", "functions-mpich.txt"]);
+    println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libmpi.so.12");
+}

@@ -1,0 +1,23 @@
+//! Memory that belongs to the program that calls.
+
+use crate::handle::TypeId;
+
+/// `count` elements of a datatype at an address of the calling program.
+///
+/// Whoever makes one promises what MPI asks of a program: the memory that the datatype describes
+/// from there may be read (and written, if the call receives) until the call, or the request that
+/// it made, is complete. All unsafe code of this crate that touches such memory rests on that
+/// promise, which is made in the C face.
+#[derive(Clone, Copy, Debug)]
+pub struct Buffer {
+    /// Where the first element lies; displacements count from here.
+    pub address: *mut u8,
+    /// Number of elements.
+    pub count: usize,
+    /// Their datatype.
+    pub datatype: TypeId,
+}
+
+// SAFETY: an address is a number here; the promise above holds whichever thread of the program moves
+// the bytes.
+unsafe impl Send for Buffer {}

@@ -1,0 +1,239 @@
+//! Plans of a communicator: made, verified and explained once, kept for the next call of their shape.
+#![forbid(unsafe_code)]
+
+use std::sync::Arc;
+
+use corecast_core::{
+    Collective, FullCrossbar, Rank, Request, Schedule, algorithm, in_one_stream, verify,
+};
+
+use super::choose::{self, Settings};
+use super::plan::{self, Layout};
+use super::program::Program;
+use super::programs;
+use crate::error::{Class, Error, Result};
+
+/// Most steps of all ranks together that a schedule may have to be verified when it is made; larger
+/// ones rest on the verification of the same algorithm over fewer ranks, in the tests.
+pub const VERIFIED_STEPS_MAX: usize = 1 << 15;
+
+/// Plans that a communicator keeps; beyond it the oldest goes.
+const PLANS_MAX: usize = 64;
+
+/// What makes two calls of one communicator the same to a plan.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shape {
+    /// The collective.
+    pub collective: Collective,
+    /// The root, or 0.
+    pub root: u32,
+    /// Bytes, of what [`Collective`] says.
+    pub bytes: usize,
+    /// Bytes of an element: parts of a vector are whole elements.
+    pub element_bytes: usize,
+    /// Whether the caller's contribution lies in its receive buffer.
+    pub in_place: bool,
+    /// Whether operands must keep the order of ranks: the operator does not commute.
+    pub is_ordered: bool,
+}
+
+/// What this rank does for calls of one shape.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Its acts.
+    pub program: Arc<Program>,
+    /// The algorithm.
+    pub algorithm: String,
+    /// Why this one, and what was proved of it.
+    pub why: String,
+}
+
+/// The plans of a communicator.
+#[derive(Default, Debug)]
+pub struct Cache {
+    plans: Vec<(Shape, Plan)>,
+    oldest: usize,
+    schedules: Vec<(Collective, u32, Verified)>,
+    /// What was explained: collective and size class.
+    explained: Vec<(Collective, u32)>,
+}
+
+/// A schedule, and why it was taken.
+#[derive(Clone, Debug)]
+struct Verified {
+    schedule: Arc<Schedule>,
+    why: String,
+}
+
+impl Cache {
+    /// The plan of a shape for one rank of a communicator.
+    ///
+    /// # Errors
+    /// [`Class::Intern`] if no schedule can be made.
+    pub fn plan(
+        &mut self,
+        settings: &Settings,
+        (rank, ranks): (u32, u32),
+        shape: Shape,
+    ) -> Result<&Plan> {
+        let found = self.plans.iter().position(|(other, _)| *other == shape);
+        let index = match found {
+            Some(index) => index,
+            None => {
+                let plan = make(settings, (rank, ranks), shape)?;
+                if self.plans.len() < PLANS_MAX {
+                    self.plans.push((shape, plan));
+                    self.plans.len() - 1
+                } else {
+                    let index = self.oldest;
+                    self.oldest = (index + 1) % PLANS_MAX;
+                    self.plans[index] = (shape, plan);
+                    index
+                }
+            }
+        };
+        Ok(&self.plans[index].1)
+    }
+
+    /// The plan of a call whose blocks have lengths of their own. The schedule is kept, which knows no
+    /// lengths; the program is made for every call. Algorithms that need the lengths of others' blocks
+    /// are not for it: which one is taken does not depend on lengths.
+    ///
+    /// # Errors
+    /// [`Class::Intern`] if no schedule can be made.
+    pub fn irregular(
+        &mut self,
+        settings: &Settings,
+        (rank, ranks): (u32, u32),
+        (collective, root): (Collective, u32),
+        layout: &Layout<'_>,
+    ) -> Result<Plan> {
+        let is_kept =
+            |other: &&(Collective, u32, Verified)| other.0 == collective && other.1 == root;
+        let verified = match self.schedules.iter().find(is_kept) {
+            Some((_, _, verified)) => verified.clone(),
+            None => {
+                let verified = whole_blocks(settings, ranks, (collective, root))?;
+                self.schedules.push((collective, root, verified.clone()));
+                verified
+            }
+        };
+        let program = plan::program(&verified.schedule, Rank(rank), layout);
+        Ok(Plan {
+            program: Arc::new(program),
+            algorithm: verified.schedule.algorithm().to_owned(),
+            why: verified.why,
+        })
+    }
+
+    /// Whether this is the first call of this collective and size class.
+    pub fn is_news(&mut self, collective: Collective, bytes: usize) -> bool {
+        let class = (collective, bytes.checked_ilog2().map_or(0, |log| log + 1));
+        let is_news = !self.explained.contains(&class);
+        if is_news {
+            self.explained.push(class);
+        }
+        is_news
+    }
+}
+
+fn make(settings: &Settings, (rank, ranks): (u32, u32), shape: Shape) -> Result<Plan> {
+    if shape.is_ordered
+        && let Some(program) = programs::ordered((rank, ranks), shape)
+    {
+        return Ok(Plan {
+            program: Arc::new(program),
+            algorithm: "binomial from rank 0".to_owned(),
+            why: "the operator does not commute".to_owned(),
+        });
+    }
+    let mut request = Request::new(shape.collective, ranks, shape.bytes as u64);
+    request.root = Rank(shape.root);
+    request.element_bytes = shape.element_bytes as u32;
+    let verified = if shape.is_ordered {
+        ordered_schedule(&request)?
+    } else {
+        schedule(&request, settings)?
+    };
+    let layout = Layout {
+        in_place: shape.in_place,
+        ..Layout::EVEN
+    };
+    Ok(Plan {
+        program: Arc::new(plan::program(&verified.schedule, Rank(rank), &layout)),
+        algorithm: verified.schedule.algorithm().to_owned(),
+        why: verified.why,
+    })
+}
+
+/// The one algorithm for allreduce that keeps the order of ranks.
+fn ordered_schedule(request: &Request) -> Result<Verified> {
+    let algorithm = algorithm::find(request.collective, "recursive-doubling").expect("registered");
+    let choice = choose::Choice {
+        algorithm,
+        tuning: request.tuning.clone(),
+        why: "the operator does not commute: neighbours are combined first".to_owned(),
+    };
+    verified(&choice, request)
+}
+
+fn schedule(request: &Request, settings: &Settings) -> Result<Verified> {
+    let choice = choose::choose(request, settings);
+    verified(&choice, request)
+}
+
+/// A schedule of blocks that nobody cuts and that only those who know their lengths pass on.
+fn whole_blocks(
+    settings: &Settings,
+    ranks: u32,
+    (collective, root): (Collective, u32),
+) -> Result<Verified> {
+    use Collective as C;
+    let mut request = Request::new(collective, ranks, 1);
+    request.root = Rank(root);
+    let taken = match collective {
+        C::Scatter | C::Gather => Some("linear"),
+        C::Allgather => Some("ring"),
+        C::ReduceScatter => Some("pairwise"),
+        _ => None,
+    };
+    let mut choice = choose::choose(&request, settings);
+    let knows_lengths = matches!(choice.algorithm.name(), "linear" | "pairwise" | "ring");
+    let name = taken.or((!knows_lengths).then_some("linear"));
+    if let Some(name) = name {
+        choice.algorithm = algorithm::find(collective, name).expect("registered");
+        choice.why = "blocks have lengths of their own".to_owned();
+    }
+    verified(&choice, &request)
+}
+
+fn verified(choice: &choose::Choice, request: &Request) -> Result<Verified> {
+    let schedule = algorithm::build(choice.algorithm, request).map_err(|e| no_schedule(&e))?;
+    let schedule = match in_one_stream(&schedule) {
+        Ok(schedule) => schedule.into_owned(),
+        Err(violation) => return Err(no_schedule(&violation)),
+    };
+    let steps = schedule.steps_total();
+    let proof = if steps <= VERIFIED_STEPS_MAX {
+        let certificate = verify(&schedule, &FullCrossbar);
+        if let Some(violation) = certificate.violations.first() {
+            return Err(no_schedule(violation));
+        }
+        format!(
+            "verified: correct, no deadlock, {} rounds (at least {} are needed), {} messages",
+            certificate.rounds, certificate.bound_rounds, certificate.messages
+        )
+    } else {
+        format!("not verified here: {steps} steps are more than {VERIFIED_STEPS_MAX}")
+    };
+    let why = format!("{}; {proof}", choice.why);
+    Ok(Verified {
+        schedule: Arc::new(schedule),
+        why,
+    })
+}
+
+#[cold]
+fn no_schedule(why: &dyn std::fmt::Display) -> Error {
+    Error::new(Class::Intern, format!("no schedule can be made: {why}"))
+}

@@ -1,0 +1,503 @@
+//! One collective call of a program: what it asks for, and its way from buffers of datatypes to a run.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use corecast_core::Collective;
+
+use super::cache::{Plan, Shape};
+use super::plan::{Blocks, Layout};
+use super::program::{Program, Region, Span};
+use super::programs;
+use super::run::{Buffers, Combine, Run};
+use super::shared::{Shared, Task, What};
+use super::side::{Cut, Ready, Side};
+use crate::datatype::Type;
+use crate::engine::{Engine, Operation};
+use crate::error::{Class, Error, Result};
+use crate::handle::{CommId, OpId};
+use crate::op::{Kernel, Op};
+use crate::process::Process;
+use crate::pt2pt::Begin;
+
+/// Nothing so short is read out of another rank's memory.
+const PAGE: usize = 4096;
+
+/// What is asked for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A collective that the registry knows, with its root or 0. Sides that are tables are those of
+    /// the `v` and `w` forms.
+    Known(Collective, u32),
+    /// Prefixes; whether a rank's own contribution is in its result.
+    Prefix(bool),
+    /// Messages with neighbours: whom this rank receives from, and whom it sends to. A side with one
+    /// block is sent to all of them.
+    Neighbours {
+        /// Senders, in the order of blocks; `None`: nobody.
+        sources: Vec<Option<u32>>,
+        /// Receivers, in the order of blocks.
+        destinations: Vec<Option<u32>>,
+    },
+}
+
+/// A collective call.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// The function, for error messages.
+    pub name: &'static str,
+    /// The communicator.
+    pub comm: CommId,
+    /// What is asked for.
+    pub kind: Kind,
+    /// What this rank gives; `None` if it lies in the receive buffer, or if it gives nothing.
+    pub send: Option<Side>,
+    /// What this rank gets; `None` if it gets nothing.
+    pub recv: Option<Side>,
+    /// Whether what it gives lies in the receive buffer (`MPI_IN_PLACE`).
+    pub in_place: bool,
+    /// The operator.
+    pub op: Option<OpId>,
+    /// Whether blocks have lengths of their own (`v` and `w` forms), at this rank or at others.
+    pub is_irregular: bool,
+}
+
+/// An operator on elements of one datatype.
+struct Reduction {
+    op: Arc<Op>,
+    datatype: Arc<Type>,
+    kernel: Option<Kernel>,
+}
+
+impl Combine for Reduction {
+    unsafe fn combine(&self, left: *const u8, into: *mut u8, bytes: usize) {
+        // SAFETY: the caller's promise.
+        let (left, into) = unsafe {
+            (
+                std::slice::from_raw_parts(left, bytes),
+                std::slice::from_raw_parts_mut(into, bytes),
+            )
+        };
+        match self.kernel {
+            Some(kernel) => kernel(into, left),
+            // It was checked that the operator is defined on the datatype.
+            None => drop(self.op.apply(&self.datatype, into, left)),
+        }
+    }
+}
+
+/// A call that is under way through boards.
+pub struct Through {
+    shared: Shared,
+    comm: CommId,
+    reduction: Option<Reduction>,
+    recv: Ready,
+    /// What the call reads; kept for it.
+    _send: Ready,
+    side: Option<Side>,
+}
+
+impl Through {
+    /// Goes on as far as it can; whether it is complete.
+    ///
+    /// # Errors
+    /// [`Class::Comm`] if the communicator is gone.
+    #[inline]
+    pub fn advance(&mut self, process: &mut Process) -> Result<bool> {
+        let (engine, comms) = (&mut process.engine, &mut process.comms);
+        let comm = comms.get_mut(self.comm);
+        let lane = comm.and_then(|comm| comm.collectives.lane.as_mut());
+        let (Some(lane), Some(boards)) = (lane, engine.transport().boards()) else {
+            return Err(Error::new(
+                Class::Comm,
+                "the communicator was freed meanwhile",
+            ));
+        };
+        let operator = self
+            .reduction
+            .as_ref()
+            .map(|reduction| reduction as &dyn Combine);
+        if !self.shared.advance(lane, boards, operator) {
+            return Ok(false);
+        }
+        if let Some(side) = &self.side {
+            // SAFETY: the program's promise for its receive buffer, which lasts until now.
+            unsafe { side.deliver(&mut self.recv) };
+        }
+        Ok(true)
+    }
+}
+
+/// A call that is under way.
+pub struct Job {
+    run: Run,
+    send: Ready,
+    recv: Ready,
+    side: Option<Side>,
+}
+
+// SAFETY: addresses are numbers here; see `Side`.
+unsafe impl Send for Job {}
+
+impl Operation for Job {
+    fn advance(&mut self, engine: &mut Engine) -> Result<bool> {
+        if !self.run.advance(engine)? {
+            return Ok(false);
+        }
+        if let Some(side) = &self.side {
+            // SAFETY: the program's promise for its receive buffer, which lasts until now.
+            unsafe { side.deliver(&mut self.recv) };
+        }
+        Ok(true)
+    }
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        if self.run.is_under_way() {
+            self.send.leak();
+            self.recv.leak();
+        }
+    }
+}
+
+impl Begin for Call {
+    fn begin(&self, process: &mut Process) -> Result<Box<dyn Operation>> {
+        Ok(Box::new(self.job(process)?))
+    }
+}
+
+impl Call {
+    /// The call, ready to be carried out.
+    ///
+    /// # Errors
+    /// What is wrong with its arguments.
+    pub fn job(&self, process: &mut Process) -> Result<Job> {
+        let operator = self.operator(process)?;
+        let (rank, ranks) = self.check(process)?;
+        // A broadcast reads the buffer at its root; what lies in place is read everywhere.
+        let is_bcast_root = self.kind == Kind::Known(Collective::Bcast, rank);
+        let reads_recv = self.in_place || is_bcast_root;
+        // SAFETY: who made the call promised it for all its buffers (`crate::Buffer`).
+        let (send, recv) = unsafe { self.ready(reads_recv) };
+        let program = self.program(process, (rank, ranks), (&send, &recv), operator.as_ref())?;
+        let channel = process.next_collective(self.comm, self.name)?;
+        let buffers = Buffers {
+            send: send.base,
+            recv: recv.base,
+        };
+        let combine = operator.map(|(operator, _)| Arc::new(operator) as Arc<dyn Combine>);
+        // SAFETY: as above; packed bytes are kept as long as the run.
+        let run = unsafe { Run::new(program, channel, buffers, combine) };
+        let side = self.recv.clone().filter(|_| recv.is_packed());
+        Ok(Job {
+            run,
+            send,
+            recv,
+            side,
+        })
+    }
+
+    /// The call, ready to be carried out through boards, if that is the way for it.
+    ///
+    /// # Errors
+    /// What is wrong with its arguments.
+    #[inline]
+    pub fn through_boards(&self, process: &mut Process) -> Result<Option<Through>> {
+        let Kind::Known(collective, root) = self.kind else {
+            return Ok(None);
+        };
+        let bytes = self.block_bytes()?;
+        let reads_remotely = bytes > PAGE && process.engine.transport().reads_remotely();
+        let comm = process.comm(self.comm)?;
+        let Some(lane) = &comm.collectives.lane else {
+            return Ok(None);
+        };
+        let Some(what) = on_boards(collective).filter(|_| !self.is_irregular) else {
+            return Ok(None);
+        };
+        let settings = &comm.collectives.settings;
+        let most = settings.boards_max(collective, lane.ranks(), reads_remotely);
+        if bytes > most || (bytes == 0 && collective != Collective::Barrier) {
+            return Ok(None);
+        }
+        let (slot_bytes, is_reproducible) = (lane.slot_bytes(), settings.is_reproducible);
+        let is_explained = settings.explains && comm.rank == 0;
+        let is_bcast_root = collective == Collective::Bcast && root == comm.rank;
+        let operator = self.operator(process)?;
+        let element_bytes = operator
+            .as_ref()
+            .map_or(1, |(found, _)| found.datatype.size());
+        if element_bytes > slot_bytes {
+            return Ok(None);
+        }
+        if is_explained {
+            self.explain_boards(process, (collective, bytes))?;
+        }
+        let is_free = operator.as_ref().is_some_and(|(_, is_ordered)| !is_ordered);
+        let task = Task {
+            what,
+            root,
+            bytes,
+            element_bytes,
+            in_place: self.in_place,
+            is_free: is_free && !is_reproducible,
+        };
+        // SAFETY: who made the call promised it for all its buffers (`crate::Buffer`).
+        let (send, recv) = unsafe { self.ready(self.in_place || is_bcast_root) };
+        let buffers = Buffers {
+            send: send.base,
+            recv: recv.base,
+        };
+        // SAFETY: as above; packed bytes are kept beside it.
+        let shared = unsafe { Shared::new(task, buffers) };
+        Ok(Some(Through {
+            shared,
+            comm: self.comm,
+            reduction: operator.map(|(reduction, _)| reduction),
+            side: self.recv.clone().filter(|_| recv.is_packed()),
+            recv,
+            _send: send,
+        }))
+    }
+
+    #[cold]
+    fn explain_boards(&self, process: &mut Process, what: (Collective, usize)) -> Result<()> {
+        let state = &mut process.comm_mut(self.comm)?.collectives;
+        let (collective, bytes) = what;
+        if state.cache.is_news(collective, bytes) {
+            let ranks = state.lane.as_ref().map_or(0, super::lane::Lane::ranks);
+            let way = "through boards (every rank reads what others post; all ranks share memory)";
+            say(self.name, ranks as u32, bytes, way);
+        }
+        Ok(())
+    }
+
+    /// Both buffers, ready.
+    ///
+    /// # Safety
+    /// The promise of [`crate::Buffer`] holds for them.
+    unsafe fn ready(&self, reads_recv: bool) -> (Ready, Ready) {
+        let (send, recv) = (self.send.as_ref(), self.recv.as_ref());
+        // SAFETY: the caller's promise.
+        unsafe {
+            (
+                send.map_or_else(Ready::none, |side| side.ready(true)),
+                recv.map_or_else(Ready::none, |side| side.ready(reads_recv)),
+            )
+        }
+    }
+
+    /// This rank and the number of ranks, if the arguments make sense.
+    fn check(&self, process: &Process) -> Result<(u32, u32)> {
+        let comm = process.comm(self.comm)?;
+        if let Kind::Known(_, root) = self.kind
+            && root as usize >= comm.group.size()
+        {
+            return Err(no_root(root, comm.group.size()));
+        }
+        for side in self.send.iter().chain(&self.recv) {
+            side.bytes()?;
+        }
+        Ok((comm.rank, comm.group.size() as u32))
+    }
+
+    /// The operator, and whether operands must keep the order of ranks.
+    fn operator(&self, process: &Process) -> Result<Option<(Reduction, bool)>> {
+        let Some(op) = self.op else {
+            return Ok(None);
+        };
+        let op = Arc::clone(process.op(op)?);
+        let Some(datatype) = self.datatype() else {
+            return Ok(None);
+        };
+        op.check(datatype)?;
+        let is_ordered = !op.is_commutative();
+        let kernel = op.kernel(datatype);
+        let reduction = Reduction {
+            op,
+            datatype: Arc::clone(datatype),
+            kernel,
+        };
+        Ok(Some((reduction, is_ordered)))
+    }
+
+    /// The datatype of a reduction.
+    fn datatype(&self) -> Option<&Arc<Type>> {
+        let side = self.send.as_ref().or(self.recv.as_ref())?;
+        match &side.cut {
+            Cut::Even { datatype, .. } => Some(datatype),
+            Cut::Table(parts) => parts.first().map(|part| &part.datatype),
+        }
+    }
+
+    fn program(
+        &self,
+        process: &mut Process,
+        ranks: (u32, u32),
+        (send, recv): (&Ready, &Ready),
+        operator: Option<&(Reduction, bool)>,
+    ) -> Result<Arc<Program>> {
+        let is_ordered = operator.is_some_and(|(_, is_ordered)| *is_ordered);
+        let (collective, root) = match &self.kind {
+            Kind::Known(collective, root) => (*collective, *root),
+            Kind::Prefix(is_inclusive) => {
+                let bytes = self.block_bytes()?;
+                let program = programs::prefix(ranks, bytes, self.in_place, *is_inclusive);
+                return Ok(Arc::new(program));
+            }
+            Kind::Neighbours {
+                sources,
+                destinations,
+            } => {
+                let sends = blocks_of(Region::Send, send, &self.send, destinations)?;
+                let recvs = blocks_of(Region::Recv, recv, &self.recv, sources)?;
+                return Ok(Arc::new(programs::neighbours(&sends, &recvs)));
+            }
+        };
+        let own = self.own_table(collective, ranks)?;
+        let of_own = own.as_deref().map_or(Blocks::Even, Blocks::Table);
+        let layout = Layout {
+            send: match (collective, self.in_place) {
+                (Collective::Scatter, _) if own.is_some() => of_own,
+                (Collective::Alltoallv | Collective::ReduceScatter, true) => recv.blocks(),
+                _ => send.blocks(),
+            },
+            recv: match collective {
+                Collective::Gather if own.is_some() => of_own,
+                Collective::ReduceScatter => Blocks::Even,
+                _ => recv.blocks(),
+            },
+            in_place: self.in_place,
+        };
+        if collective == Collective::ReduceScatter && self.is_irregular && is_ordered {
+            let Blocks::Table(table) = layout.send else {
+                return Ok(Arc::default());
+            };
+            let bytes = table.iter().map(|&(_, bytes)| bytes).sum();
+            let own = match self.in_place {
+                true => Span::new(Region::Recv, 0, bytes),
+                false => Span::new(Region::Send, 0, bytes),
+            };
+            return Ok(Arc::new(programs::reduce_scatter(ranks, own, table)));
+        }
+        let bytes = match self.is_irregular {
+            true => 0,
+            false => self.block_bytes()?,
+        };
+        let element_bytes = match operator {
+            Some((reduction, _)) => reduction.datatype.size().max(1),
+            None => 1,
+        };
+        let (name, rank) = (self.name, ranks.0);
+        let state = &mut process.comm_mut(self.comm)?.collectives;
+        let settings = Arc::clone(&state.settings);
+        let plan = if self.is_irregular {
+            let what = (collective, root);
+            state.cache.irregular(&settings, ranks, what, &layout)?
+        } else if bytes == 0 && collective != Collective::Barrier {
+            return Ok(Arc::default());
+        } else {
+            let shape = Shape {
+                collective,
+                root,
+                bytes,
+                element_bytes,
+                in_place: self.in_place,
+                is_ordered,
+            };
+            state.cache.plan(&settings, ranks, shape)?.clone()
+        };
+        if settings.explains && rank == 0 && state.cache.is_news(collective, bytes) {
+            explain(name, ranks.1, bytes, &plan);
+        }
+        Ok(plan.program)
+    }
+
+    /// Where only the root knows all blocks, the table of those who know but their own.
+    fn own_table(
+        &self,
+        collective: Collective,
+        (rank, ranks): (u32, u32),
+    ) -> Result<Option<Vec<(usize, usize)>>> {
+        let side = match (collective, &self.send, &self.recv) {
+            (Collective::Gather, Some(send), None) => send,
+            (Collective::Scatter, None, Some(recv)) => recv,
+            _ => return Ok(None),
+        };
+        if !self.is_irregular {
+            return Ok(None);
+        }
+        let mut table = vec![(0, 0); ranks as usize];
+        table[rank as usize].1 = side.bytes()?;
+        Ok(Some(table))
+    }
+
+    /// Bytes of a block: of what is received, or else of what is sent.
+    fn block_bytes(&self) -> Result<usize> {
+        let is_given = matches!(
+            self.kind,
+            Kind::Known(Collective::Gather | Collective::Reduce, _)
+        );
+        let (first, second) = match is_given {
+            true => (&self.send, &self.recv),
+            false => (&self.recv, &self.send),
+        };
+        let side = first.as_ref().or(second.as_ref());
+        side.map_or(Ok(0), Side::bytes)
+    }
+}
+
+/// The blocks that go to or come from neighbours.
+fn blocks_of(
+    region: Region,
+    ready: &Ready,
+    side: &Option<Side>,
+    peers: &[Option<u32>],
+) -> Result<Vec<(u32, Span)>> {
+    let Some(side) = side else {
+        return Ok(Vec::new());
+    };
+    let even = side.bytes()?;
+    let is_one = matches!(side.cut, Cut::Even { blocks: 1, .. });
+    let span = |index: usize| match &ready.table {
+        Some(table) => Span::new(region, table[index].0, table[index].1),
+        None if is_one => Span::new(region, 0, even),
+        None => Span::new(region, index * even, even),
+    };
+    let all = peers.iter().enumerate();
+    Ok(all
+        .filter_map(|(index, peer)| Some(((*peer)?, span(index))))
+        .collect())
+}
+
+fn explain(name: &str, ranks: u32, bytes: usize, plan: &Plan) {
+    let way = format!("{} over messages ({})", plan.algorithm, plan.why);
+    say(name, ranks, bytes, &way);
+}
+
+fn say(name: &str, ranks: u32, bytes: usize, way: &str) {
+    let line = format!("corecast: {name}, {ranks} ranks, {bytes} bytes: {way}");
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// How a collective goes through boards, if it does.
+fn on_boards(collective: Collective) -> Option<What> {
+    Some(match collective {
+        Collective::Barrier => What::Barrier,
+        Collective::Bcast => What::Bcast,
+        Collective::Scatter => What::Scatter,
+        Collective::Gather => What::Gather,
+        Collective::Allgather => What::Allgather,
+        Collective::Alltoall => What::Alltoall,
+        Collective::Reduce => What::Reduce,
+        Collective::Allreduce => What::Allreduce,
+        Collective::ReduceScatter | Collective::Alltoallv => return None,
+    })
+}
+
+#[cold]
+fn no_root(root: u32, ranks: usize) -> Error {
+    let what = format!("the root is {root}; ranks are 0 to {}", ranks - 1);
+    Error::new(Class::Root, what)
+}

@@ -1,0 +1,328 @@
+//! Which algorithm carries a collective out over messages, and why.
+//!
+//! A table of defaults, by collective, number of ranks and bytes, that the environment can overrule:
+//!
+//! - `CORECAST_ALGORITHM_<COLLECTIVE>=name` names another algorithm of the registry, or `boards`;
+//! - `CORECAST_EXPLAIN=1` prints what runs and why, once per collective, size class and communicator;
+//! - `CORECAST_CHECK=1` compares the calls of all ranks before data moves;
+//! - `CORECAST_REPRODUCIBLE=1` fixes the order in which contributions are combined, whoever is late.
+//!
+//! The bounds are those of two cores that share a last-level cache, where a message of some hundred
+//! bytes costs as much as one of none and where copying is what large ones cost.
+#![forbid(unsafe_code)]
+
+use std::sync::{Arc, OnceLock};
+
+use corecast_core::{Collective, Tuning, algorithm};
+
+/// What the environment asks for.
+#[derive(Clone, Default, Debug)]
+pub struct Settings {
+    /// An algorithm instead of the table's, by collective in the order of [`Collective::ALL`].
+    pub algorithms: [Option<String>; Collective::ALL.len()],
+    /// Whether to print what runs and why.
+    pub explains: bool,
+    /// Whether to compare the calls of all ranks.
+    pub checks: bool,
+    /// Whether contributions are combined in the same order in every run.
+    pub is_reproducible: bool,
+}
+
+impl Settings {
+    /// What this process' environment asks for, read once.
+    #[must_use]
+    pub fn of_environment() -> Arc<Self> {
+        static SETTINGS: OnceLock<Arc<Settings>> = OnceLock::new();
+        let read = || Arc::new(Self::read(|name| std::env::var(name).ok()));
+        Arc::clone(SETTINGS.get_or_init(read))
+    }
+
+    /// What variables ask for.
+    #[must_use]
+    pub fn read(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let is_on = |name| variable(name).is_some_and(|value| !matches!(&value[..], "" | "0"));
+        let algorithm = |collective: Collective| {
+            let name = collective.name().to_uppercase();
+            variable(&format!("CORECAST_ALGORITHM_{name}"))
+        };
+        Self {
+            algorithms: Collective::ALL.map(algorithm),
+            explains: is_on("CORECAST_EXPLAIN"),
+            checks: is_on("CORECAST_CHECK"),
+            is_reproducible: is_on("CORECAST_REPRODUCIBLE"),
+        }
+    }
+}
+
+impl Settings {
+    /// Most bytes of a block or vector that go through boards, where there are some: all for which two
+    /// copies by two ranks at the same time are faster than one by one, if a rank may read another's
+    /// memory (`reads_remotely`), or else all that come in pieces as fast as in messages.
+    ///
+    /// A named algorithm goes over messages; `boards` names this way for all lengths.
+    #[inline]
+    #[must_use]
+    pub fn boards_max(&self, collective: Collective, ranks: usize, reads_remotely: bool) -> usize {
+        match self.algorithms[collective as usize].as_deref() {
+            Some("boards") => usize::MAX,
+            Some(_) => 0,
+            None => match collective {
+                Collective::Alltoall | Collective::Scatter => (1 << 16) / ranks,
+                Collective::Gather | Collective::Allgather => 1 << 14,
+                Collective::Bcast if reads_remotely => 1 << 15,
+                _ => usize::MAX,
+            },
+        }
+    }
+}
+
+/// A row of the table: holds up to so many ranks and bytes.
+struct Row {
+    collective: Collective,
+    ranks_max: u32,
+    bytes_max: u64,
+    algorithm: &'static str,
+    why: &'static str,
+}
+
+const ANY_RANKS: u32 = u32::MAX;
+const ANY_BYTES: u64 = u64::MAX;
+
+const fn row(
+    collective: Collective,
+    ranks_max: u32,
+    bytes_max: u64,
+    algorithm: &'static str,
+    why: &'static str,
+) -> Row {
+    Row {
+        collective,
+        ranks_max,
+        bytes_max,
+        algorithm,
+        why,
+    }
+}
+
+/// The first row that holds decides, of those whose algorithm takes the number of ranks.
+const TABLE: &[Row] = {
+    use Collective as C;
+    &[
+        row(
+            C::Barrier,
+            ANY_RANKS,
+            ANY_BYTES,
+            "dissemination",
+            "fewest rounds",
+        ),
+        row(C::Bcast, 2, ANY_BYTES, "linear", "there is one receiver"),
+        row(C::Bcast, 8, 1 << 19, "binomial", "fewest rounds"),
+        row(C::Bcast, ANY_RANKS, 1 << 15, "binomial", "fewest rounds"),
+        row(
+            C::Bcast,
+            ANY_RANKS,
+            ANY_BYTES,
+            "van-de-geijn",
+            "every rank copies a part",
+        ),
+        row(C::Scatter, 4, ANY_BYTES, "linear", "few receivers"),
+        row(C::Scatter, ANY_RANKS, 2048, "binomial", "fewest rounds"),
+        row(
+            C::Scatter,
+            ANY_RANKS,
+            ANY_BYTES,
+            "linear",
+            "no byte is copied twice",
+        ),
+        row(C::Gather, 4, ANY_BYTES, "linear", "few senders"),
+        row(C::Gather, ANY_RANKS, 2048, "binomial", "fewest rounds"),
+        row(
+            C::Gather,
+            ANY_RANKS,
+            ANY_BYTES,
+            "linear",
+            "no byte is copied twice",
+        ),
+        row(
+            C::Allgather,
+            ANY_RANKS,
+            1 << 14,
+            "recursive-doubling",
+            "fewest rounds",
+        ),
+        row(
+            C::Allgather,
+            ANY_RANKS,
+            1 << 11,
+            "bruck",
+            "fewest rounds for any number of ranks",
+        ),
+        row(
+            C::Allgather,
+            ANY_RANKS,
+            ANY_BYTES,
+            "ring",
+            "every block is received in place",
+        ),
+        row(C::Reduce, 2, ANY_BYTES, "linear", "there is one sender"),
+        row(C::Reduce, ANY_RANKS, ANY_BYTES, "binomial", "fewest rounds"),
+        row(
+            C::Allreduce,
+            ANY_RANKS,
+            1 << 13,
+            "recursive-doubling",
+            "fewest rounds",
+        ),
+        row(
+            C::Allreduce,
+            ANY_RANKS,
+            ANY_BYTES,
+            "rabenseifner",
+            "every rank combines a part",
+        ),
+        row(
+            C::ReduceScatter,
+            ANY_RANKS,
+            1 << 13,
+            "recursive-halving",
+            "fewest rounds",
+        ),
+        row(
+            C::ReduceScatter,
+            ANY_RANKS,
+            ANY_BYTES,
+            "pairwise",
+            "every rank combines its part",
+        ),
+        row(
+            C::Alltoall,
+            7,
+            ANY_BYTES,
+            "linear",
+            "all messages are under way at once",
+        ),
+        row(C::Alltoall, ANY_RANKS, 256, "bruck", "fewest messages"),
+        row(
+            C::Alltoall,
+            ANY_RANKS,
+            1 << 15,
+            "linear",
+            "all messages are under way at once",
+        ),
+        row(
+            C::Alltoall,
+            ANY_RANKS,
+            ANY_BYTES,
+            "pairwise",
+            "one message at a time per rank",
+        ),
+        row(
+            C::Alltoallv,
+            ANY_RANKS,
+            ANY_BYTES,
+            "linear",
+            "all messages are under way at once",
+        ),
+    ]
+};
+
+/// An algorithm and the reason why it was taken.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// The algorithm.
+    pub algorithm: &'static dyn algorithm::Algorithm,
+    /// Its parameters.
+    pub tuning: Tuning,
+    /// Why it.
+    pub why: String,
+}
+
+/// The algorithm for a request: what the environment names, or else the table's.
+#[must_use]
+pub fn choose(request: &corecast_core::Request, settings: &Settings) -> Choice {
+    let (collective, ranks) = (request.collective, request.ranks);
+    let tuning = request.tuning.clone();
+    let index = Collective::ALL
+        .iter()
+        .position(|&other| other == collective);
+    let asked = index.and_then(|index| settings.algorithms[index].as_deref());
+    let asked = asked.filter(|&name| name != "boards");
+    let mut refusal = String::new();
+    if let Some(name) = asked {
+        let variable = format!(
+            "CORECAST_ALGORITHM_{}={name}",
+            collective.name().to_uppercase()
+        );
+        match algorithm::find(collective, name) {
+            None => refusal = format!("; {variable}: {collective} has no such algorithm"),
+            Some(algorithm) => match algorithm::build(algorithm, request) {
+                Ok(_) => {
+                    let why = format!("{variable} asks for it");
+                    return Choice {
+                        algorithm,
+                        tuning,
+                        why,
+                    };
+                }
+                Err(error) => refusal = format!("; {variable}: {error}"),
+            },
+        }
+    }
+    for row in TABLE.iter().filter(|row| row.collective == collective) {
+        let holds = ranks <= row.ranks_max && request.bytes <= row.bytes_max;
+        let algorithm = algorithm::find(collective, row.algorithm).expect("tested below");
+        if holds && algorithm.supports(request).is_ok() {
+            let why = format!("the table's for {}: {}{refusal}", bounds(row), row.why);
+            return Choice {
+                algorithm,
+                tuning,
+                why,
+            };
+        }
+    }
+    unreachable!("the last row of a collective holds for all; tested below")
+}
+
+fn bounds(row: &Row) -> String {
+    let ranks = match row.ranks_max {
+        ANY_RANKS => "any number of ranks".to_owned(),
+        ranks => format!("up to {ranks} ranks"),
+    };
+    match row.bytes_max {
+        ANY_BYTES => ranks,
+        bytes => format!("{ranks} and up to {bytes} bytes"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use corecast_core::Request;
+
+    use super::*;
+
+    #[test]
+    fn the_table_has_an_answer_for_every_request() {
+        for collective in Collective::ALL {
+            for ranks in [1, 2, 3, 4, 7, 8, 9, 16, 100] {
+                for bytes in [0, 8, 4096, 1 << 20] {
+                    let request = Request::new(collective, ranks, bytes);
+                    let choice = choose(&request, &Settings::default());
+                    assert!(algorithm::build(choice.algorithm, &request).is_ok());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_environment_overrules_the_table() {
+        let named = |name: &str| {
+            let settings = Settings::read(|variable| {
+                (variable == "CORECAST_ALGORITHM_REDUCE_SCATTER").then(|| name.to_owned())
+            });
+            let request = Request::new(Collective::ReduceScatter, 4, 64);
+            choose(&request, &settings)
+        };
+        assert_eq!(named("ring").algorithm.name(), "ring");
+        assert!(named("wheel").why.contains("has no such algorithm"));
+    }
+}

@@ -1,0 +1,157 @@
+//! New communicators, as far as one rank can go without waiting.
+#![forbid(unsafe_code)]
+
+use super::lane::{Lane, RANKS_MAX};
+use super::{Cache, Channel, Proposal, Settings, Small};
+use crate::comm::Communicator;
+use crate::error::{Class, Error, Result};
+use crate::group::Group;
+use crate::handle::CommId;
+use crate::process::Process;
+
+impl Process {
+    /// The messages of the next collective of a communicator.
+    ///
+    /// # Errors
+    /// [`Class::Comm`] if there is none of this handle, or if it connects two groups.
+    pub fn next_collective(&mut self, comm: CommId, name: &'static str) -> Result<Channel> {
+        let communicator = self.comm_mut(comm)?;
+        if communicator.remote.is_some() {
+            return Err(is_inter(name));
+        }
+        Ok(Channel {
+            peers: communicator.group.clone(),
+            context: communicator.context + 1,
+            tag: communicator.collectives.next_tag(),
+            name,
+        })
+    }
+
+    /// A communicator, to be changed.
+    ///
+    /// # Errors
+    /// [`Class::Comm`] if there is none of this handle.
+    pub fn comm_mut(&mut self, comm: CommId) -> Result<&mut Communicator> {
+        self.comm(comm)?;
+        Ok(self.comms.get_mut(comm).expect("as just seen"))
+    }
+
+    /// What this rank proposes.
+    fn proposal(&mut self) -> Result<Proposal> {
+        let context = u64::from(self.contexts.propose()?);
+        let (lanes, start) = self.lanes.offer();
+        Ok(Proposal {
+            context,
+            start,
+            lanes,
+        })
+    }
+
+    /// Begins to agree with all ranks of a communicator on the context of another.
+    ///
+    /// # Errors
+    /// As [`Process::next_collective`].
+    pub fn agree(&mut self, comm: CommId, name: &'static str) -> Result<Small> {
+        let channel = self.next_collective(comm, name)?;
+        let proposal = self.proposal()?;
+        let communicator = self.comm_mut(comm)?;
+        let ranks = (communicator.rank, communicator.group.size() as u32);
+        let state = &mut communicator.collectives;
+        let plans = (&mut state.cache, &*state.settings);
+        Small::agreement(plans, ranks, channel, proposal)
+    }
+
+    /// Begins to agree with a group alone, whose messages have the context of `comm` and a tag below
+    /// those of collectives.
+    ///
+    /// # Errors
+    /// [`Class::Group`] if this rank is not in the group.
+    pub fn agree_in(
+        &mut self,
+        (comm, group): (CommId, &Group),
+        tag: i32,
+        name: &'static str,
+    ) -> Result<Small> {
+        let context = self.comm(comm)?.context + 1;
+        let world = self.engine.transport().rank();
+        let Some(rank) = group.rank_of(world) else {
+            return Err(Error::new(Class::Group, "this rank is not in the group"));
+        };
+        let channel = Channel {
+            peers: group.clone(),
+            context,
+            tag: -1 - tag,
+            name,
+        };
+        let proposal = self.proposal()?;
+        let plans = (&mut Cache::default(), &Settings::default());
+        Small::agreement(plans, (rank, group.size() as u32), channel, proposal)
+    }
+
+    /// Begins to gather what all ranks give at all ranks.
+    ///
+    /// # Errors
+    /// As [`Process::next_collective`].
+    pub fn gather_all(&mut self, comm: CommId, gives: &[u8], name: &'static str) -> Result<Small> {
+        let channel = self.next_collective(comm, name)?;
+        let communicator = self.comm_mut(comm)?;
+        let ranks = (communicator.rank, communicator.group.size() as u32);
+        let state = &mut communicator.collectives;
+        let plans = (&mut state.cache, &*state.settings);
+        Small::allgather(plans, ranks, channel, gives)
+    }
+
+    /// Takes in the communicator that was agreed on, as a child of `parent`.
+    ///
+    /// # Errors
+    /// [`Class::Group`] if this rank is not in the group.
+    pub fn add_comm(&mut self, parent: CommId, group: Group, agreed: Proposal) -> Result<CommId> {
+        let context = agreed.context as u32; // proposed as one
+        self.contexts.note(context);
+        let world = self.engine.transport().rank();
+        let errhandler = self.comm(parent)?.errhandler;
+        let Some(rank) = group.rank_of(world) else {
+            return Err(Error::new(Class::Group, "this rank is not in the group"));
+        };
+        let may_share = (2..=RANKS_MAX).contains(&group.size());
+        let taken = self.lanes.settle(agreed.lanes, may_share);
+        let mut communicator = Communicator::new(context, group, rank, "");
+        communicator.errhandler = errhandler;
+        if let (Some(index), Some(boards)) = (taken, self.engine.transport().boards()) {
+            let group = &communicator.group;
+            let lane = Lane::new(boards, group, rank, (index, agreed.start));
+            communicator.collectives.lane = lane;
+        }
+        let added = self.comms.insert(communicator);
+        added.ok_or_else(|| Error::new(Class::Other, "there are too many communicators"))
+    }
+
+    /// Takes note of an agreement on a communicator without this rank.
+    pub fn leave_out(&mut self, agreed: Proposal) {
+        self.contexts.note(agreed.context as u32);
+        self.lanes.settle(agreed.lanes, false);
+    }
+
+    /// Forgets a communicator. All its ranks have come to its end.
+    ///
+    /// # Errors
+    /// [`Class::Comm`] if there is none of this handle, or it is predefined.
+    pub fn remove_comm(&mut self, comm: CommId) -> Result<()> {
+        self.comm(comm)?;
+        if comm.is_predefined() {
+            let what = "MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed";
+            return Err(Error::new(Class::Comm, what));
+        }
+        let removed = self.comms.remove(comm);
+        if let Some(lane) = removed.and_then(|removed| removed.collectives.lane) {
+            self.lanes.give_back(&lane);
+        }
+        Ok(())
+    }
+}
+
+#[cold]
+fn is_inter(name: &str) -> Error {
+    let what = format!("{name} between two groups is not implemented");
+    Error::new(Class::UnsupportedOperation, what)
+}

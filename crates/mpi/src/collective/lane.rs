@@ -1,0 +1,311 @@
+//! A communicator's share of the boards, and the one rule by which its ranks use it.
+//!
+//! Each rank has [`SLOTS`] places to post into, one after the other and over again. A post is a line
+//! (flag and up to 56 bytes) and, if it is longer, bytes in the rank's own memory. Posts are numbered
+//! alike at all ranks, since all call the same collectives in the same order. Post n overwrites post
+//! n - [`SLOTS`]; a rank does so only when it knows that all have read that one:
+//!
+//! - who has posted n has read all below n that it was to read, and
+//! - who reads without posting says in a line of its own below which number it has read all.
+//!
+//! Both only grow, so a late rank holds up nobody who is less than [`SLOTS`] posts ahead.
+
+use crate::group::Group;
+use crate::transport::{Boards, LINE_PAYLOAD, Line};
+
+/// Communicators that can have a share at the same time.
+pub const LANES: usize = 8;
+
+/// Posts of a rank that can lie unread.
+const SLOTS: u64 = 8;
+
+/// Lines of a lane: one for each slot, and one that says what was read.
+const LINES: usize = SLOTS as usize + 1;
+
+/// Most ranks of a communicator with a lane: every rank looks at the line of every other.
+pub const RANKS_MAX: usize = 64;
+
+/// Looks at a line before other messages are looked after.
+const LOOKS: u32 = 64;
+
+/// Which lanes this rank uses.
+#[derive(Debug)]
+pub struct Lanes {
+    free: u64,
+    /// No flag in a free lane is above it.
+    start: u64,
+    /// Whether the free ones are offered for a communicator that is being made.
+    is_offered: bool,
+}
+
+impl Lanes {
+    /// All but the first, if the transport has boards.
+    #[must_use]
+    pub fn new(boards: Option<&mut dyn Boards>) -> Self {
+        let is_there = boards.is_some_and(|boards| Shares::of(boards).is_enough());
+        Self {
+            free: if is_there { (1 << LANES) - 2 } else { 0 },
+            start: 0,
+            is_offered: false,
+        }
+    }
+
+    /// The free ones and a number above all flags in them, for one communicator at a time.
+    pub fn offer(&mut self) -> (u64, u64) {
+        let free = if self.is_offered { 0 } else { self.free };
+        self.is_offered = true;
+        (free, self.start)
+    }
+
+    /// One of those that all ranks have offered, if there is one; if this rank does `take` it.
+    pub fn settle(&mut self, agreed: u64, takes: bool) -> Option<usize> {
+        self.is_offered = false;
+        let lane = (agreed & self.free).trailing_zeros() as usize;
+        if lane >= LANES || !takes {
+            return None;
+        }
+        self.free &= !(1 << lane);
+        Some(lane)
+    }
+
+    /// Takes one back that no rank uses any more.
+    pub fn give_back(&mut self, lane: &Lane) {
+        self.start = self.start.max(lane.next);
+        self.free |= 1 << lane.index;
+    }
+}
+
+/// What one lane has of a board.
+struct Shares {
+    lines: usize,
+    bytes: usize,
+}
+
+impl Shares {
+    fn of(boards: &dyn Boards) -> Self {
+        Self {
+            lines: boards.lines(0).len() / LANES,
+            bytes: boards.bytes() / LANES / SLOTS as usize / 64 * 64,
+        }
+    }
+
+    fn is_enough(&self) -> bool {
+        self.lines >= LINES && self.bytes >= 1024
+    }
+}
+
+/// A communicator's share of the boards of its ranks.
+#[derive(Debug)]
+pub struct Lane {
+    index: usize,
+    rank: usize,
+    /// Number of the next post.
+    next: u64,
+    /// For every rank a number below which it has read all.
+    read: Box<[u64]>,
+    /// The first line of every rank.
+    lines: Box<[*const Line]>,
+    /// The first slot of every rank.
+    slots: Box<[*mut u8]>,
+    slot_bytes: usize,
+    /// World ranks of the others.
+    others: Box<[u32]>,
+    /// World ranks of all.
+    world: Group,
+}
+
+// SAFETY: addresses of memory that all ranks share anyway; it stays there as long as the transport
+// lives, which the process that has this keeps.
+unsafe impl Send for Lane {}
+
+impl Lane {
+    /// Lane `index` for the ranks of a group, whose posts begin with number `start`; none if there is
+    /// not enough for so many.
+    #[must_use]
+    pub fn new(
+        boards: &dyn Boards,
+        group: &Group,
+        rank: u32,
+        (index, start): (usize, u64),
+    ) -> Option<Self> {
+        let shares = Shares::of(boards);
+        let world = group.world_ranks();
+        if world.len() > RANKS_MAX || world.len() < 2 || !shares.is_enough() {
+            return None;
+        }
+        let line = |&world: &u32| &raw const boards.lines(world)[index * shares.lines];
+        let bytes = shares.bytes * SLOTS as usize;
+        let slot = |&world: &u32| boards.data(world).wrapping_add(index * bytes);
+        let others = (0..).zip(world).filter(|&(other, _)| other != rank);
+        Some(Self {
+            index,
+            rank: rank as usize,
+            next: start,
+            read: vec![start; world.len()].into(),
+            lines: world.iter().map(line).collect(),
+            slots: world.iter().map(slot).collect(),
+            slot_bytes: shares.bytes,
+            others: others.map(|(_, &world)| world).collect(),
+            world: group.clone(),
+        })
+    }
+
+    /// This rank.
+    #[inline]
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// Number of ranks.
+    #[inline]
+    pub fn ranks(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Bytes of a post.
+    #[inline]
+    pub fn slot_bytes(&self) -> usize {
+        self.slot_bytes
+    }
+
+    /// Takes the next numbers, as many as given; the first of them.
+    #[inline]
+    pub fn number(&mut self, posts: u64) -> u64 {
+        let first = self.next;
+        self.next += posts;
+        first
+    }
+
+    #[inline]
+    fn line(&self, rank: usize, which: usize) -> &Line {
+        debug_assert!(which < LINES);
+        // SAFETY: a lane has that many lines from there on; see `Lane`.
+        unsafe { &*self.lines[rank].add(which) }
+    }
+
+    /// The bytes of a rank's post.
+    #[inline]
+    pub fn slot(&self, rank: usize, number: u64) -> *mut u8 {
+        self.slots[rank].wrapping_add((number % SLOTS) as usize * self.slot_bytes)
+    }
+
+    /// The line of a rank's post.
+    #[inline]
+    pub fn mail(&self, rank: usize, number: u64) -> &Line {
+        self.line(rank, (number % SLOTS) as usize)
+    }
+
+    /// Whether this rank may write post `number`: all have read what it overwrites.
+    #[inline]
+    pub fn has_room(&mut self, number: u64, boards: &mut dyn Boards) -> bool {
+        let needed = (number + 1).saturating_sub(SLOTS);
+        for rank in 0..self.read.len() {
+            if self.read[rank] >= needed || rank == self.rank {
+                continue;
+            }
+            let mut looks = 0;
+            loop {
+                let read = self.line(rank, SLOTS as usize).flag();
+                if read >= needed {
+                    self.read[rank] = read;
+                    break;
+                }
+                looks += 1;
+                if looks == LOOKS {
+                    self.await_line(boards, rank, SLOTS as usize, needed);
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// Raises the flag of this rank's post, after all that was written for it.
+    #[inline]
+    pub fn post(&mut self, number: u64, boards: &dyn Boards) {
+        self.mail(self.rank, number).raise(number + 1);
+        boards.wake(&self.others);
+    }
+
+    /// Whether a rank's post is there; looks for a moment.
+    #[inline]
+    pub fn has_come(&mut self, rank: usize, number: u64, boards: &mut dyn Boards) -> bool {
+        let mut looks = 0;
+        while self.mail(rank, number).flag() != number + 1 {
+            looks += 1;
+            if looks == LOOKS {
+                self.await_line(boards, rank, (number % SLOTS) as usize, number + 1);
+                return false;
+            }
+        }
+        self.read[rank] = self.read[rank].max(number);
+        true
+    }
+
+    /// As [`Lane::has_come`], with one look.
+    #[inline]
+    pub fn is_there(&mut self, rank: usize, number: u64) -> bool {
+        let is_there = self.mail(rank, number).flag() == number + 1;
+        if is_there {
+            self.read[rank] = self.read[rank].max(number);
+        }
+        is_there
+    }
+
+    /// Says that this rank has read all below `number`.
+    #[inline]
+    pub fn say_read(&self, number: u64, boards: &dyn Boards) {
+        self.line(self.rank, SLOTS as usize).raise(number);
+        boards.wake(&self.others);
+    }
+
+    #[cold]
+    fn await_line(&self, boards: &mut dyn Boards, rank: usize, which: usize, flag: u64) {
+        let lines = boards.lines(0).len() / LANES;
+        let world = self.world.world_ranks()[rank];
+        boards.await_line(world, self.index * lines + which, flag);
+    }
+
+    /// Writes up to [`Lane::slot_bytes`] bytes of this rank's post, from `offset` on.
+    ///
+    /// # Safety
+    /// The bytes at `from` may be read; there is room for the post ([`Lane::has_room`]), and its flag
+    /// is not raised.
+    #[inline]
+    pub unsafe fn write(&self, number: u64, offset: usize, from: *const u8, bytes: usize) {
+        debug_assert!(offset + bytes <= self.slot_bytes);
+        if offset == 0 && bytes <= LINE_PAYLOAD {
+            if bytes > 0 {
+                // SAFETY: the caller's promise.
+                let bytes = unsafe { std::slice::from_raw_parts(from, bytes) };
+                self.mail(self.rank, number).put(bytes);
+            }
+            return;
+        }
+        let into = self.slot(self.rank, number).wrapping_add(offset);
+        // SAFETY: the caller's promise; nobody reads the slot before its flag is raised.
+        unsafe { std::ptr::copy_nonoverlapping(from, into, bytes) };
+    }
+
+    /// The bytes of a post of `bytes` bytes in all; short ones are copied to `short`.
+    #[inline]
+    pub fn read(&self, rank: usize, number: u64, bytes: usize, short: &mut Short) -> *const u8 {
+        if bytes <= LINE_PAYLOAD {
+            self.mail(rank, number).get(&mut short.0[..bytes]);
+            return short.0.as_ptr();
+        }
+        self.slot(rank, number)
+    }
+}
+
+/// Room for the bytes of a line.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct Short([u8; 64]);
+
+impl Default for Short {
+    #[inline]
+    fn default() -> Self {
+        Self([0; 64])
+    }
+}

@@ -1,0 +1,158 @@
+//! Programs of collectives that no schedule expresses: prefixes, neighbours, and reductions by an
+//! operator that does not commute.
+//!
+//! Operands keep the order of ranks in all of them.
+#![forbid(unsafe_code)]
+
+use corecast_core::Collective;
+
+use super::cache::Shape;
+use super::program::{Builder, Program, Region, Span};
+
+/// The program of a reduction whose operands must keep their order: a binomial tree to rank 0, whose
+/// subtrees are neighbours, and from there to where the result is wanted. None for allreduce, which
+/// has a schedule.
+#[must_use]
+pub fn ordered((rank, ranks): (u32, u32), shape: Shape) -> Option<Program> {
+    let blocks = match shape.collective {
+        Collective::Reduce => 1,
+        Collective::ReduceScatter => ranks as usize,
+        _ => return None,
+    };
+    let own = match shape.in_place {
+        true => Span::new(Region::Recv, 0, shape.bytes * blocks),
+        false => Span::new(Region::Send, 0, shape.bytes * blocks),
+    };
+    if blocks == 1 {
+        return Some(reduce((rank, ranks), shape.root, own));
+    }
+    let table: Vec<_> = (0..blocks)
+        .map(|block| (block * shape.bytes, shape.bytes))
+        .collect();
+    Some(reduce_scatter((rank, ranks), own, &table))
+}
+
+fn reduce((rank, ranks): (u32, u32), root: u32, own: Span) -> Program {
+    let mut builder = Builder::new();
+    let total = to_first(&mut builder, (rank, ranks), own);
+    let result = Span::new(Region::Recv, 0, own.bytes);
+    match total {
+        Some(total) if root == 0 => builder.copy(total, result),
+        Some(total) => {
+            builder.send(root, total);
+        }
+        None if rank == root => {
+            builder.recv(0, result);
+        }
+        None => {}
+    }
+    builder.finish()
+}
+
+/// As a reduction to rank 0, which then sends every rank its block of the table.
+#[must_use]
+pub fn reduce_scatter((rank, ranks): (u32, u32), own: Span, table: &[(usize, usize)]) -> Program {
+    let mut builder = Builder::new();
+    let total = to_first(&mut builder, (rank, ranks), own);
+    let result = Span::new(Region::Recv, 0, table[rank as usize].1);
+    match total {
+        Some(total) => {
+            let held = total.region;
+            for (to, &(offset, bytes)) in (0..).zip(table).filter(|(to, _)| *to != 0) {
+                if bytes > 0 {
+                    builder.send(to, Span::new(held, total.offset + offset, bytes));
+                }
+            }
+            builder.copy(total.part(table[0].0, result.bytes), result);
+        }
+        None if result.bytes > 0 => {
+            builder.recv(0, result);
+        }
+        None => {}
+    }
+    builder.finish()
+}
+
+/// A binomial tree to rank 0; where the result lies there.
+fn to_first(builder: &mut Builder, (rank, ranks): (u32, u32), own: Span) -> Option<Span> {
+    let mut held = own;
+    let mut bit = 1;
+    while bit < ranks {
+        if rank & bit != 0 {
+            builder.send(rank - bit, held);
+            return None;
+        }
+        if rank + bit < ranks {
+            let arrived = builder.scratch(own.bytes);
+            builder.recv(rank + bit, arrived);
+            builder.combine(held, arrived);
+            builder.forget(held);
+            held = arrived;
+        }
+        bit <<= 1;
+    }
+    Some(held)
+}
+
+/// Inclusive or exclusive prefixes by recursive doubling: in round k every rank swaps the total of its
+/// group of 2^k ranks with the neighbouring group.
+///
+/// Source: MPICH's `scan` and `exscan` by recursive doubling; Hillis and Steele 1986.
+#[must_use]
+pub fn prefix(
+    (rank, ranks): (u32, u32),
+    bytes: usize,
+    in_place: bool,
+    is_inclusive: bool,
+) -> Program {
+    let mut builder = Builder::new();
+    let result = Span::new(Region::Recv, 0, bytes);
+    let own = match in_place {
+        true => result,
+        false => Span::new(Region::Send, 0, bytes),
+    };
+    let mut total = builder.scratch(bytes);
+    builder.copy(own, total);
+    let mut has_result = is_inclusive;
+    if is_inclusive {
+        builder.copy(own, result);
+    }
+    let mut bit = 1;
+    while bit < ranks {
+        let other = rank ^ bit;
+        if other < ranks {
+            builder.send(other, total);
+            let arrived = builder.scratch(bytes);
+            builder.recv(other, arrived);
+            if other < rank {
+                if has_result {
+                    builder.combine(arrived, result);
+                } else {
+                    builder.copy(arrived, result);
+                    has_result = true;
+                }
+                builder.combine(arrived, total);
+                builder.forget(arrived);
+            } else {
+                builder.combine(total, arrived);
+                builder.forget(total);
+                total = arrived;
+            }
+        }
+        bit <<= 1;
+    }
+    builder.finish()
+}
+
+/// Messages to and from neighbours, all under way at once; those of one pair keep their order.
+#[must_use]
+pub fn neighbours(sends: &[(u32, Span)], recvs: &[(u32, Span)]) -> Program {
+    let mut builder = Builder::new();
+    for &(from, span) in recvs {
+        builder.recv(from, span);
+    }
+    for &(to, span) in sends {
+        builder.send(to, span);
+    }
+    builder.finish()
+}

@@ -1,0 +1,142 @@
+//! What a datatype is, whichever way it was made: bounds, layout and elements.
+#![forbid(unsafe_code)]
+
+use super::basic::Basic;
+use super::layout::Layout;
+use super::signature::Signature;
+use crate::error::{Class, Error, Result};
+
+/// A type map (MPI 5.0, 5.1) in short.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Body {
+    /// Number of bytes, packed.
+    pub size: usize,
+    /// From the first to behind the last byte, if there is one.
+    pub data: Option<(isize, isize)>,
+    /// The least marker of a lower bound.
+    pub lower: Option<isize>,
+    /// The greatest marker of an upper bound.
+    pub upper: Option<isize>,
+    /// The greatest alignment of its elements.
+    pub alignment: usize,
+    /// Where its bytes lie.
+    pub layout: Layout,
+    /// What they are.
+    pub signature: Signature,
+}
+
+impl Body {
+    /// No bytes.
+    pub fn empty() -> Self {
+        Self {
+            size: 0,
+            data: None,
+            lower: None,
+            upper: None,
+            alignment: 1,
+            layout: Layout::Nothing,
+            signature: Signature::empty(),
+        }
+    }
+
+    /// One basic element.
+    pub fn basic(basic: Basic) -> Self {
+        Self {
+            size: basic.size(),
+            data: Some((0, basic.size() as isize)),
+            lower: None,
+            upper: None,
+            alignment: basic.alignment(),
+            layout: Layout::block(0, basic.size()),
+            signature: Signature::Run { basic, count: 1 },
+        }
+    }
+
+    /// Lower bound and extent: from the markers if there are any, else from the bytes, the extent
+    /// rounded up to the alignment.
+    pub fn bounds(&self) -> Result<(isize, isize)> {
+        let (low, high) = self.data.unwrap_or_default();
+        let lower = self.lower.unwrap_or(low);
+        let extent = match (self.upper, self.data) {
+            (Some(upper), _) => upper.checked_sub(lower),
+            (None, None) => Some(0),
+            (None, Some(_)) => high.checked_sub(lower).and_then(|extent| {
+                let over = extent.rem_euclid(self.alignment as isize);
+                match over {
+                    0 => Some(extent),
+                    _ => extent.checked_add(self.alignment as isize - over),
+                }
+            }),
+        };
+        Ok((lower, extent.ok_or_else(too_large)?))
+    }
+
+    /// `count` copies whose beginnings are `stride` bytes apart.
+    pub fn repeat(&self, count: usize, stride: isize) -> Result<Self> {
+        if count == 0 {
+            return Ok(Self::empty());
+        }
+        let last = isize::try_from(count - 1).ok();
+        let last = last.and_then(|last| last.checked_mul(stride));
+        let last = last.ok_or_else(too_large)?;
+        let size = self.size.checked_mul(count);
+        let size = size.filter(|&size| isize::try_from(size).is_ok());
+        let low = |at: isize| at.checked_add(last.min(0)).ok_or_else(too_large);
+        let high = |at: isize| at.checked_add(last.max(0)).ok_or_else(too_large);
+        let data = match self.data {
+            Some((first, end)) => Some((low(first)?, high(end)?)),
+            None => None,
+        };
+        Ok(Self {
+            size: size.ok_or_else(too_large)?,
+            data,
+            lower: self.lower.map(low).transpose()?,
+            upper: self.upper.map(high).transpose()?,
+            alignment: self.alignment,
+            layout: self.layout.repeat(count, stride),
+            signature: self.signature.repeat(count),
+        })
+    }
+
+    /// One after another, each at its displacement.
+    pub fn join(parts: Vec<(isize, Self)>) -> Result<Self> {
+        let mut whole = Self::empty();
+        for (at, part) in &parts {
+            let shifted = |of: isize| of.checked_add(*at).ok_or_else(too_large);
+            if let Some((first, end)) = part.data {
+                let (first, end) = (shifted(first)?, shifted(end)?);
+                let (low, high) = whole.data.unwrap_or((first, end));
+                whole.data = Some((low.min(first), high.max(end)));
+            }
+            if let Some(lower) = part.lower {
+                let lower = shifted(lower)?;
+                whole.lower = Some(whole.lower.map_or(lower, |least| least.min(lower)));
+            }
+            if let Some(upper) = part.upper {
+                let upper = shifted(upper)?;
+                whole.upper = Some(whole.upper.map_or(upper, |most| most.max(upper)));
+            }
+            whole.alignment = whole.alignment.max(part.alignment);
+            let size = whole.size.checked_add(part.size);
+            let size = size.filter(|&size| isize::try_from(size).is_ok());
+            whole.size = size.ok_or_else(too_large)?;
+        }
+        whole.signature = Signature::join(parts.iter().map(|(_, part)| part.signature.clone()));
+        whole.layout = Layout::join(parts.into_iter().map(|(at, part)| (at, part.layout)));
+        Ok(whole)
+    }
+
+    /// The same with other bounds.
+    pub fn resized(mut self, lower: isize, extent: isize) -> Result<Self> {
+        let upper = lower.checked_add(extent).ok_or_else(too_large)?;
+        (self.lower, self.upper) = (Some(lower), Some(upper));
+        Ok(self)
+    }
+}
+
+/// A number of the type map does not fit into an address.
+#[cold]
+pub(crate) fn too_large() -> Error {
+    let what = "the datatype would be larger than what 64 bits can address";
+    Error::new(Class::ValueTooLarge, what)
+}

@@ -1,0 +1,264 @@
+//! Where the bytes of a datatype lie: blocks, in the order in which they are packed.
+//!
+//! What many constructors made is kept short: neighbours that touch are one block, equal blocks at
+//! equal distances are one entry, and only what is neither repeated nor short is a list.
+#![forbid(unsafe_code)]
+
+use std::sync::Arc;
+
+/// Repetitions of so many blocks in all are written out, so that neighbours can be joined.
+const WRITTEN_OUT: usize = 64;
+
+/// Bytes that lie together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Segment {
+    /// Where they begin.
+    pub at: isize,
+    /// How many there are.
+    pub bytes: usize,
+    /// How many bytes are packed before them.
+    pub before: usize,
+}
+
+/// A layout at a displacement.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Part {
+    /// What is added to its displacements.
+    pub at: isize,
+    /// How many bytes are packed before it.
+    pub before: usize,
+    /// What lies there.
+    pub layout: Layout,
+}
+
+/// Where bytes lie, in the order in which they are packed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Layout {
+    /// No bytes.
+    Nothing,
+    /// `count` blocks of `bytes` each, whose beginnings are `stride` apart.
+    Blocks {
+        at: isize,
+        bytes: usize,
+        count: usize,
+        stride: isize,
+    },
+    /// Segments of `bytes` in all.
+    Segments { bytes: usize, list: Arc<[Segment]> },
+    /// `count` times the same, `stride` apart.
+    Repeat {
+        count: usize,
+        stride: isize,
+        inner: Arc<Layout>,
+    },
+    /// Different ones, of `bytes` in all.
+    Parts { bytes: usize, list: Arc<[Part]> },
+}
+
+impl Layout {
+    /// Bytes that lie together.
+    pub fn block(at: isize, bytes: usize) -> Self {
+        Self::Blocks {
+            at,
+            bytes,
+            count: 1,
+            stride: 0,
+        }
+    }
+
+    /// Number of bytes.
+    pub fn size(&self) -> usize {
+        match self {
+            Self::Nothing => 0,
+            Self::Blocks { bytes, count, .. } => bytes * count,
+            Self::Segments { bytes, .. } | Self::Parts { bytes, .. } => *bytes,
+            Self::Repeat { count, inner, .. } => count * inner.size(),
+        }
+    }
+
+    /// The only block, if there is but one.
+    pub fn single(&self) -> Option<Segment> {
+        match *self {
+            Self::Blocks {
+                at,
+                bytes,
+                count: 1,
+                ..
+            } => Some(Segment {
+                at,
+                bytes,
+                before: 0,
+            }),
+            _ => None,
+        }
+    }
+
+    /// Number of blocks.
+    fn blocks(&self) -> usize {
+        match self {
+            Self::Nothing => 0,
+            Self::Blocks { count, .. } => *count,
+            Self::Segments { list, .. } => list.len(),
+            Self::Repeat { count, inner, .. } => count.saturating_mul(inner.blocks()),
+            Self::Parts { list, .. } => list
+                .iter()
+                .fold(0, |sum, part| part.layout.blocks().saturating_add(sum)),
+        }
+    }
+
+    /// The same again and again, `stride` apart; no displacement and no number of bytes may
+    /// overflow.
+    pub fn repeat(&self, count: usize, stride: isize) -> Self {
+        match *self {
+            Self::Nothing => Self::Nothing,
+            _ if count == 0 => Self::Nothing,
+            _ if count == 1 => self.clone(),
+            Self::Blocks {
+                at,
+                bytes,
+                count: 1,
+                ..
+            } if stride == bytes as isize => Self::block(at, bytes * count),
+            Self::Blocks {
+                at,
+                bytes,
+                count: 1,
+                ..
+            } => Self::Blocks {
+                at,
+                bytes,
+                count,
+                stride,
+            },
+            Self::Blocks {
+                at,
+                bytes,
+                count: inner,
+                stride: step,
+            } if (inner as isize).checked_mul(step) == Some(stride) => Self::Blocks {
+                at,
+                bytes,
+                count: inner * count,
+                stride: step,
+            },
+            _ if self.blocks().saturating_mul(count) <= WRITTEN_OUT => {
+                let at = (0..count).map(|k| k as isize * stride);
+                Self::join(at.map(|at| (at, self.clone())))
+            }
+            _ => Self::Repeat {
+                count,
+                stride,
+                inner: Arc::new(self.clone()),
+            },
+        }
+    }
+
+    /// One after another, each at its displacement.
+    pub fn join(parts: impl IntoIterator<Item = (isize, Self)>) -> Self {
+        let mut parts: Vec<(isize, Self)> = parts
+            .into_iter()
+            .filter(|(_, layout)| *layout != Self::Nothing)
+            .collect();
+        if let [(0, _)] = parts[..] {
+            return parts.pop().map_or(Self::Nothing, |(_, layout)| layout);
+        }
+        let blocks = parts
+            .iter()
+            .fold(0_usize, |sum, (_, part)| sum.saturating_add(part.blocks()));
+        if blocks <= WRITTEN_OUT.max(4 * parts.len()) {
+            return Self::written_out(&parts);
+        }
+        let mut before = 0;
+        let list = parts.into_iter().map(|(at, layout)| {
+            let part = Part { at, before, layout };
+            before += part.layout.size();
+            part
+        });
+        let list = list.collect();
+        Self::Parts {
+            bytes: before,
+            list,
+        }
+    }
+
+    fn written_out(parts: &[(isize, Self)]) -> Self {
+        let mut list: Vec<Segment> = Vec::new();
+        let mut total = 0;
+        let mut push = |at: isize, bytes: usize| {
+            match list.last_mut() {
+                Some(last) if last.at + last.bytes as isize == at => last.bytes += bytes,
+                _ => list.push(Segment {
+                    at,
+                    bytes,
+                    before: total,
+                }),
+            }
+            total += bytes;
+        };
+        for (at, layout) in parts {
+            layout.each_block(*at, &mut push);
+        }
+        match list[..] {
+            [] => Self::Nothing,
+            [only] => Self::block(only.at, only.bytes),
+            _ => Self::evenly_spaced(&list).unwrap_or_else(|| Self::Segments {
+                bytes: total,
+                list: list.into(),
+            }),
+        }
+    }
+
+    /// The same as equal blocks at equal distances, if they are that.
+    fn evenly_spaced(list: &[Segment]) -> Option<Self> {
+        let [first, second, ..] = list else {
+            return None;
+        };
+        let stride = second.at - first.at;
+        let is_even = list
+            .windows(2)
+            .all(|pair| pair[1].at - pair[0].at == stride)
+            && list.iter().all(|segment| segment.bytes == first.bytes);
+        is_even.then_some(Self::Blocks {
+            at: first.at,
+            bytes: first.bytes,
+            count: list.len(),
+            stride,
+        })
+    }
+
+    /// Every block with its displacement, in order.
+    fn each_block(&self, shift: isize, see: &mut dyn FnMut(isize, usize)) {
+        match self {
+            Self::Nothing => {}
+            Self::Blocks {
+                at,
+                bytes,
+                count,
+                stride,
+            } => {
+                for k in 0..*count {
+                    see(shift + at + k as isize * stride, *bytes);
+                }
+            }
+            Self::Segments { list, .. } => {
+                for segment in list.iter() {
+                    see(shift + segment.at, segment.bytes);
+                }
+            }
+            Self::Repeat {
+                count,
+                stride,
+                inner,
+            } => {
+                for k in 0..*count {
+                    inner.each_block(shift + k as isize * stride, see);
+                }
+            }
+            Self::Parts { list, .. } => {
+                for part in list.iter() {
+                    part.layout.each_block(shift + part.at, see);
+                }
+            }
+        }
+    }
+}

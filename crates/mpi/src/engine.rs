@@ -1,0 +1,580 @@
+//! Messages of bytes between ranks: matching, and the protocols by which they travel.
+//!
+//! Ranks are world ranks here. A message is matched by context, sender and tag; messages of one
+//! sender and context are matched in the order in which they were sent. It travels in one of three
+//! ways, chosen by its length:
+//!
+//! - **eager**: the bytes go along with the envelope, at once;
+//! - **single copy**: the envelope says where the bytes lie, the receiver reads them from the
+//!   sender's memory and says so;
+//! - **stream**: where memory cannot be read, the receiver asks for the bytes, which then come in
+//!   packets.
+
+mod flight;
+mod packet;
+mod queues;
+
+use std::collections::VecDeque;
+
+use crate::error::Result;
+use crate::transport::{Head, Transport};
+
+use flight::{Flights, State};
+use packet::{Kind, Packet};
+use queues::{Arrived, Body, Posted, Queues};
+
+pub use flight::{Flight, Landed, Memory};
+pub use packet::CONTEXT_MAX;
+
+/// When a send is complete.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mode {
+    /// When the memory may be used again.
+    Standard,
+    /// Not before the receive has begun.
+    Synchronous,
+}
+
+/// Something that goes on by itself over messages, like a non-blocking collective.
+pub trait Operation: Send {
+    /// Goes on as far as it can without waiting; `true` when it is complete.
+    ///
+    /// # Errors
+    /// Why it failed; it is not called again.
+    fn advance(&mut self, engine: &mut Engine) -> Result<bool>;
+}
+
+/// A message that a probe took out of the queue: only who took it can receive it.
+#[derive(Debug)]
+pub struct Taken(Arrived);
+
+/// What is known of a message before it is received.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Envelope {
+    /// World rank of the sender.
+    pub from: u32,
+    /// Tag.
+    pub tag: i32,
+    /// Length in bytes.
+    pub bytes: usize,
+}
+
+/// Matching and protocols over a transport.
+pub struct Engine {
+    transport: Box<dyn Transport>,
+    rank: u32,
+    /// Longest message that is sent eagerly.
+    eager_max: usize,
+    packet_max: usize,
+    matter: Matter,
+}
+
+/// What arrivals change: everything but the transport, which is busy handing them over.
+struct Matter {
+    rank: u32,
+    reads_remotely: bool,
+    queues: Queues,
+    flights: Flights,
+    outboxes: Vec<VecDeque<Outgoing>>,
+    /// Number of entries in all outboxes.
+    waiting: usize,
+    pulls: Vec<Pull>,
+    streams: Vec<Stream>,
+}
+
+/// A packet that there was no room for yet.
+struct Outgoing {
+    head: Head,
+    body: Load,
+}
+
+enum Load {
+    None,
+    Words([u64; 2]),
+    /// The bytes of a send whose flight ends when they are in the transport's hands; `u32::MAX`: of
+    /// none.
+    Memory(Memory, u32),
+}
+
+/// A receive that reads from the sender's memory.
+struct Pull {
+    from: u32,
+    address: u64,
+    bytes: usize,
+    theirs: u32,
+    flight: u32,
+}
+
+/// A send whose bytes go in packets.
+struct Stream {
+    to: u32,
+    memory: Memory,
+    offset: usize,
+    flight: u32,
+    theirs: u32,
+}
+
+impl Engine {
+    /// The messages of the rank that this transport is for.
+    #[must_use]
+    pub fn new(transport: Box<dyn Transport>) -> Self {
+        let (rank, ranks) = (transport.rank(), transport.ranks());
+        let packet_max = transport.packet_max();
+        let reads_remotely = transport.reads_remotely();
+        Self {
+            rank,
+            packet_max,
+            eager_max: packet_max.min(transport.eager_max()),
+            transport,
+            matter: Matter {
+                rank,
+                reads_remotely,
+                queues: Queues::new(ranks),
+                flights: Flights::default(),
+                outboxes: (0..ranks).map(|_| VecDeque::new()).collect(),
+                waiting: 0,
+                pulls: Vec::new(),
+                streams: Vec::new(),
+            },
+        }
+    }
+
+    /// What carries the packets.
+    #[must_use]
+    pub fn transport(&mut self) -> &mut dyn Transport {
+        self.transport.as_mut()
+    }
+
+    /// Sends a message. `None`: it is complete, its memory may be used again.
+    ///
+    /// # Errors
+    /// What ends all ranks.
+    #[inline]
+    pub fn send(
+        &mut self,
+        context: u32,
+        to: u32,
+        tag: i32,
+        memory: Memory,
+        mode: Mode,
+    ) -> Result<Option<Flight>> {
+        if mode == Mode::Standard && self.send_now(context, to, tag, memory) {
+            return Ok(None);
+        }
+        Ok(self.send_later(context, to, tag, memory, mode))
+    }
+
+    /// Sends a short message, if that can be done at once; `false`: not so.
+    #[inline]
+    pub fn send_now(&mut self, context: u32, to: u32, tag: i32, memory: Memory) -> bool {
+        if memory.bytes > self.eager_max || to == self.rank || self.matter.waiting != 0 {
+            return false;
+        }
+        let head = Packet::eager(context, tag).head();
+        // SAFETY: who sends vouches for the memory.
+        self.transport.send(to, head, unsafe { memory.bytes() })
+    }
+
+    /// Receives a short message of one rank, if it is the next that comes from there before the core
+    /// would be handed over, and no other receive waits for one. It goes right from the transport to its place.
+    #[inline]
+    pub fn recv_now(
+        &mut self,
+        context: u32,
+        from: u32,
+        tag: Option<i32>,
+        memory: Memory,
+    ) -> Option<Landed> {
+        if from == self.rank || !self.is_quiet() || self.matter.queues.concern(from) {
+            return None;
+        }
+        let matter = &mut self.matter;
+        let (mut landed, mut is_passed) = (None, false);
+        let mut take = |from, head, body: &[u8]| {
+            let packet = Packet::of(head);
+            let is_ours = packet.context == context
+                && packet.kind.is_message()
+                && tag.is_none_or(|tag| tag == packet.tag);
+            if !is_ours || is_passed {
+                return matter.arrive(from, head, body);
+            }
+            is_passed = true;
+            if packet.kind != Kind::Eager {
+                return matter.arrive(from, head, body);
+            }
+            let room = memory.prefix(body.len());
+            // SAFETY: who receives vouches for the memory.
+            unsafe { room.bytes_mut() }.copy_from_slice(&body[..room.bytes]);
+            landed = Some(Landed::sent(from, packet.tag, body.len()));
+        };
+        for _ in 0..self.transport.patience() {
+            if self.transport.receive(Some(from), &mut take) {
+                break;
+            }
+            std::hint::spin_loop();
+        }
+        landed
+    }
+
+    fn send_later(
+        &mut self,
+        context: u32,
+        to: u32,
+        tag: i32,
+        memory: Memory,
+        mode: Mode,
+    ) -> Option<Flight> {
+        let landed = Landed::sent(self.rank, tag, memory.bytes);
+        let matter = &mut self.matter;
+        if to == self.rank {
+            let flight = (mode == Mode::Synchronous)
+                .then(|| matter.flights.add(State::Sending { memory, landed }));
+            let kind = flight.map_or(Kind::Eager, |_| Kind::EagerSync);
+            let word = u64::from(flight.unwrap_or_default());
+            let packet = Packet {
+                kind,
+                context,
+                tag,
+                word,
+            };
+            // SAFETY: who sends vouches for the memory.
+            matter.arrive(to, packet.head(), unsafe { memory.bytes() });
+            return flight.map(Flight);
+        }
+        let flight = matter.flights.add(State::Sending { memory, landed });
+        let is_eager = memory.bytes <= self.eager_max;
+        let (kind, body) = match (is_eager, mode) {
+            (true, Mode::Standard) => (Kind::Eager, Load::Memory(memory, flight)),
+            (true, Mode::Synchronous) => (Kind::EagerSync, Load::Memory(memory, u32::MAX)),
+            (false, _) => {
+                let words = [memory.bytes as u64, memory.address as u64];
+                (Kind::Announce, Load::Words(words))
+            }
+        };
+        let packet = Packet {
+            kind,
+            context,
+            tag,
+            word: u64::from(flight),
+        };
+        matter.push(to, packet, body);
+        self.flush();
+        Some(Flight(flight))
+    }
+
+    /// Asks for a message; of anybody, of any tag where `from` or `tag` is `None`.
+    ///
+    /// # Errors
+    /// What ends all ranks.
+    #[inline]
+    pub fn recv(
+        &mut self,
+        context: u32,
+        from: Option<u32>,
+        tag: Option<i32>,
+        memory: Memory,
+    ) -> Result<Flight> {
+        let flight = self.matter.flights.add(State::Posted { memory });
+        let posted = Posted {
+            context,
+            from,
+            tag,
+            flight,
+        };
+        if let Some(arrived) = self.matter.queues.post(posted) {
+            self.matter.accept(arrived, flight);
+            self.follow_up();
+        }
+        Ok(Flight(flight))
+    }
+
+    /// Receives a message that a probe took.
+    ///
+    /// # Errors
+    /// What ends all ranks.
+    pub fn recv_taken(&mut self, taken: Taken, memory: Memory) -> Result<Flight> {
+        let flight = self.matter.flights.add(State::Posted { memory });
+        self.matter.accept(taken.0, flight);
+        self.follow_up();
+        Ok(Flight(flight))
+    }
+
+    /// The message that a receive of this kind would take now.
+    #[must_use]
+    pub fn probe(&self, context: u32, from: Option<u32>, tag: Option<i32>) -> Option<Envelope> {
+        let arrived = self.matter.queues.peek(context, from, tag)?;
+        Some(arrived.envelope())
+    }
+
+    /// Takes it out of the queue, for [`Engine::recv_taken`].
+    #[must_use]
+    pub fn take(
+        &mut self,
+        context: u32,
+        from: Option<u32>,
+        tag: Option<i32>,
+    ) -> Option<(Taken, Envelope)> {
+        let arrived = self.matter.queues.take(context, from, tag)?;
+        let envelope = arrived.envelope();
+        Some((Taken(arrived), envelope))
+    }
+
+    /// How a message has ended, if it has.
+    #[inline]
+    #[must_use]
+    pub fn landed(&self, flight: &Flight) -> Option<Landed> {
+        self.matter.flights.landed(flight.0)
+    }
+
+    /// Forgets a message that has landed.
+    ///
+    /// # Panics
+    /// If it has not.
+    #[inline]
+    pub fn release(&mut self, flight: Flight) -> Landed {
+        self.matter.flights.remove(flight.0)
+    }
+
+    /// Takes back a receive that no message has matched; it has landed then, as cancelled. Sends and
+    /// receives that have begun go on.
+    pub fn cancel(&mut self, flight: &Flight) {
+        let matter = &mut self.matter;
+        if matter.flights.is_posted(flight.0) && matter.queues.withdraw(flight.0) {
+            let landed = Landed {
+                is_cancelled: true,
+                ..Landed::sent(self.rank, 0, 0)
+            };
+            matter.flights.land(flight.0, landed);
+        }
+    }
+
+    /// Whether nothing is under way: no packet waits for room, no bytes are being moved.
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        let matter = &self.matter;
+        matter.waiting == 0 && matter.streams.is_empty() && matter.pulls.is_empty()
+    }
+
+    /// Takes what has come and moves what waits; whether anything happened.
+    ///
+    /// # Errors
+    /// What ends all ranks.
+    #[inline]
+    pub fn progress(&mut self) -> Result<bool> {
+        self.progress_from(None)
+    }
+
+    /// As [`Engine::progress`], but looks for packets of one rank only.
+    ///
+    /// # Errors
+    /// What ends all ranks.
+    #[inline]
+    pub fn progress_from(&mut self, from: Option<u32>) -> Result<bool> {
+        let matter = &mut self.matter;
+        let mut take = |from, head, body: &[u8]| matter.arrive(from, head, body);
+        let mut has_moved = self.transport.receive(from, &mut take);
+        if !self.is_quiet() {
+            has_moved |= self.follow_up();
+        }
+        Ok(has_moved)
+    }
+
+    /// Moves what waits.
+    fn follow_up(&mut self) -> bool {
+        let mut has_moved = self.pull();
+        has_moved |= self.stream();
+        has_moved | self.flush()
+    }
+
+    /// Reads what lies in the memory of others.
+    fn pull(&mut self) -> bool {
+        let has_some = !self.matter.pulls.is_empty();
+        for pull in std::mem::take(&mut self.matter.pulls) {
+            let memory = self.matter.flights.memory(pull.flight);
+            let bytes = pull.bytes.min(memory.bytes);
+            // SAFETY: who receives vouches for the memory.
+            let into = unsafe { memory.prefix(bytes).bytes_mut() };
+            if !self.transport.read(pull.from, pull.address, into) {
+                // It was possible a moment ago; from now on bytes are sent.
+                self.matter.reads_remotely = false;
+                self.matter.ask(pull.from, pull.theirs, pull.flight);
+                continue;
+            }
+            self.matter.flights.complete(pull.flight);
+            let packet = Packet::control(Kind::Done, u64::from(pull.theirs));
+            self.matter.push(pull.from, packet, Load::None);
+        }
+        has_some
+    }
+
+    /// Sends further packets of streams, as long as there is room.
+    fn stream(&mut self) -> bool {
+        let mut has_moved = false;
+        let mut streams = std::mem::take(&mut self.matter.streams);
+        streams.retain_mut(|stream| {
+            while stream.offset < stream.memory.bytes {
+                let end = (stream.offset + self.packet_max).min(stream.memory.bytes);
+                let packet = Packet::control(Kind::Data, u64::from(stream.theirs));
+                // SAFETY: who sends vouches for the memory.
+                let body = unsafe { &stream.memory.bytes()[stream.offset..end] };
+                if !self.transport.send(stream.to, packet.head(), body) {
+                    return true;
+                }
+                has_moved = true;
+                stream.offset = end;
+            }
+            self.matter.flights.complete(stream.flight);
+            false
+        });
+        streams.append(&mut self.matter.streams);
+        self.matter.streams = streams;
+        has_moved
+    }
+
+    /// Sends the packets that wait, as far as there is room.
+    fn flush(&mut self) -> bool {
+        let matter = &mut self.matter;
+        if matter.waiting == 0 {
+            return false;
+        }
+        let before = matter.waiting;
+        for (to, outbox) in (0..).zip(&mut matter.outboxes) {
+            while let Some(next) = outbox.front() {
+                let words;
+                let body = match &next.body {
+                    Load::None => &[][..],
+                    Load::Words([a, b]) => {
+                        words = packet::bytes_of([*a, *b]);
+                        &words[..]
+                    }
+                    // SAFETY: who sends vouches for the memory.
+                    Load::Memory(memory, _) => unsafe { memory.bytes() },
+                };
+                if !self.transport.send(to, next.head, body) {
+                    break;
+                }
+                if let Load::Memory(_, flight) = next.body
+                    && flight != u32::MAX
+                {
+                    matter.flights.complete(flight);
+                }
+                outbox.pop_front();
+                matter.waiting -= 1;
+            }
+        }
+        matter.waiting != before
+    }
+}
+
+impl Matter {
+    fn push(&mut self, to: u32, packet: Packet, body: Load) {
+        let head = packet.head();
+        self.outboxes[to as usize].push_back(Outgoing { head, body });
+        self.waiting += 1;
+    }
+
+    /// Asks the sender of a message for its bytes in packets.
+    fn ask(&mut self, from: u32, theirs: u32, flight: u32) {
+        let word = u64::from(theirs) | u64::from(flight) << 32;
+        self.push(from, Packet::control(Kind::Ask, word), Load::None);
+    }
+
+    /// Takes a packet from the transport.
+    #[inline]
+    fn arrive(&mut self, from: u32, head: Head, body: &[u8]) {
+        let packet = Packet::of(head);
+        match packet.kind {
+            Kind::Eager => match self.queues.matching(packet.context, from, packet.tag) {
+                Some(flight) => self.flights.fill(flight, from, packet.tag, body),
+                None => self.keep(from, packet, Body::Bytes(body.into())),
+            },
+            _ => self.arrive_other(from, packet, body),
+        }
+    }
+
+    fn arrive_other(&mut self, from: u32, packet: Packet, body: &[u8]) {
+        let ours = packet.word as u32;
+        match packet.kind {
+            Kind::Eager => unreachable!("taken by `arrive`"),
+            Kind::EagerSync => match self.queues.matching(packet.context, from, packet.tag) {
+                Some(flight) => {
+                    self.flights.fill(flight, from, packet.tag, body);
+                    self.acknowledge(from, ours);
+                }
+                None => self.keep(from, packet, Body::Sync(body.into(), ours)),
+            },
+            Kind::Announce => {
+                let [bytes, address] = packet::words_of(body);
+                let arrived = Body::Announced {
+                    bytes: bytes as usize,
+                    address,
+                    theirs: ours,
+                };
+                match self.queues.matching(packet.context, from, packet.tag) {
+                    Some(flight) => {
+                        let arrived = Arrived::new(from, packet, arrived);
+                        self.accept(arrived, flight);
+                    }
+                    None => self.keep(from, packet, arrived),
+                }
+            }
+            Kind::Ask => {
+                let (theirs, flight) = ((packet.word >> 32) as u32, ours);
+                let memory = self.flights.memory(flight);
+                self.streams.push(Stream {
+                    to: from,
+                    memory,
+                    offset: 0,
+                    flight,
+                    theirs,
+                });
+            }
+            Kind::Data => self.flights.append(ours, body),
+            Kind::Done => self.flights.complete(ours),
+        }
+    }
+
+    fn keep(&mut self, from: u32, packet: Packet, body: Body) {
+        self.queues.keep(Arrived::new(from, packet, body));
+    }
+
+    fn acknowledge(&mut self, from: u32, theirs: u32) {
+        if from == self.rank {
+            self.flights.complete(theirs);
+        } else {
+            let packet = Packet::control(Kind::Done, u64::from(theirs));
+            self.push(from, packet, Load::None);
+        }
+    }
+
+    /// Gives a message that has come, or been announced, to a receive.
+    fn accept(&mut self, arrived: Arrived, flight: u32) {
+        let (from, tag) = (arrived.from, arrived.tag);
+        match arrived.body {
+            Body::Bytes(bytes) => self.flights.fill(flight, from, tag, &bytes),
+            Body::Sync(bytes, theirs) => {
+                self.flights.fill(flight, from, tag, &bytes);
+                self.acknowledge(from, theirs);
+            }
+            Body::Announced {
+                bytes,
+                address,
+                theirs,
+            } => {
+                let landed = Landed::sent(from, tag, bytes);
+                self.flights.begin(flight, landed);
+                if self.reads_remotely {
+                    self.pulls.push(Pull {
+                        from,
+                        address,
+                        bytes,
+                        theirs,
+                        flight,
+                    });
+                } else {
+                    self.ask(from, theirs, flight);
+                }
+            }
+        }
+    }
+}

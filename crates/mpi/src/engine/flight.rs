@@ -1,0 +1,237 @@
+//! Messages that are on their way, seen from one end.
+
+/// A stretch of the calling program's memory, with the promise of [`crate::Buffer`].
+#[derive(Clone, Copy, Debug)]
+pub struct Memory {
+    /// Where it begins; anything if it has no bytes.
+    pub(crate) address: *mut u8,
+    /// How long it is.
+    pub(crate) bytes: usize,
+}
+
+// SAFETY: as for `Buffer`: an address is a number here.
+unsafe impl Send for Memory {}
+
+impl Memory {
+    /// No memory.
+    pub const NONE: Self = Self {
+        address: std::ptr::null_mut(),
+        bytes: 0,
+    };
+
+    /// `bytes` bytes from `address` on.
+    ///
+    /// # Safety
+    /// They may be read, and written by a receive, until the operation that they are given to is
+    /// complete.
+    #[must_use]
+    pub unsafe fn new(address: *mut u8, bytes: usize) -> Self {
+        Self { address, bytes }
+    }
+
+    /// The first `bytes` of them.
+    pub(crate) fn prefix(self, bytes: usize) -> Self {
+        let bytes = bytes.min(self.bytes);
+        Self { bytes, ..self }
+    }
+
+    /// What is there.
+    ///
+    /// # Safety
+    /// The promise made with [`Memory::new`] still holds, and nobody writes there meanwhile.
+    #[inline]
+    pub(crate) unsafe fn bytes<'a>(self) -> &'a [u8] {
+        if self.bytes == 0 {
+            return &[];
+        }
+        // SAFETY: the caller's promise.
+        unsafe { std::slice::from_raw_parts(self.address, self.bytes) }
+    }
+
+    /// What is there, to be written.
+    ///
+    /// # Safety
+    /// The promise made with [`Memory::new`] still holds, and nobody else uses it meanwhile.
+    #[inline]
+    pub(crate) unsafe fn bytes_mut<'a>(self) -> &'a mut [u8] {
+        if self.bytes == 0 {
+            return &mut [];
+        }
+        // SAFETY: the caller's promise.
+        unsafe { std::slice::from_raw_parts_mut(self.address, self.bytes) }
+    }
+}
+
+/// A message that is on its way.
+#[derive(PartialEq, Eq, Debug)]
+#[must_use = "an operation has to be waited for"]
+pub struct Flight(pub(crate) u32);
+
+/// How it ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Landed {
+    /// World rank of the sender.
+    pub from: u32,
+    /// Tag.
+    pub tag: i32,
+    /// Bytes that were sent: more than the receiver had room for if the message was cut off.
+    pub bytes: usize,
+    /// Whether it was cancelled.
+    pub is_cancelled: bool,
+}
+
+impl Landed {
+    pub(super) const fn sent(from: u32, tag: i32, bytes: usize) -> Self {
+        Self {
+            from,
+            tag,
+            bytes,
+            is_cancelled: false,
+        }
+    }
+}
+
+/// What has become of a message so far.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum State {
+    /// Nobody has sent it.
+    Posted { memory: Memory },
+    /// Its bytes are coming; `got` of them are there.
+    Receiving {
+        memory: Memory,
+        landed: Landed,
+        got: usize,
+    },
+    /// Its bytes are in this rank's memory, and needed there.
+    Sending { memory: Memory, landed: Landed },
+    /// It has ended.
+    Landed(Landed),
+    /// The place is free; the next free one.
+    Free(u32),
+}
+
+const NONE: u32 = u32::MAX;
+
+/// All messages of a rank that are on their way.
+#[derive(Debug)]
+pub(super) struct Flights {
+    states: Vec<State>,
+    free: u32,
+}
+
+impl Default for Flights {
+    fn default() -> Self {
+        Self {
+            states: Vec::new(),
+            free: NONE,
+        }
+    }
+}
+
+impl Flights {
+    #[inline]
+    pub fn add(&mut self, state: State) -> u32 {
+        let flight = self.free;
+        match self.states.get_mut(flight as usize) {
+            Some(place) => {
+                if let State::Free(next) = *place {
+                    self.free = next;
+                }
+                *place = state;
+                flight
+            }
+            None => {
+                let flight = u32::try_from(self.states.len()).expect("as many as fit in memory");
+                self.states.push(state);
+                flight
+            }
+        }
+    }
+
+    #[inline]
+    pub fn landed(&self, flight: u32) -> Option<Landed> {
+        match self.states[flight as usize] {
+            State::Landed(landed) => Some(landed),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    pub fn remove(&mut self, flight: u32) -> Landed {
+        let next = State::Free(self.free);
+        let state = std::mem::replace(&mut self.states[flight as usize], next);
+        self.free = flight;
+        match state {
+            State::Landed(landed) => landed,
+            state => panic!("a message in state {state:?} is not forgotten"),
+        }
+    }
+
+    pub fn is_posted(&self, flight: u32) -> bool {
+        matches!(self.states[flight as usize], State::Posted { .. })
+    }
+
+    pub fn memory(&self, flight: u32) -> Memory {
+        match self.states[flight as usize] {
+            State::Posted { memory }
+            | State::Receiving { memory, .. }
+            | State::Sending { memory, .. } => memory,
+            State::Landed(_) | State::Free(_) => Memory::NONE,
+        }
+    }
+
+    pub fn land(&mut self, flight: u32, landed: Landed) {
+        self.states[flight as usize] = State::Landed(landed);
+    }
+
+    /// All bytes are where they should be.
+    pub fn complete(&mut self, flight: u32) {
+        if let State::Sending { landed, .. } | State::Receiving { landed, .. } =
+            self.states[flight as usize]
+        {
+            self.land(flight, landed);
+        }
+    }
+
+    /// The whole message of a posted receive.
+    #[inline]
+    pub fn fill(&mut self, flight: u32, from: u32, tag: i32, body: &[u8]) {
+        let memory = self.memory(flight).prefix(body.len());
+        // SAFETY: who receives vouches for the memory.
+        unsafe { memory.bytes_mut() }.copy_from_slice(&body[..memory.bytes]);
+        self.land(flight, Landed::sent(from, tag, body.len()));
+    }
+
+    /// A posted receive is matched; its bytes will come.
+    pub fn begin(&mut self, flight: u32, landed: Landed) {
+        let memory = self.memory(flight);
+        self.states[flight as usize] = State::Receiving {
+            memory,
+            landed,
+            got: 0,
+        };
+    }
+
+    /// The next bytes of a receive.
+    pub fn append(&mut self, flight: u32, body: &[u8]) {
+        let State::Receiving {
+            memory,
+            landed,
+            got,
+        } = &mut self.states[flight as usize]
+        else {
+            return;
+        };
+        let end = (*got + body.len()).min(memory.bytes);
+        if *got < end {
+            // SAFETY: who receives vouches for the memory.
+            let into = unsafe { &mut memory.bytes_mut()[*got..end] };
+            into.copy_from_slice(&body[..end - *got]);
+        }
+        *got += body.len();
+        if *got >= landed.bytes {
+            let landed = *landed;
+            self.land(flight, landed);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! What the two words before a packet's body mean.
+//!
+//! Word 0: kind in bits 0 to 7, context in bits 8 to 31, tag in bits 32 to 63. Word 1 names flights:
+//! the sender's or the receiver's, as the kind says.
+#![forbid(unsafe_code)]
+
+use crate::transport::Head;
+
+/// Largest context that fits into a head.
+pub const CONTEXT_MAX: u32 = (1 << 24) - 1;
+
+/// What a packet is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Kind {
+    /// A message with its bytes.
+    Eager,
+    /// The same; its sender (word 1: its flight) wants to know when it is received.
+    EagerSync,
+    /// A message whose bytes (body: how many, at which address) stay with the sender (word 1: its
+    /// flight) until they are read or asked for.
+    Announce,
+    /// The receiver asks for them: the sender's flight below, its own above.
+    Ask,
+    /// Some of the bytes that the receiver (word 1: its flight) has asked for, in order.
+    Data,
+    /// The sender's flight (word 1) is complete.
+    Done,
+}
+
+impl Kind {
+    /// Whether it is matched with a receive.
+    #[inline]
+    pub const fn is_message(self) -> bool {
+        matches!(self, Self::Eager | Self::EagerSync | Self::Announce)
+    }
+}
+
+/// A head, taken apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Packet {
+    pub kind: Kind,
+    pub context: u32,
+    pub tag: i32,
+    pub word: u64,
+}
+
+impl Packet {
+    #[inline]
+    pub const fn eager(context: u32, tag: i32) -> Self {
+        Self {
+            kind: Kind::Eager,
+            context,
+            tag,
+            word: 0,
+        }
+    }
+
+    pub const fn control(kind: Kind, word: u64) -> Self {
+        Self {
+            kind,
+            context: 0,
+            tag: 0,
+            word,
+        }
+    }
+
+    #[inline]
+    pub const fn head(self) -> Head {
+        let low = self.kind as u32 | self.context << 8;
+        [low as u64 | (self.tag as u32 as u64) << 32, self.word]
+    }
+
+    #[inline]
+    pub fn of(head: Head) -> Self {
+        let kind = match head[0] as u8 {
+            0 => Kind::Eager,
+            1 => Kind::EagerSync,
+            2 => Kind::Announce,
+            3 => Kind::Ask,
+            4 => Kind::Data,
+            _ => Kind::Done,
+        };
+        Self {
+            kind,
+            context: head[0] as u32 >> 8,
+            tag: (head[0] >> 32) as i32,
+            word: head[1],
+        }
+    }
+}
+
+/// Two words as the body of a packet.
+pub fn bytes_of([a, b]: [u64; 2]) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&a.to_le_bytes());
+    bytes[8..].copy_from_slice(&b.to_le_bytes());
+    bytes
+}
+
+/// The inverse of [`bytes_of`]; zeros where the body is too short.
+pub fn words_of(body: &[u8]) -> [u64; 2] {
+    let mut bytes = [0; 16];
+    let len = body.len().min(16);
+    bytes[..len].copy_from_slice(&body[..len]);
+    let word = |at: usize| {
+        let word = bytes[at..at + 8].try_into().expect("eight bytes");
+        u64::from_le_bytes(word)
+    };
+    [word(0), word(8)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_says_what_went_into_it() {
+        for kind in [
+            Kind::Eager,
+            Kind::EagerSync,
+            Kind::Announce,
+            Kind::Ask,
+            Kind::Data,
+            Kind::Done,
+        ] {
+            let packet = Packet {
+                kind,
+                context: CONTEXT_MAX,
+                tag: i32::MAX,
+                word: u64::MAX - 1,
+            };
+            assert_eq!(Packet::of(packet.head()), packet);
+        }
+        assert_eq!(words_of(&bytes_of([3, u64::MAX])), [3, u64::MAX]);
+    }
+}

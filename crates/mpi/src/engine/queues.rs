@@ -1,0 +1,210 @@
+//! Which message goes to which receive.
+//!
+//! A receive takes the earliest message that has come and that it matches; a message goes to the
+//! earliest receive that it matches. Both are kept per sender, so that one is found among those of
+//! its sender and of the receives from anybody.
+#![forbid(unsafe_code)]
+
+use std::collections::VecDeque;
+
+use super::Envelope;
+use super::packet::Packet;
+
+/// A receive that no message has matched.
+#[derive(Clone, Copy, Debug)]
+pub struct Posted {
+    pub context: u32,
+    pub from: Option<u32>,
+    pub tag: Option<i32>,
+    pub flight: u32,
+}
+
+impl Posted {
+    #[inline]
+    fn takes(&self, context: u32, tag: i32) -> bool {
+        self.context == context && self.tag.is_none_or(|wanted| wanted == tag)
+    }
+}
+
+/// A message that no receive has taken.
+#[derive(Debug)]
+pub struct Arrived {
+    pub context: u32,
+    pub from: u32,
+    pub tag: i32,
+    pub body: Body,
+    order: u64,
+}
+
+/// Its bytes, or where they are.
+#[derive(Debug)]
+pub enum Body {
+    /// Here.
+    Bytes(Box<[u8]>),
+    /// Here; the sender's flight waits for it to be received.
+    Sync(Box<[u8]>, u32),
+    /// With the sender.
+    Announced {
+        bytes: usize,
+        address: u64,
+        theirs: u32,
+    },
+}
+
+impl Arrived {
+    pub fn new(from: u32, packet: Packet, body: Body) -> Self {
+        Self {
+            context: packet.context,
+            from,
+            tag: packet.tag,
+            body,
+            order: 0,
+        }
+    }
+
+    pub fn envelope(&self) -> Envelope {
+        let bytes = match &self.body {
+            Body::Bytes(bytes) | Body::Sync(bytes, _) => bytes.len(),
+            Body::Announced { bytes, .. } => *bytes,
+        };
+        Envelope {
+            from: self.from,
+            tag: self.tag,
+            bytes,
+        }
+    }
+}
+
+/// All receives without a message and all messages without a receive.
+#[derive(Debug)]
+pub struct Queues {
+    /// Receives from one sender, by sender; each with its number in the order of all.
+    posted: Vec<VecDeque<(u64, Posted)>>,
+    /// Receives from anybody.
+    from_any: VecDeque<(u64, Posted)>,
+    arrived: Vec<VecDeque<Arrived>>,
+    /// Messages in `arrived`.
+    kept: usize,
+    next: u64,
+}
+
+impl Queues {
+    pub fn new(ranks: u32) -> Self {
+        Self {
+            posted: (0..ranks).map(|_| VecDeque::new()).collect(),
+            from_any: VecDeque::new(),
+            arrived: (0..ranks).map(|_| VecDeque::new()).collect(),
+            kept: 0,
+            next: 0,
+        }
+    }
+
+    /// Whether a message of this rank would have to be looked for, or looked at by others.
+    #[inline]
+    pub fn concern(&self, from: u32) -> bool {
+        self.kept > 0 || !self.from_any.is_empty() || !self.posted[from as usize].is_empty()
+    }
+
+    /// The message that this receive takes; if there is none the receive waits for one.
+    #[inline]
+    pub fn post(&mut self, posted: Posted) -> Option<Arrived> {
+        if self.kept > 0
+            && let Some(arrived) = self.take(posted.context, posted.from, posted.tag)
+        {
+            return Some(arrived);
+        }
+        self.next += 1;
+        let queue = match posted.from {
+            Some(from) => &mut self.posted[from as usize],
+            None => &mut self.from_any,
+        };
+        queue.push_back((self.next, posted));
+        None
+    }
+
+    /// The receive that takes such a message; it waits no more.
+    #[inline]
+    pub fn matching(&mut self, context: u32, from: u32, tag: i32) -> Option<u32> {
+        let find = |queue: &VecDeque<(u64, Posted)>| {
+            let at = queue
+                .iter()
+                .position(|(_, posted)| posted.takes(context, tag))?;
+            Some((queue[at].0, at))
+        };
+        let queue = &mut self.posted[from as usize];
+        let of_sender = find(queue);
+        let of_any = if self.from_any.is_empty() {
+            None
+        } else {
+            find(&self.from_any)
+        };
+        let (queue, at) = match (of_sender, of_any) {
+            (None, None) => return None,
+            (Some((first, at)), of_any) if of_any.is_none_or(|(second, _)| first < second) => {
+                (queue, at)
+            }
+            (_, Some((_, at))) => (&mut self.from_any, at),
+            (Some(_), None) => unreachable!("the guard holds where there is no other"),
+        };
+        let (_, posted) = match at {
+            0 => queue.pop_front()?,
+            at => queue.remove(at)?,
+        };
+        Some(posted.flight)
+    }
+
+    /// Keeps a message until a receive takes it.
+    pub fn keep(&mut self, mut arrived: Arrived) {
+        self.next += 1;
+        arrived.order = self.next;
+        self.kept += 1;
+        self.arrived[arrived.from as usize].push_back(arrived);
+    }
+
+    /// The message that a receive of this kind would take.
+    pub fn peek(&self, context: u32, from: Option<u32>, tag: Option<i32>) -> Option<&Arrived> {
+        let (from, at) = self.find(context, from, tag)?;
+        self.arrived[from].get(at)
+    }
+
+    /// Takes it out.
+    pub fn take(&mut self, context: u32, from: Option<u32>, tag: Option<i32>) -> Option<Arrived> {
+        let (from, at) = self.find(context, from, tag)?;
+        self.kept -= 1;
+        self.arrived[from].remove(at)
+    }
+
+    /// Takes a receive back that no message has matched; whether there was one.
+    pub fn withdraw(&mut self, flight: u32) -> bool {
+        let queues = self.posted.iter_mut().chain([&mut self.from_any]);
+        for queue in queues {
+            if let Some(at) = queue.iter().position(|(_, posted)| posted.flight == flight) {
+                queue.remove(at);
+                return true;
+            }
+        }
+        false
+    }
+
+    fn find(&self, context: u32, from: Option<u32>, tag: Option<i32>) -> Option<(usize, usize)> {
+        if self.kept == 0 {
+            return None;
+        }
+        let wanted = Posted {
+            context,
+            from,
+            tag,
+            flight: 0,
+        };
+        let first_of = |from: usize| {
+            let mut queue = self.arrived[from].iter();
+            queue.position(|arrived| wanted.takes(arrived.context, arrived.tag))
+        };
+        match from {
+            Some(from) => Some((from as usize, first_of(from as usize)?)),
+            None => (0..self.arrived.len())
+                .filter_map(|from| Some((from, first_of(from)?)))
+                .min_by_key(|&(from, at)| self.arrived[from][at].order),
+        }
+    }
+}

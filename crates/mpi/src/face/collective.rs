@@ -1,0 +1,331 @@
+//! Blocking collectives.
+
+use std::ffi::c_int;
+
+use super::arguments::Caller;
+use super::{Address, Comm, Count, Datatype, Entered, In, Op, call};
+use crate::abi::Abi;
+use crate::collective::Call;
+use crate::engine::Operation;
+use crate::error::Result;
+
+/// Carries a call out.
+pub(super) fn wait(mpi: &mut Entered, call: &Call) -> Result<()> {
+    if let Some(mut through) = call.through_boards(&mut mpi.process)? {
+        return mpi.wait(|process| Ok(through.advance(process)?.then_some(())));
+    }
+    let mut job = call.job(&mut mpi.process)?;
+    mpi.wait(|process| Ok(job.advance(&mut process.engine)?.then_some(())))
+}
+
+pub fn allgather<A: Abi, N: Count>(
+    sendbuf: Address,
+    sendcount: N,
+    sendtype: Datatype<A>,
+    recvbuf: Address,
+    recvcount: N,
+    recvtype: Datatype<A>,
+    comm: Comm<A>,
+) -> c_int {
+    call::<A>("MPI_Allgather", comm.id(), |mpi| {
+        let call = Caller::new(&mpi.process, "MPI_Allgather", comm)?.allgather(
+            (sendbuf, sendcount, sendtype),
+            (recvbuf, recvcount, recvtype),
+        )?;
+        wait(mpi, &call)
+    })
+}
+
+pub fn allgatherv<A: Abi, N: Count, D: Count>(
+    sendbuf: Address,
+    sendcount: N,
+    sendtype: Datatype<A>,
+    recvbuf: Address,
+    recvcounts: In<N>,
+    displs: In<D>,
+    recvtype: Datatype<A>,
+    comm: Comm<A>,
+) -> c_int {
+    call::<A>("MPI_Allgatherv", comm.id(), |mpi| {
+        let call = Caller::new(&mpi.process, "MPI_Allgatherv", comm)?.allgatherv(
+            (sendbuf, sendcount, sendtype),
+            (recvbuf, recvcounts, recvtype),
+            displs,
+        )?;
+        wait(mpi, &call)
+    })
+}
+
+pub fn allreduce<A: Abi, N: Count>(
+    sendbuf: Address,
+    recvbuf: Address,
+    count: N,
+    datatype: Datatype<A>,
+    op: Op<A>,
+    comm: Comm<A>,
+) -> c_int {
+    call::<A>("MPI_Allreduce", comm.id(), |mpi| {
+        let call = Caller::new(&mpi.process, "MPI_Allreduce", comm)?.allreduce(
+            sendbuf,
+            recvbuf,
+            (count, datatype, op),
+        )?;
+        wait(mpi, &call)
+    })
+}
+
+pub fn alltoall<A: Abi, N: Count>(
+    sendbuf: Address,
+    sendcount: N,
+    sendtype: Datatype<A>,
+    recvbuf: Address,
+    recvcount: N,
+    recvtype: Datatype<A>,
+    comm: Comm<A>,
+) -> c_int {
+    call::<A>("MPI_Alltoall", comm.id(), |mpi| {
+        let call = Caller::new(&mpi.process, "MPI_Alltoall", comm)?.alltoall(
+            (sendbuf, sendcount, sendtype),
+            (recvbuf, recvcount, recvtype),
+        )?;
+        wait(mpi, &call)
+    })
+}
+
+pub fn alltoallv<A: Abi, N: Count, D: Count>(
+    sendbuf: Address,
+    sendcounts: In<N>,
+    sdispls: In<D>,
+    sendtype: Datatype<A>,
+    recvbuf: Address,
+    recvcounts: In<N>,
+    rdispls: In<D>,
+    recvtype: Datatype<A>,
+    comm: Comm<A>,
+) -> c_int {
+    call::<A>("MPI_Alltoallv", comm.id(), |mpi| {
+        let call = Caller::new(&mpi.process, "MPI_Alltoallv", comm)?.alltoallv(
+            (sendbuf, sendcounts, sendtype),
+            sdispls,
+            (recvbuf, recvcounts, recvtype),
+            rdispls,
+        )?;
+        wait(mpi, &call)
+    })
+}
+
+pub fn alltoallw<A: Abi, N: Count, D: Count>(
+    sendbuf: Address,
+    sendcounts: In<N>,
+    sdispls: In<D>,
+    sendtypes: In<Datatype<A>>,
+    recvbuf: Address,
+    recvcounts: In<N>,
+    rdispls: In<D>,
+    recvtypes: In<Datatype<A>>,
+    comm: Comm<A>,
+) -> c_int {
+    call::<A>("MPI_Alltoallw", comm.id(), |mpi| {
+        let call = Caller::new(&mpi.process, "MPI_Alltoallw", comm)?.alltoallw(
+            (sendbuf, sendcounts, sendtypes),
+            sdispls,
+            (recvbuf, recvcounts, recvtypes),
+            rdispls,
+        )?;
+        wait(mpi, &call)
+    })
+}
+
+pub fn barrier<A: Abi>(comm: Comm<A>) -> c_int {
+    call::<A>("MPI_Barrier", comm.id(), |mpi| {
+        let call = Caller::new(&mpi.process, "MPI_Barrier", comm)?.barrier()?;
+        wait(mpi, &call)
+    })
+}
+
+pub fn bcast<A: Abi, N: Count>(
+    buffer: Address,
+    count: N,
+    datatype: Datatype<A>,
+    root: c_int,
+    comm: Comm<A>,
+) -> c_int {
+    call::<A>("MPI_Bcast", comm.id(), |mpi| {
+        let call =
+            Caller::new(&mpi.process, "MPI_Bcast", comm)?.bcast(buffer, count, datatype, root)?;
+        wait(mpi, &call)
+    })
+}
+
+pub fn exscan<A: Abi, N: Count>(
+    sendbuf: Address,
+    recvbuf: Address,
+    count: N,
+    datatype: Datatype<A>,
+    op: Op<A>,
+    comm: Comm<A>,
+) -> c_int {
+    call::<A>("MPI_Exscan", comm.id(), |mpi| {
+        let call = Caller::new(&mpi.process, "MPI_Exscan", comm)?.exscan(
+            sendbuf,
+            recvbuf,
+            (count, datatype, op),
+        )?;
+        wait(mpi, &call)
+    })
+}
+
+pub fn gather<A: Abi, N: Count>(
+    sendbuf: Address,
+    sendcount: N,
+    sendtype: Datatype<A>,
+    recvbuf: Address,
+    recvcount: N,
+    recvtype: Datatype<A>,
+    root: c_int,
+    comm: Comm<A>,
+) -> c_int {
+    call::<A>("MPI_Gather", comm.id(), |mpi| {
+        let call = Caller::new(&mpi.process, "MPI_Gather", comm)?.gather(
+            (sendbuf, sendcount, sendtype),
+            (recvbuf, recvcount, recvtype),
+            root,
+        )?;
+        wait(mpi, &call)
+    })
+}
+
+pub fn gatherv<A: Abi, N: Count, D: Count>(
+    sendbuf: Address,
+    sendcount: N,
+    sendtype: Datatype<A>,
+    recvbuf: Address,
+    recvcounts: In<N>,
+    displs: In<D>,
+    recvtype: Datatype<A>,
+    root: c_int,
+    comm: Comm<A>,
+) -> c_int {
+    call::<A>("MPI_Gatherv", comm.id(), |mpi| {
+        let call = Caller::new(&mpi.process, "MPI_Gatherv", comm)?.gatherv(
+            (sendbuf, sendcount, sendtype),
+            (recvbuf, recvcounts, recvtype),
+            displs,
+            root,
+        )?;
+        wait(mpi, &call)
+    })
+}
+
+pub fn reduce<A: Abi, N: Count>(
+    sendbuf: Address,
+    recvbuf: Address,
+    count: N,
+    datatype: Datatype<A>,
+    op: Op<A>,
+    root: c_int,
+    comm: Comm<A>,
+) -> c_int {
+    call::<A>("MPI_Reduce", comm.id(), |mpi| {
+        let call = Caller::new(&mpi.process, "MPI_Reduce", comm)?.reduce(
+            sendbuf,
+            recvbuf,
+            (count, datatype, op),
+            root,
+        )?;
+        wait(mpi, &call)
+    })
+}
+
+pub fn reduce_scatter<A: Abi, N: Count>(
+    sendbuf: Address,
+    recvbuf: Address,
+    recvcounts: In<N>,
+    datatype: Datatype<A>,
+    op: Op<A>,
+    comm: Comm<A>,
+) -> c_int {
+    call::<A>("MPI_Reduce_scatter", comm.id(), |mpi| {
+        let call = Caller::new(&mpi.process, "MPI_Reduce_scatter", comm)?.reduce_scatter(
+            sendbuf,
+            recvbuf,
+            (recvcounts, datatype, op),
+        )?;
+        wait(mpi, &call)
+    })
+}
+
+pub fn reduce_scatter_block<A: Abi, N: Count>(
+    sendbuf: Address,
+    recvbuf: Address,
+    recvcount: N,
+    datatype: Datatype<A>,
+    op: Op<A>,
+    comm: Comm<A>,
+) -> c_int {
+    call::<A>("MPI_Reduce_scatter_block", comm.id(), |mpi| {
+        let call = Caller::new(&mpi.process, "MPI_Reduce_scatter_block", comm)?
+            .reduce_scatter_block(sendbuf, recvbuf, (recvcount, datatype, op))?;
+        wait(mpi, &call)
+    })
+}
+
+pub fn scan<A: Abi, N: Count>(
+    sendbuf: Address,
+    recvbuf: Address,
+    count: N,
+    datatype: Datatype<A>,
+    op: Op<A>,
+    comm: Comm<A>,
+) -> c_int {
+    call::<A>("MPI_Scan", comm.id(), |mpi| {
+        let call = Caller::new(&mpi.process, "MPI_Scan", comm)?.scan(
+            sendbuf,
+            recvbuf,
+            (count, datatype, op),
+        )?;
+        wait(mpi, &call)
+    })
+}
+
+pub fn scatter<A: Abi, N: Count>(
+    sendbuf: Address,
+    sendcount: N,
+    sendtype: Datatype<A>,
+    recvbuf: Address,
+    recvcount: N,
+    recvtype: Datatype<A>,
+    root: c_int,
+    comm: Comm<A>,
+) -> c_int {
+    call::<A>("MPI_Scatter", comm.id(), |mpi| {
+        let call = Caller::new(&mpi.process, "MPI_Scatter", comm)?.scatter(
+            (sendbuf, sendcount, sendtype),
+            (recvbuf, recvcount, recvtype),
+            root,
+        )?;
+        wait(mpi, &call)
+    })
+}
+
+pub fn scatterv<A: Abi, N: Count, D: Count>(
+    sendbuf: Address,
+    sendcounts: In<N>,
+    displs: In<D>,
+    sendtype: Datatype<A>,
+    recvbuf: Address,
+    recvcount: N,
+    recvtype: Datatype<A>,
+    root: c_int,
+    comm: Comm<A>,
+) -> c_int {
+    call::<A>("MPI_Scatterv", comm.id(), |mpi| {
+        let call = Caller::new(&mpi.process, "MPI_Scatterv", comm)?.scatterv(
+            (sendbuf, sendcounts, sendtype),
+            displs,
+            (recvbuf, recvcount, recvtype),
+            root,
+        )?;
+        wait(mpi, &call)
+    })
+}

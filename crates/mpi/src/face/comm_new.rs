@@ -1,0 +1,266 @@
+//! Communicators that are made out of others.
+
+use std::ffi::c_int;
+
+use super::arguments::Caller;
+use super::collective::wait;
+use super::{Comm, Entered, Group, In, Info, Out, call, comm, handlers};
+use crate::abi::Abi;
+use crate::collective::{Proposal, Small};
+use crate::engine::Operation;
+use crate::error::{Class, Error, Result};
+use crate::group;
+use crate::handle::{CommId, GroupId};
+
+/// Waits for a collective on memory of its own.
+pub(super) fn complete(mpi: &mut Entered, mut small: Small) -> Result<Small> {
+    mpi.wait(|process| Ok(small.advance(&mut process.engine)?.then_some(())))?;
+    Ok(small)
+}
+
+/// Takes in a communicator that was agreed on; it has the error handler of `parent`.
+fn add(mpi: &mut Entered, parent: CommId, group: group::Group, agreed: Proposal) -> Result<CommId> {
+    let errhandler = mpi.process.comm(parent)?.errhandler;
+    let added = mpi.process.add_comm(parent, group, agreed)?;
+    handlers::keep(errhandler)?;
+    Ok(added)
+}
+
+/// A communicator of all ranks of `comm` that are in `group`, with the ranks of `group`; none where
+/// this rank is not. All ranks of `comm` call.
+pub(super) fn make(
+    mpi: &mut Entered,
+    comm: CommId,
+    group: group::Group,
+    name: &'static str,
+) -> Result<CommId> {
+    let agreement = mpi.process.agree(comm, name)?;
+    let agreed = complete(mpi, agreement)?.agreed();
+    let world = mpi.process.engine.transport().rank();
+    if group.rank_of(world).is_none() {
+        mpi.process.leave_out(agreed);
+        return Ok(CommId::NULL);
+    }
+    add(mpi, comm, group, agreed)
+}
+
+/// All ranks of `comm` once more.
+fn twin<A: Abi>(mpi: &mut Entered, model: CommId, name: &'static str) -> Result<CommId> {
+    let group = mpi.process.comm(model)?.group.clone();
+    let made = make(mpi, model, group, name)?;
+    comm::inherit::<A>(mpi, model, made)?;
+    Ok(made)
+}
+
+pub fn comm_dup<A: Abi>(comm: Comm<A>, made: Out<Comm<A>>) -> c_int {
+    let comm = comm.id();
+    call::<A>("MPI_Comm_dup", comm, |mpi| {
+        let twin = twin::<A>(mpi, comm, "MPI_Comm_dup")?;
+        made.set(Comm::of(twin))
+    })
+}
+
+/// There are no hints that this library follows.
+pub fn comm_dup_with_info<A: Abi>(comm: Comm<A>, _info: Info<A>, made: Out<Comm<A>>) -> c_int {
+    let comm = comm.id();
+    call::<A>("MPI_Comm_dup_with_info", comm, |mpi| {
+        let twin = twin::<A>(mpi, comm, "MPI_Comm_dup_with_info")?;
+        made.set(Comm::of(twin))
+    })
+}
+
+/// The members of `comm` that give the same color as this rank, by key and then by rank.
+fn split(
+    mpi: &mut Entered,
+    comm: CommId,
+    (color, key): (Option<u32>, i32),
+    name: &'static str,
+) -> Result<CommId> {
+    let mut gives = [0; 12];
+    let color_word = color.map_or(u64::MAX, u64::from);
+    gives[..8].copy_from_slice(&color_word.to_ne_bytes());
+    gives[8..].copy_from_slice(&key.to_ne_bytes());
+    let gathering = mpi.process.gather_all(comm, &gives, name)?;
+    let all = complete(mpi, gathering)?;
+    let parent = mpi.process.comm(comm)?.group.clone();
+    let (rows, _) = all.result().as_chunks::<12>();
+    let mut members: Vec<(i32, u32)> = Vec::new();
+    for (row, &world) in rows.iter().zip(parent.world_ranks()) {
+        if row[..8] == gives[..8] {
+            let key = row.last_chunk().expect("a row has twelve bytes");
+            members.push((i32::from_ne_bytes(*key), world));
+        }
+    }
+    // Stable: ranks with the same key keep their order.
+    members.sort_by_key(|&(key, _)| key);
+    let members = members.into_iter().map(|(_, world)| world).collect();
+    let group = match color {
+        Some(_) => group::Group::new(members),
+        None => group::Group::new(Vec::new()),
+    };
+    make(mpi, comm, group, name)
+}
+
+pub fn comm_split<A: Abi>(comm: Comm<A>, color: c_int, key: c_int, made: Out<Comm<A>>) -> c_int {
+    let comm = comm.id();
+    call::<A>("MPI_Comm_split", comm, |mpi| {
+        let color = match u32::try_from(color) {
+            Ok(color) => Some(color),
+            Err(_) if color == A::UNDEFINED => None,
+            Err(_) => return Err(no_color(color)),
+        };
+        let new = split(mpi, comm, (color, key), "MPI_Comm_split")?;
+        made.set(Comm::of(new))
+    })
+}
+
+/// All ranks share memory.
+pub fn comm_split_type<A: Abi>(
+    comm: Comm<A>,
+    split_type: c_int,
+    key: c_int,
+    _info: Info<A>,
+    made: Out<Comm<A>>,
+) -> c_int {
+    let comm = comm.id();
+    call::<A>("MPI_Comm_split_type", comm, |mpi| {
+        let color = match split_type {
+            _ if split_type == A::COMM_TYPE_SHARED => Some(0),
+            // Nothing that this library knows divides the ranks of a host any further.
+            _ if split_type == A::UNDEFINED
+                || split_type == A::COMM_TYPE_HW_GUIDED
+                || split_type == A::COMM_TYPE_HW_UNGUIDED
+                || split_type == A::COMM_TYPE_RESOURCE_GUIDED =>
+            {
+                None
+            }
+            _ => {
+                let what = format!("{split_type} is no MPI_COMM_TYPE_... constant");
+                return Err(Error::new(Class::Arg, what));
+            }
+        };
+        let new = split(mpi, comm, (color, key), "MPI_Comm_split_type")?;
+        made.set(Comm::of(new))
+    })
+}
+
+fn group_of(mpi: &Entered, group: GroupId) -> Result<group::Group> {
+    let found = mpi.process.groups.get(group).cloned();
+    found.ok_or_else(|| {
+        let what = format!("there is no group of handle {:#x}, or no longer", group.0);
+        Error::new(Class::Group, what)
+    })
+}
+
+/// Refuses a group that is not within another.
+fn check_within(group: &group::Group, parent: &group::Group) -> Result<()> {
+    let is_within = |&world: &u32| parent.rank_of(world).is_some();
+    if group.world_ranks().iter().all(is_within) {
+        return Ok(());
+    }
+    let what = "the group has a process that is not in the communicator";
+    Err(Error::new(Class::Group, what))
+}
+
+pub fn comm_create<A: Abi>(comm: Comm<A>, group: Group<A>, made: Out<Comm<A>>) -> c_int {
+    let (comm, group) = (comm.id(), group.id());
+    call::<A>("MPI_Comm_create", comm, |mpi| {
+        let group = group_of(mpi, group)?;
+        check_within(&group, &mpi.process.comm(comm)?.group)?;
+        // Groups that differ from rank to rank share no rank: one context serves all of them.
+        let new = make(mpi, comm, group, "MPI_Comm_create")?;
+        made.set(Comm::of(new))
+    })
+}
+
+pub fn comm_create_group<A: Abi>(
+    comm: Comm<A>,
+    group: Group<A>,
+    tag: c_int,
+    made: Out<Comm<A>>,
+) -> c_int {
+    let (comm, group) = (comm.id(), group.id());
+    call::<A>("MPI_Comm_create_group", comm, |mpi| {
+        let group = group_of(mpi, group)?;
+        check_within(&group, &mpi.process.comm(comm)?.group)?;
+        if tag < 0 {
+            let what = format!("the tag is {tag}; tags are not negative");
+            return Err(Error::new(Class::Tag, what));
+        }
+        let world = mpi.process.engine.transport().rank();
+        if group.rank_of(world).is_none() {
+            return made.set(Comm::of(CommId::NULL));
+        }
+        let parts = (comm, &group);
+        let agreement = mpi.process.agree_in(parts, tag, "MPI_Comm_create_group")?;
+        let agreed = complete(mpi, agreement)?.agreed();
+        let new = add(mpi, comm, group, agreed)?;
+        made.set(Comm::of(new))
+    })
+}
+
+/// The tag that stands for a string.
+fn tag_of(text: &str) -> i32 {
+    // FNV-1a, 32 bits: Fowler, Noll, Vo 1991.
+    let hash = text.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
+        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+    });
+    (hash >> 1) as i32
+}
+
+pub fn comm_create_from_group<A: Abi>(
+    group: Group<A>,
+    stringtag: In<std::ffi::c_char>,
+    _info: Info<A>,
+    _errhandler: super::Errhandler<A>,
+    made: Out<Comm<A>>,
+) -> c_int {
+    let group = group.id();
+    call::<A>("MPI_Comm_create_from_group", CommId::WORLD, |mpi| {
+        let group = group_of(mpi, group)?;
+        let tag = tag_of(&stringtag.string()?);
+        if group.size() == 0 {
+            return made.set(Comm::of(CommId::NULL));
+        }
+        let parts = (CommId::WORLD, &group);
+        let agreement = mpi
+            .process
+            .agree_in(parts, tag, "MPI_Comm_create_from_group")?;
+        let agreed = complete(mpi, agreement)?.agreed();
+        let new = add(mpi, CommId::WORLD, group, agreed)?;
+        made.set(Comm::of(new))
+    })
+}
+
+/// Frees a communicator: its messages and collectives that are under way go on, since they have all
+/// they need.
+fn free<A: Abi>(mpi: &mut Entered, comm: Out<Comm<A>>) -> Result<()> {
+    let id = comm.get()?.id();
+    if !id.is_predefined() {
+        comm::disown::<A>(mpi, id)?;
+    }
+    let has_lane = mpi.process.comm(id)?.collectives.lane.is_some();
+    if has_lane && !id.is_predefined() {
+        // Another communicator may have its share of the boards once nobody reads there any more.
+        let barrier = Caller::new(&mpi.process, "MPI_Comm_free", Comm::<A>::of(id))?.barrier()?;
+        wait(mpi, &barrier)?;
+    }
+    mpi.process.remove_comm(id)?;
+    comm.set(Comm::of(CommId::NULL))
+}
+
+pub fn comm_free<A: Abi>(comm: Out<Comm<A>>) -> c_int {
+    let owner = comm.get().map_or(CommId::NULL, super::super::abi::Raw::id);
+    call::<A>("MPI_Comm_free", owner, |mpi| free::<A>(mpi, comm))
+}
+
+pub fn comm_disconnect<A: Abi>(comm: Out<Comm<A>>) -> c_int {
+    let owner = comm.get().map_or(CommId::NULL, super::super::abi::Raw::id);
+    call::<A>("MPI_Comm_disconnect", owner, |mpi| free::<A>(mpi, comm))
+}
+
+#[cold]
+fn no_color(color: c_int) -> Error {
+    let what = format!("the color is {color}; colors are not negative, or MPI_UNDEFINED");
+    Error::new(Class::Arg, what)
+}

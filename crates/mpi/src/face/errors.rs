@@ -1,0 +1,141 @@
+//! What becomes of errors: the error handlers of the objects that calls are on.
+
+use std::ffi::c_int;
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::handlers::{self, Handler};
+use super::library::{self, Entered};
+use crate::abi::{Abi, ERRORS, Raw};
+use crate::error::{Class, Error};
+use crate::handle::{CommId, ErrhandlerId};
+
+/// On which object a call is: its error handler is asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Owner {
+    /// None; that of `MPI_COMM_SELF` is asked, or of `MPI_COMM_WORLD` where that is still
+    /// `MPI_ERRORS_ARE_FATAL`.
+    Nobody,
+    /// A communicator, if there is one of this handle.
+    Comm(CommId),
+}
+
+impl From<CommId> for Owner {
+    #[inline]
+    fn from(comm: CommId) -> Self {
+        Self::Comm(comm)
+    }
+}
+
+/// Treats the error of a call as its owner's error handler says; the code for the program.
+#[cold]
+pub fn failed<A: Abi>(name: &str, owner: Owner, error: &Error) -> c_int {
+    let code = A::code(error.class);
+    raise::<A>(name, owner, code, &error.what)
+}
+
+/// As [`failed`], with a code of the ABI.
+#[cold]
+pub(super) fn raise<A: Abi>(name: &str, owner: Owner, code: c_int, what: &str) -> c_int {
+    let (handler, comm) = handler_of(owner);
+    match handler {
+        Some(Handler::Return) => {}
+        Some(Handler::User(function)) => {
+            let comm = Raw::<A, CommId>::of(comm);
+            handlers::call_user(function, comm, code);
+        }
+        Some(Handler::Fatal) | None => abort(name, code, &class_name::<A>(code), what),
+    }
+    code
+}
+
+/// The error handler for calls on this object, and the communicator that it is told.
+fn handler_of(owner: Owner) -> (Option<Handler>, CommId) {
+    let Some(mpi) = Entered::enter() else {
+        // Not fatal: what may be called without the library returns codes.
+        return (Some(Handler::Return), CommId::NULL);
+    };
+    let of = |comm| Some(mpi.process.comms.get(comm)?.errhandler);
+    let (id, comm) = match owner {
+        Owner::Comm(comm) if of(comm).is_some() => (of(comm), comm),
+        _ => {
+            let of_self = of(CommId::SELF).filter(|&id| id != ErrhandlerId::ARE_FATAL);
+            match of_self {
+                Some(id) => (Some(id), CommId::SELF),
+                None => (of(CommId::WORLD), CommId::WORLD),
+            }
+        }
+    };
+    drop(mpi);
+    (id.and_then(handlers::handler), comm)
+}
+
+/// `MPI_ERR_TAG` and so on.
+pub(super) fn class_name<A: Abi>(code: c_int) -> String {
+    let class = A::class(code);
+    let row = class.and_then(|class| ERRORS.get(class as usize));
+    row.map_or(format!("error {code}"), |(name, _, _)| {
+        format!("MPI_{name}")
+    })
+}
+
+/// Says one line and ends all ranks.
+fn abort(name: &str, code: c_int, class: &str, what: &str) -> ! {
+    let Some(mut mpi) = Entered::enter() else {
+        say(&format!("{name}: {what} ({class})"));
+        std::process::exit(1);
+    };
+    let transport = mpi.process.engine.transport();
+    say(&format!(
+        "rank {}: {name}: {what} ({class})",
+        transport.rank()
+    ));
+    transport.abort(if code == 0 { 1 } else { code })
+}
+
+/// A line for people.
+pub(super) fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "corecast: {line}");
+}
+
+/// A call while the library does not run.
+#[cold]
+pub(super) fn outside<A: Abi>(name: &str) -> c_int {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    let (_, is_over) = library::stage();
+    let when = match is_over {
+        true => "after MPI_Finalize",
+        false => "before MPI_Init",
+    };
+    if !SAID.swap(true, Ordering::Relaxed) {
+        say(&format!("{name} was called {when}"));
+    }
+    A::code(Class::Other)
+}
+
+/// A function that is not there yet: says so once, and is an error.
+#[cold]
+pub fn unsupported<A: Abi>(name: &str, said: &AtomicBool) -> c_int {
+    say_unsupported(name, said);
+    let error = Error::new(
+        Class::UnsupportedOperation,
+        "this function is not implemented",
+    );
+    match Entered::enter() {
+        None => A::code(error.class),
+        Some(_) => failed::<A>(name, Owner::Nobody, &error),
+    }
+}
+
+/// As [`unsupported`], for functions whose errors no handler sees (the tool interface).
+#[cold]
+pub fn unsupported_tool<A: Abi>(name: &str, said: &AtomicBool) -> c_int {
+    say_unsupported(name, said);
+    A::code(Class::UnsupportedOperation)
+}
+
+fn say_unsupported(name: &str, said: &AtomicBool) {
+    if !said.swap(true, Ordering::Relaxed) {
+        say(&format!("{name} is not implemented"));
+    }
+}

@@ -1,0 +1,123 @@
+//! Error handlers by handle: predefined ones, and functions of the program.
+
+use std::ffi::c_int;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::c::Function;
+use crate::abi::{Abi, Raw};
+use crate::error::{Class, Error, Result};
+use crate::handle::{CommId, ErrhandlerId};
+use crate::table::Table;
+
+/// What is done about an error.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Handler {
+    /// A line, and the end of all ranks.
+    Fatal,
+    /// The program gets the code.
+    Return,
+    /// A function of the program is called.
+    User(UserFunction),
+}
+
+/// A function of the program: `void (*)(MPI_Comm *, int *, ...)`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct UserFunction(usize);
+
+impl UserFunction {
+    fn pointer(self) -> Function {
+        std::ptr::with_exposed_provenance(self.0)
+    }
+}
+
+/// A handler of the program, how many objects have it, and whether the program still does.
+#[derive(Debug)]
+struct Made {
+    function: UserFunction,
+    uses: u32,
+}
+
+// Programs may make some before the library runs, so that they are not in it.
+static MADE: Mutex<Option<Table<ErrhandlerId, Made>>> = Mutex::new(None);
+
+fn made() -> MutexGuard<'static, Option<Table<ErrhandlerId, Made>>> {
+    MADE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a handle stands for.
+pub(super) fn handler(id: ErrhandlerId) -> Option<Handler> {
+    match id {
+        ErrhandlerId::ARE_FATAL | ErrhandlerId::ABORT => Some(Handler::Fatal),
+        ErrhandlerId::RETURN => Some(Handler::Return),
+        _ => {
+            let table = made();
+            let made = table.as_ref()?.get(id)?;
+            Some(Handler::User(made.function))
+        }
+    }
+}
+
+/// One more object has it.
+///
+/// # Errors
+/// [`Class::Errhandler`] if there is none of this handle.
+pub(super) fn keep(id: ErrhandlerId) -> Result<()> {
+    if matches!(
+        id,
+        ErrhandlerId::ARE_FATAL | ErrhandlerId::ABORT | ErrhandlerId::RETURN
+    ) {
+        return Ok(());
+    }
+    let mut table = made();
+    let found = table.as_mut().and_then(|table| table.get_mut(id));
+    found.ok_or_else(|| none(id))?.uses += 1;
+    Ok(())
+}
+
+/// One object less has it.
+pub(super) fn leave(id: ErrhandlerId) {
+    let mut table = made();
+    let Some(table) = table.as_mut() else { return };
+    let Some(made) = table.get_mut(id) else {
+        return;
+    };
+    made.uses -= 1;
+    if made.uses == 0 {
+        table.remove(id);
+    }
+}
+
+#[cold]
+pub(super) fn none(id: ErrhandlerId) -> Error {
+    let what = match id {
+        ErrhandlerId::NULL => "the error handler is MPI_ERRHANDLER_NULL".to_owned(),
+        _ => format!(
+            "there is no error handler of handle {:#x}, or no longer",
+            id.0
+        ),
+    };
+    Error::new(Class::Errhandler, what)
+}
+
+/// Tells a function of the program of an error.
+pub(super) fn call_user<A: Abi>(function: UserFunction, comm: Raw<A, CommId>, code: c_int) {
+    type Handler<A> = unsafe extern "C" fn(*mut Raw<A, CommId>, *mut c_int, ...);
+    let (mut comm, mut code) = (comm, code);
+    // SAFETY: `create` got it as a function of this type, and it was not null.
+    let function: Handler<A> = unsafe { std::mem::transmute(function.pointer()) };
+    // SAFETY: the arguments are as the standard says; it may call the library, which is not entered.
+    unsafe { function(&raw mut comm, &raw mut code) };
+}
+
+/// Takes a function of the program in, which is not null.
+///
+/// # Errors
+/// [`Class::NoMem`] if there are too many.
+pub(super) fn make(function: Function) -> Result<ErrhandlerId> {
+    let mut table = made();
+    let id = table.get_or_insert_default().insert(Made {
+        function: UserFunction(function.expose_provenance()),
+        uses: 1,
+    });
+    id.ok_or_else(|| Error::new(Class::NoMem, "there are too many error handlers"))
+}

@@ -1,0 +1,290 @@
+//! The library of this process: when it runs, and who is in it.
+//!
+//! A program enters it with every call. With `MPI_THREAD_MULTIPLE` a lock is held until the call
+//! returns or waits; with less there is no lock and no atomic change on the path, since the program
+//! promises that only one of its threads calls at a time.
+
+use std::cell::{Cell, UnsafeCell};
+use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
+
+use super::attributes::Attributes;
+use super::composed::Requests;
+use crate::error::{Class, Error, Result};
+use crate::handle::CommId;
+use crate::process::Process;
+use crate::topology::Topology;
+use crate::transport::{Alone, Transport};
+
+/// Gives the transport of this process.
+pub type Attach = fn() -> Result<Box<dyn Transport>>;
+
+/// What `MPI_Init` makes and `MPI_Finalize` takes away.
+pub struct Library {
+    /// Objects and messages.
+    pub process: Process,
+    /// The thread that initialised it.
+    pub main: thread::ThreadId,
+    /// Requests that are none of `process`.
+    pub composed: Requests,
+    /// What programs attach to objects.
+    pub attributes: Attributes,
+    /// Topologies of communicators.
+    pub topologies: BTreeMap<CommId, Topology>,
+}
+
+/// Calls of [`Transport::idle`] without success above which it may sleep; with several threads it
+/// must not, since a thread of this process may be about to bring what it waits for.
+const IDLE_CALLS_AWAKE: u32 = 16;
+
+/// How far this process is.
+const BEFORE: u8 = 0;
+const RUNNING: u8 = 1;
+const AFTER: u8 = 2;
+
+static ATTACH: OnceLock<Attach> = OnceLock::new();
+static STAGE: AtomicU8 = AtomicU8::new(BEFORE);
+static IS_SHARED: AtomicBool = AtomicBool::new(false);
+static PROVIDED: AtomicU8 = AtomicU8::new(0);
+static LOCK: Mutex<()> = Mutex::new(());
+static OWNER: AtomicUsize = AtomicUsize::new(0);
+static LIBRARY: Place = Place(UnsafeCell::new(None));
+
+struct Place(UnsafeCell<Option<Library>>);
+
+// SAFETY: only `Entered` and `begin` and `end` reach it, from one thread at a time: by the lock, or
+// because the program promised so when it asked for less than `MPI_THREAD_MULTIPLE`.
+unsafe impl Sync for Place {}
+
+/// What threads of a program may do.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[repr(u8)]
+pub(super) enum Level {
+    /// There is one.
+    Single,
+    /// The main one calls.
+    Funneled,
+    /// One at a time calls.
+    Serialized,
+    /// Any calls at any time.
+    Multiple,
+}
+
+/// Says where transports come from. Without it every process is alone.
+pub fn set_transport(attach: Attach) {
+    ATTACH.get_or_init(|| attach);
+}
+
+/// Begins; `false` if it was begun already.
+pub(super) fn begin(level: Level) -> Result<bool> {
+    let _guard = lock();
+    if STAGE.load(Ordering::Acquire) != BEFORE {
+        return Ok(false);
+    }
+    let transport = match ATTACH.get() {
+        Some(attach) => attach()?,
+        None => Box::new(Alone::new()),
+    };
+    let library = Library {
+        process: Process::new(transport),
+        main: thread::current().id(),
+        composed: Requests::default(),
+        attributes: Attributes::default(),
+        topologies: BTreeMap::new(),
+    };
+    // SAFETY: the stage is not `RUNNING`, so that nobody else reaches it; the lock is held.
+    unsafe { *LIBRARY.0.get() = Some(library) };
+    IS_SHARED.store(level == Level::Multiple, Ordering::Relaxed);
+    PROVIDED.store(level as u8, Ordering::Relaxed);
+    STAGE.store(RUNNING, Ordering::Release);
+    Ok(true)
+}
+
+/// Ends; what there was, if it ran.
+///
+/// `MPI_Finalize` has entered the library, and has the lock where there is one.
+pub(super) fn end() -> Option<Library> {
+    if STAGE.load(Ordering::Acquire) != RUNNING {
+        return None;
+    }
+    STAGE.store(AFTER, Ordering::Release);
+    // SAFETY: this thread has entered; by the rules of `MPI_Finalize` no other one is in a call.
+    unsafe { (*LIBRARY.0.get()).take() }
+}
+
+/// Whether it has begun, and whether it has ended.
+pub(super) fn stage() -> (bool, bool) {
+    let stage = STAGE.load(Ordering::Acquire);
+    (stage != BEFORE, stage == AFTER)
+}
+
+/// What threads may do.
+pub(super) fn level() -> Level {
+    let levels = [Level::Single, Level::Funneled, Level::Serialized];
+    let level = usize::from(PROVIDED.load(Ordering::Relaxed));
+    levels.get(level).copied().unwrap_or(Level::Multiple)
+}
+
+fn lock() -> MutexGuard<'static, ()> {
+    LOCK.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// This thread, as a number that is not 0.
+fn this_thread() -> usize {
+    thread_local!(static HERE: Cell<u8> = const { Cell::new(0) });
+    HERE.with(|here| std::ptr::from_ref(here).addr())
+}
+
+/// The right to use the library, until it is dropped.
+///
+/// A function of the program that the library calls (an operation, for example) may call the
+/// library again from the same thread.
+pub struct Entered {
+    guard: Option<MutexGuard<'static, ()>>,
+}
+
+impl Entered {
+    /// Enters; `None` if it does not run.
+    #[inline]
+    #[must_use]
+    pub fn enter() -> Option<Self> {
+        if STAGE.load(Ordering::Acquire) != RUNNING {
+            return None;
+        }
+        let guard = match IS_SHARED.load(Ordering::Relaxed) {
+            false => None,
+            true => take(),
+        };
+        Some(Self { guard })
+    }
+
+    /// Repeats `attempt` until it gives something. Meanwhile messages go on, and, where several
+    /// threads may call, others of them get in.
+    ///
+    /// # Errors
+    /// That of `attempt` or of what goes on.
+    #[inline]
+    pub fn wait<T>(
+        &mut self,
+        mut attempt: impl FnMut(&mut Process) -> Result<Option<T>>,
+    ) -> Result<T> {
+        self.wait_in(|mpi| attempt(&mut mpi.process))
+    }
+
+    /// As [`Entered::wait`], for what needs more than the process.
+    ///
+    /// # Errors
+    /// That of `attempt` or of what goes on.
+    #[inline]
+    pub fn wait_in<T>(
+        &mut self,
+        mut attempt: impl FnMut(&mut Self) -> Result<Option<T>>,
+    ) -> Result<T> {
+        let mut calls = 0_u32;
+        loop {
+            if let Some(value) = attempt(self)? {
+                return Ok(value);
+            }
+            if self.process.progress()? {
+                calls = 0;
+                continue;
+            }
+            self.idle(calls)?;
+            calls = calls.saturating_add(1);
+        }
+    }
+
+    /// As [`Entered::wait`], but gives up at once if messages that have come do not help.
+    ///
+    /// # Errors
+    /// That of `attempt` or of what goes on.
+    #[inline]
+    pub fn look<T>(
+        &mut self,
+        mut attempt: impl FnMut(&mut Process) -> Result<Option<T>>,
+    ) -> Result<Option<T>> {
+        self.look_in(|mpi| attempt(&mut mpi.process))
+    }
+
+    /// As [`Entered::look`], for what needs more than the process.
+    ///
+    /// # Errors
+    /// That of `attempt` or of what goes on.
+    #[inline]
+    pub fn look_in<T>(
+        &mut self,
+        mut attempt: impl FnMut(&mut Self) -> Result<Option<T>>,
+    ) -> Result<Option<T>> {
+        if let Some(value) = attempt(self)? {
+            return Ok(Some(value));
+        }
+        match self.process.progress()? {
+            true => attempt(self),
+            false => Ok(None),
+        }
+    }
+
+    #[inline]
+    fn idle(&mut self, calls: u32) -> Result<()> {
+        if self.guard.is_none() {
+            return self.process.engine.transport().idle(calls);
+        }
+        self.release();
+        if calls >= IDLE_CALLS_AWAKE {
+            thread::yield_now();
+        }
+        self.guard = take();
+        if !stage().0 || stage().1 {
+            return Err(Error::new(Class::Other, "the library ended meanwhile"));
+        }
+        let calls = calls.min(IDLE_CALLS_AWAKE);
+        self.process.engine.transport().idle(calls)
+    }
+
+    fn release(&mut self) {
+        if self.guard.is_some() {
+            OWNER.store(0, Ordering::Relaxed);
+            self.guard = None;
+        }
+    }
+}
+
+/// The lock; `None` if this thread has it already.
+fn take() -> Option<MutexGuard<'static, ()>> {
+    let me = this_thread();
+    if OWNER.load(Ordering::Relaxed) == me {
+        return None;
+    }
+    let guard = lock();
+    OWNER.store(me, Ordering::Relaxed);
+    Some(guard)
+}
+
+impl Drop for Entered {
+    #[inline]
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+impl Deref for Entered {
+    type Target = Library;
+
+    #[inline]
+    fn deref(&self) -> &Library {
+        // SAFETY: see `Place`: this thread alone is in the library. It is there as long as it runs,
+        // which `enter` has seen and `MPI_Finalize` ends only when no call is under way.
+        unsafe { (*LIBRARY.0.get()).as_ref().unwrap_unchecked() }
+    }
+}
+
+impl DerefMut for Entered {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Library {
+        // SAFETY: as in `deref`.
+        unsafe { (*LIBRARY.0.get()).as_mut().unwrap_unchecked() }
+    }
+}

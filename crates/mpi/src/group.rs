@@ -1,0 +1,51 @@
+//! Groups: ordered lists of ranks.
+#![forbid(unsafe_code)]
+
+use std::sync::Arc;
+
+/// A list of processes, each by its rank among all ([`crate::handle::CommId::WORLD`]).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Group {
+    ranks: Arc<[u32]>,
+    is_identity: bool,
+}
+
+impl Group {
+    /// The group of these processes, in this order.
+    #[must_use]
+    pub fn new(ranks: Vec<u32>) -> Self {
+        Self {
+            is_identity: (0..).zip(&ranks).all(|(index, &rank)| index == rank),
+            ranks: ranks.into(),
+        }
+    }
+
+    /// The processes in the order of the group.
+    #[must_use]
+    pub fn world_ranks(&self) -> &[u32] {
+        &self.ranks
+    }
+
+    /// Whether every process has here the rank that it has among all.
+    #[inline]
+    #[must_use]
+    pub fn is_identity(&self) -> bool {
+        self.is_identity
+    }
+
+    /// Number of processes.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.ranks.len()
+    }
+
+    /// The rank here of a process.
+    #[must_use]
+    pub fn rank_of(&self, world: u32) -> Option<u32> {
+        if self.is_identity {
+            return ((world as usize) < self.ranks.len()).then_some(world);
+        }
+        let at = self.ranks.iter().position(|&rank| rank == world)?;
+        Some(at as u32)
+    }
+}

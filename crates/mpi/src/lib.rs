@@ -1,0 +1,38 @@
+//! MPI as a layer: matching, datatypes, communicators and collectives over a small transport seam
+//! ([`transport::Transport`]), behind the standard ABI and that of MPICH.
+//!
+//! One [`Process`] is one rank's library. Its calls never wait: the C face repeats
+//! [`Process::progress`] until what it waits for has come. Collectives are schedules of
+//! [`corecast_core`], verified once and kept.
+
+pub mod abi;
+mod buffer;
+pub mod collective;
+mod comm;
+pub mod datatype;
+mod engine;
+mod error;
+pub mod face;
+mod group;
+pub mod handle;
+pub mod op;
+mod ops;
+mod process;
+mod pt2pt;
+mod request;
+mod status;
+mod table;
+pub mod topology;
+pub mod transport;
+mod types;
+
+pub use buffer::Buffer;
+pub use comm::Communicator;
+pub use engine::{CONTEXT_MAX, Engine, Envelope, Flight, Landed, Memory, Mode, Operation, Taken};
+pub use error::{Class, Error, Result};
+pub use group::Group;
+pub use process::Process;
+pub use pt2pt::{Attached, BSEND_OVERHEAD, Begin, Prepared, Probed, SendMode};
+pub use request::{Request, Started};
+pub use status::Status;
+pub use table::{Handle, Table};

@@ -1,0 +1,156 @@
+//! One rank's library: its transport and its objects.
+#![forbid(unsafe_code)]
+
+use std::sync::Arc;
+
+use crate::collective::Contexts;
+use crate::collective::lane::{Lane, Lanes};
+use crate::comm::Communicator;
+use crate::datatype::Type;
+use crate::engine::Engine;
+use crate::error::{Class, Error, Result};
+use crate::group::Group;
+use crate::handle::{CommId, GroupId, MessageId, OpId, RequestId, TypeId};
+use crate::op::{Op, Predefined};
+use crate::pt2pt::{Attached, Probed};
+use crate::request::{Operations, Request};
+use crate::table::Table;
+use crate::transport::Transport;
+
+/// One rank's library. See the documentation of the crate.
+pub struct Process {
+    /// Its messages.
+    pub engine: Engine,
+    /// Communicators.
+    pub comms: Table<CommId, Communicator>,
+    /// Groups.
+    pub groups: Table<GroupId, Group>,
+    /// Contexts for communicators that are made.
+    pub contexts: Contexts,
+    /// Shares of the boards for them.
+    pub lanes: Lanes,
+    /// Datatypes.
+    pub types: Table<TypeId, Arc<Type>>,
+    /// Operators of reductions.
+    pub ops: Table<OpId, Arc<Op>>,
+    pub(crate) requests: Table<RequestId, Request>,
+    /// Requests under way that the program has forgotten.
+    pub(crate) orphans: Vec<Request>,
+    pub(crate) operations: Operations,
+    pub(crate) messages: Table<MessageId, Probed>,
+    pub(crate) attached: Option<Attached>,
+}
+
+impl Process {
+    /// The library of the rank that this transport is for.
+    #[must_use]
+    pub fn new(transport: Box<dyn Transport>) -> Self {
+        let (rank, ranks) = (transport.rank(), transport.ranks());
+        let mut engine = Engine::new(transport);
+        let group = Group::new((0..ranks).collect());
+        let mut world = Communicator::new(0, group, rank, "MPI_COMM_WORLD");
+        if let Some(boards) = engine.transport().boards() {
+            world.collectives.lane = Lane::new(boards, &world.group, rank, (0, 0));
+        }
+        let comms = [
+            (CommId::WORLD, world),
+            (
+                CommId::SELF,
+                Communicator::new(2, Group::new(vec![rank]), 0, "MPI_COMM_SELF"),
+            ),
+        ];
+        Self {
+            lanes: Lanes::new(engine.transport().boards()),
+            engine,
+            comms: Table::with(comms),
+            groups: Table::with([(GroupId::EMPTY, Group::new(Vec::new()))]),
+            contexts: Contexts::new(rank, ranks),
+            types: Table::with(Type::all_named().map(|named| (named.handle(), Arc::new(named)))),
+            ops: Table::with(
+                Predefined::ALL.map(|op| (OpId(op as u32), Arc::new(Op::predefined(op)))),
+            ),
+            requests: Table::new(),
+            orphans: Vec::new(),
+            operations: Operations::default(),
+            messages: Table::new(),
+            attached: None,
+        }
+    }
+
+    /// A communicator.
+    ///
+    /// # Errors
+    /// [`Class::Comm`] if there is none of this handle.
+    #[inline]
+    pub fn comm(&self, comm: CommId) -> Result<&Communicator> {
+        self.comms.get(comm).ok_or_else(|| no_comm(comm))
+    }
+
+    /// A datatype, committed or not.
+    ///
+    /// # Errors
+    /// [`Class::Type`] if there is none of this handle.
+    #[inline]
+    pub fn datatype(&self, datatype: TypeId) -> Result<&Arc<Type>> {
+        self.types.get(datatype).ok_or_else(|| no_type(datatype))
+    }
+
+    /// A datatype that messages can be of.
+    ///
+    /// # Errors
+    /// [`Class::Type`] if there is none of this handle, or it is not committed.
+    #[inline]
+    pub fn committed(&self, datatype: TypeId) -> Result<&Arc<Type>> {
+        let found = self.datatype(datatype)?;
+        match found.is_committed() {
+            true => Ok(found),
+            false => Err(not_committed(found)),
+        }
+    }
+
+    /// An operator.
+    ///
+    /// # Errors
+    /// [`Class::Op`] if there is none of this handle.
+    #[inline]
+    pub fn op(&self, op: OpId) -> Result<&Arc<Op>> {
+        self.ops.get(op).ok_or_else(|| no_op(op))
+    }
+}
+
+#[cold]
+fn no_op(op: OpId) -> Error {
+    let what = match op {
+        OpId::NULL => "the operator is MPI_OP_NULL".to_owned(),
+        OpId(number) => format!("there is no operator of handle {number:#x}, or no longer"),
+    };
+    Error::new(Class::Op, what)
+}
+
+#[cold]
+fn no_type(datatype: TypeId) -> Error {
+    let what = match datatype {
+        TypeId::NULL => "the datatype is MPI_DATATYPE_NULL".to_owned(),
+        TypeId(number) => format!("there is no datatype of handle {number:#x}, or no longer"),
+    };
+    Error::new(Class::Type, what)
+}
+
+#[cold]
+fn not_committed(datatype: &Type) -> Error {
+    let name = match datatype.name() {
+        "" => format!("of handle {:#x}", datatype.handle().0),
+        name => name.to_owned(),
+    };
+    let what = format!("the datatype {name} is not committed; call MPI_Type_commit first");
+    Error::new(Class::Type, what)
+}
+
+#[cold]
+fn no_comm(comm: CommId) -> Error {
+    let what = match comm {
+        CommId::NULL => "the communicator is MPI_COMM_NULL".to_owned(),
+        CommId(number) => format!("there is no communicator of handle {number:#x}, or no longer"),
+    };
+    Error::new(Class::Comm, what)
+}

@@ -1,0 +1,479 @@
+//! Messages of datatypes between ranks of a communicator.
+
+use std::sync::Arc;
+
+use crate::buffer::Buffer;
+use crate::datatype::Type;
+use crate::datatype::memory::pack;
+use crate::engine::{Envelope, Memory, Mode, Taken};
+use crate::error::{Class, Error, Result};
+use crate::handle::{ANY_SOURCE, ANY_TAG, CommId, MessageId, PROC_NULL, RequestId};
+use crate::process::Process;
+use crate::request::{Request, Scattered, Source, Started, received};
+use crate::status::Status;
+
+/// Bytes that a buffered send takes of the attached buffer beside those of its message.
+pub const BSEND_OVERHEAD: usize = 96;
+
+/// The four modes of sending.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SendMode {
+    /// Complete when the memory may be used again.
+    Standard,
+    /// Complete when the receive has begun.
+    Synchronous,
+    /// The message is copied, and complete at once.
+    Buffered,
+    /// The receive has begun already; here this is nothing special.
+    Ready,
+}
+
+/// A message that a matched probe took.
+pub struct Probed {
+    taken: Taken,
+    source: Source,
+    comm: CommId,
+}
+
+/// What a persistent request does when it is started.
+#[derive(Clone)]
+pub enum Prepared {
+    /// Sends.
+    Send(Buffer, i32, i32, CommId, SendMode),
+    /// Receives.
+    Recv(Buffer, i32, i32, CommId),
+    /// Makes something that goes on by itself.
+    Operation(Arc<dyn Begin>),
+}
+
+/// Makes an operation again and again.
+pub trait Begin: Send + Sync {
+    /// The operation, from its beginning.
+    ///
+    /// # Errors
+    /// Why it cannot begin.
+    fn begin(&self, process: &mut Process) -> Result<Box<dyn crate::engine::Operation>>;
+}
+
+impl Prepared {
+    pub(crate) fn start(&self, process: &mut Process) -> Result<Started> {
+        Ok(match self {
+            Self::Send(buffer, to, tag, comm, mode) => {
+                Started::Request(process.begin_send(*buffer, *to, *tag, *comm, *mode)?)
+            }
+            Self::Recv(buffer, from, tag, comm) => {
+                Started::Request(process.begin_recv(*buffer, *from, *tag, *comm)?)
+            }
+            Self::Operation(operation) => Started::Operation(operation.begin(process)?),
+        })
+    }
+}
+
+/// The buffer for buffered sends: the program's, of which only the size counts here. Messages are
+/// copied to memory of the library.
+#[derive(Clone, Copy, Debug)]
+pub struct Attached {
+    /// Where the program's buffer is, to be given back.
+    pub address: *mut u8,
+    /// How large it is.
+    pub bytes: usize,
+}
+
+// SAFETY: an address that is never followed.
+unsafe impl Send for Attached {}
+
+impl Process {
+    /// Sends a short message, if that can be done at once and nothing is wrong; `false`: not so, and
+    /// [`Process::begin_send`] does it or says what is wrong.
+    #[inline]
+    pub fn send_now(&mut self, buffer: Buffer, to: i32, tag: i32, comm: CommId) -> bool {
+        let Some(communicator) = self.comms.get(comm) else {
+            return false;
+        };
+        let peers = communicator.peers().world_ranks();
+        let (Some(&to), context) = (peers.get(to as usize), communicator.context) else {
+            return false;
+        };
+        let Some(memory) = self.in_one_piece(&buffer) else {
+            return false;
+        };
+        tag >= 0 && self.engine.send_now(context, to, tag, memory)
+    }
+
+    /// Receives a short message of one rank, if it comes before the core would be handed over and
+    /// nothing else is under way; [`Process::begin_recv`] does it otherwise, and says what is wrong.
+    ///
+    /// # Errors
+    /// [`Class::Truncate`].
+    #[inline]
+    pub fn recv_now(
+        &mut self,
+        buffer: Buffer,
+        from: i32,
+        tag: i32,
+        comm: CommId,
+    ) -> Result<Option<Status>> {
+        let Some(communicator) = self.comms.get(comm) else {
+            return Ok(None);
+        };
+        let peers = communicator.peers().world_ranks();
+        let (Some(&sender), context) = (peers.get(from as usize), communicator.context) else {
+            return Ok(None);
+        };
+        let Some(memory) = self.in_one_piece(&buffer) else {
+            return Ok(None);
+        };
+        if (tag < 0 && tag != ANY_TAG) || !self.is_idle() {
+            return Ok(None);
+        }
+        let tag = (tag != ANY_TAG).then_some(tag);
+        let landed = self.engine.recv_now(context, sender, tag, memory);
+        let Some(landed) = landed else {
+            return Ok(None);
+        };
+        received(landed, &Source::Known(from), memory.bytes, None).map(Some)
+    }
+
+    /// The memory of a buffer, if it lies in one piece and nothing is wrong with it.
+    #[inline]
+    fn in_one_piece(&self, buffer: &Buffer) -> Option<Memory> {
+        let datatype = self.types.get(buffer.datatype)?;
+        let bytes = datatype.contiguous_bytes(buffer.count)?;
+        if !datatype.is_committed() {
+            return None;
+        }
+        contiguous(buffer, datatype, bytes).ok()
+    }
+
+    /// Begins to send.
+    ///
+    /// # Errors
+    /// [`Class::Comm`], [`Class::Rank`], [`Class::Tag`], [`Class::Type`], [`Class::Buffer`],
+    /// [`Class::Count`] for arguments that are wrong.
+    #[inline]
+    pub fn begin_send(
+        &mut self,
+        buffer: Buffer,
+        to: i32,
+        tag: i32,
+        comm: CommId,
+        mode: SendMode,
+    ) -> Result<Request> {
+        let communicator = self.comm(comm)?;
+        if tag < 0 {
+            return Err(bad_tag(tag));
+        }
+        if to == PROC_NULL {
+            return Ok(Request::done(comm, Status::EMPTY));
+        }
+        let peers = communicator.peers().world_ranks();
+        let Some(&to) = peers.get(to as usize) else {
+            return Err(bad_rank(to, peers.len()));
+        };
+        let context = communicator.context;
+        let datatype = self.committed(buffer.datatype)?;
+        let sync = match mode {
+            SendMode::Synchronous => Mode::Synchronous,
+            _ => Mode::Standard,
+        };
+        if mode != SendMode::Buffered
+            && let Some(bytes) = datatype.contiguous_bytes(buffer.count)
+        {
+            let memory = contiguous(&buffer, datatype, bytes)?;
+            let sent = self.engine.send(context, to, tag, memory, sync)?;
+            return Ok(match sent {
+                None => Request::done(comm, Status::EMPTY),
+                Some(flight) => Request::of_send(comm, flight, None),
+            });
+        }
+        let mut packed = packed(&buffer, datatype)?;
+        let bytes = packed.len();
+        // SAFETY: the request keeps what was packed as long as the message needs it.
+        let memory = unsafe { Memory::new(packed.as_mut_ptr(), bytes) };
+        if mode == SendMode::Buffered {
+            self.room_for(bytes)?;
+        }
+        let sent = self.engine.send(context, to, tag, memory, sync)?;
+        let request = match sent {
+            None => Request::done(comm, Status::EMPTY),
+            Some(flight) => Request::of_send(comm, flight, Some(packed)),
+        };
+        if mode != SendMode::Buffered {
+            return Ok(request);
+        }
+        self.leave_alone(request);
+        Ok(Request::done(comm, Status::EMPTY))
+    }
+
+    /// Begins to receive.
+    ///
+    /// # Errors
+    /// As [`Process::begin_send`].
+    #[inline]
+    pub fn begin_recv(
+        &mut self,
+        buffer: Buffer,
+        from: i32,
+        tag: i32,
+        comm: CommId,
+    ) -> Result<Request> {
+        let (context, sender, tag, source) = match self.wanted(from, tag, comm)? {
+            Some(wanted) => wanted,
+            None => return Ok(Request::done(comm, Status::OF_NOBODY)),
+        };
+        let (memory, scattered) = self.room(buffer)?;
+        let flight = self.engine.recv(context, sender, tag, memory)?;
+        let room = memory.bytes;
+        Ok(Request::of_recv(comm, flight, source, room, scattered))
+    }
+
+    /// Begins to receive a message that a probe took.
+    ///
+    /// # Errors
+    /// [`Class::Request`] if there is none, and those of the buffer.
+    pub fn begin_recv_probed(&mut self, buffer: Buffer, message: MessageId) -> Result<Request> {
+        if message == MessageId::NO_PROC {
+            return Ok(Request::done(CommId::SELF, Status::OF_NOBODY));
+        }
+        let (memory, scattered) = self.room(buffer)?;
+        let Some(probed) = self.messages.remove(message) else {
+            let what = "there is no message of this handle, or no longer";
+            return Err(Error::new(Class::Request, what));
+        };
+        let flight = self.engine.recv_taken(probed.taken, memory)?;
+        let (comm, room) = (probed.comm, memory.bytes);
+        Ok(Request::of_recv(
+            comm,
+            flight,
+            probed.source,
+            room,
+            scattered,
+        ))
+    }
+
+    /// [`Process::begin_send`] with a handle.
+    ///
+    /// # Errors
+    /// As [`Process::begin_send`].
+    #[inline]
+    pub fn isend(
+        &mut self,
+        buffer: Buffer,
+        to: i32,
+        tag: i32,
+        comm: CommId,
+        mode: SendMode,
+    ) -> Result<RequestId> {
+        let request = self.begin_send(buffer, to, tag, comm, mode)?;
+        self.keep(request)
+    }
+
+    /// [`Process::begin_recv`] with a handle.
+    ///
+    /// # Errors
+    /// As [`Process::begin_send`].
+    #[inline]
+    pub fn irecv(
+        &mut self,
+        buffer: Buffer,
+        from: i32,
+        tag: i32,
+        comm: CommId,
+    ) -> Result<RequestId> {
+        let request = self.begin_recv(buffer, from, tag, comm)?;
+        self.keep(request)
+    }
+
+    /// The message that a receive of this kind would take now.
+    ///
+    /// # Errors
+    /// [`Class::Comm`], [`Class::Rank`], [`Class::Tag`].
+    pub fn iprobe(&mut self, from: i32, tag: i32, comm: CommId) -> Result<Option<Status>> {
+        let Some((context, sender, tag, source)) = self.wanted(from, tag, comm)? else {
+            return Ok(Some(Status::OF_NOBODY));
+        };
+        let envelope = self.engine.probe(context, sender, tag);
+        Ok(envelope.map(|envelope| of_envelope(&envelope, &source)))
+    }
+
+    /// As [`Process::iprobe`], and takes it: nobody else receives it.
+    ///
+    /// # Errors
+    /// As [`Process::iprobe`].
+    pub fn improbe(
+        &mut self,
+        from: i32,
+        tag: i32,
+        comm: CommId,
+    ) -> Result<Option<(MessageId, Status)>> {
+        let Some((context, sender, tag, source)) = self.wanted(from, tag, comm)? else {
+            return Ok(Some((MessageId::NO_PROC, Status::OF_NOBODY)));
+        };
+        let Some((taken, envelope)) = self.engine.take(context, sender, tag) else {
+            return Ok(None);
+        };
+        let status = of_envelope(&envelope, &source);
+        let probed = Probed {
+            taken,
+            source,
+            comm,
+        };
+        let kept = self.messages.insert(probed);
+        let full = || Error::new(Class::NoMem, "there are four million messages already");
+        Ok(Some((kept.ok_or_else(full)?, status)))
+    }
+
+    /// Attaches a buffer for buffered sends.
+    ///
+    /// # Errors
+    /// [`Class::Buffer`] if there is one.
+    pub fn attach_buffer(&mut self, buffer: Attached) -> Result<()> {
+        if self.attached.is_some() {
+            let what = "a buffer is attached already; MPI_Buffer_detach gives it back";
+            return Err(Error::new(Class::Buffer, what));
+        }
+        self.attached = Some(buffer);
+        Ok(())
+    }
+
+    /// Gives the buffer back, if nothing is on its way out of it; to be asked again if something is.
+    ///
+    /// # Errors
+    /// [`Class::Buffer`] if there is none.
+    pub fn detach_buffer(&mut self) -> Result<Option<Attached>> {
+        if self.attached.is_none() {
+            let what = "no buffer is attached";
+            return Err(Error::new(Class::Buffer, what));
+        }
+        if !self.orphans.is_empty() {
+            return Ok(None);
+        }
+        Ok(self.attached.take())
+    }
+
+    /// Context, sender, tag and whose rank is reported; `None` of nobody.
+    #[inline]
+    #[allow(clippy::type_complexity, reason = "taken apart at once")]
+    fn wanted(
+        &self,
+        from: i32,
+        tag: i32,
+        comm: CommId,
+    ) -> Result<Option<(u32, Option<u32>, Option<i32>, Source)>> {
+        let communicator = self.comm(comm)?;
+        if tag < 0 && tag != ANY_TAG {
+            return Err(bad_tag(tag));
+        }
+        let peers = communicator.peers();
+        let sender = match from {
+            ANY_SOURCE => None,
+            PROC_NULL => return Ok(None),
+            from => match peers.world_ranks().get(from as usize) {
+                Some(&sender) => Some(sender),
+                None => return Err(bad_rank(from, peers.size())),
+            },
+        };
+        let source = Source::of(from, peers);
+        let tag = (tag != ANY_TAG).then_some(tag);
+        Ok(Some((communicator.context, sender, tag, source)))
+    }
+
+    /// Memory for a message: the buffer itself, or some that is unpacked later.
+    #[inline]
+    fn room(&self, buffer: Buffer) -> Result<(Memory, Option<Scattered>)> {
+        let datatype = self.committed(buffer.datatype)?;
+        if let Some(bytes) = datatype.contiguous_bytes(buffer.count) {
+            return Ok((contiguous(&buffer, datatype, bytes)?, None));
+        }
+        let mut packed = vec![0; size_of(&buffer, datatype)?].into_boxed_slice();
+        // SAFETY: the request keeps it as long as the message needs it.
+        let memory = unsafe { Memory::new(packed.as_mut_ptr(), packed.len()) };
+        let scattered = Scattered {
+            packed,
+            buffer,
+            datatype: Arc::clone(datatype),
+        };
+        Ok((memory, Some(scattered)))
+    }
+
+    /// Whether a buffered message has room.
+    fn room_for(&self, bytes: usize) -> Result<()> {
+        let Some(attached) = self.attached else {
+            let what = "a buffered send needs a buffer; MPI_Buffer_attach gives one";
+            return Err(Error::new(Class::Buffer, what));
+        };
+        if bytes.saturating_add(BSEND_OVERHEAD) > attached.bytes {
+            let what = format!(
+                "a buffered message of {bytes} bytes and {BSEND_OVERHEAD} more do not fit into the \
+                 attached buffer of {}",
+                attached.bytes
+            );
+            return Err(Error::new(Class::Buffer, what));
+        }
+        Ok(())
+    }
+}
+
+fn of_envelope(envelope: &Envelope, source: &Source) -> Status {
+    Status {
+        source: source.rank(envelope.from),
+        tag: envelope.tag,
+        bytes: envelope.bytes as u64,
+        ..Status::EMPTY
+    }
+}
+
+/// The memory of elements that lie in one piece.
+#[inline]
+fn contiguous(buffer: &Buffer, datatype: &Type, bytes: usize) -> Result<Memory> {
+    let address = buffer.address.wrapping_offset(datatype.true_lower());
+    if address.is_null() && bytes > 0 {
+        return Err(no_buffer(bytes));
+    }
+    // SAFETY: whoever made the buffer promised so.
+    Ok(unsafe { Memory::new(address, bytes) })
+}
+
+pub(crate) fn packed(buffer: &Buffer, datatype: &Type) -> Result<Box<[u8]>> {
+    let mut bytes = vec![0; size_of(buffer, datatype)?].into_boxed_slice();
+    // SAFETY: whoever made the buffer promised that it may be read.
+    let packed = unsafe { pack(datatype, buffer.address, buffer.count, 0, &mut bytes) };
+    debug_assert_eq!(packed, bytes.len());
+    Ok(bytes)
+}
+
+fn size_of(buffer: &Buffer, datatype: &Type) -> Result<usize> {
+    let bytes = datatype.packed_bytes(buffer.count);
+    let bytes = bytes.filter(|&bytes| isize::try_from(bytes).is_ok());
+    bytes.ok_or_else(|| {
+        let what = format!("{} elements are more than fit in memory", buffer.count);
+        Error::new(Class::Count, what)
+    })
+}
+
+#[cold]
+fn no_buffer(bytes: usize) -> Error {
+    let what = format!("the buffer is a null pointer, for {bytes} bytes");
+    Error::new(Class::Buffer, what)
+}
+
+#[cold]
+fn bad_tag(tag: i32) -> Error {
+    let what = match tag {
+        ANY_TAG => "a message cannot have the tag MPI_ANY_TAG".to_owned(),
+        tag => format!("the tag is {tag}; tags are 0 to {}", i32::MAX),
+    };
+    Error::new(Class::Tag, what)
+}
+
+#[cold]
+fn bad_rank(rank: i32, ranks: usize) -> Error {
+    let what = match rank {
+        ANY_SOURCE => "a message cannot go to MPI_ANY_SOURCE".to_owned(),
+        rank => format!(
+            "there is no rank {rank}; ranks are 0 to {}",
+            ranks as i64 - 1
+        ),
+    };
+    Error::new(Class::Rank, what)
+}

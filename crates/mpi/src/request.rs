@@ -1,0 +1,490 @@
+//! Requests: what a program has asked for and not seen the end of.
+
+use std::sync::Arc;
+
+use crate::buffer::Buffer;
+use crate::datatype::Type;
+use crate::datatype::memory::unpack;
+use crate::engine::{Engine, Flight, Landed, Operation};
+use crate::error::{Class, Error, Result};
+use crate::group::Group;
+use crate::handle::{ANY_SOURCE, CommId, RequestId};
+use crate::process::Process;
+use crate::pt2pt::Prepared;
+use crate::status::Status;
+
+/// What a program has asked for.
+///
+/// A blocking call keeps it for itself; others give it a handle ([`Process::keep`]).
+pub struct Request {
+    what: What,
+    /// How it is started again, if it is persistent.
+    prepared: Option<Prepared>,
+    /// Whose errors it reports.
+    comm: CommId,
+}
+
+enum What {
+    /// Complete, with this status.
+    Done(Status),
+    /// A persistent request that is not started.
+    Inactive,
+    Send {
+        flight: Flight,
+        /// The bytes of a datatype that is not contiguous, or of a buffered send.
+        _packed: Option<Box<[u8]>>,
+    },
+    Recv {
+        flight: Flight,
+        source: Source,
+        room: usize,
+        scattered: Option<Scattered>,
+    },
+    /// Something that goes on by itself; its end is found in [`Operations`].
+    Operation,
+}
+
+/// Where the bytes of a datatype that is not contiguous go at last.
+pub(crate) struct Scattered {
+    pub packed: Box<[u8]>,
+    pub buffer: Buffer,
+    pub datatype: Arc<Type>,
+}
+
+/// What the rank of a sender is in the communicator.
+pub(crate) enum Source {
+    /// This, as it was asked for.
+    Known(i32),
+    /// Its world rank.
+    World,
+    /// Its rank in this group.
+    Of(Group),
+}
+
+impl Source {
+    /// That of a receive from `from` of `peers`.
+    #[inline]
+    pub(crate) fn of(from: i32, peers: &Group) -> Self {
+        match from {
+            ANY_SOURCE if peers.is_identity() => Self::World,
+            ANY_SOURCE => Self::Of(peers.clone()),
+            from => Self::Known(from),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn rank(&self, world: u32) -> i32 {
+        match self {
+            Self::Known(rank) => *rank,
+            Self::World => world as i32,
+            Self::Of(group) => group.rank_of(world).map_or(ANY_SOURCE, |rank| rank as i32),
+        }
+    }
+}
+
+impl Request {
+    #[inline]
+    pub(crate) fn done(comm: CommId, status: Status) -> Self {
+        Self::new(comm, What::Done(status))
+    }
+
+    #[inline]
+    pub(crate) fn of_send(comm: CommId, flight: Flight, packed: Option<Box<[u8]>>) -> Self {
+        let what = What::Send {
+            flight,
+            _packed: packed,
+        };
+        Self::new(comm, what)
+    }
+
+    #[inline]
+    pub(crate) fn of_recv(
+        comm: CommId,
+        flight: Flight,
+        source: Source,
+        room: usize,
+        scattered: Option<Scattered>,
+    ) -> Self {
+        let what = What::Recv {
+            flight,
+            source,
+            room,
+            scattered,
+        };
+        Self::new(comm, what)
+    }
+
+    pub(crate) fn of_prepared(comm: CommId, prepared: Prepared) -> Self {
+        Self {
+            what: What::Inactive,
+            prepared: Some(prepared),
+            comm,
+        }
+    }
+
+    #[inline]
+    fn new(comm: CommId, what: What) -> Self {
+        Self {
+            what,
+            prepared: None,
+            comm,
+        }
+    }
+
+    /// The communicator whose error handler is told.
+    #[must_use]
+    pub fn comm(&self) -> CommId {
+        self.comm
+    }
+
+    /// Whether it can be started again.
+    #[must_use]
+    pub fn is_persistent(&self) -> bool {
+        self.prepared.is_some()
+    }
+
+    /// Whether there is something to wait for.
+    #[must_use]
+    pub fn is_active(&self) -> bool {
+        !matches!(self.what, What::Inactive)
+    }
+
+    /// How it has ended, if it has. Then it is done with: a message is forgotten, and a persistent
+    /// request can be started again.
+    ///
+    /// # Errors
+    /// [`Class::Truncate`] if a message was longer than there was room for; it has ended then, too.
+    #[inline]
+    pub(crate) fn poll(&mut self, engine: &mut Engine) -> Result<Option<Status>> {
+        let flight = match &self.what {
+            What::Done(_) | What::Inactive => return Ok(Some(self.end())),
+            What::Operation => return Ok(None),
+            What::Send { flight, .. } | What::Recv { flight, .. } => flight,
+        };
+        let Some(landed) = engine.landed(flight) else {
+            return Ok(None);
+        };
+        match std::mem::replace(&mut self.what, What::Inactive) {
+            What::Recv {
+                flight,
+                source,
+                room,
+                scattered,
+            } => {
+                engine.release(flight);
+                received(landed, &source, room, scattered).map(Some)
+            }
+            What::Send { flight, .. } => {
+                engine.release(flight);
+                let status = Status {
+                    is_cancelled: landed.is_cancelled,
+                    ..Status::EMPTY
+                };
+                Ok(Some(status))
+            }
+            _ => unreachable!("seen above"),
+        }
+    }
+
+    fn end(&mut self) -> Status {
+        match std::mem::replace(&mut self.what, What::Inactive) {
+            What::Done(status) => status,
+            _ => Status::EMPTY,
+        }
+    }
+}
+
+/// The status of a message that has come, its bytes being where they belong.
+#[inline]
+pub(crate) fn received(
+    landed: Landed,
+    source: &Source,
+    room: usize,
+    scattered: Option<Scattered>,
+) -> Result<Status> {
+    if landed.is_cancelled {
+        return Ok(Status {
+            is_cancelled: true,
+            ..Status::EMPTY
+        });
+    }
+    if let Some(Scattered {
+        packed,
+        buffer,
+        datatype,
+    }) = scattered
+    {
+        let packed = &packed[..landed.bytes.min(packed.len())];
+        // SAFETY: who received vouches for the memory; `packed` is the library's own.
+        unsafe { unpack(&datatype, buffer.address, buffer.count, 0, packed) };
+    }
+    let status = Status {
+        source: source.rank(landed.from),
+        tag: landed.tag,
+        error: Class::Success,
+        bytes: landed.bytes as u64,
+        is_cancelled: false,
+    };
+    match landed.bytes <= room {
+        true => Ok(status),
+        false => Err(truncated(&status, room)),
+    }
+}
+
+#[cold]
+fn truncated(status: &Status, room: usize) -> Error {
+    let what = format!(
+        "the message of rank {} with tag {} has {} bytes; there is room for {room}",
+        status.source, status.tag, status.bytes
+    );
+    Error::new(Class::Truncate, what)
+}
+
+/// What goes on by itself.
+#[derive(Default)]
+pub(crate) struct Operations {
+    running: Vec<(RequestId, Box<dyn Operation>)>,
+    /// How those have ended that nobody has asked for since; only failures are kept.
+    failed: Vec<(RequestId, Error)>,
+}
+
+impl Process {
+    /// Gives a request a handle.
+    ///
+    /// # Errors
+    /// [`Class::NoMem`] if there are too many.
+    #[inline]
+    pub fn keep(&mut self, request: Request) -> Result<RequestId> {
+        let kept = self.requests.insert(request);
+        kept.ok_or_else(|| Error::new(Class::NoMem, "there are four million requests already"))
+    }
+
+    /// A request that goes on by itself.
+    ///
+    /// # Errors
+    /// [`Class::NoMem`] if there are too many, or its own if it fails at once.
+    pub fn start_operation(
+        &mut self,
+        comm: CommId,
+        mut operation: Box<dyn Operation>,
+    ) -> Result<RequestId> {
+        if operation.advance(&mut self.engine)? {
+            return self.keep(Request::done(comm, Status::EMPTY));
+        }
+        let request = self.keep(Request::new(comm, What::Operation))?;
+        self.operations.running.push((request, operation));
+        Ok(request)
+    }
+
+    /// A request of this handle.
+    ///
+    /// # Errors
+    /// [`Class::Request`] if there is none.
+    #[inline]
+    pub fn request(&self, request: RequestId) -> Result<&Request> {
+        self.requests.get(request).ok_or_else(|| none(request))
+    }
+
+    /// How a request that has no handle has ended, if it has.
+    ///
+    /// # Errors
+    /// Its own.
+    #[inline]
+    pub fn poll(&mut self, request: &mut Request) -> Result<Option<Status>> {
+        request.poll(&mut self.engine)
+    }
+
+    /// How a request has ended, if it has; then it is freed, unless it is persistent. One that is not
+    /// active has ended with the empty status.
+    ///
+    /// # Errors
+    /// [`Class::Request`] if there is none, or its own: then it has ended, too.
+    #[inline]
+    pub fn test(&mut self, id: RequestId) -> Result<Option<Status>> {
+        if !self.operations.failed.is_empty()
+            && let Some(error) = self.failure(id)
+        {
+            return Err(error);
+        }
+        let request = self.requests.get_mut(id).ok_or_else(|| none(id))?;
+        let ended = request.poll(&mut self.engine);
+        if !matches!(ended, Ok(None)) && !request.is_persistent() {
+            self.requests.remove(id);
+        }
+        ended
+    }
+
+    /// As [`Process::test`], but nothing is freed or made inactive.
+    ///
+    /// # Errors
+    /// As [`Process::test`].
+    pub fn look(&mut self, id: RequestId) -> Result<Option<Status>> {
+        if id == RequestId::NULL {
+            return Ok(Some(Status::EMPTY));
+        }
+        let request = self.requests.get_mut(id).ok_or_else(|| none(id))?;
+        if !request.is_active() {
+            return Ok(Some(Status::EMPTY));
+        }
+        let ended = request.poll(&mut self.engine);
+        match &ended {
+            Ok(None) => {}
+            Ok(Some(status)) => request.what = What::Done(*status),
+            Err(error) => {
+                request.what = What::Done(Status::EMPTY);
+                self.operations.failed.push((id, error.clone()));
+            }
+        }
+        ended
+    }
+
+    /// Forgets a request; what is under way goes on to its end.
+    ///
+    /// # Errors
+    /// [`Class::Request`] if there is none.
+    pub fn free_request(&mut self, id: RequestId) -> Result<()> {
+        let mut request = self.requests.remove(id).ok_or_else(|| none(id))?;
+        let is_running = !matches!(request.poll(&mut self.engine), Ok(Some(_)) | Err(_));
+        if is_running && !matches!(request.what, What::Operation) {
+            self.orphans.push(request);
+        }
+        Ok(())
+    }
+
+    /// Takes a request back, if nothing has come of it yet.
+    ///
+    /// # Errors
+    /// [`Class::Request`] if there is none, or it is not of a message.
+    pub fn cancel(&mut self, id: RequestId) -> Result<()> {
+        let request = self.requests.get(id).ok_or_else(|| none(id))?;
+        match &request.what {
+            What::Send { flight, .. } | What::Recv { flight, .. } => {
+                self.engine.cancel(flight);
+                Ok(())
+            }
+            What::Done(_) => Ok(()),
+            What::Inactive => Err(Error::new(Class::Request, "the request is not active")),
+            What::Operation => {
+                let what = "collectives cannot be cancelled";
+                Err(Error::new(Class::Request, what))
+            }
+        }
+    }
+
+    /// Starts a persistent request.
+    ///
+    /// # Errors
+    /// [`Class::Request`] if there is none, or it is active, or not persistent.
+    pub fn start(&mut self, id: RequestId) -> Result<()> {
+        let request = self.requests.get(id).ok_or_else(|| none(id))?;
+        let refuse = |what| Err(Error::new(Class::Request, what));
+        let Some(prepared) = &request.prepared else {
+            return refuse("the request is not persistent");
+        };
+        if request.is_active() {
+            return refuse("the persistent request is active already");
+        }
+        let prepared = prepared.clone();
+        let what = match prepared.start(self)? {
+            Started::Request(request) => request.what,
+            Started::Operation(operation) => {
+                self.operations.running.push((id, operation));
+                What::Operation
+            }
+        };
+        if let Some(request) = self.requests.get_mut(id) {
+            request.what = what;
+        }
+        Ok(())
+    }
+
+    /// Takes what has come and moves what is under way; whether anything happened.
+    ///
+    /// # Errors
+    /// What ends all ranks.
+    #[inline]
+    pub fn progress(&mut self) -> Result<bool> {
+        let mut has_moved = self.engine.progress()?;
+        if !self.is_idle() {
+            has_moved |= self.advance();
+        }
+        Ok(has_moved)
+    }
+
+    /// Whether nothing is under way that this rank has begun.
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        self.engine.is_quiet() && self.is_idle()
+    }
+
+    /// Whether nothing goes on beside messages.
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.operations.running.is_empty() && self.orphans.is_empty()
+    }
+
+    fn advance(&mut self) -> bool {
+        let (engine, requests) = (&mut self.engine, &mut self.requests);
+        let before = self.operations.running.len() + self.orphans.len();
+        let failed = &mut self.operations.failed;
+        self.operations.running.retain_mut(|(id, operation)| {
+            let ended = match operation.advance(engine) {
+                Ok(false) => return true,
+                Ok(true) => Status::EMPTY,
+                Err(error) => {
+                    failed.push((*id, error));
+                    Status::EMPTY
+                }
+            };
+            if let Some(request) = requests.get_mut(*id) {
+                request.what = What::Done(ended);
+            }
+            false
+        });
+        self.orphans
+            .retain_mut(|request| matches!(request.poll(engine), Ok(None)));
+        self.operations.running.len() + self.orphans.len() != before
+    }
+
+    #[cold]
+    fn failure(&mut self, id: RequestId) -> Option<Error> {
+        let failed = &mut self.operations.failed;
+        let at = failed.iter().position(|(failed, _)| *failed == id)?;
+        let (_, error) = failed.swap_remove(at);
+        match self.requests.get_mut(id) {
+            Some(request) if request.is_persistent() => request.what = What::Inactive,
+            _ => drop(self.requests.remove(id)),
+        }
+        Some(error)
+    }
+
+    /// A request to be started again and again.
+    ///
+    /// # Errors
+    /// [`Class::NoMem`] if there are too many.
+    pub fn prepare(&mut self, comm: CommId, prepared: Prepared) -> Result<RequestId> {
+        self.keep(Request::of_prepared(comm, prepared))
+    }
+
+    /// A request under way that nobody asks for any more.
+    pub(crate) fn leave_alone(&mut self, request: Request) {
+        self.orphans.push(request);
+    }
+}
+
+/// What has come of starting a persistent request.
+pub enum Started {
+    /// A message.
+    Request(Request),
+    /// Something that goes on by itself.
+    Operation(Box<dyn Operation>),
+}
+
+#[cold]
+fn none(request: RequestId) -> Error {
+    let what = match request {
+        RequestId::NULL => "the request is MPI_REQUEST_NULL".to_owned(),
+        RequestId(number) => format!("there is no request of handle {number:#x}, or no longer"),
+    };
+    Error::new(Class::Request, what)
+}

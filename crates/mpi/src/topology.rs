@@ -1,0 +1,227 @@
+//! Virtual topologies: which processes of a communicator are neighbours.
+//!
+//! ```
+//! use corecast_mpi::topology::{Cart, balanced};
+//! assert_eq!(balanced(12, &[0, 0]), Some(vec![4, 3]));
+//! let cart = Cart { dims: vec![4, 3], periods: vec![true, false] };
+//! assert_eq!(cart.coords(5), [1, 2]);
+//! assert_eq!(cart.rank(&[-1, 0]), Some(9), "around the first dimension");
+//! assert_eq!(cart.rank(&[0, 3]), None);
+//! ```
+#![forbid(unsafe_code)]
+
+/// A topology.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Topology {
+    /// A grid.
+    Cart(Cart),
+    /// A graph that every process knows.
+    Graph(Graph),
+    /// A graph of which every process knows its own edges.
+    Dist(Neighbors),
+}
+
+/// A grid; the last dimension runs fastest.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Cart {
+    /// Its extents.
+    pub dims: Vec<u32>,
+    /// Which dimensions are rings.
+    pub periods: Vec<bool>,
+}
+
+/// A graph.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Graph {
+    /// Where the edges of each process end in `edges`.
+    pub index: Vec<u32>,
+    /// Ranks of neighbours.
+    pub edges: Vec<u32>,
+}
+
+/// The edges of one process.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Neighbors {
+    /// Ranks that it hears from.
+    pub sources: Vec<u32>,
+    /// Their weights.
+    pub source_weights: Vec<i32>,
+    /// Ranks that it speaks to.
+    pub destinations: Vec<u32>,
+    /// Their weights.
+    pub destination_weights: Vec<i32>,
+    /// Whether weights were given.
+    pub is_weighted: bool,
+}
+
+impl Cart {
+    /// Number of places; `None` if that is no 32-bit number.
+    #[must_use]
+    pub fn size(&self) -> Option<u32> {
+        self.dims
+            .iter()
+            .try_fold(1_u32, |size, &dim| size.checked_mul(dim))
+    }
+
+    /// The coordinates of a rank.
+    #[must_use]
+    pub fn coords(&self, rank: u32) -> Vec<u32> {
+        let mut rest = rank;
+        let mut coords: Vec<u32> = Vec::with_capacity(self.dims.len());
+        for &dim in self.dims.iter().rev() {
+            coords.push(rest % dim);
+            rest /= dim;
+        }
+        coords.reverse();
+        coords
+    }
+
+    /// The rank at coordinates; `None` outside of the grid.
+    #[must_use]
+    pub fn rank(&self, coords: &[i32]) -> Option<u32> {
+        let mut rank = 0;
+        for ((&dim, &is_ring), &at) in self.dims.iter().zip(&self.periods).zip(coords) {
+            let at = match is_ring {
+                true => i64::from(at).rem_euclid(i64::from(dim)),
+                false => i64::from(at),
+            };
+            let at = u32::try_from(at).ok().filter(|&at| at < dim)?;
+            rank = rank * dim + at;
+        }
+        Some(rank)
+    }
+
+    /// The rank that lies `by` places on in a dimension.
+    #[must_use]
+    pub fn shifted(&self, rank: u32, dimension: usize, by: i64) -> Option<u32> {
+        let mut coords = self.coords(rank);
+        let dim = *self.dims.get(dimension)?;
+        let at = i64::from(coords[dimension]) + by;
+        let at = match self.periods[dimension] {
+            true => at.rem_euclid(i64::from(dim)),
+            false => at,
+        };
+        coords[dimension] = u32::try_from(at).ok().filter(|&at| at < dim)?;
+        let coords: Vec<i32> = coords.into_iter().map(|at| at as i32).collect();
+        self.rank(&coords)
+    }
+}
+
+impl Graph {
+    /// The neighbours of a rank.
+    #[must_use]
+    pub fn neighbors(&self, rank: u32) -> &[u32] {
+        let rank = rank as usize;
+        let end = self.index.get(rank).copied().unwrap_or(0) as usize;
+        let start = match rank {
+            0 => 0,
+            _ => self.index.get(rank - 1).copied().unwrap_or(0) as usize,
+        };
+        self.edges.get(start..end).unwrap_or(&[])
+    }
+}
+
+impl Topology {
+    /// Whom `rank` hears from and speaks to, in the order of neighbourhood collectives; `None`
+    /// stands for a place outside of the grid.
+    #[must_use]
+    pub fn neighbors(&self, rank: u32) -> (Vec<Option<u32>>, Vec<Option<u32>>) {
+        match self {
+            Self::Cart(cart) => {
+                let both = |dimension| [-1, 1].map(|by| cart.shifted(rank, dimension, by));
+                let all: Vec<_> = (0..cart.dims.len()).flat_map(both).collect();
+                (all.clone(), all)
+            }
+            Self::Graph(graph) => {
+                let all: Vec<_> = graph.neighbors(rank).iter().copied().map(Some).collect();
+                (all.clone(), all)
+            }
+            Self::Dist(neighbors) => {
+                let some = |ranks: &[u32]| ranks.iter().copied().map(Some).collect();
+                (some(&neighbors.sources), some(&neighbors.destinations))
+            }
+        }
+    }
+}
+
+/// Fills the dimensions that are 0 so that the grid has `places` places and is as even as it can be;
+/// `None` if the others do not divide them.
+#[must_use]
+pub fn balanced(places: u32, dims: &[u32]) -> Option<Vec<u32>> {
+    let mut given = dims.iter().filter(|&&dim| dim > 0);
+    let given = given.try_fold(1_u32, |product, &dim| product.checked_mul(dim))?;
+    let open = dims.iter().filter(|&&dim| dim == 0).count();
+    if places == 0 || !places.is_multiple_of(given) || (open == 0 && places != given) {
+        return None;
+    }
+    let mut rest = places / given;
+    let mut found = Vec::with_capacity(open);
+    for left in (1..=open).rev() {
+        let dim = divisor_from(rest, left as u32);
+        found.push(dim);
+        rest /= dim;
+    }
+    found.sort_by(|one, other| other.cmp(one));
+    let mut found = found.into_iter();
+    dims.iter()
+        .map(|&dim| if dim == 0 { found.next() } else { Some(dim) })
+        .collect()
+}
+
+/// The smallest divisor of `number` that is not below its `root`-th root.
+fn divisor_from(number: u32, root: u32) -> u32 {
+    let is_enough = |divisor: u32| {
+        let power = (0..root).try_fold(1_u64, |power, _| {
+            Some(power * u64::from(divisor)).filter(|&power| power <= u64::from(u32::MAX) * 2)
+        });
+        power.is_none_or(|power| power >= u64::from(number))
+    };
+    let mut best = number;
+    let mut small = 1;
+    while u64::from(small) * u64::from(small) <= u64::from(number) {
+        if number.is_multiple_of(small) {
+            for divisor in [small, number / small] {
+                if divisor < best && is_enough(divisor) {
+                    best = divisor;
+                }
+            }
+        }
+        small += 1;
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grids_are_even() {
+        for (places, dims, expected) in [
+            (6, vec![0, 0], Some(vec![3, 2])),
+            (7, vec![0, 0], Some(vec![7, 1])),
+            (6, vec![0, 3, 0], Some(vec![2, 3, 1])),
+            (7, vec![0, 3, 0], None),
+            (48, vec![0, 0, 0], Some(vec![4, 4, 3])),
+            (1, vec![0, 0], Some(vec![1, 1])),
+            (5, vec![], None),
+            (i32::MAX as u32, vec![0, 0], Some(vec![i32::MAX as u32, 1])),
+        ] {
+            assert_eq!(balanced(places, &dims), expected, "{places} {dims:?}");
+        }
+    }
+
+    #[test]
+    fn coordinates_are_ranks() {
+        let cart = Cart {
+            dims: vec![3, 4, 5],
+            periods: vec![false, true, false],
+        };
+        for rank in 0..60 {
+            let coords: Vec<i32> = cart.coords(rank).iter().map(|&at| at as i32).collect();
+            assert_eq!(cart.rank(&coords), Some(rank));
+        }
+        assert_eq!(cart.shifted(0, 1, -1), Some(15));
+        assert_eq!(cart.shifted(0, 0, -1), None);
+    }
+}

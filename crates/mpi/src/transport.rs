@@ -1,0 +1,216 @@
+//! How bytes travel: the seam below this crate.
+//!
+//! A transport carries packets from rank to rank, in order per pair, and knows nothing of tags,
+//! datatypes or communicators. Shared memory is one, a simulated chip another; [`Alone`] is the one
+//! of a program that was started without others.
+#![forbid(unsafe_code)]
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::Result;
+
+/// The words before a packet's body; the layer above gives them their meaning.
+pub type Head = [u64; 2];
+
+/// What a transport offers for one rank.
+pub trait Transport: Send {
+    /// This rank.
+    fn rank(&self) -> u32;
+
+    /// Number of ranks.
+    fn ranks(&self) -> u32;
+
+    /// Longest body of a packet, in bytes; at least 64.
+    fn packet_max(&self) -> usize;
+
+    /// Longest message whose bytes should go along with its envelope, in bytes; longer ones wait
+    /// until they are asked for.
+    fn eager_max(&self) -> usize {
+        self.packet_max()
+    }
+
+    /// Gives a packet to the transport, which copies it. `false`: there is no room now.
+    ///
+    /// Packets to this rank itself are not the transport's.
+    fn send(&mut self, to: u32, head: Head, body: &[u8]) -> bool;
+
+    /// Hands every packet that has come to `take`, with the rank that sent it; of `from` alone if
+    /// given. Returns whether there was one. It may leave some for the next call.
+    fn receive(&mut self, from: Option<u32>, take: &mut dyn FnMut(u32, Head, &[u8])) -> bool;
+
+    /// Called again and again while nothing comes, with the number of calls since something did:
+    /// spins, hands the core over, or sleeps until there may be something.
+    ///
+    /// # Errors
+    /// When another rank has died, or somebody called for the end of all.
+    fn idle(&mut self, calls: u32) -> Result<()>;
+
+    /// How often to look for a packet before [`Transport::idle`] would hand the core over.
+    fn patience(&self) -> u32 {
+        1
+    }
+
+    /// Whether bytes may be read from another rank's memory by address, in one copy.
+    fn reads_remotely(&self) -> bool {
+        false
+    }
+
+    /// Reads `into.len()` bytes that lie at `address` in the memory of rank `from`. `false`: it is
+    /// not possible.
+    fn read(&mut self, from: u32, address: u64, into: &mut [u8]) -> bool {
+        let _ = (from, address, into);
+        false
+    }
+
+    /// The boards that all ranks can read, where there are any.
+    fn boards(&mut self) -> Option<&mut dyn Boards> {
+        None
+    }
+
+    /// Time since some moment that is the same for all ranks, in seconds.
+    fn now(&self) -> f64;
+
+    /// Ends all ranks with this exit code.
+    fn abort(&mut self, code: i32) -> !;
+
+    /// Says that this rank has come to its proper end: its death is no accident any more.
+    fn finish(&mut self);
+}
+
+/// Memory of every rank that it writes and all may read: lines, and bytes beside them.
+///
+/// A line is a cache line: who sees its flag sees what was written into it, and into the bytes, before
+/// the flag was raised. That nobody writes what another is reading is up to who uses the boards.
+pub trait Boards {
+    /// The lines of a rank's board.
+    fn lines(&self, rank: u32) -> &[Line];
+
+    /// Number of bytes of every board.
+    fn bytes(&self) -> usize;
+
+    /// Where the bytes of a rank's board begin; they lie at a multiple of 64, and stay there as long
+    /// as the transport lives. Only the rank itself may write there.
+    fn data(&self, rank: u32) -> *mut u8;
+
+    /// Says that lines of this rank have changed for which `ranks` may be waiting: wakes those of
+    /// them that sleep.
+    fn wake(&self, ranks: &[u32]);
+
+    /// Says that this rank waits until the flag of a line of `rank` is at least `flag`:
+    /// [`Transport::idle`] does not sleep when it is.
+    fn await_line(&mut self, rank: u32, line: usize, flag: u64);
+}
+
+/// Bytes of a line beside its flag.
+pub const LINE_PAYLOAD: usize = 56;
+
+/// A flag and what is seen with it, in one cache line.
+#[derive(Debug, Default)]
+#[repr(C, align(64))]
+pub struct Line {
+    flag: AtomicU64,
+    words: [AtomicU64; LINE_PAYLOAD / 8],
+}
+
+impl Line {
+    /// Raises the flag, after everything that this rank wrote before.
+    #[inline]
+    pub fn raise(&self, flag: u64) {
+        self.flag.store(flag, Ordering::Release);
+    }
+
+    /// The flag; what was written before it was raised is seen afterwards.
+    #[inline]
+    #[must_use]
+    pub fn flag(&self) -> u64 {
+        self.flag.load(Ordering::Acquire)
+    }
+
+    /// Writes up to [`LINE_PAYLOAD`] bytes, to be seen when the flag is raised.
+    #[inline]
+    pub fn put(&self, bytes: &[u8]) {
+        let (whole, rest) = bytes.as_chunks::<8>();
+        for (word, bytes) in self.words.iter().zip(whole) {
+            word.store(u64::from_ne_bytes(*bytes), Ordering::Relaxed);
+        }
+        if !rest.is_empty() {
+            let mut last = [0; 8];
+            last[..rest.len()].copy_from_slice(rest);
+            self.words[whole.len()].store(u64::from_ne_bytes(last), Ordering::Relaxed);
+        }
+    }
+
+    /// Copies what was written, once the flag was seen.
+    #[inline]
+    pub fn get(&self, into: &mut [u8]) {
+        let (whole, rest) = into.as_chunks_mut::<8>();
+        for (word, bytes) in self.words.iter().zip(whole.iter_mut()) {
+            *bytes = word.load(Ordering::Relaxed).to_ne_bytes();
+        }
+        if !rest.is_empty() {
+            let last = self.words[whole.len()]
+                .load(Ordering::Relaxed)
+                .to_ne_bytes();
+            rest.copy_from_slice(&last[..rest.len()]);
+        }
+    }
+}
+
+/// A program that was started without others.
+#[derive(Debug)]
+pub struct Alone {
+    start: std::time::Instant,
+}
+
+impl Alone {
+    /// The only rank.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            start: std::time::Instant::now(),
+        }
+    }
+}
+
+impl Default for Alone {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Transport for Alone {
+    fn rank(&self) -> u32 {
+        0
+    }
+
+    fn ranks(&self) -> u32 {
+        1
+    }
+
+    fn packet_max(&self) -> usize {
+        1 << 16
+    }
+
+    fn send(&mut self, _to: u32, _head: Head, _body: &[u8]) -> bool {
+        false
+    }
+
+    fn receive(&mut self, _from: Option<u32>, _take: &mut dyn FnMut(u32, Head, &[u8])) -> bool {
+        false
+    }
+
+    fn idle(&mut self, _calls: u32) -> Result<()> {
+        std::thread::yield_now();
+        Ok(())
+    }
+
+    fn now(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
+    }
+
+    fn abort(&mut self, code: i32) -> ! {
+        std::process::exit(code)
+    }
+
+    fn finish(&mut self) {}
+}

@@ -1,0 +1,373 @@
+/* What one rank alone can see of most calls: results, handles, statuses, errors. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK(what) \
+    do { \
+        if (!(what)) { \
+            printf("line %d: %s\n", __LINE__, #what); \
+            exit(1); \
+        } \
+    } while (0)
+#define OK(call) CHECK((call) == MPI_SUCCESS)
+
+static int class_of(int code)
+{
+    int class = -1;
+    MPI_Error_class(code, &class);
+    return class;
+}
+#define FAILS(call, class) CHECK(class_of(call) == (class))
+
+/* A profiler's function: it is called in place of the library's. */
+static int sends;
+int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    sends++;
+    return PMPI_Send(buf, count, datatype, dest, tag, comm);
+}
+
+static void environment(void)
+{
+    int version, subversion, length, flag, level;
+    char text[MPI_MAX_LIBRARY_VERSION_STRING], name[MPI_MAX_PROCESSOR_NAME];
+    OK(MPI_Get_version(&version, &subversion));
+    CHECK(version == MPI_VERSION && subversion == MPI_SUBVERSION);
+    OK(MPI_Get_library_version(text, &length));
+    CHECK(strncmp(text, "corecast ", 9) == 0 && (int) strlen(text) == length);
+    OK(MPI_Get_processor_name(name, &length));
+    CHECK(length > 0 && (int) strlen(name) == length);
+    OK(MPI_Initialized(&flag));
+    CHECK(flag);
+    OK(MPI_Query_thread(&level));
+    CHECK(level == MPI_THREAD_FUNNELED);
+    OK(MPI_Is_thread_main(&flag));
+    CHECK(flag);
+    double before = MPI_Wtime();
+    CHECK(MPI_Wtime() >= before && MPI_Wtick() > 0);
+    void *memory;
+    OK(MPI_Alloc_mem(1000, MPI_INFO_NULL, &memory));
+    memset(memory, 1, 1000);
+    OK(MPI_Free_mem(memory));
+    FAILS(MPI_Free_mem(memory), MPI_ERR_BASE);
+    int class, code;
+    OK(MPI_Add_error_class(&class));
+    CHECK(class > MPI_ERR_LASTCODE);
+    OK(MPI_Add_error_code(class, &code));
+    OK(MPI_Add_error_string(code, "too cold"));
+    OK(MPI_Error_string(code, text, &length));
+    CHECK(strcmp(text, "too cold") == 0 && class_of(code) == class);
+    OK(MPI_Error_string(MPI_ERR_TAG, text, &length));
+    CHECK(strncmp(text, "MPI_ERR_TAG: ", 13) == 0);
+    int *last;
+    OK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &last, &flag));
+    CHECK(flag && *last == code);
+}
+
+static void messages(void)
+{
+    int x = 41, y = 0, flag, index, count, done[3];
+    MPI_Status status, all[3];
+    MPI_Request requests[3] = { MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL };
+    OK(MPI_Irecv(&y, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &requests[1]));
+    OK(MPI_Request_get_status(requests[1], &flag, &status));
+    CHECK(!flag);
+    OK(MPI_Send(&x, 1, MPI_INT, 0, 5, MPI_COMM_WORLD));
+    CHECK(sends == 1);
+    OK(MPI_Waitany(3, requests, &index, &status));
+    CHECK(index == 1 && requests[1] == MPI_REQUEST_NULL && y == 41);
+    CHECK(status.MPI_SOURCE == 0 && status.MPI_TAG == 5);
+    OK(MPI_Waitany(3, requests, &index, &status));
+    CHECK(index == MPI_UNDEFINED);
+    OK(MPI_Testsome(3, requests, &count, done, all));
+    CHECK(count == MPI_UNDEFINED);
+
+    /* Statuses keep what the call does not set. */
+    OK(MPI_Isend(&x, 1, MPI_INT, 0, 6, MPI_COMM_WORLD, &requests[0]));
+    status.MPI_ERROR = 77;
+    OK(MPI_Recv(&y, 1, MPI_INT, 0, 6, MPI_COMM_WORLD, &status));
+    CHECK(status.MPI_ERROR == 77);
+    OK(MPI_Waitall(3, requests, MPI_STATUSES_IGNORE));
+
+    /* Persistent ones are inactive between two starts. */
+    OK(MPI_Send_init(&x, 1, MPI_INT, 0, 7, MPI_COMM_WORLD, &requests[0]));
+    OK(MPI_Recv_init(&y, 1, MPI_INT, 0, 7, MPI_COMM_WORLD, &requests[1]));
+    for (x = 0; x < 3; x++) {
+        OK(MPI_Startall(2, requests));
+        OK(MPI_Waitall(2, requests, all));
+        CHECK(y == x && all[1].MPI_TAG == 7);
+    }
+    FAILS(MPI_Start(&requests[2]), MPI_ERR_REQUEST);
+    OK(MPI_Testall(2, requests, &flag, all));
+    CHECK(flag);
+    OK(MPI_Request_free(&requests[0]));
+    OK(MPI_Request_free(&requests[1]));
+
+    /* Probes. */
+    MPI_Message message;
+    OK(MPI_Iprobe(0, 9, MPI_COMM_WORLD, &flag, &status));
+    CHECK(!flag);
+    OK(MPI_Isend(&x, 1, MPI_INT, 0, 9, MPI_COMM_WORLD, &requests[0]));
+    OK(MPI_Probe(0, MPI_ANY_TAG, MPI_COMM_WORLD, &status));
+    CHECK(status.MPI_TAG == 9);
+    OK(MPI_Mprobe(0, 9, MPI_COMM_WORLD, &message, &status));
+    OK(MPI_Mrecv(&y, 1, MPI_INT, &message, &status));
+    CHECK(message == MPI_MESSAGE_NULL && y == x);
+    OK(MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
+    OK(MPI_Mprobe(MPI_PROC_NULL, 9, MPI_COMM_WORLD, &message, &status));
+    CHECK(message == MPI_MESSAGE_NO_PROC && status.MPI_SOURCE == MPI_PROC_NULL);
+
+    /* Both at once, and in place. */
+    OK(MPI_Sendrecv(&x, 1, MPI_INT, 0, 1, &y, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, &status));
+    OK(MPI_Sendrecv_replace(&x, 1, MPI_INT, 0, 1, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    OK(MPI_Sendrecv_replace(&x, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_PROC_NULL, 1, MPI_COMM_WORLD,
+                            &status));
+    CHECK(status.MPI_SOURCE == MPI_PROC_NULL && status.MPI_TAG == MPI_ANY_TAG);
+    OK(MPI_Isendrecv(&x, 1, MPI_INT, 0, 2, &y, 1, MPI_INT, 0, 2, MPI_COMM_WORLD, &requests[0]));
+    OK(MPI_Wait(&requests[0], &status));
+    CHECK(status.MPI_TAG == 2 && requests[0] == MPI_REQUEST_NULL);
+
+    /* Cancelled, and too long. */
+    OK(MPI_Irecv(&y, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, &requests[0]));
+    OK(MPI_Cancel(&requests[0]));
+    OK(MPI_Wait(&requests[0], &status));
+    OK(MPI_Test_cancelled(&status, &flag));
+    CHECK(flag);
+    char long_one[9] = "ABCDEFGH", short_one[4];
+    OK(MPI_Irecv(short_one, 4, MPI_CHAR, 0, 4, MPI_COMM_WORLD, &requests[0]));
+    OK(MPI_Irecv(&y, 1, MPI_INT, 0, 8, MPI_COMM_WORLD, &requests[1]));
+    OK(MPI_Send(long_one, 9, MPI_CHAR, 0, 4, MPI_COMM_WORLD));
+    OK(MPI_Send(&x, 1, MPI_INT, 0, 8, MPI_COMM_WORLD));
+    FAILS(MPI_Waitall(2, requests, all), MPI_ERR_IN_STATUS);
+    CHECK(class_of(all[0].MPI_ERROR) == MPI_ERR_TRUNCATE && all[1].MPI_ERROR == MPI_SUCCESS);
+    CHECK(requests[0] == MPI_REQUEST_NULL && requests[1] == MPI_REQUEST_NULL);
+
+    /* Buffered. */
+    char room[2 * (MPI_BSEND_OVERHEAD + 8)];
+    void *given;
+    FAILS(MPI_Bsend(&x, 1, MPI_INT, 0, 1, MPI_COMM_WORLD), MPI_ERR_BUFFER);
+    OK(MPI_Buffer_attach(room, sizeof room));
+    OK(MPI_Bsend(&x, 1, MPI_INT, 0, 1, MPI_COMM_WORLD));
+    OK(MPI_Recv(&y, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    OK(MPI_Buffer_detach(&given, &count));
+    CHECK(given == room && count == (int) sizeof room);
+}
+
+static int freed, queried;
+static int query(void *extra, MPI_Status *status)
+{
+    queried += *(int *) extra;
+    status->MPI_SOURCE = 3;
+    status->MPI_TAG = 4;
+    return MPI_Status_set_cancelled(status, 1);
+}
+static int release(void *extra)
+{
+    freed += *(int *) extra;
+    return MPI_SUCCESS;
+}
+static int give_up(void *extra, int complete)
+{
+    (void) extra;
+    (void) complete;
+    return MPI_SUCCESS;
+}
+
+static void generalized(void)
+{
+    int one = 1, flag;
+    MPI_Request request, copy;
+    MPI_Status status;
+    OK(MPI_Grequest_start(query, release, give_up, &one, &request));
+    OK(MPI_Test(&request, &flag, &status));
+    CHECK(!flag && !queried);
+    OK(MPI_Cancel(&request));
+    copy = request;
+    OK(MPI_Grequest_complete(copy));
+    OK(MPI_Wait(&request, &status));
+    CHECK(request == MPI_REQUEST_NULL && queried == 1 && freed == 1);
+    CHECK(status.MPI_SOURCE == 3 && status.MPI_TAG == 4);
+    OK(MPI_Test_cancelled(&status, &flag));
+    CHECK(flag);
+    FAILS(MPI_Wait(&copy, &status), MPI_ERR_REQUEST);
+}
+
+static void groups(void)
+{
+    MPI_Group world, none, some;
+    int rank, size, result, ranks[2] = { 0, 0 }, range[1][3] = { { 0, 0, 1 } };
+    OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
+    OK(MPI_Group_size(world, &size));
+    OK(MPI_Group_rank(world, &rank));
+    CHECK(size == 1 && rank == 0);
+    OK(MPI_Group_excl(world, 1, ranks, &none));
+    CHECK(none == MPI_GROUP_EMPTY);
+    FAILS(MPI_Group_incl(world, 2, ranks, &some), MPI_ERR_RANK);
+    OK(MPI_Group_range_incl(world, 1, range, &some));
+    OK(MPI_Group_compare(world, some, &result));
+    CHECK(result == MPI_IDENT);
+    OK(MPI_Group_compare(world, none, &result));
+    CHECK(result == MPI_UNEQUAL);
+    ranks[1] = MPI_PROC_NULL;
+    int there[2];
+    OK(MPI_Group_translate_ranks(world, 2, ranks, none, there));
+    CHECK(there[0] == MPI_UNDEFINED && there[1] == MPI_PROC_NULL);
+    OK(MPI_Group_free(&some));
+    OK(MPI_Group_union(world, MPI_GROUP_EMPTY, &some));
+    OK(MPI_Group_free(&some));
+    OK(MPI_Group_free(&world));
+    CHECK(world == MPI_GROUP_NULL);
+    FAILS(MPI_Group_size(world, &size), MPI_ERR_GROUP);
+}
+
+static int copied, deleted;
+static int copy_one(MPI_Comm comm, int key, void *extra, void *in, void *out, int *flag)
+{
+    (void) comm;
+    (void) key;
+    copied += *(int *) extra;
+    *(void **) out = in;
+    *flag = 1;
+    return MPI_SUCCESS;
+}
+static int delete_one(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void) comm;
+    (void) key;
+    (void) value;
+    deleted += *(int *) extra;
+    return MPI_SUCCESS;
+}
+
+static void communicators(void)
+{
+    MPI_Comm twin, grid;
+    int result, flag, length, key, duplicated, one = 1, value = 9, *found;
+    char name[MPI_MAX_OBJECT_NAME];
+    OK(MPI_Comm_get_name(MPI_COMM_WORLD, name, &length));
+    CHECK(strcmp(name, "MPI_COMM_WORLD") == 0);
+    OK(MPI_Comm_create_keyval(copy_one, delete_one, &key, &one));
+    OK(MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &duplicated, NULL));
+    OK(MPI_Comm_set_attr(MPI_COMM_WORLD, key, &value));
+    OK(MPI_Comm_set_attr(MPI_COMM_WORLD, duplicated, &value));
+    OK(MPI_Comm_dup(MPI_COMM_WORLD, &twin));
+    CHECK(copied == 1);
+    OK(MPI_Comm_get_attr(twin, key, &found, &flag));
+    CHECK(flag && *found == 9);
+    OK(MPI_Comm_get_attr(twin, duplicated, &found, &flag));
+    CHECK(flag && *found == 9);
+    OK(MPI_Comm_compare(MPI_COMM_WORLD, twin, &result));
+    CHECK(result == MPI_CONGRUENT);
+    OK(MPI_Comm_set_name(twin, "twin"));
+    OK(MPI_Comm_get_name(twin, name, &length));
+    CHECK(strcmp(name, "twin") == 0 && length == 4);
+    OK(MPI_Comm_free(&twin));
+    CHECK(twin == MPI_COMM_NULL && deleted == 1);
+    OK(MPI_Comm_delete_attr(MPI_COMM_WORLD, key));
+    CHECK(deleted == 2);
+    OK(MPI_Comm_get_attr(MPI_COMM_WORLD, key, &found, &flag));
+    CHECK(!flag);
+    OK(MPI_Comm_free_keyval(&key));
+    CHECK(key == MPI_KEYVAL_INVALID);
+    OK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &found, &flag));
+    CHECK(flag && *found >= 32767);
+
+    int dims[2] = { 1, 1 }, rings[2] = { 1, 0 }, coords[2], rank, source, dest;
+    OK(MPI_Cart_create(MPI_COMM_WORLD, 2, dims, rings, 0, &grid));
+    OK(MPI_Topo_test(grid, &result));
+    CHECK(result == MPI_CART);
+    OK(MPI_Cart_shift(grid, 0, 1, &source, &dest));
+    CHECK(source == 0 && dest == 0);
+    OK(MPI_Cart_shift(grid, 1, 1, &source, &dest));
+    CHECK(source == MPI_PROC_NULL && dest == MPI_PROC_NULL);
+    OK(MPI_Cart_coords(grid, 0, 2, coords));
+    OK(MPI_Cart_rank(grid, coords, &rank));
+    CHECK(rank == 0);
+    OK(MPI_Comm_free(&grid));
+    OK(MPI_Topo_test(MPI_COMM_WORLD, &result));
+    CHECK(result == MPI_UNDEFINED);
+    int none = 0;
+    OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &none, MPI_UNWEIGHTED, 0, NULL,
+                                      MPI_WEIGHTS_EMPTY, MPI_INFO_NULL, 0, &grid));
+    OK(MPI_Dist_graph_neighbors_count(grid, &source, &dest, &flag));
+    CHECK(source == 1 && dest == 0 && !flag);
+    OK(MPI_Comm_free(&grid));
+    dims[0] = dims[1] = 0;
+    OK(MPI_Dims_create(12, 2, dims));
+    CHECK(dims[0] == 4 && dims[1] == 3);
+}
+
+static void infos(void)
+{
+    MPI_Info info, twin;
+    char value[MPI_MAX_INFO_VAL], key[MPI_MAX_INFO_KEY];
+    int flag, count, room = 3;
+    OK(MPI_Info_create(&info));
+    OK(MPI_Info_set(info, "colour", "yellow"));
+    OK(MPI_Info_set(info, "size", "4"));
+    OK(MPI_Info_set(info, "colour", "blue"));
+    OK(MPI_Info_dup(info, &twin));
+    OK(MPI_Info_free(&info));
+    OK(MPI_Info_get_nkeys(twin, &count));
+    OK(MPI_Info_get_nthkey(twin, 0, key));
+    CHECK(count == 2 && strcmp(key, "colour") == 0);
+    OK(MPI_Info_get(twin, "colour", 100, value, &flag));
+    CHECK(flag && strcmp(value, "blue") == 0);
+    OK(MPI_Info_get_string(twin, "colour", &room, value, &flag));
+    CHECK(flag && room == 5 && strcmp(value, "bl") == 0);
+    OK(MPI_Info_get_valuelen(twin, "shape", &count, &flag));
+    CHECK(!flag);
+    FAILS(MPI_Info_delete(twin, "shape"), MPI_ERR_INFO_NOKEY);
+    OK(MPI_Info_free(&twin));
+}
+
+static int last_error;
+static MPI_Comm last_comm;
+static void handle(MPI_Comm *comm, int *code, ...)
+{
+    last_comm = *comm;
+    last_error = *code;
+}
+
+static void errors(void)
+{
+    int x = 1;
+    MPI_Errhandler mine, found;
+    OK(MPI_Comm_create_errhandler(handle, &mine));
+    OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, mine));
+    OK(MPI_Errhandler_free(&mine));
+    FAILS(MPI_Send(&x, 1, MPI_INT, 0, -7, MPI_COMM_WORLD), MPI_ERR_TAG);
+    CHECK(class_of(last_error) == MPI_ERR_TAG && last_comm == MPI_COMM_WORLD);
+    OK(MPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_DIMS));
+    CHECK(last_error == MPI_ERR_DIMS);
+    OK(MPI_Comm_get_errhandler(MPI_COMM_WORLD, &found));
+    OK(MPI_Errhandler_free(&found));
+    OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+    FAILS(MPI_Send(&x, -1, MPI_INT, 0, 1, MPI_COMM_WORLD), MPI_ERR_COUNT);
+    FAILS(MPI_Send(NULL, 1, MPI_INT, 0, 1, MPI_COMM_WORLD), MPI_ERR_BUFFER);
+    FAILS(MPI_Send(&x, 1, MPI_DATATYPE_NULL, 0, 1, MPI_COMM_WORLD), MPI_ERR_TYPE);
+    FAILS(MPI_Send(&x, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD), MPI_ERR_RANK);
+    FAILS(MPI_Send(&x, 1, MPI_INT, 0, 1, MPI_COMM_NULL), MPI_ERR_COMM);
+    FAILS(MPI_Comm_rank(MPI_COMM_WORLD, NULL), MPI_ERR_ARG);
+    MPI_Win win;
+    FAILS(MPI_Win_create(&x, 4, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win),
+          MPI_ERR_UNSUPPORTED_OPERATION);
+}
+
+int main(int argc, char **argv)
+{
+    int provided;
+    CHECK(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) == MPI_SUCCESS);
+    OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+    environment();
+    messages();
+    generalized();
+    groups();
+    communicators();
+    infos();
+    errors();
+    OK(MPI_Finalize());
+    return 0;
+}

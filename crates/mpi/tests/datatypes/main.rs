@@ -1,0 +1,142 @@
+//! Datatypes against a plain model of the standard.
+
+mod model;
+
+use corecast_mpi::datatype::{Type, memory};
+use proptest::prelude::*;
+
+/// Memory in which an element lies `before` bytes from the beginning.
+struct Memory {
+    bytes: Vec<u8>,
+    before: usize,
+}
+
+impl Memory {
+    fn of(places: &[isize], fill: impl Fn(usize) -> u8) -> Self {
+        let low = places.iter().min().copied().unwrap_or(0).min(0);
+        let high = places.iter().max().copied().unwrap_or(0).max(0);
+        Self {
+            bytes: (0..(high - low + 1) as usize).map(fill).collect(),
+            before: low.unsigned_abs(),
+        }
+    }
+
+    fn at(&self, place: isize) -> usize {
+        (self.before as isize + place) as usize
+    }
+}
+
+fn pack(ty: &Type, memory: &Memory, count: usize, skip: usize, out: &mut [u8]) -> usize {
+    let base = memory.bytes.as_ptr().wrapping_add(memory.before);
+    // SAFETY: the memory was made to hold every place of the model, which the bounds are tested
+    // against.
+    unsafe { memory::pack(ty, base, count, skip, out) }
+}
+
+fn unpack(ty: &Type, memory: &mut Memory, count: usize, skip: usize, bytes: &[u8]) -> usize {
+    let base = memory.bytes.as_mut_ptr().wrapping_add(memory.before);
+    // SAFETY: as in `pack`.
+    unsafe { memory::unpack(ty, base, count, skip, bytes) }
+}
+
+fn marked(index: usize) -> u8 {
+    (index * 131 + index / 251) as u8
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn bounds_are_those_of_the_list_of_elements((ty, model) in model::any()) {
+        let (low, high) = model.true_bounds();
+        prop_assert_eq!(ty.size(), model.size());
+        prop_assert_eq!((ty.lower(), ty.extent()), model.bounds());
+        prop_assert_eq!((ty.true_lower(), ty.true_extent()), (low, high - low));
+        prop_assert_eq!(ty.signature().elements(), model.entries.len());
+        prop_assert_eq!(ty.signature().bytes(), model.size());
+    }
+
+    #[test]
+    fn bytes_are_packed_in_the_order_of_the_list((ty, model) in model::any(), count in 0..4_usize) {
+        let places = model.bytes(count);
+        let memory = Memory::of(&places, marked);
+        let mut packed = vec![0; places.len() + 3];
+        prop_assert_eq!(pack(&ty, &memory, count, 0, &mut packed), places.len());
+        packed.truncate(places.len());
+        let wanted: Vec<u8> = places.iter().map(|&at| memory.bytes[memory.at(at)]).collect();
+        prop_assert_eq!(packed, wanted);
+    }
+
+    #[test]
+    fn bytes_are_unpacked_to_their_places((ty, model) in model::any(), count in 0..4_usize) {
+        let places = model.bytes(count);
+        let mut memory = Memory::of(&places, |_| 0);
+        let mut wanted = memory.bytes.clone();
+        let bytes: Vec<u8> = (0..places.len()).map(marked).collect();
+        for (&at, &byte) in places.iter().zip(&bytes) {
+            wanted[memory.at(at)] = byte;
+        }
+        prop_assert_eq!(unpack(&ty, &mut memory, count, 0, &bytes), bytes.len());
+        prop_assert_eq!(memory.bytes, wanted);
+    }
+
+    #[test]
+    fn pieces_are_the_whole(
+        (ty, model) in model::any(),
+        count in 0..4_usize,
+        pieces in proptest::collection::vec(1..40_usize, 1..8),
+    ) {
+        let places = model.bytes(count);
+        let memory = Memory::of(&places, marked);
+        let mut whole = vec![0; places.len()];
+        let _ = pack(&ty, &memory, count, 0, &mut whole);
+        let mut again = Memory::of(&places, |_| 0);
+        let mut at = 0;
+        let mut pieces = pieces.iter().cycle();
+        while at < whole.len() {
+            let mut piece = vec![0; *pieces.next().expect("they go round")];
+            let bytes = pack(&ty, &memory, count, at, &mut piece);
+            prop_assert_eq!(bytes, piece.len().min(whole.len() - at));
+            prop_assert_eq!(&piece[..bytes], &whole[at..at + bytes]);
+            prop_assert_eq!(unpack(&ty, &mut again, count, at, &piece[..bytes]), bytes);
+            at += bytes;
+        }
+        prop_assert_eq!(pack(&ty, &memory, count, at, &mut [0; 9]), 0, "nothing is left");
+        let mut at_once = Memory::of(&places, |_| 0);
+        unpack(&ty, &mut at_once, count, 0, &whole);
+        prop_assert_eq!(again.bytes, at_once.bytes);
+    }
+
+    #[test]
+    fn one_piece_is_what_it_says((ty, model) in model::any(), count in 0..4_usize) {
+        let places = model.bytes(count);
+        if let Some(bytes) = ty.contiguous_bytes(count) {
+            let wanted: Vec<isize> = (0..bytes as isize).map(|k| ty.true_lower() + k).collect();
+            prop_assert_eq!(places, wanted);
+        } else {
+            let is_one_piece = places.windows(2).all(|pair| pair[1] == pair[0] + 1);
+            let few = model.entries.len() * count <= 8;
+            prop_assert!(!(is_one_piece && few && count < 2), "it is in one piece");
+        }
+    }
+
+    #[test]
+    fn elements_are_counted_as_listed((ty, model) in model::any(), count in 0..3_usize) {
+        let mut bytes = 0;
+        let ends: Vec<usize> = model.entries.iter().cycle().take(model.entries.len() * count)
+            .map(|entry| { bytes += entry.bytes; bytes })
+            .collect();
+        for (index, &end) in ends.iter().enumerate() {
+            prop_assert_eq!(ty.elements_in(end), Some(index + 1));
+            prop_assert_eq!(ty.bytes_of(index + 1), Some(end));
+            if !ends.contains(&(end - 1)) && end > 1 {
+                prop_assert_eq!(ty.elements_in(end - 1), None, "within an element");
+            }
+        }
+        prop_assert_eq!(ty.count_in(bytes), Some(if bytes == 0 { 0 } else { count }));
+        let (low, high) = ty.reach(count).unwrap();
+        let places = model.bytes(count);
+        prop_assert_eq!(places.iter().min().copied().unwrap_or(0), low);
+        prop_assert_eq!(places.iter().max().map_or(0, |at| at + 1), high);
+    }
+}

@@ -1,0 +1,213 @@
+//! Ranks as threads of one process, over queues in memory that deliver late, in an order that a seed
+//! decides.
+#![allow(dead_code, reason = "every test takes what it needs")]
+
+pub mod case;
+
+use std::cell::UnsafeCell;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use corecast_mpi::transport::{Boards, Head, Line, Transport};
+use corecast_mpi::{Class, Engine, Error, Operation, Result};
+
+/// Longest body of a packet: short, so that messages of a few hundred bytes go in several.
+const PACKET_MAX: usize = 64;
+
+/// Packets that a queue holds.
+const QUEUE_MAX: usize = 3;
+
+/// Calls of `idle` without anything new after which a test has hung.
+const IDLE_MAX: u32 = 300_000;
+
+type Queue = Mutex<VecDeque<(Head, Vec<u8>)>>;
+
+/// Lines and bytes of a board: enough for eight communicators.
+const LINES: usize = 128;
+const BOARD_BYTES: usize = 128 << 10;
+
+/// Bytes that ranks write and read by rules of their own.
+struct Data(UnsafeCell<Box<[[u64; 8]]>>);
+
+// SAFETY: who uses boards sees to it that nobody writes what another reads.
+unsafe impl Sync for Data {}
+
+/// What the ranks share.
+pub struct Shared {
+    ranks: u32,
+    /// By sender and receiver.
+    queues: Vec<Queue>,
+    lines: Vec<Vec<Line>>,
+    data: Vec<Data>,
+}
+
+/// The transport of one rank.
+pub struct Memory {
+    rank: u32,
+    shared: Arc<Shared>,
+    random: u64,
+    has_boards: bool,
+}
+
+impl Boards for Memory {
+    fn lines(&self, rank: u32) -> &[Line] {
+        &self.shared.lines[rank as usize]
+    }
+
+    fn bytes(&self) -> usize {
+        BOARD_BYTES
+    }
+
+    fn data(&self, rank: u32) -> *mut u8 {
+        let data = self.shared.data[rank as usize].0.get();
+        // SAFETY: the box is never replaced; only its address is taken.
+        unsafe { (*data).as_mut_ptr().cast() }
+    }
+
+    fn wake(&self, _ranks: &[u32]) {}
+
+    fn await_line(&mut self, _rank: u32, _line: usize, _flag: u64) {}
+}
+
+impl Memory {
+    fn queue(&self, from: u32, to: u32) -> &Queue {
+        &self.shared.queues[(from * self.shared.ranks + to) as usize]
+    }
+
+    /// A number below `below`.
+    fn random(&mut self, below: u64) -> u64 {
+        self.random = self
+            .random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.random >> 33) % below
+    }
+}
+
+impl Transport for Memory {
+    fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    fn ranks(&self) -> u32 {
+        self.shared.ranks
+    }
+
+    fn packet_max(&self) -> usize {
+        PACKET_MAX
+    }
+
+    fn send(&mut self, to: u32, head: Head, body: &[u8]) -> bool {
+        let mut queue = self.queue(self.rank, to).lock().unwrap();
+        let has_room = queue.len() < QUEUE_MAX;
+        if has_room {
+            queue.push_back((head, body.to_vec()));
+        }
+        has_room
+    }
+
+    fn receive(&mut self, from: Option<u32>, take: &mut dyn FnMut(u32, Head, &[u8])) -> bool {
+        let ranks = self.shared.ranks;
+        let first = self.random(u64::from(ranks)) as u32;
+        let mut has_some = false;
+        for sender in (0..ranks).map(|index| (first + index) % ranks) {
+            if from.is_some_and(|from| from != sender) || self.random(3) == 0 {
+                continue;
+            }
+            let packet = self.queue(sender, self.rank).lock().unwrap().pop_front();
+            if let Some((head, body)) = packet {
+                take(sender, head, &body);
+                has_some = true;
+            }
+        }
+        has_some
+    }
+
+    fn idle(&mut self, calls: u32) -> Result<()> {
+        if calls > IDLE_MAX {
+            return Err(Error::new(Class::Other, "the ranks wait for ever"));
+        }
+        thread::yield_now();
+        Ok(())
+    }
+
+    fn boards(&mut self) -> Option<&mut dyn Boards> {
+        match self.has_boards {
+            true => Some(self),
+            false => None,
+        }
+    }
+
+    fn now(&self) -> f64 {
+        0.0
+    }
+
+    fn abort(&mut self, code: i32) -> ! {
+        panic!("aborted with {code}")
+    }
+
+    fn finish(&mut self) {}
+}
+
+/// The transports of that many ranks.
+pub fn transports(ranks: u32, seed: u64) -> Vec<Memory> {
+    let lines = || (0..LINES).map(|_| Line::default()).collect();
+    let data = || vec![[0; 8]; BOARD_BYTES / 64].into_boxed_slice();
+    let shared = Arc::new(Shared {
+        ranks,
+        queues: (0..ranks * ranks).map(|_| Queue::default()).collect(),
+        lines: (0..ranks).map(|_| lines()).collect(),
+        data: (0..ranks).map(|_| Data(UnsafeCell::new(data()))).collect(),
+    });
+    (0..ranks)
+        .map(|rank| Memory {
+            rank,
+            shared: Arc::clone(&shared),
+            random: seed.wrapping_mul(31).wrapping_add(u64::from(rank)),
+            has_boards: seed.is_multiple_of(2),
+        })
+        .collect()
+}
+
+/// Runs a program on so many ranks, and returns what each has returned.
+pub fn run<T: Send>(
+    ranks: u32,
+    seed: u64,
+    program: impl Fn(u32, Box<dyn Transport>) -> T + Sync,
+) -> Vec<T> {
+    let program = &program;
+    thread::scope(|scope| {
+        let threads: Vec<_> = transports(ranks, seed)
+            .into_iter()
+            .map(|transport| {
+                let rank = transport.rank;
+                scope.spawn(move || program(rank, Box::new(transport)))
+            })
+            .collect();
+        let joined = threads.into_iter().map(|thread| thread.join());
+        joined
+            .map(|joined| joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    })
+}
+
+/// Carries an operation out to its end.
+pub fn complete(engine: &mut Engine, operation: &mut dyn Operation) -> Result<()> {
+    let mut calls = 0;
+    while !operation.advance(engine)? {
+        calls = if engine.progress()? { 0 } else { calls + 1 };
+        engine.transport().idle(calls)?;
+    }
+    drain(engine)
+}
+
+/// Sends what waits for room; the others take it while they wait for something.
+fn drain(engine: &mut Engine) -> Result<()> {
+    let mut calls = 0;
+    while !engine.is_quiet() {
+        calls = if engine.progress()? { 0 } else { calls + 1 };
+        engine.transport().idle(calls)?;
+    }
+    Ok(())
+}

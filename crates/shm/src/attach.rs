@@ -1,0 +1,91 @@
+//! How a program finds its rank.
+
+use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd};
+
+use corecast_mpi::transport::{Alone, Transport};
+
+use crate::error::ShmError;
+use crate::layout::{Layout, RANKS_MAX};
+use crate::map::Map;
+use crate::port::Port;
+use crate::segment::{RANK, RANKS, SEGMENT};
+
+/// The transport of this process: that of the segment that its environment names, or of a program
+/// that is alone. To be called once.
+///
+/// # Errors
+/// [`ShmError::Environment`] and [`ShmError::NotASegment`] where the environment is not what
+/// `corecast mpirun` made, [`ShmError::Taken`] if another process has this rank.
+pub fn attach() -> Result<Box<dyn Transport>, ShmError> {
+    let Some(descriptor) = number(SEGMENT, "the number of an open file")? else {
+        return Ok(Box::new(Alone::new()));
+    };
+    let ranks = needed(RANKS, "the number of ranks")?;
+    let rank = needed(RANK, "this rank, less than their number")?;
+    if rank >= ranks {
+        return Err(wrong(RANK, &rank.to_string(), "a rank of the job"));
+    }
+    let descriptor = descriptor as i32;
+    // SAFETY: a plain question about a number; -1 says that no file is open there.
+    if unsafe { libc::fcntl(descriptor, libc::F_GETFD) } < 0 {
+        let what = "no file is open there";
+        return Err(ShmError::NotASegment { descriptor, what });
+    }
+    let (layout, map) = open(descriptor, ranks)?;
+    let port = Port::new(layout, map, rank)?;
+    // The mapping stays; programs that this one starts have no business with the segment.
+    // SAFETY: the environment gave it to this process for this purpose, and nobody else has it.
+    drop(unsafe { OwnedFd::from_raw_fd(descriptor) });
+    Ok(Box::new(port))
+}
+
+fn open(descriptor: i32, ranks: u32) -> Result<(Layout, Map), ShmError> {
+    let refuse = |what| ShmError::NotASegment { descriptor, what };
+    if ranks == 0 || ranks > RANKS_MAX {
+        return Err(wrong(RANKS, &ranks.to_string(), "the number of ranks"));
+    }
+    let layout = Layout::new(ranks);
+    // SAFETY: the descriptor is open, as the caller has seen, and is not closed before it returns.
+    let file = unsafe { BorrowedFd::borrow_raw(descriptor) };
+    // A shorter file would be a bus error at the first touch.
+    // SAFETY: all zeros is a value of this plain struct, which the call fills.
+    let mut facts: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: a plain call on an open descriptor.
+    if unsafe { libc::fstat(descriptor, &raw mut facts) } != 0
+        || facts.st_size != layout.bytes as libc::off_t
+    {
+        return Err(refuse("it has another size"));
+    }
+    let map = Map::new(file, layout.bytes)?;
+    // SAFETY: the first page holds atomics only.
+    let job: &crate::job::Job = unsafe { map.at(0) };
+    match job.ranks() {
+        Ok(found) if found == ranks => Ok((layout, map)),
+        Ok(_) => Err(refuse("it has another number of ranks")),
+        Err(what) => Err(refuse(what)),
+    }
+}
+
+fn number(name: &'static str, expected: &'static str) -> Result<Option<u32>, ShmError> {
+    let Some(value) = std::env::var_os(name) else {
+        return Ok(None);
+    };
+    let value = value.to_string_lossy();
+    let number = value.parse().ok().filter(|&number| number < 1 << 30);
+    number
+        .map(Some)
+        .ok_or_else(|| wrong(name, &value, expected))
+}
+
+fn needed(name: &'static str, expected: &'static str) -> Result<u32, ShmError> {
+    number(name, expected)?.ok_or_else(|| wrong(name, "", expected))
+}
+
+fn wrong(name: &'static str, value: &str, expected: &'static str) -> ShmError {
+    let value = value.to_owned();
+    ShmError::Environment {
+        name,
+        value,
+        expected,
+    }
+}

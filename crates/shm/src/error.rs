@@ -1,0 +1,30 @@
+//! What can go wrong with a segment.
+
+use std::io;
+
+/// Why a segment could not be made or attached to.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
+pub enum ShmError {
+    #[error("{ranks} ranks cannot share a segment; from 1 to {max} can")]
+    Ranks { ranks: u32, max: u32 },
+    #[error("the system gives no shared memory of {bytes} bytes ({what}): {error}")]
+    Memory {
+        bytes: usize,
+        what: &'static str,
+        error: io::Error,
+    },
+    #[error("{name} is {value:?}; corecast mpirun sets it to {expected}")]
+    Environment {
+        name: &'static str,
+        value: String,
+        expected: &'static str,
+    },
+    #[error(
+        "file descriptor {descriptor} is not the segment of this job: {what}; \
+         was it closed between corecast mpirun and this program?"
+    )]
+    NotASegment { descriptor: i32, what: &'static str },
+    #[error("rank {rank} has {state} before; each rank of a job is one process, once")]
+    Taken { rank: u32, state: &'static str },
+}

@@ -1,0 +1,209 @@
+//! What a segment says about the job: who is there, who has ended, and why all must end.
+#![forbid(unsafe_code)]
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// Bytes of [`Job`], the first of the segment.
+pub const JOB_BYTES: usize = 4096;
+/// Bytes of a [`Member`].
+pub const RANK_BYTES: usize = 128;
+
+const MAGIC: u64 = u64::from_le_bytes(*b"corecast");
+/// Counts layouts: processes that attach must have the launcher's.
+const VERSION: u32 = 1;
+const TEXT_WORDS: usize = 64;
+
+/// The first page.
+#[repr(C, align(64))]
+pub struct Job {
+    magic: AtomicU64,
+    version: AtomicU32,
+    ranks: AtomicU32,
+    cores: AtomicU32,
+    /// 1 if long messages should be read from their sender's memory.
+    single_copy: AtomicU32,
+    /// 0: all is well; 1: somebody is writing why not; then 2 for a death and 3 for an abort.
+    end: AtomicU32,
+    end_rank: AtomicU32,
+    end_code: AtomicU32,
+    text: [AtomicU32; TEXT_WORDS],
+}
+
+/// What is known of one rank.
+#[repr(C, align(64))]
+pub struct Member {
+    /// [`ABSENT`], [`PRESENT`] or [`FINISHED`].
+    state: AtomicU32,
+    /// Its process.
+    pid: AtomicU32,
+    gap: [u32; 14],
+    /// What it sleeps on: 1 while it does.
+    pub asleep: AtomicU32,
+}
+
+const ABSENT: u32 = 0;
+const PRESENT: u32 = 1;
+const FINISHED: u32 = 2;
+
+/// Why all ranks must end.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum End {
+    /// A rank has died; this is what is known of it.
+    Died { rank: u32, what: String },
+    /// A rank has called for the end of all.
+    Aborted { rank: u32, code: i32 },
+}
+
+impl Job {
+    pub fn begin(&self, ranks: u32, cores: u32, single_copy_pays: bool) {
+        self.set_single_copy(single_copy_pays);
+        self.version.store(VERSION, Ordering::Relaxed);
+        self.ranks.store(ranks, Ordering::Relaxed);
+        self.cores.store(cores, Ordering::Relaxed);
+        self.magic.store(MAGIC, Ordering::Release);
+    }
+
+    /// The number of ranks, if this is a segment that this version understands.
+    pub fn ranks(&self) -> Result<u32, &'static str> {
+        if self.magic.load(Ordering::Acquire) != MAGIC {
+            return Err("it is another file");
+        }
+        if self.version.load(Ordering::Relaxed) != VERSION {
+            return Err("it is of another version of corecast");
+        }
+        Ok(self.ranks.load(Ordering::Relaxed))
+    }
+
+    /// Cores that the job may run on.
+    pub fn cores(&self) -> u32 {
+        self.cores.load(Ordering::Relaxed)
+    }
+
+    pub fn set_single_copy(&self, pays: bool) {
+        self.single_copy.store(u32::from(pays), Ordering::Relaxed);
+    }
+
+    /// Whether reading another rank's memory is faster than a stream of packets.
+    pub fn single_copy_pays(&self) -> bool {
+        self.single_copy.load(Ordering::Relaxed) == 1
+    }
+
+    /// Whether all must end.
+    #[inline]
+    pub fn must_end(&self) -> bool {
+        self.end.load(Ordering::Relaxed) >= 2
+    }
+
+    /// Why all must end.
+    pub fn end(&self) -> Option<End> {
+        let end = self.end.load(Ordering::Acquire);
+        let rank = self.end_rank.load(Ordering::Relaxed);
+        match end {
+            2 => {
+                let words = self.text.iter().map(|word| word.load(Ordering::Relaxed));
+                let bytes: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
+                let bytes = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
+                let what = String::from_utf8_lossy(bytes).into_owned();
+                Some(End::Died { rank, what })
+            }
+            3 => Some(End::Aborted {
+                rank,
+                code: self.end_code.load(Ordering::Relaxed) as i32,
+            }),
+            _ => None,
+        }
+    }
+
+    /// Says why all must end; the first to say so is believed.
+    pub fn end_all(&self, end: &End) {
+        let claim = self
+            .end
+            .compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed);
+        if claim.is_err() {
+            return;
+        }
+        let value = match end {
+            End::Died { rank, what } => {
+                let mut bytes = what.as_bytes().to_vec();
+                bytes.resize(TEXT_WORDS * 4 - 1, 0);
+                bytes.push(0);
+                for (word, chunk) in self.text.iter().zip(bytes.as_chunks::<4>().0) {
+                    word.store(u32::from_le_bytes(*chunk), Ordering::Relaxed);
+                }
+                self.end_rank.store(*rank, Ordering::Relaxed);
+                2
+            }
+            End::Aborted { rank, code } => {
+                self.end_rank.store(*rank, Ordering::Relaxed);
+                self.end_code.store(*code as u32, Ordering::Relaxed);
+                3
+            }
+        };
+        self.end.store(value, Ordering::Release);
+    }
+}
+
+impl Member {
+    /// Takes this rank for a process; what it was before if it is not free.
+    pub fn enter(&self, pid: u32) -> Result<(), &'static str> {
+        let before =
+            self.state
+                .compare_exchange(ABSENT, PRESENT, Ordering::AcqRel, Ordering::Relaxed);
+        match before {
+            Ok(_) => {
+                self.pid.store(pid, Ordering::Release);
+                Ok(())
+            }
+            Err(PRESENT) => Err("attached"),
+            Err(_) => Err("finished"),
+        }
+    }
+
+    pub fn finish(&self) {
+        self.state.store(FINISHED, Ordering::Release);
+    }
+
+    /// Whether its end needs no other to end: it has finished, or never took part.
+    pub fn may_leave(&self) -> bool {
+        self.state.load(Ordering::Acquire) != PRESENT
+    }
+
+    /// Its process, or 0 before it has attached.
+    pub fn pid(&self) -> u32 {
+        self.pid.load(Ordering::Acquire)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_end_is_the_one_that_is_told() {
+        // A fresh page is all zeros.
+        let job = Job {
+            magic: AtomicU64::new(0),
+            version: AtomicU32::new(0),
+            ranks: AtomicU32::new(0),
+            cores: AtomicU32::new(0),
+            single_copy: AtomicU32::new(0),
+            end: AtomicU32::new(0),
+            end_rank: AtomicU32::new(0),
+            end_code: AtomicU32::new(0),
+            text: [const { AtomicU32::new(0) }; TEXT_WORDS],
+        };
+        assert_eq!(job.ranks(), Err("it is another file"));
+        job.begin(3, 2, true);
+        assert_eq!((job.ranks(), job.cores()), (Ok(3), 2));
+        assert_eq!(job.end(), None);
+        let died = End::Died {
+            rank: 2,
+            what: "killed by signal 9 (SIGKILL)".to_owned(),
+        };
+        job.end_all(&died);
+        job.end_all(&End::Aborted { rank: 1, code: 5 });
+        assert!(job.must_end());
+        assert_eq!(job.end(), Some(died));
+        assert!(size_of::<Job>() <= JOB_BYTES && size_of::<Member>() <= RANK_BYTES);
+    }
+}

@@ -1,0 +1,394 @@
+//! A ring of packets from one rank to another: one writes, one reads, nobody locks.
+//!
+//! A packet is a slot of two cache lines: a stamp, the length, the head, and up to
+//! [`INLINE_BYTES`] bytes of the body; the first 40 of them lie in the stamp's own line, so that a small packet moves as one line. Longer bodies lie in the ring's pool, where they
+//! follow one another, and the slot says where.
+//!
+//! The writer fills the slot and then sets its stamp to the packet's number plus one (release); the
+//! reader waits for that stamp (acquire), so it sees all that was written before. Slots have a fixed
+//! size: no byte of a body can lie where a stamp is expected. What the reader has taken it publishes
+//! in a line of its own, which the writer looks at only when it finds no room.
+
+use std::ptr;
+
+#[cfg(not(loom))]
+use crate::map::Map;
+use crate::sync::{AtomicU32, AtomicU64, Ordering, UnsafeCell};
+
+/// The words before a body; as those of the transport.
+pub type Head = [u64; 2];
+
+const SLOTS: u32 = if cfg!(loom) { 2 } else { 64 };
+const SLOT_BYTES: usize = 128;
+/// Slots, in bytes.
+pub const SLOTS_BYTES: usize = SLOTS as usize * SLOT_BYTES;
+/// Bytes of [`Control`].
+pub const CONTROL_BYTES: usize = 64;
+const INLINE_BYTES: usize = SLOT_BYTES - 24;
+/// The reader publishes what it has taken after so many packets: less than half of the slots, so
+/// that a writer that waits for room is sure to see it.
+const PUBLISH: u32 = if cfg!(loom) { 1 } else { 16 };
+const LINE_BYTES: usize = 64;
+
+/// Bytes of a ring's pool: small where there are very many rings.
+pub const fn pool_bytes(ranks: u32) -> usize {
+    if ranks <= 64 { 256 << 10 } else { 32 << 10 }
+}
+
+/// Longest body of a packet: a sixteenth of the pool, so that writer and reader work at once.
+pub const fn packet_max(ranks: u32) -> usize {
+    pool_bytes(ranks) / 16
+}
+
+#[repr(C, align(128))]
+struct Slot {
+    stamp: AtomicU32,
+    filled: UnsafeCell<Filled>,
+}
+
+/// What the stamp publishes. Packed, so that it begins right behind the stamp.
+#[repr(C, packed(4))]
+struct Filled {
+    len: u32,
+    head: Head,
+    body: [u8; INLINE_BYTES],
+}
+
+type Line = UnsafeCell<[u8; LINE_BYTES]>;
+
+/// What the reader has taken, in packets and in bytes of the pool.
+#[repr(C, align(64))]
+struct Control {
+    slots: AtomicU32,
+    pool: AtomicU64,
+}
+
+/// Addresses of a ring's parts.
+#[derive(Clone, Copy)]
+struct Parts {
+    control: *const Control,
+    slots: *const Slot,
+    pool: *const Line,
+    pool_bytes: u64,
+}
+
+impl Parts {
+    #[cfg(not(loom))]
+    fn at(map: &Map, offset: usize, pool_bytes: usize) -> Self {
+        let slots = offset + CONTROL_BYTES;
+        Self {
+            control: map.address(offset, CONTROL_BYTES).cast(),
+            slots: map.address(slots, SLOTS_BYTES).cast(),
+            pool: map.address(slots + SLOTS_BYTES, pool_bytes).cast(),
+            pool_bytes: pool_bytes as u64,
+        }
+    }
+
+    fn slot(&self, number: u32) -> &Slot {
+        // SAFETY: the index is below the number of slots; the ring lies in a mapping that its owner
+        // (`Port`) keeps, and holds atomics and cells only.
+        unsafe { &*self.slots.add((number % SLOTS) as usize) }
+    }
+
+    fn control(&self) -> &Control {
+        // SAFETY: as above.
+        unsafe { &*self.control }
+    }
+
+    fn line(&self, position: u64) -> &Line {
+        let line = (position % self.pool_bytes) as usize / LINE_BYTES;
+        // SAFETY: as above; the remainder is less than the pool's size.
+        unsafe { &*self.pool.add(line) }
+    }
+
+    /// Copies a body into the pool.
+    ///
+    /// # Safety
+    /// There is room for it in one piece, which nobody reads or writes meanwhile.
+    #[cfg(not(loom))]
+    unsafe fn write(&self, position: u64, body: &[u8]) {
+        let into = self.line(position).with_mut(|line| line.cast());
+        // SAFETY: the caller's promise.
+        unsafe { ptr::copy_nonoverlapping(body.as_ptr(), into, body.len()) };
+    }
+
+    /// Hands a body in the pool over.
+    ///
+    /// # Safety
+    /// It lies there in one piece, which nobody writes meanwhile.
+    #[cfg(not(loom))]
+    unsafe fn read(&self, position: u64, len: usize, take: impl FnOnce(&[u8])) {
+        let from = self.line(position).with(|line| line.cast());
+        // SAFETY: the caller's promise.
+        take(unsafe { std::slice::from_raw_parts(from, len) });
+    }
+
+    /// As above, line by line, so that every access is seen.
+    #[cfg(loom)]
+    unsafe fn write(&self, position: u64, body: &[u8]) {
+        for (at, part) in (0..).step_by(LINE_BYTES).zip(body.chunks(LINE_BYTES)) {
+            self.line(position + at).with_mut(|line| {
+                // SAFETY: a part is at most a line, and cells are exclusive here.
+                unsafe { ptr::copy_nonoverlapping(part.as_ptr(), line.cast(), part.len()) };
+            });
+        }
+    }
+
+    #[cfg(loom)]
+    unsafe fn read(&self, position: u64, len: usize, take: impl FnOnce(&[u8])) {
+        let mut body = Vec::new();
+        for at in (0..len).step_by(LINE_BYTES) {
+            self.line(position + at as u64).with(|line| {
+                // SAFETY: nobody writes the cell meanwhile.
+                body.extend_from_slice(unsafe { &(&*line)[..LINE_BYTES.min(len - at)] });
+            });
+        }
+        take(&body);
+    }
+}
+
+/// The end of a ring that writes.
+pub struct Sender {
+    parts: Parts,
+    next: u32,
+    taken: u32,
+    pool_next: u64,
+    pool_taken: u64,
+}
+
+/// The end of a ring that reads.
+pub struct Receiver {
+    parts: Parts,
+    next: u32,
+    published: u32,
+    pool_taken: u64,
+}
+
+// SAFETY: both hold addresses in a mapping that is shared anyway; each end has one owner.
+unsafe impl Send for Sender {}
+// SAFETY: as above.
+unsafe impl Send for Receiver {}
+
+impl Sender {
+    /// The writing end of the ring at an offset of a map, which must outlive it. There may be one.
+    #[cfg(not(loom))]
+    pub fn new(map: &Map, offset: usize, pool_bytes: usize) -> Self {
+        Self::of(Parts::at(map, offset, pool_bytes))
+    }
+
+    fn of(parts: Parts) -> Self {
+        Self {
+            parts,
+            next: 0,
+            taken: 0,
+            pool_next: 0,
+            pool_taken: 0,
+        }
+    }
+
+    /// Writes a packet; `false` if there is no room.
+    #[inline]
+    pub fn push(&mut self, head: Head, body: &[u8]) -> bool {
+        if self.next.wrapping_sub(self.taken) >= SLOTS {
+            self.taken = self.parts.control().slots.load(Ordering::Acquire);
+            if self.next.wrapping_sub(self.taken) >= SLOTS {
+                return false;
+            }
+        }
+        let position = if body.len() <= INLINE_BYTES {
+            None
+        } else {
+            let Some(position) = self.put(body) else {
+                return false;
+            };
+            Some(position.to_le_bytes())
+        };
+        let inline = position.as_ref().map_or(body, |bytes| bytes);
+        let slot = self.parts.slot(self.next);
+        slot.filled.with_mut(|filled| {
+            // SAFETY: the slot is free: its last packet was taken, which `taken` (acquire) says; only
+            // this end writes slots. What is written fits.
+            unsafe {
+                let into = (&raw mut (*filled).body).cast();
+                ptr::copy_nonoverlapping(inline.as_ptr(), into, inline.len());
+                (&raw mut (*filled).len).write_unaligned(body.len() as u32);
+                (&raw mut (*filled).head).write_unaligned(head);
+            }
+        });
+        self.next = self.next.wrapping_add(1);
+        slot.stamp.store(self.next, Ordering::Release);
+        true
+    }
+
+    /// Writes a body into the pool, in one piece; its position, or `None` if there is no room.
+    fn put(&mut self, body: &[u8]) -> Option<u64> {
+        let (size, bytes) = (self.parts.pool_bytes, padded(body.len()));
+        let rest = size - self.pool_next % size;
+        let position = self.pool_next + if bytes <= rest { 0 } else { rest };
+        if position + bytes - self.pool_taken > size {
+            self.pool_taken = self.parts.control().pool.load(Ordering::Acquire);
+            if position + bytes - self.pool_taken > size {
+                return None;
+            }
+        }
+        // SAFETY: these bytes of the pool are free: what lay there was taken, which `pool_taken`
+        // (acquire) says; only this end writes the pool; they end before the pool does.
+        unsafe { self.parts.write(position, body) };
+        self.pool_next = position + bytes;
+        Some(position)
+    }
+}
+
+impl Receiver {
+    /// The reading end of the ring at an offset of a map, which must outlive it. There may be one.
+    #[cfg(not(loom))]
+    pub fn new(map: &Map, offset: usize, pool_bytes: usize) -> Self {
+        Self::of(Parts::at(map, offset, pool_bytes))
+    }
+
+    fn of(parts: Parts) -> Self {
+        Self {
+            parts,
+            next: 0,
+            published: 0,
+            pool_taken: 0,
+        }
+    }
+
+    /// Whether a packet has come.
+    #[inline]
+    pub fn has_packet(&self) -> bool {
+        let stamp = &self.parts.slot(self.next).stamp;
+        stamp.load(Ordering::Acquire) == self.next.wrapping_add(1)
+    }
+
+    /// Hands the next packet over, if it has come.
+    #[inline]
+    pub fn pop(&mut self, take: impl FnOnce(Head, &[u8])) -> bool {
+        if !self.has_packet() {
+            return false;
+        }
+        let filled = &self.parts.slot(self.next).filled;
+        let longest = self.parts.pool_bytes as usize;
+        let long = filled.with(|filled| {
+            // SAFETY: the stamp (acquire) says that the writer has filled this slot; it does not touch
+            // it again before the packet is published as taken, which is after `take` has returned.
+            let (len, head, body) = unsafe {
+                let len = (&raw const (*filled).len).read_unaligned() as usize;
+                let head = (&raw const (*filled).head).read_unaligned();
+                (len.min(longest), head, &(*filled).body)
+            };
+            match body.get(..len) {
+                Some(body) => {
+                    take(head, body);
+                    None
+                }
+                None => {
+                    let position = body.first_chunk().expect("eight bytes of many");
+                    Some((u64::from_le_bytes(*position), len, head, take))
+                }
+            }
+        });
+        if let Some((position, len, head, take)) = long {
+            // SAFETY: as above; a long packet has its position in its slot.
+            unsafe { self.parts.read(position, len, |body| take(head, body)) };
+            self.pool_taken = position + padded(len);
+            let taken = &self.parts.control().pool;
+            taken.store(self.pool_taken, Ordering::Release);
+        }
+        self.next = self.next.wrapping_add(1);
+        if self.next.wrapping_sub(self.published) >= PUBLISH {
+            self.publish();
+        }
+        true
+    }
+
+    fn publish(&mut self) {
+        self.published = self.next;
+        self.parts
+            .control()
+            .slots
+            .store(self.next, Ordering::Release);
+    }
+}
+
+const fn padded(len: usize) -> u64 {
+    (len as u64).next_multiple_of(64)
+}
+
+#[cfg(not(loom))]
+const _: () = assert!(size_of::<Slot>() == SLOT_BYTES && size_of::<Control>() == CONTROL_BYTES);
+
+/// Every order in which a writer and a reader can run, with two slots and a pool of four lines.
+#[cfg(test)]
+#[cfg(loom)]
+mod models {
+    use super::*;
+
+    const POOL_LINES: usize = 4;
+
+    fn ring() -> (Sender, Receiver) {
+        let slot = |_| Slot {
+            stamp: AtomicU32::new(0),
+            filled: UnsafeCell::new(Filled {
+                len: 0,
+                head: [0; 2],
+                body: [0; INLINE_BYTES],
+            }),
+        };
+        let control = Control {
+            slots: AtomicU32::new(0),
+            pool: AtomicU64::new(0),
+        };
+        // Both ends look into it until the last thread of the model has ended.
+        let slots: Vec<Slot> = (0..SLOTS).map(slot).collect();
+        let pool: Vec<Line> = (0..POOL_LINES).map(|_| Line::new([0; 64])).collect();
+        let parts = Parts {
+            control: Box::leak(Box::new(control)),
+            slots: slots.leak().as_ptr(),
+            pool: pool.leak().as_ptr(),
+            pool_bytes: (POOL_LINES * LINE_BYTES) as u64,
+        };
+        (Sender::of(parts), Receiver::of(parts))
+    }
+
+    /// Packets of these lengths arrive in order with their bytes.
+    fn arrives(lengths: &'static [usize]) {
+        loom::model(move || {
+            let (mut sender, mut receiver) = ring();
+            let writer = loom::thread::spawn(move || {
+                for (number, &len) in (1_u8..).zip(lengths) {
+                    let body = vec![number; len];
+                    while !sender.push([u64::from(number), 0], &body) {
+                        loom::thread::yield_now();
+                    }
+                }
+            });
+            for (number, &len) in (1_u8..).zip(lengths) {
+                let take = |head: Head, body: &[u8]| {
+                    assert_eq!(head[0], u64::from(number));
+                    assert!(body.len() == len && body.iter().all(|&byte| byte == number));
+                };
+                while !receiver.pop(take) {
+                    loom::thread::yield_now();
+                }
+            }
+            writer.join().expect("no panic");
+        });
+    }
+
+    #[test]
+    fn short_packets_go_round() {
+        arrives(&[8, 0, 100]);
+    }
+
+    #[test]
+    fn long_packets_share_the_pool() {
+        arrives(&[120, 120, 180]);
+    }
+
+    #[test]
+    fn short_and_long_packets_mix() {
+        arrives(&[150, 8, 150]);
+    }
+}

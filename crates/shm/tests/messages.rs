@@ -1,0 +1,238 @@
+//! Random programs of messages over a segment: every message arrives once, where it should, with its
+//! bytes, in the order of its sender.
+
+use std::collections::VecDeque;
+use std::thread;
+
+use corecast_mpi::{Engine, Flight, Landed, Memory, Mode};
+use corecast_shm::{Port, Segment};
+use proptest::prelude::*;
+
+#[derive(Clone, Debug)]
+struct Message {
+    from: u32,
+    to: u32,
+    tag: i32,
+    bytes: usize,
+    mode: Mode,
+}
+
+/// How a rank asks for what is sent to it.
+#[derive(Clone, Copy, Debug)]
+enum Asks {
+    /// For each message by sender and tag, in the order of all.
+    Exactly,
+    /// By sender alone.
+    BySender,
+    /// For anything.
+    Anything,
+    /// For anything, after a probe that takes it.
+    Probed,
+}
+
+fn message(ranks: u32) -> impl Strategy<Value = Message> {
+    let bytes = prop_oneof![0..200_usize, 7_000..9_000_usize, 10_000..300_000_usize];
+    let mode = prop_oneof![4 => Just(Mode::Standard), 1 => Just(Mode::Synchronous)];
+    (0..ranks, 0..ranks, 0..3, bytes, mode).prop_map(|(from, to, tag, bytes, mode)| Message {
+        from,
+        to,
+        tag,
+        bytes,
+        mode,
+    })
+}
+
+fn program() -> impl Strategy<Value = (u32, Vec<Message>, Vec<Asks>, bool)> {
+    (1..5_u32).prop_flat_map(|ranks| {
+        let asks = prop_oneof![
+            Just(Asks::Exactly),
+            Just(Asks::BySender),
+            Just(Asks::Anything),
+            Just(Asks::Probed)
+        ];
+        let messages = prop::collection::vec(message(ranks), 0..60);
+        let asks = prop::collection::vec(asks, ranks as usize);
+        (Just(ranks), messages, asks, any::<bool>())
+    })
+}
+
+/// The bytes of the message of this number.
+fn contents(number: usize, bytes: usize) -> Vec<u8> {
+    (0..bytes).map(|at| (at * 7 + number * 13) as u8).collect()
+}
+
+struct Receive {
+    flight: Flight,
+    buffer: Vec<u8>,
+}
+
+/// Runs one rank; what it received, in the order in which it asked.
+fn run(mut engine: Engine, rank: u32, messages: &[Message], asks: Asks) -> Vec<(Landed, Vec<u8>)> {
+    let mut outgoing: Vec<(usize, Vec<u8>)> = Vec::new();
+    let ours = messages.iter().enumerate();
+    for (number, message) in ours.filter(|(_, message)| message.from == rank) {
+        outgoing.push((number, contents(number, message.bytes)));
+    }
+    let mut sends = Vec::new();
+    let mut receives = Vec::new();
+    let incoming: Vec<&Message> = messages
+        .iter()
+        .filter(|message| message.to == rank)
+        .collect();
+    let largest = incoming
+        .iter()
+        .map(|message| message.bytes)
+        .max()
+        .unwrap_or(0);
+    let mut wanted: VecDeque<&&Message> = incoming.iter().collect();
+    let mut done = Vec::new();
+    let mut calls = 0;
+    // Sends and receives are begun in turns, so that some messages are expected and some not.
+    let mut next = 0;
+    loop {
+        let mut has_moved = engine.progress().expect("nobody dies");
+        if let Some((number, bytes)) = outgoing.get_mut(next) {
+            let message = &messages[*number];
+            // SAFETY: `outgoing` is not changed before the run is over.
+            let memory = unsafe { Memory::new(bytes.as_mut_ptr(), bytes.len()) };
+            let sent = engine.send(5, message.to, message.tag, memory, message.mode);
+            sends.extend(sent.expect("nobody dies"));
+            next += 1;
+            has_moved = true;
+        }
+        if let Some(message) = wanted.front() {
+            let mut buffer = vec![0; largest];
+            // SAFETY: the buffer's memory stays where it is until the flight has landed.
+            let memory = unsafe { Memory::new(buffer.as_mut_ptr(), buffer.len()) };
+            let flight = match asks {
+                Asks::Exactly => {
+                    Some(engine.recv(5, Some(message.from), Some(message.tag), memory))
+                }
+                Asks::BySender => Some(engine.recv(5, Some(message.from), None, memory)),
+                Asks::Anything => Some(engine.recv(5, None, None, memory)),
+                Asks::Probed => {
+                    let taken = engine.take(5, None, None);
+                    taken.map(|(taken, _)| engine.recv_taken(taken, memory))
+                }
+            };
+            if let Some(flight) = flight {
+                let flight = flight.expect("nobody dies");
+                receives.push(Receive { flight, buffer });
+                wanted.pop_front();
+                has_moved = true;
+            }
+        }
+        let is_over = next == outgoing.len()
+            && wanted.is_empty()
+            && sends.iter().all(|flight| engine.landed(flight).is_some())
+            && receives
+                .iter()
+                .all(|receive| engine.landed(&receive.flight).is_some())
+            && engine.is_quiet();
+        if is_over {
+            break;
+        }
+        calls = if has_moved { 0 } else { calls + 1 };
+        if !has_moved {
+            engine.transport().idle(calls).expect("nobody dies");
+        }
+    }
+    for flight in sends {
+        engine.release(flight);
+    }
+    for Receive { flight, buffer } in receives {
+        done.push((engine.release(flight), buffer));
+    }
+    // Others may still need this rank's answers: its last words are in the rings already.
+    engine.transport().finish();
+    done
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn every_message_arrives_once_in_order(
+        (ranks, messages, asks, is_read) in program()
+    ) {
+        let segment = Segment::create(ranks).expect("memory for a few ranks");
+        segment.set_single_copy(is_read);
+        let received: Vec<_> = thread::scope(|scope| {
+            let threads: Vec<_> = (0..ranks)
+                .map(|rank| {
+                    let port = Port::on(&segment, rank).expect("the rank is free");
+                    let (messages, asks) = (&messages, asks[rank as usize]);
+                    scope.spawn(move || run(Engine::new(Box::new(port)), rank, messages, asks))
+                })
+                .collect();
+            threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+        });
+        for (rank, received) in (0..).zip(&received) {
+            let mut expected: Vec<(usize, &Message)> =
+                messages.iter().enumerate().filter(|(_, message)| message.to == rank).collect();
+            prop_assert_eq!(received.len(), expected.len());
+            let by_tag = matches!(asks[rank as usize], Asks::Exactly);
+            for (landed, buffer) in received {
+                // The earliest of this sender (and tag) that has not come yet.
+                let at = expected.iter().position(|(_, message)| {
+                    message.from == landed.from && (!by_tag || message.tag == landed.tag)
+                });
+                let (number, message) = expected.remove(at.expect("it was sent"));
+                prop_assert_eq!((landed.tag, landed.bytes), (message.tag, message.bytes));
+                prop_assert_eq!(&buffer[..message.bytes], &contents(number, message.bytes)[..]);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_message_that_is_too_long_is_cut_off_and_says_its_length() {
+    for bytes in [100, 20_000] {
+        let segment = Segment::create(1).expect("memory for one rank");
+        let mut engine = Engine::new(Box::new(Port::on(&segment, 0).expect("the rank is free")));
+        let mut long = contents(1, bytes);
+        let mut short = [0_u8; 10];
+        // SAFETY: both live until the end of the test.
+        let (from, into) = unsafe {
+            (
+                Memory::new(long.as_mut_ptr(), bytes),
+                Memory::new(short.as_mut_ptr(), 10),
+            )
+        };
+        let sent = engine
+            .send(0, 0, 1, from, Mode::Standard)
+            .expect("nobody dies");
+        assert_eq!(sent, None);
+        let flight = engine.recv(0, None, None, into).expect("nobody dies");
+        assert_eq!(engine.release(flight).bytes, bytes);
+        assert_eq!(short[..], long[..10]);
+    }
+}
+
+#[test]
+fn the_death_of_a_rank_ends_the_others_with_its_name() {
+    let segment = Segment::create(2).expect("memory for two ranks");
+    let mut engine = Engine::new(Box::new(Port::on(&segment, 0).expect("the rank is free")));
+    let _other = Port::on(&segment, 1).expect("the rank is free");
+    assert!(!segment.has_finished(1));
+    segment.died(1, "was killed by signal 9 (SIGKILL)");
+    let error = (0..).find_map(|calls| engine.transport().idle(calls).err());
+    let error = error.expect("it is told in the end");
+    assert_eq!(error.to_string(), "rank 1 was killed by signal 9 (SIGKILL)");
+}
+
+#[test]
+fn a_rank_is_taken_once() {
+    let segment = Segment::create(2).expect("memory for two ranks");
+    let port = Port::on(&segment, 1).expect("the rank is free");
+    let error = Port::on(&segment, 1).err().expect("it is taken");
+    assert_eq!(
+        error.to_string(),
+        "rank 1 has attached before; each rank of a job is one process, once"
+    );
+    drop(port);
+    assert_eq!(
+        Segment::create(0).expect_err("no ranks").to_string(),
+        "0 ranks cannot share a segment; from 1 to 1024 can"
+    );
+}

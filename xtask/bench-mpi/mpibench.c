@@ -1,0 +1,306 @@
+/* One benchmark for every MPI library: plain MPI-1 calls, so that one binary per ABI runs on all
+ * libraries of that ABI.
+ *
+ *   mpibench [--blocks] [--seconds S] [--sizes A,B,...] TEST...
+ *
+ * prints, from rank 0, one line per test and size:  row TEST BYTES P50 P99 MIN ITERATIONS
+ * in microseconds; for bw and bibw in MB/s (10^6 B/s; P99 and MIN are the slow end and the best).
+ *
+ * How time is taken. All processes of a machine read one clock. Each iteration of a collective
+ * begins at an instant that rank 0 announced, so no library's barrier decides who begins late; its
+ * time is that from this instant until the last rank has left (the maximum over ranks). Iterations
+ * into which a rank came late are dropped. With --blocks (more ranks than cores: nobody can wait
+ * for an instant without taking the core from others) ten iterations in a row are timed between
+ * barriers, and the block of the slowest rank counts, over ten.
+ *
+ * late_COLL_WHO: in every iteration the ranks WHO (one, some, random) begin LATE_US later than the
+ * others. Printed are the time of those on time, without the root of a reduction (mean over them,
+ * since they began): late_COLL_WHO_others; and how long after the arrival of the last rank the last
+ * one has left: late_COLL_WHO_after.
+ */
+#define _GNU_SOURCE
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { WINDOW = 64, BLOCK = 10, ITER_MAX = 4000, ITER_MIN = 15, WARM = 12, SIZES_MAX = 40 };
+#define LATE_US 1000.0
+#define AHEAD_US 3.0 /* for every doubling of the ranks: an announcement reaches everybody in less */
+
+static int me, ranks, blocks;
+static double budget = 0.12;
+static size_t sizes[SIZES_MAX];
+static int size_count;
+static char *in, *out;
+static double times[ITER_MAX], worst[ITER_MAX];
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1e6 + t.tv_nsec * 1e-3;
+}
+
+static int ascending(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static void row(const char *test, size_t bytes, double *value, int n) {
+  if (me != 0) return;
+  if (n == 0) { printf("row %s %zu - - - 0\n", test, bytes); return; }
+  qsort(value, n, sizeof *value, ascending);
+  int last = n - 1;
+  printf("row %s %zu %.4f %.4f %.4f %d\n", test, bytes, value[last / 2], value[last * 99 / 100], value[0], n);
+  fflush(stdout);
+}
+
+static void wrong(const char *test, size_t bytes) {
+  fprintf(stderr, "mpibench: rank %d: wrong data after %s of %zu bytes\n", me, test, bytes);
+  MPI_Abort(MPI_COMM_WORLD, 9);
+}
+
+/* Iterations that fit into the budget, by what the warm-up took. */
+static int affordable_here(double each_us) {
+  double n = budget * 1e6 / (each_us > 0.05 ? each_us : 0.05);
+  return n > ITER_MAX ? ITER_MAX : n < ITER_MIN ? ITER_MIN : (int)n;
+}
+
+/* The same on all ranks: what rank 0 can afford. */
+static int affordable(double each_us) {
+  int count = affordable_here(each_us);
+  MPI_Bcast(&count, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return count;
+}
+
+/* ---- point to point: ranks 0 and 1 ---- */
+
+static double round_trip(size_t n) {
+  double t = now();
+  if (me == 0) {
+    MPI_Send(out, (int)n, MPI_CHAR, 1, 1, MPI_COMM_WORLD);
+    MPI_Recv(in, (int)n, MPI_CHAR, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  } else {
+    MPI_Recv(in, (int)n, MPI_CHAR, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Send(out, (int)n, MPI_CHAR, 0, 1, MPI_COMM_WORLD);
+  }
+  return now() - t;
+}
+
+static double window(size_t n, int both) {
+  MPI_Request r[2 * WINDOW];
+  int k = 0, other = 1 - me;
+  double t = now();
+  if (me == 1 || both)
+    for (int i = 0; i < WINDOW; i++) MPI_Irecv(in, (int)n, MPI_CHAR, other, 2, MPI_COMM_WORLD, &r[k++]);
+  if (me == 0 || both)
+    for (int i = 0; i < WINDOW; i++) MPI_Isend(out, (int)n, MPI_CHAR, other, 2, MPI_COMM_WORLD, &r[k++]);
+  MPI_Waitall(k, r, MPI_STATUSES_IGNORE);
+  char ack = 0;
+  if (me == 0) MPI_Recv(&ack, 1, MPI_CHAR, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  else MPI_Send(&ack, 1, MPI_CHAR, 0, 3, MPI_COMM_WORLD);
+  return now() - t;
+}
+
+/* Needs no collective: ranks 0 and 1 alone take part. */
+static void pair(const char *test, size_t n) {
+  int is_latency = !strcmp(test, "latency"), both = !strcmp(test, "bibw");
+  double each = 0;
+  if (me > 1) return;
+  memset(out, 'a' + me, n);
+  memset(in, 0, n);
+  for (int i = 0; i < WARM; i++) {
+    double t = is_latency ? round_trip(n) : window(n, both);
+    each = i > 1 && t > each ? each : t;
+  }
+  if (me == 1 || is_latency || both)
+    if (n && (in[0] != 'b' - me || in[n - 1] != 'b' - me)) wrong(test, n);
+  int count = affordable_here(each);
+  if (me == 0) MPI_Send(&count, 1, MPI_INT, 1, 4, MPI_COMM_WORLD);
+  else MPI_Recv(&count, 1, MPI_INT, 0, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  for (int i = 0; i < count; i++) {
+    double t = is_latency ? round_trip(n) : window(n, both);
+    times[i] = is_latency ? t / 2 : t;
+  }
+  if (is_latency) { row(test, n, times, count); return; }
+  if (me != 0) return;
+  qsort(times, count, sizeof *times, ascending);
+  double moved = (double)n * WINDOW * (both ? 2 : 1);
+  int last = count - 1;
+  printf("row %s %zu %.2f %.2f %.2f %d\n", test, n, moved / times[last / 2], moved / times[last * 99 / 100], moved / times[0], count);
+  fflush(stdout);
+}
+
+/* ---- collectives ---- */
+
+static void collective(const char *c, size_t n) {
+  int floats = (int)(n / sizeof(float));
+  if (!strcmp(c, "barrier")) MPI_Barrier(MPI_COMM_WORLD);
+  else if (!strcmp(c, "bcast")) MPI_Bcast(in, (int)n, MPI_CHAR, 0, MPI_COMM_WORLD);
+  else if (!strcmp(c, "reduce")) MPI_Reduce(out, in, (int)n, MPI_CHAR, MPI_SUM, 0, MPI_COMM_WORLD);
+  else if (!strcmp(c, "reduce_float")) MPI_Reduce(out, in, floats, MPI_FLOAT, MPI_SUM, 0, MPI_COMM_WORLD);
+  else if (!strcmp(c, "allreduce")) MPI_Allreduce(out, in, (int)n, MPI_CHAR, MPI_SUM, MPI_COMM_WORLD);
+  else if (!strcmp(c, "allreduce_float")) MPI_Allreduce(out, in, floats, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+  else if (!strcmp(c, "alltoall")) MPI_Alltoall(out, (int)n, MPI_CHAR, in, (int)n, MPI_CHAR, MPI_COMM_WORLD);
+  else if (!strcmp(c, "allgather")) MPI_Allgather(out, (int)n, MPI_CHAR, in, (int)n, MPI_CHAR, MPI_COMM_WORLD);
+  else { fprintf(stderr, "mpibench: no test %s\n", c); MPI_Abort(MPI_COMM_WORLD, 2); }
+}
+
+/* Runs it once with known data and looks at the result. */
+static void checked(const char *c, size_t n) {
+  int is_float = strstr(c, "_float") != NULL, is_all = !strncmp(c, "all", 3);
+  size_t words = n / sizeof(float), total = n * (size_t)ranks;
+  memset(in, 0, total);
+  for (size_t i = 0; i < total; i++) out[i] = (char)(me + i / (n ? n : 1));
+  if (is_float) for (size_t i = 0; i < words; i++) ((float *)out)[i] = (float)(me + 1);
+  if (!strcmp(c, "bcast")) memset(in, me == 0 ? 7 : 0, n);
+  collective(c, n);
+  if (n == 0 || (strstr(c, "reduce") && !is_all && me != 0)) return;
+  float sum = (float)(ranks * (ranks + 1) / 2);
+  for (size_t i = 0; i < n; i++) {
+    if (!strcmp(c, "bcast") && in[i] != 7) wrong(c, n);
+    if (strstr(c, "reduce") && !is_float && in[i] != (char)(ranks * (ranks - 1) / 2)) wrong(c, n);
+  }
+  for (size_t i = 0; is_float && i < words; i++) if (((float *)in)[i] != sum) wrong(c, n);
+  for (size_t i = 0; i < total && (!strcmp(c, "alltoall") || !strcmp(c, "allgather")); i++)
+    if (in[i] != (char)(i / n + (c[3] == 't' ? me : 0))) wrong(c, n);
+}
+
+/* Waits until the instant that rank 0 announces; returns whether this rank came in time. */
+static int begin_together(double *start) {
+  double ahead = AHEAD_US;
+  for (int reached = 2; reached < ranks; reached *= 2) ahead += AHEAD_US;
+  *start = now() + ahead;
+  MPI_Bcast(start, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  double t = now();
+  int in_time = t <= *start;
+  while (t < *start) t = now();
+  return in_time;
+}
+
+static void everybody(const char *c, size_t n) {
+  checked(c, n);
+  double each = 0;
+  for (int i = 0; i < WARM; i++) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    double t = now();
+    collective(c, n);
+    t = now() - t;
+    each = i > 1 && t > each ? each : t;
+  }
+  if (blocks) {
+    int count = affordable(BLOCK * (each + 1));
+    for (int i = 0; i < count; i++) {
+      MPI_Barrier(MPI_COMM_WORLD);
+      double t = now();
+      for (int k = 0; k < BLOCK; k++) collective(c, n);
+      times[i] = (now() - t) / BLOCK;
+    }
+    MPI_Reduce(times, worst, count, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    row(c, n, worst, count);
+    return;
+  }
+  int count = affordable(each + 6);
+  for (int i = 0; i < count; i++) {
+    double start = 0;
+    int in_time = begin_together(&start);
+    collective(c, n);
+    times[i] = in_time ? now() - start : 1e12;
+  }
+  MPI_Reduce(times, worst, count, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  int kept = 0;
+  for (int i = 0; i < count && me == 0; i++) if (worst[i] < 1e11) worst[kept++] = worst[i];
+  row(c, n, worst, kept);
+}
+
+/* ---- late ranks ---- */
+
+static unsigned dice = 12345;
+static unsigned roll(unsigned below) { dice = dice * 1664525u + 1013904223u; return (dice >> 8) % below; }
+
+static int is_late(const char *who, int rank, int lucky) {
+  if (!strcmp(who, "one")) return rank == ranks / 2;
+  if (!strcmp(who, "some")) return rank % 4 == 2 % ranks || rank == ranks / 2;
+  return rank == lucky;
+}
+
+static void pause_us(double us) {
+  struct timespec t = {0, (long)(us * 1e3)};
+  nanosleep(&t, NULL);
+}
+
+static void late(const char *c, const char *who, size_t n) {
+  checked(c, n);
+  for (int i = 0; i < WARM; i++) collective(c, n);
+  int count = affordable(LATE_US + 200);
+  static double arrived[ITER_MAX], left[ITER_MAX], last_in[ITER_MAX], last_out[ITER_MAX], sum[ITER_MAX];
+  static double weight[ITER_MAX], weights[ITER_MAX];
+  for (int i = 0; i < count; i++) {
+    int lucky = 1 + (int)roll((unsigned)(ranks > 1 ? ranks - 1 : 1));
+    int behind = is_late(who, me, lucky);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (behind) pause_us(LATE_US);
+    arrived[i] = now();
+    collective(c, n);
+    left[i] = now();
+    int counts = !behind && !(!strcmp(c, "reduce") && me == 0);
+    times[i] = counts ? left[i] - arrived[i] : 0;
+    weight[i] = counts;
+  }
+  MPI_Reduce(arrived, last_in, count, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  MPI_Reduce(left, last_out, count, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  MPI_Reduce(times, sum, count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+  MPI_Reduce(weight, weights, count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (me != 0) return;
+  char name[80];
+  int kept = 0;
+  for (int i = 0; i < count; i++) {
+    if (weights[i] > 0) worst[kept++] = sum[i] / weights[i];
+    last_out[i] -= last_in[i];
+  }
+  snprintf(name, sizeof name, "late_%s_%s_others", c, who);
+  if (kept) row(name, n, worst, kept);
+  snprintf(name, sizeof name, "late_%s_%s_after", c, who);
+  row(name, n, last_out, count);
+}
+
+static void run(const char *test) {
+  char name[40], *who = NULL;
+  snprintf(name, sizeof name, "%s", test);
+  if (!strncmp(name, "late_", 5)) { who = strrchr(name, '_'); *who++ = 0; }
+  for (int i = 0; i < size_count; i++) {
+    size_t n = sizes[i];
+    if (who) late(name + 5, who, n);
+    else if (!strcmp(name, "latency") || !strcmp(name, "bw") || !strcmp(name, "bibw")) pair(name, n);
+    else if (!strcmp(name, "barrier")) { if (i == 0) everybody(name, 0); }
+    else everybody(name, n);
+  }
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const char *list = "8,1024,65536";
+  int i = 1;
+  for (; i < argc && argv[i][0] == '-'; i++) {
+    if (!strcmp(argv[i], "--blocks")) blocks = 1;
+    else if (!strcmp(argv[i], "--seconds") && i + 1 < argc) budget = atof(argv[++i]);
+    else if (!strcmp(argv[i], "--sizes") && i + 1 < argc) list = argv[++i];
+    else { fprintf(stderr, "mpibench: no option %s\n", argv[i]); MPI_Abort(MPI_COMM_WORLD, 2); }
+  }
+  size_t largest = 8;
+  for (const char *p = list; *p && size_count < SIZES_MAX; p += strcspn(p, ",") + (p[strcspn(p, ",")] != 0)) {
+    sizes[size_count] = strtoul(p, NULL, 10);
+    if (sizes[size_count] > largest) largest = sizes[size_count];
+    size_count++;
+  }
+  if (posix_memalign((void **)&in, 4096, largest * ranks + 64) || posix_memalign((void **)&out, 4096, largest * ranks + 64)) return 3;
+  memset(in, 0, largest * ranks);
+  memset(out, 1, largest * ranks);
+  for (; i < argc; i++) run(argv[i]);
+  MPI_Finalize();
+  return 0;
+}

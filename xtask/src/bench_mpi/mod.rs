@@ -1,0 +1,71 @@
+//! `cargo xtask bench-mpi`: our MPI library beside MPICH, Open MPI and Intel MPI, in one run.
+//!
+//! The same plain MPI program (`xtask/bench-mpi/mpibench.c`) runs on all of them, in turn inside each
+//! repetition, so that whatever else the machine does is spread over all. A figure is the median over
+//! repetitions of the P50 over iterations; what counts is the ratio to the best of the others.
+
+mod libraries;
+mod measure;
+mod options;
+mod plan;
+mod table;
+
+use std::fs;
+use std::path::Path;
+
+pub use libraries::{corecast, last_line, venv};
+use measure::Results;
+use options::Options;
+
+/// Runs the benchmark with these arguments.
+///
+/// # Errors
+/// What went wrong, in one line.
+pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
+    let options = Options::read(arguments)?;
+    let folder = root.join("target/bench-mpi");
+    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let libraries = libraries::all(root, &folder, &options)?;
+    if libraries.is_empty() {
+        return Err("there is no MPI library to measure".to_owned());
+    }
+    let machine = measure::Machine::find();
+    println!("\n{machine}\n");
+    for library in &libraries {
+        println!("{}", library.describe());
+    }
+    let groups = plan::groups(&options, machine.cores);
+    let mut results = Results::default();
+    let load = measure::Load::start(options.load);
+    for repetition in 0..options.repetitions {
+        for group in &groups {
+            eprintln!(
+                "repetition {} of {}: {}",
+                repetition + 1,
+                options.repetitions,
+                group.name()
+            );
+            for (turn, test) in group.tests.iter().enumerate() {
+                // Nobody is always the one after an idle pause.
+                let shift = repetition + turn;
+                for index in 0..libraries.len() {
+                    let library = &libraries[(index + shift) % libraries.len()];
+                    results.measure(library, group, test, &options);
+                }
+            }
+        }
+    }
+    drop(load);
+    let names: Vec<&str> = libraries.iter().map(|library| library.name).collect();
+    print!("{}", table::markdown(&results, &groups, &names));
+    if let Some(path) = &options.output {
+        let text = if path.ends_with(".json") {
+            table::json(&results, &machine, &libraries, &options)
+        } else {
+            table::csv(&results)
+        };
+        fs::write(path, text).map_err(|error| format!("{path}: {error}"))?;
+        println!("\nall figures: {path}");
+    }
+    Ok(())
+}

@@ -1,0 +1,137 @@
+//! What is measured: groups of tests with their ranks and sizes.
+
+use super::options::Options;
+
+const PAIR: [&str; 3] = ["latency", "bw", "bibw"];
+const COLLECTIVES: [&str; 8] = [
+    "barrier",
+    "bcast",
+    "reduce",
+    "reduce_float",
+    "allreduce",
+    "allreduce_float",
+    "alltoall",
+    "allgather",
+];
+const LATE: [&str; 9] = [
+    "late_bcast_one",
+    "late_bcast_some",
+    "late_bcast_random",
+    "late_reduce_one",
+    "late_reduce_some",
+    "late_reduce_random",
+    "late_allreduce_one",
+    "late_allreduce_some",
+    "late_allreduce_random",
+];
+
+/// The test that starts a program and ends it.
+pub const START: &str = "start";
+
+/// Tests with the same ranks and sizes.
+#[derive(Clone, Debug)]
+pub struct Group {
+    pub ranks: u32,
+    /// Whether each rank has a core of its own.
+    pub is_pinned: bool,
+    pub tests: Vec<&'static str>,
+    pub sizes: Vec<u64>,
+    /// Seconds per test and size.
+    pub seconds: f64,
+    kind: &'static str,
+}
+
+impl Group {
+    pub fn name(&self) -> String {
+        let cores = if self.is_pinned {
+            "a core each"
+        } else {
+            "sharing cores"
+        };
+        format!("{} ranks, {cores}: {}", self.ranks, self.kind)
+    }
+}
+
+/// The groups that were asked for, on a machine with this many cores.
+pub fn groups(options: &Options, cores: u32) -> Vec<Group> {
+    let quick = options.is_quick;
+    let mut groups = Vec::new();
+    let mut add = |kind, ranks: u32, tests: &[&'static str], sizes: &[u64], seconds| {
+        groups.push(Group {
+            ranks,
+            is_pinned: ranks <= cores,
+            tests: tests.to_vec(),
+            sizes: sizes.to_vec(),
+            seconds,
+            kind,
+        });
+    };
+    let all: Vec<u64> = (3..=22)
+        .step_by(2)
+        .map(|power| 1 << power)
+        .chain([1 << 22])
+        .collect();
+    let sizes = if quick {
+        vec![8, 4096, 65536, 1 << 20]
+    } else {
+        all
+    };
+    let seconds = if quick { 0.04 } else { 0.12 };
+    if options.has("pair") {
+        add("point to point", 2, &PAIR, &sizes, seconds);
+        add("collectives", 2, &COLLECTIVES, &sizes, seconds);
+    }
+    let counts: &[u32] = if quick { &[4] } else { &[4, 8, 16] };
+    if options.has("many") {
+        let tests: Vec<&str> = COLLECTIVES
+            .iter()
+            .copied()
+            .filter(|test| !test.contains("float"))
+            .collect();
+        for &ranks in counts {
+            // With a core each there is room for large ones.
+            let sizes = if ranks <= cores && !quick {
+                sizes
+                    .iter()
+                    .copied()
+                    .filter(|&size| size <= 1 << 20)
+                    .collect()
+            } else {
+                vec![8, 1024, 65536]
+            };
+            add("collectives", ranks, &tests, &sizes, seconds);
+        }
+    }
+    if options.has("late") {
+        let tests: Vec<&str> = LATE
+            .iter()
+            .copied()
+            .filter(|test| !quick || test.ends_with("one"))
+            .collect();
+        for &ranks in if quick { &[4][..] } else { &[4, 8] } {
+            add("late ranks", ranks, &tests, &[8, 65536], seconds);
+        }
+    }
+    if options.has("start") {
+        for ranks in [2, 16] {
+            add("start and end", ranks, &[START], &[0], 0.0);
+        }
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_plan_has_all_sizes_and_shares_cores_where_it_must() {
+        let options = Options::read(&[]).expect("no options");
+        let groups = groups(&options, 8);
+        assert_eq!(groups[0].sizes.first(), Some(&8));
+        assert_eq!(groups[0].sizes.last(), Some(&(4 << 20)));
+        let pinned: Vec<(u32, bool)> = groups.iter().map(|g| (g.ranks, g.is_pinned)).collect();
+        assert!(pinned.contains(&(8, true)) && pinned.contains(&(16, false)));
+        assert_eq!(groups[1].name(), "2 ranks, a core each: collectives");
+    }
+}

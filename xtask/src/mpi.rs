@@ -1,0 +1,101 @@
+//! Lays out what C programs need of the MPI library: libraries, headers, compilers' wrappers.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+/// One interface: its library as cargo and as programs name it, its header's folder, its package.
+struct Interface {
+    package: &'static str,
+    library: &'static str,
+    soname: &'static str,
+    header: &'static str,
+    pkg_config: &'static str,
+    about: &'static str,
+}
+
+const INTERFACES: [Interface; 2] = [
+    Interface {
+        package: "corecast-mpi-abi",
+        library: "mpi_abi",
+        soname: "libmpi_abi.so.1",
+        header: "abi",
+        pkg_config: "mpi_abi.pc",
+        about: "the standard ABI of MPI 5.0",
+    },
+    Interface {
+        package: "corecast-mpi-mpich",
+        library: "mpi",
+        soname: "libmpi.so.12",
+        header: "mpich",
+        pkg_config: "mpich.pc",
+        about: "the ABI of MPICH",
+    },
+];
+
+/// Builds both libraries and installs them below `prefix`.
+///
+/// # Errors
+/// In words.
+pub fn install(root: &Path, prefix: &Path) -> Result<(), String> {
+    let mut build = Command::new(env!("CARGO"));
+    build.arg("build").arg("--release").current_dir(root);
+    for interface in &INTERFACES {
+        build.args(["-p", interface.package]);
+    }
+    let status = build.status().map_err(|error| format!("cargo: {error}"))?;
+    if !status.success() {
+        return Err("the libraries do not build".to_owned());
+    }
+    let target = std::env::var_os("CARGO_TARGET_DIR");
+    let target = target.map_or_else(|| root.join("target"), |target| root.join(target));
+    lay_out(root, &target.join("release"), prefix)
+        .map_err(|error| format!("{}: {error}", prefix.display()))
+}
+
+/// Copies everything to its place.
+fn lay_out(root: &Path, built: &Path, prefix: &Path) -> io::Result<()> {
+    let from = root.join("crates/mpi");
+    for folder in ["bin", "lib/pkgconfig"] {
+        fs::create_dir_all(prefix.join(folder))?;
+    }
+    for interface in &INTERFACES {
+        let name = format!("lib{}.so", interface.library);
+        replace(
+            &built.join(&name),
+            &prefix.join("lib").join(interface.soname),
+        )?;
+        link(interface.soname, &prefix.join("lib").join(&name))?;
+        let headers = prefix.join("include").join(interface.header);
+        fs::create_dir_all(&headers)?;
+        let header = from.join("include").join(interface.header).join("mpi.h");
+        fs::copy(header, headers.join("mpi.h"))?;
+        let text = fs::read_to_string(from.join("tools/mpi.pc.in"))?
+            .replace("@ABOUT@", interface.about)
+            .replace("@VERSION@", env!("CARGO_PKG_VERSION"))
+            .replace("@HEADER@", interface.header)
+            .replace("@LIBRARY@", interface.library);
+        fs::write(
+            prefix.join("lib/pkgconfig").join(interface.pkg_config),
+            text,
+        )?;
+    }
+    replace(&from.join("tools/mpicc"), &prefix.join("bin/mpicc"))?;
+    for name in ["mpic++", "mpicxx"] {
+        link("mpicc", &prefix.join("bin").join(name))?;
+    }
+    Ok(())
+}
+
+/// Copies over what may be in use: programs that run keep the old file.
+fn replace(from: &Path, to: &Path) -> io::Result<()> {
+    let _ = fs::remove_file(to);
+    fs::copy(from, to).map(|_| ())
+}
+
+fn link(to: &str, at: &Path) -> io::Result<()> {
+    let _ = fs::remove_file(at);
+    symlink(to, at)
+}

@@ -1,0 +1,147 @@
+//! `cargo xtask mpi-clients`: programs that others have built, on our MPI library.
+//!
+//! Intel's own benchmark binaries need `libmpi.so.12` and nothing else; the wheel of mpi4py loads the
+//! same. Both are fetched as they are; nothing is compiled. What works is printed as a table.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::bench_mpi::{corecast, last_line, venv};
+
+/// Intel's benchmarks: the binary and its tests, by what a test needs.
+const INTEL: [(&str, &[&str]); 3] = [
+    (
+        "IMB-MPI1",
+        &[
+            "PingPong",
+            "PingPing",
+            "Sendrecv",
+            "Exchange",
+            "Barrier",
+            "Bcast",
+            "Reduce",
+            "Reduce_local",
+            "Reduce_scatter",
+            "Reduce_scatter_block",
+            "Allreduce",
+            "Allgather",
+            "Allgatherv",
+            "Gather",
+            "Gatherv",
+            "Scatter",
+            "Scatterv",
+            "Alltoall",
+            "Alltoallv",
+        ],
+    ),
+    (
+        "IMB-P2P",
+        &[
+            "PingPong",
+            "PingPing",
+            "Unirandom",
+            "Birandom",
+            "Sendrecv_Replace",
+            "Stencil2D",
+        ],
+    ),
+    (
+        "IMB-NBC",
+        &[
+            "Ibarrier",
+            "Ibcast",
+            "Ireduce",
+            "Iallreduce",
+            "Iallgather",
+            "Iallgatherv",
+            "Igather",
+            "Igatherv",
+            "Iscatter",
+            "Iscatterv",
+            "Ialltoall",
+            "Ialltoallv",
+            "Ireduce_scatter",
+        ],
+    ),
+];
+
+/// Numbers of ranks that every client runs with.
+const RANKS: [u32; 2] = [2, 4];
+
+/// What a run took too long to end after, in seconds.
+const LIMIT_S: &str = "60";
+
+/// Runs all clients; with `wheels`, from that folder instead of the package index.
+///
+/// # Errors
+/// When a client could not be had, or one of its runs failed.
+pub fn run(root: &Path, wheels: Option<&str>) -> Result<(), String> {
+    let folder = root.join("target/bench-mpi");
+    std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    let ours = corecast(root, PathBuf::new())?;
+    let mpirun = ours.prefix.join("corecast");
+    let mut failed = 0;
+    println!(
+        "\n| client | test | {} |",
+        RANKS.map(|n| format!("{n} ranks")).join(" | ")
+    );
+    println!("|---|---|{}", "---|".repeat(RANKS.len()));
+    match venv(&folder, "impi", "impi-rt==2021.19.0", wheels) {
+        Ok(prefix) => {
+            for (binary, tests) in INTEL {
+                let program = prefix.join("bin").join(binary);
+                for test in tests {
+                    failed += row(&mpirun, binary, test, |command, ranks| {
+                        command.arg(&program).args(["-npmin", &ranks.to_string()]);
+                        command.args(["-iter", "20", "-time", "0.2", "-msglog", "3:18", test]);
+                    });
+                }
+            }
+        }
+        Err(error) => println!("| IMB | missing: {error} |"),
+    }
+    match venv(&folder, "mpi4py", "mpi4py==4.1.2", wheels) {
+        Ok(prefix) => {
+            let python = prefix.join("bin/python");
+            let script = root.join("xtask/mpi-clients/checks.py");
+            let list = Command::new(&python).arg(&script).arg("--list").output();
+            let list = list.map_err(|error| error.to_string())?;
+            let list = String::from_utf8_lossy(&list.stdout).into_owned();
+            for check in list.lines() {
+                failed += row(&mpirun, "mpi4py 4.1.2", check, |command, _| {
+                    command
+                        .arg(&python)
+                        .args(["-m", "mpi4py"])
+                        .arg(&script)
+                        .arg(check);
+                    command.env("MPI4PY_MPIABI", "mpich");
+                });
+            }
+        }
+        Err(error) => println!("| mpi4py | missing: {error} |"),
+    }
+    match failed {
+        0 => Ok(()),
+        failed => Err(format!("{failed} runs of clients")),
+    }
+}
+
+/// Prints one line of the table; how many of its runs failed.
+fn row(mpirun: &Path, client: &str, test: &str, program: impl Fn(&mut Command, u32)) -> usize {
+    let outcomes = RANKS.map(|ranks| {
+        let mut command = Command::new(mpirun);
+        command.args(["mpirun", "-n", &ranks.to_string(), "--timeout", LIMIT_S]);
+        program(&mut command, ranks);
+        match command.stdin(std::process::Stdio::null()).output() {
+            Ok(output) if output.status.success() => Ok(()),
+            Ok(output) => Err(last_line(&output.stderr)),
+            Err(error) => Err(error.to_string()),
+        }
+    });
+    let shown = outcomes.each_ref().map(|outcome| match outcome {
+        Ok(()) => "works".to_owned(),
+        Err(error) => error.replace('|', "/"),
+    });
+    println!("| {client} | {test} | {} |", shown.join(" | "));
+    outcomes.iter().filter(|outcome| outcome.is_err()).count()
+}
