@@ -4,6 +4,7 @@ Run by `cargo xtask mpi-clients` on two to four ranks with the unmodified mpi4py
 finds a wrong result raises, which mpi4py turns into MPI_Abort by its runner (-m mpi4py).
 """
 
+import os
 import sys
 from array import array
 
@@ -18,6 +19,8 @@ def world():
 def start():
     MPI, comm, rank, size = world()
     assert 0 <= rank < size and MPI.Is_initialized()
+    # Another library would know nothing of our launcher, and every process would be alone.
+    assert size == int(os.environ.get("CORECAST_RANKS", size))
     assert len(MPI.Get_processor_name()) > 0 and MPI.Wtime() <= MPI.Wtime()
     assert MPI.Get_library_version()
 

@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_int};
 
 use super::library::{self, Level};
-use super::{Address, Comm, Out, attribute, call, call_always};
+use super::{Address, Comm, Out, attribute, call, call_always, errors};
 use crate::abi::Abi;
 use crate::error::{Class, Error, Result};
 use crate::handle::CommId;
@@ -29,10 +29,12 @@ impl Level {
     }
 }
 
-fn begin(level: Level) -> Result<()> {
-    match library::begin(level)? {
-        true => Ok(()),
-        false => Err(Error::new(
+/// Begins. A process without a transport is no rank: the initial error handler ends it.
+fn begin(name: &str, level: Level) -> Result<()> {
+    match library::begin(level) {
+        Err(error) => errors::cannot_begin(name, &error),
+        Ok(true) => Ok(()),
+        Ok(false) => Err(Error::new(
             Class::Other,
             "the library was initialised before; that is done once in a process",
         )),
@@ -40,7 +42,7 @@ fn begin(level: Level) -> Result<()> {
 }
 
 pub fn init<A: Abi>(_argc: Out<c_int>, _argv: Address) -> c_int {
-    call_always::<A>("MPI_Init", || begin(Level::Single))
+    call_always::<A>("MPI_Init", || begin("MPI_Init", Level::Single))
 }
 
 pub fn init_thread<A: Abi>(
@@ -51,7 +53,7 @@ pub fn init_thread<A: Abi>(
 ) -> c_int {
     call_always::<A>("MPI_Init_thread", || {
         let level = Level::of::<A>(required);
-        begin(level)?;
+        begin("MPI_Init_thread", level)?;
         provided.set(level.number::<A>())
     })
 }

@@ -93,6 +93,12 @@ fn abort(name: &str, code: c_int, class: &str, what: &str) -> ! {
     transport.abort(if code == 0 { 1 } else { code })
 }
 
+/// Says why the library cannot begin, and ends the process.
+pub(super) fn cannot_begin(name: &str, error: &Error) -> ! {
+    say(&format!("{name}: {error}"));
+    std::process::exit(1)
+}
+
 /// A line for people.
 pub(super) fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "corecast: {line}");
