@@ -17,6 +17,16 @@ fn calls_do_what_they_say() {
 }
 
 #[test]
+fn datatypes_are_what_the_standard_says() {
+    succeeded(&LIBRARY.run("datatypes"));
+}
+
+#[test]
+fn operators_are_what_the_standard_says() {
+    succeeded(&LIBRARY.run("operators"));
+}
+
+#[test]
 fn an_error_without_a_handler_ends_the_program_with_one_line() {
     let output = LIBRARY.run("fatal");
     assert!(!output.status.success());

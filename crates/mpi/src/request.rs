@@ -407,6 +407,9 @@ impl Process {
         let mut has_moved = self.engine.progress()?;
         if !self.is_idle() {
             has_moved |= self.advance();
+            if !self.unsettled.is_empty() {
+                self.settle();
+            }
         }
         Ok(has_moved)
     }

@@ -20,7 +20,7 @@ struct Compose {
 }
 
 impl UserFunction for Compose {
-    unsafe fn call(&self, input: *const u8, inout: *mut u8, count: usize, _ty: &Type) {
+    unsafe fn call(&self, input: *const u8, inout: *mut u8, count: usize, _datatype: &Type) {
         for at in (0..count).map(|index| index * self.extent) {
             // SAFETY: the caller's promise.
             let (input, inout) = unsafe {

@@ -202,9 +202,10 @@ fn long_doubles_are_those_of_the_machine() {
     }
 }
 
-/// Records its calls, and adds the `i32` at the beginning of each element of `extent` bytes.
+/// Records its calls, and adds the `i32` that lies `at` in each element of `extent` bytes.
 struct Adds {
     extent: usize,
+    at: isize,
     calls: Mutex<Vec<(usize, TypeId, bool)>>,
 }
 
@@ -220,8 +221,13 @@ impl UserFunction for Adds {
             // SAFETY: an element of `extent` bytes begins with an `i32`; both arrays have `count`.
             unsafe {
                 let (a, b) = (
-                    input.byte_add(k * self.extent).read(),
-                    inout.byte_add(k * self.extent),
+                    input
+                        .wrapping_byte_offset(self.at)
+                        .byte_add(k * self.extent)
+                        .read(),
+                    inout
+                        .wrapping_byte_offset(self.at)
+                        .byte_add(k * self.extent),
                 );
                 b.write(a * 10 + b.read());
             }
@@ -229,9 +235,10 @@ impl UserFunction for Adds {
     }
 }
 
-fn adds(extent: usize) -> Arc<Adds> {
+fn adds(extent: usize, at: isize) -> Arc<Adds> {
     Arc::new(Adds {
         extent,
+        at,
         calls: Mutex::default(),
     })
 }
@@ -244,29 +251,30 @@ fn a_programs_function_sees_elements_as_the_datatype_has_them() {
         extent: 12,
         of: Arc::clone(&int),
     };
-    let behind = Recipe::Hindexed {
-        blocks: vec![1],
-        at: vec![-8],
-        of: Arc::clone(&int),
+    let far = |at| {
+        let of = Arc::clone(&int);
+        let blocks = vec![1];
+        let at = vec![at];
+        Type::new(Recipe::Hindexed { blocks, at, of }).unwrap()
     };
     for (ty, extent) in [
         (int.as_ref().clone(), 4),
         (Type::new(gaps).unwrap(), 12),
-        (Type::new(behind).unwrap(), 4),
+        (far(-8), 4),
+        // As a program that counts from MPI_BOTTOM has it.
+        (far(0x7fff_1234_5678), 4),
     ] {
-        let function = adds(extent);
+        let function = adds(extent, ty.true_lower());
         let op = Op::user(Arc::clone(&function) as Arc<dyn UserFunction>, false);
         assert!(!op.is_commutative() && op.is_allowed_on(&ty));
         let bytes = |values: [i32; 3]| values.map(i32::to_le_bytes).concat();
         // One byte off, so that the function would see odd addresses.
         let mut inout = [&[0][..], &bytes([1, 2, 3])].concat();
         let input = [&[0][..], &bytes([4, 5, 6])].concat();
-        if ty.true_lower() == 0 {
-            op.apply(&ty, &mut inout[1..], &input[1..]).unwrap();
-            assert_eq!(inout[1..], bytes([41, 52, 63]));
-            let calls = function.calls.lock().unwrap();
-            assert_eq!(calls[..], [(3, ty.handle(), true)]);
-        }
+        op.apply(&ty, &mut inout[1..], &input[1..]).unwrap();
+        assert_eq!(inout[1..], bytes([41, 52, 63]));
+        let calls = function.calls.lock().unwrap();
+        assert_eq!(calls[..], [(3, ty.handle(), true)]);
     }
 }
 

@@ -152,6 +152,8 @@ typedef void (MPI_T_event_dropped_cb_function)(MPI_Count, MPI_T_event_registrati
 #define MPI_REAL16 ((MPI_Datatype) 0x4c00102b)
 #define MPI_COMPLEX16 ((MPI_Datatype) 0x4c00102a)
 #define MPI_COMPLEX32 ((MPI_Datatype) 0x4c00202c)
+#define MPI_LB ((MPI_Datatype) 0x4c000010)
+#define MPI_UB ((MPI_Datatype) 0x4c000011)
 #define MPI_LONG_LONG_INT MPI_LONG_LONG
 #define MPI_C_COMPLEX MPI_C_FLOAT_COMPLEX
 

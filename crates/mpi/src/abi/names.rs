@@ -141,7 +141,10 @@ pub const DATATYPES: &[Row] = &[
     ("REAL16", 0x2e2, 0x4c00102b),
     ("COMPLEX16", 0x2e3, 0x4c00102a),
     ("COMPLEX32", 0x2eb, 0x4c00202c),
-    // Of MPI-1; the standard ABI has no numbers for them.
+    // See `OF_MPI_1`.
     ("LB", 0x2fe, 0x4c000010),
     ("UB", 0x2ff, 0x4c000011),
 ];
+
+/// What the ABI of MPICH still has of MPI-1; the standard ABI has no numbers for it.
+pub const OF_MPI_1: [&str; 2] = ["LB", "UB"];

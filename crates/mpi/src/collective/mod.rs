@@ -17,6 +17,7 @@
 mod agree;
 mod cache;
 mod call;
+mod check;
 mod choose;
 mod create;
 pub mod lane;
@@ -35,6 +36,7 @@ pub use agree::{Contexts, Proposal, Small};
 pub use cache::{Cache, Plan, Shape, VERIFIED_STEPS_MAX};
 pub use call::{Call, Job, Kind, Through};
 pub use choose::{Choice, Settings, choose};
+pub(crate) use create::Unsettled;
 pub use run::{Buffers, Channel, Combine, Run, Scratch};
 
 /// What a communicator knows of its collectives.

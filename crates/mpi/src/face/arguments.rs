@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use corecast_core::Collective;
 
-use super::{Address, Comm, Count, Datatype, In, Op};
+use super::{Address, Comm, Count, Datatype, Entered, In, Op};
 use crate::abi::Abi;
 use crate::collective::side::{Cut, Part, Side};
 use crate::collective::{Call, Kind};
@@ -16,6 +16,7 @@ use crate::datatype::Type;
 use crate::error::{Class, Error, Result};
 use crate::handle::{CommId, TypeId};
 use crate::process::Process;
+use crate::topology::Topology;
 
 /// Who calls what.
 pub struct Caller<'a> {
@@ -24,6 +25,15 @@ pub struct Caller<'a> {
     comm: CommId,
     rank: usize,
     ranks: usize,
+    /// Of a communicator with a topology.
+    neighbours: Option<Neighbours>,
+}
+
+/// Whom a rank hears from and speaks to.
+struct Neighbours {
+    sources: Vec<Option<u32>>,
+    destinations: Vec<Option<u32>>,
+    is_grid: bool,
 }
 
 impl<'a> Caller<'a> {
@@ -40,7 +50,45 @@ impl<'a> Caller<'a> {
             comm,
             rank: communicator.rank as usize,
             ranks: communicator.group.size(),
+            neighbours: None,
         })
+    }
+
+    /// The caller of a function on a communicator with a topology.
+    ///
+    /// # Errors
+    /// [`Class::Comm`] if there is none of this handle, [`Class::Topology`] if it has none.
+    pub fn among_neighbours<A: Abi>(
+        mpi: &'a Entered,
+        name: &'static str,
+        comm: Comm<A>,
+    ) -> Result<Self> {
+        let mut caller = Self::new(&mpi.process, name, comm)?;
+        let Some(topology) = mpi.topologies.get(&comm.id()) else {
+            let what = "the communicator has no topology";
+            return Err(Error::new(Class::Topology, what));
+        };
+        let (sources, destinations) = topology.neighbors(caller.rank as u32);
+        caller.neighbours = Some(Neighbours {
+            sources,
+            destinations,
+            is_grid: matches!(topology, Topology::Cart(_)),
+        });
+        Ok(caller)
+    }
+
+    /// A call to neighbours, and how many there are on either side.
+    fn to_neighbours(&self) -> Result<(Call, usize, usize)> {
+        let Some(neighbours) = &self.neighbours else {
+            return Err(Error::new(Class::Intern, "the neighbours are not known"));
+        };
+        let kind = Kind::Neighbours {
+            sources: neighbours.sources.clone(),
+            destinations: neighbours.destinations.clone(),
+            is_grid: neighbours.is_grid,
+        };
+        let (from, to) = (neighbours.sources.len(), neighbours.destinations.len());
+        Ok((self.call(kind), from, to))
     }
 
     fn call(&self, kind: Kind) -> Call {
@@ -447,6 +495,71 @@ impl<'a> Caller<'a> {
             let own = counts.slice(self.ranks)?[self.rank];
             self.even((recv, own, datatype), 1)?
         });
+        Ok(call)
+    }
+
+    pub fn neighbor_allgather<A: Abi, N: Count>(
+        &self,
+        send: (Address, N, Datatype<A>),
+        recv: (Address, N, Datatype<A>),
+    ) -> Result<Call> {
+        let (mut call, from, _) = self.to_neighbours()?;
+        self.is_in_place::<A>(send.0, false)?;
+        call.send = Some(self.even(send, 1)?);
+        call.recv = Some(self.even(recv, from)?);
+        Ok(call)
+    }
+
+    pub fn neighbor_allgatherv<A: Abi, N: Count, D: Count>(
+        &self,
+        send: (Address, N, Datatype<A>),
+        recv: (Address, In<N>, Datatype<A>),
+        displacements: In<D>,
+    ) -> Result<Call> {
+        let (mut call, from, _) = self.to_neighbours()?;
+        self.is_in_place::<A>(send.0, false)?;
+        call.send = Some(self.even(send, 1)?);
+        call.recv = Some(self.table(recv, displacements, from)?);
+        Ok(call)
+    }
+
+    pub fn neighbor_alltoall<A: Abi, N: Count>(
+        &self,
+        send: (Address, N, Datatype<A>),
+        recv: (Address, N, Datatype<A>),
+    ) -> Result<Call> {
+        let (mut call, from, to) = self.to_neighbours()?;
+        self.is_in_place::<A>(send.0, false)?;
+        call.send = Some(self.even(send, to)?);
+        call.recv = Some(self.even(recv, from)?);
+        Ok(call)
+    }
+
+    pub fn neighbor_alltoallv<A: Abi, N: Count, D: Count>(
+        &self,
+        send: (Address, In<N>, Datatype<A>),
+        send_displacements: In<D>,
+        recv: (Address, In<N>, Datatype<A>),
+        recv_displacements: In<D>,
+    ) -> Result<Call> {
+        let (mut call, from, to) = self.to_neighbours()?;
+        self.is_in_place::<A>(send.0, false)?;
+        call.send = Some(self.table(send, send_displacements, to)?);
+        call.recv = Some(self.table(recv, recv_displacements, from)?);
+        Ok(call)
+    }
+
+    pub fn neighbor_alltoallw<A: Abi, N: Count, D: Count>(
+        &self,
+        send: (Address, In<N>, In<Datatype<A>>),
+        send_displacements: In<D>,
+        recv: (Address, In<N>, In<Datatype<A>>),
+        recv_displacements: In<D>,
+    ) -> Result<Call> {
+        let (mut call, from, to) = self.to_neighbours()?;
+        self.is_in_place::<A>(send.0, false)?;
+        call.send = Some(self.mixed(send, send_displacements, to)?);
+        call.recv = Some(self.mixed(recv, recv_displacements, from)?);
         Ok(call)
     }
 }

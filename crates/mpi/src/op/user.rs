@@ -1,7 +1,7 @@
 //! Calls of a program's own operators, on elements as they lie in the program's memory.
 
 use crate::datatype::{Type, memory};
-use crate::error::Result;
+use crate::error::{Class, Error, Result};
 
 /// A program's function, behind which a C face hides the form that it has.
 pub trait UserFunction: Send + Sync {
@@ -20,18 +20,27 @@ const _: () = assert!(align_of::<Line>() == 16);
 /// Memory in which elements lie as their datatype says.
 struct Elements {
     memory: Vec<Line>,
-    before: usize,
+    /// From the memory's beginning to the address of the first element, a multiple of 16; negative
+    /// where all elements lie far behind their address.
+    before: isize,
 }
 
 impl Elements {
     /// Packed elements, unpacked.
     fn unpacked(ty: &Type, count: usize, packed: &[u8]) -> Result<Self> {
+        const LINE: isize = size_of::<Line>() as isize;
         let (low, high) = ty.reach(count)?;
-        let before = low.min(0).unsigned_abs().next_multiple_of(16);
-        let bytes = before + high.max(0) as usize;
+        let first = low.div_euclid(LINE);
+        let lines = (high.div_euclid(LINE) - first) as usize + 1;
+        let mut memory = Vec::new();
+        if memory.try_reserve_exact(lines).is_err() {
+            let what = format!("there is no memory for {count} elements of a datatype");
+            return Err(Error::new(Class::NoMem, what));
+        }
+        memory.resize(lines, 0);
         let mut elements = Self {
-            memory: vec![0; bytes.div_ceil(size_of::<Line>())],
-            before,
+            memory,
+            before: -first * LINE,
         };
         // SAFETY: the memory reaches from `low` to `high` around the base, and it is new.
         unsafe { memory::unpack(ty, elements.base(), count, 0, packed) };
@@ -40,7 +49,7 @@ impl Elements {
 
     fn base(&mut self) -> *mut u8 {
         let memory = self.memory.as_mut_ptr().cast::<u8>();
-        memory.wrapping_add(self.before)
+        memory.wrapping_offset(self.before)
     }
 }
 

@@ -2,7 +2,12 @@
 
 mod model;
 
-use corecast_mpi::datatype::{Type, memory};
+use std::sync::Arc;
+
+use corecast_mpi::Process;
+use corecast_mpi::datatype::{Darray, Distribution, Form, Order, Recipe, Type, memory};
+use corecast_mpi::handle::TypeId;
+use corecast_mpi::transport::Alone;
 use proptest::prelude::*;
 
 /// Memory in which an element lies `before` bytes from the beginning.
@@ -139,4 +144,125 @@ proptest! {
         prop_assert_eq!(places.iter().min().copied().unwrap_or(0), low);
         prop_assert_eq!(places.iter().max().map_or(0, |at| at + 1), high);
     }
+}
+
+fn int() -> Arc<Type> {
+    Arc::new(Type::named(TypeId::INT).unwrap())
+}
+
+#[test]
+fn markers_of_mpi_1_are_bounds() {
+    let named = |id| Arc::new(Type::named(id).unwrap());
+    let of = vec![named(TypeId::LB), int(), named(TypeId::UB)];
+    let (blocks, at) = (vec![1, 1, 1], vec![-3, 0, 10]);
+    let ty = Type::new(Recipe::Struct { blocks, at, of }).unwrap();
+    assert_eq!((ty.size(), ty.lower(), ty.extent()), (4, -3, 13));
+    assert_eq!((ty.true_lower(), ty.true_extent()), (0, 4));
+}
+
+#[test]
+fn large_datatypes_are_kept_short_and_begin_anywhere() {
+    let of = int();
+    let column = Recipe::Vector {
+        count: 1 << 40,
+        block: 1,
+        stride: 1 << 10,
+        of,
+    };
+    let of = Arc::new(Type::new(column).unwrap());
+    let ty = Type::new(Recipe::Contiguous { count: 100, of }).unwrap();
+    assert_eq!(ty.size(), 400 << 40);
+    assert_eq!(ty.elements_in(ty.size() - 4), Some((100 << 40) - 1));
+    assert_eq!(pack(&ty, &Memory::of(&[], marked), 0, 77, &mut [0; 8]), 0);
+}
+
+#[test]
+fn what_cannot_be_made_says_why() {
+    let subarray = |size, subsize, start| Recipe::Subarray {
+        sizes: vec![4, size],
+        subsizes: vec![4, subsize],
+        starts: vec![0, start],
+        order: Order::C,
+        of: int(),
+    };
+    let darray = |size, psizes: Vec<i32>, how, darg| {
+        Recipe::Darray(Darray {
+            size,
+            rank: 0,
+            gsizes: vec![8; psizes.len()],
+            distribs: vec![how; psizes.len()],
+            dargs: vec![darg; psizes.len()],
+            psizes,
+            order: Order::Fortran,
+            of: int(),
+        })
+    };
+    let vector = |count, block, stride| Recipe::Vector {
+        count,
+        block,
+        stride,
+        of: int(),
+    };
+    let recipes = [
+        vector(-2, 1, 1),
+        vector(2, -1, 1),
+        vector(3, 1, isize::MAX / 4),
+        vector(1 << 40, 1 << 40, 1),
+        Recipe::Resized {
+            lower: 1,
+            extent: isize::MAX,
+            of: int(),
+        },
+        subarray(0, 1, 0),
+        subarray(5, 6, 0),
+        subarray(5, 3, 3),
+        Recipe::Subarray {
+            sizes: vec![],
+            subsizes: vec![],
+            starts: vec![],
+            order: Order::C,
+            of: int(),
+        },
+        darray(0, vec![1], Distribution::Block, None),
+        darray(4, vec![2, 3], Distribution::Block, None),
+        darray(2, vec![2], Distribution::None, None),
+        darray(2, vec![2], Distribution::Block, Some(3)),
+        darray(2, vec![2], Distribution::Cyclic, Some(0)),
+        darray(2, vec![-2, -1], Distribution::Cyclic, None),
+        Recipe::F90Real {
+            digits: Some(40),
+            range: None,
+        },
+        Recipe::F90Integer { digits: 39 },
+        Recipe::Named(TypeId(0x2f0)),
+    ];
+    let said = recipes.map(|recipe| {
+        let error = Type::new(recipe).unwrap_err();
+        format!("{:?}: {error}", error.class)
+    });
+    insta::assert_snapshot!(said.join("\n"));
+}
+
+#[test]
+fn a_process_says_what_is_wrong_with_a_handle() {
+    let mut process = Process::new(Box::new(Alone::new()));
+    let pair = |of| Recipe::Contiguous { count: 2, of };
+    let made = process.make_type(pair(int()), Form::Int).unwrap();
+    let inner = process.make_type(pair(int()), Form::Int).unwrap();
+    let kind = Recipe::F90Integer { digits: 9 };
+    let kind = process.make_type(kind, Form::Int).unwrap();
+    process.free_type(inner).unwrap();
+    let mut said = vec![
+        process.datatype(TypeId::NULL).unwrap_err(),
+        process.datatype(inner).unwrap_err(),
+        process.committed(made).unwrap_err(),
+        process.free_type(TypeId::INT).unwrap_err(),
+        process.free_type(kind).unwrap_err(),
+    ];
+    process.name_type(made, "pair").unwrap();
+    said.push(process.committed(made).unwrap_err());
+    process.commit_type(made).unwrap();
+    assert!(process.committed(made).is_ok());
+    let said: Vec<_> = said.iter().map(|e| format!("{:?}: {e}", e.class)).collect();
+    insta::assert_snapshot!(said.join("\n"));
 }
