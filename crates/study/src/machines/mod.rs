@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use corecast_chip::{Chip, Clock, Mesh};
 use corecast_core::{Certificate, Rank, Request, Schedule};
-use corecast_machine::{Machine, Report, RunError, RunOptions, Shares, Time};
+use corecast_machine::{Machine, RunError, RunOptions, Time};
 use corecast_machine_sim::Fidelity;
 use corecast_machine_sim::pronto::FlowSetup;
 
@@ -157,10 +157,9 @@ pub trait StudyMachine: Machine + Debug + Send + Sync {
         None
     }
 
-    /// How much of a run's time is the network's and how much the software's, where the machine
-    /// tells them apart.
-    fn shares(&self, _report: &Report) -> Option<Shares> {
-        None
+    /// Whether runs tell what of their time is the network's and what the software's.
+    fn tells_shares(&self) -> bool {
+        false
     }
 
     /// The shortest of some round trips of `bytes` bytes between two cores.
