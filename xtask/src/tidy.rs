@@ -40,6 +40,7 @@ const ARROWS: [(&str, &[&str]); 21] = [
             "machine",
             "machine-sim",
             "machine-host",
+            "machine-shm",
             "flow",
             "tune",
         ],

@@ -23,7 +23,7 @@ pub struct HostMachine;
 
 impl Machine for HostMachine {
     fn name(&self) -> &'static str {
-        "host"
+        "threads"
     }
 
     fn run(&self, job: &Job<'_>) -> Result<Report, RunError> {

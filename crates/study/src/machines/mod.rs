@@ -29,7 +29,7 @@ use crate::error::{FlowStudyError, MachineError, StudyError};
 use crate::flow::case::{FlowCase, FlowPrograms};
 
 /// Every machine.
-pub static MACHINES: [&dyn MachineKind; 2] = [&sim::Simulated, &host::Host];
+pub static MACHINES: [&dyn MachineKind; 3] = [&sim::Simulated, &host::HOST, &host::THREADS];
 
 /// The machine of this name.
 ///
@@ -59,7 +59,7 @@ pub trait MachineKind: Debug + Sync {
     /// # Errors
     /// If there is no choice of fidelity and one was made.
     fn on(
-        &self,
+        &'static self,
         chip: &Chip,
         fidelity: Option<Fidelity>,
     ) -> Result<Arc<dyn StudyMachine>, MachineError>;

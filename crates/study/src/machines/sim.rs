@@ -31,7 +31,7 @@ impl MachineKind for Simulated {
     }
 
     fn on(
-        &self,
+        &'static self,
         chip: &Chip,
         fidelity: Option<Fidelity>,
     ) -> Result<Arc<dyn StudyMachine>, MachineError> {
