@@ -6,12 +6,15 @@ use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use corecast_launch::{Bind, Job, Part};
+use corecast_launch::{Job, LaunchError, Part};
 
 use crate::args::{Mpirun, Sink};
 use crate::failure::Failure;
 
-/// The arguments of this process with `-np N`, as other launchers know it, written `-n N`.
+/// Options of other launchers, and what they are here.
+const USUAL: [(&str, &str); 2] = [("-np", "-n"), ("-bind-to", "--bind-to")];
+
+/// The arguments of this process with the options that other launchers know written as ours.
 pub fn usual(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = arguments.collect();
     if arguments.get(1).is_some_and(|verb| verb == "mpirun") {
@@ -21,8 +24,8 @@ pub fn usual(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
             let word = word.as_encoded_bytes();
             word.starts_with(b"-") && word != b"--"
         }) {
-            if option == "-np" {
-                *option = "-n".into();
+            if let Some((_, ours)) = USUAL.iter().find(|(usual, _)| option == usual) {
+                *option = OsString::from(ours);
             }
             let has_value = ["-n", "-x", "--np", "--bind-to", "--timeout"];
             index += if has_value.iter().any(|name| option == name) {
@@ -46,7 +49,7 @@ pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
     }
     let job = job(options)?;
     let ended = corecast_launch::run(&job, &mut io::stdout(), &mut io::stderr());
-    let ending = ended.map_err(|error| Failure::library(&error))?;
+    let ending = ended.map_err(|error| refused(&error))?;
     if ending.cause.is_none() {
         return Ok(ExitCode::SUCCESS);
     }
@@ -56,20 +59,6 @@ pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
 }
 
 fn job(options: &Mpirun) -> Result<Job, Failure> {
-    let bind = match options.bind_to.as_str() {
-        "share" => Bind::Share,
-        "core" => Bind::Core,
-        "none" => Bind::None,
-        other => {
-            let names = ["share", "core", "none"];
-            return Err(Failure::unknown(
-                "way to bind",
-                "ways to bind",
-                other,
-                &names,
-            ));
-        }
-    };
     let timeout = match options.timeout {
         Some(seconds) => Some(Duration::try_from_secs_f64(seconds).map_err(|_| {
             Failure::input(format!(
@@ -81,14 +70,17 @@ fn job(options: &Mpirun) -> Result<Job, Failure> {
     let environment = options.export.iter().map(|text| variable(text));
     let executable = env::current_exe().ok();
     Ok(Job {
-        parts: Part::list(options.ranks, &options.words)
-            .map_err(|error| Failure::library(&error))?,
-        bind,
+        parts: Part::list(options.ranks, &options.words).map_err(|error| refused(&error))?,
+        bind: options.bind_to,
         is_tagged: options.tag_output,
         timeout,
         environment: environment.collect::<Result<Vec<_>, _>>()?,
         libraries: executable.and_then(|file| corecast_launch::libraries(&file)),
     })
+}
+
+fn refused(error: &LaunchError) -> Failure {
+    Failure::input(error.to_string())
 }
 
 /// A variable for the ranks, with its value; they get all of ours anyway.
@@ -113,9 +105,9 @@ mod tests {
 
     #[test]
     fn np_is_n_before_the_program_and_its_own_behind() {
-        let line = "corecast mpirun -x np=1 -np 4 --tag-output ./a -np 3";
+        let line = "corecast mpirun -x np=1 -np 4 -bind-to none --tag-output ./a -np 3";
         let words = usual(line.split(' ').map(Into::into));
-        let expected = "corecast mpirun -x np=1 -n 4 --tag-output ./a -np 3";
+        let expected = "corecast mpirun -x np=1 -n 4 --bind-to none --tag-output ./a -np 3";
         assert!(words.iter().eq(expected.split(' ')));
         let other = "corecast run -np 4";
         assert!(

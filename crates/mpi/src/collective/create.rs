@@ -192,9 +192,6 @@ impl Process {
     }
 }
 
-/// Communicators whose context is being agreed on, and where it will be.
-pub(crate) type Unsettled = Vec<(CommId, Arc<OnceLock<Proposal>>)>;
-
 /// A duplication under way.
 struct Dup {
     agreement: Small,
