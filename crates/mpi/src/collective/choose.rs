@@ -70,7 +70,8 @@ impl Settings {
             None => match collective {
                 Collective::Alltoall | Collective::Scatter => (1 << 16) / ranks,
                 Collective::Gather | Collective::Allgather => 1 << 14,
-                Collective::Bcast => 1 << 15,
+                // What all slots hold: the root waits for nobody.
+                Collective::Bcast => 1 << 17,
                 _ => usize::MAX,
             },
         }
