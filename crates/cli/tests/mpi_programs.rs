@@ -21,10 +21,11 @@ impl Program {
         assert!(built.exists(), "{} was not built", built.display());
         let library = folder.path().join("libmpi_abi.so.1");
         symlink(&built, &library).expect("a link");
-        let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mpi");
+        let cli = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let tests = cli.join("tests/mpi");
         let mut cc = Command::new("cc");
         cc.args(["-Wall", "-Wextra", "-Werror", "-O1", "-I"])
-            .arg(&tests);
+            .arg(cli.join("../mpi/include/abi"));
         cc.arg("-o").arg(folder.path().join("program"));
         cc.arg(tests.join(source)).arg(&library);
         let output = cc.output().expect("a C compiler (cc)");
@@ -189,5 +190,27 @@ fn many_starts_end_well() {
         let output = program.run(3, &["ring"]);
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "start {start}: {said}");
+    }
+}
+
+#[test]
+fn elements_arrive_whatever_their_datatypes_are() {
+    let program = Program::new("datatypes.c");
+    let checks = [
+        "structs",
+        "pieces",
+        "transpose",
+        "columns",
+        "arrays",
+        "own",
+        "operators",
+    ];
+    for check in checks {
+        for ranks in [2, 3, 5] {
+            let output = program.run(ranks, &[check]);
+            let said = text(&output.stderr);
+            let code = output.status.code();
+            assert_eq!(code, Some(0), "{check}, {ranks} ranks: {said}");
+        }
     }
 }
