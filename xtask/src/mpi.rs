@@ -1,8 +1,9 @@
-//! Lays out what C programs need of the MPI library: libraries, headers, compilers' wrappers.
+//! Lays out what C programs need of the MPI library: libraries, headers, compilers' wrappers, the
+//! launcher.
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::Command;
 
@@ -35,19 +36,25 @@ const INTERFACES: [Interface; 2] = [
     },
 ];
 
-/// Builds both libraries and installs them below `prefix`.
+/// Commands that start a job, and their text: what they are called beside `corecast mpirun`.
+const LAUNCHERS: [&str; 2] = ["mpirun", "mpiexec"];
+const LAUNCHER: &str =
+    "#!/bin/sh\nexec \"$(dirname -- \"$(readlink -f -- \"$0\")\")/corecast\" mpirun \"$@\"\n";
+
+/// Builds both libraries and the launcher and installs them below `prefix`.
 ///
 /// # Errors
 /// In words.
 pub fn install(root: &Path, prefix: &Path) -> Result<(), String> {
     let mut build = Command::new(env!("CARGO"));
-    build.arg("build").arg("--release").current_dir(root);
+    build.args(["build", "--release", "-p", "corecast"]);
+    build.current_dir(root);
     for interface in &INTERFACES {
         build.args(["-p", interface.package]);
     }
     let status = build.status().map_err(|error| format!("cargo: {error}"))?;
     if !status.success() {
-        return Err("the libraries do not build".to_owned());
+        return Err("the libraries or the launcher do not build".to_owned());
     }
     let target = std::env::var_os("CARGO_TARGET_DIR");
     let target = target.map_or_else(|| root.join("target"), |target| root.join(target));
@@ -85,6 +92,12 @@ fn lay_out(root: &Path, built: &Path, prefix: &Path) -> io::Result<()> {
     replace(&from.join("tools/mpicc"), &prefix.join("bin/mpicc"))?;
     for name in ["mpic++", "mpicxx"] {
         link("mpicc", &prefix.join("bin").join(name))?;
+    }
+    replace(&built.join("corecast"), &prefix.join("bin/corecast"))?;
+    for name in LAUNCHERS {
+        let script = prefix.join("bin").join(name);
+        fs::write(&script, LAUNCHER)?;
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755))?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 //! Intel's own benchmark binaries need `libmpi.so.12` and nothing else; the wheel of mpi4py loads the
 //! same. Both are fetched as they are; nothing is compiled. What works is printed as a table.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use crate::bench_mpi::{corecast, last_line, venv};
@@ -78,7 +78,7 @@ const LIMIT_S: &str = "60";
 pub fn run(root: &Path, wheels: Option<&str>) -> Result<(), String> {
     let folder = root.join("target/bench-mpi");
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-    let ours = corecast(root, PathBuf::new())?;
+    let ours = corecast(root)?;
     let mpirun = ours.prefix.join("corecast");
     let mut failed = 0;
     println!(

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Which of our crates a crate may depend on.
-const ARROWS: [(&str, &[&str]); 20] = [
+const ARROWS: [(&str, &[&str]); 21] = [
     ("text", &[]),
     ("core", &[]),
     ("chip", &["text", "core"]),
@@ -25,6 +25,7 @@ const ARROWS: [(&str, &[&str]); 20] = [
     ("mpi-abi", &["mpi", "shm"]),
     ("mpi-mpich", &["mpi", "shm"]),
     ("shm", &["mpi"]),
+    ("machine-shm", &["core", "machine", "mpi", "shm"]),
     ("launch", &["shm"]),
     ("render", &["core", "machine"]),
     ("tune", &["text", "core"]),

@@ -11,7 +11,10 @@ use corecast_launch::{Bind, Job, Part};
 use crate::args::{Mpirun, Sink};
 use crate::failure::Failure;
 
-/// The arguments of this process with `-np N`, as other launchers know it, written `-n N`.
+/// Options of other launchers, and what they are here.
+const USUAL: [(&str, &str); 2] = [("-np", "-n"), ("-bind-to", "--bind-to")];
+
+/// The arguments of this process with the options that other launchers know written as ours.
 pub fn usual(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = arguments.collect();
     if arguments.get(1).is_some_and(|verb| verb == "mpirun") {
@@ -21,8 +24,8 @@ pub fn usual(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
             let word = word.as_encoded_bytes();
             word.starts_with(b"-") && word != b"--"
         }) {
-            if option == "-np" {
-                *option = "-n".into();
+            if let Some((_, ours)) = USUAL.iter().find(|(usual, _)| option == usual) {
+                *option = OsString::from(ours);
             }
             let has_value = ["-n", "-x", "--np", "--bind-to", "--timeout"];
             index += if has_value.iter().any(|name| option == name) {
@@ -113,9 +116,9 @@ mod tests {
 
     #[test]
     fn np_is_n_before_the_program_and_its_own_behind() {
-        let line = "corecast mpirun -x np=1 -np 4 --tag-output ./a -np 3";
+        let line = "corecast mpirun -x np=1 -np 4 -bind-to none --tag-output ./a -np 3";
         let words = usual(line.split(' ').map(Into::into));
-        let expected = "corecast mpirun -x np=1 -n 4 --tag-output ./a -np 3";
+        let expected = "corecast mpirun -x np=1 -n 4 --bind-to none --tag-output ./a -np 3";
         assert!(words.iter().eq(expected.split(' ')));
         let other = "corecast run -np 4";
         assert!(

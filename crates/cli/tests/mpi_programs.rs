@@ -1,6 +1,6 @@
 //! MPI programs in C under `corecast mpirun`: messages between ranks, and how ranks end.
 //!
-//! The programs are compiled here, once per test, against the library that was built with the test.
+//! The programs are compiled here, once per test, against the libraries that were built with the test.
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -8,26 +8,45 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
+/// One of the two interfaces: its header's folder, its library as cargo and as programs name it.
+struct Interface {
+    header: &'static str,
+    built: &'static str,
+    soname: &'static str,
+}
+
+const STANDARD: Interface = Interface {
+    header: "abi",
+    built: "libmpi_abi.so",
+    soname: "libmpi_abi.so.1",
+};
+
+const MPICH: Interface = Interface {
+    header: "mpich",
+    built: "libmpi.so",
+    soname: "libmpi.so.12",
+};
+
 /// A program in a folder of its own, with the library under the name that programs ask for.
 struct Program {
     folder: TempDir,
 }
 
 impl Program {
-    fn new(source: &str) -> Self {
+    fn new(source: &str, interface: &Interface) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let here = std::env::current_exe().expect("this test is a file");
-        let built = here.with_file_name("libmpi_abi.so");
+        let built = here.with_file_name(interface.built);
         assert!(built.exists(), "{} was not built", built.display());
-        let library = folder.path().join("libmpi_abi.so.1");
+        let library = folder.path().join(interface.soname);
         symlink(&built, &library).expect("a link");
-        let cli = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let tests = cli.join("tests/mpi");
+        let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let headers = package.join("../mpi/include").join(interface.header);
         let mut cc = Command::new("cc");
         cc.args(["-Wall", "-Wextra", "-Werror", "-O1", "-I"])
-            .arg(cli.join("../mpi/include/abi"));
+            .arg(headers);
         cc.arg("-o").arg(folder.path().join("program"));
-        cc.arg(tests.join(source)).arg(&library);
+        cc.arg(package.join("tests/mpi").join(source)).arg(&library);
         let output = cc.output().expect("a C compiler (cc)");
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{source}: {said}");
@@ -61,7 +80,7 @@ fn text(bytes: &[u8]) -> String {
 
 #[test]
 fn every_rank_knows_its_place() {
-    let program = Program::new("messages.c");
+    let program = Program::new("messages.c", &STANDARD);
     // With one rank and without the launcher, too.
     let mut alone = Command::new(program.path());
     let alone = alone
@@ -80,27 +99,33 @@ fn every_rank_knows_its_place() {
     }
 }
 
-#[test]
-fn messages_arrive_as_mpi_says() {
-    let program = Program::new("messages.c");
-    let checks = ["ring", "unexpected", "ssend"];
+/// Runs every check of messages on several numbers of ranks, more than there are cores among them.
+fn messages_arrive(interface: &Interface) {
+    let program = Program::new("messages.c", interface);
+    let checks = ["ring", "wildcards", "large", "unexpected", "ssend", "probe"];
     for check in checks {
-        // More ranks than cores are nothing special.
         for ranks in [2, 3, 6] {
             let output = program.run(ranks, &[check]);
             let said = text(&output.stderr);
-            assert_eq!(
-                output.status.code(),
-                Some(0),
-                "{check}, {ranks} ranks: {said}"
-            );
+            let code = output.status.code();
+            assert_eq!(code, Some(0), "{check}, {ranks} ranks: {said}");
         }
     }
 }
 
 #[test]
+fn messages_arrive_behind_the_standard_interface() {
+    messages_arrive(&STANDARD);
+}
+
+#[test]
+fn messages_arrive_behind_that_of_mpich() {
+    messages_arrive(&MPICH);
+}
+
+#[test]
 fn one_rank_that_ends_badly_ends_all_with_its_name_and_code() {
-    let program = Program::new("ends.c");
+    let program = Program::new("ends.c", &STANDARD);
     let ends = [
         (
             "abort",
@@ -142,6 +167,11 @@ fn one_rank_that_ends_badly_ends_all_with_its_name_and_code() {
             5,
             "rank 2 ended with exit code 5; the others were ended",
         ),
+        (
+            "barriers",
+            137,
+            "rank 2 was killed by signal 9 (SIGKILL); the others were ended",
+        ),
         ("code", 3, "rank 2 ended with exit code 3"),
     ];
     for (how, code, sentence) in ends {
@@ -155,7 +185,7 @@ fn one_rank_that_ends_badly_ends_all_with_its_name_and_code() {
 
 #[test]
 fn a_call_that_waits_for_the_dead_says_who_died_and_of_what() {
-    let program = Program::new("ends.c");
+    let program = Program::new("ends.c", &STANDARD);
     let output = program.run(3, &["killed", "1"]);
     let said = text(&output.stderr);
     for rank in [0, 2] {
@@ -169,7 +199,7 @@ fn a_call_that_waits_for_the_dead_says_who_died_and_of_what() {
 #[test]
 fn input_is_that_of_rank_0() {
     use std::io::Write as _;
-    let program = Program::new("ends.c");
+    let program = Program::new("ends.c", &STANDARD);
     let mut command = program.mpirun(3, &["input"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().expect("the binary runs");
@@ -183,7 +213,7 @@ fn input_is_that_of_rank_0() {
 
 #[test]
 fn many_starts_end_well() {
-    let program = Program::new("messages.c");
+    let program = Program::new("messages.c", &STANDARD);
     let starts = std::env::var("CORECAST_STARTS").ok();
     let starts = starts.and_then(|text| text.parse().ok()).unwrap_or(50);
     for start in 0..starts {
@@ -195,7 +225,6 @@ fn many_starts_end_well() {
 
 #[test]
 fn elements_arrive_whatever_their_datatypes_are() {
-    let program = Program::new("datatypes.c");
     let checks = [
         "structs",
         "pieces",
@@ -205,12 +234,15 @@ fn elements_arrive_whatever_their_datatypes_are() {
         "own",
         "operators",
     ];
-    for check in checks {
-        for ranks in [2, 3, 5] {
-            let output = program.run(ranks, &[check]);
-            let said = text(&output.stderr);
-            let code = output.status.code();
-            assert_eq!(code, Some(0), "{check}, {ranks} ranks: {said}");
+    for interface in [&STANDARD, &MPICH] {
+        let program = Program::new("datatypes.c", interface);
+        for check in checks {
+            for ranks in [2, 3, 5] {
+                let output = program.run(ranks, &[check]);
+                let said = text(&output.stderr);
+                let code = output.status.code();
+                assert_eq!(code, Some(0), "{check}, {ranks} ranks: {said}");
+            }
         }
     }
 }

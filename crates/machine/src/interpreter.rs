@@ -9,6 +9,7 @@ use corecast_core::{
 
 use crate::activity::Cause;
 use crate::data::{self, Expected};
+use crate::endpoint::ProgramRun;
 use crate::error::RunError;
 use crate::held::Held;
 use crate::job::Job;
@@ -193,9 +194,23 @@ pub fn run_job<M: Schedules>(
     name: &'static str,
     job: &Job<'_>,
 ) -> Result<Report, RunError> {
+    let ranks = job.schedule.ranks();
+    job.options.check(ranks)?;
+    let run = machine.run_steps(ranks, &Walk::new(job), &job.options)?;
+    report(name, job, run)
+}
+
+/// What a run of a job has shown, each rank's output being what it holds at the end: checks what every
+/// rank received.
+///
+/// # Errors
+/// Whatever ends the run on the oracle.
+pub fn report(
+    name: &'static str,
+    job: &Job<'_>,
+    run: ProgramRun<Held>,
+) -> Result<Report, RunError> {
     let spec = job.schedule.spec();
-    job.options.check(spec.ranks())?;
-    let run = machine.run_steps(spec.ranks(), &Walk::new(job), &job.options)?;
     let expected = Expected::new(job)?;
     let mut outputs = run.outputs;
     let mut wrong = Vec::new();

@@ -1,5 +1,7 @@
 //! C programs that are compiled against the header and run alone.
 
+#[path = "../../mpi/tests/c/fuzz.rs"]
+mod fuzz;
 #[path = "../../mpi/tests/c/run.rs"]
 mod run;
 
@@ -45,4 +47,9 @@ fn calls_outside_are_errors() {
         errors,
         "corecast: MPI_Comm_rank was called before MPI_Init\n"
     );
+}
+
+#[test]
+fn random_arguments_are_errors_at_most() {
+    succeeded(&LIBRARY.fuzz(1, 100_000));
 }

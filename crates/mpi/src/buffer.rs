@@ -21,3 +21,13 @@ pub struct Buffer {
 // SAFETY: an address is a number here; the promise above holds whichever thread of the program moves
 // the bytes.
 unsafe impl Send for Buffer {}
+
+/// Bytes at both ends of all addresses in which no memory lies.
+const ENDS: usize = 4096;
+
+/// Whether nothing can be at an address: it is null, or one with a meaning, like `MPI_IN_PLACE`,
+/// which lie at both ends.
+#[inline]
+pub(crate) fn is_nowhere(address: *const u8) -> bool {
+    address.addr().wrapping_add(ENDS) < 2 * ENDS
+}

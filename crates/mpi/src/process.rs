@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::collective::Contexts;
 use crate::collective::lane::{Lane, Lanes};
+use crate::collective::{Contexts, Unsettled};
 use crate::comm::Communicator;
 use crate::datatype::Type;
 use crate::engine::Engine;
@@ -29,6 +29,8 @@ pub struct Process {
     pub contexts: Contexts,
     /// Shares of the boards for them.
     pub lanes: Lanes,
+    /// Those that have no context yet.
+    pub(crate) unsettled: Unsettled,
     /// Datatypes.
     pub types: Table<TypeId, Arc<Type>>,
     /// Operators of reductions.
@@ -60,6 +62,7 @@ impl Process {
             ),
         ];
         Self {
+            unsettled: Unsettled::new(),
             lanes: Lanes::new(engine.transport().boards()),
             engine,
             comms: Table::with(comms),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, is_nowhere};
 use crate::datatype::Type;
 use crate::datatype::memory::pack;
 use crate::engine::{Envelope, Memory, Mode, Taken};
@@ -345,7 +345,7 @@ impl Process {
             let what = "no buffer is attached";
             return Err(Error::new(Class::Buffer, what));
         }
-        if !self.orphans.is_empty() {
+        if self.is_sending_alone() {
             return Ok(None);
         }
         Ok(self.attached.take())
@@ -385,7 +385,7 @@ impl Process {
         if let Some(bytes) = datatype.contiguous_bytes(buffer.count) {
             return Ok((contiguous(&buffer, datatype, bytes)?, None));
         }
-        let mut packed = vec![0; size_of(&buffer, datatype)?].into_boxed_slice();
+        let mut packed = vec![0; scattered_bytes(&buffer, datatype)?].into_boxed_slice();
         // SAFETY: the request keeps it as long as the message needs it.
         let memory = unsafe { Memory::new(packed.as_mut_ptr(), packed.len()) };
         let scattered = Scattered {
@@ -427,7 +427,7 @@ fn of_envelope(envelope: &Envelope, source: &Source) -> Status {
 #[inline]
 fn contiguous(buffer: &Buffer, datatype: &Type, bytes: usize) -> Result<Memory> {
     let address = buffer.address.wrapping_offset(datatype.true_lower());
-    if address.is_null() && bytes > 0 {
+    if is_nowhere(address) && bytes > 0 {
         return Err(no_buffer(bytes));
     }
     // SAFETY: whoever made the buffer promised so.
@@ -435,25 +435,31 @@ fn contiguous(buffer: &Buffer, datatype: &Type, bytes: usize) -> Result<Memory> 
 }
 
 pub(crate) fn packed(buffer: &Buffer, datatype: &Type) -> Result<Box<[u8]>> {
-    let mut bytes = vec![0; size_of(buffer, datatype)?].into_boxed_slice();
+    let mut bytes = vec![0; scattered_bytes(buffer, datatype)?].into_boxed_slice();
     // SAFETY: whoever made the buffer promised that it may be read.
     let packed = unsafe { pack(datatype, buffer.address, buffer.count, 0, &mut bytes) };
     debug_assert_eq!(packed, bytes.len());
     Ok(bytes)
 }
 
-fn size_of(buffer: &Buffer, datatype: &Type) -> Result<usize> {
+/// Bytes of elements that lie apart.
+fn scattered_bytes(buffer: &Buffer, datatype: &Type) -> Result<usize> {
     let bytes = datatype.packed_bytes(buffer.count);
     let bytes = bytes.filter(|&bytes| isize::try_from(bytes).is_ok());
-    bytes.ok_or_else(|| {
+    let bytes = bytes.ok_or_else(|| {
         let what = format!("{} elements are more than fit in memory", buffer.count);
         Error::new(Class::Count, what)
-    })
+    })?;
+    let address = buffer.address.wrapping_offset(datatype.true_lower());
+    match is_nowhere(address) && bytes > 0 {
+        true => Err(no_buffer(bytes)),
+        false => Ok(bytes),
+    }
 }
 
 #[cold]
 fn no_buffer(bytes: usize) -> Error {
-    let what = format!("the buffer is a null pointer, for {bytes} bytes");
+    let what = format!("the buffer is a null pointer, or no memory, for {bytes} bytes");
     Error::new(Class::Buffer, what)
 }
 

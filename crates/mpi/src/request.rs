@@ -143,6 +143,12 @@ impl Request {
         self.prepared.is_some()
     }
 
+    /// Whether it is a send that is under way.
+    #[must_use]
+    pub fn is_sending(&self) -> bool {
+        matches!(self.what, What::Send { .. })
+    }
+
     /// Whether there is something to wait for.
     #[must_use]
     pub fn is_active(&self) -> bool {
@@ -407,6 +413,9 @@ impl Process {
         let mut has_moved = self.engine.progress()?;
         if !self.is_idle() {
             has_moved |= self.advance();
+            if !self.unsettled.is_empty() {
+                self.settle();
+            }
         }
         Ok(has_moved)
     }
@@ -421,6 +430,12 @@ impl Process {
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.operations.running.is_empty() && self.orphans.is_empty()
+    }
+
+    /// Whether a send that nobody asks for any more, like a buffered one, is under way.
+    #[must_use]
+    pub fn is_sending_alone(&self) -> bool {
+        self.orphans.iter().any(Request::is_sending)
     }
 
     fn advance(&mut self) -> bool {

@@ -22,8 +22,8 @@ const SLOTS: u32 = if cfg!(loom) { 2 } else { 64 };
 const SLOT_BYTES: usize = 128;
 /// Slots, in bytes.
 pub const SLOTS_BYTES: usize = SLOTS as usize * SLOT_BYTES;
-/// Bytes of [`Control`].
-pub const CONTROL_BYTES: usize = 64;
+/// Bytes of [`Control`]: as the alignment of a slot, because slots lie behind it.
+pub const CONTROL_BYTES: usize = 128;
 const INLINE_BYTES: usize = SLOT_BYTES - 24;
 /// The reader publishes what it has taken after so many packets: less than half of the slots, so
 /// that a writer that waits for room is sure to see it.
@@ -57,7 +57,7 @@ struct Filled {
 type Line = UnsafeCell<[u8; LINE_BYTES]>;
 
 /// What the reader has taken, in packets and in bytes of the pool.
-#[repr(C, align(64))]
+#[repr(C, align(128))]
 struct Control {
     slots: AtomicU32,
     pool: AtomicU64,

@@ -5,6 +5,7 @@
 //! longer than the second copy, which another core makes meanwhile.
 
 use std::io;
+use std::sync::OnceLock;
 use std::time::Instant;
 
 /// Bytes of the copies by which both ways are compared.
@@ -41,8 +42,14 @@ pub fn read(pid: u32, address: u64, into: &mut [u8]) -> bool {
 }
 
 /// Whether long messages are read from their sender's memory: what the environment says, else
-/// whether it is faster here than a stream. The launcher asks once for all ranks.
+/// whether it is faster here than a stream. It is found out once in a process: the launcher asks for
+/// all ranks.
 pub fn pays() -> bool {
+    static PAYS: OnceLock<bool> = OnceLock::new();
+    *PAYS.get_or_init(find_out)
+}
+
+fn find_out() -> bool {
     match std::env::var(SINGLE_COPY).as_deref() {
         Ok("0") => return false,
         Ok("1") => return true,

@@ -155,7 +155,11 @@ pub fn all(root: &Path, folder: &Path, options: &Options) -> Result<Vec<Library>
             let program = match (origin, &mpich_program) {
                 (Origin::Intel, Some(program)) => PathBuf::clone(program),
                 (Origin::Intel, None) => return Err("it needs mpich's header".to_owned()),
-                _ => compile(&source, &prefix, &folder.join(format!("mpibench-{name}")))?,
+                _ => {
+                    let (headers, libraries) = (prefix.join("include"), prefix.join("lib"));
+                    let program = folder.join(format!("mpibench-{name}"));
+                    compile(&source, &headers, &libraries, &program)?
+                }
             };
             Ok((prefix, program))
         });
@@ -177,18 +181,23 @@ pub fn all(root: &Path, folder: &Path, options: &Options) -> Result<Vec<Library>
         }
     }
     if is_wanted("corecast") {
-        match mpich_program {
-            Some(program) => found.insert(0, corecast(root, program)?),
-            None => println!(
-                "missing: corecast: its benchmark is compiled against mpich, which is missing"
-            ),
-        }
+        let mut ours = corecast(root)?;
+        ours.program = match mpich_program {
+            Some(program) => program,
+            // The same interface: our own header and library do as well.
+            None => {
+                let headers = root.join("crates/mpi/include/mpich");
+                let program = folder.join("mpibench-corecast");
+                compile(&source, &headers, &ours.prefix, &program)?
+            }
+        };
+        found.insert(0, ours);
     }
     Ok(found)
 }
 
-/// Our own library, built as it is used.
-pub fn corecast(root: &Path, program: PathBuf) -> Result<Library, String> {
+/// Our own library, built as it is used; its program is to be named.
+pub fn corecast(root: &Path) -> Result<Library, String> {
     println!("cargo build --release: corecast, its MPI libraries");
     let built = Command::new("cargo")
         .args(["build", "--release", "--quiet", "-p", "corecast"])
@@ -202,7 +211,7 @@ pub fn corecast(root: &Path, program: PathBuf) -> Result<Library, String> {
         name: "corecast",
         origin: Origin::Corecast,
         prefix: root.join("target/release"),
-        program,
+        program: PathBuf::new(),
     })
 }
 
@@ -235,11 +244,16 @@ pub fn venv(
     Ok(prefix)
 }
 
-fn compile(source: &Path, prefix: &Path, program: &Path) -> Result<PathBuf, String> {
+fn compile(
+    source: &Path,
+    headers: &Path,
+    libraries: &Path,
+    program: &Path,
+) -> Result<PathBuf, String> {
     let mut cc = Command::new("cc");
     cc.args(["-O2", "-o"]).arg(program).arg(source);
-    cc.arg("-I").arg(prefix.join("include"));
-    cc.arg("-L").arg(prefix.join("lib")).arg("-lmpi");
+    cc.arg("-I").arg(headers);
+    cc.arg("-L").arg(libraries).arg("-lmpi");
     quietly(&mut cc)?;
     Ok(program.to_owned())
 }

@@ -5,13 +5,16 @@
 //! and no two communicators that share a rank have the same, whatever else is being agreed on at the
 //! same time by other threads or without waiting.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use corecast_core::Collective;
 
-use super::{Buffers, Cache, Channel, Combine, Run, Settings, Shape};
+use super::cache::{Cache, Shape};
+use super::choose::Settings;
+use super::run::{Buffers, Channel, Combine, Run};
 use crate::engine::{CONTEXT_MAX, Engine, Operation};
 use crate::error::{Class, Error, Result};
+use crate::handle::CommId;
 
 /// Contexts of communicators that are made at run time begin here.
 const FIRST: u32 = 4;
@@ -73,6 +76,9 @@ pub struct Proposal {
     /// Lanes of boards that are free: those that all have.
     pub lanes: u64,
 }
+
+/// Communicators whose context is being agreed on, and where it will be.
+pub(crate) type Unsettled = Vec<(CommId, Arc<OnceLock<Proposal>>)>;
 
 const BYTES: usize = 24;
 

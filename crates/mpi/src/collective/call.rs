@@ -6,6 +6,7 @@ use std::sync::Arc;
 use corecast_core::Collective;
 
 use super::cache::{Plan, Shape};
+use super::check::Check;
 use super::plan::{Blocks, Layout};
 use super::program::{Program, Region, Span};
 use super::programs;
@@ -38,6 +39,9 @@ pub enum Kind {
         sources: Vec<Option<u32>>,
         /// Receivers, in the order of blocks.
         destinations: Vec<Option<u32>>,
+        /// Whether blocks alternate between the two directions of each dimension of a grid. What is
+        /// sent in one comes from the other, even where both lead to the same rank.
+        is_grid: bool,
     },
 }
 
@@ -130,6 +134,8 @@ impl Through {
 
 /// A call that is under way.
 pub struct Job {
+    /// The comparison with the calls of other ranks, as long as it is under way.
+    check: Option<Check>,
     run: Run,
     send: Ready,
     recv: Ready,
@@ -141,6 +147,12 @@ unsafe impl Send for Job {}
 
 impl Operation for Job {
     fn advance(&mut self, engine: &mut Engine) -> Result<bool> {
+        if let Some(check) = &mut self.check {
+            if !check.advance(engine)? {
+                return Ok(false);
+            }
+            self.check = None;
+        }
         if !self.run.advance(engine)? {
             return Ok(false);
         }
@@ -175,6 +187,10 @@ impl Call {
     pub fn job(&self, process: &mut Process) -> Result<Job> {
         let operator = self.operator(process)?;
         let (rank, ranks) = self.check(process)?;
+        let check = match process.comm(self.comm)?.collectives.settings.checks {
+            true => Some(Check::new(process, self)?),
+            false => None,
+        };
         // A broadcast reads the buffer at its root; what lies in place is read everywhere.
         let is_bcast_root = self.kind == Kind::Known(Collective::Bcast, rank);
         let reads_recv = self.in_place || is_bcast_root;
@@ -191,6 +207,7 @@ impl Call {
         let run = unsafe { Run::new(program, channel, buffers, combine) };
         let side = self.recv.clone().filter(|_| recv.is_packed());
         Ok(Job {
+            check,
             run,
             send,
             recv,
@@ -213,10 +230,14 @@ impl Call {
         let Some(lane) = &comm.collectives.lane else {
             return Ok(None);
         };
+        self.check_own(comm.rank)?;
         let Some(what) = on_boards(collective).filter(|_| !self.is_irregular) else {
             return Ok(None);
         };
         let settings = &comm.collectives.settings;
+        if settings.checks {
+            return Ok(None);
+        }
         let most = settings.boards_max(collective, lane.ranks(), reads_remotely);
         if bytes > most || (bytes == 0 && collective != Collective::Barrier) {
             return Ok(None);
@@ -299,6 +320,7 @@ impl Call {
         for side in self.send.iter().chain(&self.recv) {
             side.bytes()?;
         }
+        self.check_own(comm.rank)?;
         Ok((comm.rank, comm.group.size() as u32))
     }
 
@@ -349,10 +371,17 @@ impl Call {
             Kind::Neighbours {
                 sources,
                 destinations,
+                is_grid,
             } => {
-                let sends = blocks_of(Region::Send, send, &self.send, destinations)?;
+                let mut sends = blocks_of(Region::Send, send, &self.send, destinations)?;
+                if *is_grid {
+                    sends.sort_by_key(|&(index, _, _)| index ^ 1);
+                }
                 let recvs = blocks_of(Region::Recv, recv, &self.recv, sources)?;
-                return Ok(Arc::new(programs::neighbours(&sends, &recvs)));
+                return Ok(Arc::new(programs::neighbours(
+                    &without_index(sends),
+                    &without_index(recvs),
+                )));
             }
         };
         let own = self.own_table(collective, ranks)?;
@@ -433,8 +462,33 @@ impl Call {
         Ok(Some(table))
     }
 
+    /// That what a rank gives to itself is as long as what it gets from itself.
+    #[inline]
+    fn check_own(&self, rank: u32) -> Result<()> {
+        use Collective::{Allgather, Alltoall, Alltoallv, Gather, Scatter};
+        let (Some(send), Some(recv)) = (&self.send, &self.recv) else {
+            return Ok(());
+        };
+        let exchanges = matches!(
+            self.kind,
+            Kind::Known(Allgather | Alltoall | Alltoallv | Gather | Scatter, _)
+        );
+        if !exchanges || self.in_place {
+            return Ok(());
+        }
+        match (send.block_bytes(rank), recv.block_bytes(rank)) {
+            (given, got) if given == got => Ok(()),
+            (given, got) => Err(own_differs(given, got)),
+        }
+    }
+
     /// Bytes of a block: of what is received, or else of what is sent.
-    fn block_bytes(&self) -> Result<usize> {
+    pub(super) fn block_bytes(&self) -> Result<usize> {
+        self.block().map_or(Ok(0), Side::bytes)
+    }
+
+    /// The side whose blocks have the length of the call.
+    pub(super) fn block(&self) -> Option<&Side> {
         let is_given = matches!(
             self.kind,
             Kind::Known(Collective::Gather | Collective::Reduce, _)
@@ -443,8 +497,7 @@ impl Call {
             true => (&self.send, &self.recv),
             false => (&self.recv, &self.send),
         };
-        let side = first.as_ref().or(second.as_ref());
-        side.map_or(Ok(0), Side::bytes)
+        first.as_ref().or(second.as_ref())
     }
 }
 
@@ -454,7 +507,7 @@ fn blocks_of(
     ready: &Ready,
     side: &Option<Side>,
     peers: &[Option<u32>],
-) -> Result<Vec<(u32, Span)>> {
+) -> Result<Vec<(usize, u32, Span)>> {
     let Some(side) = side else {
         return Ok(Vec::new());
     };
@@ -467,8 +520,13 @@ fn blocks_of(
     };
     let all = peers.iter().enumerate();
     Ok(all
-        .filter_map(|(index, peer)| Some(((*peer)?, span(index))))
+        .filter_map(|(index, peer)| Some((index, (*peer)?, span(index))))
         .collect())
+}
+
+fn without_index(blocks: Vec<(usize, u32, Span)>) -> Vec<(u32, Span)> {
+    let blocks = blocks.into_iter();
+    blocks.map(|(_, peer, span)| (peer, span)).collect()
 }
 
 fn explain(name: &str, ranks: u32, bytes: usize, plan: &Plan) {
@@ -500,4 +558,15 @@ fn on_boards(collective: Collective) -> Option<What> {
 fn no_root(root: u32, ranks: usize) -> Error {
     let what = format!("the root is {root}; ranks are 0 to {}", ranks - 1);
     Error::new(Class::Root, what)
+}
+
+#[cold]
+fn own_differs(given: Option<usize>, got: Option<usize>) -> Error {
+    let bytes = |found: Option<usize>| found.map_or("too many".to_owned(), |it| it.to_string());
+    let what = format!(
+        "this rank gives itself {} bytes and takes {}; they have to be as many",
+        bytes(given),
+        bytes(got)
+    );
+    Error::new(Class::Truncate, what)
 }

@@ -1,12 +1,15 @@
 //! New communicators, as far as one rank can go without waiting.
 #![forbid(unsafe_code)]
 
+use std::sync::{Arc, OnceLock};
+
 use super::lane::{Lane, RANKS_MAX};
 use super::{Cache, Channel, Proposal, Settings, Small};
 use crate::comm::Communicator;
+use crate::engine::{Engine, Operation};
 use crate::error::{Class, Error, Result};
 use crate::group::Group;
-use crate::handle::CommId;
+use crate::handle::{CommId, RequestId};
 use crate::process::Process;
 
 impl Process {
@@ -126,6 +129,45 @@ impl Process {
         added.ok_or_else(|| Error::new(Class::Other, "there are too many communicators"))
     }
 
+    /// Begins to duplicate a communicator without waiting: the twin, which may be used once the request
+    /// is complete, and the request.
+    ///
+    /// # Errors
+    /// As [`Process::next_collective`].
+    pub fn begin_dup(&mut self, comm: CommId, name: &'static str) -> Result<(CommId, RequestId)> {
+        let agreement = self.agree(comm, name)?;
+        let group = self.comm(comm)?.group.clone();
+        let nothing = Proposal {
+            context: 0,
+            start: 0,
+            lanes: 0,
+        };
+        let twin = self.add_comm(comm, group, nothing)?;
+        let agreed = Arc::new(OnceLock::new());
+        self.unsettled.push((twin, Arc::clone(&agreed)));
+        let dup = Dup { agreement, agreed };
+        let request = self.start_operation(comm, Box::new(dup))?;
+        self.settle();
+        Ok((twin, request))
+    }
+
+    /// Gives communicators the contexts that were agreed on since.
+    pub(crate) fn settle(&mut self) {
+        let (comms, contexts, lanes) = (&mut self.comms, &mut self.contexts, &mut self.lanes);
+        self.unsettled.retain(|(twin, agreed)| {
+            let Some(agreed) = agreed.get() else {
+                return true;
+            };
+            let context = agreed.context as u32;
+            contexts.note(context);
+            lanes.settle(agreed.lanes, false);
+            if let Some(twin) = comms.get_mut(*twin) {
+                twin.context = context;
+            }
+            false
+        });
+    }
+
     /// Takes note of an agreement on a communicator without this rank.
     pub fn leave_out(&mut self, agreed: Proposal) {
         self.contexts.note(agreed.context as u32);
@@ -147,6 +189,22 @@ impl Process {
             self.lanes.give_back(&lane);
         }
         Ok(())
+    }
+}
+
+/// A duplication under way.
+struct Dup {
+    agreement: Small,
+    agreed: Arc<OnceLock<Proposal>>,
+}
+
+impl Operation for Dup {
+    fn advance(&mut self, engine: &mut Engine) -> Result<bool> {
+        let is_complete = self.agreement.advance(engine)?;
+        if is_complete {
+            self.agreed.get_or_init(|| self.agreement.agreed());
+        }
+        Ok(is_complete)
     }
 }
 

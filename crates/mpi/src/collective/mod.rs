@@ -17,55 +17,24 @@
 mod agree;
 mod cache;
 mod call;
+mod check;
 mod choose;
 mod create;
 pub mod lane;
+mod owned;
 pub mod plan;
 pub mod program;
 pub mod programs;
 mod run;
 pub mod shared;
 pub mod side;
+mod state;
 
-use std::sync::Arc;
-
-use lane::Lane;
-
+pub(crate) use agree::Unsettled;
 pub use agree::{Contexts, Proposal, Small};
 pub use cache::{Cache, Plan, Shape, VERIFIED_STEPS_MAX};
 pub use call::{Call, Job, Kind, Through};
 pub use choose::{Choice, Settings, choose};
-pub use run::{Buffers, Channel, Combine, Run, Scratch};
-
-/// What a communicator knows of its collectives.
-#[derive(Debug)]
-pub struct State {
-    /// What the environment asks for.
-    pub settings: Arc<Settings>,
-    /// Its plans.
-    pub cache: Cache,
-    /// Its share of the boards, if it has one.
-    pub lane: Option<Lane>,
-    /// Number of collectives that have begun; the tag of their messages.
-    begun: u32,
-}
-
-impl State {
-    /// Of a communicator without collectives so far.
-    #[must_use]
-    pub fn new(settings: Arc<Settings>) -> Self {
-        Self {
-            settings,
-            cache: Cache::default(),
-            lane: None,
-            begun: 0,
-        }
-    }
-
-    /// The tag of the next collective.
-    pub fn next_tag(&mut self) -> i32 {
-        let tag = self.begun & i32::MAX as u32;
-        self.begun = self.begun.wrapping_add(1);
-        tag as i32
-    }
-}
+pub use owned::{OnBytes, Owned};
+pub use run::{Buffers, Channel, Combine, Run, Scratch, Step};
+pub use state::State;

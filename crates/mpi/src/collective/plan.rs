@@ -50,16 +50,8 @@ impl Layout<'_> {
 /// verified schedule has no such step.
 #[must_use]
 pub fn program(schedule: &Schedule, rank: Rank, layout: &Layout<'_>) -> Program {
-    let spec = schedule.spec();
-    let mut walk = Walk {
-        schedule,
-        spec,
-        layout,
-        rank,
-        builder: Builder::new(),
-        at: vec![None; schedule.places_total() as usize],
-    };
-    for chunk in spec.initial_chunks(rank) {
+    let mut walk = Walk::new(schedule, rank, layout);
+    for chunk in schedule.spec().initial_chunks(rank) {
         walk.at[chunk.index()] = Some(walk.source(chunk));
     }
     walk.stage();
@@ -70,6 +62,30 @@ pub fn program(schedule: &Schedule, rank: Rank, layout: &Layout<'_>) -> Program 
     walk.builder.finish()
 }
 
+/// Where chunks lie in a rank's buffers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Places {
+    /// Those that it holds before the first act.
+    pub sources: Vec<(ChunkId, Span)>,
+    /// Those that it was promised, after the last.
+    pub results: Vec<(ChunkId, Span)>,
+}
+
+/// Where the program of a rank finds its input and leaves its results.
+#[must_use]
+pub fn places(schedule: &Schedule, rank: Rank, layout: &Layout<'_>) -> Places {
+    let walk = Walk::new(schedule, rank, layout);
+    let spec = schedule.spec();
+    let sources = spec.initial_chunks(rank);
+    let results = spec.final_chunks(rank);
+    Places {
+        sources: sources.map(|chunk| (chunk, walk.source(chunk))).collect(),
+        results: results
+            .filter_map(|chunk| Some((chunk, walk.home(chunk)?)))
+            .collect(),
+    }
+}
+
 struct Walk<'a> {
     schedule: &'a Schedule,
     spec: &'a Spec,
@@ -78,6 +94,19 @@ struct Walk<'a> {
     builder: Builder,
     /// Where the value of each chunk lies.
     at: Vec<Option<Span>>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(schedule: &'a Schedule, rank: Rank, layout: &'a Layout<'a>) -> Self {
+        Self {
+            schedule,
+            spec: schedule.spec(),
+            layout,
+            rank,
+            builder: Builder::new(),
+            at: vec![None; schedule.places_total() as usize],
+        }
+    }
 }
 
 impl Walk<'_> {

@@ -109,6 +109,21 @@ pub struct Program {
     pub scratch_bytes: usize,
 }
 
+impl Program {
+    /// Bytes of a region that it names: none lies behind.
+    #[must_use]
+    pub fn reach(&self, region: Region) -> usize {
+        let spans = self.acts.iter().flat_map(|act| match *act {
+            Act::Send { span, .. } | Act::Recv { span, .. } => [span, Span::NONE],
+            Act::Wait { .. } => [Span::NONE; 2],
+            Act::Combine { left, into } => [left, into],
+            Act::Copy { from, into } => [from, into],
+        });
+        let named = spans.filter(|span| span.region == region);
+        named.map(Span::end).max().unwrap_or(0)
+    }
+}
+
 /// Scratch ranges begin at multiples of this many bytes: operators want their elements aligned.
 const ALIGN: usize = 64;
 

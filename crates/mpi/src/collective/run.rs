@@ -218,20 +218,49 @@ impl Run {
     }
 }
 
+/// How far one call of [`Run::step`] came.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// This act is done.
+    Did(Act),
+    /// The message of this number has not ended.
+    Waits(u32),
+    /// There are no more acts.
+    Complete,
+}
+
+impl Run {
+    /// The next act, if it can be done.
+    ///
+    /// # Errors
+    /// What ends all ranks, or a message of another length than expected.
+    #[inline]
+    pub fn step(&mut self, engine: &mut Engine) -> Result<Step> {
+        let Some(&act) = self.program.acts.get(self.next) else {
+            return Ok(Step::Complete);
+        };
+        match act {
+            Act::Wait { post } => {
+                if !self.has_ended(engine, post)? {
+                    return Ok(Step::Waits(post));
+                }
+            }
+            act => self.begin(engine, act)?,
+        }
+        self.next += 1;
+        Ok(Step::Did(act))
+    }
+}
+
 impl Operation for Run {
     fn advance(&mut self, engine: &mut Engine) -> Result<bool> {
-        while let Some(&act) = self.program.acts.get(self.next) {
-            match act {
-                Act::Wait { post } => {
-                    if !self.has_ended(engine, post)? {
-                        return Ok(false);
-                    }
-                }
-                act => self.begin(engine, act)?,
+        loop {
+            match self.step(engine)? {
+                Step::Did(_) => {}
+                Step::Waits(_) => return Ok(false),
+                Step::Complete => return Ok(true),
             }
-            self.next += 1;
         }
-        Ok(true)
     }
 }
 

@@ -99,6 +99,21 @@ impl Ready {
 }
 
 impl Side {
+    /// Bytes of the block of `rank`, which is the only one where there is one; `None` if that is no
+    /// number.
+    #[inline]
+    pub fn block_bytes(&self, rank: u32) -> Option<usize> {
+        match &self.cut {
+            Cut::Even {
+                count, datatype, ..
+            } => datatype.packed_bytes(*count),
+            Cut::Table(parts) => {
+                let part = parts.get(rank as usize).or(parts.first());
+                part.map_or(Some(0), |part| part.datatype.packed_bytes(part.count))
+            }
+        }
+    }
+
     /// Bytes of a block of an even cut, or of all blocks of a table.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use corecast_core::Collective;
 
-use super::{Address, Comm, Count, Datatype, In, Op};
+use super::{Address, Comm, Count, Datatype, Entered, In, Op};
 use crate::abi::Abi;
 use crate::collective::side::{Cut, Part, Side};
 use crate::collective::{Call, Kind};
@@ -16,6 +16,7 @@ use crate::datatype::Type;
 use crate::error::{Class, Error, Result};
 use crate::handle::{CommId, TypeId};
 use crate::process::Process;
+use crate::topology::Topology;
 
 /// Who calls what.
 pub struct Caller<'a> {
@@ -24,6 +25,15 @@ pub struct Caller<'a> {
     comm: CommId,
     rank: usize,
     ranks: usize,
+    /// Of a communicator with a topology.
+    neighbours: Option<Neighbours>,
+}
+
+/// Whom a rank hears from and speaks to.
+struct Neighbours {
+    sources: Vec<Option<u32>>,
+    destinations: Vec<Option<u32>>,
+    is_grid: bool,
 }
 
 impl<'a> Caller<'a> {
@@ -40,7 +50,45 @@ impl<'a> Caller<'a> {
             comm,
             rank: communicator.rank as usize,
             ranks: communicator.group.size(),
+            neighbours: None,
         })
+    }
+
+    /// The caller of a function on a communicator with a topology.
+    ///
+    /// # Errors
+    /// [`Class::Comm`] if there is none of this handle, [`Class::Topology`] if it has none.
+    pub fn among_neighbours<A: Abi>(
+        mpi: &'a Entered,
+        name: &'static str,
+        comm: Comm<A>,
+    ) -> Result<Self> {
+        let mut caller = Self::new(&mpi.process, name, comm)?;
+        let Some(topology) = mpi.topologies.get(&comm.id()) else {
+            let what = "the communicator has no topology";
+            return Err(Error::new(Class::Topology, what));
+        };
+        let (sources, destinations) = topology.neighbors(caller.rank as u32);
+        caller.neighbours = Some(Neighbours {
+            sources,
+            destinations,
+            is_grid: matches!(topology, Topology::Cart(_)),
+        });
+        Ok(caller)
+    }
+
+    /// A call to neighbours, and how many there are on either side.
+    fn to_neighbours(&self) -> Result<(Call, usize, usize)> {
+        let Some(neighbours) = &self.neighbours else {
+            return Err(Error::new(Class::Intern, "the neighbours are not known"));
+        };
+        let kind = Kind::Neighbours {
+            sources: neighbours.sources.clone(),
+            destinations: neighbours.destinations.clone(),
+            is_grid: neighbours.is_grid,
+        };
+        let (from, to) = (neighbours.sources.len(), neighbours.destinations.len());
+        Ok((self.call(kind), from, to))
     }
 
     fn call(&self, kind: Kind) -> Call {
@@ -82,7 +130,7 @@ impl<'a> Caller<'a> {
     ) -> Result<Side> {
         let count = count.count()?;
         let datatype = self.datatype(datatype.id())?;
-        check_address(buffer, count * usize::from(blocks > 0), &datatype)?;
+        buffer.check(count * usize::from(blocks > 0), &datatype)?;
         Ok(Side {
             address: buffer.pointer(),
             cut: Cut::Even {
@@ -106,7 +154,7 @@ impl<'a> Caller<'a> {
         let mut parts = Vec::with_capacity(blocks);
         for (count, displacement) in counts.iter().zip(displacements) {
             let count = count.count()?;
-            check_address(buffer, count, &datatype)?;
+            buffer.check(count, &datatype)?;
             let displacement = isize::try_from(displacement.wide()).unwrap_or(isize::MAX);
             parts.push(Part {
                 displacement: displacement.wrapping_mul(datatype.extent()),
@@ -130,10 +178,13 @@ impl<'a> Caller<'a> {
         let datatypes = datatypes.slice(blocks)?;
         let mut parts = Vec::with_capacity(blocks);
         for ((count, displacement), datatype) in counts.iter().zip(displacements).zip(datatypes) {
+            let displacement = isize::try_from(displacement.wide()).unwrap_or(isize::MAX);
+            let (count, datatype) = (count.count()?, self.datatype(datatype.id())?);
+            buffer.offset(displacement).check(count, &datatype)?;
             parts.push(Part {
-                displacement: isize::try_from(displacement.wide()).unwrap_or(isize::MAX),
-                count: count.count()?,
-                datatype: self.datatype(datatype.id())?,
+                displacement,
+                count,
+                datatype,
             });
         }
         let (address, cut) = (buffer.pointer(), Cut::Table(parts));
@@ -150,7 +201,7 @@ impl<'a> Caller<'a> {
         let mut before = 0_isize;
         for count in counts.slice(self.ranks)? {
             let count = count.count()?;
-            check_address(buffer, count, &datatype)?;
+            buffer.check(count, &datatype)?;
             parts.push(Part {
                 displacement: before.wrapping_mul(datatype.extent()),
                 count,
@@ -449,14 +500,69 @@ impl<'a> Caller<'a> {
         });
         Ok(call)
     }
-}
 
-/// Refuses a null pointer to elements that begin there.
-fn check_address(buffer: Address, count: usize, datatype: &Type) -> Result<()> {
-    let is_needed = count > 0 && datatype.size() > 0 && datatype.true_lower() == 0;
-    if buffer.number() == 0 && is_needed {
-        let what = "the buffer is a null pointer";
-        return Err(Error::new(Class::Buffer, what));
+    pub fn neighbor_allgather<A: Abi, N: Count>(
+        &self,
+        send: (Address, N, Datatype<A>),
+        recv: (Address, N, Datatype<A>),
+    ) -> Result<Call> {
+        let (mut call, from, _) = self.to_neighbours()?;
+        self.is_in_place::<A>(send.0, false)?;
+        call.send = Some(self.even(send, 1)?);
+        call.recv = Some(self.even(recv, from)?);
+        Ok(call)
     }
-    Ok(())
+
+    pub fn neighbor_allgatherv<A: Abi, N: Count, D: Count>(
+        &self,
+        send: (Address, N, Datatype<A>),
+        recv: (Address, In<N>, Datatype<A>),
+        displacements: In<D>,
+    ) -> Result<Call> {
+        let (mut call, from, _) = self.to_neighbours()?;
+        self.is_in_place::<A>(send.0, false)?;
+        call.send = Some(self.even(send, 1)?);
+        call.recv = Some(self.table(recv, displacements, from)?);
+        Ok(call)
+    }
+
+    pub fn neighbor_alltoall<A: Abi, N: Count>(
+        &self,
+        send: (Address, N, Datatype<A>),
+        recv: (Address, N, Datatype<A>),
+    ) -> Result<Call> {
+        let (mut call, from, to) = self.to_neighbours()?;
+        self.is_in_place::<A>(send.0, false)?;
+        call.send = Some(self.even(send, to)?);
+        call.recv = Some(self.even(recv, from)?);
+        Ok(call)
+    }
+
+    pub fn neighbor_alltoallv<A: Abi, N: Count, D: Count>(
+        &self,
+        send: (Address, In<N>, Datatype<A>),
+        send_displacements: In<D>,
+        recv: (Address, In<N>, Datatype<A>),
+        recv_displacements: In<D>,
+    ) -> Result<Call> {
+        let (mut call, from, to) = self.to_neighbours()?;
+        self.is_in_place::<A>(send.0, false)?;
+        call.send = Some(self.table(send, send_displacements, to)?);
+        call.recv = Some(self.table(recv, recv_displacements, from)?);
+        Ok(call)
+    }
+
+    pub fn neighbor_alltoallw<A: Abi, N: Count, D: Count>(
+        &self,
+        send: (Address, In<N>, In<Datatype<A>>),
+        send_displacements: In<D>,
+        recv: (Address, In<N>, In<Datatype<A>>),
+        recv_displacements: In<D>,
+    ) -> Result<Call> {
+        let (mut call, from, to) = self.to_neighbours()?;
+        self.is_in_place::<A>(send.0, false)?;
+        call.send = Some(self.mixed(send, send_displacements, to)?);
+        call.recv = Some(self.mixed(recv, recv_displacements, from)?);
+        Ok(call)
+    }
 }

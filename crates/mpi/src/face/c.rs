@@ -8,7 +8,8 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 use crate::abi::Abi;
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, is_nowhere};
+use crate::datatype::Type;
 use crate::error::{Class, Error, Result};
 use crate::handle::TypeId;
 use crate::status::Status;
@@ -65,18 +66,6 @@ pub(super) fn null(what: &str) -> Error {
     Error::new(Class::Arg, format!("{what} is a null pointer"))
 }
 
-/// Bytes at both ends of all addresses in which no memory lies.
-const ENDS: usize = 4096;
-
-#[cold]
-fn nowhere(address: usize) -> Error {
-    let what = match address {
-        0 => "the buffer is a null pointer".to_owned(),
-        _ => format!("there is no memory at {address:#x}, and MPI_IN_PLACE means nothing here"),
-    };
-    Error::new(Class::Buffer, what)
-}
-
 /// Memory with elements of a datatype; `const void *` or `void *`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
@@ -111,6 +100,37 @@ impl Address {
         self.number() == A::IN_PLACE
     }
 
+    /// Whether nothing can be here.
+    #[inline]
+    pub(super) fn is_nowhere(self) -> bool {
+        is_nowhere(self.pointer())
+    }
+
+    #[cold]
+    pub(super) fn nowhere(self) -> Error {
+        let what = match self.number() {
+            0 => "the buffer is a null pointer".to_owned(),
+            at => format!("there is no memory at {at:#x}, and MPI_IN_PLACE means nothing here"),
+        };
+        Error::new(Class::Buffer, what)
+    }
+
+    /// So many bytes on.
+    pub(super) fn offset(self, bytes: isize) -> Self {
+        Self(self.0.wrapping_byte_offset(bytes))
+    }
+
+    /// Refuses an address where nothing can be for `count` elements.
+    ///
+    /// # Errors
+    /// [`Class::Buffer`].
+    pub(super) fn check(self, count: usize, datatype: &Type) -> Result<()> {
+        match self.offset(datatype.true_lower()).is_nowhere() && count > 0 && datatype.size() > 0 {
+            true => Err(self.nowhere()),
+            false => Ok(()),
+        }
+    }
+
     /// `count` elements from here. A null pointer is `MPI_BOTTOM`, which means something for
     /// datatypes of the program alone.
     ///
@@ -119,10 +139,8 @@ impl Address {
     #[inline]
     pub fn buffer<N: Count>(self, count: N, datatype: TypeId) -> Result<Buffer> {
         let count = count.count()?;
-        // Addresses with a meaning, like `MPI_IN_PLACE`, lie at both ends.
-        let is_nowhere = self.number().wrapping_add(ENDS) < 2 * ENDS;
-        if is_nowhere && count > 0 && datatype.is_predefined() {
-            return Err(nowhere(self.number()));
+        if self.is_nowhere() && count > 0 && datatype.is_predefined() {
+            return Err(self.nowhere());
         }
         Ok(Buffer {
             address: self.pointer(),
@@ -141,10 +159,10 @@ impl Address {
         reason = "it is written, not followed"
     )]
     pub fn set_pointer(self, value: *mut c_void) -> Result<()> {
-        if self.0.is_null() {
+        if self.is_nowhere() {
             return Err(null("the place of the result"));
         }
-        // SAFETY: it is not null, so that the program has a pointer there, as the prototype says.
+        // SAFETY: something can be there, so that the program has a pointer there, as the prototype says.
         unsafe { self.0.cast::<*mut c_void>().write_unaligned(value) };
         Ok(())
     }

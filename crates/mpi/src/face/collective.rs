@@ -329,3 +329,108 @@ pub fn scatterv<A: Abi, N: Count, D: Count>(
         wait(mpi, &call)
     })
 }
+
+pub fn neighbor_allgather<A: Abi, N: Count>(
+    sendbuf: Address,
+    sendcount: N,
+    sendtype: Datatype<A>,
+    recvbuf: Address,
+    recvcount: N,
+    recvtype: Datatype<A>,
+    comm: Comm<A>,
+) -> c_int {
+    call::<A>("MPI_Neighbor_allgather", comm.id(), |mpi| {
+        let call = Caller::among_neighbours(mpi, "MPI_Neighbor_allgather", comm)?
+            .neighbor_allgather(
+                (sendbuf, sendcount, sendtype),
+                (recvbuf, recvcount, recvtype),
+            )?;
+        wait(mpi, &call)
+    })
+}
+
+pub fn neighbor_allgatherv<A: Abi, N: Count, D: Count>(
+    sendbuf: Address,
+    sendcount: N,
+    sendtype: Datatype<A>,
+    recvbuf: Address,
+    recvcounts: In<N>,
+    displs: In<D>,
+    recvtype: Datatype<A>,
+    comm: Comm<A>,
+) -> c_int {
+    call::<A>("MPI_Neighbor_allgatherv", comm.id(), |mpi| {
+        let call = Caller::among_neighbours(mpi, "MPI_Neighbor_allgatherv", comm)?
+            .neighbor_allgatherv(
+                (sendbuf, sendcount, sendtype),
+                (recvbuf, recvcounts, recvtype),
+                displs,
+            )?;
+        wait(mpi, &call)
+    })
+}
+
+pub fn neighbor_alltoall<A: Abi, N: Count>(
+    sendbuf: Address,
+    sendcount: N,
+    sendtype: Datatype<A>,
+    recvbuf: Address,
+    recvcount: N,
+    recvtype: Datatype<A>,
+    comm: Comm<A>,
+) -> c_int {
+    call::<A>("MPI_Neighbor_alltoall", comm.id(), |mpi| {
+        let call = Caller::among_neighbours(mpi, "MPI_Neighbor_alltoall", comm)?
+            .neighbor_alltoall(
+                (sendbuf, sendcount, sendtype),
+                (recvbuf, recvcount, recvtype),
+            )?;
+        wait(mpi, &call)
+    })
+}
+
+pub fn neighbor_alltoallv<A: Abi, N: Count, D: Count>(
+    sendbuf: Address,
+    sendcounts: In<N>,
+    sdispls: In<D>,
+    sendtype: Datatype<A>,
+    recvbuf: Address,
+    recvcounts: In<N>,
+    rdispls: In<D>,
+    recvtype: Datatype<A>,
+    comm: Comm<A>,
+) -> c_int {
+    call::<A>("MPI_Neighbor_alltoallv", comm.id(), |mpi| {
+        let call = Caller::among_neighbours(mpi, "MPI_Neighbor_alltoallv", comm)?
+            .neighbor_alltoallv(
+                (sendbuf, sendcounts, sendtype),
+                sdispls,
+                (recvbuf, recvcounts, recvtype),
+                rdispls,
+            )?;
+        wait(mpi, &call)
+    })
+}
+
+pub fn neighbor_alltoallw<A: Abi, N: Count, D: Count>(
+    sendbuf: Address,
+    sendcounts: In<N>,
+    sdispls: In<D>,
+    sendtypes: In<Datatype<A>>,
+    recvbuf: Address,
+    recvcounts: In<N>,
+    rdispls: In<D>,
+    recvtypes: In<Datatype<A>>,
+    comm: Comm<A>,
+) -> c_int {
+    call::<A>("MPI_Neighbor_alltoallw", comm.id(), |mpi| {
+        let call = Caller::among_neighbours(mpi, "MPI_Neighbor_alltoallw", comm)?
+            .neighbor_alltoallw(
+                (sendbuf, sendcounts, sendtypes),
+                sdispls,
+                (recvbuf, recvcounts, recvtypes),
+                rdispls,
+            )?;
+        wait(mpi, &call)
+    })
+}

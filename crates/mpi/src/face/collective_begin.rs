@@ -342,3 +342,113 @@ pub fn iscatterv<A: Abi, N: Count, D: Count>(
         begin(mpi, &call, request)
     })
 }
+
+pub fn ineighbor_allgather<A: Abi, N: Count>(
+    sendbuf: Address,
+    sendcount: N,
+    sendtype: Datatype<A>,
+    recvbuf: Address,
+    recvcount: N,
+    recvtype: Datatype<A>,
+    comm: Comm<A>,
+    request: Out<Request<A>>,
+) -> c_int {
+    call::<A>("MPI_Ineighbor_allgather", comm.id(), |mpi| {
+        let call = Caller::among_neighbours(mpi, "MPI_Ineighbor_allgather", comm)?
+            .neighbor_allgather(
+                (sendbuf, sendcount, sendtype),
+                (recvbuf, recvcount, recvtype),
+            )?;
+        begin(mpi, &call, request)
+    })
+}
+
+pub fn ineighbor_allgatherv<A: Abi, N: Count, D: Count>(
+    sendbuf: Address,
+    sendcount: N,
+    sendtype: Datatype<A>,
+    recvbuf: Address,
+    recvcounts: In<N>,
+    displs: In<D>,
+    recvtype: Datatype<A>,
+    comm: Comm<A>,
+    request: Out<Request<A>>,
+) -> c_int {
+    call::<A>("MPI_Ineighbor_allgatherv", comm.id(), |mpi| {
+        let call = Caller::among_neighbours(mpi, "MPI_Ineighbor_allgatherv", comm)?
+            .neighbor_allgatherv(
+                (sendbuf, sendcount, sendtype),
+                (recvbuf, recvcounts, recvtype),
+                displs,
+            )?;
+        begin(mpi, &call, request)
+    })
+}
+
+pub fn ineighbor_alltoall<A: Abi, N: Count>(
+    sendbuf: Address,
+    sendcount: N,
+    sendtype: Datatype<A>,
+    recvbuf: Address,
+    recvcount: N,
+    recvtype: Datatype<A>,
+    comm: Comm<A>,
+    request: Out<Request<A>>,
+) -> c_int {
+    call::<A>("MPI_Ineighbor_alltoall", comm.id(), |mpi| {
+        let call = Caller::among_neighbours(mpi, "MPI_Ineighbor_alltoall", comm)?
+            .neighbor_alltoall(
+                (sendbuf, sendcount, sendtype),
+                (recvbuf, recvcount, recvtype),
+            )?;
+        begin(mpi, &call, request)
+    })
+}
+
+pub fn ineighbor_alltoallv<A: Abi, N: Count, D: Count>(
+    sendbuf: Address,
+    sendcounts: In<N>,
+    sdispls: In<D>,
+    sendtype: Datatype<A>,
+    recvbuf: Address,
+    recvcounts: In<N>,
+    rdispls: In<D>,
+    recvtype: Datatype<A>,
+    comm: Comm<A>,
+    request: Out<Request<A>>,
+) -> c_int {
+    call::<A>("MPI_Ineighbor_alltoallv", comm.id(), |mpi| {
+        let call = Caller::among_neighbours(mpi, "MPI_Ineighbor_alltoallv", comm)?
+            .neighbor_alltoallv(
+                (sendbuf, sendcounts, sendtype),
+                sdispls,
+                (recvbuf, recvcounts, recvtype),
+                rdispls,
+            )?;
+        begin(mpi, &call, request)
+    })
+}
+
+pub fn ineighbor_alltoallw<A: Abi, N: Count, D: Count>(
+    sendbuf: Address,
+    sendcounts: In<N>,
+    sdispls: In<D>,
+    sendtypes: In<Datatype<A>>,
+    recvbuf: Address,
+    recvcounts: In<N>,
+    rdispls: In<D>,
+    recvtypes: In<Datatype<A>>,
+    comm: Comm<A>,
+    request: Out<Request<A>>,
+) -> c_int {
+    call::<A>("MPI_Ineighbor_alltoallw", comm.id(), |mpi| {
+        let call = Caller::among_neighbours(mpi, "MPI_Ineighbor_alltoallw", comm)?
+            .neighbor_alltoallw(
+                (sendbuf, sendcounts, sendtypes),
+                sdispls,
+                (recvbuf, recvcounts, recvtypes),
+                rdispls,
+            )?;
+        begin(mpi, &call, request)
+    })
+}

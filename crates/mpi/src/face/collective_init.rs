@@ -361,3 +361,118 @@ pub fn scatterv_init<A: Abi, N: Count, D: Count>(
         prepare(mpi, call, request)
     })
 }
+
+pub fn neighbor_allgather_init<A: Abi, N: Count>(
+    sendbuf: Address,
+    sendcount: N,
+    sendtype: Datatype<A>,
+    recvbuf: Address,
+    recvcount: N,
+    recvtype: Datatype<A>,
+    comm: Comm<A>,
+    _info: Info<A>,
+    request: Out<Request<A>>,
+) -> c_int {
+    call::<A>("MPI_Neighbor_allgather_init", comm.id(), |mpi| {
+        let call = Caller::among_neighbours(mpi, "MPI_Neighbor_allgather_init", comm)?
+            .neighbor_allgather(
+                (sendbuf, sendcount, sendtype),
+                (recvbuf, recvcount, recvtype),
+            )?;
+        prepare(mpi, call, request)
+    })
+}
+
+pub fn neighbor_allgatherv_init<A: Abi, N: Count, D: Count>(
+    sendbuf: Address,
+    sendcount: N,
+    sendtype: Datatype<A>,
+    recvbuf: Address,
+    recvcounts: In<N>,
+    displs: In<D>,
+    recvtype: Datatype<A>,
+    comm: Comm<A>,
+    _info: Info<A>,
+    request: Out<Request<A>>,
+) -> c_int {
+    call::<A>("MPI_Neighbor_allgatherv_init", comm.id(), |mpi| {
+        let call = Caller::among_neighbours(mpi, "MPI_Neighbor_allgatherv_init", comm)?
+            .neighbor_allgatherv(
+                (sendbuf, sendcount, sendtype),
+                (recvbuf, recvcounts, recvtype),
+                displs,
+            )?;
+        prepare(mpi, call, request)
+    })
+}
+
+pub fn neighbor_alltoall_init<A: Abi, N: Count>(
+    sendbuf: Address,
+    sendcount: N,
+    sendtype: Datatype<A>,
+    recvbuf: Address,
+    recvcount: N,
+    recvtype: Datatype<A>,
+    comm: Comm<A>,
+    _info: Info<A>,
+    request: Out<Request<A>>,
+) -> c_int {
+    call::<A>("MPI_Neighbor_alltoall_init", comm.id(), |mpi| {
+        let call = Caller::among_neighbours(mpi, "MPI_Neighbor_alltoall_init", comm)?
+            .neighbor_alltoall(
+                (sendbuf, sendcount, sendtype),
+                (recvbuf, recvcount, recvtype),
+            )?;
+        prepare(mpi, call, request)
+    })
+}
+
+pub fn neighbor_alltoallv_init<A: Abi, N: Count, D: Count>(
+    sendbuf: Address,
+    sendcounts: In<N>,
+    sdispls: In<D>,
+    sendtype: Datatype<A>,
+    recvbuf: Address,
+    recvcounts: In<N>,
+    rdispls: In<D>,
+    recvtype: Datatype<A>,
+    comm: Comm<A>,
+    _info: Info<A>,
+    request: Out<Request<A>>,
+) -> c_int {
+    call::<A>("MPI_Neighbor_alltoallv_init", comm.id(), |mpi| {
+        let call = Caller::among_neighbours(mpi, "MPI_Neighbor_alltoallv_init", comm)?
+            .neighbor_alltoallv(
+                (sendbuf, sendcounts, sendtype),
+                sdispls,
+                (recvbuf, recvcounts, recvtype),
+                rdispls,
+            )?;
+        prepare(mpi, call, request)
+    })
+}
+
+pub fn neighbor_alltoallw_init<A: Abi, N: Count, D: Count>(
+    sendbuf: Address,
+    sendcounts: In<N>,
+    sdispls: In<D>,
+    sendtypes: In<Datatype<A>>,
+    recvbuf: Address,
+    recvcounts: In<N>,
+    rdispls: In<D>,
+    recvtypes: In<Datatype<A>>,
+    comm: Comm<A>,
+    _info: Info<A>,
+    request: Out<Request<A>>,
+) -> c_int {
+    call::<A>("MPI_Neighbor_alltoallw_init", comm.id(), |mpi| {
+        let call = Caller::among_neighbours(mpi, "MPI_Neighbor_alltoallw_init", comm)?
+            .neighbor_alltoallw(
+                (sendbuf, sendcounts, sendtypes),
+                sdispls,
+                (recvbuf, recvcounts, recvtypes),
+                rdispls,
+            )?;
+        prepare(mpi, call, request)
+    })
+}

@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use super::arguments::Caller;
 use super::collective::wait;
-use super::{Comm, Entered, Group, In, Info, Out, call, comm, handlers};
+use super::{Comm, Entered, Group, In, Info, Out, Request, call, comm, handlers};
 use crate::abi::Abi;
 use crate::collective::{Proposal, Small};
 use crate::engine::Operation;
@@ -66,6 +66,39 @@ pub fn comm_dup_with_info<A: Abi>(comm: Comm<A>, _info: Info<A>, made: Out<Comm<
     call::<A>("MPI_Comm_dup_with_info", comm, |mpi| {
         let twin = twin::<A>(mpi, comm, "MPI_Comm_dup_with_info")?;
         made.set(Comm::of(twin))
+    })
+}
+
+fn begin_twin<A: Abi>(
+    mpi: &mut Entered,
+    model: CommId,
+    (made, request): (Out<Comm<A>>, Out<Request<A>>),
+    name: &'static str,
+) -> Result<()> {
+    let (twin, begun) = mpi.process.begin_dup(model, name)?;
+    handlers::keep(mpi.process.comm(model)?.errhandler)?;
+    comm::inherit::<A>(mpi, model, twin)?;
+    made.set(Comm::of(twin))?;
+    request.set(Request::of(begun))
+}
+
+pub fn comm_idup<A: Abi>(comm: Comm<A>, made: Out<Comm<A>>, request: Out<Request<A>>) -> c_int {
+    let comm = comm.id();
+    call::<A>("MPI_Comm_idup", comm, |mpi| {
+        begin_twin(mpi, comm, (made, request), "MPI_Comm_idup")
+    })
+}
+
+/// There are no hints that this library follows.
+pub fn comm_idup_with_info<A: Abi>(
+    comm: Comm<A>,
+    _info: Info<A>,
+    made: Out<Comm<A>>,
+    request: Out<Request<A>>,
+) -> c_int {
+    let comm = comm.id();
+    call::<A>("MPI_Comm_idup_with_info", comm, |mpi| {
+        begin_twin(mpi, comm, (made, request), "MPI_Comm_idup_with_info")
     })
 }
 

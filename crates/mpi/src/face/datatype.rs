@@ -460,7 +460,7 @@ pub fn status_set_elements<A: Abi, N: Count>(
             let what = format!("no message has {} elements of it", count.wide());
             Error::new(Class::Count, what)
         })?;
-        let before = status.get()?;
+        let before = read::<A>(status.array())?;
         let known = A::status(&before);
         let known = crate::status::Status {
             bytes: bytes as u64,

@@ -3,10 +3,10 @@
 use std::ffi::{c_char, c_int};
 
 use super::library::{self, Level};
-use super::{Address, Comm, Out, attribute, call, call_always, errors};
+use super::{Address, Comm, Info, Out, attribute, call, call_always, errors, info};
 use crate::abi::Abi;
 use crate::error::{Class, Error, Result};
-use crate::handle::CommId;
+use crate::handle::{CommId, InfoId};
 
 impl Level {
     /// Of the number in an ABI; numbers between two levels are the next one.
@@ -113,6 +113,37 @@ pub fn abi_get_version<A: Abi>(major: Out<c_int>, minor: Out<c_int>) -> c_int {
     call_always::<A>("MPI_Abi_get_version", || {
         major.set(A::ABI_VERSION.0)?;
         minor.set(A::ABI_VERSION.1)
+    })
+}
+
+/// Sizes of types, for programs that load the library at run time.
+pub fn abi_get_info<A: Abi>(info: Out<Info<A>>) -> c_int {
+    call_always::<A>("MPI_Abi_get_info", || {
+        let sizes = ["mpi_aint_size", "mpi_count_size", "mpi_offset_size"];
+        info.set(Info::of(info::make_of(&sizes.map(|size| (size, "8")))?))
+    })
+}
+
+/// There is none until somebody sets it, which an interface for Fortran would.
+pub fn abi_get_fortran_info<A: Abi>(info: Out<Info<A>>) -> c_int {
+    call_always::<A>("MPI_Abi_get_fortran_info", || {
+        info.set(Info::of(InfoId::NULL))
+    })
+}
+
+pub fn abi_get_fortran_booleans<A: Abi>(
+    _size: c_int,
+    _true_value: Address,
+    _false_value: Address,
+    is_set: Out<c_int>,
+) -> c_int {
+    call_always::<A>("MPI_Abi_get_fortran_booleans", || is_set.set(0))
+}
+
+/// This library knows no hardware resources by name.
+pub fn get_hw_resource_info<A: Abi>(info: Out<Info<A>>) -> c_int {
+    call_always::<A>("MPI_Get_hw_resource_info", || {
+        info.set(Info::of(info::make_empty()?))
     })
 }
 

@@ -65,6 +65,12 @@ pub(super) fn make_empty() -> Result<InfoId> {
     make(Pairs::new())
 }
 
+/// A new info object with these pairs.
+pub(super) fn make_of(pairs: &[(&str, &str)]) -> Result<InfoId> {
+    let own = |&(key, value): &(&str, &str)| (key.to_owned(), value.to_owned());
+    make(pairs.iter().map(own).collect())
+}
+
 /// Whether an argument is an info object, or none.
 pub(super) fn check(id: InfoId) -> Result<()> {
     match id {

@@ -20,6 +20,7 @@ pub fn alloc_mem<A: Abi>(size: isize, _info: Info<A>, base: Address) -> c_int {
         let bytes = usize::try_from(size).map_err(bad)?.max(1);
         let full = || Error::new(Class::NoMem, format!("there are no {bytes} bytes left"));
         let layout = Layout::from_size_align(bytes, ALIGNMENT).map_err(|_| full())?;
+        base.set_pointer(std::ptr::null_mut())?;
         // SAFETY: the layout has at least one byte.
         let memory = unsafe { alloc::alloc(layout) };
         if memory.is_null() {

@@ -98,6 +98,8 @@ pub fn reduce_local<A: Abi, N: Count>(
         op.check(&ty)?;
         let count = count.count()?;
         let (low, high) = ty.reach(count)?;
+        inbuf.check(count, &ty)?;
+        inoutbuf.check(count, &ty)?;
         if high > low {
             are_apart(inbuf, inoutbuf, low, high)?;
         }
@@ -107,12 +109,9 @@ pub fn reduce_local<A: Abi, N: Count>(
     })
 }
 
-/// Two arrays that reach from `low` to `high` around their addresses do not overlap, and are there.
+/// Two arrays that reach from `low` to `high` around their addresses do not overlap.
 fn are_apart(one: Address, other: Address, low: isize, high: isize) -> Result<()> {
     let (one, other) = (one.number(), other.number());
-    if one.wrapping_add_signed(low) == 0 || other.wrapping_add_signed(low) == 0 {
-        return Err(Error::new(Class::Buffer, "a buffer is a null pointer"));
-    }
     match one.abs_diff(other) < high.abs_diff(low) {
         false => Ok(()),
         true => {

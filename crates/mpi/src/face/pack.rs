@@ -26,7 +26,7 @@ impl Room {
         let end = position.and_then(|position| position.checked_add(bytes));
         let fits = end.is_some_and(|end| end as i64 <= size);
         match position {
-            Some(position) if fits && (bytes == 0 || start.number() != 0) => Ok(Self {
+            Some(position) if fits && (bytes == 0 || !start.is_nowhere()) => Ok(Self {
                 start,
                 position,
                 bytes,
@@ -81,14 +81,10 @@ impl Elements {
             let what = format!("{count} elements of {} bytes are too many", ty.size());
             Error::new(Class::Count, what)
         })?;
-        let address = address.pointer();
-        if bytes > 0 && address.wrapping_offset(ty.true_lower()).is_null() {
-            let what = format!("the buffer is a null pointer, for {bytes} bytes");
-            return Err(Error::new(Class::Buffer, what));
-        }
+        address.check(count, &ty)?;
         Ok(Self {
             ty,
-            address,
+            address: address.pointer(),
             count,
             bytes,
         })

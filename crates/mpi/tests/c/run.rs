@@ -18,14 +18,33 @@ pub struct Library {
 impl Library {
     /// Compiles `tests/c/NAME.c`, runs it alone, and gives what came of it.
     pub fn run(&self, program: &str) -> Output {
+        let source = sources().join("tests/c").join(program);
+        let binary = self.compile(program, &source.with_extension("c"), &["-Wall", "-Wextra"]);
+        self.command(&binary).output().unwrap()
+    }
+
+    /// Calls every function with random arguments.
+    pub fn fuzz(&self, seed: u64, calls: u64) -> Output {
+        let list = fs::read_to_string(sources().join("functions.txt")).unwrap();
+        let source = self.folder("fuzz").join("fuzz.c");
+        fs::write(&source, super::fuzz::program(&list)).unwrap();
+        // Casts between types of functions are what a program does that has one for all.
+        let binary = self.compile("fuzz", &source, &["-Wall", "-Wno-unused-function"]);
+        let arguments = [seed.to_string(), calls.to_string()];
+        self.command(&binary).args(arguments).output().unwrap()
+    }
+
+    fn compile(&self, program: &str, source: &Path, flags: &[&str]) -> PathBuf {
         let folder = self.folder(program);
-        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mpi");
         let binary = folder.join(program);
         let compiled = Command::new("cc")
-            .args(["-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Werror"])
+            .args(["-std=c11", "-D_DEFAULT_SOURCE", "-O1", "-g", "-Werror"])
+            .args(flags)
             .arg("-I")
-            .arg(sources.join("include").join(self.header))
-            .arg(sources.join("tests/c").join(program).with_extension("c"))
+            .arg(sources().join("include").join(self.header))
+            .arg("-I")
+            .arg(sources().join("tests/c"))
+            .arg(source)
             .arg("-o")
             .arg(&binary)
             .arg("-L")
@@ -35,10 +54,13 @@ impl Library {
             .unwrap();
         let errors = String::from_utf8_lossy(&compiled.stderr);
         assert!(compiled.status.success(), "{errors}");
-        Command::new(&binary)
-            .env("LD_LIBRARY_PATH", &folder)
-            .output()
-            .unwrap()
+        binary
+    }
+
+    fn command(&self, binary: &Path) -> Command {
+        let mut command = Command::new(binary);
+        command.env("LD_LIBRARY_PATH", binary.parent().unwrap());
+        command
     }
 
     /// A folder with the library by the names that linker and programs look for.
@@ -54,6 +76,11 @@ impl Library {
         }
         folder
     }
+}
+
+/// `crates/mpi`.
+fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../mpi")
 }
 
 /// That a program ended well; else what it said.

@@ -1,0 +1,87 @@
+//! A run with buffers of its own, for callers that have no memory to vouch for.
+
+use std::sync::Arc;
+
+use super::program::{Program, Region};
+use super::run::{Buffers, Channel, Combine, Run, Scratch, Step};
+use crate::engine::Engine;
+use crate::error::Result;
+
+/// A program that is being carried out on buffers that belong to it.
+pub struct Owned {
+    run: Run,
+    send: Scratch,
+    recv: Scratch,
+}
+
+/// An operator on bytes: `into = left op into`.
+pub type OnBytes = dyn Fn(&[u8], &mut [u8]) + Send + Sync;
+
+struct ByBytes(Box<OnBytes>);
+
+impl Combine for ByBytes {
+    unsafe fn combine(&self, left: *const u8, into: *mut u8, bytes: usize) {
+        // SAFETY: the caller's promise: that many bytes at either address, which do not overlap.
+        let (left, into) = unsafe {
+            (
+                std::slice::from_raw_parts(left, bytes),
+                std::slice::from_raw_parts_mut(into, bytes),
+            )
+        };
+        (self.0)(left, into);
+    }
+}
+
+impl Owned {
+    /// A run that has not begun, with these contents of its buffers; they grow to what the program
+    /// names.
+    #[must_use]
+    pub fn new(
+        program: Arc<Program>,
+        channel: Channel,
+        (send, recv): (&[u8], &[u8]),
+        operator: Box<OnBytes>,
+    ) -> Self {
+        let room = |contents: &[u8], region| {
+            let mut room = Scratch::new(contents.len().max(program.reach(region)));
+            room.bytes_mut()[..contents.len()].copy_from_slice(contents);
+            room
+        };
+        let mut send = room(send, Region::Send);
+        let mut recv = room(recv, Region::Recv);
+        let buffers = Buffers {
+            send: send.address(),
+            recv: recv.address(),
+        };
+        let operator: Arc<dyn Combine> = Arc::new(ByBytes(operator));
+        // SAFETY: the buffers reach as far as the program does, they live as long as the run (see
+        // `drop`), nobody else has them, and there is an operator.
+        let run = unsafe { Run::new(program, channel, buffers, Some(operator)) };
+        Self { run, send, recv }
+    }
+
+    /// As [`Run::step`].
+    ///
+    /// # Errors
+    /// As [`Run::step`].
+    #[inline]
+    pub fn step(&mut self, engine: &mut Engine) -> Result<Step> {
+        self.run.step(engine)
+    }
+
+    /// What the rank has received; `None` while messages are under way.
+    #[must_use]
+    pub fn received(&mut self) -> Option<&[u8]> {
+        (!self.run.is_under_way()).then(|| &*self.recv.bytes_mut())
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // Messages that are still under way keep the memory that they use: it is never given back.
+        if self.run.is_under_way() {
+            std::mem::forget(std::mem::take(&mut self.send));
+            std::mem::forget(std::mem::take(&mut self.recv));
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! What a communicator keeps for its collectives.
+#![forbid(unsafe_code)]
+
+use std::sync::Arc;
+
+use super::cache::Cache;
+use super::choose::Settings;
+use super::lane::Lane;
+
+/// What a communicator knows of its collectives.
+#[derive(Debug)]
+pub struct State {
+    /// What the environment asks for.
+    pub settings: Arc<Settings>,
+    /// Its plans.
+    pub cache: Cache,
+    /// Its share of the boards, if it has one.
+    pub lane: Option<Lane>,
+    /// Number of collectives that have begun; the tag of their messages.
+    begun: u32,
+}
+
+impl State {
+    /// Of a communicator without collectives so far.
+    #[must_use]
+    pub fn new(settings: Arc<Settings>) -> Self {
+        Self {
+            settings,
+            cache: Cache::default(),
+            lane: None,
+            begun: 0,
+        }
+    }
+
+    /// The tag of the next collective.
+    pub fn next_tag(&mut self) -> i32 {
+        let tag = self.begun & i32::MAX as u32;
+        self.begun = self.begun.wrapping_add(1);
+        tag as i32
+    }
+}
