@@ -146,6 +146,7 @@ fn collect(item: &Item, path: &str, found: &mut Vec<String>) {
 mod tests {
     use super::*;
     use crate::network::NetworkSpec;
+    use corecast_core::Help as _;
 
     fn changed(name: &str, changes: &[(&str, &str)]) -> Result<Chip, ChipError> {
         let owned = changes.iter().map(|&(k, v)| (k.to_owned(), v.to_owned()));
@@ -190,6 +191,7 @@ mod tests {
         let error = |changes| {
             changed("tilepro64", changes)
                 .expect_err("is refused")
+                .with_help()
                 .to_string()
         };
         let unknown = error(&[("network.vc", "2")]);

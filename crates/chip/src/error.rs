@@ -5,10 +5,13 @@
 //! renderings are golden-tested, one file per case, in `tests/errors`.
 //!
 //! ```
+//! use corecast_core::Help as _;
 //! let error = corecast_chip::find("park2019-buz").unwrap_err();
-//! assert!(error.to_string().ends_with("did you mean `park2019-bus`?"));
+//! assert_eq!(error.to_string(), "no chip is called `park2019-buz`");
+//! assert!(error.help().ends_with("did you mean `park2019-bus`?"));
 //! ```
 
+use corecast_core::Help;
 use corecast_text::{EntryError, Location, did_you_mean, quoted};
 use thiserror::Error;
 
@@ -19,11 +22,7 @@ use crate::provenance::Provenance;
 #[non_exhaustive]
 pub enum ChipError {
     /// No built-in chip has this name.
-    #[error(
-        "no chip is called `{}`\n  built-in chips: {}\n  a file is given by its path, \
-         such as `./{}.toml`{}",
-        quoted(name), known.join(", "), quoted(name), did_you_mean(name, known)
-    )]
+    #[error("no chip is called `{}`", quoted(name))]
     UnknownChip {
         /// The name given.
         name: String,
@@ -31,7 +30,7 @@ pub enum ChipError {
         known: Vec<&'static str>,
     },
     /// The file does not exist.
-    #[error("{file}: no such file\n  give the path of a chip file or the name of a built-in chip")]
+    #[error("{file}: no such file")]
     NotFound {
         /// The path given.
         file: String,
@@ -45,7 +44,7 @@ pub enum ChipError {
         reason: String,
     },
     /// The file is larger than any chip file.
-    #[error("{file}: too large\n  a chip file has at most {bytes_max} bytes")]
+    #[error("{file}: too large")]
     TooLarge {
         /// The path given.
         file: String,
@@ -53,7 +52,7 @@ pub enum ChipError {
         bytes_max: usize,
     },
     /// The file is not UTF-8.
-    #[error("{at}: not UTF-8 text\n  a chip file is TOML, encoded in UTF-8")]
+    #[error("{at}: not UTF-8 text")]
     NotUtf8 {
         /// Where the first wrong byte is.
         at: Box<Location>,
@@ -62,11 +61,7 @@ pub enum ChipError {
     #[error(transparent)]
     Entry(#[from] EntryError),
     /// A number alone, or without `kind` or `source`.
-    #[error(
-        "{at}: `{}` is a number without provenance{missing}\n  write: {form}\n  \
-         accepted kinds: {}",
-        at.key, Provenance::ALL.map(Provenance::name).join(", ")
-    )]
+    #[error("{at}: `{}` is a number without provenance{missing}", at.key)]
     NoProvenance {
         /// Where.
         at: Box<Location>,
@@ -76,7 +71,7 @@ pub enum ChipError {
         form: String,
     },
     /// A number without unit.
-    #[error("{at}: `{}` has no unit\n  accepted units: {}", at.key, accepted.join(", "))]
+    #[error("{at}: `{}` has no unit", at.key)]
     NoUnit {
         /// Where.
         at: Box<Location>,
@@ -84,10 +79,7 @@ pub enum ChipError {
         accepted: &'static [&'static str],
     },
     /// A number in a unit that cannot be used here.
-    #[error(
-        "{at}: `{}` cannot be in `{}`\n  accepted units: {}{}",
-        at.key, quoted(found), accepted.join(", "), did_you_mean(found, accepted)
-    )]
+    #[error("{at}: `{}` cannot be in `{}`", at.key, quoted(found))]
     WrongUnit {
         /// Where.
         at: Box<Location>,
@@ -97,18 +89,13 @@ pub enum ChipError {
         accepted: &'static [&'static str],
     },
     /// A fitted number that does not say what it was fitted to.
-    #[error(
-        "{at}: `{}` is fitted, but does not say to what\n  \
-         add: fitted_to = \"the published points used\"",
-        at.key
-    )]
+    #[error("{at}: `{}` is fitted, but does not say to what", at.key)]
     NotFittedTo {
         /// Where.
         at: Box<Location>,
     },
     /// A number that was not fitted and yet says to what.
-    #[error("{at}: `{}` is {kind}, not fitted\n  remove `fitted_to`, or write kind = \"fitted\"",
-        at.key)]
+    #[error("{at}: `{}` is {kind}, not fitted", at.key)]
     StrayFittedTo {
         /// Where.
         at: Box<Location>,
@@ -116,10 +103,7 @@ pub enum ChipError {
         kind: Provenance,
     },
     /// A fraction where something is counted.
-    #[error(
-        "{at}: `{}` = {} is not a whole number\n  accepted: {accepted}, without decimal point",
-        at.key, quoted(found)
-    )]
+    #[error("{at}: `{}` = {} is not a whole number", at.key, quoted(found))]
     NotWhole {
         /// Where.
         at: Box<Location>,
@@ -129,10 +113,7 @@ pub enum ChipError {
         accepted: String,
     },
     /// A clock that the file does not define.
-    #[error(
-        "{at}: `{}` names the clock `{}`, which does not exist\n  clocks of this chip: {}{}",
-        at.key, quoted(found), quoted(&clocks.join(", ")), did_you_mean(found, clocks)
-    )]
+    #[error("{at}: `{}` names the clock `{}`, which does not exist", at.key, quoted(found))]
     UnknownClock {
         /// Where.
         at: Box<Location>,
@@ -142,17 +123,13 @@ pub enum ChipError {
         clocks: Vec<String>,
     },
     /// No clock is defined.
-    #[error("{at}: the chip has no clock\n  write: [clocks.bus], with a `period`")]
+    #[error("{at}: the chip has no clock")]
     NoClock {
         /// Where.
         at: Box<Location>,
     },
     /// Packets could wait for each other in a circle.
-    #[error(
-        "{at}: routing can deadlock: packets wait in the circle {}\n  \
-         a torus needs at least 2 virtual channels",
-        cycle.join(", ")
-    )]
+    #[error("{at}: routing can deadlock: packets wait in the circle {}", cycle.join(", "))]
     RoutingDeadlock {
         /// Where the number of virtual channels is.
         at: Box<Location>,
@@ -160,10 +137,7 @@ pub enum ChipError {
         cycle: Vec<String>,
     },
     /// A key to be changed is not in the file.
-    #[error(
-        "{file}: no key `{}` with a value to change{}\n  keys: {}",
-        quoted(key), did_you_mean(key, known), known.join(", ")
-    )]
+    #[error("{file}: no key `{}` with a value to change", quoted(key))]
     NoSuchKey {
         /// The chip file.
         file: String,
@@ -173,11 +147,7 @@ pub enum ChipError {
         known: Vec<String>,
     },
     /// The endpoint does not go with the network.
-    #[error(
-        "{at}: `{}` = \"{endpoint}\" does not work on a network of kind \"{network}\"\n  \
-         endpoints for it: {}",
-        at.key, accepted.join(", ")
-    )]
+    #[error("{at}: `{}` = \"{endpoint}\" does not work on a network of kind \"{network}\"", at.key)]
     Mismatch {
         /// Where the endpoint's kind is.
         at: Box<Location>,
@@ -189,11 +159,7 @@ pub enum ChipError {
         accepted: Vec<&'static str>,
     },
     /// A period that would have to be rounded.
-    #[error(
-        "{at}: `{}` is {picoseconds:.6} ps, not a whole number of picoseconds\n  \
-         to accept {:.0} ps, add to [{table}]: rounding = \"accept\"",
-        at.key, picoseconds.round()
-    )]
+    #[error("{at}: `{}` is {picoseconds:.6} ps, not a whole number of picoseconds", at.key)]
     PartialPicosecond {
         /// Where.
         at: Box<Location>,
@@ -203,7 +169,7 @@ pub enum ChipError {
         table: String,
     },
     /// A text that says nothing.
-    #[error("{at}: `{}` is empty\n  write: {form}", at.key)]
+    #[error("{at}: `{}` is empty", at.key)]
     Empty {
         /// Where.
         at: Box<Location>,
@@ -211,10 +177,7 @@ pub enum ChipError {
         form: String,
     },
     /// A name that could not be typed on a command line.
-    #[error(
-        "{at}: `{}` is no name\n  accepted: 1 to 64 of the characters a-z, 0-9, `-` and `_`",
-        quoted(found)
-    )]
+    #[error("{at}: `{}` is no name", quoted(found))]
     BadName {
         /// Where.
         at: Box<Location>,
@@ -243,6 +206,70 @@ impl ChipError {
             | Self::Empty { at, .. }
             | Self::BadName { at, .. } => Some(at),
             _ => None,
+        }
+    }
+}
+
+impl Help for ChipError {
+    fn help(&self) -> String {
+        match self {
+            Self::UnknownChip { known, name, .. } => format!(
+                "built-in chips: {}\na file is given by its path, \
+         such as `./{}.toml`{}",
+                known.join(", "),
+                quoted(name),
+                did_you_mean(name, known)
+            ),
+            Self::NotFound { .. } => {
+                "give the path of a chip file or the name of a built-in chip".to_owned()
+            }
+            Self::TooLarge { bytes_max, .. } => {
+                format!("a chip file has at most {bytes_max} bytes")
+            }
+            Self::NotUtf8 { .. } => "a chip file is TOML, encoded in UTF-8".to_owned(),
+            Self::Entry(error) => error.help(),
+            Self::NoProvenance { form, .. } => format!(
+                "write: {form}\n\
+         accepted kinds: {}",
+                Provenance::ALL.map(Provenance::name).join(", ")
+            ),
+            Self::NoUnit { accepted, .. } => format!("accepted units: {}", accepted.join(", ")),
+            Self::WrongUnit {
+                accepted, found, ..
+            } => format!(
+                "accepted units: {}{}",
+                accepted.join(", "),
+                did_you_mean(found, accepted)
+            ),
+            Self::NotFittedTo { .. } => "add: fitted_to = \"the published points used\"".to_owned(),
+            Self::StrayFittedTo { .. } => {
+                "remove `fitted_to`, or write kind = \"fitted\"".to_owned()
+            }
+            Self::NotWhole { accepted, .. } => {
+                format!("accepted: {accepted}, without decimal point")
+            }
+            Self::UnknownClock { clocks, found, .. } => format!(
+                "clocks of this chip: {}{}",
+                quoted(&clocks.join(", ")),
+                did_you_mean(found, clocks)
+            ),
+            Self::NoClock { .. } => "write: [clocks.bus], with a `period`".to_owned(),
+            Self::RoutingDeadlock { .. } => "a torus needs at least 2 virtual channels".to_owned(),
+            Self::NoSuchKey { key, known, .. } => {
+                format!("{}\nkeys: {}", did_you_mean(key, known), known.join(", "))
+            }
+            Self::Mismatch { accepted, .. } => format!("endpoints for it: {}", accepted.join(", ")),
+            Self::PartialPicosecond {
+                picoseconds, table, ..
+            } => format!(
+                "to accept {:.0} ps, add to [{table}]: rounding = \"accept\"",
+                picoseconds.round()
+            ),
+            Self::Empty { form, .. } => format!("write: {form}"),
+            Self::BadName { .. } => {
+                "accepted: 1 to 64 of the characters a-z, 0-9, `-` and `_`".to_owned()
+            }
+            _ => String::new(),
         }
     }
 }

@@ -55,15 +55,15 @@ impl Crossbar {
 }
 
 #[derive(Clone, Copy)]
-enum Kind {
+enum NetworkKind {
     Crossbar,
     Mesh { is_torus: bool },
 }
 
-const KINDS: Choices<Kind> = &[
-    ("crossbar", Kind::Crossbar),
-    ("mesh", Kind::Mesh { is_torus: false }),
-    ("torus", Kind::Mesh { is_torus: true }),
+const KINDS: Choices<NetworkKind> = &[
+    ("crossbar", NetworkKind::Crossbar),
+    ("mesh", NetworkKind::Mesh { is_torus: false }),
+    ("torus", NetworkKind::Mesh { is_torus: true }),
 ];
 
 impl NetworkSpec {
@@ -84,14 +84,14 @@ impl NetworkSpec {
         ledger: &mut Ledger,
     ) -> Result<Self, ChipError> {
         match section.choice("kind", KINDS)? {
-            Kind::Crossbar => {
+            NetworkKind::Crossbar => {
                 section.accept(&["kind", "clock", "width"])?;
                 Ok(Self::Crossbar(Crossbar {
                     clock: section.clock("clock", clocks)?,
                     width_bytes: section.count("width", &WIDTH, ledger)?,
                 }))
             }
-            Kind::Mesh { is_torus } => {
+            NetworkKind::Mesh { is_torus } => {
                 mesh::read(section, is_torus, clocks, ledger).map(Self::Mesh)
             }
         }

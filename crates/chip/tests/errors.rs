@@ -9,6 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use corecast_chip::{Chip, ChipError, FILE_BYTES_MAX, find};
+use corecast_core::Help as _;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/errors")
@@ -40,7 +41,7 @@ fn messages_are_as_recorded() {
     let is_blessing = std::env::var_os("CORECAST_BLESS").is_some_and(|value| value == "1");
     for (name, error) in cases() {
         let path = folder().join(format!("{name}.txt"));
-        let actual = format!("{error}\n");
+        let actual = format!("{}\n", error.with_help());
         if is_blessing {
             fs::write(&path, &actual).expect("writable");
         }
@@ -100,7 +101,7 @@ fn every_kind_of_error_in_a_file_has_a_case() {
 #[test]
 fn messages_point_at_a_line_and_hold_no_control_characters() {
     for (name, error) in cases() {
-        let text = error.to_string();
+        let text = error.with_help().to_string();
         assert!(text.starts_with(&format!("{name}.toml:")), "{text}");
         assert!(
             !text.chars().any(|c| c.is_control() && c != '\n'),
@@ -117,7 +118,7 @@ fn error_of_file(name: &str, bytes: &[u8]) -> String {
     fs::write(&path, bytes).expect("writable");
     let path = path.to_str().expect("UTF-8").to_owned();
     let error = find(&path).expect_err("must refuse");
-    error.to_string().replace(&path, name)
+    error.with_help().to_string().replace(&path, name)
 }
 
 #[test]
@@ -144,7 +145,7 @@ fn files_that_are_no_text() {
 fn files_that_are_not_there() {
     let refuse = |name| find(name).expect_err("must refuse");
     assert_eq!(
-        refuse("no/such/chip.toml").to_string(),
+        refuse("no/such/chip.toml").with_help().to_string(),
         "no/such/chip.toml: no such file\n  \
          give the path of a chip file or the name of a built-in chip"
     );
@@ -154,7 +155,7 @@ fn files_that_are_not_there() {
 
 #[test]
 fn names_that_are_no_chip() {
-    let refuse = |name| find(name).expect_err("must refuse").to_string();
+    let refuse = |name| find(name).expect_err("must refuse").with_help().to_string();
     assert_eq!(
         refuse("park-bus"),
         "no chip is called `park-bus`\n  \

@@ -3,8 +3,15 @@
 use std::ffi::OsString;
 use std::sync::OnceLock;
 
-use clap::{Args, Parser, Subcommand};
-use corecast_study::ChipChoice;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use corecast_core::{Collective, ElementType, FlowControl, ReduceOp};
+use corecast_flow::{PLACEMENTS, Placement};
+use corecast_launch::Bind;
+use corecast_machine_sim::Fidelity;
+use corecast_papers::{PAPERS, Paper};
+use corecast_study::{ChipChoice, Claim, MACHINES, MachineKind};
+
+use crate::one_of::{OneOf, one, one_of};
 
 const BEGIN_WITH: &str = "\
 Begin with:
@@ -44,8 +51,8 @@ pub struct Sink {
 pub enum Verb {
     /// What there is: chips, algorithms, machines, papers
     List {
-        /// chips, algorithms, machines or papers
-        what: String,
+        /// Of what
+        what: Listed,
     },
     /// One thing in full: a chip, an algorithm or a schedule
     #[command(subcommand)]
@@ -78,10 +85,15 @@ pub enum Verb {
         /// What to verify.
         #[command(flatten)]
         scene: Box<Scene>,
-        /// Exit with 1 unless these claims, separated by commas, hold: correct (always required),
-        /// deadlock-free, contention-free, round-optimal
-        #[arg(long, value_name = "CLAIMS", help_heading = "Checks")]
-        require: Option<String>,
+        /// Exit with 1 unless these claims, separated by commas, hold; correct is always required
+        #[arg(
+            long,
+            value_name = "CLAIMS",
+            help_heading = "Checks",
+            value_delimiter = ',',
+            value_parser = one(Claim::ALL, Claim::name)
+        )]
+        require: Vec<Claim>,
     },
     /// What to do about a run's time, where it went, its critical path, its gap to the lower bound
     #[command(after_help = "Examples:
@@ -130,8 +142,9 @@ Cells that the table already has are kept; docs/cli.md says what is searched and
     Pingpong(Pingpong),
     /// Every published number of the papers beside ours
     Reproduce {
-        /// chung2011, scc-thesis, kumar2012, yagna2013 or park2019 [default: all]
-        paper: Option<String>,
+        /// Which paper [default: all]
+        #[arg(value_parser = papers())]
+        paper: Option<&'static Paper>,
         /// Redraw the paper's figures, and draw who wins where, as SVG files in this folder
         #[arg(long, value_name = "DIR", help_heading = "Output")]
         plot: Option<String>,
@@ -174,11 +187,42 @@ number if a signal killed it; 124 when the time is over. docs/mpi.md says what w
     Mpirun(Mpirun),
     /// Measure how fast corecast itself is
     Bench {
-        /// simulator
-        what: String,
+        /// What of it
+        what: Measured,
     },
     /// What is found on this computer and in this build
     Doctor,
+}
+
+/// What there are lists of.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Listed {
+    Chips,
+    Algorithms,
+    Machines,
+    Papers,
+}
+
+/// What of corecast is measured.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Measured {
+    Simulator,
+}
+
+fn collectives() -> OneOf<Collective> {
+    one(Collective::ALL, Collective::name)
+}
+
+fn fidelities() -> OneOf<Fidelity> {
+    one(Fidelity::ALL, Fidelity::name)
+}
+
+fn machines() -> OneOf<&'static dyn MachineKind> {
+    one(MACHINES, |machine| machine.name())
+}
+
+fn papers() -> OneOf<&'static Paper> {
+    one(PAPERS, |paper| paper.name)
 }
 
 /// What to start, and how.
@@ -189,8 +233,14 @@ pub struct Mpirun {
     pub ranks: u32,
     /// Which cores a rank may run on: share (an equal part of them each, if there are at least as
     /// many as ranks), core (one each, in a circle) or none (all)
-    #[arg(long, value_name = "HOW", default_value = "share")]
-    pub bind_to: String,
+    #[arg(
+        long,
+        value_name = "HOW",
+        default_value = "share",
+        hide_possible_values = true,
+        value_parser = one_of([("share", Bind::Share), ("core", Bind::Core), ("none", Bind::None)])
+    )]
+    pub bind_to: Bind,
     /// Set a variable for the ranks; without a value, insist that it is set (repeatable)
     #[arg(short = 'x', value_name = "VAR[=VALUE]")]
     pub export: Vec<String>,
@@ -213,15 +263,15 @@ pub struct Mpirun {
 /// What to search.
 #[derive(Args)]
 pub struct Tune {
-    /// bcast, scatter, gather, allgather, reduce, allreduce, reduce_scatter, alltoall, alltoallv
-    /// or barrier
-    pub collective: String,
+    /// The collective
+    #[arg(value_parser = collectives())]
+    pub collective: Collective,
     /// Which chip.
     #[command(flatten)]
     pub chip: ChipArg,
-    /// How exactly a mesh is simulated: flit or packet [default: flit]
-    #[arg(long, value_name = "FIDELITY")]
-    pub fidelity: Option<String>,
+    /// How exactly a mesh is simulated [default: flit]
+    #[arg(long, value_name = "FIDELITY", value_parser = fidelities())]
+    pub fidelity: Option<Fidelity>,
     /// Numbers of ranks, such as 4,8,16 or 2..64:x2 [default: powers of two up to all cores or 64]
     #[arg(long, value_name = "LIST")]
     pub ranks: Option<String>,
@@ -235,9 +285,9 @@ pub struct Tune {
     /// Who competes: names separated by commas, or `all`
     #[arg(long, value_name = "NAMES", default_value = "all")]
     pub algorithm: String,
-    /// Element type of reductions: u8, i32, i64, f32 or f64
-    #[arg(long, default_value = "u8")]
-    pub dtype: String,
+    /// Element type of reductions
+    #[arg(long, default_value = "u8", value_parser = one(ElementType::ALL, ElementType::name))]
+    pub dtype: ElementType,
     /// What algorithms have to choose.
     #[command(flatten)]
     pub choices: Choices,
@@ -278,8 +328,14 @@ pub struct Choices {
     pub arity: Option<u32>,
     /// Whether senders wait until their receivers are ready: auto (unless it is proved that no
     /// queue can overflow without), on or off
-    #[arg(long, value_name = "CHOICE", default_value = "auto")]
-    pub flow_control: String,
+    #[arg(
+        long,
+        value_name = "CHOICE",
+        default_value = "auto",
+        hide_possible_values = true,
+        value_parser = one_of(FlowControl::ALL)
+    )]
+    pub flow_control: FlowControl,
 }
 
 /// When a run ends at the latest; in `tune` such a run cannot win.
@@ -301,8 +357,8 @@ pub struct Place {
     #[command(flatten)]
     pub chip: ChipArg,
     /// sim, the chip in virtual time, or host, this computer's cores
-    #[arg(long, default_value = "sim")]
-    pub machine: String,
+    #[arg(long, default_value = "sim", hide_possible_values = true, value_parser = machines())]
+    pub machine: &'static dyn MachineKind,
 }
 
 /// Which messages between which cores.
@@ -339,8 +395,8 @@ pub struct RtlVectors {
     )]
     pub nodes: String,
     /// What the hardware can run of a paper's numbers instead
-    #[arg(long, conflicts_with_all = ["random", "seed"])]
-    pub paper: Option<String>,
+    #[arg(long, conflicts_with_all = ["random", "seed"], value_parser = papers())]
+    pub paper: Option<&'static Paper>,
     /// Random programs per set of the hardware's parameters
     #[arg(long, value_name = "COUNT", default_value_t = 8)]
     pub random: u32,
@@ -408,24 +464,24 @@ pub struct Flow {
     pub set: Vec<String>,
     /// sim, the chip in virtual time, or host, this computer's cores with buffers of the chip's
     /// sizes
-    #[arg(long, default_value = "sim")]
-    pub machine: String,
+    #[arg(long, default_value = "sim", hide_possible_values = true, value_parser = machines())]
+    pub machine: &'static dyn MachineKind,
     /// Instances of the graph at once, such as 1,2,3,4 [default: as the file says]
     #[arg(long, value_name = "LIST")]
     pub flows: Option<String>,
     /// Stages of the tasks that have `stages`, such as 1..8:+1 [default: as the file says]
     #[arg(long, value_name = "LIST")]
     pub stages: Option<String>,
-    /// near, row, column or random, or several of them [default: as the file says]
-    #[arg(long, value_name = "LIST")]
-    pub placement: Option<String>,
+    /// Where tasks are put, or several such rules, separated by commas [default: as the file says]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = one_of(PLACEMENTS))]
+    pub placement: Option<Vec<Placement>>,
     /// Seed of placements and of other traffic
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Whether tasks with several senders acknowledge messages, so that no sender can fill their
-    /// buffer: auto or off [default: auto]
-    #[arg(long, value_name = "CHOICE")]
-    pub flow_control: Option<String>,
+    /// buffer [default: auto]
+    #[arg(long, value_name = "CHOICE", value_parser = one_of([("auto", true), ("off", false)]))]
+    pub flow_control: Option<bool>,
     /// Injectors at the edges of the mesh send so much of the time, straight across: 0.1,
     /// 0.1:north-south or 0.1:west-east. How far blocks arrive from when they do without is shown
     /// for every edge
@@ -503,8 +559,8 @@ pub enum Show {
         /// Its name; `corecast list algorithms` lists them
         name: String,
         /// Only this collective
-        #[arg(long)]
-        collective: Option<String>,
+        #[arg(long, value_parser = collectives())]
+        collective: Option<Collective>,
     },
     /// A schedule as text: what each rank does; needs one algorithm and one size
     Schedule(Box<Scene>),
@@ -513,16 +569,21 @@ pub enum Show {
 /// What to run, on what, and in which surroundings.
 #[derive(Args)]
 pub struct Scene {
-    /// bcast, scatter, gather, allgather, reduce, allreduce, reduce_scatter, alltoall, alltoallv
-    /// or barrier
-    pub collective: String,
+    /// The collective
+    #[arg(value_parser = collectives())]
+    pub collective: Collective,
     /// On what to run.
     #[command(flatten)]
     pub place: Place,
     /// How exactly a mesh is simulated: flit, every flit in every buffer, or packet, whole packets
     /// on links that are taken, for very large meshes [default: flit]
-    #[arg(long, value_name = "FIDELITY")]
-    pub fidelity: Option<String>,
+    #[arg(
+        long,
+        value_name = "FIDELITY",
+        hide_possible_values = true,
+        value_parser = fidelities()
+    )]
+    pub fidelity: Option<Fidelity>,
     /// Number of ranks; `compare` takes a list [default: 8, or all cores if fewer]
     #[arg(long)]
     pub ranks: Option<String>,
@@ -539,12 +600,12 @@ pub struct Scene {
     /// every algorithm
     #[arg(long, value_name = "FILE")]
     pub table: Option<String>,
-    /// Element type of reductions: u8, i32, i64, f32 or f64
-    #[arg(long, default_value = "u8")]
-    pub dtype: String,
-    /// Operator of reductions: sum, prod, min or max
-    #[arg(long, default_value = "sum")]
-    pub op: String,
+    /// Element type of reductions
+    #[arg(long, default_value = "u8", value_parser = one(ElementType::ALL, ElementType::name))]
+    pub dtype: ElementType,
+    /// Operator of reductions
+    #[arg(long, default_value = "sum", value_parser = one(ReduceOp::ALL, ReduceOp::name))]
+    pub op: ReduceOp,
     /// Size of the parts of pipelined algorithms
     #[arg(long, value_name = "SIZE", help_heading = "Tuning")]
     pub part_bytes: Option<String>,
@@ -579,26 +640,31 @@ pub struct Scene {
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory as _;
-    use corecast_core::{Collective, ElementType, ReduceOp};
-    use corecast_machine_sim::Fidelity;
 
     use super::Cli;
-    use corecast_study::Claim;
 
     #[test]
-    fn helps_name_every_choice() {
+    fn options_go_together() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn choices_that_helps_explain_are_all_named() {
         let mut cli = Cli::command();
-        cli.clone().debug_assert();
-        let verify = cli.find_subcommand_mut("verify").expect("a verb");
-        let help = verify.render_help().to_string();
-        let words: Vec<&str> = help.split([' ', '\n', ',']).collect();
-        let mut choices = Collective::ALL.map(Collective::name).to_vec();
-        choices.extend(ElementType::ALL.map(ElementType::name));
-        choices.extend(ReduceOp::ALL.map(ReduceOp::name));
-        choices.extend(Claim::ALL.map(Claim::name));
-        choices.extend(Fidelity::ALL.map(Fidelity::name));
-        for choice in choices {
-            assert!(words.contains(&choice), "{choice} is not in\n{help}");
+        let run = cli.find_subcommand_mut("run").expect("a verb");
+        for option in run
+            .get_arguments()
+            .filter(|option| option.is_hide_possible_values_set())
+        {
+            let help = option.get_help().expect("documented").to_string();
+            let words: Vec<&str> = help.split([' ', ',']).collect();
+            let values = option.get_value_parser().possible_values();
+            for value in values.expect("hidden ones") {
+                assert!(
+                    words.contains(&value.get_name()),
+                    "{value:?} is not in\n{help}"
+                );
+            }
         }
     }
 }

@@ -13,11 +13,11 @@ use corecast_machine_sim::{Fidelity, SimMachine};
 use corecast_sim::network::mesh::{Ejection, MeshSpec, RouterSpec};
 use corecast_sim::traffic::{Load, Pattern, run};
 use corecast_study::StudyError;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::doctor;
 use crate::failure::Failure;
-use crate::output::{Answer, table};
+use crate::output::{Answer, json, table};
 use crate::scene;
 
 const RANKS: u32 = 32;
@@ -31,15 +31,7 @@ const SCC_BYTES: u64 = 1_900_000;
 const PICTURE_SIDE: u16 = 512;
 
 /// The verb.
-pub fn answer(what: &str) -> Result<Answer, Failure> {
-    if what != "simulator" {
-        return Err(Failure::unknown(
-            "benchmark",
-            "benchmarks",
-            what,
-            &["simulator"],
-        ));
-    }
+pub fn answer() -> Result<Answer, Failure> {
     let machine = SimMachine::new(&built_in("park2019-bus")?);
     let request = Request::new(Collective::Bcast, RANKS, 64);
     let request = machine.request(request, &RunOptions::default());
@@ -71,7 +63,7 @@ pub fn answer(what: &str) -> Result<Answer, Failure> {
     };
     Ok(Answer {
         text: measured.text(),
-        json: measured.object(),
+        json: json(measured.record()),
         failed: Vec::new(),
     })
 }
@@ -136,41 +128,48 @@ impl Measured {
         )
     }
 
-    fn object(&self) -> Value {
-        json!({
-            "ranks": RANKS,
-            "runs": self.runs,
-            "runs_per_s": self.runs_per_s(),
-            "events_per_s": self.events_per_s(),
-            "us_per_run": 1e6 / self.runs_per_s(),
-            "scc": self.scc.object(),
-            "jpeg": self.picture.object(),
-            "meshes": self.meshes.iter().map(MeshSpeed::object).collect::<Vec<_>>(),
-            "million": self.large.object(),
-            "peak_memory_mib": self.peak,
-            "cpu_model": doctor::cpu_model(),
-            "cores": doctor::cores(),
-        })
+    fn record(&self) -> Record<'_> {
+        Record {
+            ranks: RANKS,
+            runs: self.runs,
+            runs_per_s: self.runs_per_s(),
+            events_per_s: self.events_per_s(),
+            us_per_run: 1e6 / self.runs_per_s(),
+            scc: &self.scc,
+            jpeg: &self.picture,
+            meshes: &self.meshes,
+            million: &self.large,
+            peak_memory_mib: self.peak,
+            cpu_model: doctor::cpu_model(),
+            cores: doctor::cores(),
+        }
     }
 }
 
+/// What is told of it.
+#[derive(Serialize)]
+struct Record<'a> {
+    ranks: u32,
+    runs: u64,
+    runs_per_s: f64,
+    events_per_s: f64,
+    us_per_run: f64,
+    scc: &'a Long,
+    jpeg: &'a Long,
+    meshes: &'a [MeshSpeed],
+    million: &'a Long,
+    peak_memory_mib: Option<u64>,
+    cpu_model: String,
+    cores: usize,
+}
+
 /// How fast one mesh is simulated.
+#[derive(Serialize)]
 struct MeshSpeed {
     side: u32,
     vcs: u32,
     flit_hops_per_s: f64,
     cycles_per_s: f64,
-}
-
-impl MeshSpeed {
-    fn object(&self) -> Value {
-        json!({
-            "side": self.side,
-            "vcs": self.vcs,
-            "flit_hops_per_s": self.flit_hops_per_s,
-            "cycles_per_s": self.cycles_per_s,
-        })
-    }
 }
 
 /// Square meshes of BookSim2's router.
@@ -233,6 +232,7 @@ fn ended(schedule: &Schedule, error: RunError) -> Failure {
 }
 
 /// One long run.
+#[derive(Serialize)]
 struct Long {
     algorithm: &'static str,
     ranks: u32,
@@ -243,15 +243,6 @@ struct Long {
 impl Long {
     fn events_per_s(&self) -> f64 {
         self.events as f64 / self.seconds
-    }
-
-    fn object(&self) -> Value {
-        json!({
-            "algorithm": self.algorithm,
-            "ranks": self.ranks,
-            "events": self.events,
-            "seconds": self.seconds,
-        })
     }
 }
 
@@ -384,7 +375,7 @@ mod tests {
             large: long("c"),
             peak: Some(9),
         };
-        let object = measured.object();
+        let object = json(measured.record());
         assert_eq!(fields::of(&object), fields::documented("bench --json"));
         assert_eq!(object["us_per_run"], 2e5);
         let text = measured.text();

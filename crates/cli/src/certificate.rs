@@ -1,16 +1,9 @@
-//! A certificate in one line, and the claims that `--require` names.
+//! A certificate in one line.
 
 use corecast_core::Certificate;
 use corecast_study::Claim;
 
-use crate::failure::Failure;
 use crate::style;
-
-/// Names of claims, separated by commas.
-pub fn claims(text: &str) -> Result<Vec<Claim>, Failure> {
-    let names = text.split(',').map(|name| Claim::find(name.trim()));
-    Ok(names.collect::<Result<_, _>>()?)
-}
 
 /// A certificate in one line; with the most cycles a run can take, if there is such a bound.
 pub fn line(certificate: &Certificate, worst_cycles: Option<f64>) -> String {

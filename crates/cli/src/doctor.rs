@@ -2,9 +2,9 @@
 
 use corecast_core::algorithm;
 use corecast_study::MACHINES;
-use serde_json::json;
+use serde::Serialize;
 
-use crate::output::Answer;
+use crate::output::{Answer, json};
 
 /// Model of this computer's processor, as far as the system tells.
 pub fn cpu_model() -> String {
@@ -19,29 +19,40 @@ pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
+/// What was found.
+#[derive(Serialize)]
+struct Found {
+    version: &'static str,
+    cpu_model: String,
+    cores: usize,
+    chips: Vec<&'static str>,
+    algorithms: usize,
+    machines: Vec<&'static str>,
+}
+
 /// The verb.
 pub fn answer() -> Answer {
-    let (version, cores, model) = (env!("CARGO_PKG_VERSION"), cores(), cpu_model());
-    let chips: Vec<_> = corecast_chip::builtin_names().collect();
-    let algorithms = algorithm::all().count();
-    let machines = MACHINES.map(|machine| machine.name());
+    let found = Found {
+        version: env!("CARGO_PKG_VERSION"),
+        cpu_model: cpu_model(),
+        cores: cores(),
+        chips: corecast_chip::builtin_names().collect(),
+        algorithms: algorithm::all().count(),
+        machines: MACHINES.map(|machine| machine.name()).to_vec(),
+    };
     let text = format!(
-        "corecast    {version}\nprocessor   {model}, {cores} cores usable\nchips       {}\n\
-         algorithms  {algorithms}\nmachines    {}\n",
-        chips.join(", "),
-        machines.join(", ")
+        "corecast    {}\nprocessor   {}, {} cores usable\nchips       {}\n\
+         algorithms  {}\nmachines    {}\n",
+        found.version,
+        found.cpu_model,
+        found.cores,
+        found.chips.join(", "),
+        found.algorithms,
+        found.machines.join(", ")
     );
-    let json = json!({
-        "version": version,
-        "cpu_model": model,
-        "cores": cores,
-        "chips": chips,
-        "algorithms": algorithms,
-        "machines": machines,
-    });
     Answer {
         text,
-        json,
+        json: json(found),
         failed: Vec::new(),
     }
 }

@@ -10,7 +10,7 @@ use crate::args::{Pictures, Scene};
 use crate::failure::Failure;
 use crate::output::{Answer, table};
 use crate::progress::Bar;
-use crate::{run, scene, shares, style, table as tables};
+use crate::{remedy, run, scene, shares, style, table as tables};
 
 /// The verb.
 pub fn answer(scene: &Scene, is_full: bool, pictures: &Pictures) -> Result<Answer, Failure> {
@@ -24,13 +24,14 @@ pub fn answer(scene: &Scene, is_full: bool, pictures: &Pictures) -> Result<Answe
     for &bytes in &study.plan.sizes {
         for explanation in study.explain(ranks, bytes, &progress)? {
             let run = &explanation.run;
-            text += &format!("{}\n\n", explanation.remedy);
+            let advice = remedy::sentence(&explanation.remedy);
+            text += &format!("{advice}\n\n");
             text += &show(&study, &explanation, is_full, &settings);
             if let (Some(advice), Some(cell)) = (&study.advice, &run.cell) {
                 text += &tables::line(advice, cell, (ranks, bytes));
             }
             text += &pictures.draw(&study, run, &settings)?;
-            objects.push(settings.on(study.explanation_record(&explanation)));
+            objects.push(settings.on(study.explanation_record(&explanation, advice)));
         }
     }
     Ok(Answer {

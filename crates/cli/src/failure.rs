@@ -3,6 +3,7 @@
 use std::fmt;
 
 use corecast::size::SizeError;
+use corecast_core::Help;
 
 use crate::style;
 
@@ -33,16 +34,11 @@ impl Failure {
         }
     }
 
-    /// What a library says against the input: a line with what is wrong, and lines with what would
-    /// be right.
-    pub fn library(error: &impl fmt::Display) -> Self {
-        let text = error.to_string();
-        let mut lines = text.lines();
-        let failure = Self::input(lines.next().unwrap_or_default());
-        let lines = lines.map(str::trim).filter(|line| !line.is_empty());
-        lines.fold(failure, |failure, line| {
-            failure.help(line.strip_prefix("help: ").unwrap_or(line))
-        })
+    /// What a library says against the input, and what would be right.
+    pub fn library(error: &impl Help) -> Self {
+        let help = error.help();
+        let lines = help.lines().filter(|line| !line.is_empty());
+        lines.fold(Self::input(error.to_string()), Self::help)
     }
 
     /// Adds what the user can do about it.

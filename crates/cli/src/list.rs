@@ -3,99 +3,158 @@
 use corecast_chip::Chip;
 use corecast_core::algorithm;
 use corecast_study::MACHINES;
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use crate::failure::Failure;
-use crate::output::{Answer, table};
+use crate::args::Listed;
+use crate::output::{Answer, json, table};
 
 /// The verb.
-pub fn answer(what: &str) -> Result<Answer, Failure> {
-    let (header, rows) = match what {
-        "chips" => (vec!["name", "cores_max", "summary", "source"], chips()),
-        "algorithms" => (
-            vec![
-                "collective",
-                "name",
-                "summary",
-                "source",
-                "requires",
-                "without_shared_buffers",
-            ],
-            algorithms(),
-        ),
-        "machines" => {
-            let rows =
-                MACHINES.map(|machine| vec![json!(machine.name()), json!(machine.summary())]);
-            (vec!["name", "summary"], rows.to_vec())
-        }
-        "papers" => {
-            let row = |paper: &corecast_papers::Paper| {
-                vec![
-                    json!(paper.name),
-                    json!(paper.contest.chip),
-                    json!(paper.citation),
-                ]
-            };
-            (
-                vec!["name", "chip", "citation"],
-                corecast_papers::PAPERS.iter().map(row).collect(),
-            )
-        }
-        other => {
-            let known = ["chips", "algorithms", "machines", "papers"];
-            return Err(Failure::unknown("list", "lists", other, &known));
-        }
-    };
-    let objects = rows.iter().map(|row| {
-        let fields = header.iter().zip(row);
-        let fields = fields.map(|(key, value)| ((*key).to_owned(), value.clone()));
-        Value::Object(fields.collect())
-    });
-    let json = objects.collect();
-    let cell = |value: &Value| match value {
-        Value::Null => String::new(),
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
-    let cells = rows.iter().map(|row| row.iter().map(cell).collect());
-    Ok(Answer {
-        text: table(&header, 0..0, cells.collect()),
-        json,
+pub fn answer(what: Listed) -> Answer {
+    match what {
+        Listed::Chips => list(chips()),
+        Listed::Algorithms => list(algorithms()),
+        Listed::Machines => list(machines()),
+        Listed::Papers => list(papers()),
+    }
+}
+
+/// One line of a list.
+trait Line: Serialize {
+    /// Names of the columns.
+    const HEADER: &'static [&'static str];
+
+    /// What is in them.
+    fn cells(&self) -> Vec<String>;
+}
+
+fn list<L: Line>(lines: impl Iterator<Item = L>) -> Answer {
+    let lines: Vec<L> = lines.collect();
+    Answer {
+        text: table(L::HEADER, 0..0, lines.iter().map(L::cells).collect()),
+        json: json(lines),
         failed: Vec::new(),
+    }
+}
+
+#[derive(Serialize)]
+struct ChipLine {
+    name: String,
+    cores_max: u32,
+    summary: String,
+    source: String,
+}
+
+impl Line for ChipLine {
+    const HEADER: &'static [&'static str] = &["name", "cores_max", "summary", "source"];
+
+    fn cells(&self) -> Vec<String> {
+        let (summary, source) = (self.summary.clone(), self.source.clone());
+        vec![
+            self.name.clone(),
+            self.cores_max.to_string(),
+            summary,
+            source,
+        ]
+    }
+}
+
+fn chips() -> impl Iterator<Item = ChipLine> {
+    let chips = corecast_chip::builtin_names().filter_map(Chip::builtin);
+    chips.map(|chip| ChipLine {
+        cores_max: chip.cores_max(),
+        name: chip.name,
+        summary: chip.summary,
+        source: chip.source,
     })
 }
 
-fn chips() -> Vec<Vec<Value>> {
-    let chips = corecast_chip::builtin_names().filter_map(Chip::builtin);
-    chips
-        .map(|chip| {
-            vec![
-                json!(chip.name),
-                json!(chip.cores_max()),
-                json!(chip.summary),
-                json!(chip.source),
-            ]
-        })
-        .collect()
+#[derive(Serialize)]
+struct AlgorithmLine {
+    collective: &'static str,
+    name: &'static str,
+    summary: &'static str,
+    source: &'static str,
+    requires: &'static str,
+    /// The algorithm that this one is on most machines.
+    without_shared_buffers: Option<&'static str>,
 }
 
-fn algorithms() -> Vec<Vec<Value>> {
-    let row = |algorithm: &'static dyn corecast_core::Algorithm| {
-        let (name, source) = (algorithm.name(), algorithm.source());
-        let collective = algorithm.collective().name();
+impl Line for AlgorithmLine {
+    const HEADER: &'static [&'static str] = &[
+        "collective",
+        "name",
+        "summary",
+        "source",
+        "requires",
+        "without_shared_buffers",
+    ];
+
+    fn cells(&self) -> Vec<String> {
         let texts = [
-            collective,
-            name,
-            algorithm.summary(),
-            source,
-            algorithm.requires(),
+            self.collective,
+            self.name,
+            self.summary,
+            self.source,
+            self.requires,
+            self.without_shared_buffers.unwrap_or_default(),
         ];
-        let mut row = texts.map(|text| json!(text)).to_vec();
-        // On most machines it is another one by a second name.
-        row.push(json!(
-            algorithm.without_shared_buffers().map(|plain| plain.name())
-        ));
-        row
-    };
-    algorithm::all().map(row).collect()
+        texts.map(str::to_owned).to_vec()
+    }
+}
+
+fn algorithms() -> impl Iterator<Item = AlgorithmLine> {
+    algorithm::all().map(|algorithm| AlgorithmLine {
+        collective: algorithm.collective().name(),
+        name: algorithm.name(),
+        summary: algorithm.summary(),
+        source: algorithm.source(),
+        requires: algorithm.requires(),
+        without_shared_buffers: algorithm.without_shared_buffers().map(|plain| plain.name()),
+    })
+}
+
+#[derive(Serialize)]
+struct MachineLine {
+    name: &'static str,
+    summary: &'static str,
+}
+
+impl Line for MachineLine {
+    const HEADER: &'static [&'static str] = &["name", "summary"];
+
+    fn cells(&self) -> Vec<String> {
+        vec![self.name.to_owned(), self.summary.to_owned()]
+    }
+}
+
+fn machines() -> impl Iterator<Item = MachineLine> {
+    MACHINES.iter().map(|machine| MachineLine {
+        name: machine.name(),
+        summary: machine.summary(),
+    })
+}
+
+#[derive(Serialize)]
+struct PaperLine {
+    name: &'static str,
+    chip: &'static str,
+    citation: &'static str,
+}
+
+impl Line for PaperLine {
+    const HEADER: &'static [&'static str] = &["name", "chip", "citation"];
+
+    fn cells(&self) -> Vec<String> {
+        [self.name, self.chip, self.citation]
+            .map(str::to_owned)
+            .to_vec()
+    }
+}
+
+fn papers() -> impl Iterator<Item = PaperLine> {
+    corecast_papers::PAPERS.iter().map(|paper| PaperLine {
+        name: paper.name,
+        chip: paper.contest.chip,
+        citation: paper.citation,
+    })
 }

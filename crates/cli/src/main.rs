@@ -13,11 +13,13 @@ mod flow;
 mod input;
 mod list;
 mod mpirun;
+mod one_of;
 mod output;
 mod picture;
 mod pingpong;
 mod progress;
 mod refusals;
+mod remedy;
 mod reproduce;
 mod rtl_vectors;
 mod run;
@@ -35,9 +37,9 @@ mod verify;
 use std::process::ExitCode;
 
 use clap::Parser as _;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ErrorKind};
 
-use args::{Cli, Sink, Verb};
+use args::{Cli, Measured, Sink, Verb};
 use failure::Failure;
 use output::Answer;
 use style::Stream;
@@ -76,14 +78,14 @@ fn main() -> ExitCode {
 
 fn answer(verb: &Verb) -> Result<Answer, Failure> {
     match verb {
-        Verb::List { what } => list::answer(what),
+        Verb::List { what } => Ok(list::answer(*what)),
         Verb::Show(what) => show::answer(what),
         Verb::Run {
             scene,
             repeat,
             pictures,
         } => run::answer(scene, repeat.runs, pictures),
-        Verb::Verify { scene, require } => verify::answer(scene, require.as_deref()),
+        Verb::Verify { scene, require } => verify::answer(scene, require),
         Verb::Explain {
             scene,
             full,
@@ -96,14 +98,16 @@ fn answer(verb: &Verb) -> Result<Answer, Failure> {
             plot,
         } => compare::answer(scene, repeat.runs, csv.as_deref(), plot.as_deref()),
         Verb::Reproduce { paper, plot, rtl } => {
-            reproduce::answer(paper.as_deref(), plot.as_deref(), rtl.as_deref())
+            reproduce::answer(*paper, plot.as_deref(), rtl.as_deref())
         }
         Verb::Tune(options) => tune::answer(options),
         Verb::Pingpong(options) => pingpong::answer(options),
         Verb::Traffic(traffic) => traffic::answer(traffic),
         Verb::Flow(options) => flow::answer(options),
         Verb::RtlVectors(options) => rtl_vectors::answer(options),
-        Verb::Bench { what } => bench::answer(what),
+        Verb::Bench {
+            what: Measured::Simulator,
+        } => bench::answer(),
         Verb::Doctor => Ok(doctor::answer()),
         Verb::Mpirun(_) => unreachable!("it has no answer: main runs it"),
     }
@@ -140,8 +144,11 @@ fn usage(error: &clap::Error) -> ExitCode {
                 failure = failure.help(tip);
             }
         } else if line.starts_with('<') || line.starts_with('[') {
-            failure = failure.help(line);
+            failure = failure.help(line.trim_matches(['[', ']']));
         }
+    }
+    if error.get(ContextKind::ValidValue).is_some() {
+        return fail(&failure); // what is accepted has been said
     }
     fail(&failure.help(SEE_HELP))
 }

@@ -6,7 +6,7 @@ use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use corecast_launch::{Bind, Job, Part};
+use corecast_launch::{Job, LaunchError, Part};
 
 use crate::args::{Mpirun, Sink};
 use crate::failure::Failure;
@@ -49,7 +49,7 @@ pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
     }
     let job = job(options)?;
     let ended = corecast_launch::run(&job, &mut io::stdout(), &mut io::stderr());
-    let ending = ended.map_err(|error| Failure::library(&error))?;
+    let ending = ended.map_err(|error| refused(&error))?;
     if ending.cause.is_none() {
         return Ok(ExitCode::SUCCESS);
     }
@@ -59,20 +59,6 @@ pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
 }
 
 fn job(options: &Mpirun) -> Result<Job, Failure> {
-    let bind = match options.bind_to.as_str() {
-        "share" => Bind::Share,
-        "core" => Bind::Core,
-        "none" => Bind::None,
-        other => {
-            let names = ["share", "core", "none"];
-            return Err(Failure::unknown(
-                "way to bind",
-                "ways to bind",
-                other,
-                &names,
-            ));
-        }
-    };
     let timeout = match options.timeout {
         Some(seconds) => Some(Duration::try_from_secs_f64(seconds).map_err(|_| {
             Failure::input(format!(
@@ -84,14 +70,17 @@ fn job(options: &Mpirun) -> Result<Job, Failure> {
     let environment = options.export.iter().map(|text| variable(text));
     let executable = env::current_exe().ok();
     Ok(Job {
-        parts: Part::list(options.ranks, &options.words)
-            .map_err(|error| Failure::library(&error))?,
-        bind,
+        parts: Part::list(options.ranks, &options.words).map_err(|error| refused(&error))?,
+        bind: options.bind_to,
         is_tagged: options.tag_output,
         timeout,
         environment: environment.collect::<Result<Vec<_>, _>>()?,
         libraries: executable.and_then(|file| corecast_launch::libraries(&file)),
     })
+}
+
+fn refused(error: &LaunchError) -> Failure {
+    Failure::input(error.to_string())
 }
 
 /// A variable for the ranks, with its value; they get all of ours anyway.

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use console::{Alignment, measure_text_width, pad_str};
 use corecast_text::file;
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::args::Sink;
@@ -19,6 +20,14 @@ pub struct Answer {
     pub json: Value,
     /// The checks that failed; if there are none the exit code is 0.
     pub failed: Vec<Failure>,
+}
+
+/// A record as JSON.
+///
+/// # Panics
+/// If it is no plain data.
+pub fn json(record: impl Serialize) -> Value {
+    serde_json::to_value(record).expect("results are plain data")
 }
 
 /// A table with a header; the columns of `numbers` are aligned to the right. Cells may carry
@@ -54,11 +63,11 @@ pub fn table(header: &[&str], numbers: std::ops::Range<usize>, rows: Vec<Vec<Str
 /// Prints an answer or writes it to the file asked for.
 pub fn emit(answer: &Answer, sink: &Sink) -> Result<(), Failure> {
     // JSON has no styles to begin with: it is a value, not a text.
-    let json = || format!("{:#}\n", answer.json);
+    let document = || format!("{:#}\n", answer.json);
     match &sink.output {
-        Some(path) if sink.json => write_file(Path::new(path), &json()),
+        Some(path) if sink.json => write_file(Path::new(path), &document()),
         Some(path) => write_file(Path::new(path), &style::plain(&answer.text)),
-        None if sink.json => print(&json()),
+        None if sink.json => print(&document()),
         None => print(&style::fit(&answer.text, Stream::Out)),
     }
 }

@@ -10,6 +10,7 @@ use corecast_study::{Run, Settings, Study};
 use crate::args::Pictures;
 use crate::failure::Failure;
 use crate::output::write_file;
+use crate::remedy;
 
 impl Pictures {
     /// Refuses, before anything runs, to draw several runs into one file.
@@ -90,7 +91,7 @@ pub fn write_svg(
 ) -> Result<String, Failure> {
     write(
         path,
-        &corecast_render::with_footer(picture, &settings.line()),
+        &corecast_render::with_footer(picture, &settings.line(remedy::option)),
     )
 }
 

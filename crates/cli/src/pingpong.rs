@@ -24,7 +24,7 @@ impl Pingpong {
         let to = to.map(|text| text.split(',').map(core).collect::<Result<Vec<_>, _>>());
         Ok(corecast_study::Pingpong {
             chip,
-            machine: self.place.machine()?,
+            machine: self.place.machine,
             from: self.from,
             to: to.transpose()?,
             sizes: size::list("--bytes", &self.bytes)?,

@@ -59,7 +59,7 @@ impl From<StudyError> for Failure {
                 has_flow_control,
                 error: why,
                 ..
-            } => run(&error.to_string(), *has_flow_control, why),
+            } => run(&error, *has_flow_control, why),
             StudyError::Core { end, core, cores } => {
                 no_core(&format!("--{end}"), &core.to_string(), *cores)
             }
@@ -92,7 +92,7 @@ fn machine(error: &MachineError) -> Failure {
         ),
         E::NoMeshAtAll { .. } => ("--background", "leave it out, or use --machine sim"),
         E::TwoQueues { .. } => ("--background", "--set endpoint.queues=3 adds one"),
-        error => return Failure::library(error),
+        error => return Failure::input(error.to_string()),
     };
     Failure::input(format!("{option}: {error}")).help(help)
 }
@@ -170,7 +170,7 @@ fn surroundings(error: &SurroundingsError) -> Failure {
         | E::OngoingItself { ranks, .. }
         | E::OngoingBytes { ranks, .. } => refuse_ongoing(&why, *ranks),
         E::Rate { .. } | E::PacketFlits { .. } => refuse_background(&why),
-        error => Failure::library(error),
+        error => Failure::input(error.to_string()),
     }
 }
 
@@ -209,10 +209,9 @@ fn again(asked: &Asked) -> String {
 }
 
 /// A run that ended without a report.
-fn run(message: &str, has_flow_control: bool, error: &RunError) -> Failure {
+fn run(ended: &StudyError, has_flow_control: bool, error: &RunError) -> Failure {
+    let mut failure = Failure::library(ended);
     if error.is_limit() {
-        // Who waits for whom belongs to what is wrong.
-        let mut failure = Failure::input(message);
         failure.code = 3;
         return failure.help(match error {
             RunError::Deadlock { .. } if !has_flow_control => {
@@ -223,7 +222,6 @@ fn run(message: &str, has_flow_control: bool, error: &RunError) -> Failure {
             _ => "raise --limit-ns or --limit-events if the run needs longer",
         });
     }
-    let failure = Failure::library(&message);
     if matches!(error, RunError::OutOfMemory { .. }) {
         return failure.help("use fewer bytes, or more private memory: --set memory.private=...");
     }

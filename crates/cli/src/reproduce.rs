@@ -4,10 +4,10 @@ use std::path::Path;
 
 use corecast_papers::{Ends, Figure, PAPERS, Paper, PaperError, Row, Winner, Work, add_rtl};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::failure::Failure;
-use crate::output::{Answer, table};
+use crate::output::{Answer, json, table};
 use crate::progress::Parts;
 use crate::{input, picture, style};
 
@@ -20,17 +20,13 @@ const ENDS_BYTES_MAX: u64 = 64 << 20;
 
 /// The verb: one paper, or all of them.
 pub fn answer(
-    paper: Option<&str>,
+    paper: Option<&Paper>,
     plot: Option<&str>,
     rtl: Option<&str>,
 ) -> Result<Answer, Failure> {
-    let known: Vec<&str> = PAPERS.iter().map(|paper| paper.name).collect();
-    if let Some(name) = paper.filter(|name| !known.contains(name)) {
-        return Err(Failure::unknown("paper", "papers", name, &known));
-    }
     let papers: Vec<_> = PAPERS
         .iter()
-        .filter(|of| paper.is_none_or(|name| name == of.name))
+        .filter(|of| paper.is_none_or(|paper| paper.name == of.name))
         .collect();
     let ends = rtl.map(read_ends).transpose()?;
     let of_paper =
@@ -66,11 +62,7 @@ pub fn answer(
             progress.done(of.work.figures);
             text += &write_figures(Path::new(folder), &figures, &settings)?;
         }
-        let row = |row: &Row| {
-            let row = serde_json::to_value(row).expect("rows are plain data");
-            settings.on(row)
-        };
-        objects.extend(reproduced.iter().map(row));
+        objects.extend(reproduced.iter().map(|row| settings.on(row)));
     }
     if let Some(path) = rtl.filter(|_| with_rtl == 0) {
         let message = format!("--rtl: {path} has no program of these numbers");
@@ -89,6 +81,15 @@ pub fn answer(
 struct Settings {
     version: &'static str,
     chips: Vec<ChipOfRows>,
+}
+
+/// A row with what it depends on.
+#[derive(Serialize)]
+struct RowWithSettings<'a> {
+    #[serde(flatten)]
+    row: &'a Row,
+    #[serde(flatten)]
+    settings: &'a Settings,
 }
 
 /// A chip that rows of a paper come from.
@@ -114,10 +115,11 @@ impl Settings {
     }
 
     /// A row with these as further fields.
-    fn on(&self, mut row: Value) -> Value {
-        row["version"] = json!(self.version);
-        row["chips"] = json!(self.chips);
-        row
+    fn on(&self, row: &Row) -> Value {
+        json(RowWithSettings {
+            row,
+            settings: self,
+        })
     }
 
     /// For the foot of a figure.

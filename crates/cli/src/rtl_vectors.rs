@@ -2,13 +2,13 @@
 
 use corecast::size;
 use corecast_machine_sim::mpe::Wire;
-use corecast_papers::{PAPERS, rtl_vectors};
+use corecast_papers::rtl_vectors;
 use corecast_vectors::{Hardware, Suite, Vector, suite, to_json};
-use serde_json::json;
+use serde::Serialize;
 
 use crate::args::RtlVectors;
 use crate::failure::Failure;
-use crate::output::{Answer, table};
+use crate::output::{Answer, json, table};
 use crate::{picture, progress, style};
 
 /// Engines that the hardware can have.
@@ -18,8 +18,8 @@ const RANDOM_MAX: u32 = 10_000;
 
 /// The verb.
 pub fn answer(options: &RtlVectors) -> Result<Answer, Failure> {
-    let vectors = match &options.paper {
-        Some(paper) => published(paper)?,
+    let vectors = match options.paper {
+        Some(paper) => published(paper.name)?,
         None => vectors(options)?,
     };
     let title = "programs for the engine in hardware, as the simulator runs them";
@@ -42,7 +42,7 @@ pub fn answer(options: &RtlVectors) -> Result<Answer, Failure> {
     text += &format!("\n{}", picture::write(&options.file, &to_json(&vectors))?);
     Ok(Answer {
         text,
-        json: rows.iter().map(Row::json).collect(),
+        json: json(rows),
         failed: Vec::new(),
     })
 }
@@ -76,10 +76,6 @@ fn vectors(options: &RtlVectors) -> Result<Vec<Vector>, Failure> {
 
 /// Of a paper's numbers.
 fn published(paper: &str) -> Result<Vec<Vector>, Failure> {
-    let known: Vec<&str> = PAPERS.iter().map(|paper| paper.name).collect();
-    if !known.contains(&paper) {
-        return Err(Failure::unknown("paper", "papers", paper, &known));
-    }
     let rows = corecast_papers::reproduce(paper).map_err(|error| Failure::library(&error))?;
     let vectors = rtl_vectors(&rows).map_err(|error| Failure::library(&error))?;
     if vectors.is_empty() {
@@ -90,8 +86,12 @@ fn published(paper: &str) -> Result<Vec<Vector>, Failure> {
 }
 
 /// The vectors of one set of parameters.
+#[derive(Serialize)]
 struct Row {
-    hardware: Hardware,
+    nodes: u32,
+    status_bits: u32,
+    queue_depth: u32,
+    launch: &'static str,
     programs: usize,
     commands: usize,
     control_messages: usize,
@@ -101,7 +101,10 @@ struct Row {
 impl Row {
     fn new(hardware: Hardware, vectors: &[Vector]) -> Self {
         let mut row = Self {
-            hardware,
+            nodes: hardware.nodes,
+            status_bits: hardware.status_bits,
+            queue_depth: hardware.queue_depth,
+            launch: hardware.launching.name(),
             programs: 0,
             commands: 0,
             control_messages: 0,
@@ -122,27 +125,14 @@ impl Row {
 
     fn cells(&self) -> Vec<String> {
         vec![
-            self.hardware.nodes.to_string(),
-            self.hardware.status_bits.to_string(),
-            self.hardware.queue_depth.to_string(),
-            self.hardware.launching.name().to_owned(),
+            self.nodes.to_string(),
+            self.status_bits.to_string(),
+            self.queue_depth.to_string(),
+            self.launch.to_owned(),
             self.programs.to_string(),
             self.commands.to_string(),
             self.control_messages.to_string(),
             self.words.to_string(),
         ]
-    }
-
-    fn json(&self) -> serde_json::Value {
-        json!({
-            "nodes": self.hardware.nodes,
-            "status_bits": self.hardware.status_bits,
-            "queue_depth": self.hardware.queue_depth,
-            "launch": self.hardware.launching.name(),
-            "programs": self.programs,
-            "commands": self.commands,
-            "control_messages": self.control_messages,
-            "words": self.words,
-        })
     }
 }

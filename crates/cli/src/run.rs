@@ -7,7 +7,7 @@ use crate::args::{Pictures, Scene};
 use crate::failure::Failure;
 use crate::output::{self, Answer};
 use crate::progress::Bar;
-use crate::{certificate, scene, shares, style, table};
+use crate::{certificate, remedy, scene, shares, style, table};
 
 /// The verb.
 pub fn answer(scene: &Scene, repeat: u32, pictures: &Pictures) -> Result<Answer, Failure> {
@@ -164,8 +164,9 @@ pub fn same_here(study: &Study) -> String {
 
 /// A line that says in which surroundings and with which changes, if there are any.
 pub fn with(settings: &Settings) -> String {
-    match settings.changes()[..] {
+    let choices: Vec<String> = settings.choices().iter().map(remedy::option).collect();
+    match choices[..] {
         [] => String::new(),
-        ref changes => format!("{}\n", style::dim(&format!("with {}", changes.join(" ")))),
+        _ => format!("{}\n", style::dim(&format!("with {}", choices.join(" ")))),
     }
 }

@@ -2,12 +2,11 @@
 
 use corecast::size;
 use corecast_chip::Chip;
-use corecast_core::{Collective, ElementType, FlowControl, ReduceOp, Tuning};
+use corecast_core::{Collective, Tuning};
 use corecast_machine::{Limits, Time};
-use corecast_machine_sim::Fidelity;
-use corecast_study::{ChipChoice, MachineKind, Plan, Selection, Study, machine};
+use corecast_study::{ChipChoice, Plan, Selection, Study};
 
-use crate::args::{ChipArg, Choices, LimitArgs, Place, Scene};
+use crate::args::{ChipArg, Choices, LimitArgs, Scene};
 use crate::failure::Failure;
 use crate::{output, surroundings, table};
 
@@ -65,33 +64,11 @@ impl LimitArgs {
 }
 
 impl Choices {
-    fn choose(&self, tuning: &mut Tuning) -> Result<(), Failure> {
+    fn choose(&self, tuning: &mut Tuning) {
         tuning.status_bits = self.status_bits.unwrap_or(tuning.status_bits);
         tuning.arity = self.arity.unwrap_or(tuning.arity);
-        let choices = FlowControl::ALL.map(|(name, _)| name);
-        let choice = FlowControl::ALL
-            .into_iter()
-            .find(|(name, _)| *name == self.flow_control);
-        tuning.flow_control = choice.map(|(_, choice)| choice).ok_or_else(|| {
-            Failure::unknown("flow control", "choices", &self.flow_control, &choices)
-        })?;
-        Ok(())
+        tuning.flow_control = self.flow_control;
     }
-}
-
-impl Place {
-    /// The machine of the list.
-    pub fn machine(&self) -> Result<&'static dyn MachineKind, Failure> {
-        Ok(machine(&self.machine)?)
-    }
-}
-
-/// A collective by name.
-pub fn collective(name: &str) -> Result<Collective, Failure> {
-    Collective::from_name(name).ok_or_else(|| {
-        let known = Collective::ALL.map(Collective::name);
-        Failure::unknown("collective", "collectives", name, &known)
-    })
 }
 
 /// The only rank count, for verbs that take one.
@@ -143,9 +120,6 @@ impl Scene {
 
     fn plan(&self, algorithm_default: &str) -> Result<Plan, Failure> {
         let chip = self.place.chip.find()?;
-        let machine = self.place.machine()?;
-        let fidelity = self.fidelity.as_deref().map(fidelity).transpose()?;
-        let collective = collective(&self.collective)?;
         let ranks = match &self.ranks {
             None => Vec::new(),
             Some(text) => size::list("--ranks", text)?,
@@ -154,12 +128,6 @@ impl Scene {
             Some(&fewest) => u32::try_from(fewest).unwrap_or(u32::MAX).max(1),
             None => chip.chip.cores_max().min(8),
         };
-        let dtypes = ElementType::ALL.map(ElementType::name);
-        let ops = ReduceOp::ALL.map(ReduceOp::name);
-        let element = ElementType::ALL
-            .into_iter()
-            .find(|e| e.name() == self.dtype);
-        let op = ReduceOp::ALL.into_iter().find(|op| op.name() == self.op);
         let optional = |option, text: &Option<String>| {
             text.as_deref()
                 .map(|text| size::one(option, text))
@@ -170,22 +138,21 @@ impl Scene {
             piece_bytes: optional("--piece-bytes", &self.piece_bytes)?,
             ..Tuning::default()
         };
-        self.choices.choose(&mut tuning)?;
+        self.choices.choose(&mut tuning);
         Ok(Plan {
-            machine,
-            fidelity,
+            machine: self.place.machine,
+            fidelity: self.fidelity,
             ranks,
             sizes: size::list("--bytes", &self.bytes)?,
             root: self.root,
             selection: selection(self.algorithm.as_deref().unwrap_or(algorithm_default)),
-            element: element
-                .ok_or_else(|| Failure::unknown("dtype", "dtypes", &self.dtype, &dtypes))?,
-            op: op.ok_or_else(|| Failure::unknown("operator", "operators", &self.op, &ops))?,
+            element: self.dtype,
+            op: self.op,
             tuning,
             surroundings: surroundings::read(self, fewest)?,
             seed: self.seed,
             limits: self.limits.limits(),
-            ..Plan::new(chip, collective)
+            ..Plan::new(chip, self.collective)
         })
     }
 }
@@ -201,10 +168,4 @@ fn selection(words: &str) -> Selection {
                 .collect(),
         ),
     }
-}
-
-fn fidelity(name: &str) -> Result<Fidelity, Failure> {
-    let known = Fidelity::ALL.map(Fidelity::name);
-    let found = Fidelity::ALL.into_iter().find(|f| f.name() == name);
-    found.ok_or_else(|| Failure::unknown("fidelity", "fidelities", name, &known))
 }

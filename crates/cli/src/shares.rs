@@ -5,7 +5,7 @@ use corecast_study::{Run, Study};
 
 /// A sentence about a run; nothing where the machine does not tell.
 pub fn line(study: &Study, run: &Run) -> String {
-    let Some(shares) = study.machine.shares(&run.report) else {
+    let Some(shares) = study.shares(run) else {
         return String::new();
     };
     let Shares {

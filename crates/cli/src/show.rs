@@ -1,11 +1,11 @@
 //! `show`: an algorithm or a schedule in full; for a chip see [`show_chip`].
 
 use corecast_core::{Collective, algorithm};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::args::{Scene, Show};
 use crate::failure::Failure;
-use crate::output::Answer;
+use crate::output::{Answer, json};
 use crate::{scene, show_chip, style};
 
 /// The verb.
@@ -14,15 +14,34 @@ pub fn answer(what: &Show) -> Result<Answer, Failure> {
         Show::Chip { name, chip } => {
             show_chip::answer(name.as_deref().unwrap_or(&chip.name), &chip.set)
         }
-        Show::Algorithm { name, collective } => show_algorithm(name, collective.as_deref()),
+        Show::Algorithm { name, collective } => show_algorithm(name, *collective),
         Show::Schedule(scene) => show_schedule(scene),
     }
 }
 
-fn show_algorithm(name: &str, collective: Option<&str>) -> Result<Answer, Failure> {
-    let only = collective.map(scene::collective).transpose()?;
+/// What is said about one algorithm.
+#[derive(Serialize)]
+struct AlgorithmRecord {
+    collective: &'static str,
+    name: &'static str,
+    summary: &'static str,
+    source: &'static str,
+    requires: &'static str,
+}
+
+/// A schedule as text, and of what it is one.
+#[derive(Serialize)]
+struct ScheduleRecord<'a> {
+    collective: &'static str,
+    algorithm: &'a str,
+    ranks: u32,
+    bytes: u64,
+    schedule: &'a str,
+}
+
+fn show_algorithm(name: &str, only: Option<Collective>) -> Result<Answer, Failure> {
     let of_interest = |c: Collective| only.is_none_or(|only| only == c);
-    let (mut text, mut objects) = (String::new(), Vec::new());
+    let (mut text, mut records) = (String::new(), Vec::new());
     let mut known = Vec::new();
     for algorithm in algorithm::all().filter(|a| of_interest(a.collective())) {
         known.push(algorithm.name());
@@ -39,23 +58,22 @@ fn show_algorithm(name: &str, collective: Option<&str>) -> Result<Answer, Failur
             algorithm.summary(),
             algorithm.source()
         );
-        objects.push(json!({
-            "collective": algorithm.collective().name(),
-            "name": name,
-            "summary": algorithm.summary(),
-            "source": algorithm.source(),
-            "requires": algorithm.requires(),
-        }));
+        records.push(AlgorithmRecord {
+            collective: algorithm.collective().name(),
+            name: algorithm.name(),
+            summary: algorithm.summary(),
+            source: algorithm.source(),
+            requires: algorithm.requires(),
+        });
     }
-    if objects.is_empty() {
+    if records.is_empty() {
         known.sort_unstable();
         known.dedup();
         return Err(Failure::unknown("algorithm", "algorithms", name, &known));
     }
-    let json = Value::Array(objects);
     Ok(Answer {
         text,
-        json,
+        json: json(records),
         failed: Vec::new(),
     })
 }
@@ -81,16 +99,16 @@ fn show_schedule(scene: &Scene) -> Result<Answer, Failure> {
         }
     };
     let text = format!("{}\n", schedule.to_string().trim_end());
-    let json = json!({
-        "collective": study.collective().name(),
-        "algorithm": schedule.algorithm(),
-        "ranks": ranks,
-        "bytes": bytes,
-        "schedule": text,
-    });
+    let record = ScheduleRecord {
+        collective: study.collective().name(),
+        algorithm: schedule.algorithm(),
+        ranks,
+        bytes,
+        schedule: &text,
+    };
     Ok(Answer {
+        json: json(record),
         text,
-        json,
         failed: Vec::new(),
     })
 }

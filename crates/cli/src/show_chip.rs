@@ -1,10 +1,10 @@
 //! `show chip`: everything about a chip, with who says so.
 
 use corecast_chip::{Chip, Origin, Parameter, Provenance, Unused, Word};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::output::{Answer, table};
+use crate::output::{Answer, json, table};
 use crate::{scene, style};
 
 /// The chip with this name or in this file, with changes of the form KEY=VALUE.
@@ -12,7 +12,7 @@ pub fn answer(name: &str, changes: &[String]) -> Result<Answer, Failure> {
     let chip = scene::find_chip(name, changes)?.chip;
     Ok(Answer {
         text: text(&chip),
-        json: object(&chip, changes),
+        json: json(ChipRecord::new(&chip, changes)),
         failed: Vec::new(),
     })
 }
@@ -91,47 +91,103 @@ fn rounded(value: f64) -> f64 {
     (value * 1e4).round() / 1e4
 }
 
-fn object(chip: &Chip, changes: &[String]) -> Value {
-    let clock = chip.reference_clock();
-    let parameters = chip.parameters().map(|p| {
-        json!({
-            "key": p.key,
-            "value": p.value,
-            "unit": p.unit,
-            "kind": p.kind.name(),
-            "source": p.source,
-            "fitted_to": p.fitted_to,
-            "origin": chip.origin(p.key).name(),
-        })
-    });
-    let words = chip
-        .words()
-        .map(|word| json!({ "key": word.key, "value": word.value, "origin": word.origin.name() }));
-    let derived = chip.derived().into_iter().map(|number| {
-        json!({
-            "key": number.key,
-            "value": number.value,
-            "unit": number.unit,
-            "how": number.how,
-        })
-    });
-    let unused = chip.unused().into_iter();
-    let unused = unused.map(|Unused { key, why }| json!({ "key": key, "why": why }));
-    json!({
-        "name": chip.name,
-        "summary": chip.summary,
-        "source": chip.source,
-        "cores_max": chip.cores_max(),
-        "reference_clock": clock.name,
-        "cycle_ps": clock.period_ps,
-        "fingerprint": chip.fingerprint(),
-        "version": env!("CARGO_PKG_VERSION"),
-        "base": chip.base(),
-        "set": changes,
-        "notes": chip.notes(),
-        "parameters": parameters.collect::<Vec<_>>(),
-        "words": words.collect::<Vec<_>>(),
-        "derived": derived.collect::<Vec<_>>(),
-        "unused": unused.collect::<Vec<_>>(),
-    })
+/// Everything about a chip, with the version that says so.
+#[derive(Serialize)]
+struct ChipRecord<'a> {
+    name: &'a str,
+    summary: &'a str,
+    source: &'a str,
+    cores_max: u32,
+    reference_clock: &'a str,
+    cycle_ps: u64,
+    fingerprint: String,
+    version: &'static str,
+    base: Option<&'a str>,
+    set: &'a [String],
+    notes: Vec<String>,
+    parameters: Vec<NumberRecord<'a>>,
+    words: Vec<WordRecord>,
+    derived: Vec<DerivedRecord>,
+    unused: Vec<UnusedRecord>,
+}
+
+/// A number of the chip.
+#[derive(Serialize)]
+struct NumberRecord<'a> {
+    key: &'a str,
+    value: f64,
+    unit: &'a str,
+    kind: &'static str,
+    source: &'a str,
+    fitted_to: Option<&'a str>,
+    origin: &'static str,
+}
+
+/// A value that is no number.
+#[derive(Serialize)]
+struct WordRecord {
+    key: String,
+    value: String,
+    origin: &'static str,
+}
+
+/// A number that follows from others.
+#[derive(Serialize)]
+struct DerivedRecord {
+    key: &'static str,
+    value: f64,
+    unit: &'static str,
+    how: &'static str,
+}
+
+/// A key that messages do not depend on.
+#[derive(Serialize)]
+struct UnusedRecord {
+    key: &'static str,
+    why: &'static str,
+}
+
+impl<'a> ChipRecord<'a> {
+    fn new(chip: &'a Chip, changes: &'a [String]) -> Self {
+        let clock = chip.reference_clock();
+        let parameters = chip.parameters().map(|number| NumberRecord {
+            key: number.key,
+            value: number.value,
+            unit: number.unit,
+            kind: number.kind.name(),
+            source: number.source,
+            fitted_to: number.fitted_to,
+            origin: chip.origin(number.key).name(),
+        });
+        let words = chip.words().map(|Word { key, value, origin }| WordRecord {
+            key,
+            value,
+            origin: origin.name(),
+        });
+        let derived = chip.derived().into_iter().map(|number| DerivedRecord {
+            key: number.key,
+            value: number.value,
+            unit: number.unit,
+            how: number.how,
+        });
+        let unused = chip.unused().into_iter();
+        let unused = unused.map(|Unused { key, why }| UnusedRecord { key, why });
+        Self {
+            name: &chip.name,
+            summary: &chip.summary,
+            source: &chip.source,
+            cores_max: chip.cores_max(),
+            reference_clock: &clock.name,
+            cycle_ps: clock.period_ps,
+            fingerprint: chip.fingerprint(),
+            version: env!("CARGO_PKG_VERSION"),
+            base: chip.base(),
+            set: changes,
+            notes: chip.notes(),
+            parameters: parameters.collect(),
+            words: words.collect(),
+            derived: derived.collect(),
+            unused: unused.collect(),
+        }
+    }
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use corecast_core::{Collective, ElementType};
-use corecast_study::{CellSearch, Mistrial, Study, TableRecord, tuned_ranks};
+use corecast_core::{Collective, ReduceOp};
+use corecast_study::{CellSearch, MACHINES, Mistrial, Study, TableRecord, tuned_ranks};
 use corecast_text::file;
 use corecast_tune::{Cell, Setting, Table};
 
@@ -22,14 +22,13 @@ impl Tune {
     /// The options as those of `run`; everything that a table cannot say is left at its default.
     fn scene(&self) -> Result<Scene, Failure> {
         let chip = self.chip.find()?;
-        let collective = scene::collective(&self.collective)?;
         if self.algorithm == "auto" {
             return Err(
                 Failure::input("--algorithm: `auto` is what a table is made for")
                     .help("use `all`, or name the algorithms that compete"),
             );
         }
-        let bytes = match (&self.bytes, collective) {
+        let bytes = match (&self.bytes, self.collective) {
             (Some(_), Collective::Barrier) => {
                 return Err(
                     Failure::input("--bytes: a barrier has no size").help("leave out --bytes")
@@ -41,13 +40,13 @@ impl Tune {
             (None, _) => "4..4K:x4",
         };
         Ok(Scene {
-            collective: self.collective.clone(),
+            collective: self.collective,
             place: Place {
                 chip: self.chip.clone(),
-                machine: "sim".to_owned(),
+                machine: MACHINES[0],
             },
             cold: false,
-            fidelity: self.fidelity.clone(),
+            fidelity: self.fidelity,
             ranks: Some(match &self.ranks {
                 Some(ranks) => ranks.clone(),
                 None => default_ranks(chip.chip.cores_max()),
@@ -56,8 +55,8 @@ impl Tune {
             bytes: bytes.to_owned(),
             algorithm: Some(self.algorithm.clone()),
             table: None,
-            dtype: self.dtype.clone(),
-            op: "sum".to_owned(),
+            dtype: self.dtype,
+            op: ReduceOp::Sum,
             part_bytes: None,
             piece_bytes: None,
             choices: self.choices.clone(),
@@ -70,8 +69,7 @@ impl Tune {
     }
 
     fn has_long_elements(&self) -> bool {
-        let mut dtypes = ElementType::ALL.into_iter();
-        dtypes.any(|dtype| dtype.name() == self.dtype && dtype.bytes() > 4)
+        self.dtype.bytes() > 4
     }
 }
 

@@ -7,16 +7,15 @@ use crate::args::Scene;
 use crate::failure::Failure;
 use crate::output::Answer;
 use crate::progress::Bar;
-use crate::{certificate, run, scene, style, table};
+use crate::{run, scene, style, table};
 
 /// The verb.
-pub fn answer(scene: &Scene, require: Option<&str>) -> Result<Answer, Failure> {
+pub fn answer(scene: &Scene, require: &[Claim]) -> Result<Answer, Failure> {
     let mut study = scene.study("all")?;
     let mut required = vec![Claim::Correct];
-    let claims = require.map(certificate::claims).transpose()?;
-    for claim in claims.unwrap_or_default() {
-        if !required.contains(&claim) {
-            required.push(claim);
+    for claim in require {
+        if !required.contains(claim) {
+            required.push(*claim);
         }
     }
     let ranks = scene::one_rank_count(&study)?;

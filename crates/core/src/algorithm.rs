@@ -13,6 +13,7 @@ mod interface;
 
 pub use interface::{Algorithm, Cost, Unsupported};
 
+use crate::Help;
 use thiserror::Error;
 
 use crate::algorithms;
@@ -52,10 +53,7 @@ pub enum BuildError {
         asked: Collective,
     },
     /// The schedule would be larger than [`MESSAGES_MAX`].
-    #[error(
-        "{algorithm} over {ranks} ranks needs {messages} messages, more than {MESSAGES_MAX}\n  \
-         use fewer ranks, larger parts or an algorithm with fewer messages"
-    )]
+    #[error("{algorithm} over {ranks} ranks needs {messages} messages, more than {MESSAGES_MAX}")]
     TooManyMessages {
         /// Name of the algorithm.
         algorithm: &'static str,
@@ -66,8 +64,7 @@ pub enum BuildError {
     },
     /// The messages would deliver more chunks than [`DELIVERIES_MAX`].
     #[error(
-        "{algorithm} over {ranks} ranks delivers {deliveries} chunks, more than {DELIVERIES_MAX}\n  \
-         use fewer ranks or an algorithm that cuts the data into fewer chunks"
+        "{algorithm} over {ranks} ranks delivers {deliveries} chunks, more than {DELIVERIES_MAX}"
     )]
     TooManyDeliveries {
         /// Name of the algorithm.
@@ -163,6 +160,22 @@ pub fn find(collective: Collective, name: &str) -> Option<&'static dyn Algorithm
     of(collective).find(|algorithm| algorithm.name() == name)
 }
 
+impl Help for BuildError {
+    fn help(&self) -> String {
+        match self {
+            Self::Request(error) => error.help(),
+            Self::Unsupported(error) => error.help(),
+            Self::TooManyMessages { .. } => {
+                "use fewer ranks, larger parts or an algorithm with fewer messages".to_owned()
+            }
+            Self::TooManyDeliveries { .. } => {
+                "use fewer ranks or an algorithm that cuts the data into fewer chunks".to_owned()
+            }
+            _ => String::new(),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -170,7 +183,7 @@ mod tests {
     fn refusal(collective: Collective, name: &str, request: &Request) -> String {
         let algorithm = find(collective, name).expect("registered");
         let refused = build(algorithm, request).expect_err("must refuse");
-        refused.to_string()
+        refused.with_help().to_string()
     }
 
     #[test]

@@ -9,10 +9,10 @@
 //! assert_eq!((bounds.rounds, bounds.port_bytes), (3, 64));
 //! ```
 
-mod flow;
+mod crossing;
 
-pub use flow::{
-    Cut, Flow, Group, Way, between, combined_bytes, cuts, through, volume_bytes, witnesses,
+pub use crossing::{
+    Crossing, Cut, Group, Way, between, combined_bytes, cuts, through, volume_bytes, witnesses,
 };
 
 use crate::collective::Collective;

@@ -12,6 +12,7 @@
 //! assert!(Request::new(Collective::Bcast, 0, 64).check().is_err());
 //! ```
 
+use crate::Help;
 use std::sync::Arc;
 
 use thiserror::Error;
@@ -60,13 +61,13 @@ pub struct Request {
 #[non_exhaustive]
 pub enum RequestError {
     /// The rank count is 0 or too large.
-    #[error("{ranks} ranks is out of range\n  a communicator has 1 to {RANKS_MAX} ranks")]
+    #[error("{ranks} ranks is out of range")]
     RankCount {
         /// The count asked for.
         ranks: u32,
     },
     /// The root is not one of the ranks.
-    #[error("root {root} is out of range\n  with {ranks} ranks the root is 0 to {}", ranks - 1)]
+    #[error("root {root} is out of range")]
     Root {
         /// The root asked for.
         root: Rank,
@@ -74,10 +75,7 @@ pub enum RequestError {
         ranks: u32,
     },
     /// The number of blocks times parts is beyond [`CHUNKS_MAX`].
-    #[error(
-        "{collective} over {ranks} ranks would need {chunks} chunks, more than {CHUNKS_MAX}\n  \
-         use fewer ranks or larger parts"
-    )]
+    #[error("{collective} over {ranks} ranks would need {chunks} chunks, more than {CHUNKS_MAX}")]
     TooManyChunks {
         /// The collective asked for.
         collective: Collective,
@@ -87,7 +85,7 @@ pub enum RequestError {
         chunks: u64,
     },
     /// The total payload overflows 63 bits.
-    #[error("{bytes} bytes over {ranks} ranks overflows the total size\n  use a smaller size")]
+    #[error("{bytes} bytes over {ranks} ranks overflows the total size")]
     TooManyBytes {
         /// The size asked for.
         bytes: u64,
@@ -132,7 +130,7 @@ pub enum RequestError {
         grid: Grid,
     },
     /// A tuning parameter is out of range.
-    #[error("{name} = {value} is out of range\n  it must be {accepted}")]
+    #[error("{name} = {value} is out of range")]
     Tuning {
         /// Name of the parameter.
         name: &'static str,
@@ -361,13 +359,34 @@ impl Request {
     }
 }
 
+impl Help for RequestError {
+    fn help(&self) -> String {
+        match self {
+            Self::RankCount { .. } => format!("a communicator has 1 to {RANKS_MAX} ranks"),
+            Self::Root { ranks, .. } => {
+                format!("with {ranks} ranks the root is 0 to {}", ranks - 1)
+            }
+            Self::TooManyChunks { .. } => "use fewer ranks or larger parts".to_owned(),
+            Self::TooManyBytes { .. } => "use a smaller size".to_owned(),
+            Self::Tuning { accepted, .. } => format!("it must be {accepted}"),
+            _ => String::new(),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn refusals_say_what_would_be_right() {
-        let check = |request: Request| request.check().expect_err("must refuse").to_string();
+        let check = |request: Request| {
+            request
+                .check()
+                .expect_err("must refuse")
+                .with_help()
+                .to_string()
+        };
         let base = Request::new(Collective::Bcast, 4, 64);
         assert_eq!(
             check(base.clone().with_root(Rank(4))),

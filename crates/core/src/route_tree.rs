@@ -1,7 +1,7 @@
 //! A tree of routes, fixed in advance, along which one message reaches many ranks.
 //!
-//! A schedule has such a tree per multicast: the root's step sends, and every other rank has a step
-//! that receives. The verifier takes it for one message to each receiver, which all take it at the
+//! A schedule has such a tree per multicast: the root's step sends, and every other rank on the tree
+//! has a step that receives. The verifier takes it for one message to each receiver, which all take it at the
 //! same time; machines without a network for it send to one after the other.
 //!
 //! ```
@@ -9,17 +9,20 @@
 //! let chain = RouteTree::new(Rank(0), vec![Rank(0), Rank(0), Rank(1)]);
 //! assert_eq!(chain.parent(Rank(2)), Some(Rank(1)));
 //! assert_eq!(chain.depth(Rank(2)), 2);
+//! let some = RouteTree::to_some(Rank(0), 3, &[(Rank(0), Rank(2))]);
+//! assert_eq!((some.edges().count(), some.parent(Rank(1))), (1, None));
 //! ```
 
 use crate::ids::Rank;
 
-/// A tree over all ranks in which a message flows from the root to everybody; neighbours in the
-/// tree are neighbours on the grid, or share a node.
+/// A tree over all ranks or some of them, in which a message flows from the root to the others.
+/// Where all are on it neighbours in the tree are neighbours on the grid, or share a node; where some
+/// are not, routes lead past them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RouteTree {
     root: Rank,
-    /// The root is its own parent.
-    parents: Vec<Rank>,
+    /// The rank before each; none for the root and for ranks that are not on the tree.
+    parents: Vec<Option<Rank>>,
 }
 
 impl RouteTree {
@@ -33,6 +36,25 @@ impl RouteTree {
     #[must_use]
     pub fn new(root: Rank, parents: Vec<Rank>) -> Self {
         assert_eq!(parents[root.index()], root, "the root is its own parent");
+        let mut parents: Vec<Option<Rank>> = parents.into_iter().map(Some).collect();
+        parents[root.index()] = None;
+        Self { root, parents }
+    }
+
+    /// The tree with these edges, from the rank before to the rank behind it, among `ranks` ranks; the
+    /// other ranks are not on it. As with [`RouteTree::new`], who verifies looks at the ways.
+    ///
+    /// # Panics
+    /// If the root or the end of an edge is no rank, or the root or one rank twice is behind another.
+    #[must_use]
+    pub fn to_some(root: Rank, ranks: u32, edges: &[(Rank, Rank)]) -> Self {
+        let mut parents = vec![None; ranks as usize];
+        assert!(root.0 < ranks, "the root is a rank");
+        for &(parent, rank) in edges {
+            assert!(rank != root, "nobody is before the root");
+            let before = parents[rank.index()].replace(parent);
+            assert_eq!(before, None, "rank {rank} has one rank before it");
+        }
         Self { root, parents }
     }
 
@@ -49,12 +71,16 @@ impl RouteTree {
         let mut known = vec![Known::Nothing; self.parents.len()];
         known[self.root.index()] = Known::Inside;
         let mut way = Vec::new();
-        for start in (0..self.ranks()).map(Rank) {
+        for (_, start) in self.edges() {
             let mut at = start;
             while known.get(at.index()) == Some(&Known::Nothing) {
                 known[at.index()] = Known::OnTheWay;
                 way.push(at);
-                at = self.parents[at.index()];
+                // Who is not on the tree leads nowhere.
+                let Some(parent) = self.parents[at.index()] else {
+                    return Some(start);
+                };
+                at = parent;
             }
             if known.get(at.index()) != Some(&Known::Inside) {
                 return Some(start);
@@ -72,16 +98,17 @@ impl RouteTree {
         self.root
     }
 
-    /// Number of ranks.
+    /// Number of ranks, on the tree or not.
     #[must_use]
     pub fn ranks(&self) -> u32 {
         self.parents.len() as u32 // made of a rank count
     }
 
-    /// The rank before `rank` on the message's way; `None` for the root.
+    /// The rank before `rank` on the message's way; `None` for the root and for ranks that are not on
+    /// the tree.
     #[must_use]
     pub fn parent(&self, rank: Rank) -> Option<Rank> {
-        (rank != self.root).then(|| self.parents[rank.index()])
+        self.parents[rank.index()]
     }
 
     /// Steps of the tree from the root to `rank`.
@@ -96,7 +123,7 @@ impl RouteTree {
         depth
     }
 
-    /// Every rank but the root, with the one before it.
+    /// Every receiver, which is every rank on the tree but the root, with the one before it.
     pub fn edges(&self) -> impl Iterator<Item = (Rank, Rank)> + '_ {
         (0..self.ranks())
             .map(Rank)
@@ -123,5 +150,17 @@ mod tests {
         );
         assert_eq!(stray(&[0, 1, 0, 0]), Some(Rank(1)), "one sends to itself");
         assert_eq!(stray(&[0, 0, 0, 4]), Some(Rank(3)), "there is no rank 4");
+        let to_some = |edges: &[(u32, u32)]| {
+            let edges: Vec<_> = edges.iter().map(|&(a, b)| (Rank(a), Rank(b))).collect();
+            RouteTree::to_some(Rank(0), 5, &edges).stray()
+        };
+        assert_eq!(to_some(&[(0, 3), (3, 1)]), None);
+        assert_eq!(to_some(&[]), None);
+        assert_eq!(
+            to_some(&[(0, 3), (2, 1)]),
+            Some(Rank(1)),
+            "rank 2 is not on it"
+        );
+        assert_eq!(to_some(&[(3, 1), (1, 3)]), Some(Rank(1)), "a circle");
     }
 }

@@ -4,7 +4,7 @@
 //! `src/algorithms/snapshots/<collective>__<algorithm>.snap`. After a deliberate change run the
 //! test with `INSTA_UPDATE=always` and read the difference.
 
-use corecast_core::{Rank, Request, algorithm};
+use corecast_core::{Help as _, Rank, Request, algorithm};
 
 #[test]
 fn every_algorithm_looks_as_it_should() {
@@ -24,7 +24,7 @@ fn every_algorithm_looks_as_it_should() {
             text += "\n";
             text += &match algorithm::build(algorithm, &request) {
                 Ok(schedule) => schedule.to_string(),
-                Err(refused) => format!("{refused}\n"),
+                Err(refused) => format!("{}\n", refused.with_help()),
             };
         }
         let name = format!("{collective}__{}", algorithm.name());

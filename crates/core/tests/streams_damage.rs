@@ -305,6 +305,39 @@ fn a_multicast_reaches_everybody_from_its_root() {
     insta::assert_snapshot!(small, @"multicast 1: no way leads from its root to rank 3");
 }
 
+/// Rank 0 sends to ranks 1 and 3 in one message, and rank 3 tells rank 2.
+fn to_some() -> ScheduleBuilder {
+    let spec = Spec::new(&Request::new(Collective::Bcast, 4, 8), Split::Even(1));
+    let mut builder = ScheduleBuilder::new("some", spec);
+    let tree = RouteTree::to_some(Rank(0), 4, &[(Rank(0), Rank(3)), (Rank(3), Rank(1))]);
+    builder.multicast(0, tree.into(), &[CHUNK]);
+    builder.message(1, Rank(3), Rank(2), &[CHUNK]);
+    builder
+}
+
+#[test]
+fn a_multicast_can_leave_ranks_out() {
+    let certificate = verify(&to_some().finish(), &FullCrossbar);
+    assert_eq!(certificate.violations, []);
+    assert_eq!((certificate.messages, certificate.rounds), (3, 2));
+    assert!(certificate.is_deadlock_free());
+    let says = |builder: ScheduleBuilder| {
+        let violations = verify(&builder.finish(), &FullCrossbar).violations;
+        violations[0].to_string()
+    };
+    let mut outsider = to_some();
+    let receives = outsider.steps_mut(Rank(1))[0];
+    outsider.steps_mut(Rank(2)).insert(0, receives);
+    insta::assert_snapshot!(says(outsider), @"rank 2, step 0, round 0: the message expected from rank 0 is never sent");
+    let mut missing = to_some();
+    missing.steps_mut(Rank(1)).clear();
+    insta::assert_snapshot!(says(missing), @"rank 0, step 0, round 0: the message to rank 1 is never received");
+    let mut beside = to_some();
+    let tree = RouteTree::to_some(Rank(0), 4, &[(Rank(2), Rank(3))]);
+    beside.add_multicast(tree.into());
+    insta::assert_snapshot!(says(beside), @"multicast 1: no way leads from its root to rank 3");
+}
+
 /// A multicast is done when every rank has taken it: one that would be ready only after another rank
 /// has gone on makes all of them wait.
 #[test]

@@ -92,7 +92,7 @@ impl FlowFile {
             return Err(FileError::TooLarge { file, bytes_max });
         }
         let text = Text::new(file, text);
-        let document = text.parse("\n  docs/cli.md describes flow files")?;
+        let document = text.parse("docs/cli.md describes flow files")?;
         read(&Section::root(&text, document.get_ref()), changes)
     }
 }

@@ -177,6 +177,7 @@ impl FunctionalTile<'_, '_> {
                 reason: format!(
                     "{bytes} bytes at {address} lie beyond the {max} of the memory buffer"
                 ),
+                help: String::new(),
             })
     }
 }

@@ -21,6 +21,7 @@ mod cost;
 mod error;
 mod job;
 mod kernel_edges;
+mod kernel_rule;
 mod rates;
 mod rules;
 mod wiring;
@@ -28,9 +29,10 @@ mod wiring;
 use std::ops::Deref;
 
 pub use cost::{CYCLES_MAX, Cost};
-pub use error::GraphError;
+pub use error::{Culprit, GraphError, NamedEdge, NamedTask};
 pub(crate) use job::Routine;
 pub use job::{Job, KERNELS, Kernel, KernelJob, Parameter};
+pub use kernel_rule::KernelRule;
 pub use wiring::{
     BLOCK_BYTES_MAX, EDGES_MAX, Edge, End, MEMORY, RATE_MAX, TASKS_MAX, Task, Wiring,
 };

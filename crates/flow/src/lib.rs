@@ -29,8 +29,8 @@ pub use file::{
     Changes, FLOWS_MAX, FileError, FlowFile, ITERATIONS_MAX, Input, PLACEMENTS, Placement,
 };
 pub use graph::{
-    CYCLES_MAX, Cost, Edge, End, Graph, GraphError, Job, KERNELS, Kernel, KernelJob, MEMORY,
-    Parameter, TASKS_MAX, Task, Wiring,
+    CYCLES_MAX, Cost, Culprit, Edge, End, Graph, GraphError, Job, KERNELS, Kernel, KernelJob,
+    KernelRule, MEMORY, NamedEdge, NamedTask, Parameter, TASKS_MAX, Task, Wiring,
 };
 pub use ports::Ports;
 pub use program::{Buffers, FlowProgram, MEMORY_BYTES_MAX, ProgramError, Region, Setup};

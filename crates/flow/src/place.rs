@@ -19,6 +19,7 @@ mod near;
 mod optimal;
 mod traffic;
 
+use corecast_core::Help;
 use corecast_core::Rank;
 use thiserror::Error;
 
@@ -34,9 +35,7 @@ pub use traffic::{Sites, Traffic, cost};
 #[non_exhaustive]
 pub enum PlaceError {
     /// More tasks than cores.
-    #[error(
-        "{tasks} tasks do not fit on {cores} cores\n  use fewer flows or stages, or a larger chip"
-    )]
+    #[error("{tasks} tasks do not fit on {cores} cores")]
     TooFewCores {
         /// How many tasks there are.
         tasks: usize,
@@ -44,7 +43,7 @@ pub enum PlaceError {
         cores: usize,
     },
     /// A given place without a core.
-    #[error("task `{task}` cannot be at ({x}, {y})\n  there is no core that tasks can use")]
+    #[error("task `{task}` cannot be at ({x}, {y})")]
     NoCore {
         /// The task.
         task: String,
@@ -54,9 +53,7 @@ pub enum PlaceError {
         y: u32,
     },
     /// Places are given for another number of flows.
-    #[error(
-        "the file says where the tasks of {given} of {flows} flows are\n  choose a placement that is worked out"
-    )]
+    #[error("the file says where the tasks of {given} of {flows} flows are")]
     OtherFlows {
         /// How many the file places.
         given: usize,
@@ -108,4 +105,14 @@ pub fn place(
     }
     order.truncate(tasks);
     Ok(order)
+}
+
+impl Help for PlaceError {
+    fn help(&self) -> String {
+        match self {
+            Self::TooFewCores { .. } => "use fewer flows or stages, or a larger chip".to_owned(),
+            Self::NoCore { .. } => "there is no core that tasks can use".to_owned(),
+            Self::OtherFlows { .. } => "choose a placement that is worked out".to_owned(),
+        }
+    }
 }

@@ -4,7 +4,7 @@
 //! the order of the graph. A port turns one into the other, cuts blocks that are larger than a
 //! message, finds the place in the memory buffer, and notes when what happened.
 
-use corecast_core::Rank;
+use corecast_core::{Help, Rank};
 use corecast_kernels::Work;
 use corecast_machine::{RunError, Time};
 
@@ -230,13 +230,24 @@ impl<'a, T: Tile> Ports<'a, T> {
         self.tile.compute(cycles).await;
     }
 
+    /// The failure of this task, for an error that knows what would be right.
+    #[must_use]
+    pub fn refused(&self, error: impl Help) -> RunError {
+        self.failed_with(&error, error.help())
+    }
+
     /// The failure of this task, for `reason`.
     #[must_use]
     pub fn failed(&self, reason: impl std::fmt::Display) -> RunError {
+        self.failed_with(reason, String::new())
+    }
+
+    fn failed_with(&self, reason: impl std::fmt::Display, help: String) -> RunError {
         let name = &self.program.graph().tasks()[self.task].name;
         RunError::RankFailed {
             rank: self.rank(),
             reason: format!("task `{name}`: {reason}"),
+            help,
         }
     }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use corecast_core::Help as _;
 use corecast_flow::{FileError, FlowFile};
 use proptest::prelude::*;
 
@@ -23,7 +24,7 @@ fn messages_are_as_recorded() {
             Ok(_) => panic!("{file} was accepted"),
             Err(error) => error,
         };
-        let actual = format!("{error}\n");
+        let actual = format!("{}\n", error.with_help());
         if is_blessing {
             fs::write(&expected, &actual).expect("writable");
         }

@@ -30,6 +30,7 @@
 //! # Ok::<(), fir::FirError>(())
 //! ```
 
+use corecast_core::Help;
 use std::num::Wrapping;
 use std::ops::Range;
 
@@ -82,7 +83,7 @@ pub enum FirError {
         stages: u32,
     },
     /// A message that is no block.
-    #[error("a block has 8 bytes per sample, for the sample and its sum\n  {bytes} bytes are none")]
+    #[error("a block has 8 bytes per sample, for the sample and its sum")]
     Message {
         /// Its size.
         bytes: usize,
@@ -250,4 +251,13 @@ fn weight(taps: u32) -> Result<i32, FirError> {
 /// The nearest whole number to a weighted sum.
 fn output(sum: i32) -> i32 {
     sum.wrapping_add(1 << (WEIGHT_DIGITS - 1)) >> WEIGHT_DIGITS
+}
+
+impl Help for FirError {
+    fn help(&self) -> String {
+        match self {
+            Self::Message { bytes, .. } => format!("{bytes} bytes are none"),
+            _ => String::new(),
+        }
+    }
 }

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Spec, head, segment, write};
+use corecast_core::Help as _;
 use corecast_kernels::jpeg::{self, Header, JpegError, Sampling};
 use proptest::prelude::*;
 
@@ -99,7 +100,10 @@ fn replaced(from: &[u8], to: &[u8]) -> String {
 }
 
 fn error(file: &[u8]) -> String {
-    jpeg::decode(file).expect_err("a wrong file").to_string()
+    jpeg::decode(file)
+        .expect_err("a wrong file")
+        .with_help()
+        .to_string()
 }
 
 #[test]

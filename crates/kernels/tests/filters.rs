@@ -1,5 +1,6 @@
 //! Chains of stages give what the whole computation gives, bit by bit.
 
+use corecast_core::Help as _;
 use corecast_kernels::custom::{self, Kernel};
 use corecast_kernels::fir::{self, FirBlock, FirError, TAPS_MAX};
 use corecast_kernels::{Work, words};
@@ -116,7 +117,11 @@ fn wrong_filters_and_messages_are_refused() {
         FirBlock::from_bytes(&[0; 12]).unwrap_err(),
         FirBlock::from_bytes(&[0; 7]).unwrap_err(),
     ];
-    insta::assert_snapshot!(errors.map(|error: FirError| error.to_string()).join("\n"));
+    insta::assert_snapshot!(
+        errors
+            .map(|error: FirError| error.with_help().to_string())
+            .join("\n")
+    );
     let error = words::from_bytes(&[0; 6]).unwrap_err();
     assert_eq!(
         error.to_string(),

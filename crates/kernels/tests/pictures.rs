@@ -1,5 +1,6 @@
 //! Generated pictures, and pictures as files.
 
+use corecast_core::Help as _;
 use corecast_core::hash::fnv_1a;
 use corecast_kernels::jpeg::{self, Sampling};
 use corecast_kernels::picture::{Picture, Tile};
@@ -16,7 +17,7 @@ fn a_picture_survives_its_file() {
 
 #[test]
 fn files_that_are_no_pictures_are_refused() {
-    let error = |file: &[u8]| Picture::from_ppm(file).unwrap_err().to_string();
+    let error = |file: &[u8]| Picture::from_ppm(file).unwrap_err().with_help().to_string();
     let errors = [
         error(b"P5 1 1 255 a"),
         error(b"P6 0 1 255 "),

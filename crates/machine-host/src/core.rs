@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use corecast_core::Rank;
 use corecast_machine::{Activity, Blocked, Cause, LibraryCall, MessageRecord, RunError, Time};
-use corecast_rcce::{Announcement, Call, CopyLoop, Core, Flag, MpbPlace, Wait};
+use corecast_rcce::{Announcement, CopyLoop, Core, Flag, MpbPlace, Overhead, Wait};
 
 use crate::mpb::{Awaited, Mpb, PAYLOAD_BYTES, PRIVATE_BYTES, at};
 
@@ -184,5 +184,5 @@ impl Core for HostCore<'_> {
 
     async fn compute(&mut self, _: Time) {}
 
-    async fn spend(&mut self, _: Call) {}
+    async fn spend(&mut self, _: Overhead) {}
 }

@@ -7,8 +7,9 @@ use corecast_machine::{ProgramRun, RunOptions, Time, run_blocking};
 use corecast_rcce::{Rcce, RcceError, RcceProgram};
 
 use crate::core::HostCore;
+use crate::machine::HostMachine;
 use crate::mpb::Mpb;
-use crate::{Finished, HostMachine, caught, check, collect, lock, on_threads};
+use crate::threads::{Finished, caught, check, collect, lock, on_threads};
 
 impl HostMachine {
     /// Runs `program` on `ues` threads, with buffers of the Intel SCC's size in shared memory.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use corecast_core::Rank;
 use corecast_machine::{Blocked, RunError, Time, cycle_first};
 
-use crate::lock;
+use crate::threads::lock;
 
 /// The contents, and who is blocked.
 pub(crate) struct State<S> {

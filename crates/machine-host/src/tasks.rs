@@ -12,9 +12,10 @@ use corecast_core::Rank;
 use corecast_flow::{DataArrival, TaskProgram, TaskRun, TileUse, functional};
 use corecast_machine::{Activity, RunError, RunOptions, TaskError, Time, run_blocking};
 
+use crate::machine::HostMachine;
 use crate::mailroom::Mailroom;
+use crate::threads::{Finished, caught, check, collect, lock, on_threads};
 use crate::tile::HostTile;
-use crate::{Finished, HostMachine, caught, check, collect, lock, on_threads};
 
 /// What a dataflow program runs in.
 #[derive(Clone, PartialEq, Debug)]

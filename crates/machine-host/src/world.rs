@@ -32,8 +32,8 @@ use corecast_machine::{
     RunError, RunOptions, SendId, Tag, Time,
 };
 
-use crate::check;
 use crate::shared::{Shared, State};
+use crate::threads::{check, failed};
 
 /// Longest message that a sender leaves with its receiver and forgets, in bytes: a page. It waits
 /// until a longer one has been asked for, so what nobody asks for is never much.
@@ -96,8 +96,8 @@ impl HostWorld {
                 ranks,
             }),
             Some(is_attached) if *is_attached => {
-                let reason = "another one is attached as this rank".to_owned();
-                Err(RunError::RankFailed { rank, reason })
+                let reason = "another one is attached as this rank";
+                Err(failed(rank, reason))
             }
             Some(is_attached) => {
                 *is_attached = true;
@@ -236,8 +236,8 @@ impl HostCourier {
 impl Drop for HostCourier {
     fn drop(&mut self) {
         if !self.is_finished {
-            let (rank, reason) = (self.rank, "it left before its end".to_owned());
-            self.shared.fail(RunError::RankFailed { rank, reason });
+            let (rank, reason) = (self.rank, "it left before its end");
+            self.shared.fail(failed(rank, reason));
         }
     }
 }

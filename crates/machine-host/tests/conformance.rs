@@ -1,6 +1,6 @@
 //! The contract of every machine, on threads.
 
-use corecast_core::{Collective, Rank, Request, algorithm};
+use corecast_core::{Collective, Help as _, Rank, Request, algorithm};
 use corecast_machine::{
     ByMessages, Job, Limits, Machine, Ongoing, RunError, RunOptions, Schedules, StepProgram, Steps,
     conformance,
@@ -39,6 +39,11 @@ fn options_that_name_unknown_ranks_are_refused() {
 }
 
 #[test]
+fn multicasts_reach_some_ranks() {
+    conformance::multicasts_to_some(&HostMachine);
+}
+
+#[test]
 fn ongoing_transfers_are_refused() {
     let request = Request::new(Collective::Bcast, 2, 4);
     let linear = algorithm::find(Collective::Bcast, "linear").expect("registered");
@@ -53,7 +58,7 @@ fn ongoing_transfers_are_refused() {
         .run(&job)
         .expect_err("threads have no busy ports");
     assert_eq!(
-        error.to_string(),
+        error.with_help().to_string(),
         "host does not have ongoing transfers\n  use a simulated chip"
     );
 }

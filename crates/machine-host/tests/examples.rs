@@ -54,7 +54,7 @@ fn the_rod_is_that_of_one_loop_and_more_ranks_are_faster() {
 fn a_schedule_of_ones_own_delivers_on_every_machine() {
     let table = own_schedule::table().expect("it runs");
     let (rows, damaged) = table.trim_end().rsplit_once('\n').expect("two parts");
-    assert_eq!(column(rows, 0), ["scc", "park2019-bus", "host"]);
+    assert_eq!(column(rows, 0), ["scc", "park2019-bus", "threads"]);
     assert_eq!(column(rows, 3), ["true"; 3]);
     assert_eq!(
         damaged,

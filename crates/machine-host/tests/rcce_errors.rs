@@ -2,7 +2,7 @@
 
 mod common;
 
-use corecast_core::{ElementType, Rank, ReduceOp};
+use corecast_core::{ElementType, Help as _, Rank, ReduceOp};
 use corecast_machine::{Limits, RunError, RunOptions, Time};
 use corecast_machine_host::HostMachine;
 use corecast_machine_sim::SimMachine;
@@ -533,7 +533,7 @@ fn only_chips_with_buffers_run_programs() {
     let chip = corecast_chip::find("tilepro64").expect("a built-in chip");
     let run = SimMachine::new(&chip).run_rcce(2, &Allocate, &RunOptions::default());
     assert_eq!(
-        run.expect_err("it has none").to_string(),
+        run.expect_err("it has none").with_help().to_string(),
         "tilepro64 has no message passing buffers\n  RCCE needs a chip that does, such as scc"
     );
 }

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use corecast_core::Rank;
+use corecast_core::{Help as _, Rank};
 use corecast_machine::{Endpoint, RunError, RunOptions, Source, TagFilter, run_blocking};
 use corecast_machine_host::{EAGER_BYTES, HostEndpoint, HostWorld};
 
@@ -51,7 +51,7 @@ fn a_rank_is_one_handle() {
         "rank 0 failed: another one is attached as this rank"
     );
     assert_eq!(
-        refused(2).to_string(),
+        refused(2).with_help().to_string(),
         "attach names rank 2\n  with 2 ranks it must be 0 to 1"
     );
 }

@@ -210,7 +210,8 @@ fn collect(
 
 fn failed(rank: Rank, why: &dyn std::fmt::Display) -> RunError {
     let reason = why.to_string();
-    RunError::RankFailed { rank, reason }
+    let help = String::new();
+    RunError::RankFailed { rank, reason, help }
 }
 
 /// A lock that outlives a panicking holder: the panic itself is reported as the rank's failure.

@@ -30,6 +30,16 @@ fn same_bytes_as_the_oracle_over_managed_buffers() {
     conformance::same_bytes_as_oracle(&machine("nagam"), 9, &[0, 7, 1000]);
 }
 
+#[test]
+fn multicasts_reach_some_ranks() {
+    for chip in ["park2019-bus", "tilepro64", "booksim-mesh", "nagam"] {
+        conformance::multicasts_to_some(&machine(chip));
+    }
+    for library in ["rcce", "ircce", "one-sided"] {
+        conformance::multicasts_to_some(&scc(library));
+    }
+}
+
 /// A buffer has room for more tiny messages than a flag can count.
 #[test]
 fn many_tiny_parts_go_through_shared_buffers() {

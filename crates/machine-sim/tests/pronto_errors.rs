@@ -3,8 +3,8 @@
 #[path = "common/tasks.rs"]
 mod tasks;
 
-use corecast_core::Rank;
-use corecast_machine::{RunError, TaskError, Time};
+use corecast_core::{Help as _, Rank};
+use corecast_machine::{RunError, TaskError, Time, Unrest};
 use corecast_machine_sim::SimMachine;
 use corecast_machine_sim::pronto::{Injectors, Move, TaskSetup};
 use tasks::Call::{self, Compute, Read, Receive, Send, Write};
@@ -13,7 +13,7 @@ use tasks::{CYCLE_PS, Script, on, run};
 fn text(setup: &TaskSetup, calls: &[&[Call]]) -> String {
     match run(setup, calls) {
         Ok(_) => panic!("{calls:?} was accepted"),
-        Err(error) => error.to_string(),
+        Err(error) => error.with_help().to_string(),
     }
 }
 
@@ -32,7 +32,7 @@ fn placements() {
     let scc = SimMachine::new(&corecast_chip::find("scc").expect("a built-in chip"));
     let error = scc.run_tasks(&Script(vec![vec![]]), &on(&[0]));
     assert_eq!(
-        error.expect_err("no tiles").to_string(),
+        error.expect_err("no tiles").with_help().to_string(),
         "scc has no tiles that run tasks\n  use a chip with endpoints of kind pronto"
     );
 }
@@ -230,20 +230,17 @@ fn moves_are_refused_while_anything_is_on_its_way() {
     );
     for cycle in [134, 140, 145, 150, 286] {
         let why = why(cycle).expect("refused");
-        assert_eq!(why, "a message for it is on its way", "{cycle}");
+        assert_eq!(why, Unrest::Expected, "{cycle}");
     }
-    assert_eq!(
-        why(300).expect("refused"),
-        "a message for it has not been received"
-    );
+    assert_eq!(why(300), Some(Unrest::Unreceived));
     assert_eq!(why(416), None);
     assert_eq!(
-        moved(0, 500).expect("refused").to_string(),
+        moved(0, 500).expect("refused").with_help().to_string(),
         "task 1 cannot be moved to core 0 at 5000 ns: task 0 runs there\n  move it when nothing is on its \
          way from or to it"
     );
     assert_eq!(
-        moved(18, 500).expect("refused").to_string(),
+        moved(18, 500).expect("refused").with_help().to_string(),
         "task 1 is placed on core 18\n  cores are 0 to 17"
     );
 }

@@ -1,7 +1,7 @@
 //! Random requests in random surroundings: delivered, accounted for, deterministic, never below
 //! the bound.
 
-use corecast_core::{Algorithm, Collective, Rank, Request, algorithm};
+use corecast_core::{Algorithm, Collective, Help as _, Rank, Request, algorithm};
 use corecast_machine::{Job, Limits, Machine, Ongoing, RunError, RunOptions, Time};
 use corecast_machine_sim::SimMachine;
 use proptest::prelude::*;
@@ -124,7 +124,7 @@ fn too_many_ranks_are_refused() {
     let schedule = algorithm.schedule(&request);
     let error = machine.run(&Job::new(&schedule)).expect_err("16 cores");
     assert_eq!(
-        error.to_string(),
+        error.with_help().to_string(),
         "chung2011-bus has 16 cores\n  17 ranks do not fit"
     );
 }

@@ -6,8 +6,8 @@ mod patterns;
 pub use messages::{exchanges_messages, messages_are_repeatable};
 
 use corecast_core::{
-    Collective, ElementType, Limits, Rank, ReduceOp, Request, ScheduleBuilder, Spec, Split,
-    algorithm,
+    Collective, ElementType, Limits, Rank, ReduceOp, Request, RouteTree, ScheduleBuilder, Spec,
+    Split, algorithm,
 };
 
 use crate::job::{Job, Machine, Ongoing};
@@ -74,6 +74,27 @@ pub fn same_bytes_as_oracle(machine: &dyn Machine, ranks_max: u32, sizes: &'stat
         }
     }
     assert!(runs > 100, "the registry is not empty");
+}
+
+/// A multicast whose routes lead past some of the ranks reaches the others, and no other.
+///
+/// # Panics
+/// If it does not.
+pub fn multicasts_to_some(machine: &dyn Machine) {
+    for bytes in [0, 8, 1000] {
+        let request = Request::new(Collective::Bcast, 6, bytes).with_root(Rank(2));
+        let mut builder = ScheduleBuilder::new("to-some", Spec::new(&request, Split::Even(1)));
+        let chunk = builder.spec().chunk(0, 0);
+        let edges = [(2, 5), (5, 0), (2, 1)].map(|(from, to)| (Rank(from), Rank(to)));
+        let tree = RouteTree::to_some(Rank(2), 6, &edges);
+        builder.multicast(0, tree.into(), &[chunk]);
+        builder.message(1, Rank(0), Rank(4), &[chunk]);
+        builder.message(1, Rank(1), Rank(3), &[chunk]);
+        let schedule = builder.finish();
+        let report = machine.run(&Job::new(&schedule));
+        let report = report.unwrap_or_else(|error| panic!("{bytes} bytes: {error}"));
+        assert!(report.delivered(), "{bytes} bytes: {:?}", report.wrong);
+    }
 }
 
 /// A schedule that can never complete ends in an error that names the ranks.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use corecast_core::{ChunkId, Rank, RequestError, Time, Violation};
+use corecast_core::{ChunkId, Help, Rank, RequestError, Time, Violation};
 use thiserror::Error;
 
 use crate::endpoint::{Envelope, Tag};
@@ -134,7 +134,7 @@ pub enum RunError {
         blocked: Vec<Blocked>,
     },
     /// The machine has fewer cores than there are ranks.
-    #[error("{machine} has {max} cores\n  {ranks} ranks do not fit")]
+    #[error("{machine} has {max} cores")]
     TooManyRanks {
         /// The machine or chip.
         machine: String,
@@ -144,7 +144,7 @@ pub enum RunError {
         ranks: u32,
     },
     /// The machine cannot do what an option asks for.
-    #[error("{machine} does not have {what}\n  use a simulated chip")]
+    #[error("{machine} does not have {what}")]
     Unsupported {
         /// The machine.
         machine: &'static str,
@@ -164,7 +164,7 @@ pub enum RunError {
         bytes: u64,
     },
     /// A rank of an option does not exist.
-    #[error("{option} names rank {rank}\n  with {ranks} ranks it must be 0 to {}", ranks - 1)]
+    #[error("{option} names rank {rank}")]
     UnknownRank {
         /// The option.
         option: &'static str,
@@ -174,7 +174,7 @@ pub enum RunError {
         ranks: u32,
     },
     /// A schedule sends what its rank does not hold.
-    #[error("rank {rank}, step {step}: chunk {chunk} is not held\n  verify the schedule")]
+    #[error("rank {rank}, step {step}: chunk {chunk} is not held")]
     NotHeld {
         /// Where.
         rank: Rank,
@@ -216,7 +216,7 @@ pub enum RunError {
         receives: usize,
     },
     /// A send or receive whose end was told already.
-    #[error("rank {rank}, call {call}: what is asked about has ended\n  that was told before")]
+    #[error("rank {rank}, call {call}: what is asked about has ended")]
     NotPending {
         /// Who asks.
         rank: Rank,
@@ -230,6 +230,8 @@ pub enum RunError {
         rank: Rank,
         /// What it said.
         reason: String,
+        /// What would be right, one thing per line; empty where nothing is known.
+        help: String,
     },
     /// Tasks of a dataflow program cannot be run, or not on.
     #[error(transparent)]
@@ -273,4 +275,22 @@ pub fn cycle_first(mut blocked: Vec<Blocked>) -> Vec<Blocked> {
         };
     }
     blocked
+}
+
+impl Help for RunError {
+    fn help(&self) -> String {
+        match self {
+            Self::TooManyRanks { ranks, .. } => format!("{ranks} ranks do not fit"),
+            Self::Unsupported { .. } => "use a simulated chip".to_owned(),
+            Self::UnknownRank { ranks, .. } => {
+                format!("with {ranks} ranks it must be 0 to {}", ranks - 1)
+            }
+            Self::RankFailed { help, .. } => help.clone(),
+            Self::NotHeld { .. } => "verify the schedule".to_owned(),
+            Self::NotPending { .. } => "that was told before".to_owned(),
+            Self::Task(error) => error.help(),
+            Self::Request(error) => error.help(),
+            _ => String::new(),
+        }
+    }
 }

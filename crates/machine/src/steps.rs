@@ -47,7 +47,7 @@ pub trait Steps {
     /// Receives a message.
     async fn recv(&mut self, from: Rank) -> Result<Message, RunError>;
 
-    /// Sends a message to all other ranks, as multicast number `index` of the schedule. Machines
+    /// Sends a message to the other ranks on a tree, as multicast number `index` of the schedule. Machines
     /// without a network for it send to one after the other.
     async fn multicast(
         &mut self,

@@ -1,6 +1,6 @@
 //! What can be wrong with tasks of a dataflow program, where they run, and what they ask for.
 
-use corecast_core::{Rank, Time};
+use corecast_core::{Help, Rank, Time};
 use thiserror::Error;
 
 /// Why tasks cannot be run, or not on. A task is a rank.
@@ -8,7 +8,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum TaskError {
     /// The machine has no tiles for tasks.
-    #[error("{machine} has no tiles that run tasks\n  use a chip with endpoints of kind pronto")]
+    #[error("{machine} has no tiles that run tasks")]
     NoTiles {
         /// The machine or chip.
         machine: String,
@@ -17,7 +17,7 @@ pub enum TaskError {
     #[error("a placement has at least one task")]
     NoTasks,
     /// A core that cannot run a task.
-    #[error("task {task} is placed on core {core}\n  cores are 0 to {}", cores - 1)]
+    #[error("task {task} is placed on core {core}")]
     OffTheChip {
         /// The task.
         task: Rank,
@@ -27,7 +27,7 @@ pub enum TaskError {
         cores: u32,
     },
     /// Two tasks at one place.
-    #[error("tasks {first} and {second} are both placed on core {core}\n  a core runs one task")]
+    #[error("tasks {first} and {second} are both placed on core {core}")]
     SharedCore {
         /// The task with the lower number.
         first: Rank,
@@ -37,7 +37,7 @@ pub enum TaskError {
         core: u32,
     },
     /// A call names a task that does not exist.
-    #[error("task {task} names task {named}\n  with {tasks} tasks it must be 0 to {}", tasks - 1)]
+    #[error("task {task} names task {named}")]
     UnknownTask {
         /// Who calls.
         task: Rank,
@@ -47,16 +47,13 @@ pub enum TaskError {
         tasks: u32,
     },
     /// A call names its own task.
-    #[error("task {task} sends to or receives from itself\n  messages go to other tasks")]
+    #[error("task {task} sends to or receives from itself")]
     ToItself {
         /// Who calls.
         task: Rank,
     },
     /// A message longer than the buffer that it has to be moved into as a whole.
-    #[error(
-        "task {task} sends {bytes} bytes to task {to}\n  a message is moved into the output buffer \
-         as a whole, so it has at most {max}: send it in parts"
-    )]
+    #[error("task {task} sends {bytes} bytes to task {to}")]
     TooLong {
         /// Who sends.
         task: Rank,
@@ -69,8 +66,7 @@ pub enum TaskError {
     },
     /// Both ends of a message state different lengths.
     #[error(
-        "task {task} receives {expected} bytes from task {from}, whose oldest message has {sent}\n  \
-         both calls must state the same length"
+        "task {task} receives {expected} bytes from task {from}, whose oldest message has {sent}"
     )]
     OtherLength {
         /// Who receives.
@@ -120,10 +116,7 @@ pub enum TaskError {
         posted: Time,
     },
     /// A task was to be moved while messages were on their way from or to it.
-    #[error(
-        "task {task} cannot be moved to core {core} at {at}: {why}\n  move it when nothing is on its \
-         way from or to it"
-    )]
+    #[error("task {task} cannot be moved to core {core} at {at}: {why}")]
     NotAtRest {
         /// The task.
         task: Rank,
@@ -132,7 +125,7 @@ pub enum TaskError {
         /// When.
         at: Time,
         /// What is on its way.
-        why: String,
+        why: Unrest,
     },
     /// A rate that is no share.
     #[error("an injector's rate is a share from 0 to 1, not {rate}")]
@@ -141,13 +134,59 @@ pub enum TaskError {
         rate: String,
     },
     /// A line that no packet holds.
-    #[error(
-        "an injector's line has {bytes} bytes\n  it must have 4 to {max}, the payload of a packet"
-    )]
+    #[error("an injector's line has {bytes} bytes")]
     Line {
         /// Its length.
         bytes: u64,
         /// Payload of a packet.
         max: u64,
     },
+}
+
+/// Why a task cannot be moved.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
+pub enum Unrest {
+    /// Requests of its core are under way.
+    #[error("it has requests under way")]
+    Asking,
+    /// Its core has a message that it has not received.
+    #[error("a message for it has not been received")]
+    Unreceived,
+    /// Its core's engine is at work.
+    #[error("its engine is copying")]
+    Copying,
+    /// Another task is where it should go.
+    #[error("task {0} runs there")]
+    Taken(Rank),
+    /// A message for it is on its way.
+    #[error("a message for it is on its way")]
+    Expected,
+    /// A message that it sent is on its way.
+    #[error("a message that it sent is on its way")]
+    Sent,
+}
+
+impl Help for TaskError {
+    fn help(&self) -> String {
+        match self {
+            Self::NoTiles { .. } => "use a chip with endpoints of kind pronto".to_owned(),
+            Self::OffTheChip { cores, .. } => format!("cores are 0 to {}", cores - 1),
+            Self::SharedCore { .. } => "a core runs one task".to_owned(),
+            Self::UnknownTask { tasks, .. } => {
+                format!("with {tasks} tasks it must be 0 to {}", tasks - 1)
+            }
+            Self::ToItself { .. } => "messages go to other tasks".to_owned(),
+            Self::TooLong { max, .. } => format!(
+                "a message is moved into the output buffer \
+         as a whole, so it has at most {max}: send it in parts"
+            ),
+            Self::OtherLength { .. } => "both calls must state the same length".to_owned(),
+            Self::NotAtRest { .. } => "move it when nothing is on its \
+         way from or to it"
+                .to_owned(),
+            Self::Line { max, .. } => format!("it must have 4 to {max}, the payload of a packet"),
+            _ => String::new(),
+        }
+    }
 }

@@ -1,9 +1,9 @@
-//! One broadcast on one chip, as the papers measure it.
+//! Collectives on one chip, as the papers measure them: studies of it.
 
-use corecast_core::{Algorithm, Collective, Rank, Request, Schedule, algorithm};
-use corecast_machine::{Job, Machine, Ongoing, RunError, RunOptions};
-use corecast_machine_sim::SimMachine;
+use corecast_core::{Collective, Help, Rank};
+use corecast_machine::{Ongoing, RunError};
 use corecast_machine_sim::pronto::FlowError;
+use corecast_study::{ChipChoice, Fault, Plan, Selection, Study, StudyError};
 use thiserror::Error;
 
 /// Why an experiment could not be run.
@@ -11,7 +11,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum PaperError {
     /// There is no such paper.
-    #[error("unknown paper `{name}`\n  there are: {}", known.join(", "))]
+    #[error("unknown paper `{name}`")]
     Unknown {
         /// The name asked for.
         name: String,
@@ -24,6 +24,12 @@ pub enum PaperError {
     /// A flow could not be run.
     #[error(transparent)]
     Flow(#[from] FlowError),
+    /// A study could not be made, or has no result.
+    #[error(transparent)]
+    Study(#[from] StudyError),
+    /// A schedule or its run is wrong.
+    #[error("{0}")]
+    Wrong(Fault),
     /// A run did not deliver the data.
     #[error("{0} did not deliver the data")]
     NotDelivered(String),
@@ -38,8 +44,9 @@ pub(crate) fn ongoing(src: u32, dst: Option<u32>, bytes: u64) -> Ongoing {
     }
 }
 
+/// A chip on which studies are made.
 pub(crate) struct Bench {
-    machine: SimMachine,
+    chip: ChipChoice,
 }
 
 impl Bench {
@@ -47,12 +54,19 @@ impl Bench {
     /// If the chip is not built in.
     pub(crate) fn new(chip: &str) -> Self {
         Self {
-            machine: SimMachine::new(&corecast_chip::find(chip).expect("a built-in chip")),
+            chip: ChipChoice::find(chip, &[]).expect("a built-in chip"),
         }
     }
 
     pub(crate) fn cycle_ns(&self) -> f64 {
-        self.machine.chip().reference_clock().period_ps as f64 / 1e3
+        self.chip.chip.reference_clock().period_ps as f64 / 1e3
+    }
+
+    /// A plan of all algorithms beside these transfers.
+    pub(crate) fn plan(&self, collective: Collective, ongoing: &[Ongoing]) -> Plan {
+        let mut plan = Plan::new(self.chip.clone(), collective);
+        plan.surroundings.ongoing = ongoing.to_vec();
+        plan
     }
 
     /// Makespan of a broadcast from rank 0, in nanoseconds.
@@ -64,49 +78,34 @@ impl Bench {
         ongoing: &[Ongoing],
         status_bits: u32,
     ) -> Result<f64, PaperError> {
-        let options = RunOptions {
-            ongoing: ongoing.to_vec(),
-            ..RunOptions::default()
-        };
-        let mut request = self
-            .machine
-            .request(Request::new(Collective::Bcast, ranks, bytes), &options);
-        request.tuning.status_bits = status_bits;
-        let algorithm = algorithm::find(Collective::Bcast, name).expect("a registered algorithm");
-        self.run_ns(&algorithm.schedule(&request), options)
-    }
-
-    /// Makespan of `request` by `algorithm` in nanoseconds; none if it cannot serve it.
-    pub(crate) fn ns(
-        &self,
-        algorithm: &dyn Algorithm,
-        request: &Request,
-        ongoing: &[Ongoing],
-    ) -> Result<Option<f64>, PaperError> {
-        let options = RunOptions {
-            ongoing: ongoing.to_vec(),
-            ..RunOptions::default()
-        };
-        let request = self.machine.request(request.clone(), &options);
-        match algorithm::build(algorithm, &request) {
-            Ok(schedule) => self.run_ns(&schedule, options).map(Some),
-            Err(_) => Ok(None),
+        let mut plan = self.plan(Collective::Bcast, ongoing);
+        plan.selection = Selection::Named(vec![name.to_owned()]);
+        (plan.ranks, plan.sizes) = (vec![u64::from(ranks)], vec![bytes]);
+        plan.tuning.status_bits = status_bits;
+        let study = Study::new(plan)?;
+        let request = study.request(ranks, bytes)?;
+        let schedule = study.schedule(study.algorithms[0], &request);
+        let runs = study.run(&schedule.map_err(StudyError::from)?, &())?;
+        if !runs.delivered {
+            return Err(PaperError::NotDelivered(name.to_owned()));
         }
-    }
-
-    fn run_ns(&self, schedule: &Schedule, options: RunOptions) -> Result<f64, PaperError> {
-        let report = self.machine.run(&Job {
-            options,
-            ..Job::new(schedule)
-        })?;
-        if !report.delivered() {
-            return Err(PaperError::NotDelivered(schedule.algorithm().to_owned()));
-        }
-        Ok(report.makespan.ns())
+        Ok(runs.first.makespan.ns())
     }
 }
 
 /// Powers of two from `from` to `to`, both included if they are.
 pub(crate) fn powers_of_two(from: u64, to: u64) -> impl Iterator<Item = u64> {
     std::iter::successors(Some(from), move |&size| (size < to).then_some(size * 2))
+}
+
+impl Help for PaperError {
+    fn help(&self) -> String {
+        match self {
+            Self::Unknown { known, .. } => format!("there are: {}", known.join(", ")),
+            Self::Run(error) => error.help(),
+            Self::Flow(error) => error.help(),
+            Self::Study(error) => error.help(),
+            _ => String::new(),
+        }
+    }
 }

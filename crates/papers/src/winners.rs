@@ -1,8 +1,10 @@
-//! Who wins where: every algorithm of a collective on one chip.
+//! Who wins where: rankings of every algorithm of a collective on one chip.
 
-use corecast_core::{Collective, Request, algorithm};
-use corecast_machine::Ongoing;
+use std::sync::Arc;
+
+use corecast_core::Collective;
 use corecast_render::WinnerMap;
+use corecast_study::{Run, Study};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -48,71 +50,69 @@ pub struct Contest {
 }
 
 impl Contest {
-    /// The fastest algorithm of every case.
+    /// The fastest algorithm of every case, each proved correct.
     ///
     /// # Errors
-    /// Whatever ended a run.
+    /// Whatever ended a run, or was wrong with one.
     pub fn winners(&self) -> Result<Vec<Winner>, PaperError> {
         let bench = Bench::new(self.chip);
-        let cases = self.cases();
-        let winner = |&case: &Case| winner(&bench, self.chip, case);
-        cases.par_iter().map(winner).collect()
-    }
-
-    fn cases(&self) -> Vec<Case> {
         let mut cases = Vec::new();
         for &collective in self.collectives {
             let sizes: &[u64] = match collective {
                 Collective::Barrier => &[0],
                 _ => self.sizes,
             };
+            let studies = self.ongoing_bytes.iter().map(|&bytes| {
+                let busy = (bytes > 0).then(|| ongoing(1, None, bytes));
+                let mut plan = bench.plan(collective, busy.as_slice());
+                plan.ranks = self.ranks.iter().map(|&ranks| u64::from(ranks)).collect();
+                plan.sizes = sizes.to_vec();
+                Ok((bytes, Arc::new(Study::new(plan)?)))
+            });
+            let studies: Vec<_> = studies.collect::<Result<_, PaperError>>()?;
             for &ranks in self.ranks {
-                for &ongoing_bytes in self.ongoing_bytes {
+                for (ongoing_bytes, study) in &studies {
                     cases.extend(sizes.iter().map(|&bytes| Case {
-                        collective,
+                        study: Arc::clone(study),
                         ranks,
                         bytes,
-                        ongoing_bytes,
+                        ongoing_bytes: *ongoing_bytes,
                     }));
                 }
             }
         }
-        cases
+        let winner = |case: &Case| case.winner(self.chip);
+        cases.par_iter().map(winner).collect()
     }
 }
 
-#[derive(Clone, Copy)]
 struct Case {
-    collective: Collective,
+    study: Arc<Study>,
     ranks: u32,
     bytes: u64,
     ongoing_bytes: u64,
 }
 
-fn winner(bench: &Bench, chip: &'static str, case: Case) -> Result<Winner, PaperError> {
-    let busy: Vec<Ongoing> = (case.ongoing_bytes > 0)
-        .then(|| ongoing(1, None, case.ongoing_bytes))
-        .into_iter()
-        .collect();
-    let request = Request::new(case.collective, case.ranks, case.bytes);
-    let mut times = Vec::new();
-    for algorithm in algorithm::of(case.collective) {
-        if let Some(ns) = bench.ns(algorithm, &request, &busy)? {
-            times.push((ns, algorithm.name()));
+impl Case {
+    fn winner(&self, chip: &'static str) -> Result<Winner, PaperError> {
+        let ranking = self.study.rank(self.ranks, self.bytes, &())?;
+        if let Some(fault) = ranking.runs.iter().flat_map(Run::faults).next() {
+            return Err(PaperError::Wrong(fault));
         }
+        let ns = |run: &Run| run.report.makespan.ns();
+        let (first, second) = (&ranking.runs[0], &ranking.runs[1]);
+        Ok(Winner {
+            chip,
+            collective: self.study.collective().name(),
+            ranks: self.ranks,
+            bytes: self.bytes,
+            ongoing_bytes: self.ongoing_bytes,
+            winner: first.algorithm,
+            winner_ns: ns(first),
+            runner_up: second.algorithm,
+            lead_ratio: ns(second) / ns(first),
+        })
     }
-    times.sort_by(|a, b| a.0.total_cmp(&b.0)); // stable: list order among equals
-    Ok(Winner {
-        chip,
-        collective: case.collective.name(),
-        ranks: case.ranks,
-        bytes: case.bytes,
-        ongoing_bytes: case.ongoing_bytes,
-        winner: times[0].1,
-        winner_ns: times[0].0,
-        runner_up: times[1].1,
-        lead_ratio: times[1].0 / times[0].0,
-    })
 }
 
 /// One map per collective and state of rank 1, idle and busy; barriers, which have no size, have

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
+use corecast_core::Help as _;
 use corecast_papers::{PAPERS, Row, add_rtl, reproduce, rtl_vectors};
 use corecast_vectors::{Vector, to_json};
 
@@ -150,7 +151,7 @@ fn the_message_layers_of_the_tilepro64_are_near() {
 fn unknown_papers_are_refused_with_the_list() {
     let error = reproduce("park2018").expect_err("no such paper");
     assert_eq!(
-        error.to_string(),
+        error.with_help().to_string(),
         "unknown paper `park2018`\n  there are: chung2011, scc-thesis, kumar2012, yagna2013, park2019"
     );
 }

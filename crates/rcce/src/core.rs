@@ -51,9 +51,9 @@ pub enum CopyLoop {
     ReadFirst,
 }
 
-/// A library call whose software takes time.
+/// Software of a library call, which takes time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Call {
+pub enum Overhead {
     /// Of a blocking send or receive, per chunk.
     Blocking,
     /// Of a non-blocking one, per chunk.
@@ -193,5 +193,5 @@ pub trait Core {
     async fn compute(&mut self, time: Time);
 
     /// Spends the time of a call's software.
-    async fn spend(&mut self, call: Call);
+    async fn spend(&mut self, overhead: Overhead);
 }

@@ -13,11 +13,11 @@
 
 use corecast_core::Rank;
 use corecast_machine::{
-    ArrivalId, Await, Blocked, Courier, Header, HeaderKind, MessageRecord, News, Payload,
-    Rendezvous, RunError, SendId, Tag, Time,
+    ArrivalId, Await, Blocked, Courier, Header, HeaderKind, InTurns, MessageRecord, News, Payload,
+    Rendezvous, RunError, SendId, Tag, Time, until_news, until_sent,
 };
 
-use crate::core::{Call, CopyLoop, Core, Flag, LINE_BYTES, MpbPlace, Until, Wait};
+use crate::core::{CopyLoop, Core, Flag, LINE_BYTES, MpbPlace, Overhead, Until, Wait};
 
 /// Private memory in which lines are made and read; payloads lie behind it.
 const SCRATCH_BYTES: u64 = 4096;
@@ -104,7 +104,7 @@ impl<C: Core> MpbCourier<C> {
     /// protocol's: when the message was posted and its first word left, for who writes it down.
     async fn put_line(&mut self, to: Rank, header: Header, posted: Time) {
         let me = self.core.id();
-        self.core.spend(Call::NonBlocking).await;
+        self.core.spend(Overhead::NonBlocking).await;
         let mut line = [0; LINE_BYTES];
         line[..Header::BYTES].copy_from_slice(&header.encode());
         line[16..24].copy_from_slice(&posted.ps().to_le_bytes());
@@ -112,34 +112,6 @@ impl<C: Core> MpbCourier<C> {
         self.core.put(place, &line, 0).await;
         self.core.set_flag(to, Flag::sent(me), 1).await;
         self.lines[to.index()] = Some(header);
-    }
-
-    /// Does whatever can be done without waiting.
-    async fn progress(&mut self) {
-        loop {
-            let lines = &self.lines;
-            let is_free = |to: Rank| lines[to.index()].is_none();
-            if let Some((to, header)) = self.letters.next_header(is_free) {
-                let posted = self.letters.posted(header);
-                let posted = posted.unwrap_or_else(|| self.core.now());
-                self.put_line(to, header, posted).await;
-                continue;
-            }
-            let most = self.core.payload_bytes();
-            let part = match self.holds_part {
-                true => None,
-                false => self.letters.next_part(most, is_free),
-            };
-            let Some(part) = part else { return };
-            let (core, offset) = (self.core.id(), 0);
-            let address = self.place(part.range.len());
-            let bytes = &part.payload[part.range];
-            self.core
-                .put(MpbPlace { core, offset }, bytes, address)
-                .await;
-            self.holds_part = true;
-            self.put_line(part.to, part.header, part.posted).await;
-        }
     }
 
     /// The flags that are waited for; the first one says what the rank waits for if nothing comes.
@@ -193,7 +165,7 @@ impl<C: Core> MpbCourier<C> {
             self.letters.taken(header);
             return;
         }
-        self.core.spend(Call::NonBlocking).await;
+        self.core.spend(Overhead::NonBlocking).await;
         let mut line = [0; LINE_BYTES];
         let place = self.line(peer, me);
         self.core
@@ -227,8 +199,47 @@ impl<C: Core> MpbCourier<C> {
         }
         self.core.set_flag(peer, Flag::ready(me), 1).await;
     }
+}
 
-    async fn poll(&mut self, blocked: Blocked) -> Result<(), RunError> {
+impl<C: Core> InTurns for MpbCourier<C> {
+    async fn progress(&mut self) {
+        loop {
+            let lines = &self.lines;
+            let is_free = |to: Rank| lines[to.index()].is_none();
+            if let Some((to, header)) = self.letters.next_header(is_free) {
+                let posted = self.letters.posted(header);
+                let posted = posted.unwrap_or_else(|| self.core.now());
+                self.put_line(to, header, posted).await;
+                continue;
+            }
+            let most = self.core.payload_bytes();
+            let part = match self.holds_part {
+                true => None,
+                false => self.letters.next_part(most, is_free),
+            };
+            let Some(part) = part else { return };
+            let (core, offset) = (self.core.id(), 0);
+            let address = self.place(part.range.len());
+            let bytes = &part.payload[part.range];
+            self.core
+                .put(MpbPlace { core, offset }, bytes, address)
+                .await;
+            self.holds_part = true;
+            self.put_line(part.to, part.header, part.posted).await;
+        }
+    }
+
+    fn has_news(&self) -> bool {
+        self.letters.has_news()
+    }
+
+    fn sending_to(&self) -> Option<Rank> {
+        let full = self.lines.iter().position(Option::is_some);
+        let full = full.map(|rank| Rank(rank as u32));
+        full.or_else(|| self.letters.sending())
+    }
+
+    async fn pause(&mut self, blocked: Blocked) -> Result<(), RunError> {
         self.core.at_call(None, blocked.step);
         let waits = self.waits(Some(blocked));
         let index = self.core.poll(&waits).await?;
@@ -287,13 +298,7 @@ impl<C: Core> Courier for MpbCourier<C> {
     }
 
     async fn wait(&mut self, blocked: Blocked) -> Result<(), RunError> {
-        loop {
-            self.progress().await;
-            if self.letters.has_news() {
-                return Ok(());
-            }
-            self.poll(blocked).await?;
-        }
+        until_news(self, blocked).await
     }
 
     fn news(&mut self) -> Option<News> {
@@ -302,14 +307,6 @@ impl<C: Core> Courier for MpbCourier<C> {
 
     /// Also waits until its lines have been taken.
     async fn finish(&mut self, call: usize) -> Result<(), RunError> {
-        loop {
-            self.progress().await;
-            let full = self.lines.iter().position(Option::is_some);
-            let full = full.map(|rank| Rank(rank as u32));
-            let Some(peer) = full.or_else(|| self.letters.sending()) else {
-                return Ok(());
-            };
-            self.poll(self.unsent(peer, call)).await?;
-        }
+        until_sent(self, call).await
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use corecast_core::{ElementType, Rank};
+use corecast_core::{ElementType, Help, Rank};
 use corecast_machine::RunError;
 use thiserror::Error;
 
@@ -46,7 +46,7 @@ pub enum RcceError {
         bytes: usize,
     },
     /// A chip whose cores have no message passing buffers.
-    #[error("{chip} has no message passing buffers\n  RCCE needs a chip that does, such as scc")]
+    #[error("{chip} has no message passing buffers")]
     NoBuffers {
         /// The chip.
         chip: String,
@@ -65,6 +65,7 @@ impl RcceError {
             other => RunError::RankFailed {
                 rank,
                 reason: other.to_string(),
+                help: other.help(),
             },
         }
     }
@@ -75,7 +76,7 @@ impl RcceError {
 #[non_exhaustive]
 pub enum Misuse {
     /// A rank that does not exist.
-    #[error("rank {rank} does not exist\n  with {ranks} ranks it must be 0 to {}", ranks - 1)]
+    #[error("rank {rank} does not exist")]
     UnknownRank {
         /// The rank.
         rank: Rank,
@@ -83,7 +84,7 @@ pub enum Misuse {
         ranks: u32,
     },
     /// A rank sends to itself or receives from itself.
-    #[error("a rank exchanges no messages with itself\n  copy the bytes")]
+    #[error("a rank exchanges no messages with itself")]
     Itself,
     /// Private memory is full.
     #[error("{bytes} bytes do not fit: {used} of the {max} bytes of private memory are in use")]
@@ -104,11 +105,7 @@ pub enum Misuse {
         end: usize,
     },
     /// A buffer is used while a request still needs it.
-    #[error(
-        "bytes {start} to {end} of private memory belong to pending request {request} ({})\n  \
-         wait for it first",
-        if *.is_receive { "a receive" } else { "a send" }
-    )]
+    #[error("bytes {start} to {end} of private memory belong to pending request {request} ({})", if *.is_receive { "a receive" } else { "a send" })]
     BufferInUse {
         /// First byte of the buffer that the call names.
         start: usize,
@@ -120,10 +117,10 @@ pub enum Misuse {
         is_receive: bool,
     },
     /// The two buffers of a reduction share some bytes but are not the same.
-    #[error("the buffers overlap\n  they must be one and the same or have no byte in common")]
+    #[error("the buffers overlap")]
     Overlap,
     /// The two buffers of a reduction differ in size.
-    #[error("the buffers have {from} and {to} bytes\n  they must have the same size")]
+    #[error("the buffers have {from} and {to} bytes")]
     SizesDiffer {
         /// Bytes of the operands.
         from: usize,
@@ -149,10 +146,7 @@ pub enum Misuse {
         expected: usize,
     },
     /// The two ends of a message cut it in different places.
-    #[error(
-        "rank {from} sends chunks of {theirs} bytes and this rank receives chunks of {ours}\n  \
-         all ranks must allocate the same in their buffers (RCCE_malloc)"
-    )]
+    #[error("rank {from} sends chunks of {theirs} bytes and this rank receives chunks of {ours}")]
     Chunks {
         /// The sender.
         from: Rank,
@@ -162,7 +156,7 @@ pub enum Misuse {
         ours: usize,
     },
     /// A request that is not pending at this rank.
-    #[error("request {request} is not pending\n  it was waited for, tested or cancelled before")]
+    #[error("request {request} is not pending")]
     NotPending {
         /// Its number at the rank that made it.
         request: u64,
@@ -171,9 +165,7 @@ pub enum Misuse {
     #[error("the wait list is empty, so none of its requests can complete")]
     EmptyWaitList,
     /// Requests are pending where none may be.
-    #[error(
-        "requests are pending ({count}, first request {first})\n  wait for them or cancel them"
-    )]
+    #[error("requests are pending ({count}, first request {first})")]
     Pending {
         /// How many.
         count: usize,
@@ -181,7 +173,7 @@ pub enum Misuse {
         first: u64,
     },
     /// The message passing buffer is full.
-    #[error("{bytes} bytes do not fit into the message passing buffer\n  {free} are free")]
+    #[error("{bytes} bytes do not fit into the message passing buffer")]
     OutOfBuffer {
         /// Bytes asked for.
         bytes: usize,
@@ -195,7 +187,7 @@ pub enum Misuse {
         max: u32,
     },
     /// A flag that is not allocated.
-    #[error("flag {flag} is not allocated\n  it was freed before")]
+    #[error("flag {flag} is not allocated")]
     UnknownFlag {
         /// Its number.
         flag: u32,
@@ -219,4 +211,37 @@ pub enum Misuse {
         /// Bytes of the allocation.
         room: usize,
     },
+}
+
+impl Help for RcceError {
+    fn help(&self) -> String {
+        match self {
+            Self::NoBuffers { .. } => "RCCE needs a chip that does, such as scc".to_owned(),
+            Self::Run(error) => error.help(),
+            Self::Call { misuse, .. } => misuse.help(),
+            _ => String::new(),
+        }
+    }
+}
+
+impl Help for Misuse {
+    fn help(&self) -> String {
+        match self {
+            Self::UnknownRank { ranks, .. } => {
+                format!("with {ranks} ranks it must be 0 to {}", ranks - 1)
+            }
+            Self::Itself => "copy the bytes".to_owned(),
+            Self::BufferInUse { .. } => "wait for it first".to_owned(),
+            Self::Overlap => "they must be one and the same or have no byte in common".to_owned(),
+            Self::SizesDiffer { .. } => "they must have the same size".to_owned(),
+            Self::Chunks { .. } => {
+                "all ranks must allocate the same in their buffers (RCCE_malloc)".to_owned()
+            }
+            Self::NotPending { .. } => "it was waited for, tested or cancelled before".to_owned(),
+            Self::Pending { .. } => "wait for them or cancel them".to_owned(),
+            Self::OutOfBuffer { free, .. } => format!("{free} are free"),
+            Self::UnknownFlag { .. } => "it was freed before".to_owned(),
+            _ => String::new(),
+        }
+    }
 }

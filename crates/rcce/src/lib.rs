@@ -33,7 +33,7 @@ mod program;
 mod queues;
 
 pub use crate::core::{
-    Announcement, Call, CopyLoop, Core, Flag, LINE_BYTES, MpbPlace, OTHER_FLAGS, Until, Wait,
+    Announcement, CopyLoop, Core, Flag, LINE_BYTES, MpbPlace, OTHER_FLAGS, Overhead, Until, Wait,
 };
 pub use comm::Comm;
 pub use courier::MpbCourier;

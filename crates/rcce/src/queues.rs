@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use corecast_core::Rank;
 use corecast_machine::{Await, RunError};
 
-use crate::core::{Call, CopyLoop, Core, Flag, Until, Wait};
+use crate::core::{CopyLoop, Core, Flag, Overhead, Until, Wait};
 use crate::message::{Incoming, Outgoing};
 
 /// Sends a message and returns when the receiver has it (`RCCE_send`).
@@ -14,7 +14,7 @@ use crate::message::{Incoming, Outgoing};
 /// Whatever ended the run meanwhile.
 pub async fn send<C: Core>(core: &mut C, to: Rank, message: &mut Outgoing) -> Result<(), RunError> {
     loop {
-        core.spend(Call::Blocking).await;
+        core.spend(Overhead::Blocking).await;
         message.announce(core, to);
         message.put(core, 0, core.payload_bytes()).await;
         let me = core.id();
@@ -47,7 +47,7 @@ pub async fn recv<C: Core>(
 
 /// Waits, in a blocking receive, until `from` has put a chunk.
 pub(crate) async fn await_chunk<C: Core>(core: &mut C, from: Rank) -> Result<(), RunError> {
-    core.spend(Call::Blocking).await;
+    core.spend(Overhead::Blocking).await;
     core.poll(&[put(from)]).await?;
     Ok(())
 }
@@ -143,7 +143,7 @@ impl Queues {
         let Some((_, to, message)) = self.sends.front_mut() else {
             return;
         };
-        core.spend(Call::NonBlocking).await;
+        core.spend(Overhead::NonBlocking).await;
         message.announce(core, *to);
         message.put(core, 0, core.payload_bytes()).await;
         core.set_flag(*to, Flag::sent(core.id()), 1).await;
@@ -205,7 +205,7 @@ impl Queues {
             return false;
         }
         let from = wait.peer;
-        core.spend(Call::NonBlocking).await;
+        core.spend(Overhead::NonBlocking).await;
         let queue = self.recvs.get_mut(&from).expect("the queue was polled");
         let (_, message) = queue.front_mut().expect("empty queues are removed");
         take_chunk(core, from, message, CopyLoop::ReadFirst).await;

@@ -1,44 +1,107 @@
 //! A run as a trace file for Perfetto and chrome://tracing.
 
 use corecast_machine::{Report, Time};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
+
+/// A trace file. Here and below keys are in the order of the alphabet.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Document<'a> {
+    display_time_unit: &'static str,
+    other_data: &'a Value,
+    trace_events: Vec<Event>,
+}
+
+/// An entry of a trace file; viewers tell its kind by `ph`.
+#[derive(Serialize)]
+struct Event {
+    args: Args,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bp: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cat: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dur: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<usize>,
+    name: &'static str,
+    ph: &'static str,
+    pid: u32,
+    tid: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ts: Option<f64>,
+}
+
+/// What a viewer shows of an entry beside its name.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Args {
+    Name { name: String },
+    Peer { peer: Option<u32> },
+    Bytes { bytes: u64 },
+}
+
+impl Event {
+    /// Of a kind, with what every entry has.
+    fn new(ph: &'static str, name: &'static str, tid: u32, args: Args) -> Self {
+        Self {
+            args,
+            bp: None,
+            cat: None,
+            dur: None,
+            id: None,
+            name,
+            ph,
+            pid: 0,
+            tid,
+            ts: None,
+        }
+    }
+}
 
 /// The run as Chrome trace JSON: one thread per rank, one complete event per span, a flow per
 /// message. Times are microseconds. `settings` says how the run came about; viewers show it as the
 /// trace's metadata.
+///
+/// # Panics
+/// Never: a trace is plain data.
 #[must_use]
 pub fn chrome_trace(report: &Report, settings: &Value) -> String {
     let us = |time: Time| time.ps() as f64 / 1e6;
-    let mut events: Vec<Value> = Vec::new();
-    for (rank, activity) in report.activity.iter().enumerate() {
+    let mut events = Vec::new();
+    for (rank, activity) in (0..).zip(&report.activity) {
         let name = format!("rank {rank}");
-        events.push(json!({
-            "ph": "M", "name": "thread_name", "pid": 0, "tid": rank, "args": {"name": name},
-        }));
+        events.push(Event::new("M", "thread_name", rank, Args::Name { name }));
         for span in activity.spans() {
             let peer = span.cause.peer().map(|peer| peer.0);
-            events.push(json!({
-                "ph": "X", "name": span.cause.kind(), "cat": "cause", "pid": 0, "tid": rank,
-                "ts": us(span.start), "dur": us(span.end - span.start), "args": {"peer": peer},
-            }));
+            events.push(Event {
+                cat: Some("cause"),
+                ts: Some(us(span.start)),
+                dur: Some(us(span.end - span.start)),
+                ..Event::new("X", span.cause.kind(), rank, Args::Peer { peer })
+            });
         }
     }
     for (id, message) in report.messages.iter().enumerate() {
-        let event = |phase: &str, rank: u32, time: Time| {
-            json!({
-                "ph": phase, "name": "message", "cat": "message", "id": id, "pid": 0, "tid": rank,
-                "ts": us(time), "bp": "e", "args": {"bytes": message.bytes},
-            })
+        let bytes = message.bytes;
+        let event = |phase, rank, time| Event {
+            cat: Some("message"),
+            id: Some(id),
+            ts: Some(us(time)),
+            bp: Some("e"),
+            ..Event::new(phase, "message", rank, Args::Bytes { bytes })
         };
         events.push(event("s", message.from.0, message.start));
         events.push(event("f", message.to.0, message.end));
     }
-    let document = json!({
-        "traceEvents": events,
-        "displayTimeUnit": "ns",
-        "otherData": settings,
-    });
-    format!("{document}\n")
+    let document = Document {
+        display_time_unit: "ns",
+        other_data: settings,
+        trace_events: events,
+    };
+    let text = serde_json::to_string(&document).expect("a trace is plain data");
+    text + "\n"
 }
 
 #[cfg(test)]
@@ -46,6 +109,7 @@ mod tests {
     use super::*;
     use corecast_core::Rank;
     use corecast_machine::{Activity, Cause, MessageRecord};
+    use serde_json::json;
 
     #[test]
     fn traces_hold_every_span_and_both_ends_of_every_message() {

@@ -3,7 +3,7 @@
 
 mod naive;
 
-use corecast_core::{DimensionOrder, Grid, Side};
+use corecast_core::{DimensionOrder, Grid, Help as _, Side};
 use corecast_sim::network::mesh::{
     Ejection, FlitMesh, MeshSpec, Packet, QueueEvent, RouterSpec, VcChoice,
 };
@@ -452,7 +452,12 @@ fn equal_seeds_give_equal_points_and_others_do_not() {
 #[test]
 fn refusals_name_the_number_and_the_range() {
     let base = mesh(4, 4, RouterSpec::booksim(1, 8));
-    let refuse = |spec: MeshSpec| FlitMesh::new(&spec).expect_err("is refused").to_string();
+    let refuse = |spec: MeshSpec| {
+        FlitMesh::new(&spec)
+            .expect_err("is refused")
+            .with_help()
+            .to_string()
+    };
     assert_eq!(
         refuse(mesh(0, 4, base.router)),
         "width = 0 is out of range\n  it must be 1 to 4096 routers"

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use corecast_core::Rank;
-use corecast_machine::{Cause, LinkHold, PathSegment, Report, Time, critical_path};
+use corecast_machine::{Cause, LinkHold, PathSegment, Report, Time};
 use serde::Serialize;
 
 use crate::error::StudyError;
@@ -50,7 +50,7 @@ impl Study {
         let runs = self.rank(ranks, bytes, progress)?.runs;
         let fastest = self.fastest(&runs);
         let explained = runs.into_iter().map(|run| {
-            let path = merged(critical_path(&run.report));
+            let path = merged(run.critical_path());
             Explanation {
                 remedy: self.remedy(&run, &path, &fastest),
                 path,
@@ -75,10 +75,14 @@ impl Study {
         rows.collect()
     }
 
-    /// An explanation as a record.
+    /// An explanation as a record; `advice` is its remedy in the words of the face.
     #[must_use]
-    pub fn explanation_record(&self, explanation: &Explanation) -> ExplanationRecord {
-        let Explanation { run, path, remedy } = explanation;
+    pub fn explanation_record(
+        &self,
+        explanation: &Explanation,
+        advice: String,
+    ) -> ExplanationRecord {
+        let Explanation { run, path, .. } = explanation;
         let cycles = |time| Cycles(self.cycles(time).unwrap_or_default());
         let segment = |segment: &PathSegment| SegmentRecord {
             rank: segment.rank.0,
@@ -103,7 +107,7 @@ impl Study {
         };
         ExplanationRecord {
             run: self.record(run),
-            advice: remedy.to_string(),
+            advice,
             critical_path: path.iter().map(segment).collect(),
             link_waits: link_waits(&run.report).into_iter().map(wait).collect(),
             rank_causes: self.rank_causes(&run.report).into_iter().map(row).collect(),
@@ -112,9 +116,9 @@ impl Study {
 }
 
 /// Adjacent segments of one rank and cause become one.
-fn merged(path: Vec<PathSegment>) -> Vec<PathSegment> {
+fn merged(path: &[PathSegment]) -> Vec<PathSegment> {
     let mut merged: Vec<PathSegment> = Vec::new();
-    for segment in path {
+    for &segment in path {
         match merged.last_mut() {
             Some(last) if (last.rank, last.cause) == (segment.rank, segment.cause) => {
                 last.end = segment.end;

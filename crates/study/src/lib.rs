@@ -20,6 +20,7 @@ mod advice;
 mod algorithms;
 mod certify;
 mod chips;
+mod choice;
 mod claim;
 mod error;
 mod explain;
@@ -42,6 +43,7 @@ pub use advice::Advice;
 pub use algorithms::{Field, Selection, distinct};
 pub use certify::{CertificateRecord, Proven};
 pub use chips::ChipChoice;
+pub use choice::Choice;
 pub use claim::{Claim, Fault, Wrong, faults};
 pub use error::{
     AdviceError, Asked, FlowStudyError, MachineError, Refused, StudyError, TrafficStudyError,

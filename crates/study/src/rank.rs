@@ -1,10 +1,11 @@
 //! Every algorithm on one request, the fastest first.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use corecast_chip::Provenance;
 use corecast_core::{Algorithm, BuildError, Request, Schedule};
-use corecast_machine::{Report, Spread, Time};
+use corecast_machine::{PathSegment, Report, Shares, Spread, Time, critical_path};
 use corecast_tune::{Cell, Decision};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -32,9 +33,15 @@ pub struct Run {
     pub certified: Certified,
     /// The cell of the table that chose it, if one did.
     pub cell: Option<Cell>,
+    path: OnceLock<Vec<PathSegment>>,
 }
 
 impl Run {
+    /// What made the first run as long as it was; worked out when it is asked for first.
+    pub fn critical_path(&self) -> &[PathSegment] {
+        self.path.get_or_init(|| critical_path(&self.report))
+    }
+
     /// What the run should have shown and did not.
     #[must_use]
     pub fn faults(&self) -> Vec<Fault> {
@@ -174,7 +181,16 @@ impl Study {
             delivered,
             certified,
             cell: None,
+            path: OnceLock::new(),
         })
+    }
+
+    /// How much of a run's time is the network's and how much the software's, where the machine
+    /// tells them apart.
+    #[must_use]
+    pub fn shares(&self, run: &Run) -> Option<Shares> {
+        let tells = self.machine.tells_shares();
+        tells.then(|| Shares::of(run.critical_path())).flatten()
     }
 
     /// The mean makespan in cycles of the chip's reference clock, to a thousandth; none where times
@@ -211,7 +227,7 @@ impl Study {
     pub fn record(&self, run: &Run) -> RunRecord {
         let (report, spread) = (&run.report, &run.spread);
         let bound = self.machine.bound_cycles(&run.request);
-        let shares = self.machine.shares(report);
+        let shares = self.shares(run);
         let clock = self.machine.clock();
         let causes = report.causes().into_iter();
         let tuning = &run.request.tuning;

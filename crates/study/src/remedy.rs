@@ -4,10 +4,9 @@
 //! them; if none of them is faster, the numbers of the chip file are halved (widths doubled) one by
 //! one, and the one that saves most is named. A run longer than the one to be explained is ended
 //! early, so a trial costs at most as much as the run itself; long runs are tried with fewer others,
-//! and the remedy says so.
+//! and the remedy tells which ([`Tried`]).
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use corecast_machine::{PathSegment, Time};
 use corecast_tune::search::{self, Best, Candidate, Sizes};
@@ -23,7 +22,7 @@ const EVENTS_MAX: u64 = 20_000_000;
 /// What saves less than this share is no help.
 const SAVED_MIN: f64 = 0.01;
 
-/// What to do about a run's time, and what most of it is. Shown as one sentence.
+/// What to do about a run's time, and what most of it is: a value, of which a face makes a sentence.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Remedy {
     /// What to do.
@@ -94,92 +93,6 @@ pub struct MainCause {
     pub kind: &'static str,
     /// Its share.
     pub percent: f64,
-}
-
-impl fmt::Display for Remedy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let why = Why(self.cause);
-        match &self.what {
-            Measure::Use {
-                algorithm,
-                sizes,
-                cycles,
-                instead_of,
-                ratio,
-            } => {
-                let options = options(*algorithm, sizes);
-                write!(
-                    f,
-                    "Use {options}: {cycles} cycles instead of {instead_of}, {ratio:.2} times as \
-                     fast; here {why}."
-                )
-            }
-            Measure::Leave { bound_cycles } => write!(
-                f,
-                "Leave it as it is: no schedule on this chip takes less than {bound_cycles} \
-                 cycles; {why}."
-            ),
-            Measure::Change {
-                tried,
-                key,
-                from,
-                to,
-                saves_percent,
-            } => write!(
-                f,
-                "{tried}; {why}, and of the chip's numbers `{key}` matters most: {to} instead of \
-                 {from} would save {saves_percent:.0} %."
-            ),
-            Measure::Nothing {
-                tried,
-                tried_numbers: true,
-            } => write!(
-                f,
-                "{tried}, and no single number of the chip would help; {why}."
-            ),
-            Measure::Nothing { tried, .. } => write!(f, "{tried}; {why}."),
-        }
-    }
-}
-
-impl fmt::Display for Tried {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::All => "No other algorithm or size is faster",
-            Self::Algorithms => {
-                "No other algorithm is faster (sizes were not searched: the run is long)"
-            }
-            Self::Nothing => "Nothing else was tried, the run is long (`corecast tune` searches)",
-        })
-    }
-}
-
-/// A main cause as the end of a sentence.
-struct Why(Option<MainCause>);
-
-impl fmt::Display for Why {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(MainCause { kind, percent }) => {
-                write!(f, "{percent:.0} % of the critical path is {}", words(kind))
-            }
-            None => write!(f, "there is nothing to do"),
-        }
-    }
-}
-
-/// Options of the command line that choose what was found.
-fn options(algorithm: Option<&str>, sizes: &[(&'static str, Option<u64>)]) -> String {
-    let mut options = Vec::new();
-    options.extend(algorithm.map(|name| format!("--algorithm {name}")));
-    for (name, size) in sizes {
-        let option = format!("--{}", name.replace('_', "-"));
-        options.push(match size {
-            Some(size) => format!("{option} {size}"),
-            None => format!("no {option}"),
-        });
-    }
-    options.join(" ")
 }
 
 /// The fastest way to serve a request that was found.
@@ -349,21 +262,4 @@ fn main_cause(path: &[PathSegment], took: Time) -> Option<MainCause> {
         kind,
         percent: 100.0 * time as f64 / took.ps().max(1) as f64,
     })
-}
-
-/// A kind of cause as a reader of the sentence knows it.
-fn words(kind: &str) -> String {
-    match kind {
-        "compute" => "computing and late arrival".to_owned(),
-        "wait_peer" => "waiting for ranks that are not there yet".to_owned(),
-        "port_busy" => "ports that are busy with earlier transfers".to_owned(),
-        "link_busy" => "links that other messages use".to_owned(),
-        "buffer_full" => "buffers that are full".to_owned(),
-        "memory" => "memory that has not answered".to_owned(),
-        "software" => "software: what every call and message costs a core".to_owned(),
-        "handshake" => "commands, flags and handshakes".to_owned(),
-        "transfer" => "words that move".to_owned(),
-        "ordering" => "reading and ordering the ranks' status".to_owned(),
-        other => other.replace('_', " "),
-    }
 }

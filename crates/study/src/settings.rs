@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::chips::ChipChoice;
+use crate::choice::Choice;
 use crate::machines::StudyMachine;
 use crate::plan::Plan;
 use crate::surroundings::ongoing_words;
@@ -150,65 +151,59 @@ impl Settings {
         others.map(|(name, value)| (name, cell(&value))).collect()
     }
 
-    /// One line for the foot of a picture: everything that is not as it is by default.
+    /// One line for the foot of a picture: everything that is not as it is by default, with choices
+    /// in the words of the face.
     #[must_use]
-    pub fn line(&self) -> String {
+    pub fn line(&self, say: impl FnMut(&Choice) -> String) -> String {
         let mut parts = vec![format!("corecast {}", self.version)];
         parts.extend(match (&self.chip, &self.fingerprint) {
             (Some(chip), Some(fingerprint)) => vec![format!("chip {chip} {fingerprint}")],
             _ => vec!["this computer".to_owned()],
         });
         parts.extend(self.fidelity.map(|fidelity| format!("{fidelity} fidelity")));
-        parts.extend(self.changes());
+        parts.extend(self.choices().iter().map(say));
         parts.extend(self.seed.map(|seed| format!("seed {seed}")));
         parts.join(", ")
     }
 
-    /// Everything that is not so by default, in words of the command line; of reductions element type
-    /// and operator in any case.
+    /// Everything that is not so by default; of reductions element type and operator in any case.
     #[must_use]
-    pub fn changes(&self) -> Vec<String> {
-        let option = |name: &str, value: &str| format!("--{name} {value}");
-        let mut all: Vec<String> = self.set.iter().map(|set| option("set", set)).collect();
+    pub fn choices(&self) -> Vec<Choice> {
+        let set = self.set.iter();
+        let mut all: Vec<Choice> = set.map(|set| Choice::new("set", set)).collect();
         let Some(of) = &self.collective else {
             return all;
         };
-        all.extend(
-            of.root
-                .filter(|&root| root > 0)
-                .map(|root| format!("--root {root}")),
-        );
-        all.extend(of.dtype.as_ref().map(|dtype| option("dtype", dtype)));
-        all.extend(of.op.as_ref().map(|op| option("op", op)));
+        let root = of.root.filter(|&root| root > 0);
+        all.extend(root.map(|root| Choice::new("root", root)));
+        all.extend(of.dtype.iter().map(|dtype| Choice::new("dtype", dtype)));
+        all.extend(of.op.iter().map(|op| Choice::new("op", op)));
         let sizes = [
-            ("part-bytes", of.part_bytes),
-            ("piece-bytes", of.piece_bytes),
+            ("part_bytes", of.part_bytes),
+            ("piece_bytes", of.piece_bytes),
         ];
         let sizes = sizes
             .into_iter()
-            .filter_map(|(name, size)| Some((name, size?)));
-        all.extend(sizes.map(|(name, size)| option(name, &size.to_string())));
+            .filter_map(|(what, size)| Some(Choice::new(what, size?)));
+        all.extend(sizes);
         if of.flow_control_option != "auto" {
-            all.push(option("flow-control", &of.flow_control_option));
+            all.push(Choice::new("flow_control", &of.flow_control_option));
         }
         all.extend(self.surroundings());
         all
     }
 
-    /// What else goes on during a run, in words of the command line.
-    #[must_use]
-    pub fn surroundings(&self) -> Vec<String> {
+    /// What else goes on during a run.
+    fn surroundings(&self) -> Vec<Choice> {
         let Some(of) = &self.collective else {
             return Vec::new();
         };
-        let traffic = of
-            .background
-            .iter()
-            .map(|text| format!("--background {text}"));
-        let ongoing = of.ongoing.iter().map(|text| format!("--ongoing {text}"));
-        let skew = of.skew.iter().map(|text| format!("--skew {text}"));
-        let cold = of.cold.then(|| "--cold".to_owned());
-        traffic.chain(ongoing).chain(skew).chain(cold).collect()
+        let background = of.background.iter();
+        let background = background.map(|text| Choice::new("background", text));
+        let ongoing = of.ongoing.iter().map(|text| Choice::new("ongoing", text));
+        let skew = of.skew.iter().map(|text| Choice::new("skew", text));
+        let cold = of.cold.then(|| Choice::switch("cold"));
+        background.chain(ongoing).chain(skew).chain(cold).collect()
     }
 }
 
@@ -273,11 +268,8 @@ mod tests {
         let fingerprint = settings.fingerprint.clone().expect("a chip");
         let version = env!("CARGO_PKG_VERSION");
         assert_eq!(
-            settings.line(),
-            format!(
-                "corecast {version}, chip scc {fingerprint}, flit fidelity, \
-                 --set endpoint.library=rcce"
-            )
+            settings.line(|choice| format!("{} changed", choice.what)),
+            format!("corecast {version}, chip scc {fingerprint}, flit fidelity, set changed")
         );
     }
 }

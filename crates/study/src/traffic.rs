@@ -164,7 +164,7 @@ impl TrafficPlan {
     pub fn measure(&self, progress: &dyn Progress) -> Result<TrafficSweep, StudyError> {
         let (spec, settings) = mesh(&self.chip)?;
         if let Some(why) = self.pattern.refusal(&spec) {
-            return Err(TrafficStudyError::Pattern { why }.into());
+            return Err(TrafficStudyError::Pattern(why).into());
         }
         let points = match &self.rates {
             Some(rates) => self.sweep(&spec, rates, progress)?,

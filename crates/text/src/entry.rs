@@ -1,7 +1,7 @@
 //! What can be wrong with an entry of a TOML file, whatever the file describes.
 //!
-//! Every variant carries file, line and key and what would have been accepted; the rendering is a
-//! first line and indented lines of help. The crates whose files these are golden-test it.
+//! Every variant carries file, line and key and what would have been accepted. The crates whose
+//! files these are golden-test the rendering.
 
 use thiserror::Error;
 
@@ -12,7 +12,7 @@ use crate::{Location, did_you_mean, quoted};
 #[non_exhaustive]
 pub enum EntryError {
     /// The file is not TOML.
-    #[error("{at}:{column}: not valid TOML: {message}{help}")]
+    #[error("{at}:{column}: not valid TOML: {message}")]
     Syntax {
         /// Where.
         at: Box<Location>,
@@ -24,10 +24,7 @@ pub enum EntryError {
         help: &'static str,
     },
     /// A key that means nothing here.
-    #[error(
-        "{at}: unknown key `{}` {}\n  accepted keys: {}{}",
-        quoted(found), in_table(table), accepted.join(", "), did_you_mean(found, accepted)
-    )]
+    #[error("{at}: unknown key `{}` {}", quoted(found), in_table(table))]
     UnknownKey {
         /// Where.
         at: Box<Location>,
@@ -39,7 +36,7 @@ pub enum EntryError {
         accepted: Vec<&'static str>,
     },
     /// A key that must be there is not.
-    #[error("{at}: missing key `{key}` {}\n  write: {form}", in_table(table))]
+    #[error("{at}: missing key `{key}` {}", in_table(table))]
     MissingKey {
         /// Where its table begins.
         at: Box<Location>,
@@ -51,7 +48,7 @@ pub enum EntryError {
         form: String,
     },
     /// A value of another type.
-    #[error("{at}: `{}` is {found}, not {expected}\n  write: {form}", at.key)]
+    #[error("{at}: `{}` is {found}, not {expected}", at.key)]
     WrongType {
         /// Where.
         at: Box<Location>,
@@ -63,7 +60,7 @@ pub enum EntryError {
         form: String,
     },
     /// A value outside what is accepted.
-    #[error("{at}: `{}` = {} is out of range\n  accepted: {accepted}", at.key, quoted(found))]
+    #[error("{at}: `{}` = {} is out of range", at.key, quoted(found))]
     OutOfRange {
         /// Where.
         at: Box<Location>,
@@ -73,10 +70,7 @@ pub enum EntryError {
         accepted: String,
     },
     /// A name that does not exist, where only a few do.
-    #[error(
-        "{at}: `{}` cannot be `{}`\n  accepted values: {}{}",
-        at.key, quoted(found), accepted.join(", "), did_you_mean(found, accepted)
-    )]
+    #[error("{at}: `{}` cannot be `{}`", at.key, quoted(found))]
     UnknownName {
         /// Where.
         at: Box<Location>,
@@ -107,5 +101,32 @@ pub fn in_table(header: &str) -> String {
     match header {
         "" => "at the top level".to_owned(),
         header => format!("in {header}"),
+    }
+}
+
+impl EntryError {
+    /// What would be right instead, one thing per line.
+    #[must_use]
+    pub fn help(&self) -> String {
+        match self {
+            Self::UnknownKey {
+                accepted, found, ..
+            } => format!(
+                "accepted keys: {}{}",
+                accepted.join(", "),
+                did_you_mean(found, accepted)
+            ),
+            Self::MissingKey { form, .. } => format!("write: {form}"),
+            Self::WrongType { form, .. } => format!("write: {form}"),
+            Self::OutOfRange { accepted, .. } => format!("accepted: {accepted}"),
+            Self::UnknownName {
+                accepted, found, ..
+            } => format!(
+                "accepted values: {}{}",
+                accepted.join(", "),
+                did_you_mean(found, accepted)
+            ),
+            Self::Syntax { help, .. } => (*help).to_owned(),
+        }
     }
 }

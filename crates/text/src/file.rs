@@ -157,23 +157,20 @@ fn replace(path: &Path, bytes: &[u8], found: Option<&Metadata>) -> io::Result<()
             "it is read-only",
         ));
     }
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    let temporary = path.with_file_name(name);
-    let mut file = create(&temporary, found.is_some())?;
-    let outcome = (|| {
-        if let Some(found) = found {
-            own_as(&file, found);
-            file.set_permissions(found.permissions())?;
-        }
-        file.write_all(bytes)?;
-        fs::rename(&temporary, path)
-    })();
-    if outcome.is_err() {
-        // The message about the first error matters more than one about the left-over.
-        let _ = fs::remove_file(&temporary);
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    let mut part = tempfile::Builder::new()
+        .prefix(".corecast-")
+        .suffix(".part")
+        .make_in(folder.unwrap_or(Path::new(".")), |path| {
+            create(path, found.is_some())
+        })?;
+    if let Some(found) = found {
+        own_as(part.as_file(), found);
+        part.as_file().set_permissions(found.permissions())?;
     }
-    outcome
+    part.as_file_mut().write_all(bytes)?;
+    part.persist(path)?; // until here whatever fails removes it
+    Ok(())
 }
 
 /// A new file; a private one gets its mode later and until then is nobody else's to read.

@@ -66,10 +66,10 @@ pub fn nearest<'a, S: AsRef<str>>(found: &str, accepted: &'a [S]) -> Option<&'a 
     (distance <= name.chars().count() / 3).then_some(name)
 }
 
-/// A line proposing the [`nearest`] of `accepted`, or nothing if none is near.
+/// One more line of help proposing the [`nearest`] of `accepted`, or nothing if none is near.
 #[must_use]
 pub fn did_you_mean<S: AsRef<str>>(found: &str, accepted: &[S]) -> String {
-    nearest(found, accepted).map_or_else(String::new, |name| format!("\n  did you mean `{name}`?"))
+    nearest(found, accepted).map_or_else(String::new, |name| format!("\ndid you mean `{name}`?"))
 }
 
 /// The type of a value, in words.
@@ -92,10 +92,7 @@ mod tests {
     #[test]
     fn nearest_names_are_near() {
         let accepted = ["kind", "clock", "width"];
-        assert_eq!(
-            did_you_mean("wdith", &accepted),
-            "\n  did you mean `width`?"
-        );
+        assert_eq!(did_you_mean("wdith", &accepted), "\ndid you mean `width`?");
         assert_eq!(did_you_mean("latency", &accepted), "");
         assert_eq!(did_you_mean(&"w".repeat(100_000), &accepted), "");
         assert_eq!(did_you_mean("us", &["ps", "ns"]), "");

@@ -7,7 +7,7 @@
 
 use std::cmp::Ordering;
 
-use corecast_core::{BuildError, Request, Schedule, algorithm};
+use corecast_core::{BuildError, Help, Request, Schedule, algorithm};
 use thiserror::Error;
 
 use crate::table::{Cell, Table};
@@ -37,6 +37,15 @@ pub enum Undecided {
         /// Why that of the nearest cell cannot.
         nearest: BuildError,
     },
+}
+
+impl Help for Undecided {
+    fn help(&self) -> String {
+        match self {
+            Self::Empty => String::new(),
+            Self::Unserved { nearest } => nearest.help(),
+        }
+    }
 }
 
 impl Table {

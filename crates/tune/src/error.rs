@@ -8,6 +8,7 @@
 //! assert!(error.to_string().starts_with("a.toml:1: `format` = 2"));
 //! ```
 
+use corecast_core::Help;
 use corecast_text::{EntryError, Location, quoted};
 use thiserror::Error;
 
@@ -16,7 +17,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum TableError {
     /// The file is larger than any table.
-    #[error("{file}: too large\n  a table has at most {bytes_max} bytes")]
+    #[error("{file}: too large")]
     TooLarge {
         /// The file.
         file: String,
@@ -27,10 +28,7 @@ pub enum TableError {
     #[error(transparent)]
     Entry(#[from] EntryError),
     /// A form of table that is not known.
-    #[error(
-        "{at}: `format` = {} is not known here\n  accepted: {accepted}",
-        quoted(found)
-    )]
+    #[error("{at}: `format` = {} is not known here", quoted(found))]
     Format {
         /// Where.
         at: Box<Location>,
@@ -40,7 +38,7 @@ pub enum TableError {
         accepted: u64,
     },
     /// A key that goes only with other collectives.
-    #[error("{at}: `{}` means nothing for {collective}\n  remove the line", at.key)]
+    #[error("{at}: `{}` means nothing for {collective}", at.key)]
     Stray {
         /// Where.
         at: Box<Location>,
@@ -48,10 +46,7 @@ pub enum TableError {
         collective: &'static str,
     },
     /// Two cells for the same ranks and bytes.
-    #[error(
-        "{at}: a second cell for {ranks} ranks and {bytes} bytes\n  \
-         the first is in line {first_line}; keep one of them"
-    )]
+    #[error("{at}: a second cell for {ranks} ranks and {bytes} bytes")]
     Duplicate {
         /// Where the second is.
         at: Box<Location>,
@@ -62,4 +57,18 @@ pub enum TableError {
         /// Line of the first.
         first_line: u32,
     },
+}
+
+impl Help for TableError {
+    fn help(&self) -> String {
+        match self {
+            Self::TooLarge { bytes_max, .. } => format!("a table has at most {bytes_max} bytes"),
+            Self::Entry(error) => error.help(),
+            Self::Format { accepted, .. } => format!("accepted: {accepted}"),
+            Self::Stray { .. } => "remove the line".to_owned(),
+            Self::Duplicate { first_line, .. } => {
+                format!("the first is in line {first_line}; keep one of them")
+            }
+        }
+    }
 }

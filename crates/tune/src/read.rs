@@ -56,7 +56,7 @@ impl Table {
             });
         }
         let text = Text::new(file, text);
-        let document = text.parse("\n  `corecast tune -o FILE` writes tables")?;
+        let document = text.parse("`corecast tune -o FILE` writes tables")?;
         read(&Section::root(&text, document.get_ref()))
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use corecast_core::Help as _;
 use corecast_tune::{FILE_BYTES_MAX, Table, TableError};
 
 #[test]
@@ -22,7 +23,7 @@ fn messages_are_as_recorded() {
             Ok(_) => panic!("{file} was accepted"),
             Err(error) => error,
         };
-        let actual = format!("{error}\n");
+        let actual = format!("{}\n", error.with_help());
         if is_blessing {
             fs::write(&expected, &actual).expect("writable");
         }
@@ -51,5 +52,8 @@ fn huge_files_are_refused_before_they_are_read() {
     let text = "#".repeat(FILE_BYTES_MAX + 1);
     let error = Table::parse(&text, "huge.toml").expect_err("refused");
     assert!(matches!(error, TableError::TooLarge { .. }));
-    assert!(error.to_string().contains("16777216 bytes"), "{error}");
+    assert!(
+        error.with_help().to_string().contains("16777216 bytes"),
+        "{error}"
+    );
 }

@@ -6,9 +6,9 @@ mod show;
 use std::path::Path;
 
 use corecast::size;
-use corecast_flow::{FLOWS_MAX, PLACEMENTS, Placement, TASKS_MAX};
+use corecast_flow::{FLOWS_MAX, TASKS_MAX};
 use corecast_machine_sim::pronto::{Aim, Direction, Injectors};
-use corecast_study::{FlowCase, FlowPlan, FlowStudy, machine};
+use corecast_study::{FlowCase, FlowPlan, FlowStudy};
 use corecast_text::file;
 
 use crate::args::{Flow, LimitArgs};
@@ -27,7 +27,6 @@ impl Flow {
     fn plan(&self) -> Result<FlowPlan, Failure> {
         let chip = scene::noted_chip(&self.chip, &self.set)?;
         corecast_study::Tiles::of(&chip.chip).map_err(corecast_study::StudyError::from)?;
-        let machine = machine(&self.machine)?;
         let text = input::text_file(&self.file, FILE_BYTES_MAX).map_err(|why| {
             let message = format!("{}: cannot be read: {why}", self.file);
             Failure::input(message)
@@ -38,11 +37,11 @@ impl Flow {
             ns: self.limit_ns,
         };
         Ok(FlowPlan {
-            machine,
+            machine: self.machine,
             stages: list("--stages", self.stages.as_deref(), TASKS_MAX as u64)?,
             flows: list("--flows", self.flows.as_deref(), u64::from(FLOWS_MAX))?,
-            placements: self.placement.as_deref().map(placements).transpose()?,
-            acknowledges: acknowledges(self.flow_control.as_deref())?,
+            placements: self.placement.clone(),
+            acknowledges: self.flow_control,
             injectors: self.injectors()?,
             seed: self.seed,
             limits: limits.limits(),
@@ -117,19 +116,6 @@ fn failures(case: &FlowCase) -> impl Iterator<Item = Failure> {
     })
 }
 
-/// Whether tasks acknowledge messages, if it is said.
-fn acknowledges(choice: Option<&str>) -> Result<Option<bool>, Failure> {
-    match choice {
-        None => Ok(None),
-        Some("auto") => Ok(Some(true)),
-        Some("off") => Ok(Some(false)),
-        Some(name) => {
-            let known = ["auto", "off"];
-            Err(Failure::unknown("flow control", "choices", name, &known))
-        }
-    }
-}
-
 /// The input file of a flow file, next to which it lies.
 fn input_file(flow: &str, name: &str) -> Result<Vec<u8>, Failure> {
     let path = Path::new(flow).parent().unwrap_or(Path::new("")).join(name);
@@ -157,18 +143,4 @@ fn list(option: &str, text: Option<&str>, most: u64) -> Result<Option<Vec<u32>>,
             numbers.into_iter().map(|number| number as u32).collect(),
         )),
     }
-}
-
-/// Placements by their names.
-fn placements(text: &str) -> Result<Vec<Placement>, Failure> {
-    let placement = |name: &str| {
-        let known = PLACEMENTS.iter().find(|(word, _)| *word == name);
-        known
-            .map(|(_, placement)| placement.clone())
-            .ok_or_else(|| {
-                let words = PLACEMENTS.map(|(word, _)| word);
-                Failure::unknown("placement", "placements", name, &words)
-            })
-    };
-    text.split(',').map(|name| placement(name.trim())).collect()
 }

@@ -1,6 +1,7 @@
 //! What an algorithm is: a function from a [`Request`] to a [`Schedule`] with a name, a source, a
 //! precondition and a closed-form cost.
 
+use crate::Help;
 use thiserror::Error;
 
 use crate::collective::Collective;
@@ -12,7 +13,7 @@ use crate::schedule::Schedule;
 #[non_exhaustive]
 pub enum Unsupported {
     /// The algorithm exists for powers of two only.
-    #[error("{algorithm} needs a power of two ranks, not {ranks}\n  try {instead}")]
+    #[error("{algorithm} needs a power of two ranks, not {ranks}")]
     NotPowerOfTwo {
         /// Name of the algorithm.
         algorithm: &'static str,
@@ -22,7 +23,7 @@ pub enum Unsupported {
         instead: &'static str,
     },
     /// The algorithm would take too long to plan.
-    #[error("{algorithm} takes at most {max} ranks, not {ranks}\n  try {instead}")]
+    #[error("{algorithm} takes at most {max} ranks, not {ranks}")]
     TooManyRanks {
         /// Name of the algorithm.
         algorithm: &'static str,
@@ -90,5 +91,14 @@ pub trait Algorithm: Sync {
 impl std::fmt::Debug for dyn Algorithm {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}/{}", self.collective(), self.name())
+    }
+}
+
+impl Help for Unsupported {
+    fn help(&self) -> String {
+        match self {
+            Self::NotPowerOfTwo { instead, .. } => format!("try {instead}"),
+            Self::TooManyRanks { instead, .. } => format!("try {instead}"),
+        }
     }
 }

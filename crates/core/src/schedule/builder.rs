@@ -362,15 +362,15 @@ impl ScheduleBuilder {
         number
     }
 
-    /// Appends one message from the tree's root to every other rank.
+    /// Appends one message from the tree's root to every other rank on it.
     ///
     /// # Panics
-    /// If the tree is not one over all ranks.
+    /// If the tree is not one among all ranks.
     pub fn multicast(&mut self, round: u32, tree: Arc<RouteTree>, chunks: &[ChunkId]) {
         assert_eq!(
             tree.ranks(),
             self.terms.spec.ranks(),
-            "a tree over all ranks"
+            "a tree among all ranks"
         );
         if tree.ranks() == 1 {
             return;

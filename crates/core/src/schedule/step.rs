@@ -120,8 +120,8 @@ pub enum Op {
         /// Keep what arrives, keep the combined, or keep nothing.
         arrival: Arrival,
     },
-    /// Send one message to all other ranks over the routes of multicast number `number`
-    /// ([`super::Schedule::multicasts`]); done when every rank has taken it.
+    /// Send one message to the other ranks on the routes of multicast number `number`
+    /// ([`super::Schedule::multicasts`]); done when each of them has taken it.
     Multicast {
         /// Which of the schedule's multicasts this is.
         number: u32,

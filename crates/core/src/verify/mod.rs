@@ -3,7 +3,7 @@
 //! Separate checks, each of which can fail alone:
 //!
 //! 1. *structure* (`structure`): every peer, place and multicast exists, nobody sends to itself, the
-//!    routes of a multicast lead from its root to every rank;
+//!    routes of a multicast lead from its root to every rank on them;
 //! 2. *matching* (`matching`): the k-th send of a connection (a sender, a receiver and a channel) meets
 //!    its k-th receive, both name the same chunks or places of the same sizes, the same round and the
 //!    same multicast, one stream is at each end, and nothing is left over;

@@ -53,7 +53,7 @@ pub enum Violation {
     },
     /// A step names a multicast that the schedule does not have.
     UnknownMulticast { at: At, number: u32 },
-    /// The routes of a multicast do not lead from its root to every rank.
+    /// The routes of a multicast do not lead from its root to every rank on them.
     BrokenTree { number: u32, rank: Rank },
     /// A step sends a multicast that is another rank's, or receives it from another rank.
     MulticastRoot { at: At, number: u32, root: Rank },

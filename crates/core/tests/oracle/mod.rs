@@ -228,7 +228,7 @@ fn check_names(schedule: &Schedule) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Whether there is such a multicast, and every rank gets to this root, one after the other.
+/// Whether there is such a multicast, and every rank on it gets to this root, one after the other.
 fn is_tree_from(schedule: &Schedule, number: usize, root: Rank) -> bool {
     let Some(tree) = schedule.multicasts().get(number) else {
         return false;
@@ -240,7 +240,7 @@ fn is_tree_from(schedule: &Schedule, number: usize, root: Rank) -> bool {
         }
         at == root
     };
-    tree.root() == root && schedule.all_ranks().all(leads_there)
+    tree.root() == root && tree.edges().all(|(_, rank)| leads_there(rank))
 }
 
 impl World<'_> {

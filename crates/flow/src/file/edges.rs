@@ -6,7 +6,7 @@ use crate::file::error::FileError;
 use crate::file::names::list;
 use crate::file::tasks::Chain;
 use crate::graph::{
-    BLOCK_BYTES_MAX, EDGES_MAX, Edge, End, Graph, GraphError, MEMORY, RATE_MAX, Task,
+    BLOCK_BYTES_MAX, Culprit, EDGES_MAX, Edge, End, Graph, GraphError, MEMORY, RATE_MAX, Task,
 };
 
 /// An edge, and where the file has it.
@@ -106,38 +106,14 @@ fn place_of(
     chains: &[Chain<'_>],
     written: &[Written],
 ) -> Option<Box<Location>> {
-    let of_edge = |name: &String| {
-        let named = |end: End| match end {
-            End::Memory => MEMORY,
-            End::Task(task) => chains
-                .iter()
-                .flat_map(|chain| &chain.tasks)
-                .nth(task)
-                .map_or("", |task| &task.name),
-        };
-        // Of equal edges the last one is the one too many.
-        let is_it = |written: &&Written| {
-            format!("{} -> {}", named(written.edge.from), named(written.edge.to)) == *name
-        };
-        let found = written.iter().rfind(is_it);
-        found.map(|written| written.at.clone())
-    };
-    let of_task = |name: &String| {
-        let chain = chains
-            .iter()
-            .find(|chain| chain.tasks.iter().any(|t| t.name == *name));
-        chain.map(|chain| chain.section.place(""))
-    };
-    match error {
-        GraphError::Cycle { edge: index, .. } | GraphError::KernelEdge { index, .. } => {
-            Some(written[*index].at.clone())
+    match error.culprit()? {
+        Culprit::Edge(index) => written.get(index).map(|written| written.at.clone()),
+        Culprit::Task(index) => {
+            let mut of_tasks = chains.iter().flat_map(|chain| {
+                let tasks = chain.tasks.iter();
+                tasks.map(move |_| chain)
+            });
+            of_tasks.nth(index).map(|chain| chain.section.place(""))
         }
-        GraphError::Loop { edge }
-        | GraphError::Parallel { edge }
-        | GraphError::OutOfRange { edge, .. }
-        | GraphError::Unbalanced { edge, .. } => of_edge(edge),
-        GraphError::TwoTasks { name } => of_task(name),
-        GraphError::Unconnected { task } | GraphError::Ports { task, .. } => of_task(task),
-        _ => None,
     }
 }

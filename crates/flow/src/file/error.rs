@@ -8,6 +8,7 @@
 //! assert!(error.to_string().starts_with("a.toml:1: missing key `name`"));
 //! ```
 
+use corecast_core::Help;
 use corecast_text::{EntryError, Location, in_table, quoted};
 use thiserror::Error;
 
@@ -18,7 +19,7 @@ use crate::graph::GraphError;
 #[non_exhaustive]
 pub enum FileError {
     /// The file is larger than any flow file.
-    #[error("{file}: too large\n  a flow file has at most {bytes_max} bytes")]
+    #[error("{file}: too large")]
     TooLarge {
         /// The file.
         file: String,
@@ -29,10 +30,7 @@ pub enum FileError {
     #[error(transparent)]
     Entry(#[from] EntryError),
     /// Keys of which only one can be there.
-    #[error(
-        "{at}: `{key}` and `{other}` exclude each other {}\n  keep one of them",
-        in_table(table)
-    )]
+    #[error("{at}: `{key}` and `{other}` exclude each other {}", in_table(table))]
     Exclusive {
         /// Where.
         at: Box<Location>,
@@ -44,11 +42,7 @@ pub enum FileError {
         other: &'static str,
     },
     /// A name that cannot be one.
-    #[error(
-        "{at}: `{}` is not a name\n  names have 1 to 40 lower-case letters, digits and `-`, and \
-         `memory` is taken",
-        quoted(found)
-    )]
+    #[error("{at}: `{}` is not a name", quoted(found))]
     BadName {
         /// Where.
         at: Box<Location>,
@@ -63,4 +57,20 @@ pub enum FileError {
         /// Why.
         error: GraphError,
     },
+}
+
+impl Help for FileError {
+    fn help(&self) -> String {
+        match self {
+            Self::TooLarge { bytes_max, .. } => {
+                format!("a flow file has at most {bytes_max} bytes")
+            }
+            Self::Entry(error) => error.help(),
+            Self::Graph { error, .. } => error.help(),
+            Self::Exclusive { .. } => "keep one of them".to_owned(),
+            Self::BadName { .. } => "names have 1 to 40 lower-case letters, digits and `-`, and \
+         `memory` is taken"
+                .to_owned(),
+        }
+    }
 }

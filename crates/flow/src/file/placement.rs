@@ -56,12 +56,12 @@ pub(super) fn placement(
         }
     }
     let mut given = vec![Vec::new(); flows as usize];
-    for task in graph.tasks() {
+    for (index, task) in graph.tasks().iter().enumerate() {
         let Some(entry) = section.item(&task.name) else {
             return Err(FileError::Graph {
                 at: section.place(&task.name),
                 error: GraphError::Unplaced {
-                    task: task.name.clone(),
+                    task: graph.named_task(index),
                 },
             });
         };

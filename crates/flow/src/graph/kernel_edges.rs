@@ -29,7 +29,7 @@ pub(super) fn check(wiring: &Wiring, task: usize) -> Result<(), GraphError> {
             _ => format!("{count} {what}s"),
         };
         return Err(GraphError::Ports {
-            task: wiring.tasks()[task].name.clone(),
+            task: wiring.named_task(task),
             kernel: job.kernel.name,
             accepted: words(inputs_max, "input") + " and " + &words(outputs_max, "output"),
             found: format!("{inputs} and {outputs}"),

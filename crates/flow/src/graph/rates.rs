@@ -132,10 +132,8 @@ fn unbalanced(wiring: &Wiring, index: usize, ratios: &[Option<Ratio>]) -> GraphE
     let from_firings = a.over.saturating_mul(b.under / gcd(a.under, b.under));
     let to_firings = b.over.saturating_mul(under);
     GraphError::Unbalanced {
-        edge: wiring.edge_name(index),
-        from: wiring.end_name(from).to_owned(),
+        edge: wiring.named_edge(index),
         from_firings,
-        to: wiring.end_name(to).to_owned(),
         to_firings,
         made: from_firings.saturating_mul(u64::from(produce)),
         taken: to_firings.saturating_mul(u64::from(consume)),
@@ -195,11 +193,10 @@ pub(crate) fn check_cycles(wiring: &Wiring, firings: &[u64]) -> Result<(), Graph
         });
         let edge = edge.expect("a task that cannot fire lacks a block");
         if let Some(start) = path.iter().position(|&(seen, _)| seen == task) {
-            let name = |&(task, _): &(usize, usize)| wiring.tasks()[task].name.clone();
-            let cycle = path[start..].iter().map(name).collect();
+            let cycle = path[start..].iter();
             return Err(GraphError::Cycle {
-                cycle,
-                edge: path[start].1,
+                cycle: cycle.map(|&(task, _)| wiring.named_task(task)).collect(),
+                edge: wiring.named_edge(path[start].1),
             });
         }
         path.push((task, edge));

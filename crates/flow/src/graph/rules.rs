@@ -15,11 +15,12 @@ fn tasks(wiring: &Wiring) -> Result<(), GraphError> {
     if tasks == 0 || tasks > TASKS_MAX {
         return Err(GraphError::Tasks { tasks });
     }
-    let mut names: Vec<&str> = wiring.tasks.iter().map(|task| task.name.as_str()).collect();
-    names.sort_unstable();
-    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+    let mut order: Vec<usize> = (0..tasks).collect();
+    let name = |task: usize| wiring.tasks[task].name.as_str();
+    order.sort_by_key(|&task| name(task)); // stable: by index among equals
+    match order.windows(2).find(|pair| name(pair[0]) == name(pair[1])) {
         Some(pair) => Err(GraphError::TwoTasks {
-            name: pair[0].to_owned(),
+            task: wiring.named_task(pair[0]),
         }),
         None => Ok(()),
     }
@@ -33,7 +34,7 @@ fn edges(wiring: &Wiring) -> Result<(), GraphError> {
     let mut has_edge = vec![false; wiring.tasks.len()];
     for (index, edge) in wiring.edges.iter().enumerate() {
         if edge.from == edge.to {
-            let edge = wiring.edge_name(index);
+            let edge = wiring.named_edge(index);
             return Err(GraphError::Loop { edge });
         }
         let ranges = [
@@ -44,7 +45,7 @@ fn edges(wiring: &Wiring) -> Result<(), GraphError> {
         ];
         for (key, found, min, max) in ranges {
             if !(min..=max).contains(&found) {
-                let edge = wiring.edge_name(index);
+                let edge = wiring.named_edge(index);
                 return Err(GraphError::OutOfRange {
                     edge,
                     key,
@@ -58,19 +59,20 @@ fn edges(wiring: &Wiring) -> Result<(), GraphError> {
             has_edge[task] = true;
         }
     }
-    let mut pairs: Vec<(End, End)> = wiring.edges.iter().map(|e| (e.from, e.to)).collect();
+    let ends = wiring.edges.iter().map(|edge| (edge.from, edge.to));
+    let mut pairs: Vec<(End, End, usize)> = ends.zip(0..).map(|((f, t), i)| (f, t, i)).collect();
     pairs.sort_unstable();
-    let is_messages = |pair: &(End, End)| pair.0 != End::Memory && pair.1 != End::Memory;
-    let twice = pairs
-        .windows(2)
-        .find(|two| two[0] == two[1] && is_messages(&two[0]));
-    if let Some(&[(from, to), _]) = twice {
-        let edge = format!("{} -> {}", wiring.end_name(from), wiring.end_name(to));
+    let is_messages = |pair: &(End, End, usize)| pair.0 != End::Memory && pair.1 != End::Memory;
+    // Of equal edges the last one is the one too many.
+    let mut equal = pairs.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
+    let twice = equal.find(|equal| equal.len() > 1 && is_messages(&equal[0]));
+    if let Some(&[.., (_, _, last)]) = twice {
+        let edge = wiring.named_edge(last);
         return Err(GraphError::Parallel { edge });
     }
     match has_edge.iter().position(|&has| !has) {
         Some(task) => Err(GraphError::Unconnected {
-            task: wiring.tasks[task].name.clone(),
+            task: wiring.named_task(task),
         }),
         None => Ok(()),
     }

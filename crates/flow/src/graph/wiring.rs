@@ -3,7 +3,9 @@
 //! Apart from [`Graph`](crate::Graph), which is made only of one that obeys all rules: the rules look
 //! at this.
 
+use crate::graph::error::{GraphError, NamedEdge, NamedTask};
 use crate::graph::job::{Job, Routine};
+use crate::graph::kernel_rule::KernelRule;
 
 /// How the memory buffer is called where tasks are.
 pub const MEMORY: &str = "memory";
@@ -115,11 +117,25 @@ impl Wiring {
         }
     }
 
-    /// An edge in words.
+    /// An edge with the names of its ends.
     #[must_use]
-    pub fn edge_name(&self, edge: usize) -> String {
-        let Edge { from, to, .. } = self.edges[edge];
-        format!("{} -> {}", self.end_name(from), self.end_name(to))
+    pub fn named_edge(&self, index: usize) -> NamedEdge {
+        let Edge { from, to, .. } = self.edges[index];
+        let ends = [from, to].map(|end| self.end_name(end).to_owned());
+        NamedEdge { index, ends }
+    }
+
+    /// A task with its name.
+    #[must_use]
+    pub fn named_task(&self, index: usize) -> NamedTask {
+        let name = self.tasks[index].name.clone();
+        NamedTask { index, name }
+    }
+
+    /// An edge of a kernel is not as it must be.
+    pub(super) fn refuse(&self, edge: usize, why: KernelRule) -> GraphError {
+        let edge = self.named_edge(edge);
+        GraphError::KernelEdge { edge, why }
     }
 
     /// What the kernel of an edge's end runs, if it has one.

@@ -1,5 +1,7 @@
 //! Why a flow cannot become a program: its input, or a limit.
 
+use corecast_core::Help;
+use corecast_kernels::jpeg::JpegError;
 use thiserror::Error;
 
 /// Most bytes of the memory buffer: 1 GiB.
@@ -12,12 +14,10 @@ pub const RUN_FIRINGS_MAX: u64 = 1 << 26;
 #[non_exhaustive]
 pub enum ProgramError {
     /// Nothing says how long the run is.
-    #[error(
-        "nothing says how many iterations there are\n  write `iterations = 100` at the top of the file"
-    )]
+    #[error("nothing says how many iterations there are")]
     NoIterations,
     /// The file and the input say different things.
-    #[error("the input has {of_input} iterations, not {iterations}\n  remove `iterations`")]
+    #[error("the input has {of_input} iterations, not {iterations}")]
     OtherIterations {
         /// As the input says.
         of_input: u64,
@@ -25,25 +25,20 @@ pub enum ProgramError {
         iterations: u64,
     },
     /// The run has more firings than the limit.
-    #[error(
-        "{firings} firings are more than the {RUN_FIRINGS_MAX} of a run\n  use fewer flows or iterations"
-    )]
+    #[error("{firings} firings are more than the {RUN_FIRINGS_MAX} of a run")]
     TooManyFirings {
         /// How many it would be.
         firings: u64,
     },
     /// The data need more memory than the limit.
-    #[error(
-        "{bytes} bytes are more than the {MEMORY_BYTES_MAX} of a memory buffer\n  use fewer flows, \
-         iterations or smaller blocks"
-    )]
+    #[error("{bytes} bytes are more than the {MEMORY_BYTES_MAX} of a memory buffer")]
     TooMuchMemory {
         /// How many it would be.
         bytes: u64,
     },
     /// A task with more senders than its buffer has room for.
     #[error(
-        "the input buffer of task `{task}`, {bytes} bytes, has no room for what its senders may have on their way\n  use fewer senders, fewer initial blocks or a larger buffer"
+        "the input buffer of task `{task}`, {bytes} bytes, has no room for what its senders may have on their way"
     )]
     NoRoom {
         /// The task.
@@ -52,25 +47,42 @@ pub enum ProgramError {
         bytes: usize,
     },
     /// The tasks need a file.
-    #[error("task `{task}` needs a file\n  write `file = \"...\"` into [input]")]
+    #[error("task `{task}` needs a file")]
     NoInput {
         /// The task.
         task: String,
     },
     /// The input is not what a kernel can read.
-    #[error("the input of task `{task}`: {why}")]
+    #[error("the input of task `{task}`: {error}")]
     Input {
         /// The task.
         task: String,
         /// What is wrong.
-        why: String,
+        error: JpegError,
     },
-    /// Tasks of one graph that do not go together.
-    #[error("task `{task}`: {why}")]
-    Kernel {
-        /// The task.
+    /// Decoders of one graph that need different numbers of iterations.
+    #[error("task `{task}`: two decoders of one graph must need as many iterations")]
+    OtherDecoder {
+        /// The second of them.
         task: String,
-        /// What is wrong, and what would be right.
-        why: String,
     },
+}
+
+impl Help for ProgramError {
+    fn help(&self) -> String {
+        match self {
+            Self::NoIterations => "write `iterations = 100` at the top of the file".to_owned(),
+            Self::OtherIterations { .. } => "remove `iterations`".to_owned(),
+            Self::TooManyFirings { .. } => "use fewer flows or iterations".to_owned(),
+            Self::TooMuchMemory { .. } => "use fewer flows, \
+         iterations or smaller blocks"
+                .to_owned(),
+            Self::NoRoom { .. } => {
+                "use fewer senders, fewer initial blocks or a larger buffer".to_owned()
+            }
+            Self::Input { error, .. } => error.help(),
+            Self::OtherDecoder { .. } => "give them equal edges".to_owned(),
+            Self::NoInput { .. } => "write `file = \"...\"` into [input]".to_owned(),
+        }
+    }
 }

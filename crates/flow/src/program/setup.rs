@@ -25,9 +25,9 @@ impl Setup {
                 continue;
             }
             let file = input.ok_or_else(|| ProgramError::NoInput { task: name.clone() })?;
-            let refuse = |error: jpeg::JpegError| ProgramError::Input {
+            let refuse = |error| ProgramError::Input {
                 task: name.clone(),
-                why: error.to_string(),
+                error,
             };
             // Decoded here as a whole, which finds all that is wrong with it before anything runs.
             let (header, _) = Header::parse(file).map_err(refuse)?;
@@ -40,11 +40,7 @@ impl Setup {
             let iterations = u64::from(header.blocks()).div_ceil(per_iteration);
             let before = setup.iterations.replace(iterations);
             if before.is_some_and(|before| before != iterations) {
-                let why = "two decoders of one graph must need as many iterations\n  give them equal edges";
-                return Err(ProgramError::Kernel {
-                    task: name.clone(),
-                    why: why.to_owned(),
-                });
+                return Err(ProgramError::OtherDecoder { task: name.clone() });
             }
             setup.jpeg = Some(Arc::new((header, picture)));
         }

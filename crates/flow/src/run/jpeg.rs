@@ -29,7 +29,7 @@ pub(super) async fn huffman<T: Tile>(ports: &mut Ports<'_, T>) -> Result<(), Run
         let mut entropy = match decoder.take() {
             Some(entropy) => entropy,
             None => {
-                let (entropy, work) = Entropy::new(&file).map_err(|error| ports.failed(error))?;
+                let (entropy, work) = Entropy::new(&file).map_err(|error| ports.refused(error))?;
                 ports.work(&work).await;
                 entropy
             }
@@ -45,7 +45,7 @@ pub(super) async fn huffman<T: Tile>(ports: &mut Ports<'_, T>) -> Result<(), Run
                 }
                 let next = entropy
                     .next_block(&file)
-                    .map_err(|error| ports.failed(error))?;
+                    .map_err(|error| ports.refused(error))?;
                 let block = match next {
                     Some((_, block, work)) => {
                         ports.work(&work).await;

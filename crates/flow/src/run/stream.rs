@@ -13,14 +13,14 @@ pub(super) async fn fir<T: Tile>(
     job: &KernelJob,
 ) -> Result<(), RunError> {
     let taps = job.values[0] as u32; // at most 256
-    let mut stages = fir::split(taps, job.stage.1).map_err(|error| ports.failed(error))?;
+    let mut stages = fir::split(taps, job.stage.1).map_err(|error| ports.refused(error))?;
     let mut stage = stages.swap_remove(job.stage.0 as usize);
     for _ in 0..firings(ports) {
         ports.fire();
         let received = ports.receive(0).await?;
         let block = match job.stage.0 {
             0 => FirBlock::new(&samples(ports, &received)?),
-            _ => FirBlock::from_bytes(&received).map_err(|error| ports.failed(error))?,
+            _ => FirBlock::from_bytes(&received).map_err(|error| ports.refused(error))?,
         };
         let (bytes, work) = if job.is_last() {
             let (sums, work) = stage.finish(&block);

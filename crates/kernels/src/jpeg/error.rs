@@ -1,5 +1,6 @@
 //! Why a file is not decoded: what was found, at which byte, and what would be right.
 
+use corecast_core::Help;
 use thiserror::Error;
 
 use super::layout::SIDE_MAX;
@@ -9,7 +10,7 @@ use super::layout::SIDE_MAX;
 #[non_exhaustive]
 pub enum JpegError {
     /// The file ends too early.
-    #[error("byte {offset}: the file ends within {part}\n  it is cut short")]
+    #[error("byte {offset}: the file ends within {part}")]
     Truncated {
         /// Where the next byte should be.
         offset: usize,
@@ -17,10 +18,7 @@ pub enum JpegError {
         part: Part,
     },
     /// A JPEG file of a kind that is not supported.
-    #[error(
-        "byte {offset}: {feature}\n  supported is baseline sequential JPEG with 8 bits per sample, \
-         grey or YCbCr, all components in one scan, at most {SIDE_MAX} x {SIDE_MAX} pixels"
-    )]
+    #[error("byte {offset}: {feature}")]
     Unsupported {
         /// Where it says so.
         offset: usize,
@@ -243,4 +241,17 @@ pub enum TableKind {
     /// Of the AC coefficients.
     #[error("AC Huffman")]
     Ac,
+}
+
+impl Help for JpegError {
+    fn help(&self) -> String {
+        match self {
+            Self::Truncated { .. } => "it is cut short".to_owned(),
+            Self::Unsupported { .. } => format!(
+                "supported is baseline sequential JPEG with 8 bits per sample, \
+         grey or YCbCr, all components in one scan, at most {SIDE_MAX} x {SIDE_MAX} pixels"
+            ),
+            _ => String::new(),
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Pictures as files: binary PPM (`P6`), which every viewer knows and which has no choices.
 
+use corecast_core::Help;
 use thiserror::Error;
 
 use super::Picture;
@@ -25,7 +26,7 @@ pub enum PpmError {
         most: u32,
     },
     /// Other than 8 bits per colour.
-    #[error("a colour goes up to {0}\n  supported is 255")]
+    #[error("a colour goes up to {0}")]
     Depth(u32),
     /// Too few or too many pixels.
     #[error("{found} bytes of pixels where {expected} must be")]
@@ -92,4 +93,13 @@ fn number(file: &[u8], offset: usize) -> Option<(u32, usize)> {
     let end = at + digits.count();
     let text = std::str::from_utf8(&file[at..end]).ok()?;
     Some((text.parse().ok()?, end))
+}
+
+impl Help for PpmError {
+    fn help(&self) -> String {
+        match self {
+            Self::Depth(..) => "supported is 255".to_owned(),
+            _ => String::new(),
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! The two machines that run programs of the RCCE libraries.
 #![allow(dead_code, reason = "not every test needs everything")]
 
+use corecast_core::Help as _;
 use corecast_machine::{Limits, ProgramRun, RunOptions};
 use corecast_machine_host::HostMachine;
 use corecast_machine_sim::SimMachine;
@@ -49,6 +50,6 @@ where
 pub fn errors<P: RcceProgram>(ranks: u32, program: &P) -> [String; 2] {
     both(ranks, program).map(|run| match run {
         Ok(_) => "it runs".to_owned(),
-        Err(error) => error.to_string(),
+        Err(error) => error.with_help().to_string(),
     })
 }

@@ -17,8 +17,8 @@ use std::rc::Rc;
 
 use corecast_core::Rank;
 use corecast_machine::{
-    ArrivalId, Blocked, Cause, Courier, Header, MessageRecord, News, Payload, Rendezvous, RunError,
-    SendId, Tag, Time,
+    ArrivalId, Blocked, Cause, Courier, Header, InTurns, MessageRecord, News, Payload, Rendezvous,
+    RunError, SendId, Tag, Time, until_news, until_sent,
 };
 use corecast_sim::{Latch, race};
 
@@ -103,26 +103,6 @@ impl MpeCourier {
         arrived.front().map(|letter| letter.arrives)
     }
 
-    /// Does whatever can be done without waiting for others.
-    async fn progress(&mut self) {
-        loop {
-            let now = self.fabric.kernel.now();
-            let is_due = |time: Option<Time>| time.is_some_and(|time| time <= now);
-            if is_due(self.sent_at()) {
-                let letter = self.sent.take().expect("it is through");
-                self.letters.taken(letter.header);
-            } else if is_due(self.request_at()) {
-                self.receive().await;
-            } else if self.sent.is_none() {
-                if !self.send().await {
-                    return;
-                }
-            } else {
-                return;
-            }
-        }
-    }
-
     /// Gives the command of the next transfer; returns whether there was one.
     async fn send(&mut self) -> bool {
         let now = self.fabric.kernel.now();
@@ -193,9 +173,47 @@ impl MpeCourier {
             });
         }
     }
+}
 
-    /// Waits until something can go on.
-    async fn listen(&self, blocked: Blocked) {
+impl SimCourier for MpeCourier {
+    /// Ports may be busy with transfers from before the run; the core is not.
+    async fn begin(&mut self, late: Time) -> Result<(), RunError> {
+        self.fabric.kernel.sleep_until(late).await;
+        self.fabric.fill(self.rank, late, Cause::Compute);
+        Ok(())
+    }
+}
+
+impl InTurns for MpeCourier {
+    async fn progress(&mut self) {
+        loop {
+            let now = self.fabric.kernel.now();
+            let is_due = |time: Option<Time>| time.is_some_and(|time| time <= now);
+            if is_due(self.sent_at()) {
+                let letter = self.sent.take().expect("it is through");
+                self.letters.taken(letter.header);
+            } else if is_due(self.request_at()) {
+                self.receive().await;
+            } else if self.sent.is_none() {
+                if !self.send().await {
+                    return;
+                }
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn has_news(&self) -> bool {
+        self.letters.has_news()
+    }
+
+    fn sending_to(&self) -> Option<Rank> {
+        let sent = self.sent.as_ref().map(|letter| letter.to);
+        sent.or_else(|| self.letters.sending())
+    }
+
+    async fn pause(&mut self, blocked: Blocked) -> Result<(), RunError> {
         let (fabric, rank) = (&self.fabric, self.rank);
         let told = Rc::new(Latch::new(&fabric.kernel));
         *self.requests.told[rank.index()].borrow_mut() = Some(Rc::clone(&told));
@@ -209,14 +227,6 @@ impl MpeCourier {
         fabric.books.unblock(rank);
         let cause = Cause::WaitPeer(blocked.peer);
         fabric.fill(rank, fabric.kernel.now(), cause);
-    }
-}
-
-impl SimCourier for MpeCourier {
-    /// Ports may be busy with transfers from before the run; the core is not.
-    async fn begin(&mut self, late: Time) -> Result<(), RunError> {
-        self.fabric.kernel.sleep_until(late).await;
-        self.fabric.fill(self.rank, late, Cause::Compute);
         Ok(())
     }
 }
@@ -267,13 +277,7 @@ impl Courier for MpeCourier {
     }
 
     async fn wait(&mut self, blocked: Blocked) -> Result<(), RunError> {
-        loop {
-            self.progress().await;
-            if self.letters.has_news() {
-                return Ok(());
-            }
-            self.listen(blocked).await;
-        }
+        until_news(self, blocked).await
     }
 
     fn news(&mut self) -> Option<News> {
@@ -281,13 +285,6 @@ impl Courier for MpeCourier {
     }
 
     async fn finish(&mut self, call: usize) -> Result<(), RunError> {
-        loop {
-            self.progress().await;
-            let sent = self.sent.as_ref().map(|letter| letter.to);
-            let Some(peer) = sent.or_else(|| self.letters.sending()) else {
-                return Ok(());
-            };
-            self.listen(self.unsent(peer, call)).await;
-        }
+        until_sent(self, call).await
     }
 }

@@ -9,7 +9,7 @@ use corecast_machine::{Await, Time};
 use corecast_sim::{Kernel, Latch};
 
 use super::command::{Command, CommandKind, Content};
-use super::fabric::Timing;
+use super::timing::Timing;
 
 /// When the words of the message in the stream stage move.
 #[derive(Clone, Copy, Debug)]

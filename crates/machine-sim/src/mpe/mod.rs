@@ -25,19 +25,22 @@
 
 mod command;
 mod courier;
-mod endpoint;
 mod engine;
 mod fabric;
 mod handshake;
 mod launch;
+mod port;
 mod record;
 mod script;
 mod status_bus;
+mod steps;
+mod timing;
 mod wires;
 
 pub(crate) use fabric::Fabric;
+pub use port::{PortCommand, PortOp};
 pub use record::{Recording, record};
-pub use script::{PortCommand, PortOp, Script, ScriptRun, run_script};
+pub use script::{Script, ScriptRun, run_script};
 pub use wires::{Wire, WireEvent};
 
 use std::rc::Rc;
@@ -48,7 +51,7 @@ use corecast_sim::Executor;
 
 use crate::ranks::{OnChip, execute};
 use courier::{MpeCourier, Requests};
-use endpoint::MpeEndpoint;
+use steps::MpeSteps;
 
 /// Runs what `on` says on the cores of `fabric`.
 pub(crate) fn run<'a, T: OnChip + 'a>(
@@ -65,7 +68,7 @@ where
         executor.spawn_service(handshake::serve(Rc::clone(fabric), rank));
     }
     let requests = Rc::new(Requests::new(ranks));
-    let steps = |rank| MpeEndpoint::new(Rc::clone(fabric), rank);
+    let steps = |rank| MpeSteps::new(Rc::clone(fabric), rank);
     let courier = |rank| MpeCourier::new(Rc::clone(fabric), Rc::clone(&requests), rank);
     let rank = (steps, courier);
     let run = execute(executor, on, rank, ranks, options, &fabric.books)?;

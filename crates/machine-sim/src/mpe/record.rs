@@ -11,7 +11,7 @@ use corecast_machine::{
 use corecast_sim::Executor;
 
 use super::fabric::Fabric;
-use super::script::PortCommand;
+use super::port::PortCommand;
 use super::wires::WireEvent;
 use crate::ranks::OnSteps;
 

@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use corecast_core::Rank;
 use corecast_sim::Time;
 
-use super::script::PortCommand;
+use super::port::PortCommand;
 
 /// A control message, or a message's words.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -10,8 +10,8 @@ use std::rc::Rc;
 
 use corecast_core::Rank;
 use corecast_machine::{
-    ArrivalId, Blocked, Cause, Courier, Header, HeaderKind, MessageRecord, News, Payload, RunError,
-    SendId, Tag, Time,
+    ArrivalId, Blocked, Cause, Courier, Header, HeaderKind, InTurns, MessageRecord, News, Payload,
+    RunError, SendId, Tag, Time, until_news, until_sent,
 };
 
 use super::array::Array;
@@ -72,33 +72,6 @@ impl ProntoCourier {
         }
     }
 
-    /// Does whatever can be done without waiting: takes what has come, then sends what has room.
-    async fn progress(&mut self) {
-        loop {
-            if let Some(entry) = self.interface.entry(None) {
-                self.interface.command().await;
-                let taken = self.interface.take(entry).await;
-                self.add(entry.from, taken);
-                continue;
-            }
-            let Some(block) = self.outgoing.front() else {
-                return;
-            };
-            let words = self.interface.array.costs.words(block.bytes.len());
-            let Some(offset) = self.interface.reserve(words) else {
-                return;
-            };
-            let block = self.outgoing.pop_front().expect("it was looked at");
-            self.interface.command().await;
-            let (purpose, call) = (Purpose::Message(block.to), (block.posted, None));
-            let bytes = &block.bytes;
-            self.interface.put(purpose, bytes, offset, call).await;
-            if let Some(id) = block.ends {
-                self.news.push_back(News::Sent(id));
-            }
-        }
-    }
-
     /// A block of `from` has come.
     fn add(&mut self, from: Rank, taken: Taken) {
         let mut message = match self.incoming.remove(&from) {
@@ -132,21 +105,6 @@ impl ProntoCourier {
             self.here.insert(id, message.bytes);
         }
     }
-
-    /// Waits until something happens in the tile.
-    async fn listen(&self, blocked: Blocked) {
-        let (array, task) = (&self.interface.array, self.interface.task);
-        array.books.block_as(blocked);
-        array.listen(task).await;
-        array.books.unblock(task);
-        match self.interface.entry(None) {
-            Some(entry) => self.interface.account(entry),
-            None => {
-                let cause = Cause::WaitPeer(blocked.peer);
-                self.interface.fill(self.interface.now(), cause);
-            }
-        }
-    }
 }
 
 impl SimCourier for ProntoCourier {
@@ -161,6 +119,59 @@ impl SimCourier for ProntoCourier {
                 what: "room for the words of an envelope in each of them",
             }),
         }
+    }
+}
+
+impl InTurns for ProntoCourier {
+    /// Takes what has come, then sends what has room.
+    async fn progress(&mut self) {
+        loop {
+            if let Some(entry) = self.interface.entry(None) {
+                self.interface.command().await;
+                let taken = self.interface.take(entry).await;
+                self.add(entry.from, taken);
+                continue;
+            }
+            let Some(block) = self.outgoing.front() else {
+                return;
+            };
+            let words = self.interface.array.costs.words(block.bytes.len());
+            let Some(offset) = self.interface.reserve(words) else {
+                return;
+            };
+            let block = self.outgoing.pop_front().expect("it was looked at");
+            self.interface.command().await;
+            let (purpose, call) = (Purpose::Message(block.to), (block.posted, None));
+            let bytes = &block.bytes;
+            self.interface.put(purpose, bytes, offset, call).await;
+            if let Some(id) = block.ends {
+                self.news.push_back(News::Sent(id));
+            }
+        }
+    }
+
+    fn has_news(&self) -> bool {
+        !self.news.is_empty()
+    }
+
+    fn sending_to(&self) -> Option<Rank> {
+        self.outgoing.front().map(|block| block.to)
+    }
+
+    /// Waits until something happens in the tile.
+    async fn pause(&mut self, blocked: Blocked) -> Result<(), RunError> {
+        let (array, task) = (&self.interface.array, self.interface.task);
+        array.books.block_as(blocked);
+        array.listen(task).await;
+        array.books.unblock(task);
+        match self.interface.entry(None) {
+            Some(entry) => self.interface.account(entry),
+            None => {
+                let cause = Cause::WaitPeer(blocked.peer);
+                self.interface.fill(self.interface.now(), cause);
+            }
+        }
+        Ok(())
     }
 }
 
@@ -233,13 +244,7 @@ impl Courier for ProntoCourier {
     }
 
     async fn wait(&mut self, blocked: Blocked) -> Result<(), RunError> {
-        loop {
-            self.progress().await;
-            if !self.news.is_empty() {
-                return Ok(());
-            }
-            self.listen(blocked).await;
-        }
+        until_news(self, blocked).await
     }
 
     fn news(&mut self) -> Option<News> {
@@ -247,13 +252,7 @@ impl Courier for ProntoCourier {
     }
 
     async fn finish(&mut self, call: usize) -> Result<(), RunError> {
-        loop {
-            self.progress().await;
-            let Some(block) = self.outgoing.front() else {
-                break;
-            };
-            self.listen(self.unsent(block.to, call)).await;
-        }
+        until_sent(self, call).await?;
         self.interface.step = call;
         self.interface.drain().await;
         self.interface.array.retire();

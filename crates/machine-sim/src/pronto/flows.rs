@@ -1,6 +1,7 @@
 //! Flows on an array: where their tasks go, what a run shows, and what one core would take.
 
 use corecast_chip::System;
+use corecast_core::Help;
 use corecast_flow::functional::{self, OneCore};
 use corecast_flow::place::{self, PlaceError, Sites, Traffic};
 use corecast_flow::{Buffers, FlowProgram, FlowResult, Placement};
@@ -81,17 +82,26 @@ pub enum FlowError {
     Run(#[from] RunError),
 }
 
+impl Help for FlowError {
+    fn help(&self) -> String {
+        match self {
+            Self::Place(error) => error.help(),
+            Self::Untimed(error) | Self::Run(error) => error.help(),
+        }
+    }
+}
+
 impl SimMachine {
     /// Where cores and memory of a chip with tiles are, and the buffers of a tile.
     ///
     /// # Errors
     /// [`TaskError::NoTiles`].
     pub fn tiles(&self) -> Result<(Sites, Buffers), TaskError> {
-        let System::Pronto { mesh, pronto } = self.chip.system() else {
-            let machine = self.chip.name.clone();
+        let System::Pronto { mesh, pronto } = self.chip().system() else {
+            let machine = self.chip().name.clone();
             return Err(TaskError::NoTiles { machine });
         };
-        let cores = 0..self.chip.cores_max();
+        let cores = 0..self.chip().cores_max();
         let sites = Sites {
             cores: cores.map(|core| mesh.grid.position(core)).collect(),
             memory: pronto.memory,

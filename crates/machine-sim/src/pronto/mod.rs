@@ -36,7 +36,6 @@
 mod array;
 mod costs;
 mod courier;
-mod endpoint;
 mod external;
 mod flows;
 mod injectors;
@@ -44,6 +43,7 @@ mod interface;
 mod others;
 mod protocol;
 mod ring;
+mod steps;
 mod tasks;
 mod tile;
 mod unit;
@@ -62,8 +62,8 @@ use corecast_sim::Executor;
 use crate::ranks::{OnChip, execute};
 use array::{Array, drive};
 use courier::ProntoCourier;
-use endpoint::ProntoEndpoint;
 use others::Others;
+use steps::ProntoSteps;
 
 /// Runs what `on` says on tiles whose buffers the hardware manages.
 pub(crate) fn run<'a, T: OnChip + 'a>(
@@ -85,7 +85,7 @@ where
     }
     let busy = options.busy_bytes(ranks);
     let busy = |rank: Rank| busy.get(rank.index()).copied().unwrap_or(0);
-    let steps = |rank| ProntoEndpoint::new(Rc::clone(&array), rank, busy(rank));
+    let steps = |rank| ProntoSteps::new(Rc::clone(&array), rank, busy(rank));
     let courier = |rank| ProntoCourier::new(Rc::clone(&array), rank, busy(rank));
     let rank = (steps, courier);
     let run = execute(executor, on, rank, ranks, options, &array.books);

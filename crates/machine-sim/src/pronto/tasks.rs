@@ -6,7 +6,7 @@ use std::rc::Rc;
 use corecast_chip::System;
 use corecast_core::Rank;
 use corecast_flow::{TaskProgram, TaskRun};
-use corecast_machine::{Cause, RunError, RunOptions, TaskError, Time};
+use corecast_machine::{Cause, RunError, RunOptions, TaskError, Time, Unrest};
 use corecast_sim::Executor;
 
 use super::array::{self, Array};
@@ -86,11 +86,11 @@ impl SimMachine {
         program: &P,
         setup: &TaskSetup,
     ) -> Result<TaskRun<P::Output>, RunError> {
-        let System::Pronto { mesh, pronto } = self.chip.system() else {
-            let machine = self.chip.name.clone();
+        let System::Pronto { mesh, pronto } = self.chip().system() else {
+            let machine = self.chip().name.clone();
             return Err(TaskError::NoTiles { machine }.into());
         };
-        let cores = self.chip.cores_max();
+        let cores = self.chip().cores_max();
         check(setup, cores, pronto.external_bytes)?;
         let tasks = setup.placement.len() as u32; // at most one per core
         let options = &setup.options;
@@ -226,14 +226,10 @@ impl Array {
             |transfer: &Transfer| transfer.node == node && transfer.arrived < transfer.words;
         let tenant = units[node as usize].task_at(core);
         let why = match (units[node as usize].unrest(), tenant) {
-            (Some(why), _) => Some(why.to_owned()),
-            (None, Some(tenant)) => Some(format!("task {tenant} runs there")),
-            (None, None) if units.iter().any(is_meant) => {
-                Some("a message for it is on its way".to_owned())
-            }
-            (None, None) if self.transfers.borrow().values().any(is_sent) => {
-                Some("a message that it sent is on its way".to_owned())
-            }
+            (Some(why), _) => Some(why),
+            (None, Some(tenant)) => Some(Unrest::Taken(tenant)),
+            (None, None) if units.iter().any(is_meant) => Some(Unrest::Expected),
+            (None, None) if self.transfers.borrow().values().any(is_sent) => Some(Unrest::Sent),
             (None, None) => None,
         };
         if let Some(why) = why {

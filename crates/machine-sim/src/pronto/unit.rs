@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use corecast_chip::{Mesh, Pronto};
 use corecast_core::Rank;
 use corecast_flow::Peer;
-use corecast_machine::Time;
+use corecast_machine::{Time, Unrest};
 
 use super::ring::Ring;
 
@@ -169,16 +169,16 @@ impl Unit {
         Some(Rank(task as u32))
     }
 
-    /// What is on its way from this tile, to it, or in it, in words.
-    pub(crate) fn unrest(&self) -> Option<&'static str> {
+    /// What is on its way from this tile, to it, or in it.
+    pub(crate) fn unrest(&self) -> Option<Unrest> {
         if !self.outgoing.is_empty() || !self.output.is_empty() {
-            Some("it has requests under way")
+            Some(Unrest::Asking)
         } else if !self.held.is_empty() || self.expected > 0 {
-            Some("a message for it is on its way")
+            Some(Unrest::Expected)
         } else if !self.table.is_empty() || self.tuples > 0 {
-            Some("a message for it has not been received")
+            Some(Unrest::Unreceived)
         } else if self.is_copying {
-            Some("its engine is copying")
+            Some(Unrest::Copying)
         } else {
             None
         }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use corecast_core::Rank;
 use corecast_machine::{Blocked, Cause, LibraryCall, MessageRecord, RunError, Time};
-use corecast_rcce::{Announcement, Call, CopyLoop, Core, Flag, MpbPlace, Wait};
+use corecast_rcce::{Announcement, CopyLoop, Core, Flag, MpbPlace, Overhead, Wait};
 use corecast_sim::memory::Caches;
 
 use super::tile::Tiles;
@@ -304,12 +304,12 @@ impl Core for SimCore {
         self.spend_until(end, Cause::Compute).await;
     }
 
-    async fn spend(&mut self, call: Call) {
+    async fn spend(&mut self, overhead: Overhead) {
         let rcce = &self.tiles.rcce;
-        let cycles = match call {
-            Call::Blocking => rcce.rcce_cycles,
-            Call::NonBlocking => rcce.ircce_cycles,
-            Call::OneSided => rcce.one_sided_cycles,
+        let cycles = match overhead {
+            Overhead::Blocking => rcce.rcce_cycles,
+            Overhead::NonBlocking => rcce.ircce_cycles,
+            Overhead::OneSided => rcce.one_sided_cycles,
         };
         let end = self.now() + self.tiles.cycles(cycles);
         self.spend_until(end, Cause::Software).await;

@@ -10,13 +10,13 @@
 
 mod copy;
 mod core;
-mod endpoint;
 mod one_sided;
 mod others;
 mod pieces;
 mod plan;
 mod program;
 mod shared;
+mod steps;
 mod tile;
 
 use std::rc::Rc;
@@ -28,7 +28,7 @@ use corecast_sim::Executor;
 
 use crate::ranks::{OnChip, SimCourier, execute};
 use core::SimCore;
-use endpoint::RcceEndpoint;
+use steps::RcceSteps;
 use tile::Tiles;
 
 impl SimCourier for MpbCourier<SimCore> {
@@ -57,7 +57,7 @@ where
     T::Output: 'a,
 {
     let tiles = Rc::new(Tiles::new(chip, executor.kernel(), ranks, options));
-    let steps = |rank| RcceEndpoint::new(Rc::clone(&tiles), rank);
+    let steps = |rank| RcceSteps::new(Rc::clone(&tiles), rank);
     let courier = |rank| MpbCourier::new(SimCore::new(Rc::clone(&tiles), rank));
     let rank = (steps, courier);
     let mut run = execute(executor, on, rank, ranks, options, &tiles.books)?;

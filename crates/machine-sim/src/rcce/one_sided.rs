@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 use corecast_core::Rank;
 use corecast_machine::{Await, RunError};
-use corecast_rcce::{Call, CopyLoop, Core, Flag, Incoming, Outgoing, Until, Wait};
+use corecast_rcce::{CopyLoop, Core, Flag, Incoming, Outgoing, Overhead, Until, Wait};
 
 use super::core::SimCore;
 use super::pieces::passed_on;
@@ -77,7 +77,7 @@ impl OneSided {
 
     /// Tells a receiver of its next message.
     pub(crate) async fn announce(&mut self, core: &mut SimCore, to: Rank, number: u64) {
-        core.spend(Call::OneSided).await;
+        core.spend(Overhead::OneSided).await;
         core.set_flag(to, Flag::sent(core.id()), number as u8).await;
         self.announced.insert(to, number);
     }
@@ -93,7 +93,7 @@ impl OneSided {
     ) -> Result<(), RunError> {
         let all = &plan.shared.as_ref().expect("a plan of buffers").contents;
         let content = &all[from.index()][arriving.content];
-        core.spend(Call::OneSided).await;
+        core.spend(Overhead::OneSided).await;
         let sent = wait(Flag::sent(from), arriving.number, from, Await::Recv);
         core.poll(&[sent]).await?;
         let (offset, bytes) = (content.offset, content.bytes);

@@ -55,9 +55,9 @@ impl SimMachine {
         options: &RunOptions,
     ) -> Result<ProgramRun<P::Output>, RcceError> {
         options.check(ues)?;
-        let max = self.chip.cores_max();
+        let max = self.chip().cores_max();
         if ues > max {
-            let machine = self.chip.name.clone();
+            let machine = self.chip().name.clone();
             let ranks = ues;
             return Err(RunError::TooManyRanks {
                 machine,
@@ -66,8 +66,8 @@ impl SimMachine {
             }
             .into());
         }
-        let System::Mpb { mesh, memory, rcce } = self.chip.system() else {
-            let chip = self.chip.name.clone();
+        let System::Mpb { mesh, memory, rcce } = self.chip().system() else {
+            let chip = self.chip().name.clone();
             return Err(RcceError::NoBuffers { chip });
         };
         if !options.ongoing.is_empty() {
@@ -76,7 +76,7 @@ impl SimMachine {
             return Err(RunError::Unsupported { machine, what }.into());
         }
         let executor = Executor::new(options.limits);
-        let chip = (self.chip.name.as_str(), mesh, memory, rcce);
+        let chip = (self.chip().name.as_str(), mesh, memory, rcce);
         let tiles = Rc::new(Tiles::new(chip, executor.kernel(), ues, options));
         let task = |rank| {
             let core = SimCore::new(Rc::clone(&tiles), rank);

@@ -16,8 +16,8 @@ use std::rc::Rc;
 
 use corecast_core::Rank;
 use corecast_machine::{
-    ArrivalId, Await, Blocked, Cause, Courier, Header, HeaderKind, MessageRecord, News, Payload,
-    RunError, SendId, Tag, Time,
+    ArrivalId, Await, Blocked, Cause, Courier, Header, HeaderKind, InTurns, MessageRecord, News,
+    Payload, RunError, SendId, Tag, Time, until_news, until_sent,
 };
 
 use super::costs::Cut;
@@ -183,31 +183,6 @@ impl UdnCourier {
         self.inject(to, CONTROL, label).await;
     }
 
-    /// Does whatever can be done without waiting for others.
-    async fn progress(&mut self) {
-        loop {
-            if let Some(task) = self.tasks.pop_front() {
-                match task {
-                    Task::Grant(number) => self.send_packet(number).await,
-                    Task::Done(number) => {
-                        let sent = self.sends.remove(&number);
-                        let sent = sent.expect("what is done was sent");
-                        self.news.push_back(News::Sent(sent.id));
-                    }
-                    Task::Data(payload) => self.take(payload).await,
-                }
-            } else if let Some(&(id, bytes)) = self.wanted.front().filter(|_| !self.is_granted) {
-                let (from, number) = Header::sender(id);
-                let header = Header::new(HeaderKind::Grant, number.into(), 0, bytes);
-                self.is_granted = true;
-                let now = self.net.kernel.now();
-                self.send_header(from, header, now).await;
-            } else {
-                return;
-            }
-        }
-    }
-
     /// Sends the next packet of a message.
     async fn send_packet(&mut self, number: u32) {
         let net = Rc::clone(&self.net);
@@ -244,18 +219,6 @@ impl UdnCourier {
         }
         self.news.push_back(News::Landed(id, payload));
     }
-
-    /// Reads what is next, waiting for it.
-    async fn pump(&mut self, blocked: Blocked) {
-        match self.net.earliest(self.rank) {
-            Some(front) => self.read(front).await,
-            None => {
-                self.net.books.block_as(blocked);
-                self.net.listen(self.rank).await;
-                self.net.books.unblock(self.rank);
-            }
-        }
-    }
 }
 
 impl SimCourier for UdnCourier {
@@ -266,6 +229,53 @@ impl SimCourier for UdnCourier {
         let busy_until = net.busy_until[rank.index()];
         net.kernel.sleep_until(busy_until).await;
         net.books.fill(rank, busy_until, Cause::PortBusy(rank));
+        Ok(())
+    }
+}
+
+impl InTurns for UdnCourier {
+    async fn progress(&mut self) {
+        loop {
+            if let Some(task) = self.tasks.pop_front() {
+                match task {
+                    Task::Grant(number) => self.send_packet(number).await,
+                    Task::Done(number) => {
+                        let sent = self.sends.remove(&number);
+                        let sent = sent.expect("what is done was sent");
+                        self.news.push_back(News::Sent(sent.id));
+                    }
+                    Task::Data(payload) => self.take(payload).await,
+                }
+            } else if let Some(&(id, bytes)) = self.wanted.front().filter(|_| !self.is_granted) {
+                let (from, number) = Header::sender(id);
+                let header = Header::new(HeaderKind::Grant, number.into(), 0, bytes);
+                self.is_granted = true;
+                let now = self.net.kernel.now();
+                self.send_header(from, header, now).await;
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn has_news(&self) -> bool {
+        !self.news.is_empty()
+    }
+
+    fn sending_to(&self) -> Option<Rank> {
+        self.sends.values().next().map(|message| message.to)
+    }
+
+    /// Reads what is next, waiting for it.
+    async fn pause(&mut self, blocked: Blocked) -> Result<(), RunError> {
+        match self.net.earliest(self.rank) {
+            Some(front) => self.read(front).await,
+            None => {
+                self.net.books.block_as(blocked);
+                self.net.listen(self.rank).await;
+                self.net.books.unblock(self.rank);
+            }
+        }
         Ok(())
     }
 }
@@ -347,13 +357,7 @@ impl Courier for UdnCourier {
 
     async fn wait(&mut self, blocked: Blocked) -> Result<(), RunError> {
         self.call = blocked.step;
-        loop {
-            self.progress().await;
-            if !self.news.is_empty() {
-                return Ok(());
-            }
-            self.pump(blocked).await;
-        }
+        until_news(self, blocked).await
     }
 
     fn news(&mut self) -> Option<News> {
@@ -361,13 +365,6 @@ impl Courier for UdnCourier {
     }
 
     async fn finish(&mut self, call: usize) -> Result<(), RunError> {
-        loop {
-            self.progress().await;
-            let Some(message) = self.sends.values().next() else {
-                return Ok(());
-            };
-            let blocked = self.unsent(message.to, call);
-            self.pump(blocked).await;
-        }
+        until_sent(self, call).await
     }
 }

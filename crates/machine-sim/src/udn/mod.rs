@@ -36,11 +36,11 @@
 
 mod costs;
 mod courier;
-mod endpoint;
 mod holds;
 mod net;
 mod network;
 mod static_net;
+mod steps;
 
 pub(crate) use costs::Costs;
 
@@ -53,8 +53,8 @@ use corecast_sim::Executor;
 use crate::Fidelity;
 use crate::ranks::{OnChip, execute};
 use courier::UdnCourier;
-use endpoint::UdnEndpoint;
 use net::{Net, disturb, drive};
+use steps::UdnSteps;
 
 /// Runs what `on` says on the cores of a mesh.
 pub(crate) fn run<'a, T: OnChip + 'a>(
@@ -73,7 +73,7 @@ where
     if options.background.is_some() {
         executor.spawn_service(disturb(Rc::clone(&net)));
     }
-    let steps = |rank| UdnEndpoint::new(Rc::clone(&net), rank);
+    let steps = |rank| UdnSteps::new(Rc::clone(&net), rank);
     let courier = |rank| UdnCourier::new(Rc::clone(&net), rank);
     let rank = (steps, courier);
     let mut run = execute(executor, on, rank, ranks, options, &net.books)?;

@@ -1,7 +1,8 @@
 //! The static network: a second mesh whose routes are configured in advance and may fork.
 //!
-//! Every core configures its part of the tree; a word that comes to a core that has not done so
-//! waits there. From then on words pass at one per cycle, a hop later each.
+//! Every core on the tree configures its part; a word that comes to a core that has not done so
+//! waits there. From then on words pass at one per cycle, a hop later each. Routes past cores that are
+//! not on the tree are there from the start.
 //!
 //! Models when each core has configured its part and the hops from there. Does not model
 //! back-pressure: while one branch of a fork waits for its core, the other branches go on, as if
@@ -18,7 +19,7 @@ use corecast_sim::{Kernel, Latch};
 /// Coordinates of a router.
 type Coordinates = (u32, u32);
 
-/// A message from the root, on its way to everybody.
+/// A message from the root, on its way to its receivers.
 #[derive(Clone, Debug)]
 pub(super) struct InFlight {
     pub message: Message,
@@ -88,10 +89,14 @@ impl StaticNet {
         self.part(index, rank).head.set_at(first);
         self.kernel.sleep_until(first).await;
         let flow = self.flows.borrow()[&index].clone();
-        if hops > 0 {
-            let link = (grid.position(from), grid.position(to));
-            *self.words.borrow_mut().entry(link).or_default() += flow.words;
-        }
+        let mut words = self.words.borrow_mut();
+        grid.visit_route(from, to, &mut |node, hop| {
+            let next = grid.neighbour(node, hop.side);
+            let next = next.expect("a route stays on the grid");
+            let link = (grid.position(node), grid.position(next));
+            *words.entry(link).or_default() += flow.words;
+        });
+        drop(words);
         (flow, first)
     }
 

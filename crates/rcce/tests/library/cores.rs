@@ -14,7 +14,7 @@ use corecast_core::Rank;
 use corecast_core::random::SplitMix64;
 use corecast_machine::{Blocked, LibraryCall, MessageRecord, RunError, Time};
 use corecast_rcce::{
-    Announcement, Call, CopyLoop, Core, Flag, MpbPlace, OTHER_FLAGS, Rcce, RcceError, Wait,
+    Announcement, CopyLoop, Core, Flag, MpbPlace, OTHER_FLAGS, Overhead, Rcce, RcceError, Wait,
 };
 
 /// Bytes of a buffer that messages may use: few, so that messages have several chunks.
@@ -216,7 +216,7 @@ impl Core for PlainCore {
 
     async fn compute(&mut self, _: Time) {}
 
-    async fn spend(&mut self, _: Call) {}
+    async fn spend(&mut self, _: Overhead) {}
 }
 
 /// What a run gave: outputs of all ranks, and what they did.

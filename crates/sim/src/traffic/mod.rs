@@ -23,13 +23,13 @@ mod pattern;
 mod sources;
 mod trace;
 
-use corecast_core::LinkUse;
+use corecast_core::{Help, LinkUse};
 
 use crate::network::mesh::{FlitMesh, MeshError, MeshSpec, Packet};
 
 pub use edge::{EdgeRequest, EdgeSource};
 pub use histogram::Histogram;
-pub use pattern::{PATTERN_NAMES, Pattern};
+pub use pattern::{NoPattern, PATTERN_NAMES, Pattern};
 use sources::Sources;
 pub use sources::UniformTraffic;
 pub use trace::{TraceError, TraceRun, parse_trace, run_trace};
@@ -106,10 +106,10 @@ pub enum TrafficError {
     #[error(transparent)]
     Mesh(#[from] MeshError),
     /// The pattern does not exist on the mesh.
-    #[error("{0}")]
-    Pattern(String),
+    #[error(transparent)]
+    Pattern(#[from] NoPattern),
     /// A number of the load is out of range.
-    #[error("{name} = {value} is out of range\n  it must be {accepted}")]
+    #[error("{name} = {value} is out of range")]
     Load {
         /// The number.
         name: &'static str,
@@ -247,5 +247,15 @@ impl Window {
         self.latency.enter(delivery.ejected - delivery.sent);
         self.network_latency += delivery.ejected - delivery.injected;
         self.hops += u64::from(delivery.hops);
+    }
+}
+
+impl Help for TrafficError {
+    fn help(&self) -> String {
+        match self {
+            Self::Mesh(error) => error.help(),
+            Self::Load { accepted, .. } => format!("it must be {accepted}"),
+            _ => String::new(),
+        }
     }
 }

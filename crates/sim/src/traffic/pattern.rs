@@ -3,6 +3,8 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::RngCore;
 
+use thiserror::Error;
+
 use crate::network::mesh::MeshSpec;
 
 /// A rule that gives every packet its destination. Cores are numbered along x, then y.
@@ -40,6 +42,43 @@ pub const PATTERN_NAMES: [&str; 7] = [
     "hotspot",
 ];
 
+/// Why a pattern does not exist on a mesh.
+#[derive(Clone, Copy, PartialEq, Debug, Error)]
+#[non_exhaustive]
+pub enum NoPattern {
+    /// Rows and columns cannot change places.
+    #[error("transpose needs a square mesh, this one is {width} x {height}")]
+    NotSquare {
+        /// Routers along x.
+        width: u32,
+        /// Routers along y.
+        height: u32,
+    },
+    /// Numbers of cores have no whole number of bits.
+    #[error("bit-reverse needs a power of two of cores, this mesh has {cores}")]
+    NotPowerOfTwo {
+        /// Number of cores.
+        cores: u32,
+    },
+    /// A hot core does not exist.
+    #[error("core {core} is beyond the last, {last}")]
+    Beyond {
+        /// The core.
+        core: u32,
+        /// The last one.
+        last: u32,
+    },
+    /// No core is hot.
+    #[error("hotspot needs a hot core")]
+    NoHotCore,
+    /// A share of packets that is none.
+    #[error("a share of {share} is not between 0 and 1")]
+    Share {
+        /// The number.
+        share: f64,
+    },
+}
+
 impl Pattern {
     /// The name, as in [`PATTERN_NAMES`].
     #[must_use]
@@ -57,23 +96,26 @@ impl Pattern {
 
     /// Why the pattern does not exist on this mesh, if it does not.
     #[must_use]
-    pub fn refusal(&self, spec: &MeshSpec) -> Option<String> {
+    pub fn refusal(&self, spec: &MeshSpec) -> Option<NoPattern> {
         let cores = spec.cores();
         match self {
-            Self::Transpose if spec.grid.width != spec.grid.height => Some(format!(
-                "transpose needs a square mesh, this one is {} x {}",
-                spec.grid.width, spec.grid.height
-            )),
-            Self::BitReverse if !cores.is_power_of_two() => Some(format!(
-                "bit-reverse needs a power of two of cores, this mesh has {cores}"
-            )),
+            Self::Transpose if spec.grid.width != spec.grid.height => Some(NoPattern::NotSquare {
+                width: spec.grid.width,
+                height: spec.grid.height,
+            }),
+            Self::BitReverse if !cores.is_power_of_two() => {
+                Some(NoPattern::NotPowerOfTwo { cores })
+            }
             Self::Hotspot { cores: hot, share } => {
                 let beyond = hot.iter().find(|&&core| core >= cores);
                 match beyond {
-                    Some(core) => Some(format!("core {core} is beyond the last, {}", cores - 1)),
-                    None if hot.is_empty() => Some("hotspot needs a hot core".to_owned()),
+                    Some(&core) => Some(NoPattern::Beyond {
+                        core,
+                        last: cores - 1,
+                    }),
+                    None if hot.is_empty() => Some(NoPattern::NoHotCore),
                     None if !(0.0..=1.0).contains(share) => {
-                        Some(format!("a share of {share} is not between 0 and 1"))
+                        Some(NoPattern::Share { share: *share })
                     }
                     None => None,
                 }

@@ -1,6 +1,6 @@
 //! Why decision tables cannot be asked.
 
-use corecast_core::Collective;
+use corecast_core::{Collective, Help};
 use corecast_tune::Undecided;
 use thiserror::Error;
 
@@ -53,6 +53,15 @@ pub enum AdviceError {
         /// Why not.
         why: Undecided,
     },
+}
+
+impl Help for AdviceError {
+    fn help(&self) -> String {
+        match self {
+            Self::Undecided { why, .. } => why.help(),
+            _ => String::new(),
+        }
+    }
 }
 
 /// What a table should have been for.

@@ -1,8 +1,6 @@
 //! Why a flow cannot be studied, or has no result.
 
-use std::fmt;
-
-use corecast_core::Rank;
+use corecast_core::{Help, Rank};
 use corecast_flow::{FileError, FlowProgram, ProgramError};
 use corecast_machine::RunError;
 use corecast_machine_sim::pronto::FlowError;
@@ -74,7 +72,7 @@ pub enum FlowStudyError {
         waits: Vec<(String, String)>,
     },
     /// A run ended without a result.
-    #[error("{}", Named(tasks, error))]
+    #[error("{}", named(tasks, &error.to_string()))]
     Run {
         /// Names of the tasks, by their ranks.
         tasks: Vec<String>,
@@ -83,21 +81,29 @@ pub enum FlowStudyError {
     },
 }
 
-/// An error with the names of tasks in the place of their numbers.
-struct Named<'a>(&'a [String], &'a RunError);
-
-impl fmt::Display for Named<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = self.1.to_string();
-        // The highest numbers first, so that `rank 1` does not become part of `rank 12`.
-        for (rank, name) in self.0.iter().enumerate().rev() {
-            let name = format!("task `{name}`");
-            for word in ["rank", "task"] {
-                text = text.replace(&format!("{word} {rank}"), &name);
-            }
+impl Help for FlowStudyError {
+    fn help(&self) -> String {
+        match self {
+            Self::File(error) => error.help(),
+            Self::Program(error) => error.help(),
+            Self::Place(error) => error.help(),
+            Self::Run { tasks, error } => named(tasks, &error.help()),
+            _ => String::new(),
         }
-        f.write_str(&text)
     }
+}
+
+/// A text with the names of tasks in the place of their numbers.
+fn named(tasks: &[String], text: &str) -> String {
+    let mut text = text.to_owned();
+    // The highest numbers first, so that `rank 1` does not become part of `rank 12`.
+    for (rank, name) in tasks.iter().enumerate().rev() {
+        let name = format!("task `{name}`");
+        for word in ["rank", "task"] {
+            text = text.replace(&format!("{word} {rank}"), &name);
+        }
+    }
+    text
 }
 
 /// A run that ended without a result.

@@ -9,7 +9,7 @@ mod traffic;
 use std::fmt;
 
 use corecast_chip::ChipError;
-use corecast_core::{BuildError, Collective, ElementType, RequestError};
+use corecast_core::{BuildError, Collective, ElementType, Help, RequestError};
 use corecast_machine::RunError;
 use thiserror::Error;
 
@@ -36,10 +36,9 @@ impl fmt::Display for Refused {
         if let Some((ranks, bytes)) = self.cell {
             write!(f, "(nearer: {ranks} ranks and {bytes} bytes) ")?;
         }
-        // What would be right is a line of its own there.
-        let why = self.why.to_string();
-        let lines: Vec<&str> = why.lines().map(str::trim).collect();
-        f.write_str(&lines.join("; "))
+        write!(f, "{}", self.why)?;
+        let help = self.why.help();
+        help.lines().try_for_each(|line| write!(f, "; {line}"))
     }
 }
 
@@ -182,5 +181,20 @@ impl From<FlowStudyError> for StudyError {
 impl From<AdviceError> for StudyError {
     fn from(error: AdviceError) -> Self {
         Self::Advice(Box::new(error))
+    }
+}
+
+impl Help for StudyError {
+    fn help(&self) -> String {
+        match self {
+            Self::Chip(error) => error.help(),
+            Self::Request(error) => error.help(),
+            Self::Build(error) => error.help(),
+            Self::Advice(error) => error.help(),
+            Self::Run { error, .. } | Self::RoundTrip(error) => error.help(),
+            Self::Traffic(error) => error.help(),
+            Self::Flow(error) => error.help(),
+            _ => String::new(),
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Why traffic cannot be put on a mesh.
 
-use corecast_sim::traffic::{TraceError, TrafficError};
+use corecast_core::Help;
+use corecast_sim::traffic::{NoPattern, TraceError, TrafficError};
 use thiserror::Error;
 
 /// Why traffic cannot be put on a mesh.
@@ -14,11 +15,8 @@ pub enum TrafficStudyError {
         chip: String,
     },
     /// The pattern does not exist on this mesh.
-    #[error("{why}")]
-    Pattern {
-        /// Why not.
-        why: String,
-    },
+    #[error(transparent)]
+    Pattern(#[from] NoPattern),
     /// The load cannot be.
     #[error(transparent)]
     Load(#[from] TrafficError),
@@ -33,4 +31,13 @@ pub enum TrafficStudyError {
     /// The mesh cannot be built.
     #[error(transparent)]
     Mesh(TrafficError),
+}
+
+impl Help for TrafficStudyError {
+    fn help(&self) -> String {
+        match self {
+            Self::Load(error) | Self::Mesh(error) => error.help(),
+            Self::Bus { .. } | Self::Pattern(_) | Self::Trace { .. } => String::new(),
+        }
+    }
 }

@@ -7,6 +7,7 @@ use corecast_core::{Rank, Request};
 use corecast_machine::pingpong::there_and_back;
 use corecast_machine::{Job, Machine, Report, RunError, RunOptions, Time};
 use corecast_machine_host::HostMachine;
+use corecast_machine_shm::ShmMachine;
 use corecast_machine_sim::Fidelity;
 use corecast_machine_sim::pronto::FlowSetup;
 
@@ -18,50 +19,80 @@ use super::{MachineKind, StudyMachine};
 /// Round trips, of which the shortest counts.
 const TIMES: u32 = 100;
 
-/// The row of the list.
+/// A row of the list: a way in which ranks can be on this computer's cores.
 #[derive(Debug)]
-pub struct Host;
+pub struct Cores {
+    name: &'static str,
+    summary: &'static str,
+    run: fn(&Job<'_>) -> Result<Report, RunError>,
+    round_trip: fn([Rank; 2], u64) -> Result<Time, RunError>,
+}
 
-impl MachineKind for Host {
+/// As the MPI library has them.
+pub static HOST: Cores = Cores {
+    name: corecast_machine_shm::NAME,
+    summary: "this computer's cores, by the plans and the shared segment of the MPI library",
+    run: |job| ShmMachine.run(job),
+    round_trip: |pair, bytes| corecast_machine_shm::round_trip(pair, bytes, TIMES),
+};
+
+/// As sanitizers can follow them.
+pub static THREADS: Cores = Cores {
+    name: "threads",
+    summary: "the same cores, one thread per rank behind one lock: slow, and the reference",
+    run: |job| HostMachine.run(job),
+    round_trip: |pair, bytes| {
+        let [from, to] = pair;
+        there_and_back(&HostMachine, from.0.max(to.0) + 1, pair, bytes, TIMES)
+    },
+};
+
+impl MachineKind for Cores {
     fn name(&self) -> &'static str {
-        "host"
+        self.name
     }
 
     fn summary(&self) -> &'static str {
-        "this computer's cores, one thread per rank, in wall-clock time"
+        self.summary
     }
 
     fn on(
-        &self,
+        &'static self,
         chip: &Chip,
         fidelity: Option<Fidelity>,
     ) -> Result<Arc<dyn StudyMachine>, MachineError> {
-        let machine = self.name();
+        let machine = self.name;
         match fidelity {
             Some(_) => Err(MachineError::NotSimulated { machine }),
-            None => Ok(Arc::new(Threads(chip.clone()))),
+            None => Ok(Arc::new(OnCores {
+                way: self,
+                chip: chip.clone(),
+            })),
         }
     }
 }
 
-/// Threads, and the chip whose costs and places requests are completed with: schedules are those
+/// The cores, and the chip whose costs and places requests are completed with: schedules are those
 /// that the chip would run.
 #[derive(Debug)]
-struct Threads(Chip);
+struct OnCores {
+    way: &'static Cores,
+    chip: Chip,
+}
 
-impl Machine for Threads {
+impl Machine for OnCores {
     fn name(&self) -> &'static str {
-        HostMachine.name()
+        self.way.name
     }
 
     fn run(&self, job: &Job<'_>) -> Result<Report, RunError> {
-        HostMachine.run(job)
+        (self.way.run)(job)
     }
 }
 
-impl StudyMachine for Threads {
+impl StudyMachine for OnCores {
     fn kind(&self) -> &'static dyn MachineKind {
-        &Host
+        self.way
     }
 
     fn place(&self) -> &'static str {
@@ -71,7 +102,7 @@ impl StudyMachine for Threads {
     fn complete(&self, request: Request, options: &RunOptions) -> Request {
         Request {
             busy_bytes: options.busy_bytes(request.ranks),
-            platform: self.0.platform(request.ranks),
+            platform: self.chip.platform(request.ranks),
             ..request
         }
     }
@@ -81,18 +112,17 @@ impl StudyMachine for Threads {
     }
 
     fn can_be_cold(&self) -> Result<(), MachineError> {
-        let machine = Host.name();
+        let machine = self.way.name;
         Err(MachineError::CachesOfOthers { machine })
     }
 
     fn takes_background(&self) -> Result<(), MachineError> {
-        let machine = Host.name();
+        let machine = self.way.name;
         Err(MachineError::NoMeshAtAll { machine })
     }
 
     fn round_trip(&self, pair: [Rank; 2], bytes: u64) -> Result<Time, RunError> {
-        let [from, to] = pair;
-        there_and_back(&HostMachine, from.0.max(to.0) + 1, pair, bytes, TIMES)
+        (self.way.round_trip)(pair, bytes)
     }
 
     fn run_flow(
@@ -100,6 +130,6 @@ impl StudyMachine for Threads {
         programs: FlowPrograms,
         setup: &FlowSetup,
     ) -> Result<FlowCase, FlowStudyError> {
-        on_host(&Tiles::of(&self.0)?, programs, setup)
+        on_host(&Tiles::of(&self.chip)?, programs, setup)
     }
 }

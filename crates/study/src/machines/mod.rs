@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use corecast_chip::{Chip, Clock, Mesh};
 use corecast_core::{Certificate, Rank, Request, Schedule};
-use corecast_machine::{Machine, Report, RunError, RunOptions, Shares, Time};
+use corecast_machine::{Machine, RunError, RunOptions, Time};
 use corecast_machine_sim::Fidelity;
 use corecast_machine_sim::pronto::FlowSetup;
 
@@ -29,7 +29,7 @@ use crate::error::{FlowStudyError, MachineError, StudyError};
 use crate::flow::case::{FlowCase, FlowPrograms};
 
 /// Every machine.
-pub static MACHINES: [&dyn MachineKind; 2] = [&sim::Simulated, &host::Host];
+pub static MACHINES: [&dyn MachineKind; 3] = [&sim::Simulated, &host::HOST, &host::THREADS];
 
 /// The machine of this name.
 ///
@@ -59,7 +59,7 @@ pub trait MachineKind: Debug + Sync {
     /// # Errors
     /// If there is no choice of fidelity and one was made.
     fn on(
-        &self,
+        &'static self,
         chip: &Chip,
         fidelity: Option<Fidelity>,
     ) -> Result<Arc<dyn StudyMachine>, MachineError>;
@@ -157,10 +157,9 @@ pub trait StudyMachine: Machine + Debug + Send + Sync {
         None
     }
 
-    /// How much of a run's time is the network's and how much the software's, where the machine
-    /// tells them apart.
-    fn shares(&self, _report: &Report) -> Option<Shares> {
-        None
+    /// Whether runs tell what of their time is the network's and what the software's.
+    fn tells_shares(&self) -> bool {
+        false
     }
 
     /// The shortest of some round trips of `bytes` bytes between two cores.

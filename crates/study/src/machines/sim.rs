@@ -5,7 +5,7 @@ use std::sync::Arc;
 use corecast_chip::{Chip, Clock, Library, Mesh, NetworkSpec, NoBackground, System};
 use corecast_core::{Certificate, Rank, Request, Schedule};
 use corecast_machine::pingpong::there_and_back;
-use corecast_machine::{Job, Machine, Report, RunError, RunOptions, Shares, Time, critical_path};
+use corecast_machine::{Job, Machine, Report, RunError, RunOptions, Time};
 use corecast_machine_sim::pronto::FlowSetup;
 use corecast_machine_sim::{Fidelity, SimMachine};
 
@@ -31,7 +31,7 @@ impl MachineKind for Simulated {
     }
 
     fn on(
-        &self,
+        &'static self,
         chip: &Chip,
         fidelity: Option<Fidelity>,
     ) -> Result<Arc<dyn StudyMachine>, MachineError> {
@@ -148,8 +148,8 @@ impl StudyMachine for OnChip {
         self.0.worst_case(schedule, certificate)
     }
 
-    fn shares(&self, report: &Report) -> Option<Shares> {
-        Shares::of(&critical_path(report))
+    fn tells_shares(&self) -> bool {
+        true
     }
 
     fn round_trip(&self, pair: [Rank; 2], bytes: u64) -> Result<Time, RunError> {

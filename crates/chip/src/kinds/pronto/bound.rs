@@ -19,7 +19,7 @@
 //!   schedule can do better than to divide this evenly.
 //! * *Cuts.* What must go from one side of the mesh to the other crosses the links between.
 
-use corecast_core::bounds::{self, Flow, Way};
+use corecast_core::bounds::{self, Crossing, Way};
 use corecast_core::{Grid, Request};
 
 use super::Pronto;
@@ -53,9 +53,12 @@ pub(super) fn ps(mesh: &Mesh, pronto: &Pronto, request: &Request) -> u64 {
     let of_ranks = witnesses.map(|rank| {
         let through = |way| bounds::through(request, &grid, rank, way);
         let (out, into) = (through(Way::Out), through(Way::In));
-        let ports = out.iter().map(|flow| tiles.port_out(*flow));
-        let ports = ports.chain(into.iter().map(|flow| tiles.port_in(*flow)));
-        let engines = out.iter().chain(&into).map(|flow| tiles.engine(*flow));
+        let ports = out.iter().map(|crossing| tiles.port_out(*crossing));
+        let ports = ports.chain(into.iter().map(|crossing| tiles.port_in(*crossing)));
+        let engines = out
+            .iter()
+            .chain(&into)
+            .map(|crossing| tiles.engine(*crossing));
         let ways = ports.chain(engines);
         ways.chain([tiles.both(&out, &into)]).max().unwrap_or(0)
     });
@@ -93,30 +96,30 @@ impl Tiles<'_> {
         self.setup.saturating_add(self.copy.saturating_mul(2))
     }
 
-    fn port_out(&self, flow: Flow) -> u64 {
-        let data = self.packet(flow.hops, self.flits_behind(flow.bytes));
-        let handshake = self.handshake(flow.hops.min(1));
+    fn port_out(&self, crossing: Crossing) -> u64 {
+        let data = self.packet(crossing.hops, self.flits_behind(crossing.bytes));
+        let handshake = self.handshake(crossing.hops.min(1));
         self.ends().saturating_add(handshake).saturating_add(data)
     }
 
-    fn port_in(&self, flow: Flow) -> u64 {
-        let data = self.packet(flow.hops, self.flits_behind(flow.bytes));
-        let handshake = self.handshake(flow.hops);
+    fn port_in(&self, crossing: Crossing) -> u64 {
+        let data = self.packet(crossing.hops, self.flits_behind(crossing.bytes));
+        let handshake = self.handshake(crossing.hops);
         self.ends().saturating_add(handshake).saturating_add(data)
     }
 
-    fn engine(&self, flow: Flow) -> u64 {
-        let others = self.copy.saturating_mul(self.words(flow.bytes) - 1);
+    fn engine(&self, crossing: Crossing) -> u64 {
+        let others = self.copy.saturating_mul(self.words(crossing.bytes) - 1);
         // The smallest packet: a header and a word.
-        let data = self.packet(flow.hops, self.pronto.header_flits);
-        let handshake = self.handshake(flow.hops);
+        let data = self.packet(crossing.hops, self.pronto.header_flits);
+        let handshake = self.handshake(crossing.hops);
         let way = handshake.saturating_add(data);
         self.ends().saturating_add(others).saturating_add(way)
     }
 
-    fn both(&self, out: &[Flow], into: &[Flow]) -> u64 {
-        let part = |flows: &[Flow]| {
-            let all = flows.last().map(|flow| self.words(flow.bytes));
+    fn both(&self, out: &[Crossing], into: &[Crossing]) -> u64 {
+        let part = |crossings: &[Crossing]| {
+            let all = crossings.last().map(|crossing| self.words(crossing.bytes));
             all.map_or(0, |words| {
                 self.setup.saturating_add(self.copy.saturating_mul(words))
             })

@@ -19,7 +19,7 @@
 //! * *Cuts.* What must go from one side of the mesh to the other crosses the links between, with a
 //!   head per line, and something has been written before.
 
-use corecast_core::bounds::{self, Flow, Way};
+use corecast_core::bounds::{self, Crossing, Way};
 use corecast_core::{Collective, Grid, Request};
 
 use super::Rcce;
@@ -54,8 +54,8 @@ pub(super) fn ps(mesh: &Mesh, memory: &Memory, rcce: &Rcce, request: &Request) -
     let of_ranks = witnesses.map(|rank| {
         let through = |way| bounds::through(request, &grid, rank, way);
         let (out, into) = (through(Way::Out), through(Way::In));
-        let ways = out.iter().map(|flow| buffers.way(*flow, Way::Out));
-        let ways = ways.chain(into.iter().map(|flow| buffers.way(*flow, Way::In)));
+        let ways = out.iter().map(|crossing| buffers.way(*crossing, Way::Out));
+        let ways = ways.chain(into.iter().map(|crossing| buffers.way(*crossing, Way::In)));
         ways.chain([buffers.both(&out, &into)]).max().unwrap_or(0)
     });
     let most = of_ranks.max().unwrap_or(0);
@@ -88,8 +88,8 @@ impl Buffers<'_> {
         self.memory.read_cycles.min(stored)
     }
 
-    fn way(&self, flow: Flow, way: Way) -> u64 {
-        let lines = self.lines(flow.bytes);
+    fn way(&self, crossing: Crossing, way: Way) -> u64 {
+        let lines = self.lines(crossing.bytes);
         let (here, there) = match way {
             Way::Out => (self.write, self.read),
             Way::In => (self.read, self.write),
@@ -101,13 +101,17 @@ impl Buffers<'_> {
             .saturating_add(self.misses(lines))
             .saturating_add(other_end)
             .saturating_add(flag);
-        let hops = self.mesh.hop_cycles().saturating_mul(u64::from(flow.hops));
+        let hops = self
+            .mesh
+            .hop_cycles()
+            .saturating_mul(u64::from(crossing.hops));
         let hops = self.mesh.clock.to_ps(hops.saturating_mul(2));
         self.rcce.clock.to_ps(core).saturating_add(hops)
     }
 
-    fn both(&self, out: &[Flow], into: &[Flow]) -> u64 {
-        let lines = |flows: &[Flow]| flows.last().map(|flow| self.lines(flow.bytes));
+    fn both(&self, out: &[Crossing], into: &[Crossing]) -> u64 {
+        let lines =
+            |crossings: &[Crossing]| crossings.last().map(|crossing| self.lines(crossing.bytes));
         let (out, into) = (lines(out), lines(into));
         // With the flag that says that they are there.
         let busy = |lines: Option<u64>, each: u64| {

@@ -22,7 +22,7 @@
 //! faster network's hop time. Writing a word then serves many, there are twice as many links, and
 //! of the software only the cheaper of a message's sending and a route's configuring is certain.
 
-use corecast_core::bounds::{self, Flow, Way};
+use corecast_core::bounds::{self, Crossing, Way};
 use corecast_core::{Grid, Request};
 
 use super::Udn;
@@ -74,8 +74,8 @@ pub(super) fn ps(mesh: &Mesh, udn: &Udn, request: &Request) -> u64 {
     let of_ranks = witnesses.map(|rank| {
         let through = |way| bounds::through(request, &grid, rank, way);
         let (out, into) = (through(Way::Out), through(Way::In));
-        let ways = out.iter().map(|flow| words.way_out(*flow));
-        let ways = ways.chain(into.iter().map(|flow| words.way_in(*flow)));
+        let ways = out.iter().map(|crossing| words.way_out(*crossing));
+        let ways = ways.chain(into.iter().map(|crossing| words.way_in(*crossing)));
         ways.chain([words.both(&out, &into)]).max().unwrap_or(0)
     });
     let most = of_ranks.max().unwrap_or(0);
@@ -122,21 +122,21 @@ impl Words<'_> {
 
     /// The last word is behind a head that found the way, or the head's packet ends with it: in
     /// longer packets less has been written before the head.
-    fn way_out(&self, flow: Flow) -> u64 {
-        let words = self.words(flow.bytes);
+    fn way_out(&self, crossing: Crossing) -> u64 {
+        let words = self.words(crossing.bytes);
         let longest = words.min(self.udn.header_words.saturating_add(self.udn.packet_words));
         let written = |words| self.inject.saturating_mul(words);
         let behind = self.mesh.clock.to_ps(longest.saturating_sub(1));
         let of_head = written(words - longest).saturating_add(behind);
-        let of_head = of_head.saturating_add(self.transit(flow.hops));
-        let of_last = written(words.saturating_sub(1)).saturating_add(self.follow(flow.hops));
+        let of_head = of_head.saturating_add(self.transit(crossing.hops));
+        let of_last = written(words.saturating_sub(1)).saturating_add(self.follow(crossing.hops));
         let read = if words > 0 { self.extract } else { 0 };
         let ends = self.send.saturating_add(read).saturating_add(self.recv);
         ends.saturating_add(of_head.max(of_last))
     }
 
-    fn way_in(&self, flow: Flow) -> u64 {
-        let words = self.words(flow.bytes);
+    fn way_in(&self, crossing: Crossing) -> u64 {
+        let words = self.words(crossing.bytes);
         let read = self.extract.saturating_mul(words);
         // The port lets a word through per cycle.
         let port = match self.is_static() {
@@ -147,13 +147,13 @@ impl Words<'_> {
         let read = if words > 0 { read } else { 0 };
         let ends = self.send.saturating_add(self.recv);
         ends.saturating_add(read)
-            .saturating_add(self.transit(flow.hops))
+            .saturating_add(self.transit(crossing.hops))
     }
 
     /// What one core writes and reads, to and from whomever.
-    fn both(&self, out: &[Flow], into: &[Flow]) -> u64 {
-        let part = |flows: &[Flow], software: u64, word: u64| {
-            let all = flows.last().map(|flow| self.words(flow.bytes));
+    fn both(&self, out: &[Crossing], into: &[Crossing]) -> u64 {
+        let part = |crossings: &[Crossing], software: u64, word: u64| {
+            let all = crossings.last().map(|crossing| self.words(crossing.bytes));
             all.map_or(0, |words| {
                 software.saturating_add(word.saturating_mul(words))
             })

@@ -5,6 +5,7 @@ use corecast_kernels::jpeg::BLOCK_BYTES;
 
 use crate::graph::error::GraphError;
 use crate::graph::job::Routine;
+use crate::graph::kernel_rule::KernelRule;
 use crate::graph::wiring::{End, Wiring};
 
 /// Checks that stages follow each other, with blocks of one size.
@@ -27,35 +28,22 @@ pub(super) fn check(wiring: &Wiring, task: usize, routine: Routine) -> Result<()
     for index in wiring.inputs(task) {
         let edge = &wiring.edges()[index];
         if !is_at(edge.from, source) {
-            return Err(GraphError::of_kernel(
-                wiring,
-                index,
-                format!("it must come from {}", stage(source)),
-            ));
+            let stage = stage(source);
+            return Err(wiring.refuse(index, KernelRule::From { stage }));
         }
     }
     for index in wiring.outputs(task) {
         let edge = &wiring.edges()[index];
         if !is_at(edge.to, sink) {
-            return Err(GraphError::of_kernel(
-                wiring,
-                index,
-                format!("it must go to {}", stage(sink)),
-            ));
+            let stage = stage(sink);
+            return Err(wiring.refuse(index, KernelRule::To { stage }));
         }
         if sink.is_some() && edge.bytes as usize != BLOCK_BYTES {
-            let why = format!(
-                "`bytes` = {}\n  a block of a JPEG decoder has {BLOCK_BYTES}",
-                edge.bytes
-            );
-            return Err(GraphError::of_kernel(wiring, index, why));
+            let bytes = edge.bytes;
+            return Err(wiring.refuse(index, KernelRule::PictureBlock { bytes }));
         }
         if edge.initial > 0 {
-            return Err(GraphError::of_kernel(
-                wiring,
-                index,
-                "a picture begins with its first block\n  remove `initial`",
-            ));
+            return Err(wiring.refuse(index, KernelRule::Initial { whole: "picture" }));
         }
     }
     match routine {
@@ -71,9 +59,8 @@ pub(super) fn check(wiring: &Wiring, task: usize, routine: Routine) -> Result<()
                 .map(|i| (i, "produce", wiring.edges()[i].produce));
             let wrong = ends.chain(begins).find(|&(_, _, rate)| rate != 1);
             wrong.map_or(Ok(()), |(index, key, rate)| {
-                let why =
-                    format!("`{key}` = {rate}\n  a firing of jpeg-idct takes and makes 1 block");
-                Err(GraphError::of_kernel(wiring, index, why))
+                let kernel = "jpeg-idct";
+                Err(wiring.refuse(index, KernelRule::OneBlock { key, rate, kernel }))
             })
         }
         _ => colour_order(wiring, task),
@@ -83,17 +70,13 @@ pub(super) fn check(wiring: &Wiring, task: usize, routine: Routine) -> Result<()
 fn same_rate(
     wiring: &Wiring,
     edges: Vec<usize>,
-    key: &str,
+    key: &'static str,
     rate: impl Fn(usize) -> u32,
 ) -> Result<(), GraphError> {
     let other = edges.iter().find(|&&index| rate(index) != rate(edges[0]));
     other.map_or(Ok(()), |&index| {
-        let why = format!(
-            "`{key}` = {}\n  it must be the same on all of them, {}",
-            rate(index),
-            rate(edges[0])
-        );
-        Err(GraphError::of_kernel(wiring, index, why))
+        let (rate, first) = (rate(index), rate(edges[0]));
+        Err(wiring.refuse(index, KernelRule::SameRate { key, rate, first }))
     })
 }
 
@@ -117,10 +100,7 @@ fn colour_order(wiring: &Wiring, task: usize) -> Result<(), GraphError> {
         let place = wiring.outputs(huffman).position(|output| output == from);
         let is_same = *decoder.get_or_insert(huffman) == huffman;
         if !is_same || place != Some(position) || wiring.outputs(huffman).count() != inputs.len() {
-            let why = "blocks must come back in the order in which they went out\n  let all \
-                       transforms of one jpeg-huffman send to one jpeg-colour, and write their edges \
-                       in one order";
-            return Err(GraphError::of_kernel(wiring, index, why));
+            return Err(wiring.refuse(index, KernelRule::Order));
         }
     }
     Ok(())

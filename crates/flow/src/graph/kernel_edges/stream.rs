@@ -3,6 +3,7 @@
 
 use crate::graph::error::GraphError;
 use crate::graph::job::{KernelJob, Routine};
+use crate::graph::kernel_rule::KernelRule;
 use crate::graph::wiring::{Edge, End, Wiring};
 
 /// Bytes of a word.
@@ -17,20 +18,13 @@ pub(super) fn check(wiring: &Wiring, task: usize, job: &KernelJob) -> Result<(),
         (output, "produce", out.produce),
     ] {
         if rate != 1 {
-            let why = format!(
-                "`{key}` = {rate}\n  a firing of {} takes and makes 1 block",
-                job.kernel.name
-            );
-            return Err(GraphError::of_kernel(wiring, index, why));
+            let kernel = job.kernel.name;
+            return Err(wiring.refuse(index, KernelRule::OneBlock { key, rate, kernel }));
         }
     }
     if into.initial > 0 || out.initial > 0 {
         let index = if into.initial > 0 { input } else { output };
-        return Err(GraphError::of_kernel(
-            wiring,
-            index,
-            "a stream begins with its first block\n  remove `initial`",
-        ));
+        return Err(wiring.refuse(index, KernelRule::Initial { whole: "stream" }));
     }
     let unit = match job.kernel.routine {
         // Between stages there is a sum for every sample.
@@ -38,45 +32,41 @@ pub(super) fn check(wiring: &Wiring, task: usize, job: &KernelJob) -> Result<(),
         _ => WORD,
     };
     if !into.bytes.is_multiple_of(unit) {
-        let why = format!(
-            "`bytes` = {}\n  it must be a multiple of {unit}",
-            into.bytes
-        );
-        return Err(GraphError::of_kernel(wiring, input, why));
+        let bytes = into.bytes;
+        return Err(wiring.refuse(input, KernelRule::Multiple { bytes, unit }));
     }
     let expected = match job.kernel.routine {
-        Routine::Fir => fir_bytes(wiring, job, into, out)
-            .map_err(|why| GraphError::of_kernel(wiring, output, why))?,
+        Routine::Fir => {
+            let bytes = fir_bytes(wiring, job, into, out);
+            bytes.map_err(|why| wiring.refuse(output, why))?
+        }
         _ => into.bytes,
     };
     if out.bytes != expected {
-        let why = format!(
-            "`bytes` = {}\n  behind blocks of {} it must be {expected}",
-            out.bytes, into.bytes
-        );
-        return Err(GraphError::of_kernel(wiring, output, why));
+        let why = KernelRule::Behind {
+            bytes: out.bytes,
+            before: into.bytes,
+            expected,
+        };
+        return Err(wiring.refuse(output, why));
     }
     Ok(())
 }
 
 /// Bytes of the blocks out of a stage of the filter.
-fn fir_bytes(wiring: &Wiring, job: &KernelJob, into: &Edge, out: &Edge) -> Result<u32, String> {
+fn fir_bytes(wiring: &Wiring, job: &KernelJob, into: &Edge, out: &Edge) -> Result<u32, KernelRule> {
     let (stage, stages) = job.stage;
     if u64::from(stages) > job.values[0] {
-        return Err(format!(
-            "{} taps cannot be split into {stages} stages\n  use fewer",
-            job.values[0]
-        ));
+        let taps = job.values[0];
+        return Err(KernelRule::Stages { taps, stages });
     }
     let is_first = into.from == End::Memory;
     if is_first != (stage == 0) || (out.to == End::Memory) != job.is_last() {
-        return Err(
-            "a filter goes from the memory buffer to the memory buffer\n  use `stages` to split it"
-                .into(),
-        );
+        return Err(KernelRule::FilterEnds);
     }
     if !job.is_last() && wiring.routine(out.to) != Some(Routine::Fir) {
-        return Err("it must go to the next stage".into());
+        let stage = "the next stage";
+        return Err(KernelRule::To { stage });
     }
     let samples = into.bytes / if is_first { WORD } else { 2 * WORD };
     Ok(samples * if job.is_last() { WORD } else { 2 * WORD })

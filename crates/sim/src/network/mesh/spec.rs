@@ -1,6 +1,6 @@
 //! What a mesh is made of: its shape, its routing and its routers, in cycles of one clock.
 
-use corecast_core::Grid;
+use corecast_core::{Grid, Help};
 
 /// Shape, routing and routers of a 2D mesh or torus.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -112,7 +112,7 @@ impl RouterSpec {
 
 /// Why a mesh cannot be built.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{name} = {value} is out of range\n  it must be {accepted}")]
+#[error("{name} = {value} is out of range")]
 pub struct MeshError {
     /// The number that is wrong.
     pub name: &'static str,
@@ -225,3 +225,10 @@ impl MeshSpec {
 
 /// Number of sides of a router, and so the port of its first core.
 pub(super) const SIDES: u32 = 4;
+
+impl Help for MeshError {
+    fn help(&self) -> String {
+        let Self { accepted, .. } = self;
+        format!("it must be {accepted}")
+    }
+}

@@ -21,7 +21,7 @@ use super::unit::Purpose;
 use crate::ranks::SimSteps;
 
 /// See the module's documentation.
-pub(crate) struct ProntoEndpoint {
+pub(crate) struct ProntoSteps {
     interface: Interface,
     /// Most words of a block that is not a whole message, and of one that is.
     part_words: usize,
@@ -48,7 +48,7 @@ impl Incoming {
     }
 }
 
-impl ProntoEndpoint {
+impl ProntoSteps {
     pub(crate) fn new(array: Rc<Array>, rank: Rank, busy_bytes: u64) -> Self {
         let costs = &array.costs;
         let words = busy_bytes.div_ceil(costs.word_bytes as u64);
@@ -193,13 +193,13 @@ fn flatten(message: &Message) -> (Vec<u8>, Shape) {
     (message.concat(), sizes)
 }
 
-impl SimSteps for ProntoEndpoint {
+impl SimSteps for ProntoSteps {
     async fn compute_until(&mut self, time: Time) {
         self.interface.spend_until(time, Cause::Compute).await;
     }
 }
 
-impl Steps for ProntoEndpoint {
+impl Steps for ProntoSteps {
     fn rank(&self) -> Rank {
         self.interface.task
     }

@@ -6,7 +6,7 @@ use corecast_chip::Library;
 use corecast_core::{ChunkList, Rank, RouteTree, Schedule, Step};
 use corecast_machine::{Cause, Message, Payload, RunError, Steps, Time, message_bytes};
 use corecast_rcce::{
-    Announcement, Call, Core, Incoming, Outgoing, Part, Queues, RequestId, recv, send,
+    Announcement, Core, Incoming, Outgoing, Overhead, Part, Queues, RequestId, recv, send,
 };
 
 use super::core::SimCore;
@@ -18,7 +18,7 @@ use super::tile::Tiles;
 use crate::ranks::SimSteps;
 
 /// The program's side of the message layer.
-pub(crate) struct RcceEndpoint {
+pub(crate) struct RcceSteps {
     core: SimCore,
     queues: Queues,
     one_sided: OneSided,
@@ -39,7 +39,7 @@ struct Now {
     shared: Option<SharedStep>,
 }
 
-impl RcceEndpoint {
+impl RcceSteps {
     pub(crate) fn new(tiles: Rc<Tiles>, rank: Rank) -> Self {
         Self {
             core: SimCore::new(tiles, rank),
@@ -196,7 +196,7 @@ impl RcceEndpoint {
             if let (Some((to, _)), Some(&(content, number))) = (out, step.announces.get(index)) {
                 let piece = outgoing.next().filter(|_| step.puts);
                 if let Some(piece) = piece {
-                    core.spend(Call::OneSided).await;
+                    core.spend(Overhead::OneSided).await;
                     self.one_sided.put(core, &plan, content, piece).await?;
                 }
                 self.one_sided.announce(core, to, number).await;
@@ -251,13 +251,13 @@ impl RcceEndpoint {
     }
 }
 
-impl SimSteps for RcceEndpoint {
+impl SimSteps for RcceSteps {
     async fn compute_until(&mut self, time: Time) {
         self.core.compute_until(time).await;
     }
 }
 
-impl Steps for RcceEndpoint {
+impl Steps for RcceSteps {
     fn rank(&self) -> Rank {
         self.core.id()
     }

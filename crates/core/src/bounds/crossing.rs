@@ -80,7 +80,7 @@ fn count(request: &Request, from: Rank, to: Rank) -> u64 {
 
 /// What must pass through a rank's port, by how far away its other end is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Flow {
+pub struct Crossing {
     /// To or from ranks at least so many hops away.
     pub hops: u32,
     /// So many bytes; 0 if it may be a message without payload.
@@ -99,7 +99,7 @@ pub enum Way {
 /// What must leave or enter `rank`, for every distance at which there are ranks, the farthest
 /// first; without an entry where nothing need pass.
 #[must_use]
-pub fn through(request: &Request, grid: &Grid, rank: Rank, way: Way) -> Vec<Flow> {
+pub fn through(request: &Request, grid: &Grid, rank: Rank, way: Way) -> Vec<Crossing> {
     let others = (0..request.ranks).map(Rank).filter(|&other| other != rank);
     let is_counted = request.collective == Collective::Alltoallv;
     // By distance: the ranks there, and for an alltoallv what they have to do with this one.
@@ -121,7 +121,7 @@ pub fn through(request: &Request, grid: &Grid, rank: Rank, way: Way) -> Vec<Flow
     }
     let me = Group::of(request, rank);
     let (mut far, mut counted) = (Group::default(), 0_u64);
-    let mut flows = Vec::new();
+    let mut crossings = Vec::new();
     for (hops, (group, bytes)) in at.into_iter().enumerate().rev() {
         if group.ranks == 0 {
             continue;
@@ -134,9 +134,9 @@ pub fn through(request: &Request, grid: &Grid, rank: Rank, way: Way) -> Vec<Flow
             Way::In => between(request, far, me),
         };
         let hops = hops as u32; // at most the sum of two sides
-        flows.extend(bytes.map(|bytes| Flow { hops, bytes }));
+        crossings.extend(bytes.map(|bytes| Crossing { hops, bytes }));
     }
-    flows
+    crossings
 }
 
 /// Bytes that must cross a cut in one direction, and the links that lead across.
@@ -336,9 +336,11 @@ pub fn witnesses(request: &Request, grid: &Grid) -> Vec<Rank> {
 mod tests {
     use super::*;
 
-    fn flows(request: &Request, grid: &Grid, rank: u32, way: Way) -> Vec<(u32, u64)> {
-        let flows = through(request, grid, Rank(rank), way).into_iter();
-        flows.map(|flow| (flow.hops, flow.bytes)).collect()
+    fn crossings(request: &Request, grid: &Grid, rank: u32, way: Way) -> Vec<(u32, u64)> {
+        let crossings = through(request, grid, Rank(rank), way).into_iter();
+        crossings
+            .map(|crossing| (crossing.hops, crossing.bytes))
+            .collect()
     }
 
     fn widest(request: &Request, grid: &Grid) -> Option<(u64, u64)> {
@@ -353,33 +355,36 @@ mod tests {
         let row = Grid::mesh(4, 1);
         let of = |collective| Request::new(collective, 4, 10).with_root(Rank(1));
         let scatter = of(Collective::Scatter);
-        assert_eq!(flows(&scatter, &row, 1, Way::Out), [(2, 10), (1, 30)]);
-        assert_eq!(flows(&scatter, &row, 3, Way::In), [(2, 10), (1, 10)]);
-        assert_eq!(flows(&scatter, &row, 1, Way::In), []);
+        assert_eq!(crossings(&scatter, &row, 1, Way::Out), [(2, 10), (1, 30)]);
+        assert_eq!(crossings(&scatter, &row, 3, Way::In), [(2, 10), (1, 10)]);
+        assert_eq!(crossings(&scatter, &row, 1, Way::In), []);
         let gather = of(Collective::Gather);
-        assert_eq!(flows(&gather, &row, 1, Way::In), [(2, 10), (1, 30)]);
+        assert_eq!(crossings(&gather, &row, 1, Way::In), [(2, 10), (1, 30)]);
         let bcast = of(Collective::Bcast);
-        assert_eq!(flows(&bcast, &row, 1, Way::Out), [(2, 10), (1, 10)]);
+        assert_eq!(crossings(&bcast, &row, 1, Way::Out), [(2, 10), (1, 10)]);
         let allgather = Request::new(Collective::Allgather, 4, 10);
         assert_eq!(
-            flows(&allgather, &row, 0, Way::In),
+            crossings(&allgather, &row, 0, Way::In),
             [(3, 10), (2, 20), (1, 30)]
         );
         assert_eq!(
-            flows(&allgather, &row, 0, Way::Out),
+            crossings(&allgather, &row, 0, Way::Out),
             [(3, 10), (2, 10), (1, 10)]
         );
         let reduce = Request::new(Collective::ReduceScatter, 4, 10);
         assert_eq!(
-            flows(&reduce, &row, 0, Way::Out),
+            crossings(&reduce, &row, 0, Way::Out),
             [(3, 10), (2, 20), (1, 30)]
         );
         assert_eq!(
-            flows(&reduce, &row, 0, Way::In),
+            crossings(&reduce, &row, 0, Way::In),
             [(3, 10), (2, 10), (1, 10)]
         );
         let barrier = Request::new(Collective::Barrier, 4, 0);
-        assert_eq!(flows(&barrier, &row, 0, Way::In), [(3, 0), (2, 0), (1, 0)]);
+        assert_eq!(
+            crossings(&barrier, &row, 0, Way::In),
+            [(3, 0), (2, 0), (1, 0)]
+        );
     }
 
     #[test]
@@ -387,9 +392,9 @@ mod tests {
         let row = Grid::mesh(3, 1);
         let mut request = Request::new(Collective::Alltoallv, 3, 0);
         request.counts = Some(vec![9, 1, 2, 0, 9, 4, 0, 8, 9].into());
-        assert_eq!(flows(&request, &row, 0, Way::Out), [(2, 2), (1, 3)]);
-        assert_eq!(flows(&request, &row, 0, Way::In), []);
-        assert_eq!(flows(&request, &row, 2, Way::In), [(2, 2), (1, 6)]);
+        assert_eq!(crossings(&request, &row, 0, Way::Out), [(2, 2), (1, 3)]);
+        assert_eq!(crossings(&request, &row, 0, Way::In), []);
+        assert_eq!(crossings(&request, &row, 2, Way::In), [(2, 2), (1, 6)]);
         assert_eq!(volume_bytes(&request), 1 + 2 + 4 + 8);
         // Eastward behind column 0: 1 + 2, behind column 1: 2 + 4; westward: 0 and 8.
         let cuts: Vec<_> = cuts(&request, &row)

@@ -43,7 +43,7 @@ impl Inbox {
 }
 
 /// The program's side of the message layer.
-pub(crate) struct UdnEndpoint {
+pub(crate) struct UdnSteps {
     net: Rc<Net>,
     rank: Rank,
     step: usize,
@@ -56,7 +56,7 @@ pub(crate) struct UdnEndpoint {
     far: BTreeMap<Rank, Inbox>,
 }
 
-/// What [`UdnEndpoint::pump`] waits for.
+/// What [`UdnSteps::pump`] waits for.
 #[derive(Clone, Copy)]
 enum Until {
     /// A ready of this rank.
@@ -71,7 +71,7 @@ enum Until {
     Settled(Rank),
 }
 
-impl UdnEndpoint {
+impl UdnSteps {
     pub(crate) fn new(net: Rc<Net>, rank: Rank) -> Self {
         Self {
             packet_words: net.costs.packet_words,
@@ -379,14 +379,14 @@ impl UdnEndpoint {
     }
 }
 
-impl SimSteps for UdnEndpoint {
+impl SimSteps for UdnSteps {
     async fn compute_until(&mut self, time: Time) {
         self.net.kernel.sleep_until(time).await;
         self.net.books.fill(self.rank, time, Cause::Compute);
     }
 }
 
-impl Steps for UdnEndpoint {
+impl Steps for UdnSteps {
     fn rank(&self) -> Rank {
         self.rank
     }

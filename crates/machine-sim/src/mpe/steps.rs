@@ -9,14 +9,14 @@ use corecast_machine::{Cause, Message, RunError, Steps, Time, message_bytes};
 use super::command::{Command, CommandKind, Completion, Content};
 use super::fabric::Fabric;
 use super::handshake;
-use super::script::{PortCommand, PortOp};
+use super::port::{PortCommand, PortOp};
 use crate::ranks::SimSteps;
 
 /// The program's side of the engine: it issues commands and is notified of their completion.
 ///
 /// A send is left to the engine's queue; everything that receives waits for the notification,
 /// because the program may look at the data next.
-pub(crate) struct MpeEndpoint {
+pub(crate) struct MpeSteps {
     fabric: Rc<Fabric>,
     rank: Rank,
     at: At,
@@ -44,7 +44,7 @@ struct Launched {
     is_ordered: bool,
 }
 
-impl MpeEndpoint {
+impl MpeSteps {
     pub(crate) fn new(fabric: Rc<Fabric>, rank: Rank) -> Self {
         Self {
             fabric,
@@ -131,14 +131,14 @@ impl MpeEndpoint {
     }
 }
 
-impl SimSteps for MpeEndpoint {
+impl SimSteps for MpeSteps {
     async fn compute_until(&mut self, time: Time) {
         self.fabric.kernel.sleep_until(time).await;
         self.fabric.fill(self.rank, time, Cause::Compute);
     }
 }
 
-impl Steps for MpeEndpoint {
+impl Steps for MpeSteps {
     fn rank(&self) -> Rank {
         self.rank
     }
@@ -260,7 +260,7 @@ impl Steps for MpeEndpoint {
     }
 }
 
-impl MpeEndpoint {
+impl MpeSteps {
     /// Reads the status register and orders the ranks by it.
     async fn order(&self) {
         self.fabric.kernel.sleep(self.fabric.timing.order).await;

@@ -1,0 +1,107 @@
+//! What to do about a run's time, as a sentence with options of the command line.
+
+use corecast_study::{Choice, MainCause, Measure, Remedy, Tried};
+
+/// A choice as an option.
+pub fn option(choice: &Choice) -> String {
+    let name = choice.what.replace('_', "-");
+    match &choice.value {
+        Some(value) => format!("--{name} {value}"),
+        None => format!("--{name}"),
+    }
+}
+
+/// A remedy as one sentence.
+pub fn sentence(remedy: &Remedy) -> String {
+    let why = why(remedy.cause);
+    match &remedy.what {
+        Measure::Use {
+            algorithm,
+            sizes,
+            cycles,
+            instead_of,
+            ratio,
+        } => {
+            let options = options(*algorithm, sizes);
+            format!(
+                "Use {options}: {cycles} cycles instead of {instead_of}, {ratio:.2} times as fast; \
+                 here {why}."
+            )
+        }
+        Measure::Leave { bound_cycles } => format!(
+            "Leave it as it is: no schedule on this chip takes less than {bound_cycles} cycles; \
+             {why}."
+        ),
+        Measure::Change {
+            tried,
+            key,
+            from,
+            to,
+            saves_percent,
+        } => format!(
+            "{}; {why}, and of the chip's numbers `{key}` matters most: {to} instead of {from} \
+             would save {saves_percent:.0} %.",
+            words_of_trial(*tried)
+        ),
+        Measure::Nothing {
+            tried,
+            tried_numbers: true,
+        } => format!(
+            "{}, and no single number of the chip would help; {why}.",
+            words_of_trial(*tried)
+        ),
+        Measure::Nothing { tried, .. } => format!("{}; {why}.", words_of_trial(*tried)),
+    }
+}
+
+/// What was tried in vain.
+fn words_of_trial(tried: Tried) -> &'static str {
+    match tried {
+        Tried::All => "No other algorithm or size is faster",
+        Tried::Algorithms => {
+            "No other algorithm is faster (sizes were not searched: the run is long)"
+        }
+        Tried::Nothing => "Nothing else was tried, the run is long (`corecast tune` searches)",
+    }
+}
+
+/// A main cause as the end of a sentence.
+fn why(cause: Option<MainCause>) -> String {
+    match cause {
+        Some(MainCause { kind, percent }) => {
+            format!(
+                "{percent:.0} % of the critical path is {}",
+                words_of_cause(kind)
+            )
+        }
+        None => "there is nothing to do".to_owned(),
+    }
+}
+
+/// Options that choose what was found.
+fn options(algorithm: Option<&str>, sizes: &[(&'static str, Option<u64>)]) -> String {
+    let mut options = Vec::new();
+    options.extend(algorithm.map(|name| option(&Choice::new("algorithm", name))));
+    options.extend(sizes.iter().map(|&(what, size)| match size {
+        Some(size) => option(&Choice::new(what, size)),
+        None => format!("no {}", option(&Choice::switch(what))),
+    }));
+    options.join(" ")
+}
+
+/// A kind of cause as a reader of the sentence knows it.
+fn words_of_cause(kind: &str) -> String {
+    match kind {
+        "compute" => "computing and late arrival".to_owned(),
+        "wait_peer" => "waiting for ranks that are not there yet".to_owned(),
+        "port_busy" => "ports that are busy with earlier transfers".to_owned(),
+        "link_busy" => "links that other messages use".to_owned(),
+        "buffer_full" => "buffers that are full".to_owned(),
+        "memory" => "memory that has not answered".to_owned(),
+        "software" => "software: what every call and message costs a core".to_owned(),
+        "handshake" => "commands, flags and handshakes".to_owned(),
+        "transfer" => "words that move".to_owned(),
+        "ordering" => "reading and ordering the ranks' status".to_owned(),
+        other => other.replace('_', " "),
+    }
+}
