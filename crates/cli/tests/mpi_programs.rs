@@ -222,3 +222,27 @@ fn many_starts_end_well() {
         assert_eq!(output.status.code(), Some(0), "start {start}: {said}");
     }
 }
+
+#[test]
+fn elements_arrive_whatever_their_datatypes_are() {
+    let checks = [
+        "structs",
+        "pieces",
+        "transpose",
+        "columns",
+        "arrays",
+        "own",
+        "operators",
+    ];
+    for interface in [&STANDARD, &MPICH] {
+        let program = Program::new("datatypes.c", interface);
+        for check in checks {
+            for ranks in [2, 3, 5] {
+                let output = program.run(ranks, &[check]);
+                let said = text(&output.stderr);
+                let code = output.status.code();
+                assert_eq!(code, Some(0), "{check}, {ranks} ranks: {said}");
+            }
+        }
+    }
+}

@@ -194,13 +194,14 @@ impl Process {
             self.room_for(bytes)?;
         }
         let sent = self.engine.send(context, to, tag, memory, sync)?;
-        let request = match sent {
+        let mut request = match sent {
             None => Request::done(comm, Status::EMPTY),
             Some(flight) => Request::of_send(comm, flight, Some(packed)),
         };
         if mode != SendMode::Buffered {
             return Ok(request);
         }
+        request.is_buffered = true;
         self.leave_alone(request);
         Ok(Request::done(comm, Status::EMPTY))
     }
@@ -345,7 +346,7 @@ impl Process {
             let what = "no buffer is attached";
             return Err(Error::new(Class::Buffer, what));
         }
-        if self.is_sending_alone() {
+        if self.is_buffering() {
             return Ok(None);
         }
         Ok(self.attached.take())

@@ -22,6 +22,8 @@ pub struct Request {
     prepared: Option<Prepared>,
     /// Whose errors it reports.
     comm: CommId,
+    /// Whether it is a buffered send, for which a detached buffer waits.
+    pub(crate) is_buffered: bool,
 }
 
 enum What {
@@ -119,6 +121,7 @@ impl Request {
             what: What::Inactive,
             prepared: Some(prepared),
             comm,
+            is_buffered: false,
         }
     }
 
@@ -128,6 +131,7 @@ impl Request {
             what,
             prepared: None,
             comm,
+            is_buffered: false,
         }
     }
 
@@ -141,12 +145,6 @@ impl Request {
     #[must_use]
     pub fn is_persistent(&self) -> bool {
         self.prepared.is_some()
-    }
-
-    /// Whether it is a send that is under way.
-    #[must_use]
-    pub fn is_sending(&self) -> bool {
-        matches!(self.what, What::Send { .. })
     }
 
     /// Whether there is something to wait for.
@@ -432,10 +430,10 @@ impl Process {
         self.operations.running.is_empty() && self.orphans.is_empty()
     }
 
-    /// Whether a send that nobody asks for any more, like a buffered one, is under way.
+    /// Whether a buffered send is under way.
     #[must_use]
-    pub fn is_sending_alone(&self) -> bool {
-        self.orphans.iter().any(Request::is_sending)
+    pub fn is_buffering(&self) -> bool {
+        self.orphans.iter().any(|request| request.is_buffered)
     }
 
     fn advance(&mut self) -> bool {

@@ -220,3 +220,78 @@ impl<A: Abi, K: Kind> Raw<A, K> {
 const OBJECT_MASK: u32 = (1 << 26) - 1;
 
 const _: () = assert!(DYNAMIC > OBJECT_MASK);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::handle::{CommId, RequestId, TypeId};
+
+    fn check<A: Abi, K: Kind>(outside: impl Fn(&names::Row) -> u32) {
+        for row in K::ROWS {
+            let raw = Raw::<A, K>::of(K::from_number(row.1));
+            assert_eq!(raw.to_int().cast_unsigned(), outside(row), "{}", row.0);
+            assert_eq!(raw.id().number(), row.1, "{}", row.0);
+        }
+        for number in [DYNAMIC, DYNAMIC + 1, DYNAMIC | OBJECT_MASK] {
+            let raw = Raw::<A, K>::of(K::from_number(number));
+            assert_eq!(raw.id().number(), number);
+        }
+    }
+
+    fn check_names<A: Abi>() {
+        let names = [
+            (A::ANY_SOURCE, handle::ANY_SOURCE),
+            (A::PROC_NULL, handle::PROC_NULL),
+            (A::ROOT, handle::ROOT),
+        ];
+        for (outside, inside) in names {
+            assert_eq!(A::peer(outside), inside);
+            assert_eq!(A::raw_peer(inside), outside);
+        }
+        assert_eq!(A::tag(A::ANY_TAG), handle::ANY_TAG);
+        // No other negative number becomes a name.
+        for number in -10..0 {
+            let is_name = names.iter().any(|&(outside, _)| outside == number);
+            let is_inside = names.iter().any(|&(_, inside)| inside == A::peer(number));
+            assert_eq!(is_name, is_inside, "{number}");
+            let is_any = A::tag(number) == handle::ANY_TAG;
+            assert_eq!(is_any, number == A::ANY_TAG, "{number}");
+        }
+        for class in Class::ALL {
+            assert_eq!(A::class(A::code(class)), Some(class));
+        }
+    }
+
+    #[test]
+    fn what_goes_out_comes_back() {
+        check::<Standard, CommId>(|row| row.1);
+        check::<Standard, TypeId>(|row| row.1);
+        check::<Mpich, CommId>(|row| row.2);
+        check::<Mpich, TypeId>(|row| row.2);
+        check::<Mpich, RequestId>(|row| row.2);
+        check_names::<Standard>();
+        check_names::<Mpich>();
+    }
+
+    #[test]
+    fn keys_and_statuses_come_back() {
+        let known = Status {
+            source: handle::PROC_NULL,
+            tag: handle::ANY_TAG,
+            error: Class::Success,
+            bytes: 5 << 33 | 7,
+            is_cancelled: true,
+        };
+        assert_eq!(
+            Mpich::status(&Mpich::fill(Mpich::empty_status(), &known)),
+            known
+        );
+        let filled = Standard::fill(Standard::empty_status(), &known);
+        assert_eq!(Standard::status(&filled), known);
+        for key in [KeyvalId(501), KeyvalId(605), KeyvalId(DYNAMIC | 9)] {
+            assert_eq!(Mpich::keyval(Mpich::raw_keyval(key)), key);
+            assert_eq!(Standard::keyval(Standard::raw_keyval(key)), key);
+        }
+        assert_eq!(Mpich::keyval(0x6440_0001), KeyvalId(501), "MPI_TAG_UB");
+    }
+}

@@ -66,10 +66,12 @@ impl Settings {
         match self.algorithms[collective as usize].as_deref() {
             Some("boards") => usize::MAX,
             Some(_) => 0,
+            None if !reads_remotely => usize::MAX,
             None => match collective {
                 Collective::Alltoall | Collective::Scatter => (1 << 16) / ranks,
                 Collective::Gather | Collective::Allgather => 1 << 14,
-                Collective::Bcast if reads_remotely => 1 << 15,
+                // What all slots hold: the root waits for nobody.
+                Collective::Bcast => 1 << 17,
                 _ => usize::MAX,
             },
         }

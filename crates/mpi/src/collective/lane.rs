@@ -17,10 +17,10 @@ use crate::transport::{Boards, LINE_PAYLOAD, Line};
 pub const LANES: usize = 8;
 
 /// Posts of a rank that can lie unread.
-const SLOTS: u64 = 8;
+pub const SLOTS: usize = 8;
 
 /// Lines of a lane: one for each slot, and one that says what was read.
-const LINES: usize = SLOTS as usize + 1;
+const LINES: usize = SLOTS + 1;
 
 /// Most ranks of a communicator with a lane: every rank looks at the line of every other.
 pub const RANKS_MAX: usize = 64;
@@ -85,7 +85,7 @@ impl Shares {
     fn of(boards: &dyn Boards) -> Self {
         Self {
             lines: boards.lines(0).len() / LANES,
-            bytes: boards.bytes() / LANES / SLOTS as usize / 64 * 64,
+            bytes: boards.bytes() / LANES / SLOTS / 64 * 64,
         }
     }
 
@@ -134,7 +134,7 @@ impl Lane {
             return None;
         }
         let line = |&world: &u32| &raw const boards.lines(world)[index * shares.lines];
-        let bytes = shares.bytes * SLOTS as usize;
+        let bytes = shares.bytes * SLOTS;
         let slot = |&world: &u32| boards.data(world).wrapping_add(index * bytes);
         let others = (0..).zip(world).filter(|&(other, _)| other != rank);
         Some(Self {
@@ -186,33 +186,33 @@ impl Lane {
     /// The bytes of a rank's post.
     #[inline]
     pub fn slot(&self, rank: usize, number: u64) -> *mut u8 {
-        self.slots[rank].wrapping_add((number % SLOTS) as usize * self.slot_bytes)
+        self.slots[rank].wrapping_add(number as usize % SLOTS * self.slot_bytes)
     }
 
     /// The line of a rank's post.
     #[inline]
     pub fn mail(&self, rank: usize, number: u64) -> &Line {
-        self.line(rank, (number % SLOTS) as usize)
+        self.line(rank, number as usize % SLOTS)
     }
 
     /// Whether this rank may write post `number`: all have read what it overwrites.
     #[inline]
     pub fn has_room(&mut self, number: u64, boards: &mut dyn Boards) -> bool {
-        let needed = (number + 1).saturating_sub(SLOTS);
+        let needed = (number + 1).saturating_sub(SLOTS as u64);
         for rank in 0..self.read.len() {
             if self.read[rank] >= needed || rank == self.rank {
                 continue;
             }
             let mut looks = 0;
             loop {
-                let read = self.line(rank, SLOTS as usize).flag();
+                let read = self.line(rank, SLOTS).flag();
                 if read >= needed {
                     self.read[rank] = read;
                     break;
                 }
                 looks += 1;
                 if looks == LOOKS {
-                    self.await_line(boards, rank, SLOTS as usize, needed);
+                    self.await_line(boards, rank, SLOTS, needed);
                     return false;
                 }
             }
@@ -234,7 +234,7 @@ impl Lane {
         while self.mail(rank, number).flag() != number + 1 {
             looks += 1;
             if looks == LOOKS {
-                self.await_line(boards, rank, (number % SLOTS) as usize, number + 1);
+                self.await_line(boards, rank, number as usize % SLOTS, number + 1);
                 return false;
             }
         }
@@ -255,7 +255,7 @@ impl Lane {
     /// Says that this rank has read all below `number`.
     #[inline]
     pub fn say_read(&self, number: u64, boards: &dyn Boards) {
-        self.line(self.rank, SLOTS as usize).raise(number);
+        self.line(self.rank, SLOTS).raise(number);
         boards.wake(&self.others);
     }
 

@@ -21,7 +21,7 @@
 //! | allgather, alltoall | all | all take them | pieces |
 //! | allreduce | all | everybody combines everything | every rank combines a part, all take the parts |
 
-use super::lane::{Lane, Short};
+use super::lane::{Lane, SLOTS, Short};
 use super::run::{Buffers, Combine};
 use crate::transport::{Boards, LINE_PAYLOAD};
 
@@ -211,6 +211,11 @@ impl Shared {
         let most = match self.what {
             What::Alltoall | What::Scatter => (slot / lane.ranks()).min(PIECE) / 16 * 16,
             _ if self.is_in_parts() => slot.min(PIECE * lane.ranks()),
+            // What all slots together hold is posted at once, whoever is late.
+            What::Bcast | What::Reduce if self.bytes <= slot * SLOTS => {
+                let eighth = self.bytes.div_ceil(SLOTS).next_multiple_of(64);
+                slot.min(eighth.max(PIECE).max(self.element_bytes))
+            }
             _ => slot.min(PIECE.max(self.element_bytes)),
         };
         let most = match self.is_reduction() {

@@ -40,7 +40,7 @@ pub fn buffer_detach<A: Abi, N: Count>(buffer: Address, size: Out<N>) -> c_int {
 
 /// Waits until no buffered message is under way.
 fn flush(mpi: &mut Entered) -> Result<()> {
-    mpi.wait(|process| Ok((!process.is_sending_alone()).then_some(())))
+    mpi.wait(|process| Ok((!process.is_buffering()).then_some(())))
 }
 
 pub fn buffer_flush<A: Abi>() -> c_int {

@@ -23,7 +23,7 @@ pub(super) fn test<A: Abi>(
             None => return Ok(None),
             Some(outcome) => outcome,
         },
-        Composed::Flush if library.process.is_sending_alone() => return Ok(None),
+        Composed::Flush if library.process.is_buffering() => return Ok(None),
         Composed::Flush => Ok(Status::EMPTY),
         Composed::Generalized(made) if !made.is_complete => return Ok(None),
         Composed::Generalized(made) => {
