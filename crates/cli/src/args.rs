@@ -356,7 +356,8 @@ pub struct Place {
     /// Which chip.
     #[command(flatten)]
     pub chip: ChipArg,
-    /// sim, the chip in virtual time, or host, this computer's cores
+    /// sim, the chip in virtual time; host, this computer's cores; or threads, the same cores behind
+    /// one lock, as a reference
     #[arg(long, default_value = "sim", hide_possible_values = true, value_parser = machines())]
     pub machine: &'static dyn MachineKind,
 }
@@ -462,8 +463,8 @@ pub struct Flow {
     /// Change a value of the chip file, such as endpoint.input=1024 (repeatable)
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// sim, the chip in virtual time, or host, this computer's cores with buffers of the chip's
-    /// sizes
+    /// sim, the chip in virtual time, or host or threads, this computer's cores with buffers of the
+    /// chip's sizes
     #[arg(long, default_value = "sim", hide_possible_values = true, value_parser = machines())]
     pub machine: &'static dyn MachineKind,
     /// Instances of the graph at once, such as 1,2,3,4 [default: as the file says]

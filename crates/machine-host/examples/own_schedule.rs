@@ -54,7 +54,7 @@ pub fn table() -> Result<String, Box<dyn Error>> {
     let machines: [(&str, &dyn Machine); 3] = [
         ("scc", &chip("scc")),
         ("park2019-bus", &chip("park2019-bus")),
-        ("host", &HostMachine),
+        ("threads", &HostMachine),
     ];
     for (name, machine) in machines {
         let (ours, theirs) = (

@@ -23,7 +23,7 @@ pub(crate) fn check(ranks: u32, options: &RunOptions) -> Result<(), RunError> {
     options.check(ranks)?;
     if ranks > RANKS_MAX {
         return Err(RunError::TooManyRanks {
-            machine: "threads".into(),
+            machine: "machine threads".into(),
             max: RANKS_MAX,
             ranks,
         });
@@ -34,7 +34,7 @@ pub(crate) fn check(ranks: u32, options: &RunOptions) -> Result<(), RunError> {
         Some("ongoing transfers")
     };
     unsupported.map_or(Ok(()), |what| {
-        let machine = "threads";
+        let machine = "machine threads";
         Err(RunError::Unsupported { machine, what })
     })
 }

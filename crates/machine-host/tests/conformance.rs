@@ -59,7 +59,7 @@ fn ongoing_transfers_are_refused() {
         .expect_err("threads have no busy ports");
     assert_eq!(
         error.with_help().to_string(),
-        "host does not have ongoing transfers\n  use a simulated chip"
+        "machine threads does not have ongoing transfers\n  use a simulated chip"
     );
 }
 

@@ -542,5 +542,8 @@ fn only_chips_with_buffers_run_programs() {
 fn there_are_not_more_ranks_than_cores() {
     let [sim, host] = common::errors(257, &Allocate);
     assert_eq!(sim, "scc has 48 cores\n  257 ranks do not fit");
-    assert_eq!(host, "host has 256 cores\n  257 ranks do not fit");
+    assert_eq!(
+        host,
+        "machine threads has 256 cores\n  257 ranks do not fit"
+    );
 }
