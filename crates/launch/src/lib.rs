@@ -6,7 +6,7 @@
 //! - All ranks are in the launcher's session, in one process group of their own. (A session per rank
 //!   would be a scheduling group per rank on kernels that group by session, and giving the core away
 //!   by `sched_yield` would then give it to nobody.)
-//! - Nothing outlives the launcher, however it ends: [`guard`] says how.
+//! - Nothing outlives the launcher, however it ends: the module `guard` says how.
 //! - A rank that dies ends the others: those in a call of the library learn from the segment which
 //!   rank died and of what, the rest are ended by signals, all within a second.
 

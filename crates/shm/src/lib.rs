@@ -4,11 +4,11 @@
 //! that has it open, and starts one process per rank with [`Segment::environment`]. Each of them
 //! calls [`attach`] and gets its [`Port`], which is the transport below `corecast-mpi`.
 //!
-//! Under `--cfg loom` there is nothing but the lock-free parts ([`ring`], [`wait`]) and their models
+//! Under `--cfg loom` there is nothing but the lock-free parts (`ring`, `wait`) and their models
 //! (`cargo xtask loom`).
 //!
 //! What the segment holds: a page about the job (who has attached, who has died), and for every
-//! ordered pair of ranks a ring of packets ([`ring`]) that one rank writes and the other reads.
+//! ordered pair of ranks a ring of packets (`ring`) that one rank writes and the other reads.
 //! Nothing in it is locked. A packet of up to 40 bytes is one cache line.
 //!
 //! ```
