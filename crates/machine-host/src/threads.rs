@@ -20,23 +20,7 @@ pub(crate) struct Finished<T> {
 
 /// Refuses what threads cannot do.
 pub(crate) fn check(ranks: u32, options: &RunOptions) -> Result<(), RunError> {
-    options.check(ranks)?;
-    if ranks > RANKS_MAX {
-        return Err(RunError::TooManyRanks {
-            machine: "machine threads".into(),
-            max: RANKS_MAX,
-            ranks,
-        });
-    }
-    let unsupported = if options.ongoing.is_empty() {
-        options.background.map(|_| "background traffic")
-    } else {
-        Some("ongoing transfers")
-    };
-    unsupported.map_or(Ok(()), |what| {
-        let machine = "machine threads";
-        Err(RunError::Unsupported { machine, what })
-    })
+    options.check_on_threads("machine threads", ranks, RANKS_MAX)
 }
 
 /// Runs `body` for every rank on a thread of its own; what it hands to its second argument is the

@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 
 use corecast_core::{LinkUse, Rank, in_one_stream};
 use corecast_machine::{
-    Blocked, Held, Job, Machine, ProgramRun, Report, RunError, RunOptions, Time, interpreter,
+    Blocked, Held, Job, Machine, ProgramRun, Report, RunError, Time, interpreter,
 };
 use corecast_shm::{Port, Segment};
 
@@ -57,7 +57,7 @@ impl Machine for ShmMachine {
 
     fn run(&self, job: &Job<'_>) -> Result<Report, RunError> {
         let ranks = job.schedule.ranks();
-        check(ranks, &job.options)?;
+        job.options.check_on_threads(NAME, ranks, RANKS_MAX)?;
         let schedule = in_one_stream(job.schedule);
         let schedule = schedule.map_err(|violation| RunError::NotRunnable(Box::new(violation)))?;
         let limit = job.options.limits.time;
@@ -65,27 +65,6 @@ impl Machine for ShmMachine {
         let run = on_threads(ranks, limit, body)?;
         interpreter::report(NAME, job, run)
     }
-}
-
-/// Refuses what threads cannot do.
-fn check(ranks: u32, options: &RunOptions) -> Result<(), RunError> {
-    options.check(ranks)?;
-    if ranks > RANKS_MAX {
-        return Err(RunError::TooManyRanks {
-            machine: NAME.into(),
-            max: RANKS_MAX,
-            ranks,
-        });
-    }
-    let unsupported = if options.ongoing.is_empty() {
-        options.background.map(|_| "background traffic")
-    } else {
-        Some("ongoing transfers")
-    };
-    unsupported.map_or(Ok(()), |what| {
-        let machine = NAME;
-        Err(RunError::Unsupported { machine, what })
-    })
 }
 
 /// Where the threads of a run meet.

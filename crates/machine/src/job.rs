@@ -113,6 +113,33 @@ impl RunOptions {
         Ok(())
     }
 
+    /// As [`RunOptions::check`], for a machine whose ranks are threads: at most `most` of them, no
+    /// ports that could be busy, and no mesh.
+    ///
+    /// # Errors
+    /// [`RunError::TooManyRanks`], [`RunError::Unsupported`], or those of [`RunOptions::check`].
+    pub fn check_on_threads(
+        &self,
+        machine: &'static str,
+        ranks: u32,
+        most: u32,
+    ) -> Result<(), RunError> {
+        self.check(ranks)?;
+        if ranks > most {
+            return Err(RunError::TooManyRanks {
+                machine: machine.into(),
+                max: most,
+                ranks,
+            });
+        }
+        let background = self.background.map(|_| "background traffic");
+        let ongoing = (!self.ongoing.is_empty()).then_some("ongoing transfers");
+        match ongoing.or(background) {
+            Some(what) => Err(RunError::Unsupported { machine, what }),
+            None => Ok(()),
+        }
+    }
+
     /// How long `rank` computes before it enters.
     #[must_use]
     pub fn late_of(&self, rank: Rank) -> Time {

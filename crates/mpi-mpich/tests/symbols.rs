@@ -1,30 +1,11 @@
 //! The library has both names of every function of the standard, and what MPICH has besides.
 
+#[path = "../../mpi/tests/c/symbols.rs"]
+mod symbols;
+
 use std::collections::BTreeSet;
-use std::process::Command;
 
-/// What the library that was built with this test exports.
-fn exported() -> BTreeSet<String> {
-    let here = std::env::current_exe().unwrap();
-    let folder = here.parent().unwrap();
-    let library = folder.join("libmpi.so");
-    let nm = Command::new("nm")
-        .args(["-D", "--defined-only"])
-        .arg(library)
-        .output();
-    let text = String::from_utf8(nm.unwrap().stdout).unwrap();
-    let names = text.lines().filter_map(|line| line.rsplit(' ').next());
-    names.map(str::to_owned).collect()
-}
-
-/// Both names of every function of a list.
-fn names(list: &str) -> Vec<String> {
-    let heads = list.lines().filter_map(|line| line.split('(').next());
-    let names = heads.filter_map(|head| head.rsplit(' ').next());
-    names
-        .flat_map(|name| [name.to_owned(), format!("P{name}")])
-        .collect()
-}
+use symbols::{exported, names};
 
 #[test]
 fn every_function_has_both_names_and_nothing_else_is_exported() {
@@ -43,7 +24,7 @@ fn every_function_has_both_names_and_nothing_else_is_exported() {
     ];
     let data = data.map(str::to_owned);
     let expected: BTreeSet<_> = standard.into_iter().chain(more).chain(data).collect();
-    let exported = exported();
+    let exported = exported("libmpi.so");
     let differ: Vec<_> = exported.symmetric_difference(&expected).collect();
     assert_eq!(differ, Vec::<&String>::new());
 }

@@ -1,0 +1,45 @@
+//! The tests of either library by C programs, which the crates of both include.
+
+use crate::LIBRARY;
+use crate::run::succeeded;
+
+#[test]
+fn calls_do_what_they_say() {
+    succeeded(&LIBRARY.run("alone"));
+}
+
+#[test]
+fn datatypes_are_what_the_standard_says() {
+    succeeded(&LIBRARY.run("datatypes"));
+}
+
+#[test]
+fn operators_are_what_the_standard_says() {
+    succeeded(&LIBRARY.run("operators"));
+}
+
+#[test]
+fn an_error_without_a_handler_ends_the_program_with_one_line() {
+    let output = LIBRARY.run("fatal");
+    assert!(!output.status.success());
+    let errors = String::from_utf8(output.stderr).unwrap();
+    let expected =
+        "corecast: rank 0: MPI_Send: there is no rank 7; ranks are 0 to 0 (MPI_ERR_RANK)\n";
+    assert_eq!(errors, expected);
+}
+
+#[test]
+fn calls_outside_are_errors() {
+    let output = LIBRARY.run("outside");
+    succeeded(&output);
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(
+        errors,
+        "corecast: MPI_Comm_rank was called before MPI_Init\n"
+    );
+}
+
+#[test]
+fn random_arguments_are_errors_at_most() {
+    succeeded(&LIBRARY.fuzz(1, 100_000));
+}
