@@ -110,7 +110,7 @@ impl Hall {
         }
         let mut looks = 0_u32;
         while self.begun.load(Ordering::Acquire) <= round && !self.is_over() {
-            looks += 1;
+            looks = looks.saturating_add(1);
             match looks {
                 ..SPINS => std::hint::spin_loop(),
                 _ => thread::yield_now(),

@@ -62,7 +62,6 @@ pub struct Envelope {
 /// Matching and protocols over a transport.
 pub struct Engine {
     transport: Box<dyn Transport>,
-    rank: u32,
     /// Longest message that is sent eagerly.
     eager_max: usize,
     packet_max: usize,
@@ -91,9 +90,8 @@ struct Outgoing {
 enum Load {
     None,
     Words([u64; 2]),
-    /// The bytes of a send whose flight ends when they are in the transport's hands; `u32::MAX`: of
-    /// none.
-    Memory(Memory, u32),
+    /// The bytes of a send, and its flight if that ends when they are in the transport's hands.
+    Memory(Memory, Option<u32>),
 }
 
 /// A receive that reads from the sender's memory.
@@ -122,7 +120,6 @@ impl Engine {
         let packet_max = transport.packet_max();
         let reads_remotely = transport.reads_remotely();
         Self {
-            rank,
             packet_max,
             eager_max: packet_max.min(transport.eager_max()),
             transport,
@@ -167,7 +164,7 @@ impl Engine {
     /// Sends a short message, if that can be done at once; `false`: not so.
     #[inline]
     pub fn send_now(&mut self, context: u32, to: u32, tag: i32, memory: Memory) -> bool {
-        if memory.bytes > self.eager_max || to == self.rank || self.matter.waiting != 0 {
+        if memory.bytes > self.eager_max || to == self.matter.rank || self.matter.waiting != 0 {
             return false;
         }
         let head = Packet::eager(context, tag).head();
@@ -185,7 +182,7 @@ impl Engine {
         tag: Option<i32>,
         memory: Memory,
     ) -> Option<Landed> {
-        if from == self.rank || !self.is_quiet() || self.matter.queues.concern(from) {
+        if from == self.matter.rank || !self.is_quiet() || self.matter.queues.concern(from) {
             return None;
         }
         let matter = &mut self.matter;
@@ -224,9 +221,9 @@ impl Engine {
         memory: Memory,
         mode: Mode,
     ) -> Option<Flight> {
-        let landed = Landed::sent(self.rank, tag, memory.bytes);
+        let landed = Landed::sent(self.matter.rank, tag, memory.bytes);
         let matter = &mut self.matter;
-        if to == self.rank {
+        if to == matter.rank {
             let flight = (mode == Mode::Synchronous)
                 .then(|| matter.flights.add(State::Sending { memory, landed }));
             let kind = flight.map_or(Kind::Eager, |_| Kind::EagerSync);
@@ -244,8 +241,8 @@ impl Engine {
         let flight = matter.flights.add(State::Sending { memory, landed });
         let is_eager = memory.bytes <= self.eager_max;
         let (kind, body) = match (is_eager, mode) {
-            (true, Mode::Standard) => (Kind::Eager, Load::Memory(memory, flight)),
-            (true, Mode::Synchronous) => (Kind::EagerSync, Load::Memory(memory, u32::MAX)),
+            (true, Mode::Standard) => (Kind::Eager, Load::Memory(memory, Some(flight))),
+            (true, Mode::Synchronous) => (Kind::EagerSync, Load::Memory(memory, None)),
             (false, _) => {
                 let words = [memory.bytes as u64, memory.address as u64];
                 (Kind::Announce, Load::Words(words))
@@ -342,7 +339,7 @@ impl Engine {
         if matter.flights.is_posted(flight.0) && matter.queues.withdraw(flight.0) {
             let landed = Landed {
                 is_cancelled: true,
-                ..Landed::sent(self.rank, 0, 0)
+                ..Landed::sent(matter.rank, 0, 0)
             };
             matter.flights.land(flight.0, landed);
         }
@@ -453,9 +450,7 @@ impl Engine {
                 if !self.transport.send(to, next.head, body) {
                     break;
                 }
-                if let Load::Memory(_, flight) = next.body
-                    && flight != u32::MAX
-                {
+                if let Load::Memory(_, Some(flight)) = next.body {
                     matter.flights.complete(flight);
                 }
                 outbox.pop_front();
