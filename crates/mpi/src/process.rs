@@ -14,6 +14,7 @@ use crate::handle::{CommId, GroupId, MessageId, OpId, RequestId, TypeId};
 use crate::op::{Op, Predefined};
 use crate::pt2pt::{Attached, Probed};
 use crate::request::{Operations, Request};
+use crate::status::Status;
 use crate::table::Table;
 use crate::transport::Transport;
 
@@ -36,6 +37,8 @@ pub struct Process {
     /// Operators of reductions.
     pub ops: Table<OpId, Arc<Op>>,
     pub(crate) requests: Table<RequestId, Request>,
+    /// The one of all requests that are complete with nothing to tell.
+    pub(crate) complete: RequestId,
     /// Requests under way that the program has forgotten.
     pub(crate) orphans: Vec<Request>,
     pub(crate) operations: Operations,
@@ -61,6 +64,8 @@ impl Process {
                 Communicator::new(2, Group::new(vec![rank]), 0, "MPI_COMM_SELF"),
             ),
         ];
+        let mut requests = Table::new();
+        let complete = requests.insert(Request::done(CommId::SELF, Status::EMPTY));
         Self {
             unsettled: Unsettled::new(),
             lanes: Lanes::new(engine.transport().boards()),
@@ -72,7 +77,8 @@ impl Process {
             ops: Table::with(
                 Predefined::ALL.map(|op| (OpId(op as u32), Arc::new(Op::predefined(op)))),
             ),
-            requests: Table::new(),
+            requests,
+            complete: complete.expect("the first of many"),
             orphans: Vec::new(),
             operations: Operations::default(),
             messages: Table::new(),

@@ -381,7 +381,7 @@ impl Process {
 
     /// Memory for a message: the buffer itself, or some that is unpacked later.
     #[inline]
-    fn room(&self, buffer: Buffer) -> Result<(Memory, Option<Scattered>)> {
+    fn room(&self, buffer: Buffer) -> Result<(Memory, Option<Box<Scattered>>)> {
         let datatype = self.committed(buffer.datatype)?;
         if let Some(bytes) = datatype.contiguous_bytes(buffer.count) {
             return Ok((contiguous(&buffer, datatype, bytes)?, None));
@@ -394,7 +394,7 @@ impl Process {
             buffer,
             datatype: Arc::clone(datatype),
         };
-        Ok((memory, Some(scattered)))
+        Ok((memory, Some(Box::new(scattered))))
     }
 
     /// Whether a buffered message has room.

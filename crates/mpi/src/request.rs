@@ -19,7 +19,7 @@ use crate::status::Status;
 pub struct Request {
     what: What,
     /// How it is started again, if it is persistent.
-    prepared: Option<Prepared>,
+    prepared: Option<Box<Prepared>>,
     /// Whose errors it reports.
     comm: CommId,
     /// Whether it is a buffered send, for which a detached buffer waits.
@@ -40,7 +40,7 @@ enum What {
         flight: Flight,
         source: Source,
         room: usize,
-        scattered: Option<Scattered>,
+        scattered: Option<Box<Scattered>>,
     },
     /// Something that goes on by itself; its end is found in [`Operations`].
     Operation,
@@ -105,7 +105,7 @@ impl Request {
         flight: Flight,
         source: Source,
         room: usize,
-        scattered: Option<Scattered>,
+        scattered: Option<Box<Scattered>>,
     ) -> Self {
         let what = What::Recv {
             flight,
@@ -119,7 +119,7 @@ impl Request {
     pub(crate) fn of_prepared(comm: CommId, prepared: Prepared) -> Self {
         Self {
             what: What::Inactive,
-            prepared: Some(prepared),
+            prepared: Some(Box::new(prepared)),
             comm,
             is_buffered: false,
         }
@@ -204,7 +204,7 @@ pub(crate) fn received(
     landed: Landed,
     source: &Source,
     room: usize,
-    scattered: Option<Scattered>,
+    scattered: Option<Box<Scattered>>,
 ) -> Result<Status> {
     if landed.is_cancelled {
         return Ok(Status {
@@ -212,15 +212,15 @@ pub(crate) fn received(
             ..Status::EMPTY
         });
     }
-    if let Some(Scattered {
-        packed,
-        buffer,
-        datatype,
-    }) = scattered
-    {
+    if let Some(scattered) = scattered {
+        let Scattered {
+            packed,
+            buffer,
+            datatype,
+        } = &*scattered;
         let packed = &packed[..landed.bytes.min(packed.len())];
         // SAFETY: who received vouches for the memory; `packed` is the library's own.
-        unsafe { unpack(&datatype, buffer.address, buffer.count, 0, packed) };
+        unsafe { unpack(datatype, buffer.address, buffer.count, 0, packed) };
     }
     let status = Status {
         source: source.rank(landed.from),
@@ -253,12 +253,15 @@ pub(crate) struct Operations {
 }
 
 impl Process {
-    /// Gives a request a handle.
+    /// Gives a request a handle. All that are complete, with nothing to tell, share one.
     ///
     /// # Errors
     /// [`Class::NoMem`] if there are too many.
     #[inline]
     pub fn keep(&mut self, request: Request) -> Result<RequestId> {
+        if matches!(request.what, What::Done(Status::EMPTY)) {
+            return Ok(self.complete);
+        }
         let kept = self.requests.insert(request);
         kept.ok_or_else(|| Error::new(Class::NoMem, "there are four million requests already"))
     }
@@ -289,6 +292,13 @@ impl Process {
         self.requests.get(request).ok_or_else(|| none(request))
     }
 
+    /// Whether a handle is of a request that is still to be asked for.
+    #[inline]
+    #[must_use]
+    pub fn has_request(&self, id: RequestId) -> bool {
+        id != self.complete && self.requests.get(id).is_some()
+    }
+
     /// How a request that has no handle has ended, if it has.
     ///
     /// # Errors
@@ -305,6 +315,9 @@ impl Process {
     /// [`Class::Request`] if there is none, or its own: then it has ended, too.
     #[inline]
     pub fn test(&mut self, id: RequestId) -> Result<Option<Status>> {
+        if id == self.complete {
+            return Ok(Some(Status::EMPTY));
+        }
         if !self.operations.failed.is_empty()
             && let Some(error) = self.failure(id)
         {
@@ -323,7 +336,7 @@ impl Process {
     /// # Errors
     /// As [`Process::test`].
     pub fn look(&mut self, id: RequestId) -> Result<Option<Status>> {
-        if id == RequestId::NULL {
+        if id == RequestId::NULL || id == self.complete {
             return Ok(Some(Status::EMPTY));
         }
         let request = self.requests.get_mut(id).ok_or_else(|| none(id))?;
@@ -347,6 +360,9 @@ impl Process {
     /// # Errors
     /// [`Class::Request`] if there is none.
     pub fn free_request(&mut self, id: RequestId) -> Result<()> {
+        if id == self.complete {
+            return Ok(());
+        }
         let mut request = self.requests.remove(id).ok_or_else(|| none(id))?;
         let is_running = !matches!(request.poll(&mut self.engine), Ok(Some(_)) | Err(_));
         if is_running && !matches!(request.what, What::Operation) {

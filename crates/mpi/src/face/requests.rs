@@ -96,7 +96,7 @@ fn is_active(mpi: &Entered, id: RequestId) -> Result<bool> {
 fn forget<A: Abi>(mpi: &Entered, request: Out<Request<A>>, id: RequestId) -> Result<()> {
     let is_there = match Requests::is_of(id) {
         true => mpi.composed.has(id),
-        false => mpi.process.requests.get(id).is_some(),
+        false => mpi.process.has_request(id),
     };
     match is_there {
         true => Ok(()),
