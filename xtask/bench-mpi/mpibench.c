@@ -1,10 +1,15 @@
 /* One benchmark for every MPI library: plain MPI-1 calls, so that one binary per ABI runs on all
  * libraries of that ABI.
  *
- *   mpibench [--blocks] [--seconds S] [--sizes A,B,...] TEST...
+ *   mpibench [--blocks] [--seconds S] [--sizes A,B,...] [--gauge FILE] TEST...
  *
  * prints, from rank 0, one line per test and size:  row TEST BYTES P50 P99 MIN ITERATIONS
  * in microseconds; for bw and bibw in MB/s (10^6 B/s; P99 and MIN are the slow end and the best).
+ *
+ * --gauge: a hypervisor moves virtual cores, some times a second, between places that share a cache
+ * and places that do not. Before and after each iteration ranks 0 and 1 pass a line to and fro in
+ * memory that they map from FILE, which is zero at first; iterations with FAR_US or more one way are
+ * counted apart, as test TEST@far.
  *
  * How time is taken. All processes of a machine read one clock. Each iteration of a collective
  * begins at an instant that rank 0 announced, so no library's barrier decides who begins late; its
@@ -19,15 +24,18 @@
  * one has left: late_COLL_WHO_after.
  */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 enum { WINDOW = 64, BLOCK = 10, ITER_MAX = 4000, ITER_MIN = 15, WARM = 12, SIZES_MAX = 40 };
 #define LATE_US 1000.0
+#define FAR_US 0.15 /* one way; a shared cache hands a line over in 0.03 to 0.11 */
 #define AHEAD_US 3.0 /* for every doubling of the ranks: an announcement reaches everybody in less */
 
 static int me, ranks, blocks;
@@ -35,7 +43,8 @@ static double budget = 0.12;
 static size_t sizes[SIZES_MAX];
 static int size_count;
 static char *in, *out;
-static double times[ITER_MAX], worst[ITER_MAX];
+static double times[ITER_MAX], worst[ITER_MAX], distance[ITER_MAX + 1];
+static volatile uint64_t *gauge;
 
 static double now(void) {
   struct timespec t;
@@ -54,6 +63,51 @@ static void row(const char *test, size_t bytes, double *value, int n) {
   qsort(value, n, sizeof *value, ascending);
   int last = n - 1;
   printf("row %s %zu %.4f %.4f %.4f %d\n", test, bytes, value[last / 2], value[last * 99 / 100], value[0], n);
+  fflush(stdout);
+}
+
+/* Time of a line from rank 0 to 1 or back, at rank 0; 0 without a gauge. */
+static double measure_distance(void) {
+  enum { ROUNDS = 6, PONG = 64 };
+  static uint64_t round;
+  if (!gauge || me > 1) return 0;
+  double t = 0;
+  for (int i = 0; i < ROUNDS; i++) {
+    if (i == 2) t = now();
+    round++;
+    if (me == 0) {
+      __atomic_store_n(gauge, round, __ATOMIC_RELEASE);
+      while (__atomic_load_n(gauge + PONG, __ATOMIC_ACQUIRE) != round) {}
+    } else {
+      while (__atomic_load_n(gauge, __ATOMIC_ACQUIRE) != round) {}
+      __atomic_store_n(gauge + PONG, round, __ATOMIC_RELEASE);
+    }
+  }
+  return (now() - t) / (2 * (ROUNDS - 2));
+}
+
+/* Prints the rows of iterations on near and on far cores, at rank 0, from `n` values and n + 1
+ * distances; values below 0 do not count, nor do iterations in which the cores were moved. With a
+ * `rate` what is printed is the rate over the value. */
+static void rows(const char *test, size_t bytes, double *value, int n, double rate) {
+  static double part[ITER_MAX];
+  char name[80];
+  if (me != 0) return;
+  for (int far = 0; far < (gauge ? 2 : 1); far++) {
+    int kept = 0;
+    for (int i = 0; i < n; i++) {
+      double before = distance[i], after = distance[i + 1];
+      int is_far = before >= FAR_US && after >= FAR_US, is_near = before < FAR_US && after < FAR_US;
+      if (value[i] >= 0 && (far ? is_far : is_near)) part[kept++] = value[i];
+    }
+    snprintf(name, sizeof name, "%s%s", test, far ? "@far" : "");
+    if (kept < ITER_MIN && far) continue;
+    qsort(part, kept, sizeof *part, ascending);
+    int last = kept - 1;
+    if (kept == 0) printf("row %s %zu - - - 0\n", name, bytes);
+    else if (rate > 0) printf("row %s %zu %.2f %.2f %.2f %d\n", name, bytes, rate / part[last / 2], rate / part[last * 99 / 100], rate / part[0], kept);
+    else printf("row %s %zu %.4f %.4f %.4f %d\n", name, bytes, part[last / 2], part[last * 99 / 100], part[0], kept);
+  }
   fflush(stdout);
 }
 
@@ -121,16 +175,12 @@ static void pair(const char *test, size_t n) {
   if (me == 0) MPI_Send(&count, 1, MPI_INT, 1, 4, MPI_COMM_WORLD);
   else MPI_Recv(&count, 1, MPI_INT, 0, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   for (int i = 0; i < count; i++) {
+    distance[i] = measure_distance();
     double t = is_latency ? round_trip(n) : window(n, both);
     times[i] = is_latency ? t / 2 : t;
   }
-  if (is_latency) { row(test, n, times, count); return; }
-  if (me != 0) return;
-  qsort(times, count, sizeof *times, ascending);
-  double moved = (double)n * WINDOW * (both ? 2 : 1);
-  int last = count - 1;
-  printf("row %s %zu %.2f %.2f %.2f %d\n", test, n, moved / times[last / 2], moved / times[last * 99 / 100], moved / times[0], count);
-  fflush(stdout);
+  distance[count] = measure_distance();
+  rows(test, n, times, count, is_latency ? 0 : (double)n * WINDOW * (both ? 2 : 1));
 }
 
 /* ---- collectives ---- */
@@ -205,14 +255,15 @@ static void everybody(const char *c, size_t n) {
   int count = affordable(each + 6);
   for (int i = 0; i < count; i++) {
     double start = 0;
+    distance[i] = measure_distance();
     int in_time = begin_together(&start);
     collective(c, n);
     times[i] = in_time ? now() - start : 1e12;
   }
+  distance[count] = measure_distance();
   MPI_Reduce(times, worst, count, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-  int kept = 0;
-  for (int i = 0; i < count && me == 0; i++) if (worst[i] < 1e11) worst[kept++] = worst[i];
-  row(c, n, worst, kept);
+  for (int i = 0; i < count && me == 0; i++) if (worst[i] > 1e11) worst[i] = -1;
+  rows(c, n, worst, count, 0);
 }
 
 /* ---- late ranks ---- */
@@ -266,6 +317,13 @@ static void late(const char *c, const char *who, size_t n) {
   row(name, n, last_out, count);
 }
 
+static void open_gauge(const char *file) {
+  int fd = open(file, O_RDWR);
+  void *at = fd < 0 ? MAP_FAILED : mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (at == MAP_FAILED) { perror(file); MPI_Abort(MPI_COMM_WORLD, 2); }
+  gauge = at;
+}
+
 static void run(const char *test) {
   char name[40], *who = NULL;
   snprintf(name, sizeof name, "%s", test);
@@ -288,6 +346,7 @@ int main(int argc, char **argv) {
   for (; i < argc && argv[i][0] == '-'; i++) {
     if (!strcmp(argv[i], "--blocks")) blocks = 1;
     else if (!strcmp(argv[i], "--seconds") && i + 1 < argc) budget = atof(argv[++i]);
+    else if (!strcmp(argv[i], "--gauge") && i + 1 < argc) open_gauge(argv[++i]);
     else if (!strcmp(argv[i], "--sizes") && i + 1 < argc) list = argv[++i];
     else { fprintf(stderr, "mpibench: no option %s\n", argv[i]); MPI_Abort(MPI_COMM_WORLD, 2); }
   }
