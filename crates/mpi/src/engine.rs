@@ -16,6 +16,7 @@ mod queues;
 
 use std::collections::VecDeque;
 
+use crate::copy::copy_slice;
 use crate::error::Result;
 use crate::transport::{Head, Transport};
 
@@ -201,7 +202,7 @@ impl Engine {
             }
             let room = memory.prefix(body.len());
             // SAFETY: who receives vouches for the memory.
-            unsafe { room.bytes_mut() }.copy_from_slice(&body[..room.bytes]);
+            copy_slice(&body[..room.bytes], unsafe { room.bytes_mut() });
             landed = Some(Landed::sent(from, packet.tag, body.len()));
         };
         for _ in 0..self.transport.patience() {

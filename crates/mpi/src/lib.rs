@@ -9,6 +9,7 @@ pub mod abi;
 mod buffer;
 pub mod collective;
 mod comm;
+mod copy;
 pub mod datatype;
 mod engine;
 mod error;

@@ -3,7 +3,6 @@
 //! A transport carries packets from rank to rank, in order per pair, and knows nothing of tags,
 //! datatypes or communicators. Shared memory is one, a simulated chip another; [`Alone`] is the one
 //! of a program that was started without others.
-#![forbid(unsafe_code)]
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -82,7 +81,7 @@ pub trait Transport: Send {
 /// A line is a cache line: who sees its flag sees what was written into it, and into the bytes, before
 /// the flag was raised. That nobody writes what another is reading is up to who uses the boards.
 pub trait Boards {
-    /// The lines of a rank's board.
+    /// The lines of a rank's board; [`BOARD_LINES`] for all that uses them.
     fn lines(&self, rank: u32) -> &[Line];
 
     /// Number of bytes of every board.
@@ -92,14 +91,27 @@ pub trait Boards {
     /// as the transport lives. Only the rank itself may write there.
     fn data(&self, rank: u32) -> *mut u8;
 
+    /// Copies bytes into this rank's board, in the way that is best for these ranks to read them.
+    ///
+    /// # Safety
+    /// The bytes at `from` may be read, and those at `into` written; they do not overlap.
+    unsafe fn write(&mut self, from: *const u8, into: *mut u8, bytes: usize, readers: &[u32]) {
+        let _ = readers;
+        // SAFETY: the caller's promise.
+        unsafe { std::ptr::copy_nonoverlapping(from, into, bytes) };
+    }
+
     /// Says that lines of this rank have changed for which `ranks` may be waiting: wakes those of
     /// them that sleep.
-    fn wake(&self, ranks: &[u32]);
+    fn wake(&mut self, ranks: &[u32]);
 
     /// Says that this rank waits until the flag of a line of `rank` is at least `flag`:
     /// [`Transport::idle`] does not sleep when it is.
     fn await_line(&mut self, rank: u32, line: usize, flag: u64);
 }
+
+/// Lines that a board should have: with fewer, communicators do without boards.
+pub const BOARD_LINES: usize = 8 * 129;
 
 /// Bytes of a line beside its flag.
 pub const LINE_PAYLOAD: usize = 56;

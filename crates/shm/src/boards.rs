@@ -5,16 +5,28 @@
 
 use std::sync::atomic::AtomicU32;
 
-use corecast_mpi::transport::{Boards, Line};
+use corecast_mpi::transport::{BOARD_LINES, Boards, Line};
 
+use crate::distance::{self, Distances};
 use crate::wait::{self, Barrier};
 
-/// Lines of a board.
-const LINES: usize = 128;
-/// Bytes of a board that are for data.
-const DATA: usize = 1 << 20;
+/// Bytes of a board's lines.
+const LINES_BYTES: usize = (BOARD_LINES * size_of::<Line>()).next_multiple_of(4096);
+
+/// Bytes of a board that are for data: as those of a ring's pool ([`crate::ring::pool_bytes`]), for each
+/// of eight communicators; less where there are many ranks.
+const fn data_bytes(ranks: u32) -> usize {
+    match ranks {
+        0..=16 => 32 << 20,
+        17..=64 => 8 << 20,
+        _ => 1 << 20,
+    }
+}
+
 /// Bytes of a board in the segment.
-pub const BYTES: usize = LINES * size_of::<Line>() + DATA;
+pub const fn bytes(ranks: u32) -> usize {
+    LINES_BYTES + data_bytes(ranks)
+}
 
 /// The boards of all ranks, as one of them sees them.
 #[derive(Debug)]
@@ -23,6 +35,8 @@ pub struct SharedBoards {
     /// Where ranks say that they sleep.
     asleep: Vec<*const AtomicU32>,
     barrier: Barrier,
+    /// How far the readers are; of messages, too.
+    pub distances: Distances,
     /// The line that this rank waits for, and its flag.
     awaited: Option<(u32, usize, u64)>,
 }
@@ -33,11 +47,17 @@ unsafe impl Send for SharedBoards {}
 impl SharedBoards {
     /// Those at these addresses, in memory that must outlive them, as must the words in which ranks
     /// say that they sleep.
-    pub fn new(boards: Vec<*mut u8>, asleep: Vec<*const AtomicU32>, barrier: Barrier) -> Self {
+    pub fn new(
+        boards: Vec<*mut u8>,
+        asleep: Vec<*const AtomicU32>,
+        distances: Distances,
+        barrier: Barrier,
+    ) -> Self {
         Self {
             boards,
             asleep,
             barrier,
+            distances,
             awaited: None,
         }
     }
@@ -54,20 +74,28 @@ impl Boards for SharedBoards {
     fn lines(&self, rank: u32) -> &[Line] {
         // SAFETY: the lines lie at the beginning of the board, which is aligned to a page and was
         // zero at first; they are atomics.
-        unsafe { std::slice::from_raw_parts(self.boards[rank as usize].cast(), LINES) }
+        unsafe { std::slice::from_raw_parts(self.boards[rank as usize].cast(), BOARD_LINES) }
     }
 
     fn bytes(&self) -> usize {
-        DATA
+        data_bytes(self.boards.len() as u32)
     }
 
     #[inline]
     fn data(&self, rank: u32) -> *mut u8 {
-        self.boards[rank as usize].wrapping_add(LINES * size_of::<Line>())
+        self.boards[rank as usize].wrapping_add(LINES_BYTES)
     }
 
     #[inline]
-    fn wake(&self, ranks: &[u32]) {
+    unsafe fn write(&mut self, from: *const u8, into: *mut u8, bytes: usize, readers: &[u32]) {
+        let way = self.distances.way_to_all(readers, bytes);
+        // SAFETY: the caller's promise.
+        unsafe { distance::copy(from, into, bytes, way) };
+    }
+
+    #[inline]
+    fn wake(&mut self, ranks: &[u32]) {
+        self.distances.beat();
         self.barrier.of_sender();
         for &rank in ranks {
             // SAFETY: the word lies in the mapping, which outlives this.

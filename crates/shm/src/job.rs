@@ -3,14 +3,16 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use crate::distance::Pulse;
+
 /// Bytes of [`Job`], the first of the segment.
 pub const JOB_BYTES: usize = 4096;
 /// Bytes of a [`Member`].
-pub const RANK_BYTES: usize = 128;
+pub const RANK_BYTES: usize = 512;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"corecast");
 /// Counts layouts: processes that attach must have the launcher's.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 const TEXT_WORDS: usize = 64;
 
 /// The first page.
@@ -30,7 +32,7 @@ pub struct Job {
 }
 
 /// What is known of one rank.
-#[repr(C, align(64))]
+#[repr(C, align(128))]
 pub struct Member {
     /// [`ABSENT`], [`PRESENT`] or [`FINISHED`].
     state: AtomicU32,
@@ -39,6 +41,8 @@ pub struct Member {
     gap: [u32; 14],
     /// What it sleeps on: 1 while it does.
     pub asleep: AtomicU32,
+    rest: [u32; 47],
+    pub pulse: Pulse,
 }
 
 const ABSENT: u32 = 0;

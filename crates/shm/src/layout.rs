@@ -35,7 +35,7 @@ impl Layout {
             first_ring,
             ring_bytes,
             first_board,
-            bytes: first_board + count * boards::BYTES,
+            bytes: first_board + count * boards::bytes(ranks),
         }
     }
 
@@ -50,7 +50,7 @@ impl Layout {
     }
 
     pub const fn board(&self, rank: u32) -> usize {
-        self.first_board + rank as usize * boards::BYTES
+        self.first_board + rank as usize * boards::bytes(self.ranks)
     }
 }
 
@@ -67,7 +67,7 @@ mod tests {
                 .map(|(from, to)| (layout.ring(from, to), layout.ring_bytes))
                 .collect();
             pieces.extend((0..ranks).map(|rank| (layout.rank(rank), RANK_BYTES)));
-            pieces.extend((0..ranks).map(|rank| (layout.board(rank), boards::BYTES)));
+            pieces.extend((0..ranks).map(|rank| (layout.board(rank), boards::bytes(ranks))));
             pieces.push((0, JOB_BYTES));
             pieces.sort_unstable();
             for (one, next) in pieces.iter().zip(&pieces[1..]) {

@@ -33,6 +33,8 @@ mod attach;
 #[cfg(not(loom))]
 mod boards;
 #[cfg(not(loom))]
+mod distance;
+#[cfg(not(loom))]
 mod error;
 #[cfg(not(loom))]
 mod job;

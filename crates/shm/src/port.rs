@@ -7,6 +7,7 @@ use corecast_mpi::transport::{Boards, Head, Transport};
 use corecast_mpi::{Class, Error, Result};
 
 use crate::boards::{self, SharedBoards};
+use crate::distance::{Distances, Pulse, Way};
 use crate::error::ShmError;
 use crate::job::{End, Job, Member};
 use crate::layout::Layout;
@@ -25,7 +26,7 @@ const NAP: Duration = Duration::from_millis(100);
 /// Packets of one ring that are taken in one go.
 const BATCH: usize = 32;
 /// Messages longer than this are announced first, and move when the receiver has a place for them.
-const EAGER_MAX: usize = 8 << 10;
+const EAGER_MAX: usize = 16 << 10;
 
 /// One rank's end of a segment.
 pub struct Port {
@@ -37,6 +38,9 @@ pub struct Port {
     receivers: Vec<Receiver>,
     boards: SharedBoards,
     reads_remotely: bool,
+    /// To whom the last long packet went, and its length: while nothing else is to be done, the next
+    /// one is prepared for.
+    last_sent: Option<(u32, usize)>,
     layout: Layout,
     /// What all of the above point into: dropped last.
     map: Map,
@@ -57,7 +61,7 @@ impl Port {
         let ring = |from, to| layout.ring(from, to);
         let pool = layout.pool_bytes;
         let barrier = Barrier::register();
-        let boards = (0..ranks).map(|rank| map.address(layout.board(rank), boards::BYTES));
+        let boards = (0..ranks).map(|rank| map.address(layout.board(rank), boards::bytes(ranks)));
         let boards = boards.collect();
         let mut port = Self {
             rank,
@@ -70,8 +74,14 @@ impl Port {
             receivers: (0..ranks)
                 .map(|from| Receiver::new(&map, ring(from, rank), pool))
                 .collect(),
-            boards: SharedBoards::new(boards, asleep(&layout, &map), barrier),
+            boards: SharedBoards::new(
+                boards,
+                asleep(&layout, &map),
+                Distances::new(rank, pulses(&layout, &map)),
+                barrier,
+            ),
             reads_remotely: false,
+            last_sent: None,
             layout,
             map,
         };
@@ -123,6 +133,15 @@ fn asleep(layout: &Layout, map: &Map) -> Vec<*const AtomicU32> {
     members.collect()
 }
 
+/// What every rank changes while it passes bytes on.
+fn pulses(layout: &Layout, map: &Map) -> impl Iterator<Item = *const Pulse> {
+    (0..layout.ranks).map(|rank| {
+        // SAFETY: as above.
+        let member: &Member = unsafe { map.at(layout.rank(rank)) };
+        &raw const member.pulse
+    })
+}
+
 impl Transport for Port {
     fn rank(&self) -> u32 {
         self.rank
@@ -142,7 +161,11 @@ impl Transport for Port {
 
     #[inline]
     fn send(&mut self, to: u32, head: Head, body: &[u8]) -> bool {
-        let is_sent = self.senders[to as usize].push(head, body);
+        let way = self.boards.distances.way(to, body.len());
+        let is_sent = self.senders[to as usize].push(head, body, way);
+        if body.len() > ring::INLINE_BYTES && way == Way::Caches {
+            self.last_sent = Some((to, body.len()));
+        }
         self.barrier.of_sender();
         wait::wake(&self.member(to).asleep);
         is_sent
@@ -166,6 +189,11 @@ impl Transport for Port {
                 }
                 has_some = true;
             }
+        }
+        if has_some {
+            self.boards.distances.beat();
+        } else if let Some((to, bytes)) = self.last_sent.take() {
+            self.senders[to as usize].fetch(bytes);
         }
         has_some
     }

@@ -12,8 +12,15 @@
 use std::ptr;
 
 #[cfg(not(loom))]
+use crate::distance::{self, Way};
+#[cfg(not(loom))]
 use crate::map::Map;
 use crate::sync::{AtomicU32, AtomicU64, Ordering, UnsafeCell};
+
+/// Under loom there is but one.
+#[cfg(loom)]
+#[derive(Clone, Copy)]
+pub struct Way;
 
 /// The words before a body; as those of the transport.
 pub type Head = [u64; 2];
@@ -24,20 +31,34 @@ const SLOT_BYTES: usize = 128;
 pub const SLOTS_BYTES: usize = SLOTS as usize * SLOT_BYTES;
 /// Bytes of [`Control`]: as the alignment of a slot, because slots lie behind it.
 pub const CONTROL_BYTES: usize = 128;
-const INLINE_BYTES: usize = SLOT_BYTES - 24;
+pub const INLINE_BYTES: usize = SLOT_BYTES - 24;
 /// The reader publishes what it has taken after so many packets: less than half of the slots, so
 /// that a writer that waits for room is sure to see it.
 const PUBLISH: u32 = if cfg!(loom) { 1 } else { 16 };
 const LINE_BYTES: usize = 64;
 
-/// Bytes of a ring's pool: small where there are very many rings.
+/// Bytes of a ring's pool.
+///
+/// A pool is written over and over. A line that is written again while its reader still has it in a
+/// cache of its own has to be taken from there, which costs several times as much as one that has gone
+/// to the cache that all share: a pool is larger than two private caches (`cargo xtask bench-mpi`
+/// measures both, as `floor_small_pool` and `floor_large_pool`). Only pages that were used take memory;
+/// where there are many rings, all of them together take [`POOLS_BYTES`] at most.
 pub const fn pool_bytes(ranks: u32) -> usize {
-    if ranks <= 64 { 256 << 10 } else { 32 << 10 }
+    let share = POOLS_BYTES / (ranks as usize * ranks as usize);
+    let bytes = if share < POOL_MIN { POOL_MIN } else { share };
+    let bytes = if bytes > POOL_MAX { POOL_MAX } else { bytes };
+    1 << bytes.ilog2()
 }
 
-/// Longest body of a packet: a sixteenth of the pool, so that writer and reader work at once.
+const POOLS_BYTES: usize = 512 << 20;
+const POOL_MIN: usize = 32 << 10;
+const POOL_MAX: usize = 4 << 20;
+
+/// Longest body of a packet: writer and reader work at once on a message of several.
 pub const fn packet_max(ranks: u32) -> usize {
-    pool_bytes(ranks) / 16
+    let most = pool_bytes(ranks) / 16;
+    if most > 16 << 10 { 16 << 10 } else { most }
 }
 
 #[repr(C, align(128))]
@@ -106,10 +127,10 @@ impl Parts {
     /// # Safety
     /// There is room for it in one piece, which nobody reads or writes meanwhile.
     #[cfg(not(loom))]
-    unsafe fn write(&self, position: u64, body: &[u8]) {
+    unsafe fn write(&self, position: u64, body: &[u8], way: Way) {
         let into = self.line(position).with_mut(|line| line.cast());
         // SAFETY: the caller's promise.
-        unsafe { ptr::copy_nonoverlapping(body.as_ptr(), into, body.len()) };
+        unsafe { distance::copy(body.as_ptr(), into, body.len(), way) };
     }
 
     /// Hands a body in the pool over.
@@ -125,7 +146,7 @@ impl Parts {
 
     /// As above, line by line, so that every access is seen.
     #[cfg(loom)]
-    unsafe fn write(&self, position: u64, body: &[u8]) {
+    unsafe fn write(&self, position: u64, body: &[u8], _way: Way) {
         for (at, part) in (0..).step_by(LINE_BYTES).zip(body.chunks(LINE_BYTES)) {
             self.line(position + at).with_mut(|line| {
                 // SAFETY: a part is at most a line, and cells are exclusive here.
@@ -186,9 +207,9 @@ impl Sender {
         }
     }
 
-    /// Writes a packet; `false` if there is no room.
+    /// Writes a packet, a long body in this way; `false` if there is no room.
     #[inline]
-    pub fn push(&mut self, head: Head, body: &[u8]) -> bool {
+    pub fn push(&mut self, head: Head, body: &[u8], way: Way) -> bool {
         if self.next.wrapping_sub(self.taken) >= SLOTS {
             self.taken = self.parts.control().slots.load(Ordering::Acquire);
             if self.next.wrapping_sub(self.taken) >= SLOTS {
@@ -198,7 +219,7 @@ impl Sender {
         let position = if body.len() <= INLINE_BYTES {
             None
         } else {
-            let Some(position) = self.put(body) else {
+            let Some(position) = self.put(body, way) else {
                 return false;
             };
             Some(position.to_le_bytes())
@@ -220,8 +241,18 @@ impl Sender {
         true
     }
 
+    /// Fetches the lines of the pool that the next packet goes into, if its body has as many bytes: to
+    /// be written they have to be this core's alone.
+    #[cfg(not(loom))]
+    pub fn fetch(&self, bytes: usize) {
+        for at in (0..bytes as u64).step_by(LINE_BYTES) {
+            let line = self.parts.line(self.pool_next + at);
+            line.with(|line| distance::fetch_to_write(line.cast()));
+        }
+    }
+
     /// Writes a body into the pool, in one piece; its position, or `None` if there is no room.
-    fn put(&mut self, body: &[u8]) -> Option<u64> {
+    fn put(&mut self, body: &[u8], way: Way) -> Option<u64> {
         let (size, bytes) = (self.parts.pool_bytes, padded(body.len()));
         let rest = size - self.pool_next % size;
         let position = self.pool_next + if bytes <= rest { 0 } else { rest };
@@ -233,7 +264,7 @@ impl Sender {
         }
         // SAFETY: these bytes of the pool are free: what lay there was taken, which `pool_taken`
         // (acquire) says; only this end writes the pool; they end before the pool does.
-        unsafe { self.parts.write(position, body) };
+        unsafe { self.parts.write(position, body, way) };
         self.pool_next = position + bytes;
         Some(position)
     }
@@ -359,7 +390,7 @@ mod models {
             let writer = loom::thread::spawn(move || {
                 for (number, &len) in (1_u8..).zip(lengths) {
                     let body = vec![number; len];
-                    while !sender.push([u64::from(number), 0], &body) {
+                    while !sender.push([u64::from(number), 0], &body, Way) {
                         loom::thread::yield_now();
                     }
                 }

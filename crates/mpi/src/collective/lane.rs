@@ -5,22 +5,26 @@
 //! alike at all ranks, since all call the same collectives in the same order. Post n overwrites post
 //! n - [`SLOTS`]; a rank does so only when it knows that all have read that one:
 //!
-//! - who has posted n has read all below n that it was to read, and
+//! - who has posted n has read all below n - [`AHEAD`] that it was to read, and
 //! - who reads without posting says in a line of its own below which number it has read all.
 //!
 //! Both only grow, so a late rank holds up nobody who is less than [`SLOTS`] posts ahead.
 
 use crate::group::Group;
-use crate::transport::{Boards, LINE_PAYLOAD, Line};
+use crate::transport::{BOARD_LINES, Boards, LINE_PAYLOAD, Line};
 
 /// Communicators that can have a share at the same time.
 pub const LANES: usize = 8;
 
-/// Posts of a rank that can lie unread.
-pub const SLOTS: usize = 8;
-
 /// Lines of a lane: one for each slot, and one that says what was read.
-const LINES: usize = SLOTS + 1;
+const LINES: usize = BOARD_LINES / LANES;
+
+/// Posts of a rank that can lie unread: so many that a rank that writes them over and over does not find
+/// them in the caches of their readers.
+pub const SLOTS: usize = LINES - 1;
+
+/// Posts that a rank may write before it has read the first of them: while one reads, another writes.
+pub const AHEAD: u64 = 4;
 
 /// Most ranks of a communicator with a lane: every rank looks at the line of every other.
 pub const RANKS_MAX: usize = 64;
@@ -222,7 +226,7 @@ impl Lane {
 
     /// Raises the flag of this rank's post, after all that was written for it.
     #[inline]
-    pub fn post(&mut self, number: u64, boards: &dyn Boards) {
+    pub fn post(&mut self, number: u64, boards: &mut dyn Boards) {
         self.mail(self.rank, number).raise(number + 1);
         boards.wake(&self.others);
     }
@@ -238,7 +242,7 @@ impl Lane {
                 return false;
             }
         }
-        self.read[rank] = self.read[rank].max(number);
+        self.read[rank] = self.read[rank].max(number.saturating_sub(AHEAD));
         true
     }
 
@@ -247,14 +251,14 @@ impl Lane {
     pub fn is_there(&mut self, rank: usize, number: u64) -> bool {
         let is_there = self.mail(rank, number).flag() == number + 1;
         if is_there {
-            self.read[rank] = self.read[rank].max(number);
+            self.read[rank] = self.read[rank].max(number.saturating_sub(AHEAD));
         }
         is_there
     }
 
     /// Says that this rank has read all below `number`.
     #[inline]
-    pub fn say_read(&self, number: u64, boards: &dyn Boards) {
+    pub fn say_read(&self, number: u64, boards: &mut dyn Boards) {
         self.line(self.rank, SLOTS).raise(number);
         boards.wake(&self.others);
     }
@@ -266,25 +270,48 @@ impl Lane {
         boards.await_line(world, self.index * lines + which, flag);
     }
 
-    /// Writes up to [`Lane::slot_bytes`] bytes of this rank's post, from `offset` on.
+    /// Writes all of this rank's post: up to [`Lane::slot_bytes`] bytes.
     ///
     /// # Safety
     /// The bytes at `from` may be read; there is room for the post ([`Lane::has_room`]), and its flag
     /// is not raised.
     #[inline]
-    pub unsafe fn write(&self, number: u64, offset: usize, from: *const u8, bytes: usize) {
-        debug_assert!(offset + bytes <= self.slot_bytes);
-        if offset == 0 && bytes <= LINE_PAYLOAD {
-            if bytes > 0 {
-                // SAFETY: the caller's promise.
-                let bytes = unsafe { std::slice::from_raw_parts(from, bytes) };
-                self.mail(self.rank, number).put(bytes);
-            }
-            return;
+    pub unsafe fn write(
+        &self,
+        number: u64,
+        from: *const u8,
+        bytes: usize,
+        boards: &mut dyn Boards,
+    ) {
+        if bytes > LINE_PAYLOAD {
+            // SAFETY: the caller's promise.
+            return unsafe { self.write_slot(number, 0, from, bytes, boards) };
         }
+        if bytes > 0 {
+            // SAFETY: the caller's promise.
+            let bytes = unsafe { std::slice::from_raw_parts(from, bytes) };
+            self.mail(self.rank, number).put(bytes);
+        }
+    }
+
+    /// Writes into the slot of this rank's post, from `offset` on; for posts that are read there
+    /// whatever their length.
+    ///
+    /// # Safety
+    /// As for [`Lane::write`].
+    #[inline]
+    pub unsafe fn write_slot(
+        &self,
+        number: u64,
+        offset: usize,
+        from: *const u8,
+        bytes: usize,
+        boards: &mut dyn Boards,
+    ) {
+        debug_assert!(offset + bytes <= self.slot_bytes);
         let into = self.slot(self.rank, number).wrapping_add(offset);
         // SAFETY: the caller's promise; nobody reads the slot before its flag is raised.
-        unsafe { std::ptr::copy_nonoverlapping(from, into, bytes) };
+        unsafe { boards.write(from, into, bytes, &self.others) };
     }
 
     /// The bytes of a post of `bytes` bytes in all; short ones are copied to `short`.
@@ -301,7 +328,7 @@ impl Lane {
 /// Room for the bytes of a line.
 #[derive(Debug)]
 #[repr(C, align(64))]
-pub struct Short([u8; 64]);
+pub struct Short(pub [u8; 64]);
 
 impl Default for Short {
     #[inline]

@@ -21,8 +21,9 @@
 //! | allgather, alltoall | all | all take them | pieces |
 //! | allreduce | all | everybody combines everything | every rank combines a part, all take the parts |
 
-use super::lane::{Lane, SLOTS, Short};
+use super::lane::{AHEAD, Lane, Short};
 use super::run::{Buffers, Combine};
+use crate::copy::copy;
 use crate::transport::{Boards, LINE_PAYLOAD};
 
 /// Vectors up to this many bytes are combined by everybody who wants the result; longer ones in parts
@@ -30,9 +31,11 @@ use crate::transport::{Boards, LINE_PAYLOAD};
 /// Between two ranks it never does: each reads the other's vector, or half of it and half of the result.
 const WHOLE_MAX: usize = 2048;
 
-/// Longer data goes in pieces of this many bytes, so that one rank reads while the other writes: half of
-/// a first-level cache holds what is under way.
-const PIECE: usize = 4096;
+/// Longer data goes in pieces of this many bytes, so that one rank reads while the other writes.
+const PIECE: usize = 16 << 10;
+
+/// Who takes without posting says so after as many pieces: far less than can lie unread.
+const SAID: usize = 16;
 
 /// What is done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,24 +72,36 @@ pub struct Shared {
     is_free: bool,
     /// Whether there are but two ranks.
     is_pair: bool,
-    /// Bytes of all pieces before this one.
-    offset: usize,
-    /// Bytes of this piece.
-    piece: usize,
-    /// Number of the piece's first post.
-    number: u64,
+    /// Bytes of every piece but the last.
+    piece_bytes: usize,
+    /// Number of pieces.
+    pieces: usize,
+    /// Number of the first post.
+    first: u64,
+    /// Pieces that this rank has posted.
+    posted: usize,
+    /// Pieces that it has taken.
+    taken: usize,
     stage: Stage,
-    /// Ranks whose posts are still to be taken.
+    /// Ranks whose posts of the next piece are still to be taken.
     missing: u64,
+}
+
+/// What goes in one post of a rank.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    /// Number of the post; that of the parts is the next.
+    number: u64,
+    /// Bytes of all pieces before.
+    offset: usize,
+    bytes: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
-    /// A piece begins.
+    /// Nothing has been done.
     Begin,
-    /// This rank posts.
-    Post,
-    /// It takes what others have posted.
+    /// This rank posts, and takes what others have posted.
     Take,
     /// It posts its part of the reduction.
     PostPart,
@@ -129,9 +144,11 @@ impl Shared {
             in_place: task.in_place,
             is_free: task.is_free,
             is_pair: false,
-            offset: 0,
-            piece: 0,
-            number: 0,
+            piece_bytes: 0,
+            pieces: 0,
+            first: 0,
+            posted: 0,
+            taken: 0,
             stage: Stage::Begin,
             missing: 0,
         }
@@ -145,51 +162,42 @@ impl Shared {
         boards: &mut dyn Boards,
         operator: Option<&dyn Combine>,
     ) -> bool {
+        if self.stage == Stage::Begin {
+            self.begin(lane);
+        }
         loop {
+            self.post(lane, boards);
+            let piece = self.piece(self.taken);
             match self.stage {
-                Stage::Begin => {
-                    self.begin_piece(lane);
-                    self.stage = if self.posts(lane) {
-                        Stage::Post
-                    } else {
-                        Stage::Take
-                    };
-                }
-                Stage::Post => {
-                    if !lane.has_room(self.number, boards) {
-                        return false;
-                    }
-                    // SAFETY: there is room; the rest was promised in `new`.
-                    unsafe { self.write(lane) };
-                    lane.post(self.number, boards);
-                    self.stage = Stage::Take;
-                }
-                Stage::Take => {
-                    if !self.take_all(lane, boards, operator) {
+                Stage::Begin | Stage::Take => {
+                    // What is taken may lie where what is to be posted does.
+                    if self.posts(lane) && self.posted <= self.taken
+                        || !self.take_all(piece, lane, boards, operator)
+                    {
                         return false;
                     }
                     if self.is_in_parts() {
                         self.stage = Stage::PostPart;
-                    } else if self.end_piece(lane, boards) {
+                    } else if self.end_piece(piece, lane, boards) {
                         return true;
                     }
                 }
                 Stage::PostPart => {
-                    if !lane.has_room(self.number + 1, boards) {
+                    if !lane.has_room(piece.number + 1, boards) {
                         return false;
                     }
                     let operator = operator.expect("promised in `new`");
                     // SAFETY: all contributions have come, and there is room.
-                    unsafe { self.combine_part(lane, operator) };
-                    lane.post(self.number + 1, boards);
+                    unsafe { self.combine_part(piece, lane, boards, operator) };
+                    lane.post(piece.number + 1, boards);
                     self.missing = self.takers_of_parts(lane);
                     self.stage = Stage::TakeParts;
                 }
                 Stage::TakeParts => {
-                    if !self.take_parts(lane, boards) {
+                    if !self.take_parts(piece, lane, boards) {
                         return false;
                     }
-                    if self.end_piece(lane, boards) {
+                    if self.end_piece(piece, lane, boards) {
                         return true;
                     }
                 }
@@ -205,35 +213,78 @@ impl Shared {
         self.is_reduction() && self.bytes > WHOLE_MAX && !self.is_pair
     }
 
-    fn begin_piece(&mut self, lane: &mut Lane) {
+    fn begin(&mut self, lane: &mut Lane) {
         let slot = lane.slot_bytes();
         self.is_pair = lane.ranks() == 2;
         let most = match self.what {
             What::Alltoall | What::Scatter => (slot / lane.ranks()).min(PIECE) / 16 * 16,
             _ if self.is_in_parts() => slot.min(PIECE * lane.ranks()),
-            // What all slots together hold is posted at once, whoever is late.
-            What::Bcast | What::Reduce if self.bytes <= slot * SLOTS => {
-                let eighth = self.bytes.div_ceil(SLOTS).next_multiple_of(64);
-                slot.min(eighth.max(PIECE).max(self.element_bytes))
-            }
             _ => slot.min(PIECE.max(self.element_bytes)),
         };
-        let most = match self.is_reduction() {
+        self.piece_bytes = match self.is_reduction() {
             true => most / self.element_bytes * self.element_bytes,
             false => most,
         };
-        self.piece = (self.bytes - self.offset).min(most);
-        self.number = lane.number(if self.is_in_parts() { 2 } else { 1 });
+        self.pieces = match self.bytes <= self.piece_bytes {
+            true => 1,
+            false => self.bytes.div_ceil(self.piece_bytes),
+        };
+        self.first = lane.number(self.pieces as u64 * self.posts_each());
+        self.stage = Stage::Take;
+        self.missing = self.all_missing(lane);
+    }
+
+    /// Posts of a rank for a piece.
+    fn posts_each(&self) -> u64 {
+        if self.is_in_parts() { 2 } else { 1 }
+    }
+
+    fn piece(&self, index: usize) -> Piece {
+        let offset = index * self.piece_bytes;
+        Piece {
+            number: self.first + index as u64 * self.posts_each(),
+            offset,
+            bytes: self.piece_bytes.min(self.bytes - offset),
+        }
+    }
+
+    /// The ranks that this one takes something from in every piece.
+    fn all_missing(&self, lane: &Lane) -> u64 {
         let (me, ranks) = (lane.rank(), lane.ranks());
-        let all = u64::MAX >> (64 - ranks);
+        let others = u64::MAX >> (64 - ranks) & !(1 << me);
         let is_root = me == self.root;
-        self.missing = match self.what {
+        match self.what {
             What::Bcast | What::Scatter if is_root => 0,
             What::Bcast | What::Scatter => 1 << self.root,
-            What::Reduce if self.is_in_parts() => all & !(1 << me),
+            What::Reduce if self.is_in_parts() => others,
             What::Gather | What::Reduce if !is_root => 0,
-            _ => all & !(1 << me),
+            _ => others,
+        }
+    }
+
+    /// Posts pieces, as many as there is room for, and not too many before those that are taken.
+    #[inline]
+    fn post(&mut self, lane: &mut Lane, boards: &mut dyn Boards) {
+        if !self.posts(lane) {
+            return;
+        }
+        let limit = match self.all_missing(lane) {
+            // Who takes nothing has nothing to keep up with.
+            0 => self.pieces,
+            _ => self
+                .pieces
+                .min(self.taken + 1 + (AHEAD / self.posts_each()) as usize),
         };
+        while self.posted < limit {
+            let piece = self.piece(self.posted);
+            if !lane.has_room(piece.number, boards) {
+                return;
+            }
+            // SAFETY: there is room; the rest was promised in `new`.
+            unsafe { self.write(piece, lane, boards) };
+            lane.post(piece.number, boards);
+            self.posted += 1;
+        }
     }
 
     /// Whether this rank has something that others take.
@@ -248,51 +299,49 @@ impl Shared {
     }
 
     /// Where this rank's own contribution to the piece lies.
-    fn own(&self, lane: &Lane) -> *const u8 {
+    fn own(&self, piece: Piece, lane: &Lane) -> *const u8 {
         let at = match self.what {
-            What::Bcast => return self.buffers.recv.wrapping_add(self.offset),
-            What::Scatter => return self.buffers.send.wrapping_add(self.offset),
-            _ if !self.in_place => return self.buffers.send.wrapping_add(self.offset),
+            What::Bcast => return self.buffers.recv.wrapping_add(piece.offset),
+            What::Scatter => return self.buffers.send.wrapping_add(piece.offset),
+            _ if !self.in_place => return self.buffers.send.wrapping_add(piece.offset),
             What::Gather | What::Allgather => lane.rank() * self.bytes,
             _ => 0,
         };
-        self.buffers.recv.wrapping_add(at + self.offset)
+        self.buffers.recv.wrapping_add(at + piece.offset)
     }
 
     /// # Safety
     /// There is room for the post.
-    unsafe fn write(&self, lane: &Lane) {
-        let own = self.own(lane);
+    unsafe fn write(&self, piece: Piece, lane: &Lane, boards: &mut dyn Boards) {
+        let own = self.own(piece, lane);
         match self.what {
             What::Alltoall | What::Scatter if self.is_one_line(lane) => {
                 // SAFETY: the caller's promise; all blocks lie one after the other.
-                unsafe { lane.write(self.number, 0, own, lane.ranks() * self.piece) };
+                unsafe { lane.write(piece.number, own, lane.ranks() * piece.bytes, boards) };
             }
             What::Alltoall | What::Scatter => {
-                let stride = self.stride();
-                for rank in 0..lane.ranks() {
+                let stride = Self::stride(piece);
+                for rank in (0..lane.ranks()).filter(|&rank| rank != lane.rank()) {
                     let from = own.wrapping_add(rank * self.bytes);
-                    let into = lane
-                        .slot(lane.rank(), self.number)
-                        .wrapping_add(rank * stride);
                     // SAFETY: block `rank` of the caller; the slot has room for all of them.
-                    unsafe { std::ptr::copy_nonoverlapping(from, into, self.piece) };
+                    unsafe {
+                        lane.write_slot(piece.number, rank * stride, from, piece.bytes, boards)
+                    };
                 }
             }
             _ if self.is_in_parts() => {
                 // Nobody reads this rank's own part.
-                let (start, end) = self.part(lane.rank(), lane.ranks());
-                let rest = self.piece - end;
-                let slot = lane.slot(lane.rank(), self.number);
+                let (start, end) = self.part(piece, lane.rank(), lane.ranks());
+                let rest = piece.bytes - end;
                 // SAFETY: within the piece; the slot has room for all of it.
                 unsafe {
-                    std::ptr::copy_nonoverlapping(own, slot, start);
+                    lane.write_slot(piece.number, 0, own, start, boards);
                     let from = own.wrapping_add(end);
-                    std::ptr::copy_nonoverlapping(from, slot.wrapping_add(end), rest);
+                    lane.write_slot(piece.number, end, from, rest, boards);
                 }
             }
             // SAFETY: the caller's promise.
-            _ => unsafe { lane.write(self.number, 0, own, self.piece) },
+            _ => unsafe { lane.write(piece.number, own, piece.bytes, boards) },
         }
     }
 
@@ -302,13 +351,13 @@ impl Shared {
     }
 
     /// Distance of blocks in a slot.
-    fn stride(&self) -> usize {
-        self.piece.next_multiple_of(16)
+    fn stride(piece: Piece) -> usize {
+        piece.bytes.next_multiple_of(16)
     }
 
     /// The bytes of the piece that a rank combines.
-    fn part(&self, rank: usize, ranks: usize) -> (usize, usize) {
-        let elements = self.piece / self.element_bytes;
+    fn part(&self, piece: Piece, rank: usize, ranks: usize) -> (usize, usize) {
+        let elements = piece.bytes / self.element_bytes;
         let at = |rank: usize| elements * rank / ranks * self.element_bytes;
         (at(rank), at(rank + 1))
     }
@@ -317,30 +366,31 @@ impl Shared {
     #[inline]
     fn take_all(
         &mut self,
+        piece: Piece,
         lane: &mut Lane,
         boards: &mut dyn Boards,
         operator: Option<&dyn Combine>,
     ) -> bool {
         if self.what == What::Reduce && !self.is_in_parts() && lane.rank() == self.root {
-            return self.reduce_here(lane, boards, operator);
+            return self.reduce_here(piece, lane, boards, operator);
         }
         while self.missing != 0 {
             let rank = self.missing.trailing_zeros() as usize;
-            if !lane.has_come(rank, self.number, boards) {
+            if !lane.has_come(rank, piece.number, boards) {
                 return false;
             }
             // SAFETY: the post has come.
-            unsafe { self.take(lane, rank) };
+            unsafe { self.take(piece, lane, rank) };
             self.missing &= self.missing - 1;
         }
         // SAFETY: all posts have come.
         unsafe {
             match self.what {
-                What::Gather if lane.rank() == self.root => self.keep_own(lane),
-                What::Allgather | What::Alltoall => self.keep_own(lane),
-                What::Scatter if lane.rank() == self.root => self.keep_own(lane),
+                What::Gather if lane.rank() == self.root => self.keep_own(piece, lane),
+                What::Allgather | What::Alltoall => self.keep_own(piece, lane),
+                What::Scatter if lane.rank() == self.root => self.keep_own(piece, lane),
                 What::Allreduce if !self.is_in_parts() => {
-                    self.combine_whole(lane, operator.expect("promised in `new`"));
+                    self.combine_whole(piece, lane, operator.expect("promised in `new`"));
                 }
                 _ => {}
             }
@@ -353,13 +403,13 @@ impl Shared {
     /// # Safety
     /// It has come.
     #[inline]
-    unsafe fn take(&self, lane: &Lane, rank: usize) {
+    unsafe fn take(&self, piece: Piece, lane: &Lane, rank: usize) {
         let mut short = Short::default();
         let (from, place) = match self.what {
             What::Barrier | What::Reduce | What::Allreduce => return,
-            What::Bcast => (lane.read(rank, self.number, self.piece, &mut short), 0),
+            What::Bcast => (lane.read(rank, piece.number, piece.bytes, &mut short), 0),
             What::Gather | What::Allgather => {
-                let from = lane.read(rank, self.number, self.piece, &mut short);
+                let from = lane.read(rank, piece.number, piece.bytes, &mut short);
                 (from, rank * self.bytes)
             }
             What::Scatter | What::Alltoall => {
@@ -368,27 +418,28 @@ impl Shared {
                     _ => rank * self.bytes,
                 };
                 let from = if self.is_one_line(lane) {
-                    let all = lane.ranks() * self.piece;
-                    let from = lane.read(rank, self.number, all, &mut short);
-                    from.wrapping_add(lane.rank() * self.piece)
+                    let all = lane.ranks() * piece.bytes;
+                    let from = lane.read(rank, piece.number, all, &mut short);
+                    from.wrapping_add(lane.rank() * piece.bytes)
                 } else {
-                    let slot = lane.slot(rank, self.number);
-                    slot.wrapping_add(lane.rank() * self.stride()).cast_const()
+                    let slot = lane.slot(rank, piece.number);
+                    slot.wrapping_add(lane.rank() * Self::stride(piece))
+                        .cast_const()
                 };
                 (from, place)
             }
         };
-        let into = self.buffers.recv.wrapping_add(place + self.offset);
+        let into = self.buffers.recv.wrapping_add(place + piece.offset);
         // SAFETY: the caller's receive buffer has the block; the post is not overwritten before this
         // rank says that it has read it.
-        unsafe { std::ptr::copy_nonoverlapping(from, into, self.piece) };
+        unsafe { copy(from, into, piece.bytes) };
     }
 
     /// Copies this rank's own block, unless it is in place.
     ///
     /// # Safety
     /// As promised in `new`.
-    unsafe fn keep_own(&self, lane: &Lane) {
+    unsafe fn keep_own(&self, piece: Piece, lane: &Lane) {
         let me = lane.rank();
         let (from, into) = match self.what {
             What::Alltoall => {
@@ -397,47 +448,44 @@ impl Shared {
                     return;
                 }
                 (
-                    self.own(lane).wrapping_add(me * self.bytes),
+                    self.own(piece, lane).wrapping_add(me * self.bytes),
                     me * self.bytes,
                 )
             }
             _ if self.in_place => return,
-            What::Scatter => (self.own(lane).wrapping_add(me * self.bytes), 0),
-            _ => (self.own(lane), me * self.bytes),
+            What::Scatter => (self.own(piece, lane).wrapping_add(me * self.bytes), 0),
+            _ => (self.own(piece, lane), me * self.bytes),
         };
-        let into = self.buffers.recv.wrapping_add(into + self.offset);
+        let into = self.buffers.recv.wrapping_add(into + piece.offset);
         // SAFETY: the caller's two buffers.
-        unsafe { std::ptr::copy_nonoverlapping(from, into, self.piece) };
+        unsafe { std::ptr::copy_nonoverlapping(from, into, piece.bytes) };
     }
 
-    /// Combines the posts of all ranks, this one's included, from the highest down.
+    /// Combines the contributions of all ranks to the piece.
     ///
     /// # Safety
     /// All have come.
-    unsafe fn combine_whole(&self, lane: &Lane, operator: &dyn Combine) {
-        let into = self.buffers.recv.wrapping_add(self.offset);
+    unsafe fn combine_whole(&self, piece: Piece, lane: &Lane, operator: &dyn Combine) {
         let mut short = Short::default();
-        let last = lane.ranks() - 1;
-        let from = lane.read(last, self.number, self.piece, &mut short);
-        // SAFETY: posts of that length, and the caller's receive buffer.
-        unsafe {
-            std::ptr::copy_nonoverlapping(from, into, self.piece);
-            for rank in (0..last).rev() {
-                let from = lane.read(rank, self.number, self.piece, &mut short);
-                operator.combine(from, into, self.piece);
-            }
-        }
+        let (me, into) = (lane.rank(), self.buffers.recv.wrapping_add(piece.offset));
+        let of = |rank: usize| match rank == me {
+            true => self.own(piece, lane),
+            false => lane.read(rank, piece.number, piece.bytes, &mut short),
+        };
+        // SAFETY: contributions of that length, and the caller's receive buffer.
+        unsafe { fold(me, lane.ranks() - 1, into, piece.bytes, operator, of) };
     }
 
     /// At the root: combines contributions, as they come if that is allowed.
     fn reduce_here(
         &mut self,
+        piece: Piece,
         lane: &mut Lane,
         boards: &mut dyn Boards,
         operator: Option<&dyn Combine>,
     ) -> bool {
         let operator = operator.expect("promised in `new`");
-        let into = self.buffers.recv.wrapping_add(self.offset);
+        let into = self.buffers.recv.wrapping_add(piece.offset);
         let me = lane.rank();
         let others = u64::MAX >> (64 - lane.ranks()) & !(1 << me);
         let mut short = Short::default();
@@ -445,19 +493,19 @@ impl Shared {
             // The order is fixed: all have to be there.
             while self.missing != 0 {
                 let rank = self.missing.trailing_zeros() as usize;
-                if !lane.has_come(rank, self.number, boards) {
+                if !lane.has_come(rank, piece.number, boards) {
                     return false;
                 }
                 self.missing &= self.missing - 1;
             }
             // SAFETY: all contributions have come.
-            unsafe { self.reduce_in_order(lane, operator) };
+            unsafe { self.combine_whole(piece, lane, operator) };
             return true;
         }
         if self.missing == others && !self.in_place {
-            let own = self.own(lane);
+            let own = self.own(piece, lane);
             // SAFETY: the caller's two buffers.
-            unsafe { std::ptr::copy_nonoverlapping(own, into, self.piece) };
+            unsafe { std::ptr::copy_nonoverlapping(own, into, piece.bytes) };
         }
         while self.missing != 0 {
             let first = self.missing.trailing_zeros() as usize;
@@ -465,81 +513,57 @@ impl Shared {
             let mut rank = None;
             while left != 0 && rank.is_none() {
                 let next = left.trailing_zeros() as usize;
-                rank = lane.is_there(next, self.number).then_some(next);
+                rank = lane.is_there(next, piece.number).then_some(next);
                 left &= left - 1;
             }
             let rank = match rank {
                 Some(rank) => rank,
-                None if lane.has_come(first, self.number, boards) => first,
+                None if lane.has_come(first, piece.number, boards) => first,
                 None => return false,
             };
-            let from = lane.read(rank, self.number, self.piece, &mut short);
+            let from = lane.read(rank, piece.number, piece.bytes, &mut short);
             // SAFETY: the contribution has come.
-            unsafe { operator.combine(from, into, self.piece) };
+            unsafe { operator.combine(from, into, piece.bytes) };
             self.missing &= !(1 << rank);
         }
         true
-    }
-
-    /// # Safety
-    /// All contributions have come.
-    unsafe fn reduce_in_order(&self, lane: &Lane, operator: &dyn Combine) {
-        let mut short = Short::default();
-        let (me, last) = (lane.rank(), lane.ranks() - 1);
-        let into = self.buffers.recv.wrapping_add(self.offset);
-        let own = self.own(lane);
-        // Where the result goes may be where this rank's contribution is, which is needed later.
-        let mut kept = Vec::new();
-        // SAFETY: contributions of that length, and the caller's buffers.
-        unsafe {
-            let own = if self.in_place && me != last {
-                kept.extend_from_slice(std::slice::from_raw_parts(own, self.piece));
-                kept.as_ptr()
-            } else {
-                own
-            };
-            for rank in (0..=last).rev() {
-                let from = if rank == me {
-                    own
-                } else {
-                    lane.read(rank, self.number, self.piece, &mut short)
-                };
-                if rank < last {
-                    operator.combine(from, into, self.piece);
-                } else if from != into.cast_const() {
-                    std::ptr::copy_nonoverlapping(from, into, self.piece);
-                }
-            }
-        }
     }
 
     /// Combines this rank's part of all contributions into its second post.
     ///
     /// # Safety
     /// All contributions have come, and there is room.
-    unsafe fn combine_part(&self, lane: &Lane, operator: &dyn Combine) {
-        let (start, end) = self.part(lane.rank(), lane.ranks());
+    unsafe fn combine_part(
+        &self,
+        piece: Piece,
+        lane: &Lane,
+        boards: &mut dyn Boards,
+        operator: &dyn Combine,
+    ) {
+        let (start, end) = self.part(piece, lane.rank(), lane.ranks());
         let (me, last, bytes) = (lane.rank(), lane.ranks() - 1, end - start);
         if bytes == 0 {
             return;
         }
-        let result = lane.slot(me, self.number + 1).wrapping_add(start);
+        // Who keeps the result combines it there.
+        let slot = lane.slot(me, piece.number + 1).wrapping_add(start);
+        let keeps = self.what == What::Allreduce || me == self.root;
+        let result = match keeps {
+            true => self.buffers.recv.wrapping_add(piece.offset + start),
+            false => slot,
+        };
         let of = |rank: usize| match rank == me {
-            true => self.own(lane).wrapping_add(start),
+            true => self.own(piece, lane).wrapping_add(start),
             false => lane
-                .slot(rank, self.number)
+                .slot(rank, piece.number)
                 .wrapping_add(start)
                 .cast_const(),
         };
-        // SAFETY: parts of contributions, and a part of this rank's own slot.
+        // SAFETY: parts of contributions; a part of this rank's own slot, or of the caller's buffer.
         unsafe {
-            std::ptr::copy_nonoverlapping(of(last), result, bytes);
-            for rank in (0..last).rev() {
-                operator.combine(of(rank), result, bytes);
-            }
-            if self.what == What::Allreduce || me == self.root {
-                let into = self.buffers.recv.wrapping_add(self.offset + start);
-                std::ptr::copy_nonoverlapping(result, into, bytes);
+            fold(me, last, result, bytes, operator, of);
+            if self.what == What::Allreduce {
+                lane.write_slot(piece.number + 1, start, result, bytes, boards);
             }
         }
     }
@@ -553,17 +577,17 @@ impl Shared {
     }
 
     /// Takes the parts that others have combined; whether these were all.
-    fn take_parts(&mut self, lane: &mut Lane, boards: &mut dyn Boards) -> bool {
+    fn take_parts(&mut self, piece: Piece, lane: &mut Lane, boards: &mut dyn Boards) -> bool {
         while self.missing != 0 {
             let rank = self.missing.trailing_zeros() as usize;
-            if !lane.has_come(rank, self.number + 1, boards) {
+            if !lane.has_come(rank, piece.number + 1, boards) {
                 return false;
             }
-            let (start, end) = self.part(rank, lane.ranks());
-            let from = lane.slot(rank, self.number + 1).wrapping_add(start);
-            let into = self.buffers.recv.wrapping_add(self.offset + start);
+            let (start, end) = self.part(piece, rank, lane.ranks());
+            let from = lane.slot(rank, piece.number + 1).wrapping_add(start);
+            let into = self.buffers.recv.wrapping_add(piece.offset + start);
             // SAFETY: the part has come; the caller's receive buffer.
-            unsafe { std::ptr::copy_nonoverlapping(from, into, end - start) };
+            unsafe { copy(from, into, end - start) };
             self.missing &= self.missing - 1;
         }
         true
@@ -571,17 +595,60 @@ impl Shared {
 
     /// Says what was read, where others cannot know it; whether that was the last piece.
     #[inline]
-    fn end_piece(&mut self, lane: &mut Lane, boards: &mut dyn Boards) -> bool {
+    fn end_piece(&mut self, piece: Piece, lane: &mut Lane, boards: &mut dyn Boards) -> bool {
         let posts_everywhere = matches!(
             self.what,
             What::Barrier | What::Allgather | What::Alltoall | What::Allreduce
         );
-        if !posts_everywhere {
-            let read = self.number + if self.is_in_parts() { 2 } else { 1 };
-            lane.say_read(read, boards);
+        self.taken += 1;
+        let is_last = self.taken == self.pieces;
+        if !posts_everywhere && (is_last || self.taken.is_multiple_of(SAID)) {
+            lane.say_read(piece.number + self.posts_each(), boards);
         }
-        self.offset += self.piece;
-        self.stage = Stage::Begin;
-        self.offset >= self.bytes
+        if !is_last {
+            self.stage = Stage::Take;
+            self.missing = self.all_missing(lane);
+        }
+        is_last
+    }
+}
+
+/// Combines contributions of `bytes` bytes, from that of rank `last` down to that of rank 0, into a
+/// place that may be where this rank's own contribution lies.
+///
+/// # Safety
+/// `of` gives the contribution of a rank, which is there until it is asked for the next one; the result
+/// has room; nothing else overlaps it.
+unsafe fn fold(
+    me: usize,
+    last: usize,
+    into: *mut u8,
+    bytes: usize,
+    operator: &dyn Combine,
+    mut of: impl FnMut(usize) -> *const u8,
+) {
+    let (mut short, mut long) = (Short::default(), Vec::new());
+    let mut own = of(me);
+    // SAFETY: the caller's promise; what is kept has room.
+    unsafe {
+        if own == into.cast_const() && me != last {
+            let kept = match bytes <= short.0.len() {
+                true => short.0.as_mut_ptr(),
+                false => {
+                    long.reserve_exact(bytes);
+                    long.as_mut_ptr()
+                }
+            };
+            std::ptr::copy_nonoverlapping(own, kept, bytes);
+            own = kept;
+        }
+        let first = if me == last { own } else { of(last) };
+        if first != into.cast_const() {
+            copy(first, into, bytes);
+        }
+        for rank in (0..last).rev() {
+            let from = if rank == me { own } else { of(rank) };
+            operator.combine(from, into, bytes);
+        }
     }
 }

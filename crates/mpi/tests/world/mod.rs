@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use corecast_mpi::transport::{Boards, Head, Line, Transport};
+use corecast_mpi::transport::{BOARD_LINES, Boards, Head, Line, Transport};
 use corecast_mpi::{Class, Engine, Error, Operation, Result};
 
 /// Longest body of a packet: short, so that messages of a few hundred bytes go in several.
@@ -23,9 +23,8 @@ const IDLE_MAX: u32 = 300_000;
 
 type Queue = Mutex<VecDeque<(Head, Vec<u8>)>>;
 
-/// Lines and bytes of a board: enough for eight communicators.
-const LINES: usize = 128;
-const BOARD_BYTES: usize = 128 << 10;
+/// Bytes of a board: enough for eight communicators.
+const BOARD_BYTES: usize = 1 << 20;
 
 /// Bytes that ranks write and read by rules of their own.
 struct Data(UnsafeCell<Box<[[u64; 8]]>>);
@@ -65,7 +64,7 @@ impl Boards for Memory {
         unsafe { (*data).as_mut_ptr().cast() }
     }
 
-    fn wake(&self, _ranks: &[u32]) {}
+    fn wake(&mut self, _ranks: &[u32]) {}
 
     fn await_line(&mut self, _rank: u32, _line: usize, _flag: u64) {}
 }
@@ -152,7 +151,7 @@ impl Transport for Memory {
 
 /// The transports of that many ranks.
 pub fn transports(ranks: u32, seed: u64) -> Vec<Memory> {
-    let lines = || (0..LINES).map(|_| Line::default()).collect();
+    let lines = || (0..BOARD_LINES).map(|_| Line::default()).collect();
     let data = || vec![[0; 8]; BOARD_BYTES / 64].into_boxed_slice();
     let shared = Arc::new(Shared {
         ranks,

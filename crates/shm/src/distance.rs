@@ -1,0 +1,311 @@
+//! Which way bytes go to another core: through caches or through memory.
+//!
+//! Two cores that share a cache hand lines over in it. Where they share none (they sit on other dies,
+//! or in other sockets) every line is fetched across the machine when it is read, and again when it is
+//! written over; then it is faster to write past the caches and let the reader read memory.
+//!
+//! What is the case shows in a single load: one of a line that the other core has just written takes
+//! about as long as one from memory where no cache is shared, and a fraction of it where one is. Ranks
+//! move, for a scheduler or a hypervisor moves them, so a rank looks again and again while it passes
+//! bytes on: every rank has a [`Pulse`], which it changes whenever it passes on or takes anything.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// What a rank changes, and others look at. Alone among lines that nobody looks at: with its neighbours
+/// it would be fetched before it is asked for.
+#[derive(Debug, Default)]
+#[repr(C, align(256))]
+pub struct Pulse(AtomicU32);
+
+/// Which way bytes go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    /// Ordinary stores.
+    Caches,
+    /// Stores past the caches.
+    Memory,
+}
+
+/// Fewer bytes go through caches wherever the reader is.
+pub const BYTES_MIN: usize = 2 << 10;
+
+/// Of so many calls one looks.
+const CALLS: u32 = 4;
+
+/// As many loads must have been slow: an interruption makes one slow, nothing makes one quick.
+const LOADS: usize = 4;
+
+/// A core is far if a line of it takes this share of a line of memory.
+const FAR: f64 = 0.6;
+
+/// How far the others are, for one rank.
+#[derive(Debug)]
+pub struct Distances {
+    rank: usize,
+    peers: Vec<Peer>,
+    beats: u32,
+    calls: u32,
+    /// Ticks from which on a load is slow; `None` where they cannot be counted.
+    slow: Option<u64>,
+}
+
+#[derive(Debug)]
+struct Peer {
+    pulse: *const Pulse,
+    seen: u32,
+    loads: [bool; LOADS],
+    next: usize,
+    is_far: bool,
+}
+
+impl Distances {
+    /// Of `rank`, with the pulses of all ranks, which must outlive it.
+    pub fn new(rank: u32, pulses: impl Iterator<Item = *const Pulse>) -> Self {
+        let peer = |pulse| Peer {
+            pulse,
+            seen: 0,
+            loads: [false; LOADS],
+            next: 0,
+            is_far: false,
+        };
+        Self {
+            rank: rank as usize,
+            peers: pulses.map(peer).collect(),
+            beats: 0,
+            calls: 0,
+            slow: slow(),
+        }
+    }
+
+    /// Changes this rank's pulse.
+    #[inline]
+    pub fn beat(&mut self) {
+        self.beats = self.beats.wrapping_add(1);
+        let pulse = self.peers[self.rank].pulse;
+        // SAFETY: promised in `new`.
+        unsafe { &*pulse }.0.store(self.beats, Ordering::Relaxed);
+    }
+
+    /// The way for bytes that a rank will read.
+    #[inline]
+    pub fn way(&mut self, to: u32, bytes: usize) -> Way {
+        if bytes < BYTES_MIN {
+            return Way::Caches;
+        }
+        self.calls = self.calls.wrapping_add(1);
+        if self.calls.is_multiple_of(CALLS) {
+            self.look(to);
+        }
+        match self.peers[to as usize].is_far {
+            true => Way::Memory,
+            false => Way::Caches,
+        }
+    }
+
+    /// The way for bytes that several ranks will read: the better one for most of them.
+    #[inline]
+    pub fn way_to_all(&mut self, readers: &[u32], bytes: usize) -> Way {
+        if bytes < BYTES_MIN || readers.is_empty() {
+            return Way::Caches;
+        }
+        self.calls = self.calls.wrapping_add(1);
+        if self.calls.is_multiple_of(CALLS) {
+            let turn = (self.calls / CALLS) as usize % readers.len();
+            self.look(readers[turn]);
+        }
+        let far = readers.iter().filter(|&&to| self.peers[to as usize].is_far);
+        match far.count() * 2 > readers.len() {
+            true => Way::Memory,
+            false => Way::Caches,
+        }
+    }
+
+    /// Times a load of another rank's pulse, if that is possible; it tells something only if it has
+    /// changed since.
+    fn look(&mut self, at: u32) {
+        let Some(slow) = self.slow else { return };
+        let peer = &mut self.peers[at as usize];
+        // SAFETY: promised in `new`.
+        let (beats, ticks) = ticks::of_load(&unsafe { &*peer.pulse }.0);
+        if beats == peer.seen {
+            return;
+        }
+        peer.seen = beats;
+        peer.loads[peer.next % LOADS] = ticks >= slow;
+        peer.next = peer.next.wrapping_add(1);
+        peer.is_far = peer.loads == [true; LOADS];
+    }
+}
+
+/// Ticks that a load takes from another core without a common cache at least; found out once in a
+/// process.
+fn slow() -> Option<u64> {
+    static SLOW: OnceLock<Option<u64>> = OnceLock::new();
+    *SLOW.get_or_init(|| {
+        let (nothing, memory) = (ticks::of_good_loads(false)?, ticks::of_good_loads(true)?);
+        let longer = memory.saturating_sub(nothing) as f64 * FAR;
+        Some(nothing + longer as u64)
+    })
+}
+
+/// Copies bytes to where another core will read them.
+///
+/// # Safety
+/// The two stretches of `bytes` bytes may be read and written, and do not overlap.
+#[inline]
+pub unsafe fn copy(from: *const u8, into: *mut u8, bytes: usize, way: Way) {
+    match way {
+        // SAFETY: the caller's promise.
+        Way::Caches => unsafe { std::ptr::copy_nonoverlapping(from, into, bytes) },
+        // SAFETY: the caller's promise.
+        Way::Memory => unsafe { ticks::copy_past_caches(from, into, bytes) },
+    }
+}
+
+/// Begins to fetch a line, to write it.
+#[inline]
+pub fn fetch_to_write(line: *const u8) {
+    ticks::fetch_to_write(line);
+}
+
+/// What the processor has for it.
+#[cfg(target_arch = "x86_64")]
+mod ticks {
+    use std::arch::x86_64::{
+        __m128i, _MM_HINT_ET0, _mm_clflush, _mm_lfence, _mm_loadu_si128, _mm_mfence, _mm_prefetch,
+        _mm_sfence, _mm_stream_si128,
+    };
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    /// Loads of which the quickest but a few counts.
+    const TRIALS: usize = 31;
+    const LINE: usize = 64;
+
+    pub fn fetch_to_write(line: *const u8) {
+        // SAFETY: a hint, which does nothing else whatever the address.
+        unsafe { _mm_prefetch::<{ _MM_HINT_ET0 }>(line.cast()) };
+    }
+
+    fn now() -> u64 {
+        // SAFETY: every processor of this kind has these instructions; they have no arguments.
+        unsafe {
+            _mm_lfence();
+            let ticks = std::arch::x86_64::_rdtsc();
+            _mm_lfence();
+            ticks
+        }
+    }
+
+    /// A value and the ticks that its load took.
+    pub fn of_load(word: &AtomicU32) -> (u32, u64) {
+        let start = now();
+        let value = word.load(Ordering::Relaxed);
+        (value, now() - start)
+    }
+
+    /// Ticks of a load from the nearest cache, or from memory.
+    pub fn of_good_loads(of_memory: bool) -> Option<u64> {
+        let word = AtomicU32::new(1);
+        let mut ticks = [0; TRIALS];
+        for ticks in &mut ticks {
+            if of_memory {
+                // SAFETY: the word is there; nothing else happens to it.
+                unsafe { _mm_clflush(word.as_ptr().cast()) };
+            }
+            // SAFETY: the instruction has no arguments.
+            unsafe { _mm_mfence() };
+            *ticks = of_load(&word).1;
+        }
+        ticks.sort_unstable();
+        Some(ticks[TRIALS / 8])
+    }
+
+    /// As [`super::copy`].
+    pub unsafe fn copy_past_caches(from: *const u8, into: *mut u8, bytes: usize) {
+        let before = into.align_offset(LINE).min(bytes);
+        let lines = (bytes - before) / LINE;
+        let rest = before + lines * LINE;
+        // SAFETY: the caller's promise; the lines written are whole and aligned.
+        unsafe {
+            std::ptr::copy_nonoverlapping(from, into, before);
+            for line in 0..lines {
+                let from = from.add(before + line * LINE).cast::<__m128i>();
+                let into = into.add(before + line * LINE).cast::<__m128i>();
+                let quarters = [0, 1, 2, 3].map(|quarter| _mm_loadu_si128(from.add(quarter)));
+                for (quarter, value) in quarters.into_iter().enumerate() {
+                    _mm_stream_si128(into.add(quarter), value);
+                }
+            }
+            std::ptr::copy_nonoverlapping(from.add(rest), into.add(rest), bytes - rest);
+            // A flag that is raised now must not be seen before these.
+            _mm_sfence();
+        }
+    }
+}
+
+/// Other processors: everything goes through caches.
+#[cfg(not(target_arch = "x86_64"))]
+mod ticks {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    pub fn fetch_to_write(_line: *const u8) {}
+
+    pub fn of_load(word: &AtomicU32) -> (u32, u64) {
+        (word.load(Ordering::Relaxed), 0)
+    }
+
+    pub fn of_good_loads(_of_memory: bool) -> Option<u64> {
+        None
+    }
+
+    pub unsafe fn copy_past_caches(from: *const u8, into: *mut u8, bytes: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { std::ptr::copy_nonoverlapping(from, into, bytes) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn either_way_copies_all_bytes_and_no_other() {
+        let from: Vec<u8> = (0..1000_u32).map(|at| at as u8 | 1).collect();
+        for way in [Way::Caches, Way::Memory] {
+            for (offset, bytes) in [(0, 0), (0, 64), (3, 61), (5, 500), (64, 640), (70, 777)] {
+                let mut into = vec![0; 1000];
+                // SAFETY: both vectors are long enough.
+                unsafe { copy(from.as_ptr(), into.as_mut_ptr().add(offset), bytes, way) };
+                assert_eq!(into[offset..offset + bytes], from[..bytes]);
+                let rest = into[..offset].iter().chain(&into[offset + bytes..]);
+                assert!(rest.into_iter().all(|&byte| byte == 0));
+            }
+        }
+    }
+
+    #[test]
+    fn a_peer_is_far_when_all_of_its_last_loads_were_slow() {
+        let pulses = [Pulse::default(), Pulse::default()];
+        let mut distances = Distances::new(0, pulses.iter().map(|pulse| &raw const *pulse));
+        let mut beat_and_ask = |slow| {
+            distances.slow = Some(slow);
+            pulses[1].0.fetch_add(1, Ordering::Relaxed);
+            for _ in 0..CALLS - 1 {
+                let _ = distances.way(1, BYTES_MIN);
+            }
+            distances.way(1, BYTES_MIN)
+        };
+        for _ in 1..LOADS {
+            assert_eq!(beat_and_ask(0), Way::Caches);
+        }
+        assert_eq!(beat_and_ask(0), Way::Memory);
+        assert_eq!(beat_and_ask(u64::MAX), Way::Caches);
+        for _ in 0..LOADS {
+            let _ = beat_and_ask(0);
+        }
+        assert_eq!(distances.way_to_all(&[1], BYTES_MIN), Way::Memory);
+        assert_eq!(distances.way_to_all(&[0, 1], BYTES_MIN), Way::Caches);
+        assert_eq!(distances.way(1, BYTES_MIN - 1), Way::Caches);
+    }
+}
