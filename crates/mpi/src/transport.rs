@@ -91,6 +91,11 @@ pub trait Boards {
     /// as the transport lives. Only the rank itself may write there.
     fn data(&self, rank: u32) -> *mut u8;
 
+    /// Whether there are more ranks than cores; the same for all ranks.
+    fn share_cores(&self) -> bool {
+        false
+    }
+
     /// Copies bytes into this rank's board, in the way that is best for these ranks to read them.
     ///
     /// # Safety

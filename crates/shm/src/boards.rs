@@ -32,6 +32,8 @@ pub const fn bytes(ranks: u32) -> usize {
 #[derive(Debug)]
 pub struct SharedBoards {
     boards: Vec<*mut u8>,
+    /// Whether there are more ranks than cores.
+    share_cores: bool,
     /// Where ranks say that they sleep.
     asleep: Vec<*const AtomicU32>,
     barrier: Barrier,
@@ -52,8 +54,10 @@ impl SharedBoards {
         asleep: Vec<*const AtomicU32>,
         distances: Distances,
         barrier: Barrier,
+        share_cores: bool,
     ) -> Self {
         Self {
+            share_cores,
             boards,
             asleep,
             barrier,
@@ -79,6 +83,10 @@ impl Boards for SharedBoards {
 
     fn bytes(&self) -> usize {
         data_bytes(self.boards.len() as u32)
+    }
+
+    fn share_cores(&self) -> bool {
+        self.share_cores
     }
 
     #[inline]

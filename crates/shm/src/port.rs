@@ -1,7 +1,7 @@
 //! One rank's end of the segment: its transport.
 
 use std::sync::atomic::AtomicU32;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use corecast_mpi::transport::{Boards, Head, Transport};
 use corecast_mpi::{Class, Error, Result};
@@ -19,8 +19,11 @@ use crate::wait::{self, Barrier};
 
 /// Looks for packets before a rank that has a core of its own begins to hand it over: about 50 us.
 const SPINS: u32 = 1000;
-/// Looks before a rank sleeps; between the spins and these it hands its core over.
-const YIELDS: u32 = 200;
+/// How long a rank hands its core over, again and again, before it sleeps: to wake a sleeper takes tens
+/// of microseconds, which ranks that are a little late should not cost the others.
+const PATIENCE: Duration = Duration::from_millis(10);
+/// Of so many looks one is at the clock.
+const CLOCK: u32 = 64;
 /// Longest sleep: then it looks whether all must end.
 const NAP: Duration = Duration::from_millis(100);
 /// Packets of one ring that are taken in one go.
@@ -41,6 +44,9 @@ pub struct Port {
     /// To whom the last long packet went, and its length: while nothing else is to be done, the next
     /// one is prepared for.
     last_sent: Option<(u32, usize)>,
+    /// Since when this rank hands its core over, and whether it still does.
+    waits_since: Instant,
+    is_patient: bool,
     layout: Layout,
     /// What all of the above point into: dropped last.
     map: Map,
@@ -63,10 +69,12 @@ impl Port {
         let barrier = Barrier::register();
         let boards = (0..ranks).map(|rank| map.address(layout.board(rank), boards::bytes(ranks)));
         let boards = boards.collect();
+        // SAFETY: it lies there, and holds atomics only.
+        let share_cores = ranks > unsafe { map.at::<Job>(0) }.cores();
         let mut port = Self {
             rank,
             ranks,
-            spins: 0,
+            spins: if share_cores { 0 } else { SPINS },
             barrier,
             senders: (0..ranks)
                 .map(|to| Sender::new(&map, ring(rank, to), pool))
@@ -79,20 +87,18 @@ impl Port {
                 asleep(&layout, &map),
                 Distances::new(rank, pulses(&layout, &map)),
                 barrier,
+                share_cores,
             ),
             reads_remotely: false,
             last_sent: None,
+            waits_since: Instant::now(),
+            is_patient: true,
             layout,
             map,
         };
         let entered = port.member(rank).enter(std::process::id());
         entered.map_err(|state| ShmError::Taken { rank, state })?;
         port.reads_remotely = port.job().single_copy_pays() && single_copy::permit();
-        port.spins = if ranks <= port.job().cores() {
-            SPINS
-        } else {
-            0
-        };
         Ok(port)
     }
 
@@ -206,7 +212,14 @@ impl Transport for Port {
         if self.job().must_end() {
             return Err(self.end());
         }
-        if calls < self.spins + YIELDS {
+        let since = calls - self.spins;
+        if since == 0 {
+            self.is_patient = true;
+            self.waits_since = Instant::now();
+        } else if self.is_patient && since.is_multiple_of(CLOCK) {
+            self.is_patient = self.waits_since.elapsed() < PATIENCE;
+        }
+        if self.is_patient {
             wait::hand_over();
         } else {
             let word = &self.member(self.rank).asleep;

@@ -24,7 +24,7 @@ const LINES: usize = BOARD_LINES / LANES;
 pub const SLOTS: usize = LINES - 1;
 
 /// Posts that a rank may write before it has read the first of them: while one reads, another writes.
-pub const AHEAD: u64 = 4;
+pub const AHEAD: u64 = 8;
 
 /// Most ranks of a communicator with a lane: every rank looks at the line of every other.
 pub const RANKS_MAX: usize = 64;

@@ -28,7 +28,6 @@ use crate::transport::{Boards, LINE_PAYLOAD};
 
 /// Vectors up to this many bytes are combined by everybody who wants the result; longer ones in parts
 /// by all. Above it, what is not combined twice saves more than the second look at others' lines costs.
-/// Between two ranks it never does: each reads the other's vector, or half of it and half of the result.
 const WHOLE_MAX: usize = 2048;
 
 /// Longer data goes in pieces of this many bytes, so that one rank reads while the other writes.
@@ -70,8 +69,8 @@ pub struct Shared {
     in_place: bool,
     /// Whether contributions may be combined as they come.
     is_free: bool,
-    /// Whether there are but two ranks.
-    is_pair: bool,
+    /// Whether every rank combines a part of a piece for the others.
+    is_in_parts: bool,
     /// Bytes of every piece but the last.
     piece_bytes: usize,
     /// Number of pieces.
@@ -143,7 +142,7 @@ impl Shared {
             element_bytes: task.element_bytes.max(1),
             in_place: task.in_place,
             is_free: task.is_free,
-            is_pair: false,
+            is_in_parts: false,
             piece_bytes: 0,
             pieces: 0,
             first: 0,
@@ -163,7 +162,7 @@ impl Shared {
         operator: Option<&dyn Combine>,
     ) -> bool {
         if self.stage == Stage::Begin {
-            self.begin(lane);
+            self.begin(lane, boards);
         }
         loop {
             self.post(lane, boards);
@@ -176,7 +175,7 @@ impl Shared {
                     {
                         return false;
                     }
-                    if self.is_in_parts() {
+                    if self.is_in_parts {
                         self.stage = Stage::PostPart;
                     } else if self.end_piece(piece, lane, boards) {
                         return true;
@@ -209,16 +208,24 @@ impl Shared {
         matches!(self.what, What::Reduce | What::Allreduce)
     }
 
-    fn is_in_parts(&self) -> bool {
-        self.is_reduction() && self.bytes > WHOLE_MAX && !self.is_pair
+    /// Between two ranks parts save nothing: each reads the other's vector, or half of it and half of
+    /// the result. Nor do they for one receiver where ranks share cores: the root combines what has
+    /// come while the others wait.
+    fn pays_in_parts(&self, lane: &Lane, boards: &dyn Boards) -> bool {
+        let is_long = self.bytes > WHOLE_MAX && lane.ranks() > 2;
+        match self.what {
+            What::Allreduce => is_long,
+            What::Reduce => is_long && !boards.share_cores(),
+            _ => false,
+        }
     }
 
-    fn begin(&mut self, lane: &mut Lane) {
+    fn begin(&mut self, lane: &mut Lane, boards: &dyn Boards) {
         let slot = lane.slot_bytes();
-        self.is_pair = lane.ranks() == 2;
+        self.is_in_parts = self.pays_in_parts(lane, boards);
         let most = match self.what {
             What::Alltoall | What::Scatter => (slot / lane.ranks()).min(PIECE) / 16 * 16,
-            _ if self.is_in_parts() => slot.min(PIECE * lane.ranks()),
+            _ if self.is_in_parts => slot.min(PIECE * lane.ranks()),
             _ => slot.min(PIECE.max(self.element_bytes)),
         };
         self.piece_bytes = match self.is_reduction() {
@@ -236,7 +243,7 @@ impl Shared {
 
     /// Posts of a rank for a piece.
     fn posts_each(&self) -> u64 {
-        if self.is_in_parts() { 2 } else { 1 }
+        if self.is_in_parts { 2 } else { 1 }
     }
 
     fn piece(&self, index: usize) -> Piece {
@@ -256,7 +263,7 @@ impl Shared {
         match self.what {
             What::Bcast | What::Scatter if is_root => 0,
             What::Bcast | What::Scatter => 1 << self.root,
-            What::Reduce if self.is_in_parts() => others,
+            What::Reduce if self.is_in_parts => others,
             What::Gather | What::Reduce if !is_root => 0,
             _ => others,
         }
@@ -292,7 +299,7 @@ impl Shared {
         let is_root = lane.rank() == self.root;
         match self.what {
             What::Bcast | What::Scatter => is_root,
-            What::Reduce if self.is_in_parts() => true,
+            What::Reduce if self.is_in_parts => true,
             What::Gather | What::Reduce => !is_root,
             _ => true,
         }
@@ -329,7 +336,7 @@ impl Shared {
                     };
                 }
             }
-            _ if self.is_in_parts() => {
+            _ if self.is_in_parts => {
                 // Nobody reads this rank's own part.
                 let (start, end) = self.part(piece, lane.rank(), lane.ranks());
                 let rest = piece.bytes - end;
@@ -371,7 +378,7 @@ impl Shared {
         boards: &mut dyn Boards,
         operator: Option<&dyn Combine>,
     ) -> bool {
-        if self.what == What::Reduce && !self.is_in_parts() && lane.rank() == self.root {
+        if self.what == What::Reduce && !self.is_in_parts && lane.rank() == self.root {
             return self.reduce_here(piece, lane, boards, operator);
         }
         while self.missing != 0 {
@@ -389,7 +396,7 @@ impl Shared {
                 What::Gather if lane.rank() == self.root => self.keep_own(piece, lane),
                 What::Allgather | What::Alltoall => self.keep_own(piece, lane),
                 What::Scatter if lane.rank() == self.root => self.keep_own(piece, lane),
-                What::Allreduce if !self.is_in_parts() => {
+                What::Allreduce if !self.is_in_parts => {
                     self.combine_whole(piece, lane, operator.expect("promised in `new`"));
                 }
                 _ => {}
