@@ -33,7 +33,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-enum { WINDOW = 64, BLOCK = 10, ITER_MAX = 4000, ITER_MIN = 15, WARM = 12, SIZES_MAX = 40 };
+enum { WINDOW = 64, BLOCK = 10, ITER_MAX = 4000, ITER_MIN = 15, KEPT_MIN = 5, WARM = 12, SIZES_MAX = 40 };
 #define LATE_US 1000.0
 #define FAR_US 0.15 /* one way; a shared cache hands a line over in 0.03 to 0.11 */
 #define AHEAD_US 3.0 /* for every doubling of the ranks: an announcement reaches everybody in less */
@@ -101,7 +101,7 @@ static void rows(const char *test, size_t bytes, double *value, int n, double ra
       if (value[i] >= 0 && (far ? is_far : is_near)) part[kept++] = value[i];
     }
     snprintf(name, sizeof name, "%s%s", test, far ? "@far" : "");
-    if (kept < ITER_MIN && far) continue;
+    if (gauge && kept < KEPT_MIN) continue;
     qsort(part, kept, sizeof *part, ascending);
     int last = kept - 1;
     if (kept == 0) printf("row %s %zu - - - 0\n", name, bytes);

@@ -244,6 +244,15 @@ pub fn venv(
     Ok(prefix)
 }
 
+/// The program that measures what the machine allows.
+pub fn floor(root: &Path, folder: &Path) -> Result<PathBuf, String> {
+    let program = folder.join("floor");
+    let mut cc = Command::new("cc");
+    cc.args(["-O2", "-o"]).arg(&program);
+    quietly(cc.arg(root.join("xtask/bench-mpi/floor.c")))?;
+    Ok(program)
+}
+
 fn compile(
     source: &Path,
     headers: &Path,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,6 +17,37 @@ const LIMIT: Duration = Duration::from_secs(90);
 
 /// What a figure is about: ranks, test, bytes.
 pub type Key = (u32, String, u64);
+
+/// Ranks of figures that no library has a part in.
+pub const FLOOR_RANKS: u32 = 0;
+
+/// A file of a page, which the benchmark's ranks map to see how far their cores are.
+pub struct Gauge(PathBuf);
+
+impl Gauge {
+    /// In memory, if there is such a place, or else in this folder.
+    ///
+    /// # Errors
+    /// Why there can be none.
+    pub fn make(folder: &Path) -> Result<Self, String> {
+        let memory = Path::new("/dev/shm");
+        let folder = if memory.is_dir() { memory } else { folder };
+        let path = folder.join(format!("corecast-gauge-{}", std::process::id()));
+        let write = fs::write(&path, [0; 4096]);
+        write.map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(Self(path))
+    }
+
+    fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Gauge {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
 
 /// All figures: of each key and library one per repetition.
 #[derive(Default, Debug)]
@@ -31,11 +63,27 @@ pub struct Results {
 }
 
 impl Results {
+    /// What the machine allows: `program` measures it, as if it were a library of this name.
+    pub fn measure_floor(&mut self, program: &Path, name: &'static str) {
+        match run(&mut Command::new(program)) {
+            Ok(text) => self.take(&text, FLOOR_RANKS, name),
+            Err((_, error)) => self.failures.push(format!("{name}: {error}")),
+        }
+    }
+
     /// One test of a group on one library.
-    pub fn measure(&mut self, library: &Library, group: &Group, test: &str, options: &Options) {
+    pub fn measure(
+        &mut self,
+        library: &Library,
+        group: &Group,
+        test: &str,
+        (options, gauge): (&Options, &Gauge),
+    ) {
         self.busy.push(wait_quiet(options.wait_quiet_s));
         let mut command = library.command(group);
-        if !group.is_pinned {
+        if group.is_pinned {
+            command.arg("--gauge").arg(gauge.path());
+        } else {
             command.arg("--blocks");
         }
         let sizes: Vec<String> = group.sizes.iter().map(u64::to_string).collect();

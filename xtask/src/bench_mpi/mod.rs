@@ -2,7 +2,9 @@
 //!
 //! The same plain MPI program (`xtask/bench-mpi/mpibench.c`) runs on all of them, in turn inside each
 //! repetition, so that whatever else the machine does is spread over all. A figure is the median over
-//! repetitions of the P50 over iterations; what counts is the ratio to the best of the others.
+//! repetitions of the P50 over iterations; what counts is the ratio to the best of the others, with
+//! iterations on cores that share a cache and on cores that do not counted apart. What the machine
+//! allows without any library (`xtask/bench-mpi/floor.c`) is measured once in each repetition.
 
 mod libraries;
 mod measure;
@@ -16,6 +18,9 @@ use std::path::Path;
 pub use libraries::{corecast, last_line, venv};
 use measure::Results;
 use options::Options;
+
+/// The name under which the machine's own figures are kept.
+const FLOOR: &str = "machine";
 
 /// Runs the benchmark with these arguments.
 ///
@@ -36,8 +41,11 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
     }
     let groups = plan::groups(&options, machine.cores);
     let mut results = Results::default();
+    let gauge = measure::Gauge::make(&folder)?;
+    let floor = libraries::floor(root, &folder)?;
     let load = measure::Load::start(options.load);
     for repetition in 0..options.repetitions {
+        results.measure_floor(&floor, FLOOR);
         for group in &groups {
             eprintln!(
                 "repetition {} of {}: {}",
@@ -50,13 +58,14 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
                 let shift = repetition + turn;
                 for index in 0..libraries.len() {
                     let library = &libraries[(index + shift) % libraries.len()];
-                    results.measure(library, group, test, &options);
+                    results.measure(library, group, test, (&options, &gauge));
                 }
             }
         }
     }
     drop(load);
     let names: Vec<&str> = libraries.iter().map(|library| library.name).collect();
+    print!("{}", table::floor(&results, FLOOR));
     print!("{}", table::markdown(&results, &groups, &names));
     if let Some(path) = &options.output {
         let text = if path.ends_with(".json") {

@@ -7,7 +7,7 @@ const USAGE: &str = "usage: cargo xtask bench-mpi [--quick] [--only pair,many,la
 /// What to measure, and how long.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Few sizes and repetitions: some two minutes.
+    /// Few sizes and repetitions: some six minutes.
     pub is_quick: bool,
     /// Groups of tests.
     pub only: Vec<String>,
@@ -34,7 +34,7 @@ impl Options {
             libraries: ["corecast", "mpich", "openmpi", "impi"]
                 .map(str::to_owned)
                 .to_vec(),
-            repetitions: if is_quick { 2 } else { 3 },
+            repetitions: if is_quick { 4 } else { 6 },
             load: 0,
             wait_quiet_s: if is_quick { 0.0 } else { 2.0 },
             wheels: None,
@@ -88,7 +88,7 @@ mod tests {
     fn options_are_read_and_others_refused() {
         let options = read("--quick --only pair,start --load 4 -o x.json").expect("good");
         assert!(options.is_quick && options.has("pair") && !options.has("late"));
-        assert_eq!((options.repetitions, options.load), (2, 4));
+        assert_eq!((options.repetitions, options.load), (4, 4));
         assert!(read("--fast").is_err_and(|error| error == USAGE));
         assert!(read("-o").is_err_and(|error| error == USAGE));
         let error = read("--only pears").expect_err("no group");

@@ -28,6 +28,9 @@ const LATE: [&str; 9] = [
 /// The test that starts a program and ends it.
 pub const START: &str = "start";
 
+/// Behind the name of a test: its iterations on cores that share no cache.
+pub const FAR: &str = "@far";
+
 /// Tests with the same ranks and sizes.
 #[derive(Clone, Debug)]
 pub struct Group {
@@ -51,6 +54,16 @@ impl Group {
         format!("{} ranks, {cores}: {}", self.ranks, self.kind)
     }
 }
+
+/// What the machine allows, without a library.
+pub const FLOOR: [&str; 6] = [
+    "line",
+    "copy",
+    "small_pool",
+    "large_pool",
+    "past_caches",
+    "readv",
+];
 
 /// The groups that were asked for, on a machine with this many cores.
 pub fn groups(options: &Options, cores: u32) -> Vec<Group> {
@@ -76,7 +89,7 @@ pub fn groups(options: &Options, cores: u32) -> Vec<Group> {
     } else {
         all
     };
-    let seconds = if quick { 0.04 } else { 0.12 };
+    let seconds = if quick { 0.06 } else { 0.12 };
     if options.has("pair") {
         add("point to point", 2, &PAIR, &sizes, seconds);
         add("collectives", 2, &COLLECTIVES, &sizes, seconds);

@@ -1,20 +1,41 @@
 //! The figures as a table, as files, and as a picture.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
 use super::libraries::Library;
-use super::measure::{Key, Machine, Results};
+use super::measure::{FLOOR_RANKS, Key, Machine, Results};
 use super::options::Options;
-use super::plan::Group;
+use super::plan::{FAR, FLOOR as FLOOR_TESTS, Group};
 
 const OURS: &str = "corecast";
 
 /// Whether larger is better.
 fn is_rate(test: &str) -> bool {
-    test == "bw" || test == "bibw"
+    matches!(test.trim_end_matches(FAR), "bw" | "bibw")
+}
+
+/// What the machine allows, as a table.
+pub fn floor(results: &Results, name: &str) -> String {
+    let mut text = "\nWhat two cores of this machine allow, without a library (us a message, one way; P50)\n\n\
+| test | bytes | with a common cache | without |\n|---|---|---|---|\n"
+        .to_owned();
+    for test in FLOOR_TESTS {
+        let sizes = results.figures.keys().filter_map(|(ranks, key, bytes)| {
+            (*ranks == FLOOR_RANKS && key.trim_end_matches(FAR) == test).then_some(*bytes)
+        });
+        for bytes in BTreeSet::from_iter(sizes) {
+            let figure = |suffix| {
+                let key = (FLOOR_RANKS, format!("{test}{suffix}"), bytes);
+                results.median(&key, name).map_or("-".to_owned(), shown)
+            };
+            let (near, far) = (figure(""), figure(FAR));
+            let _ = writeln!(text, "| {test} | {bytes} | {near} | {far} |");
+        }
+    }
+    text
 }
 
 /// Our time over the best of the others, below 1 where we are faster; and who the best is.
@@ -39,12 +60,8 @@ pub fn ratio(results: &Results, key: &Key, names: &[&str]) -> Option<(f64, Strin
 /// One table per group, and what they come to.
 pub fn markdown(results: &Results, groups: &[Group], names: &[&str]) -> String {
     let mut text = String::new();
-    for group in groups {
-        let keys = of_group(results, group);
-        if keys.is_empty() {
-            continue;
-        }
-        let _ = writeln!(text, "\n{} (us; bw, bibw: MB/s; P50)\n", group.name());
+    for (name, keys) in parts(results, groups) {
+        let _ = writeln!(text, "\n{name} (us; bw, bibw: MB/s; P50)\n");
         let _ = writeln!(
             text,
             "| test | bytes | {} | time, to the best of the others |",
@@ -61,7 +78,7 @@ pub fn markdown(results: &Results, groups: &[Group], names: &[&str]) -> String {
             let _ = writeln!(
                 text,
                 "| {} | {} | {} | {verdict} |",
-                key.1,
+                key.1.trim_end_matches(FAR),
                 key.2,
                 figures.join(" | ")
             );
@@ -73,11 +90,10 @@ pub fn markdown(results: &Results, groups: &[Group], names: &[&str]) -> String {
 /// How many rows we win, by which factor, and where we lose most.
 fn summary(results: &Results, groups: &[Group], names: &[&str]) -> String {
     let mut text = String::new();
-    for group in groups {
-        let keys = of_group(results, group);
+    for (name, keys) in parts(results, groups) {
         let ratios = keys
-            .iter()
-            .filter_map(|key| Some((ratio(results, key, names)?.0, *key)));
+            .into_iter()
+            .filter_map(|key| Some((ratio(results, key, names)?.0, key)));
         let ratios: Vec<(f64, &Key)> = ratios.collect();
         let Some(worst) = ratios.iter().max_by(|one, other| one.0.total_cmp(&other.0)) else {
             continue;
@@ -87,11 +103,10 @@ fn summary(results: &Results, groups: &[Group], names: &[&str]) -> String {
         let mean = (logarithms / ratios.len() as f64).exp();
         let _ = writeln!(
             text,
-            "{}: {wins} of {} rows at least as fast as the best of the others; geometric mean {mean:.2}, worst {:.2} ({} of {} bytes)",
-            group.name(),
+            "{name}: {wins} of {} rows at least as fast as the best of the others; geometric mean {mean:.2}, worst {:.2} ({} of {} bytes)",
             ratios.len(),
             worst.0,
-            worst.1.1,
+            worst.1.1.trim_end_matches(FAR),
             worst.1.2
         );
     }
@@ -108,15 +123,24 @@ fn summary(results: &Results, groups: &[Group], names: &[&str]) -> String {
     format!("\n{text}")
 }
 
+/// The tables: each group's keys, and apart from them those of iterations on far cores.
+fn parts<'r>(results: &'r Results, groups: &[Group]) -> Vec<(String, Vec<&'r Key>)> {
+    let mut parts = Vec::new();
+    for group in groups {
+        let keys = of_group(results, group);
+        let (far, near): (Vec<_>, Vec<_>) = keys.into_iter().partition(|key| key.1.ends_with(FAR));
+        parts.push((group.name(), near));
+        parts.push((format!("{}, without a common cache", group.name()), far));
+    }
+    parts.retain(|(_, keys)| !keys.is_empty());
+    parts
+}
+
 /// Keys of a group's tests, in the order of the tests.
 fn of_group<'r>(results: &'r Results, group: &Group) -> Vec<&'r Key> {
     let belongs = |key: &Key, test: &str| {
-        key.0 == group.ranks
-            && (key.1 == test
-                || key
-                    .1
-                    .strip_prefix(test)
-                    .is_some_and(|rest| rest == "_others" || rest == "_after"))
+        let rest = key.1.trim_end_matches(FAR).strip_prefix(test);
+        key.0 == group.ranks && matches!(rest, Some("" | "_others" | "_after"))
     };
     let tests = group.tests.iter();
     tests
