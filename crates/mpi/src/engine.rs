@@ -21,7 +21,7 @@ use crate::error::Result;
 use crate::transport::{Head, Transport};
 
 use flight::{Flights, State};
-use packet::{Kind, Packet};
+use packet::{Packet, PacketKind};
 use queues::{Arrived, Body, Posted, Queues};
 
 pub use flight::{Flight, Landed, Memory};
@@ -197,7 +197,7 @@ impl Engine {
                 return matter.arrive(from, head, body);
             }
             is_passed = true;
-            if packet.kind != Kind::Eager {
+            if packet.kind != PacketKind::Eager {
                 return matter.arrive(from, head, body);
             }
             let room = memory.prefix(body.len());
@@ -227,7 +227,7 @@ impl Engine {
         if to == matter.rank {
             let flight = (mode == Mode::Synchronous)
                 .then(|| matter.flights.add(State::Sending { memory, landed }));
-            let kind = flight.map_or(Kind::Eager, |_| Kind::EagerSync);
+            let kind = flight.map_or(PacketKind::Eager, |_| PacketKind::EagerSync);
             let word = u64::from(flight.unwrap_or_default());
             let packet = Packet {
                 kind,
@@ -242,11 +242,11 @@ impl Engine {
         let flight = matter.flights.add(State::Sending { memory, landed });
         let is_eager = memory.bytes <= self.eager_max;
         let (kind, body) = match (is_eager, mode) {
-            (true, Mode::Standard) => (Kind::Eager, Load::Memory(memory, Some(flight))),
-            (true, Mode::Synchronous) => (Kind::EagerSync, Load::Memory(memory, None)),
+            (true, Mode::Standard) => (PacketKind::Eager, Load::Memory(memory, Some(flight))),
+            (true, Mode::Synchronous) => (PacketKind::EagerSync, Load::Memory(memory, None)),
             (false, _) => {
                 let words = [memory.bytes as u64, memory.address as u64];
-                (Kind::Announce, Load::Words(words))
+                (PacketKind::Announce, Load::Words(words))
             }
         };
         let packet = Packet {
@@ -399,7 +399,7 @@ impl Engine {
                 continue;
             }
             self.matter.flights.complete(pull.flight);
-            let packet = Packet::control(Kind::Done, u64::from(pull.theirs));
+            let packet = Packet::control(PacketKind::Done, u64::from(pull.theirs));
             self.matter.push(pull.from, packet, Load::None);
         }
         has_some
@@ -412,7 +412,7 @@ impl Engine {
         streams.retain_mut(|stream| {
             while stream.offset < stream.memory.bytes {
                 let end = (stream.offset + self.packet_max).min(stream.memory.bytes);
-                let packet = Packet::control(Kind::Data, u64::from(stream.theirs));
+                let packet = Packet::control(PacketKind::Data, u64::from(stream.theirs));
                 // SAFETY: who sends vouches for the memory.
                 let body = unsafe { &stream.memory.bytes()[stream.offset..end] };
                 if !self.transport.send(stream.to, packet.head(), body) {
@@ -472,7 +472,7 @@ impl Matter {
     /// Asks the sender of a message for its bytes in packets.
     fn ask(&mut self, from: u32, theirs: u32, flight: u32) {
         let word = u64::from(theirs) | u64::from(flight) << 32;
-        self.push(from, Packet::control(Kind::Ask, word), Load::None);
+        self.push(from, Packet::control(PacketKind::Ask, word), Load::None);
     }
 
     /// Takes a packet from the transport.
@@ -480,7 +480,7 @@ impl Matter {
     fn arrive(&mut self, from: u32, head: Head, body: &[u8]) {
         let packet = Packet::of(head);
         match packet.kind {
-            Kind::Eager => match self.queues.matching(packet.context, from, packet.tag) {
+            PacketKind::Eager => match self.queues.matching(packet.context, from, packet.tag) {
                 Some(flight) => self.flights.fill(flight, from, packet.tag, body),
                 None => self.keep(from, packet, Body::Bytes(body.into())),
             },
@@ -491,15 +491,15 @@ impl Matter {
     fn arrive_other(&mut self, from: u32, packet: Packet, body: &[u8]) {
         let ours = packet.word as u32;
         match packet.kind {
-            Kind::Eager => unreachable!("taken by `arrive`"),
-            Kind::EagerSync => match self.queues.matching(packet.context, from, packet.tag) {
+            PacketKind::Eager => unreachable!("taken by `arrive`"),
+            PacketKind::EagerSync => match self.queues.matching(packet.context, from, packet.tag) {
                 Some(flight) => {
                     self.flights.fill(flight, from, packet.tag, body);
                     self.acknowledge(from, ours);
                 }
                 None => self.keep(from, packet, Body::Sync(body.into(), ours)),
             },
-            Kind::Announce => {
+            PacketKind::Announce => {
                 let [bytes, address] = packet::words_of(body);
                 let arrived = Body::Announced {
                     bytes: bytes as usize,
@@ -514,7 +514,7 @@ impl Matter {
                     None => self.keep(from, packet, arrived),
                 }
             }
-            Kind::Ask => {
+            PacketKind::Ask => {
                 let (theirs, flight) = ((packet.word >> 32) as u32, ours);
                 let memory = self.flights.memory(flight);
                 self.streams.push(Stream {
@@ -525,8 +525,8 @@ impl Matter {
                     theirs,
                 });
             }
-            Kind::Data => self.flights.append(ours, body),
-            Kind::Done => self.flights.complete(ours),
+            PacketKind::Data => self.flights.append(ours, body),
+            PacketKind::Done => self.flights.complete(ours),
         }
     }
 
@@ -538,7 +538,7 @@ impl Matter {
         if from == self.rank {
             self.flights.complete(theirs);
         } else {
-            let packet = Packet::control(Kind::Done, u64::from(theirs));
+            let packet = Packet::control(PacketKind::Done, u64::from(theirs));
             self.push(from, packet, Load::None);
         }
     }

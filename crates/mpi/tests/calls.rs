@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use corecast_core::Collective;
 use corecast_mpi::collective::side::{Cut, Side};
-use corecast_mpi::collective::{Call, Kind};
+use corecast_mpi::collective::{Call, Wanted};
 use corecast_mpi::datatype::{Recipe, Type};
 use corecast_mpi::handle::{CommId, OpId, TypeId};
 use corecast_mpi::op::UserFunction;
@@ -153,7 +153,7 @@ fn make(
     let call = Call {
         name: "MPI_Test",
         comm,
-        kind: Kind::Known(case.collective, case.root),
+        wanted: Wanted::Known(case.collective, case.root),
         send: (!in_place && !is_bcast && gives > 0)
             .then(|| send.side((case.bytes, blocks(case, rank).0), &datatype)),
         recv: (gets > 0 && !keeps_own).then(|| recv.side((case.bytes, got), &datatype)),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use corecast_core::Collective;
 use corecast_mpi::collective::side::{Cut, Part, Side};
-use corecast_mpi::collective::{Call, Kind, Settings, Small};
+use corecast_mpi::collective::{Call, Settings, Small, Wanted};
 use corecast_mpi::handle::{CommId, OpId, TypeId};
 use corecast_mpi::{Group, Operation, Process};
 
@@ -88,11 +88,11 @@ fn even(process: &Process, memory: &mut [u8], blocks: usize) -> Side {
     }
 }
 
-fn call(kind: Kind, send: Option<Side>, recv: Option<Side>) -> Call {
+fn call(wanted: Wanted, send: Option<Side>, recv: Option<Side>) -> Call {
     Call {
         name: "MPI_Test",
         comm: CommId::WORLD,
-        kind,
+        wanted,
         send,
         recv,
         in_place: false,
@@ -112,7 +112,7 @@ fn check_moved(ranks: u32, seed: u64) {
         let expected = Blocks::of(all.clone().map(|from| block(from, me)));
         let mut recv = Blocks::empty(expected.lengths.iter().copied());
         let sides = (send.side(&process), recv.side(&process));
-        let alltoall = call(Kind::Known(C::Alltoallv, 0), Some(sides.0), Some(sides.1));
+        let alltoall = call(Wanted::Known(C::Alltoallv, 0), Some(sides.0), Some(sides.1));
         complete(&mut process, &alltoall);
         assert_eq!(recv.memory, expected.memory);
         // 2. The root gathers what everybody has for it, and all gather it.
@@ -121,14 +121,14 @@ fn check_moved(ranks: u32, seed: u64) {
         let mut recv = Blocks::empty(expected.lengths.iter().copied());
         let send = even(&process, &mut own, 1);
         let at_root = is_root.then(|| recv.side(&process));
-        let gather = call(Kind::Known(C::Gather, root), Some(send.clone()), at_root);
+        let gather = call(Wanted::Known(C::Gather, root), Some(send.clone()), at_root);
         complete(&mut process, &gather);
         if is_root {
             assert_eq!(recv.memory, expected.memory);
         }
         let mut recv = Blocks::empty(expected.lengths.iter().copied());
         let side = recv.side(&process);
-        let allgather = call(Kind::Known(C::Allgather, 0), Some(send), Some(side));
+        let allgather = call(Wanted::Known(C::Allgather, 0), Some(send), Some(side));
         complete(&mut process, &allgather);
         assert_eq!(recv.memory, expected.memory);
         // 3. The root scatters what it has for everybody.
@@ -136,7 +136,7 @@ fn check_moved(ranks: u32, seed: u64) {
         let mut own = vec![0; block(root, me).len()];
         let recv = even(&process, &mut own, 1);
         let at_root = is_root.then(|| send.side(&process));
-        let scatter = call(Kind::Known(C::Scatter, root), at_root, Some(recv));
+        let scatter = call(Wanted::Known(C::Scatter, root), at_root, Some(recv));
         complete(&mut process, &scatter);
         assert_eq!(own, block(root, me));
         // 4. Sums of blocks of all lengths, each where it belongs.
@@ -146,7 +146,7 @@ fn check_moved(ranks: u32, seed: u64) {
         let mut own = vec![0; expected.len()];
         let recv = even(&process, &mut own, 1);
         let side = send.side(&process);
-        let mut reduce = call(Kind::Known(C::ReduceScatter, 0), Some(side), Some(recv));
+        let mut reduce = call(Wanted::Known(C::ReduceScatter, 0), Some(side), Some(recv));
         reduce.op = Some(OpId::SUM);
         complete(&mut process, &reduce);
         assert_eq!(own, expected);
@@ -168,7 +168,7 @@ fn prefixes_are_of_ranks_below() {
             for is_inclusive in [true, false] {
                 let (mut send, mut recv) = (vec![me as u8 + 1; 10], vec![0xee; 10]);
                 let sides = (even(&process, &mut send, 1), even(&process, &mut recv, 1));
-                let mut scan = call(Kind::Prefix(is_inclusive), Some(sides.0), Some(sides.1));
+                let mut scan = call(Wanted::Prefix(is_inclusive), Some(sides.0), Some(sides.1));
                 scan.op = Some(OpId::SUM);
                 complete(&mut process, &scan);
                 let sum = (0..me).map(|rank| rank as u8 + 1).sum::<u8>();
@@ -194,12 +194,12 @@ fn neighbours_swap_blocks() {
             let (mut send, mut recv) = (vec![10 * me as u8, 10 * me as u8 + 1], vec![0xee; 2]);
             let sides = (even(&process, &mut send, 2), even(&process, &mut recv, 2));
             let peers = vec![Some(left), Some(right)];
-            let kind = Kind::Neighbours {
+            let wanted = Wanted::Neighbours {
                 sources: peers.clone(),
                 destinations: peers,
                 is_grid: true,
             };
-            complete(&mut process, &call(kind, Some(sides.0), Some(sides.1)));
+            complete(&mut process, &call(wanted, Some(sides.0), Some(sides.1)));
             assert_eq!(recv, [10 * left as u8 + 1, 10 * right as u8]);
         });
     }
@@ -244,8 +244,8 @@ fn communicators_do_not_hear_each_other() {
                 let members = process.comm(comm).unwrap().group.clone();
                 let (mut send, mut recv) = (vec![me as u8; 3], vec![0; 3]);
                 let sides = (even(&process, &mut send, 1), even(&process, &mut recv, 1));
-                let kind = Kind::Known(Collective::Allreduce, 0);
-                let mut sum = call(kind, Some(sides.0), Some(sides.1));
+                let wanted = Wanted::Known(Collective::Allreduce, 0);
+                let mut sum = call(wanted, Some(sides.0), Some(sides.1));
                 (sum.comm, sum.op, sum.is_irregular) = (comm, Some(OpId::SUM), false);
                 match sum.through_boards(&mut process).unwrap() {
                     None => complete(&mut process, &sum),
@@ -286,7 +286,7 @@ fn mismatch(ranks: u32, make: impl Fn(u32, &Process, &mut [u8]) -> Call + Sync) 
 fn calls_that_differ_are_named() {
     let bcast = |process: &Process, memory: &mut [u8], root, bytes: usize| {
         let mut call = call(
-            Kind::Known(Collective::Bcast, root),
+            Wanted::Known(Collective::Bcast, root),
             None,
             Some(even(process, &mut memory[..bytes], 1)),
         );
@@ -297,7 +297,7 @@ fn calls_that_differ_are_named() {
                 root, operator and length";
     let told = mismatch(4, |me, process, memory| match me {
         2 => {
-            let mut call = call(Kind::Known(Collective::Barrier, 0), None, None);
+            let mut call = call(Wanted::Known(Collective::Barrier, 0), None, None);
             (call.name, call.is_irregular) = ("MPI_Barrier", false);
             call
         }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::sync::{Arc, Mutex};
 
-use corecast_mpi::datatype::{Kind, Recipe, Type};
+use corecast_mpi::datatype::{BasicKind, Recipe, Type};
 use corecast_mpi::handle::TypeId;
 use corecast_mpi::op::{Op, Predefined, UserFunction};
 use proptest::prelude::*;
@@ -64,14 +64,14 @@ fn wanted(op: Predefined, ty: &Type, inout: &[u8], input: &[u8]) -> Option<Vec<u
         let f32s = |bytes: &[u8]| Some(f32::from_le_bytes(bytes.try_into().ok()?));
         let f64s = |bytes: &[u8]| Some(f64::from_le_bytes(bytes.try_into().ok()?));
         Some(match (basic.kind, size) {
-            (Kind::Float, 4) => {
+            (BasicKind::Float, 4) => {
                 // A sum or product of two `f32` is rounded alike when it was exact in between.
                 let (a, b) = (f32s(input)?, f32s(inout)?);
                 let value = reals(op, a.into(), b.into()) as f32;
                 value.to_le_bytes().to_vec()
             }
-            (Kind::Float, 8) => reals(op, f64s(input)?, f64s(inout)?).to_le_bytes().to_vec(),
-            (Kind::Complex, 16) => {
+            (BasicKind::Float, 8) => reals(op, f64s(input)?, f64s(inout)?).to_le_bytes().to_vec(),
+            (BasicKind::Complex, 16) => {
                 let (a, b) = (f64s(&input[..8])?, f64s(&input[8..])?);
                 let (c, d) = (f64s(&inout[..8])?, f64s(&inout[8..])?);
                 let (re, im) = match op {
@@ -80,8 +80,15 @@ fn wanted(op: Predefined, ty: &Type, inout: &[u8], input: &[u8]) -> Option<Vec<u
                 };
                 [re.to_le_bytes(), im.to_le_bytes()].concat()
             }
-            (Kind::Signed | Kind::Unsigned | Kind::Char | Kind::Logical | Kind::Byte, _) => {
-                let has_sign = matches!(basic.kind, Kind::Signed | Kind::Char);
+            (
+                BasicKind::Signed
+                | BasicKind::Unsigned
+                | BasicKind::Char
+                | BasicKind::Logical
+                | BasicKind::Byte,
+                _,
+            ) => {
+                let has_sign = matches!(basic.kind, BasicKind::Signed | BasicKind::Char);
                 let value = integers(op, integer(input, has_sign), integer(inout, has_sign));
                 value.to_le_bytes()[..size].to_vec()
             }
@@ -95,11 +102,11 @@ fn wanted(op: Predefined, ty: &Type, inout: &[u8], input: &[u8]) -> Option<Vec<u
 fn is_finite(ty: &Type, bytes: &[u8]) -> bool {
     let floats = |size: usize| bytes.chunks_exact(size);
     match ty.signature().only().map(|basic| (basic.kind, basic.bytes)) {
-        Some((Kind::Float, 4)) => floats(4).all(|b| {
+        Some((BasicKind::Float, 4)) => floats(4).all(|b| {
             b.try_into()
                 .is_ok_and(|b| f32::from_le_bytes(b).is_finite())
         }),
-        Some((Kind::Float, 8) | (Kind::Complex, 16)) => floats(8).all(|b| {
+        Some((BasicKind::Float, 8) | (BasicKind::Complex, 16)) => floats(8).all(|b| {
             b.try_into()
                 .is_ok_and(|b| f64::from_le_bytes(b).is_finite())
         }),

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use corecast_core::Collective;
 use corecast_mpi::collective::side::{Cut, Side};
-use corecast_mpi::collective::{Call, Kind};
+use corecast_mpi::collective::{Call, Wanted};
 use corecast_mpi::handle::{CommId, OpId, TypeId};
 use corecast_mpi::{Operation, Process};
 use corecast_shm::{Port, Segment};
@@ -101,7 +101,7 @@ fn call(
     Call {
         name: collective.name(),
         comm: CommId::WORLD,
-        kind: Kind::Known(collective, 0),
+        wanted: Wanted::Known(collective, 0),
         send: gives,
         recv: gets,
         in_place: false,

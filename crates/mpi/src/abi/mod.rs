@@ -49,10 +49,10 @@ pub trait Abi: Constants + Copy + Debug + Send + Sync + 'static {
     const LASTCODE: i32;
 
     /// The number inside of a handle; 0 if no handle of this kind looks like that.
-    fn number<K: Kind>(word: Self::Word) -> u32;
+    fn number<K: HandleKind>(word: Self::Word) -> u32;
 
     /// The handle of a number.
-    fn word<K: Kind>(number: u32) -> Self::Word;
+    fn word<K: HandleKind>(number: u32) -> Self::Word;
 
     /// The handle of an integer (`MPI_Comm_fromint`).
     fn from_int(number: i32) -> Self::Word;
@@ -137,7 +137,7 @@ pub trait Abi: Constants + Copy + Debug + Send + Sync + 'static {
 }
 
 /// A kind of handle, as ABIs see it.
-pub trait Kind: Handle {
+pub trait HandleKind: Handle {
     /// The predefined ones.
     const ROWS: &'static [names::Row];
     /// What MPICH puts into bits 26 to 29.
@@ -146,7 +146,7 @@ pub trait Kind: Handle {
 
 macro_rules! kinds {
     ($($id:ident, $rows:ident, $object:expr;)*) => {$(
-        impl Kind for handle::$id {
+        impl HandleKind for handle::$id {
             const ROWS: &'static [names::Row] = names::$rows;
             const OBJECT: u32 = $object;
         }
@@ -182,7 +182,7 @@ impl<A: Abi, K> Clone for Raw<A, K> {
 
 impl<A: Abi, K> Copy for Raw<A, K> {}
 
-impl<A: Abi, K: Kind> Raw<A, K> {
+impl<A: Abi, K: HandleKind> Raw<A, K> {
     /// The handle inside.
     #[inline]
     #[must_use]
@@ -226,7 +226,7 @@ mod tests {
     use super::*;
     use crate::handle::{CommId, RequestId, TypeId};
 
-    fn check<A: Abi, K: Kind>(outside: impl Fn(&names::Row) -> u32) {
+    fn check<A: Abi, K: HandleKind>(outside: impl Fn(&names::Row) -> u32) {
         for row in K::ROWS {
             let raw = Raw::<A, K>::of(K::from_number(row.1));
             assert_eq!(raw.to_int().cast_unsigned(), outside(row), "{}", row.0);

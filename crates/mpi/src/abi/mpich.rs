@@ -5,7 +5,7 @@
 //! `mpir_status.h` of MPICH.
 #![forbid(unsafe_code)]
 
-use super::{Abi, CONSTANTS, Constants, ERRORS, Kind, OBJECT_MASK};
+use super::{Abi, CONSTANTS, Constants, ERRORS, HandleKind, OBJECT_MASK};
 use crate::error::Class;
 use crate::handle::{DYNAMIC, KeyvalId};
 use crate::status::Status;
@@ -36,7 +36,7 @@ const MADE_KEYVAL: u32 = MADE << 4 | 0x9;
 /// Predefined handles of one kind, to be found by their bits in one step.
 struct Lookup<K>(K);
 
-impl<K: Kind> Lookup<K> {
+impl<K: HandleKind> Lookup<K> {
     /// Outside and inside, at [`place`].
     const TABLE: [(u32, u32); 128] = {
         let mut table = [(u32::MAX, 0); 128];
@@ -81,7 +81,7 @@ impl Abi for Mpich {
     const LASTCODE: i32 = 0x3fff_ffff;
 
     #[inline]
-    fn number<K: Kind>(word: i32) -> u32 {
+    fn number<K: HandleKind>(word: i32) -> u32 {
         let word = word.cast_unsigned();
         if word >> 26 == MADE << 4 | K::OBJECT {
             return DYNAMIC | word & OBJECT_MASK;
@@ -91,7 +91,7 @@ impl Abi for Mpich {
     }
 
     #[inline]
-    fn word<K: Kind>(number: u32) -> i32 {
+    fn word<K: HandleKind>(number: u32) -> i32 {
         if number >= DYNAMIC {
             return (MADE << 30 | K::OBJECT << 26 | number & OBJECT_MASK).cast_signed();
         }

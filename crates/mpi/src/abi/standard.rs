@@ -1,7 +1,7 @@
 //! The standard ABI (MPI 5.0, chapter 20): inside is as outside.
 #![forbid(unsafe_code)]
 
-use super::{Abi, ERRORS, Kind};
+use super::{Abi, ERRORS, HandleKind};
 use crate::error::Class;
 use crate::handle::KeyvalId;
 use crate::status::Status;
@@ -39,12 +39,12 @@ impl Abi for Standard {
     const LASTCODE: i32 = 0x3fff;
 
     #[inline]
-    fn number<K: Kind>(word: usize) -> u32 {
+    fn number<K: HandleKind>(word: usize) -> u32 {
         u32::try_from(word).unwrap_or(0)
     }
 
     #[inline]
-    fn word<K: Kind>(number: u32) -> usize {
+    fn word<K: HandleKind>(number: u32) -> usize {
         number as usize
     }
 

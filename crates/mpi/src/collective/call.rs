@@ -26,7 +26,7 @@ const PAGE: usize = 4096;
 
 /// What is asked for.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum Wanted {
     /// A collective that the registry knows, with its root or 0. Sides that are tables are those of
     /// the `v` and `w` forms.
     Known(Collective, u32),
@@ -53,7 +53,7 @@ pub struct Call {
     /// The communicator.
     pub comm: CommId,
     /// What is asked for.
-    pub kind: Kind,
+    pub wanted: Wanted,
     /// What this rank gives; `None` if it lies in the receive buffer, or if it gives nothing.
     pub send: Option<Side>,
     /// What this rank gets; `None` if it gets nothing.
@@ -192,7 +192,7 @@ impl Call {
             false => None,
         };
         // A broadcast reads the buffer at its root; what lies in place is read everywhere.
-        let is_bcast_root = self.kind == Kind::Known(Collective::Bcast, rank);
+        let is_bcast_root = self.wanted == Wanted::Known(Collective::Bcast, rank);
         let reads_recv = self.in_place || is_bcast_root;
         // SAFETY: who made the call promised it for all its buffers (`crate::Buffer`).
         let (send, recv) = unsafe { self.ready(reads_recv) };
@@ -221,7 +221,7 @@ impl Call {
     /// What is wrong with its arguments.
     #[inline]
     pub fn through_boards(&self, process: &mut Process) -> Result<Option<Through>> {
-        let Kind::Known(collective, root) = self.kind else {
+        let Wanted::Known(collective, root) = self.wanted else {
             return Ok(None);
         };
         let bytes = self.block_bytes()?;
@@ -312,7 +312,7 @@ impl Call {
     /// This rank and the number of ranks, if the arguments make sense.
     fn check(&self, process: &Process) -> Result<(u32, u32)> {
         let comm = process.comm(self.comm)?;
-        if let Kind::Known(_, root) = self.kind
+        if let Wanted::Known(_, root) = self.wanted
             && root as usize >= comm.group.size()
         {
             return Err(no_root(root, comm.group.size()));
@@ -361,14 +361,14 @@ impl Call {
         operator: Option<&(Reduction, bool)>,
     ) -> Result<Arc<Program>> {
         let is_ordered = operator.is_some_and(|(_, is_ordered)| *is_ordered);
-        let (collective, root) = match &self.kind {
-            Kind::Known(collective, root) => (*collective, *root),
-            Kind::Prefix(is_inclusive) => {
+        let (collective, root) = match &self.wanted {
+            Wanted::Known(collective, root) => (*collective, *root),
+            Wanted::Prefix(is_inclusive) => {
                 let bytes = self.block_bytes()?;
                 let program = programs::prefix(ranks, bytes, self.in_place, *is_inclusive);
                 return Ok(Arc::new(program));
             }
-            Kind::Neighbours {
+            Wanted::Neighbours {
                 sources,
                 destinations,
                 is_grid,
@@ -470,8 +470,8 @@ impl Call {
             return Ok(());
         };
         let exchanges = matches!(
-            self.kind,
-            Kind::Known(Allgather | Alltoall | Alltoallv | Gather | Scatter, _)
+            self.wanted,
+            Wanted::Known(Allgather | Alltoall | Alltoallv | Gather | Scatter, _)
         );
         if !exchanges || self.in_place {
             return Ok(());
@@ -490,8 +490,8 @@ impl Call {
     /// The side whose blocks have the length of the call.
     pub(super) fn block(&self) -> Option<&Side> {
         let is_given = matches!(
-            self.kind,
-            Kind::Known(Collective::Gather | Collective::Reduce, _)
+            self.wanted,
+            Wanted::Known(Collective::Gather | Collective::Reduce, _)
         );
         let (first, second) = match is_given {
             true => (&self.send, &self.recv),

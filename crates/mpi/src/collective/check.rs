@@ -7,7 +7,7 @@
 //! message, in every run.
 
 use super::agree::Small;
-use super::call::{Call, Kind};
+use super::call::{Call, Wanted};
 use super::side::{Cut, Side};
 use crate::datatype::Signature;
 use crate::engine::{Engine, Operation};
@@ -36,8 +36,8 @@ impl Told {
         let mut name = [0; NAME];
         let len = call.name.len().min(NAME);
         name[..len].copy_from_slice(&call.name.as_bytes()[..len]);
-        let root = match call.kind {
-            Kind::Known(collective, root) if collective.is_rooted() => u64::from(root) + 1,
+        let root = match call.wanted {
+            Wanted::Known(collective, root) if collective.is_rooted() => u64::from(root) + 1,
             _ => 0,
         };
         let op = match call.op {
@@ -45,7 +45,7 @@ impl Told {
             Some(op) if op.is_predefined() => u64::from(op.0),
             Some(_) => 1,
         };
-        let is_regular = !call.is_irregular && !matches!(call.kind, Kind::Neighbours { .. });
+        let is_regular = !call.is_irregular && !matches!(call.wanted, Wanted::Neighbours { .. });
         let (bytes, elements) = match is_regular {
             true => (
                 call.block_bytes()? as u64 + 1,
@@ -149,7 +149,7 @@ fn elements(side: &Side) -> u64 {
     let times = if repeats == 1 { *count as u64 } else { 1 };
     for _ in 0..repeats {
         signature.each_run(&mut |basic, many| {
-            has_bytes |= basic.kind == crate::datatype::Kind::Byte;
+            has_bytes |= basic.kind == crate::datatype::BasicKind::Byte;
             let kind = (basic.kind as u64) << 32 | basic.size() as u64;
             push(kind, many as u64 * times);
         });

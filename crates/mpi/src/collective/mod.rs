@@ -33,7 +33,7 @@ mod state;
 pub(crate) use agree::Unsettled;
 pub use agree::{Contexts, Proposal, Small};
 pub use cache::{Cache, Plan, Shape, VERIFIED_STEPS_MAX};
-pub use call::{Call, Job, Kind, Through};
+pub use call::{Call, Job, Through, Wanted};
 pub use choose::{Choice, Settings, choose};
 pub use owned::{OnBytes, Owned};
 pub use run::{Buffers, Channel, Combine, Run, Scratch, Step};

@@ -5,7 +5,7 @@ use crate::handle::TypeId;
 
 /// What the bytes of an element mean.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Kind {
+pub enum BasicKind {
     /// Integers with a sign.
     Signed,
     /// Integers without.
@@ -14,9 +14,9 @@ pub enum Kind {
     Float,
     /// C's `long double` of x86-64: 80 bits in 16 bytes.
     Extended,
-    /// Two of [`Kind::Float`]: real and imaginary part.
+    /// Two of [`BasicKind::Float`]: real and imaginary part.
     Complex,
-    /// Two of [`Kind::Extended`].
+    /// Two of [`BasicKind::Extended`].
     ExtendedComplex,
     /// Truth: 0 is false, C and Fortran store 1 for true.
     Logical,
@@ -34,7 +34,7 @@ pub enum Kind {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Basic {
     /// What its bytes mean.
-    pub kind: Kind,
+    pub kind: BasicKind,
     /// Number of bytes here.
     pub bytes: u8,
     /// Number of bytes in the representation "external32" (MPI 5.0, table 14.2).
@@ -42,7 +42,7 @@ pub struct Basic {
 }
 
 impl Basic {
-    const fn new(kind: Kind, bytes: u8) -> Self {
+    const fn new(kind: BasicKind, bytes: u8) -> Self {
         Self {
             kind,
             bytes,
@@ -67,31 +67,31 @@ impl Basic {
     #[must_use]
     pub const fn alignment(self) -> usize {
         match self.kind {
-            Kind::Complex | Kind::ExtendedComplex => self.size() / 2,
+            BasicKind::Complex | BasicKind::ExtendedComplex => self.size() / 2,
             _ => self.size(),
         }
     }
 }
 
 const fn signed(bytes: u8) -> Basic {
-    Basic::new(Kind::Signed, bytes)
+    Basic::new(BasicKind::Signed, bytes)
 }
 const fn unsigned(bytes: u8) -> Basic {
-    Basic::new(Kind::Unsigned, bytes)
+    Basic::new(BasicKind::Unsigned, bytes)
 }
 const fn float(bytes: u8) -> Basic {
-    Basic::new(Kind::Float, bytes)
+    Basic::new(BasicKind::Float, bytes)
 }
 const fn complex(bytes: u8) -> Basic {
-    Basic::new(Kind::Complex, bytes)
+    Basic::new(BasicKind::Complex, bytes)
 }
 const fn logical(bytes: u8) -> Basic {
-    Basic::new(Kind::Logical, bytes)
+    Basic::new(BasicKind::Logical, bytes)
 }
 const INT: Basic = signed(4);
-const LONG_DOUBLE: Basic = Basic::new(Kind::Extended, 16);
-const LONG_DOUBLE_COMPLEX: Basic = Basic::new(Kind::ExtendedComplex, 32);
-const CHAR: Basic = Basic::new(Kind::Char, 1);
+const LONG_DOUBLE: Basic = Basic::new(BasicKind::Extended, 16);
+const LONG_DOUBLE_COMPLEX: Basic = Basic::new(BasicKind::ExtendedComplex, 32);
+const CHAR: Basic = Basic::new(BasicKind::Char, 1);
 
 /// A predefined datatype: its number in the standard ABI, its name, and its elements in the order
 /// and with the gaps of a struct of C.
@@ -116,7 +116,7 @@ named! {
     0x201 "AINT" [signed(8)]
     0x202 "COUNT" [signed(8)]
     0x203 "OFFSET" [signed(8)]
-    0x207 "PACKED" [Basic::new(Kind::Packed, 1)]
+    0x207 "PACKED" [Basic::new(BasicKind::Packed, 1)]
     0x208 "SHORT" [signed(2)]
     0x209 "INT" [INT]
     0x20a "LONG" [signed(8).external(4)]
@@ -152,13 +152,13 @@ named! {
     0x232 "2INTEGER" [INT, INT]
     0x238 "C_BOOL" [logical(1)]
     0x239 "CXX_BOOL" [logical(1)]
-    0x23c "WCHAR" [Basic::new(Kind::Wide, 4).external(2)]
+    0x23c "WCHAR" [Basic::new(BasicKind::Wide, 4).external(2)]
     0x240 "INT8_T" [signed(1)]
     0x241 "UINT8_T" [unsigned(1)]
     0x243 "CHAR" [CHAR]
     0x244 "SIGNED_CHAR" [signed(1)]
     0x245 "UNSIGNED_CHAR" [unsigned(1)]
-    0x247 "BYTE" [Basic::new(Kind::Byte, 1)]
+    0x247 "BYTE" [Basic::new(BasicKind::Byte, 1)]
     0x248 "INT16_T" [signed(2)]
     0x249 "UINT16_T" [unsigned(2)]
     0x250 "INT32_T" [signed(4)]

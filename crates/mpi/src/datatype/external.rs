@@ -5,7 +5,7 @@
 #![forbid(unsafe_code)]
 
 use super::Type;
-use super::basic::{Basic, Kind};
+use super::basic::{Basic, BasicKind};
 use crate::error::{Class, Error, Result};
 
 /// Exponents of `long double` and of the 128-bit format have 15 bits with this bias.
@@ -56,11 +56,11 @@ pub fn decode(ty: &Type, external: &[u8]) -> Vec<u8> {
 
 fn encode_one(basic: Basic, element: &[u8], external: &mut Vec<u8>) -> Result<()> {
     match basic.kind {
-        Kind::Complex => {
+        BasicKind::Complex => {
             let (re, im) = element.split_at(element.len() / 2);
             external.extend(re.iter().rev().chain(im.iter().rev()));
         }
-        Kind::Extended | Kind::ExtendedComplex => {
+        BasicKind::Extended | BasicKind::ExtendedComplex => {
             for &part in element.as_chunks::<16>().0 {
                 external.extend(quadruple_of(part).to_be_bytes());
             }
@@ -68,7 +68,7 @@ fn encode_one(basic: Basic, element: &[u8], external: &mut Vec<u8>) -> Result<()
         kind => {
             let kept = usize::from(basic.external_bytes);
             let (low, high) = element.split_at(kept);
-            let is_negative = kind == Kind::Signed && low[kept - 1] & 0x80 != 0;
+            let is_negative = kind == BasicKind::Signed && low[kept - 1] & 0x80 != 0;
             let fill = if is_negative { 0xff } else { 0 };
             if high.iter().any(|&byte| byte != fill) {
                 return Err(does_not_fit(kept));
@@ -81,17 +81,17 @@ fn encode_one(basic: Basic, element: &[u8], external: &mut Vec<u8>) -> Result<()
 
 fn decode_one(basic: Basic, element: &[u8], packed: &mut Vec<u8>) {
     match basic.kind {
-        Kind::Complex => {
+        BasicKind::Complex => {
             let (re, im) = element.split_at(element.len() / 2);
             packed.extend(re.iter().rev().chain(im.iter().rev()));
         }
-        Kind::Extended | Kind::ExtendedComplex => {
+        BasicKind::Extended | BasicKind::ExtendedComplex => {
             for &part in element.as_chunks::<16>().0 {
                 packed.extend(extended_of(u128::from_be_bytes(part)));
             }
         }
         kind => {
-            let is_negative = kind == Kind::Signed && element[0] & 0x80 != 0;
+            let is_negative = kind == BasicKind::Signed && element[0] & 0x80 != 0;
             let fill = if is_negative { 0xff } else { 0 };
             packed.extend(element.iter().rev());
             packed.extend(std::iter::repeat_n(fill, basic.size() - element.len()));

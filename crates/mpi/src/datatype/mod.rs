@@ -27,7 +27,7 @@ mod signature;
 
 use std::sync::Arc;
 
-pub use basic::{Basic, Kind};
+pub use basic::{Basic, BasicKind};
 pub use make::number;
 pub use recipe::{Combiner, Constant, Contents, Darray, Distribution, Form, Order, Recipe};
 pub use signature::Signature;

@@ -12,7 +12,7 @@ pub const CONTEXT_MAX: u32 = (1 << 24) - 1;
 /// What a packet is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub enum Kind {
+pub enum PacketKind {
     /// A message with its bytes.
     Eager,
     /// The same; its sender (word 1: its flight) wants to know when it is received.
@@ -28,7 +28,7 @@ pub enum Kind {
     Done,
 }
 
-impl Kind {
+impl PacketKind {
     /// Whether it is matched with a receive.
     #[inline]
     pub const fn is_message(self) -> bool {
@@ -39,7 +39,7 @@ impl Kind {
 /// A head, taken apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packet {
-    pub kind: Kind,
+    pub kind: PacketKind,
     pub context: u32,
     pub tag: i32,
     pub word: u64,
@@ -49,14 +49,14 @@ impl Packet {
     #[inline]
     pub const fn eager(context: u32, tag: i32) -> Self {
         Self {
-            kind: Kind::Eager,
+            kind: PacketKind::Eager,
             context,
             tag,
             word: 0,
         }
     }
 
-    pub const fn control(kind: Kind, word: u64) -> Self {
+    pub const fn control(kind: PacketKind, word: u64) -> Self {
         Self {
             kind,
             context: 0,
@@ -74,12 +74,12 @@ impl Packet {
     #[inline]
     pub fn of(head: Head) -> Self {
         let kind = match head[0] as u8 {
-            0 => Kind::Eager,
-            1 => Kind::EagerSync,
-            2 => Kind::Announce,
-            3 => Kind::Ask,
-            4 => Kind::Data,
-            _ => Kind::Done,
+            0 => PacketKind::Eager,
+            1 => PacketKind::EagerSync,
+            2 => PacketKind::Announce,
+            3 => PacketKind::Ask,
+            4 => PacketKind::Data,
+            _ => PacketKind::Done,
         };
         Self {
             kind,
@@ -117,12 +117,12 @@ mod tests {
     #[test]
     fn a_head_says_what_went_into_it() {
         for kind in [
-            Kind::Eager,
-            Kind::EagerSync,
-            Kind::Announce,
-            Kind::Ask,
-            Kind::Data,
-            Kind::Done,
+            PacketKind::Eager,
+            PacketKind::EagerSync,
+            PacketKind::Announce,
+            PacketKind::Ask,
+            PacketKind::Data,
+            PacketKind::Done,
         ] {
             let packet = Packet {
                 kind,

@@ -11,7 +11,7 @@ use corecast_core::Collective;
 use super::{Address, Comm, Count, Datatype, Entered, In, Op};
 use crate::abi::Abi;
 use crate::collective::side::{Cut, Part, Side};
-use crate::collective::{Call, Kind};
+use crate::collective::{Call, Wanted};
 use crate::datatype::Type;
 use crate::error::{Class, Error, Result};
 use crate::handle::{CommId, TypeId};
@@ -82,20 +82,20 @@ impl<'a> Caller<'a> {
         let Some(neighbours) = &self.neighbours else {
             return Err(Error::new(Class::Intern, "the neighbours are not known"));
         };
-        let kind = Kind::Neighbours {
+        let wanted = Wanted::Neighbours {
             sources: neighbours.sources.clone(),
             destinations: neighbours.destinations.clone(),
             is_grid: neighbours.is_grid,
         };
         let (from, to) = (neighbours.sources.len(), neighbours.destinations.len());
-        Ok((self.call(kind), from, to))
+        Ok((self.call(wanted), from, to))
     }
 
-    fn call(&self, kind: Kind) -> Call {
+    fn call(&self, wanted: Wanted) -> Call {
         Call {
             name: self.name,
             comm: self.comm,
-            kind,
+            wanted,
             send: None,
             recv: None,
             in_place: false,
@@ -105,7 +105,7 @@ impl<'a> Caller<'a> {
     }
 
     fn known(&self, collective: Collective) -> Call {
-        self.call(Kind::Known(collective, 0))
+        self.call(Wanted::Known(collective, 0))
     }
 
     fn rooted(&self, collective: Collective, root: c_int) -> Result<(Call, bool)> {
@@ -114,7 +114,7 @@ impl<'a> Caller<'a> {
             let what = format!("the root is {root}; ranks are 0 to {}", self.ranks - 1);
             return Err(Error::new(Class::Root, what));
         };
-        let call = self.call(Kind::Known(collective, root as u32));
+        let call = self.call(Wanted::Known(collective, root as u32));
         Ok((call, root == self.rank))
     }
 
@@ -452,7 +452,7 @@ impl<'a> Caller<'a> {
         recv: Address,
         what: (N, Datatype<A>, Op<A>),
     ) -> Result<Call> {
-        self.reduced_everywhere(self.call(Kind::Prefix(true)), (send, recv), what)
+        self.reduced_everywhere(self.call(Wanted::Prefix(true)), (send, recv), what)
     }
 
     pub fn exscan<A: Abi, N: Count>(
@@ -461,7 +461,7 @@ impl<'a> Caller<'a> {
         recv: Address,
         what: (N, Datatype<A>, Op<A>),
     ) -> Result<Call> {
-        self.reduced_everywhere(self.call(Kind::Prefix(false)), (send, recv), what)
+        self.reduced_everywhere(self.call(Wanted::Prefix(false)), (send, recv), what)
     }
 
     pub fn reduce_scatter_block<A: Abi, N: Count>(

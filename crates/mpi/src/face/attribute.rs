@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use super::attributes::{Key, Of};
 use super::c::Function;
 use super::{Address, Comm, Datatype, Entered, Out, Owner, Win, call, codes};
-use crate::abi::{Abi, Kind, Raw};
+use crate::abi::{Abi, HandleKind, Raw};
 use crate::error::{Class, Error, Result};
 use crate::handle::{CommId, KeyvalId, TypeId, WinId};
 use crate::table::Handle;
 
 /// A kind of handle that attributes can be attached to.
-pub(super) trait Attributed: Kind + PartialEq + 'static {
+pub(super) trait Attributed: HandleKind + PartialEq + 'static {
     const OF: Of;
 
     /// Whether there is such an object.

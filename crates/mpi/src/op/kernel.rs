@@ -6,7 +6,7 @@
 use super::Predefined;
 use super::element::{Bits, Complex, Element, Half, Number, Ordered, Truth};
 use super::extended::{self, Extended};
-use crate::datatype::{Basic, Kind};
+use crate::datatype::{Basic, BasicKind};
 
 /// Bytes of results that are kept beside their inputs at a time; a multiple of every element's size.
 const APART: usize = 1024;
@@ -99,31 +99,31 @@ pub(super) fn on(op: Predefined, basic: Basic) -> Option<Kernel> {
     match (basic.kind, basic.bytes) {
         _ if op == Predefined::Replace => Some(replace),
         _ if op == Predefined::NoOp => Some(no_op),
-        (Kind::Signed | Kind::Char, 1) => integer::<i8, 1>(op),
-        (Kind::Signed, 2) => integer::<i16, 2>(op),
-        (Kind::Signed, 4) => integer::<i32, 4>(op),
-        (Kind::Signed, 8) => integer::<i64, 8>(op),
-        (Kind::Signed, 16) => integer::<i128, 16>(op),
-        (Kind::Unsigned, 1) => integer::<u8, 1>(op),
-        (Kind::Unsigned, 2) => integer::<u16, 2>(op),
-        (Kind::Unsigned, 4) => integer::<u32, 4>(op),
-        (Kind::Unsigned, 8) => integer::<u64, 8>(op),
-        (Kind::Float, 2) => real::<Half, 2>(op),
-        (Kind::Float, 4) => real::<f32, 4>(op),
-        (Kind::Float, 8) => real::<f64, 8>(op),
-        (Kind::Extended, 16) if extended::IS_SUPPORTED => real::<Extended, 16>(op),
-        (Kind::Complex, 4) => complex::<Complex<Half>, 4>(op),
-        (Kind::Complex, 8) => complex::<Complex<f32>, 8>(op),
-        (Kind::Complex, 16) => complex::<Complex<f64>, 16>(op),
-        (Kind::ExtendedComplex, 32) if extended::IS_SUPPORTED => {
+        (BasicKind::Signed | BasicKind::Char, 1) => integer::<i8, 1>(op),
+        (BasicKind::Signed, 2) => integer::<i16, 2>(op),
+        (BasicKind::Signed, 4) => integer::<i32, 4>(op),
+        (BasicKind::Signed, 8) => integer::<i64, 8>(op),
+        (BasicKind::Signed, 16) => integer::<i128, 16>(op),
+        (BasicKind::Unsigned, 1) => integer::<u8, 1>(op),
+        (BasicKind::Unsigned, 2) => integer::<u16, 2>(op),
+        (BasicKind::Unsigned, 4) => integer::<u32, 4>(op),
+        (BasicKind::Unsigned, 8) => integer::<u64, 8>(op),
+        (BasicKind::Float, 2) => real::<Half, 2>(op),
+        (BasicKind::Float, 4) => real::<f32, 4>(op),
+        (BasicKind::Float, 8) => real::<f64, 8>(op),
+        (BasicKind::Extended, 16) if extended::IS_SUPPORTED => real::<Extended, 16>(op),
+        (BasicKind::Complex, 4) => complex::<Complex<Half>, 4>(op),
+        (BasicKind::Complex, 8) => complex::<Complex<f32>, 8>(op),
+        (BasicKind::Complex, 16) => complex::<Complex<f64>, 16>(op),
+        (BasicKind::ExtendedComplex, 32) if extended::IS_SUPPORTED => {
             complex::<Complex<Extended>, 32>(op)
         }
-        (Kind::Logical, 1) => logical::<u8, 1>(op),
-        (Kind::Logical, 2) => logical::<u16, 2>(op),
-        (Kind::Logical, 4) => logical::<u32, 4>(op),
-        (Kind::Logical, 8) => logical::<u64, 8>(op),
-        (Kind::Logical, 16) => logical::<u128, 16>(op),
-        (Kind::Byte, 1) => bits::<u8, 1>(op),
+        (BasicKind::Logical, 1) => logical::<u8, 1>(op),
+        (BasicKind::Logical, 2) => logical::<u16, 2>(op),
+        (BasicKind::Logical, 4) => logical::<u32, 4>(op),
+        (BasicKind::Logical, 8) => logical::<u64, 8>(op),
+        (BasicKind::Logical, 16) => logical::<u128, 16>(op),
+        (BasicKind::Byte, 1) => bits::<u8, 1>(op),
         _ => None,
     }
 }
@@ -178,14 +178,14 @@ pub(super) fn on_pairs(op: Predefined, value: Basic, index: Basic) -> Option<Ker
         _ => return None,
     };
     match ((value.kind, value.bytes), (index.kind, index.bytes)) {
-        ((Kind::Signed, 2), (Kind::Signed, 4)) => pick::<i16, 2, i32, 4>(is_max),
-        ((Kind::Signed, 4), (Kind::Signed, 4)) => pick::<i32, 4, i32, 4>(is_max),
-        ((Kind::Signed, 8), (Kind::Signed, 4)) => pick::<i64, 8, i32, 4>(is_max),
-        ((Kind::Float, 4), (Kind::Signed, 4)) => pick::<f32, 4, i32, 4>(is_max),
-        ((Kind::Float, 8), (Kind::Signed, 4)) => pick::<f64, 8, i32, 4>(is_max),
-        ((Kind::Extended, 16), (Kind::Signed, 4)) => pick::<Extended, 16, i32, 4>(is_max),
-        ((Kind::Float, 4), (Kind::Float, 4)) => pick::<f32, 4, f32, 4>(is_max),
-        ((Kind::Float, 8), (Kind::Float, 8)) => pick::<f64, 8, f64, 8>(is_max),
+        ((BasicKind::Signed, 2), (BasicKind::Signed, 4)) => pick::<i16, 2, i32, 4>(is_max),
+        ((BasicKind::Signed, 4), (BasicKind::Signed, 4)) => pick::<i32, 4, i32, 4>(is_max),
+        ((BasicKind::Signed, 8), (BasicKind::Signed, 4)) => pick::<i64, 8, i32, 4>(is_max),
+        ((BasicKind::Float, 4), (BasicKind::Signed, 4)) => pick::<f32, 4, i32, 4>(is_max),
+        ((BasicKind::Float, 8), (BasicKind::Signed, 4)) => pick::<f64, 8, i32, 4>(is_max),
+        ((BasicKind::Extended, 16), (BasicKind::Signed, 4)) => pick::<Extended, 16, i32, 4>(is_max),
+        ((BasicKind::Float, 4), (BasicKind::Float, 4)) => pick::<f32, 4, f32, 4>(is_max),
+        ((BasicKind::Float, 8), (BasicKind::Float, 8)) => pick::<f64, 8, f64, 8>(is_max),
         _ => None,
     }
 }

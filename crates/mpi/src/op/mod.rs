@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub use kernel::Kernel;
 pub use user::UserFunction;
 
-use crate::datatype::{Kind, Signature, Type, memory};
+use crate::datatype::{BasicKind, Signature, Type, memory};
 use crate::error::{Class, Error, Result};
 use crate::handle::OpId;
 
@@ -249,7 +249,7 @@ impl Op {
         let is_quadruple = ty.signature().only().is_some_and(|basic| {
             matches!(
                 (basic.kind, basic.bytes),
-                (Kind::Float, 16) | (Kind::Complex, 32)
+                (BasicKind::Float, 16) | (BasicKind::Complex, 32)
             )
         });
         let why = match () {
