@@ -1,7 +1,8 @@
 //! The whole of CI as one command, `cargo xtask ci`; what of it a change of the Rust code needs at every
-//! turn, `cargo xtask test`; the house rules, `cargo xtask tidy`; the fuzz targets, `cargo xtask fuzz`; the hardware engine, `cargo xtask rtl`; mutants of the code, which are not
-//! part of CI, `cargo xtask mutants`; models of what is lock-free, `cargo xtask loom`; the MPI library
-//! for C programs, `cargo xtask mpi-install DIR`, beside others, `cargo xtask bench-mpi`, and below
+//! turn, `cargo xtask test`; the house rules, `cargo xtask tidy`; the fuzz targets, `cargo xtask fuzz`;
+//! the hardware engine, `cargo xtask rtl`; mutants of the code, which are not part of CI,
+//! `cargo xtask mutants`; models of what is lock-free, `cargo xtask loom`; its tests under
+//! AddressSanitizer, `cargo xtask asan`; the MPI library for C programs, `cargo xtask mpi-install DIR`, beside others, `cargo xtask bench-mpi`, and below
 //! programs that others have built, `cargo xtask mpi-clients`.
 
 mod bench_mpi;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
             fuzz(seconds.and_then(|text| text.parse().ok()))
         }
         Some("loom") => loom(),
+        Some("asan") => asan(),
         Some("rtl") => rtl(),
         Some("mpi-install") => match std::env::args().nth(2) {
             Some(prefix) => verdict(mpi::install(root(), Path::new(&prefix))),
@@ -62,7 +64,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: cargo xtask ci | test | tidy | fuzz [SECONDS] | rtl | mutants [AREA [K/N]] | loom | mpi-install DIR | bench-mpi [OPTIONS] | mpi-clients [--wheels DIR]"
+        "usage: cargo xtask ci | test | tidy | fuzz [SECONDS] | rtl | mutants [AREA [K/N]] | loom | asan | mpi-install DIR | bench-mpi [OPTIONS] | mpi-clients [--wheels DIR]"
     );
     ExitCode::from(2)
 }
@@ -102,7 +104,7 @@ fn ci() -> ExitCode {
     if steps(&[FORMAT, CLIPPY, TEST, DOC]) != ExitCode::SUCCESS {
         return ExitCode::FAILURE;
     }
-    if loom() != ExitCode::SUCCESS {
+    if loom() != ExitCode::SUCCESS || asan() != ExitCode::SUCCESS {
         return ExitCode::FAILURE;
     }
     println!("== cargo xtask fuzz");
@@ -121,12 +123,36 @@ fn root() -> &'static Path {
 
 /// Models of what is lock-free: a build of its own, in which atomics are those of `loom`.
 fn loom() -> ExitCode {
-    let line = "RUSTFLAGS=--cfg=loom cargo test --release -p corecast-shm --lib";
+    let arguments = ["test", "--release", "-p", "corecast-shm", "--lib"];
+    build_apart("loom", "--cfg=loom", &arguments)
+}
+
+/// The tests of the MPI library and of what carries it, with every access to memory checked by
+/// AddressSanitizer: a build of its own. The compiler that is there has the sanitizer's library, but
+/// lets only nightly ones ask for it; `RUSTC_BOOTSTRAP` is its makers' way round that.
+fn asan() -> ExitCode {
+    let target = match std::env::consts::ARCH {
+        "x86_64" => "x86_64-unknown-linux-gnu",
+        "aarch64" => "aarch64-unknown-linux-gnu",
+        other => {
+            println!("asan: skipped, there is none for {other}");
+            return ExitCode::SUCCESS;
+        }
+    };
+    let crates = ["-p", "corecast-shm", "-p", "corecast-mpi", "--tests"];
+    let arguments = [&["test", "--quiet", "--target", target], &crates[..]].concat();
+    build_apart("asan", "-Zsanitizer=address", &arguments)
+}
+
+/// Runs cargo with flags for the compiler, and a folder of its own below `target`.
+fn build_apart(folder: &str, flags: &str, arguments: &[&str]) -> ExitCode {
+    let line = format!("RUSTFLAGS={flags} cargo {}", arguments.join(" "));
     println!("== {line}");
     let status = Command::new("cargo")
-        .args(["test", "--release", "-p", "corecast-shm", "--lib"])
-        .env("RUSTFLAGS", "--cfg=loom")
-        .env("CARGO_TARGET_DIR", root().join("target/loom"))
+        .args(arguments)
+        .env("RUSTFLAGS", flags)
+        .env("RUSTC_BOOTSTRAP", "1")
+        .env("CARGO_TARGET_DIR", root().join("target").join(folder))
         .status();
     if status.is_ok_and(|status| status.success()) {
         return ExitCode::SUCCESS;
