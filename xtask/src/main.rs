@@ -1,9 +1,9 @@
 //! The whole of CI as one command, `cargo xtask ci`; what of it a change of the Rust code needs at every
 //! turn, `cargo xtask test`; the house rules, `cargo xtask tidy`; the fuzz targets, `cargo xtask fuzz`;
-//! the hardware engine, `cargo xtask rtl`; mutants of the code, which are not part of CI,
-//! `cargo xtask mutants`; models of what is lock-free, `cargo xtask loom`; its tests under
-//! AddressSanitizer, `cargo xtask asan`; the MPI library for C programs, `cargo xtask mpi-install DIR`, beside others, `cargo xtask bench-mpi`, and below
-//! programs that others have built, `cargo xtask mpi-clients`.
+//! models of what is lock-free, `cargo xtask loom`; the MPI library's tests under AddressSanitizer,
+//! `cargo xtask asan`; the hardware engine, `cargo xtask rtl`; mutants of the code, which are not part of
+//! CI, `cargo xtask mutants`; the MPI library for C programs, `cargo xtask mpi-install DIR`, beside
+//! others, `cargo xtask bench-mpi`, and below programs that others have built, `cargo xtask mpi-clients`.
 
 mod bench_mpi;
 mod circles;
@@ -151,7 +151,7 @@ fn build_apart(folder: &str, flags: &str, arguments: &[&str]) -> ExitCode {
     let status = Command::new("cargo")
         .args(arguments)
         .env("RUSTFLAGS", flags)
-        .env("RUSTC_BOOTSTRAP", "1")
+        .envs(flags.starts_with("-Z").then_some(("RUSTC_BOOTSTRAP", "1")))
         .env("CARGO_TARGET_DIR", root().join("target").join(folder))
         .status();
     if status.is_ok_and(|status| status.success()) {
