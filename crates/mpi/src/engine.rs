@@ -7,8 +7,8 @@
 //! - **eager**: the bytes go along with the envelope, at once;
 //! - **single copy**: the envelope says where the bytes lie, the receiver reads them from the
 //!   sender's memory and says so;
-//! - **stream**: where memory cannot be read, the receiver asks for the bytes, which then come in
-//!   packets.
+//! - **stream**: where memory cannot be read, the first bytes go along with the envelope, and the
+//!   receiver asks for the rest, which then comes in packets.
 
 mod flight;
 mod packet;
@@ -74,6 +74,11 @@ struct Matter {
     rank: u32,
     reads_remotely: bool,
     queues: Queues,
+    /// Of every rank the flight that it announced last, and ours for it if a receive has taken it: its
+    /// first bytes follow at once, if they do.
+    announced: Vec<(u32, Option<u32>)>,
+    /// First bytes of messages that no receive has taken: from whom, their flight.
+    firsts: Vec<(u32, u32, Box<[u8]>)>,
     flights: Flights,
     outboxes: Vec<VecDeque<Outgoing>>,
     /// Number of entries in all outboxes.
@@ -128,6 +133,8 @@ impl Engine {
                 rank,
                 reads_remotely,
                 queues: Queues::new(ranks),
+                announced: vec![(0, None); ranks as usize],
+                firsts: Vec::new(),
                 flights: Flights::default(),
                 outboxes: (0..ranks).map(|_| VecDeque::new()).collect(),
                 waiting: 0,
@@ -174,7 +181,9 @@ impl Engine {
     }
 
     /// Receives a short message of one rank, if it is the next that comes from there before the core
-    /// would be handed over, and no other receive waits for one. It goes right from the transport to its place.
+    /// would be handed over, and no other receive waits for one. It goes right from the transport to its
+    /// place. A receive that has room for a long one is better asked for first, so that its first bytes
+    /// have a place.
     #[inline]
     pub fn recv_now(
         &mut self,
@@ -183,7 +192,12 @@ impl Engine {
         tag: Option<i32>,
         memory: Memory,
     ) -> Option<Landed> {
-        if from == self.matter.rank || !self.is_quiet() || self.matter.queues.concern(from) {
+        let is_long = memory.bytes > self.eager_max;
+        if is_long
+            || from == self.matter.rank
+            || !self.is_quiet()
+            || self.matter.queues.concern(from)
+        {
             return None;
         }
         let matter = &mut self.matter;
@@ -225,8 +239,13 @@ impl Engine {
         let landed = Landed::sent(self.matter.rank, tag, memory.bytes);
         let matter = &mut self.matter;
         if to == matter.rank {
-            let flight = (mode == Mode::Synchronous)
-                .then(|| matter.flights.add(State::Sending { memory, landed }));
+            let flight = (mode == Mode::Synchronous).then(|| {
+                matter.flights.add(State::Sending {
+                    memory,
+                    landed,
+                    first: 0,
+                })
+            });
             let kind = flight.map_or(PacketKind::Eager, |_| PacketKind::EagerSync);
             let word = u64::from(flight.unwrap_or_default());
             let packet = Packet {
@@ -239,7 +258,11 @@ impl Engine {
             matter.arrive(to, packet.head(), unsafe { memory.bytes() });
             return flight.map(Flight);
         }
-        let flight = matter.flights.add(State::Sending { memory, landed });
+        let flight = matter.flights.add(State::Sending {
+            memory,
+            landed,
+            first: 0,
+        });
         let is_eager = memory.bytes <= self.eager_max;
         let (kind, body) = match (is_eager, mode) {
             (true, Mode::Standard) => (PacketKind::Eager, Load::Memory(memory, Some(flight))),
@@ -257,7 +280,25 @@ impl Engine {
         };
         matter.push(to, packet, body);
         self.flush();
+        if !is_eager {
+            self.send_first(to, memory, flight);
+        }
         Some(Flight(flight))
+    }
+
+    /// Sends the first bytes of a message that was just announced, if there is room, and if nobody will
+    /// read them from here: they are on their way while its receiver asks for the rest.
+    fn send_first(&mut self, to: u32, memory: Memory, flight: u32) {
+        let matter = &mut self.matter;
+        if matter.reads_remotely || matter.waiting != 0 {
+            return;
+        }
+        let first = memory.prefix(self.packet_max);
+        let head = Packet::control(PacketKind::First, u64::from(flight)).head();
+        // SAFETY: who sends vouches for the memory.
+        if self.transport.send(to, head, unsafe { first.bytes() }) {
+            matter.flights.has_sent(flight, first.bytes);
+        }
     }
 
     /// Asks for a message; of anybody, of any tag where `from` or `tag` is `None`.
@@ -506,6 +547,7 @@ impl Matter {
                     address,
                     theirs: ours,
                 };
+                self.announced[from as usize] = (ours, None);
                 match self.queues.matching(packet.context, from, packet.tag) {
                     Some(flight) => {
                         let arrived = Arrived::new(from, packet, arrived);
@@ -514,13 +556,18 @@ impl Matter {
                     None => self.keep(from, packet, arrived),
                 }
             }
+            PacketKind::First => match self.announced[from as usize] {
+                (_, Some(flight)) => self.flights.append(flight, body),
+                (_, None) => self.firsts.push((from, ours, body.into())),
+            },
             PacketKind::Ask => {
                 let (theirs, flight) = ((packet.word >> 32) as u32, ours);
                 let memory = self.flights.memory(flight);
+                let offset = self.flights.sent(flight);
                 self.streams.push(Stream {
                     to: from,
                     memory,
-                    offset: 0,
+                    offset,
                     flight,
                     theirs,
                 });
@@ -559,6 +606,15 @@ impl Matter {
             } => {
                 let landed = Landed::sent(from, tag, bytes);
                 self.flights.begin(flight, landed);
+                let last = &mut self.announced[from as usize];
+                if last.0 == theirs {
+                    last.1 = Some(flight);
+                }
+                let is_of_it = |first: &(u32, u32, _)| first.0 == from && first.1 == theirs;
+                if let Some(at) = self.firsts.iter().position(is_of_it) {
+                    let (_, _, bytes) = self.firsts.swap_remove(at);
+                    self.flights.append(flight, &bytes);
+                }
                 if self.reads_remotely {
                     self.pulls.push(Pull {
                         from,

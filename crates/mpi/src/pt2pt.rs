@@ -194,16 +194,15 @@ impl Process {
             self.room_for(bytes)?;
         }
         let sent = self.engine.send(context, to, tag, memory, sync)?;
-        let mut request = match sent {
-            None => Request::done(comm, Status::EMPTY),
-            Some(flight) => Request::of_send(comm, flight, Some(packed)),
-        };
+        let done = Request::done(comm, Status::EMPTY);
+        let Some(flight) = sent else { return Ok(done) };
+        let mut request = Request::of_send(comm, flight, Some(packed));
         if mode != SendMode::Buffered {
             return Ok(request);
         }
-        request.is_buffered = true;
+        request.buffered = bytes.saturating_add(BSEND_OVERHEAD);
         self.leave_alone(request);
-        Ok(Request::done(comm, Status::EMPTY))
+        Ok(done)
     }
 
     /// Begins to receive.
@@ -397,21 +396,28 @@ impl Process {
         Ok((memory, Some(Box::new(scattered))))
     }
 
-    /// Whether a buffered message has room.
-    fn room_for(&self, bytes: usize) -> Result<()> {
+    /// Whether a buffered message has room, beside those that are under way.
+    fn room_for(&mut self, bytes: usize) -> Result<()> {
         let Some(attached) = self.attached else {
             let what = "a buffered send needs a buffer; MPI_Buffer_attach gives one";
             return Err(Error::new(Class::Buffer, what));
         };
-        if bytes.saturating_add(BSEND_OVERHEAD) > attached.bytes {
-            let what = format!(
-                "a buffered message of {bytes} bytes and {BSEND_OVERHEAD} more do not fit into the \
-                 attached buffer of {}",
-                attached.bytes
-            );
-            return Err(Error::new(Class::Buffer, what));
+        let wanted = bytes.saturating_add(BSEND_OVERHEAD);
+        let has_room = |mpi: &Self| wanted.saturating_add(mpi.buffered()) <= attached.bytes;
+        if !has_room(self) {
+            // Some may have gone since anybody looked.
+            self.progress()?;
         }
-        Ok(())
+        if has_room(self) {
+            return Ok(());
+        }
+        let what = format!(
+            "a buffered message of {bytes} bytes and {BSEND_OVERHEAD} more do not fit into the attached \
+             buffer of {}, of which messages under way take {}",
+            attached.bytes,
+            self.buffered()
+        );
+        Err(Error::new(Class::Buffer, what))
     }
 }
 

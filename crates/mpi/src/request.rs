@@ -22,8 +22,8 @@ pub struct Request {
     prepared: Option<Box<Prepared>>,
     /// Whose errors it reports.
     comm: CommId,
-    /// Whether it is a buffered send, for which a detached buffer waits.
-    pub(crate) is_buffered: bool,
+    /// Bytes that it takes of the attached buffer, as a buffered send.
+    pub(crate) buffered: usize,
 }
 
 enum What {
@@ -121,7 +121,7 @@ impl Request {
             what: What::Inactive,
             prepared: Some(Box::new(prepared)),
             comm,
-            is_buffered: false,
+            buffered: 0,
         }
     }
 
@@ -131,7 +131,7 @@ impl Request {
             what,
             prepared: None,
             comm,
-            is_buffered: false,
+            buffered: 0,
         }
     }
 
@@ -449,7 +449,12 @@ impl Process {
     /// Whether a buffered send is under way.
     #[must_use]
     pub fn is_buffering(&self) -> bool {
-        self.orphans.iter().any(|request| request.is_buffered)
+        self.buffered() > 0
+    }
+
+    /// Bytes of the attached buffer that buffered sends under way take.
+    pub(crate) fn buffered(&self) -> usize {
+        self.orphans.iter().map(|request| request.buffered).sum()
     }
 
     fn advance(&mut self) -> bool {

@@ -9,6 +9,7 @@
 mod libraries;
 mod measure;
 mod options;
+mod picture;
 mod plan;
 mod table;
 
@@ -67,11 +68,11 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
     let names: Vec<&str> = libraries.iter().map(|library| library.name).collect();
     print!("{}", table::floor(&results, FLOOR));
     print!("{}", table::markdown(&results, &groups, &names));
-    if let Some(path) = &options.output {
-        let text = if path.ends_with(".json") {
-            table::json(&results, &machine, &libraries, &options)
-        } else {
-            table::csv(&results)
+    for path in &options.outputs {
+        let text = match Path::new(path).extension().and_then(|kind| kind.to_str()) {
+            Some("json") => table::json(&results, &machine, &libraries, &options),
+            Some("svg") => picture::svg(&results, &groups, &names, &machine),
+            _ => table::csv(&results),
         };
         fs::write(path, text).map_err(|error| format!("{path}: {error}"))?;
         println!("\nall figures: {path}");

@@ -2,7 +2,7 @@
 
 const USAGE: &str = "usage: cargo xtask bench-mpi [--quick] [--only pair,many,late,start] \
 [--libraries corecast,mpich,openmpi,impi] [--repetitions N] [--load N] [--wait-quiet S] \
-[--wheels DIR] [-o FILE.csv|FILE.json]";
+[--wheels DIR] [-o FILE.csv|FILE.json|FILE.svg]...";
 
 /// What to measure, and how long.
 #[derive(Clone, Debug)]
@@ -20,7 +20,8 @@ pub struct Options {
     pub wait_quiet_s: f64,
     /// A folder with wheels, instead of the package index.
     pub wheels: Option<String>,
-    pub output: Option<String>,
+    /// Files for the figures.
+    pub outputs: Vec<String>,
 }
 
 impl Options {
@@ -38,7 +39,7 @@ impl Options {
             load: 0,
             wait_quiet_s: if is_quick { 0.0 } else { 2.0 },
             wheels: None,
-            output: None,
+            outputs: Vec::new(),
         };
         let mut words = arguments.iter();
         while let Some(word) = words.next() {
@@ -54,7 +55,7 @@ impl Options {
                 "--load" => options.load = number()?,
                 "--wait-quiet" => options.wait_quiet_s = value.parse().map_err(|_| USAGE)?,
                 "--wheels" => options.wheels = Some(value.clone()),
-                "-o" => options.output = Some(value.clone()),
+                "-o" => options.outputs.push(value.clone()),
                 _ => return Err(USAGE.to_owned()),
             }
         }

@@ -1,4 +1,4 @@
-//! The figures as a table, as files, and as a picture.
+//! The figures as a table, and as files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -124,7 +124,7 @@ fn summary(results: &Results, groups: &[Group], names: &[&str]) -> String {
 }
 
 /// The tables: each group's keys, and apart from them those of iterations on far cores.
-fn parts<'r>(results: &'r Results, groups: &[Group]) -> Vec<(String, Vec<&'r Key>)> {
+pub fn parts<'r>(results: &'r Results, groups: &[Group]) -> Vec<(String, Vec<&'r Key>)> {
     let mut parts = Vec::new();
     for group in groups {
         let keys = of_group(results, group);

@@ -104,8 +104,13 @@ pub(super) enum State {
         landed: Landed,
         got: usize,
     },
-    /// Its bytes are in this rank's memory, and needed there.
-    Sending { memory: Memory, landed: Landed },
+    /// Its bytes are in this rank's memory, and needed there; the `first` of them have gone along with
+    /// its announcement.
+    Sending {
+        memory: Memory,
+        landed: Landed,
+        first: usize,
+    },
     /// It has ended.
     Landed(Landed),
     /// The place is free; the next free one.
@@ -179,6 +184,21 @@ impl Flights {
             | State::Receiving { memory, .. }
             | State::Sending { memory, .. } => memory,
             State::Landed(_) | State::Free(_) => Memory::NONE,
+        }
+    }
+
+    /// The first bytes of a send have gone.
+    pub fn has_sent(&mut self, flight: u32, bytes: usize) {
+        if let State::Sending { first, .. } = &mut self.states[flight as usize] {
+            *first = bytes;
+        }
+    }
+
+    /// How many they are.
+    pub fn sent(&self, flight: u32) -> usize {
+        match self.states[flight as usize] {
+            State::Sending { first, .. } => first,
+            _ => 0,
         }
     }
 

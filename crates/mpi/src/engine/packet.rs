@@ -20,7 +20,10 @@ pub enum PacketKind {
     /// A message whose bytes (body: how many, at which address) stay with the sender (word 1: its
     /// flight) until they are read or asked for.
     Announce,
-    /// The receiver asks for them: the sender's flight below, its own above.
+    /// The first bytes of the message that was announced right before (word 1: its sender's flight),
+    /// which go along unasked.
+    First,
+    /// The receiver asks for them, or for the rest: the sender's flight below, its own above.
     Ask,
     /// Some of the bytes that the receiver (word 1: its flight) has asked for, in order.
     Data,
@@ -77,8 +80,9 @@ impl Packet {
             0 => PacketKind::Eager,
             1 => PacketKind::EagerSync,
             2 => PacketKind::Announce,
-            3 => PacketKind::Ask,
-            4 => PacketKind::Data,
+            3 => PacketKind::First,
+            4 => PacketKind::Ask,
+            5 => PacketKind::Data,
             _ => PacketKind::Done,
         };
         Self {
@@ -120,6 +124,7 @@ mod tests {
             PacketKind::Eager,
             PacketKind::EagerSync,
             PacketKind::Announce,
+            PacketKind::First,
             PacketKind::Ask,
             PacketKind::Data,
             PacketKind::Done,
