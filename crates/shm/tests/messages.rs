@@ -31,7 +31,7 @@ enum Asks {
 }
 
 fn message(ranks: u32) -> impl Strategy<Value = Message> {
-    let bytes = prop_oneof![0..200_usize, 7_000..9_000_usize, 10_000..300_000_usize];
+    let bytes = prop_oneof![0..200_usize, 15_000..18_000_usize, 10_000..300_000_usize];
     let mode = prop_oneof![4 => Just(Mode::Standard), 1 => Just(Mode::Synchronous)];
     (0..ranks, 0..ranks, 0..3, bytes, mode).prop_map(|(from, to, tag, bytes, mode)| Message {
         from,
