@@ -33,6 +33,9 @@ const WHOLE_MAX: usize = 2048;
 /// Longer data goes in pieces of this many bytes, so that one rank reads while the other writes.
 const PIECE: usize = 16 << 10;
 
+/// Bytes that are combined for all ranks before the next ones are.
+const FOLD_BYTES: usize = 2 << 10;
+
 /// Who takes without posting says so after as many pieces: far less than can lie unread.
 const SAID: usize = 16;
 
@@ -480,7 +483,15 @@ impl Shared {
             false => lane.read(rank, piece.number, piece.bytes, &mut short),
         };
         // SAFETY: contributions of that length, and the caller's receive buffer.
-        unsafe { fold(me, lane.ranks() - 1, into, piece.bytes, operator, of) };
+        unsafe {
+            fold(
+                (me, lane.ranks() - 1),
+                into,
+                (piece.bytes, self.element_bytes),
+                operator,
+                of,
+            )
+        };
     }
 
     /// At the root: combines contributions, as they come if that is allowed.
@@ -568,7 +579,13 @@ impl Shared {
         };
         // SAFETY: parts of contributions; a part of this rank's own slot, or of the caller's buffer.
         unsafe {
-            fold(me, last, result, bytes, operator, of);
+            fold(
+                (me, last),
+                result,
+                (bytes, self.element_bytes),
+                operator,
+                of,
+            );
             if self.what == What::Allreduce {
                 lane.write_slot(piece.number + 1, start, result, bytes, boards);
             }
@@ -621,41 +638,53 @@ impl Shared {
 }
 
 /// Combines contributions of `bytes` bytes, from that of rank `last` down to that of rank 0, into a
-/// place that may be where this rank's own contribution lies.
+/// place that may be where this rank's own contribution lies; some elements of all ranks after the
+/// other, so that results stay in the first-level cache until they are complete.
 ///
 /// # Safety
 /// `of` gives the contribution of a rank, which is there until it is asked for the next one; the result
 /// has room; nothing else overlaps it.
 unsafe fn fold(
-    me: usize,
-    last: usize,
+    (me, last): (usize, usize),
     into: *mut u8,
-    bytes: usize,
+    (bytes, element_bytes): (usize, usize),
     operator: &dyn Combine,
     mut of: impl FnMut(usize) -> *const u8,
 ) {
+    let block = (FOLD_BYTES / element_bytes * element_bytes).max(element_bytes);
     let (mut short, mut long) = (Short::default(), Vec::new());
-    let mut own = of(me);
-    // SAFETY: the caller's promise; what is kept has room.
-    unsafe {
-        if own == into.cast_const() && me != last {
-            let kept = match bytes <= short.0.len() {
-                true => short.0.as_mut_ptr(),
-                false => {
-                    long.reserve_exact(bytes);
-                    long.as_mut_ptr()
-                }
-            };
-            std::ptr::copy_nonoverlapping(own, kept, bytes);
-            own = kept;
+    let is_in_place = of(me) == into.cast_const();
+    let mut start = 0;
+    while start < bytes {
+        let bytes = block.min(bytes - start);
+        let into = into.wrapping_add(start);
+        let mut own = of(me).wrapping_add(start);
+        // SAFETY: the caller's promise; what is kept has room.
+        unsafe {
+            if is_in_place && me != last {
+                let kept = match bytes <= short.0.len() {
+                    true => short.0.as_mut_ptr(),
+                    false => {
+                        long.reserve_exact(bytes);
+                        long.as_mut_ptr()
+                    }
+                };
+                std::ptr::copy_nonoverlapping(own, kept, bytes);
+                own = kept;
+            }
+            if last != me {
+                copy(of(last).wrapping_add(start), into, bytes);
+            } else if !is_in_place {
+                std::ptr::copy_nonoverlapping(own, into, bytes);
+            }
+            for rank in (0..last).rev() {
+                let from = match rank == me {
+                    true => own,
+                    false => of(rank).wrapping_add(start),
+                };
+                operator.combine(from, into, bytes);
+            }
         }
-        let first = if me == last { own } else { of(last) };
-        if first != into.cast_const() {
-            copy(first, into, bytes);
-        }
-        for rank in (0..last).rev() {
-            let from = if rank == me { own } else { of(rank) };
-            operator.combine(from, into, bytes);
-        }
+        start += bytes;
     }
 }
