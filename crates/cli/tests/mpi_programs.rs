@@ -124,6 +124,18 @@ fn messages_arrive_behind_that_of_mpich() {
 }
 
 #[test]
+fn messages_arrive_where_memory_is_scarce() {
+    let program = Program::new("messages.c", &STANDARD);
+    let mpirun = program.mpirun(6, &["large"]);
+    // Less than the segment of six ranks would like to have: in kilobytes.
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -v 300000; exec \"$0\" \"$@\""]);
+    limited.arg(mpirun.get_program()).args(mpirun.get_args());
+    let output = limited.output().expect("there is a shell");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}
+
+#[test]
 fn one_rank_that_ends_badly_ends_all_with_its_name_and_code() {
     let program = Program::new("ends.c", &STANDARD);
     let ends = [

@@ -133,6 +133,21 @@ fn what_cannot_be_started_is_refused() {
 }
 
 #[test]
+fn a_limit_that_forbids_shared_memory_is_told() {
+    let limited = "ulimit -f 10; exec \"$0\" mpirun -n 2 true";
+    let corecast = env!("CARGO_BIN_EXE_corecast");
+    let output = Command::new("sh").args(["-c", limited, corecast]).output();
+    let output = output.expect("there is a shell");
+    let said = err(&output);
+    assert!(
+        said.starts_with("error: the system gives no shared memory of ")
+            && said.contains(" bytes (ftruncate): File too large"),
+        "{said}"
+    );
+    assert_eq!(code(&output), 2);
+}
+
+#[test]
 fn a_job_whose_time_is_over_ends() {
     let output = run(&["-n", "2", "--timeout", "0.1", "sleep", "1000"]);
     let sentence = "error: the time of 0.1 s is over; the ranks were ended\n";

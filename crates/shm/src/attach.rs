@@ -5,7 +5,7 @@ use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd};
 use corecast_mpi::transport::{Alone, Transport};
 
 use crate::error::ShmError;
-use crate::layout::{Layout, RANKS_MAX};
+use crate::layout::{Layout, RANKS_MAX, Room};
 use crate::map::Map;
 use crate::port::Port;
 use crate::segment::{RANK, RANKS, SEGMENT};
@@ -44,18 +44,17 @@ fn open(descriptor: i32, ranks: u32) -> Result<(Layout, Map), ShmError> {
     if ranks == 0 || ranks > RANKS_MAX {
         return Err(wrong(RANKS, &ranks.to_string(), "the number of ranks"));
     }
-    let layout = Layout::new(ranks);
     // SAFETY: the descriptor is open, as the caller has seen, and is not closed before it returns.
     let file = unsafe { BorrowedFd::borrow_raw(descriptor) };
     // A shorter file would be a bus error at the first touch.
     // SAFETY: all zeros is a value of this plain struct, which the call fills.
     let mut facts: libc::stat = unsafe { std::mem::zeroed() };
     // SAFETY: a plain call on an open descriptor.
-    if unsafe { libc::fstat(descriptor, &raw mut facts) } != 0
-        || facts.st_size != layout.bytes as libc::off_t
-    {
-        return Err(refuse("it has another size"));
-    }
+    let is_there = unsafe { libc::fstat(descriptor, &raw mut facts) } == 0;
+    let layouts = Room::ALL.map(|room| Layout::new(ranks, room));
+    let mut layouts = layouts.into_iter();
+    let layout = layouts.find(|layout| is_there && facts.st_size == layout.bytes as libc::off_t);
+    let layout = layout.ok_or_else(|| refuse("it has another size"))?;
     let map = Map::new(file, layout.bytes)?;
     // SAFETY: the first page holds atomics only.
     let job: &crate::job::Job = unsafe { map.at(0) };

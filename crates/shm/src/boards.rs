@@ -13,25 +13,16 @@ use crate::wait::{self, Barrier};
 /// Bytes of a board's lines.
 const LINES_BYTES: usize = (BOARD_LINES * size_of::<Line>()).next_multiple_of(4096);
 
-/// Bytes of a board that are for data: as those of a ring's pool ([`crate::ring::pool_bytes`]), for each
-/// of eight communicators; less where there are many ranks.
-const fn data_bytes(ranks: u32) -> usize {
-    match ranks {
-        0..=16 => 32 << 20,
-        17..=64 => 8 << 20,
-        _ => 1 << 20,
-    }
-}
-
-/// Bytes of a board in the segment.
-pub const fn bytes(ranks: u32) -> usize {
-    LINES_BYTES + data_bytes(ranks)
+/// Bytes of a board in the segment, of which so many are for data.
+pub const fn bytes(data_bytes: usize) -> usize {
+    LINES_BYTES + data_bytes
 }
 
 /// The boards of all ranks, as one of them sees them.
 #[derive(Debug)]
 pub struct SharedBoards {
     boards: Vec<*mut u8>,
+    data_bytes: usize,
     /// Whether there are more ranks than cores.
     share_cores: bool,
     /// Where ranks say that they sleep.
@@ -47,10 +38,10 @@ pub struct SharedBoards {
 unsafe impl Send for SharedBoards {}
 
 impl SharedBoards {
-    /// Those at these addresses, in memory that must outlive them, as must the words in which ranks
+    /// Those at these addresses, with so many bytes for data, in memory that must outlive them, as must the words in which ranks
     /// say that they sleep.
     pub fn new(
-        boards: Vec<*mut u8>,
+        (boards, data_bytes): (Vec<*mut u8>, usize),
         asleep: Vec<*const AtomicU32>,
         distances: Distances,
         barrier: Barrier,
@@ -58,6 +49,7 @@ impl SharedBoards {
     ) -> Self {
         Self {
             share_cores,
+            data_bytes,
             boards,
             asleep,
             barrier,
@@ -82,7 +74,7 @@ impl Boards for SharedBoards {
     }
 
     fn bytes(&self) -> usize {
-        data_bytes(self.boards.len() as u32)
+        self.data_bytes
     }
 
     fn share_cores(&self) -> bool {

@@ -10,12 +10,45 @@ pub const RANKS_MAX: u32 = 1024;
 
 const PAGE: usize = 4096;
 
+/// How much memory there is for data that are under way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Room {
+    /// More than caches hold, which is faster.
+    Ample,
+    /// Little.
+    Scarce,
+}
+
+impl Room {
+    pub const ALL: [Self; 2] = [Self::Ample, Self::Scarce];
+
+    /// Bytes of all rings' pools together, if there are not very many.
+    const fn pools_bytes(self) -> usize {
+        match self {
+            Self::Ample => 512 << 20,
+            Self::Scarce => 16 << 20,
+        }
+    }
+
+    /// Bytes of a board that are for data: as those of a ring's pool ([`ring::pool_bytes`]), for each of
+    /// eight communicators; less where there are many ranks.
+    const fn board_bytes(self, ranks: u32) -> usize {
+        match (self, ranks) {
+            (Self::Ample, 0..=16) => 32 << 20,
+            (Self::Ample, 17..=64) => 8 << 20,
+            _ => 1 << 20,
+        }
+    }
+}
+
 /// Offsets of everything, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Layout {
     pub ranks: u32,
     /// Bytes of a ring's pool.
     pub pool_bytes: usize,
+    /// Bytes of a board that are for data.
+    pub board_bytes: usize,
     first_ring: usize,
     ring_bytes: usize,
     first_board: usize,
@@ -23,20 +56,28 @@ pub struct Layout {
 }
 
 impl Layout {
-    pub fn new(ranks: u32) -> Self {
+    pub fn new(ranks: u32, room: Room) -> Self {
         let count = ranks as usize;
-        let pool_bytes = ring::pool_bytes(ranks);
+        let pool_bytes = ring::pool_bytes(ranks, room.pools_bytes());
+        let board_bytes = room.board_bytes(ranks);
         let ring_bytes = CONTROL_BYTES + SLOTS_BYTES + pool_bytes;
         let first_ring = (JOB_BYTES + count * RANK_BYTES).next_multiple_of(PAGE);
         let first_board = (first_ring + count * count * ring_bytes).next_multiple_of(PAGE);
         Self {
             ranks,
             pool_bytes,
+            board_bytes,
             first_ring,
             ring_bytes,
             first_board,
-            bytes: first_board + count * boards::bytes(ranks),
+            bytes: first_board + count * boards::bytes(board_bytes),
         }
+    }
+
+    /// Bytes that are in use at most, with one communicator that has large collectives.
+    pub const fn used_bytes(&self) -> usize {
+        let ranks = self.ranks as usize;
+        ranks * ranks * self.ring_bytes + ranks * (self.board_bytes / 8)
     }
 
     pub const fn rank(&self, rank: u32) -> usize {
@@ -50,7 +91,7 @@ impl Layout {
     }
 
     pub const fn board(&self, rank: u32) -> usize {
-        self.first_board + rank as usize * boards::bytes(self.ranks)
+        self.first_board + rank as usize * boards::bytes(self.board_bytes)
     }
 }
 
@@ -60,14 +101,19 @@ mod tests {
 
     #[test]
     fn nothing_overlaps_and_all_is_on_cache_lines() {
-        for ranks in [1, 2, 3, 16, 64] {
-            let layout = Layout::new(ranks);
+        for (ranks, room) in [1, 2, 3, 16, 64]
+            .into_iter()
+            .zip(Room::ALL.into_iter().cycle())
+        {
+            let layout = Layout::new(ranks, room);
             let mut pieces: Vec<_> = (0..ranks)
                 .flat_map(|to| (0..ranks).map(move |from| (from, to)))
                 .map(|(from, to)| (layout.ring(from, to), layout.ring_bytes))
                 .collect();
             pieces.extend((0..ranks).map(|rank| (layout.rank(rank), RANK_BYTES)));
-            pieces.extend((0..ranks).map(|rank| (layout.board(rank), boards::bytes(ranks))));
+            pieces.extend(
+                (0..ranks).map(|rank| (layout.board(rank), boards::bytes(layout.board_bytes))),
+            );
             pieces.push((0, JOB_BYTES));
             pieces.sort_unstable();
             for (one, next) in pieces.iter().zip(&pieces[1..]) {

@@ -67,7 +67,8 @@ impl Port {
         let ring = |from, to| layout.ring(from, to);
         let pool = layout.pool_bytes;
         let barrier = Barrier::register();
-        let boards = (0..ranks).map(|rank| map.address(layout.board(rank), boards::bytes(ranks)));
+        let boards = (0..ranks)
+            .map(|rank| map.address(layout.board(rank), boards::bytes(layout.board_bytes)));
         let boards = boards.collect();
         // SAFETY: it lies there, and holds atomics only.
         let share_cores = ranks > unsafe { map.at::<Job>(0) }.cores();
@@ -83,7 +84,7 @@ impl Port {
                 .map(|from| Receiver::new(&map, ring(from, rank), pool))
                 .collect(),
             boards: SharedBoards::new(
-                boards,
+                (boards, layout.board_bytes),
                 asleep(&layout, &map),
                 Distances::new(rank, pulses(&layout, &map)),
                 barrier,
@@ -158,7 +159,7 @@ impl Transport for Port {
     }
 
     fn packet_max(&self) -> usize {
-        ring::packet_max(self.ranks)
+        ring::packet_max(self.layout.pool_bytes)
     }
 
     fn eager_max(&self) -> usize {

@@ -42,22 +42,21 @@ const LINE_BYTES: usize = 64;
 /// A pool is written over and over. A line that is written again while its reader still has it in a
 /// cache of its own has to be taken from there, which costs several times as much as one that has gone
 /// to the cache that all share: a pool is larger than two private caches (`cargo xtask bench-mpi`
-/// measures both, as `floor_small_pool` and `floor_large_pool`). Only pages that were used take memory;
-/// where there are many rings, all of them together take [`POOLS_BYTES`] at most.
-pub const fn pool_bytes(ranks: u32) -> usize {
-    let share = POOLS_BYTES / (ranks as usize * ranks as usize);
+/// measures both, as `small_pool` and `large_pool`). Only pages that were used take memory; where there
+/// are many rings, all of them together take `pools_bytes` at most.
+pub const fn pool_bytes(ranks: u32, pools_bytes: usize) -> usize {
+    let share = pools_bytes / (ranks as usize * ranks as usize);
     let bytes = if share < POOL_MIN { POOL_MIN } else { share };
     let bytes = if bytes > POOL_MAX { POOL_MAX } else { bytes };
     1 << bytes.ilog2()
 }
 
-const POOLS_BYTES: usize = 512 << 20;
 const POOL_MIN: usize = 32 << 10;
 const POOL_MAX: usize = 4 << 20;
 
 /// Longest body of a packet: writer and reader work at once on a message of several.
-pub const fn packet_max(ranks: u32) -> usize {
-    let most = pool_bytes(ranks) / 16;
+pub const fn packet_max(pool_bytes: usize) -> usize {
+    let most = pool_bytes / 16;
     if most > 16 << 10 { 16 << 10 } else { most }
 }
 

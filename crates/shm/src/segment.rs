@@ -2,11 +2,11 @@
 
 use std::ffi::CStr;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use crate::error::ShmError;
 use crate::job::{End, Job, Member};
-use crate::layout::{Layout, RANKS_MAX};
+use crate::layout::{Layout, RANKS_MAX, Room};
 use crate::map::Map;
 use crate::single_copy;
 
@@ -38,29 +38,35 @@ impl Segment {
             let max = RANKS_MAX;
             return Err(ShmError::Ranks { ranks, max });
         }
-        let layout = Layout::new(ranks);
-        let failed = |what| ShmError::Memory {
-            bytes: layout.bytes,
-            what,
-            error: io::Error::last_os_error(),
+        let ample = Layout::new(ranks, Room::Ample);
+        let is_ample = memory().is_none_or(|bytes| ample.used_bytes() <= bytes / MEMORY_SHARE);
+        let ample = is_ample.then(|| Self::of(ample));
+        let segment = match ample {
+            Some(Ok(segment)) => segment,
+            _ => Self::of(Layout::new(ranks, Room::Scarce))?,
         };
-        // SAFETY: the name is a string that ends in zero.
-        let descriptor = unsafe { libc::memfd_create(NAME.as_ptr(), libc::MFD_CLOEXEC) };
-        if descriptor < 0 {
-            return Err(failed("memfd_create"));
-        }
-        // SAFETY: the descriptor was just made and has no other owner.
-        let file = unsafe { OwnedFd::from_raw_fd(descriptor) };
-        // SAFETY: a plain call on our own file.
-        if unsafe { libc::ftruncate(descriptor, layout.bytes as libc::off_t) } != 0 {
-            return Err(failed("ftruncate"));
-        }
-        let map = Map::new(file.as_fd(), layout.bytes)?;
-        let segment = Self { file, layout, map };
         segment
             .job()
             .begin(ranks, cores(), ranks > 1 && single_copy::pays());
         Ok(segment)
+    }
+
+    fn of(layout: Layout) -> Result<Self, ShmError> {
+        let failed = |what, error| ShmError::Memory {
+            bytes: layout.bytes,
+            what,
+            error,
+        };
+        // SAFETY: the name is a string that ends in zero.
+        let descriptor = unsafe { libc::memfd_create(NAME.as_ptr(), libc::MFD_CLOEXEC) };
+        if descriptor < 0 {
+            return Err(failed("memfd_create", io::Error::last_os_error()));
+        }
+        // SAFETY: the descriptor was just made and has no other owner.
+        let file = unsafe { OwnedFd::from_raw_fd(descriptor) };
+        set_length(file.as_fd(), layout.bytes).map_err(|error| failed("ftruncate", error))?;
+        let map = Map::new(file.as_fd(), layout.bytes)?;
+        Ok(Self { file, layout, map })
     }
 
     /// Decides whether long messages are read from their sender's memory, where that is permitted,
@@ -155,6 +161,42 @@ impl Segment {
         // SAFETY: it lies there, and holds atomics only.
         unsafe { self.map.at(self.layout.rank(rank)) }
     }
+}
+
+/// Gives a file its length. Where a limit forbids that, it is an error and no signal.
+fn set_length(file: BorrowedFd<'_>, bytes: usize) -> io::Result<()> {
+    // SAFETY: plain calls; the file is our own.
+    unsafe {
+        let before = libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+        let result = libc::ftruncate(file.as_raw_fd(), bytes as libc::off_t);
+        let error = io::Error::last_os_error();
+        libc::signal(libc::SIGXFSZ, before);
+        if result == 0 { Ok(()) } else { Err(error) }
+    }
+}
+
+/// Of the memory that there is, a segment may come to use a part.
+const MEMORY_SHARE: usize = 4;
+
+/// Bytes of memory that this process and its children may use, as far as the system says so: those of
+/// the machine, or of the control group.
+fn memory() -> Option<usize> {
+    const LIMITS: [&str; 2] = [
+        "/sys/fs/cgroup/memory.max",
+        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+    ];
+    let limit = |path| {
+        std::fs::read_to_string(path)
+            .ok()?
+            .trim()
+            .parse::<usize>()
+            .ok()
+    };
+    // SAFETY: plain questions.
+    let [pages, page] =
+        [libc::_SC_PHYS_PAGES, libc::_SC_PAGESIZE].map(|name| unsafe { libc::sysconf(name) });
+    let machine = (pages > 0 && page > 0).then(|| pages as usize * page as usize);
+    LIMITS.into_iter().filter_map(limit).chain(machine).min()
 }
 
 /// Cores that this process may run on.
