@@ -57,7 +57,8 @@ pub(super) fn uses(schedule: &Schedule, routes: &dyn Routes) -> LinkUse {
             }
         }
     }
-    sends.sort_unstable();
+    // They lie in order of ranks and steps, which is kept.
+    sends.sort_by_key(|send| send.0);
     let mut counter = Counter::default();
     let mut best: Option<LinkShare> = None;
     let mut ports = vec![[Port::default(); 2]; schedule.ranks() as usize]; // out, in
