@@ -1,7 +1,7 @@
 //! Simulated chips as machines, one module per kind of endpoint.
 //!
-//! [`SimMachine`] runs schedules and programs on a [`corecast_chip::Chip`] in virtual time. The message layer of
-//! the bus chips, the message passing engine (MPE), is [`mpe`]; that of a mesh whose cores write
+//! [`SimMachine`] runs schedules and programs on a [`corecast_chip::Chip`] in virtual time. The
+//! message layer of the bus chips, the message passing engine (MPE), is [`mpe`]; that of a mesh whose cores write
 //! and read words themselves is [`udn`]; that of cores that copy into and out of message passing
 //! buffers, as on the default chip, is `rcce`; that of tiles with hardware-managed buffers, which
 //! also run dataflow programs, is [`pronto`].

@@ -268,7 +268,12 @@ impl Engine {
             (true, Mode::Standard) => (PacketKind::Eager, Load::Memory(memory, Some(flight))),
             (true, Mode::Synchronous) => (PacketKind::EagerSync, Load::Memory(memory, None)),
             (false, _) => {
-                let words = [memory.bytes as u64, memory.address as u64];
+                // Where nobody is to read it, the first bytes follow instead of an address.
+                let address = match matter.reads_remotely {
+                    true => memory.address as u64,
+                    false => 0,
+                };
+                let words = [memory.bytes as u64, address];
                 (PacketKind::Announce, Load::Words(words))
             }
         };
@@ -615,7 +620,7 @@ impl Matter {
                     let (_, _, bytes) = self.firsts.swap_remove(at);
                     self.flights.append(flight, &bytes);
                 }
-                if self.reads_remotely {
+                if self.reads_remotely && address != 0 {
                     self.pulls.push(Pull {
                         from,
                         address,

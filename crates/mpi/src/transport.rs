@@ -115,8 +115,12 @@ pub trait Boards {
     fn await_line(&mut self, rank: u32, line: usize, flag: u64);
 }
 
-/// Lines that a board should have: with fewer, communicators do without boards.
-pub const BOARD_LINES: usize = 8 * 129;
+/// Communicators that can use the boards at the same time, each an equal share of lines and bytes.
+pub const BOARD_SHARES: usize = 8;
+
+/// Lines that a board should have: for each share one for every post that can lie unread, 128, and one
+/// that says what was read. With fewer, communicators do without boards.
+pub const BOARD_LINES: usize = BOARD_SHARES * (128 + 1);
 
 /// Bytes of a line beside its flag.
 pub const LINE_PAYLOAD: usize = 56;

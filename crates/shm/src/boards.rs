@@ -38,8 +38,8 @@ pub struct SharedBoards {
 unsafe impl Send for SharedBoards {}
 
 impl SharedBoards {
-    /// Those at these addresses, with so many bytes for data, in memory that must outlive them, as must the words in which ranks
-    /// say that they sleep.
+    /// Those at these addresses, with so many bytes for data, in memory that must outlive them, as must
+    /// the words in which ranks say that they sleep.
     pub fn new(
         (boards, data_bytes): (Vec<*mut u8>, usize),
         asleep: Vec<*const AtomicU32>,

@@ -1,6 +1,8 @@
 //! Where what lies in a segment.
 #![forbid(unsafe_code)]
 
+use corecast_mpi::transport::BOARD_SHARES;
+
 use crate::boards;
 use crate::job::{JOB_BYTES, RANK_BYTES};
 use crate::ring::{self, CONTROL_BYTES, SLOTS_BYTES};
@@ -31,7 +33,7 @@ impl Room {
     }
 
     /// Bytes of a board that are for data: as those of a ring's pool ([`ring::pool_bytes`]), for each of
-    /// eight communicators; less where there are many ranks.
+    /// [`BOARD_SHARES`]; less where there are many ranks.
     const fn board_bytes(self, ranks: u32) -> usize {
         match (self, ranks) {
             (Self::Ample, 0..=16) => 32 << 20,
@@ -77,7 +79,7 @@ impl Layout {
     /// Bytes that are in use at most, with one communicator that has large collectives.
     pub const fn used_bytes(&self) -> usize {
         let ranks = self.ranks as usize;
-        ranks * ranks * self.ring_bytes + ranks * (self.board_bytes / 8)
+        ranks * ranks * self.ring_bytes + ranks * (self.board_bytes / BOARD_SHARES)
     }
 
     pub const fn rank(&self, rank: u32) -> usize {

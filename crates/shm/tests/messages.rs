@@ -210,6 +210,39 @@ fn a_message_that_is_too_long_is_cut_off_and_says_its_length() {
 }
 
 #[test]
+fn memory_is_not_read_where_first_bytes_may_follow() {
+    const BYTES: usize = 100_000;
+    let segment = Segment::create(2).expect("memory for two ranks");
+    let engine = |rank, reads| {
+        segment.set_single_copy(reads);
+        Engine::new(Box::new(
+            Port::on(&segment, rank).expect("the rank is free"),
+        ))
+    };
+    // Ranks may differ in it: each has seen for itself whether it works.
+    let (mut sender, mut receiver) = (engine(0, false), engine(1, true));
+    let (mut message, mut got) = (contents(1, BYTES), vec![0; BYTES]);
+    // SAFETY: both live until the end of the test.
+    let (from, into) = unsafe {
+        (
+            Memory::new(message.as_mut_ptr(), BYTES),
+            Memory::new(got.as_mut_ptr(), BYTES),
+        )
+    };
+    let sent = sender.send(0, 1, 1, from, Mode::Standard);
+    let sent = sent.expect("nobody dies").expect("it is long");
+    let flight = receiver.recv(0, None, None, into).expect("nobody dies");
+    receiver.progress().expect("nobody dies");
+    assert_eq!(receiver.landed(&flight), None, "the sender was not asked");
+    while receiver.landed(&flight).is_none() {
+        sender.progress().expect("nobody dies");
+        receiver.progress().expect("nobody dies");
+    }
+    assert!(sender.landed(&sent).is_some());
+    assert_eq!(got, contents(1, BYTES));
+}
+
+#[test]
 fn the_death_of_a_rank_ends_the_others_with_its_name() {
     let segment = Segment::create(2).expect("memory for two ranks");
     let mut engine = Engine::new(Box::new(Port::on(&segment, 0).expect("the rank is free")));

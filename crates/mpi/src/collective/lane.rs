@@ -11,10 +11,10 @@
 //! Both only grow, so a late rank holds up nobody who is less than [`SLOTS`] posts ahead.
 
 use crate::group::Group;
-use crate::transport::{BOARD_LINES, Boards, LINE_PAYLOAD, Line};
+use crate::transport::{BOARD_LINES, BOARD_SHARES, Boards, LINE_PAYLOAD, Line};
 
 /// Communicators that can have a share at the same time.
-pub const LANES: usize = 8;
+const LANES: usize = BOARD_SHARES;
 
 /// Lines of a lane: one for each slot, and one that says what was read.
 const LINES: usize = BOARD_LINES / LANES;

@@ -240,8 +240,24 @@ impl Shared {
             false => self.bytes.div_ceil(self.piece_bytes),
         };
         self.first = lane.number(self.pieces as u64 * self.posts_each());
+        self.start_piece(lane);
+    }
+
+    /// Nothing of the next piece has been taken.
+    fn start_piece(&mut self, lane: &Lane) {
         self.stage = Stage::Take;
         self.missing = self.all_missing(lane);
+        if self.combines_as_they_come(lane) && !self.in_place {
+            let piece = self.piece(self.taken);
+            let into = self.buffers.recv.wrapping_add(piece.offset);
+            // SAFETY: the caller's two buffers.
+            unsafe { std::ptr::copy_nonoverlapping(self.own(piece, lane), into, piece.bytes) };
+        }
+    }
+
+    /// Whether this rank combines what others post in the order in which they do.
+    fn combines_as_they_come(&self, lane: &Lane) -> bool {
+        self.what == What::Reduce && !self.is_in_parts && self.is_free && lane.rank() == self.root
     }
 
     /// Posts of a rank for a piece.
@@ -381,7 +397,8 @@ impl Shared {
         boards: &mut dyn Boards,
         operator: Option<&dyn Combine>,
     ) -> bool {
-        if self.what == What::Reduce && !self.is_in_parts && lane.rank() == self.root {
+        if self.combines_as_they_come(lane) {
+            let operator = operator.expect("promised in `new`");
             return self.reduce_here(piece, lane, boards, operator);
         }
         while self.missing != 0 {
@@ -400,6 +417,9 @@ impl Shared {
                 What::Allgather | What::Alltoall => self.keep_own(piece, lane),
                 What::Scatter if lane.rank() == self.root => self.keep_own(piece, lane),
                 What::Allreduce if !self.is_in_parts => {
+                    self.combine_whole(piece, lane, operator.expect("promised in `new`"));
+                }
+                What::Reduce if !self.is_in_parts && lane.rank() == self.root => {
                     self.combine_whole(piece, lane, operator.expect("promised in `new`"));
                 }
                 _ => {}
@@ -494,37 +514,16 @@ impl Shared {
         };
     }
 
-    /// At the root: combines contributions, as they come if that is allowed.
+    /// Combines contributions with this rank's own as they come; whether these were all.
     fn reduce_here(
         &mut self,
         piece: Piece,
         lane: &mut Lane,
         boards: &mut dyn Boards,
-        operator: Option<&dyn Combine>,
+        operator: &dyn Combine,
     ) -> bool {
-        let operator = operator.expect("promised in `new`");
         let into = self.buffers.recv.wrapping_add(piece.offset);
-        let me = lane.rank();
-        let others = u64::MAX >> (64 - lane.ranks()) & !(1 << me);
         let mut short = Short::default();
-        if !self.is_free {
-            // The order is fixed: all have to be there.
-            while self.missing != 0 {
-                let rank = self.missing.trailing_zeros() as usize;
-                if !lane.has_come(rank, piece.number, boards) {
-                    return false;
-                }
-                self.missing &= self.missing - 1;
-            }
-            // SAFETY: all contributions have come.
-            unsafe { self.combine_whole(piece, lane, operator) };
-            return true;
-        }
-        if self.missing == others && !self.in_place {
-            let own = self.own(piece, lane);
-            // SAFETY: the caller's two buffers.
-            unsafe { std::ptr::copy_nonoverlapping(own, into, piece.bytes) };
-        }
         while self.missing != 0 {
             let first = self.missing.trailing_zeros() as usize;
             let mut left = self.missing;
@@ -630,8 +629,7 @@ impl Shared {
             lane.say_read(piece.number + self.posts_each(), boards);
         }
         if !is_last {
-            self.stage = Stage::Take;
-            self.missing = self.all_missing(lane);
+            self.start_piece(lane);
         }
         is_last
     }

@@ -17,8 +17,8 @@ pub enum PacketKind {
     Eager,
     /// The same; its sender (word 1: its flight) wants to know when it is received.
     EagerSync,
-    /// A message whose bytes (body: how many, at which address) stay with the sender (word 1: its
-    /// flight) until they are read or asked for.
+    /// A message whose bytes (body: how many, at which address; 0: they cannot be read there) stay with
+    /// the sender (word 1: its flight) until they are read or asked for.
     Announce,
     /// The first bytes of the message that was announced right before (word 1: its sender's flight),
     /// which go along unasked.
