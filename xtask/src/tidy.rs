@@ -21,7 +21,7 @@ const ARROWS: [(&str, &[&str]); 21] = [
         "machine-host",
         &["core", "machine", "rcce", "kernels", "flow"],
     ),
-    ("mpi", &["core"]),
+    ("mpi", &["core", "tune"]),
     ("mpi-abi", &["mpi", "shm"]),
     ("mpi-mpich", &["mpi", "shm"]),
     ("shm", &["mpi"]),

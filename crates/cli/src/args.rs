@@ -244,6 +244,10 @@ pub struct Mpirun {
     /// Set a variable for the ranks; without a value, insist that it is set (repeatable)
     #[arg(short = 'x', value_name = "VAR[=VALUE]")]
     pub export: Vec<String>,
+    /// Take the collectives' algorithms from a decision table that `tune --machine host` has written,
+    /// or from a folder of such tables
+    #[arg(long, value_name = "PATH")]
+    pub table: Option<String>,
     /// Begin every line of output with its rank, as in `[3] `
     #[arg(long)]
     pub tag_output: bool,
@@ -266,20 +270,22 @@ pub struct Tune {
     /// The collective
     #[arg(value_parser = collectives())]
     pub collective: Collective,
-    /// Which chip.
+    /// On what to run.
     #[command(flatten)]
-    pub chip: ChipArg,
+    pub place: Place,
     /// How exactly a mesh is simulated [default: flit]
     #[arg(long, value_name = "FIDELITY", value_parser = fidelities())]
     pub fidelity: Option<Fidelity>,
-    /// Numbers of ranks, such as 4,8,16 or 2..64:x2 [default: powers of two up to all cores or 64]
+    /// Numbers of ranks, such as 4,8,16 or 2..64:x2 [default: powers of two up to all cores or 64;
+    /// on this computer's cores up to twice as many as there are]
     #[arg(long, value_name = "LIST")]
     pub ranks: Option<String>,
     /// The rank that sends in bcast and scatter, or receives in gather and reduce
     #[arg(long, default_value_t = 0)]
     pub root: u32,
     /// Bytes per block (bcast, reduce, allreduce: in all), such as 64, 8K or 1..1M:x2
-    /// [default: 4..4K:x4; a barrier has none; elements of 8 bytes: 8..8K:x4]
+    /// [default: 4..4K:x4; a barrier has none; elements of 8 bytes: 8..8K:x4; on this computer's
+    /// cores 8..2M:x8]
     #[arg(long, value_name = "SIZES")]
     pub bytes: Option<String>,
     /// Who competes: names separated by commas, or `all`
@@ -351,7 +357,7 @@ pub struct LimitArgs {
 }
 
 /// On what to run.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct Place {
     /// Which chip.
     #[command(flatten)]

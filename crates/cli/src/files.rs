@@ -75,7 +75,7 @@ impl<'a> Files<'a> {
                 files.writes("--plot", plot.as_ref());
             }
             Verb::Tune(tune) => {
-                files.chip(&tune.chip.name);
+                files.chip(&tune.place.chip.name);
                 files.writes("--plot", tune.plot.as_ref());
             }
             Verb::Pingpong(pingpong) => {

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use corecast_launch::{Job, LaunchError, Part};
+use corecast_tune::Tables;
 
 use crate::args::{Mpirun, Sink};
 use crate::failure::Failure;
@@ -27,7 +28,7 @@ pub fn usual(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
             if let Some((_, ours)) = USUAL.iter().find(|(usual, _)| option == usual) {
                 *option = OsString::from(ours);
             }
-            let has_value = ["-n", "-x", "--np", "--bind-to", "--timeout"];
+            let has_value = ["-n", "-x", "--np", "--bind-to", "--table", "--timeout"];
             index += if has_value.iter().any(|name| option == name) {
                 2
             } else {
@@ -67,14 +68,22 @@ fn job(options: &Mpirun) -> Result<Job, Failure> {
         })?),
         None => None,
     };
-    let environment = options.export.iter().map(|text| variable(text));
+    let mut environment = Vec::new();
+    if let Some(path) = &options.table {
+        // Refused here once, and not by every rank.
+        Tables::load(path).map_err(|error| Failure::library(&error))?;
+        environment.push(("CORECAST_TABLE".into(), path.into()));
+    }
+    for text in &options.export {
+        environment.push(variable(text)?);
+    }
     let executable = env::current_exe().ok();
     Ok(Job {
         parts: Part::list(options.ranks, &options.words).map_err(|error| refused(&error))?,
         bind: options.bind_to,
         is_tagged: options.tag_output,
         timeout,
-        environment: environment.collect::<Result<Vec<_>, _>>()?,
+        environment,
         libraries: executable.and_then(|file| corecast_launch::libraries(&file)),
     })
 }

@@ -5,11 +5,11 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use corecast_core::{Collective, ReduceOp};
-use corecast_study::{CellSearch, MACHINES, Mistrial, Study, TableRecord, tuned_ranks};
+use corecast_study::{CellSearch, Mistrial, Study, StudyError, TableRecord, tuned_ranks};
 use corecast_text::file;
 use corecast_tune::{Cell, Setting, Table};
 
-use crate::args::{Place, Scene, Tune};
+use crate::args::{Scene, Tune};
 use crate::failure::Failure;
 use crate::output::{self, Answer};
 use crate::progress::Bar;
@@ -21,7 +21,9 @@ const SAVED_EVERY: Duration = Duration::from_secs(1);
 impl Tune {
     /// The options as those of `run`; everything that a table cannot say is left at its default.
     fn scene(&self) -> Result<Scene, Failure> {
-        let chip = self.chip.find()?;
+        let chip = &self.place.chip.find()?.chip;
+        let machine = self.place.machine.on(chip, self.fidelity);
+        let cores = machine.map_err(StudyError::from)?.cores();
         if self.algorithm == "auto" {
             return Err(
                 Failure::input("--algorithm: `auto` is what a table is made for")
@@ -36,20 +38,21 @@ impl Tune {
             }
             (None, Collective::Barrier) => "0",
             (Some(bytes), _) => bytes,
+            (None, _) if cores.is_some() => "8..2M:x8",
             (None, _) if self.has_long_elements() => "8..8K:x4",
             (None, _) => "4..4K:x4",
         };
         Ok(Scene {
             collective: self.collective,
-            place: Place {
-                chip: self.chip.clone(),
-                machine: MACHINES[0],
-            },
+            place: self.place.clone(),
             cold: false,
             fidelity: self.fidelity,
             ranks: Some(match &self.ranks {
                 Some(ranks) => ranks.clone(),
-                None => default_ranks(chip.chip.cores_max()),
+                None => default_ranks(match cores {
+                    Some(cores) => chip.cores_max().min(2 * cores as u32),
+                    None => chip.cores_max(),
+                }),
             }),
             root: self.root,
             bytes: bytes.to_owned(),
@@ -248,7 +251,10 @@ fn sizes(study: &Study, table: &Table) -> String {
             vec![
                 cell.ranks.to_string(),
                 cell.bytes.to_string(),
-                cell.cycles.to_string(),
+                match cell.cycles {
+                    Some(cycles) => cycles.to_string(),
+                    None => cell.ns.to_string(),
+                },
                 cell.algorithm.to_owned(),
                 table::sizes(cell),
             ]
@@ -257,7 +263,8 @@ fn sizes(study: &Study, table: &Table) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let header = ["ranks", "bytes", "cycles", "algorithm", "sizes"];
+    let unit = study.machine.clock().map_or("ns", |_| "cycles");
+    let header = ["ranks", "bytes", unit, "algorithm", "sizes"];
     let title = style::heading("where sizes beat the algorithm's own choice");
     format!("\n{title}\n{}", output::table(&header, 0..3, rows))
 }

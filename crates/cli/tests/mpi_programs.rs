@@ -258,3 +258,100 @@ fn elements_arrive_whatever_their_datatypes_are() {
         }
     }
 }
+
+/// A decision table for broadcasts: a chain for short ones, boards for long ones.
+const TABLE: &str = r#"
+format = 1
+corecast = "0.1.0"
+collective = "bcast"
+chip = "this one"
+fingerprint = "0123456789abcdef"
+root = 0
+flow_control = "auto"
+status_bits = 2
+arity = 3
+algorithms = ["boards", "chain"]
+[[cell]]
+ranks = 3
+bytes = 8
+algorithm = "chain"
+ns = 300
+[[cell]]
+ranks = 3
+bytes = 16384
+algorithm = "boards"
+ns = 3000
+"#;
+
+#[test]
+fn a_measured_table_decides_and_is_named_by_what_explains() {
+    let program = Program::new("collectives.c", &STANDARD);
+    let table = program.folder.path().join("bcast.toml");
+    std::fs::write(&table, TABLE).expect("written");
+    let explained = |path: Option<&Path>| {
+        let mut command = program.mpirun(3, &[]);
+        command.env("CORECAST_EXPLAIN", "1");
+        if let Some(path) = path {
+            command.env("CORECAST_TABLE", path);
+        }
+        let output = command.output().expect("the binary runs");
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stderr)
+    };
+    let usual = explained(None);
+    assert!(
+        usual.contains("MPI_Bcast, 3 ranks, 8 bytes: through boards"),
+        "{usual}"
+    );
+    for path in [&*table, program.folder.path()] {
+        let measured = explained(Some(path));
+        let has = |line: &str| assert!(measured.contains(line), "{line}\n{measured}");
+        has("MPI_Bcast, 3 ranks, 8 bytes: chain over messages (");
+        has("bcast.toml: the fastest at 3 ranks and 8 bytes on this one; verified: correct");
+        has("MPI_Bcast, 3 ranks, 20000 bytes: through boards (");
+        has("MPI_Allreduce, 3 ranks, 8 bytes: through boards (every rank reads");
+    }
+}
+
+#[test]
+fn a_table_that_cannot_be_read_is_refused_before_anything_starts() {
+    let program = Program::new("collectives.c", &STANDARD);
+    let folder = program.folder.path();
+    let table = folder.join("bcast.toml");
+    std::fs::write(&table, TABLE.replace("chain", "chian")).expect("written");
+    let launched = |path: &Path| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_corecast"));
+        command
+            .args(["mpirun", "-n", "2", "--table"])
+            .arg(path)
+            .arg(program.path());
+        let output = command
+            .env_remove("CLICOLOR_FORCE")
+            .output()
+            .expect("it runs");
+        assert_eq!(output.status.code(), Some(2));
+        text(&output.stderr)
+    };
+    let said = launched(&table);
+    assert!(
+        said.contains("bcast.toml:11: `algorithms` cannot be `chian`"),
+        "{said}"
+    );
+    assert!(said.contains("did you mean `chain`?"), "{said}");
+    let missing = launched(&folder.join("nothing.toml"));
+    assert!(missing.contains("nothing.toml`: No such file"), "{missing}");
+    let empty = tempfile::tempdir().expect("a folder");
+    assert!(launched(empty.path()).contains("has no table"));
+    std::fs::write(&table, TABLE).expect("written");
+    std::fs::write(folder.join("second.toml"), TABLE).expect("written");
+    assert!(launched(folder).contains("are both tables of bcast"));
+    // Without the launcher's look at it, each rank says so and ends.
+    let mut alone = program.mpirun(1, &[]);
+    let output = alone
+        .env("CORECAST_TABLE", folder)
+        .output()
+        .expect("it runs");
+    assert!(!output.status.success());
+    let said = text(&output.stderr);
+    assert!(said.contains("CORECAST_TABLE: `"), "{said}");
+}

@@ -210,3 +210,32 @@ fn the_plot_is_a_map_with_axes_and_a_message() {
         assert!(svg.contains(label), "{label}");
     }
 }
+
+/// On real cores candidates race; what wins is up to them, that there is a winner is not.
+#[test]
+fn a_table_of_this_computer_is_taken_by_the_launcher() {
+    let path = fresh("host.toml");
+    for machine in ["host", "threads"] {
+        let _ = std::fs::remove_file(&path);
+        let search = format!("tune allreduce --machine {machine} --ranks 2,3 --bytes 64 --json -o");
+        let table = json(&with(&search, &path, 0));
+        assert_eq!(table["machine"], machine);
+        let competed = table["algorithms"].as_array().expect("names");
+        let has_boards = competed.iter().any(|name| name == "boards");
+        assert_eq!(has_boards, machine == "host");
+        let cells = table["cells"].as_array().expect("cells");
+        assert_eq!(cells.len(), 2);
+        for cell in cells {
+            assert!(cell["makespan_cycles"].is_null());
+            assert!(cell["makespan_ns"].as_f64().expect("a time") > 0.0);
+            assert!(competed.contains(&cell["algorithm"]));
+        }
+        let mut launched = corecast("mpirun -n 2 --table");
+        let output = launched.arg(&path).arg("true").output().expect("it runs");
+        assert!(output.status.success());
+    }
+    // Searching on continues it; a chip has another fingerprint.
+    let kept = "tune allreduce --machine threads --ranks 2,3 --bytes 64 -o";
+    assert!(text(&with(kept, &path, 0)).contains("0 searched in 0 runs, 2 kept"));
+    with("tune allreduce --ranks 2 --bytes 64 -o", &path, 2);
+}

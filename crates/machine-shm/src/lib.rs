@@ -16,22 +16,27 @@
 //! assert!(report.delivered());
 //! ```
 
+mod boards;
 mod books;
 mod rank;
 mod round_trip;
+mod rounds;
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use corecast_core::{LinkUse, Rank, in_one_stream};
+use corecast_core::{LinkUse, Rank, Schedule, in_one_stream};
 use corecast_machine::{
     Blocked, Held, Job, Machine, ProgramRun, Report, RunError, Time, interpreter,
 };
+use corecast_mpi::collective::plan::{self, Layout};
 use corecast_shm::{Port, Segment};
 
 use books::Books;
 pub use round_trip::round_trip;
+use rounds::Rounds;
+pub use rounds::{Trial, Way};
 
 /// Name of the machine in results.
 pub const NAME: &str = "host";
@@ -61,9 +66,50 @@ impl Machine for ShmMachine {
         let schedule = in_one_stream(job.schedule);
         let schedule = schedule.map_err(|violation| RunError::NotRunnable(Box::new(violation)))?;
         let limit = job.options.limits.time;
-        let body = |hall: &Hall, rank| rank::run(hall, &schedule, job, rank);
-        let run = on_threads(ranks, limit, body)?;
+        let rounds = Rounds::one(&schedule);
+        let body = |hall: &Hall, rank| rank::run(hall, &schedule, job, rank, rounds);
+        let (run, _) = on_threads(ranks, limit, body)?;
         interpreter::report(NAME, job, run)
+    }
+}
+
+impl ShmMachine {
+    /// Whether a collective can be carried out in this way.
+    #[must_use]
+    pub fn has(way: Way, schedule: &Schedule) -> bool {
+        way == Way::Messages || boards::are_for(schedule)
+    }
+
+    /// Whether two schedules for one request are the same here: every rank does the same in both.
+    #[must_use]
+    pub fn does_the_same(one: &Schedule, other: &Schedule) -> bool {
+        let (Ok(one), Ok(other)) = (in_one_stream(one), in_one_stream(other)) else {
+            return false;
+        };
+        let acts = |schedule, rank| plan::program(schedule, Rank(rank), &Layout::EVEN);
+        let all = 0..one.ranks();
+        all.into_iter()
+            .all(|rank| acts(&one, rank) == acts(&other, rank))
+    }
+
+    /// Carries a job out `counted` times in a row, in the state in which a program finds it that makes
+    /// the call often. Nobody is late.
+    ///
+    /// # Errors
+    /// As [`Machine::run`]; [`RunError::RankFailed`] if there is no such way ([`ShmMachine::has`]).
+    pub fn trial(job: &Job<'_>, way: Way, counted: u32) -> Result<Trial, RunError> {
+        let (ranks, spec) = (job.schedule.ranks(), job.schedule.spec());
+        job.options.check_on_threads(NAME, ranks, RANKS_MAX)?;
+        let schedule = in_one_stream(job.schedule);
+        let schedule = schedule.map_err(|violation| RunError::NotRunnable(Box::new(violation)))?;
+        let rounds = Rounds::steady(ranks, spec.block_bytes(0), counted.max(1));
+        let run = |hall: &Hall, rank| match way {
+            Way::Messages => rank::run(hall, &schedule, job, rank, rounds),
+            Way::Boards => boards::run(hall, &schedule, job, rank, rounds),
+        };
+        let (run, makespans) = on_threads(ranks, job.options.limits.time, run)?;
+        let report = interpreter::report(NAME, job, run)?;
+        Ok(Trial { makespans, report })
     }
 }
 
@@ -127,7 +173,8 @@ impl Hall {
 /// What a rank's thread hands back.
 pub(crate) struct Finished {
     pub held: Held,
-    pub finish: Time,
+    /// When it was through with each round that counts.
+    pub laps: Vec<Time>,
     pub books: Books,
 }
 
@@ -139,12 +186,12 @@ pub(crate) enum Failure {
     Late(Option<Blocked>),
 }
 
-/// Runs `body` for every rank on a thread of its own.
+/// Runs `body` for every rank on a thread of its own; the last round, and how long each took.
 fn on_threads(
     ranks: u32,
     limit: Time,
     body: impl Fn(&Hall, Rank) -> Result<Finished, Failure> + Sync,
-) -> Result<ProgramRun<Held>, RunError> {
+) -> Result<(ProgramRun<Held>, Vec<Time>), RunError> {
     let hall = Hall::new(ranks)?;
     let results: Vec<Result<Finished, Failure>> = thread::scope(|scope| {
         let start = |rank| {
@@ -170,7 +217,7 @@ fn on_threads(
 fn collect(
     results: Vec<Result<Finished, Failure>>,
     limit: Time,
-) -> Result<ProgramRun<Held>, RunError> {
+) -> Result<(ProgramRun<Held>, Vec<Time>), RunError> {
     let mut run = ProgramRun {
         outputs: Vec::new(),
         finish: Vec::new(),
@@ -181,12 +228,14 @@ fn collect(
         events: 0,
         trace_hash: 0,
     };
-    let (mut books, mut blocked, mut is_late) = (Vec::new(), Vec::new(), false);
+    let (mut books, mut laps) = (Vec::new(), Vec::new());
+    let (mut blocked, mut is_late) = (Vec::new(), false);
     for result in results {
         match result {
             Ok(finished) => {
                 run.outputs.push(finished.held);
-                run.finish.push(finished.finish);
+                run.finish.extend(finished.laps.last());
+                laps.push(finished.laps);
                 books.push(finished.books);
             }
             Err(Failure::Of(error)) => return Err(error),
@@ -201,7 +250,7 @@ fn collect(
     }
     run.messages = books::messages(&books);
     run.activity = books.into_iter().map(Books::into_activity).collect();
-    Ok(run)
+    Ok((run, rounds::makespans(&laps)))
 }
 
 fn failed(rank: Rank, why: &dyn std::fmt::Display) -> RunError {

@@ -11,27 +11,25 @@ use corecast_mpi::collective::{Channel, OnBytes, Owned, Step};
 use corecast_mpi::{Engine, Group};
 
 use crate::books::Books;
+use crate::rounds::Rounds;
 use crate::{Failure, Finished, Hall, failed};
 
 /// Looks for messages between two looks at the clock.
-const LOOKS: u32 = 1024;
-/// Rounds before the one that counts, of runs that move no more bytes than this.
-const WARM_UPS: u32 = 5;
-const SHORT_BYTES: u64 = 16 << 20;
-
+pub(crate) const LOOKS: u32 = 1024;
 /// Carries out what `rank` does of a schedule.
 pub(crate) fn run(
     hall: &Hall,
     schedule: &Schedule,
     job: &Job<'_>,
     rank: Rank,
+    rounds: Rounds,
 ) -> Result<Finished, Failure> {
     let program = Arc::new(plan::program(schedule, rank, &Layout::EVEN));
     let places = plan::places(schedule, rank, &Layout::EVEN);
     let (send, recv) = input(schedule, job, rank, &places);
     let mut engine = Some(Engine::new(Box::new(hall.port(rank)?)));
-    let rounds = rounds(schedule);
-    for round in 0..rounds {
+    let mut laps = Vec::with_capacity(rounds.counted as usize);
+    for round in 0..rounds.all() {
         let channel = Channel {
             peers: Group::new((0..schedule.ranks()).collect()),
             context: 1,
@@ -51,35 +49,19 @@ pub(crate) fn run(
             rank,
             start: hall.begin(round),
         };
-        let is_last = round + 1 == rounds;
-        let finish = walk.round(is_last)?;
-        if is_last {
+        let finish = walk.round(rounds.counts(round))?;
+        if rounds.counts(round) {
+            laps.push(finish);
+        }
+        if round + 1 == rounds.all() {
             let received = walk.owned.received().expect("all messages have ended");
             let held = output(schedule, &places, received);
             let books = walk.books;
-            return Ok(Finished {
-                held,
-                finish,
-                books,
-            });
+            return Ok(Finished { held, laps, books });
         }
         engine = Some(walk.engine);
     }
     unreachable!("there is a last round")
-}
-
-/// Rounds of a run, the last of which counts: long ones find their memory untouched for a small part
-/// of their time only.
-fn rounds(schedule: &Schedule) -> u32 {
-    let bytes: u64 = schedule
-        .sends()
-        .map(|(_, _, half)| schedule.message_bytes(half.chunks))
-        .sum();
-    if bytes <= SHORT_BYTES {
-        1 + WARM_UPS
-    } else {
-        1
-    }
 }
 
 /// A message of the program.
@@ -108,7 +90,7 @@ impl Walk<'_> {
         Time::from_ps(self.start.elapsed().as_nanos() as u64 * 1000)
     }
 
-    /// Carries it out once; when it was over. Only the round that counts begins late.
+    /// Carries it out once; when it was over. Only rounds that count begin late.
     fn round(&mut self, counts: bool) -> Result<Time, Failure> {
         if counts {
             self.is_late();
@@ -241,7 +223,12 @@ impl Walk<'_> {
 }
 
 /// The contents of both buffers at the start.
-fn input(schedule: &Schedule, job: &Job<'_>, rank: Rank, places: &Places) -> (Vec<u8>, Vec<u8>) {
+pub(crate) fn input(
+    schedule: &Schedule,
+    job: &Job<'_>,
+    rank: Rank,
+    places: &Places,
+) -> (Vec<u8>, Vec<u8>) {
     let (mut send, mut recv) = (Vec::new(), Vec::new());
     for &(chunk, span) in &places.sources {
         let buffer = match span.region {
@@ -263,7 +250,7 @@ fn put(buffer: &mut Vec<u8>, span: Span, bytes: &[u8]) {
 }
 
 /// What the rank holds at the end, by the places in which the schedule leaves it.
-fn output(schedule: &Schedule, places: &Places, received: &[u8]) -> Held {
+pub(crate) fn output(schedule: &Schedule, places: &Places, received: &[u8]) -> Held {
     let results = schedule.results();
     let place = |chunk: ChunkId| results.get(&chunk).copied().unwrap_or(chunk);
     let held = places.results.iter().map(|&(chunk, span)| {

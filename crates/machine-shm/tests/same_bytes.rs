@@ -2,7 +2,7 @@
 
 use corecast_core::{Collective, ElementType, Rank, Request, Time, algorithm};
 use corecast_machine::{Job, Machine, Oracle, RunError};
-use corecast_machine_shm::{ShmMachine, round_trip};
+use corecast_machine_shm::{ShmMachine, Way, round_trip};
 
 #[test]
 fn every_algorithm_gives_the_bytes_of_the_oracle() {
@@ -65,4 +65,32 @@ fn a_rank_that_is_late_makes_the_others_wait_and_a_limit_ends_them() {
 fn a_round_trip_takes_time() {
     let time = round_trip([Rank(0), Rank(1)], 64, 10).expect("two threads");
     assert!(time > Time::ZERO && time < Time::MAX);
+}
+
+#[test]
+fn boards_deliver_what_the_collective_promises() {
+    let mut tried = 0;
+    for collective in Collective::ALL {
+        for (ranks, bytes) in [(2, 8), (3, 400), (4, 20_000), (5, 100_000)] {
+            let mut request = Request::new(collective, ranks, bytes);
+            request.element_bytes = 4;
+            if collective.is_rooted() {
+                request.root = Rank(ranks - 1);
+            }
+            let mut algorithms = algorithm::of(collective);
+            let built = algorithms.find_map(|any| algorithm::build(any, &request).ok());
+            let schedule = built.expect("one serves it");
+            if !ShmMachine::has(Way::Boards, &schedule) {
+                continue;
+            }
+            let mut job = Job::new(&schedule);
+            job.element = ElementType::I32;
+            let trial = ShmMachine::trial(&job, Way::Boards, 3).expect("it runs");
+            assert!(trial.report.delivered(), "{collective} {ranks} {bytes}");
+            assert_eq!(trial.makespans.len(), 3);
+            assert_eq!(trial.makespans[2], trial.report.makespan);
+            tried += 1;
+        }
+    }
+    assert_eq!(tried, 8 * 4, "all but reduce_scatter and alltoallv");
 }

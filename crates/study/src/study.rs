@@ -171,10 +171,23 @@ impl Study {
         let (collective, plan) = (self.plan.collective, &self.plan);
         let tuning = self.request(self.ranks[0], plan.sizes[0])?.tuning;
         let fidelity = self.machine.fidelity();
+        let of = self.machine.tuned_for();
+        let own_ways = match self.plan.selection {
+            Selection::Named(_) => Vec::new(),
+            _ => {
+                let request = self.request(self.ranks[0], plan.sizes[0])?;
+                let any = self.algorithms.iter();
+                let schedule = any
+                    .filter_map(|a| algorithm::build(*a, &request).ok())
+                    .next();
+                schedule.map_or(Vec::new(), |schedule| self.machine.own_ways(&schedule))
+            }
+        };
+        let names = self.algorithms.iter().map(|algorithm| algorithm.name());
         Ok(Setting {
             corecast: env!("CARGO_PKG_VERSION").to_owned(),
-            chip: self.chip().name.clone(),
-            fingerprint: self.chip().fingerprint(),
+            chip: of.name,
+            fingerprint: of.fingerprint,
             collective,
             root: collective.is_rooted().then_some(plan.root),
             dtype: collective.is_reduction().then_some(plan.element),
@@ -182,7 +195,7 @@ impl Study {
             flow_control: tuning.flow_control,
             status_bits: tuning.status_bits,
             arity: tuning.arity,
-            algorithms: self.algorithms.iter().map(|a| a.name()).collect(),
+            algorithms: own_ways.into_iter().chain(names).collect(),
         })
     }
 
@@ -324,7 +337,7 @@ impl Study {
         })
     }
 
-    fn job<'a>(&self, schedule: &'a Schedule, seed: u64) -> Job<'a> {
+    pub(crate) fn job<'a>(&self, schedule: &'a Schedule, seed: u64) -> Job<'a> {
         Job {
             op: self.plan.op,
             element: self.plan.element,

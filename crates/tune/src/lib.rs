@@ -38,9 +38,11 @@ mod error;
 mod read;
 pub mod search;
 mod table;
+mod tables;
 
 pub use corecast_text::{EntryError, Location};
 pub use decide::{Decision, Undecided};
 pub use error::TableError;
 pub use read::{FILE_BYTES_MAX, NUMBER_MAX};
-pub use table::{Cell, Difference, FORMAT, Mismatch, Setting, Table};
+pub use table::{BOARDS, Cell, Difference, FORMAT, Mismatch, Setting, Table};
+pub use tables::{Tables, TablesError};

@@ -8,7 +8,7 @@ use corecast_text::{EntryError, Item, Section, Text};
 use toml::de::DeValue;
 
 use crate::error::TableError;
-use crate::table::{Cell, FORMAT, Setting, Table};
+use crate::table::{BOARDS, Cell, FORMAT, Setting, Table};
 
 /// Most bytes of a table's file: 16 MiB, some hundred thousand cells.
 pub const FILE_BYTES_MAX: usize = 16 << 20;
@@ -143,7 +143,7 @@ fn setting(root: &Section<'_>) -> Result<Setting, TableError> {
 
 fn cell(section: &Section<'_>, collective: Collective) -> Result<Cell, TableError> {
     section.accept(CELL_KEYS)?;
-    let algorithms = names(collective).map(|name| (name, name));
+    let ways: Vec<_> = names(collective).map(|name| (name, name)).collect();
     let optional = |key| match section.has(key) {
         true => section.whole(key, 1..=NUMBER_MAX).map(Some),
         false => Ok(None),
@@ -151,17 +151,21 @@ fn cell(section: &Section<'_>, collective: Collective) -> Result<Cell, TableErro
     Ok(Cell {
         ranks: section.whole("ranks", 1..=u64::from(RANKS_MAX))? as u32,
         bytes: section.whole("bytes", 0..=NUMBER_MAX)?,
-        algorithm: section.choice("algorithm", &algorithms.collect::<Vec<_>>())?,
+        algorithm: section.choice("algorithm", &ways)?,
         part_bytes: optional("part_bytes")?,
         piece_bytes: optional("piece_bytes")?,
-        cycles: time(section, "cycles")?,
+        cycles: match section.has("cycles") {
+            true => Some(time(section, "cycles")?),
+            false => None,
+        },
         ns: time(section, "ns")?,
     })
 }
 
-/// The names of a collective's algorithms.
+/// The names of a collective's algorithms, and of ways that are none.
 fn names(collective: Collective) -> impl Iterator<Item = &'static str> {
-    algorithm::of(collective).map(Algorithm::name)
+    let algorithms = algorithm::of(collective).map(Algorithm::name);
+    algorithms.chain([BOARDS])
 }
 
 /// The time under `key`, in whatever unit: not negative, with or without a decimal point.

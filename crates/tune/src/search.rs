@@ -142,6 +142,74 @@ where
     all
 }
 
+/// Most parts, or pieces, into which a contestant of [`field`] cuts a message.
+const RACED_PARTS_MAX: u64 = 64;
+
+/// Something that is measured again and again.
+#[derive(Clone, Debug)]
+pub struct Contestant {
+    /// The algorithm.
+    pub algorithm: &'static str,
+    /// Its sizes.
+    pub sizes: Sizes,
+    /// Its schedule.
+    pub schedule: Schedule,
+}
+
+/// Everything worth measuring, for callers whose times are those of a wall clock: they measure all
+/// of it in turns, where [`cell`] goes from one to the next by what the last one took.
+///
+/// Algorithms in the order given, their own choice of sizes first; then, for those whose schedule
+/// depends on a size, every second power of two that cuts the message into at most 64 parts. Also
+/// those who cannot serve the request, with the reason.
+#[must_use]
+pub fn field(
+    algorithms: &[&'static dyn Algorithm],
+    request: &Request,
+) -> (Vec<Contestant>, Vec<(&'static str, BuildError)>) {
+    let (mut contestants, mut refused) = (Vec::new(), Vec::new());
+    for &algorithm in algorithms {
+        let search = Search::new(algorithm, request, &|_: &Candidate<'_>| Err::<(), ()>(()));
+        let own = match search.build(Sizes::default()) {
+            Ok(own) => own,
+            Err(why) => {
+                refused.push((algorithm.name(), why));
+                continue;
+            }
+        };
+        let all = sizes(request);
+        let raced = all
+            .iter()
+            .filter(|&&size| size >= request.bytes.div_ceil(RACED_PARTS_MAX));
+        let raced: Vec<u64> = raced.copied().step_by(2).collect();
+        let mut wanted = vec![Sizes::default()];
+        for size in [Size::Part, Size::Piece] {
+            if search.depends_on(size, &all, &own) {
+                wanted.extend(
+                    raced
+                        .iter()
+                        .map(|&bytes| Sizes::default().with(size, bytes)),
+                );
+            }
+        }
+        let built = wanted.into_iter().filter_map(|sizes| {
+            Some(Contestant {
+                algorithm: algorithm.name(),
+                sizes,
+                schedule: search.build(sizes).ok()?,
+            })
+        });
+        let first = contestants.len();
+        for contestant in built {
+            let same = |other: &Contestant| other.schedule == contestant.schedule;
+            if !contestants[first..].iter().any(same) {
+                contestants.push(contestant);
+            }
+        }
+    }
+    (contestants, refused)
+}
+
 /// A size that is searched.
 #[derive(Clone, Copy)]
 enum Size {
@@ -188,8 +256,8 @@ where
     T: Ord + Copy,
     M: Fn(&Candidate<'_>) -> Result<T, E>,
 {
-    fn run(algorithm: &'static dyn Algorithm, request: &'a Request, measure: &'a M) -> Self {
-        let mut search = Self {
+    fn new(algorithm: &'static dyn Algorithm, request: &'a Request, measure: &'a M) -> Self {
+        Self {
             algorithm,
             request,
             measure,
@@ -197,7 +265,11 @@ where
             best: None,
             rejected: Vec::new(),
             refusal: None,
-        };
+        }
+    }
+
+    fn run(algorithm: &'static dyn Algorithm, request: &'a Request, measure: &'a M) -> Self {
+        let mut search = Self::new(algorithm, request, measure);
         match search.build(Sizes::default()) {
             Ok(schedule) => {
                 let sizes = sizes(request);
@@ -395,6 +467,21 @@ mod tests {
         assert_eq!(found.rejected[0].error, "is wrong");
         let found = cell(&algorithms(&["linear"]), &request, &time, &|| ());
         assert_eq!(found.best, None);
+    }
+
+    #[test]
+    fn a_field_has_every_algorithm_and_no_schedule_twice() {
+        let request = Request::new(Collective::Bcast, 8, 4096);
+        let all: Vec<_> = algorithm::of(Collective::Bcast).collect();
+        let (contestants, refused) = field(&all, &request);
+        assert!(refused.is_empty(), "{refused:?}");
+        let of = |name: &str| contestants.iter().filter(|c| c.algorithm == name).count();
+        assert_eq!(of("binomial"), 1, "it has no sizes");
+        assert!((2..=5).contains(&of("pipelined")), "64 B to 4 KiB, by four");
+        for algorithm in &all {
+            let own = contestants.iter().find(|c| c.algorithm == algorithm.name());
+            assert_eq!(own.expect("all serve it").sizes, Sizes::default());
+        }
     }
 
     #[test]

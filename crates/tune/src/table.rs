@@ -17,6 +17,10 @@ use thiserror::Error;
 /// The form of table that is written and read.
 pub const FORMAT: u64 = 1;
 
+/// The name of a way that is no algorithm: on a host, ranks that read each other's memory do without
+/// messages, and so without a schedule.
+pub const BOARDS: &str = "boards";
+
 /// What a table holds for: everything that may change which algorithm wins, beside the number of
 /// ranks and the size.
 #[derive(Clone, PartialEq, Debug)]
@@ -52,14 +56,14 @@ pub struct Cell {
     pub ranks: u32,
     /// Size in bytes; of what, [`Collective`] says per variant. 0 for a barrier.
     pub bytes: u64,
-    /// The fastest algorithm.
+    /// The fastest algorithm, or [`BOARDS`].
     pub algorithm: &'static str,
     /// The size of parts with which it is; `None`: its own choice.
     pub part_bytes: Option<u64>,
     /// The size of pieces with which it is; `None`: the machine's smallest unit.
     pub piece_bytes: Option<u64>,
-    /// Its makespan in cycles of the chip's reference clock.
-    pub cycles: f64,
+    /// Its makespan in cycles of the chip's reference clock; `None` for times of a wall clock.
+    pub cycles: Option<f64>,
     /// Its makespan in nanoseconds.
     pub ns: f64,
 }
@@ -220,7 +224,10 @@ impl fmt::Display for Table {
                 }
             }
             // Whole numbers without a decimal point; `{}` of an f64 is exact either way.
-            writeln!(f, "cycles = {}\nns = {}", cell.cycles, cell.ns)?;
+            if let Some(cycles) = cell.cycles {
+                writeln!(f, "cycles = {cycles}")?;
+            }
+            writeln!(f, "ns = {}", cell.ns)?;
         }
         Ok(())
     }

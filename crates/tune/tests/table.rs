@@ -28,7 +28,7 @@ fn cell(ranks: u32, bytes: u64, algorithm: &'static str) -> Cell {
         algorithm,
         part_bytes: None,
         piece_bytes: None,
-        cycles: 36.0,
+        cycles: Some(36.0),
         ns: 360.0,
     }
 }
@@ -82,7 +82,7 @@ fn any_table() -> impl Strategy<Value = Table> {
         any::<usize>(),
         size(),
         size(),
-        time(),
+        prop::option::of(time()),
         time(),
     );
     (any_setting(), prop::collection::vec(cell, 0..20)).prop_map(|(setting, cells)| {

@@ -231,15 +231,18 @@ impl Call {
             return Ok(None);
         };
         self.check_own(comm.rank)?;
-        let Some(what) = on_boards(collective).filter(|_| !self.is_irregular) else {
+        let Some(what) = What::of(collective).filter(|_| !self.is_irregular) else {
             return Ok(None);
         };
         let settings = &comm.collectives.settings;
         if settings.checks {
             return Ok(None);
         }
-        let most = settings.boards_max(collective, lane.ranks(), reads_remotely);
-        if bytes > most || (bytes == 0 && collective != Collective::Barrier) {
+        if bytes == 0 && collective != Collective::Barrier {
+            return Ok(None);
+        }
+        let size = (lane.ranks(), bytes);
+        if !settings.goes_through_boards(collective, size, reads_remotely) {
             return Ok(None);
         }
         let (slot_bytes, is_reproducible) = (lane.slot_bytes(), settings.is_reproducible);
@@ -288,8 +291,17 @@ impl Call {
         let (collective, bytes) = what;
         if state.cache.is_news(collective, bytes) {
             let ranks = state.lane.as_ref().map_or(0, super::lane::Lane::ranks);
-            let way = "through boards (every rank reads what others post; all ranks share memory)";
-            say(self.name, ranks as u32, bytes, way);
+            let measured = state.settings.measured.as_ref();
+            let why = match measured.and_then(|measured| measured.file(collective)) {
+                Some(file) => format!("{file}: the fastest"),
+                None => "every rank reads what others post; all ranks share memory".to_owned(),
+            };
+            say(
+                self.name,
+                ranks as u32,
+                bytes,
+                &format!("through boards ({why})"),
+            );
         }
         Ok(())
     }
@@ -537,21 +549,6 @@ fn explain(name: &str, ranks: u32, bytes: usize, plan: &Plan) {
 fn say(name: &str, ranks: u32, bytes: usize, way: &str) {
     let line = format!("corecast: {name}, {ranks} ranks, {bytes} bytes: {way}");
     let _ = writeln!(std::io::stderr(), "{line}");
-}
-
-/// How a collective goes through boards, if it does.
-fn on_boards(collective: Collective) -> Option<What> {
-    Some(match collective {
-        Collective::Barrier => What::Barrier,
-        Collective::Bcast => What::Bcast,
-        Collective::Scatter => What::Scatter,
-        Collective::Gather => What::Gather,
-        Collective::Allgather => What::Allgather,
-        Collective::Alltoall => What::Alltoall,
-        Collective::Reduce => What::Reduce,
-        Collective::Allreduce => What::Allreduce,
-        Collective::ReduceScatter | Collective::Alltoallv => return None,
-    })
 }
 
 #[cold]

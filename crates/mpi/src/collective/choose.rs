@@ -3,6 +3,8 @@
 //! A table of defaults, by collective, number of ranks and bytes, that the environment can overrule:
 //!
 //! - `CORECAST_ALGORITHM_<COLLECTIVE>=name` names another algorithm of the registry, or `boards`;
+//! - `CORECAST_TABLE=PATH` is a decision table that was measured on this computer, or a folder of some
+//!   ([`super::measured`]);
 //! - `CORECAST_EXPLAIN=1` prints what runs and why, once per collective, size class and communicator;
 //! - `CORECAST_CHECK=1` compares the calls of all ranks before data moves;
 //! - `CORECAST_REPRODUCIBLE=1` fixes the order in which contributions are combined, whoever is late.
@@ -13,13 +15,20 @@
 
 use std::sync::{Arc, OnceLock};
 
-use corecast_core::{Collective, Tuning, algorithm};
+use corecast_core::{Collective, Help, Tuning, algorithm};
+use corecast_tune::Tables;
+
+use super::measured::Measured;
 
 /// What the environment asks for.
 #[derive(Clone, Default, Debug)]
 pub struct Settings {
     /// An algorithm instead of the table's, by collective in the order of [`Collective::ALL`].
     pub algorithms: [Option<String>; Collective::ALL.len()],
+    /// What was measured on this computer.
+    pub measured: Option<Measured>,
+    /// What is wrong with the tables that were asked for.
+    pub fault: Option<String>,
     /// Whether to print what runs and why.
     pub explains: bool,
     /// Whether to compare the calls of all ranks.
@@ -45,8 +54,21 @@ impl Settings {
             let name = collective.name().to_uppercase();
             variable(&format!("CORECAST_ALGORITHM_{name}"))
         };
+        let tables = variable("CORECAST_TABLE").filter(|path| !path.is_empty());
+        let tables = tables.map(|path| Tables::load(&path)).transpose();
+        let fault = tables.as_ref().err().map(|error| {
+            let help = error.help();
+            let hint = if help.is_empty() {
+                help
+            } else {
+                format!("; {help}")
+            };
+            format!("CORECAST_TABLE: {error}{hint}")
+        });
         Self {
             algorithms: Collective::ALL.map(algorithm),
+            measured: tables.ok().flatten().map(Measured::new),
+            fault,
             explains: is_on("CORECAST_EXPLAIN"),
             checks: is_on("CORECAST_CHECK"),
             is_reproducible: is_on("CORECAST_REPRODUCIBLE"),
@@ -55,26 +77,38 @@ impl Settings {
 }
 
 impl Settings {
-    /// Most bytes of a block or vector that go through boards, where there are some: all for which two
-    /// copies by two ranks at the same time are faster than one by one, if a rank may read another's
-    /// memory (`reads_remotely`), or else all that come in pieces as fast as in messages.
+    /// Whether blocks or vectors of so many bytes go through boards, where there are some: if a table
+    /// that was measured says so, or else if two copies by two ranks at the same time are faster than
+    /// one by one, where a rank may read another's memory (`reads_remotely`), or if pieces are as fast
+    /// as messages.
     ///
     /// A named algorithm goes over messages; `boards` names this way for all lengths.
     #[inline]
     #[must_use]
-    pub fn boards_max(&self, collective: Collective, ranks: usize, reads_remotely: bool) -> usize {
+    pub fn goes_through_boards(
+        &self,
+        collective: Collective,
+        (ranks, bytes): (usize, usize),
+        reads_remotely: bool,
+    ) -> bool {
         match self.algorithms[collective as usize].as_deref() {
-            Some("boards") => usize::MAX,
-            Some(_) => 0,
-            None if !reads_remotely => usize::MAX,
-            None => match collective {
+            Some("boards") => return true,
+            Some(_) => return false,
+            None => {}
+        }
+        let measured = self.measured.as_ref();
+        let says = measured.and_then(|it| it.goes_through_boards(collective, ranks, bytes));
+        says.unwrap_or_else(|| {
+            let most = match collective {
+                _ if !reads_remotely => usize::MAX,
                 Collective::Alltoall | Collective::Scatter => (1 << 16) / ranks,
                 Collective::Gather | Collective::Allgather => 1 << 14,
                 // What all slots hold: the root waits for nobody.
                 Collective::Bcast => 1 << 17,
                 _ => usize::MAX,
-            },
-        }
+            };
+            bytes <= most
+        })
     }
 }
 
@@ -239,7 +273,7 @@ pub struct Choice {
     pub why: String,
 }
 
-/// The algorithm for a request: what the environment names, or else the table's.
+/// The algorithm for a request: what the environment names, or what was measured, or else the table's.
 #[must_use]
 pub fn choose(request: &corecast_core::Request, settings: &Settings) -> Choice {
     let (collective, ranks) = (request.collective, request.ranks);
@@ -269,6 +303,12 @@ pub fn choose(request: &corecast_core::Request, settings: &Settings) -> Choice {
                 Err(error) => refusal = format!("; {variable}: {error}"),
             },
         }
+    }
+    let measured = settings.measured.as_ref().filter(|_| asked.is_none());
+    match measured.map(|measured| measured.choose(request)) {
+        Some(Ok(Some(choice))) => return choice,
+        Some(Err(why)) => refusal = format!("; {why}"),
+        Some(Ok(None)) | None => {}
     }
     for row in TABLE.iter().filter(|row| row.collective == collective) {
         let holds = ranks <= row.ranks_max && request.bytes <= row.bytes_max;

@@ -1,11 +1,14 @@
-//! A run with buffers of its own, for callers that have no memory to vouch for.
+//! Runs with buffers of their own, for callers that have no memory to vouch for.
 
 use std::sync::Arc;
 
+use super::lane::Lane;
 use super::program::{Program, Region};
 use super::run::{Buffers, Channel, Combine, Run, Scratch, Step};
+use super::shared::{Shared, Task};
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::transport::Boards;
 
 /// A program that is being carried out on buffers that belong to it.
 pub struct Owned {
@@ -83,5 +86,69 @@ impl Drop for Owned {
             std::mem::forget(std::mem::take(&mut self.send));
             std::mem::forget(std::mem::take(&mut self.recv));
         }
+    }
+}
+
+/// A collective through boards that is being carried out on buffers that belong to it.
+pub struct OwnedOnBoards {
+    shared: Shared,
+    ranks: usize,
+    operator: ByBytes,
+    recv: Scratch,
+    /// What it reads; kept for it.
+    _send: Scratch,
+}
+
+impl OwnedOnBoards {
+    /// One of so many ranks that has not begun, with these contents of its buffers; they grow to what
+    /// the task needs. Not in place.
+    #[must_use]
+    pub fn new(
+        task: Task,
+        ranks: usize,
+        (send, recv): (&[u8], &[u8]),
+        operator: Box<OnBytes>,
+    ) -> Self {
+        let task = Task {
+            in_place: false,
+            ..task
+        };
+        let room = |contents: &[u8]| {
+            let mut room = Scratch::new(contents.len().max(task.bytes * ranks));
+            room.bytes_mut()[..contents.len()].copy_from_slice(contents);
+            room
+        };
+        let (mut send, mut recv) = (room(send), room(recv));
+        let buffers = Buffers {
+            send: send.address(),
+            recv: recv.address(),
+        };
+        // SAFETY: either buffer has room for the blocks of all ranks, which is the most that any task
+        // names; both live as long as this, and nobody else has them: other ranks read boards alone.
+        // Operators on bytes take elements of any size.
+        let shared = unsafe { Shared::new(task, buffers) };
+        Self {
+            shared,
+            ranks,
+            operator: ByBytes(operator),
+            recv,
+            _send: send,
+        }
+    }
+
+    /// Goes on as far as it can; whether it is complete.
+    ///
+    /// # Panics
+    /// If the lane has other ranks than were said.
+    #[inline]
+    pub fn advance(&mut self, lane: &mut Lane, boards: &mut dyn Boards) -> bool {
+        assert_eq!(lane.ranks(), self.ranks, "the buffers are for them");
+        self.shared.advance(lane, boards, Some(&self.operator))
+    }
+
+    /// What the rank has received.
+    #[must_use]
+    pub fn received(&mut self) -> &[u8] {
+        self.recv.bytes_mut()
     }
 }

@@ -21,6 +21,9 @@
 //! | allgather, alltoall | all | all take them | pieces |
 //! | allreduce | all | everybody combines everything | every rank combines a part, all take the parts |
 
+use corecast_core::Collective;
+
+use super::fold::fold;
 use super::lane::{AHEAD, Lane, Short};
 use super::run::{Buffers, Combine};
 use crate::copy::copy;
@@ -32,9 +35,6 @@ const WHOLE_MAX: usize = 2048;
 
 /// Longer data goes in pieces of this many bytes, so that one rank reads while the other writes.
 const PIECE: usize = 16 << 10;
-
-/// Bytes that are combined for all ranks before the next ones are.
-const FOLD_BYTES: usize = 2 << 10;
 
 /// Who takes without posting says so after as many pieces: far less than can lie unread.
 const SAID: usize = 16;
@@ -58,6 +58,25 @@ pub enum What {
     Reduce,
     /// The reduction goes to all.
     Allreduce,
+}
+
+impl What {
+    /// How a collective goes through boards, if it does.
+    #[inline]
+    #[must_use]
+    pub fn of(collective: Collective) -> Option<Self> {
+        Some(match collective {
+            Collective::Barrier => Self::Barrier,
+            Collective::Bcast => Self::Bcast,
+            Collective::Scatter => Self::Scatter,
+            Collective::Gather => Self::Gather,
+            Collective::Allgather => Self::Allgather,
+            Collective::Alltoall => Self::Alltoall,
+            Collective::Reduce => Self::Reduce,
+            Collective::Allreduce => Self::Allreduce,
+            Collective::ReduceScatter | Collective::Alltoallv => return None,
+        })
+    }
 }
 
 /// A collective through boards that is under way.
@@ -632,57 +651,5 @@ impl Shared {
             self.start_piece(lane);
         }
         is_last
-    }
-}
-
-/// Combines contributions of `bytes` bytes, from that of rank `last` down to that of rank 0, into a
-/// place that may be where this rank's own contribution lies; some elements of all ranks after the
-/// other, so that results stay in the first-level cache until they are complete.
-///
-/// # Safety
-/// `of` gives the contribution of a rank, which is there until it is asked for the next one; the result
-/// has room; nothing else overlaps it.
-unsafe fn fold(
-    (me, last): (usize, usize),
-    into: *mut u8,
-    (bytes, element_bytes): (usize, usize),
-    operator: &dyn Combine,
-    mut of: impl FnMut(usize) -> *const u8,
-) {
-    let block = (FOLD_BYTES / element_bytes * element_bytes).max(element_bytes);
-    let (mut short, mut long) = (Short::default(), Vec::new());
-    let is_in_place = of(me) == into.cast_const();
-    let mut start = 0;
-    while start < bytes {
-        let bytes = block.min(bytes - start);
-        let into = into.wrapping_add(start);
-        let mut own = of(me).wrapping_add(start);
-        // SAFETY: the caller's promise; what is kept has room.
-        unsafe {
-            if is_in_place && me != last {
-                let kept = match bytes <= short.0.len() {
-                    true => short.0.as_mut_ptr(),
-                    false => {
-                        long.reserve_exact(bytes);
-                        long.as_mut_ptr()
-                    }
-                };
-                std::ptr::copy_nonoverlapping(own, kept, bytes);
-                own = kept;
-            }
-            if last != me {
-                copy(of(last).wrapping_add(start), into, bytes);
-            } else if !is_in_place {
-                std::ptr::copy_nonoverlapping(own, into, bytes);
-            }
-            for rank in (0..last).rev() {
-                let from = match rank == me {
-                    true => own,
-                    false => of(rank).wrapping_add(start),
-                };
-                operator.combine(from, into, bytes);
-            }
-        }
-        start += bytes;
     }
 }

@@ -13,6 +13,7 @@ use std::thread;
 
 use super::attributes::Attributes;
 use super::composed::Requests;
+use crate::collective::Settings;
 use crate::error::{Class, Error, Result};
 use crate::handle::CommId;
 use crate::process::Process;
@@ -83,6 +84,9 @@ pub(super) fn begin(level: Level) -> Result<bool> {
     let _guard = lock();
     if STAGE.load(Ordering::Acquire) != BEFORE {
         return Ok(false);
+    }
+    if let Some(fault) = &Settings::of_environment().fault {
+        return Err(Error::new(Class::Other, fault.clone()));
     }
     let transport = match ATTACH.get() {
         Some(attach) => attach()?,

@@ -3,18 +3,20 @@
 use std::sync::Arc;
 
 use corecast_chip::Chip;
-use corecast_core::{Rank, Request};
+use corecast_core::hash::fnv_1a;
+use corecast_core::{Rank, Request, Schedule};
 use corecast_machine::pingpong::there_and_back;
 use corecast_machine::{Job, Machine, Report, RunError, RunOptions, Time};
 use corecast_machine_host::HostMachine;
-use corecast_machine_shm::ShmMachine;
+use corecast_machine_shm::{ShmMachine, Way};
 use corecast_machine_sim::Fidelity;
 use corecast_machine_sim::pronto::FlowSetup;
+use corecast_tune::BOARDS;
 
 use crate::error::{FlowStudyError, MachineError};
 use crate::flow::case::{FlowCase, FlowPrograms, Tiles, on_host};
 
-use super::{MachineKind, StudyMachine};
+use super::{Identity, MachineKind, StudyMachine, Trial, several};
 
 /// Round trips, of which the shortest counts.
 const TIMES: u32 = 100;
@@ -26,6 +28,8 @@ pub struct Cores {
     summary: &'static str,
     run: fn(&Job<'_>) -> Result<Report, RunError>,
     round_trip: fn([Rank; 2], u64) -> Result<Time, RunError>,
+    trial: fn(&Job<'_>, Option<&'static str>, u32) -> Result<Trial, RunError>,
+    has_boards: bool,
 }
 
 /// As the MPI library has them.
@@ -34,6 +38,15 @@ pub static HOST: Cores = Cores {
     summary: "this computer's cores, by the plans and the shared segment of the MPI library",
     run: |job| ShmMachine.run(job),
     round_trip: |pair, bytes| corecast_machine_shm::round_trip(pair, bytes, TIMES),
+    trial: |job, own_way, times| {
+        let way = own_way.map_or(Way::Messages, |_| Way::Boards);
+        let trial = ShmMachine::trial(job, way, times)?;
+        Ok(Trial {
+            makespans: trial.makespans,
+            report: trial.report,
+        })
+    },
+    has_boards: true,
 };
 
 /// As sanitizers can follow them.
@@ -45,6 +58,8 @@ pub static THREADS: Cores = Cores {
         let [from, to] = pair;
         there_and_back(&HostMachine, from.0.max(to.0) + 1, pair, bytes, TIMES)
     },
+    trial: |job, _, times| several(|| HostMachine.run(job), times),
+    has_boards: false,
 };
 
 impl MachineKind for Cores {
@@ -70,6 +85,21 @@ impl MachineKind for Cores {
             })),
         }
     }
+}
+
+/// How many cores this computer lets us have.
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// What its processor calls itself.
+fn processor() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let named = text.lines().find_map(|line| {
+        let (key, value) = line.split_once(':')?;
+        (key.trim() == "model name").then(|| value.trim().to_owned())
+    });
+    named.unwrap_or_else(|| std::env::consts::ARCH.to_owned())
 }
 
 /// The cores, and the chip whose costs and places requests are completed with: schedules are those
@@ -108,7 +138,33 @@ impl StudyMachine for OnCores {
     }
 
     fn cores(&self) -> Option<usize> {
-        Some(std::thread::available_parallelism().map_or(1, usize::from))
+        Some(cores())
+    }
+
+    fn tuned_for(&self) -> Identity {
+        let name = format!("{}, {} cores", processor(), cores());
+        Identity {
+            fingerprint: format!("{:016x}", fnv_1a(name.as_bytes())),
+            name,
+        }
+    }
+
+    fn own_ways(&self, schedule: &Schedule) -> Vec<&'static str> {
+        let has_boards = self.way.has_boards && ShmMachine::has(Way::Boards, schedule);
+        has_boards.then_some(BOARDS).into_iter().collect()
+    }
+
+    fn does_the_same(&self, one: &Schedule, other: &Schedule) -> bool {
+        self.way.has_boards && ShmMachine::does_the_same(one, other)
+    }
+
+    fn trial(
+        &self,
+        job: &Job<'_>,
+        own_way: Option<&'static str>,
+        times: u32,
+    ) -> Result<Trial, RunError> {
+        (self.way.trial)(job, own_way, times)
     }
 
     fn can_be_cold(&self) -> Result<(), MachineError> {

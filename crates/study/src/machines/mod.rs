@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use corecast_chip::{Chip, Clock, Mesh};
 use corecast_core::{Certificate, Rank, Request, Schedule};
-use corecast_machine::{Machine, RunError, RunOptions, Time};
+use corecast_machine::{Job, Machine, Report, RunError, RunOptions, Time};
 use corecast_machine_sim::Fidelity;
 use corecast_machine_sim::pronto::FlowSetup;
 
@@ -74,6 +74,26 @@ pub struct Identity {
     pub fingerprint: String,
 }
 
+/// Several runs of one collective, one after the other.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// How long each took.
+    pub makespans: Vec<Time>,
+    /// The last of them.
+    pub report: Report,
+}
+
+/// A trial by runs one after the other.
+fn several(run: impl Fn() -> Result<Report, RunError>, times: u32) -> Result<Trial, RunError> {
+    let mut report = run()?;
+    let mut makespans = vec![report.makespan];
+    for _ in 1..times {
+        report = run()?;
+        makespans.push(report.makespan);
+    }
+    Ok(Trial { makespans, report })
+}
+
 /// A machine that is set up for a chip.
 ///
 /// Every machine is asked the same questions; the answers that are given here are those of a machine
@@ -97,6 +117,34 @@ pub trait StudyMachine: Machine + Debug + Send + Sync {
     /// The chip that times hold for; none where they hold for whatever they were measured on.
     fn identity(&self) -> Option<Identity> {
         None
+    }
+
+    /// What decision tables hold for that are made on it.
+    fn tuned_for(&self) -> Identity;
+
+    /// Ways in which it can carry out what this schedule is for that are no schedules but its own, by
+    /// their names in decision tables.
+    fn own_ways(&self, _schedule: &Schedule) -> Vec<&'static str> {
+        Vec::new()
+    }
+
+    /// Whether two schedules for one request are known to be the same here.
+    fn does_the_same(&self, one: &Schedule, other: &Schedule) -> bool {
+        one == other
+    }
+
+    /// Carries a job out at least once and up to `times` times in a row: by its schedule, or in one of
+    /// the machine's own ways.
+    ///
+    /// # Errors
+    /// Whatever ended one of the runs.
+    fn trial(
+        &self,
+        job: &Job<'_>,
+        _own_way: Option<&'static str>,
+        times: u32,
+    ) -> Result<Trial, RunError> {
+        several(|| self.run(job), times)
     }
 
     /// Whether runs can go on side by side without changing each other's times.

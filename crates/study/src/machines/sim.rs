@@ -87,10 +87,14 @@ impl StudyMachine for OnChip {
     }
 
     fn identity(&self) -> Option<Identity> {
-        Some(Identity {
+        Some(self.tuned_for())
+    }
+
+    fn tuned_for(&self) -> Identity {
+        Identity {
             name: self.name(),
             fingerprint: self.chip().fingerprint(),
-        })
+        }
     }
 
     fn runs_side_by_side(&self) -> bool {

@@ -1,5 +1,7 @@
 //! The fastest algorithm with its sizes for every rank count and size, as cells of a decision table.
 
+mod race;
+
 use std::collections::BTreeSet;
 
 use corecast_core::{ElementType, algorithm};
@@ -92,7 +94,8 @@ impl Study {
         self
     }
 
-    /// Searches these cells; each is handed to `keep` when it is found.
+    /// Searches these cells; each is handed to `keep` when it is found. In virtual time every
+    /// candidate is run once; otherwise the candidates of a cell race each other.
     ///
     /// # Errors
     /// What is wrong with a request, and what `keep` returns.
@@ -106,7 +109,14 @@ impl Study {
             let request = self.request(ranks, bytes)?;
             let measure = |candidate: &Candidate<'_>| self.measure(candidate);
             let done = || progress.done();
-            let found = search::cell(&self.algorithms, &request, &measure, &done);
+            let found = match self.machine.clock() {
+                Some(_) => search::cell(&self.algorithms, &request, &measure, &done),
+                None => {
+                    let found = self.race(request);
+                    self.algorithms.iter().for_each(|_| done());
+                    found
+                }
+            };
             if let Some(best) = found.best {
                 keep(Cell {
                     ranks,
@@ -114,13 +124,16 @@ impl Study {
                     algorithm: best.algorithm,
                     part_bytes: best.sizes.part_bytes,
                     piece_bytes: best.sizes.piece_bytes,
-                    cycles: self.cycles(best.time).unwrap_or_default(),
+                    cycles: self.cycles(best.time),
                     ns: best.time.ns(),
                 })?;
             }
             Ok(self.cell_search(ranks, bytes, found))
         };
-        cells.par_iter().map(search).collect()
+        match self.machine.runs_side_by_side() {
+            true => cells.par_iter().map(search).collect(),
+            false => cells.iter().map(search).collect(),
+        }
     }
 
     /// How long a candidate takes, or why it cannot win.
@@ -235,14 +248,14 @@ pub struct CellRecord {
     pub ranks: u32,
     /// The size.
     pub bytes: u64,
-    /// The fastest algorithm.
+    /// The fastest algorithm, or the machine's own way ([`corecast_tune::BOARDS`]).
     pub algorithm: &'static str,
     /// Its size of parts, unless it chose it.
     pub part_bytes: Option<u64>,
     /// Its size of pieces, unless it chose it.
     pub piece_bytes: Option<u64>,
-    /// Its makespan in cycles of the chip's reference clock.
-    pub makespan_cycles: Cycles,
+    /// Its makespan in cycles of the chip's reference clock; none for times of a wall clock.
+    pub makespan_cycles: Option<Cycles>,
     /// The same in nanoseconds.
     pub makespan_ns: f64,
 }
@@ -258,7 +271,7 @@ impl TableRecord {
             algorithm: cell.algorithm,
             part_bytes: cell.part_bytes,
             piece_bytes: cell.piece_bytes,
-            makespan_cycles: Cycles(cell.cycles),
+            makespan_cycles: cell.cycles.map(Cycles),
             makespan_ns: cell.ns,
         });
         Self {

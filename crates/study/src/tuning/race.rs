@@ -1,0 +1,163 @@
+//! The fastest way to carry a collective out where times are those of a wall clock.
+//!
+//! Two measurements of the same thing differ there, and for seconds on end everything may be slower.
+//! So all contestants are measured in turns, round after round, and medians over the rounds are
+//! compared; after the first round those that are far behind leave the race. Of contestants that
+//! differ by less than [`NOISE`] the one listed first wins: an algorithm's own choice of sizes before
+//! any other.
+
+use corecast_core::{Platform, Request};
+use corecast_machine::Time;
+use corecast_tune::search::{self, Best, Contestant, Found, Rejected, Sizes};
+
+use super::Mistrial;
+use crate::algorithms::Selection;
+use crate::claim::{Claim, Fault, Wrong, faults};
+use crate::error::StudyError;
+use crate::machines::Trial;
+use crate::study::Study;
+
+/// Times in a row that a contestant is measured when it is its turn.
+const TIMES: u32 = 16;
+
+/// Rounds of those that are left after the first one.
+const ROUNDS: usize = 8;
+
+/// Who takes longer than the best by more than this factor in the first round leaves.
+const FAR: f64 = 2.0;
+
+/// What two medians may differ by and mean nothing.
+const NOISE: f64 = 0.03;
+
+/// Somebody in the race.
+struct Runner<'a> {
+    contestant: &'a Contestant,
+    /// A way of the machine's own; the schedule says for what.
+    own_way: Option<&'static str>,
+    times: Vec<Time>,
+}
+
+impl Runner<'_> {
+    fn name(&self) -> &'static str {
+        self.own_way.unwrap_or(self.contestant.algorithm)
+    }
+
+    fn sizes(&self) -> Sizes {
+        match self.own_way {
+            Some(_) => Sizes::default(),
+            None => self.contestant.sizes,
+        }
+    }
+
+    fn rejected(&self, error: Mistrial) -> Rejected<Mistrial> {
+        Rejected {
+            algorithm: self.name(),
+            sizes: self.sizes(),
+            error,
+        }
+    }
+
+    fn median(&self) -> Time {
+        let mut times = self.times.clone();
+        times.sort();
+        times.get(times.len() / 2).copied().unwrap_or(Time::MAX)
+    }
+}
+
+impl Study {
+    /// What a cell's race has led to.
+    ///
+    /// The request is that of a library which knows its ranks and no chip: where ranks sit on the
+    /// plan's chip plays no part.
+    pub(super) fn race(&self, request: Request) -> Found<Time, Mistrial> {
+        let request = Request {
+            platform: Platform::default(),
+            ..request
+        };
+        let (contestants, refused) = search::field(&self.algorithms, &request);
+        let mut found = Found {
+            best: None,
+            rejected: Vec::new(),
+            refused,
+            measured: 0,
+        };
+        let mut runners = self.runners(&contestants);
+        for round in 0..=ROUNDS {
+            runners.retain_mut(|runner| {
+                found.measured += 1;
+                let trial = self.trial(runner, &request);
+                let trial = trial.map(|times| runner.times.extend(times));
+                trial
+                    .map_err(|error| found.rejected.push(runner.rejected(error)))
+                    .is_ok()
+            });
+            let best = runners.iter().map(Runner::median).min().unwrap_or_default();
+            runners.retain(|runner| runner.median().ns() <= best.ns() * FAR);
+            if runners.len() < 2 && round > 0 {
+                break;
+            }
+        }
+        let best = runners.iter().map(Runner::median).min().unwrap_or_default();
+        let is_best = |runner: &&Runner<'_>| runner.median().ns() <= best.ns() * (1.0 + NOISE);
+        found.best = runners.iter().find(is_best).map(|winner| Best {
+            algorithm: winner.name(),
+            sizes: winner.sizes(),
+            time: winner.median(),
+        });
+        found
+    }
+
+    /// The machine's own ways first, unless only some algorithms were named; then every contestant
+    /// that does not do the same as one before.
+    fn runners<'a>(&self, contestants: &'a [Contestant]) -> Vec<Runner<'a>> {
+        let runner = |contestant, own_way| Runner {
+            contestant,
+            own_way,
+            times: Vec::new(),
+        };
+        let is_open = !matches!(self.plan.selection, Selection::Named(_));
+        let own = contestants.first().filter(|_| is_open).map(|contestant| {
+            let ways = self.machine.own_ways(&contestant.schedule).into_iter();
+            ways.map(move |way| runner(contestant, Some(way)))
+        });
+        let mut runners: Vec<_> = own.into_iter().flatten().collect();
+        let first = runners.len();
+        for contestant in contestants {
+            let schedule = &contestant.schedule;
+            let same = |other: &Runner<'_>| {
+                let other = &other.contestant.schedule;
+                self.machine.does_the_same(other, schedule)
+            };
+            if !runners[first..].iter().any(same) {
+                runners.push(runner(contestant, None));
+            }
+        }
+        runners
+    }
+
+    fn trial(&self, runner: &Runner<'_>, request: &Request) -> Result<Vec<Time>, Mistrial> {
+        let schedule = &runner.contestant.schedule;
+        if runner.own_way.is_none() && runner.times.is_empty() {
+            let certificate = self.certify(schedule).certificate;
+            if let Some(fault) = faults(&[Claim::Correct], &certificate, request.bytes).next() {
+                return Err(Mistrial::Wrong(fault));
+            }
+        }
+        let job = self.job(schedule, self.plan.seed);
+        let trial = self.machine.trial(&job, runner.own_way, TIMES);
+        let Trial { makespans, report } = trial.map_err(|error| StudyError::Run {
+            algorithm: runner.name().to_owned(),
+            has_flow_control: schedule.has_flow_control(),
+            error,
+        })?;
+        match report.delivered() {
+            true => Ok(makespans),
+            false => Err(Mistrial::Wrong(Fault {
+                collective: request.collective,
+                algorithm: runner.name().to_owned(),
+                bytes: request.bytes,
+                what: Wrong::Data,
+            })),
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Tables of several collectives, as a library reads them that is told where they are.
+//!
+//! A path names one table's file, or a folder in which every file that ends in `.toml` is one.
+
+use std::fs;
+use std::path::Path;
+
+use corecast_core::{Collective, Help};
+use corecast_text::file::{self, ReadError};
+use thiserror::Error;
+
+use crate::error::TableError;
+use crate::read::FILE_BYTES_MAX;
+use crate::table::Table;
+
+/// At most one table per collective, each with its file.
+#[derive(Clone, Default, PartialEq, Debug)]
+pub struct Tables {
+    tables: Vec<(String, Table)>,
+}
+
+/// Why tables could not be read.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
+pub enum TablesError {
+    /// A file or folder that cannot be read.
+    #[error("cannot read the table `{path}`: {why}")]
+    Unread {
+        /// Which.
+        path: String,
+        /// Why not.
+        why: String,
+    },
+    /// A file that is no table.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// A folder without tables.
+    #[error("the folder `{path}` has no table")]
+    Empty {
+        /// Which.
+        path: String,
+    },
+    /// Two tables for the same collective.
+    #[error("`{first}` and `{second}` are both tables of {collective}")]
+    Twice {
+        /// The first file.
+        first: String,
+        /// The second.
+        second: String,
+        /// The collective.
+        collective: Collective,
+    },
+}
+
+impl Help for TablesError {
+    fn help(&self) -> String {
+        match self {
+            Self::Unread { .. } | Self::Empty { .. } => {
+                "`corecast tune COLLECTIVE --machine host -o FILE.toml` writes one".to_owned()
+            }
+            Self::Table(error) => error.help(),
+            Self::Twice { .. } => "keep one of them".to_owned(),
+        }
+    }
+}
+
+impl Tables {
+    /// Those in a file or a folder.
+    ///
+    /// # Errors
+    /// See [`TablesError`].
+    pub fn load(path: &str) -> Result<Self, TablesError> {
+        let mut all = Self::default();
+        if !Path::new(path).is_dir() {
+            all.add(path.to_owned())?;
+            return Ok(all);
+        }
+        let unread = |error: std::io::Error| TablesError::Unread {
+            path: path.to_owned(),
+            why: error.to_string(),
+        };
+        let mut files = Vec::new();
+        for entry in fs::read_dir(path).map_err(unread)? {
+            let file = entry.map_err(unread)?.path();
+            if file
+                .extension()
+                .is_some_and(|extension| extension == "toml")
+            {
+                files.push(file.to_string_lossy().into_owned());
+            }
+        }
+        // Whatever the order in which the system names them.
+        files.sort();
+        for file in files {
+            all.add(file)?;
+        }
+        match all.tables.is_empty() {
+            true => Err(TablesError::Empty {
+                path: path.to_owned(),
+            }),
+            false => Ok(all),
+        }
+    }
+
+    fn add(&mut self, path: String) -> Result<(), TablesError> {
+        let unread = |why: String| TablesError::Unread {
+            path: path.clone(),
+            why,
+        };
+        let bytes = file::read(&path, FILE_BYTES_MAX as u64);
+        let bytes = bytes.map_err(|error: ReadError| unread(error.to_string()))?;
+        let text = String::from_utf8(bytes);
+        let text = text.map_err(|_| unread("it is not UTF-8 text".to_owned()))?;
+        let table = Table::parse(&text, &path)?;
+        let collective = table.setting().collective;
+        if let Some((first, _)) = self.of(collective) {
+            return Err(TablesError::Twice {
+                first: first.to_owned(),
+                second: path,
+                collective,
+            });
+        }
+        self.tables.push((path, table));
+        Ok(())
+    }
+
+    /// The table of a collective, and its file.
+    #[must_use]
+    pub fn of(&self, collective: Collective) -> Option<(&str, &Table)> {
+        let mut tables = self.tables.iter();
+        let found = tables.find(|(_, table)| table.setting().collective == collective);
+        found.map(|(file, table)| (&file[..], table))
+    }
+}
