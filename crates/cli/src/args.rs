@@ -518,15 +518,14 @@ pub struct Flow {
 #[derive(Args)]
 #[command(next_help_heading = "Surroundings")]
 pub struct Repeat {
-    /// Run every case so often, with seeds one after the other, and show mean, standard deviation,
-    /// p99 and maximum
+    /// Run every case so often, with seeds one after the other, and show mean (on real cores median),
+    /// standard deviation, p99 and maximum [default: 1; on real cores 9]
     #[arg(
         long = "repeat",
         value_name = "RUNS",
-        default_value_t = 1,
         value_parser = clap::value_parser!(u32).range(1..=1_000_000)
     )]
-    pub runs: u32,
+    pub runs: Option<u32>,
 }
 
 /// Pictures of one run.

@@ -14,13 +14,12 @@ use crate::{picture, run, style, table};
 /// The verb.
 pub fn answer(
     scene: &Scene,
-    repeat: u32,
+    repeat: Option<u32>,
     csv: Option<&str>,
     plot: Option<&str>,
 ) -> Result<Answer, Failure> {
     let mut study = scene.study("all")?;
-    study.plan.repeat = repeat;
-    study.needs_cycles()?;
+    study.plan.repeat = repeat.unwrap_or_else(|| study.usual_repeat());
     let settings = study.settings();
     let progress = Bar::of(&mut study);
     let sweep = study.sweep(&progress)?;
@@ -44,10 +43,12 @@ pub fn answer(
     if let Some(path) = csv {
         wrote += &picture::write(path, &lines(&sweep, &settings))?;
     }
-    let mut header = vec!["ranks", "bytes", "cycles", "bound"];
+    let unit = study.unit();
+    let others = format!("its {unit}");
+    let mut header = vec!["ranks", "bytes", unit, "bound"];
     header.extend(match study.advice {
         Some(_) => ["algorithm", "sizes", "by the cell for"],
-        None => ["winner", "second", "its cycles"],
+        None => ["winner", "second", &others],
     });
     let rows = sweep.cases().map(row).collect();
     let runs = || sweep.cases().flat_map(|case| &case.runs);
@@ -66,17 +67,14 @@ fn row(case: &SweepCase) -> Vec<String> {
     let mut row = vec![
         case.ranks.to_string(),
         case.bytes.to_string(),
-        best.mean_cycles.to_string(),
-        best.bound_cycles.to_string(),
+        best.time.to_string(),
+        run::or_dash(best.bound_cycles.map(|bound| bound as f64)),
         style::good(best.record.algorithm),
     ];
     row.extend(match &best.cell {
         Some(cell) => [table::sizes(cell), table::place(cell)],
         None => match case.runs.get(1) {
-            Some(second) => [
-                second.record.algorithm.to_owned(),
-                second.mean_cycles.to_string(),
-            ],
+            Some(second) => [second.record.algorithm.to_owned(), second.time.to_string()],
             None => ["-", "-"].map(str::to_owned),
         },
     });
@@ -97,6 +95,7 @@ fn lines(sweep: &Sweep, settings: &Settings) -> String {
         "delivered",
         "runs",
         "makespan_mean_ns",
+        "makespan_median_ns",
         "makespan_variance_ns2",
         "makespan_p99_ns",
         "makespan_max_ns",
@@ -116,10 +115,11 @@ fn lines(sweep: &Sweep, settings: &Settings) -> String {
             &record.bytes,
             &run::or_dash(record.makespan_cycles.map(|cycles| cycles.0)),
             &record.makespan_ns,
-            bound_cycles,
+            &run::or_dash(bound_cycles.map(|bound| bound as f64)),
             &record.delivered,
             &record.runs,
             &record.makespan_mean_ns,
+            &record.makespan_median_ns,
             &record.makespan_variance_ns2,
             &record.makespan_p99_ns,
             &record.makespan_max_ns,
@@ -130,18 +130,21 @@ fn lines(sweep: &Sweep, settings: &Settings) -> String {
 
 /// One line per algorithm, in the order of their geometric means; the title says who wins how often.
 fn chart(study: &Study, sweep: &Sweep, settings: &Settings) -> LineChart {
-    let lines = sweep.ratios();
-    let ratios: Vec<f64> = lines.iter().flat_map(|line| &line.1).map(|p| p.1).collect();
+    let lines = sweep.lines();
+    let values: Vec<f64> = lines.iter().flat_map(|line| &line.1).map(|p| p.1).collect();
     let (collective, ranks) = (study.collective(), study.ranks[0]);
-    let (chip, beside) = (&study.chip().name, picture::beside(settings));
-    let what = format!("{collective} over {ranks} ranks on {chip}{beside}");
+    let (place, beside) = (study.machine.place(), picture::beside(settings));
+    let what = format!("{collective} over {ranks} ranks on {place}{beside}");
     let winners = sweep.winners().concat();
     LineChart {
         title: format!("{}: {what}", verdict(&winners, "sizes")),
         x_label: "size (bytes)".to_owned(),
-        y_label: "makespan / lower bound".to_owned(),
+        y_label: match study.is_timed() {
+            true => "makespan (ns), median".to_owned(),
+            false => "makespan / lower bound".to_owned(),
+        },
         x_scale: Scale::Log2,
-        y_scale: Scale::spanning(ratios),
+        y_scale: Scale::spanning(values),
         marks: Vec::new(),
         series: lines
             .into_iter()
@@ -170,8 +173,8 @@ fn verdict(winners: &[&str], cases: &str) -> String {
 /// One row per rank count; the title names the algorithm that wins most often, if there is one. A
 /// case without a winner has an empty name.
 pub fn map(study: &Study, winners: Vec<Vec<&'static str>>, settings: &Settings) -> WinnerMap {
-    let (collective, chip) = (study.collective(), &study.chip().name);
-    let what = format!("{collective} on {chip}{}", picture::beside(settings));
+    let (collective, place) = (study.collective(), study.machine.place());
+    let what = format!("{collective} on {place}{}", picture::beside(settings));
     let names = |row: Vec<&str>| row.into_iter().map(str::to_owned).collect();
     WinnerMap {
         title: format!("{}: {what}", verdict(&winners.concat(), "cases")),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use corecast_machine::{Cause, LinkHold, PathSegment, Report, Time};
+use corecast_machine::{Cause, LinkHold, PathSegment, Report};
 use corecast_study::{Explanation, Settings, Study, link_waits};
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ use crate::{remedy, run, scene, shares, style, table as tables};
 /// The verb.
 pub fn answer(scene: &Scene, is_full: bool, pictures: &Pictures) -> Result<Answer, Failure> {
     let mut study = scene.study("auto")?;
-    study.needs_cycles()?;
+    study.plan.repeat = study.usual_repeat();
     let ranks = scene::one_rank_count(&study)?;
     pictures.check(&study)?;
     let settings = study.settings();
@@ -41,16 +41,10 @@ pub fn answer(scene: &Scene, is_full: bool, pictures: &Pictures) -> Result<Answe
     })
 }
 
-/// A time in cycles.
-fn cycles(study: &Study, time: Time) -> f64 {
-    study.cycles(time).expect("asked for before the run")
-}
-
 fn show(study: &Study, explanation: &Explanation, is_full: bool, settings: &Settings) -> String {
     let Explanation { run, path, .. } = explanation;
     let request = &run.request;
-    let took = cycles(study, run.report.makespan);
-    let bound = study.machine.bound_cycles(request).unwrap_or(0);
+    let (took, unit) = (study.told(run.report.makespan), study.unit());
     let title = format!(
         "{} by {}: {} bytes over {} ranks on {}",
         study.collective(),
@@ -59,17 +53,21 @@ fn show(study: &Study, explanation: &Explanation, is_full: bool, settings: &Sett
         request.ranks,
         scene::place_words(study),
     );
-    let gap = took - bound as f64;
-    let gap = format!("{gap} above the bound of {bound}");
-    let gap = if took > bound as f64 {
-        style::near(&gap)
-    } else {
-        style::good(&gap)
+    let gap = match study
+        .machine
+        .bound_cycles(request)
+        .map(|bound| bound as f64)
+    {
+        Some(bound) if took > bound => {
+            style::near(&format!("{} above the bound of {bound}", took - bound))
+        }
+        Some(bound) => style::good(&format!("{} above the bound of {bound}", took - bound)),
+        None => format!("the median of {} runs", run.spread.runs),
     };
     let note = scene::placement_line(study, request.ranks);
     let shares = shares::line(study, run);
     let heading = style::heading(&title);
-    let mut text = format!("{heading}\n{took} cycles, {gap}\n{note}{shares}");
+    let mut text = format!("{heading}\n{took} {unit}, {gap}\n{note}{shares}");
     text += &(run::with(settings) + "\n");
     let most = if is_full { usize::MAX } else { ROWS };
     let ranks = shown_ranks(path, run.report.activity.len(), most);
@@ -88,13 +86,16 @@ fn show(study: &Study, explanation: &Explanation, is_full: bool, settings: &Sett
     text += &table(&header, 1..header.len(), rows.collect());
     let hidden = run.report.activity.len() - ranks.len();
     text += &left_out(hidden, "ranks with less of the critical path");
-    text += &format!("\n{}\n", style::heading("critical path, in cycles"));
+    text += &format!(
+        "\n{}\n",
+        style::heading(&format!("critical path, in {unit}"))
+    );
     let shown = longest(path, most);
     let rows = shown.iter().map(|segment| {
         vec![
             segment.rank.to_string(),
-            cycles(study, segment.start).to_string(),
-            cycles(study, segment.end).to_string(),
+            study.told(segment.start).to_string(),
+            study.told(segment.end).to_string(),
             cause(segment.cause, &run.report),
         ]
     });
@@ -114,13 +115,13 @@ fn show(study: &Study, explanation: &Explanation, is_full: bool, settings: &Sett
             let (from, to) = wait.hold.message;
             vec![
                 wait.rank.to_string(),
-                cycles(study, wait.time).to_string(),
+                study.told(wait.time).to_string(),
                 format!("{from}->{to}"),
                 link(&wait.hold),
                 holder(&wait.hold),
             ]
         });
-        let header = ["rank", "cycles", "its message", "link", "held by"];
+        let header = ["rank", unit, "its message", "link", "held by"];
         text += &table(&header, 1..2, rows.collect());
     }
     text + "\n"

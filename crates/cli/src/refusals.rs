@@ -51,10 +51,6 @@ impl From<StudyError> for Failure {
             }
             StudyError::Surroundings(error) => surroundings(error),
             StudyError::Advice(error) => advice(error),
-            StudyError::NoCycles { .. } => {
-                Self::input("--machine: this verb explains cycles of a chip")
-                    .help("use --machine sim; `corecast run --machine host` measures this computer")
-            }
             StudyError::Run {
                 has_flow_control,
                 error: why,

@@ -18,13 +18,14 @@ pub fn sentence(remedy: &Remedy) -> String {
         Measure::Use {
             algorithm,
             sizes,
-            cycles,
+            takes,
             instead_of,
+            unit,
             ratio,
         } => {
             let options = options(*algorithm, sizes);
             format!(
-                "Use {options}: {cycles} cycles instead of {instead_of}, {ratio:.2} times as fast; \
+                "Use {options}: {takes} {unit} instead of {instead_of}, {ratio:.2} times as fast; \
                  here {why}."
             )
         }
@@ -101,6 +102,7 @@ fn words_of_cause(kind: &str) -> String {
         "software" => "software: what every call and message costs a core".to_owned(),
         "handshake" => "commands, flags and handshakes".to_owned(),
         "transfer" => "words that move".to_owned(),
+        "idle" => "words on their way whose sender has nothing left to do".to_owned(),
         "ordering" => "reading and ordering the ranks' status".to_owned(),
         other => other.replace('_', " "),
     }

@@ -10,9 +10,9 @@ use crate::progress::Bar;
 use crate::{certificate, remedy, scene, shares, style, table};
 
 /// The verb.
-pub fn answer(scene: &Scene, repeat: u32, pictures: &Pictures) -> Result<Answer, Failure> {
+pub fn answer(scene: &Scene, repeat: Option<u32>, pictures: &Pictures) -> Result<Answer, Failure> {
     let mut study = scene.study("all")?;
-    study.plan.repeat = repeat;
+    study.plan.repeat = repeat.unwrap_or_else(|| study.usual_repeat());
     let ranks = scene::one_rank_count(&study)?;
     pictures.check(&study)?;
     let settings = study.settings();
@@ -33,7 +33,7 @@ pub fn answer(scene: &Scene, repeat: u32, pictures: &Pictures) -> Result<Answer,
             }
             _ => {}
         }
-        let best = runs[0].spread.mean_ns;
+        let best = study.typical_ns(&runs[0]);
         let rows = runs.iter().map(|run| row(&study, run, best));
         let header = header(&study);
         text += &format!(
@@ -71,7 +71,7 @@ fn place(study: &Study, run: &Run) -> String {
     let cores = cores.map_or(String::new(), |cores| format!("{cores} cores of "));
     match study.plan.repeat {
         1 => format!("{cores}{place}, one run each"),
-        runs => format!("{cores}{place}, {runs} runs each"),
+        runs => format!("{cores}{place}, {runs} runs each, in turns"),
     }
 }
 
@@ -93,30 +93,38 @@ pub fn failure(fault: &Fault) -> Failure {
     Failure::check(fault.to_string())
 }
 
-/// With repetitions the time is the mean, and its spread is shown.
+/// With repetitions the time is the mean, and its spread is shown; times of a wall clock have a median
+/// and neither cycles nor a bound.
 fn header(study: &Study) -> Vec<&'static str> {
-    let (cycles, time) = match study.plan.repeat {
-        1 => ("cycles", vec!["ns"]),
-        _ => ("mean cycles", vec!["mean ns", "std ns", "p99 ns", "max ns"]),
-    };
-    let mut header = vec!["algorithm", cycles];
-    header.extend(time);
-    header.extend(["x bound", "delivered", "certificate"]);
+    let mut header = vec!["algorithm"];
+    header.extend(match (study.is_timed(), study.plan.repeat) {
+        (true, 1) => vec!["ns"],
+        (true, _) => vec!["median ns", "std ns", "p99 ns", "max ns"],
+        (false, 1) => vec!["cycles", "ns", "x bound"],
+        (false, _) => vec![
+            "mean cycles",
+            "mean ns",
+            "std ns",
+            "p99 ns",
+            "max ns",
+            "x bound",
+        ],
+    });
+    header.extend(["delivered", "certificate"]);
     header
 }
 
 fn row(study: &Study, run: &Run, best_ns: f64) -> Vec<String> {
     let spread = &run.spread;
     let cycles = study.mean_cycles(run);
-    let bound = study.machine.bound_cycles(&run.request);
-    let bound = bound.filter(|&bound| bound > 0);
-    let ratio = cycles
-        .zip(bound)
-        .map(|(cycles, bound)| cycles / bound as f64);
-    let mut row = vec![run.algorithm.to_owned(), or_dash(cycles)];
+    let mut row = vec![run.algorithm.to_owned()];
+    row.extend(cycles.map(|cycles| cycles.to_string()));
     if study.plan.repeat > 1 {
         row.extend([
-            format!("{:.3}", spread.mean_ns),
+            match study.is_timed() {
+                true => spread.median.ns().to_string(),
+                false => format!("{:.3}", spread.mean_ns),
+            },
             format!("{:.3}", spread.variance_ns2.sqrt()),
             spread.p99.ns().to_string(),
             spread.max.ns().to_string(),
@@ -124,8 +132,13 @@ fn row(study: &Study, run: &Run, best_ns: f64) -> Vec<String> {
     } else {
         row.push(run.report.makespan.ns().to_string());
     }
-    row.push(ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.2}")));
-    if spread.mean_ns <= best_ns {
+    row.extend(cycles.map(|cycles| {
+        let bound = study.machine.bound_cycles(&run.request);
+        let bound = bound.filter(|&bound| bound > 0);
+        let ratio = bound.map(|bound| cycles / bound as f64);
+        ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.2}"))
+    }));
+    if study.typical_ns(run) <= best_ns {
         row = row.iter().map(|cell| style::good(cell)).collect();
     }
     row.push(if run.delivered {

@@ -40,12 +40,16 @@ fn every_field_is_documented_and_every_documented_field_exists() {
         ),
         (
             &["run --json", SETTINGS, COLLECTIVE],
-            &["compare bcast --ranks 2,4"],
+            &[
+                "compare bcast --ranks 2,4",
+                "compare barrier --ranks 2 --machine host",
+            ],
         ),
         (
             &["run --json", "explain --json", SETTINGS, COLLECTIVE],
             &[
                 "explain bcast",
+                "explain barrier --machine host --ranks 2",
                 "explain alltoall --chip tilepro64 --ranks 16 --algorithm linear --bytes 400",
             ],
         ),

@@ -15,6 +15,8 @@ pub struct Spread {
     pub runs: usize,
     /// Mean in nanoseconds.
     pub mean_ns: f64,
+    /// The median; of an even number the later of the two in the middle.
+    pub median: Time,
     /// Sample variance in square nanoseconds: the sum of squares over `runs - 1`; 0 for one run.
     pub variance_ns2: f64,
     /// The time that 99 % of the runs do not exceed (the nearest rank).
@@ -36,6 +38,7 @@ impl Spread {
         Some(Self {
             runs,
             mean_ns,
+            median: sorted[runs / 2],
             variance_ns2: squares / (runs.max(2) - 1) as f64,
             p99: sorted[(runs * 99).div_ceil(100) - 1],
             max,
@@ -61,6 +64,7 @@ mod tests {
             (spread.mean_ns, spread.p99.ns(), spread.max.ns()),
             (100.5, 198.0, 200.0)
         );
+        assert_eq!(spread.median.ns(), 101.0);
         assert!((spread.variance_ns2 - 3350.0).abs() < 1e-9);
     }
 }

@@ -39,14 +39,13 @@ impl Study {
     /// Runs the algorithms and explains their runs, the fastest first.
     ///
     /// # Errors
-    /// [`StudyError::NoCycles`] where times are not told in cycles, and whatever ended a run.
+    /// Whatever ended a run.
     pub fn explain(
         &self,
         ranks: u32,
         bytes: u64,
         progress: &dyn Progress,
     ) -> Result<Vec<Explanation>, StudyError> {
-        self.needs_cycles()?;
         let runs = self.rank(ranks, bytes, progress)?.runs;
         let fastest = self.fastest(&runs);
         let explained = runs.into_iter().map(|run| {
@@ -60,16 +59,15 @@ impl Study {
         Ok(explained.collect())
     }
 
-    /// For every rank its cycles per kind of cause ([`Cause::KINDS`]), and their sum.
+    /// For every rank its time per kind of cause ([`Cause::KINDS`]) in [`Study::unit`], and the sum.
     #[must_use]
     pub fn rank_causes(&self, report: &Report) -> Vec<Vec<f64>> {
-        let cycles = |time| self.cycles(time).unwrap_or_default();
         let rows = report.activity.iter().map(|activity| {
             let kinds = Cause::KINDS.iter();
-            let of = |kind: &&str| cycles(activity.total(|cause| cause.kind() == *kind));
+            let of = |kind: &&str| self.told(activity.total(|cause| cause.kind() == *kind));
             kinds
                 .map(of)
-                .chain([cycles(activity.total(|_| true))])
+                .chain([self.told(activity.total(|_| true))])
                 .collect()
         });
         rows.collect()
@@ -83,11 +81,13 @@ impl Study {
         advice: String,
     ) -> ExplanationRecord {
         let Explanation { run, path, .. } = explanation;
-        let cycles = |time| Cycles(self.cycles(time).unwrap_or_default());
+        let (unit, cycles) = (self.unit(), |time| self.cycles(time).map(Cycles));
         let segment = |segment: &PathSegment| SegmentRecord {
             rank: segment.rank.0,
             from_cycles: cycles(segment.start),
             to_cycles: cycles(segment.end),
+            from_ns: segment.start.ns(),
+            to_ns: segment.end.ns(),
             cause: segment.cause.kind(),
             peer: segment.cause.peer().map(|peer| peer.0),
             link: match segment.cause {
@@ -99,10 +99,11 @@ impl Study {
             hold: HoldRecord::of(&wait.hold),
             rank: wait.rank,
             wait_cycles: cycles(wait.time),
+            wait_ns: wait.time.ns(),
         };
         let row = |row: Vec<f64>| {
             let named = Cause::KINDS.iter().chain(&["sum"]).zip(row);
-            let named = named.map(|(kind, value)| (format!("{kind}_cycles"), Cycles(value)));
+            let named = named.map(|(kind, value)| (format!("{kind}_{unit}"), Cycles(value)));
             named.collect()
         };
         ExplanationRecord {
@@ -163,7 +164,7 @@ pub struct ExplanationRecord {
     pub critical_path: Vec<SegmentRecord>,
     /// Waits for links, the longest first.
     pub link_waits: Vec<WaitRecord>,
-    /// For every rank its cycles per kind of cause, and their sum.
+    /// For every rank its time per kind of cause, and the sum; the unit is in the names.
     pub rank_causes: Vec<BTreeMap<String, Cycles>>,
 }
 
@@ -172,10 +173,14 @@ pub struct ExplanationRecord {
 pub struct SegmentRecord {
     /// On which rank.
     pub rank: u32,
-    /// Begin.
-    pub from_cycles: Cycles,
+    /// Begin; none where times are those of a wall clock.
+    pub from_cycles: Option<Cycles>,
     /// End.
-    pub to_cycles: Cycles,
+    pub to_cycles: Option<Cycles>,
+    /// Begin in nanoseconds.
+    pub from_ns: f64,
+    /// End in nanoseconds.
+    pub to_ns: f64,
     /// What the rank did.
     pub cause: &'static str,
     /// For whom it waited.
@@ -192,8 +197,10 @@ pub struct WaitRecord {
     pub hold: HoldRecord,
     /// Who waited.
     pub rank: usize,
-    /// How long in all.
-    pub wait_cycles: Cycles,
+    /// How long in all; none where times are those of a wall clock.
+    pub wait_cycles: Option<Cycles>,
+    /// The same in nanoseconds.
+    pub wait_ns: f64,
 }
 
 /// A link and who waited there for whom: ranks, and coordinates of routers.

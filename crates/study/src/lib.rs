@@ -38,6 +38,7 @@ mod surroundings;
 mod sweep;
 mod traffic;
 mod tuning;
+mod turns;
 
 pub use advice::Advice;
 pub use algorithms::{Field, Selection, distinct};

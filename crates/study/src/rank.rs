@@ -23,7 +23,8 @@ pub struct Run {
     pub algorithm: &'static str,
     /// What was asked.
     pub request: Request,
-    /// What happened, with the first seed.
+    /// What happened, with the first seed; where times are those of a wall clock, in the run whose time
+    /// is the median.
     pub report: Report,
     /// Makespans with all seeds.
     pub spread: Spread,
@@ -37,6 +38,25 @@ pub struct Run {
 }
 
 impl Run {
+    /// What all runs of one schedule show.
+    pub(crate) fn of(
+        algorithm: &'static str,
+        request: &Request,
+        runs: Runs,
+        certified: Certified,
+    ) -> Self {
+        Self {
+            algorithm,
+            request: request.clone(),
+            report: runs.first,
+            spread: runs.spread,
+            delivered: runs.delivered,
+            certified,
+            cell: None,
+            path: OnceLock::new(),
+        }
+    }
+
     /// What made the first run as long as it was; worked out when it is asked for first.
     pub fn critical_path(&self) -> &[PathSegment] {
         self.path.get_or_init(|| critical_path(&self.report))
@@ -66,6 +86,15 @@ pub struct Ranking {
     pub runs: Vec<Run>,
     /// The others.
     pub refused: Vec<Refused>,
+}
+
+/// An algorithm that cannot serve a request.
+pub(crate) fn refused(algorithm: &'static str, why: BuildError) -> Refused {
+    Refused {
+        algorithm,
+        cell: None,
+        why,
+    }
 }
 
 /// Cells of a table that were nearer but could not serve.
@@ -107,10 +136,10 @@ impl Study {
             progress.done();
             outcome
         };
-        let outcomes: Vec<_> = if self.machine.runs_side_by_side() {
-            self.algorithms.par_iter().map(run).collect()
+        let outcomes: Vec<_> = if self.is_timed() {
+            self.in_turns(&request, progress)
         } else {
-            self.algorithms.iter().map(run).collect()
+            self.algorithms.par_iter().map(run).collect()
         };
         let (mut runs, mut refused) = (Vec::new(), Vec::new());
         for outcome in outcomes {
@@ -126,11 +155,28 @@ impl Study {
                 refused,
             });
         }
-        runs.sort_by(|a, b| a.spread.mean_ns.total_cmp(&b.spread.mean_ns));
+        runs.sort_by(|a, b| self.typical_ns(a).total_cmp(&self.typical_ns(b)));
         if self.is_auto() {
             runs.truncate(1);
         }
         Ok(Ranking { runs, refused })
+    }
+
+    /// The time by which runs are compared: the mean, or the median where single runs may be held up
+    /// by anything.
+    #[must_use]
+    pub fn typical_ns(&self, run: &Run) -> f64 {
+        match self.is_timed() {
+            true => run.spread.median.ns(),
+            false => run.spread.mean_ns,
+        }
+    }
+
+    /// [`Study::typical_ns`] in [`Study::unit`], cycles to a thousandth.
+    #[must_use]
+    pub fn typical(&self, run: &Run) -> f64 {
+        self.mean_cycles(run)
+            .unwrap_or_else(|| self.typical_ns(run))
     }
 
     /// One algorithm's runs, or why it has no schedule.
@@ -143,11 +189,7 @@ impl Study {
         let name = algorithm.name();
         match self.schedule(algorithm, request) {
             Ok(schedule) => self.run_of(name, request, &schedule, progress).map(Ok),
-            Err(why) => Ok(Err(Refused {
-                algorithm: name,
-                cell: None,
-                why,
-            })),
+            Err(why) => Ok(Err(refused(name, why))),
         }
     }
 
@@ -168,21 +210,7 @@ impl Study {
         } else {
             (run(), certify())
         };
-        let Runs {
-            first,
-            spread,
-            delivered,
-        } = runs?;
-        Ok(Run {
-            algorithm,
-            request: request.clone(),
-            report: first,
-            spread,
-            delivered,
-            certified,
-            cell: None,
-            path: OnceLock::new(),
-        })
+        Ok(Run::of(algorithm, request, runs?, certified))
     }
 
     /// How much of a run's time is the network's and how much the software's, where the machine
@@ -247,6 +275,7 @@ impl Study {
             makespan_ns: report.makespan.ns(),
             runs: spread.runs,
             makespan_mean_ns: spread.mean_ns,
+            makespan_median_ns: spread.median.ns(),
             makespan_variance_ns2: spread.variance_ns2,
             makespan_p99_ns: spread.p99.ns(),
             makespan_max_ns: spread.max.ns(),
@@ -296,7 +325,7 @@ pub struct RunRecord {
     pub table_ranks: Option<u32>,
     /// Bytes of the cell that chose the algorithm.
     pub table_bytes: Option<u64>,
-    /// Makespan of the first run in cycles of the chip's reference clock.
+    /// Makespan of the run that is told of, in cycles of the chip's reference clock.
     pub makespan_cycles: Option<Cycles>,
     /// The same in nanoseconds.
     pub makespan_ns: f64,
@@ -304,6 +333,8 @@ pub struct RunRecord {
     pub runs: usize,
     /// Mean makespan of all runs.
     pub makespan_mean_ns: f64,
+    /// Their median.
+    pub makespan_median_ns: f64,
     /// Sample variance of the makespan.
     pub makespan_variance_ns2: f64,
     /// What 99 % of the runs do not exceed.

@@ -14,6 +14,7 @@ use rayon::prelude::*;
 
 use crate::rank::Run;
 use crate::study::Study;
+use crate::tuning::Race;
 
 /// Runs with more events are not tried with other sizes, nor on other chips.
 const EVENTS_TUNED_MAX: u64 = 200_000;
@@ -21,6 +22,8 @@ const EVENTS_TUNED_MAX: u64 = 200_000;
 const EVENTS_MAX: u64 = 20_000_000;
 /// What saves less than this share is no help.
 const SAVED_MIN: f64 = 0.01;
+/// The same where two runs of one schedule take different times.
+const SAVED_MIN_TIMED: f64 = 0.1;
 
 /// What to do about a run's time, and what most of it is: a value, of which a face makes a sentence.
 #[derive(Clone, PartialEq, Debug)]
@@ -41,10 +44,12 @@ pub enum Measure {
         /// The sizes that are others than those of the run, by name; none = leave the choice to the
         /// algorithm.
         sizes: Vec<(&'static str, Option<u64>)>,
-        /// Cycles that it takes then.
-        cycles: f64,
-        /// Cycles that it took.
+        /// What it takes then.
+        takes: f64,
+        /// What it took.
         instead_of: f64,
+        /// Of both: cycles, or nanoseconds.
+        unit: &'static str,
         /// How many times as fast it is then.
         ratio: f64,
     },
@@ -100,17 +105,23 @@ pub(crate) struct Fastest {
     best: Option<Best<Time>>,
     /// Whether sizes were searched, too.
     is_tuned: bool,
+    /// The race that it has won, if there was one.
+    race: Option<Race>,
 }
 
 impl Study {
     /// Searches, with the effort that fits runs such as these.
     pub(crate) fn fastest(&self, runs: &[Run]) -> Fastest {
+        if self.is_timed() {
+            return self.fastest_in_turns(runs);
+        }
         let events = runs.iter().map(|run| run.report.events).max().unwrap_or(0);
         let longest = runs.iter().map(|run| run.report.makespan).max();
         let (Some(run), Some(longest)) = (runs.first(), longest) else {
             return Fastest {
                 best: None,
                 is_tuned: false,
+                race: None,
             };
         };
         let is_tuned = events <= EVENTS_TUNED_MAX;
@@ -142,7 +153,33 @@ impl Study {
         } else {
             None
         };
-        Fastest { best, is_tuned }
+        Fastest {
+            best,
+            is_tuned,
+            race: None,
+        }
+    }
+
+    /// The same where candidates have to race.
+    fn fastest_in_turns(&self, runs: &[Run]) -> Fastest {
+        let race = runs.first().map(|run| {
+            let mut request = run.request.clone();
+            (request.tuning.part_bytes, request.tuning.piece_bytes) = (None, None);
+            self.race(&self.distinct_algorithms(), &request, false)
+        });
+        Fastest {
+            best: race.as_ref().and_then(|race| race.found.best),
+            is_tuned: true,
+            race,
+        }
+    }
+
+    /// What a run took in the race, if it was in it: its own time is from another moment.
+    fn in_race(&self, run: &Run, race: &Race) -> Option<Time> {
+        let algorithm = corecast_core::algorithm::find(self.plan.collective, run.algorithm)?;
+        let schedule = self.schedule(algorithm, &run.request).ok()?;
+        let is_it = |(other, _): &&(_, Time)| self.machine.does_the_same(other, &schedule);
+        race.medians.iter().find(is_it).map(|&(_, median)| median)
     }
 
     /// What to do about a run with this critical path.
@@ -154,23 +191,27 @@ impl Study {
 
     fn what_to_do(&self, run: &Run, fastest: &Fastest) -> Measure {
         let took = run.report.makespan;
-        let cycles = |time| self.cycles(time).unwrap_or_default();
-        let saves = |time: Time| match took.ps() {
-            0 => 0.0,
-            took => 1.0 - time.ps() as f64 / took as f64,
+        let (told, least) = match &fastest.race {
+            Some(race) => (self.in_race(run, race).unwrap_or(took), SAVED_MIN_TIMED),
+            None => (took, SAVED_MIN),
         };
-        if let Some(best) = fastest.best.filter(|best| saves(best.time) >= SAVED_MIN) {
+        let saves = |time: Time| match told.ps() {
+            0 => 0.0,
+            told => 1.0 - time.ps() as f64 / told as f64,
+        };
+        if let Some(best) = fastest.best.filter(|best| saves(best.time) >= least) {
             return Measure::Use {
                 algorithm: (best.algorithm != run.algorithm).then_some(best.algorithm),
                 sizes: other_sizes(run, best.sizes),
-                cycles: cycles(best.time),
-                instead_of: cycles(took),
-                ratio: took.ps() as f64 / best.time.ps().max(1) as f64,
+                takes: self.told(best.time),
+                instead_of: self.told(told),
+                unit: self.unit(),
+                ratio: told.ps() as f64 / best.time.ps().max(1) as f64,
             };
         }
         let bound = self.machine.bound_cycles(&run.request);
         if let Some(bound_cycles) = bound
-            && cycles(took) <= bound_cycles as f64 * (1.0 + SAVED_MIN)
+            && self.told(took) <= bound_cycles as f64 * (1.0 + SAVED_MIN)
         {
             return Measure::Leave { bound_cycles };
         }
@@ -179,7 +220,8 @@ impl Study {
             (true, false) => Tried::Algorithms,
             _ => Tried::Nothing,
         };
-        let is_short = run.report.events <= EVENTS_TUNED_MAX;
+        // This computer has no numbers that could be changed.
+        let is_short = run.report.events <= EVENTS_TUNED_MAX && !self.is_timed();
         let knob = if is_short { self.knob(run) } else { None };
         match knob.filter(|knob| saves(knob.time) >= SAVED_MIN) {
             Some(knob) => Measure::Change {

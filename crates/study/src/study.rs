@@ -19,6 +19,9 @@ use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::settings::Settings;
 
+/// Runs of which the median is told.
+const TIMED_RUNS: u32 = 9;
+
 /// What is proven about a schedule.
 #[derive(Clone, Debug)]
 pub struct Certified {
@@ -31,7 +34,7 @@ pub struct Certified {
 /// Runs of one schedule.
 #[derive(Clone, Debug)]
 pub struct Runs {
-    /// The one with the first seed.
+    /// The one that is told of: with the first seed, or of the middle time.
     pub first: Report,
     /// The makespans of all.
     pub spread: Spread,
@@ -153,14 +156,29 @@ impl Study {
         Some(thousandths(clock.cycles_f64(time.ps())))
     }
 
-    /// Refuses machines without cycles.
-    ///
-    /// # Errors
-    /// [`StudyError::NoCycles`].
-    pub fn needs_cycles(&self) -> Result<(), StudyError> {
-        let machine = self.machine.kind().name();
-        let clock = self.machine.clock();
-        clock.map_or(Err(StudyError::NoCycles { machine }), |_| Ok(()))
+    /// The unit in which times are told: cycles of the chip's reference clock, or nanoseconds of a wall
+    /// clock.
+    #[must_use]
+    pub fn unit(&self) -> &'static str {
+        self.machine.clock().map_or("ns", |_| "cycles")
+    }
+
+    /// A time in [`Study::unit`].
+    #[must_use]
+    pub fn told(&self, time: Time) -> f64 {
+        self.cycles(time).unwrap_or_else(|| time.ns())
+    }
+
+    /// Whether times are those of a wall clock: two runs of the same take different times.
+    #[must_use]
+    pub fn is_timed(&self) -> bool {
+        self.machine.clock().is_none()
+    }
+
+    /// How often runs are repeated unless somebody says: where every run takes another time, several.
+    #[must_use]
+    pub fn usual_repeat(&self) -> u32 {
+        if self.is_timed() { TIMED_RUNS } else { 1 }
     }
 
     /// What a decision table of this study holds for.
@@ -328,7 +346,7 @@ impl Study {
         self.machine.run(&job).ok()
     }
 
-    fn run_seed(&self, schedule: &Schedule, seed: u64) -> Result<Report, StudyError> {
+    pub(crate) fn run_seed(&self, schedule: &Schedule, seed: u64) -> Result<Report, StudyError> {
         let outcome = self.machine.run(&self.job(schedule, seed));
         outcome.map_err(|error| StudyError::Run {
             algorithm: schedule.algorithm().to_owned(),

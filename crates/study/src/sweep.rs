@@ -29,10 +29,10 @@ use crate::study::Study;
 pub struct SweptRun {
     /// What is said about it.
     pub record: RunRecord,
-    /// Its mean makespan in cycles of the chip's reference clock, to a thousandth.
-    pub mean_cycles: f64,
-    /// The cycles that no schedule beats; 0 where no bound is known.
-    pub bound_cycles: u64,
+    /// Its makespan as runs are compared by it ([`Study::typical_ns`]), in [`Study::unit`].
+    pub time: f64,
+    /// The cycles that no schedule beats; none where no bound is known.
+    pub bound_cycles: Option<u64>,
     /// The cell of the table that chose it, if one did.
     pub cell: Option<Cell>,
     /// What it should have shown and did not.
@@ -71,17 +71,17 @@ impl Sweep {
         rows.map(|row| row.iter().map(winner).collect()).collect()
     }
 
-    /// For every algorithm, size and makespan over bound, where there are both; the algorithms in
-    /// the order of the geometric means of these ratios.
+    /// For every algorithm, size and makespan over bound, or makespan where no bound is known; the
+    /// algorithms in the order of the geometric means of these values.
     #[must_use]
-    pub fn ratios(&self) -> Vec<(&'static str, Vec<(u64, f64)>)> {
+    pub fn lines(&self) -> Vec<(&'static str, Vec<(u64, f64)>)> {
         let mut lines: BTreeMap<&'static str, Vec<(u64, f64)>> = BTreeMap::new();
         for case in self.cases() {
             for run in &case.runs {
-                if case.bytes > 0 && run.bound_cycles > 0 {
-                    let ratio = run.mean_cycles / run.bound_cycles as f64;
+                let bound = run.bound_cycles.map_or(1.0, |bound| bound as f64);
+                if case.bytes > 0 && bound > 0.0 {
                     let line = lines.entry(run.record.algorithm).or_default();
-                    line.push((case.bytes, ratio));
+                    line.push((case.bytes, run.time / bound));
                 }
             }
         }
@@ -128,9 +128,8 @@ impl Study {
     /// Ranks the algorithms for every rank count and size.
     ///
     /// # Errors
-    /// [`StudyError::NoCycles`] where times are not told in cycles, and whatever ended a run.
+    /// Whatever ended a run.
     pub fn sweep(&self, progress: &dyn Progress) -> Result<Sweep, StudyError> {
-        self.needs_cycles()?;
         let row = |&ranks: &u32| {
             let sizes = self.plan.sizes.iter();
             sizes
@@ -151,8 +150,8 @@ impl Study {
         let swept = |run: Run| {
             let record = self.record(&run);
             SweptRun {
-                mean_cycles: self.mean_cycles(&run).unwrap_or_default(),
-                bound_cycles: record.bound_cycles.unwrap_or(0),
+                time: self.typical(&run),
+                bound_cycles: record.bound_cycles,
                 faults: run.faults(),
                 cell: run.cell,
                 record,

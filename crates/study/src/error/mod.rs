@@ -120,12 +120,6 @@ pub enum StudyError {
     /// The decision table cannot be asked.
     #[error(transparent)]
     Advice(#[from] Box<AdviceError>),
-    /// The machine has no cycles to speak of.
-    #[error("{machine} counts no cycles of a chip")]
-    NoCycles {
-        /// The machine.
-        machine: &'static str,
-    },
     /// A run ended without a report.
     #[error("{algorithm}: {error}")]
     Run {

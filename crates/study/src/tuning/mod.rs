@@ -2,9 +2,11 @@
 
 mod race;
 
+pub(crate) use race::Race;
+
 use std::collections::BTreeSet;
 
-use corecast_core::{ElementType, algorithm};
+use corecast_core::{ElementType, Platform, Request, algorithm};
 use corecast_machine::Time;
 use corecast_tune::search::{self, Candidate, Found, Rejected};
 use corecast_tune::{Cell, Table};
@@ -12,6 +14,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use thiserror::Error;
 
+use crate::algorithms::Selection;
 use crate::claim::Fault;
 use crate::error::{Refused, StudyError};
 use crate::number::Cycles;
@@ -112,7 +115,14 @@ impl Study {
             let found = match self.machine.clock() {
                 Some(_) => search::cell(&self.algorithms, &request, &measure, &done),
                 None => {
-                    let found = self.race(request);
+                    // A library knows its ranks and no chip: where ranks sit plays no part.
+                    let platform = Platform::default();
+                    let request = Request {
+                        platform,
+                        ..request
+                    };
+                    let is_open = !matches!(self.plan.selection, Selection::Named(_));
+                    let found = self.race(&self.algorithms, &request, is_open).found;
                     self.algorithms.iter().for_each(|_| done());
                     found
                 }

@@ -6,12 +6,11 @@
 //! differ by less than [`NOISE`] the one listed first wins: an algorithm's own choice of sizes before
 //! any other.
 
-use corecast_core::{Platform, Request};
+use corecast_core::{Algorithm, Request, Schedule};
 use corecast_machine::Time;
 use corecast_tune::search::{self, Best, Contestant, Found, Rejected, Sizes};
 
 use super::Mistrial;
-use crate::algorithms::Selection;
 use crate::claim::{Claim, Fault, Wrong, faults};
 use crate::error::StudyError;
 use crate::machines::Trial;
@@ -64,35 +63,53 @@ impl Runner<'_> {
     }
 }
 
+/// What a race has led to.
+pub(crate) struct Race {
+    /// The best, and what could not run.
+    pub found: Found<Time, Mistrial>,
+    /// Everybody's schedule and median, also of those who left early.
+    pub medians: Vec<(Schedule, Time)>,
+}
+
 impl Study {
-    /// What a cell's race has led to.
-    ///
-    /// The request is that of a library which knows its ranks and no chip: where ranks sit on the
-    /// plan's chip plays no part.
-    pub(super) fn race(&self, request: Request) -> Found<Time, Mistrial> {
-        let request = Request {
-            platform: Platform::default(),
-            ..request
-        };
-        let (contestants, refused) = search::field(&self.algorithms, &request);
+    /// Lets these algorithms race, and the machine's own ways if they are to take part.
+    pub(crate) fn race(
+        &self,
+        algorithms: &[&'static dyn Algorithm],
+        request: &Request,
+        has_own_ways: bool,
+    ) -> Race {
+        let (contestants, refused) = search::field(algorithms, request);
         let mut found = Found {
             best: None,
             rejected: Vec::new(),
             refused,
             measured: 0,
         };
-        let mut runners = self.runners(&contestants);
+        let mut runners = self.runners(&contestants, has_own_ways);
+        let mut medians = Vec::new();
+        let mut leaves = |runner: &Runner<'_>| {
+            if runner.own_way.is_none() {
+                medians.push((runner.contestant.schedule.clone(), runner.median()));
+            }
+        };
         for round in 0..=ROUNDS {
             runners.retain_mut(|runner| {
                 found.measured += 1;
-                let trial = self.trial(runner, &request);
+                let trial = self.trial(runner, request);
                 let trial = trial.map(|times| runner.times.extend(times));
                 trial
                     .map_err(|error| found.rejected.push(runner.rejected(error)))
                     .is_ok()
             });
             let best = runners.iter().map(Runner::median).min().unwrap_or_default();
-            runners.retain(|runner| runner.median().ns() <= best.ns() * FAR);
+            runners.retain(|runner| {
+                let stays = runner.median().ns() <= best.ns() * FAR;
+                if !stays {
+                    leaves(runner);
+                }
+                stays
+            });
             if runners.len() < 2 && round > 0 {
                 break;
             }
@@ -104,22 +121,24 @@ impl Study {
             sizes: winner.sizes(),
             time: winner.median(),
         });
-        found
+        runners.iter().for_each(leaves);
+        Race { found, medians }
     }
 
-    /// The machine's own ways first, unless only some algorithms were named; then every contestant
-    /// that does not do the same as one before.
-    fn runners<'a>(&self, contestants: &'a [Contestant]) -> Vec<Runner<'a>> {
+    /// The machine's own ways first; then every contestant that does not do the same as one before.
+    fn runners<'a>(&self, contestants: &'a [Contestant], has_own_ways: bool) -> Vec<Runner<'a>> {
         let runner = |contestant, own_way| Runner {
             contestant,
             own_way,
             times: Vec::new(),
         };
-        let is_open = !matches!(self.plan.selection, Selection::Named(_));
-        let own = contestants.first().filter(|_| is_open).map(|contestant| {
-            let ways = self.machine.own_ways(&contestant.schedule).into_iter();
-            ways.map(move |way| runner(contestant, Some(way)))
-        });
+        let own = contestants
+            .first()
+            .filter(|_| has_own_ways)
+            .map(|contestant| {
+                let ways = self.machine.own_ways(&contestant.schedule).into_iter();
+                ways.map(move |way| runner(contestant, Some(way)))
+            });
         let mut runners: Vec<_> = own.into_iter().flatten().collect();
         let first = runners.len();
         for contestant in contestants {
