@@ -68,13 +68,13 @@ fn row(case: &SweepCase) -> Vec<String> {
         case.bytes.to_string(),
         best.mean_cycles.to_string(),
         best.bound_cycles.to_string(),
-        style::good(best.record.algorithm),
+        style::good(&best.record.algorithm),
     ];
     row.extend(match &best.cell {
         Some(cell) => [table::sizes(cell), table::place(cell)],
         None => match case.runs.get(1) {
             Some(second) => [
-                second.record.algorithm.to_owned(),
+                second.record.algorithm.clone().into_owned(),
                 second.mean_cycles.to_string(),
             ],
             None => ["-", "-"].map(str::to_owned),
@@ -169,7 +169,7 @@ fn verdict(winners: &[&str], cases: &str) -> String {
 
 /// One row per rank count; the title names the algorithm that wins most often, if there is one. A
 /// case without a winner has an empty name.
-pub fn map(study: &Study, winners: Vec<Vec<&'static str>>, settings: &Settings) -> WinnerMap {
+pub fn map(study: &Study, winners: Vec<Vec<&str>>, settings: &Settings) -> WinnerMap {
     let (collective, chip) = (study.collective(), &study.chip().name);
     let what = format!("{collective} on {chip}{}", picture::beside(settings));
     let names = |row: Vec<&str>| row.into_iter().map(str::to_owned).collect();

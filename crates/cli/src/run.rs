@@ -113,7 +113,7 @@ fn row(study: &Study, run: &Run, best_ns: f64) -> Vec<String> {
     let ratio = cycles
         .zip(bound)
         .map(|(cycles, bound)| cycles / bound as f64);
-    let mut row = vec![run.algorithm.to_owned(), or_dash(cycles)];
+    let mut row = vec![run.algorithm.clone().into_owned(), or_dash(cycles)];
     if study.plan.repeat > 1 {
         row.extend([
             format!("{:.3}", spread.mean_ns),

@@ -9,7 +9,7 @@ use corecast_study::{CellSearch, MACHINES, Mistrial, Study, TableRecord, tuned_r
 use corecast_text::file;
 use corecast_tune::{Cell, Setting, Table};
 
-use crate::args::{Place, Scene, Tune};
+use crate::args::{Place, Scene, Subject, Tune, is_file};
 use crate::failure::Failure;
 use crate::output::{self, Answer};
 use crate::progress::Bar;
@@ -28,6 +28,12 @@ impl Tune {
                     .help("use `all`, or name the algorithms that compete"),
             );
         }
+        if let Some(file) = self.algorithm.split(',').find(|name| is_file(name)) {
+            return Err(Failure::input(format!(
+                "--algorithm: `{file}` is a file, and tables name algorithms"
+            ))
+            .help("`corecast compare` compares a schedule file with algorithms"));
+        }
         let bytes = match (&self.bytes, self.collective) {
             (Some(_), Collective::Barrier) => {
                 return Err(
@@ -40,7 +46,7 @@ impl Tune {
             (None, _) => "4..4K:x4",
         };
         Ok(Scene {
-            collective: self.collective,
+            what: Subject::Collective(self.collective),
             place: Place {
                 chip: self.chip.clone(),
                 machine: MACHINES[0],
@@ -51,8 +57,8 @@ impl Tune {
                 Some(ranks) => ranks.clone(),
                 None => default_ranks(chip.chip.cores_max()),
             }),
-            root: self.root,
-            bytes: bytes.to_owned(),
+            root: Some(self.root),
+            bytes: Some(bytes.to_owned()),
             algorithm: Some(self.algorithm.clone()),
             table: None,
             dtype: self.dtype,

@@ -1,7 +1,8 @@
 //! Every algorithm on one request, the fastest first.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use corecast_chip::Provenance;
 use corecast_core::{Algorithm, BuildError, Request, Schedule};
@@ -14,13 +15,14 @@ use crate::claim::{Claim, Fault, Wrong, faults};
 use crate::error::{Refused, StudyError};
 use crate::number::{Cycles, thousandths};
 use crate::progress::Progress;
+use crate::schedules::ScheduleFile;
 use crate::study::{Certified, Runs, Study};
 
 /// One algorithm's runs.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// Its name.
-    pub algorithm: &'static str,
+    /// Its name, or that of the file that its schedule is from.
+    pub algorithm: Cow<'static, str>,
     /// What was asked.
     pub request: Request,
     /// What happened, with the first seed.
@@ -50,7 +52,7 @@ impl Run {
         if !self.delivered {
             found.push(Fault {
                 collective: self.request.collective,
-                algorithm: self.algorithm.to_owned(),
+                algorithm: self.algorithm.clone().into_owned(),
                 bytes,
                 what: Wrong::Data,
             });
@@ -73,7 +75,7 @@ pub struct Ranking {
 pub fn passed(decision: &Decision<'_>) -> Vec<Refused> {
     let passed = decision.passed.iter();
     let refused = |(cell, why): &(&Cell, BuildError)| Refused {
-        algorithm: cell.algorithm,
+        algorithm: cell.algorithm.into(),
         cell: Some((cell.ranks, cell.bytes)),
         why: why.clone(),
     };
@@ -95,7 +97,7 @@ impl Study {
         if let Some(decision) = self.decide(ranks, bytes)? {
             let (cell, refused) = (decision.cell, passed(&decision));
             let (request, schedule) = (&decision.request, &decision.schedule);
-            let run = self.run_of(cell.algorithm, request, schedule, progress)?;
+            let run = self.run_of(cell.algorithm.into(), request, schedule, progress)?;
             progress.done();
             let cell = Some(cell.clone());
             let runs = vec![Run { cell, ..run }];
@@ -107,10 +109,24 @@ impl Study {
             progress.done();
             outcome
         };
+        let of_file = |file: &Arc<ScheduleFile>| {
+            let outcome = match file.schedule_for(&request) {
+                Ok(schedule) => {
+                    let name = file.name().to_owned().into();
+                    self.run_of(name, &request, &schedule, progress).map(Ok)
+                }
+                Err(why) => Ok(Err(file.refused(why))),
+            };
+            progress.done();
+            outcome
+        };
+        let files = &self.plan.files;
         let outcomes: Vec<_> = if self.machine.runs_side_by_side() {
-            self.algorithms.par_iter().map(run).collect()
+            let algorithms = self.algorithms.par_iter().map(run);
+            algorithms.chain(files.par_iter().map(of_file)).collect()
         } else {
-            self.algorithms.iter().map(run).collect()
+            let algorithms = self.algorithms.iter().map(run);
+            algorithms.chain(files.iter().map(of_file)).collect()
         };
         let (mut runs, mut refused) = (Vec::new(), Vec::new());
         for outcome in outcomes {
@@ -142,9 +158,12 @@ impl Study {
     ) -> Result<Result<Run, Refused>, StudyError> {
         let name = algorithm.name();
         match self.schedule(algorithm, request) {
-            Ok(schedule) => self.run_of(name, request, &schedule, progress).map(Ok),
+            Ok(schedule) => {
+                let run = self.run_of(name.into(), request, &schedule, progress);
+                run.map(Ok)
+            }
             Err(why) => Ok(Err(Refused {
-                algorithm: name,
+                algorithm: name.into(),
                 cell: None,
                 why,
             })),
@@ -157,7 +176,7 @@ impl Study {
     /// Whatever ended one.
     pub fn run_of(
         &self,
-        algorithm: &'static str,
+        algorithm: Cow<'static, str>,
         request: &Request,
         schedule: &Schedule,
         progress: &dyn Progress,
@@ -233,7 +252,7 @@ impl Study {
         let tuning = &run.request.tuning;
         RunRecord {
             collective: self.plan.collective.name(),
-            algorithm: run.algorithm,
+            algorithm: run.algorithm.clone(),
             machine: report.machine,
             ranks: run.request.ranks,
             placement_note: self.machine.placement_note(run.request.ranks),
@@ -276,8 +295,8 @@ const COMPARED_RANKS_MAX: u32 = 64;
 pub struct RunRecord {
     /// The collective.
     pub collective: &'static str,
-    /// The algorithm.
-    pub algorithm: &'static str,
+    /// The algorithm, or the file that the schedule is from.
+    pub algorithm: Cow<'static, str>,
     /// Name of the machine.
     pub machine: &'static str,
     /// Number of ranks.

@@ -161,7 +161,7 @@ impl Study {
         };
         if let Some(best) = fastest.best.filter(|best| saves(best.time) >= SAVED_MIN) {
             return Measure::Use {
-                algorithm: (best.algorithm != run.algorithm).then_some(best.algorithm),
+                algorithm: (run.algorithm != best.algorithm).then_some(best.algorithm),
                 sizes: other_sizes(run, best.sizes),
                 cycles: cycles(best.time),
                 instead_of: cycles(took),
@@ -199,9 +199,7 @@ impl Study {
     /// The number whose halving (of a width: doubling) saves most, each tried alone with the same
     /// schedule.
     fn knob(&self, run: &Run) -> Option<Knob> {
-        let collective = self.plan.collective;
-        let algorithm = corecast_core::algorithm::find(collective, run.algorithm)?;
-        let schedule = self.schedule(algorithm, &run.request).ok()?;
+        let schedule = self.schedule_of(run)?;
         let unused = self.chip().unused();
         let numbers = self.chip().parameters().filter_map(|number| {
             let to = match number.unit {

@@ -50,6 +50,13 @@ pub struct SweepCase {
     pub runs: Vec<SweptRun>,
 }
 
+impl SweepCase {
+    /// The fastest.
+    fn winner(&self) -> &str {
+        &self.runs[0].record.algorithm
+    }
+}
+
 /// All cases, by rank count and then by size, in the order asked for.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Sweep {
@@ -65,22 +72,22 @@ impl Sweep {
 
     /// The fastest algorithms, one row per rank count.
     #[must_use]
-    pub fn winners(&self) -> Vec<Vec<&'static str>> {
-        let winner = |case: &SweepCase| case.runs[0].record.algorithm;
+    pub fn winners(&self) -> Vec<Vec<&str>> {
         let rows = self.rows.iter();
-        rows.map(|row| row.iter().map(winner).collect()).collect()
+        rows.map(|row| row.iter().map(SweepCase::winner).collect())
+            .collect()
     }
 
     /// For every algorithm, size and makespan over bound, where there are both; the algorithms in
     /// the order of the geometric means of these ratios.
     #[must_use]
-    pub fn ratios(&self) -> Vec<(&'static str, Vec<(u64, f64)>)> {
-        let mut lines: BTreeMap<&'static str, Vec<(u64, f64)>> = BTreeMap::new();
+    pub fn ratios(&self) -> Vec<(&str, Vec<(u64, f64)>)> {
+        let mut lines: BTreeMap<&str, Vec<(u64, f64)>> = BTreeMap::new();
         for case in self.cases() {
             for run in &case.runs {
                 if case.bytes > 0 && run.bound_cycles > 0 {
                     let ratio = run.mean_cycles / run.bound_cycles as f64;
-                    let line = lines.entry(run.record.algorithm).or_default();
+                    let line = lines.entry(&run.record.algorithm).or_default();
                     line.push((case.bytes, ratio));
                 }
             }

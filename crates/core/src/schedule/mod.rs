@@ -18,6 +18,7 @@
 //! ```
 
 mod builder;
+mod serve;
 mod step;
 mod streams;
 
