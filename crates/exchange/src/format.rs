@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use corecast_exchange::{FORMATS, find_format};
-//! assert_eq!(find_format("corecast").unwrap().extension(), "sched");
+//! assert_eq!(find_format("msccl").unwrap().extension(), "xml");
 //! assert!(FORMATS.iter().all(|format| !format.summary().is_empty()));
 //! ```
 
@@ -11,6 +11,7 @@ use std::fmt::Debug;
 use corecast_core::Schedule;
 
 use crate::error::{Fault, FileError, Unsayable};
+use crate::msccl::Msccl;
 use crate::own::Own;
 
 /// A schedule that has been read.
@@ -62,7 +63,7 @@ pub trait Format: Debug + Sync {
 }
 
 /// Every format.
-pub static FORMATS: [&dyn Format; 1] = [&Own];
+pub static FORMATS: [&dyn Format; 2] = [&Own, &Msccl];
 
 /// The format of this name.
 #[must_use]

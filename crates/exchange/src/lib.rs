@@ -17,6 +17,7 @@
 mod error;
 mod format;
 mod limits;
+mod msccl;
 mod own;
 
 pub use error::{FileError, Unsayable};
