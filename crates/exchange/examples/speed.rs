@@ -18,7 +18,10 @@ fn best<T>(mut what: impl FnMut() -> T) -> (Duration, T) {
         (start.elapsed(), value)
     });
     let first = tried.next().expect("tried at least once");
-    tried.fold(first, |best, other| if other.0 < best.0 { other } else { best })
+    tried.fold(
+        first,
+        |best, other| if other.0 < best.0 { other } else { best },
+    )
 }
 
 fn main() {
@@ -37,9 +40,15 @@ fn main() {
         let (verifying, certificate) = best(|| verify(&schedule, &FullCrossbar));
         total += reading + verifying;
         let ms = |time: Duration| time.as_secs_f64() * 1e3;
-        let slots = certificate.slots_needed.map_or("-".to_owned(), |slots| slots.to_string());
+        let slots = certificate
+            .slots_needed
+            .map_or("-".to_owned(), |slots| slots.to_string());
         let (steps, wrong) = (schedule.steps_total(), certificate.violations.len());
-        println!("{:7.1}  {:11.1}  {steps:5}  {slots:>5}  {wrong:10}  {path}", ms(reading), ms(verifying));
+        println!(
+            "{:7.1}  {:11.1}  {steps:5}  {slots:>5}  {wrong:10}  {path}",
+            ms(reading),
+            ms(verifying)
+        );
         for violation in certificate.violations.iter().take(3) {
             println!("         {violation}");
         }

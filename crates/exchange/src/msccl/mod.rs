@@ -29,9 +29,12 @@
 //! assert_eq!(certificate.slots_needed, Some(1), "both send before they receive");
 //! ```
 
+mod blocks;
 mod document;
+mod names;
 mod places;
 mod read;
+mod write;
 
 use corecast_core::Schedule;
 
@@ -94,11 +97,12 @@ impl Format for Msccl {
         read::parse(text).map_err(|fault| fault.in_file(file))
     }
 
-    fn write(&self, _schedule: &Schedule) -> Result<Exported, Unsayable> {
-        Err(Unsayable {
-            format: "msccl",
-            what: "anything".into(),
-            instead: String::new(),
+    fn write(&self, schedule: &Schedule) -> Result<Exported, Unsayable> {
+        write::text(schedule).map_err(|what| Unsayable {
+            format: self.name(),
+            what,
+            instead: "`--to corecast` can say everything; `corecast list formats` lists the others"
+                .to_owned(),
         })
     }
 }
