@@ -1,5 +1,7 @@
 //! `compare`: who wins at which size and rank count.
 
+use std::collections::BTreeSet;
+
 use corecast_render::{LineChart, Scale, Series, WinnerMap};
 use corecast_study::{Settings, Study, Sweep, SweepCase, SweptRun, most_wins};
 use serde_json::Value;
@@ -33,6 +35,11 @@ pub fn answer(
     wrote += &run::same_here(&study);
     if let Some(advice) = &study.advice {
         wrote += &table::source(advice);
+    }
+    let refused = sweep.cases().flat_map(|case| &case.refused);
+    let refused: BTreeSet<String> = refused.map(ToString::to_string).collect();
+    for reason in refused {
+        wrote += &format!("{}\n", style::dim(&format!("left out: {reason}")));
     }
     if let Some(path) = plot {
         let picture = match study.ranks[..] {

@@ -11,6 +11,7 @@ use std::fmt::Debug;
 use corecast_core::Schedule;
 
 use crate::error::{Fault, FileError, Unsayable};
+use crate::goal::Goal;
 use crate::msccl::Msccl;
 use crate::own::Own;
 
@@ -63,7 +64,7 @@ pub trait Format: Debug + Sync {
 }
 
 /// Every format.
-pub static FORMATS: [&dyn Format; 2] = [&Own, &Msccl];
+pub static FORMATS: [&dyn Format; 3] = [&Own, &Msccl, &Goal];
 
 /// The format of this name.
 #[must_use]

@@ -16,6 +16,7 @@
 
 mod error;
 mod format;
+mod goal;
 mod limits;
 mod msccl;
 mod own;

@@ -6,7 +6,7 @@
 
 use corecast_core::algorithm::DELIVERIES_MAX;
 use corecast_core::request::CHUNKS_MAX;
-use corecast_core::{Combine, Request, Spec, Split};
+use corecast_core::{Combine, Help as _, Request, RequestError, Spec, Split};
 
 use crate::error::Fault;
 
@@ -28,10 +28,16 @@ pub(crate) fn spec(request: &Request, split: Split, line: u32) -> Result<Spec, F
     if let Split::Fixed(bytes) = split {
         checked.tuning.part_bytes = Some(bytes);
     }
-    use corecast_core::Help as _;
-    checked
-        .check()
-        .map_err(|error| Fault::at(line, error.to_string(), error.help()))?;
+    checked.check().map_err(|error| {
+        let right = match error {
+            RequestError::Counts { .. } => {
+                "write `counts` for an alltoallv alone, with the bytes from rank 0 to 0, 0 to 1, ..."
+                    .to_owned()
+            }
+            _ => error.help(),
+        };
+        Fault::at(line, error.to_string(), right)
+    })?;
     let sizes = request.counts.iter().flat_map(|counts| counts.iter());
     if sizes
         .chain([&request.bytes])

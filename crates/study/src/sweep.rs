@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use corecast_tune::Cell;
 
 use crate::claim::Fault;
-use crate::error::StudyError;
+use crate::error::{Refused, StudyError};
 use crate::progress::Progress;
 use crate::rank::{Run, RunRecord};
 use crate::study::Study;
@@ -48,6 +48,8 @@ pub struct SweepCase {
     pub bytes: u64,
     /// At least one.
     pub runs: Vec<SweptRun>,
+    /// Who could not take part.
+    pub refused: Vec<Refused>,
 }
 
 impl SweepCase {
@@ -169,6 +171,7 @@ impl Study {
             ranks,
             bytes,
             runs: ranking.runs.into_iter().map(swept).collect(),
+            refused: ranking.refused,
         })
     }
 }

@@ -9,6 +9,7 @@ use corecast_core::{
 use corecast_text::did_you_mean;
 
 use super::cursor::Cursor;
+use super::read::VERBS;
 use crate::error::Fault;
 use crate::limits::{self, BYTES_MAX};
 
@@ -75,6 +76,12 @@ impl Header {
         }
         let found = KEYS.iter().chain(&["mcast"]).find(|&&known| known == key);
         let Some(&key) = found else {
+            if VERBS.contains(&key) {
+                return Err(cursor.fault(
+                    "a step of no rank",
+                    "begin the steps of a rank with `rank R`",
+                ));
+            }
             let known: Vec<&str> = KEYS.iter().chain(&["mcast", "rank"]).copied().collect();
             let wrong = format!("{} is no line of a schedule", cursor.found());
             let right = format!(

@@ -15,7 +15,7 @@ use crate::format::Imported;
 use crate::limits::{self, Deliveries, ROUND_MAX};
 
 /// What a step can be.
-const VERBS: [&str; 8] = [
+pub(super) const VERBS: [&str; 8] = [
     "send", "recv", "xchg", "fwd", "mcast", "copy", "combine", "wait",
 ];
 
@@ -143,9 +143,9 @@ impl Body {
 
     /// `[LABEL:] [rROUND] STEP [after LABEL, LABEL]`
     fn step(&mut self, line: &mut Cursor<'_>) -> Result<(), Fault> {
-        let Some(at) = self.at else {
-            return Err(line.fault("a step of no rank", "begin the steps with `rank R`"));
-        };
+        let at = self
+            .at
+            .expect("the header ends where the first rank begins");
         let mut ahead = *line;
         let label = ahead.word();
         let label = (!label.is_empty() && ahead.eat(':')).then_some(label);
