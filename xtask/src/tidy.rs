@@ -134,6 +134,7 @@ pub fn check(root: &Path) -> Vec<String> {
         "CONTRIBUTING.md",
         "STYLE.md",
         "docs/cli.md",
+        "docs/schedules.md",
     ] {
         let text = fs::read_to_string(root.join(name)).unwrap_or_default();
         if text.is_empty() {

@@ -184,11 +184,11 @@ impl Scene {
     fn entrants(&self, algorithm_default: &str) -> Result<Entrants, Failure> {
         let subject = match &self.what {
             Subject::Collective(_) => None,
-            Subject::File(path) => Some(load_schedule(path)?),
+            Subject::File(path) => {
+                self.refuse_choices()?;
+                Some(load_schedule(path)?)
+            }
         };
-        if subject.is_some() {
-            self.refuse_choices()?;
-        }
         let words = match (&self.algorithm, &subject) {
             (Some(words), _) => words,
             (None, Some(_)) => "",

@@ -109,7 +109,9 @@ impl Help for Unsupported {
         match self {
             Self::NotPowerOfTwo { instead, .. } => format!("try {instead}"),
             Self::TooManyRanks { instead, .. } => format!("try {instead}"),
-            Self::Given { is_for, .. } => format!("ask for {is_for}"),
+            Self::Given { .. } => {
+                "ask for that, or change the file: docs/schedules.md says how it scales".to_owned()
+            }
         }
     }
 }

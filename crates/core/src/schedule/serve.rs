@@ -75,7 +75,10 @@ impl Schedule {
         let mut schedule = self.clone();
         for place in &mut schedule.terms.places {
             place.bytes = resized(place, spec, &served).ok_or_else(|| {
-                other_size("sizes that are a multiple of its parts, because it has more places")
+                let unit = u64::from(spec.parts()) * element_bytes;
+                other_size(&format!(
+                    "multiples of {unit} bytes, as it has places beside its chunks"
+                ))
             })?;
         }
         schedule.terms.spec = served;
