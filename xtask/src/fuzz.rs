@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Targets with their seeds, relative to the repository, and inputs tried in CI.
-const TARGETS: [(&str, &[&str], u64); 6] = [
+const TARGETS: [(&str, &[&str], u64); 7] = [
     ("chip_toml", &["chips", "crates/chip/tests/errors"], 30_000),
     (
         "flow_toml",
@@ -15,6 +15,14 @@ const TARGETS: [(&str, &[&str], u64); 6] = [
         30_000,
     ),
     ("jpeg", &["fuzz/seeds/jpeg"], 100_000),
+    (
+        "schedule",
+        &[
+            "crates/exchange/tests/samples",
+            "crates/exchange/tests/errors",
+        ],
+        30_000,
+    ),
     ("size", &["fuzz/seeds/size"], 300_000),
     (
         "table_toml",

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Which of our crates a crate may depend on.
-const ARROWS: [(&str, &[&str]); 21] = [
+const ARROWS: [(&str, &[&str]); 22] = [
     ("text", &[]),
     ("core", &[]),
     ("chip", &["text", "core"]),
@@ -29,6 +29,7 @@ const ARROWS: [(&str, &[&str]); 21] = [
     ("launch", &["shm"]),
     ("render", &["core", "machine"]),
     ("tune", &["text", "core"]),
+    ("exchange", &["text", "core"]),
     ("vectors", &["core", "chip", "machine", "machine-sim"]),
     (
         "study",
@@ -41,6 +42,7 @@ const ARROWS: [(&str, &[&str]); 21] = [
             "machine-sim",
             "machine-host",
             "machine-shm",
+            "exchange",
             "flow",
             "tune",
         ],
@@ -132,6 +134,7 @@ pub fn check(root: &Path) -> Vec<String> {
         "CONTRIBUTING.md",
         "STYLE.md",
         "docs/cli.md",
+        "docs/schedules.md",
     ] {
         let text = fs::read_to_string(root.join(name)).unwrap_or_default();
         if text.is_empty() {

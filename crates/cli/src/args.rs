@@ -1,10 +1,12 @@
 //! What can be typed.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::sync::OnceLock;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::{Arg, Args, Command, Error, Parser, Subcommand, ValueEnum};
 use corecast_core::{Collective, ElementType, FlowControl, ReduceOp};
+use corecast_exchange::{FORMATS, Format};
 use corecast_flow::{PLACEMENTS, Placement};
 use corecast_launch::Bind;
 use corecast_machine_sim::Fidelity;
@@ -49,7 +51,7 @@ pub struct Sink {
 /// The verbs.
 #[derive(Subcommand)]
 pub enum Verb {
-    /// What there is: chips, algorithms, machines, papers
+    /// What there is: chips, algorithms, machines, papers, formats
     List {
         /// Of what
         what: Listed,
@@ -80,11 +82,16 @@ pub enum Verb {
     /// Prove what holds for schedules, without running them
     #[command(after_help = "Examples:
   corecast verify alltoall --ranks 16
+  corecast verify mine.sched
+  corecast verify schedules/ theirs.xml
   corecast verify bcast --algorithm binomial --require contention-free,round-optimal")]
     Verify {
         /// What to verify.
         #[command(flatten)]
         scene: Box<Scene>,
+        /// More schedule files, and folders of them: a table of what holds for each on any chip
+        #[arg(value_name = "FILE")]
+        more: Vec<String>,
         /// Exit with 1 unless these claims, separated by commas, hold; correct is always required
         #[arg(
             long,
@@ -185,6 +192,13 @@ docs/cli.md describes flow files and what the results mean.")]
 The exit code is 0 if all ranks end with 0, else that of the first that does not; 128 and the signal's
 number if a signal killed it; 124 when the time is over. docs/mpi.md says what works.")]
     Mpirun(Mpirun),
+    /// Write a schedule file in another format
+    #[command(after_help = "Examples:
+  corecast convert theirs.xml ours.sched
+  corecast convert ours.sched ours.goal
+  corecast convert theirs.xml --to corecast
+docs/schedules.md says what each format can say; what one cannot is refused, or named in a note.")]
+    Convert(Convert),
     /// Measure how fast corecast itself is
     Bench {
         /// What of it
@@ -201,6 +215,7 @@ pub enum Listed {
     Algorithms,
     Machines,
     Papers,
+    Formats,
 }
 
 /// What of corecast is measured.
@@ -223,6 +238,62 @@ fn machines() -> OneOf<&'static dyn MachineKind> {
 
 fn papers() -> OneOf<&'static Paper> {
     one(PAPERS, |paper| paper.name)
+}
+
+fn formats() -> OneOf<&'static dyn Format> {
+    one(FORMATS, |format| format.name())
+}
+
+/// A collective, or a schedule that somebody has written down.
+#[derive(Clone, Debug)]
+pub enum Subject {
+    /// The collective.
+    Collective(Collective),
+    /// The path of a schedule file.
+    File(String),
+}
+
+/// Whether a word names a file where a collective or an algorithm could stand: no name of these has
+/// such signs.
+pub fn is_file(word: &str) -> bool {
+    word == "-" || word.contains(['.', '/'])
+}
+
+/// Reads a [`Subject`].
+#[derive(Clone)]
+struct Subjects(OneOf<Collective>);
+
+impl TypedValueParser for Subjects {
+    type Value = Subject;
+
+    fn parse_ref(&self, cmd: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<Subject, Error> {
+        match value.to_str().filter(|word| is_file(word)) {
+            Some(path) => Ok(Subject::File(path.to_owned())),
+            None => self.0.parse_ref(cmd, arg, value).map(Subject::Collective),
+        }
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        self.0.possible_values()
+    }
+}
+
+/// From which file to which.
+#[derive(Args)]
+pub struct Convert {
+    /// The schedule file; `-` is standard input
+    pub from_file: String,
+    /// Where to write [default: standard output, in the format of --to]
+    pub to_file: Option<String>,
+    /// Format of the first [default: what its contents show]
+    #[arg(long, value_name = "FORMAT", value_parser = formats())]
+    pub from: Option<&'static dyn Format>,
+    /// Format of the second [default: how its name ends]
+    #[arg(long, value_name = "FORMAT", value_parser = formats())]
+    pub to: Option<&'static dyn Format>,
+    /// Bytes per block (bcast, reduce, allreduce: in all) [default: as the file says]
+    #[arg(long, value_name = "SIZE")]
+    pub bytes: Option<String>,
 }
 
 /// What to start, and how.
@@ -569,15 +640,26 @@ pub enum Show {
         collective: Option<Collective>,
     },
     /// A schedule as text: what each rank does; needs one algorithm and one size
-    Schedule(Box<Scene>),
+    #[command(after_help = "Examples:
+  corecast show schedule bcast --algorithm mst
+  corecast show schedule bcast --algorithm mst --format corecast > mine.sched
+  corecast show schedule mine.sched")]
+    Schedule {
+        /// Which schedule.
+        #[command(flatten)]
+        scene: Box<Scene>,
+        /// As a file of this format instead; `corecast list formats` lists them
+        #[arg(long, value_name = "FORMAT", value_parser = formats())]
+        format: Option<&'static dyn Format>,
+    },
 }
 
 /// What to run, on what, and in which surroundings.
 #[derive(Args)]
 pub struct Scene {
-    /// The collective
-    #[arg(value_parser = collectives())]
-    pub collective: Collective,
+    /// The collective, or a schedule file: a path that contains `/` or `.`, or `-`
+    #[arg(value_name = "COLLECTIVE|FILE", value_parser = Subjects(collectives()))]
+    pub what: Subject,
     /// On what to run.
     #[command(flatten)]
     pub place: Place,
@@ -590,16 +672,20 @@ pub struct Scene {
         value_parser = fidelities()
     )]
     pub fidelity: Option<Fidelity>,
-    /// Number of ranks; `compare` takes a list [default: 8, or all cores if fewer]
+    /// Number of ranks; `compare` takes a list [default: 8, or all cores if fewer; of a schedule file
+    /// its own]
     #[arg(long)]
     pub ranks: Option<String>,
-    /// The rank that sends in bcast and scatter, or receives in gather and reduce
-    #[arg(long, default_value_t = 0)]
-    pub root: u32,
+    /// The rank that sends in bcast and scatter, or receives in gather and reduce [default: 0; of a
+    /// schedule file its own]
+    #[arg(long)]
+    pub root: Option<u32>,
     /// Bytes per block (bcast, reduce, allreduce: in all), such as 64, 8K, 4,64 or 1..1M:x2
-    #[arg(long, value_name = "SIZES", default_value = "64")]
-    pub bytes: String,
-    /// Names separated by commas, `all`, or `auto` for the fastest [default: all; explain: auto]
+    /// [default: 64; of a schedule file its own]
+    #[arg(long, value_name = "SIZES")]
+    pub bytes: Option<String>,
+    /// Names and schedule files separated by commas, `all`, or `auto` for the fastest [default: all;
+    /// explain: auto; beside a schedule file none]
     #[arg(long, value_name = "NAMES")]
     pub algorithm: Option<String>,
     /// With `--algorithm auto`: do what this decision table (`corecast tune`) says, instead of trying

@@ -1,5 +1,7 @@
 //! `compare`: who wins at which size and rank count.
 
+use std::collections::BTreeSet;
+
 use corecast_render::{LineChart, Scale, Series, WinnerMap};
 use corecast_study::{Settings, Study, Sweep, SweepCase, SweptRun, most_wins};
 use serde_json::Value;
@@ -32,6 +34,11 @@ pub fn answer(
     wrote += &run::same_here(&study);
     if let Some(advice) = &study.advice {
         wrote += &table::source(advice);
+    }
+    let refused = sweep.cases().flat_map(|case| &case.refused);
+    let refused: BTreeSet<String> = refused.map(ToString::to_string).collect();
+    for reason in refused {
+        wrote += &format!("{}\n", style::dim(&format!("left out: {reason}")));
     }
     if let Some(path) = plot {
         let picture = match study.ranks[..] {
@@ -69,12 +76,15 @@ fn row(case: &SweepCase) -> Vec<String> {
         case.bytes.to_string(),
         best.time.to_string(),
         run::or_dash(best.bound_cycles.map(|bound| bound as f64)),
-        style::good(best.record.algorithm),
+        style::good(&best.record.algorithm),
     ];
     row.extend(match &best.cell {
         Some(cell) => [table::sizes(cell), table::place(cell)],
         None => match case.runs.get(1) {
-            Some(second) => [second.record.algorithm.to_owned(), second.time.to_string()],
+            Some(second) => [
+                second.record.algorithm.clone().into_owned(),
+                second.time.to_string(),
+            ],
             None => ["-", "-"].map(str::to_owned),
         },
     });
@@ -172,7 +182,7 @@ fn verdict(winners: &[&str], cases: &str) -> String {
 
 /// One row per rank count; the title names the algorithm that wins most often, if there is one. A
 /// case without a winner has an empty name.
-pub fn map(study: &Study, winners: Vec<Vec<&'static str>>, settings: &Settings) -> WinnerMap {
+pub fn map(study: &Study, winners: Vec<Vec<&str>>, settings: &Settings) -> WinnerMap {
     let (collective, place) = (study.collective(), study.machine.place());
     let what = format!("{collective} on {place}{}", picture::beside(settings));
     let names = |row: Vec<&str>| row.into_iter().map(str::to_owned).collect();

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use corecast_text::file;
 
-use crate::args::{ChipArg, Pictures, Scene, Show, Sink, Verb};
+use crate::args::{ChipArg, Pictures, Scene, Show, Sink, Subject, Verb, is_file};
 use crate::failure::Failure;
 
 /// An option (or what takes its place) and the path it gives.
@@ -38,6 +38,12 @@ impl<'a> Files<'a> {
     }
 
     fn scene(&mut self, scene: &'a Scene) {
+        if let Subject::File(path) = &scene.what {
+            self.reads("FILE", Some(path));
+        }
+        let named = scene.algorithm.iter().flat_map(|names| names.split(','));
+        let named = named.map(str::trim).filter(|name| is_file(name));
+        self.read.extend(named.map(|path| ("--algorithm", path)));
         let ChipArg { name, .. } = &scene.place.chip;
         self.chip(name);
         self.reads("--table", scene.table.as_deref());
@@ -66,7 +72,15 @@ impl<'a> Files<'a> {
                 files.scene(scene);
                 files.pictures(pictures);
             }
-            Verb::Verify { scene, .. } | Verb::Show(Show::Schedule(scene)) => files.scene(scene),
+            Verb::Show(Show::Schedule { scene, .. }) => files.scene(scene),
+            Verb::Verify { scene, more, .. } => {
+                files.scene(scene);
+                files.read.extend(more.iter().map(|path| ("FILE", &**path)));
+            }
+            Verb::Convert(convert) => {
+                files.reads("FILE", Some(&convert.from_file));
+                files.writes("FILE", convert.to_file.as_ref());
+            }
             Verb::Compare {
                 scene, csv, plot, ..
             } => {

@@ -15,6 +15,7 @@ pub fn answer(what: Listed) -> Answer {
         Listed::Algorithms => list(algorithms()),
         Listed::Machines => list(machines()),
         Listed::Papers => list(papers()),
+        Listed::Formats => list(formats()),
     }
 }
 
@@ -131,6 +132,33 @@ fn machines() -> impl Iterator<Item = MachineLine> {
     MACHINES.iter().map(|machine| MachineLine {
         name: machine.name(),
         summary: machine.summary(),
+    })
+}
+
+#[derive(Serialize)]
+struct FormatLine {
+    name: &'static str,
+    extension: &'static str,
+    summary: &'static str,
+    source: &'static str,
+}
+
+impl Line for FormatLine {
+    const HEADER: &'static [&'static str] = &["name", "extension", "summary", "source"];
+
+    fn cells(&self) -> Vec<String> {
+        [self.name, self.extension, self.summary, self.source]
+            .map(str::to_owned)
+            .to_vec()
+    }
+}
+
+fn formats() -> impl Iterator<Item = FormatLine> {
+    corecast_exchange::FORMATS.iter().map(|format| FormatLine {
+        name: format.name(),
+        extension: format.extension(),
+        summary: format.summary(),
+        source: format.source(),
     })
 }
 

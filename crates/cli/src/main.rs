@@ -4,6 +4,7 @@ mod args;
 mod bench;
 mod certificate;
 mod compare;
+mod convert;
 mod csv;
 mod doctor;
 mod explain;
@@ -85,7 +86,11 @@ fn answer(verb: &Verb) -> Result<Answer, Failure> {
             repeat,
             pictures,
         } => run::answer(scene, repeat.runs, pictures),
-        Verb::Verify { scene, require } => verify::answer(scene, require),
+        Verb::Verify {
+            scene,
+            more,
+            require,
+        } => verify::answer(scene, more, require),
         Verb::Explain {
             scene,
             full,
@@ -100,6 +105,7 @@ fn answer(verb: &Verb) -> Result<Answer, Failure> {
         Verb::Reproduce { paper, plot, rtl } => {
             reproduce::answer(*paper, plot.as_deref(), rtl.as_deref())
         }
+        Verb::Convert(options) => convert::answer(options),
         Verb::Tune(options) => tune::answer(options),
         Verb::Pingpong(options) => pingpong::answer(options),
         Verb::Traffic(traffic) => traffic::answer(traffic),

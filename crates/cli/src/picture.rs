@@ -15,8 +15,7 @@ use crate::remedy;
 impl Pictures {
     /// Refuses, before anything runs, to draw several runs into one file.
     pub fn check(&self, study: &Study) -> Result<(), Failure> {
-        let is_one =
-            study.plan.sizes.len() == 1 && (study.is_auto() || study.algorithms.len() == 1);
+        let is_one = study.plan.sizes.len() == 1 && (study.is_auto() || study.contestants() == 1);
         if self.heat_map.is_some() && study.machine.mesh().is_none() {
             let kind = study.machine.kind().name();
             let what = match study.machine.identity() {

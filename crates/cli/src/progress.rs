@@ -21,7 +21,7 @@ impl Bar {
     pub fn of(study: &mut Study) -> Self {
         let algorithms = match study.advice {
             Some(_) => 1,
-            None => study.algorithms.len(),
+            None => study.contestants(),
         };
         let cases = study.ranks.len() * study.plan.sizes.len() * algorithms;
         let name = study.collective().name();

@@ -249,7 +249,11 @@ fn winners_text(winners: &[Winner]) -> String {
     let rows = winners.chunk_by(same_row).map(|of_row| {
         let mut cells = vec![of_row[0].ranks.to_string()];
         cells.extend(is_busy.then(|| format!("{} B", of_row[0].ongoing_bytes)));
-        cells.extend(of_row.iter().map(|winner| winner.winner.to_owned()));
+        cells.extend(
+            of_row
+                .iter()
+                .map(|winner| winner.winner.clone().into_owned()),
+        );
         cells
     });
     table(&header, 0..numbers, rows.collect())

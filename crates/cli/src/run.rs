@@ -117,7 +117,7 @@ fn header(study: &Study) -> Vec<&'static str> {
 fn row(study: &Study, run: &Run, best_ns: f64) -> Vec<String> {
     let spread = &run.spread;
     let cycles = study.mean_cycles(run);
-    let mut row = vec![run.algorithm.to_owned()];
+    let mut row = vec![run.algorithm.clone().into_owned()];
     row.extend(cycles.map(|cycles| cycles.to_string()));
     if study.plan.repeat > 1 {
         row.extend([

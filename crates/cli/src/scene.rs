@@ -1,12 +1,14 @@
 //! The options that `run`, `verify`, `explain`, `compare` and `tune` share, as the plan of a study.
 
+use std::sync::Arc;
+
 use corecast::size;
 use corecast_chip::Chip;
-use corecast_core::{Collective, Tuning};
+use corecast_core::{Collective, FlowControl, Tuning};
 use corecast_machine::{Limits, Time};
-use corecast_study::{ChipChoice, Plan, Selection, Study};
+use corecast_study::{ChipChoice, Plan, ScheduleFile, Selection, Study};
 
-use crate::args::{ChipArg, Choices, LimitArgs, Scene};
+use crate::args::{ChipArg, Choices, LimitArgs, Scene, Subject, is_file};
 use crate::failure::Failure;
 use crate::{output, surroundings, table};
 
@@ -119,10 +121,17 @@ impl Scene {
     }
 
     fn plan(&self, algorithm_default: &str) -> Result<Plan, Failure> {
+        let Entrants {
+            subject,
+            selection,
+            files,
+        } = self.entrants(algorithm_default)?;
         let chip = self.place.chip.find()?;
-        let ranks = match &self.ranks {
-            None => Vec::new(),
-            Some(text) => size::list("--ranks", text)?,
+        let own = subject.as_ref().map(|file| file.schedule().spec().clone());
+        let ranks = match (&self.ranks, &own) {
+            (None, None) => Vec::new(),
+            (None, Some(spec)) => vec![u64::from(spec.ranks())],
+            (Some(text), _) => size::list("--ranks", text)?,
         };
         let fewest = match ranks.iter().min() {
             Some(&fewest) => u32::try_from(fewest).unwrap_or(u32::MAX).max(1),
@@ -143,29 +152,114 @@ impl Scene {
             machine: self.place.machine,
             fidelity: self.fidelity,
             ranks,
-            sizes: size::list("--bytes", &self.bytes)?,
-            root: self.root,
-            selection: selection(self.algorithm.as_deref().unwrap_or(algorithm_default)),
+            sizes: match (&self.bytes, &own) {
+                (Some(text), _) => size::list("--bytes", text)?,
+                (None, Some(spec)) => vec![spec.bytes()],
+                (None, None) => vec![64],
+            },
+            root: self
+                .root
+                .or(own.as_ref().map(|spec| spec.root().0))
+                .unwrap_or(0),
+            selection,
+            files,
             element: self.dtype,
             op: self.op,
             tuning,
             surroundings: surroundings::read(self, fewest)?,
             seed: self.seed,
             limits: self.limits.limits(),
-            ..Plan::new(chip, self.collective)
+            ..Plan::new(
+                chip,
+                match (&self.what, &own) {
+                    (_, Some(spec)) => spec.collective(),
+                    (Subject::Collective(collective), _) => *collective,
+                    (Subject::File(_), None) => unreachable!("a file has been read"),
+                },
+            )
         })
+    }
+
+    /// Who takes part: the file that is asked for, and what `--algorithm` names.
+    fn entrants(&self, algorithm_default: &str) -> Result<Entrants, Failure> {
+        let subject = match &self.what {
+            Subject::Collective(_) => None,
+            Subject::File(path) => {
+                self.refuse_choices()?;
+                Some(load_schedule(path)?)
+            }
+        };
+        let words = match (&self.algorithm, &subject) {
+            (Some(words), _) => words,
+            (None, Some(_)) => "",
+            (None, None) => algorithm_default,
+        };
+        let words = words
+            .split(',')
+            .map(str::trim)
+            .filter(|word| !word.is_empty());
+        let (files, names): (Vec<&str>, Vec<&str>) = words.partition(|word| is_file(word));
+        let loaded = files
+            .into_iter()
+            .map(load_schedule)
+            .collect::<Result<Vec<_>, _>>()?;
+        let files: Vec<_> = subject.iter().cloned().chain(loaded).collect();
+        let selection = match names[..] {
+            ["all"] => Selection::All,
+            ["auto"] => Selection::Fastest,
+            _ => Selection::Named(names.into_iter().map(str::to_owned).collect()),
+        };
+        Ok(Entrants {
+            subject,
+            selection,
+            files,
+        })
+    }
+
+    /// Refuses what a schedule from a file has decided already, unless algorithms run beside it.
+    fn refuse_choices(&self) -> Result<(), Failure> {
+        let decided = [
+            ("--ranks", self.ranks.is_some()),
+            ("--root", self.root.is_some()),
+            ("--table", self.table.is_some()),
+        ];
+        let chosen = [
+            ("--part-bytes", self.part_bytes.is_some()),
+            ("--piece-bytes", self.piece_bytes.is_some()),
+            ("--status-bits", self.choices.status_bits.is_some()),
+            ("--arity", self.choices.arity.is_some()),
+            (
+                "--flow-control",
+                self.choices.flow_control != FlowControl::Auto,
+            ),
+        ];
+        let chosen = chosen.into_iter().filter(|_| self.algorithm.is_none());
+        match decided
+            .into_iter()
+            .chain(chosen)
+            .find(|(_, is_given)| *is_given)
+        {
+            None => Ok(()),
+            Some((option, _)) => Err(Failure::input(format!(
+                "{option}: the schedule file says that itself"
+            ))
+            .help("leave it out, or change the file: docs/schedules.md describes it")),
+        }
     }
 }
 
-fn selection(words: &str) -> Selection {
-    match words {
-        "all" => Selection::All,
-        "auto" => Selection::Fastest,
-        names => Selection::Named(
-            names
-                .split(',')
-                .map(|name| name.trim().to_owned())
-                .collect(),
-        ),
-    }
+/// Who takes part.
+struct Entrants {
+    /// The file that says what to run, if it is no collective by its name.
+    subject: Option<Arc<ScheduleFile>>,
+    selection: Selection,
+    files: Vec<Arc<ScheduleFile>>,
+}
+
+/// A schedule from a file; what its format does not say is said on standard error.
+fn load_schedule(path: &str) -> Result<Arc<ScheduleFile>, Failure> {
+    let file = ScheduleFile::load(path, None)?;
+    let notes = file.notes().iter();
+    notes.for_each(|note| output::note(&format!("{path}: {note}")));
+    Ok(Arc::new(file))
 }

@@ -1,11 +1,12 @@
 //! `show`: an algorithm or a schedule in full; for a chip see [`show_chip`].
 
 use corecast_core::{Collective, algorithm};
+use corecast_exchange::Format;
 use serde::Serialize;
 
 use crate::args::{Scene, Show};
 use crate::failure::Failure;
-use crate::output::{Answer, json};
+use crate::output::{self, Answer, json};
 use crate::{scene, show_chip, style};
 
 /// The verb.
@@ -15,7 +16,7 @@ pub fn answer(what: &Show) -> Result<Answer, Failure> {
             show_chip::answer(name.as_deref().unwrap_or(&chip.name), &chip.set)
         }
         Show::Algorithm { name, collective } => show_algorithm(name, *collective),
-        Show::Schedule(scene) => show_schedule(scene),
+        Show::Schedule { scene, format } => show_schedule(scene, *format),
     }
 }
 
@@ -78,7 +79,7 @@ fn show_algorithm(name: &str, only: Option<Collective>) -> Result<Answer, Failur
     })
 }
 
-fn show_schedule(scene: &Scene) -> Result<Answer, Failure> {
+fn show_schedule(scene: &Scene, format: Option<&dyn Format>) -> Result<Answer, Failure> {
     let study = scene.study("all")?;
     let ranks = scene::one_rank_count(&study)?;
     let [bytes] = study.plan.sizes[..] else {
@@ -86,10 +87,15 @@ fn show_schedule(scene: &Scene) -> Result<Answer, Failure> {
             Failure::input("--bytes: `show schedule` shows one schedule").help("give one size"),
         );
     };
-    let schedule = match (study.decide(ranks, bytes)?, &study.algorithms[..]) {
-        (Some(decision), _) => decision.schedule,
-        (None, [algorithm]) => study
-            .schedule(*algorithm, &study.request(ranks, bytes)?)
+    let request = study.request(ranks, bytes)?;
+    let (algorithms, files) = (&study.algorithms[..], &study.plan.files[..]);
+    let schedule = match (study.decide(ranks, bytes)?, algorithms, files) {
+        (Some(decision), ..) => decision.schedule,
+        (None, [algorithm], []) => study
+            .schedule(*algorithm, &request)
+            .map_err(|error| Failure::library(&error))?,
+        (None, [], [file]) => file
+            .schedule_for(&request)
             .map_err(|error| Failure::library(&error))?,
         _ => {
             return Err(
@@ -98,7 +104,15 @@ fn show_schedule(scene: &Scene) -> Result<Answer, Failure> {
             );
         }
     };
-    let text = format!("{}\n", schedule.to_string().trim_end());
+    let text = match format {
+        None => format!("{}\n", schedule.to_string().trim_end()),
+        Some(format) => {
+            let exported = format.write(&schedule);
+            let exported = exported.map_err(|error| Failure::library(&error))?;
+            exported.notes.iter().for_each(|note| output::note(note));
+            exported.text
+        }
+    };
     let record = ScheduleRecord {
         collective: study.collective().name(),
         algorithm: schedule.algorithm(),

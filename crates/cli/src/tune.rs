@@ -9,7 +9,7 @@ use corecast_study::{CellSearch, Mistrial, Study, StudyError, TableRecord, tuned
 use corecast_text::file;
 use corecast_tune::{Cell, Setting, Table};
 
-use crate::args::{Scene, Tune};
+use crate::args::{Scene, Subject, Tune, is_file};
 use crate::failure::Failure;
 use crate::output::{self, Answer};
 use crate::progress::Bar;
@@ -30,6 +30,12 @@ impl Tune {
                     .help("use `all`, or name the algorithms that compete"),
             );
         }
+        if let Some(file) = self.algorithm.split(',').find(|name| is_file(name)) {
+            return Err(Failure::input(format!(
+                "--algorithm: `{file}` is a file, and tables name algorithms"
+            ))
+            .help("`corecast compare` compares a schedule file with algorithms"));
+        }
         let bytes = match (&self.bytes, self.collective) {
             (Some(_), Collective::Barrier) => {
                 return Err(
@@ -43,7 +49,7 @@ impl Tune {
             (None, _) => "4..4K:x4",
         };
         Ok(Scene {
-            collective: self.collective,
+            what: Subject::Collective(self.collective),
             place: self.place.clone(),
             cold: false,
             fidelity: self.fidelity,
@@ -54,8 +60,8 @@ impl Tune {
                     None => chip.cores_max(),
                 }),
             }),
-            root: self.root,
-            bytes: bytes.to_owned(),
+            root: Some(self.root),
+            bytes: Some(bytes.to_owned()),
             algorithm: Some(self.algorithm.clone()),
             table: None,
             dtype: self.dtype,

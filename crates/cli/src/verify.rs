@@ -1,16 +1,21 @@
 //! `verify`: what is proven about the schedules, without running them.
 
-use corecast_study::{Claim, Settings, faults};
+use std::path::Path;
+
+use corecast_study::{Claim, Settings, Verdict, VerdictRecord, faults, verdicts};
 use serde_json::Value;
 
-use crate::args::Scene;
+use crate::args::{Scene, Subject};
 use crate::failure::Failure;
-use crate::output::Answer;
+use crate::output::{self, Answer};
 use crate::progress::Bar;
 use crate::{run, scene, style, table};
 
 /// The verb.
-pub fn answer(scene: &Scene, require: &[Claim]) -> Result<Answer, Failure> {
+pub fn answer(scene: &Scene, more: &[String], require: &[Claim]) -> Result<Answer, Failure> {
+    if let Some(paths) = corpus(&scene.what, more)? {
+        return verify_corpus(&paths, require);
+    }
     let mut study = scene.study("all")?;
     let mut required = vec![Claim::Correct];
     for claim in require {
@@ -62,4 +67,111 @@ pub fn answer(scene: &Scene, require: &[Claim]) -> Result<Answer, Failure> {
         json: Value::Array(objects),
         failed,
     })
+}
+
+/// The files to verify without a chip: several, or a folder of them; none for a single schedule.
+fn corpus(what: &Subject, more: &[String]) -> Result<Option<Vec<String>>, Failure> {
+    match what {
+        Subject::Collective(_) if more.is_empty() => Ok(None),
+        Subject::Collective(collective) => Err(Failure::input(format!(
+            "`{}` is no schedule file, and beside it are some",
+            collective.name()
+        ))
+        .help("name one collective, or schedule files and folders of them")),
+        Subject::File(path) if more.is_empty() && !Path::new(path).is_dir() => Ok(None),
+        Subject::File(path) => Ok(Some(std::iter::once(path).chain(more).cloned().collect())),
+    }
+}
+
+/// A table of what holds for every file on any chip.
+fn verify_corpus(paths: &[String], require: &[Claim]) -> Result<Answer, Failure> {
+    let on_a_chip = [Claim::ContentionFree, Claim::RoundOptimal];
+    if let Some(claim) = require.iter().find(|claim| on_a_chip.contains(claim)) {
+        let message = format!(
+            "--require: several files are verified without a chip, which `{}` needs",
+            claim.name()
+        );
+        return Err(Failure::input(message).help("verify one file"));
+    }
+    let mut required = vec![Claim::Correct];
+    required.extend(require.iter().filter(|claim| **claim != Claim::Correct));
+    let outcomes = verdicts(paths)?;
+    if outcomes.is_empty() {
+        return Err(
+            Failure::input(format!("no schedule file in `{}`", paths.join("`, `")))
+                .help("`corecast list formats` says how names of schedule files end"),
+        );
+    }
+    let (mut rows, mut objects, mut failed) = (Vec::new(), Vec::new(), Vec::new());
+    let mut below = String::new();
+    for (name, outcome) in &outcomes {
+        objects.push(output::json(VerdictRecord::of(name, outcome)));
+        match outcome {
+            Err(error) => {
+                rows.push(vec![name.clone(), style::bad("NO SCHEDULE")]);
+                failed.push(Failure::from(error.clone()));
+            }
+            Ok((file, verdict)) => {
+                rows.push(row(name, file.schedule().algorithm(), verdict));
+                let certificate = &verdict.certificate;
+                if !certificate.is_correct() {
+                    below += &format!("{}\n", style::heading(name));
+                }
+                for violation in &certificate.violations {
+                    below += &format!("  {}\n", style::bad(&violation.to_string()));
+                }
+                let bytes = file.schedule().spec().bytes();
+                let faults = faults(&required, certificate, bytes);
+                failed.extend(faults.map(|fault| Failure::check(format!("{name}: {fault}"))));
+            }
+        }
+    }
+    let header = [
+        "file",
+        "verdict",
+        "slots",
+        "collective",
+        "name",
+        "ranks",
+        "streams",
+        "steps",
+        "messages",
+        "rounds",
+    ];
+    let correct = outcomes.iter().filter(|(_, outcome)| {
+        outcome
+            .as_ref()
+            .is_ok_and(|(_, verdict)| verdict.certificate.is_correct())
+    });
+    let sum = format!(
+        "{} of {} files are correct schedules\n",
+        correct.count(),
+        outcomes.len()
+    );
+    Ok(Answer {
+        text: output::table(&header, 5..10, rows) + &sum + &below,
+        json: Value::Array(objects),
+        failed,
+    })
+}
+
+fn row(name: &str, algorithm: &str, verdict: &Verdict) -> Vec<String> {
+    let certificate = &verdict.certificate;
+    vec![
+        name.to_owned(),
+        match certificate.is_correct() {
+            true => "correct".to_owned(),
+            false => style::bad("NOT CORRECT"),
+        },
+        certificate
+            .slots_needed
+            .map_or("-".to_owned(), |slots| slots.to_string()),
+        certificate.collective.name().to_owned(),
+        algorithm.to_owned(),
+        certificate.ranks.to_string(),
+        verdict.streams_max.to_string(),
+        verdict.steps.to_string(),
+        certificate.messages.to_string(),
+        certificate.rounds.to_string(),
+    ]
 }

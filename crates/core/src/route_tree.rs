@@ -13,6 +13,9 @@
 //! assert_eq!((some.edges().count(), some.parent(Rank(1))), (1, None));
 //! ```
 
+use std::collections::BTreeMap;
+use std::fmt;
+
 use crate::ids::Rank;
 
 /// A tree over all ranks or some of them, in which a message flows from the root to the others.
@@ -128,6 +131,19 @@ impl RouteTree {
         (0..self.ranks())
             .map(Rank)
             .filter_map(|rank| Some((self.parent(rank)?, rank)))
+    }
+}
+
+/// As `0>1,4 1>2`: every rank that sends the message on, and to whom.
+impl fmt::Display for RouteTree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut branches: BTreeMap<Rank, Vec<String>> = BTreeMap::new();
+        for (parent, rank) in self.edges() {
+            branches.entry(parent).or_default().push(rank.to_string());
+        }
+        let branches = branches.iter();
+        let branches = branches.map(|(parent, ranks)| format!("{parent}>{}", ranks.join(",")));
+        f.write_str(&branches.collect::<Vec<_>>().join(" "))
     }
 }
 

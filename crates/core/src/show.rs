@@ -27,12 +27,10 @@
 //! `P3/1@2` says that its messages go over channel 2. Places and the routes of multicasts have lines
 //! of their own below the first.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
 use crate::ids::{ChunkId, Rank};
-use crate::route_tree::RouteTree;
 use crate::schedule::{Arrival, Launch, Op, Schedule, Step, Transport};
 use crate::spec::Spec;
 
@@ -118,24 +116,9 @@ fn header(schedule: &Schedule, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         }
     }
     for (number, tree) in schedule.multicasts().iter().enumerate() {
-        writeln!(f, "mcast {number}: {}", Routes(tree))?;
+        writeln!(f, "mcast {number}: {tree}")?;
     }
     Ok(())
-}
-
-/// A tree as `0>1,4 1>2`: every rank that sends the message on, and to whom.
-struct Routes<'a>(&'a RouteTree);
-
-impl fmt::Display for Routes<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut branches: BTreeMap<Rank, Vec<String>> = BTreeMap::new();
-        for (parent, rank) in self.0.edges() {
-            branches.entry(parent).or_default().push(rank.to_string());
-        }
-        let branches = branches.iter();
-        let branches = branches.map(|(parent, ranks)| format!("{parent}>{}", ranks.join(",")));
-        f.write_str(&branches.collect::<Vec<_>>().join(" "))
-    }
 }
 
 /// Bytes of a block: one number, or a range if blocks differ.
@@ -179,7 +162,7 @@ fn cells(schedule: &Schedule, rank: Rank, range: Range<usize>) -> Vec<(usize, St
     let mut cells: Vec<(usize, String)> = Vec::new();
     for index in range {
         let step = &schedule.steps(rank)[index];
-        let mut text = text(schedule, step);
+        let mut text = schedule.step_text(step);
         for on in schedule.waits(rank, index) {
             let on = schedule.step_ref(rank, on);
             text += &format!(" after {}:{}", on.stream, on.step);
@@ -192,48 +175,62 @@ fn cells(schedule: &Schedule, rank: Rank, range: Range<usize>) -> Vec<(usize, St
     cells
 }
 
-fn text(schedule: &Schedule, step: &Step) -> String {
-    let list = |chunks| Chunks(schedule.chunks(chunks));
-    let how = match step.recv_half().map(|half| half.arrival) {
-        Some(Arrival::Reduce) => " reduce",
-        Some(Arrival::PassOn) => " reduce unkept",
-        Some(Arrival::Store) | None => "",
-    };
-    let op = match step.op {
-        Op::Send { to, chunks } => format!("send {to} {}", list(chunks)),
-        Op::Recv { from, chunks, .. } => format!("recv {from} {}", list(chunks)),
-        Op::Forward {
-            from, to, chunks, ..
-        } => format!("fwd {from}>{to} {}", list(chunks)),
-        Op::Exchange {
-            to,
-            send,
-            from,
-            recv,
-            ..
-        } => format!("xchg >{to} {} <{from} {}", list(send), list(recv)),
-        Op::Multicast { number, chunks } => format!("mcast {number} {}", list(chunks)),
-        Op::RecvMulticast {
-            from,
-            number,
-            chunks,
-        } => format!("recv {from} {} mcast {number}", list(chunks)),
-        Op::Local { source, target, .. } if source.is_empty() && target.is_empty() => {
-            "wait".to_owned()
-        }
-        Op::Local {
-            source,
-            target,
-            arrival,
-        } => {
-            let verb = match arrival {
-                Arrival::Store => "copy",
-                Arrival::Reduce | Arrival::PassOn => "combine",
-            };
-            format!("{verb} {}>{}", list(source), list(target))
-        }
-    };
-    format!("r{} {op}{how}", step.round)
+impl Schedule {
+    /// A step as text: its round and what it does, in the notation that files of schedules use, too.
+    ///
+    /// ```
+    /// use corecast_core::{Collective, Rank, Request, algorithm};
+    /// let chain = algorithm::find(Collective::Bcast, "chain").unwrap();
+    /// let schedule = chain.schedule(&Request::new(Collective::Bcast, 3, 8));
+    /// assert_eq!(schedule.step_text(&schedule.steps(Rank(2))[0]), "r1 recv 1 [0]");
+    /// ```
+    #[must_use]
+    pub fn step_text(&self, step: &Step) -> String {
+        let list = |chunks| Chunks(self.chunks(chunks));
+        let how = match step.recv_half().map(|half| half.arrival) {
+            Some(Arrival::Reduce) => " reduce",
+            Some(Arrival::PassOn) => " reduce unkept",
+            Some(Arrival::Store) | None => "",
+        };
+        let op = match step.op {
+            Op::Send { to, chunks } => format!("send {to} {}", list(chunks)),
+            Op::Recv { from, chunks, .. } => format!("recv {from} {}", list(chunks)),
+            Op::Forward {
+                from, to, chunks, ..
+            } => format!("fwd {from}>{to} {}", list(chunks)),
+            Op::Exchange {
+                to,
+                send,
+                from,
+                recv,
+                ..
+            } => format!("xchg >{to} {} <{from} {}", list(send), list(recv)),
+            Op::Multicast { number, chunks } => format!("mcast {number} {}", list(chunks)),
+            Op::RecvMulticast {
+                from,
+                number,
+                chunks,
+            } => format!("recv {from} {} mcast {number}", list(chunks)),
+            Op::Local {
+                source,
+                target,
+                arrival: Arrival::Store,
+            } if source.is_empty() && target.is_empty() => "wait".to_owned(),
+            Op::Local {
+                source,
+                target,
+                arrival,
+            } => {
+                let (verb, kept) = match arrival {
+                    Arrival::Store => ("copy", ""),
+                    Arrival::Reduce => ("combine", ""),
+                    Arrival::PassOn => ("combine", " unkept"),
+                };
+                format!("{verb} {}>{}{kept}", list(source), list(target))
+            }
+        };
+        format!("r{} {op}{how}", step.round)
+    }
 }
 
 /// Chunks in the order of the message; ascending neighbours are joined: `[0-3,7]`.

@@ -96,6 +96,31 @@ impl Spec {
         self.root
     }
 
+    /// The size asked for in bytes ([`Request::bytes`]); 0 for a barrier.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.block_bytes
+    }
+
+    /// Block sizes of an alltoallv ([`Request::counts`]).
+    #[must_use]
+    pub fn counts(&self) -> Option<&Arc<[u64]>> {
+        self.counts.as_ref()
+    }
+
+    /// Borders of chunks fall on multiples of so many bytes.
+    #[must_use]
+    pub fn element_bytes(&self) -> u64 {
+        self.element_bytes
+    }
+
+    /// How every block is cut into chunks.
+    #[must_use]
+    pub fn split(&self) -> Split {
+        let even = Split::Even(self.parts);
+        self.fixed_part_bytes.map_or(even, Split::Fixed)
+    }
+
     /// Number of blocks: 1, `ranks`, or `ranks * ranks`.
     #[must_use]
     pub fn blocks(&self) -> u32 {

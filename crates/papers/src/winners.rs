@@ -1,5 +1,6 @@
 //! Who wins where: rankings of every algorithm of a collective on one chip.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use corecast_core::Collective;
@@ -25,11 +26,11 @@ pub struct Winner {
     /// Bytes rank 1 is busy with at the start; 0 = nobody is busy.
     pub ongoing_bytes: u64,
     /// The fastest algorithm; the first in the list of several.
-    pub winner: &'static str,
+    pub winner: Cow<'static, str>,
     /// Its makespan in nanoseconds.
     pub winner_ns: f64,
     /// The next best.
-    pub runner_up: &'static str,
+    pub runner_up: Cow<'static, str>,
     /// Makespan of the next best over that of the winner.
     pub lead_ratio: f64,
 }
@@ -107,9 +108,9 @@ impl Case {
             ranks: self.ranks,
             bytes: self.bytes,
             ongoing_bytes: self.ongoing_bytes,
-            winner: first.algorithm,
+            winner: first.algorithm.clone(),
             winner_ns: ns(first),
-            runner_up: second.algorithm,
+            runner_up: second.algorithm.clone(),
             lead_ratio: ns(second) / ns(first),
         })
     }
@@ -141,7 +142,7 @@ fn maps(winners: &[Winner]) -> Vec<Figure> {
         };
         let columns = rows[0].iter().map(|winner| winner.bytes.to_string());
         let cells = rows.iter().map(|row| {
-            let names = row.iter().map(|winner| winner.winner.to_owned());
+            let names = row.iter().map(|winner| winner.winner.clone().into_owned());
             names.collect()
         });
         let picture = WinnerMap {

@@ -55,10 +55,17 @@ impl Study {
             match self.schedule(algorithm, &request) {
                 Ok(schedule) => certified.push(self.certify(&schedule)),
                 Err(why) => refused.push(Refused {
-                    algorithm: algorithm.name(),
+                    algorithm: algorithm.name().into(),
                     cell: None,
                     why,
                 }),
+            }
+        }
+        for file in &self.plan.files {
+            progress.done();
+            match file.schedule_for(&request) {
+                Ok(schedule) => certified.push(self.certify(&schedule)),
+                Err(why) => refused.push(file.refused(why)),
             }
         }
         Ok(Proven {

@@ -32,6 +32,7 @@ mod plan;
 mod progress;
 mod rank;
 mod remedy;
+mod schedules;
 mod settings;
 mod study;
 mod surroundings;
@@ -63,6 +64,7 @@ pub use plan::Plan;
 pub use progress::Progress;
 pub use rank::{Ranking, Run, RunRecord, passed};
 pub use remedy::{MainCause, Measure, Remedy, Tried};
+pub use schedules::{Converted, ScheduleFile, Verdict, VerdictFields, VerdictRecord, verdicts};
 pub use settings::{CollectiveSettings, Settings};
 pub use study::{Certified, Runs, Study};
 pub use surroundings::{

@@ -1,5 +1,7 @@
 //! What to study, before anything of it is checked.
 
+use std::sync::Arc;
+
 use corecast_core::{Collective, ElementType, ReduceOp, Tuning};
 use corecast_machine::{Limits, Watch};
 use corecast_machine_sim::Fidelity;
@@ -7,6 +9,7 @@ use corecast_machine_sim::Fidelity;
 use crate::algorithms::Selection;
 use crate::chips::ChipChoice;
 use crate::machines::{MACHINES, MachineKind};
+use crate::schedules::ScheduleFile;
 use crate::surroundings::Surroundings;
 
 /// What to study: a collective on a chip, by which algorithms, over how many ranks, in which
@@ -29,6 +32,8 @@ pub struct Plan {
     pub root: u32,
     /// Who takes part.
     pub selection: Selection,
+    /// Schedules from files that take part beside them.
+    pub files: Vec<Arc<ScheduleFile>>,
     /// Element type of reductions.
     pub element: ElementType,
     /// Operator of reductions.
@@ -68,6 +73,7 @@ impl Plan {
             sizes: vec![64],
             root: 0,
             selection: Selection::All,
+            files: Vec::new(),
             element: ElementType::U8,
             op: ReduceOp::Sum,
             tuning: Tuning::default(),

@@ -1,7 +1,8 @@
 //! Every algorithm on one request, the fastest first.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use corecast_chip::Provenance;
 use corecast_core::{Algorithm, BuildError, Request, Schedule};
@@ -14,13 +15,14 @@ use crate::claim::{Claim, Fault, Wrong, faults};
 use crate::error::{Refused, StudyError};
 use crate::number::{Cycles, thousandths};
 use crate::progress::Progress;
+use crate::schedules::ScheduleFile;
 use crate::study::{Certified, Runs, Study};
 
 /// One algorithm's runs.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// Its name.
-    pub algorithm: &'static str,
+    /// Its name, or that of the file that its schedule is from.
+    pub algorithm: Cow<'static, str>,
     /// What was asked.
     pub request: Request,
     /// What happened, with the first seed; where times are those of a wall clock, in the run whose time
@@ -40,7 +42,7 @@ pub struct Run {
 impl Run {
     /// What all runs of one schedule show.
     pub(crate) fn of(
-        algorithm: &'static str,
+        algorithm: Cow<'static, str>,
         request: &Request,
         runs: Runs,
         certified: Certified,
@@ -70,7 +72,7 @@ impl Run {
         if !self.delivered {
             found.push(Fault {
                 collective: self.request.collective,
-                algorithm: self.algorithm.to_owned(),
+                algorithm: self.algorithm.clone().into_owned(),
                 bytes,
                 what: Wrong::Data,
             });
@@ -91,7 +93,7 @@ pub struct Ranking {
 /// An algorithm that cannot serve a request.
 pub(crate) fn refused(algorithm: &'static str, why: BuildError) -> Refused {
     Refused {
-        algorithm,
+        algorithm: algorithm.into(),
         cell: None,
         why,
     }
@@ -102,7 +104,7 @@ pub(crate) fn refused(algorithm: &'static str, why: BuildError) -> Refused {
 pub fn passed(decision: &Decision<'_>) -> Vec<Refused> {
     let passed = decision.passed.iter();
     let refused = |(cell, why): &(&Cell, BuildError)| Refused {
-        algorithm: cell.algorithm,
+        algorithm: cell.algorithm.into(),
         cell: Some((cell.ranks, cell.bytes)),
         why: why.clone(),
     };
@@ -124,7 +126,7 @@ impl Study {
         if let Some(decision) = self.decide(ranks, bytes)? {
             let (cell, refused) = (decision.cell, passed(&decision));
             let (request, schedule) = (&decision.request, &decision.schedule);
-            let run = self.run_of(cell.algorithm, request, schedule, progress)?;
+            let run = self.run_of(cell.algorithm.into(), request, schedule, progress)?;
             progress.done();
             let cell = Some(cell.clone());
             let runs = vec![Run { cell, ..run }];
@@ -136,10 +138,23 @@ impl Study {
             progress.done();
             outcome
         };
+        let of_file = |file: &Arc<ScheduleFile>| {
+            let outcome = match file.schedule_for(&request) {
+                Ok(schedule) => {
+                    let name = file.name().to_owned().into();
+                    self.run_of(name, &request, &schedule, progress).map(Ok)
+                }
+                Err(why) => Ok(Err(file.refused(why))),
+            };
+            progress.done();
+            outcome
+        };
         let outcomes: Vec<_> = if self.is_timed() {
             self.in_turns(&request, progress)
         } else {
-            self.algorithms.par_iter().map(run).collect()
+            let algorithms = self.algorithms.par_iter().map(run);
+            let files = self.plan.files.par_iter();
+            algorithms.chain(files.map(of_file)).collect()
         };
         let (mut runs, mut refused) = (Vec::new(), Vec::new());
         for outcome in outcomes {
@@ -188,7 +203,10 @@ impl Study {
     ) -> Result<Result<Run, Refused>, StudyError> {
         let name = algorithm.name();
         match self.schedule(algorithm, request) {
-            Ok(schedule) => self.run_of(name, request, &schedule, progress).map(Ok),
+            Ok(schedule) => {
+                let run = self.run_of(name.into(), request, &schedule, progress);
+                run.map(Ok)
+            }
             Err(why) => Ok(Err(refused(name, why))),
         }
     }
@@ -199,7 +217,7 @@ impl Study {
     /// Whatever ended one.
     pub fn run_of(
         &self,
-        algorithm: &'static str,
+        algorithm: Cow<'static, str>,
         request: &Request,
         schedule: &Schedule,
         progress: &dyn Progress,
@@ -261,7 +279,7 @@ impl Study {
         let tuning = &run.request.tuning;
         RunRecord {
             collective: self.plan.collective.name(),
-            algorithm: run.algorithm,
+            algorithm: run.algorithm.clone(),
             machine: report.machine,
             ranks: run.request.ranks,
             placement_note: self.machine.placement_note(run.request.ranks),
@@ -305,8 +323,8 @@ const COMPARED_RANKS_MAX: u32 = 64;
 pub struct RunRecord {
     /// The collective.
     pub collective: &'static str,
-    /// The algorithm.
-    pub algorithm: &'static str,
+    /// The algorithm, or the file that the schedule is from.
+    pub algorithm: Cow<'static, str>,
     /// Name of the machine.
     pub machine: &'static str,
     /// Number of ranks.

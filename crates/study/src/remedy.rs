@@ -176,8 +176,7 @@ impl Study {
 
     /// What a run took in the race, if it was in it: its own time is from another moment.
     fn in_race(&self, run: &Run, race: &Race) -> Option<Time> {
-        let algorithm = corecast_core::algorithm::find(self.plan.collective, run.algorithm)?;
-        let schedule = self.schedule(algorithm, &run.request).ok()?;
+        let schedule = self.schedule_of(run)?;
         let is_it = |(other, _): &&(_, Time)| self.machine.does_the_same(other, &schedule);
         race.medians.iter().find(is_it).map(|&(_, median)| median)
     }
@@ -201,7 +200,7 @@ impl Study {
         };
         if let Some(best) = fastest.best.filter(|best| saves(best.time) >= least) {
             return Measure::Use {
-                algorithm: (best.algorithm != run.algorithm).then_some(best.algorithm),
+                algorithm: (run.algorithm != best.algorithm).then_some(best.algorithm),
                 sizes: other_sizes(run, best.sizes),
                 takes: self.told(best.time),
                 instead_of: self.told(told),
@@ -241,9 +240,7 @@ impl Study {
     /// The number whose halving (of a width: doubling) saves most, each tried alone with the same
     /// schedule.
     fn knob(&self, run: &Run) -> Option<Knob> {
-        let collective = self.plan.collective;
-        let algorithm = corecast_core::algorithm::find(collective, run.algorithm)?;
-        let schedule = self.schedule(algorithm, &run.request).ok()?;
+        let schedule = self.schedule_of(run)?;
         let unused = self.chip().unused();
         let numbers = self.chip().parameters().filter_map(|number| {
             let to = match number.unit {

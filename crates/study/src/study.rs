@@ -17,6 +17,7 @@ use crate::machines::StudyMachine;
 use crate::number::{TOTAL_BYTES_MAX, thousandths};
 use crate::plan::Plan;
 use crate::progress::Progress;
+use crate::rank::Run;
 use crate::settings::Settings;
 
 /// Runs of which the median is told.
@@ -268,7 +269,9 @@ impl Study {
         }
         let mut request = Request::new(collective, ranks, bytes).with_root(Rank(plan.root));
         if collective == Collective::Alltoallv {
-            request.counts = Some(vec![bytes; blocks as usize].into());
+            let of_file = plan.files.iter().find_map(|file| file.counts(ranks, bytes));
+            let equal = || vec![bytes; blocks as usize].into();
+            request.counts = Some(of_file.unwrap_or_else(equal));
         }
         if collective.is_reduction() {
             let element = plan.element;
@@ -282,6 +285,25 @@ impl Study {
         let request = self.machine.complete(request, &options);
         request.check()?;
         Ok(request)
+    }
+
+    /// How many take part: algorithms, and schedules from files.
+    #[must_use]
+    pub fn contestants(&self) -> usize {
+        self.algorithms.len() + self.plan.files.len()
+    }
+
+    /// The schedule of a run, made again.
+    pub(crate) fn schedule_of(&self, run: &Run) -> Option<Schedule> {
+        let name = &*run.algorithm;
+        let files = &self.plan.files;
+        match files.iter().find(|file| file.name() == name) {
+            Some(file) => file.schedule_for(&run.request).ok(),
+            None => {
+                let algorithm = algorithm::find(self.plan.collective, name)?;
+                self.schedule(algorithm, &run.request).ok()
+            }
+        }
     }
 
     /// The schedule, or why this algorithm has none.

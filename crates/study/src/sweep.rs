@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use corecast_tune::Cell;
 
 use crate::claim::Fault;
-use crate::error::StudyError;
+use crate::error::{Refused, StudyError};
 use crate::progress::Progress;
 use crate::rank::{Run, RunRecord};
 use crate::study::Study;
@@ -48,6 +48,15 @@ pub struct SweepCase {
     pub bytes: u64,
     /// At least one.
     pub runs: Vec<SweptRun>,
+    /// Who could not take part.
+    pub refused: Vec<Refused>,
+}
+
+impl SweepCase {
+    /// The fastest.
+    fn winner(&self) -> &str {
+        &self.runs[0].record.algorithm
+    }
 }
 
 /// All cases, by rank count and then by size, in the order asked for.
@@ -65,22 +74,22 @@ impl Sweep {
 
     /// The fastest algorithms, one row per rank count.
     #[must_use]
-    pub fn winners(&self) -> Vec<Vec<&'static str>> {
-        let winner = |case: &SweepCase| case.runs[0].record.algorithm;
+    pub fn winners(&self) -> Vec<Vec<&str>> {
         let rows = self.rows.iter();
-        rows.map(|row| row.iter().map(winner).collect()).collect()
+        rows.map(|row| row.iter().map(SweepCase::winner).collect())
+            .collect()
     }
 
     /// For every algorithm, size and makespan over bound, or makespan where no bound is known; the
     /// algorithms in the order of the geometric means of these values.
     #[must_use]
-    pub fn lines(&self) -> Vec<(&'static str, Vec<(u64, f64)>)> {
-        let mut lines: BTreeMap<&'static str, Vec<(u64, f64)>> = BTreeMap::new();
+    pub fn lines(&self) -> Vec<(&str, Vec<(u64, f64)>)> {
+        let mut lines: BTreeMap<&str, Vec<(u64, f64)>> = BTreeMap::new();
         for case in self.cases() {
             for run in &case.runs {
                 let bound = run.bound_cycles.map_or(1.0, |bound| bound as f64);
                 if case.bytes > 0 && bound > 0.0 {
-                    let line = lines.entry(run.record.algorithm).or_default();
+                    let line = lines.entry(&run.record.algorithm).or_default();
                     line.push((case.bytes, run.time / bound));
                 }
             }
@@ -161,6 +170,7 @@ impl Study {
             ranks,
             bytes,
             runs: ranking.runs.into_iter().map(swept).collect(),
+            refused: ranking.refused,
         })
     }
 }

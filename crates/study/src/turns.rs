@@ -1,7 +1,9 @@
 //! Runs where times are those of a wall clock: one of each algorithm in turns, so that what slows the
 //! computer down for a while slows all of them, and medians are compared.
 
-use corecast_core::{Algorithm, BuildError, Request, Schedule};
+use std::borrow::Cow;
+
+use corecast_core::{Request, Schedule};
 use corecast_machine::{Report, Spread, Time};
 
 use crate::error::{Refused, StudyError};
@@ -41,18 +43,14 @@ impl Turns {
 }
 
 impl Study {
-    /// Every algorithm's runs, or why it has no schedule, in the order of the algorithms.
+    /// Every algorithm's runs and every file's, or why there is no schedule, in order.
     pub(crate) fn in_turns(
         &self,
         request: &Request,
         progress: &dyn Progress,
     ) -> Vec<Result<Result<Run, Refused>, StudyError>> {
         let repeat = self.plan.repeat;
-        let mut all: Vec<_> = self
-            .algorithms
-            .iter()
-            .map(|&of| self.enter(of, request))
-            .collect();
+        let mut all = self.entrants(request);
         for (_, entered) in &all {
             if let Ok((schedule, _)) = entered {
                 progress.begins(schedule, repeat);
@@ -69,10 +67,10 @@ impl Study {
                 }
             }
         }
-        let outcome = |(algorithm, entered): (&'static str, Entered)| {
+        let outcome = |(algorithm, entered): (Cow<'static, str>, Entered)| {
             progress.done();
             match entered {
-                Err(why) => Ok(Err(refused(algorithm, why))),
+                Err(refused) => Ok(Err(refused)),
                 Ok((schedule, turns)) => {
                     let certified = self.certify(&schedule);
                     Ok(Ok(Run::of(algorithm, request, turns?.runs(), certified)))
@@ -82,16 +80,23 @@ impl Study {
         all.into_iter().map(outcome).collect()
     }
 
-    fn enter(
-        &self,
-        algorithm: &'static dyn Algorithm,
-        request: &Request,
-    ) -> (&'static str, Entered) {
-        let schedule = self.schedule(algorithm, request);
-        let entered = schedule.map(|schedule| (schedule, Ok(Turns::default())));
-        (algorithm.name(), entered)
+    /// The algorithms, then the files.
+    fn entrants(&self, request: &Request) -> Vec<(Cow<'static, str>, Entered)> {
+        let algorithms = self.algorithms.iter().map(|&algorithm| {
+            let (name, schedule) = (algorithm.name(), self.schedule(algorithm, request));
+            (name.into(), schedule.map_err(|why| refused(name, why)))
+        });
+        let files = self.plan.files.iter().map(|file| {
+            let schedule = file.schedule_for(request);
+            let schedule = schedule.map_err(|why| file.refused(why));
+            (file.name().to_owned().into(), schedule)
+        });
+        let enter = |schedule: Schedule| (schedule, Ok(Turns::default()));
+        let all = algorithms.chain(files);
+        all.map(|(name, schedule)| (name, schedule.map(enter)))
+            .collect()
     }
 }
 
 /// A schedule with its runs, unless one of them failed; or why there is none.
-type Entered = Result<(Schedule, Result<Turns, StudyError>), BuildError>;
+type Entered = Result<(Schedule, Result<Turns, StudyError>), Refused>;

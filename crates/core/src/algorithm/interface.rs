@@ -34,6 +34,16 @@ pub enum Unsupported {
         /// An algorithm that takes any number.
         instead: &'static str,
     },
+    /// A schedule is given, and it is for something else.
+    #[error("{schedule} is for {is_for}, not for {asked}")]
+    Given {
+        /// Name of the schedule.
+        schedule: String,
+        /// What it is for.
+        is_for: String,
+        /// What was asked for.
+        asked: String,
+    },
 }
 
 /// Closed form of what a schedule does, as functions of the request.
@@ -99,6 +109,9 @@ impl Help for Unsupported {
         match self {
             Self::NotPowerOfTwo { instead, .. } => format!("try {instead}"),
             Self::TooManyRanks { instead, .. } => format!("try {instead}"),
+            Self::Given { .. } => {
+                "ask for that, or change the file: docs/schedules.md says how it scales".to_owned()
+            }
         }
     }
 }

@@ -150,6 +150,11 @@ impl ScheduleBuilder {
         self.terms.transport = transport;
     }
 
+    /// Sets whether a sender waits until its receiver is ready ([`Schedule::has_flow_control`]).
+    pub fn set_flow_control(&mut self, is_on: bool) {
+        self.terms.has_flow_control = is_on;
+    }
+
     /// Declares that a connection holds this many messages before its receiver takes one: what the
     /// schedule counts on. The verifier says how many it needs.
     pub fn set_slots(&mut self, slots: u32) {

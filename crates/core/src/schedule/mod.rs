@@ -18,6 +18,7 @@
 //! ```
 
 mod builder;
+mod serve;
 mod step;
 mod streams;
 
@@ -25,7 +26,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::ids::{ChunkId, Rank};
+use crate::ids::{ChunkId, Rank, RoundIdx};
 use crate::route_tree::RouteTree;
 use crate::spec::Spec;
 
@@ -96,7 +97,9 @@ struct Terms {
 }
 
 /// The steps of all ranks for one request, labelled with rounds; independent of any machine.
-#[derive(Clone, PartialEq, Eq, Debug)]
+///
+/// Two schedules are equal if they say the same, whatever lists of chunks they share inside.
+#[derive(Clone, Debug)]
 pub struct Schedule {
     terms: Terms,
     steps: Vec<Step>,
@@ -108,6 +111,34 @@ pub struct Schedule {
     rounds: u32,
     is_plain: bool,
 }
+
+impl PartialEq for Schedule {
+    fn eq(&self, other: &Self) -> bool {
+        let same_step = |(ours, theirs): (&Step, &Step)| {
+            let of = |schedule: &Self, step: &Step| {
+                let lists = step.op.lists();
+                lists.map(|list| schedule.chunks(list).to_vec())
+            };
+            ours.round == theirs.round
+                && ours.op.without_lists() == theirs.op.without_lists()
+                && of(self, ours) == of(other, theirs)
+        };
+        let lanes = (self.lanes(), other.lanes());
+        let all_lanes = || 0..lanes.0.count() as u32;
+        let waits = |number| lanes.0.waits(number).eq(lanes.1.waits(number));
+        self.terms == other.terms
+            && self.first_step == other.first_step
+            && lanes.0.first_step == lanes.1.first_step
+            && all_lanes().all(|lane| lanes.0.channel(lane) == lanes.1.channel(lane))
+            && (0..self.steps.len() as u32).all(waits)
+            && self
+                .all_ranks()
+                .all(|rank| lanes.0.of(rank) == lanes.1.of(rank))
+            && self.steps.iter().zip(&other.steps).all(same_step)
+    }
+}
+
+impl Eq for Schedule {}
 
 impl Schedule {
     /// Name of the algorithm that made it.
@@ -287,6 +318,16 @@ impl Schedule {
             streams,
             first_step: streams.map_or(&self.first_step, |streams| &streams.first_step),
         }
+    }
+
+    /// Sets the label of every step, in the order in which steps are numbered.
+    pub(crate) fn set_rounds(&mut self, rounds: &[u32]) {
+        assert_eq!(rounds.len(), self.steps.len(), "a label per step");
+        for (step, &round) in self.steps.iter_mut().zip(rounds) {
+            step.round = RoundIdx(round);
+        }
+        let rounds = self.steps.iter().map(|step| step.last_round().0 + 1);
+        self.rounds = rounds.max().unwrap_or(0);
     }
 
     /// The rank of a step, steps being numbered through all ranks.

@@ -149,6 +149,39 @@ pub enum Op {
     },
 }
 
+impl Op {
+    /// The two lists of this operation, what it reads or sends first; empty where it has fewer.
+    pub(super) fn lists(self) -> [ChunkList; 2] {
+        match self {
+            Self::Send { chunks, .. }
+            | Self::Recv { chunks, .. }
+            | Self::Forward { chunks, .. }
+            | Self::Multicast { chunks, .. }
+            | Self::RecvMulticast { chunks, .. } => [chunks, ChunkList::EMPTY],
+            Self::Exchange { send, recv, .. } => [send, recv],
+            Self::Local { source, target, .. } => [source, target],
+        }
+    }
+
+    /// The same operation on nothing.
+    pub(super) fn without_lists(mut self) -> Self {
+        match &mut self {
+            Self::Send { chunks, .. }
+            | Self::Recv { chunks, .. }
+            | Self::Forward { chunks, .. }
+            | Self::Multicast { chunks, .. }
+            | Self::RecvMulticast { chunks, .. } => *chunks = ChunkList::EMPTY,
+            Self::Exchange { send, recv, .. } => {
+                (*send, *recv) = (ChunkList::EMPTY, ChunkList::EMPTY)
+            }
+            Self::Local { source, target, .. } => {
+                (*source, *target) = (ChunkList::EMPTY, ChunkList::EMPTY);
+            }
+        }
+        self
+    }
+}
+
 /// An [`Op`] and the round it belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Step {

@@ -41,6 +41,7 @@ mod links;
 mod matching;
 mod occupancy;
 mod races;
+mod rounds;
 mod structure;
 mod violation;
 
@@ -48,6 +49,7 @@ pub use linear::in_one_stream;
 pub use links::LinkShare;
 pub use matching::{MessageEnds, messages};
 pub use occupancy::worst_queue;
+pub use rounds::with_rounds;
 pub use violation::{At, Awaits, VIOLATIONS_MAX, Violation, Waiting};
 
 use crate::bounds;

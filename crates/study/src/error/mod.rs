@@ -6,10 +6,12 @@ pub(crate) mod flow;
 mod machine;
 mod traffic;
 
+use std::borrow::Cow;
 use std::fmt;
 
 use corecast_chip::ChipError;
 use corecast_core::{BuildError, Collective, ElementType, Help, RequestError};
+use corecast_exchange::{FileError, Unsayable};
 use corecast_machine::RunError;
 use thiserror::Error;
 
@@ -24,7 +26,7 @@ use crate::surroundings::SurroundingsError;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refused {
     /// Its name.
-    pub algorithm: &'static str,
+    pub algorithm: Cow<'static, str>,
     /// Ranks and bytes of the cell that names it, if it is the answer of a table.
     pub cell: Option<(u32, u64)>,
     /// Why not.
@@ -100,6 +102,20 @@ pub enum StudyError {
         /// The type of the elements.
         element: ElementType,
     },
+    /// A file cannot be read.
+    #[error("cannot read `{file}`: {reason}")]
+    Unreadable {
+        /// Its name.
+        file: String,
+        /// Why not.
+        reason: String,
+    },
+    /// A file is no schedule.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A format cannot say what a schedule says.
+    #[error(transparent)]
+    Unsayable(#[from] Unsayable),
     /// No algorithm could serve the request.
     #[error(transparent)]
     Request(#[from] RequestError),
@@ -182,6 +198,11 @@ impl Help for StudyError {
     fn help(&self) -> String {
         match self {
             Self::Chip(error) => error.help(),
+            Self::Unreadable { .. } => {
+                "give the path of a schedule file, or `-` for standard input".to_owned()
+            }
+            Self::File(error) => error.help(),
+            Self::Unsayable(error) => error.help(),
             Self::Request(error) => error.help(),
             Self::Build(error) => error.help(),
             Self::Advice(error) => error.help(),

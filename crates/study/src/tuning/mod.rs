@@ -149,7 +149,7 @@ impl Study {
     /// How long a candidate takes, or why it cannot win.
     fn measure(&self, candidate: &Candidate<'_>) -> Result<Time, Mistrial> {
         let (algorithm, request) = (candidate.algorithm, candidate.request);
-        let run = self.run_of(algorithm, request, candidate.schedule, &())?;
+        let run = self.run_of(algorithm.into(), request, candidate.schedule, &())?;
         match run.faults().into_iter().next() {
             Some(fault) => Err(Mistrial::Wrong(fault)),
             None => Ok(run.report.makespan),
@@ -177,7 +177,7 @@ impl Study {
             left_out.clear();
             let refused = found.refused.into_iter();
             let refused = refused.map(|(algorithm, why)| Refused {
-                algorithm,
+                algorithm: algorithm.into(),
                 cell: None,
                 why,
             });

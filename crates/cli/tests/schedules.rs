@@ -1,0 +1,160 @@
+//! Schedules from files through every verb.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn corecast(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_corecast"));
+    command.args(arguments).output().expect("the binary runs")
+}
+
+fn text(arguments: &[&str]) -> String {
+    let output = corecast(arguments);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{arguments:?}: {errors}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+fn json(arguments: &[&str]) -> Value {
+    let with_json: Vec<&str> = arguments.iter().copied().chain(["--json"]).collect();
+    serde_json::from_str(&text(&with_json)).expect("JSON")
+}
+
+fn samples() -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../exchange/tests/samples");
+    folder.to_str().expect("UTF-8").to_owned()
+}
+
+/// A file with `mst` over 8 ranks, and the folder that it is in.
+fn mine() -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder
+        .path()
+        .join("mine.sched")
+        .to_str()
+        .expect("UTF-8")
+        .to_owned();
+    let show = [
+        "show",
+        "schedule",
+        "bcast",
+        "--algorithm",
+        "mst",
+        "--format",
+        "corecast",
+    ];
+    std::fs::write(&path, text(&show)).expect("written");
+    (folder, path)
+}
+
+#[test]
+fn a_file_takes_the_time_of_its_algorithm_at_every_size() {
+    let (_folder, path) = mine();
+    for bytes in ["64", "1000"] {
+        let of = |what: &str| {
+            let mut arguments = vec!["run", what, "--bytes", bytes, "--chip", "park2019-bus"];
+            if what == "bcast" {
+                arguments.extend(["--algorithm", "mst"]);
+            }
+            json(&arguments)[0]["makespan_ns"].clone()
+        };
+        assert_eq!(of("bcast"), of(&path));
+    }
+    let both = json(&["run", &path, "--algorithm", "linear"]);
+    assert_eq!(both.as_array().map(Vec::len), Some(2));
+    assert_eq!(both[0]["bytes"], 64);
+    let run = text(&["run", &path]);
+    assert!(run.contains(&path) && run.contains("correct"), "{run}");
+    assert!(text(&["explain", &path]).contains("critical path"));
+    assert!(text(&["show", "schedule", &path]).starts_with("bcast mst: ranks 8"));
+}
+
+#[test]
+fn compare_names_the_cases_that_a_file_is_not_for() {
+    let (_folder, path) = mine();
+    let names = format!("linear,{path}");
+    let compared = [
+        "compare",
+        "bcast",
+        "--ranks",
+        "4,8",
+        "--bytes",
+        "4,64",
+        "--algorithm",
+        &names,
+    ];
+    let table = text(&compared);
+    let left_out = format!("left out: {path} is for 8 ranks, not for 4 ranks");
+    assert!(table.contains(&left_out), "{table}");
+    let runs = json(&compared);
+    let of_file = runs
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter(|run| run["algorithm"] == path.as_str());
+    assert_eq!(of_file.count(), 2);
+}
+
+#[test]
+fn a_folder_is_verified_file_by_file() {
+    let verdicts = json(&["verify", &samples()]);
+    let verdicts = verdicts.as_array().expect("a list");
+    assert!(verdicts.len() >= 5);
+    for verdict in verdicts {
+        assert_eq!(verdict["correct"], true, "{verdict}");
+        assert_eq!(verdict["error"], Value::Null);
+    }
+    let (folder, path) = mine();
+    let damaged =
+        std::fs::read_to_string(&path)
+            .expect("readable")
+            .replacen("  r2 recv 0 [0]\n", "", 1);
+    std::fs::write(folder.path().join("damaged.sched"), damaged).expect("written");
+    std::fs::write(folder.path().join("none.xml"), "<algo/>").expect("written");
+    std::fs::write(folder.path().join("notes.txt"), "not looked at").expect("written");
+    let output = corecast(&["verify", folder.path().to_str().expect("UTF-8")]);
+    let answer = String::from_utf8(output.stdout).expect("text");
+    assert!(
+        answer.contains("1 of 3 files are correct schedules"),
+        "{answer}"
+    );
+    assert!(answer.contains("is never received"), "{answer}");
+    assert_ne!(output.status.code(), Some(0));
+    let damaged = folder.path().join("damaged.sched");
+    let output = corecast(&["verify", damaged.to_str().expect("UTF-8")]);
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn files_go_from_format_to_format() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
+    let xml = format!("{}/allreduce_pairs_3.xml", samples());
+    let (own, back, graph) = (path("a.sched"), path("a.xml"), path("a.goal"));
+    text(&["convert", &xml, &own, "--bytes", "96"]);
+    assert!(
+        std::fs::read_to_string(&own)
+            .expect("there")
+            .contains("\nbytes 96\n")
+    );
+    text(&["convert", &own, &back]);
+    text(&["convert", &own, &graph]);
+    let verified = json(&["verify", &own, &back, &graph]);
+    for (verdict, bytes) in verified.as_array().expect("a list").iter().zip([96, 24, 0]) {
+        assert_eq!(verdict["correct"], true, "{verdict}");
+        assert_eq!(verdict["bytes"], bytes);
+    }
+    let run = json(&[
+        "run",
+        &back,
+        "--bytes",
+        "960",
+        "--dtype",
+        "f32",
+        "--chip",
+        "park2019-bus",
+    ]);
+    assert_eq!(run[0]["delivered"], true, "{run}");
+}

@@ -1,0 +1,288 @@
+//! The text of a file as operations with what they require, before anything is made of them.
+
+use std::collections::BTreeMap;
+
+use corecast_text::{did_you_mean, quoted};
+
+use crate::error::Fault;
+use crate::limits::BYTES_MAX;
+
+/// An operation of a rank.
+#[derive(Clone, Debug)]
+pub(super) struct Operation {
+    pub kind: Kind,
+    /// Operations of the rank that must have ended, and those that must have begun.
+    pub after: Vec<u32>,
+    pub with: Vec<u32>,
+    pub line: u32,
+}
+
+/// What an operation does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    Send { bytes: u64, to: u32, tag: u32 },
+    Recv { bytes: u64, from: u32, tag: u32 },
+    Calc { ns: u64 },
+}
+
+/// A file.
+#[derive(Debug)]
+pub(super) struct Graph {
+    pub ranks: Vec<Vec<Operation>>,
+    /// Whether an operation names a core or a network interface other than 0.
+    pub has_units: bool,
+}
+
+/// The words of a file with their lines, without comments.
+struct Words<'a> {
+    words: Vec<(&'a str, u32)>,
+    next: usize,
+    last_line: u32,
+}
+
+impl<'a> Words<'a> {
+    fn new(text: &'a str) -> Result<Self, Fault> {
+        let mut words = Vec::new();
+        let (mut rest, mut line) = (text, 1);
+        while let Some(c) = rest.chars().next() {
+            if let Some(inside) = rest.strip_prefix("/*") {
+                let Some(end) = inside.find("*/") else {
+                    return Err(Fault::at(
+                        line,
+                        "a comment does not end",
+                        "end it with `*/`",
+                    ));
+                };
+                line += inside[..end].matches('\n').count() as u32;
+                rest = &inside[end + 2..];
+            } else if c == '\n' {
+                line += 1;
+                rest = &rest[1..];
+            } else if c.is_whitespace() {
+                rest = &rest[c.len_utf8()..];
+            } else if ['{', '}', ':'].contains(&c) {
+                words.push((&rest[..1], line));
+                rest = &rest[1..];
+            } else {
+                let ends = |c: char| c.is_whitespace() || ['{', '}', ':'].contains(&c);
+                let end = rest.find(ends).unwrap_or(rest.len());
+                let end = rest[..end].find("/*").unwrap_or(end);
+                words.push((&rest[..end], line));
+                rest = &rest[end..];
+            }
+        }
+        let (next, last_line) = (0, line);
+        Ok(Self {
+            words,
+            next,
+            last_line,
+        })
+    }
+
+    /// A word without taking it; empty at the end.
+    fn peek(&self, ahead: usize) -> &'a str {
+        self.words.get(self.next + ahead).map_or("", |word| word.0)
+    }
+
+    fn line(&self) -> u32 {
+        self.words
+            .get(self.next)
+            .map_or(self.last_line, |word| word.1)
+    }
+
+    fn take(&mut self) -> &'a str {
+        let word = self.peek(0);
+        self.next += 1;
+        word
+    }
+
+    fn fault(&self, wrong: impl Into<String>, right: &str) -> Fault {
+        Fault::at(self.line(), wrong, right)
+    }
+
+    fn found(&self) -> String {
+        match self.peek(0) {
+            "" => "the end of the file".to_owned(),
+            word => format!("`{}`", quoted(word)),
+        }
+    }
+
+    fn need(&mut self, word: &str, right: &str) -> Result<(), Fault> {
+        if self.peek(0) == word {
+            self.take();
+            return Ok(());
+        }
+        Err(self.fault(
+            format!("here should be `{word}`, and is {}", self.found()),
+            right,
+        ))
+    }
+
+    fn number(&mut self, what: &str, most: u64) -> Result<u64, Fault> {
+        let word = self.peek(0);
+        let is_number = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+        let number = word
+            .parse()
+            .ok()
+            .filter(|&number: &u64| is_number && number <= most);
+        let Some(number) = number else {
+            let right = format!("{what} is a number from 0 to {most}");
+            return Err(self.fault(format!("{} is no {what}", self.found()), &right));
+        };
+        self.take();
+        Ok(number)
+    }
+
+    /// `64b`, `64 b`
+    fn bytes(&mut self) -> Result<u64, Fault> {
+        const RIGHT: &str = "write a number of bytes like 64b";
+        let word = self.peek(0);
+        let digits = word.strip_suffix('b').unwrap_or(word);
+        let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        let bytes = digits
+            .parse()
+            .ok()
+            .filter(|&bytes: &u64| is_number && bytes <= BYTES_MAX);
+        let Some(bytes) = bytes else {
+            return Err(self.fault(format!("{} is no number of bytes", self.found()), RIGHT));
+        };
+        self.take();
+        if digits.len() == word.len() {
+            self.need("b", RIGHT)?;
+        }
+        Ok(bytes)
+    }
+}
+
+/// Parses a file.
+pub(super) fn parse(text: &str) -> Result<Graph, Fault> {
+    let mut words = Words::new(text)?;
+    words.need("num_ranks", "a GOAL file begins with `num_ranks NUMBER`")?;
+    let ranks = words.number("number of ranks", 1 << 20)?;
+    let mut graph = Graph {
+        ranks: vec![Vec::new(); ranks as usize],
+        has_units: false,
+    };
+    let mut seen = vec![false; ranks as usize];
+    while !words.peek(0).is_empty() {
+        words.need("rank", "write `rank NUMBER { ... }`")?;
+        let line = words.line();
+        let rank = words.number("rank", ranks.saturating_sub(1))?;
+        if std::mem::replace(&mut seen[rank as usize], true) {
+            let wrong = format!("rank {rank} is there a second time");
+            return Err(Fault::at(line, wrong, "put its operations together"));
+        }
+        words.need("{", "the operations of a rank are in braces")?;
+        let mut labels: BTreeMap<&str, u32> = BTreeMap::new();
+        while words.peek(0) != "}" {
+            item(&mut words, rank as u32, &mut graph, &mut labels)?;
+        }
+        words.take();
+    }
+    Ok(graph)
+}
+
+const ITEMS: [&str; 3] = ["send", "recv", "calc"];
+
+/// An operation, or what requires what.
+fn item<'a>(
+    words: &mut Words<'a>,
+    rank: u32,
+    graph: &mut Graph,
+    labels: &mut BTreeMap<&'a str, u32>,
+) -> Result<(), Fault> {
+    let operations = &mut graph.ranks[rank as usize];
+    if ["requires", "irequires"].contains(&words.peek(1)) {
+        let find = |words: &mut Words<'_>| {
+            let wrong = format!("rank {rank} has no operation called {} yet", words.found());
+            let found = labels.get(words.peek(0)).copied();
+            let fault = words.fault(wrong, "give an operation a name before: `name: send ...`");
+            words.take();
+            found.ok_or(fault)
+        };
+        let step = find(words)?;
+        let kind = words.take();
+        let on = find(words)?;
+        let operation = &mut operations[step as usize];
+        match kind {
+            "requires" => operation.after.push(on),
+            _ => operation.with.push(on),
+        }
+        return Ok(());
+    }
+    let line = words.line();
+    if words.peek(1) == ":" {
+        let label = words.take();
+        words.take();
+        if labels.insert(label, operations.len() as u32).is_some() {
+            let wrong = format!("rank {rank} has two operations called `{}`", quoted(label));
+            return Err(Fault::at(line, wrong, "give every operation its own name"));
+        }
+    }
+    let ranks = graph.ranks.len() as u64;
+    let found = words.found();
+    let kind = match words.peek(0) {
+        "send" => {
+            words.take();
+            let bytes = words.bytes()?;
+            words.need("to", "write `send BYTESb to RANK`")?;
+            let to = words.number("rank", ranks - 1)? as u32;
+            let tag = tag(words)?;
+            Kind::Send { bytes, to, tag }
+        }
+        "recv" => {
+            words.take();
+            let bytes = words.bytes()?;
+            words.need("from", "write `recv BYTESb from RANK`")?;
+            if words.peek(0) == "-1" {
+                return Err(words.fault(
+                    "a receive from anybody",
+                    "a schedule says from whom: write the rank whose message is meant",
+                ));
+            }
+            let from = words.number("rank", ranks - 1)? as u32;
+            let tag = tag(words)?;
+            Kind::Recv { bytes, from, tag }
+        }
+        "calc" => {
+            words.take();
+            Kind::Calc {
+                ns: words.number("number of nanoseconds", u64::MAX)?,
+            }
+        }
+        word => {
+            let right = format!(
+                "an item is {}, or `a requires b`{}",
+                ITEMS.join(", "),
+                did_you_mean(word, &ITEMS)
+            );
+            return Err(words.fault(format!("{found} is no operation"), &right));
+        }
+    };
+    for unit in ["cpu", "nic"] {
+        if words.peek(0) == unit {
+            words.take();
+            let number = words.number(unit, u64::from(u8::MAX))?;
+            graph.has_units |= number > 0;
+        }
+    }
+    graph.ranks[rank as usize].push(Operation {
+        kind,
+        after: Vec::new(),
+        with: Vec::new(),
+        line,
+    });
+    Ok(())
+}
+
+fn tag(words: &mut Words<'_>) -> Result<u32, Fault> {
+    if words.peek(0) != "tag" {
+        return Ok(0);
+    }
+    words.take();
+    if words.peek(0) == "-1" {
+        let right = "a schedule says over which channel: write the tag whose message is meant";
+        return Err(words.fault("a receive with any tag", right));
+    }
+    Ok(words.number("tag", u64::from(u32::MAX))? as u32)
+}

@@ -1,0 +1,68 @@
+//! GOAL: the operation graphs of LogGOPSim, as text.
+//!
+//! Such a file names no data: only sends, receives and computations of every rank, and which of them
+//! requires which. A schedule is written as the graph of its messages. A file is read as the exchange
+//! of its messages, an alltoallv in which every rank has for every other what it sends it: so matching,
+//! deadlocks, slots and bytes are those of the file, and every message must arrive once at its place.
+//! Which data it passes on, no reader can know.
+//!
+//! Source: spcl/LogGOPSim, `src/LogGOPSim/txt2bin.re`. The binary form is not read.
+//!
+//! ```
+//! let text = "num_ranks 2\nrank 0 {\na: recv 8b from 1 tag 3\nb: send 4b to 1\nb requires a\n}\n\
+//!             rank 1 {\na: send 8b to 0 tag 3\nrecv 4b from 0\n}\n";
+//! let schedule = corecast_exchange::read("two.goal", text, None).unwrap().schedule;
+//! let certificate = corecast_core::verify(&schedule, &corecast_core::FullCrossbar);
+//! assert!(certificate.is_correct());
+//! assert_eq!((certificate.messages, certificate.payload_bytes), (2, 12));
+//! ```
+
+mod graph;
+mod read;
+mod write;
+
+use corecast_core::Schedule;
+
+use crate::error::{FileError, Unsayable};
+use crate::format::{Exported, Format, Imported};
+
+/// GOAL text.
+#[derive(Debug)]
+pub(crate) struct Goal;
+
+impl Format for Goal {
+    fn name(&self) -> &'static str {
+        "goal"
+    }
+
+    fn extension(&self) -> &'static str {
+        "goal"
+    }
+
+    fn summary(&self) -> &'static str {
+        "operation graphs of LogGOPSim: sends, receives and what requires what, without data"
+    }
+
+    fn source(&self) -> &'static str {
+        "spcl/LogGOPSim"
+    }
+
+    fn is(&self, text: &str) -> bool {
+        let mut rest = text.trim_start();
+        while let Some((_, behind)) = rest
+            .strip_prefix("/*")
+            .and_then(|rest| rest.split_once("*/"))
+        {
+            rest = behind.trim_start();
+        }
+        rest.starts_with("num_ranks")
+    }
+
+    fn read(&self, file: &str, text: &str) -> Result<Imported, FileError> {
+        read::parse(text).map_err(|fault| fault.in_file(file))
+    }
+
+    fn write(&self, schedule: &Schedule) -> Result<Exported, Unsayable> {
+        Ok(write::text(schedule))
+    }
+}

@@ -1,0 +1,26 @@
+//! Schedules as files: our own text, and the formats that others use.
+//!
+//! A format is one file (or folder) here and one line in [`FORMATS`]. Reading gives a
+//! [`corecast_core::Schedule`], which the verifier, the machines and the pictures take like any other;
+//! what a format cannot say of a schedule is refused or noted by name, and never dropped silently.
+//!
+//! This crate knows no machine and no chip, and reads and writes no files itself.
+//!
+//! ```
+//! let text = "corecast schedule 1\ncollective bcast\nranks 2\nbytes 8\n\
+//!             rank 0\nsend 1 [0]\nrank 1\nrecv 0 [0]\n";
+//! let schedule = corecast_exchange::read("two.sched", text, None)?.schedule;
+//! assert!(corecast_core::verify(&schedule, &corecast_core::FullCrossbar).is_correct());
+//! # Ok::<(), corecast_exchange::FileError>(())
+//! ```
+
+mod error;
+mod format;
+mod goal;
+mod limits;
+mod msccl;
+mod own;
+
+pub use error::{FileError, Unsayable};
+pub use format::{Exported, FORMATS, Format, Imported, find_format, format_of_name, read};
+pub use limits::FILE_BYTES_MAX;

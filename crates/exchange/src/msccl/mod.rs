@@ -1,0 +1,108 @@
+//! MSCCL XML: the schedule files of MSCCL, RCCL, msccl-executor, TACCL and TE-CCL.
+//!
+//! A rank is a `gpu`, a stream a `tb` (thread block, with at most one peer each way and a channel), and
+//! a step a `step`. What is in the three buffers becomes chunks and places ([`places`]): the input
+//! holds the chunks of the collective, the output is the same memory where the file works in place and
+//! has places for results otherwise, and scratch memory is more places.
+//!
+//! Source: readers of ROCm/rccl (`src/misc/msccl/msccl_parser.cc`) and microsoft/msccl
+//! (`src/graph/xml.cc`), writer of microsoft/msccl-tools (`msccl/language/ir.py`).
+//!
+//! A file says no size: chunks get 8 bytes, and the schedule serves any other size
+//! ([`corecast_core::Schedule::serving`]). Its runtimes give every connection at least one slot, which
+//! the schedule counts on. Not modelled: that a long buffer runs the program several times, in slices.
+//!
+//! ```
+//! let text = r#"<algo name="pair" proto="Simple" nchannels="1" nchunksperloop="2" ngpus="2"
+//!                    coll="allgather" inplace="1" outofplace="0" minBytes="0" maxBytes="0">
+//!   <gpu id="0" i_chunks="0" o_chunks="2" s_chunks="0"><tb id="0" send="1" recv="1" chan="0">
+//!     <step s="0" type="s" srcbuf="o" srcoff="0" dstbuf="o" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"/>
+//!     <step s="1" type="r" srcbuf="o" srcoff="1" dstbuf="o" dstoff="1" cnt="1" depid="-1" deps="-1" hasdep="0"/>
+//!   </tb></gpu>
+//!   <gpu id="1" i_chunks="0" o_chunks="2" s_chunks="0"><tb id="0" send="0" recv="0" chan="0">
+//!     <step s="0" type="s" srcbuf="o" srcoff="1" dstbuf="o" dstoff="1" cnt="1" depid="-1" deps="-1" hasdep="0"/>
+//!     <step s="1" type="r" srcbuf="o" srcoff="0" dstbuf="o" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"/>
+//!   </tb></gpu></algo>"#;
+//! let schedule = corecast_exchange::read("pair.xml", text, None).unwrap().schedule;
+//! let certificate = corecast_core::verify(&schedule, &corecast_core::FullCrossbar);
+//! assert!(certificate.is_correct());
+//! assert_eq!(certificate.slots_needed, Some(1), "both send before they receive");
+//! ```
+
+mod blocks;
+mod document;
+mod names;
+mod places;
+mod read;
+mod write;
+
+use corecast_core::Schedule;
+
+use crate::error::{FileError, Unsayable};
+use crate::format::{Exported, Format, Imported};
+
+/// Bytes of a chunk, of which a file says nothing: a whole number of elements of any type.
+const CHUNK_BYTES: u64 = 8;
+
+/// Messages that a connection of the runtimes holds at least: a connection has 8 slots, and a step
+/// takes at most half of them (`NCCL_STEPS` and `MSCCL_CHUNKSTEPS` of microsoft/msccl).
+const SLOTS: u32 = 1;
+
+/// Steps of a thread block that RCCL takes, and those that MSCCL takes.
+const STEPS_MAX: [(&str, usize); 2] = [("RCCL", 64), ("MSCCL", 256)];
+
+/// From so many chunks in one message on the runtimes refuse a step.
+const COUNT_MAX: u32 = 72;
+
+/// MSCCL XML.
+#[derive(Debug)]
+pub(crate) struct Msccl;
+
+impl Format for Msccl {
+    fn name(&self) -> &'static str {
+        "msccl"
+    }
+
+    fn extension(&self) -> &'static str {
+        "xml"
+    }
+
+    fn summary(&self) -> &'static str {
+        "XML of MSCCL, RCCL, TACCL and TE-CCL: thread blocks with waits, scratch buffers, channels"
+    }
+
+    fn source(&self) -> &'static str {
+        "microsoft/msccl-tools, ROCm/rccl"
+    }
+
+    fn is(&self, text: &str) -> bool {
+        // Comments with licences may come first.
+        let mut rest = text.trim_start_matches('\u{feff}').trim_start();
+        while let Some(inside) = rest
+            .strip_prefix("<!--")
+            .or_else(|| rest.strip_prefix("<?"))
+        {
+            let Some((_, behind)) = inside.split_once('>') else {
+                return false;
+            };
+            rest = behind.trim_start();
+            if !rest.starts_with('<') {
+                rest = rest.find('<').map_or("", |at| &rest[at..]);
+            }
+        }
+        rest.starts_with("<algo")
+    }
+
+    fn read(&self, file: &str, text: &str) -> Result<Imported, FileError> {
+        read::parse(text).map_err(|fault| fault.in_file(file))
+    }
+
+    fn write(&self, schedule: &Schedule) -> Result<Exported, Unsayable> {
+        write::text(schedule).map_err(|what| Unsayable {
+            format: self.name(),
+            what,
+            instead: "`--to corecast` can say everything; `corecast list formats` lists the others"
+                .to_owned(),
+        })
+    }
+}

@@ -1,0 +1,136 @@
+//! What the three buffers of a rank are in terms of chunks and places.
+//!
+//! With `n` = `nchunksperloop`, `g` ranks and `m = n / g`:
+//!
+//! ```text
+//! collective       input i[k] of rank r     output o[k] of rank r, in place
+//! allreduce, bcast, reduce      chunk k                 chunk k
+//! allgather, gather       chunk k of block r            chunk k of all
+//! reduce_scatter, scatter     chunk k of all        chunk k of block r
+//! alltoall    chunk k % m of what r sends to k / m      never in place
+//! ```
+//!
+//! Out of place the output has places of its own, of which each is the result of that chunk; in an
+//! alltoall `o[k]` of rank `r` is the result of chunk `k % m` of what rank `k / m` sends to `r`.
+
+use corecast_core::{ChunkId, Collective, Rank, Request, ScheduleBuilder, Split};
+
+use super::{CHUNK_BYTES, SLOTS};
+use crate::error::Fault;
+use crate::limits;
+
+/// The names that files have for collectives.
+pub(super) const COLLECTIVES: [(&str, Collective); 9] = [
+    ("allreduce", Collective::Allreduce),
+    ("allgather", Collective::Allgather),
+    ("reducescatter", Collective::ReduceScatter),
+    ("reduce_scatter", Collective::ReduceScatter),
+    ("alltoall", Collective::Alltoall),
+    ("broadcast", Collective::Bcast),
+    ("reduce", Collective::Reduce),
+    ("gather", Collective::Gather),
+    ("scatter", Collective::Scatter),
+];
+
+/// How the buffers of one file lie in chunks and places.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Layout {
+    pub collective: Collective,
+    pub ranks: u32,
+    /// `nchunksperloop`: chunks of the larger of input and output.
+    pub chunks: u32,
+    pub is_in_place: bool,
+    pub root: u32,
+    /// Scratch places of every rank, as many as the rank with most has.
+    pub scratch: u32,
+}
+
+/// One of a rank's buffers.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Buffer {
+    Input,
+    Output,
+    Scratch,
+}
+
+impl Buffer {
+    pub(super) const ALL: [(&'static str, Self); 3] = [
+        ("i", Self::Input),
+        ("o", Self::Output),
+        ("s", Self::Scratch),
+    ];
+}
+
+impl Layout {
+    /// Chunks of a block.
+    pub(super) fn parts(&self) -> u32 {
+        match self.collective {
+            Collective::Bcast | Collective::Reduce | Collective::Allreduce => self.chunks,
+            _ => self.chunks / self.ranks,
+        }
+    }
+
+    /// Chunks of the collective.
+    fn total(&self) -> u32 {
+        match self.collective {
+            Collective::Alltoall => self.chunks * self.ranks,
+            _ => self.chunks,
+        }
+    }
+
+    /// A schedule without steps.
+    pub(super) fn builder(&self, name: &str, line: u32) -> Result<ScheduleBuilder, Fault> {
+        let bytes = u64::from(self.parts()) * CHUNK_BYTES;
+        let request = Request::new(self.collective, self.ranks, bytes);
+        let request = request.with_root(Rank(self.root));
+        let spec = limits::spec(&request, Split::Even(self.parts()), line)?;
+        let results = if self.is_in_place {
+            0
+        } else {
+            u64::from(self.total())
+        };
+        let places = results + u64::from(self.scratch);
+        limits::check_places(&spec, places, true, Some(line))?;
+        let mut builder = ScheduleBuilder::new(name, spec);
+        if !self.is_in_place {
+            for chunk in 0..self.total() {
+                builder.add_result(ChunkId(chunk));
+            }
+        }
+        for _ in 0..self.scratch {
+            builder.add_place(CHUNK_BYTES);
+        }
+        builder.set_slots(SLOTS);
+        Ok(builder)
+    }
+
+    /// The place of entry `offset` of a buffer of `rank`; none if the buffer has no such entry.
+    pub(super) fn place(&self, rank: u32, buffer: Buffer, offset: u32) -> Option<ChunkId> {
+        use Collective as C;
+        let (parts, ranks) = (self.parts(), self.ranks);
+        let of_block = |offset: u32| (offset < parts).then(|| rank * parts + offset);
+        let of_all = |offset: u32| (offset < self.chunks).then_some(offset);
+        let pair = |from: u32, to: u32, part: u32| (from * ranks + to) * parts + part;
+        match buffer {
+            Buffer::Input => match self.collective {
+                C::Allgather | C::Gather => of_block(offset),
+                C::Alltoall => of_all(offset).map(|at| pair(rank, at / parts, at % parts)),
+                _ => of_all(offset),
+            },
+            Buffer::Output => {
+                let chunk = match self.collective {
+                    C::ReduceScatter | C::Scatter => of_block(offset),
+                    C::Alltoall => of_all(offset).map(|at| pair(at / parts, rank, at % parts)),
+                    _ => of_all(offset),
+                };
+                let first = if self.is_in_place { 0 } else { self.total() };
+                chunk.map(|chunk| first + chunk)
+            }
+            Buffer::Scratch => {
+                let results = if self.is_in_place { 0 } else { self.total() };
+                (offset < self.scratch).then(|| self.total() + results + offset)
+            }
+        }
+        .map(ChunkId)
+    }
+}

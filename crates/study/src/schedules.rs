@@ -1,0 +1,295 @@
+//! Schedules from files: one more way to have a schedule.
+//!
+//! A file takes part in a study beside algorithms ([`crate::Plan::files`]), is verified by itself, which
+//! needs no chip, and is written in another format.
+//!
+//! ```
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("two.sched");
+//! std::fs::write(&path, "corecast schedule 1\ncollective bcast\nranks 2\nbytes 8\n\
+//!                        rank 0\nsend 1 [0]\nrank 1\nrecv 0 [0]\n")?;
+//! let file = corecast_study::ScheduleFile::load(path.to_str().unwrap(), None).unwrap();
+//! assert!(file.verdict().certificate.is_correct());
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+use std::path::Path;
+use std::sync::Arc;
+
+use corecast_core::{BuildError, Certificate, Collective, FullCrossbar, Request, Schedule, verify};
+use corecast_exchange::{Exported, FILE_BYTES_MAX, Format, Imported, find_format, read};
+use corecast_text::file;
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::error::{Refused, StudyError};
+
+/// A schedule that somebody has written down.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ScheduleFile {
+    name: String,
+    imported: Imported,
+}
+
+/// A schedule in another format.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Converted {
+    /// The file.
+    pub text: String,
+    /// What was lost or chosen on the way: one line each.
+    pub notes: Vec<String>,
+}
+
+impl ScheduleFile {
+    /// Reads the file at `path`, or standard input for `-`, in the format of this name, or in that
+    /// which its contents show.
+    ///
+    /// # Errors
+    /// [`StudyError::Unreadable`], [`StudyError::Unknown`] or [`StudyError::File`].
+    pub fn load(path: &str, format: Option<&str>) -> Result<Self, StudyError> {
+        let format = format.map(format_named).transpose()?;
+        let unreadable = |reason: String| StudyError::Unreadable {
+            file: path.to_owned(),
+            reason,
+        };
+        let bytes = file::read(path, FILE_BYTES_MAX);
+        let bytes = bytes.map_err(|error| unreadable(error.to_string()))?;
+        let text = String::from_utf8(bytes);
+        let text = text.map_err(|_| unreadable("it is not UTF-8 text".to_owned()))?;
+        Ok(Self {
+            imported: read(path, &text, format)?,
+            name: path.to_owned(),
+        })
+    }
+
+    /// The file's name as it was given.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The schedule as the file has it.
+    #[must_use]
+    pub fn schedule(&self) -> &Schedule {
+        &self.imported.schedule
+    }
+
+    /// What the file says and the schedule does not, or the other way round.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.imported.notes
+    }
+
+    /// The schedule for this request.
+    ///
+    /// # Errors
+    /// If it is for another one.
+    pub fn schedule_for(&self, request: &Request) -> Result<Schedule, BuildError> {
+        Ok(self.schedule().serving(&self.name, request)?)
+    }
+
+    /// Why it cannot take part.
+    pub(crate) fn refused(&self, why: BuildError) -> Refused {
+        Refused {
+            algorithm: self.name.clone().into(),
+            cell: None,
+            why,
+        }
+    }
+
+    /// Its block sizes, if it has some and is for so many ranks and bytes.
+    pub(crate) fn counts(&self, ranks: u32, bytes: u64) -> Option<Arc<[u64]>> {
+        let spec = self.schedule().spec();
+        let is_asked = (spec.ranks(), spec.bytes()) == (ranks, bytes);
+        spec.counts().filter(|_| is_asked).cloned()
+    }
+
+    /// The same for another size.
+    ///
+    /// # Errors
+    /// If it cannot be.
+    pub fn with_bytes(mut self, bytes: u64) -> Result<Self, StudyError> {
+        let spec = self.schedule().spec();
+        let mut request = Request::new(Collective::Barrier, spec.ranks(), bytes);
+        request.collective = spec.collective();
+        request.root = spec.root();
+        request.counts = spec.counts().cloned();
+        request.check()?;
+        self.imported.schedule = self.schedule_for(&request)?;
+        Ok(self)
+    }
+
+    /// What is proven about the schedule on any chip.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        let schedule = self.schedule();
+        let streams = schedule
+            .all_ranks()
+            .map(|rank| schedule.streams(rank).count());
+        Verdict {
+            certificate: verify(schedule, &FullCrossbar),
+            steps: schedule.steps_total(),
+            streams_max: streams.max().unwrap_or(1),
+        }
+    }
+
+    /// The schedule in the format of this name.
+    ///
+    /// # Errors
+    /// [`StudyError::Unknown`], and [`StudyError::Unsayable`] where the format lacks the words.
+    pub fn convert(&self, format: &str) -> Result<Converted, StudyError> {
+        let Exported { text, notes } = format_named(format)?.write(self.schedule())?;
+        let notes = self.notes().iter().cloned().chain(notes).collect();
+        Ok(Converted { text, notes })
+    }
+}
+
+fn format_named(name: &str) -> Result<&'static dyn Format, StudyError> {
+    find_format(name).ok_or_else(|| StudyError::Unknown {
+        kind: "format".to_owned(),
+        plural: "formats",
+        name: name.to_owned(),
+        known: corecast_exchange::FORMATS.map(Format::name).to_vec(),
+    })
+}
+
+/// What is proven about a schedule, whatever the chip.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Verdict {
+    /// Where every two ranks have a way of their own.
+    pub certificate: Certificate,
+    /// Steps of all ranks.
+    pub steps: usize,
+    /// Most streams of a rank.
+    pub streams_max: usize,
+}
+
+/// Verifies every file, and in a folder every file whose name ends like those of a format; in the order
+/// given, and in a folder by name, with folders inside.
+///
+/// # Errors
+/// [`StudyError::Unreadable`] for a path that cannot be looked at. What is wrong with a single file is
+/// its own result.
+#[expect(clippy::type_complexity, reason = "a name with what came of it")]
+pub fn verdicts(
+    paths: &[String],
+) -> Result<Vec<(String, Result<(ScheduleFile, Verdict), StudyError>)>, StudyError> {
+    let mut names = Vec::new();
+    for path in paths {
+        match Path::new(path).is_dir() {
+            true => list(path, 0, &mut names)?,
+            false => names.push(path.clone()),
+        }
+    }
+    let verified = names.into_par_iter().map(|name| {
+        let file = ScheduleFile::load(&name, None);
+        let verdict = file.map(|file| {
+            let verdict = file.verdict();
+            (file, verdict)
+        });
+        (name, verdict)
+    });
+    Ok(verified.collect())
+}
+
+/// Folders in folders that are looked into.
+const DEPTH_MAX: u32 = 16;
+
+fn list(folder: &str, depth: u32, names: &mut Vec<String>) -> Result<(), StudyError> {
+    let unreadable = |error: std::io::Error| StudyError::Unreadable {
+        file: folder.to_owned(),
+        reason: error.to_string(),
+    };
+    let entries = std::fs::read_dir(folder).map_err(unreadable)?;
+    let entries = entries.collect::<Result<Vec<_>, _>>().map_err(unreadable)?;
+    let paths = entries.iter().map(std::fs::DirEntry::path);
+    let mut paths: Vec<String> = paths
+        .filter_map(|path| path.to_str().map(str::to_owned))
+        .collect();
+    paths.sort();
+    for path in paths {
+        if Path::new(&path).is_dir() {
+            if depth < DEPTH_MAX {
+                list(&path, depth + 1, names)?;
+            }
+        } else if corecast_exchange::format_of_name(&path).is_some() {
+            names.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// A verdict as a record.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct VerdictRecord {
+    /// The file.
+    pub file: String,
+    /// Why it is no schedule; none if it is one. Then the rest is missing.
+    pub error: Option<String>,
+    /// The rest.
+    #[serde(flatten)]
+    pub verdict: Option<VerdictFields>,
+}
+
+/// What a verdict says of a file that is a schedule.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct VerdictFields {
+    /// The collective.
+    pub collective: &'static str,
+    /// The name inside the file.
+    pub algorithm: String,
+    /// Number of ranks.
+    pub ranks: u32,
+    /// The size that the file has, or that was chosen.
+    pub bytes: u64,
+    /// Steps of all ranks.
+    pub steps: usize,
+    /// Most streams of a rank.
+    pub streams_max: usize,
+    /// Messages of all ranks.
+    pub messages: u64,
+    /// Rounds.
+    pub rounds: u32,
+    /// Whether nothing is wrong.
+    pub correct: bool,
+    /// Whether it completes when every send waits for its receiver.
+    pub deadlock_free: bool,
+    /// Fewest messages that every connection must hold; none if no number is enough.
+    pub slots_needed: Option<u32>,
+    /// What is wrong.
+    pub violations: Vec<String>,
+    /// What the file says and the schedule does not.
+    pub notes: Vec<String>,
+}
+
+impl VerdictRecord {
+    /// What came of a file.
+    #[must_use]
+    pub fn of(name: &str, outcome: &Result<(ScheduleFile, Verdict), StudyError>) -> Self {
+        let error = outcome.as_ref().err().map(ToString::to_string);
+        let verdict = outcome.as_ref().ok().map(|(file, verdict)| {
+            let certificate = &verdict.certificate;
+            let violations = certificate.violations.iter();
+            VerdictFields {
+                collective: certificate.collective.name(),
+                algorithm: certificate.algorithm.clone(),
+                ranks: certificate.ranks,
+                bytes: file.schedule().spec().bytes(),
+                steps: verdict.steps,
+                streams_max: verdict.streams_max,
+                messages: certificate.messages,
+                rounds: certificate.rounds,
+                correct: certificate.is_correct(),
+                deadlock_free: certificate.is_deadlock_free(),
+                slots_needed: certificate.slots_needed,
+                violations: violations.map(ToString::to_string).collect(),
+                notes: file.notes().to_vec(),
+            }
+        });
+        Self {
+            file: name.to_owned(),
+            error,
+            verdict,
+        }
+    }
+}
