@@ -204,6 +204,12 @@ impl Scene {
             .map(load_schedule)
             .collect::<Result<Vec<_>, _>>()?;
         let files: Vec<_> = subject.iter().cloned().chain(loaded).collect();
+        if self.table.is_some() && !files.is_empty() {
+            return Err(
+                Failure::input("--table: it names algorithms, and beside them is a file")
+                    .help("leave out the table, or the file"),
+            );
+        }
         let selection = match names[..] {
             ["all"] => Selection::All,
             ["auto"] => Selection::Fastest,

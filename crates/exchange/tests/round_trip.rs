@@ -149,7 +149,7 @@ fn build(
             hops: vec![0, 3, 1, 2],
         }),
     }
-    if terms[4] % 2 > 0 {
+    if !terms[4].is_multiple_of(2) {
         builder.set_status_bits(u32::from(terms[4]));
         builder.set_transport(Transport::SharedBuffers);
         builder.set_flow_control(false);

@@ -21,7 +21,7 @@ pub(super) fn text(schedule: &Schedule) -> Result<Exported, String> {
         let blocks = Blocks::new(schedule, &names, &pieces, rank)?.blocks;
         channels = blocks
             .iter()
-            .map(|block| block.channel + 1)
+            .map(|block| block.channel.saturating_add(1))
             .fold(channels, u32::max);
         let [input, output, scratch] = names.sizes(rank);
         let _ = writeln!(
