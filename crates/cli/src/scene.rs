@@ -8,8 +8,9 @@ use corecast_core::{Collective, FlowControl, Tuning};
 use corecast_machine::{Limits, Time};
 use corecast_study::{ChipChoice, Plan, ScheduleFile, Selection, Study};
 
-use crate::args::{ChipArg, Choices, LimitArgs, Scene, Subject, is_file};
+use crate::args::{ChipArg, Choices, LimitArgs, Scene};
 use crate::failure::Failure;
+use crate::subject::{Subject, is_file};
 use crate::{output, surroundings, table};
 
 /// A chip by name or file, without a word about it.

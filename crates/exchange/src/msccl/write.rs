@@ -5,10 +5,9 @@ use std::fmt::Write as _;
 
 use corecast_core::{ChunkId, FullCrossbar, Launch, Op, Rank, Schedule, Split, Transport, verify};
 
-use super::SLOTS;
 use super::blocks::{Block, Blocks, Messages, Piece, runs};
 use super::names::{Entry, Names};
-use super::places::Buffer;
+use super::places::{Buffer, SLOTS};
 use crate::format::Exported;
 
 /// The file, or what it cannot say.
