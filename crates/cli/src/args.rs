@@ -1,10 +1,9 @@
 //! What can be typed.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::sync::OnceLock;
 
-use clap::builder::{PossibleValue, TypedValueParser};
-use clap::{Arg, Args, Command, Error, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use corecast_core::{Collective, ElementType, FlowControl, ReduceOp};
 use corecast_exchange::{FORMATS, Format};
 use corecast_flow::{PLACEMENTS, Placement};
@@ -14,6 +13,7 @@ use corecast_papers::{PAPERS, Paper};
 use corecast_study::{ChipChoice, Claim, MACHINES, MachineKind};
 
 use crate::one_of::{OneOf, one, one_of};
+use crate::subject::{Subject, Subjects};
 
 const BEGIN_WITH: &str = "\
 Begin with:
@@ -242,40 +242,6 @@ fn papers() -> OneOf<&'static Paper> {
 
 fn formats() -> OneOf<&'static dyn Format> {
     one(FORMATS, |format| format.name())
-}
-
-/// A collective, or a schedule that somebody has written down.
-#[derive(Clone, Debug)]
-pub enum Subject {
-    /// The collective.
-    Collective(Collective),
-    /// The path of a schedule file.
-    File(String),
-}
-
-/// Whether a word names a file where a collective or an algorithm could stand: no name of these has
-/// such signs.
-pub fn is_file(word: &str) -> bool {
-    word == "-" || word.contains(['.', '/'])
-}
-
-/// Reads a [`Subject`].
-#[derive(Clone)]
-struct Subjects(OneOf<Collective>);
-
-impl TypedValueParser for Subjects {
-    type Value = Subject;
-
-    fn parse_ref(&self, cmd: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<Subject, Error> {
-        match value.to_str().filter(|word| is_file(word)) {
-            Some(path) => Ok(Subject::File(path.to_owned())),
-            None => self.0.parse_ref(cmd, arg, value).map(Subject::Collective),
-        }
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        self.0.possible_values()
-    }
 }
 
 /// From which file to which.

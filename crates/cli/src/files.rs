@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 
 use corecast_text::file;
 
-use crate::args::{ChipArg, Pictures, Scene, Show, Sink, Subject, Verb, is_file};
+use crate::args::{ChipArg, Pictures, Scene, Show, Sink, Verb};
 use crate::failure::Failure;
+use crate::subject::{Subject, is_file};
 
 /// An option (or what takes its place) and the path it gives.
 type Named<'a> = (&'static str, &'a str);

@@ -29,6 +29,7 @@ mod shares;
 mod show;
 mod show_chip;
 mod style;
+mod subject;
 mod surroundings;
 mod table;
 mod traffic;

@@ -8,8 +8,9 @@ use corecast_core::{Collective, FlowControl, Tuning};
 use corecast_machine::{Limits, Time};
 use corecast_study::{ChipChoice, Plan, ScheduleFile, Selection, Study};
 
-use crate::args::{ChipArg, Choices, LimitArgs, Scene, Subject, is_file};
+use crate::args::{ChipArg, Choices, LimitArgs, Scene};
 use crate::failure::Failure;
+use crate::subject::{Subject, is_file};
 use crate::{output, surroundings, table};
 
 /// A chip by name or file, without a word about it.
@@ -204,6 +205,12 @@ impl Scene {
             .map(load_schedule)
             .collect::<Result<Vec<_>, _>>()?;
         let files: Vec<_> = subject.iter().cloned().chain(loaded).collect();
+        if self.table.is_some() && !files.is_empty() {
+            return Err(
+                Failure::input("--table: it names algorithms, and beside them is a file")
+                    .help("leave out the table, or the file"),
+            );
+        }
         let selection = match names[..] {
             ["all"] => Selection::All,
             ["auto"] => Selection::Fastest,

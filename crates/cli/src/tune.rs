@@ -9,10 +9,11 @@ use corecast_study::{CellSearch, Mistrial, Study, StudyError, TableRecord, tuned
 use corecast_text::file;
 use corecast_tune::{Cell, Setting, Table};
 
-use crate::args::{Scene, Subject, Tune, is_file};
+use crate::args::{Scene, Tune};
 use crate::failure::Failure;
 use crate::output::{self, Answer};
 use crate::progress::Bar;
+use crate::subject::{Subject, is_file};
 use crate::{compare, picture, run, scene, style, table};
 
 /// A table is written this often while cells are being found.

@@ -5,10 +5,11 @@ use std::path::Path;
 use corecast_study::{Claim, Settings, Verdict, VerdictRecord, faults, verdicts};
 use serde_json::Value;
 
-use crate::args::{Scene, Subject};
+use crate::args::Scene;
 use crate::failure::Failure;
 use crate::output::{self, Answer};
 use crate::progress::Bar;
+use crate::subject::Subject;
 use crate::{run, scene, style, table};
 
 /// The verb.

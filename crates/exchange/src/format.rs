@@ -1,19 +1,10 @@
-//! What a format is, and the list of all.
-//!
-//! ```
-//! use corecast_exchange::{FORMATS, find_format};
-//! assert_eq!(find_format("msccl").unwrap().extension(), "xml");
-//! assert!(FORMATS.iter().all(|format| !format.summary().is_empty()));
-//! ```
+//! What a format is.
 
 use std::fmt::Debug;
 
 use corecast_core::Schedule;
 
-use crate::error::{Fault, FileError, Unsayable};
-use crate::goal::Goal;
-use crate::msccl::Msccl;
-use crate::own::Own;
+use crate::error::{FileError, Unsayable};
 
 /// A schedule that has been read.
 #[derive(Clone, PartialEq, Debug)]
@@ -61,43 +52,4 @@ pub trait Format: Debug + Sync {
     /// # Errors
     /// What the format cannot say.
     fn write(&self, schedule: &Schedule) -> Result<Exported, Unsayable>;
-}
-
-/// Every format.
-pub static FORMATS: [&dyn Format; 3] = [&Own, &Msccl, &Goal];
-
-/// The format of this name.
-#[must_use]
-pub fn find_format(name: &str) -> Option<&'static dyn Format> {
-    FORMATS.into_iter().find(|format| format.name() == name)
-}
-
-/// The format that a file of this name should have.
-#[must_use]
-pub fn format_of_name(path: &str) -> Option<&'static dyn Format> {
-    let (_, extension) = path.rsplit_once('.')?;
-    FORMATS
-        .into_iter()
-        .find(|format| format.extension() == extension)
-}
-
-/// Reads a schedule in the format given, or in that which the text looks like; `file` is its name for
-/// messages.
-///
-/// # Errors
-/// What is wrong with the file, and where.
-pub fn read(
-    file: &str,
-    text: &str,
-    format: Option<&'static dyn Format>,
-) -> Result<Imported, FileError> {
-    match format.or_else(|| FORMATS.into_iter().find(|format| format.is(text))) {
-        Some(format) => format.read(file, text),
-        None => {
-            let formats = FORMATS.map(Format::name).join(", ");
-            let wrong = "this is no schedule in a format that is known here";
-            let right = format!("formats: {formats}; `corecast schedule 1` begins one of our own");
-            Err(Fault::whole(wrong, right).in_file(file))
-        }
-    }
 }

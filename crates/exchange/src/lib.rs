@@ -16,11 +16,13 @@
 
 mod error;
 mod format;
+mod formats;
 mod goal;
 mod limits;
 mod msccl;
 mod own;
 
 pub use error::{FileError, Unsayable};
-pub use format::{Exported, FORMATS, Format, Imported, find_format, format_of_name, read};
+pub use format::{Exported, Format, Imported};
+pub use formats::{FORMATS, find_format, format_of_name, read};
 pub use limits::FILE_BYTES_MAX;

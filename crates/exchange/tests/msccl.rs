@@ -208,6 +208,26 @@ fn entities_are_refused() {
     );
 }
 
+/// Many levels take no stack, however they are dressed.
+#[test]
+fn deep_files_are_refused() {
+    for level in [
+        "<a>",
+        "<a b='/>'>",
+        "<a b=\"/>\" >",
+        "<a><!-- </a> -->",
+        "<a><?b </a>?>",
+        "<a\n>",
+    ] {
+        let deep = format!("<algo>{}", level.repeat(100_000));
+        let error = read("deep.xml", &deep, find_format("msccl")).expect_err("refused");
+        assert!(
+            error.wrong.contains("inside one another"),
+            "{level}: {error}"
+        );
+    }
+}
+
 #[test]
 fn a_stream_with_many_peers_becomes_thread_blocks_with_one_each() {
     let linear = algorithm::find(Collective::Bcast, "linear").expect("registered");

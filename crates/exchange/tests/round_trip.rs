@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use corecast_core::{
-    Arrival, ChunkId, ChunkList, Collective, FlowControl, Launch, Op, Rank, Request, RouteTree,
-    Schedule, ScheduleBuilder, Spec, Split, StepRef, Transport, algorithm,
+    Arrival, ChunkId, ChunkList, Collective, FlowControl, FullCrossbar, Launch, Op, Rank, Request,
+    RouteTree, Schedule, ScheduleBuilder, Spec, Split, StepRef, Transport, algorithm, verify,
 };
-use corecast_exchange::{find_format, read};
+use corecast_exchange::{FORMATS, find_format, read};
 use proptest::prelude::*;
 
 fn text(schedule: &Schedule) -> String {
@@ -149,7 +149,7 @@ fn build(
             hops: vec![0, 3, 1, 2],
         }),
     }
-    if terms[4] % 2 > 0 {
+    if !terms[4].is_multiple_of(2) {
         builder.set_status_bits(u32::from(terms[4]));
         builder.set_transport(Transport::SharedBuffers);
         builder.set_flow_control(false);
@@ -216,6 +216,44 @@ proptest! {
         match read("it.sched", &damaged, None) {
             Ok(back) => check(&back.schedule),
             Err(error) => prop_assert!(error.to_string().starts_with("it.sched")),
+        }
+    }
+}
+
+const SAMPLES: [&str; 5] = [
+    include_str!("samples/allreduce_pairs_3.sched"),
+    include_str!("samples/allreduce_pairs_3.xml"),
+    include_str!("samples/alltoall_3.xml"),
+    include_str!("samples/allgather_line_4.xml"),
+    include_str!("samples/bcast_5.goal"),
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// What is still a schedule can be verified and written in every format, and comes back.
+    #[test]
+    fn damaged_samples_are_refused_or_read(
+        sample in 0..SAMPLES.len(),
+        edits in prop::collection::vec(
+            (any::<prop::sample::Index>(), 0..3_usize, "[ -~\\n]{0,2}|-1|[0-9]{1,2}|99999999999"),
+            1..4,
+        ),
+    ) {
+        let mut bytes = SAMPLES[sample].as_bytes().to_vec();
+        for (at, cut, with) in edits {
+            let at = at.index(bytes.len());
+            let end = (at + cut).min(bytes.len());
+            bytes.splice(at..end, with.bytes());
+        }
+        let damaged = String::from_utf8_lossy(&bytes);
+        if let Ok(imported) = read("it", &damaged, None) {
+            let schedule = imported.schedule;
+            let _ = verify(&schedule, &FullCrossbar);
+            for format in FORMATS {
+                let _ = format.write(&schedule);
+            }
+            check(&schedule);
         }
     }
 }

@@ -502,6 +502,7 @@ impl ScheduleBuilder {
             first_step: Vec::new(),
             channels: Vec::new(),
             waits: Vec::new(),
+            waiters: Vec::new(),
         };
         let number = |steps: &Vec<Step>| u32::try_from(steps.len()).expect("steps fit in 32 bits");
         for (index, of_rank) in self.steps.into_iter().enumerate() {

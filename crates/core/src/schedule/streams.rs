@@ -34,6 +34,8 @@ pub(crate) struct Streams {
     pub(super) channels: Vec<u32>,
     /// What waits for what, by the step that waits; steps numbered through all ranks.
     pub(super) waits: Vec<(u32, u32)>,
+    /// The same by the step that is waited for.
+    pub(super) waiters: Vec<(u32, u32)>,
 }
 
 impl Streams {
@@ -66,6 +68,9 @@ impl Streams {
             .collect();
         waits.sort_unstable();
         waits.dedup();
+        let waiters = waits.iter().map(|&(step, on)| (on, step));
+        self.waiters = waiters.collect();
+        self.waiters.sort_unstable();
         self.waits = waits;
     }
 }
@@ -157,10 +162,20 @@ impl Lanes<'_> {
     /// The steps that step number `number` waits for.
     pub(crate) fn waits(self, number: u32) -> impl Iterator<Item = u32> {
         let all = self.streams.map_or(&[][..], |streams| &streams.waits);
-        let start = all.partition_point(|&(step, _)| step < number);
-        let of = all[start..]
-            .iter()
-            .take_while(move |&&(step, _)| step == number);
-        of.map(|&(_, on)| on)
+        beside(all, number)
     }
+
+    /// The steps that wait for step number `number`.
+    pub(crate) fn waiters(self, number: u32) -> impl Iterator<Item = u32> {
+        let all = self.streams.map_or(&[][..], |streams| &streams.waiters);
+        beside(all, number)
+    }
+}
+
+/// The second of every pair whose first is this; pairs are sorted.
+fn beside(pairs: &[(u32, u32)], first: u32) -> impl Iterator<Item = u32> {
+    let start = pairs.partition_point(|&(known, _)| known < first);
+    let of = pairs[start..].iter();
+    let of = of.take_while(move |&&(known, _)| known == first);
+    of.map(|&(_, second)| second)
 }

@@ -293,8 +293,9 @@ impl<'a> Execution<'a> {
         self.outgoing[at.lane as usize] = None;
         if self.schedule.has_streams() {
             self.order.push(at.number);
-            let others = self.lanes.of(at.rank).filter(|&lane| lane != at.lane);
-            self.work.extend(others);
+            let waiters = self.lanes.waiters(at.number);
+            let waiters = waiters.map(|number| self.lanes.at(at.rank, number));
+            self.work.extend(waiters);
         }
     }
 

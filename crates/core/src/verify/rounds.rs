@@ -100,9 +100,7 @@ fn order(schedule: &Schedule, matching: &Matching) -> Vec<u32> {
             }
             order.push(number);
             next[lane as usize] += 1;
-            if schedule.has_streams() {
-                work.extend(lanes.of(rank).filter(|&other| other != lane));
-            }
+            work.extend(lanes.waiters(number).map(|waiter| lanes.at(rank, waiter)));
         }
     }
     order

@@ -90,6 +90,8 @@ fn notes(graph: &Graph) -> Vec<String> {
 struct Volumes {
     /// Sizes of the messages of every sender, receiver and tag, as their senders have them.
     sizes: BTreeMap<(u32, u32, u32), Vec<u64>>,
+    /// Where each of them begins in what its sender has for its receiver.
+    starts: BTreeMap<(u32, u32, u32), Vec<u64>>,
     largest: u64,
     /// Most messages of one sender, receiver and tag.
     most_messages: u32,
@@ -105,11 +107,26 @@ impl Volumes {
                 }
             }
         }
+        let mut starts = BTreeMap::new();
+        let (mut pair, mut next) = (None, 0_u64);
+        for (&(from, to, tag), sizes) in &sizes {
+            if pair.replace((from, to)) != Some((from, to)) {
+                next = 0;
+            }
+            let of_tag = sizes.iter().map(|&bytes| {
+                let start = next;
+                next = next.saturating_add(bytes);
+                start
+            });
+            let of_tag: Vec<u64> = of_tag.collect();
+            starts.insert((from, to, tag), of_tag);
+        }
         let most = sizes.values().map(Vec::len).max().unwrap_or(0);
         Self {
             largest: sizes.values().flatten().copied().max().unwrap_or(0),
             most_messages: most as u32,
             sizes,
+            starts,
         }
     }
 
@@ -158,10 +175,7 @@ impl Volumes {
     /// pair lie one behind the other in what the one has for the other, in the order of their tags.
     fn chunks(&self, spec: &Spec, [from, to, tag]: [u32; 3], index: usize) -> Option<Vec<ChunkId>> {
         let sizes = self.sizes.get(&(from, to, tag))?;
-        sizes.get(index)?;
-        let before = self.sizes.range((from, to, 0)..(from, to, tag));
-        let before: u64 = before.flat_map(|(_, sizes)| sizes).sum();
-        let start = before + sizes[..index].iter().sum::<u64>();
+        let (bytes, start) = (*sizes.get(index)?, self.starts[&(from, to, tag)][index]);
         let block = spec.pair_block(Rank(from), Rank(to));
         let part = |at: u64| -> Option<u32> {
             if at == spec.block_bytes(block) {
@@ -180,7 +194,7 @@ impl Volumes {
             }
             (low < spec.parts() && begin(low) == at).then_some(low)
         };
-        let (first, end) = (part(start)?, part(start + sizes[index])?);
+        let (first, end) = (part(start)?, part(start + bytes)?);
         // What has no bytes is not promised, and nobody needs to send it.
         let is_empty = spec.block_bytes(block) == 0;
         let parts = first..if is_empty { first } else { end };

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use corecast_core::{Arrival, ChunkList, Op, Rank, Schedule};
+use corecast_core::{Arrival, ChunkList, Op, Rank, Schedule, Step};
 
 use super::names::{Entry, Names};
 
@@ -343,61 +343,63 @@ pub(super) fn runs(ours: &[Entry], theirs: &[Entry], cuts: &BTreeSet<usize>) -> 
 
 /// Which connections of a stream share a thread block.
 struct Groups {
-    ends: Vec<End>,
-    /// For every end the first end of its group.
-    group: Vec<usize>,
+    /// Every end with its group.
+    of: BTreeMap<End, usize>,
+    /// Whom each group sends to, and whom it receives from.
+    peers: Vec<(Option<Rank>, Option<Rank>)>,
+    first: Option<End>,
 }
 
 impl Groups {
-    fn new(steps: &[corecast_core::Step]) -> Self {
+    fn new(steps: &[Step]) -> Self {
         let mut ends: Vec<End> = Vec::new();
+        let mut seen: BTreeSet<End> = BTreeSet::new();
+        // Who forwards from whom to whom.
+        let mut partners: BTreeMap<End, BTreeSet<End>> = BTreeMap::new();
         for step in steps {
             let sent = step.send_half().map(|half| (true, half.to));
             let received = step.recv_half().map(|half| (false, half.from));
-            for end in received.into_iter().chain(sent) {
-                if !ends.contains(&end) {
-                    ends.push(end);
-                }
-            }
-        }
-        let count = |is_send| ends.iter().filter(|end| end.0 == is_send).count();
-        if count(true) <= 1 && count(false) <= 1 {
-            let group = vec![0; ends.len()];
-            return Self { ends, group };
-        }
-        let find = |end: End| ends.iter().position(|&known| known == end);
-        let mut partners: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
-        for step in steps {
-            if let Op::Forward { from, to, .. } = step.op
-                && let (Some(from), Some(to)) = (find((false, from)), find((true, to)))
-            {
+            let new = received.into_iter().chain(sent);
+            ends.extend(new.filter(|&end| seen.insert(end)));
+            if let Op::Forward { from, to, .. } = step.op {
+                let (from, to) = ((false, from), (true, to));
                 partners.entry(from).or_default().insert(to);
                 partners.entry(to).or_default().insert(from);
             }
         }
-        let only = |end: usize| {
+        let count = |is_send| ends.iter().filter(|end| end.0 == is_send).count();
+        let is_one = count(true) <= 1 && count(false) <= 1;
+        let only = |end: End| {
             let all = partners.get(&end)?;
             all.first().copied().filter(|_| all.len() == 1)
         };
-        let group = (0..ends.len()).map(|end| match only(end) {
-            Some(other) if only(other) == Some(end) => end.min(other),
-            _ => end,
-        });
-        let group = group.collect();
-        Self { ends, group }
+        let mut groups = Self {
+            of: BTreeMap::new(),
+            peers: Vec::new(),
+            first: ends.first().copied(),
+        };
+        for &end in &ends {
+            let other = only(end).filter(|&other| only(other) == Some(end));
+            let other = if is_one { groups.first } else { other };
+            let known = other.and_then(|other| groups.of.get(&other)).copied();
+            let group = known.unwrap_or_else(|| {
+                groups.peers.push((None, None));
+                groups.peers.len() - 1
+            });
+            groups.of.insert(end, group);
+            let peers = &mut groups.peers[group];
+            *(if end.0 { &mut peers.0 } else { &mut peers.1 }) = Some(end.1);
+        }
+        groups
     }
 
-    fn index(&self, end: End) -> usize {
-        let found = self.ends.iter().position(|&known| known == end);
-        found.expect("an end of one of the steps")
-    }
-
+    /// The group of an end of one of the steps.
     fn of(&self, end: End) -> usize {
-        self.group[self.index(end)]
+        self.of[&end]
     }
 
     fn first(&self) -> Option<End> {
-        self.ends.first().copied()
+        self.first
     }
 
     /// Whether a forward from and to these is one step.
@@ -407,11 +409,6 @@ impl Groups {
 
     /// The peers of a group: whom it sends to, whom it receives from.
     fn peers(&self, group: usize) -> (Option<Rank>, Option<Rank>) {
-        let peer = |is_send| {
-            let mut ends = self.ends.iter().zip(&self.group);
-            let found = ends.find(|(end, of)| **of == group && end.0 == is_send);
-            found.map(|(end, _)| end.1)
-        };
-        (peer(true), peer(false))
+        self.peers[group]
     }
 }

@@ -8,8 +8,21 @@ use crate::error::Fault;
 /// Most elements and texts of a file; a step is one of each.
 const NODES_MAX: u32 = 1 << 24;
 
+/// Most elements inside one another; a file has four. The parser goes one level deeper on its stack for
+/// each.
+const LEVELS_MAX: u32 = 64;
+
 /// Parses a text; document types, and with them entities, are refused.
 pub(super) fn parse(text: &str) -> Result<Document<'_>, Fault> {
+    if let Some(at) = too_deep(text) {
+        let line = 1 + text[..at].matches('\n').count() as u32;
+        let wrong = format!("more than {LEVELS_MAX} elements are inside one another");
+        return Err(Fault::at(
+            line,
+            wrong,
+            "a step is inside `tb` inside `gpu` inside `algo`",
+        ));
+    }
     let options = ParsingOptions {
         allow_dtd: false,
         nodes_limit: NODES_MAX,
@@ -22,6 +35,51 @@ pub(super) fn parse(text: &str) -> Result<Document<'_>, Fault> {
             "write the file again with its tool",
         )
     })
+}
+
+/// Where an element begins that is inside too many others. As far as a text is XML every element is
+/// seen; what is not, the parser refuses there.
+fn too_deep(text: &str) -> Option<usize> {
+    const SKIPPED: [(&str, &str); 3] = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")];
+    let (mut at, mut level) = (0, 0_u32);
+    loop {
+        at += text[at..].find('<')?;
+        let rest = &text[at..];
+        if let Some((begin, end)) = SKIPPED.iter().find(|(begin, _)| rest.starts_with(begin)) {
+            at += begin.len() + rest[begin.len()..].find(end)?;
+            continue;
+        }
+        let length = tag_bytes(rest)?;
+        if rest.starts_with("</") {
+            level = level.saturating_sub(1);
+        } else if !rest[..length].ends_with("/>") {
+            level += 1;
+            if level > LEVELS_MAX {
+                return Some(at);
+            }
+        }
+        at += length;
+    }
+}
+
+/// Bytes of a tag up to its end, which is no sign inside quotes; none if it has no end.
+fn tag_bytes(tag: &str) -> Option<usize> {
+    let mut quote = None;
+    let end = tag.bytes().position(|byte| match quote {
+        Some(open) => {
+            if byte == open {
+                quote = None;
+            }
+            false
+        }
+        None => {
+            if byte == b'"' || byte == b'\'' {
+                quote = Some(byte);
+            }
+            byte == b'>'
+        }
+    });
+    end.map(|end| end + 1)
 }
 
 /// An element, for what is asked of it.

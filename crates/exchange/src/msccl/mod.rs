@@ -41,19 +41,6 @@ use corecast_core::Schedule;
 use crate::error::{FileError, Unsayable};
 use crate::format::{Exported, Format, Imported};
 
-/// Bytes of a chunk, of which a file says nothing: a whole number of elements of any type.
-const CHUNK_BYTES: u64 = 8;
-
-/// Messages that a connection of the runtimes holds at least: a connection has 8 slots, and a step
-/// takes at most half of them (`NCCL_STEPS` and `MSCCL_CHUNKSTEPS` of microsoft/msccl).
-const SLOTS: u32 = 1;
-
-/// Steps of a thread block that RCCL takes, and those that MSCCL takes.
-const STEPS_MAX: [(&str, usize); 2] = [("RCCL", 64), ("MSCCL", 256)];
-
-/// From so many chunks in one message on the runtimes refuse a step.
-const COUNT_MAX: u32 = 72;
-
 /// MSCCL XML.
 #[derive(Debug)]
 pub(crate) struct Msccl;

@@ -15,9 +15,15 @@
 
 use corecast_core::{ChunkId, Collective, Rank, Request, ScheduleBuilder, Split};
 
-use super::{CHUNK_BYTES, SLOTS};
 use crate::error::Fault;
 use crate::limits;
+
+/// Bytes of a chunk, of which a file says nothing: a whole number of elements of any type.
+const CHUNK_BYTES: u64 = 8;
+
+/// Messages that a connection of the runtimes holds at least: a connection has 8 slots, and a step
+/// takes at most half of them (`NCCL_STEPS` and `MSCCL_CHUNKSTEPS` of microsoft/msccl).
+pub(super) const SLOTS: u32 = 1;
 
 /// The names that files have for collectives.
 pub(super) const COLLECTIVES: [(&str, Collective); 9] = [

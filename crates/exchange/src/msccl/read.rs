@@ -9,10 +9,15 @@ use corecast_text::{did_you_mean, quoted};
 
 use super::document::{self, Element};
 use super::places::{Buffer, COLLECTIVES, Layout};
-use super::{COUNT_MAX, STEPS_MAX};
 use crate::error::Fault;
 use crate::format::Imported;
 use crate::limits::Deliveries;
+
+/// Steps of a thread block that RCCL takes, and those that MSCCL takes.
+const STEPS_MAX: [(&str, usize); 2] = [("RCCL", 64), ("MSCCL", 256)];
+
+/// From so many chunks in one message on the runtimes refuse a step.
+const COUNT_MAX: u32 = 72;
 
 /// What a step can be.
 const TYPES: [&str; 9] = ["s", "r", "rcs", "rrs", "rrc", "rrcs", "cpy", "re", "nop"];

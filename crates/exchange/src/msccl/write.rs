@@ -5,10 +5,9 @@ use std::fmt::Write as _;
 
 use corecast_core::{ChunkId, FullCrossbar, Launch, Op, Rank, Schedule, Split, Transport, verify};
 
-use super::SLOTS;
 use super::blocks::{Block, Blocks, Messages, Piece, runs};
 use super::names::{Entry, Names};
-use super::places::Buffer;
+use super::places::{Buffer, SLOTS};
 use crate::format::Exported;
 
 /// The file, or what it cannot say.
@@ -21,7 +20,7 @@ pub(super) fn text(schedule: &Schedule) -> Result<Exported, String> {
         let blocks = Blocks::new(schedule, &names, &pieces, rank)?.blocks;
         channels = blocks
             .iter()
-            .map(|block| block.channel + 1)
+            .map(|block| block.channel.saturating_add(1))
             .fold(channels, u32::max);
         let [input, output, scratch] = names.sizes(rank);
         let _ = writeln!(

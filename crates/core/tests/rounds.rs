@@ -1,0 +1,135 @@
+//! Labels that are worked out, and schedules that serve another size than their own.
+
+use corecast_core::{
+    Arrival, ChunkId, Collective, FullCrossbar, Op, Rank, Request, ScheduleBuilder, Spec, Split,
+    algorithm, verify,
+};
+
+#[test]
+fn labels_worked_out_keep_all_rules_and_are_no_later() {
+    let mut checked = 0;
+    for algorithm in algorithm::all() {
+        for ranks in [1, 2, 3, 4, 5, 8, 12, 17] {
+            let request = Request::new(algorithm.collective(), ranks, 64);
+            let Ok(schedule) = algorithm::build(algorithm, &request) else {
+                continue;
+            };
+            let rounds = schedule.rounds();
+            let relabelled = verify::with_rounds(schedule);
+            let certificate = verify(&relabelled, &FullCrossbar);
+            assert_eq!(
+                certificate.violations,
+                [],
+                "{algorithm:?} {ranks}\n{relabelled}"
+            );
+            assert!(
+                relabelled.rounds() <= rounds,
+                "{algorithm:?} {ranks}\n{relabelled}"
+            );
+            checked += 1;
+        }
+    }
+    assert!(checked > 300, "only {checked} schedules");
+}
+
+#[test]
+fn steps_that_never_happen_get_labels_too() {
+    let spec = Spec::new(&Request::new(Collective::Bcast, 3, 8), Split::Even(1));
+    let mut builder = ScheduleBuilder::new("stuck", spec);
+    let chunks = builder.list(&[ChunkId(0)]);
+    let arrival = Arrival::Store;
+    for (rank, from) in [(1, 2), (2, 1)] {
+        let from = Rank(from);
+        builder.push(
+            9,
+            Rank(rank),
+            Op::Recv {
+                from,
+                chunks,
+                arrival,
+            },
+        );
+        builder.push(3, Rank(rank), Op::Send { to: from, chunks });
+    }
+    builder.message(5, Rank(0), Rank(1), &[ChunkId(0)]);
+    let schedule = verify::with_rounds(builder.finish());
+    assert!(!verify(&schedule, &FullCrossbar).is_correct());
+    let labels = |rank| {
+        schedule
+            .steps(Rank(rank))
+            .iter()
+            .map(|step| step.round.0)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!((labels(1), labels(2)), (vec![0, 0, 0], vec![0, 0]));
+}
+
+/// A reduction over scratch memory, with its result elsewhere.
+fn with_places() -> ScheduleBuilder {
+    let mut request = Request::new(Collective::Reduce, 2, 48);
+    request.element_bytes = 4;
+    let mut builder = ScheduleBuilder::new("places", Spec::new(&request, Split::Even(3)));
+    for chunk in 0..3 {
+        builder.add_result(ChunkId(chunk));
+    }
+    builder.add_place(32);
+    builder
+}
+
+#[test]
+fn places_grow_with_chunks_where_all_have_one_size() {
+    let schedule = with_places().finish();
+    let of = |bytes, element_bytes| {
+        let mut request = Request::new(Collective::Reduce, 2, bytes);
+        request.element_bytes = element_bytes;
+        schedule.serving("it", &request)
+    };
+    let served = of(96, 4).expect("a multiple of three elements");
+    let sizes: Vec<u64> = served.places().iter().map(|place| place.bytes).collect();
+    assert_eq!(sizes, [32, 32, 32, 64]);
+    assert_eq!(of(48, 4).expect("its own size"), schedule);
+    assert_eq!(
+        of(48, 8).expect("larger elements").spec().element_bytes(),
+        8
+    );
+    let refused = of(100, 4).expect_err("no multiple").to_string();
+    assert_eq!(
+        refused,
+        "it is for multiples of 12 bytes, as it has places beside its chunks, not for 100 bytes"
+    );
+}
+
+#[test]
+fn parts_of_fixed_size_stay_as_many() {
+    let request = |bytes| Request::new(Collective::Bcast, 2, bytes);
+    let spec = Spec::new(&request(64), Split::Fixed(16));
+    let schedule = ScheduleBuilder::new("fixed", spec).finish();
+    assert!(
+        schedule.serving("it", &request(60)).is_ok(),
+        "four parts as well"
+    );
+    assert!(schedule.serving("it", &request(65)).is_err());
+}
+
+#[test]
+fn equal_schedules_may_share_their_lists_differently() {
+    let spec = Spec::new(&Request::new(Collective::Bcast, 3, 8), Split::Even(2));
+    let (mut apart, mut together) = (
+        ScheduleBuilder::new("it", spec.clone()),
+        ScheduleBuilder::new("it", spec),
+    );
+    let list = together.list(&[ChunkId(1), ChunkId(0)]);
+    for (builder, to) in [(&mut apart, 1), (&mut together, 1)] {
+        builder.set_slots(to);
+    }
+    for to in [1, 2] {
+        let chunks = apart.list(&[ChunkId(1), ChunkId(0)]);
+        apart.deliver(to, Rank(0), Rank(to), chunks, Arrival::Store);
+        together.deliver(to, Rank(0), Rank(to), list, Arrival::Store);
+    }
+    let (apart, together) = (apart.finish(), together.finish());
+    assert_eq!(apart, together);
+    let mut other = together.edit();
+    other.steps_mut(Rank(2))[0].round.0 += 1;
+    assert_ne!(apart, other.finish());
+}
