@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Which of our crates a crate may depend on.
-const ARROWS: [(&str, &[&str]); 21] = [
+const ARROWS: [(&str, &[&str]); 22] = [
     ("text", &[]),
     ("core", &[]),
     ("chip", &["text", "core"]),
@@ -58,6 +58,10 @@ const ARROWS: [(&str, &[&str]); 21] = [
             "render",
             "study",
         ],
+    ),
+    (
+        "figures",
+        &["core", "flow", "machine", "render", "sim", "study"],
     ),
 ];
 

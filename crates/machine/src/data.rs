@@ -1,7 +1,7 @@
 //! Input data, the memory of a rank, and what it must hold at the end.
 //!
-//! Input bytes are a function of (seed, chunk, byte), and for reductions of the rank too, so every
-//! machine starts from the same data without storing it.
+//! Unless the job brings its own, input bytes are a function of (seed, chunk, byte), and for
+//! reductions of the rank too, so every machine starts from the same data without storing it.
 
 use corecast_core::random::{SplitMix64, unit};
 use corecast_core::{ChunkId, Collective, ElementType, Rank, ReduceOp, Spec};
@@ -44,11 +44,56 @@ pub fn input(spec: &Spec, element: ElementType, seed: u64, rank: Rank, chunk: Ch
     data.into()
 }
 
+/// Bytes of all blocks that some rank holds before the first step; those of a reduction are there
+/// once per rank.
+#[must_use]
+pub fn input_bytes(spec: &Spec) -> u64 {
+    let blocks = (0..spec.blocks()).map(|block| spec.block_bytes(block));
+    blocks.sum::<u64>() * copies(spec)
+}
+
+/// How many ranks hold a block of their own for every block of the specification.
+fn copies(spec: &Spec) -> u64 {
+    match spec.collective().is_reduction() {
+        true => u64::from(spec.ranks()),
+        false => 1,
+    }
+}
+
+impl Job<'_> {
+    /// Initial bytes of `chunk` at `rank`: the job's own, or drawn ones ([`input`]).
+    ///
+    /// # Panics
+    /// If the job's own are not [`input_bytes`] in all.
+    #[must_use]
+    pub fn input_of(&self, rank: Rank, chunk: ChunkId) -> Payload {
+        let spec = self.schedule.spec();
+        let Some(given) = &self.input else {
+            return input(spec, self.element, self.seed, rank, chunk);
+        };
+        let block = chunk.0 / spec.parts();
+        let (offset, bytes) = spec.chunk_range(chunk);
+        let before: u64 = match spec.collective() {
+            Collective::Alltoallv => (0..block).map(|block| spec.block_bytes(block)).sum(),
+            _ => u64::from(block) * spec.block_bytes(block),
+        };
+        let own = given.len() as u64 / copies(spec) * u64::from(rank.0);
+        let of_rank = if spec.collective().is_reduction() {
+            own
+        } else {
+            0
+        };
+        let start = (of_rank + before + offset) as usize;
+        given[start..start + bytes as usize].into()
+    }
+}
+
 /// What `rank` holds before the first step.
 #[must_use]
-pub fn initial(spec: &Spec, element: ElementType, seed: u64, rank: Rank) -> Held {
-    spec.initial_chunks(rank)
-        .map(|chunk| (chunk, input(spec, element, seed, rank, chunk)))
+pub fn initial(job: &Job<'_>, rank: Rank) -> Held {
+    let chunks = job.schedule.spec().initial_chunks(rank);
+    chunks
+        .map(|chunk| (chunk, job.input_of(rank, chunk)))
         .collect()
 }
 
@@ -101,7 +146,8 @@ impl<'a> Expected<'a> {
                     near.add(job.op, chunk, &expected.input(rank, chunk));
                 }
             }
-            expected.near = Some(near);
+            // The bound is that of drawn data; others may be of any sign.
+            expected.near = job.input.is_none().then_some(near);
             let options = RunOptions::default();
             let run = Oracle.run_steps(spec.ranks(), &Walk::new(job), &options)?;
             expected.ordered = run.outputs;
@@ -113,13 +159,7 @@ impl<'a> Expected<'a> {
     }
 
     fn input(&self, rank: Rank, chunk: ChunkId) -> Payload {
-        input(
-            self.job.schedule.spec(),
-            self.job.element,
-            self.job.seed,
-            rank,
-            chunk,
-        )
+        self.job.input_of(rank, chunk)
     }
 
     /// Whether `held` is what `rank` was promised for `chunk`.

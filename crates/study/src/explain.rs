@@ -47,7 +47,12 @@ impl Study {
         progress: &dyn Progress,
     ) -> Result<Vec<Explanation>, StudyError> {
         self.needs_cycles()?;
-        let runs = self.rank(ranks, bytes, progress)?.runs;
+        Ok(self.explain_runs(self.rank(ranks, bytes, progress)?.runs))
+    }
+
+    /// Explains runs of one request.
+    #[must_use]
+    pub fn explain_runs(&self, runs: Vec<Run>) -> Vec<Explanation> {
         let fastest = self.fastest(&runs);
         let explained = runs.into_iter().map(|run| {
             let path = merged(run.critical_path());
@@ -57,7 +62,7 @@ impl Study {
                 run,
             }
         });
-        Ok(explained.collect())
+        explained.collect()
     }
 
     /// For every rank its cycles per kind of cause ([`Cause::KINDS`]), and their sum.

@@ -62,10 +62,28 @@ impl Run {
 /// Runs in order of time, and the algorithms that cannot take part.
 #[derive(Clone, Debug)]
 pub struct Ranking {
-    /// At least one.
+    /// At least one, where algorithms of the registry were asked for.
     pub runs: Vec<Run>,
     /// The others.
     pub refused: Vec<Refused>,
+}
+
+impl Ranking {
+    /// No run yet.
+    #[must_use]
+    pub fn empty() -> Self {
+        let (runs, refused) = (Vec::new(), Vec::new());
+        Self { runs, refused }
+    }
+
+    /// The same with further runs.
+    #[must_use]
+    pub fn with(mut self, more: Vec<Run>) -> Self {
+        self.runs.extend(more);
+        self.runs
+            .sort_by(|a, b| a.spread.mean_ns.total_cmp(&b.spread.mean_ns));
+        self
+    }
 }
 
 /// Cells of a table that were nearer but could not serve.
@@ -183,6 +201,31 @@ impl Study {
             cell: None,
             path: OnceLock::new(),
         })
+    }
+
+    /// The runs of a schedule that is from elsewhere: of an algorithm that the registry does not have.
+    /// It is proved correct first, so that no machine is given anything else.
+    ///
+    /// # Errors
+    /// [`StudyError::Incorrect`], and whatever ended a run.
+    pub fn run_given(
+        &self,
+        algorithm: &'static str,
+        request: &Request,
+        schedule: &Schedule,
+        progress: &dyn Progress,
+    ) -> Result<Run, StudyError> {
+        let certificate = self.certify(schedule).certificate;
+        if let Some(first) = certificate.violations.first() {
+            return Err(StudyError::Incorrect {
+                algorithm: algorithm.to_owned(),
+                first: first.to_string(),
+                count: certificate.violations.len(),
+            });
+        }
+        let run = self.run_of(algorithm, request, schedule, progress);
+        progress.done();
+        run
     }
 
     /// How much of a run's time is the network's and how much the software's, where the machine

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use corecast_chip::Chip;
 use corecast_core::{
-    Algorithm, BuildError, Certificate, Collective, Rank, Request, Schedule, algorithm, verify,
+    Algorithm, BuildError, Certificate, Collective, Rank, Request, Schedule, Spec, Split,
+    algorithm, verify,
 };
-use corecast_machine::{Job, Report, RunOptions, Spread, Time, Watch};
+use corecast_machine::{Job, Report, RunOptions, Spread, Time, data};
 use corecast_tune::{Decision, Setting};
 use rayon::prelude::*;
 
@@ -96,10 +97,24 @@ impl Study {
         };
         for &ranks in &study.ranks {
             for &bytes in &study.plan.sizes {
-                study.request(ranks, bytes)?;
+                let request = study.request(ranks, bytes)?;
+                study.check_input(&request)?;
             }
         }
         Ok(study)
+    }
+
+    /// Refuses data of another size than a request takes.
+    fn check_input(&self, request: &Request) -> Result<(), StudyError> {
+        let Some(input) = &self.plan.input else {
+            return Ok(());
+        };
+        let spec = Spec::new(request, Split::Even(1));
+        let (given, needed) = (input.len() as u64, data::input_bytes(&spec));
+        match given == needed {
+            true => Ok(()),
+            false => Err(StudyError::Input { given, needed }),
+        }
     }
 
     /// The chip.
@@ -311,7 +326,7 @@ impl Study {
     pub fn run_within(&self, schedule: &Schedule, time: Time) -> Option<Report> {
         let mut job = self.job(schedule, self.plan.seed);
         job.options.limits.time = job.options.limits.time.min(time);
-        job.options.watch = Watch::default();
+        job.options.watch = self.plan.watch.uncounted();
         self.machine.run(&job).ok()
     }
 
@@ -329,6 +344,7 @@ impl Study {
             op: self.plan.op,
             element: self.plan.element,
             seed,
+            input: self.plan.input.clone(),
             options: self.options(schedule.ranks(), seed),
             ..Job::new(schedule)
         }

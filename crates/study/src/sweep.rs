@@ -75,23 +75,50 @@ impl Sweep {
     /// the order of the geometric means of these ratios.
     #[must_use]
     pub fn ratios(&self) -> Vec<(&'static str, Vec<(u64, f64)>)> {
-        let mut lines: BTreeMap<&'static str, Vec<(u64, f64)>> = BTreeMap::new();
-        for case in self.cases() {
-            for run in &case.runs {
-                if case.bytes > 0 && run.bound_cycles > 0 {
-                    let ratio = run.mean_cycles / run.bound_cycles as f64;
-                    let line = lines.entry(run.record.algorithm).or_default();
-                    line.push((case.bytes, ratio));
-                }
-            }
-        }
-        let mean = |points: &[(u64, f64)]| {
-            points.iter().map(|point| point.1.ln()).sum::<f64>() / points.len() as f64
-        };
-        let mut lines: Vec<_> = lines.into_iter().collect();
-        lines.sort_by(|a, b| mean(&a.1).total_cmp(&mean(&b.1)));
-        lines
+        let runs = self.cases().flat_map(|case| {
+            let runs = case.runs.iter();
+            runs.map(|run| SweptTime {
+                algorithm: run.record.algorithm,
+                bytes: case.bytes,
+                mean_cycles: run.mean_cycles,
+                bound_cycles: run.bound_cycles,
+            })
+        });
+        ratios(runs)
     }
+}
+
+/// How long an algorithm took in one case.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct SweptTime<'a> {
+    /// The algorithm.
+    pub algorithm: &'a str,
+    /// The size.
+    pub bytes: u64,
+    /// Its mean makespan in cycles of the chip's reference clock.
+    pub mean_cycles: f64,
+    /// The cycles that no schedule beats; 0 where no bound is known.
+    pub bound_cycles: u64,
+}
+
+/// As [`Sweep::ratios`], of times wherever they are from.
+pub fn ratios<'a>(
+    times: impl IntoIterator<Item = SweptTime<'a>>,
+) -> Vec<(&'a str, Vec<(u64, f64)>)> {
+    let mut lines: BTreeMap<&str, Vec<(u64, f64)>> = BTreeMap::new();
+    for time in times {
+        if time.bytes > 0 && time.bound_cycles > 0 {
+            let ratio = time.mean_cycles / time.bound_cycles as f64;
+            let line = lines.entry(time.algorithm).or_default();
+            line.push((time.bytes, ratio));
+        }
+    }
+    let mean = |points: &[(u64, f64)]| {
+        points.iter().map(|point| point.1.ln()).sum::<f64>() / points.len() as f64
+    };
+    let mut lines: Vec<_> = lines.into_iter().collect();
+    lines.sort_by(|a, b| mean(&a.1).total_cmp(&mean(&b.1)));
+    lines
 }
 
 /// Who wins most often.
@@ -148,20 +175,24 @@ impl Study {
         progress: &dyn Progress,
     ) -> Result<SweepCase, StudyError> {
         let ranking = self.rank(ranks, bytes, progress)?;
-        let swept = |run: Run| {
-            let record = self.record(&run);
-            SweptRun {
-                mean_cycles: self.mean_cycles(&run).unwrap_or_default(),
-                bound_cycles: record.bound_cycles.unwrap_or(0),
-                faults: run.faults(),
-                cell: run.cell,
-                record,
-            }
-        };
+        let runs = ranking.runs.into_iter();
         Ok(SweepCase {
             ranks,
             bytes,
-            runs: ranking.runs.into_iter().map(swept).collect(),
+            runs: runs.map(|run| self.swept(run)).collect(),
         })
+    }
+
+    /// What a sweep keeps of a run.
+    #[must_use]
+    pub fn swept(&self, run: Run) -> SweptRun {
+        let record = self.record(&run);
+        SweptRun {
+            mean_cycles: self.mean_cycles(&run).unwrap_or_default(),
+            bound_cycles: record.bound_cycles.unwrap_or(0),
+            faults: run.faults(),
+            cell: run.cell,
+            record,
+        }
     }
 }

@@ -15,9 +15,7 @@ use corecast_chip::NetworkSpec;
 use corecast_core::Grid;
 use corecast_machine_sim::mesh_spec;
 use corecast_sim::network::mesh::MeshSpec;
-use corecast_sim::traffic::{
-    self, Load, Pattern, Point, TraceRun, TrafficError, parse_trace, run_trace,
-};
+use corecast_sim::traffic::{self, Load, Pattern, Point, TraceRun, parse_trace, run_trace};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -189,13 +187,15 @@ impl TrafficPlan {
         progress: &dyn Progress,
     ) -> Result<Vec<Point>, TrafficStudyError> {
         let measure = |&rate: &f64| {
+            if progress.is_stopped() {
+                return Err(TrafficStudyError::Stopped);
+            }
             let load = Load { rate, ..self.load };
             let point = traffic::run(spec, &self.pattern, &load);
             progress.done();
-            point
+            Ok(point?)
         };
-        let points: Result<Vec<Point>, TrafficError> = rates.par_iter().map(measure).collect();
-        Ok(points?)
+        rates.par_iter().map(measure).collect()
     }
 
     /// Rates in steps until two in a row are saturated. They are measured a few at a time, as many
