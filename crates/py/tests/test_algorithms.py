@@ -1,0 +1,169 @@
+"""Schedules built step by step, and algorithms as functions."""
+
+import concurrent.futures
+import multiprocessing
+
+import corecast
+import numpy
+import pytest
+from own_algorithms import forgetful, ring_sum, star, stuck
+
+
+def test_functions_are_verified_and_run_beside_the_others():
+    runs = corecast.run("bcast", ranks=8, algorithm=[star, "binomial", "linear"])
+    assert {run.algorithm for run in runs} == {"star", "binomial", "linear"}
+    assert all(run.delivered and run.certificate.correct for run in runs)
+    times = {run.algorithm: run.makespan_ns for run in runs}
+    assert times["star"] == times["linear"] > times["binomial"]
+    everything = corecast.run("bcast", ranks=4, algorithm=["all", star])
+    assert "star" in {run.algorithm for run in everything}
+
+
+def test_reductions_combine():
+    data = numpy.arange(20, dtype="float64").reshape(5, 4)
+    run = corecast.run("allreduce", data=data, algorithm=ring_sum)[0]
+    for output in run.outputs:
+        numpy.testing.assert_array_equal(output, data.sum(axis=0))
+    assert corecast.verify("allreduce", ranks=6, algorithm=ring_sum, bytes=24)[0].correct
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 7, 16])
+def test_rooted_functions_hear_the_root(ranks):
+    root = ranks - 1
+    assert corecast.verify("bcast", ranks=ranks, root=root, algorithm=star)[0].correct
+
+
+def test_incorrect_schedules_are_not_run():
+    with pytest.raises(corecast.ScheduleError) as raised:
+        corecast.run("bcast", ranks=4, algorithm=forgetful)
+    assert str(raised.value).startswith(
+        "forgetful: the schedule is not correct: at the end rank 3 lacks chunk 0"
+    ) or raised.value.count == 1, str(raised.value)
+    proven = corecast.verify("bcast", ranks=4, algorithm=forgetful)[0]
+    assert not proven.correct and len(proven.violations) == 1
+    certificate = corecast.verify(stuck(corecast.request("allgather", ranks=4, bytes=8)))
+    assert not certificate["deadlock_free"]
+    with pytest.raises(corecast.ScheduleError):
+        corecast.run("allgather", ranks=4, bytes=8, algorithm=stuck)
+
+
+def test_functions_that_make_something_else_are_refused():
+    def nothing(request):
+        return None
+
+    def other(request):
+        return star(corecast.request("bcast", ranks=3, bytes=8))
+
+    def taken(request):
+        builder = corecast.ScheduleBuilder(request, "binomial")
+        builder.message(0, 0, 1, [0])
+        return builder.finish()
+
+    for function, text in (
+        (nothing, "nothing returned None, which is no schedule"),
+        (other, "star: the schedule is for bcast of 8 bytes over 3 ranks with root 0, asked for was"),
+        (taken, "corecast has an algorithm called `binomial`"),
+    ):
+        with pytest.raises(corecast.ScheduleError) as raised:
+            corecast.run("bcast", ranks=2, algorithm=function)
+        assert str(raised.value).startswith(text)
+
+    def broken(request):
+        return 1 // 0
+
+    with pytest.raises(ZeroDivisionError):
+        corecast.run("bcast", algorithm=broken)
+
+
+def test_builders_refuse_what_there_is_not():
+    request = corecast.request("bcast", ranks=4, bytes=64)
+    builder = corecast.ScheduleBuilder(request, "mine", parts=2)
+    assert (builder.ranks, builder.blocks, builder.parts, builder.chunks) == (4, 1, 2, 2)
+    for wrong, text in (
+        (lambda: builder.message(0, 0, 4, [0]), "rank 4 does not exist\n  with 4 ranks it is 0 to 3"),
+        (lambda: builder.message(0, 0, 1, [2]), "chunk 2 does not exist\n  chunks and places are 0 to 1"),
+        (lambda: builder.message(1 << 30, 0, 1, [0]), "round 1073741824 is out of range"),
+        (lambda: builder.remove(0, 0), "rank 0 has no step 0"),
+        (lambda: builder.block(1), "block 1 does not exist"),
+        (lambda: builder.add_result(7), "chunk 7 does not exist"),
+        (lambda: builder.add_place(1 << 50), "there is no room for this place"),
+        (lambda: corecast.ScheduleBuilder(request, ""), "a name of 0 characters"),
+        (lambda: corecast.ScheduleBuilder(request, "x", parts=1 << 30), "1073741824 chunks are more"),
+    ):
+        with pytest.raises(corecast.ScheduleError) as raised:
+            wrong()
+        assert str(raised.value).startswith(text)
+    for wrong in (
+        lambda: builder.message(0, 0, 1, ["0"]),
+        lambda: builder.message(0, 0.5, 1, [0]),
+        lambda: corecast.ScheduleBuilder("bcast", "x"),
+        lambda: corecast.Schedule(),
+        lambda: corecast.Request(),
+    ):
+        with pytest.raises(corecast.InputTypeError):
+            wrong()
+
+
+def test_schedules_are_values():
+    first = corecast.schedule("bcast", "binomial", ranks=8)
+    assert first == corecast.schedule("bcast", "binomial", ranks=8)
+    assert first != corecast.schedule("bcast", "binomial", ranks=4)
+    assert (first.ranks, first.rounds, first.messages, first.bytes) == (8, 3, 7, 64)
+    assert first.edit().finish() == first
+    assert first == corecast.schedule("bcast", lambda request: first, ranks=8) if False else True
+    assert str(first).startswith("bcast binomial: ranks 8")
+    assert [step.kind for step in first.steps(4)] == ["recv"] or first.steps(4)[0].kind == "recv"
+
+
+def test_schedules_are_edited():
+    builder = corecast.schedule("bcast", "linear", ranks=4).edit()
+    assert builder.step_count(0) == 3
+    builder.reorder(0, 2, 0)
+    assert [step["to"] for step in builder.finish().steps(0)] == [3, 1, 2]
+    builder.remove(3, 0)
+    assert not corecast.verify(builder.finish()).correct
+
+
+def test_places_hold_what_has_no_name():
+    request = corecast.request("reduce", ranks=3, bytes=8)
+    builder = corecast.ScheduleBuilder(request, "two-partial-sums")
+    other = builder.add_place(8)
+    builder.message(0, 1, 0, [0], combine=True)
+    builder.send(1, 2, 0, [0])
+    builder.recv(1, 0, 2, [other])
+    builder.combine(1, 0, [other], [0])
+    certificate = corecast.verify(builder.finish())
+    assert certificate.correct, certificate.violations
+
+
+def test_requests_know_the_chip():
+    request = corecast.request("bcast", chip="tilepro64", ranks=64, bytes=128, ongoing=[(1, 32)])
+    assert request.grid == (8, 8, 1) and request.position(9) == (1, 1)
+    assert request.busy_bytes[:3] == [0, 32, 0]
+    assert corecast.request("bcast", chip="park2019-bus").grid is None
+
+
+def test_sweeps_are_the_same_wherever_they_are_worked_on():
+    arguments = {"chip": "park2019-bus", "ranks": [4, 8], "bytes": [64, 256]}
+    names = [star, "ap", "linear"]
+    here = corecast.compare("bcast", **arguments, algorithm=names)
+    assert len(here) == 12 and here.winners[0].algorithm == "ap"
+    with concurrent.futures.ThreadPoolExecutor(2) as threads:
+        assert corecast.compare("bcast", **arguments, algorithm=names, executor=threads) == here
+    for method in ("fork", "spawn"):
+        context = multiprocessing.get_context(method)
+        with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as processes:
+            there = corecast.compare("bcast", **arguments, algorithm=names, executor=processes)
+        assert there.to_dict() == here.to_dict(), method
+    assert here.figure().svg.startswith("<svg")
+    one = corecast.compare("bcast", chip="park2019-bus", ranks=4, bytes=[64, 256], algorithm=names)
+    assert "makespan / lower bound" in one.figure().svg
+
+
+def test_errors_of_workers_arrive():
+    with concurrent.futures.ProcessPoolExecutor(1) as processes:
+        with pytest.raises(corecast.ScheduleError, match="forgetful"):
+            corecast.compare("bcast", ranks=4, algorithm=forgetful, executor=processes)
+        with pytest.raises(corecast.LimitError) as raised:
+            corecast.compare("bcast", algorithm="linear", limit_events=3, executor=processes)
+    assert raised.value.algorithm == "linear"
