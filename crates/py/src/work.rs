@@ -56,9 +56,11 @@ impl Progress for Meter {
     }
 }
 
+/// The threads that work is done on, and their process.
+static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+
 /// The threads of this process: a forked one has none of its parent's.
 fn pool() -> PyResult<Arc<ThreadPool>> {
-    static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
     let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
     let process = std::process::id();
     if let Some((of, pool)) = &*pool
@@ -72,6 +74,11 @@ fn pool() -> PyResult<Arc<ThreadPool>> {
     // Nobody can wait for threads that this process does not have.
     std::mem::forget(pool.replace((process, Arc::clone(&built))));
     Ok(built)
+}
+
+/// Leaves the threads to the work that they do: what comes next gets others. They end with it.
+fn leave_pool() {
+    *POOL.lock().unwrap_or_else(PoisonError::into_inner) = None;
 }
 
 /// Does `work` on other threads. `progress`, if not `None`, is called now and then with the parts that
@@ -111,6 +118,7 @@ pub fn wait_for<T: Send + 'static>(
                 let told = py.check_signals().and_then(|()| tell(&meter, progress));
                 if let Err(error) = told {
                     meter.watch.stop();
+                    leave_pool();
                     return Err(error);
                 }
             }

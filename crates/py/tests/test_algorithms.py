@@ -36,9 +36,10 @@ def test_rooted_functions_hear_the_root(ranks):
 def test_incorrect_schedules_are_not_run():
     with pytest.raises(corecast.ScheduleError) as raised:
         corecast.run("bcast", ranks=4, algorithm=forgetful)
-    assert str(raised.value).startswith(
-        "forgetful: the schedule is not correct: at the end rank 3 lacks chunk 0"
-    ) or raised.value.count == 1, str(raised.value)
+    assert str(raised.value).startswith("forgetful: the schedule is not correct: "), str(
+        raised.value
+    )
+    assert (raised.value.algorithm, raised.value.count) == ("forgetful", 1)
     proven = corecast.verify("bcast", ranks=4, algorithm=forgetful)[0]
     assert not proven.correct and len(proven.violations) == 1
     certificate = corecast.verify(stuck(corecast.request("allgather", ranks=4, bytes=8)))
@@ -61,7 +62,10 @@ def test_functions_that_make_something_else_are_refused():
 
     for function, text in (
         (nothing, "nothing returned None, which is no schedule"),
-        (other, "star: the schedule is for bcast of 8 bytes over 3 ranks with root 0, asked for was"),
+        (
+            other,
+            "star: the schedule is for bcast of 8 bytes over 3 ranks with root 0, asked for was",
+        ),
         (taken, "corecast has an algorithm called `binomial`"),
     ):
         with pytest.raises(corecast.ScheduleError) as raised:
@@ -80,15 +84,24 @@ def test_builders_refuse_what_there_is_not():
     builder = corecast.ScheduleBuilder(request, "mine", parts=2)
     assert (builder.ranks, builder.blocks, builder.parts, builder.chunks) == (4, 1, 2, 2)
     for wrong, text in (
-        (lambda: builder.message(0, 0, 4, [0]), "rank 4 does not exist\n  with 4 ranks it is 0 to 3"),
-        (lambda: builder.message(0, 0, 1, [2]), "chunk 2 does not exist\n  chunks and places are 0 to 1"),
+        (
+            lambda: builder.message(0, 0, 4, [0]),
+            "rank 4 does not exist\n  with 4 ranks it is 0 to 3",
+        ),
+        (
+            lambda: builder.message(0, 0, 1, [2]),
+            "chunk 2 does not exist\n  chunks and places are 0 to 1",
+        ),
         (lambda: builder.message(1 << 30, 0, 1, [0]), "round 1073741824 is out of range"),
         (lambda: builder.remove(0, 0), "rank 0 has no step 0"),
         (lambda: builder.block(1), "block 1 does not exist"),
         (lambda: builder.add_result(7), "chunk 7 does not exist"),
         (lambda: builder.add_place(1 << 50), "there is no room for this place"),
         (lambda: corecast.ScheduleBuilder(request, ""), "a name of 0 characters"),
-        (lambda: corecast.ScheduleBuilder(request, "x", parts=1 << 30), "1073741824 chunks are more"),
+        (
+            lambda: corecast.ScheduleBuilder(request, "x", parts=1 << 30),
+            "1073741824 chunks are more",
+        ),
     ):
         with pytest.raises(corecast.ScheduleError) as raised:
             wrong()
@@ -110,9 +123,8 @@ def test_schedules_are_values():
     assert first != corecast.schedule("bcast", "binomial", ranks=4)
     assert (first.ranks, first.rounds, first.messages, first.bytes) == (8, 3, 7, 64)
     assert first.edit().finish() == first
-    assert first == corecast.schedule("bcast", lambda request: first, ranks=8) if False else True
     assert str(first).startswith("bcast binomial: ranks 8")
-    assert [step.kind for step in first.steps(4)] == ["recv"] or first.steps(4)[0].kind == "recv"
+    assert first.steps(7)[0].kind == "recv"
 
 
 def test_schedules_are_edited():

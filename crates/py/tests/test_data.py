@@ -15,7 +15,13 @@ def drawn(*shape, dtype="int32"):
 def expected(collective, data, op, root):
     """What every rank must end with."""
     reduced = {"sum": data.sum, "max": data.max, "min": data.min, "prod": data.prod}
-    total = None if collective in ("bcast", "scatter") else reduced[op](axis=0, dtype=data.dtype) if op in ("sum", "prod") else reduced[op](axis=0)
+    total = (
+        None
+        if collective in ("bcast", "scatter")
+        else reduced[op](axis=0, dtype=data.dtype)
+        if op in ("sum", "prod")
+        else reduced[op](axis=0)
+    )
     ranks = range(RANKS)
     return {
         "bcast": lambda: [data] * RANKS,
@@ -44,7 +50,9 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("collective", SHAPES)
-@pytest.mark.parametrize(("chip", "machine"), [("scc", "sim"), ("tilepro64", "sim"), ("scc", "threads"), ("scc", "host")])
+@pytest.mark.parametrize(
+    ("chip", "machine"), [("scc", "sim"), ("tilepro64", "sim"), ("scc", "threads"), ("scc", "host")]
+)
 def test_every_rank_ends_with_what_it_is_promised(collective, chip, machine):
     data = drawn(*SHAPES[collective])
     root = 2 if collective in ("bcast", "scatter", "gather", "reduce") else 0

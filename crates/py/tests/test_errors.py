@@ -106,7 +106,7 @@ REFUSED = [
     (
         lambda: corecast.run("bcast", cold=True, chip="tilepro64"),
         corecast.MachineError,
-        "the cores of tilepro64 have no caches\n  leave out `cold`, or use chip=\"scc\"",
+        'the cores of tilepro64 have no caches\n  leave out `cold`, or use chip="scc"',
     ),
     (
         lambda: corecast.run("bcast", limit_ns=1, algorithm="linear"),
@@ -116,12 +116,13 @@ REFUSED = [
     (
         lambda: corecast.explain("bcast", machine="host"),
         corecast.MachineError,
-        "this counts cycles of a chip\n  use machine=\"sim\"",
+        'this counts cycles of a chip\n  use machine="sim"',
     ),
     (
         lambda: corecast.Chip("scc", network__widht=8),
         corecast.ChipError,
-        "chips/scc.toml: no key `network.widht` with a value to change\n  did you mean `network.width`?",
+        "chips/scc.toml: no key `network.widht` with a value to change\n"
+        "  did you mean `network.width`?",
     ),
     (
         lambda: corecast.Chip.from_toml("x = 1", "mine.toml"),
@@ -146,7 +147,7 @@ REFUSED = [
     (
         lambda: corecast.traffic(chip="park2019-bus"),
         corecast.TrafficError,
-        "park2019-bus is a bus, and traffic needs a mesh\n  use chip=\"booksim-mesh\"",
+        'park2019-bus is a bus, and traffic needs a mesh\n  use chip="booksim-mesh"',
     ),
     (
         lambda: corecast.traffic(pattern="unifrom"),
@@ -211,7 +212,9 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("refused", "kind", "text"), REFUSED, ids=[case[2][:40] for case in REFUSED])
+@pytest.mark.parametrize(
+    ("refused", "kind", "text"), REFUSED, ids=[case[2][:40] for case in REFUSED]
+)
 def test_texts_say_what_was_wrong_and_what_would_be_right(refused, kind, text):
     with pytest.raises(corecast.Error) as raised:
         refused()

@@ -31,7 +31,9 @@ def test_runs_can_be_repeated():
 
 def test_surroundings_are_those_of_the_command():
     quiet = corecast.run("bcast", chip="park2019-bus", algorithm="linear", bytes=4)[0]
-    busy = corecast.run("bcast", chip="park2019-bus", algorithm="linear", bytes=4, ongoing=[(1, 512)])[0]
+    busy = corecast.run(
+        "bcast", chip="park2019-bus", algorithm="linear", bytes=4, ongoing=[(1, 512)]
+    )[0]
     assert busy.makespan_ns > quiet.makespan_ns
     assert busy["ongoing"] == ["1=512"]
     late = corecast.run("bcast", algorithm="linear", skew={3: 10**6})[0]
@@ -136,7 +138,10 @@ def test_chips_are_read_and_changed(tmp_path):
     wide = corecast.Chip("scc", set={"network.width": 12})
     assert wide.cores_max == 2 * scc.cores_max
     assert wide == corecast.Chip("scc", network__width=12) != scc
-    assert wide.changed(endpoint__library="rcce").changes == ["network.width=12", "endpoint.library=rcce"]
+    assert wide.changed(endpoint__library="rcce").changes == [
+        "network.width=12",
+        "endpoint.library=rcce",
+    ]
     text = 'base = "scc"\nname = "mine"\nsummary = "Mine."\nsource = "me"\n'
     mine = corecast.Chip.from_toml(text, "mine.toml")
     (tmp_path / "mine.toml").write_text(text)
@@ -169,7 +174,9 @@ def test_round_trips():
 
 
 def test_traffic(tmp_path):
-    points = corecast.traffic(rates=[0.02, 0.4], warmup_cycles=300, measure_cycles=1000, drain_cycles=1000)
+    points = corecast.traffic(
+        rates=[0.02, 0.4], warmup_cycles=300, measure_cycles=1000, drain_cycles=1000
+    )
     assert points[0].latency_mean < points[1].latency_mean
     assert points.saturation is not None and points.saturation[0] == 0.4
     assert points.figure().svg.startswith("<svg") and points.heat_map().svg.startswith("<svg")
@@ -212,9 +219,13 @@ def test_tables_decide(tmp_path):
     tuned.table.save(tmp_path / "table.toml")
     table = corecast.DecisionTable.read(tmp_path / "table.toml")
     assert table == tuned.table
-    run = corecast.run("bcast", chip="park2019-bus", ranks=8, bytes=200, algorithm="auto", table=table)[0]
+    run = corecast.run(
+        "bcast", chip="park2019-bus", ranks=8, bytes=200, algorithm="auto", table=table
+    )[0]
     assert (run.table_ranks, run.table_bytes) == (8, 256)
-    more = corecast.tune("bcast", chip="park2019-bus", ranks=[4, 8], bytes=[64, 256, 512], table=table)
+    more = corecast.tune(
+        "bcast", chip="park2019-bus", ranks=[4, 8], bytes=[64, 256, 512], table=table
+    )
     assert len(more) == 6 and len(more.searches) == 2
     with pytest.raises(corecast.TableError, match="tune again"):
         corecast.run("bcast", chip="scc", algorithm="auto", table=table)

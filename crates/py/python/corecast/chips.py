@@ -135,7 +135,9 @@ def _restore(version: str, state: dict[str, Any]) -> Chip:
     return made
 
 
-def _changes(by_key: Mapping[str, object] | None, keywords: Mapping[str, object]) -> list[tuple[str, str]]:
+def _changes(
+    by_key: Mapping[str, object] | None, keywords: Mapping[str, object]
+) -> list[tuple[str, str]]:
     if by_key is not None and not isinstance(by_key, Mapping):
         raise InputTypeError(f"set: {shown(by_key)} is no mapping", ['such as {"network.vcs": 4}'])
     named = {key.replace("__", "."): value for key, value in keywords.items()}
@@ -160,5 +162,6 @@ def chip_of(value: Chip | str | os.PathLike[str]) -> Chip:
     if isinstance(value, (str, os.PathLike)):
         return Chip(value)
     raise InputTypeError(
-        f"chip: {shown(value)} is no chip", ['give a name such as "scc", a path, or a corecast.Chip']
+        f"chip: {shown(value)} is no chip",
+        ['give a name such as "scc", a path, or a corecast.Chip'],
     )

@@ -23,8 +23,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._values import shown, word, wholes
 from . import _core
+from ._values import shown, wholes, word
 from .errors import InputError, InputTypeError, RequestError
 
 if TYPE_CHECKING:
@@ -59,12 +59,15 @@ def array_of(data: Any) -> numpy.ndarray[Any, Any]:
         raise InputTypeError(f"data: {error}", ["give an array"]) from None
     if found.dtype.hasobject:
         raise InputTypeError(
-            f"data: elements of type {found.dtype} are no plain numbers", ["give an array of numbers"]
+            f"data: elements of type {found.dtype} are no plain numbers",
+            ["give an array of numbers"],
         )
     return found
 
 
-def described(collective: str, data: Any, arguments: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+def described(
+    collective: str, data: Any, arguments: dict[str, Any]
+) -> tuple[dict[str, Any], bytes]:
     """The arguments with ranks, bytes and dtype as the data have them, and the data."""
     word("collective", collective, _core.names("collective"))
     if collective not in AXES:
@@ -72,7 +75,9 @@ def described(collective: str, data: Any, arguments: dict[str, Any]) -> tuple[di
     found = array_of(data)
     for name in ("bytes", "dtype"):
         if arguments.get(name) is not None:
-            raise InputError(f"{name}: the data say that already", [f"leave `{name}` or `data` out"])
+            raise InputError(
+                f"{name}: the data say that already", [f"leave `{name}` or `data` out"]
+            )
     axes = AXES[collective]
     rows = found.shape[0] if axes and found.ndim else None
     if found.ndim < axes or len(set(found.shape[:axes])) > 1:
@@ -84,7 +89,8 @@ def described(collective: str, data: Any, arguments: dict[str, Any]) -> tuple[di
     if rows is not None:
         if ranks is not None and wholes("ranks", ranks) != [rows]:
             raise RequestError(
-                f"data: {rows} rows for ranks={shown(ranks)}", ["give a row per rank, or leave `ranks` out"]
+                f"data: {rows} rows for ranks={shown(ranks)}",
+                ["give a row per rank, or leave `ranks` out"],
             )
         ranks = rows
     blocks = rows**axes if rows else 1
@@ -94,7 +100,9 @@ def described(collective: str, data: Any, arguments: dict[str, Any]) -> tuple[di
     return made, found.tobytes()
 
 
-def outputs_of(record: Any, outputs: list[bytes], like: numpy.ndarray[Any, Any] | None) -> list[Any]:
+def outputs_of(
+    record: Any, outputs: list[bytes], like: numpy.ndarray[Any, Any] | None
+) -> list[Any]:
     """What the ranks end with, as arrays like the data that went in, or of bytes or elements."""
     import numpy
 
@@ -106,7 +114,10 @@ def outputs_of(record: Any, outputs: list[bytes], like: numpy.ndarray[Any, Any] 
         dtype = numpy.dtype(names[record.get("dtype") or "u8"])
         shape = (int(record["bytes"]) // dtype.itemsize,)
     rows = (int(record["ranks"]),) * AXES_AFTER.get(collective, 0)
-    held = [collective not in ("gather", "reduce") or rank == record["root"] for rank in range(len(outputs))]
+    held = [
+        collective not in ("gather", "reduce") or rank == record["root"]
+        for rank in range(len(outputs))
+    ]
     if collective == "barrier":
         return [None] * len(outputs)
     return [

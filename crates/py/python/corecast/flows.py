@@ -28,8 +28,15 @@ class FlowRun(Record):
     """One run: fields as of ``corecast flow --json``."""
 
     _shown = (
-        "name", "flows", "tasks", "iterations", "placement", "makespan_ns", "iterations_per_s",
-        "speed_up", "right",
+        "name",
+        "flows",
+        "tasks",
+        "iterations",
+        "placement",
+        "makespan_ns",
+        "iterations_per_s",
+        "speed_up",
+        "right",
     )
 
     @property
@@ -110,17 +117,23 @@ def flow(
     if (file is None) == (text is None):
         raise InputTypeError("a flow is given by its file or its text", ["give one of the two"])
     name = "text" if file is None else os.fspath(file)
-    content = word("text", text) if file is None else read_text("the flow file", file, FILE_BYTES_MAX)
+    content = (
+        word("text", text) if file is None else read_text("the flow file", file, FILE_BYTES_MAX)
+    )
     several = isinstance(injectors, (tuple, list))
     if several and len(injectors) != 2:
-        raise InputTypeError("injectors: no pair of a share and a direction", ["such as (0.1, \"west-east\")"])
+        raise InputTypeError(
+            "injectors: no pair of a share and a direction", ['such as (0.1, "west-east")']
+        )
     rate, direction = injectors if several else (injectors, "north-south")
     placements = [placement] if isinstance(placement, str) else placement
     arguments = {
         "machine": word("machine", machine, _core.names("machine")),
         "stages": None if stages is None else wholes("stages", stages, 1, NUMBER_MAX),
         "flows": None if flows is None else wholes("flows", flows, 1, NUMBER_MAX),
-        "placement": None if placements is None else [word("placement", entry) for entry in placements],
+        "placement": None
+        if placements is None
+        else [word("placement", entry) for entry in placements],
         "flow_control": flow_control,
         "injectors": None
         if injectors is None

@@ -83,7 +83,15 @@ class Traffic(Table[Record]):
     ``latency_mean``, ``latency_p99`` (cycles), ``saturated``, ...
     """
 
-    _shown = ("pattern", "offered", "accepted", "latency_mean", "latency_p50", "latency_p99", "saturated")
+    _shown = (
+        "pattern",
+        "offered",
+        "accepted",
+        "latency_mean",
+        "latency_p50",
+        "latency_p99",
+        "saturated",
+    )
 
     #: Offered and accepted load of the first point beyond saturation, or ``None``.
     saturation: tuple[float, float] | None

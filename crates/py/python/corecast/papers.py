@@ -18,7 +18,16 @@ class Reproduction(Table[Record]):
     it is withheld or not printed), ``ours``, ``error_percent``, ``fitted``.
     """
 
-    _shown = ("paper", "item", "conditions", "quantity", "unit", "published", "ours", "error_percent")
+    _shown = (
+        "paper",
+        "item",
+        "conditions",
+        "quantity",
+        "unit",
+        "published",
+        "ours",
+        "error_percent",
+    )
 
     #: Names of the papers.
     papers: list[str]

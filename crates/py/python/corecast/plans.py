@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Union
+from typing import Any
 
 from . import _core
 from ._values import U32, U64, flag, number, optional_whole, shown, unknown, whole, wholes, word
@@ -18,11 +18,11 @@ from .schedules import Request, Schedule, ScheduleBuilder
 from .tuning import DecisionTable
 
 #: An algorithm as a function: of a request it makes a schedule, or a builder that has all steps.
-Algorithm = Callable[[Request], Union[Schedule, ScheduleBuilder]]
+Algorithm = Callable[[Request], Schedule | ScheduleBuilder]
 #: What ``algorithm`` can be: a name, ``"all"``, ``"auto"``, a function, or a list of names and functions.
-Algorithms = Union[str, Algorithm, Sequence[Union[str, Algorithm]]]
+Algorithms = str | Algorithm | Sequence[str | Algorithm]
 #: A chip, or its name or path.
-ChipLike = Union[Chip, str, "os.PathLike[str]"]
+ChipLike = Chip | str | os.PathLike[str]
 
 #: Most values of a list.
 REPEAT_MAX = 1_000_000
@@ -147,7 +147,13 @@ def dtype_name(dtype: Any) -> str:
     known = _core.names("dtype")
     if isinstance(dtype, str) and dtype in known:
         return dtype
-    numpy_names = {"uint8": "u8", "int32": "i32", "int64": "i64", "float32": "f32", "float64": "f64"}
+    numpy_names = {
+        "uint8": "u8",
+        "int32": "i32",
+        "int64": "i64",
+        "float32": "f32",
+        "float64": "f64",
+    }
     name = str(getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or dtype)
     if name in numpy_names:
         return numpy_names[name]

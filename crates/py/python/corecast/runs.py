@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
-from . import _core
-from . import plans
+from . import _core, plans
 from .data import array_of, described, outputs_of
 from .errors import CheckError, InputError, InputTypeError
 from .figures import Figure
@@ -19,7 +18,17 @@ from .tables import Record, Table
 if TYPE_CHECKING:
     import numpy
 
-__all__ = ["Certificate", "Explanation", "Run", "Runs", "explain", "request", "run", "schedule", "verify"]
+__all__ = [
+    "Certificate",
+    "Explanation",
+    "Run",
+    "Runs",
+    "explain",
+    "request",
+    "run",
+    "schedule",
+    "verify",
+]
 
 
 class Certificate(Record):
@@ -30,8 +39,16 @@ class Certificate(Record):
     """
 
     _shown = (
-        "collective", "algorithm", "ranks", "bytes", "correct", "deadlock_free", "contention_free",
-        "rounds", "bound_rounds", "violations",
+        "collective",
+        "algorithm",
+        "ranks",
+        "bytes",
+        "correct",
+        "deadlock_free",
+        "contention_free",
+        "rounds",
+        "bound_rounds",
+        "violations",
     )
 
     @property
@@ -56,7 +73,14 @@ class Run(Record):
     """
 
     _shown = (
-        "collective", "algorithm", "chip", "ranks", "bytes", "makespan_cycles", "makespan_ns", "delivered",
+        "collective",
+        "algorithm",
+        "chip",
+        "ranks",
+        "bytes",
+        "makespan_cycles",
+        "makespan_ns",
+        "delivered",
     )
     _inner: _core.Run | None
     _like: numpy.ndarray[Any, Any] | None
@@ -166,7 +190,13 @@ class Runs(Table[Run]):
     """Runs of one case or several, the fastest of each first."""
 
     _shown = (
-        "algorithm", "ranks", "bytes", "makespan_cycles", "makespan_ns", "bound_cycles", "delivered",
+        "algorithm",
+        "ranks",
+        "bytes",
+        "makespan_cycles",
+        "makespan_ns",
+        "bound_cycles",
+        "delivered",
     )
 
     #: Algorithms that could not take part, and why.
@@ -221,7 +251,9 @@ class Explanation(Record):
     @property
     def rank_causes(self) -> Table[Record]:
         """Cycles per cause of every rank, and their sum."""
-        return Table([Record({"rank": rank, **row}) for rank, row in enumerate(self["rank_causes"])])
+        return Table(
+            [Record({"rank": rank, **row}) for rank, row in enumerate(self["rank_causes"])]
+        )
 
     def timeline(self) -> Figure:
         """What every rank did when."""
@@ -278,8 +310,13 @@ def run(
     ('ap', True)
     """
     arguments = {
-        "chip": chip, "machine": machine, "ranks": ranks, "bytes": bytes, "algorithm": algorithm,
-        "data": data, **more,
+        "chip": chip,
+        "machine": machine,
+        "ranks": ranks,
+        "bytes": bytes,
+        "algorithm": algorithm,
+        "data": data,
+        **more,
     }
     plan, like = _made(collective, arguments)
     study = plan.study()
@@ -349,13 +386,25 @@ def explain(
     return found
 
 
+@overload
+def verify(
+    what: Schedule, *, chip: ChipLike = "scc", progress: bool | None = None
+) -> Certificate: ...
+
+
+@overload
+def verify(
+    what: str, *, chip: ChipLike = "scc", progress: bool | None = None, **more: Any
+) -> Certificates: ...
+
+
 def verify(
     what: str | Schedule,
     *,
     chip: ChipLike = "scc",
     progress: bool | None = None,
     **more: Any,
-) -> Any:
+) -> Certificate | Certificates:
     """Proves what holds for schedules on a chip's routes, without running them.
 
     Args:
@@ -372,7 +421,12 @@ def verify(
             name = next(iter(more))
             raise InputTypeError(f"{name}: a schedule says that itself", [f"leave `{name}` out"])
         plan = plans.make(
-            what.collective, chip=chip, ranks=what.ranks, bytes=what.bytes, root=what.root, algorithm="all"
+            what.collective,
+            chip=chip,
+            ranks=what.ranks,
+            bytes=what.bytes,
+            root=what.root,
+            algorithm="all",
         )
         with bar(progress, "verify", 1) as told:
             return Certificate(json.loads(plan.study().certify(what._inner, what.bytes, told)))

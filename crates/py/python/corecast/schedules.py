@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from . import _core
-from ._values import U32, optional_whole, whole, wholes, word, flag
+from ._values import U32, flag, optional_whole, whole, wholes, word
 from .errors import InputError, InputTypeError
 from .tables import Record, Table
 
@@ -289,7 +289,10 @@ class ScheduleBuilder:
         With `combine` the receiver reduces it into what it holds: ``held = held op arrived``.
         """
         self._inner.message(
-            _round(round), _rank("start", start), _rank("end", end), _chunks(chunks),
+            _round(round),
+            _rank("start", start),
+            _rank("end", end),
+            _chunks(chunks),
             flag("combine", combine),
         )
 
@@ -302,7 +305,10 @@ class ScheduleBuilder:
     ) -> None:
         """A receive by `rank` from `start`."""
         self._inner.recv(
-            _round(round), _rank("rank", rank), _rank("start", start), _chunks(chunks),
+            _round(round),
+            _rank("rank", rank),
+            _rank("start", start),
+            _chunks(chunks),
             flag("combine", combine),
         )
 
@@ -319,8 +325,13 @@ class ScheduleBuilder:
     ) -> None:
         """A send and a receive of `rank` that proceed together; the values sent are those before."""
         self._inner.exchange(
-            _round(round), _rank("rank", rank), _rank("to", to), _chunks(sends),
-            _rank("start", start), _chunks(receives), flag("combine", combine),
+            _round(round),
+            _rank("rank", rank),
+            _rank("to", to),
+            _chunks(sends),
+            _rank("start", start),
+            _chunks(receives),
+            flag("combine", combine),
         )
 
     def forward(
@@ -338,17 +349,25 @@ class ScheduleBuilder:
         `round` is that of the receive; the send belongs to the next one (Park 2019, 3.1).
         """
         self._inner.forward(
-            _round(round), _rank("rank", rank), _rank("start", start), _rank("to", to),
-            _chunks(chunks), flag("combine", combine),
+            _round(round),
+            _rank("rank", rank),
+            _rank("start", start),
+            _rank("to", to),
+            _chunks(chunks),
+            flag("combine", combine),
         )
 
     def copy(self, round: int, rank: int, source: Sequence[int], target: Sequence[int]) -> None:
         """Every place of `target` becomes the place of `source` beside it."""
-        self._inner.local(_round(round), _rank("rank", rank), _chunks(source), _chunks(target), False)
+        self._inner.local(
+            _round(round), _rank("rank", rank), _chunks(source), _chunks(target), False
+        )
 
     def combine(self, round: int, rank: int, source: Sequence[int], target: Sequence[int]) -> None:
         """``target = target op source``, place by place."""
-        self._inner.local(_round(round), _rank("rank", rank), _chunks(source), _chunks(target), True)
+        self._inner.local(
+            _round(round), _rank("rank", rank), _chunks(source), _chunks(target), True
+        )
 
     def step_count(self, rank: int) -> int:
         """Number of steps of a rank so far."""

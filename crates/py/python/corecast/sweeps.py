@@ -8,8 +8,8 @@ from concurrent.futures import Executor, Future
 from typing import Any
 
 from . import _core
-from .errors import InputError, InputTypeError
 from ._values import shown
+from .errors import InputError, InputTypeError
 from .figures import Figure
 from .plans import Algorithms, ChipLike, Plan, make
 from .progress import bar
@@ -25,7 +25,15 @@ class Comparison(Table[Record]):
     Rows have the fields of runs, ``makespan_mean_cycles``, and ``faults``.
     """
 
-    _shown = ("algorithm", "ranks", "bytes", "makespan_cycles", "makespan_ns", "bound_cycles", "delivered")
+    _shown = (
+        "algorithm",
+        "ranks",
+        "bytes",
+        "makespan_cycles",
+        "makespan_ns",
+        "bound_cycles",
+        "delivered",
+    )
 
     def __init__(self, rows: Sequence[Record], plan: Plan) -> None:
         super().__init__(rows)
@@ -199,7 +207,14 @@ def tune(
     True
     """
     allowed = {
-        "root", "dtype", "fidelity", "status_bits", "arity", "flow_control", "limit_events", "limit_ns",
+        "root",
+        "dtype",
+        "fidelity",
+        "status_bits",
+        "arity",
+        "flow_control",
+        "limit_events",
+        "limit_ns",
     }
     for name in more:
         if name not in allowed:

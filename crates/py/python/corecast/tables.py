@@ -160,7 +160,10 @@ class Table(Versioned, Generic[R]):
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
         columns = self._shown_columns()
-        cells = [[_short(value, 48, False) for value in list(values)[:SHOWN]] for values in columns.values()]
+        cells = [
+            [_short(value, 48, False) for value in list(values)[:SHOWN]]
+            for values in columns.values()
+        ]
         return list(columns), [list(row) for row in zip(*cells)]
 
     def __repr__(self) -> str:
