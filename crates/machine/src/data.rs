@@ -184,3 +184,65 @@ fn is_exact(op: ReduceOp, element: ElementType) -> bool {
     matches!(op, ReduceOp::Min | ReduceOp::Max)
         || !matches!(element, ElementType::F32 | ElementType::F64)
 }
+
+#[cfg(test)]
+mod tests {
+    use corecast_core::{Request, algorithm};
+
+    use super::*;
+    use crate::job::Machine as _;
+
+    /// What every rank ends with, in one piece each.
+    fn ends(collective: Collective, bytes: u64, given: &[u8]) -> Vec<Vec<u8>> {
+        let request = Request::new(collective, 3, bytes);
+        let algorithm = algorithm::of(collective).next().expect("there is one");
+        let schedule = algorithm::build(algorithm, &request).expect("builds");
+        assert_eq!(input_bytes(schedule.spec()), given.len() as u64);
+        let input = Some(given.into());
+        let job = Job {
+            input,
+            ..Job::new(&schedule)
+        };
+        let report = Oracle.run(&job).expect("runs");
+        assert!(report.delivered());
+        let outputs = report.outputs.iter();
+        let joined = outputs.map(|held| held.iter().flat_map(|(_, bytes)| bytes.to_vec()));
+        joined.map(Iterator::collect).collect()
+    }
+
+    #[test]
+    fn a_jobs_own_data_are_its_blocks_in_order() {
+        let counted: Vec<u8> = (0..18).collect();
+        assert_eq!(
+            ends(Collective::Bcast, 4, &counted[..4]),
+            vec![[0, 1, 2, 3]; 3]
+        );
+        let blocks = ends(Collective::Scatter, 2, &counted[..6]);
+        assert_eq!(blocks, [[0, 1], [2, 3], [4, 5]]);
+        let crossed = ends(Collective::Alltoall, 1, &counted[..9]);
+        assert_eq!(crossed, [[0, 3, 6], [1, 4, 7], [2, 5, 8]]);
+        assert_eq!(ends(Collective::Alltoallv, 1, &counted[..9]), crossed);
+        let sums = ends(Collective::Allreduce, 2, &counted[..6]);
+        assert_eq!(sums, vec![[6, 9]; 3]);
+        let scattered = ends(Collective::ReduceScatter, 2, &counted);
+        assert_eq!(scattered, [[18, 21], [24, 27], [30, 33]]);
+        assert!(ends(Collective::Barrier, 0, &[]).iter().all(Vec::is_empty));
+    }
+
+    #[test]
+    fn floats_of_ones_own_need_not_be_near_anything() {
+        let request = Request {
+            element_bytes: 8,
+            ..Request::new(Collective::Allreduce, 3, 8)
+        };
+        let ring = algorithm::find(Collective::Allreduce, "ring").expect("registered");
+        let schedule = algorithm::build(ring, &request).expect("builds");
+        let values = [1e30, -1e30, f64::NAN].map(f64::to_le_bytes).concat();
+        let job = Job {
+            element: ElementType::F64,
+            input: Some(values.into()),
+            ..Job::new(&schedule)
+        };
+        assert!(Oracle.run(&job).expect("runs").delivered());
+    }
+}

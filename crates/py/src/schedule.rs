@@ -33,6 +33,20 @@ pub fn interned(name: &str) -> &'static str {
     kept
 }
 
+/// Refuses names that no table has room for.
+fn check_name(name: &str) -> Result<(), Refusal> {
+    let length = name.chars().count();
+    match (1..=NAME_CHARS_MAX).contains(&length) {
+        true => Ok(()),
+        false => Err(refuse(format!(
+            "a name of {length} characters is no name of an algorithm"
+        ))
+        .help(format!(
+            "use 1 to {NAME_CHARS_MAX} characters, such as `my-tree`"
+        ))),
+    }
+}
+
 /// See [`corecast_core::Request`].
 #[pyclass(frozen, module = "corecast._core")]
 pub struct Request {
@@ -259,13 +273,14 @@ impl Schedule {
         Ok(Value::Array(steps.map(|step| self.step(step)).collect()).to_string())
     }
 
-    /// The same schedule taken apart.
-    fn edit(&self) -> ScheduleBuilder {
+    /// The same schedule taken apart, as that of an algorithm of this name.
+    fn edit(&self, name: &str) -> Result<ScheduleBuilder, Refusal> {
+        check_name(name)?;
         let schedule = (*self.inner).clone();
-        ScheduleBuilder {
-            places: schedule.places_total(),
-            inner: schedule.edit(),
-        }
+        let places = schedule.places_total();
+        let mut inner = schedule.edit();
+        inner.set_algorithm(name);
+        Ok(ScheduleBuilder { inner, places })
     }
 
     /// Refuses a schedule that is for something else than a request, or has a name of the registry.
@@ -367,15 +382,7 @@ impl ScheduleBuilder {
         parts: u32,
         part_bytes: Option<u64>,
     ) -> Result<Self, Refusal> {
-        if name.is_empty() || name.chars().count() > NAME_CHARS_MAX {
-            return Err(refuse(format!(
-                "a name of {} characters is no name of an algorithm",
-                name.chars().count()
-            ))
-            .help(format!(
-                "use 1 to {NAME_CHARS_MAX} characters, such as `my-tree`"
-            )));
-        }
+        check_name(name)?;
         let split = match part_bytes {
             Some(bytes) => Split::Fixed(bytes.max(1)),
             None => Split::Even(parts.max(1)),

@@ -122,9 +122,27 @@ def test_schedules_are_values():
     assert first == corecast.schedule("bcast", "binomial", ranks=8)
     assert first != corecast.schedule("bcast", "binomial", ranks=4)
     assert (first.ranks, first.rounds, first.messages, first.bytes) == (8, 3, 7, 64)
-    assert first.edit().finish() == first
+    assert str(first.edit("mine").finish()) == str(first).replace("binomial", "mine")
     assert str(first).startswith("bcast binomial: ranks 8")
     assert first.steps(7)[0].kind == "recv"
+
+
+def test_schedules_stand_where_collectives_do():
+    mine = corecast.schedule("allreduce", ring_sum, ranks=4, bytes=32)
+    data = numpy.arange(16, dtype="int64").reshape(4, 4)
+    run = corecast.run(mine, chip="tilepro64", data=data)[0]
+    assert run.algorithm == "ring-sum"
+    numpy.testing.assert_array_equal(run.outputs[0], data.sum(axis=0))
+    assert corecast.run(mine)[0].bytes == 32
+    explained = corecast.explain(mine, chip="park2019-bus")[0]
+    assert explained.algorithm == "ring-sum" and explained.advice
+    with pytest.raises(corecast.InputTypeError, match="ranks: a schedule says that itself"):
+        corecast.run(mine, ranks=4)
+    with pytest.raises(corecast.ScheduleError, match="another name"):
+        corecast.run(corecast.schedule("bcast", "linear", ranks=4))
+    # 3 elements of 8 bytes in 4 chunks that were cut on bytes
+    with pytest.raises(corecast.RequestError, match="no whole number of f64"):
+        corecast.run(corecast.schedule("allreduce", ring_sum, ranks=4, bytes=24), dtype="f64")
 
 
 def test_schedules_are_edited():

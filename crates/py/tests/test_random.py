@@ -32,9 +32,7 @@ def scribbled(chance, request):
             case 3:
                 builder.recv(round, rank(), rank(), chunks(), combine=combine)
             case 4:
-                builder.exchange(
-                    round, rank(), rank(), chunks(), rank(), chunks(), combine=combine
-                )
+                builder.exchange(round, rank(), rank(), chunks(), rank(), chunks(), combine=combine)
             case 5:
                 builder.forward(round, rank(), rank(), rank(), chunks(), combine=combine)
             case 6:
@@ -60,7 +58,7 @@ def test_scribbled_schedules_are_refused_or_run(chip):
         assert str(schedule)
         certificate = corecast.verify(schedule, chip=chip)
         correct += certificate.correct
-        assert schedule.edit().finish() == schedule
+        assert schedule.edit("scribbled").finish() == schedule
         try:
             runs = corecast.run(
                 collective,
@@ -78,7 +76,24 @@ def test_scribbled_schedules_are_refused_or_run(chip):
 
 
 def test_arguments_of_any_kind_are_taken_or_refused():
-    kinds = [None, True, -1, 0, 1, 2**40, 1.5, float("nan"), "", "x", b"x", [], [1], (), {}, object()]
+    kinds = [
+        None,
+        True,
+        -1,
+        0,
+        1,
+        2**40,
+        1.5,
+        float("nan"),
+        "",
+        "x",
+        b"x",
+        [],
+        [1],
+        (),
+        {},
+        object(),
+    ]
     names = [
         "ranks", "bytes", "root", "dtype", "op", "part_bytes", "piece_bytes", "status_bits", "arity",
         "flow_control", "fidelity", "ongoing", "skew", "background", "cold", "seed", "repeat",

@@ -198,7 +198,7 @@ def test_traffic(tmp_path):
 def test_flows(examples):
     runs = corecast.flow(examples / "fir.toml", stages=[1, 2])
     assert len(runs) == 2 and all(run["right"] for run in runs)
-    assert len(runs[0].tasks) == runs[0].to_dict()["tasks"]
+    assert len(runs[0].each_task) == runs[0].tasks and len(runs[0].each_edge) > 0
     assert runs.figure().svg.startswith("<svg") and runs.layout(1).svg.startswith("<svg")
     text = (examples / "fir.toml").read_text()
     assert corecast.flow(text=text, stages=1)[0].makespan_ns == runs[0].makespan_ns

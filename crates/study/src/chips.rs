@@ -97,3 +97,21 @@ impl ChipChoice {
         self.text.as_deref()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_changed_like_a_file() {
+        let text = "base = \"scc\"\nname = \"mine\"\nsummary = \"Mine.\"\nsource = \"me\"\n";
+        let mine = ChipChoice::read("mine.toml", text, &[]).expect("a chip");
+        let change = ("network.width".to_owned(), "12".to_owned());
+        let wide = mine.changed(&[change]).expect("wider");
+        assert_eq!((wide.chip.cores_max(), wide.changes().len()), (96, 1));
+        let wider = wide.with_number("network.height", 8.0).expect("higher");
+        assert_eq!((wider.chip.cores_max(), wider.text()), (192, Some(text)));
+        let wrong = ChipChoice::read("mine.toml", "x = 1", &[]).expect_err("no chip");
+        assert!(wrong.to_string().starts_with("mine.toml:1"), "{wrong}");
+    }
+}

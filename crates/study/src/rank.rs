@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use corecast_chip::Provenance;
-use corecast_core::{Algorithm, BuildError, Request, Schedule};
+use corecast_core::{Algorithm, BuildError, ChunkId, Request, Schedule};
 use corecast_machine::{PathSegment, Report, Shares, Spread, Time, critical_path};
 use corecast_tune::{Cell, Decision};
 use rayon::prelude::*;
@@ -207,6 +207,7 @@ impl Study {
     /// It is proved correct first, so that no machine is given anything else.
     ///
     /// # Errors
+    /// [`StudyError::PartialElement`] if its chunks cut elements of a reduction,
     /// [`StudyError::Incorrect`], and whatever ended a run.
     pub fn run_given(
         &self,
@@ -215,6 +216,15 @@ impl Study {
         schedule: &Schedule,
         progress: &dyn Progress,
     ) -> Result<Run, StudyError> {
+        let element = self.plan.element;
+        if self.plan.collective.is_reduction() {
+            let chunks = (0..schedule.spec().chunks()).map(ChunkId);
+            let mut sizes = chunks.map(|chunk| schedule.chunk_bytes(chunk));
+            let is_cut = |bytes: &u64| !bytes.is_multiple_of(u64::from(element.bytes()));
+            if let Some(bytes) = sizes.find(is_cut) {
+                return Err(StudyError::PartialElement { bytes, element });
+            }
+        }
         let certificate = self.certify(schedule).certificate;
         if let Some(first) = certificate.violations.first() {
             return Err(StudyError::Incorrect {

@@ -40,12 +40,12 @@ class FlowRun(Record):
     )
 
     @property
-    def tasks(self) -> Table[Record]:
+    def each_task(self) -> Table[Record]:
         """Every task: where it ran, and where its time went."""
         return Table([Record(row) for row in self["per_task"]])
 
     @property
-    def edges(self) -> Table[Record]:
+    def each_edge(self) -> Table[Record]:
         """Every edge: blocks, bytes, intervals and jitter in nanoseconds."""
         return Table([Record(row) for row in self["per_edge"]])
 

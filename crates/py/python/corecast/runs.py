@@ -260,9 +260,24 @@ class Explanation(Record):
         return self.run.timeline()
 
 
-def _made(collective: str, arguments: dict[str, Any]) -> tuple[plans.Plan, Any]:
+def _made(what: str | Schedule, arguments: dict[str, Any]) -> tuple[plans.Plan, Any]:
     """The plan of some arguments, and the array that its data are."""
     data = arguments.pop("data", None)
+    if isinstance(what, Schedule):
+        given = ("algorithm", "ranks", "bytes", "root", "part_bytes", "table")
+        for name in given:
+            if arguments.get(name) is not None:
+                raise InputTypeError(
+                    f"{name}: a schedule says that itself", [f"leave `{name}` out"]
+                )
+            arguments.pop(name, None)
+        arguments["algorithm"] = [lambda _: what]
+        arguments["ranks"], arguments["root"] = what.ranks, what.root
+        if data is None:
+            arguments["bytes"] = what.bytes
+    elif arguments.get("algorithm") is None:
+        arguments["algorithm"] = "all"
+    collective = what.collective if isinstance(what, Schedule) else what
     if data is None:
         if arguments.get("bytes") is None:
             arguments["bytes"] = 0 if collective == "barrier" else 64
@@ -272,13 +287,13 @@ def _made(collective: str, arguments: dict[str, Any]) -> tuple[plans.Plan, Any]:
 
 
 def run(
-    collective: str,
+    collective: str | Schedule,
     *,
     chip: ChipLike = "scc",
     machine: str = "sim",
     ranks: int | None = None,
     bytes: Any = None,
-    algorithm: Algorithms = "all",
+    algorithm: Algorithms | None = None,
     data: Any = None,
     progress: bool | None = None,
     **more: Any,
@@ -286,12 +301,13 @@ def run(
     """Runs a collective by one, several or all algorithms; the fastest first.
 
     Args:
-        collective: Such as ``"bcast"``; ``corecast.list_collectives()`` has all.
+        collective: Such as ``"bcast"``; ``corecast.list_collectives()`` has all. Or a schedule, which
+            says itself what it is for.
         chip: A :class:`Chip`, or its name or path.
         machine: ``"sim"``, the chip in virtual time; ``"host"``, this computer's cores; ``"threads"``.
         ranks: Number of ranks; 8 if not given, or all cores if there are fewer.
         bytes: Size of a block (of bcast, reduce, allreduce: of the whole), or several; 64 if not given.
-        algorithm: A name, ``"all"``, ``"auto"`` for the fastest, a function that makes a schedule of a
+        algorithm: A name, ``"all"`` (if not given), ``"auto"`` for the fastest, a function that makes a schedule of a
             request, or a list of names and functions.
         data: The data, as an array; see :mod:`corecast.data` for its shapes.
         progress: Whether a progress bar is shown; ``None`` leaves it to where the output goes.
@@ -324,7 +340,7 @@ def run(
     found: list[Run] = []
     refused: list[Record] = []
     parts = len(study.sizes) * max(1, len(study.algorithms) + len(plan.functions))
-    with bar(progress, collective, parts) as told:
+    with bar(progress, plan.arguments["collective"], parts) as told:
         for size, tell in _each(study.sizes, told):
             given = plan.given(study, count, size)
             ranked, left_out = study.rank((count, size), given, tell)
@@ -356,9 +372,9 @@ def one_rank_count(study: _core.Study) -> int:
 
 
 def explain(
-    collective: str,
+    collective: str | Schedule,
     *,
-    algorithm: Algorithms = "auto",
+    algorithm: Algorithms | None = None,
     progress: bool | None = None,
     **more: Any,
 ) -> list[Explanation]:
@@ -373,12 +389,14 @@ def explain(
     >>> explained.critical_path[0]["from_cycles"]
     0
     """
+    if algorithm is None and not isinstance(collective, Schedule):
+        algorithm = "auto"
     plan, like = _made(collective, {"algorithm": algorithm, **more})
     study = plan.study()
     study.needs_cycles()
     count = one_rank_count(study)
     found: list[Explanation] = []
-    with bar(progress, f"explain {collective}", 1) as told:
+    with bar(progress, f"explain {plan.arguments['collective']}", 1) as told:
         for size in study.sizes:
             given = plan.given(study, count, size)
             explained = study.explain((count, size), given, told)

@@ -180,17 +180,22 @@ class Schedule:
         rows = json.loads(self._inner.steps(whole("rank", rank, 0, U32)))
         return Table([Record(row) for row in rows])
 
-    def edit(self) -> ScheduleBuilder:
+    def edit(self, name: str | None = None) -> ScheduleBuilder:
         """A builder with these steps, to be changed; this schedule stays as it is.
+
+        Args:
+            name: What the changed algorithm is called; this one's name and ``-edited`` if not given.
 
         >>> import corecast
         >>> builder = corecast.schedule("bcast", "linear", ranks=4).edit()
         >>> builder.remove(3, 0)
-        >>> corecast.verify(builder.finish()).correct
-        False
+        >>> changed = builder.finish()
+        >>> changed.algorithm, corecast.verify(changed).correct
+        ('linear-edited', False)
         """
         made = object.__new__(ScheduleBuilder)
-        made._inner = self._inner.edit()
+        asked = f"{self.algorithm}-edited" if name is None else word("name", name)
+        made._inner = self._inner.edit(asked)
         return made
 
     def __str__(self) -> str:
