@@ -1,12 +1,13 @@
 //! The Python package: studies, their results and pictures for programs and notebooks.
 //!
 //! A face of `crates/study`, like the command line. Here is what needs Rust: a few objects
-//! ([`chip`], [`study`], [`schedule`], [`flow`], [`measure`], [`table`], [`papers`]) whose methods take
+//! ([`chip`], [`study`], [`schedule`], [`builder`], [`flow`], [`measure`], [`table`], [`papers`]) whose methods take
 //! plans and give records as the command's JSON; how long work is waited for ([`work`]); and what is
 //! said about what a study refuses ([`refusal`]). The objects that users see are in
 //! `crates/py/python/corecast`, which adds Python's manners and no logic of studies.
 
 mod arrow;
+mod builder;
 mod chip;
 mod flow;
 mod listing;
@@ -32,7 +33,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<run::Run>()?;
     module.add_class::<schedule::Request>()?;
     module.add_class::<schedule::Schedule>()?;
-    module.add_class::<schedule::ScheduleBuilder>()?;
+    module.add_class::<builder::ScheduleBuilder>()?;
     module.add_class::<table::DecisionTable>()?;
     module.add_class::<flow::Flow>()?;
     module.add_class::<measure::Pingpong>()?;

@@ -160,7 +160,7 @@ impl From<StudyError> for Refusal {
                 count,
             } => Self::new("ScheduleError", format!("{algorithm}: {error}"))
                 .help(format!(
-                    "corecast.verify(schedule) lists all of its {count} violations"
+                    "corecast.verify(schedule).violations has what speaks against it: {count}"
                 ))
                 .fields(json!({"algorithm": algorithm, "first": first, "count": count})),
             StudyError::Unserved {

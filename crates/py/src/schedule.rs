@@ -1,23 +1,23 @@
-//! Requests, schedules, and making schedules step by step.
+//! Requests and schedules.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use corecast_core::{
-    Arrival, ChunkId, ChunkList, Op, Rank, Request as CoreRequest, Schedule as CoreSchedule,
-    ScheduleBuilder as CoreBuilder, Spec, Split, Step, Transport, algorithm, request::CHUNKS_MAX,
+    Arrival, ChunkId, ChunkList, Op, Rank, Request as CoreRequest, Schedule as CoreSchedule, Spec,
+    Split, Step, algorithm,
 };
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 
+use crate::builder::ScheduleBuilder;
 use crate::refusal::Refusal;
 
-/// Highest round that a step is given, plus one; as many as a schedule has messages at most.
-const ROUNDS_MAX: u32 = 1 << 24;
 /// Longest name of an algorithm.
 const NAME_CHARS_MAX: usize = 64;
 
-fn refuse(message: String) -> Refusal {
+/// A schedule that cannot be built as asked.
+pub fn refuse(message: String) -> Refusal {
     Refusal::new("ScheduleError", message)
 }
 
@@ -34,7 +34,7 @@ pub fn interned(name: &str) -> &'static str {
 }
 
 /// Refuses names that no table has room for.
-fn check_name(name: &str) -> Result<(), Refusal> {
+pub fn check_name(name: &str) -> Result<(), Refusal> {
     let length = name.chars().count();
     match (1..=NAME_CHARS_MAX).contains(&length) {
         true => Ok(()),
@@ -136,7 +136,8 @@ impl Request {
     }
 }
 
-fn known_rank(rank: u32, ranks: u32) -> Result<Rank, Refusal> {
+/// A rank that there is.
+pub fn known_rank(rank: u32, ranks: u32) -> Result<Rank, Refusal> {
     match rank < ranks {
         true => Ok(Rank(rank)),
         false => Err(refuse(format!("rank {rank} does not exist"))
@@ -277,10 +278,7 @@ impl Schedule {
     fn edit(&self, name: &str) -> Result<ScheduleBuilder, Refusal> {
         check_name(name)?;
         let schedule = (*self.inner).clone();
-        let places = schedule.places_total();
-        let mut inner = schedule.edit();
-        inner.set_algorithm(name);
-        Ok(ScheduleBuilder { inner, places })
+        Ok(ScheduleBuilder::of(schedule, name))
     }
 
     /// Refuses a schedule that is for something else than a request, or has a name of the registry.
@@ -321,331 +319,5 @@ impl Schedule {
             self.rounds(),
             self.messages()
         )
-    }
-}
-
-/// See [`corecast_core::ScheduleBuilder`]; names of ranks and places that there are not are refused.
-#[pyclass(module = "corecast._core")]
-pub struct ScheduleBuilder {
-    inner: CoreBuilder,
-    places: u64,
-}
-
-impl ScheduleBuilder {
-    fn rank(&self, rank: u32) -> Result<Rank, Refusal> {
-        known_rank(rank, self.inner.spec().ranks())
-    }
-
-    fn list(&mut self, chunks: &[u32]) -> Result<ChunkList, Refusal> {
-        let unknown = chunks
-            .iter()
-            .find(|&&chunk| u64::from(chunk) >= self.places);
-        if let Some(chunk) = unknown {
-            return Err(refuse(format!("chunk {chunk} does not exist"))
-                .help(format!("chunks and places are 0 to {}", self.places - 1))
-                .fields(json!({"chunk": chunk, "places": self.places})));
-        }
-        let chunks: Vec<ChunkId> = chunks.iter().copied().map(ChunkId).collect();
-        Ok(self.inner.list(&chunks))
-    }
-
-    fn push(&mut self, round: u32, rank: u32, op: Op) -> Result<(), Refusal> {
-        let rank = self.rank(rank)?;
-        if round >= ROUNDS_MAX {
-            return Err(refuse(format!("round {round} is out of range"))
-                .help(format!("rounds are 0 to {}", ROUNDS_MAX - 1)));
-        }
-        self.inner.push(round, rank, op);
-        Ok(())
-    }
-
-    fn place(&mut self) {
-        self.places += 1;
-    }
-}
-
-const fn arrival(combine: bool) -> Arrival {
-    if combine {
-        Arrival::Reduce
-    } else {
-        Arrival::Store
-    }
-}
-
-#[pymethods]
-impl ScheduleBuilder {
-    #[new]
-    #[pyo3(signature = (request, name, parts=1, part_bytes=None))]
-    fn new(
-        request: &Request,
-        name: &str,
-        parts: u32,
-        part_bytes: Option<u64>,
-    ) -> Result<Self, Refusal> {
-        check_name(name)?;
-        let split = match part_bytes {
-            Some(bytes) => Split::Fixed(bytes.max(1)),
-            None => Split::Even(parts.max(1)),
-        };
-        let blocks = u64::from(Spec::new(&request.inner, Split::Even(1)).blocks());
-        let parts = match split {
-            Split::Even(parts) => u64::from(parts),
-            Split::Fixed(bytes) => request.inner.bytes.div_ceil(bytes).max(1),
-        };
-        let chunks = blocks.saturating_mul(parts);
-        if chunks > CHUNKS_MAX {
-            return Err(
-                refuse(format!("{chunks} chunks are more than {CHUNKS_MAX}"))
-                    .help("use fewer or larger parts"),
-            );
-        }
-        let inner = CoreBuilder::new(name, Spec::new(&request.inner, split));
-        let places = u64::from(inner.spec().chunks());
-        Ok(Self { inner, places })
-    }
-
-    /// Chunks of all blocks.
-    #[getter]
-    fn chunks(&self) -> u32 {
-        self.inner.spec().chunks()
-    }
-
-    /// Number of blocks.
-    #[getter]
-    fn blocks(&self) -> u32 {
-        self.inner.spec().blocks()
-    }
-
-    /// Chunks per block.
-    #[getter]
-    fn parts(&self) -> u32 {
-        self.inner.spec().parts()
-    }
-
-    /// Number of ranks.
-    #[getter]
-    fn ranks(&self) -> u32 {
-        self.inner.spec().ranks()
-    }
-
-    /// The chunks of a block.
-    fn block(&self, block: u32) -> Result<Vec<u32>, Refusal> {
-        let blocks = self.inner.spec().blocks();
-        if block >= blocks {
-            return Err(refuse(format!("block {block} does not exist"))
-                .help(format!("the blocks are 0 to {}", blocks - 1)));
-        }
-        let chunks = self.inner.spec().block_chunks(block);
-        Ok(chunks.map(|chunk| chunk.0).collect())
-    }
-
-    /// A place beside the chunks, at every rank.
-    fn add_place(&mut self, bytes: u64) -> Result<u32, Refusal> {
-        if self.places >= CHUNKS_MAX || bytes > corecast_study::TOTAL_BYTES_MAX {
-            return Err(refuse("there is no room for this place".to_owned())
-                .help(format!("at most {CHUNKS_MAX} places of at most 1 GiB")));
-        }
-        self.place();
-        Ok(self.inner.add_place(bytes).0)
-    }
-
-    /// A place where a chunk must lie at the end.
-    fn add_result(&mut self, chunk: u32) -> Result<u32, Refusal> {
-        if chunk >= self.inner.spec().chunks() || self.places >= CHUNKS_MAX {
-            return Err(
-                refuse(format!("chunk {chunk} does not exist")).help(format!(
-                    "the chunks are 0 to {}",
-                    self.inner.spec().chunks() - 1
-                )),
-            );
-        }
-        self.place();
-        Ok(self.inner.add_result(ChunkId(chunk)).0)
-    }
-
-    /// A message: the send and the matching receive.
-    #[pyo3(signature = (round, start, end, chunks, combine=false))]
-    fn message(
-        &mut self,
-        round: u32,
-        start: u32,
-        end: u32,
-        chunks: Vec<u32>,
-        combine: bool,
-    ) -> Result<(), Refusal> {
-        let (from, to, chunks) = (self.rank(start)?, self.rank(end)?, self.list(&chunks)?);
-        self.push(round, start, Op::Send { to, chunks })?;
-        let arrival = arrival(combine);
-        self.push(
-            round,
-            end,
-            Op::Recv {
-                from,
-                chunks,
-                arrival,
-            },
-        )
-    }
-
-    /// A send.
-    fn send(&mut self, round: u32, rank: u32, to: u32, chunks: Vec<u32>) -> Result<(), Refusal> {
-        let (to, chunks) = (self.rank(to)?, self.list(&chunks)?);
-        self.push(round, rank, Op::Send { to, chunks })
-    }
-
-    /// A receive.
-    #[pyo3(signature = (round, rank, start, chunks, combine=false))]
-    fn recv(
-        &mut self,
-        round: u32,
-        rank: u32,
-        start: u32,
-        chunks: Vec<u32>,
-        combine: bool,
-    ) -> Result<(), Refusal> {
-        let (from, chunks) = (self.rank(start)?, self.list(&chunks)?);
-        let arrival = arrival(combine);
-        self.push(
-            round,
-            rank,
-            Op::Recv {
-                from,
-                chunks,
-                arrival,
-            },
-        )
-    }
-
-    /// A send and a receive that proceed together.
-    #[pyo3(signature = (round, rank, to, sends, start, receives, combine=false))]
-    #[expect(clippy::too_many_arguments, reason = "two ends, each with its chunks")]
-    fn exchange(
-        &mut self,
-        round: u32,
-        rank: u32,
-        to: u32,
-        sends: Vec<u32>,
-        start: u32,
-        receives: Vec<u32>,
-        combine: bool,
-    ) -> Result<(), Refusal> {
-        let (to, send) = (self.rank(to)?, self.list(&sends)?);
-        let (from, recv) = (self.rank(start)?, self.list(&receives)?);
-        let arrival = arrival(combine);
-        self.push(
-            round,
-            rank,
-            Op::Exchange {
-                to,
-                send,
-                from,
-                recv,
-                arrival,
-            },
-        )
-    }
-
-    /// A receive that is passed on while it still arrives.
-    #[pyo3(signature = (round, rank, start, to, chunks, combine=false))]
-    fn forward(
-        &mut self,
-        round: u32,
-        rank: u32,
-        start: u32,
-        to: u32,
-        chunks: Vec<u32>,
-        combine: bool,
-    ) -> Result<(), Refusal> {
-        let (from, to, chunks) = (self.rank(start)?, self.rank(to)?, self.list(&chunks)?);
-        let arrival = arrival(combine);
-        self.push(
-            round,
-            rank,
-            Op::Forward {
-                from,
-                to,
-                chunks,
-                arrival,
-            },
-        )
-    }
-
-    /// A copy, or a reduction, between places of one rank.
-    #[pyo3(signature = (round, rank, source, target, combine=false))]
-    fn local(
-        &mut self,
-        round: u32,
-        rank: u32,
-        source: Vec<u32>,
-        target: Vec<u32>,
-        combine: bool,
-    ) -> Result<(), Refusal> {
-        let (source, target) = (self.list(&source)?, self.list(&target)?);
-        let arrival = arrival(combine);
-        self.push(
-            round,
-            rank,
-            Op::Local {
-                source,
-                target,
-                arrival,
-            },
-        )
-    }
-
-    /// Number of steps of a rank so far.
-    fn step_count(&mut self, rank: u32) -> Result<usize, Refusal> {
-        let rank = self.rank(rank)?;
-        Ok(self.inner.steps_mut(rank).len())
-    }
-
-    /// Removes a step.
-    fn remove(&mut self, rank: u32, step: usize) -> Result<(), Refusal> {
-        let of_rank = self.rank(rank)?;
-        self.known_step(rank, step)?;
-        self.inner.steps_mut(of_rank).remove(step);
-        Ok(())
-    }
-
-    /// Puts a step before another one of its rank.
-    fn reorder(&mut self, rank: u32, step: usize, before: usize) -> Result<(), Refusal> {
-        let of_rank = self.rank(rank)?;
-        self.known_step(rank, step)?;
-        self.known_step(rank, before)?;
-        let steps = self.inner.steps_mut(of_rank);
-        let taken = steps.remove(step);
-        steps.insert(before.min(steps.len()), taken);
-        Ok(())
-    }
-
-    /// Size of the pieces that are forwarded.
-    fn set_piece_bytes(&mut self, bytes: Option<u64>) {
-        self.inner.set_piece_bytes(bytes.map(|bytes| bytes.max(1)));
-    }
-
-    /// Messages that a connection is to hold.
-    fn set_slots(&mut self, slots: u32) {
-        self.inner.set_slots(slots);
-    }
-
-    /// Messages go through buffers that others can read.
-    fn set_shared_buffers(&mut self) {
-        self.inner.set_transport(Transport::SharedBuffers);
-    }
-
-    /// The schedule as it is now.
-    fn finish(&self) -> Schedule {
-        Schedule::new(self.inner.clone().finish())
-    }
-}
-
-impl ScheduleBuilder {
-    fn known_step(&mut self, rank: u32, step: usize) -> Result<(), Refusal> {
-        let count = self.step_count(rank)?;
-        match step < count {
-            true => Ok(()),
-            false => Err(refuse(format!("rank {rank} has no step {step}"))
-                .help(format!("it has {count} steps, counted from 0"))),
-        }
     }
 }

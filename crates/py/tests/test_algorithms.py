@@ -166,6 +166,37 @@ def test_places_hold_what_has_no_name():
     assert certificate.correct, certificate.violations
 
 
+def test_streams_of_a_rank_wait_for_each_other():
+    request = corecast.request("bcast", ranks=3, bytes=8)
+    builder = corecast.ScheduleBuilder(request, "two-streams", parts=2)
+    first, _ = builder.message(0, 0, 1, [0, 1])
+    stream = builder.add_stream(0)
+    second = builder.send(0, 0, 2, [0, 1], stream=stream)
+    builder.recv(0, 2, 0, [0, 1])
+    assert (first, second) == ((0, 0, 0), (0, 1, 0))
+    builder.wait(second, first)
+    schedule = builder.finish()
+    assert corecast.verify(schedule).correct
+    assert corecast.run(schedule)[0].delivered
+    again = schedule.edit("two-streams")
+    assert again.finish() == schedule
+    assert again.add_stream(0) == 2
+    for wrong, text in (
+        (lambda: builder.wait(second, (1, 0, 0)), "a step of rank 0 waits for one of rank 1"),
+        (lambda: builder.wait(second, (0, 0, 9)), "rank 0 has no step 9 in stream 0"),
+        (lambda: builder.wait(second, (0, 9, 0)), "rank 0 has no step 0 in stream 9"),
+        (lambda: builder.send(0, 1, 2, [0], stream=1), "rank 1 has no stream 1"),
+        (lambda: builder.remove(0, 0), "steps of rank 0 wait for one another by their numbers"),
+        (lambda: builder.multicast(0, 0, [(1, 0)], [0]), "a route leads to rank 0 once too often"),
+        (lambda: builder.multicast(0, 0, [], [0]), "a multicast reaches nobody"),
+    ):
+        with pytest.raises(corecast.ScheduleError) as raised:
+            wrong()
+        assert str(raised.value).startswith(text)
+    with pytest.raises(corecast.InputTypeError, match="a step is what send"):
+        builder.wait(1, 2)
+
+
 def test_requests_know_the_chip():
     request = corecast.request("bcast", chip="tilepro64", ranks=64, bytes=128, ongoing=[(1, 32)])
     assert request.grid == (8, 8, 1) and request.position(9) == (1, 1)
@@ -188,6 +219,12 @@ def test_sweeps_are_the_same_wherever_they_are_worked_on():
     assert here.figure().svg.startswith("<svg")
     one = corecast.compare("bcast", chip="park2019-bus", ranks=4, bytes=[64, 256], algorithm=names)
     assert "makespan / lower bound" in one.figure().svg
+
+
+def test_functions_that_others_cannot_import_are_refused():
+    with concurrent.futures.ProcessPoolExecutor(1) as processes:
+        with pytest.raises(corecast.InputError, match="in a module that they can import"):
+            corecast.compare("bcast", algorithm=lambda request: star(request), executor=processes)
 
 
 def test_errors_of_workers_arrive():

@@ -24,7 +24,7 @@ def scribbled(chance, request):
     combine = chance.random() < 0.3
     for _ in range(chance.randint(0, 12)):
         round = chance.randint(0, 4)
-        match chance.randrange(7):
+        match chance.randrange(10):
             case 0 | 1:
                 builder.message(round, rank(), rank(), chunks(), combine=combine)
             case 2:
@@ -37,6 +37,22 @@ def scribbled(chance, request):
                 builder.forward(round, rank(), rank(), rank(), chunks(), combine=combine)
             case 6:
                 builder.copy(round, rank(), chunks(), chunks())
+            case 7:
+                of = rank()
+                stream = builder.add_stream(of, chance.randint(0, 2))
+                step = builder.send(round, of, rank(), chunks(), stream=stream)
+                if builder.step_count(of):
+                    builder.wait(*chance.sample([step, (of, 0, 0)], 2))
+            case 8:
+                of = rank()
+                stream = builder.add_stream(of, chance.randint(0, 2))
+                builder.recv(round, of, rank(), chunks(), stream=stream, combine=combine)
+            case 9:
+                edges = [(rank(), rank()) for _ in range(chance.randint(0, 3))]
+                try:
+                    builder.multicast(round, rank(), edges, chunks())
+                except corecast.ScheduleError:
+                    continue
     if chance.random() < 0.2:
         builder.set_slots(chance.randint(0, 3))
     if chance.random() < 0.2:

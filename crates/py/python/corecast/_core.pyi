@@ -27,6 +27,7 @@ __all__ = [
 ]
 __version__: str
 
+_At = tuple[int, int, int]
 _Told = Callable[[int, int, int], None] | None
 
 def arrow_stream(columns: str) -> object: ...
@@ -119,11 +120,19 @@ class ScheduleBuilder:
     def add_result(self, chunk: int) -> int: ...
     def message(
         self, round: int, start: int, end: int, chunks: Sequence[int], combine: bool = False
-    ) -> None: ...
-    def send(self, round: int, rank: int, to: int, chunks: Sequence[int]) -> None: ...
+    ) -> tuple[_At, _At]: ...
+    def send(
+        self, round: int, rank: int, to: int, chunks: Sequence[int], stream: int = 0
+    ) -> _At: ...
     def recv(
-        self, round: int, rank: int, start: int, chunks: Sequence[int], combine: bool = False
-    ) -> None: ...
+        self,
+        round: int,
+        rank: int,
+        start: int,
+        chunks: Sequence[int],
+        combine: bool = False,
+        stream: int = 0,
+    ) -> _At: ...
     def exchange(
         self,
         round: int,
@@ -133,7 +142,8 @@ class ScheduleBuilder:
         start: int,
         receives: Sequence[int],
         combine: bool = False,
-    ) -> None: ...
+        stream: int = 0,
+    ) -> _At: ...
     def forward(
         self,
         round: int,
@@ -142,7 +152,8 @@ class ScheduleBuilder:
         to: int,
         chunks: Sequence[int],
         combine: bool = False,
-    ) -> None: ...
+        stream: int = 0,
+    ) -> _At: ...
     def local(
         self,
         round: int,
@@ -150,7 +161,13 @@ class ScheduleBuilder:
         source: Sequence[int],
         target: Sequence[int],
         combine: bool = False,
+        stream: int = 0,
+    ) -> _At: ...
+    def multicast(
+        self, round: int, root: int, edges: Sequence[tuple[int, int]], chunks: Sequence[int]
     ) -> None: ...
+    def add_stream(self, rank: int, channel: int) -> int: ...
+    def wait(self, step: _At, on: _At) -> None: ...
     def step_count(self, rank: int) -> int: ...
     def remove(self, rank: int, step: int) -> None: ...
     def reorder(self, rank: int, step: int, before: int) -> None: ...

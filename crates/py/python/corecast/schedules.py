@@ -21,7 +21,7 @@ P2                 r1 recv 0 [0]
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 from . import _core
@@ -30,6 +30,10 @@ from .errors import InputError, InputTypeError
 from .tables import Record, Table
 
 __all__ = ["Request", "Schedule", "ScheduleBuilder"]
+
+
+#: A step as :meth:`ScheduleBuilder.wait` names it: rank, stream, and number in there.
+Step = tuple[int, int, int]
 
 
 class Request:
@@ -288,12 +292,12 @@ class ScheduleBuilder:
 
     def message(
         self, round: int, start: int, end: int, chunks: Sequence[int], *, combine: bool = False
-    ) -> None:
-        """A message from `start` to `end`: the send and the receive.
+    ) -> tuple[Step, Step]:
+        """A message from `start` to `end`: the send and the receive, in the first streams of both.
 
         With `combine` the receiver reduces it into what it holds: ``held = held op arrived``.
         """
-        self._inner.message(
+        return self._inner.message(
             _round(round),
             _rank("start", start),
             _rank("end", end),
@@ -301,20 +305,32 @@ class ScheduleBuilder:
             flag("combine", combine),
         )
 
-    def send(self, round: int, rank: int, to: int, chunks: Sequence[int]) -> None:
+    def send(
+        self, round: int, rank: int, to: int, chunks: Sequence[int], *, stream: int = 0
+    ) -> Step:
         """A send by `rank`; the receive is to be added at `to`."""
-        self._inner.send(_round(round), _rank("rank", rank), _rank("to", to), _chunks(chunks))
+        return self._inner.send(
+            _round(round), _rank("rank", rank), _rank("to", to), _chunks(chunks), _stream(stream)
+        )
 
     def recv(
-        self, round: int, rank: int, start: int, chunks: Sequence[int], *, combine: bool = False
-    ) -> None:
+        self,
+        round: int,
+        rank: int,
+        start: int,
+        chunks: Sequence[int],
+        *,
+        combine: bool = False,
+        stream: int = 0,
+    ) -> Step:
         """A receive by `rank` from `start`."""
-        self._inner.recv(
+        return self._inner.recv(
             _round(round),
             _rank("rank", rank),
             _rank("start", start),
             _chunks(chunks),
             flag("combine", combine),
+            _stream(stream),
         )
 
     def exchange(
@@ -327,9 +343,10 @@ class ScheduleBuilder:
         receives: Sequence[int],
         *,
         combine: bool = False,
-    ) -> None:
+        stream: int = 0,
+    ) -> Step:
         """A send and a receive of `rank` that proceed together; the values sent are those before."""
-        self._inner.exchange(
+        return self._inner.exchange(
             _round(round),
             _rank("rank", rank),
             _rank("to", to),
@@ -337,6 +354,7 @@ class ScheduleBuilder:
             _rank("start", start),
             _chunks(receives),
             flag("combine", combine),
+            _stream(stream),
         )
 
     def forward(
@@ -348,31 +366,91 @@ class ScheduleBuilder:
         chunks: Sequence[int],
         *,
         combine: bool = False,
-    ) -> None:
+        stream: int = 0,
+    ) -> Step:
         """`rank` receives from `start` and sends on to `to` while the message still arrives.
 
         `round` is that of the receive; the send belongs to the next one (Park 2019, 3.1).
         """
-        self._inner.forward(
+        return self._inner.forward(
             _round(round),
             _rank("rank", rank),
             _rank("start", start),
             _rank("to", to),
             _chunks(chunks),
             flag("combine", combine),
+            _stream(stream),
         )
 
-    def copy(self, round: int, rank: int, source: Sequence[int], target: Sequence[int]) -> None:
+    def copy(
+        self,
+        round: int,
+        rank: int,
+        source: Sequence[int],
+        target: Sequence[int],
+        *,
+        stream: int = 0,
+    ) -> Step:
         """Every place of `target` becomes the place of `source` beside it."""
-        self._inner.local(
-            _round(round), _rank("rank", rank), _chunks(source), _chunks(target), False
+        return self._local(round, rank, source, target, False, stream)
+
+    def combine(
+        self,
+        round: int,
+        rank: int,
+        source: Sequence[int],
+        target: Sequence[int],
+        *,
+        stream: int = 0,
+    ) -> Step:
+        """``target = target op source``, place by place."""
+        return self._local(round, rank, source, target, True, stream)
+
+    def _local(
+        self, round: Any, rank: Any, source: Any, target: Any, combine: bool, stream: Any
+    ) -> Step:
+        return self._inner.local(
+            _round(round),
+            _rank("rank", rank),
+            _chunks(source),
+            _chunks(target),
+            combine,
+            _stream(stream),
         )
 
-    def combine(self, round: int, rank: int, source: Sequence[int], target: Sequence[int]) -> None:
-        """``target = target op source``, place by place."""
-        self._inner.local(
-            _round(round), _rank("rank", rank), _chunks(source), _chunks(target), True
-        )
+    def multicast(
+        self, round: int, root: int, edges: Iterable[tuple[int, int]], chunks: Sequence[int]
+    ) -> None:
+        """One message from `root` along fixed routes, which all receivers take at the same time.
+
+        `edges` are pairs of ranks, the one before and the one behind it on the message's way; every
+        receiver is behind one other. Chips without such routes send to one after the other.
+
+        >>> import corecast
+        >>> request = corecast.request("bcast", chip="tilepro64", ranks=4, bytes=64)
+        >>> builder = corecast.ScheduleBuilder(request, "fork")
+        >>> builder.multicast(0, 0, [(0, 1), (1, 2), (1, 3)], [0])
+        >>> corecast.verify(builder.finish(), chip="tilepro64").correct
+        True
+        """
+        pairs = []
+        for edge in edges:
+            if not isinstance(edge, Sequence) or isinstance(edge, str) or len(edge) != 2:
+                raise InputTypeError("edges: no pair of ranks", ["such as [(0, 1), (1, 2)]"])
+            pairs.append((_rank("edges", edge[0]), _rank("edges", edge[1])))
+        self._inner.multicast(_round(round), _rank("root", root), pairs, _chunks(chunks))
+
+    def add_stream(self, rank: int, channel: int = 0) -> int:
+        """One more stream of `rank`, whose steps proceed beside those of its others; its number.
+
+        Messages between two ranks are matched in order per channel, which is a property of the stream
+        at either end: of the streams of a rank one at most sends to a given rank over a channel.
+        """
+        return self._inner.add_stream(_rank("rank", rank), whole("channel", channel, 0, U32))
+
+    def wait(self, step: Step, on: Step) -> None:
+        """Lets `step` begin only when `on`, of the same rank, is done; both as they were returned."""
+        self._inner.wait(_step("step", step), _step("on", on))
 
     def step_count(self, rank: int) -> int:
         """Number of steps of a rank so far."""
@@ -407,6 +485,22 @@ class ScheduleBuilder:
 
 def _round(round: Any) -> int:
     return whole("round", round, 0, U32)
+
+
+def _stream(stream: Any) -> int:
+    return whole("stream", stream, 0, U32)
+
+
+def _step(name: str, step: Any) -> Step:
+    if not isinstance(step, tuple) or len(step) != 3:
+        raise InputTypeError(
+            f"{name}: no step", ["a step is what send, recv and the others return"]
+        )
+    return (
+        whole(name, step[0], 0, U32),
+        whole(name, step[1], 0, U32),
+        whole(name, step[2], 0, U32),
+    )
 
 
 def _rank(name: str, rank: Any) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, Future
 from typing import Any
@@ -149,6 +150,13 @@ def _worked(
         futures += [executor.submit(cell, plan, ranks, bytes) for ranks, bytes in cases]
         for future in futures:
             yield future.result()
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        if "pickle" not in str(error) or not plan.functions:
+            raise
+        raise InputError(
+            "algorithm: a function cannot be sent to the executor's processes",
+            ["define it in a module that they can import", str(error)],
+        ) from error
     finally:
         for future in futures:
             future.cancel()

@@ -133,8 +133,10 @@ class Table(Versioned, Generic[R]):
 
     def to_columns(self) -> dict[str, list[Any]]:
         """The columns as lists of plain Python values, ``None`` where a row lacks the field."""
-        flat = [_flat(row) for row in self._rows]
-        names = dict.fromkeys(name for row in flat for name in row)
+        flat = [_flat(row._fields) for row in self._rows]
+        names: dict[str, None] = {}
+        for row in flat:
+            names.update(dict.fromkeys(row))
         return {name: [row.get(name) for row in flat] for name in names}
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -190,11 +192,13 @@ class Table(Versioned, Generic[R]):
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}"
 
 
-def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
+def _flat(fields: dict[str, Any]) -> dict[str, Any]:
     """Fields as columns."""
+    if not any(type(value) in (dict, list) for value in fields.values()):
+        return fields
     flat: dict[str, Any] = {}
-    for name, value in row.items():
-        if isinstance(value, Mapping):
+    for name, value in fields.items():
+        if isinstance(value, dict):
             flat.update((f"{name}.{key}", entry) for key, entry in value.items())
         elif not (isinstance(value, list) and any(isinstance(entry, dict) for entry in value)):
             flat[name] = value
