@@ -1,5 +1,6 @@
 //! The whole of CI as one command, `cargo xtask ci`; what of it a change of the Rust code needs at every
 //! turn, `cargo xtask test`; the house rules, `cargo xtask tidy`; the fuzz targets, `cargo xtask fuzz`;
+//! the Python package, `cargo xtask py`, and its wheel, `cargo xtask dist`;
 //! models of what is lock-free, `cargo xtask loom`; the MPI library's tests under AddressSanitizer,
 //! `cargo xtask asan`; the hardware engine, `cargo xtask rtl`; mutants of the code, which are not part of
 //! CI, `cargo xtask mutants`; the MPI library for C programs, `cargo xtask mpi-install DIR`, beside
@@ -11,6 +12,7 @@ mod fuzz;
 mod mpi;
 mod mpi_clients;
 mod mutants;
+mod py;
 mod rtl;
 mod tidy;
 
@@ -41,6 +43,8 @@ fn main() -> ExitCode {
         Some("loom") => loom(),
         Some("asan") => asan(),
         Some("rtl") => rtl(),
+        Some("py") => verdict(py::run(root())),
+        Some("dist") => verdict(py::dist(root())),
         Some("mpi-install") => match std::env::args().nth(2) {
             Some(prefix) => verdict(mpi::install(root(), Path::new(&prefix))),
             None => usage(),
@@ -64,7 +68,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: cargo xtask ci | test | tidy | fuzz [SECONDS] | rtl | mutants [AREA [K/N]] | loom | asan | mpi-install DIR | bench-mpi [OPTIONS] | mpi-clients [--wheels DIR]"
+        "usage: cargo xtask ci | test | tidy | fuzz [SECONDS] | rtl | py | dist | mutants [AREA [K/N]] | loom | asan | mpi-install DIR | bench-mpi [OPTIONS] | mpi-clients [--wheels DIR]"
     );
     ExitCode::from(2)
 }
@@ -109,6 +113,10 @@ fn ci() -> ExitCode {
     }
     println!("== cargo xtask fuzz");
     if fuzz(None) != ExitCode::SUCCESS {
+        return ExitCode::FAILURE;
+    }
+    println!("== cargo xtask py");
+    if verdict(py::run(root())) != ExitCode::SUCCESS {
         return ExitCode::FAILURE;
     }
     println!("== cargo xtask rtl");

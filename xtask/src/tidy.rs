@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Which of our crates a crate may depend on.
-const ARROWS: [(&str, &[&str]); 22] = [
+const ARROWS: [(&str, &[&str]); 24] = [
     ("text", &[]),
     ("core", &[]),
     ("chip", &["text", "core"]),
@@ -59,6 +59,27 @@ const ARROWS: [(&str, &[&str]); 22] = [
             "vectors",
             "render",
             "study",
+        ],
+    ),
+    (
+        "figures",
+        &["core", "flow", "machine", "render", "sim", "study"],
+    ),
+    (
+        "py",
+        &[
+            "text",
+            "core",
+            "chip",
+            "sim",
+            "machine",
+            "machine-sim",
+            "flow",
+            "tune",
+            "render",
+            "study",
+            "figures",
+            "papers",
         ],
     ),
 ];
@@ -135,6 +156,7 @@ pub fn check(root: &Path) -> Vec<String> {
         "STYLE.md",
         "docs/cli.md",
         "docs/schedules.md",
+        "docs/python.md",
     ] {
         let text = fs::read_to_string(root.join(name)).unwrap_or_default();
         if text.is_empty() {

@@ -33,6 +33,22 @@ const SHAPE: [&str; 3] = ["width", "height", "cores_per_router"];
 /// everything that is refused in a chip file.
 pub fn find_changed(name_or_path: &str, changes: &[(String, String)]) -> Result<Chip, ChipError> {
     let (text, file) = builtin::text(name_or_path)?;
+    changed(text, file, changes)
+}
+
+/// As [`Chip::parse`], with the value of each key replaced as by [`find_changed`].
+///
+/// # Errors
+/// As [`find_changed`].
+pub fn parse_changed(
+    text: &str,
+    file: &str,
+    changes: &[(String, String)],
+) -> Result<Chip, ChipError> {
+    changed(text.to_owned(), file.to_owned(), changes)
+}
+
+fn changed(text: String, file: String, changes: &[(String, String)]) -> Result<Chip, ChipError> {
     let unchanged = Chip::parse(&text, &file)?; // its own mistakes first, with their own lines
     if changes.is_empty() {
         return Ok(unchanged);
@@ -107,7 +123,7 @@ fn set(document: &mut DocumentMut, key: &str, value: &str) -> Option<()> {
             .unwrap_or_else(|_| Value::from(value));
         *quantity.get_mut("value")? = parsed;
         quantity.insert("kind", Value::from("assumed"));
-        quantity.insert("source", Value::from("set on the command line"));
+        quantity.insert("source", Value::from("set by the user"));
         quantity.remove("fitted_to");
         return Some(());
     }

@@ -34,7 +34,7 @@ mod read;
 mod variant;
 
 pub use builtin::{BUILTIN, builtin_names, find};
-pub use change::find_changed;
+pub use change::{find_changed, parse_changed};
 pub use chip::{Chip, ChipRoutes};
 pub use clock::Clock;
 pub use contents::{Origin, Word};

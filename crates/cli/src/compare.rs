@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use corecast_render::{LineChart, Scale, Series, WinnerMap};
-use corecast_study::{Settings, Study, Sweep, SweepCase, SweptRun, most_wins};
+use corecast_figures::Swept;
+use corecast_study::{Settings, Study, Sweep, SweepCase, SweptRun};
 use serde_json::Value;
 
 use crate::args::Scene;
@@ -42,8 +42,11 @@ pub fn answer(
     }
     if let Some(path) = plot {
         let picture = match study.ranks[..] {
-            [_] => chart(&study, &sweep, &settings).svg(),
-            _ => map(&study, sweep.winners(), &settings).svg(),
+            [_] => {
+                let winners = sweep.winners().concat();
+                corecast_figures::ratio_chart(&swept(&study), &winners, sweep.lines(), &settings)
+            }
+            _ => corecast_figures::winner_map(&swept(&study), &sweep.winners(), &settings),
         };
         wrote += &picture::write_svg(path, &picture, &settings)?;
     }
@@ -138,60 +141,13 @@ fn lines(sweep: &Sweep, settings: &Settings) -> String {
     csv.with(settings)
 }
 
-/// One line per algorithm, in the order of their geometric means; the title says who wins how often.
-fn chart(study: &Study, sweep: &Sweep, settings: &Settings) -> LineChart {
-    let lines = sweep.lines();
-    let values: Vec<f64> = lines.iter().flat_map(|line| &line.1).map(|p| p.1).collect();
-    let (collective, ranks) = (study.collective(), study.ranks[0]);
-    let (place, beside) = (study.machine.place(), picture::beside(settings));
-    let what = format!("{collective} over {ranks} ranks on {place}{beside}");
-    let winners = sweep.winners().concat();
-    LineChart {
-        title: format!("{}: {what}", verdict(&winners, "sizes")),
-        x_label: "size (bytes)".to_owned(),
-        y_label: match study.is_timed() {
-            true => "makespan (ns), median".to_owned(),
-            false => "makespan / lower bound".to_owned(),
-        },
-        x_scale: Scale::Log2,
-        y_scale: Scale::spanning(values),
-        marks: Vec::new(),
-        series: lines
-            .into_iter()
-            .map(|(name, points)| Series {
-                name: name.to_owned(),
-                points: points
-                    .into_iter()
-                    .map(|(bytes, ratio)| (bytes as f64, ratio))
-                    .collect(),
-            })
-            .collect(),
-    }
-}
-
-/// Who wins most often of so many cases.
-fn verdict(winners: &[&str], cases: &str) -> String {
-    match most_wins(winners.iter().copied()) {
-        Some(most) => format!(
-            "{} wins {} of {} {cases}",
-            most.algorithm, most.wins, most.cases
-        ),
-        None => "no algorithm wins most often".to_owned(),
-    }
-}
-
-/// One row per rank count; the title names the algorithm that wins most often, if there is one. A
-/// case without a winner has an empty name.
-pub fn map(study: &Study, winners: Vec<Vec<&str>>, settings: &Settings) -> WinnerMap {
-    let (collective, place) = (study.collective(), study.machine.place());
-    let what = format!("{collective} on {place}{}", picture::beside(settings));
-    let names = |row: Vec<&str>| row.into_iter().map(str::to_owned).collect();
-    WinnerMap {
-        title: format!("{}: {what}", verdict(&winners.concat(), "cases")),
-        row_label: "ranks".to_owned(),
-        column_label: "size (bytes)".to_owned(),
-        rows: study.ranks.iter().map(ToString::to_string).collect(),
-        columns: study.plan.sizes.iter().map(ToString::to_string).collect(),
-        cells: winners.into_iter().map(names).collect(),
+/// What a sweep went over.
+pub fn swept(study: &Study) -> Swept<'_> {
+    Swept {
+        collective: study.collective(),
+        place: study.machine.place(),
+        is_timed: study.is_timed(),
+        ranks: &study.ranks,
+        sizes: &study.plan.sizes,
     }
 }

@@ -1,8 +1,9 @@
 //! `list`: what there is, one line each.
 
-use corecast_chip::Chip;
-use corecast_core::algorithm;
-use corecast_study::MACHINES;
+use corecast_papers::{PaperRecord, list_papers};
+use corecast_study::{
+    AlgorithmRecord, ChipLine, MachineRecord, list_algorithms, list_chips, list_machines,
+};
 use serde::Serialize;
 
 use crate::args::Listed;
@@ -11,10 +12,10 @@ use crate::output::{Answer, json, table};
 /// The verb.
 pub fn answer(what: Listed) -> Answer {
     match what {
-        Listed::Chips => list(chips()),
-        Listed::Algorithms => list(algorithms()),
-        Listed::Machines => list(machines()),
-        Listed::Papers => list(papers()),
+        Listed::Chips => list(list_chips()),
+        Listed::Algorithms => list(list_algorithms()),
+        Listed::Machines => list(list_machines()),
+        Listed::Papers => list(list_papers()),
         Listed::Formats => list(formats()),
     }
 }
@@ -37,14 +38,6 @@ fn list<L: Line>(lines: impl Iterator<Item = L>) -> Answer {
     }
 }
 
-#[derive(Serialize)]
-struct ChipLine {
-    name: String,
-    cores_max: u32,
-    summary: String,
-    source: String,
-}
-
 impl Line for ChipLine {
     const HEADER: &'static [&'static str] = &["name", "cores_max", "summary", "source"];
 
@@ -59,28 +52,7 @@ impl Line for ChipLine {
     }
 }
 
-fn chips() -> impl Iterator<Item = ChipLine> {
-    let chips = corecast_chip::builtin_names().filter_map(Chip::builtin);
-    chips.map(|chip| ChipLine {
-        cores_max: chip.cores_max(),
-        name: chip.name,
-        summary: chip.summary,
-        source: chip.source,
-    })
-}
-
-#[derive(Serialize)]
-struct AlgorithmLine {
-    collective: &'static str,
-    name: &'static str,
-    summary: &'static str,
-    source: &'static str,
-    requires: &'static str,
-    /// The algorithm that this one is on most machines.
-    without_shared_buffers: Option<&'static str>,
-}
-
-impl Line for AlgorithmLine {
+impl Line for AlgorithmRecord {
     const HEADER: &'static [&'static str] = &[
         "collective",
         "name",
@@ -103,36 +75,12 @@ impl Line for AlgorithmLine {
     }
 }
 
-fn algorithms() -> impl Iterator<Item = AlgorithmLine> {
-    algorithm::all().map(|algorithm| AlgorithmLine {
-        collective: algorithm.collective().name(),
-        name: algorithm.name(),
-        summary: algorithm.summary(),
-        source: algorithm.source(),
-        requires: algorithm.requires(),
-        without_shared_buffers: algorithm.without_shared_buffers().map(|plain| plain.name()),
-    })
-}
-
-#[derive(Serialize)]
-struct MachineLine {
-    name: &'static str,
-    summary: &'static str,
-}
-
-impl Line for MachineLine {
+impl Line for MachineRecord {
     const HEADER: &'static [&'static str] = &["name", "summary"];
 
     fn cells(&self) -> Vec<String> {
         vec![self.name.to_owned(), self.summary.to_owned()]
     }
-}
-
-fn machines() -> impl Iterator<Item = MachineLine> {
-    MACHINES.iter().map(|machine| MachineLine {
-        name: machine.name(),
-        summary: machine.summary(),
-    })
 }
 
 #[derive(Serialize)]
@@ -162,14 +110,7 @@ fn formats() -> impl Iterator<Item = FormatLine> {
     })
 }
 
-#[derive(Serialize)]
-struct PaperLine {
-    name: &'static str,
-    chip: &'static str,
-    citation: &'static str,
-}
-
-impl Line for PaperLine {
+impl Line for PaperRecord {
     const HEADER: &'static [&'static str] = &["name", "chip", "citation"];
 
     fn cells(&self) -> Vec<String> {
@@ -177,12 +118,4 @@ impl Line for PaperLine {
             .map(str::to_owned)
             .to_vec()
     }
-}
-
-fn papers() -> impl Iterator<Item = PaperLine> {
-    corecast_papers::PAPERS.iter().map(|paper| PaperLine {
-        name: paper.name,
-        chip: paper.contest.chip,
-        citation: paper.citation,
-    })
 }

@@ -2,9 +2,6 @@
 
 use std::path::Path;
 
-use corecast_core::Grid;
-use corecast_machine::LinkUse;
-use corecast_render::TimeAxis;
 use corecast_study::{Run, Settings, Study};
 
 use crate::args::Pictures;
@@ -39,18 +36,12 @@ impl Pictures {
     pub fn draw(&self, study: &Study, run: &Run, settings: &Settings) -> Result<String, Failure> {
         let mut text = String::new();
         if let Some(path) = &self.svg {
-            let picture = corecast_render::timeline_svg(
-                &title(study, run, settings),
-                &run.report,
-                &axis(study),
-            );
+            let picture = corecast_figures::timeline(study, run, settings);
             text += &write_svg(path, &picture, settings)?;
         }
-        if let (Some(path), Some(mesh)) = (&self.heat_map, study.machine.mesh()) {
-            let beside = beside(settings);
-            let what = format!("{} by {}{beside}", study.collective(), run.algorithm);
-            let cycles = study.cycles(run.report.makespan).unwrap_or_default();
-            let picture = heat_map(&what, &mesh.grid, &run.report.links, cycles);
+        if let Some(path) = &self.heat_map
+            && let Some(picture) = corecast_figures::run_heat_map(study, run, settings)
+        {
             text += &write_svg(path, &picture, settings)?;
         }
         if let Some(path) = &self.trace {
@@ -58,27 +49,6 @@ impl Pictures {
             text += &write(path, &trace)?;
         }
         Ok(text)
-    }
-}
-
-/// What else goes over the links that a picture of a run shows, for its title.
-pub fn beside(settings: &Settings) -> String {
-    let Some(of) = &settings.collective else {
-        return String::new();
-    };
-    let traffic = of.background.as_ref().map(|text| {
-        let rate = text.split(':').next().unwrap_or_default();
-        format!("background traffic of {rate} flits per core and cycle")
-    });
-    let ongoing = match of.ongoing.len() {
-        0 => None,
-        1 => Some("a transfer under way".to_owned()),
-        more => Some(format!("{more} transfers under way")),
-    };
-    let all: Vec<String> = traffic.into_iter().chain(ongoing).collect();
-    match all[..] {
-        [] => String::new(),
-        _ => format!(" beside {}", all.join(" and ")),
     }
 }
 
@@ -99,52 +69,4 @@ pub fn write(path: impl AsRef<Path>, picture: &str) -> Result<String, Failure> {
     let path = path.as_ref();
     write_file(path, picture)?;
     Ok(format!("wrote {}\n", path.display()))
-}
-
-fn title(study: &Study, run: &Run, settings: &Settings) -> String {
-    let (request, makespan) = (&run.request, run.report.makespan);
-    let what = format!(
-        "{} by {}{}: {} bytes, {} ranks",
-        study.collective(),
-        run.algorithm,
-        beside(settings),
-        request.bytes,
-        request.ranks
-    );
-    let place = study.machine.place();
-    match study.cycles(makespan) {
-        Some(cycles) => format!("{what}, {cycles} cycles on {place}"),
-        None => format!("{what}, {} us on {place}", makespan.ns() / 1e3),
-    }
-}
-
-/// Draws what every link of a mesh carried in `cycles` cycles.
-///
-/// The title names the busiest link and how much of the time it was in use.
-pub fn heat_map(what: &str, grid: &Grid, links: &[LinkUse], cycles: f64) -> String {
-    let busiest = links.iter().max_by_key(|link| link.flits);
-    let title = busiest.map_or(format!("{what}: no link is used"), |link| {
-        let ((x, y), (to_x, to_y)) = (link.from, link.to);
-        let share = 100.0 * link.flits as f64 / cycles.max(1.0);
-        format!(
-            "{what}: the busiest link ({x},{y})->({to_x},{to_y}) carries {} flits, \
-             busy {share:.1} % of the time",
-            link.flits
-        )
-    });
-    corecast_render::heat_map_svg(&title, grid, links, "flits")
-}
-
-/// In cycles of the chip, or in microseconds where times are not told in cycles.
-fn axis(study: &Study) -> TimeAxis {
-    match study.machine.clock() {
-        Some(clock) => TimeAxis {
-            label: format!("cycles of {} ps", clock.period_ps),
-            unit_ps: clock.period_ps,
-        },
-        None => TimeAxis {
-            label: "microseconds".to_owned(),
-            unit_ps: 1_000_000,
-        },
-    }
 }

@@ -1,7 +1,6 @@
 //! `pingpong`: how long a message takes between two cores, there and back.
 
 use corecast::size;
-use corecast_render::{LineChart, Scale, Series};
 use corecast_study::{Fit, PingpongPoint, Played};
 
 use crate::args::Pingpong;
@@ -56,7 +55,7 @@ pub fn answer(options: &Pingpong) -> Result<Answer, Failure> {
         text += &table(&["to", "L + 2 o (ns)", "G (ns/byte)"], 0..3, rows.collect());
     }
     if let Some(path) = &options.plot {
-        let picture = chart(&played.points, &played.targets, &title).svg();
+        let picture = corecast_figures::round_trips(&played);
         text += &picture::write_svg(path, &picture, settings)?;
     }
     let objects = played.points.iter();
@@ -80,37 +79,4 @@ fn row(played: &Played, point: &PingpongPoint) -> Vec<String> {
         point.one_way.ns().to_string(),
         format!("{:.3}", point.bandwidth()),
     ]
-}
-
-/// Half a round trip against the size, a line per target.
-fn chart(points: &[PingpongPoint], targets: &[u32], title: &str) -> LineChart {
-    let line = |&to: &u32| {
-        let of_pair = points
-            .iter()
-            .filter(|point| point.to == to && point.bytes > 0);
-        let hops = points.iter().find(|point| point.to == to);
-        let hops = hops.and_then(|point| point.hops);
-        Series {
-            name: match hops {
-                Some(1) => format!("to core {to}, 1 hop"),
-                Some(hops) => format!("to core {to}, {hops} hops"),
-                None => format!("to core {to}"),
-            },
-            points: of_pair
-                .map(|point| (point.bytes as f64, point.one_way.ns()))
-                .collect(),
-        }
-    };
-    let ns: Vec<f64> = points.iter().map(|point| point.one_way.ns()).collect();
-    let largest = ns.iter().copied().fold(0.0, f64::max);
-    let smallest = ns.iter().copied().fold(f64::INFINITY, f64::min);
-    LineChart {
-        title: format!("{title}: {smallest:.0} to {largest:.0} ns"),
-        x_label: "size (bytes)".to_owned(),
-        y_label: "half a round trip (ns)".to_owned(),
-        x_scale: Scale::Log2,
-        y_scale: Scale::spanning(ns),
-        marks: Vec::new(),
-        series: targets.iter().map(line).collect(),
-    }
 }

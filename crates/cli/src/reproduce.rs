@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use corecast_papers::{Ends, Figure, PAPERS, Paper, PaperError, Row, Winner, Work, add_rtl};
-use serde::Serialize;
+use corecast_papers::{
+    Ends, Figure, PAPERS, Paper, PaperError, PaperSettings, Row, Winner, Work, add_rtl,
+};
 use serde_json::Value;
 
 use crate::failure::Failure;
@@ -39,7 +40,7 @@ pub fn answer(
     let progress = Parts::new(work, "reproduce");
     let (mut objects, mut text, mut with_rtl) = (Vec::new(), String::new(), 0);
     for of in papers {
-        let settings = Settings::of(of);
+        let settings = PaperSettings::of(of);
         progress.begin(of.name);
         let mut reproduced = corecast_papers::reproduce(of.name).map_err(|error| failed(&error))?;
         if let Some(ends) = &ends {
@@ -62,7 +63,7 @@ pub fn answer(
             progress.done(of.work.figures);
             text += &write_figures(Path::new(folder), &figures, &settings)?;
         }
-        objects.extend(reproduced.iter().map(|row| settings.on(row)));
+        objects.extend(reproduced.iter().map(|row| json(settings.on(row))));
     }
     if let Some(path) = rtl.filter(|_| with_rtl == 0) {
         let message = format!("--rtl: {path} has no program of these numbers");
@@ -73,64 +74,6 @@ pub fn answer(
         json: Value::Array(objects),
         failed: Vec::new(),
     })
-}
-
-/// What the rows of a paper depend on; what differs between them (message layer, algorithm, sizes)
-/// is in their conditions.
-#[derive(Serialize)]
-struct Settings {
-    version: &'static str,
-    chips: Vec<ChipOfRows>,
-}
-
-/// A row with what it depends on.
-#[derive(Serialize)]
-struct RowWithSettings<'a> {
-    #[serde(flatten)]
-    row: &'a Row,
-    #[serde(flatten)]
-    settings: &'a Settings,
-}
-
-/// A chip that rows of a paper come from.
-#[derive(Serialize)]
-struct ChipOfRows {
-    chip: &'static str,
-    fingerprint: String,
-}
-
-impl Settings {
-    fn of(paper: &Paper) -> Self {
-        let chips = paper.chips.iter().map(|&chip| {
-            let found = corecast_chip::find(chip).expect("papers name built-in chips");
-            ChipOfRows {
-                chip,
-                fingerprint: found.fingerprint(),
-            }
-        });
-        Self {
-            version: env!("CARGO_PKG_VERSION"),
-            chips: chips.collect(),
-        }
-    }
-
-    /// A row with these as further fields.
-    fn on(&self, row: &Row) -> Value {
-        json(RowWithSettings {
-            row,
-            settings: self,
-        })
-    }
-
-    /// For the foot of a figure.
-    fn line(&self) -> String {
-        let chips = self
-            .chips
-            .iter()
-            .map(|of| format!("{} {}", of.chip, of.fingerprint));
-        let chips: Vec<String> = chips.collect();
-        format!("corecast {}, chips {}", self.version, chips.join(", "))
-    }
 }
 
 /// The results of the hardware's simulation.
@@ -146,7 +89,7 @@ fn read_ends(path: &str) -> Result<Ends, Failure> {
 fn write_figures(
     folder: &Path,
     figures: &[Figure],
-    settings: &Settings,
+    settings: &PaperSettings,
 ) -> Result<String, Failure> {
     let mut text = String::new();
     std::fs::create_dir_all(folder).map_err(|error| {

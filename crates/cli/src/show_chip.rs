@@ -1,7 +1,7 @@
 //! `show chip`: everything about a chip, with who says so.
 
 use corecast_chip::{Chip, Origin, Parameter, Provenance, Unused, Word};
-use serde::Serialize;
+use corecast_study::ChipRecord;
 
 use crate::failure::Failure;
 use crate::output::{Answer, json, table};
@@ -89,105 +89,4 @@ fn section(title: &str, numbers: std::ops::Range<usize>, rows: Vec<Vec<String>>)
 /// To four decimals: what follows is no more exact than what it follows from.
 fn rounded(value: f64) -> f64 {
     (value * 1e4).round() / 1e4
-}
-
-/// Everything about a chip, with the version that says so.
-#[derive(Serialize)]
-struct ChipRecord<'a> {
-    name: &'a str,
-    summary: &'a str,
-    source: &'a str,
-    cores_max: u32,
-    reference_clock: &'a str,
-    cycle_ps: u64,
-    fingerprint: String,
-    version: &'static str,
-    base: Option<&'a str>,
-    set: &'a [String],
-    notes: Vec<String>,
-    parameters: Vec<NumberRecord<'a>>,
-    words: Vec<WordRecord>,
-    derived: Vec<DerivedRecord>,
-    unused: Vec<UnusedRecord>,
-}
-
-/// A number of the chip.
-#[derive(Serialize)]
-struct NumberRecord<'a> {
-    key: &'a str,
-    value: f64,
-    unit: &'a str,
-    kind: &'static str,
-    source: &'a str,
-    fitted_to: Option<&'a str>,
-    origin: &'static str,
-}
-
-/// A value that is no number.
-#[derive(Serialize)]
-struct WordRecord {
-    key: String,
-    value: String,
-    origin: &'static str,
-}
-
-/// A number that follows from others.
-#[derive(Serialize)]
-struct DerivedRecord {
-    key: &'static str,
-    value: f64,
-    unit: &'static str,
-    how: &'static str,
-}
-
-/// A key that messages do not depend on.
-#[derive(Serialize)]
-struct UnusedRecord {
-    key: &'static str,
-    why: &'static str,
-}
-
-impl<'a> ChipRecord<'a> {
-    fn new(chip: &'a Chip, changes: &'a [String]) -> Self {
-        let clock = chip.reference_clock();
-        let parameters = chip.parameters().map(|number| NumberRecord {
-            key: number.key,
-            value: number.value,
-            unit: number.unit,
-            kind: number.kind.name(),
-            source: number.source,
-            fitted_to: number.fitted_to,
-            origin: chip.origin(number.key).name(),
-        });
-        let words = chip.words().map(|Word { key, value, origin }| WordRecord {
-            key,
-            value,
-            origin: origin.name(),
-        });
-        let derived = chip.derived().into_iter().map(|number| DerivedRecord {
-            key: number.key,
-            value: number.value,
-            unit: number.unit,
-            how: number.how,
-        });
-        let unused = chip.unused().into_iter();
-        let unused = unused.map(|Unused { key, why }| UnusedRecord { key, why });
-        Self {
-            name: &chip.name,
-            summary: &chip.summary,
-            source: &chip.source,
-            cores_max: chip.cores_max(),
-            reference_clock: &clock.name,
-            cycle_ps: clock.period_ps,
-            fingerprint: chip.fingerprint(),
-            version: env!("CARGO_PKG_VERSION"),
-            base: chip.base(),
-            set: changes,
-            notes: chip.notes(),
-            parameters: parameters.collect(),
-            words: words.collect(),
-            derived: derived.collect(),
-            unused: unused.collect(),
-        }
-    }
 }

@@ -1,7 +1,6 @@
 //! `traffic`: what a mesh does under synthetic traffic.
 
-use corecast_render::{LineChart, Scale, Series};
-use corecast_sim::traffic::{Load, PATTERN_NAMES, Pattern, Point};
+use corecast_sim::traffic::{Load, PATTERN_NAMES, Pattern};
 use corecast_study::{RATES_TRIED_MAX, TraceStudy, TrafficPlan, TrafficSweep, run_trace_text};
 use serde_json::Value;
 
@@ -14,8 +13,6 @@ use crate::{input, picture, run, scene, style};
 
 /// Most bytes of a trace file.
 const TRACE_BYTES_MAX: u64 = 1 << 28;
-/// Highest latency that is drawn, in latencies of the lowest load.
-const SHOWN_MAX: f64 = 8.0;
 /// Most rates of one sweep.
 const RATES_MAX: usize = 1000;
 
@@ -75,19 +72,18 @@ pub fn answer(options: &Traffic) -> Result<Answer, Failure> {
 fn draw(sweep: &TrafficSweep, chip: &str, options: &Traffic) -> Result<String, Failure> {
     let (settings, mut text) = (&sweep.settings, String::new());
     if let Some(path) = &options.plot {
-        text += &picture::write_svg(path, &chart(sweep, chip).svg(), settings)?;
+        text += &picture::write_svg(
+            path,
+            &corecast_figures::latency_chart(sweep, chip),
+            settings,
+        )?;
     }
     if let Some(path) = &options.csv {
         text += &picture::write(path, &csv(sweep))?;
     }
-    if let (Some(path), Some(point)) = (&options.heat_map, sweep.highest()) {
-        let what = format!(
-            "{} traffic on {chip} at {} flits per core and cycle",
-            sweep.pattern.name(),
-            point.offered
-        );
-        let cycles = point.cycles as f64;
-        let picture = picture::heat_map(&what, &sweep.grid, &point.links, cycles);
+    if let Some(path) = &options.heat_map
+        && let Some(picture) = corecast_figures::traffic_heat_map(sweep, chip)
+    {
         text += &picture::write_svg(path, &picture, settings)?;
     }
     Ok(text)
@@ -205,48 +201,6 @@ fn points_table(sweep: &TrafficSweep) -> String {
     table(&header, 0..8, rows.collect())
 }
 
-fn chart(sweep: &TrafficSweep, chip: &str) -> LineChart {
-    let (points, saturation) = (&sweep.points, sweep.saturation());
-    let pattern = sweep.pattern.name();
-    // Beyond saturation latency grows with the length of the run and says nothing.
-    let shown: Vec<&Point> = match saturation {
-        Some(first) => points
-            .iter()
-            .filter(|point| point.offered <= first.offered)
-            .collect(),
-        None => points.iter().collect(),
-    };
-    let zero_load = points.first().map_or(0.0, |point| point.latency_mean);
-    let line = |name: &str, value: &dyn Fn(&Point) -> f64| Series {
-        name: name.to_owned(),
-        // Higher values would squeeze the part of the curve that says something.
-        points: (shown.iter())
-            .map(|point| (point.offered, value(point)))
-            .filter(|point| point.1 <= SHOWN_MAX * zero_load)
-            .collect(),
-    };
-    let what = format!("{pattern} traffic on {chip}");
-    LineChart {
-        title: match saturation {
-            Some(point) => format!("{what} saturates at {:.3} accepted", point.accepted),
-            None => format!("{what} stays below saturation"),
-        },
-        x_label: "offered load (flits per core and cycle)".to_owned(),
-        y_label: "packet latency (cycles)".to_owned(),
-        x_scale: Scale::Linear,
-        y_scale: Scale::Linear,
-        marks: saturation
-            .map(|point| (point.offered, "saturation".to_owned()))
-            .into_iter()
-            .collect(),
-        series: vec![
-            line("mean", &|point| point.latency_mean),
-            line("median", &|point| point.latency_p50 as f64),
-            line("99 %", &|point| point.latency_p99 as f64),
-        ],
-    }
-}
-
 /// A line per point.
 fn csv(sweep: &TrafficSweep) -> String {
     let mut csv = Csv::new(&[
@@ -318,7 +272,7 @@ fn of_trace(study: &TraceStudy, path: &str, options: &Traffic) -> Result<Answer,
     }
     if let Some(path) = &options.heat_map {
         let links: Vec<_> = run.mesh.links().collect();
-        let picture = picture::heat_map(&what, &study.grid, &links, run.cycles as f64);
+        let picture = corecast_figures::heat_map(&what, &study.grid, &links, run.cycles as f64);
         text += &picture::write_svg(path, &picture, settings)?;
     }
     Ok(Answer {

@@ -167,8 +167,9 @@ pub fn answer(options: &Tune) -> Result<Answer, Failure> {
     let table = &keeper.lock().0;
     let mut text = show(&study, table, wanted.len() - missing.len(), &searches);
     if let Some(path) = &options.plot {
-        let map = compare::map(&study, study.table_winners(table), &study.settings());
-        text += &picture::write_svg(path, &map.svg(), &study.settings())?;
+        let (swept, winners) = (compare::swept(&study), study.table_winners(table));
+        let map = corecast_figures::winner_map(&swept, &winners, &study.settings());
+        text += &picture::write_svg(path, &map, &study.settings())?;
     }
     text += &match &options.output {
         Some(path) => format!("wrote {path}\n"),

@@ -33,7 +33,7 @@ pub(crate) fn run(
 ) -> Result<Finished, Failure> {
     let spec = schedule.spec();
     let places = plan::places(schedule, rank, &Layout::EVEN);
-    let (send, recv) = input(schedule, job, rank, &places);
+    let (send, recv) = input(job, rank, &places);
     let mut engine = Engine::new(Box::new(hall.port(rank)?));
     let group = Group::new((0..spec.ranks()).collect());
     let no_boards = || Failure::Of(failed(rank, &"the segment has no boards for so many ranks"));

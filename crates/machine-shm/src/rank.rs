@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use corecast_core::{ChunkId, Rank, Schedule};
-use corecast_machine::{Await, Blocked, Cause, Held, Job, Time, data};
+use corecast_machine::{Await, Blocked, Cause, Held, Job, Time};
 use corecast_mpi::collective::plan::{self, Layout, Places};
 use corecast_mpi::collective::program::{Act, Region, Span};
 use corecast_mpi::collective::{Channel, OnBytes, Owned, Step};
@@ -26,7 +26,7 @@ pub(crate) fn run(
 ) -> Result<Finished, Failure> {
     let program = Arc::new(plan::program(schedule, rank, &Layout::EVEN));
     let places = plan::places(schedule, rank, &Layout::EVEN);
-    let (send, recv) = input(schedule, job, rank, &places);
+    let (send, recv) = input(job, rank, &places);
     let mut engine = Some(Engine::new(Box::new(hall.port(rank)?)));
     let mut laps = Vec::with_capacity(rounds.counted as usize);
     for round in 0..rounds.all() {
@@ -223,12 +223,7 @@ impl Walk<'_> {
 }
 
 /// The contents of both buffers at the start.
-pub(crate) fn input(
-    schedule: &Schedule,
-    job: &Job<'_>,
-    rank: Rank,
-    places: &Places,
-) -> (Vec<u8>, Vec<u8>) {
+pub(crate) fn input(job: &Job<'_>, rank: Rank, places: &Places) -> (Vec<u8>, Vec<u8>) {
     let (mut send, mut recv) = (Vec::new(), Vec::new());
     for &(chunk, span) in &places.sources {
         let buffer = match span.region {
@@ -236,7 +231,7 @@ pub(crate) fn input(
             Region::Recv => &mut recv,
             Region::Scratch => continue,
         };
-        let bytes = data::input(schedule.spec(), job.element, job.seed, rank, chunk);
+        let bytes = job.input_of(rank, chunk);
         put(buffer, span, &bytes);
     }
     (send, recv)

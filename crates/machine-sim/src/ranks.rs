@@ -240,5 +240,6 @@ fn check_outcome(
             let limit = limits.events;
             Err(RunError::EventLimit { limit, blocked })
         }
+        Outcome::Stopped => Err(RunError::Stopped),
     }
 }

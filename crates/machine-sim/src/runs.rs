@@ -33,7 +33,7 @@ impl SimMachine {
         options: &RunOptions,
     ) -> Result<ProgramRun<T::Output>, RunError> {
         self.check(ranks, options)?;
-        let executor = Executor::new(options.limits);
+        let executor = Executor::new(options.limits).stopped_by(options.watch.stop_flag());
         match self.chip().system() {
             System::Bus { bus, mpe } => {
                 let fabric = Fabric::new(bus, mpe, executor.kernel(), ranks, options);

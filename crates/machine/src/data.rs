@@ -1,7 +1,7 @@
 //! Input data, the memory of a rank, and what it must hold at the end.
 //!
-//! Input bytes are a function of (seed, chunk, byte), and for reductions of the rank too, so every
-//! machine starts from the same data without storing it.
+//! Unless the job brings its own, input bytes are a function of (seed, chunk, byte), and for
+//! reductions of the rank too, so every machine starts from the same data without storing it.
 
 use corecast_core::random::{SplitMix64, unit};
 use corecast_core::{ChunkId, Collective, ElementType, Rank, ReduceOp, Spec};
@@ -44,11 +44,56 @@ pub fn input(spec: &Spec, element: ElementType, seed: u64, rank: Rank, chunk: Ch
     data.into()
 }
 
+/// Bytes of all blocks that some rank holds before the first step; those of a reduction are there
+/// once per rank.
+#[must_use]
+pub fn input_bytes(spec: &Spec) -> u64 {
+    let blocks = (0..spec.blocks()).map(|block| spec.block_bytes(block));
+    blocks.sum::<u64>() * copies(spec)
+}
+
+/// How many ranks hold a block of their own for every block of the specification.
+fn copies(spec: &Spec) -> u64 {
+    match spec.collective().is_reduction() {
+        true => u64::from(spec.ranks()),
+        false => 1,
+    }
+}
+
+impl Job<'_> {
+    /// Initial bytes of `chunk` at `rank`: the job's own, or drawn ones ([`input`]).
+    ///
+    /// # Panics
+    /// If the job's own are not [`input_bytes`] in all.
+    #[must_use]
+    pub fn input_of(&self, rank: Rank, chunk: ChunkId) -> Payload {
+        let spec = self.schedule.spec();
+        let Some(given) = &self.input else {
+            return input(spec, self.element, self.seed, rank, chunk);
+        };
+        let block = chunk.0 / spec.parts();
+        let (offset, bytes) = spec.chunk_range(chunk);
+        let before: u64 = match spec.collective() {
+            Collective::Alltoallv => (0..block).map(|block| spec.block_bytes(block)).sum(),
+            _ => u64::from(block) * spec.block_bytes(block),
+        };
+        let own = given.len() as u64 / copies(spec) * u64::from(rank.0);
+        let of_rank = if spec.collective().is_reduction() {
+            own
+        } else {
+            0
+        };
+        let start = (of_rank + before + offset) as usize;
+        given[start..start + bytes as usize].into()
+    }
+}
+
 /// What `rank` holds before the first step.
 #[must_use]
-pub fn initial(spec: &Spec, element: ElementType, seed: u64, rank: Rank) -> Held {
-    spec.initial_chunks(rank)
-        .map(|chunk| (chunk, input(spec, element, seed, rank, chunk)))
+pub fn initial(job: &Job<'_>, rank: Rank) -> Held {
+    let chunks = job.schedule.spec().initial_chunks(rank);
+    chunks
+        .map(|chunk| (chunk, job.input_of(rank, chunk)))
         .collect()
 }
 
@@ -101,7 +146,8 @@ impl<'a> Expected<'a> {
                     near.add(job.op, chunk, &expected.input(rank, chunk));
                 }
             }
-            expected.near = Some(near);
+            // The bound is that of drawn data; others may be of any sign.
+            expected.near = job.input.is_none().then_some(near);
             let options = RunOptions::default();
             let run = Oracle.run_steps(spec.ranks(), &Walk::new(job), &options)?;
             expected.ordered = run.outputs;
@@ -113,13 +159,7 @@ impl<'a> Expected<'a> {
     }
 
     fn input(&self, rank: Rank, chunk: ChunkId) -> Payload {
-        input(
-            self.job.schedule.spec(),
-            self.job.element,
-            self.job.seed,
-            rank,
-            chunk,
-        )
+        self.job.input_of(rank, chunk)
     }
 
     /// Whether `held` is what `rank` was promised for `chunk`.
@@ -143,4 +183,66 @@ impl<'a> Expected<'a> {
 fn is_exact(op: ReduceOp, element: ElementType) -> bool {
     matches!(op, ReduceOp::Min | ReduceOp::Max)
         || !matches!(element, ElementType::F32 | ElementType::F64)
+}
+
+#[cfg(test)]
+mod tests {
+    use corecast_core::{Request, algorithm};
+
+    use super::*;
+    use crate::job::Machine as _;
+
+    /// What every rank ends with, in one piece each.
+    fn ends(collective: Collective, bytes: u64, given: &[u8]) -> Vec<Vec<u8>> {
+        let request = Request::new(collective, 3, bytes);
+        let algorithm = algorithm::of(collective).next().expect("there is one");
+        let schedule = algorithm::build(algorithm, &request).expect("builds");
+        assert_eq!(input_bytes(schedule.spec()), given.len() as u64);
+        let input = Some(given.into());
+        let job = Job {
+            input,
+            ..Job::new(&schedule)
+        };
+        let report = Oracle.run(&job).expect("runs");
+        assert!(report.delivered());
+        let outputs = report.outputs.iter();
+        let joined = outputs.map(|held| held.iter().flat_map(|(_, bytes)| bytes.to_vec()));
+        joined.map(Iterator::collect).collect()
+    }
+
+    #[test]
+    fn a_jobs_own_data_are_its_blocks_in_order() {
+        let counted: Vec<u8> = (0..18).collect();
+        assert_eq!(
+            ends(Collective::Bcast, 4, &counted[..4]),
+            vec![[0, 1, 2, 3]; 3]
+        );
+        let blocks = ends(Collective::Scatter, 2, &counted[..6]);
+        assert_eq!(blocks, [[0, 1], [2, 3], [4, 5]]);
+        let crossed = ends(Collective::Alltoall, 1, &counted[..9]);
+        assert_eq!(crossed, [[0, 3, 6], [1, 4, 7], [2, 5, 8]]);
+        assert_eq!(ends(Collective::Alltoallv, 1, &counted[..9]), crossed);
+        let sums = ends(Collective::Allreduce, 2, &counted[..6]);
+        assert_eq!(sums, vec![[6, 9]; 3]);
+        let scattered = ends(Collective::ReduceScatter, 2, &counted);
+        assert_eq!(scattered, [[18, 21], [24, 27], [30, 33]]);
+        assert!(ends(Collective::Barrier, 0, &[]).iter().all(Vec::is_empty));
+    }
+
+    #[test]
+    fn floats_of_ones_own_need_not_be_near_anything() {
+        let request = Request {
+            element_bytes: 8,
+            ..Request::new(Collective::Allreduce, 3, 8)
+        };
+        let ring = algorithm::find(Collective::Allreduce, "ring").expect("registered");
+        let schedule = algorithm::build(ring, &request).expect("builds");
+        let values = [1e30, -1e30, f64::NAN].map(f64::to_le_bytes).concat();
+        let job = Job {
+            element: ElementType::F64,
+            input: Some(values.into()),
+            ..Job::new(&schedule)
+        };
+        assert!(Oracle.run(&job).expect("runs").delivered());
+    }
 }

@@ -133,6 +133,9 @@ pub enum RunError {
         /// Who was waiting then.
         blocked: Vec<Blocked>,
     },
+    /// Somebody has stopped it ([`crate::Watch::stop`]).
+    #[error("the run was stopped")]
+    Stopped,
     /// The machine has fewer cores than there are ranks.
     #[error("{machine} has {max} cores")]
     TooManyRanks {

@@ -36,7 +36,7 @@ impl StepProgram for Walk<'_> {
             Err(violation) => return Err(RunError::NotRunnable(violation.clone())),
         };
         let rank = endpoint.rank();
-        let mut held = data::initial(schedule.spec(), self.job.element, self.job.seed, rank);
+        let mut held = data::initial(self.job, rank);
         let steps = schedule.steps(rank);
         if schedule.steps_total() > 0 {
             endpoint.launch(schedule).await?;

@@ -1,7 +1,7 @@
 //! What a machine is asked to do.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use corecast_core::{ElementType, Limits, Rank, ReduceOp, Schedule, Time};
 
@@ -46,26 +46,51 @@ pub struct RunOptions {
     pub is_cold: bool,
     /// Seed of what is random in the machine: where pages lie in memory.
     pub seed: u64,
-    /// Counts what has been delivered, for who waits for the run.
+    /// Counts what has been delivered, for who waits for the run and may stop it.
     pub watch: Watch,
 }
 
-/// A count of the messages that runs have delivered so far, for who watches a long one.
+/// A count of the messages that runs have delivered so far, for who watches a long one, and the wish
+/// that runs end without a result, for who has lost interest.
 ///
-/// It changes nothing about a run, so all are equal.
+/// It changes nothing about a run that ends by itself, so all are equal.
+///
+/// ```
+/// let watch = corecast_machine::Watch::new();
+/// watch.clone().delivered();
+/// watch.uncounted().delivered();
+/// assert_eq!(watch.count(), 1);
+/// watch.stop();
+/// assert!(watch.uncounted().is_stopped());
+/// ```
 #[derive(Clone, Default, Debug)]
-pub struct Watch(Option<Arc<AtomicU64>>);
+pub struct Watch {
+    count: Option<Arc<AtomicU64>>,
+    stop: Option<Arc<AtomicBool>>,
+}
 
 impl Watch {
-    /// One whose clones all count together.
+    /// One whose clones all count together, and are stopped together.
     #[must_use]
     pub fn new() -> Self {
-        Self(Some(Arc::default()))
+        Self {
+            count: Some(Arc::default()),
+            stop: Some(Arc::default()),
+        }
+    }
+
+    /// One that is stopped with this one and counts nothing.
+    #[must_use]
+    pub fn uncounted(&self) -> Self {
+        Self {
+            count: None,
+            stop: self.stop.clone(),
+        }
     }
 
     /// One more message has arrived.
     pub fn delivered(&self) {
-        if let Some(count) = &self.0 {
+        if let Some(count) = &self.count {
             count.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -73,8 +98,29 @@ impl Watch {
     /// Messages so far; 0 if nobody watches.
     #[must_use]
     pub fn count(&self) -> u64 {
-        let count = self.0.as_ref();
+        let count = self.count.as_ref();
         count.map_or(0, |count| count.load(Ordering::Relaxed))
+    }
+
+    /// Lets runs in virtual time end soon with [`RunError::Stopped`]; no effect if nobody watches.
+    /// Real machines end by themselves, at their time limit at the latest.
+    pub fn stop(&self) {
+        if let Some(stop) = &self.stop {
+            stop.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether somebody has stopped it.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        let stop = self.stop.as_ref();
+        stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+
+    /// What says whether somebody has stopped it.
+    #[must_use]
+    pub fn stop_flag(&self) -> Option<Arc<AtomicBool>> {
+        self.stop.clone()
     }
 }
 
@@ -178,6 +224,9 @@ pub struct Job<'a> {
     pub element: ElementType,
     /// Seed of the input data.
     pub seed: u64,
+    /// The input data themselves, in the place of drawn ones: every block that some rank holds at
+    /// the start, in order; of reductions those of rank 0 first. [`crate::data::input_bytes`] in all.
+    pub input: Option<Arc<[u8]>>,
     /// The surroundings.
     pub options: RunOptions,
 }
@@ -192,6 +241,7 @@ impl<'a> Job<'a> {
             op: ReduceOp::Sum,
             element: ElementType::U8,
             seed: 0,
+            input: None,
             options,
         }
     }

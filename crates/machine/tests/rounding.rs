@@ -106,7 +106,7 @@ fn compare<T: Copy, const BYTES: usize>(
         ..Job::new(schedule)
     };
     let initial = |rank| -> Memory<T> {
-        let held = data::initial(schedule.spec(), element, job.seed, rank);
+        let held = data::initial(&job, rank);
         let values = |bytes: &[u8]| bytes.as_chunks().0.iter().copied().map(from).collect();
         held.iter()
             .map(|(chunk, bytes)| (chunk, values(bytes)))

@@ -18,6 +18,7 @@ mod kumar2012;
 mod lockstep;
 mod paper;
 mod park2019;
+mod record;
 mod row;
 pub mod scc_thesis;
 mod winners;
@@ -27,6 +28,7 @@ pub use bench::PaperError;
 pub use figures::Figure;
 pub use lockstep::{Ends, add_rtl, rtl_vectors};
 pub use paper::{Paper, Work};
+pub use record::{ChipOfRows, PaperRecord, PaperSettings, RowRecord, list_papers};
 pub use row::Row;
 pub use winners::{Contest, Winner, winner_maps};
 

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 
 use corecast_core::{EventHash, Limits, Time};
@@ -20,6 +22,8 @@ pub enum Outcome {
     TimeLimit,
     /// [`Limits::events`] events have happened.
     EventLimit,
+    /// Somebody did not want it any more ([`Executor::stopped_by`]).
+    Stopped,
 }
 
 impl Outcome {
@@ -29,6 +33,9 @@ impl Outcome {
         self == Self::Complete
     }
 }
+
+/// Events from one look at whether somebody wants the run to stop to the next.
+const STOP_EVERY: u64 = 1024;
 
 /// Index of a task, in order of spawning.
 pub(crate) type TaskIdx = u32;
@@ -146,6 +153,7 @@ pub struct Executor<'a> {
     /// Tasks whose end the run does not wait for.
     services: Vec<bool>,
     limits: Limits,
+    stop: Option<Arc<AtomicBool>>,
 }
 
 impl<'a> Executor<'a> {
@@ -165,6 +173,7 @@ impl<'a> Executor<'a> {
             tasks: Vec::new(),
             services: Vec::new(),
             limits,
+            stop: None,
         }
     }
 
@@ -191,6 +200,18 @@ impl<'a> Executor<'a> {
         self.kernel.ready.borrow_mut().push_back(index);
     }
 
+    /// The same, which ends soon after somebody sets this flag.
+    #[must_use]
+    pub fn stopped_by(mut self, flag: Option<Arc<AtomicBool>>) -> Self {
+        self.stop = flag;
+        self
+    }
+
+    fn is_stopped(&self) -> bool {
+        let flag = self.stop.as_ref();
+        flag.is_some_and(|flag| flag.load(Ordering::Relaxed))
+    }
+
     /// Runs until every task has finished or nothing more can happen.
     pub fn run(&mut self) -> Outcome {
         let mut unfinished = self.services.iter().filter(|&&service| !service).count();
@@ -202,6 +223,9 @@ impl<'a> Executor<'a> {
                     None => Outcome::Stuck,
                 };
             };
+            if self.kernel.events().is_multiple_of(STOP_EVERY) && self.is_stopped() {
+                return Outcome::Stopped;
+            }
             let Some(task) = &mut self.tasks[index as usize] else {
                 continue;
             };
@@ -302,5 +326,19 @@ mod tests {
             }
         });
         assert_eq!(executor.run(), Outcome::EventLimit);
+    }
+
+    #[test]
+    fn nobody_waits_for_what_was_stopped() {
+        let flag = Arc::new(AtomicBool::new(false));
+        let mut executor = Executor::new(Limits::default()).stopped_by(Some(Arc::clone(&flag)));
+        let kernel = executor.kernel();
+        executor.spawn(async move {
+            for step in 0.. {
+                kernel.sleep(Time::from_ps(1)).await;
+                flag.store(step >= 5000, Ordering::Relaxed);
+            }
+        });
+        assert_eq!(executor.run(), Outcome::Stopped);
     }
 }

@@ -1,6 +1,8 @@
-//! A chip as it was asked for: by name, with changes. It can be asked for again with one more.
+//! A chip as it was asked for: by name or as the text of a file, with changes. It can be asked for
+//! again with one more.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use corecast_chip::{Chip, ChipError};
 use corecast_text::file;
@@ -10,6 +12,8 @@ use corecast_text::file;
 pub struct ChipChoice {
     name: String,
     changes: Vec<(String, String)>,
+    /// The text of its file, where that was given instead of a name or path.
+    text: Option<Arc<str>>,
     /// The chip.
     pub chip: Chip,
 }
@@ -32,10 +36,24 @@ impl ChipChoice {
             chip: corecast_chip::find_changed(name, changes)?,
             name: name.to_owned(),
             changes: changes.to_vec(),
+            text: None,
         })
     }
 
-    /// The name or path.
+    /// The chip that this text of a chip file describes, with changes; errors call the text `name`.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the text or a change.
+    pub fn read(name: &str, text: &str, changes: &[(String, String)]) -> Result<Self, ChipError> {
+        Ok(Self {
+            chip: corecast_chip::parse_changed(text, name, changes)?,
+            name: name.to_owned(),
+            changes: changes.to_vec(),
+            text: Some(text.into()),
+        })
+    }
+
+    /// The name or path, or how errors call the text.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -55,11 +73,45 @@ impl ChipChoice {
     #[must_use]
     pub fn with_number(&self, key: &str, value: f64) -> Option<Self> {
         let is_stream = self.name == "-" || !file::is_replaced(Path::new(&self.name));
-        if is_stream {
+        if is_stream && self.text.is_none() {
             return None;
         }
-        let more = (key.to_owned(), value.to_string());
-        let changes: Vec<_> = self.changes.iter().cloned().chain([more]).collect();
-        Self::find(&self.name, &changes).ok()
+        self.changed(&[(key.to_owned(), value.to_string())]).ok()
+    }
+
+    /// The same with further changes.
+    ///
+    /// # Errors
+    /// Whatever is wrong with one of them, or with the file by now.
+    pub fn changed(&self, more: &[(String, String)]) -> Result<Self, ChipError> {
+        let changes = [&self.changes[..], more].concat();
+        match &self.text {
+            Some(text) => Self::read(&self.name, text, &changes),
+            None => Self::find(&self.name, &changes),
+        }
+    }
+
+    /// The text that was given instead of a name or path.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        self.text.as_deref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_changed_like_a_file() {
+        let text = "base = \"scc\"\nname = \"mine\"\nsummary = \"Mine.\"\nsource = \"me\"\n";
+        let mine = ChipChoice::read("mine.toml", text, &[]).expect("a chip");
+        let change = ("network.width".to_owned(), "12".to_owned());
+        let wide = mine.changed(&[change]).expect("wider");
+        assert_eq!((wide.chip.cores_max(), wide.changes().len()), (96, 1));
+        let wider = wide.with_number("network.height", 8.0).expect("higher");
+        assert_eq!((wider.chip.cores_max(), wider.text()), (192, Some(text)));
+        let wrong = ChipChoice::read("mine.toml", "x = 1", &[]).expect_err("no chip");
+        assert!(wrong.to_string().starts_with("mine.toml:1"), "{wrong}");
     }
 }

@@ -46,7 +46,12 @@ impl Study {
         bytes: u64,
         progress: &dyn Progress,
     ) -> Result<Vec<Explanation>, StudyError> {
-        let runs = self.rank(ranks, bytes, progress)?.runs;
+        Ok(self.explain_runs(self.rank(ranks, bytes, progress)?.runs))
+    }
+
+    /// Explains runs of one request.
+    #[must_use]
+    pub fn explain_runs(&self, runs: Vec<Run>) -> Vec<Explanation> {
         let fastest = self.fastest(&runs);
         let explained = runs.into_iter().map(|run| {
             let path = merged(run.critical_path());
@@ -56,7 +61,7 @@ impl Study {
                 run,
             }
         });
-        Ok(explained.collect())
+        explained.collect()
     }
 
     /// For every rank its time per kind of cause ([`Cause::KINDS`]) in [`Study::unit`], and the sum.

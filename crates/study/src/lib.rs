@@ -25,6 +25,7 @@ mod claim;
 mod error;
 mod explain;
 mod flow;
+mod listing;
 mod machines;
 mod number;
 mod pingpong;
@@ -57,6 +58,10 @@ pub use flow::{
     CheckRecord, EdgeRecord, FlowCase, FlowPlan, FlowPrograms, FlowRecord, FlowStudy, TaskRecord,
     Tiles, placement_word,
 };
+pub use listing::{
+    AlgorithmRecord, ChipLine, ChipRecord, MachineRecord, list_algorithms, list_chips,
+    list_machines,
+};
 pub use machines::{Identity, MACHINES, MachineKind, StudyMachine, machine};
 pub use number::{Cycles, TOTAL_BYTES_MAX};
 pub use pingpong::{Fit, Pingpong, PingpongPoint, PingpongRecord, Played};
@@ -71,7 +76,7 @@ pub use surroundings::{
     ARRIVAL_CYCLES_MAX, Arrival, OtherTraffic, PACKET_FLITS, PACKET_FLITS_MAX, Surroundings,
     SurroundingsError, ongoing_words,
 };
-pub use sweep::{Sweep, SweepCase, SweptRun, Wins, most_wins};
+pub use sweep::{Sweep, SweepCase, SweptRun, SweptTime, Wins, lines, most_wins};
 pub use traffic::{
     RATES_TRIED_MAX, TraceRecord, TraceStudy, TrafficPlan, TrafficRecord, TrafficSweep,
     run_trace_text,

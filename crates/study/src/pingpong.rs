@@ -143,6 +143,9 @@ impl Pingpong {
         let mut points = Vec::new();
         for &to in &targets {
             for &bytes in &self.sizes {
+                if progress.is_stopped() {
+                    return Err(StudyError::Stopped);
+                }
                 let pair = [Rank(self.from), Rank(to)];
                 let there_and_back = machine.round_trip(pair, bytes);
                 let there_and_back = there_and_back.map_err(StudyError::RoundTrip)?;

@@ -44,11 +44,14 @@ pub struct Plan {
     pub surroundings: Surroundings,
     /// Seed of the data and of everything random.
     pub seed: u64,
+    /// The data, in the place of drawn ones: [`corecast_machine::Job::input`]. Then there is one size
+    /// and one rank count.
+    pub input: Option<Arc<[u8]>>,
     /// When a run ends at the latest.
     pub limits: Limits,
     /// Runs of every schedule, with seeds one after the other; at least 1.
     pub repeat: u32,
-    /// Counts the messages of runs.
+    /// Counts the messages of runs, and stops them.
     pub watch: Watch,
 }
 
@@ -79,6 +82,7 @@ impl Plan {
             tuning: Tuning::default(),
             surroundings: Surroundings::default(),
             seed: 0,
+            input: None,
             limits: Limits::default(),
             repeat: 1,
             watch: Watch::default(),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use corecast_chip::Provenance;
-use corecast_core::{Algorithm, BuildError, Request, Schedule};
+use corecast_core::{Algorithm, BuildError, ChunkId, Request, Schedule};
 use corecast_machine::{PathSegment, Report, Shares, Spread, Time, critical_path};
 use corecast_tune::{Cell, Decision};
 use rayon::prelude::*;
@@ -84,7 +84,7 @@ impl Run {
 /// Runs in order of time, and the algorithms that cannot take part.
 #[derive(Clone, Debug)]
 pub struct Ranking {
-    /// At least one.
+    /// At least one, where algorithms of the registry were asked for.
     pub runs: Vec<Run>,
     /// The others.
     pub refused: Vec<Refused>,
@@ -96,6 +96,24 @@ pub(crate) fn refused(algorithm: &'static str, why: BuildError) -> Refused {
         algorithm: algorithm.into(),
         cell: None,
         why,
+    }
+}
+
+impl Ranking {
+    /// No run yet.
+    #[must_use]
+    pub fn empty() -> Self {
+        let (runs, refused) = (Vec::new(), Vec::new());
+        Self { runs, refused }
+    }
+
+    /// The same with further runs of the study.
+    #[must_use]
+    pub fn with(mut self, more: Vec<Run>, study: &Study) -> Self {
+        self.runs.extend(more);
+        let typical = |run: &Run| study.typical_ns(run);
+        self.runs.sort_by(|a, b| typical(a).total_cmp(&typical(b)));
+        self
     }
 }
 
@@ -229,6 +247,41 @@ impl Study {
             (run(), certify())
         };
         Ok(Run::of(algorithm, request, runs?, certified))
+    }
+
+    /// The runs of a schedule that is from elsewhere: of an algorithm that the registry does not have.
+    /// It is proved correct first, so that no machine is given anything else.
+    ///
+    /// # Errors
+    /// [`StudyError::PartialElement`] if its chunks cut elements of a reduction,
+    /// [`StudyError::Incorrect`], and whatever ended a run.
+    pub fn run_given(
+        &self,
+        algorithm: Cow<'static, str>,
+        request: &Request,
+        schedule: &Schedule,
+        progress: &dyn Progress,
+    ) -> Result<Run, StudyError> {
+        let element = self.plan.element;
+        if self.plan.collective.is_reduction() {
+            let chunks = (0..schedule.spec().chunks()).map(ChunkId);
+            let mut sizes = chunks.map(|chunk| schedule.chunk_bytes(chunk));
+            let is_cut = |bytes: &u64| !bytes.is_multiple_of(u64::from(element.bytes()));
+            if let Some(bytes) = sizes.find(is_cut) {
+                return Err(StudyError::PartialElement { bytes, element });
+            }
+        }
+        let certificate = self.certify(schedule).certificate;
+        if let Some(first) = certificate.violations.first() {
+            return Err(StudyError::Incorrect {
+                algorithm: algorithm.into_owned(),
+                first: first.to_string(),
+                count: certificate.violations.len(),
+            });
+        }
+        let run = self.run_of(algorithm, request, schedule, progress);
+        progress.done();
+        run
     }
 
     /// How much of a run's time is the network's and how much the software's, where the machine

@@ -6,6 +6,7 @@
 //! their own, so that rows of several files can be put into one table; pictures as a small line at
 //! their foot.
 
+use corecast_core::hash::fnv_1a;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -66,6 +67,9 @@ pub struct CollectiveSettings {
     pub ongoing: Vec<String>,
     /// Whether caches are empty at the start.
     pub cold: bool,
+    /// Hash of the data, where they were given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
 }
 
 impl Settings {
@@ -107,6 +111,10 @@ impl Settings {
                 skew: around.arrivals.iter().map(ToString::to_string).collect(),
                 ongoing: around.ongoing.iter().map(ongoing_words).collect(),
                 cold: around.is_cold,
+                input: plan
+                    .input
+                    .as_deref()
+                    .map(|data| format!("{:016x}", fnv_1a(data))),
             }),
             ..self
         }
@@ -203,7 +211,9 @@ impl Settings {
         let ongoing = of.ongoing.iter().map(|text| Choice::new("ongoing", text));
         let skew = of.skew.iter().map(|text| Choice::new("skew", text));
         let cold = of.cold.then(|| Choice::switch("cold"));
-        background.chain(ongoing).chain(skew).chain(cold).collect()
+        let input = of.input.iter().map(|hash| Choice::new("input", hash));
+        let around = background.chain(ongoing).chain(skew).chain(cold);
+        around.chain(input).collect()
     }
 }
 

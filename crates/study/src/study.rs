@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use corecast_chip::Chip;
 use corecast_core::{
-    Algorithm, BuildError, Certificate, Collective, Rank, Request, Schedule, algorithm, verify,
+    Algorithm, BuildError, Certificate, Collective, Rank, Request, Schedule, Spec, Split,
+    algorithm, verify,
 };
-use corecast_machine::{Job, Report, RunOptions, Spread, Time, Watch};
+use corecast_machine::{Job, Report, RunOptions, Spread, Time, data};
 use corecast_tune::{Decision, Setting};
 use rayon::prelude::*;
 
@@ -100,10 +101,24 @@ impl Study {
         };
         for &ranks in &study.ranks {
             for &bytes in &study.plan.sizes {
-                study.request(ranks, bytes)?;
+                let request = study.request(ranks, bytes)?;
+                study.check_input(&request)?;
             }
         }
         Ok(study)
+    }
+
+    /// Refuses data of another size than a request takes.
+    fn check_input(&self, request: &Request) -> Result<(), StudyError> {
+        let Some(input) = &self.plan.input else {
+            return Ok(());
+        };
+        let spec = Spec::new(request, Split::Even(1));
+        let (given, needed) = (input.len() as u64, data::input_bytes(&spec));
+        match given == needed {
+            true => Ok(()),
+            false => Err(StudyError::Input { given, needed }),
+        }
     }
 
     /// The chip.
@@ -364,7 +379,7 @@ impl Study {
     pub fn run_within(&self, schedule: &Schedule, time: Time) -> Option<Report> {
         let mut job = self.job(schedule, self.plan.seed);
         job.options.limits.time = job.options.limits.time.min(time);
-        job.options.watch = Watch::default();
+        job.options.watch = self.plan.watch.uncounted();
         self.machine.run(&job).ok()
     }
 
@@ -382,6 +397,7 @@ impl Study {
             op: self.plan.op,
             element: self.plan.element,
             seed,
+            input: self.plan.input.clone(),
             options: self.options(schedule.ranks(), seed),
             ..Job::new(schedule)
         }
@@ -399,4 +415,65 @@ fn rank_counts(asked: &[u64], chip: &Chip) -> Result<Vec<u32>, StudyError> {
         fits.ok_or(StudyError::RankCount { ranks, chip, max })
     });
     checked.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chips::ChipChoice;
+    use corecast_core::algorithm::find;
+    use corecast_machine::{RunError, Watch};
+
+    fn plan() -> Plan {
+        let chip = ChipChoice::find("park2019-bus", &[]).expect("built in");
+        Plan {
+            selection: Selection::Named(vec!["linear".to_owned()]),
+            ..Plan::new(chip, Collective::Bcast)
+        }
+    }
+
+    #[test]
+    fn data_are_as_long_as_what_the_ranks_hold() {
+        let with = |bytes: usize| {
+            let input = Some(vec![7; bytes].into());
+            Study::new(Plan { input, ..plan() })
+        };
+        let refused = with(63).expect_err("one byte is missing");
+        let (given, needed) = (63, 64);
+        assert_eq!(refused, StudyError::Input { given, needed });
+        let study = with(64).expect("as many");
+        let run = &study.rank(8, 64, &()).expect("runs").runs[0];
+        let held = run.report.outputs[5].iter().next().expect("the block");
+        assert_eq!((run.delivered, &held.1[..]), (true, &[7; 64][..]));
+        assert!(study.settings().json()["input"].is_string());
+    }
+
+    #[test]
+    fn runs_that_nobody_wants_end() {
+        let watch = Watch::new();
+        watch.stop();
+        let study = Study::new(Plan { watch, ..plan() }).expect("makes sense");
+        let error = study.rank(8, 64, &()).expect_err("stopped");
+        let is_stopped = |error: &StudyError| matches!(error, StudyError::Run { error, .. } if *error == RunError::Stopped);
+        assert!(is_stopped(&error), "{error}");
+    }
+
+    #[test]
+    fn schedules_from_elsewhere_are_proved_before_they_run() {
+        let study = Study::new(plan()).expect("makes sense");
+        let request = study.request(4, 64).expect("a request");
+        let linear = find(Collective::Bcast, "linear").expect("registered");
+        let schedule = linear.schedule(&request);
+        let run = study
+            .run_given("mine".into(), &request, &schedule, &())
+            .expect("correct");
+        assert_eq!((&*run.algorithm, run.delivered), ("mine", true));
+        let mut damaged = schedule.edit();
+        damaged.steps_mut(Rank(3)).pop();
+        let refused = study.run_given("mine".into(), &request, &damaged.finish(), &());
+        assert!(matches!(
+            refused,
+            Err(StudyError::Incorrect { count: 2, .. })
+        ));
+    }
 }

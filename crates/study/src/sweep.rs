@@ -31,6 +31,8 @@ pub struct SweptRun {
     pub record: RunRecord,
     /// Its makespan as runs are compared by it ([`Study::typical_ns`]), in [`Study::unit`].
     pub time: f64,
+    /// Its mean makespan in cycles of the chip's reference clock; none on a wall clock.
+    pub mean_cycles: Option<f64>,
     /// The cycles that no schedule beats; none where no bound is known.
     pub bound_cycles: Option<u64>,
     /// The cell of the table that chose it, if one did.
@@ -84,23 +86,50 @@ impl Sweep {
     /// algorithms in the order of the geometric means of these values.
     #[must_use]
     pub fn lines(&self) -> Vec<(&str, Vec<(u64, f64)>)> {
-        let mut lines: BTreeMap<&str, Vec<(u64, f64)>> = BTreeMap::new();
-        for case in self.cases() {
-            for run in &case.runs {
-                let bound = run.bound_cycles.map_or(1.0, |bound| bound as f64);
-                if case.bytes > 0 && bound > 0.0 {
-                    let line = lines.entry(&run.record.algorithm).or_default();
-                    line.push((case.bytes, run.time / bound));
-                }
-            }
-        }
-        let mean = |points: &[(u64, f64)]| {
-            points.iter().map(|point| point.1.ln()).sum::<f64>() / points.len() as f64
-        };
-        let mut lines: Vec<_> = lines.into_iter().collect();
-        lines.sort_by(|a, b| mean(&a.1).total_cmp(&mean(&b.1)));
-        lines
+        let runs = self.cases().flat_map(|case| {
+            let runs = case.runs.iter();
+            runs.map(|run| SweptTime {
+                algorithm: &run.record.algorithm,
+                bytes: case.bytes,
+                time: run.time,
+                bound_cycles: run.bound_cycles,
+            })
+        });
+        lines(runs)
     }
+}
+
+/// How long an algorithm took in one case.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct SweptTime<'a> {
+    /// The algorithm.
+    pub algorithm: &'a str,
+    /// The size.
+    pub bytes: u64,
+    /// Its makespan, in cycles of the chip's reference clock or in nanoseconds of a wall clock.
+    pub time: f64,
+    /// The cycles that no schedule beats; none where no bound is known.
+    pub bound_cycles: Option<u64>,
+}
+
+/// As [`Sweep::lines`], of times wherever they are from.
+pub fn lines<'a>(
+    times: impl IntoIterator<Item = SweptTime<'a>>,
+) -> Vec<(&'a str, Vec<(u64, f64)>)> {
+    let mut lines: BTreeMap<&str, Vec<(u64, f64)>> = BTreeMap::new();
+    for time in times {
+        let bound = time.bound_cycles.map_or(1.0, |bound| bound as f64);
+        if time.bytes > 0 && bound > 0.0 {
+            let line = lines.entry(time.algorithm).or_default();
+            line.push((time.bytes, time.time / bound));
+        }
+    }
+    let mean = |points: &[(u64, f64)]| {
+        points.iter().map(|point| point.1.ln()).sum::<f64>() / points.len() as f64
+    };
+    let mut lines: Vec<_> = lines.into_iter().collect();
+    lines.sort_by(|a, b| mean(&a.1).total_cmp(&mean(&b.1)));
+    lines
 }
 
 /// Who wins most often.
@@ -156,21 +185,26 @@ impl Study {
         progress: &dyn Progress,
     ) -> Result<SweepCase, StudyError> {
         let ranking = self.rank(ranks, bytes, progress)?;
-        let swept = |run: Run| {
-            let record = self.record(&run);
-            SweptRun {
-                time: self.typical(&run),
-                bound_cycles: record.bound_cycles,
-                faults: run.faults(),
-                cell: run.cell,
-                record,
-            }
-        };
+        let runs = ranking.runs.into_iter();
         Ok(SweepCase {
             ranks,
             bytes,
-            runs: ranking.runs.into_iter().map(swept).collect(),
+            runs: runs.map(|run| self.swept(run)).collect(),
             refused: ranking.refused,
         })
+    }
+
+    /// What a sweep keeps of a run.
+    #[must_use]
+    pub fn swept(&self, run: Run) -> SweptRun {
+        let record = self.record(&run);
+        SweptRun {
+            mean_cycles: self.mean_cycles(&run),
+            time: self.typical(&run),
+            bound_cycles: record.bound_cycles,
+            faults: run.faults(),
+            cell: run.cell,
+            record,
+        }
     }
 }

@@ -15,9 +15,7 @@ use corecast_chip::NetworkSpec;
 use corecast_core::Grid;
 use corecast_machine_sim::mesh_spec;
 use corecast_sim::network::mesh::MeshSpec;
-use corecast_sim::traffic::{
-    self, Load, Pattern, Point, TraceRun, TrafficError, parse_trace, run_trace,
-};
+use corecast_sim::traffic::{self, Load, Pattern, Point, TraceRun, parse_trace, run_trace};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -190,12 +188,12 @@ impl TrafficPlan {
     ) -> Result<Vec<Point>, TrafficStudyError> {
         let measure = |&rate: &f64| {
             let load = Load { rate, ..self.load };
-            let point = traffic::run(spec, &self.pattern, &load);
+            let is_wanted = || !progress.is_stopped();
+            let point = traffic::run_while(spec, &self.pattern, &load, &is_wanted)?;
             progress.done();
-            point
+            point.ok_or(TrafficStudyError::Stopped)
         };
-        let points: Result<Vec<Point>, TrafficError> = rates.par_iter().map(measure).collect();
-        Ok(points?)
+        rates.par_iter().map(measure).collect()
     }
 
     /// Rates in steps until two in a row are saturated. They are measured a few at a time, as many

@@ -2,13 +2,11 @@
 
 use std::fmt::Write as _;
 
-use corecast_flow::{FlowProgram, Split};
+use corecast_flow::FlowProgram;
 use corecast_kernels::picture::Picture;
-use corecast_render::{Arrow, Bar, Layout, Placed, StackedBars};
 
 use corecast_study::{FlowCase, FlowStudy};
 
-use super::show;
 use crate::args::Flow;
 use crate::csv::Csv;
 use crate::failure::Failure;
@@ -46,10 +44,18 @@ pub fn check_picture(options: &Flow, program: &FlowProgram) -> Result<(), Failur
 pub fn draw(options: &Flow, study: &FlowStudy, cases: &[FlowCase]) -> Result<String, Failure> {
     let mut text = String::new();
     if let Some(path) = &options.plot {
-        text += &picture::write_svg(path, &bars(study, cases).svg(), &study.settings)?;
+        text += &picture::write_svg(
+            path,
+            &corecast_figures::flow_bars(study, cases),
+            &study.settings,
+        )?;
     }
     if let (Some(path), Some(case)) = (&options.layout, cases.first()) {
-        text += &picture::write_svg(path, &layout(study, case).svg(), &study.settings)?;
+        text += &picture::write_svg(
+            path,
+            &corecast_figures::flow_layout(study, case),
+            &study.settings,
+        )?;
     }
     if let Some(path) = &options.csv {
         text += &picture::write(path, &csv(study, cases))?;
@@ -76,88 +82,6 @@ fn decoded(case: &FlowCase) -> Option<Picture> {
         .to_vec();
     rgb.resize(expected.rgb.len(), 0);
     Some(Picture { width, height, rgb })
-}
-
-/// The picture of Kumar 2012, Figure 5: where the time of every task went.
-fn bars(study: &FlowStudy, cases: &[FlowCase]) -> StackedBars {
-    let name = cases.first().map_or("", |case| case.program.graph().name());
-    let bar = |case: &FlowCase, task: &corecast_flow::TaskResult| {
-        let mut group = show::size(case);
-        if let Some(word) = case.placement {
-            write!(group, ", {word}").expect("a string grows");
-        }
-        Bar {
-            label: task.name.clone(),
-            group,
-            percent: show::percent(&case.result, task),
-        }
-    };
-    let bars = cases
-        .iter()
-        .flat_map(|case| case.result.tasks.iter().map(move |task| (case, task)));
-    StackedBars {
-        title: match cases {
-            [case] => format!(
-                "{name} on {}: {:.2} times as fast as one core",
-                show::machine(study),
-                case.speed_up()
-            ),
-            _ => format!(
-                "{name} on {}: where the time of every task went",
-                show::machine(study)
-            ),
-        },
-        y_label: "share of the makespan (%)".to_owned(),
-        parts: Split::PARTS.map(str::to_owned).to_vec(),
-        bars: bars.map(|(case, task)| bar(case, task)).collect(),
-    }
-}
-
-fn layout(study: &FlowStudy, case: &FlowCase) -> Layout {
-    let tiles = &study.tiles;
-    let at = |core: Option<u32>| core.map(|core| tiles.sites.cores[core as usize]);
-    let mut boxes: Vec<Placed> = Vec::new();
-    for task in &case.result.tasks {
-        boxes.extend(at(task.core).map(|at| Placed {
-            label: task.name.clone(),
-            at,
-            group: Some(task.flow),
-        }));
-    }
-    for (label, at) in [("memory", tiles.sites.memory), ("host", tiles.host)] {
-        boxes.push(Placed {
-            label: label.to_owned(),
-            at,
-            group: None,
-        });
-    }
-    let end = |task: Option<corecast_core::Rank>| match task {
-        Some(rank) => at(case.result.tasks[rank.index()].core),
-        None => Some(tiles.sites.memory),
-    };
-    let kilo_cycles = show::in_units(study, case.result.makespan.ns()) / 1000.0;
-    let arrow = |edge: &corecast_flow::EdgeResult| {
-        Some(Arrow {
-            from: end(edge.from_task)?,
-            to: end(edge.to_task)?,
-            load: edge.bytes as f64 / kilo_cycles.max(f64::MIN_POSITIVE),
-        })
-    };
-    let cost = case.cost.map_or(String::new(), |cost| {
-        format!(", {} byte-hops", cost.byte_hops)
-    });
-    Layout {
-        title: format!(
-            "{} on {}, placed {}{cost}",
-            case.program.graph().name(),
-            study.plan.chip.chip.name,
-            case.placement.unwrap_or("-")
-        ),
-        size: (tiles.grid.width, tiles.grid.height),
-        boxes,
-        arrows: case.result.edges.iter().filter_map(arrow).collect(),
-        unit: "bytes per 1000 cycles".to_owned(),
-    }
 }
 
 /// One line per task of every run.

@@ -1,6 +1,7 @@
 //! What is said about runs of a flow, as tables.
 
-use corecast_flow::{FlowResult, Split, TaskResult};
+use corecast_figures::{cycles_or_us, flow_place, flow_size, percent_of_time};
+use corecast_flow::Split;
 use corecast_study::{FlowCase, FlowStudy};
 
 use crate::output::table;
@@ -11,16 +12,8 @@ pub fn unit(study: &FlowStudy) -> &'static str {
     study.machine.clock().map_or("us", |_| "cycles")
 }
 
-/// A time in [`unit`]s.
-pub fn in_units(study: &FlowStudy, ns: f64) -> f64 {
-    match study.machine.clock() {
-        Some(clock) => ns * 1000.0 / clock.period_ps as f64,
-        None => ns / 1000.0,
-    }
-}
-
 fn time(study: &FlowStudy, ns: f64) -> String {
-    let value = in_units(study, ns);
+    let value = cycles_or_us(study, ns);
     if value == value.round() {
         format!("{value}")
     } else {
@@ -30,22 +23,6 @@ fn time(study: &FlowStudy, ns: f64) -> String {
 
 fn optional(study: &FlowStudy, ns: Option<f64>) -> String {
     ns.map_or("-".to_owned(), |ns| time(study, ns))
-}
-
-/// Where runs took place.
-pub fn machine(study: &FlowStudy) -> String {
-    let machine = &study.machine;
-    format!("{} ({})", machine.place(), machine.kind().name())
-}
-
-/// How many flows and tasks, in words.
-pub fn size(case: &FlowCase) -> String {
-    let count = |count: u32, what: &str| match count {
-        1 => format!("1 {what}"),
-        _ => format!("{count} {what}s"),
-    };
-    let program = &case.program;
-    count(program.flows(), "flow") + ", " + &count(program.tasks(), "task")
 }
 
 /// All runs: one in full, several with a line each.
@@ -58,7 +35,7 @@ pub fn text(study: &FlowStudy, cases: &[FlowCase]) -> String {
 
 fn lines(study: &FlowStudy, cases: &[FlowCase]) -> String {
     let name = cases.first().map_or("", |case| case.program.graph().name());
-    let mut text = style::heading(&format!("{name} on {}", machine(study))) + "\n\n";
+    let mut text = style::heading(&format!("{name} on {}", flow_place(study))) + "\n\n";
     let rows = cases.iter().map(|case| {
         let optimum = case.cost.and_then(|cost| cost.optimal);
         vec![
@@ -102,8 +79,8 @@ fn whole(study: &FlowStudy, case: &FlowCase) -> String {
     let mut text = style::heading(&format!(
         "{} on {}: {}, {} iterations",
         program.graph().name(),
-        machine(study),
-        size(case),
+        flow_place(study),
+        flow_size(case),
         program.iterations(),
     )) + "\n\n";
     let mut facts = vec![
@@ -169,16 +146,6 @@ fn whole(study: &FlowStudy, case: &FlowCase) -> String {
     text
 }
 
-/// Parts of a task's time in percent of the makespan.
-pub fn percent(result: &FlowResult, task: &TaskResult) -> Vec<f64> {
-    let whole = result.makespan.ps().max(1) as f64;
-    task.split
-        .parts()
-        .iter()
-        .map(|part| 100.0 * part.ps() as f64 / whole)
-        .collect()
-}
-
 fn tasks(study: &FlowStudy, case: &FlowCase) -> String {
     let rows = case.result.tasks.iter().map(|task| {
         let at = task.core.map(|core| study.tiles.sites.cores[core as usize]);
@@ -188,7 +155,7 @@ fn tasks(study: &FlowStudy, case: &FlowCase) -> String {
             task.firings.to_string(),
         ];
         row.extend(
-            percent(&case.result, task)
+            percent_of_time(&case.result, task)
                 .iter()
                 .map(|part| format!("{part:.1}")),
         );

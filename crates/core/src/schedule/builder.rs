@@ -130,6 +130,11 @@ impl ScheduleBuilder {
         &self.terms.spec
     }
 
+    /// Gives the algorithm another name: its steps were changed.
+    pub fn set_algorithm(&mut self, name: &str) {
+        name.clone_into(&mut self.terms.algorithm);
+    }
+
     /// Sets when the first step may begin.
     pub fn set_launch(&mut self, launch: Launch) {
         self.terms.launch = launch;

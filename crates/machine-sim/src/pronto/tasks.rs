@@ -95,7 +95,7 @@ impl SimMachine {
         let tasks = setup.placement.len() as u32; // at most one per core
         let options = &setup.options;
         options.check(tasks)?;
-        let mut executor = Executor::new(options.limits);
+        let mut executor = Executor::new(options.limits).stopped_by(options.watch.stop_flag());
         let array = Rc::new(Array::new(
             mesh,
             pronto,

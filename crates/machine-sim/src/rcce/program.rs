@@ -75,7 +75,7 @@ impl SimMachine {
             let what = "ongoing transfers";
             return Err(RunError::Unsupported { machine, what }.into());
         }
-        let executor = Executor::new(options.limits);
+        let executor = Executor::new(options.limits).stopped_by(options.watch.stop_flag());
         let chip = (self.chip().name.as_str(), mesh, memory, rcce);
         let tiles = Rc::new(Tiles::new(chip, executor.kernel(), ues, options));
         let task = |rank| {

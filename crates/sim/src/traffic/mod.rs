@@ -158,6 +158,20 @@ fn check(load: &Load) -> Result<(), TrafficError> {
 /// # Errors
 /// A mesh that cannot be built, a pattern that does not exist on it, a number out of range.
 pub fn run(spec: &MeshSpec, pattern: &Pattern, load: &Load) -> Result<Point, TrafficError> {
+    let point = run_while(spec, pattern, load, &|| true)?;
+    Ok(point.expect("it is wanted"))
+}
+
+/// The same, which ends soon without a result once `is_wanted` says no.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_while(
+    spec: &MeshSpec,
+    pattern: &Pattern,
+    load: &Load,
+    is_wanted: &dyn Fn() -> bool,
+) -> Result<Option<Point>, TrafficError> {
     check(load)?;
     if let Some(why) = pattern.refusal(spec) {
         return Err(TrafficError::Pattern(why));
@@ -194,6 +208,9 @@ pub fn run(spec: &MeshSpec, pattern: &Pattern, load: &Load) -> Result<Point, Tra
                 window.enter(&delivery);
             }
         }
+        if !is_wanted() {
+            return Ok(None);
+        }
         let now = mesh.now();
         if now >= end || under_way > BACKLOG_MAX || (now >= to && outstanding == 0) {
             break;
@@ -215,7 +232,7 @@ pub fn run(spec: &MeshSpec, pattern: &Pattern, load: &Load) -> Result<Point, Tra
     let latency = &window.latency;
     let mean = |sum: u64| sum as f64 / latency.count().max(1) as f64;
     let core_cycles = measured_cycles as f64 * f64::from(spec.cores());
-    Ok(Point {
+    Ok(Some(Point {
         offered: load.rate,
         accepted: (window.ejected_after - window.ejected_before) as f64 / core_cycles,
         packets: latency.count(),
@@ -229,7 +246,7 @@ pub fn run(spec: &MeshSpec, pattern: &Pattern, load: &Load) -> Result<Point, Tra
         cycles: mesh.now(),
         flit_hops: mesh.flit_hops(),
         links: mesh.links().collect(),
-    })
+    }))
 }
 
 /// What is measured of the packets created in the window.

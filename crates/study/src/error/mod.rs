@@ -116,6 +116,27 @@ pub enum StudyError {
     /// A format cannot say what a schedule says.
     #[error(transparent)]
     Unsayable(#[from] Unsayable),
+    /// The data are not as long as those that the ranks hold at the start.
+    #[error("{given} bytes of data were given, the ranks hold {needed} at the start")]
+    Input {
+        /// Bytes given.
+        given: u64,
+        /// Bytes of the blocks of all ranks.
+        needed: u64,
+    },
+    /// A schedule is not what it was taken for.
+    #[error("the schedule is not correct: {first}")]
+    Incorrect {
+        /// The algorithm.
+        algorithm: String,
+        /// What speaks against it first.
+        first: String,
+        /// How many things do.
+        count: usize,
+    },
+    /// Who asked does not want to know any more.
+    #[error("stopped")]
+    Stopped,
     /// No algorithm could serve the request.
     #[error(transparent)]
     Request(#[from] RequestError),

@@ -28,6 +28,9 @@ pub enum TrafficStudyError {
         /// What is wrong.
         error: TraceError,
     },
+    /// Who asked does not want to know any more.
+    #[error("stopped")]
+    Stopped,
     /// The mesh cannot be built.
     #[error(transparent)]
     Mesh(TrafficError),
@@ -37,7 +40,9 @@ impl Help for TrafficStudyError {
     fn help(&self) -> String {
         match self {
             Self::Load(error) | Self::Mesh(error) => error.help(),
-            Self::Bus { .. } | Self::Pattern(_) | Self::Trace { .. } => String::new(),
+            Self::Bus { .. } | Self::Pattern(_) | Self::Trace { .. } | Self::Stopped => {
+                String::new()
+            }
         }
     }
 }

@@ -17,7 +17,7 @@ mod record;
 use std::sync::Arc;
 
 use corecast_flow::{Buffers, Changes, FlowFile, FlowProgram, Input, Placement};
-use corecast_machine::{Limits, RunOptions};
+use corecast_machine::{Limits, RunOptions, Watch};
 use corecast_machine_sim::pronto::{FlowSetup, Injectors};
 use rayon::prelude::*;
 
@@ -58,6 +58,8 @@ pub struct FlowPlan {
     pub seed: u64,
     /// When a run ends at the latest.
     pub limits: Limits,
+    /// Stops runs.
+    pub watch: Watch,
 }
 
 impl FlowPlan {
@@ -76,6 +78,7 @@ impl FlowPlan {
             injectors: None,
             seed: 1,
             limits: Limits::default(),
+            watch: Watch::default(),
         }
     }
 }
@@ -220,6 +223,7 @@ impl FlowStudy {
         let options = RunOptions {
             limits: self.plan.limits,
             seed: self.plan.seed,
+            watch: self.plan.watch.clone(),
             ..RunOptions::default()
         };
         let run = |(programs, placement): (&FlowPrograms, &Placement)| {

@@ -1,0 +1,151 @@
+"""Collective communication on many-core chips: schedules that are verified, run and explained.
+
+>>> import corecast
+>>> runs = corecast.run("bcast", chip="tilepro64", ranks=16, bytes=1024)
+>>> runs[0].delivered
+True
+>>> corecast.explain("bcast", chip="tilepro64", ranks=16)[0].advice  # doctest: +ELLIPSIS
+'...'
+
+docs/python.md has a reference by example.
+"""
+
+from __future__ import annotations
+
+import json as _json
+
+from . import _core
+from .chips import Chip
+from .errors import (
+    CheckError,
+    ChipError,
+    DeadlockError,
+    Error,
+    FlowError,
+    InputError,
+    InputTypeError,
+    LimitError,
+    MachineError,
+    RequestError,
+    RunError,
+    ScheduleError,
+    TableError,
+    TrafficError,
+    UnknownNameError,
+    UnservedError,
+    VersionError,
+)
+from .figures import Figure
+from .flows import FlowRun, FlowRuns, flow
+from .measures import Pingpong, Traffic, pingpong, traffic
+from .papers import Reproduction, reproduce
+from .runs import (
+    Certificate,
+    Certificates,
+    Explanation,
+    Run,
+    Runs,
+    explain,
+    request,
+    run,
+    schedule,
+    verify,
+)
+from .schedules import Request, Schedule, ScheduleBuilder
+from .sweeps import Comparison, Tuning, compare, tune
+from .tables import Record, Table
+from .tuning import DecisionTable
+
+__version__: str = _core.__version__
+
+
+def list_chips() -> Table[Record]:
+    """The built-in chips: ``name``, ``cores_max``, ``summary``, ``source``."""
+    return Table([Record(row) for row in _json.loads(_core.list_chips())])
+
+
+def list_algorithms(collective: str | None = None) -> Table[Record]:
+    """The algorithms, of one collective or of all, with what they do and where they are from.
+
+    >>> [row.name for row in list_algorithms("gather")]
+    ['linear', 'binomial']
+    """
+    from ._values import word
+
+    if collective is not None:
+        word("collective", collective, _core.names("collective"))
+    rows = _json.loads(_core.list_algorithms())
+    wanted = (row for row in rows if collective in (None, row["collective"]))
+    return Table([Record(row) for row in wanted])
+
+
+def list_collectives() -> list[str]:
+    """Names of the collectives."""
+    return _core.names("collective")
+
+
+def list_machines() -> Table[Record]:
+    """The machines: ``name``, ``summary``."""
+    return Table([Record(row) for row in _json.loads(_core.list_machines())])
+
+
+def list_papers() -> Table[Record]:
+    """The papers whose numbers are reproduced: ``name``, ``chip``, ``citation``."""
+    return Table([Record(row) for row in _json.loads(_core.list_papers())])
+
+
+__all__ = [
+    "Certificate",
+    "Certificates",
+    "CheckError",
+    "Chip",
+    "ChipError",
+    "Comparison",
+    "DeadlockError",
+    "DecisionTable",
+    "Error",
+    "Explanation",
+    "Figure",
+    "FlowError",
+    "FlowRun",
+    "FlowRuns",
+    "InputError",
+    "InputTypeError",
+    "LimitError",
+    "MachineError",
+    "Pingpong",
+    "Record",
+    "Reproduction",
+    "Request",
+    "RequestError",
+    "Run",
+    "RunError",
+    "Runs",
+    "Schedule",
+    "ScheduleBuilder",
+    "ScheduleError",
+    "Table",
+    "TableError",
+    "Traffic",
+    "TrafficError",
+    "Tuning",
+    "UnknownNameError",
+    "UnservedError",
+    "VersionError",
+    "compare",
+    "explain",
+    "flow",
+    "list_algorithms",
+    "list_chips",
+    "list_collectives",
+    "list_machines",
+    "list_papers",
+    "pingpong",
+    "reproduce",
+    "request",
+    "run",
+    "schedule",
+    "traffic",
+    "tune",
+    "verify",
+]

@@ -1,0 +1,167 @@
+"""Chips: built in, from a file, or from a text; with changes."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from . import _core
+from ._values import shown, word
+from ._versioned import restore
+from .errors import InputTypeError
+from .tables import Record, Table
+
+__all__ = ["Chip"]
+
+
+class Chip:
+    """A chip: a built-in one by its name, one from a TOML file by its path, or from a TOML text.
+
+    Numbers and words of its file are changed by ``set``, or by keyword with two underscores in the
+    place of a dot. A changed number is marked as assumed.
+
+    Args:
+        name: Such as ``"scc"``, or a path that contains ``/`` or ends in ``.toml``. With `text`, how
+            errors call it.
+        text: A chip file's text.
+        set: Changes by key, such as ``{"network.vcs": 4}``.
+        changes: The same as keywords, such as ``network__vcs=4``.
+
+    Raises:
+        UnknownNameError: for a chip that there is not.
+        ChipError: for what is wrong in the file, or for a key that it does not have.
+
+    >>> import corecast
+    >>> chip = corecast.Chip("tilepro64", network__buffer=8)
+    >>> chip.name, chip.cores_max, chip.changes
+    ('tilepro64', 64, ['network.buffer=8'])
+    >>> [p.kind for p in chip.parameters if p.key == "network.buffer"]
+    ['assumed']
+    """
+
+    def __init__(
+        self,
+        name: str | os.PathLike[str] = "scc",
+        *,
+        text: str | None = None,
+        set: Mapping[str, object] | None = None,
+        **changes: object,
+    ) -> None:
+        asked = word("chip", os.fspath(name) if isinstance(name, os.PathLike) else name)
+        if text is not None:
+            word("text", text)
+        self._inner = _core.Chip(asked, _changes(set, changes), text)
+
+    @classmethod
+    def from_toml(cls, text: str, name: str = "text") -> Chip:
+        """The chip that a TOML text describes; errors call it `name`."""
+        return cls(name, text=text)
+
+    def changed(self, set: Mapping[str, object] | None = None, **changes: object) -> Chip:
+        """The same chip with further changes.
+
+        >>> import corecast
+        >>> corecast.Chip("scc").changed(endpoint__library="ircce").changes
+        ['endpoint.library=ircce']
+        """
+        made = object.__new__(Chip)
+        made._inner = self._inner.changed(_changes(set, changes))
+        return made
+
+    @property
+    def record(self) -> Record:
+        """Everything about it as one record: what ``corecast show chip --json`` prints."""
+        return Record(json.loads(self._inner.record()))
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return str(self.record["name"])
+
+    @property
+    def cores_max(self) -> int:
+        """Its cores, and so the most ranks."""
+        return int(self.record["cores_max"])
+
+    @property
+    def fingerprint(self) -> str:
+        """What tells it from others of its name, as changed: 16 hexadecimal digits."""
+        return str(self.record["fingerprint"])
+
+    @property
+    def changes(self) -> list[str]:
+        """Changes, as ``KEY=VALUE``."""
+        return self._inner.changes
+
+    @property
+    def notes(self) -> list[str]:
+        """What is not wrong and may surprise."""
+        return list(self.record["notes"])
+
+    @property
+    def parameters(self) -> Table[Record]:
+        """Every number with its unit, its kind (published, fitted, ...) and its source."""
+        return Table([Record(row) for row in self.record["parameters"]])
+
+    @property
+    def words(self) -> Table[Record]:
+        """Every value that is no number."""
+        return Table([Record(row) for row in self.record["words"]])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Chip) and self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def __repr__(self) -> str:
+        changes = "".join(f", {change}" for change in self.changes)
+        return f"<Chip {self.name}: {self.cores_max} cores, {self.fingerprint}{changes}>"
+
+    def _repr_html_(self) -> str:
+        return self.parameters._repr_html_()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        changes = [tuple(change.split("=", 1)) for change in self.changes]
+        state = {"asked": self._inner.asked, "changes": changes, "text": self._inner.text}
+        return (_restore, (_core.__version__, state))
+
+
+def _restore(version: str, state: dict[str, Any]) -> Chip:
+    made: Chip = restore(Chip, version, {})
+    made._inner = _core.Chip(state["asked"], state["changes"], state["text"])
+    return made
+
+
+def _changes(
+    by_key: Mapping[str, object] | None, keywords: Mapping[str, object]
+) -> list[tuple[str, str]]:
+    if by_key is not None and not isinstance(by_key, Mapping):
+        raise InputTypeError(f"set: {shown(by_key)} is no mapping", ['such as {"network.vcs": 4}'])
+    named = {key.replace("__", "."): value for key, value in keywords.items()}
+    found = []
+    for key, value in {**(by_key or {}), **named}.items():
+        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+            if not hasattr(value, "__index__") and not hasattr(value, "__float__"):
+                raise InputTypeError(
+                    f"{key}: {shown(value)} is neither a number nor a text",
+                    ["give what the chip file could have there"],
+                )
+        if isinstance(value, bool):
+            raise InputTypeError(f"{key}: {value} is neither a number nor a text", [])
+        found.append((word("key", key), str(value)))
+    return found
+
+
+def chip_of(value: Chip | str | os.PathLike[str]) -> Chip:
+    """A chip, by itself or by its name or path."""
+    if isinstance(value, Chip):
+        return value
+    if isinstance(value, (str, os.PathLike)):
+        return Chip(value)
+    raise InputTypeError(
+        f"chip: {shown(value)} is no chip",
+        ['give a name such as "scc", a path, or a corecast.Chip'],
+    )

@@ -1,0 +1,185 @@
+"""Round trips between cores, and synthetic traffic on meshes."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from . import _core
+from ._values import U32, U64, number, read_text, shown, whole, wholes, word
+from .chips import chip_of
+from .errors import InputError, InputTypeError
+from .figures import Figure
+from .plans import ChipLike
+from .progress import bar
+from .tables import Record, Table
+
+__all__ = ["Pingpong", "Traffic", "pingpong", "traffic"]
+
+#: Most bytes of a trace file.
+TRACE_BYTES_MAX = 1 << 28
+#: Most rates of one sweep.
+RATES_MAX = 1000
+#: Rates that are tried if none are given.
+RATES_TRIED = 50
+
+
+class Pingpong(Table[Record]):
+    """Half round trips: ``to``, ``hops``, ``bytes``, ``latency_cycles``, ``latency_ns``, ..."""
+
+    _shown = ("to", "hops", "bytes", "latency_cycles", "latency_ns", "bytes_per_ns")
+
+    #: LogGP of every core that answers, by least squares: ``ns = start_ns + ns_per_byte * bytes``.
+    fits: Table[Record]
+
+    def __init__(self, core: _core.Pingpong) -> None:
+        super().__init__([Record(row) for row in json.loads(core.records())])
+        self.fits = Table([Record(row) for row in json.loads(core.fits())])
+        self._svg = core.chart()
+
+    def figure(self) -> Figure:
+        """Half a round trip against the size, a line per core."""
+        return Figure(self._svg)
+
+
+def pingpong(
+    *,
+    chip: ChipLike = "scc",
+    machine: str = "sim",
+    start: int = 0,
+    to: Any = None,
+    bytes: Any = None,
+    progress: bool | None = None,
+) -> Pingpong:
+    """How long a message takes between two cores: half of there and back.
+
+    Args:
+        start: The core that begins.
+        to: The cores that answer; five from near to far if not given.
+        bytes: Sizes; 4 to 8192 in steps of twice if not given.
+
+    >>> import corecast
+    >>> points = corecast.pingpong(chip="tilepro64", to=[1, 63], bytes=[4, 64])
+    >>> [(point.to, point.hops) for point in points]
+    [(1, 1), (1, 1), (63, 14), (63, 14)]
+    """
+    sizes = [1 << power for power in range(2, 14)] if bytes is None else wholes("bytes", bytes)
+    cores = None if to is None else wholes("to", to, 0, U32)
+    arguments = {
+        "machine": word("machine", machine, _core.names("machine")),
+        "start": whole("start", start, 0, U32),
+        "to": cores,
+        "bytes": sizes,
+    }
+    parts = len(sizes) * len(cores or range(5))
+    with bar(progress, "pingpong", parts) as told:
+        return Pingpong(_core.Pingpong(chip_of(chip)._inner, json.dumps(arguments), told))
+
+
+class Traffic(Table[Record]):
+    """Points of latency against load: ``offered``, ``accepted`` (flits per core and cycle),
+    ``latency_mean``, ``latency_p99`` (cycles), ``saturated``, ...
+    """
+
+    _shown = (
+        "pattern",
+        "offered",
+        "accepted",
+        "latency_mean",
+        "latency_p50",
+        "latency_p99",
+        "saturated",
+    )
+
+    #: Offered and accepted load of the first point beyond saturation, or ``None``.
+    saturation: tuple[float, float] | None
+
+    def __init__(self, core: _core.Traffic) -> None:
+        super().__init__([Record(row) for row in json.loads(core.records())])
+        self.saturation = core.saturation()
+        self._chart, self._heat_map = core.chart(), core.heat_map()
+
+    def figure(self) -> Figure:
+        """Latency against offered load, up to saturation.
+
+        Raises:
+            InputError: for a trace, which has one load.
+        """
+        if self._chart is None:
+            raise InputError("a trace has no curve of loads", ["see heat_map()"])
+        return Figure(self._chart)
+
+    def heat_map(self) -> Figure:
+        """What every link carries at the highest load below saturation, or by the trace."""
+        if self._heat_map is None:
+            raise InputError("no load was measured", [])
+        return Figure(self._heat_map)
+
+
+def traffic(
+    *,
+    chip: ChipLike = "booksim-mesh",
+    pattern: str = "uniform",
+    hot_cores: Sequence[int] = (),
+    hot_share: float = 0.0,
+    rates: Any = None,
+    packet_flits: int = 4,
+    warmup_cycles: int = 3000,
+    measure_cycles: int = 10_000,
+    drain_cycles: int = 30_000,
+    seed: int = 1,
+    trace: str | os.PathLike[str] | None = None,
+    progress: bool | None = None,
+) -> Traffic:
+    """Latency and throughput of a mesh under synthetic traffic.
+
+    Args:
+        pattern: ``"uniform"``, ``"transpose"``, ``"bit-complement"``, ``"bit-reverse"``,
+            ``"tornado"``, ``"neighbour"`` or ``"hotspot"``.
+        hot_cores, hot_share: Of ``"hotspot"``: these cores receive this share of the packets.
+        rates: Flits per core and cycle, 0 to 1; in steps of 0.02 until the mesh is saturated if not
+            given.
+        trace: A file with lines ``cycle src dst flits``, whose packets are sent instead.
+
+    >>> import corecast
+    >>> points = corecast.traffic(rates=[0.02], measure_cycles=1000)
+    >>> points[0].latency_mean > 10, points.saturation
+    (True, None)
+    """
+    of_chip = chip_of(chip)
+    if trace is not None:
+        text = read_text("the trace", trace, TRACE_BYTES_MAX)
+        with bar(progress, "traffic", 1) as told:
+            return Traffic(_core.Traffic.trace(of_chip._inner, os.fspath(trace), text, told))
+    word("pattern", pattern, [name.split(":")[0] for name in _core.names("pattern")])
+    if pattern == "hotspot" and not list(hot_cores):
+        raise InputError("hot_cores: nobody is hot", ["such as hot_cores=[0, 63], hot_share=0.2"])
+    loads = None if rates is None else _rates(rates)
+    arguments = {
+        "pattern": pattern,
+        "hot_cores": wholes("hot_cores", hot_cores, 0, U32) if pattern == "hotspot" else [],
+        "hot_share": number("hot_share", hot_share, 0, 1),
+        "rates": loads,
+        "packet_flits": whole("packet_flits", packet_flits, 1, U32),
+        "warmup": whole("warmup_cycles", warmup_cycles),
+        "measure": whole("measure_cycles", measure_cycles),
+        "drain": whole("drain_cycles", drain_cycles),
+        "seed": whole("seed", seed, 0, U64),
+    }
+    parts = RATES_TRIED if loads is None else len(loads)
+    with bar(progress, "traffic", parts) as told:
+        return Traffic(_core.Traffic(of_chip._inner, json.dumps(arguments), told))
+
+
+def _rates(value: Any) -> list[float]:
+    try:
+        entries = list(value)
+    except TypeError:
+        entries = [value]
+    if isinstance(value, (str, bytes)) or not entries:
+        raise InputTypeError(f"rates: {shown(value)} are no loads", ["numbers from 0 to 1"])
+    if len(entries) > RATES_MAX:
+        raise InputError(f"rates: more than {RATES_MAX}", ["use fewer"])
+    return [number("rates", entry, 0, 1) for entry in entries]

@@ -1,0 +1,70 @@
+"""Every published number of the papers beside ours."""
+
+from __future__ import annotations
+
+import json
+
+from . import _core
+from ._values import word
+from .figures import Figure
+from .progress import bar
+from .tables import Record, Table
+
+__all__ = ["Reproduction", "reproduce"]
+
+
+class Reproduction(Table[Record]):
+    """Rows: ``paper``, ``item``, ``conditions``, ``quantity``, ``unit``, ``published`` (``None`` where
+    it is withheld or not printed), ``ours``, ``error_percent``, ``fitted``.
+    """
+
+    _shown = (
+        "paper",
+        "item",
+        "conditions",
+        "quantity",
+        "unit",
+        "published",
+        "ours",
+        "error_percent",
+    )
+
+    #: Names of the papers.
+    papers: list[str]
+
+    def __init__(self, rows: list[Record], papers: list[str]) -> None:
+        super().__init__(rows)
+        self.papers = papers
+
+    @property
+    def open(self) -> dict[str, str]:
+        """Per paper what is not reproduced or not explained, and why."""
+        return {name: _core.Paper(name).open for name in self.papers}
+
+    def winners(self, progress: bool | None = None) -> Table[Record]:
+        """Which algorithm is the fastest where, on the papers' chips; takes a while."""
+        with bar(progress, "winners", len(self.papers)) as told:
+            found = [json.loads(_core.Paper(name).winners(told)) for name in self.papers]
+        return Table([Record(row) for rows in found for row in rows])
+
+    def figures(self, progress: bool | None = None) -> dict[str, Figure]:
+        """The papers' figures from our runs, by the names of their files; takes a while."""
+        with bar(progress, "figures", len(self.papers)) as told:
+            found = [_core.Paper(name).figures(told) for name in self.papers]
+        return {name: Figure(svg) for figures in found for name, svg in figures}
+
+
+def reproduce(paper: str | None = None, *, progress: bool | None = None) -> Reproduction:
+    """Runs the experiments of one paper, or of all; takes a while.
+
+    >>> import corecast
+    >>> rows = corecast.reproduce("park2019")
+    >>> [row.ours for row in rows if row.unit == "ns" and row.published][:2]  # doctest: +ELLIPSIS
+    [...]
+    """
+    names = _core.names("paper") if paper is None else [word("paper", paper, _core.names("paper"))]
+    found: list[Record] = []
+    with bar(progress, "reproduce", len(names)) as told:
+        for name in names:
+            found += [Record(row) for row in json.loads(_core.Paper(name).rows(told))]
+    return Reproduction(found, names)

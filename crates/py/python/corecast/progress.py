@@ -1,0 +1,54 @@
+"""Progress bars, by tqdm where it is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+#: What the Rust side calls: parts done, messages delivered, messages of all runs begun.
+Told = Callable[[int, int, int], None]
+
+
+@contextmanager
+def bar(wanted: bool | None, what: str, parts: int) -> Iterator[Told | None]:
+    """A bar of `parts` parts; of one part, of the messages of its runs.
+
+    `wanted` is ``True``, ``False``, or ``None`` for where somebody is likely to look at it: on
+    terminals and in notebooks, after half a second.
+    """
+    made = None if wanted is False else _tqdm(wanted, what, parts)
+    if made is None:
+        yield None
+        return
+
+    def told(done: int, delivered: int, messages: int) -> None:
+        if parts > 1:
+            made.update(done - made.n)
+        elif messages:
+            made.total = messages
+            made.unit = " messages"
+            made.update(delivered - made.n)
+
+    try:
+        yield told
+    finally:
+        made.close()
+
+
+def _tqdm(wanted: bool | None, what: str, parts: int) -> Any:
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return None
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about widgets that are not installed
+        return tqdm(
+            total=parts,
+            desc=what,
+            leave=False,
+            delay=0 if wanted else 0.5,
+            disable=False if wanted else None,
+        )

@@ -1,0 +1,183 @@
+//! Plans as JSON: what the Python side has checked the types and ranges of.
+
+use std::sync::Arc;
+
+use corecast_core::{Collective, ElementType, FlowControl, Rank, ReduceOp, Tuning};
+use corecast_machine::{Limits, Ongoing, Time, Watch};
+use corecast_machine_sim::Fidelity;
+use corecast_study::{Arrival, ChipChoice, OtherTraffic, Plan, Selection, Surroundings, machine};
+use serde::Deserialize;
+
+use crate::refusal::Refusal;
+
+/// Who comes late.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "lowercase", tag = "kind")]
+enum Skew {
+    Uniform { cycles: u64 },
+    Random { cycles: u64 },
+    One { rank: u32, cycles: u64 },
+    Each { cycles: Vec<u64> },
+}
+
+/// A plan as Python gives it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    collective: String,
+    machine: String,
+    fidelity: Option<String>,
+    ranks: Vec<u64>,
+    bytes: Vec<u64>,
+    root: u32,
+    /// `all`, `auto`, or names.
+    algorithms: Algorithms,
+    dtype: String,
+    op: String,
+    part_bytes: Option<u64>,
+    piece_bytes: Option<u64>,
+    status_bits: Option<u32>,
+    arity: Option<u32>,
+    flow_control: String,
+    ongoing: Vec<(u32, Option<u32>, u64)>,
+    skew: Vec<Skew>,
+    background: Option<(f64, u32)>,
+    cold: bool,
+    seed: u64,
+    repeat: Option<u32>,
+    limit_events: Option<u64>,
+    limit_ns: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Algorithms {
+    Word(String),
+    Names(Vec<String>),
+}
+
+/// One of some values by its name.
+pub fn one<T: Copy>(
+    (kind, plural): (&str, &str),
+    all: impl IntoIterator<Item = T>,
+    name_of: impl Fn(T) -> &'static str,
+    name: &str,
+) -> Result<T, Refusal> {
+    let all: Vec<T> = all.into_iter().collect();
+    let found = all.iter().copied().find(|&value| name_of(value) == name);
+    found.ok_or_else(|| {
+        let known: Vec<&str> = all.iter().map(|&value| name_of(value)).collect();
+        Refusal::unknown(kind, plural, name, &known)
+    })
+}
+
+/// The collective of this name.
+pub fn collective(name: &str) -> Result<Collective, Refusal> {
+    one(
+        ("collective", "collectives"),
+        Collective::ALL,
+        Collective::name,
+        name,
+    )
+}
+
+/// Limits of a run.
+pub fn limits(events: Option<u64>, ns: Option<u64>) -> Limits {
+    let mut limits = Limits::default();
+    limits.events = events.unwrap_or(limits.events);
+    if let Some(ns) = ns {
+        limits.time = Time::from_ps(ns.saturating_mul(1000));
+    }
+    limits
+}
+
+/// JSON from the Python side.
+pub fn parse<T: for<'a> Deserialize<'a>>(text: &str) -> Result<T, Refusal> {
+    serde_json::from_str(text).map_err(|error| Refusal::new("InputError", error.to_string()))
+}
+
+/// The plan, on a chip and with data.
+pub fn read(chip: ChipChoice, text: &str, input: Option<Vec<u8>>) -> Result<Plan, Refusal> {
+    let of: Arguments = parse(text)?;
+    let fidelity = of.fidelity.as_deref().map(|name| {
+        one(
+            ("fidelity", "fidelities"),
+            Fidelity::ALL,
+            Fidelity::name,
+            name,
+        )
+    });
+    let (_, flow_control) = one(
+        ("flow control", "choices"),
+        FlowControl::ALL,
+        |(name, _)| name,
+        &of.flow_control,
+    )?;
+    let defaults = Tuning::default();
+    Ok(Plan {
+        machine: machine(&of.machine).map_err(Refusal::from)?,
+        fidelity: fidelity.transpose()?,
+        ranks: of.ranks,
+        sizes: of.bytes,
+        root: of.root,
+        selection: match of.algorithms {
+            Algorithms::Word(word) if word == "all" => Selection::All,
+            Algorithms::Word(word) if word == "auto" => Selection::Fastest,
+            Algorithms::Word(name) => Selection::Named(vec![name]),
+            Algorithms::Names(names) => Selection::Named(names),
+        },
+        element: one(
+            ("element type", "types"),
+            ElementType::ALL,
+            ElementType::name,
+            &of.dtype,
+        )?,
+        op: one(
+            ("operator", "operators"),
+            ReduceOp::ALL,
+            ReduceOp::name,
+            &of.op,
+        )?,
+        tuning: Tuning {
+            part_bytes: of.part_bytes,
+            piece_bytes: of.piece_bytes,
+            status_bits: of.status_bits.unwrap_or(defaults.status_bits),
+            arity: of.arity.unwrap_or(defaults.arity),
+            flow_control,
+        },
+        surroundings: Surroundings {
+            ongoing: of
+                .ongoing
+                .iter()
+                .map(|&(src, dst, bytes)| Ongoing {
+                    src: Rank(src),
+                    dst: dst.map(Rank),
+                    bytes,
+                })
+                .collect(),
+            arrivals: of.skew.into_iter().map(arrival).collect(),
+            background: of
+                .background
+                .map(|(rate, packet_flits)| OtherTraffic { rate, packet_flits }),
+            is_cold: of.cold,
+        },
+        seed: of.seed,
+        input: input.map(Arc::from),
+        limits: limits(of.limit_events, of.limit_ns),
+        repeat: of.repeat.unwrap_or(0),
+        watch: Watch::default(),
+        ..Plan::new(chip, collective(&of.collective)?)
+    })
+}
+
+fn arrival(skew: Skew) -> Arrival {
+    match skew {
+        Skew::Uniform { cycles } => Arrival::Even { cycles },
+        Skew::Random { cycles } => Arrival::Random { cycles },
+        Skew::One { rank, cycles } => Arrival::One { rank, cycles },
+        Skew::Each { cycles } => Arrival::Each {
+            file: "the list given".to_owned(),
+            cycles,
+        },
+    }
+}

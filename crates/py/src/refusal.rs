@@ -1,0 +1,336 @@
+//! What studies refuse, as Python's exceptions: their class, what was wrong, what would be right in the
+//! words of Python's callers, and the fields.
+
+use corecast_chip::ChipError;
+use corecast_core::{BuildError, Help, RequestError};
+use corecast_machine::RunError;
+use corecast_papers::PaperError;
+use corecast_study::{
+    ARRIVAL_CYCLES_MAX, AdviceError, FlowStudyError, MachineError, StudyError, SurroundingsError,
+    TrafficStudyError,
+};
+use corecast_tune::TableError;
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+
+/// An exception that is to be raised.
+#[derive(Debug)]
+pub struct Refusal {
+    /// Its class in `corecast.errors`.
+    class: &'static str,
+    message: String,
+    helps: Vec<String>,
+    /// Its fields, an object.
+    fields: Value,
+}
+
+impl Refusal {
+    /// One with this text.
+    pub fn new(class: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            class,
+            message: message.into(),
+            helps: Vec::new(),
+            fields: json!({}),
+        }
+    }
+
+    /// What a library says, and what would be right.
+    pub fn library(class: &'static str, error: &impl Help) -> Self {
+        let help = error.help();
+        let lines = help.lines().filter(|line| !line.is_empty());
+        lines.fold(Self::new(class, error.to_string()), Self::help)
+    }
+
+    /// A name that nothing has.
+    pub fn unknown(kind: &str, plural: &str, name: &str, known: &[&str]) -> Self {
+        let nearest = corecast_text::nearest(name, known);
+        let refusal = Self::new(
+            "UnknownNameError",
+            format!(
+                "there is no {kind} called `{}`",
+                corecast_text::quoted(name)
+            ),
+        );
+        let refusal = match nearest {
+            Some(nearest) => refusal.help(format!("did you mean `{nearest}`?")),
+            None => refusal,
+        };
+        refusal
+            .help(format!("{plural}: {}", known.join(", ")))
+            .fields(json!({"kind": kind, "name": name, "nearest": nearest, "known": known}))
+    }
+
+    /// The same with what would be right.
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.helps.push(help.into());
+        self
+    }
+
+    /// The same with these fields.
+    pub fn fields(mut self, fields: Value) -> Self {
+        self.fields = fields;
+        self
+    }
+}
+
+impl From<Refusal> for PyErr {
+    fn from(refusal: Refusal) -> Self {
+        Python::attach(|py| {
+            let raised = || {
+                let class = py.import("corecast.errors")?.getattr(refusal.class)?;
+                let fields = py
+                    .import("json")?
+                    .call_method1("loads", (refusal.fields.to_string(),))?;
+                class.call1((refusal.message, refusal.helps, fields))
+            };
+            raised().map_or_else(|error| error, PyErr::from_value)
+        })
+    }
+}
+
+impl From<ChipError> for Refusal {
+    fn from(error: ChipError) -> Self {
+        match error {
+            ChipError::UnknownChip { name, known } => Self::unknown("chip", "chips", &name, &known)
+                .help("a chip file is given as a path that contains `/` or ends in `.toml`"),
+            error => Self::library("ChipError", &error),
+        }
+    }
+}
+
+impl From<BuildError> for Refusal {
+    fn from(error: BuildError) -> Self {
+        Self::library("RequestError", &error)
+    }
+}
+
+impl From<RequestError> for Refusal {
+    fn from(error: RequestError) -> Self {
+        Self::library("RequestError", &error)
+    }
+}
+
+impl From<TableError> for Refusal {
+    fn from(error: TableError) -> Self {
+        Self::library("TableError", &error)
+    }
+}
+
+impl From<PaperError> for Refusal {
+    fn from(error: PaperError) -> Self {
+        match error {
+            PaperError::Unknown { name, known } => Self::unknown("paper", "papers", &name, &known),
+            PaperError::Study(error) => error.into(),
+            error => Self::new("RunError", error.to_string()),
+        }
+    }
+}
+
+impl From<StudyError> for Refusal {
+    fn from(error: StudyError) -> Self {
+        let request = || Self::new("RequestError", error.to_string());
+        match &error {
+            StudyError::Unknown {
+                kind,
+                plural,
+                name,
+                known,
+            } => Self::unknown(kind, plural, name, known),
+            StudyError::Chip(error) => error.clone().into(),
+            StudyError::Machine(error) => machine(error),
+            StudyError::RankCount { ranks, chip, max } => request()
+                .help(format!("use 1 to {max} ranks, one per core"))
+                .fields(json!({"ranks": ranks, "chip": chip, "max": max})),
+            StudyError::Root { root, ranks } => request()
+                .help(format!("with {ranks} ranks the root is 0 to {}", ranks - 1))
+                .fields(json!({"root": root, "ranks": ranks})),
+            StudyError::TooManyBytes { bytes, ranks, max } => request()
+                .help(format!("use at most {max} bytes"))
+                .fields(json!({"bytes": bytes, "ranks": ranks, "max": max})),
+            StudyError::PartialElement { bytes, element } => request()
+                .help(format!("use a multiple of {} bytes", element.bytes()))
+                .fields(json!({"bytes": bytes, "dtype": element.name()})),
+            StudyError::Input { given, needed } => request()
+                .help(format!("give {needed} bytes"))
+                .fields(json!({"given": given, "needed": needed})),
+            StudyError::Incorrect {
+                algorithm,
+                first,
+                count,
+            } => Self::new("ScheduleError", format!("{algorithm}: {error}"))
+                .help(format!(
+                    "corecast.verify(schedule).violations has what speaks against it: {count}"
+                ))
+                .fields(json!({"algorithm": algorithm, "first": first, "count": count})),
+            StudyError::Unserved {
+                collective,
+                refused,
+            } => {
+                let reasons: Vec<String> = refused.iter().map(ToString::to_string).collect();
+                let names: Vec<&str> = refused.iter().map(|of| &*of.algorithm).collect();
+                let fields = json!({"collective": collective.name(), "refused": names});
+                let refusal = Self::new("UnservedError", error.to_string()).fields(fields);
+                let named = refused.iter().zip(reasons);
+                named.fold(refusal, |refusal, (of, why)| {
+                    match why.starts_with(&*of.algorithm) {
+                        true => refusal.help(why),
+                        false => refusal.help(format!("{}: {why}", of.algorithm)),
+                    }
+                })
+            }
+            StudyError::Surroundings(error) => surroundings(error),
+            StudyError::Advice(error) => advice(error),
+            StudyError::Run {
+                algorithm,
+                has_flow_control,
+                error: why,
+            } => run(&error, Some(algorithm), *has_flow_control, why),
+            StudyError::RoundTrip(why) => run(&error, None, true, why),
+            StudyError::Core { end, core, cores } => Self::new("RequestError", error.to_string())
+                .help(format!("the cores are 0 to {}", cores.saturating_sub(1)))
+                .fields(json!({"end": end, "core": core, "cores": cores})),
+            StudyError::PlaysWithItself { .. } => request().help("name another core than `start`"),
+            StudyError::OneCore => request().help("a message needs two; see corecast.list_chips()"),
+            StudyError::MessageBytes { .. } => request().help("use smaller messages"),
+            StudyError::Traffic(error) => traffic(error),
+            StudyError::Flow(error) => flow(error),
+            _ => Self::library("RequestError", &error),
+        }
+    }
+}
+
+fn machine(error: &MachineError) -> Refusal {
+    use MachineError as E;
+    let help = match error {
+        E::NotSimulated { .. } | E::OneFidelity { .. } => {
+            "leave out `fidelity`, or simulate a chip with a mesh, such as \"tilepro64\""
+        }
+        E::CachesOfOthers { .. } => "leave out `cold`, or use machine=\"sim\"",
+        E::NoCaches { .. } => "leave out `cold`, or use chip=\"scc\"",
+        E::NoMesh { .. } => "leave out `background`, or use chip=\"scc\", for example",
+        E::NoMeshAtAll { .. } => "leave out `background`, or use machine=\"sim\"",
+        E::TwoQueues { .. } => "corecast.Chip(..., endpoint__queues=3) adds one",
+        _ => "",
+    };
+    let refusal = Refusal::new("MachineError", error.to_string());
+    if help.is_empty() {
+        refusal
+    } else {
+        refusal.help(help)
+    }
+}
+
+fn surroundings(error: &SurroundingsError) -> Refusal {
+    use SurroundingsError as E;
+    let refusal = Refusal::new("RequestError", error.to_string());
+    match error {
+        E::LateRank { ranks, .. } | E::TooLate { ranks, .. } => refusal.help(format!(
+            "`skew` names ranks 0 to {}, and at most {ARRIVAL_CYCLES_MAX} cycles",
+            ranks - 1
+        )),
+        E::OngoingRank { ranks, .. }
+        | E::OngoingItself { ranks, .. }
+        | E::OngoingBytes { ranks, .. } => refusal.help(format!(
+            "`ongoing` has entries (rank, bytes) or (rank, other rank, bytes) with ranks 0 to {}",
+            ranks - 1
+        )),
+        E::Rate { .. } | E::PacketFlits { .. } => refusal.help(
+            "`background` is flits per core and cycle from 0 to 1, or a pair of that and the \
+             flits of a packet, 1 to 4096",
+        ),
+        _ => refusal,
+    }
+}
+
+fn advice(error: &AdviceError) -> Refusal {
+    use AdviceError as E;
+    let refusal = Refusal::library("TableError", error);
+    match error {
+        E::NothingToDecide => refusal.help("use algorithm=\"auto\", or leave `table` out"),
+        E::NoChip => refusal.help("use machine=\"sim\"; without a table \"auto\" tries all"),
+        E::SizeChosen { size } => refusal.help(format!("leave out `{size}` or `table`")),
+        E::OtherCollective { .. } | E::OtherChip { .. } => {
+            refusal.help("tune again for this chip and collective")
+        }
+        _ => refusal.help("add cells with corecast.tune, or leave `table` out to try all"),
+    }
+}
+
+/// A run that ended without a report.
+fn run(
+    ended: &StudyError,
+    algorithm: Option<&str>,
+    has_flow_control: bool,
+    error: &RunError,
+) -> Refusal {
+    let class = match error {
+        RunError::Deadlock { .. } => "DeadlockError",
+        error if error.is_limit() => "LimitError",
+        _ => "RunError",
+    };
+    let blocked = match error {
+        RunError::Deadlock { blocked, .. }
+        | RunError::TimeLimit { blocked, .. }
+        | RunError::EventLimit { blocked, .. } => &blocked[..],
+        _ => &[],
+    };
+    let blocked: Vec<Value> = blocked
+        .iter()
+        .map(|of| json!({"rank": of.rank.0, "peer": of.peer.0, "step": of.step}))
+        .collect();
+    let refusal =
+        Refusal::library(class, ended).fields(json!({"algorithm": algorithm, "blocked": blocked}));
+    match error {
+        RunError::Deadlock { .. } if !has_flow_control => refusal.help(
+            "without flow control queues overflow and the mesh fills up; flow_control=\"auto\" \
+             leaves it out only where that is proved not to happen",
+        ),
+        RunError::Deadlock { .. } => {
+            refusal.help("corecast.verify says whether the schedule is wrong")
+        }
+        RunError::OutOfMemory { .. } => {
+            refusal.help("use fewer bytes, or more private memory: memory__private=...")
+        }
+        error if error.is_limit() => {
+            refusal.help("raise `limit_ns` or `limit_events` if the run needs longer")
+        }
+        _ => refusal,
+    }
+}
+
+fn traffic(error: &TrafficStudyError) -> Refusal {
+    use TrafficStudyError as E;
+    let refusal = Refusal::library("TrafficError", error);
+    match error {
+        E::Bus { .. } => refusal.help("use chip=\"booksim-mesh\" or \"tilepro64\""),
+        E::Pattern(_) => refusal.help("choose another pattern or another shape"),
+        E::Trace { .. } => {
+            refusal.help("one packet per line, `cycle src dst flits`, in order of the cycles")
+        }
+        _ => refusal,
+    }
+}
+
+fn flow(error: &FlowStudyError) -> Refusal {
+    use FlowStudyError as E;
+    let refusal = Refusal::library("FlowError", error);
+    let on_a_chip = "leave it out, or use machine=\"sim\"";
+    match error {
+        E::NoTiles { .. } => refusal.help("use chip=\"nagam\", or a chip file based on it"),
+        E::TooManyCases { .. } => refusal.help("shorten `flows`, `stages` or `placement`"),
+        E::PlacedByOthers { .. } => refusal.help(format!("`placement`: {on_a_chip}")),
+        E::NothingToDisturb { .. } => refusal.help(format!("`injectors`: {on_a_chip}")),
+        E::QueuePerSender { .. } => refusal.help(format!("`flow_control`: {on_a_chip}")),
+        E::BuffersTooSmall { waits, .. } => {
+            let waits = waits.iter();
+            let refusal = waits.fold(refusal, |refusal, (task, other)| {
+                refusal.help(format!("task `{task}` waits for task `{other}`"))
+            });
+            refusal.help("use smaller blocks or rates, or larger buffers: endpoint__input=2048")
+        }
+        E::Run { error, .. } if error.is_limit() => refusal
+            .help("raise `limit_ns` or `limit_events`, or enlarge buffers: endpoint__input=1024"),
+        _ => refusal,
+    }
+}

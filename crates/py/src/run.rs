@@ -1,0 +1,159 @@
+//! A run with all that it has shown.
+
+use std::sync::Arc;
+
+use corecast_machine::LinkUse;
+use corecast_study::{Measure, Remedy, Run as Inner, Study};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use serde_json::{Value, json};
+
+use crate::study::{keyword, signed};
+
+/// See [`corecast_study::Run`].
+#[pyclass(frozen, module = "corecast._core")]
+pub struct Run {
+    study: Arc<Study>,
+    inner: Inner,
+}
+
+impl Run {
+    /// A run of a study.
+    pub fn new(study: Arc<Study>, inner: Inner) -> Self {
+        Self { study, inner }
+    }
+}
+
+fn rows(rows: impl Iterator<Item = Value>) -> String {
+    Value::Array(rows.collect()).to_string()
+}
+
+#[pymethods]
+impl Run {
+    /// What is said about it, with the settings, as JSON.
+    fn record(&self) -> String {
+        let record = self.study.record(&self.inner);
+        self.study.settings().on(record).to_string()
+    }
+
+    /// What is proven about its schedule, with the settings, as JSON.
+    fn certificate(&self) -> String {
+        let (certified, bytes) = (&self.inner.certified, self.inner.request.bytes);
+        let cell = self.inner.cell.as_ref();
+        let record = self.study.certificate_record(certified, bytes, cell);
+        self.study.settings().on(record).to_string()
+    }
+
+    /// What it should have shown and did not.
+    fn faults(&self) -> Vec<String> {
+        let faults = self.inner.faults();
+        faults.iter().map(ToString::to_string).collect()
+    }
+
+    /// What each rank was promised and holds at the end, block after block.
+    fn outputs<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyBytes>> {
+        let of_rank = |held: &corecast_machine::Held| {
+            let parts: Vec<u8> = held.iter().flat_map(|(_, bytes)| bytes.to_vec()).collect();
+            PyBytes::new(py, &parts)
+        };
+        self.inner.report.outputs.iter().map(of_rank).collect()
+    }
+
+    /// Every message, in order of completion, as JSON.
+    fn messages(&self) -> String {
+        rows(self.inner.report.messages.iter().map(|of| {
+            json!({
+                "from": of.from.0, "to": of.to.0, "bytes": of.bytes, "posted_ns": of.posted.ns(),
+                "start_ns": of.start.ns(), "end_ns": of.end.ns(),
+            })
+        }))
+    }
+
+    /// What every rank spent its time on, as JSON.
+    fn spans(&self) -> String {
+        let ranks = self.inner.report.activity.iter().enumerate();
+        rows(ranks.flat_map(|(rank, activity)| {
+            activity.spans().iter().map(move |span| {
+                json!({
+                    "rank": rank, "cause": span.cause.kind(),
+                    "peer": span.cause.peer().map(|peer| peer.0),
+                    "start_ns": span.start.ns(), "end_ns": span.end.ns(),
+                })
+            })
+        }))
+    }
+
+    /// What every link of a mesh has carried, as JSON.
+    fn links(&self) -> String {
+        let link = |of: &LinkUse| {
+            json!({
+                "from_x": of.from.0, "from_y": of.from.1, "to_x": of.to.0, "to_y": of.to.1,
+                "flits": of.flits,
+            })
+        };
+        rows(self.inner.report.links.iter().map(link))
+    }
+
+    /// What every rank did when, as SVG.
+    fn timeline(&self) -> String {
+        let settings = self.study.settings();
+        let picture = corecast_figures::timeline(&self.study, &self.inner, &settings);
+        signed(&picture, &settings)
+    }
+
+    /// What every link carried, as SVG; none where there is no mesh.
+    fn heat_map(&self) -> Option<String> {
+        let settings = self.study.settings();
+        let picture = corecast_figures::run_heat_map(&self.study, &self.inner, &settings)?;
+        Some(signed(&picture, &settings))
+    }
+
+    /// A Chrome or Perfetto trace.
+    fn trace(&self) -> String {
+        corecast_render::chrome_trace(&self.inner.report, &self.study.settings().json())
+    }
+}
+
+/// What to do about a run's time, in the words of Python's callers.
+pub fn advice(remedy: &Remedy) -> String {
+    let cause = remedy.cause.as_ref().map_or(String::new(), |cause| {
+        let kind = cause.kind.replace('_', " ");
+        format!("; {:.0} % of the critical path is {kind}", cause.percent)
+    });
+    match &remedy.what {
+        Measure::Use {
+            algorithm,
+            sizes,
+            takes,
+            instead_of,
+            unit,
+            ratio,
+        } => {
+            let named = algorithm.iter().map(|name| format!("algorithm=\"{name}\""));
+            let sizes = sizes.iter().map(|(what, size)| match size {
+                Some(size) => keyword(&corecast_study::Choice::new(what, size)),
+                None => format!("{what}=None"),
+            });
+            let choices: Vec<String> = named.chain(sizes).collect();
+            format!(
+                "Use {}: {takes} {unit} instead of {instead_of}, {ratio:.2} times as fast{cause}.",
+                choices.join(", ")
+            )
+        }
+        Measure::Leave { bound_cycles } => format!(
+            "Leave it as it is: no schedule on this chip takes less than {bound_cycles} \
+             cycles{cause}."
+        ),
+        Measure::Change {
+            key,
+            from,
+            to,
+            saves_percent,
+            ..
+        } => format!(
+            "Nothing else that was tried is faster{cause}, and of the chip's numbers `{key}` \
+             matters most: {to} instead of {from} would save {saves_percent:.0} %."
+        ),
+        Measure::Nothing { .. } => format!("Nothing that was tried is faster{cause}."),
+    }
+}

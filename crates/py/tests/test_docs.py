@@ -1,0 +1,53 @@
+"""What the documentation shows is what happens, and the notebook runs from top to bottom."""
+
+import ast
+import doctest
+import json
+import os
+import re
+
+import pytest
+from conftest import ROOT
+
+
+def test_the_reference_by_example(tmp_path, monkeypatch):
+    text = (ROOT / "docs/python.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", text, re.S)
+    assert len(blocks) > 8
+    os.symlink(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    names = {"__name__": "docs"}
+    test = doctest.DocTestParser().get_doctest("\n".join(blocks), names, "docs/python.md", None, 0)
+    lines = []
+    runner = doctest.DocTestRunner(optionflags=flags, verbose=False)
+    runner.run(test, out=lines.append)
+    assert runner.summarize(verbose=False).failed == 0, "".join(lines)
+    assert {"timeline.svg", "winners.svg", "bcast.toml"} <= set(os.listdir(tmp_path))
+
+
+NOTEBOOKS = sorted((ROOT / "examples/notebooks").glob("*.ipynb"))
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=[path.name for path in NOTEBOOKS])
+def test_notebooks_run(path):
+    """As a notebook does: cells in one namespace, the last expression of each is shown."""
+    notebook = json.loads(path.read_text())
+    names = {"__name__": "__main__"}
+    shown = 0
+    for cell in notebook["cells"]:
+        if cell["cell_type"] != "code":
+            continue
+        assert cell["outputs"] == [], "notebooks are kept without outputs"
+        tree = ast.parse("".join(cell["source"]))
+        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+        exec(compile(tree, path.name, "exec"), names)
+        if last is not None:
+            value = eval(compile(ast.Expression(last.value), path.name, "eval"), names)
+            assert value._repr_html_()
+            shown += 1
+    assert shown > 3
+
+
+def test_there_are_notebooks():
+    assert NOTEBOOKS

@@ -1,0 +1,252 @@
+"""What is refused: class, what was wrong, what would be right, and the fields."""
+
+import math
+import pickle
+
+import corecast
+import numpy
+import pytest
+
+REFUSED = [
+    (
+        lambda: corecast.run("bcst"),
+        corecast.UnknownNameError,
+        "there is no collective called `bcst`\n  did you mean `bcast`?\n  collectives: bcast, ",
+    ),
+    (
+        lambda: corecast.run("bcast", chip="tilepro46"),
+        corecast.UnknownNameError,
+        "there is no chip called `tilepro46`\n  did you mean `tilepro64`?\n  chips: ",
+    ),
+    (
+        lambda: corecast.run("bcast", algorithm="binomal"),
+        corecast.UnknownNameError,
+        "there is no bcast algorithm called `binomal`\n  did you mean `binomial`?",
+    ),
+    (
+        lambda: corecast.run("bcast", machine="hots"),
+        corecast.UnknownNameError,
+        "there is no machine called `hots`",
+    ),
+    (
+        lambda: corecast.run("bcast", ranks=49),
+        corecast.RequestError,
+        "49 ranks do not fit on scc\n  use 1 to 48 ranks, one per core",
+    ),
+    (
+        lambda: corecast.run("bcast", ranks="8"),
+        corecast.InputTypeError,
+        "ranks: '8' is no whole number\n  give a number from 1 to 4294967295",
+    ),
+    (
+        lambda: corecast.run("bcast", ranks=[4, 8]),
+        corecast.InputError,
+        "ranks: this takes one rank count\n  corecast.compare takes a list",
+    ),
+    (
+        lambda: corecast.run("bcast", bytes=math.nan),
+        corecast.InputTypeError,
+        "bytes: nan is no whole number",
+    ),
+    (
+        lambda: corecast.run("bcast", bytes=2**70),
+        corecast.InputError,
+        "bytes: 1180591620717411303424 is out of range\n  accepted: 0 to 18446744073709551615",
+    ),
+    (
+        lambda: corecast.run("bcast", bytes=1 << 40),
+        corecast.RequestError,
+        "1099511627776 bytes over 8 ranks exceed 1 GiB in all\n  use at most 134217728 bytes",
+    ),
+    (
+        lambda: corecast.run("bcast", bytes=-1),
+        corecast.InputError,
+        "bytes: -1 is out of range",
+    ),
+    (
+        lambda: corecast.run("bcast", background=math.nan, chip="tilepro64"),
+        corecast.InputError,
+        "background: nan is out of range\n  accepted: 0 to 1",
+    ),
+    (
+        lambda: corecast.run("bcast", root=8),
+        corecast.RequestError,
+        "rank 8 does not exist\n  with 8 ranks the root is 0 to 7",
+    ),
+    (
+        lambda: corecast.run("reduce", dtype="f32", bytes=6),
+        corecast.RequestError,
+        "6 bytes are no whole number of f32\n  use a multiple of 4 bytes",
+    ),
+    (
+        lambda: corecast.run("reduce", dtype="complex64"),
+        corecast.UnknownNameError,
+        "there is no dtype called `complex64`",
+    ),
+    (
+        lambda: corecast.run("allgather", algorithm="recursive-doubling", ranks=6),
+        corecast.UnservedError,
+        "no algorithm can serve this allgather\n  recursive-doubling needs a power of two ranks",
+    ),
+    (
+        lambda: corecast.run("bcast", skew="late"),
+        corecast.InputTypeError,
+        "skew: 'late' says not who is late\n  give (\"uniform\", cycles)",
+    ),
+    (
+        lambda: corecast.run("bcast", ongoing=[1]),
+        corecast.InputTypeError,
+        "ongoing: 1 is no transfer\n  entries are (rank, bytes)",
+    ),
+    (
+        lambda: corecast.run("bcast", ongoing=[(99, 4)]),
+        corecast.RequestError,
+        "`99=4` names no rank of this run\n  `ongoing` has entries",
+    ),
+    (
+        lambda: corecast.run("bcast", cold=True, chip="tilepro64"),
+        corecast.MachineError,
+        'the cores of tilepro64 have no caches\n  leave out `cold`, or use chip="scc"',
+    ),
+    (
+        lambda: corecast.run("bcast", limit_ns=1, algorithm="linear"),
+        corecast.LimitError,
+        "linear: the run did not end within ",
+    ),
+    (
+        lambda: corecast.explain("bcast", machine="host"),
+        corecast.MachineError,
+        'this counts cycles of a chip\n  use machine="sim"',
+    ),
+    (
+        lambda: corecast.Chip("scc", network__widht=8),
+        corecast.ChipError,
+        "chips/scc.toml: no key `network.widht` with a value to change\n"
+        "  did you mean `network.width`?",
+    ),
+    (
+        lambda: corecast.Chip.from_toml("x = 1", "mine.toml"),
+        corecast.ChipError,
+        "mine.toml:1",
+    ),
+    (
+        lambda: corecast.Chip("scc", set=[1]),
+        corecast.InputTypeError,
+        "set: [1] is no mapping",
+    ),
+    (
+        lambda: corecast.DecisionTable("rank = 1", "mine.toml"),
+        corecast.TableError,
+        "mine.toml:1",
+    ),
+    (
+        lambda: corecast.DecisionTable.read("missing.toml"),
+        corecast.InputError,
+        "the table `missing.toml` cannot be read: No such file or directory",
+    ),
+    (
+        lambda: corecast.traffic(chip="park2019-bus"),
+        corecast.TrafficError,
+        'park2019-bus is a bus, and traffic needs a mesh\n  use chip="booksim-mesh"',
+    ),
+    (
+        lambda: corecast.traffic(pattern="unifrom"),
+        corecast.UnknownNameError,
+        "there is no pattern called `unifrom`\n  did you mean `uniform`?",
+    ),
+    (
+        lambda: corecast.traffic(rates=[math.inf]),
+        corecast.InputError,
+        "rates: inf is out of range",
+    ),
+    (
+        lambda: corecast.pingpong(to=[0]),
+        corecast.RequestError,
+        "core 0 plays with itself\n  name another core than `start`",
+    ),
+    (
+        lambda: corecast.flow("missing.toml"),
+        corecast.InputError,
+        "the flow file `missing.toml` cannot be read",
+    ),
+    (
+        lambda: corecast.reproduce("park2018"),
+        corecast.UnknownNameError,
+        "there is no paper called `park2018`\n  did you mean `park2019`?",
+    ),
+    (
+        lambda: corecast.tune("bcast", algorithm="auto"),
+        corecast.InputError,
+        'algorithm: "auto" is what a table is made for',
+    ),
+    (
+        lambda: corecast.tune("bcast", skew={1: 5}),
+        corecast.InputTypeError,
+        "skew: a table says nothing about it\n  leave `skew` out",
+    ),
+    (
+        lambda: corecast.compare("bcast", executor=4),
+        corecast.InputTypeError,
+        "executor: 4 has no method `submit`",
+    ),
+    (
+        lambda: corecast.run("allreduce", data=numpy.zeros(4), ranks=3),
+        corecast.RequestError,
+        "data: 4 rows for ranks=3\n  give a row per rank",
+    ),
+    (
+        lambda: corecast.run("alltoall", data=numpy.zeros((4, 3, 2))),
+        corecast.RequestError,
+        "data: alltoall takes no array of shape (4, 3, 2)\n  its shape is (ranks, ranks, ...)",
+    ),
+    (
+        lambda: corecast.run("bcast", data=[object()]),
+        corecast.InputTypeError,
+        "data: elements of type object are no plain numbers",
+    ),
+    (
+        lambda: corecast.run("barrier", data=numpy.zeros(4)),
+        corecast.RequestError,
+        "barrier moves no data\n  leave `data` out",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("refused", "kind", "text"), REFUSED, ids=[case[2][:40] for case in REFUSED]
+)
+def test_texts_say_what_was_wrong_and_what_would_be_right(refused, kind, text):
+    with pytest.raises(corecast.Error) as raised:
+        refused()
+    assert type(raised.value) is kind, raised.value
+    assert str(raised.value).startswith(text), str(raised.value)
+
+
+def test_errors_have_fields_and_can_be_pickled():
+    with pytest.raises(corecast.RequestError) as raised:
+        corecast.run("bcast", ranks=1000)
+    error = raised.value
+    assert (error.ranks, error.chip, error.max) == (1000, "scc", 48)
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error)
+    assert (str(again), again.fields) == (str(error), error.fields)
+    with pytest.raises(AttributeError, match="has no field 'nothing'"):
+        error.nothing
+
+
+def test_errors_are_what_python_expects():
+    assert issubclass(corecast.InputError, ValueError)
+    assert issubclass(corecast.InputTypeError, TypeError)
+    assert issubclass(corecast.RunError, RuntimeError)
+    with pytest.raises(TypeError):
+        corecast.run("bcast", rank=8)
+
+
+def test_unwritable_files_leave_nothing_behind(tmp_path):
+    figure = corecast.Figure("<svg/>")
+    with pytest.raises(corecast.InputError, match="cannot write"):
+        figure.save(tmp_path / "missing" / "x.svg")
+    with pytest.raises(corecast.InputError, match="does not end in .svg"):
+        figure.save(tmp_path / "x.png")
+    assert list(tmp_path.iterdir()) == []
+    assert figure.save(tmp_path / "x.svg").read_text() == "<svg/>"

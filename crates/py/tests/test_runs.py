@@ -1,0 +1,231 @@
+"""Runs, tables, pictures: what the command says, and in the forms of others."""
+
+import json
+import pickle
+
+import corecast
+import duckdb
+import numpy
+import pandas
+import polars
+import pyarrow
+import pytest
+
+
+def test_the_fastest_comes_first_and_all_deliver():
+    runs = corecast.run("bcast", chip="tilepro64", ranks=16, bytes=[64, 1024])
+    by_size = [[run.makespan_ns for run in runs if run.bytes == size] for size in (64, 1024)]
+    assert all(times == sorted(times) and len(times) > 5 for times in by_size)
+    assert all(run.delivered and not run.faults for run in runs)
+    assert runs.check() is runs
+    assert runs.fastest.certificate.correct
+
+
+def test_runs_can_be_repeated():
+    arguments = {"chip": "scc", "algorithm": "binomial", "skew": ("random", 5000), "seed": 3}
+    again = [corecast.run("reduce", **arguments, repeat=5) for _ in range(2)]
+    assert again[0].to_dict() == again[1].to_dict()
+    assert again[0][0].runs == 5
+    assert again[0][0]["skew"] == ["random:5000"]
+
+
+def test_surroundings_are_those_of_the_command():
+    quiet = corecast.run("bcast", chip="park2019-bus", algorithm="linear", bytes=4)[0]
+    busy = corecast.run(
+        "bcast", chip="park2019-bus", algorithm="linear", bytes=4, ongoing=[(1, 512)]
+    )[0]
+    assert busy.makespan_ns > quiet.makespan_ns
+    assert busy["ongoing"] == ["1=512"]
+    late = corecast.run("bcast", algorithm="linear", skew={3: 10**6})[0]
+    assert late["skew"] == ["3=1000000"] and late.makespan_cycles > 10**6
+    beside = corecast.run("bcast", chip="tilepro64", algorithm="mst", background=(0.05, 8))[0]
+    assert beside["background"] == "0.05:8"
+
+
+def test_tables_are_frames_and_arrow_streams():
+    runs = corecast.run("allgather", chip="tilepro64", ranks=8)
+    frame = runs.to_pandas()
+    assert list(frame.columns) == runs.columns
+    for other in (polars.DataFrame(runs).to_pandas(), pyarrow.table(runs).to_pandas()):
+        assert list(other["algorithm"]) == list(frame["algorithm"])
+        numpy.testing.assert_array_equal(other["makespan_ns"], frame["makespan_ns"])
+        assert list(other.columns) == runs.columns
+        assert list(other["finish_ns"][0]) == runs[0].finish_ns
+    count = duckdb.sql("select count(*), min(makespan_ns) from runs").fetchall()[0]
+    assert count == (len(runs), frame["makespan_ns"].min())
+    assert pyarrow.table(runs)["causes.transfer_ns"].type == pyarrow.float64()
+    assert pyarrow.table(runs)["delivered"].type == pyarrow.bool_()
+    assert pyarrow.table(runs)["ranks"].type == pyarrow.int64()
+    assert pyarrow.table(corecast.Table([])).num_rows == 0
+    assert isinstance(corecast.Table([]).to_pandas(), pandas.DataFrame)
+
+
+def test_lines_of_large_numbers_and_mixed_fields_stay_what_they_are():
+    rows = [{"a": 2**63, "b": None, "c": [1, 2], "d": "x"}, {"a": 1, "b": True, "c": [], "d": None}]
+    table = pyarrow.table(corecast.Table([corecast.Record(row) for row in rows]))
+    assert table.to_pylist() == rows
+
+
+def test_records_show_themselves():
+    run = corecast.run("bcast", algorithm="binomial")[0]
+    assert repr(run).startswith("Run(collective='bcast', algorithm='binomial', chip='scc', ranks=8")
+    assert "<table>" in run._repr_html_() and "binomial" in run._repr_html_()
+    with pytest.raises(AttributeError, match="did you mean 'makespan_ns'"):
+        run.makespan_n
+    assert {"makespan_ns", "timeline"} <= set(dir(run))
+    assert json.loads(json.dumps(run.to_dict())) == run.to_dict()
+    text = repr(corecast.list_chips())
+    assert text.splitlines()[0].split() == ["name", "cores_max", "summary", "source"]
+    assert "<script>" not in corecast.Record({"a": "<script>"})._repr_html_()
+
+
+def test_a_run_tells_what_happened():
+    run = corecast.run("alltoall", chip="tilepro64", ranks=9, algorithm="pairwise")[0]
+    spans = run.spans.to_pandas()
+    assert spans.groupby("rank")["end_ns"].max().eq(run.makespan_ns).all()
+    assert len(run.messages) == 9 * 8
+    assert run.links.to_pandas()["flits"].gt(0).all()
+    for figure in (run.timeline(), run.heat_map()):
+        assert figure.svg.startswith("<svg") and run.fingerprint in figure.svg
+        assert figure._repr_svg_() == figure._repr_html_() == figure.svg
+    assert json.loads(run.trace())["traceEvents"]
+    with pytest.raises(corecast.InputError, match="park2019-bus has no mesh"):
+        corecast.run("bcast", chip="park2019-bus", algorithm="ap")[0].heat_map()
+
+
+def test_explanations_say_what_to_do():
+    explained = corecast.explain("bcast", chip="park2019-bus", algorithm="linear", ranks=8)[0]
+    assert explained.advice.startswith('Use algorithm="')
+    path = explained.critical_path.to_pandas()
+    assert path["from_cycles"].iloc[0] == 0
+    assert path["to_cycles"].iloc[-1] == explained.makespan_cycles
+    assert len(explained.rank_causes) == 8
+    assert explained.timeline().svg == explained.run.timeline().svg
+
+
+def test_certificates_need_no_run():
+    proven = corecast.verify("alltoall", chip="tilepro64", ranks=16)
+    assert all(certificate.correct for certificate in proven)
+    free = {c.algorithm for c in proven if c["contention_free"]}
+    assert "contention-free" in free and "linear" not in free
+
+
+def test_pickles_of_results_keep_their_fields():
+    run = corecast.run("bcast", algorithm="binomial")[0]
+    again = pickle.loads(pickle.dumps(run))
+    assert again == run and again.makespan_ns == run.makespan_ns
+    with pytest.raises(corecast.InputError, match="keeps its fields only"):
+        again.timeline()
+    table = corecast.list_chips()
+    assert pickle.loads(pickle.dumps(table)) == table
+
+
+def test_pickles_of_other_versions_are_refused():
+    dumped = pickle.dumps(corecast.run("bcast", algorithm="binomial"), protocol=0)
+    other = dumped.replace(corecast.__version__.encode(), b"0.0.1")
+    assert other != dumped
+    with pytest.raises(corecast.VersionError, match="pickled by corecast 0.0.1"):
+        pickle.loads(other)
+    for thing in (corecast.Chip("scc"), corecast.tune("bcast", ranks=2, bytes=4).table):
+        again = pickle.loads(pickle.dumps(thing))
+        assert again == thing
+        with pytest.raises(corecast.VersionError):
+            pickle.loads(pickle.dumps(thing, 0).replace(corecast.__version__.encode(), b"0.0.1"))
+
+
+def test_chips_are_read_and_changed(tmp_path):
+    scc = corecast.Chip("scc")
+    wide = corecast.Chip("scc", set={"network.width": 12})
+    assert wide.cores_max == 2 * scc.cores_max
+    assert wide == corecast.Chip("scc", network__width=12) != scc
+    assert wide.changed(endpoint__library="rcce").changes == [
+        "network.width=12",
+        "endpoint.library=rcce",
+    ]
+    text = 'base = "scc"\nname = "mine"\nsummary = "Mine."\nsource = "me"\n'
+    mine = corecast.Chip.from_toml(text, "mine.toml")
+    (tmp_path / "mine.toml").write_text(text)
+    assert mine == corecast.Chip(tmp_path / "mine.toml")
+    assert mine.changed(network__width=12).cores_max == 96
+    assert pickle.loads(pickle.dumps(mine.changed(network__width=12))).cores_max == 96
+    run = corecast.run("bcast", chip=mine, algorithm="binomial")[0]
+    assert run.chip == "mine"
+    assert {row.kind for row in scc.parameters} >= {"published"}
+
+
+def test_lists_are_those_of_the_command():
+    assert {"scc", "tilepro64"} <= {chip.name for chip in corecast.list_chips()}
+    assert len(corecast.list_algorithms()) > 40
+    assert [machine.name for machine in corecast.list_machines()] == ["sim", "host", "threads"]
+    assert "park2019" in [paper.name for paper in corecast.list_papers()]
+    assert corecast.list_collectives()[0] == "bcast"
+
+
+def test_this_computers_cores_are_a_machine():
+    run = corecast.run("allreduce", machine="threads", ranks=4, algorithm="ring", dtype="f32")[0]
+    assert run.delivered and run.makespan_cycles is None and run.chip is None
+
+
+def test_round_trips():
+    points = corecast.pingpong(chip="tilepro64", to=[1, 63], bytes=[4, 64, 1024])
+    assert len(points) == 6 and len(points.fits) == 2
+    assert points.fits[1].start_ns > points.fits[0].start_ns > 0
+    assert points.figure().svg.startswith("<svg")
+
+
+def test_traffic(tmp_path):
+    points = corecast.traffic(
+        rates=[0.02, 0.4], warmup_cycles=300, measure_cycles=1000, drain_cycles=1000
+    )
+    assert points[0].latency_mean < points[1].latency_mean
+    assert points.saturation is not None and points.saturation[0] == 0.4
+    assert points.figure().svg.startswith("<svg") and points.heat_map().svg.startswith("<svg")
+    hot = corecast.traffic(
+        pattern="hotspot", hot_cores=[0], hot_share=0.5, rates=[0.02], measure_cycles=500
+    )
+    assert hot[0].pattern == "hotspot"
+    trace = tmp_path / "packets.txt"
+    trace.write_text("0 0 5 4\n3 1 2 1\n")
+    sent = corecast.traffic(trace=trace)
+    assert sent[0].packets == 2
+    with pytest.raises(corecast.InputError, match="no curve"):
+        sent.figure()
+    trace.write_text("0 0\n")
+    with pytest.raises(corecast.TrafficError, match="cycle src dst flits"):
+        corecast.traffic(trace=trace)
+
+
+def test_flows(examples):
+    runs = corecast.flow(examples / "fir.toml", stages=[1, 2])
+    assert len(runs) == 2 and all(run["right"] for run in runs)
+    assert len(runs[0].each_task) == runs[0].tasks and len(runs[0].each_edge) > 0
+    assert runs.figure().svg.startswith("<svg") and runs.layout(1).svg.startswith("<svg")
+    text = (examples / "fir.toml").read_text()
+    assert corecast.flow(text=text, stages=1)[0].makespan_ns == runs[0].makespan_ns
+    with pytest.raises(corecast.UnknownNameError, match="near, row"):
+        corecast.flow(text=text, placement="nera")
+
+
+def test_papers():
+    rows = corecast.reproduce("park2019")
+    assert {row.paper for row in rows} == {"park2019"}
+    assert any(row.error_percent == 0 for row in rows)
+    assert list(rows.open) == ["park2019"]
+
+
+def test_tables_decide(tmp_path):
+    tuned = corecast.tune("bcast", chip="park2019-bus", ranks=[4, 8], bytes=[64, 256])
+    assert len(tuned) == 4 and tuned.figure().svg.startswith("<svg")
+    tuned.table.save(tmp_path / "table.toml")
+    table = corecast.DecisionTable.read(tmp_path / "table.toml")
+    assert table == tuned.table
+    run = corecast.run(
+        "bcast", chip="park2019-bus", ranks=8, bytes=200, algorithm="auto", table=table
+    )[0]
+    assert (run.table_ranks, run.table_bytes) == (8, 256)
+    more = corecast.tune(
+        "bcast", chip="park2019-bus", ranks=[4, 8], bytes=[64, 256, 512], table=table
+    )
+    assert len(more) == 6 and len(more.searches) == 2
+    with pytest.raises(corecast.TableError, match="tune again"):
+        corecast.run("bcast", chip="scc", algorithm="auto", table=table)

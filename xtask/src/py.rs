@@ -1,0 +1,121 @@
+//! `cargo xtask py`: the Python package, built as a wheel, installed into an environment of its own
+//! below `target/py`, and tested there. `cargo xtask dist` builds the wheel that users install.
+//!
+//! Everything that is fetched is named with its version in `crates/py/requirements-test.txt`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The Python that makes the environment; `PYTHON` names another one.
+const PYTHON: &str = "python3";
+
+/// Builds, installs and tests.
+///
+/// # Errors
+/// What is missing or went wrong, in one line.
+pub fn run(root: &Path) -> Result<(), String> {
+    let here = root.join("crates/py");
+    let bin = environment(root)?;
+    let wheel = wheel(root, &bin, &root.join("target/py/wheels"), "dev")?;
+    let mut pip = Command::new(bin.join("pip"));
+    pip.args([
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-deps",
+    ]);
+    says(
+        pip.arg("--force-reinstall").arg(&wheel),
+        "pip install of the wheel",
+    )?;
+    let python = || {
+        let mut python = Command::new(bin.join("python"));
+        python.current_dir(&here);
+        python
+    };
+    for check in [&["check", "--quiet"][..], &["format", "--check", "--quiet"]] {
+        let mut ruff = Command::new(bin.join("ruff"));
+        ruff.current_dir(&here)
+            .args(check)
+            .args(["python", "tests"]);
+        says(&mut ruff, "ruff in crates/py")?;
+    }
+    let tests = ["-m", "pytest", "--quiet", "--pyargs", "corecast", "tests"];
+    says(python().args(tests), "pytest in crates/py")?;
+    // What is checked is the package as it is installed, and a program that uses it.
+    let types = [
+        "-m",
+        "mypy",
+        "--strict",
+        "python/corecast",
+        "tests/typed.py",
+    ];
+    says(python().args(types), "mypy in crates/py")?;
+    let stubs = ["-m", "mypy.stubtest", "corecast._core"];
+    says(python().args(stubs), "stubtest of corecast._core")
+}
+
+/// Builds the wheel that users install into `target/dist`.
+///
+/// # Errors
+/// As [`run`].
+pub fn dist(root: &Path) -> Result<(), String> {
+    let bin = environment(root)?;
+    let wheel = wheel(root, &bin, &root.join("target/dist"), "release")?;
+    println!("{}", wheel.display());
+    Ok(())
+}
+
+/// The environment's programs; it is made anew when what it needs has changed.
+fn environment(root: &Path) -> Result<PathBuf, String> {
+    let folder = root.join("target/py/venv");
+    let needed = root.join("crates/py/requirements-test.txt");
+    let text = fs::read_to_string(&needed).map_err(|error| error.to_string())?;
+    let (bin, stamp) = (folder.join("bin"), folder.join("installed.txt"));
+    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == text) {
+        return Ok(bin);
+    }
+    println!("installing {} into {}", needed.display(), folder.display());
+    let python = std::env::var("PYTHON").unwrap_or_else(|_| PYTHON.to_owned());
+    let mut made = Command::new(python);
+    says(
+        made.args(["-m", "venv", "--clear"]).arg(&folder),
+        "python3 -m venv (Python 3.10 or later with venv is needed)",
+    )?;
+    let mut pip = Command::new(bin.join("pip"));
+    pip.args(["install", "--quiet", "--disable-pip-version-check", "-r"]);
+    says(
+        pip.arg(&needed),
+        "pip install of crates/py/requirements-test.txt",
+    )?;
+    fs::write(&stamp, text).map_err(|error| error.to_string())?;
+    Ok(bin)
+}
+
+/// Builds the wheel into a folder that holds nothing else then.
+fn wheel(root: &Path, bin: &Path, folder: &Path, profile: &str) -> Result<PathBuf, String> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).map_err(|error| error.to_string())?;
+    }
+    let mut maturin = Command::new(bin.join("maturin"));
+    maturin
+        .current_dir(root.join("crates/py"))
+        .args(["build", "--quiet", "--profile", profile, "--out"])
+        .arg(folder);
+    says(&mut maturin, "maturin build in crates/py")?;
+    let entries = fs::read_dir(folder).map_err(|error| error.to_string())?;
+    let mut wheels = entries.flatten().map(|entry| entry.path());
+    wheels
+        .next()
+        .ok_or_else(|| "maturin has built no wheel".to_owned())
+}
+
+/// Runs a command; what it is called if it fails.
+fn says(command: &mut Command, what: &str) -> Result<(), String> {
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(_) => Err(what.to_owned()),
+        Err(error) => Err(format!("{what}: {error}")),
+    }
+}
