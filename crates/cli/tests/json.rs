@@ -69,6 +69,14 @@ fn every_field_is_documented_and_every_documented_field_exists() {
             &["pingpong --to 1 --bytes 4,64"],
         ),
         (&["verify --json", SETTINGS, COLLECTIVE], &["verify bcast"]),
+        (
+            &["verify FILES --json"],
+            &["verify ../exchange/tests/samples ../exchange/tests/samples"],
+        ),
+        (
+            &["convert --json"],
+            &["convert ../exchange/tests/samples/alltoall_3.xml --to goal"],
+        ),
         (&["reproduce --json"], &["reproduce park2019"]),
         (
             &["list --json"],
@@ -77,6 +85,7 @@ fn every_field_is_documented_and_every_documented_field_exists() {
                 "list algorithms",
                 "list machines",
                 "list papers",
+                "list formats",
             ],
         ),
         (

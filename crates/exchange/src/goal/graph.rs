@@ -159,6 +159,9 @@ pub(super) fn parse(text: &str) -> Result<Graph, Fault> {
     let mut words = Words::new(text)?;
     words.need("num_ranks", "a GOAL file begins with `num_ranks NUMBER`")?;
     let ranks = words.number("number of ranks", 1 << 20)?;
+    if ranks == 0 {
+        return Err(words.fault("a file of no ranks", "`num_ranks` is 1 at least"));
+    }
     let mut graph = Graph {
         ranks: vec![Vec::new(); ranks as usize],
         has_units: false,
@@ -167,7 +170,7 @@ pub(super) fn parse(text: &str) -> Result<Graph, Fault> {
     while !words.peek(0).is_empty() {
         words.need("rank", "write `rank NUMBER { ... }`")?;
         let line = words.line();
-        let rank = words.number("rank", ranks.saturating_sub(1))?;
+        let rank = words.number("rank", ranks - 1)?;
         if std::mem::replace(&mut seen[rank as usize], true) {
             let wrong = format!("rank {rank} is there a second time");
             return Err(Fault::at(line, wrong, "put its operations together"));
