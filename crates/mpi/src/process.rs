@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::collective::lane::{Lane, Lanes};
 use crate::collective::{Contexts, Unsettled};
-use crate::comm::Communicator;
+use crate::comm::{CONTEXTS, Communicator};
 use crate::datatype::Type;
 use crate::engine::Engine;
 use crate::error::{Class, Error, Result};
@@ -61,7 +61,7 @@ impl Process {
             (CommId::WORLD, world),
             (
                 CommId::SELF,
-                Communicator::new(2, Group::new(vec![rank]), 0, "MPI_COMM_SELF"),
+                Communicator::new(CONTEXTS, Group::new(vec![rank]), 0, "MPI_COMM_SELF"),
             ),
         ];
         let mut requests = Table::new();

@@ -24,6 +24,7 @@
 )]
 
 mod arguments;
+mod arguments_between;
 pub mod attribute;
 mod attributes;
 pub mod buffers;
@@ -33,6 +34,7 @@ pub mod collective;
 pub mod collective_begin;
 pub mod collective_init;
 pub mod comm;
+pub mod comm_between;
 pub mod comm_new;
 mod composed;
 pub mod contents;
