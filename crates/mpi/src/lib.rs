@@ -21,6 +21,7 @@ mod ops;
 mod process;
 mod pt2pt;
 mod request;
+pub mod rma;
 mod status;
 mod table;
 pub mod topology;

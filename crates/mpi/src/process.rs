@@ -14,6 +14,7 @@ use crate::handle::{CommId, GroupId, MessageId, OpId, RequestId, TypeId};
 use crate::op::{Op, Predefined};
 use crate::pt2pt::{Attached, Probed};
 use crate::request::{Operations, Request};
+use crate::rma::Windows;
 use crate::status::Status;
 use crate::table::Table;
 use crate::transport::Transport;
@@ -44,6 +45,8 @@ pub struct Process {
     pub(crate) operations: Operations,
     pub(crate) messages: Table<MessageId, Probed>,
     pub(crate) attached: Option<Attached>,
+    /// Windows.
+    pub wins: Windows,
 }
 
 impl Process {
@@ -83,6 +86,7 @@ impl Process {
             operations: Operations::default(),
             messages: Table::new(),
             attached: None,
+            wins: Windows::default(),
         }
     }
 

@@ -432,7 +432,7 @@ fn of_envelope(envelope: &Envelope, source: &Source) -> Status {
 
 /// The memory of elements that lie in one piece.
 #[inline]
-fn contiguous(buffer: &Buffer, datatype: &Type, bytes: usize) -> Result<Memory> {
+pub(crate) fn contiguous(buffer: &Buffer, datatype: &Type, bytes: usize) -> Result<Memory> {
     let address = buffer.address.wrapping_offset(datatype.true_lower());
     if is_nowhere(address) && bytes > 0 {
         return Err(no_buffer(bytes));

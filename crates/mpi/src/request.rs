@@ -430,6 +430,9 @@ impl Process {
             if !self.unsettled.is_empty() {
                 self.settle();
             }
+            if !self.wins.is_empty() {
+                has_moved |= self.serve()?;
+            }
         }
         Ok(has_moved)
     }
@@ -437,12 +440,16 @@ impl Process {
     /// Whether nothing is under way that this rank has begun.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
-        self.engine.is_quiet() && self.is_idle()
+        self.engine.is_quiet() && self.has_ended_all()
     }
 
     /// Whether nothing goes on beside messages.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
+        self.has_ended_all() && self.wins.is_empty()
+    }
+
+    fn has_ended_all(&self) -> bool {
         self.operations.running.is_empty() && self.orphans.is_empty()
     }
 

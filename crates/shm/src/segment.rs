@@ -47,7 +47,7 @@ impl Segment {
         };
         segment
             .job()
-            .begin(ranks, cores(), ranks > 1 && single_copy::pays());
+            .begin((ranks, segment.layout.bytes), cores(), ranks > 1 && single_copy::pays());
         Ok(segment)
     }
 
@@ -140,9 +140,14 @@ impl Segment {
     }
 
     /// The same memory once more, for a rank in this process.
-    pub(crate) fn map_again(&self) -> Result<(Layout, Map), ShmError> {
+    pub(crate) fn map_again(&self) -> Result<(Layout, Map, OwnedFd), ShmError> {
         let map = Map::new(self.file.as_fd(), self.layout.bytes)?;
-        Ok((self.layout, map))
+        let file = self.file.try_clone().map_err(|error| ShmError::Memory {
+            bytes: self.layout.bytes,
+            what: "dup",
+            error,
+        })?;
+        Ok((self.layout, map, file))
     }
 
     fn wake_all(&self) {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use super::attributes::{Key, Of};
 use super::c::Function;
-use super::{Address, Comm, Datatype, Entered, Out, Owner, Win, call, codes};
+use super::{Address, Comm, Datatype, Entered, Out, Owner, Win, call, codes, window};
 use crate::abi::{Abi, HandleKind, Raw};
 use crate::error::{Class, Error, Result};
 use crate::handle::{CommId, KeyvalId, TypeId, WinId};
@@ -38,8 +38,8 @@ impl Attributed for TypeId {
 impl Attributed for WinId {
     const OF: Of = Of::Win;
 
-    fn check(_mpi: &Entered, _id: Self) -> Result<()> {
-        Err(Error::new(Class::Win, "there is no such window"))
+    fn check(mpi: &Entered, id: Self) -> Result<()> {
+        mpi.process.win(id).map(|_| ())
     }
 }
 
@@ -178,7 +178,8 @@ fn free<A: Abi>(name: &'static str, of: Of, keyval: Out<c_int>) -> c_int {
 fn owner_of<K: Attributed>(object: K) -> Owner {
     match K::OF {
         Of::Comm => Owner::Comm(CommId::from_number(object.number())),
-        Of::Datatype | Of::Win => Owner::Nobody,
+        Of::Win => Owner::Win(WinId::from_number(object.number())),
+        Of::Datatype => Owner::Nobody,
     }
 }
 
@@ -214,7 +215,8 @@ fn get<A: Abi, K: Attributed>(
         let id = A::keyval(keyval);
         let found = match K::OF {
             Of::Comm => predefined::<A>(mpi, id),
-            Of::Datatype | Of::Win => None,
+            Of::Win => window::attribute::<A>(mpi, WinId::from_number(object.number()), id)?,
+            Of::Datatype => None,
         };
         if let Some(found) = found {
             value.set_pointer(found)?;

@@ -8,7 +8,7 @@ use super::handlers::{self, Handler};
 use super::library::{self, Entered};
 use crate::abi::{Abi, ERRORS, Raw};
 use crate::error::{Class, Error};
-use crate::handle::{CommId, ErrhandlerId};
+use crate::handle::{CommId, ErrhandlerId, WinId};
 
 /// On which object a call is: its error handler is asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,12 +18,21 @@ pub enum Owner {
     Nobody,
     /// A communicator, if there is one of this handle.
     Comm(CommId),
+    /// A window, if there is one of this handle.
+    Win(WinId),
 }
 
 impl From<CommId> for Owner {
     #[inline]
     fn from(comm: CommId) -> Self {
         Self::Comm(comm)
+    }
+}
+
+impl From<WinId> for Owner {
+    #[inline]
+    fn from(win: WinId) -> Self {
+        Self::Win(win)
     }
 }
 
@@ -37,37 +46,40 @@ pub fn failed<A: Abi>(name: &str, owner: Owner, error: &Error) -> c_int {
 /// As [`failed`], with a code of the ABI.
 #[cold]
 pub(super) fn raise<A: Abi>(name: &str, owner: Owner, code: c_int, what: &str) -> c_int {
-    let (handler, comm) = handler_of(owner);
+    let (handler, object) = handler_of(owner);
     match handler {
         Some(Handler::Return) => {}
-        Some(Handler::User(function)) => {
-            let comm = Raw::<A, CommId>::of(comm);
-            handlers::call_user(function, comm, code);
-        }
+        Some(Handler::User(function)) => match object {
+            Owner::Win(win) => handlers::call_user(function, Raw::<A, WinId>::of(win), code),
+            Owner::Comm(comm) => handlers::call_user(function, Raw::<A, CommId>::of(comm), code),
+            Owner::Nobody => handlers::call_user(function, Raw::<A, CommId>::of(CommId::SELF), code),
+        },
         Some(Handler::Fatal) | None => abort(name, code, &class_name::<A>(code), what),
     }
     code
 }
 
-/// The error handler for calls on this object, and the communicator that it is told.
-fn handler_of(owner: Owner) -> (Option<Handler>, CommId) {
+/// The error handler for calls on this object, and the object that it is told.
+fn handler_of(owner: Owner) -> (Option<Handler>, Owner) {
     let Some(mpi) = Entered::enter() else {
         // Not fatal: what may be called without the library returns codes.
-        return (Some(Handler::Return), CommId::NULL);
+        return (Some(Handler::Return), Owner::Nobody);
     };
     let of = |comm| Some(mpi.process.comms.get(comm)?.errhandler);
-    let (id, comm) = match owner {
-        Owner::Comm(comm) if of(comm).is_some() => (of(comm), comm),
+    let of_win = |win| Some(mpi.process.wins.get(win)?.errhandler);
+    let (id, object) = match owner {
+        Owner::Comm(comm) if of(comm).is_some() => (of(comm), owner),
+        Owner::Win(win) if of_win(win).is_some() => (of_win(win), owner),
         _ => {
             let of_self = of(CommId::SELF).filter(|&id| id != ErrhandlerId::ARE_FATAL);
             match of_self {
-                Some(id) => (Some(id), CommId::SELF),
-                None => (of(CommId::WORLD), CommId::WORLD),
+                Some(id) => (Some(id), Owner::Comm(CommId::SELF)),
+                None => (of(CommId::WORLD), Owner::Comm(CommId::WORLD)),
             }
         }
     };
     drop(mpi);
-    (id.and_then(handlers::handler), comm)
+    (id.and_then(handlers::handler), object)
 }
 
 /// `MPI_ERR_TAG` and so on.

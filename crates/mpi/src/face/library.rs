@@ -13,8 +13,9 @@ use std::thread;
 
 use super::attributes::Attributes;
 use super::composed::Requests;
+use super::window::Facts;
 use crate::error::{Class, Error, Result};
-use crate::handle::CommId;
+use crate::handle::{CommId, WinId};
 use crate::process::Process;
 use crate::topology::Topology;
 use crate::transport::{Alone, Transport};
@@ -32,6 +33,8 @@ pub struct Library {
     pub composed: Requests,
     /// What programs attach to objects.
     pub attributes: Attributes,
+    /// What attributes of windows point to.
+    pub facts: BTreeMap<WinId, Box<Facts>>,
     /// Topologies of communicators.
     pub topologies: BTreeMap<CommId, Topology>,
 }
@@ -93,6 +96,7 @@ pub(super) fn begin(level: Level) -> Result<bool> {
         main: thread::current().id(),
         composed: Requests::default(),
         attributes: Attributes::default(),
+        facts: BTreeMap::new(),
         topologies: BTreeMap::new(),
     };
     // SAFETY: the stage is not `RUNNING`, so that nobody else reaches it; the lock is held.
@@ -194,6 +198,30 @@ impl Entered {
             }
             self.idle(calls)?;
             calls = calls.saturating_add(1);
+        }
+    }
+
+    /// As [`Entered::wait`], for what nobody says who brings it about: it does not sleep.
+    ///
+    /// # Errors
+    /// That of `attempt` or of what goes on.
+    pub fn wait_awake<T>(
+        &mut self,
+        mut attempt: impl FnMut(&mut Process) -> Result<Option<T>>,
+    ) -> Result<T> {
+        let patience = self.process.engine.transport().patience();
+        let mut calls = 0_u32;
+        loop {
+            if let Some(value) = attempt(&mut self.process)? {
+                return Ok(value);
+            }
+            self.process.progress()?;
+            self.idle(calls)?;
+            // A wait that has just begun to hand its core over is far from sleeping.
+            calls = match calls < patience + IDLE_CALLS_AWAKE {
+                true => calls + 1,
+                false => patience,
+            };
         }
     }
 

@@ -41,6 +41,7 @@ pub mod contents;
 pub mod convert;
 pub mod datatype;
 pub mod env;
+pub mod epochs;
 pub mod errhandler;
 mod errors;
 pub mod generalized;
@@ -53,8 +54,10 @@ pub mod op;
 pub mod pack;
 pub mod pt2pt;
 pub mod requests;
+pub mod rma;
 pub mod status;
 pub mod topology;
+pub mod window;
 
 pub use c::{Address, Count, Function, In, Out};
 pub use errors::{Owner, failed, unsupported, unsupported_tool};
