@@ -14,6 +14,7 @@ pub mod datatype;
 mod engine;
 mod error;
 pub mod face;
+pub mod file;
 mod group;
 pub mod handle;
 pub mod op;

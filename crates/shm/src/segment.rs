@@ -45,9 +45,11 @@ impl Segment {
             Some(Ok(segment)) => segment,
             _ => Self::of(Layout::new(ranks, Room::Scarce))?,
         };
-        segment
-            .job()
-            .begin((ranks, segment.layout.bytes), cores(), ranks > 1 && single_copy::pays());
+        segment.job().begin(
+            (ranks, segment.layout.bytes),
+            cores(),
+            ranks > 1 && single_copy::pays(),
+        );
         Ok(segment)
     }
 

@@ -78,6 +78,8 @@ impl Abi for Mpich {
     const BUFFER_AUTOMATIC: usize = usize::MAX - 1;
     const STATUS_IGNORE: usize = 1;
     const DUP_FN: Option<usize> = None;
+    const FILE_NULL: usize = 0;
+    const DISPLACEMENT_CURRENT: i64 = -54_278_278;
     const LASTCODE: i32 = 0x3fff_ffff;
 
     #[inline]

@@ -142,7 +142,9 @@ fn unlock(mpi: &mut Entered, win: WinId, rank: Option<i32>) -> Result<()> {
 
 pub fn win_unlock<A: Abi>(rank: c_int, win: Win<A>) -> c_int {
     let win = win.id();
-    call::<A>("MPI_Win_unlock", win, |mpi| unlock(mpi, win, Some(A::peer(rank))))
+    call::<A>("MPI_Win_unlock", win, |mpi| {
+        unlock(mpi, win, Some(A::peer(rank)))
+    })
 }
 
 pub fn win_unlock_all<A: Abi>(win: Win<A>) -> c_int {
@@ -164,7 +166,9 @@ pub fn win_flush<A: Abi>(rank: c_int, win: Win<A>) -> c_int {
 
 pub fn win_flush_all<A: Abi>(win: Win<A>) -> c_int {
     let win = win.id();
-    call::<A>("MPI_Win_flush_all", win, |mpi| flush_locked(mpi, win, None, true))
+    call::<A>("MPI_Win_flush_all", win, |mpi| {
+        flush_locked(mpi, win, None, true)
+    })
 }
 
 pub fn win_flush_local<A: Abi>(rank: c_int, win: Win<A>) -> c_int {

@@ -4,11 +4,12 @@ use std::ffi::c_int;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::file;
 use super::handlers::{self, Handler};
 use super::library::{self, Entered};
 use crate::abi::{Abi, ERRORS, Raw};
 use crate::error::{Class, Error};
-use crate::handle::{CommId, ErrhandlerId, WinId};
+use crate::handle::{CommId, ErrhandlerId, FileId, WinId};
 
 /// On which object a call is: its error handler is asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,12 +21,21 @@ pub enum Owner {
     Comm(CommId),
     /// A window, if there is one of this handle.
     Win(WinId),
+    /// A file; those that are none stand for what files begin with.
+    File(FileId),
 }
 
 impl From<CommId> for Owner {
     #[inline]
     fn from(comm: CommId) -> Self {
         Self::Comm(comm)
+    }
+}
+
+impl From<FileId> for Owner {
+    #[inline]
+    fn from(file: FileId) -> Self {
+        Self::File(file)
     }
 }
 
@@ -51,8 +61,11 @@ pub(super) fn raise<A: Abi>(name: &str, owner: Owner, code: c_int, what: &str) -
         Some(Handler::Return) => {}
         Some(Handler::User(function)) => match object {
             Owner::Win(win) => handlers::call_user(function, Raw::<A, WinId>::of(win), code),
+            Owner::File(id) => handlers::call_user(function, file::raw::<A>(id), code),
             Owner::Comm(comm) => handlers::call_user(function, Raw::<A, CommId>::of(comm), code),
-            Owner::Nobody => handlers::call_user(function, Raw::<A, CommId>::of(CommId::SELF), code),
+            Owner::Nobody => {
+                handlers::call_user(function, Raw::<A, CommId>::of(CommId::SELF), code)
+            }
         },
         Some(Handler::Fatal) | None => abort(name, code, &class_name::<A>(code), what),
     }
@@ -70,6 +83,7 @@ fn handler_of(owner: Owner) -> (Option<Handler>, Owner) {
     let (id, object) = match owner {
         Owner::Comm(comm) if of(comm).is_some() => (of(comm), owner),
         Owner::Win(win) if of_win(win).is_some() => (of_win(win), owner),
+        Owner::File(id) => (Some(mpi.files.errhandler(id)), owner),
         _ => {
             let of_self = of(CommId::SELF).filter(|&id| id != ErrhandlerId::ARE_FATAL);
             match of_self {

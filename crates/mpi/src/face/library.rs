@@ -13,6 +13,7 @@ use std::thread;
 
 use super::attributes::Attributes;
 use super::composed::Requests;
+use super::file::Files;
 use super::window::Facts;
 use crate::error::{Class, Error, Result};
 use crate::handle::{CommId, WinId};
@@ -33,6 +34,8 @@ pub struct Library {
     pub composed: Requests,
     /// What programs attach to objects.
     pub attributes: Attributes,
+    /// Files.
+    pub files: Files,
     /// What attributes of windows point to.
     pub facts: BTreeMap<WinId, Box<Facts>>,
     /// Topologies of communicators.
@@ -96,6 +99,7 @@ pub(super) fn begin(level: Level) -> Result<bool> {
         main: thread::current().id(),
         composed: Requests::default(),
         attributes: Attributes::default(),
+        files: Files::default(),
         facts: BTreeMap::new(),
         topologies: BTreeMap::new(),
     };

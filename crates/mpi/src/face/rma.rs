@@ -194,7 +194,9 @@ pub fn get_accumulate<A: Abi, N: Count>(
         let remote = remote::<A, N>(rank, displacement, (count, datatype))?;
         let buffers = (&buffer, &result);
         let process = &mut mpi.process;
-        process.get_accumulate(win, buffers, &remote, op).map(|_| ())
+        process
+            .get_accumulate(win, buffers, &remote, op)
+            .map(|_| ())
     })
 }
 
@@ -252,7 +254,9 @@ pub fn fetch_and_op<A: Abi>(
         let remote = remote::<A, i32>(rank, displacement, (1, datatype))?;
         let buffers = (&buffer, &result);
         let process = &mut mpi.process;
-        process.get_accumulate(win, buffers, &remote, op).map(|_| ())
+        process
+            .get_accumulate(win, buffers, &remote, op)
+            .map(|_| ())
     })
 }
 

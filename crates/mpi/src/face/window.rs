@@ -132,7 +132,9 @@ pub fn win_create<A: Abi, N: Count>(
         }
         let (comm, pieces) = gathered(mpi, comm, Piece { bytes, unit }, NAME)?;
         let base = base.pointer();
-        let new = mpi.process.add_window(comm, Flavor::Create, &pieces, base)?;
+        let new = mpi
+            .process
+            .add_window(comm, Flavor::Create, &pieces, base)?;
         give(mpi, new, hints, win)
     })
 }
@@ -153,17 +155,13 @@ pub fn win_create_dynamic<A: Abi>(hints: Info<A>, comm: Comm<A>, win: Out<Win<A>
 }
 
 /// A window over memory of the library: shared where that can be had.
-fn allocate<A: Abi>(
+pub(super) fn allocate(
     mpi: &mut Entered,
     (comm, flavor): (CommId, Flavor),
     own: Piece,
-    hints: Info<A>,
-    (base, win): (Address, Out<Win<A>>),
+    is_apart: bool,
     name: &'static str,
-) -> Result<()> {
-    let is_apart = info::pairs(hints.id())?
-        .iter()
-        .any(|(key, value)| key == "alloc_shared_noncontig" && value == "true");
+) -> Result<WinId> {
     let (comm, pieces) = gathered(mpi, comm, own, name)?;
     let room = Room::new(&pieces, flavor == Flavor::Shared && !is_apart)?;
     let rank = mpi.process.comm(comm)?.rank;
@@ -190,21 +188,36 @@ fn allocate<A: Abi>(
                 .leave_shared(shared, mapped.take(), room.bytes, rank == 0);
         }
     }
-    let new = match mapped {
+    match mapped {
         Some(address) => {
             let parts = (&*pieces, &room);
             mpi.process
-                .add_shared_window(comm, flavor, parts, (shared, address))?
+                .add_shared_window(comm, flavor, parts, (shared, address))
         }
         None if flavor == Flavor::Shared && pieces.len() > 1 => {
             mpi.process.remove_comm(comm)?;
             let what = "these ranks have no memory that all of them see";
-            return Err(Error::new(Class::RmaShared, what));
+            Err(Error::new(Class::RmaShared, what))
         }
-        None => mpi.process.add_own_window(comm, flavor, &pieces)?,
-    };
+        None => mpi.process.add_own_window(comm, flavor, &pieces),
+    }
+}
+
+/// As [`allocate`], for the program.
+fn allocate_for<A: Abi>(
+    mpi: &mut Entered,
+    what: (CommId, Flavor),
+    own: Piece,
+    hints: Info<A>,
+    (base, win): (Address, Out<Win<A>>),
+    name: &'static str,
+) -> Result<()> {
+    let is_apart = info::pairs(hints.id())?
+        .iter()
+        .any(|(key, value)| key == "alloc_shared_noncontig" && value == "true");
+    let new = allocate(mpi, what, own, is_apart, name)?;
     let window = mpi.process.win(new)?;
-    let address = window.members[rank as usize].address();
+    let address = window.members[window.rank as usize].address();
     base.set_pointer(address.unwrap_or(std::ptr::null_mut()).cast())?;
     give(mpi, new, hints, win)
 }
@@ -222,7 +235,7 @@ pub fn win_allocate<A: Abi, N: Count>(
     call::<A>(NAME, comm, |mpi| {
         let (bytes, unit) = (bytes_of(size)?, unit_of(unit)?);
         let own = Piece { bytes, unit };
-        allocate(mpi, (comm, Flavor::Allocate), own, hints, (base, win), NAME)
+        allocate_for(mpi, (comm, Flavor::Allocate), own, hints, (base, win), NAME)
     })
 }
 
@@ -239,7 +252,7 @@ pub fn win_allocate_shared<A: Abi, N: Count>(
     call::<A>(NAME, comm, |mpi| {
         let (bytes, unit) = (bytes_of(size)?, unit_of(unit)?);
         let own = Piece { bytes, unit };
-        allocate(mpi, (comm, Flavor::Shared), own, hints, (base, win), NAME)
+        allocate_for(mpi, (comm, Flavor::Shared), own, hints, (base, win), NAME)
     })
 }
 
@@ -292,7 +305,9 @@ pub fn win_attach<A: Abi>(win: Win<A>, base: Address, size: isize) -> c_int {
 
 pub fn win_detach<A: Abi>(win: Win<A>, base: Address) -> c_int {
     let win = win.id();
-    call::<A>("MPI_Win_detach", win, |mpi| mpi.process.detach(win, base.number()))
+    call::<A>("MPI_Win_detach", win, |mpi| {
+        mpi.process.detach(win, base.number())
+    })
 }
 
 pub fn win_free<A: Abi>(place: Out<Win<A>>) -> c_int {
@@ -302,19 +317,24 @@ pub fn win_free<A: Abi>(place: Out<Win<A>>) -> c_int {
         let win = place.get()?.id();
         mpi.process.may_free_win(win)?;
         attribute::delete_all::<A, _>(mpi, win)?;
-        let all = mpi.process.all_targets(win)?;
-        mpi.process.begin_flush(win, &all, true)?;
-        mpi.wait(|process| Ok(process.win(win)?.is_quiet().then_some(())))?;
-        let comm = mpi.process.win(win)?.comm;
-        let barrier = Caller::new(&mpi.process, NAME, Comm::<A>::of(comm))?.barrier()?;
-        wait(mpi, &barrier)?;
-        handlers::leave(mpi.process.win(win)?.errhandler);
-        let comm = mpi.process.remove_window(win)?;
-        mpi.facts.remove(&win);
-        handlers::leave(mpi.process.comm(comm)?.errhandler);
-        mpi.process.remove_comm(comm)?;
+        free::<A>(mpi, win, NAME)?;
         place.set(Win::of(WinId::NULL))
     })
+}
+
+/// Frees a window; all its ranks call.
+pub(super) fn free<A: Abi>(mpi: &mut Entered, win: WinId, name: &'static str) -> Result<()> {
+    let all = mpi.process.all_targets(win)?;
+    mpi.process.begin_flush(win, &all, true)?;
+    mpi.wait(|process| Ok(process.win(win)?.is_quiet().then_some(())))?;
+    let comm = mpi.process.win(win)?.comm;
+    let barrier = Caller::new(&mpi.process, name, Comm::<A>::of(comm))?.barrier()?;
+    wait(mpi, &barrier)?;
+    handlers::leave(mpi.process.win(win)?.errhandler);
+    let comm = mpi.process.remove_window(win)?;
+    mpi.facts.remove(&win);
+    handlers::leave(mpi.process.comm(comm)?.errhandler);
+    mpi.process.remove_comm(comm)
 }
 
 pub fn win_get_group<A: Abi>(win: Win<A>, place: Out<Group<A>>) -> c_int {

@@ -98,7 +98,12 @@ impl Process {
     ///
     /// # Errors
     /// [`Class::NoMem`] if there is not so much.
-    pub fn add_own_window(&mut self, comm: CommId, flavor: Flavor, pieces: &[Piece]) -> Result<WinId> {
+    pub fn add_own_window(
+        &mut self,
+        comm: CommId,
+        flavor: Flavor,
+        pieces: &[Piece],
+    ) -> Result<WinId> {
         let rank = self.comm(comm)?.rank;
         let bytes = pieces[rank as usize].bytes;
         let scratch = usize::try_from(bytes).ok().and_then(Scratch::try_new);
@@ -107,7 +112,12 @@ impl Process {
             return Err(Error::new(Class::NoMem, what));
         };
         let base = scratch.address();
-        self.add(comm, flavor, pieces, (Some(base), Held::Own { _memory: scratch }))
+        self.add(
+            comm,
+            flavor,
+            pieces,
+            (Some(base), Held::Own { _memory: scratch }),
+        )
     }
 
     /// A window over memory that all ranks see, which lies at `base` here.
@@ -202,7 +212,10 @@ impl Process {
     /// [`Class::RmaFlavor`], or [`Class::RmaAttach`] if none does.
     pub fn detach(&mut self, win: WinId, start: usize) -> Result<()> {
         let window = self.dynamic(win)?;
-        let at = window.attached.iter().position(|&(other, _)| other == start);
+        let at = window
+            .attached
+            .iter()
+            .position(|&(other, _)| other == start);
         let Some(at) = at else {
             let what = format!("no memory is attached that begins at {start:#x}");
             return Err(Error::new(Class::RmaAttach, what));

@@ -26,7 +26,9 @@ impl Here {
     }
 
     fn at(self, place: &Place, at: isize) -> *mut u8 {
-        self.0.wrapping_offset(place.base as isize).wrapping_offset(at)
+        self.0
+            .wrapping_offset(place.base as isize)
+            .wrapping_offset(at)
     }
 
     /// Copies what the pieces hold.

@@ -118,7 +118,8 @@ impl Window {
                 }
             };
             if let Some(class) = class {
-                self.failure.get_or_insert_with(|| at_target(class, awaited.rank));
+                self.failure
+                    .get_or_insert_with(|| at_target(class, awaited.rank));
             }
             awaited.is_done.store(true, Ordering::Release);
         }
@@ -151,7 +152,8 @@ impl Window {
 
 #[cold]
 fn at_target(class: Class, rank: u32) -> Error {
-    let what = format!("rank {rank} has no such memory in the window, or could not do what was asked");
+    let what =
+        format!("rank {rank} has no such memory in the window, or could not do what was asked");
     Error::new(class, what)
 }
 
@@ -166,9 +168,16 @@ impl Process {
         window.check_epoch(rank)?;
         let member = &window.members[rank as usize];
         let is_dynamic = window.flavor == Flavor::Dynamic;
-        let unit = if is_dynamic { 1 } else { i64::from(member.unit) };
+        let unit = if is_dynamic {
+            1
+        } else {
+            i64::from(member.unit)
+        };
         if remote.displacement < 0 && !is_dynamic {
-            let what = format!("the displacement is {}; it is not negative", remote.displacement);
+            let what = format!(
+                "the displacement is {}; it is not negative",
+                remote.displacement
+            );
             return Err(Error::new(Class::Disp, what));
         }
         let (low, high) = ty.reach(remote.count)?;
@@ -192,7 +201,11 @@ impl Process {
         };
         let here = match rank == window.rank {
             true if place.pieces.is_empty() => member.here,
-            true => Some(window.own(&place).ok_or_else(|| at_target(Class::RmaRange, rank))?),
+            true => Some(
+                window
+                    .own(&place)
+                    .ok_or_else(|| at_target(Class::RmaRange, rank))?,
+            ),
             false => member.here,
         };
         Ok(Some(Reach {
@@ -311,7 +324,7 @@ impl Process {
     }
 
     /// The data and the operator of an accumulate.
-    fn operand(&self, buffer: Option<&Buffer>, op: OpId, reach: &Reach) -> Result<Operand> {
+    fn operand(&self, buffer: &Buffer, op: OpId, reach: &Reach) -> Result<Operand> {
         let found = self.op(op)?;
         let ty = &reach.ty;
         let Some(predefined) = found.as_predefined() else {
@@ -326,18 +339,19 @@ impl Process {
         let kernel = found.kernel(ty).filter(|_| named.is_some() || keeps);
         let Some(kernel) = kernel else {
             found.check(ty)?;
-            let what = format!("{} is not defined on elements of this datatype", predefined.name());
+            let what = format!(
+                "{} is not defined on elements of this datatype",
+                predefined.name()
+            );
             return Err(Error::new(Class::Op, what));
         };
         let bytes = reach.place.bytes();
-        let data = match buffer {
-            Some(buffer) if predefined != Predefined::NoOp => {
-                {
+        let data = match predefined {
+            Predefined::NoOp => vec![0; bytes].into(),
+            _ => {
                 let ty = self.origin(buffer, bytes)?;
                 packed(buffer, &ty)?
             }
-            }
-            _ => vec![0; bytes].into(),
         };
         Ok(Operand {
             data,
@@ -351,7 +365,8 @@ impl Process {
     /// The predefined datatype of one element.
     fn named(&self, basic: Basic) -> Option<TypeId> {
         let mut all = Type::all_named();
-        let found = all.find(|named| named.element() == Some(basic) && named.size() == basic.size());
+        let found =
+            all.find(|named| named.element() == Some(basic) && named.size() == basic.size());
         found.map(|named| named.handle())
     }
 
@@ -379,10 +394,10 @@ impl Process {
         let Some(reach) = self.find(win, remote)? else {
             return Ok(());
         };
-        let operand = self.operand(Some(buffer), op, &reach)?;
-        if operand.data.is_empty() {
+        if reach.place.bytes() == 0 {
             return Ok(());
         }
+        let operand = self.operand(buffer, op, &reach)?;
         if let Some(here) = self.is_direct(win, &reach, operand.element)? {
             let what = (&*operand.data, operand.element);
             // SAFETY: all pieces are within the window, and they are aligned.
@@ -422,10 +437,10 @@ impl Process {
         };
         let bytes = reach.place.bytes();
         let ty = self.origin(result, bytes)?;
-        let operand = self.operand(Some(buffer), op, &reach)?;
         if bytes == 0 {
             return Ok(None);
         }
+        let operand = self.operand(buffer, op, &reach)?;
         let mut old = vec![0; bytes];
         if let Some(here) = self.is_direct(win, &reach, operand.element)? {
             let what = (&*operand.data, operand.element);
@@ -519,7 +534,11 @@ impl Process {
     /// What went wrong at one of them.
     pub fn is_flushed(&mut self, win: WinId, ranks: &[u32]) -> Result<bool> {
         let window = self.win_mut(win)?;
-        if window.awaited.iter().any(|awaited| ranks.contains(&awaited.rank)) {
+        if window
+            .awaited
+            .iter()
+            .any(|awaited| ranks.contains(&awaited.rank))
+        {
             return Ok(false);
         }
         match window.failure.take() {

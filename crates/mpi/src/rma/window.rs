@@ -57,9 +57,7 @@ pub(super) enum Held {
     /// None.
     Nothing,
     /// This rank's own, kept for the window.
-    Own {
-        _memory: crate::collective::Scratch,
-    },
+    Own { _memory: crate::collective::Scratch },
     /// Memory that all ranks see: its name, and where it lies here.
     Shared(u64, Here, usize),
 }
