@@ -19,6 +19,7 @@ mod group;
 pub mod handle;
 pub mod op;
 mod ops;
+pub mod partitioned;
 mod process;
 mod pt2pt;
 mod request;
@@ -35,7 +36,7 @@ pub use engine::{CONTEXT_MAX, Engine, Envelope, Flight, Landed, Memory, Mode, Op
 pub use error::{Class, Error, Result};
 pub use group::Group;
 pub use process::Process;
-pub use pt2pt::{Attached, BSEND_OVERHEAD, Begin, Prepared, Probed, SendMode};
+pub use pt2pt::{Attached, BSEND_OVERHEAD, Begin, Holder, Prepared, Probed, SendMode};
 pub use request::{Request, Started};
 pub use status::Status;
 pub use table::{Handle, Table};

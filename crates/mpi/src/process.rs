@@ -12,7 +12,7 @@ use crate::error::{Class, Error, Result};
 use crate::group::Group;
 use crate::handle::{CommId, GroupId, MessageId, OpId, RequestId, TypeId};
 use crate::op::{Op, Predefined};
-use crate::pt2pt::{Attached, Probed};
+use crate::pt2pt::{Attached, Holder, Probed};
 use crate::request::{Operations, Request};
 use crate::rma::Windows;
 use crate::status::Status;
@@ -44,7 +44,7 @@ pub struct Process {
     pub(crate) orphans: Vec<Request>,
     pub(crate) operations: Operations,
     pub(crate) messages: Table<MessageId, Probed>,
-    pub(crate) attached: Option<Attached>,
+    pub(crate) attached: Vec<(Holder, Attached)>,
     /// Windows.
     pub wins: Windows,
 }
@@ -85,7 +85,7 @@ impl Process {
             orphans: Vec::new(),
             operations: Operations::default(),
             messages: Table::new(),
-            attached: None,
+            attached: Vec::new(),
             wins: Windows::default(),
         }
     }

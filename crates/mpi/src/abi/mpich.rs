@@ -72,7 +72,7 @@ impl Abi for Mpich {
     type Word = i32;
     type Status = MpichStatus;
 
-    const VERSION: (i32, i32) = (3, 1);
+    const VERSION: (i32, i32) = (4, 1);
     const ABI_VERSION: (i32, i32) = (-1, -1);
     const IN_PLACE: usize = usize::MAX;
     const BUFFER_AUTOMATIC: usize = usize::MAX - 1;

@@ -53,7 +53,8 @@ fn refused(code: c_int, what: &str) -> Result<()> {
         _ => Err(Error::new(
             Class::Other,
             format!("the {what} function of a key returned {code}"),
-        )),
+        )
+        .with_code(code)),
     }
 }
 

@@ -9,7 +9,7 @@ use super::handlers::{self, Handler};
 use super::library::{self, Entered};
 use crate::abi::{Abi, ERRORS, Raw};
 use crate::error::{Class, Error};
-use crate::handle::{CommId, ErrhandlerId, FileId, WinId};
+use crate::handle::{CommId, ErrhandlerId, FileId, SessionId, WinId};
 
 /// On which object a call is: its error handler is asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,6 +21,8 @@ pub enum Owner {
     Comm(CommId),
     /// A window, if there is one of this handle.
     Win(WinId),
+    /// A session, if there is one of this handle.
+    Session(SessionId),
     /// A file; those that are none stand for what files begin with.
     File(FileId),
 }
@@ -29,6 +31,13 @@ impl From<CommId> for Owner {
     #[inline]
     fn from(comm: CommId) -> Self {
         Self::Comm(comm)
+    }
+}
+
+impl From<SessionId> for Owner {
+    #[inline]
+    fn from(session: SessionId) -> Self {
+        Self::Session(session)
     }
 }
 
@@ -49,7 +58,7 @@ impl From<WinId> for Owner {
 /// Treats the error of a call as its owner's error handler says; the code for the program.
 #[cold]
 pub fn failed<A: Abi>(name: &str, owner: Owner, error: &Error) -> c_int {
-    let code = A::code(error.class);
+    let code = error.code.unwrap_or_else(|| A::code(error.class));
     raise::<A>(name, owner, code, &error.what)
 }
 
@@ -61,6 +70,7 @@ pub(super) fn raise<A: Abi>(name: &str, owner: Owner, code: c_int, what: &str) -
         Some(Handler::Return) => {}
         Some(Handler::User(function)) => match object {
             Owner::Win(win) => handlers::call_user(function, Raw::<A, WinId>::of(win), code),
+            Owner::Session(id) => handlers::call_user(function, Raw::<A, SessionId>::of(id), code),
             Owner::File(id) => handlers::call_user(function, file::raw::<A>(id), code),
             Owner::Comm(comm) => handlers::call_user(function, Raw::<A, CommId>::of(comm), code),
             Owner::Nobody => {
@@ -83,6 +93,9 @@ fn handler_of(owner: Owner) -> (Option<Handler>, Owner) {
     let (id, object) = match owner {
         Owner::Comm(comm) if of(comm).is_some() => (of(comm), owner),
         Owner::Win(win) if of_win(win).is_some() => (of_win(win), owner),
+        Owner::Session(id) if mpi.sessions.get(id).is_ok() => {
+            (mpi.sessions.get(id).ok().map(|made| made.errhandler), owner)
+        }
         Owner::File(id) => (Some(mpi.files.errhandler(id)), owner),
         _ => {
             let of_self = of(CommId::SELF).filter(|&id| id != ErrhandlerId::ARE_FATAL);

@@ -2,14 +2,14 @@
 
 use std::ffi::{c_char, c_int};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::arguments::Caller;
 use super::collective::wait;
 use super::comm_new::{complete, make};
 use super::{
-    Comm, Datatype, Entered, Errhandler, File, Group, In, Info, Out, Owner, call, errors, group,
-    handlers, info, window,
+    Address, Comm, Datatype, Entered, Errhandler, File, Function, Group, In, Info, Out, Owner,
+    call, errors, group, handlers, info, window,
 };
 use crate::abi::Abi;
 use crate::datatype::Type;
@@ -424,6 +424,12 @@ pub fn file_set_view<A: Abi>(
         let found = mpi.files.get(id)?;
         let (comm, mode) = (found.comm, found.mode);
         let datarep = datarep.string()?;
+        if registered().contains(&datarep) {
+            let what = format!(
+                "{datarep:?} is the program's; what its functions would convert is not converted"
+            );
+            return Err(Error::new(Class::UnsupportedDatarep, what));
+        }
         if !matches!(&datarep[..], "native" | "internal") {
             let what =
                 format!("the data representation is {datarep:?}; native and internal are known");
@@ -449,6 +455,37 @@ pub fn file_set_view<A: Abi>(
         info::keep(&mut found.hints, new);
         meet::<A>(mpi, comm, NAME)?;
         super::file_access::set_shared::<A>(mpi, id, 0)
+    })
+}
+
+/// Names of data representations that programs have made.
+fn registered() -> MutexGuard<'static, Vec<String>> {
+    static NAMES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    NAMES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes the name; views by it are refused, since nothing converts data on their way.
+pub fn register_datarep<A: Abi>(
+    name: In<c_char>,
+    _read: Function,
+    _write: Function,
+    _extent: Function,
+    _extra: Address,
+) -> c_int {
+    call::<A>("MPI_Register_datarep", FileId::NULL, |_| {
+        let name = name.string()?;
+        if name.is_empty() || name.len() >= A::MAX_DATAREP_STRING as usize {
+            let what = format!("the name of a data representation has {} bytes", name.len());
+            return Err(Error::new(Class::Arg, what));
+        }
+        let mut names = registered();
+        let known = ["native", "internal", "external32"];
+        if known.contains(&&name[..]) || names.contains(&name) {
+            let what = format!("there is a data representation {name:?} already");
+            return Err(Error::new(Class::DupDatarep, what));
+        }
+        names.push(name);
+        Ok(())
     })
 }
 
