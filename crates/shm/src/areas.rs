@@ -10,6 +10,7 @@ use corecast_mpi::transport::SharedMemory;
 use corecast_mpi::{Class, Error, Result};
 
 use crate::job::Job;
+use crate::segment::memory;
 
 const PAGE: usize = 4096;
 
@@ -47,25 +48,31 @@ fn failed(what: &str, bytes: usize) -> Error {
 
 impl SharedMemory for Areas {
     fn allocate(&mut self, bytes: usize) -> Result<u64> {
-        if bytes > isize::MAX as usize - PAGE {
-            return Err(failed("size", bytes));
+        // Pages are taken as they are used: what cannot be had at all is refused here.
+        if bytes > isize::MAX as usize - PAGE || memory().is_some_and(|all| bytes > all) {
+            let what = format!("there are no {bytes} bytes for a window");
+            return Err(Error::new(Class::NoMem, what));
         }
         let length = pages(bytes);
         let start = self.job().take(length as u64);
-        // Unlike a change of the file's length this can only make it longer, whoever else does the same at
-        // the same time; and pages that there are none of are an error here, not a signal later.
-        // SAFETY: a plain call on our own file.
-        let result = unsafe {
-            libc::fallocate(
-                self.file.as_raw_fd(),
-                0,
-                start as libc::off_t,
-                length as libc::off_t,
-            )
+        // Unlike a change of the file's length, a byte at the end can only make it longer, whoever else
+        // does the same at the same time.
+        // SAFETY: plain calls; the byte is written from a place of its own into our own file. Where a limit
+        // forbids it, it is an error and no signal.
+        let written = unsafe {
+            let before = libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+            let end = (start + length as u64 - 1) as libc::off_t;
+            let written = libc::pwrite(self.file.as_raw_fd(), [0_u8].as_ptr().cast(), 1, end);
+            let error = io::Error::last_os_error();
+            libc::signal(libc::SIGXFSZ, before);
+            if written == 1 { Ok(()) } else { Err(error) }
         };
-        match result {
-            0 => Ok(start),
-            _ => Err(failed("fallocate", bytes)),
+        match written {
+            Ok(()) => Ok(start),
+            Err(error) => {
+                let what = format!("there are no {bytes} bytes for a window ({error})");
+                Err(Error::new(Class::NoMem, what))
+            }
         }
     }
 

@@ -187,7 +187,7 @@ const MEMORY_SHARE: usize = 4;
 
 /// Bytes of memory that this process and its children may use, as far as the system says so: those of
 /// the machine, or of the control group.
-fn memory() -> Option<usize> {
+pub(crate) fn memory() -> Option<usize> {
     const LIMITS: [&str; 2] = [
         "/sys/fs/cgroup/memory.max",
         "/sys/fs/cgroup/memory/memory.limit_in_bytes",

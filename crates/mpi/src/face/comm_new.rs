@@ -12,7 +12,7 @@ use crate::collective::{Proposal, Small};
 use crate::engine::Operation;
 use crate::error::{Class, Error, Result};
 use crate::group;
-use crate::handle::{CommId, GroupId};
+use crate::handle::{CommId, GroupId, InfoId};
 
 /// Waits for a collective on memory of its own.
 pub(super) fn complete(mpi: &mut Entered, mut small: Small) -> Result<Small> {
@@ -168,18 +168,31 @@ pub fn comm_split<A: Abi>(comm: Comm<A>, color: c_int, key: c_int, made: Out<Com
     })
 }
 
+/// Whether hints ask for ranks that share memory.
+fn names_memory(hints: InfoId) -> Result<bool> {
+    let pairs = info::pairs(hints)?;
+    let mut all = pairs.iter();
+    Ok(all.any(|(key, value)| key == "mpi_hw_resource_type" && value == "mpi_shared_memory"))
+}
+
 /// All ranks share memory.
 pub fn comm_split_type<A: Abi>(
     comm: Comm<A>,
     split_type: c_int,
     key: c_int,
-    _info: Info<A>,
+    hints: Info<A>,
     made: Out<Comm<A>>,
 ) -> c_int {
     let comm = comm.id();
     call::<A>("MPI_Comm_split_type", comm, |mpi| {
         let color = match split_type {
             _ if split_type == A::COMM_TYPE_SHARED => Some(0),
+            _ if (split_type == A::COMM_TYPE_HW_GUIDED
+                || split_type == A::COMM_TYPE_RESOURCE_GUIDED)
+                && names_memory(hints.id())? =>
+            {
+                Some(0)
+            }
             // Nothing that this library knows divides the ranks of a host any further.
             _ if split_type == A::UNDEFINED
                 || split_type == A::COMM_TYPE_HW_GUIDED

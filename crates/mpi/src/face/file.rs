@@ -279,7 +279,12 @@ pub fn file_close<A: Abi>(place: Out<File>) -> c_int {
         let (comm, guard) = (file.comm, file.guard);
         meet::<A>(mpi, comm, NAME)?;
         window::free::<A>(mpi, guard, NAME)?;
-        let rank = mpi.process.comm(comm)?.rank;
+        // Nobody opens it any more: its name goes before anybody returns.
+        let file = mpi.files.get(owner)?;
+        let removed = match file.mode.is_temporary && mpi.process.comm(comm)?.rank == 0 {
+            true => Disk::remove(file.disk.path()),
+            false => Ok(()),
+        };
         // Another communicator may have its share of the boards once nobody reads there any more.
         meet::<A>(mpi, comm, NAME)?;
         leave_comm(mpi, comm)?;
@@ -288,10 +293,7 @@ pub fn file_close<A: Abi>(place: Out<File>) -> c_int {
         };
         handlers::leave(file.errhandler);
         place.set(raw::<A>(FileId::NULL))?;
-        match file.mode.is_temporary && rank == 0 {
-            true => Disk::remove(file.disk.path()),
-            false => Ok(()),
-        }
+        removed
     })
 }
 

@@ -266,10 +266,7 @@ pub fn win_shared_query<A: Abi, N: Count>(
     let win = win.id();
     call::<A>("MPI_Win_shared_query", win, |mpi| {
         let window = mpi.process.win(win)?;
-        if window.flavor == Flavor::Create || window.flavor == Flavor::Dynamic {
-            let what = "the window is not of MPI_Win_allocate_shared or MPI_Win_allocate";
-            return Err(Error::new(Class::RmaFlavor, what));
-        }
+        // Memory of others that does not lie here has no bytes for this rank.
         let nothing = (0, 1, None);
         let found = match A::peer(rank) {
             // The first rank with some memory.
