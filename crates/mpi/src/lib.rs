@@ -20,6 +20,7 @@ pub mod handle;
 pub mod op;
 mod ops;
 pub mod partitioned;
+pub mod partitions;
 mod process;
 mod pt2pt;
 mod request;

@@ -4,7 +4,6 @@
 //! with one tag arrive in the order in which they are started.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::buffer::Buffer;
 use crate::datatype::Type;
@@ -12,86 +11,9 @@ use crate::datatype::memory::{pack, unpack};
 use crate::engine::{Engine, Flight, Memory, Mode, Operation};
 use crate::error::{Class, Error, Result};
 use crate::handle::{CommId, PROC_NULL};
+use crate::partitions::Partitions;
 use crate::process::Process;
 use crate::pt2pt::Begin;
-
-/// The parts of a message, since it was started.
-#[derive(Debug)]
-pub struct Partitions {
-    is_send: bool,
-    is_started: AtomicBool,
-    ready: Box<[AtomicBool]>,
-    left: AtomicUsize,
-    has_arrived: AtomicBool,
-}
-
-impl Partitions {
-    fn new(count: usize, is_send: bool) -> Arc<Self> {
-        Arc::new(Self {
-            is_send,
-            is_started: AtomicBool::new(false),
-            ready: (0..count).map(|_| AtomicBool::new(false)).collect(),
-            left: AtomicUsize::new(count),
-            has_arrived: AtomicBool::new(false),
-        })
-    }
-
-    fn start(&self) {
-        for ready in &self.ready {
-            ready.store(false, Ordering::Relaxed);
-        }
-        self.left.store(self.ready.len(), Ordering::Relaxed);
-        self.has_arrived.store(false, Ordering::Relaxed);
-        self.is_started.store(true, Ordering::Release);
-    }
-
-    fn end(&self) {
-        self.has_arrived.store(true, Ordering::Release);
-        self.is_started.store(false, Ordering::Release);
-    }
-
-    fn part(&self, part: i32) -> Result<&AtomicBool> {
-        let found = usize::try_from(part).ok();
-        found.and_then(|part| self.ready.get(part)).ok_or_else(|| {
-            let what = format!(
-                "there is no partition {part}; partitions are 0 to {}",
-                self.ready.len() as i64 - 1
-            );
-            Error::new(Class::Arg, what)
-        })
-    }
-
-    /// A part is ready to be sent.
-    ///
-    /// # Errors
-    /// [`Class::Request`] for what is not sent, or not started; [`Class::Arg`] if there is no such part,
-    /// or it is ready already.
-    pub fn set_ready(&self, part: i32) -> Result<()> {
-        let refuse = |class, what: String| Err(Error::new(class, what));
-        if !self.is_send || !self.is_started.load(Ordering::Acquire) {
-            let what = "the request is of no partitioned send that is started";
-            return refuse(Class::Request, what.to_owned());
-        }
-        if self.part(part)?.swap(true, Ordering::AcqRel) {
-            return refuse(Class::Arg, format!("partition {part} is ready already"));
-        }
-        self.left.fetch_sub(1, Ordering::AcqRel);
-        Ok(())
-    }
-
-    /// Whether a part has arrived.
-    ///
-    /// # Errors
-    /// [`Class::Request`] for what is not received, [`Class::Arg`] if there is no such part.
-    pub fn has_arrived(&self, part: i32) -> Result<bool> {
-        if self.is_send {
-            let what = "the request is of no partitioned receive";
-            return Err(Error::new(Class::Request, what));
-        }
-        self.part(part)?;
-        Ok(self.has_arrived.load(Ordering::Acquire))
-    }
-}
 
 /// A partitioned message, to be started again and again.
 #[derive(Clone)]
@@ -199,7 +121,7 @@ impl UnderWay {
     }
 
     fn advance_send(&mut self, engine: &mut Engine) -> Result<bool> {
-        if self.message.parts.left.load(Ordering::Acquire) > 0 {
+        if self.message.parts.has_left() {
             return Ok(false);
         }
         let Some((context, to)) = self.message.peer else {

@@ -8,7 +8,7 @@ use crate::datatype::memory::pack;
 use crate::engine::{Envelope, Memory, Mode, Taken};
 use crate::error::{Class, Error, Result};
 use crate::handle::{ANY_SOURCE, ANY_TAG, CommId, MessageId, PROC_NULL, RequestId, SessionId};
-use crate::partitioned::Partitions;
+use crate::partitions::Partitions;
 use crate::process::Process;
 use crate::request::{Request, Scattered, Source, Started, received};
 use crate::status::Status;

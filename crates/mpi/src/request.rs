@@ -9,7 +9,7 @@ use crate::engine::{Engine, Flight, Landed, Operation};
 use crate::error::{Class, Error, Result};
 use crate::group::Group;
 use crate::handle::{ANY_SOURCE, CommId, RequestId};
-use crate::partitioned::Partitions;
+use crate::partitions::Partitions;
 use crate::process::Process;
 use crate::pt2pt::{Holder, Prepared};
 use crate::status::Status;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use super::attributes::{Key, Of};
 use super::c::Function;
-use super::{Address, Comm, Datatype, Entered, Out, Owner, Win, call, codes, window};
+use super::{Address, Comm, Datatype, Entered, Out, Owner, Win, call, codes};
 use crate::abi::{Abi, HandleKind, Raw};
 use crate::error::{Class, Error, Result};
 use crate::handle::{CommId, KeyvalId, TypeId, WinId};
@@ -216,7 +216,7 @@ fn get<A: Abi, K: Attributed>(
         let id = A::keyval(keyval);
         let found = match K::OF {
             Of::Comm => predefined::<A>(mpi, id),
-            Of::Win => window::attribute::<A>(mpi, WinId::from_number(object.number()), id)?,
+            Of::Win => of_window(mpi, WinId::from_number(object.number()), id)?,
             Of::Datatype => None,
         };
         if let Some(found) = found {
@@ -245,6 +245,14 @@ fn delete<A: Abi, K: Attributed>(name: &'static str, object: K, keyval: c_int) -
         mpi.attributes.take(K::OF, number, id);
         Ok(())
     })
+}
+
+/// Where a predefined attribute of a window lies.
+fn of_window(mpi: &Entered, win: WinId, key: KeyvalId) -> Result<Option<*mut c_void>> {
+    let window = mpi.process.win(win)?;
+    let base = window.members[window.rank as usize].address();
+    let facts = mpi.facts.get(&win);
+    Ok(facts.and_then(|facts| facts.place(key, base)))
 }
 
 /// Where a predefined attribute lies, a pointer to an `int`.

@@ -4,9 +4,9 @@ use std::ffi::c_int;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::file;
 use super::handlers::{self, Handler};
 use super::library::{self, Entered};
+use super::opened;
 use crate::abi::{Abi, ERRORS, Raw};
 use crate::error::{Class, Error};
 use crate::handle::{CommId, ErrhandlerId, FileId, SessionId, WinId};
@@ -71,7 +71,7 @@ pub(super) fn raise<A: Abi>(name: &str, owner: Owner, code: c_int, what: &str) -
         Some(Handler::User(function)) => match object {
             Owner::Win(win) => handlers::call_user(function, Raw::<A, WinId>::of(win), code),
             Owner::Session(id) => handlers::call_user(function, Raw::<A, SessionId>::of(id), code),
-            Owner::File(id) => handlers::call_user(function, file::raw::<A>(id), code),
+            Owner::File(id) => handlers::call_user(function, opened::raw::<A>(id), code),
             Owner::Comm(comm) => handlers::call_user(function, Raw::<A, CommId>::of(comm), code),
             Owner::Nobody => {
                 handlers::call_user(function, Raw::<A, CommId>::of(CommId::SELF), code)

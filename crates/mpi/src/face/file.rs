@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::arguments::Caller;
 use super::collective::wait;
 use super::comm_new::{complete, make};
+use super::opened::{OpenFile, id_of, no_file, raw};
 use super::{
     Address, Comm, Datatype, Entered, Errhandler, File, Function, Group, In, Info, Out, Owner,
     call, errors, group, handlers, info, window,
@@ -15,89 +16,8 @@ use crate::abi::Abi;
 use crate::datatype::Type;
 use crate::error::{Class, Error, Result};
 use crate::file::{Disk, Mode, View};
-use crate::handle::{CommId, DYNAMIC, ErrhandlerId, FileId, TypeId, WinId};
+use crate::handle::{CommId, FileId, TypeId};
 use crate::rma::{Flavor, Piece};
-use crate::status::Status;
-use crate::table::Table;
-
-/// An open file.
-#[derive(Debug)]
-pub struct OpenFile {
-    pub(super) disk: Disk,
-    /// The communicator that it has for itself.
-    pub(super) comm: CommId,
-    /// A window with the shared position, and a lock that makes accesses atomic.
-    pub(super) guard: WinId,
-    pub(super) mode: Mode,
-    amode: c_int,
-    pub(super) view: View,
-    datarep: String,
-    /// In elements of the view.
-    pub(super) position: i64,
-    pub(super) is_atomic: bool,
-    errhandler: ErrhandlerId,
-    hints: Vec<(String, String)>,
-    /// What a split access has come to, until it is ended.
-    pub(super) split: Option<(&'static str, Status)>,
-}
-
-/// The files of a process.
-#[derive(Debug)]
-pub struct Files {
-    table: Table<FileId, OpenFile>,
-    /// The error handler of files that are opened, and of what is no file.
-    first: ErrhandlerId,
-}
-
-impl Default for Files {
-    fn default() -> Self {
-        Self {
-            table: Table::new(),
-            first: ErrhandlerId::RETURN,
-        }
-    }
-}
-
-impl Files {
-    pub(super) fn errhandler(&self, id: FileId) -> ErrhandlerId {
-        self.table
-            .get(id)
-            .map_or(self.first, |file| file.errhandler)
-    }
-
-    pub(super) fn get(&self, id: FileId) -> Result<&OpenFile> {
-        self.table.get(id).ok_or_else(|| no_file(id))
-    }
-
-    pub(super) fn get_mut(&mut self, id: FileId) -> Result<&mut OpenFile> {
-        self.table.get_mut(id).ok_or_else(|| no_file(id))
-    }
-}
-
-#[cold]
-fn no_file(id: FileId) -> Error {
-    let what = match id {
-        FileId::NULL => "the file is MPI_FILE_NULL".to_owned(),
-        FileId(number) => format!("there is no file of handle {number:#x}, or no longer"),
-    };
-    Error::new(Class::File, what)
-}
-
-/// The file of a handle of C, which is a pointer in both ABIs.
-pub(super) fn id_of(file: File) -> FileId {
-    match u32::try_from(file) {
-        Ok(number) if number >= DYNAMIC => FileId(number),
-        _ => FileId::NULL,
-    }
-}
-
-/// The handle of C.
-pub(super) fn raw<A: Abi>(id: FileId) -> File {
-    match id {
-        FileId::NULL => A::FILE_NULL,
-        FileId(number) => number as File,
-    }
-}
 
 fn mode_of<A: Abi>(amode: c_int) -> Result<Mode> {
     let has = |bit: c_int| amode & bit != 0;

@@ -8,7 +8,8 @@ use std::ffi::c_int;
 use std::sync::atomic::{Ordering, fence};
 
 use super::comm_new::complete;
-use super::file::{OpenFile, id_of, meet, writable};
+use super::file::{meet, writable};
+use super::opened::{OpenFile, id_of};
 use super::{Address, Count, Datatype, Entered, File, Out, Request, call};
 use crate::abi::Abi;
 use crate::buffer::Buffer;

@@ -13,9 +13,9 @@ use std::thread;
 
 use super::attributes::Attributes;
 use super::composed::Requests;
-use super::file::Files;
-use super::session::Sessions;
-use super::window::Facts;
+use super::facts::Facts;
+use super::opened::Files;
+use super::sessions::Sessions;
 use crate::error::{Class, Error, Result};
 use crate::handle::{CommId, WinId};
 use crate::process::Process;

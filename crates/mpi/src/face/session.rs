@@ -4,6 +4,7 @@
 use std::ffi::{c_char, c_int};
 
 use super::library::{self, Level};
+use super::sessions::Made;
 use super::{
     Entered, Errhandler, Group, In, Info, Out, Owner, Session, call, call_always, errors, group,
     handlers, info,
@@ -12,43 +13,6 @@ use crate::abi::{Abi, Raw};
 use crate::error::{Class, Error, Result};
 use crate::group::Group as Ranks;
 use crate::handle::{ErrhandlerId, SessionId};
-use crate::table::Table;
-
-/// A session.
-#[derive(Debug)]
-pub struct Made {
-    pub(super) errhandler: ErrhandlerId,
-    hints: Vec<(String, String)>,
-}
-
-/// All sessions of a process.
-#[derive(Debug, Default)]
-pub struct Sessions {
-    table: Table<SessionId, Made>,
-}
-
-impl Sessions {
-    pub(super) fn is_empty(&self) -> bool {
-        self.table.dynamic().next().is_none()
-    }
-
-    pub(super) fn get(&self, id: SessionId) -> Result<&Made> {
-        self.table.get(id).ok_or_else(|| {
-            let what = match id {
-                SessionId::NULL => "the session is MPI_SESSION_NULL".to_owned(),
-                SessionId(number) => {
-                    format!("there is no session of handle {number:#x}, or no longer")
-                }
-            };
-            Error::new(Class::Session, what)
-        })
-    }
-
-    fn get_mut(&mut self, id: SessionId) -> Result<&mut Made> {
-        self.get(id)?;
-        Ok(self.table.get_mut(id).expect("as just seen"))
-    }
-}
 
 /// The sets of processes that there are.
 const SETS: [&str; 2] = ["mpi://WORLD", "mpi://SELF"];

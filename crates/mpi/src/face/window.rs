@@ -1,28 +1,20 @@
 //! Windows: making and freeing them, and what they are.
 #![forbid(unsafe_code)]
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_char, c_int};
 
 use super::arguments::Caller;
 use super::collective::wait;
 use super::comm_new::{complete, make};
+use super::facts::Facts;
 use super::{
     Address, Comm, Count, Entered, Errhandler, Group, In, Info, Out, Owner, Win, attribute, call,
     errors, group, handlers, info,
 };
 use crate::abi::Abi;
 use crate::error::{Class, Error, Result};
-use crate::handle::{CommId, KeyvalId, WinId};
+use crate::handle::{CommId, WinId};
 use crate::rma::{Flavor, Piece, Room};
-
-/// What predefined attributes of a window point to.
-#[derive(Debug)]
-pub struct Facts {
-    size: Box<isize>,
-    unit: Box<c_int>,
-    flavor: Box<c_int>,
-    model: Box<c_int>,
-}
 
 fn bytes_of(size: isize) -> Result<u64> {
     u64::try_from(size).map_err(|_| {
@@ -89,29 +81,6 @@ fn give<A: Abi>(mpi: &mut Entered, new: WinId, hints: Info<A>, win: Out<Win<A>>)
     };
     mpi.facts.insert(new, Box::new(facts));
     win.set(Win::of(new))
-}
-
-/// Where a predefined attribute of a window lies.
-pub(super) fn attribute<A: Abi>(
-    mpi: &Entered,
-    win: WinId,
-    key: KeyvalId,
-) -> Result<Option<*mut c_void>> {
-    let window = mpi.process.win(win)?;
-    let Some(facts) = mpi.facts.get(&win) else {
-        return Ok(None);
-    };
-    let place = |number: &c_int| std::ptr::from_ref(number).cast_mut().cast::<c_void>();
-    let base = window.members[window.rank as usize].address();
-    // The keys of the standard ABI, which are those inside.
-    Ok(match key.0 {
-        601 => Some(base.unwrap_or(std::ptr::null_mut()).cast()),
-        602 => Some(place(&facts.unit)),
-        603 => Some(std::ptr::from_ref(&*facts.size).cast_mut().cast()),
-        604 => Some(place(&facts.flavor)),
-        605 => Some(place(&facts.model)),
-        _ => None,
-    })
 }
 
 pub fn win_create<A: Abi, N: Count>(

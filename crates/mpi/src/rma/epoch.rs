@@ -1,6 +1,7 @@
 //! When a rank may reach whose memory: fences, locks, and groups that start, post, complete and wait.
 #![forbid(unsafe_code)]
 
+use super::state::{Lock, LockKind};
 use super::window::Window;
 use super::wire::{Ask, COMPLETE, Kind, POST};
 use crate::engine::{Flight, Memory};
@@ -8,59 +9,6 @@ use crate::error::{Class, Error, Result};
 use crate::group::Group;
 use crate::handle::{PROC_NULL, WinId};
 use crate::process::Process;
-
-/// With whom a lock is shared.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum LockKind {
-    /// With all who share it.
-    Shared,
-    /// With nobody.
-    Alone,
-}
-
-/// How far a lock is.
-#[derive(Debug)]
-enum Lock {
-    /// Not wanted.
-    None,
-    /// Asked for by a message, or a word in shared memory that is tried again and again.
-    Asked(LockKind, Option<Flight>),
-    /// Had; whether others know.
-    Had(LockKind, bool),
-}
-
-/// What may be reached.
-#[derive(Debug)]
-pub(super) struct Epochs {
-    /// Between two fences.
-    is_fenced: bool,
-    /// Who was started.
-    started: Option<Vec<u32>>,
-    /// Those who have not posted.
-    starting: Vec<Flight>,
-    /// Who may reach this rank, and has not completed.
-    exposed: Option<Vec<Flight>>,
-    locks: Vec<Lock>,
-    /// Locked by a call for all.
-    is_all: bool,
-}
-
-impl Epochs {
-    pub fn new(ranks: usize) -> Self {
-        Self {
-            is_fenced: false,
-            started: None,
-            starting: Vec::new(),
-            exposed: None,
-            locks: (0..ranks).map(|_| Lock::None).collect(),
-            is_all: false,
-        }
-    }
-
-    fn has_locks(&self) -> bool {
-        self.locks.iter().any(|lock| !matches!(lock, Lock::None))
-    }
-}
 
 fn refused(what: impl Into<String>) -> Error {
     Error::new(Class::RmaSync, what)

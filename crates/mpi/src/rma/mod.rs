@@ -14,14 +14,16 @@
 
 mod create;
 mod epoch;
+mod find;
 mod gate;
 mod memory;
 mod origin;
 mod serve;
+mod state;
 mod window;
 mod wire;
 
 pub use create::{Piece, Room};
-pub use epoch::LockKind;
 pub use origin::{Awaiting, Remote};
+pub use state::LockKind;
 pub use window::{Flavor, Member, Window, Windows};

@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::memory::Here;
+use super::state::{Awaited, Into};
 use super::window::{Flavor, Window};
 use super::wire::{Ask, Kind, Place, REQUEST};
 use crate::buffer::Buffer;
 use crate::datatype::memory::{pack, unpack};
 use crate::datatype::{Basic, Type};
-use crate::engine::{Engine, Flight, Memory, Operation};
+use crate::engine::{Engine, Memory, Operation};
 use crate::error::{Class, Error, Result};
 use crate::handle::{OpId, TypeId, WinId};
 use crate::op::{Kernel, Predefined};
@@ -36,27 +37,6 @@ struct Reach {
     ty: Arc<Type>,
     /// If the memory lies here.
     here: Option<Here>,
-}
-
-/// A reply that has not come.
-#[derive(Debug)]
-pub(super) struct Awaited {
-    rank: u32,
-    flight: Flight,
-    expected: usize,
-    into: Into,
-    is_done: Arc<AtomicBool>,
-}
-
-/// What becomes of a reply.
-#[derive(Debug)]
-enum Into {
-    /// It lies where it belongs.
-    There,
-    /// It is unpacked.
-    Elements(Box<[u8]>, Buffer, Arc<Type>),
-    /// It is the class of an error.
-    Class(Box<[u8]>),
 }
 
 /// Waits for a reply, as what a request does.

@@ -3,23 +3,16 @@
 use std::sync::Arc;
 
 use super::memory::Here;
+use super::state::Incoming;
 use super::window::{Flavor, Window};
 use super::wire::{Ask, Kind, Place, REQUEST};
 use crate::datatype::Type;
-use crate::engine::{Engine, Flight, Memory};
+use crate::engine::{Engine, Memory};
 use crate::error::{Class, Result};
 use crate::handle::{OpId, TypeId};
 use crate::op::Op;
 use crate::process::Process;
 use crate::table::Table;
-
-/// A request whose bytes may still be on their way.
-#[derive(Debug)]
-pub(super) struct Incoming {
-    from: u32,
-    flight: Option<Flight>,
-    message: Box<[u8]>,
-}
 
 /// What requests name by numbers.
 struct Known<'a> {

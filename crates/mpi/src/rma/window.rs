@@ -3,19 +3,15 @@
 
 use std::collections::VecDeque;
 
-use super::epoch::Epochs;
 use super::gate::{Gate, SharedGate};
 use super::memory::Here;
-use super::serve::Incoming;
+use super::state::{Awaited, Epochs, Incoming};
 use super::wire::REPLIES;
 use crate::engine::{Engine, Flight, Memory, Mode};
 use crate::error::{Class, Error, Result};
 use crate::group::Group;
 use crate::handle::{CommId, ErrhandlerId, WinId};
-use crate::process::Process;
 use crate::table::Table;
-
-use super::origin::Awaited;
 
 /// How a window came to its memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -225,31 +221,4 @@ impl Windows {
     pub(super) fn all(&mut self) -> impl Iterator<Item = &mut Window> {
         self.table.dynamic_mut()
     }
-}
-
-impl Process {
-    /// A window.
-    ///
-    /// # Errors
-    /// [`Class::Win`] if there is none of this handle.
-    pub fn win(&self, win: WinId) -> Result<&Window> {
-        self.wins.get(win).ok_or_else(|| no_window(win))
-    }
-
-    /// A window, to be changed.
-    ///
-    /// # Errors
-    /// [`Class::Win`] if there is none of this handle.
-    pub fn win_mut(&mut self, win: WinId) -> Result<&mut Window> {
-        self.wins.get_mut(win).ok_or_else(|| no_window(win))
-    }
-}
-
-#[cold]
-fn no_window(win: WinId) -> Error {
-    let what = match win {
-        WinId::NULL => "the window is MPI_WIN_NULL".to_owned(),
-        WinId(number) => format!("there is no window of handle {number:#x}, or no longer"),
-    };
-    Error::new(Class::Win, what)
 }
