@@ -85,7 +85,7 @@ impl Caller<'_> {
     }
 
     /// A call in which the root gives: its buffer, and that of the others.
-    fn from_root<A: Abi>(
+    fn root_gives<A: Abi>(
         &self,
         root: c_int,
         given: impl FnOnce() -> Result<Side>,
@@ -107,7 +107,7 @@ impl Caller<'_> {
     }
 
     /// A call in which the root takes.
-    fn to_root<A: Abi>(
+    fn root_takes<A: Abi>(
         &self,
         root: c_int,
         given: impl FnOnce() -> Result<Side>,
@@ -129,7 +129,7 @@ impl Caller<'_> {
     }
 
     /// A call in which all give and take.
-    fn from_all(&self, given: Side, taken: Side) -> Call {
+    fn all_exchange(&self, given: Side, taken: Side) -> Call {
         let mut call = self.messages(self.all_others(), self.all_others());
         call.send = Some(given);
         call.recv = Some(taken);
@@ -145,7 +145,7 @@ impl Caller<'_> {
                 blocks: 1,
             },
         };
-        Ok(self.from_all(nothing.clone(), nothing))
+        Ok(self.all_exchange(nothing.clone(), nothing))
     }
 
     pub(super) fn bcast_between<A: Abi, N: Count>(
@@ -153,7 +153,7 @@ impl Caller<'_> {
         buffer: (Address, N, Datatype<A>),
         root: c_int,
     ) -> Result<Call> {
-        self.from_root::<A>(root, || self.even(buffer, 1), || self.even(buffer, 1))
+        self.root_gives::<A>(root, || self.even(buffer, 1), || self.even(buffer, 1))
     }
 
     pub(super) fn gather_between<A: Abi, N: Count>(
@@ -163,7 +163,7 @@ impl Caller<'_> {
         root: c_int,
     ) -> Result<Call> {
         let taken = || self.even(recv, self.others_count());
-        self.to_root::<A>(root, || self.even(send, 1), taken)
+        self.root_takes::<A>(root, || self.even(send, 1), taken)
     }
 
     pub(super) fn gatherv_between<A: Abi, N: Count, D: Count>(
@@ -174,7 +174,7 @@ impl Caller<'_> {
         root: c_int,
     ) -> Result<Call> {
         let taken = || self.table(recv, displacements, self.others_count());
-        self.to_root::<A>(root, || self.even(send, 1), taken)
+        self.root_takes::<A>(root, || self.even(send, 1), taken)
     }
 
     pub(super) fn scatter_between<A: Abi, N: Count>(
@@ -184,7 +184,7 @@ impl Caller<'_> {
         root: c_int,
     ) -> Result<Call> {
         let given = || self.even(send, self.others_count());
-        self.from_root::<A>(root, given, || self.even(recv, 1))
+        self.root_gives::<A>(root, given, || self.even(recv, 1))
     }
 
     pub(super) fn scatterv_between<A: Abi, N: Count, D: Count>(
@@ -195,7 +195,7 @@ impl Caller<'_> {
         root: c_int,
     ) -> Result<Call> {
         let given = || self.table(send, displacements, self.others_count());
-        self.from_root::<A>(root, given, || self.even(recv, 1))
+        self.root_gives::<A>(root, given, || self.even(recv, 1))
     }
 
     pub(super) fn allgather_between<A: Abi, N: Count>(
@@ -204,7 +204,7 @@ impl Caller<'_> {
         recv: (Address, N, Datatype<A>),
     ) -> Result<Call> {
         let taken = self.even(recv, self.others_count())?;
-        Ok(self.from_all(self.even(send, 1)?, taken))
+        Ok(self.all_exchange(self.even(send, 1)?, taken))
     }
 
     pub(super) fn allgatherv_between<A: Abi, N: Count, D: Count>(
@@ -214,7 +214,7 @@ impl Caller<'_> {
         displacements: In<D>,
     ) -> Result<Call> {
         let taken = self.table(recv, displacements, self.others_count())?;
-        Ok(self.from_all(self.even(send, 1)?, taken))
+        Ok(self.all_exchange(self.even(send, 1)?, taken))
     }
 
     pub(super) fn alltoall_between<A: Abi, N: Count>(
@@ -223,7 +223,7 @@ impl Caller<'_> {
         recv: (Address, N, Datatype<A>),
     ) -> Result<Call> {
         let others = self.others_count();
-        Ok(self.from_all(self.even(send, others)?, self.even(recv, others)?))
+        Ok(self.all_exchange(self.even(send, others)?, self.even(recv, others)?))
     }
 
     pub(super) fn alltoallv_between<A: Abi, N: Count, D: Count>(
@@ -236,7 +236,7 @@ impl Caller<'_> {
         let others = self.others_count();
         let given = self.table(send, send_displacements, others)?;
         let taken = self.table(recv, recv_displacements, others)?;
-        Ok(self.from_all(given, taken))
+        Ok(self.all_exchange(given, taken))
     }
 
     pub(super) fn alltoallw_between<A: Abi, N: Count, D: Count>(
@@ -249,7 +249,7 @@ impl Caller<'_> {
         let others = self.others_count();
         let given = self.mixed(send, send_displacements, others)?;
         let taken = self.mixed(recv, recv_displacements, others)?;
-        Ok(self.from_all(given, taken))
+        Ok(self.all_exchange(given, taken))
     }
 
     pub(super) fn reduce_between<A: Abi, N: Count>(

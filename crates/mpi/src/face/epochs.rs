@@ -12,7 +12,7 @@ use crate::handle::WinId;
 use crate::rma::LockKind;
 
 /// Refuses an assertion that is none for this call.
-fn check<A: Abi>(assertion: c_int, allowed: c_int) -> Result<()> {
+fn check(assertion: c_int, allowed: c_int) -> Result<()> {
     match assertion & !allowed {
         0 => Ok(()),
         _ => {
@@ -34,7 +34,7 @@ pub fn win_fence<A: Abi>(assertion: c_int, win: Win<A>) -> c_int {
     call::<A>(NAME, win, |mpi| {
         mpi.process.may_fence(win)?;
         let known = A::MODE_NOSTORE | A::MODE_NOPUT | A::MODE_NOPRECEDE | A::MODE_NOSUCCEED;
-        check::<A>(assertion, known)?;
+        check(assertion, known)?;
         let all = mpi.process.all_targets(win)?;
         let flushed = flush(mpi, win, &all, true);
         let comm = Comm::<A>::of(mpi.process.win(win)?.comm);
@@ -51,7 +51,7 @@ pub fn win_start<A: Abi>(targets: Group<A>, assertion: c_int, win: Win<A>) -> c_
     let (targets, win) = (targets.id(), win.id());
     call::<A>("MPI_Win_start", win, |mpi| {
         let targets = group::group_of(mpi, targets)?.clone();
-        check::<A>(assertion, A::MODE_NOCHECK)?;
+        check(assertion, A::MODE_NOCHECK)?;
         let is_checked = assertion & A::MODE_NOCHECK == 0;
         mpi.process.begin_start(win, &targets, is_checked)?;
         mpi.wait(|process| Ok(process.has_started(win)?.then_some(())))
@@ -73,7 +73,7 @@ pub fn win_post<A: Abi>(origins: Group<A>, assertion: c_int, win: Win<A>) -> c_i
     call::<A>("MPI_Win_post", win, |mpi| {
         let origins = group::group_of(mpi, origins)?.clone();
         let known = A::MODE_NOCHECK | A::MODE_NOSTORE | A::MODE_NOPUT;
-        check::<A>(assertion, known)?;
+        check(assertion, known)?;
         let is_checked = assertion & A::MODE_NOCHECK == 0;
         mpi.process.post(win, &origins, is_checked)
     })
@@ -101,7 +101,7 @@ fn lock<A: Abi>(
     kind: LockKind,
     assertion: c_int,
 ) -> Result<()> {
-    check::<A>(assertion, A::MODE_NOCHECK)?;
+    check(assertion, A::MODE_NOCHECK)?;
     let is_checked = assertion & A::MODE_NOCHECK == 0;
     mpi.process.ask_lock(win, rank, kind, is_checked)?;
     // Who gives a lock in shared memory up wakes nobody.

@@ -28,7 +28,7 @@ impl View {
         let Ok(begin) = u64::try_from(start) else {
             return refuse(format!("the view begins at {start}; files begin at 0"));
         };
-        if element.size() == 0 || tile.size() == 0 || tile.size() % element.size() != 0 {
+        if element.size() == 0 || tile.size() == 0 || !tile.size().is_multiple_of(element.size()) {
             return refuse(format!(
                 "the file type has {} bytes, the elementary type {}; it has to be made of some of them",
                 tile.size(),

@@ -88,7 +88,7 @@ impl Here {
         let is_size = matches!(element, 1 | 2 | 4 | 8);
         is_size
             && place.pieces.iter().all(|&(at, bytes)| {
-                self.at(place, at).addr() % element == 0 && bytes % element == 0
+                self.at(place, at).addr().is_multiple_of(element) && bytes.is_multiple_of(element)
             })
     }
 

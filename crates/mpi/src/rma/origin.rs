@@ -393,7 +393,7 @@ impl Process {
         let (engine, wins) = (&mut self.engine, &mut self.wins);
         let window = wins.get_mut(win).expect("seen by the caller");
         if rank == window.rank {
-            window.change_own((&self.types, &self.ops), ask, data)?;
+            window.change_own(&self.types, &self.ops, (ask, data))?;
             return Ok(());
         }
         window.is_dirty[rank as usize] = true;
@@ -434,7 +434,7 @@ impl Process {
                 let awaiting = self.ask_into(win, reach.rank, what, (result, &ty, bytes))?;
                 return Ok(Some(awaiting));
             }
-            old = window.change_own((&self.types, &self.ops), &ask, &operand.data)?;
+            old = window.change_own(&self.types, &self.ops, (&ask, &operand.data))?;
         }
         // SAFETY: the program promised that the result may be written.
         unsafe { unpack(&ty, result.address, result.count, 0, &old) };
@@ -479,7 +479,7 @@ impl Process {
                 self.ask_into(win, reach.rank, (ask, &data), (result, &ty, bytes))?;
                 return Ok(());
             }
-            window.change_own((&self.types, &self.ops), &ask, &data)?
+            window.change_own(&self.types, &self.ops, (&ask, &data))?
         };
         // SAFETY: the program promised that the result may be written.
         unsafe { unpack(&ty, result.address, 1, 0, &old) };

@@ -197,11 +197,10 @@ impl Window {
     /// Does at once what this rank asks of itself.
     pub(super) fn change_own(
         &self,
-        process: (&Table<TypeId, Arc<Type>>, &Table<OpId, Arc<Op>>),
-        ask: &Ask,
-        data: &[u8],
+        types: &Table<TypeId, Arc<Type>>,
+        ops: &Table<OpId, Arc<Op>>,
+        (ask, data): (&Ask, &[u8]),
     ) -> Result<Vec<u8>> {
-        let (types, ops) = process;
         let known = Known { types, ops };
         let changed = self.change(&known, ask, data);
         let failed = |class| crate::error::Error::new(class, "the window has no such memory");
