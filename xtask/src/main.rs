@@ -4,13 +4,15 @@
 //! models of what is lock-free, `cargo xtask loom`; the MPI library's tests under AddressSanitizer,
 //! `cargo xtask asan`; the hardware engine, `cargo xtask rtl`; mutants of the code, which are not part of
 //! CI, `cargo xtask mutants`; the MPI library for C programs, `cargo xtask mpi-install DIR`, beside
-//! others, `cargo xtask bench-mpi`, and below programs that others have built, `cargo xtask mpi-clients`.
+//! others, `cargo xtask bench-mpi`, below programs that others have built, `cargo xtask mpi-clients`, and
+//! below their tests, `cargo xtask mpi-suites`.
 
 mod bench_mpi;
 mod circles;
 mod fuzz;
 mod mpi;
 mod mpi_clients;
+mod mpi_suites;
 mod mutants;
 mod py;
 mod rtl;
@@ -62,13 +64,18 @@ fn main() -> ExitCode {
             let wheels = std::env::args().nth(3);
             verdict(mpi_clients::run(root(), wheels.as_deref()))
         }
+        Some("mpi-suites") => {
+            // `--wheels DIR`, as for `bench-mpi`.
+            let wheels = std::env::args().nth(3);
+            verdict(mpi_suites::run(root(), wheels.as_deref()))
+        }
         _ => usage(),
     }
 }
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: cargo xtask ci | test | tidy | fuzz [SECONDS] | rtl | py | dist | mutants [AREA [K/N]] | loom | asan | mpi-install DIR | bench-mpi [OPTIONS] | mpi-clients [--wheels DIR]"
+        "usage: cargo xtask ci | test | tidy | fuzz [SECONDS] | rtl | py | dist | mutants [AREA [K/N]] | loom | asan | mpi-install DIR | bench-mpi [OPTIONS] | mpi-clients [--wheels DIR] | mpi-suites [--wheels DIR]"
     );
     ExitCode::from(2)
 }

@@ -113,6 +113,51 @@ fn messages_arrive(interface: &Interface) {
     }
 }
 
+/// Runs every check of a program on several numbers of ranks, more than there are cores among them.
+fn checks_pass(source: &str, interface: &Interface, checks: &[&str], all_ranks: &[u32]) {
+    let program = Program::new(source, interface);
+    for check in checks {
+        for &ranks in all_ranks {
+            let output = program.run(ranks, &[check]);
+            let said = text(&output.stderr);
+            let code = output.status.code();
+            assert_eq!(code, Some(0), "{check}, {ranks} ranks: {said}");
+        }
+    }
+}
+
+const WINDOWS: [&str; 5] = ["fences", "locks", "requests", "groups", "together"];
+const INTERFACES: [&str; 3] = ["files", "parts", "sessions"];
+
+#[test]
+fn windows_do_what_they_say() {
+    checks_pass("windows.c", &STANDARD, &WINDOWS, &[1, 2, 3, 6]);
+    checks_pass("windows.c", &MPICH, &WINDOWS, &[1, 2, 3, 6]);
+}
+
+#[test]
+fn who_waits_for_a_lock_of_the_dead_is_told() {
+    let program = Program::new("windows.c", &STANDARD);
+    let output = program.run(3, &["dies"]);
+    let (out, errors) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(137), "{out}{errors}");
+    let mut lines: Vec<&str> = out.lines().collect();
+    lines.sort_unstable();
+    assert_eq!(lines, ["rank 0 knows", "rank 2 knows"], "{errors}");
+    assert!(
+        errors.contains("rank 1 was killed by signal 9 (SIGKILL)"),
+        "{errors}"
+    );
+}
+
+#[test]
+fn groups_files_sessions_and_partitions_do_what_they_say() {
+    for interface in [&STANDARD, &MPICH] {
+        checks_pass("interfaces.c", interface, &INTERFACES, &[1, 2, 3, 6]);
+        checks_pass("interfaces.c", interface, &["between"], &[2, 3, 6]);
+    }
+}
+
 #[test]
 fn messages_arrive_behind_the_standard_interface() {
     messages_arrive(&STANDARD);

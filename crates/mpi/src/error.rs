@@ -160,6 +160,8 @@ pub struct Error {
     pub class: Class,
     /// What was wrong and what would be right.
     pub what: String,
+    /// What a function of the program returned, if it was that which failed: a code of its ABI.
+    pub code: Option<i32>,
 }
 
 impl Error {
@@ -168,7 +170,15 @@ impl Error {
         Self {
             class,
             what: what.into(),
+            code: None,
         }
+    }
+
+    /// As it is, with what a function of the program returned.
+    #[must_use]
+    pub fn with_code(mut self, code: i32) -> Self {
+        self.code = Some(code);
+        self
     }
 }
 

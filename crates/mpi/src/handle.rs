@@ -67,6 +67,8 @@ handles! {
         NULL = 0x200,
         /// Bytes.
         BYTE = 0x247,
+        /// Numbers of 64 bits.
+        INT64_T = 0x258,
         /// C's `char`.
         CHAR = 0x243,
         /// C's `int`.
@@ -150,6 +152,11 @@ handles! {
     WinId {
         /// No window.
         NULL = 0x110,
+    }
+    /// A file.
+    FileId {
+        /// No file.
+        NULL = 0x118,
     }
     /// A session.
     SessionId {

@@ -5,15 +5,16 @@ use std::sync::Arc;
 
 use crate::collective::lane::{Lane, Lanes};
 use crate::collective::{Contexts, Unsettled};
-use crate::comm::Communicator;
+use crate::comm::{CONTEXTS, Communicator};
 use crate::datatype::Type;
 use crate::engine::Engine;
 use crate::error::{Class, Error, Result};
 use crate::group::Group;
 use crate::handle::{CommId, GroupId, MessageId, OpId, RequestId, TypeId};
 use crate::op::{Op, Predefined};
-use crate::pt2pt::{Attached, Probed};
+use crate::pt2pt::{Attached, Holder, Probed};
 use crate::request::{Operations, Request};
+use crate::rma::Windows;
 use crate::status::Status;
 use crate::table::Table;
 use crate::transport::Transport;
@@ -43,7 +44,9 @@ pub struct Process {
     pub(crate) orphans: Vec<Request>,
     pub(crate) operations: Operations,
     pub(crate) messages: Table<MessageId, Probed>,
-    pub(crate) attached: Option<Attached>,
+    pub(crate) attached: Vec<(Holder, Attached)>,
+    /// Windows.
+    pub wins: Windows,
 }
 
 impl Process {
@@ -61,7 +64,7 @@ impl Process {
             (CommId::WORLD, world),
             (
                 CommId::SELF,
-                Communicator::new(2, Group::new(vec![rank]), 0, "MPI_COMM_SELF"),
+                Communicator::new(CONTEXTS, Group::new(vec![rank]), 0, "MPI_COMM_SELF"),
             ),
         ];
         let mut requests = Table::new();
@@ -82,7 +85,8 @@ impl Process {
             orphans: Vec::new(),
             operations: Operations::default(),
             messages: Table::new(),
-            attached: None,
+            attached: Vec::new(),
+            wins: Windows::default(),
         }
     }
 

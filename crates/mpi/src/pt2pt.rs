@@ -7,7 +7,8 @@ use crate::datatype::Type;
 use crate::datatype::memory::pack;
 use crate::engine::{Envelope, Memory, Mode, Taken};
 use crate::error::{Class, Error, Result};
-use crate::handle::{ANY_SOURCE, ANY_TAG, CommId, MessageId, PROC_NULL, RequestId};
+use crate::handle::{ANY_SOURCE, ANY_TAG, CommId, MessageId, PROC_NULL, RequestId, SessionId};
+use crate::partitions::Partitions;
 use crate::process::Process;
 use crate::request::{Request, Scattered, Source, Started, received};
 use crate::status::Status;
@@ -53,9 +54,22 @@ pub trait Begin: Send + Sync {
     /// # Errors
     /// Why it cannot begin.
     fn begin(&self, process: &mut Process) -> Result<Box<dyn crate::engine::Operation>>;
+
+    /// Its partitions, if it is a partitioned message.
+    fn partitions(&self) -> Option<&Partitions> {
+        None
+    }
 }
 
 impl Prepared {
+    /// The partitions of a partitioned message.
+    pub(crate) fn partitions(&self) -> Option<&Partitions> {
+        match self {
+            Self::Operation(operation) => operation.partitions(),
+            _ => None,
+        }
+    }
+
     pub(crate) fn start(&self, process: &mut Process) -> Result<Started> {
         Ok(match self {
             Self::Send(buffer, to, tag, comm, mode) => {
@@ -67,6 +81,17 @@ impl Prepared {
             Self::Operation(operation) => Started::Operation(operation.begin(process)?),
         })
     }
+}
+
+/// What a buffer for buffered sends is attached to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Holder {
+    /// The process.
+    Process,
+    /// A communicator.
+    Comm(CommId),
+    /// A session.
+    Session(SessionId),
 }
 
 /// The buffer for buffered sends: the program's, of which only the size counts here. Messages are
@@ -191,7 +216,7 @@ impl Process {
         // SAFETY: the request keeps what was packed as long as the message needs it.
         let memory = unsafe { Memory::new(packed.as_mut_ptr(), bytes) };
         if mode == SendMode::Buffered {
-            self.room_for(bytes)?;
+            self.room_for(comm, bytes)?;
         }
         let sent = self.engine.send(context, to, tag, memory, sync)?;
         let done = Request::done(comm, Status::EMPTY);
@@ -327,12 +352,12 @@ impl Process {
     ///
     /// # Errors
     /// [`Class::Buffer`] if there is one.
-    pub fn attach_buffer(&mut self, buffer: Attached) -> Result<()> {
-        if self.attached.is_some() {
-            let what = "a buffer is attached already; MPI_Buffer_detach gives it back";
+    pub fn attach_buffer(&mut self, holder: Holder, buffer: Attached) -> Result<()> {
+        if self.attached_to(holder).is_some() {
+            let what = "a buffer is attached already; detach it first";
             return Err(Error::new(Class::Buffer, what));
         }
-        self.attached = Some(buffer);
+        self.attached.push((holder, buffer));
         Ok(())
     }
 
@@ -340,15 +365,32 @@ impl Process {
     ///
     /// # Errors
     /// [`Class::Buffer`] if there is none.
-    pub fn detach_buffer(&mut self) -> Result<Option<Attached>> {
-        if self.attached.is_none() {
+    pub fn detach_buffer(&mut self, holder: Holder) -> Result<Option<Attached>> {
+        let at = self.attached.iter().position(|&(other, _)| other == holder);
+        let Some(at) = at else {
             let what = "no buffer is attached";
             return Err(Error::new(Class::Buffer, what));
-        }
-        if self.is_buffering() {
+        };
+        if self.is_buffering(holder) {
             return Ok(None);
         }
-        Ok(self.attached.take())
+        Ok(Some(self.attached.swap_remove(at).1))
+    }
+
+    fn attached_to(&self, holder: Holder) -> Option<Attached> {
+        let mut all = self.attached.iter();
+        let found = all.find(|&&(other, _)| other == holder);
+        found.map(|&(_, attached)| attached)
+    }
+
+    /// Whose buffer the buffered sends of a communicator take: its own, that of the process, or one of a
+    /// session.
+    pub(crate) fn holder_of(&self, comm: CommId) -> Holder {
+        let own = [Holder::Comm(comm), Holder::Process];
+        let mut own = own.into_iter();
+        let found = own.find(|&holder| self.attached_to(holder).is_some());
+        let of_session = || self.attached.first().map(|&(holder, _)| holder);
+        found.or_else(of_session).unwrap_or(Holder::Process)
     }
 
     /// Context, sender, tag and whose rank is reported; `None` of nobody.
@@ -397,13 +439,14 @@ impl Process {
     }
 
     /// Whether a buffered message has room, beside those that are under way.
-    fn room_for(&mut self, bytes: usize) -> Result<()> {
-        let Some(attached) = self.attached else {
+    fn room_for(&mut self, comm: CommId, bytes: usize) -> Result<()> {
+        let holder = self.holder_of(comm);
+        let Some(attached) = self.attached_to(holder) else {
             let what = "a buffered send needs a buffer; MPI_Buffer_attach gives one";
             return Err(Error::new(Class::Buffer, what));
         };
         let wanted = bytes.saturating_add(BSEND_OVERHEAD);
-        let has_room = |mpi: &Self| wanted.saturating_add(mpi.buffered()) <= attached.bytes;
+        let has_room = |mpi: &Self| wanted.saturating_add(mpi.buffered(holder)) <= attached.bytes;
         if !has_room(self) {
             // Some may have gone since anybody looked.
             self.progress()?;
@@ -415,7 +458,7 @@ impl Process {
             "a buffered message of {bytes} bytes and {BSEND_OVERHEAD} more do not fit into the attached \
              buffer of {}, of which messages under way take {}",
             attached.bytes,
-            self.buffered()
+            self.buffered(holder)
         );
         Err(Error::new(Class::Buffer, what))
     }
@@ -432,7 +475,7 @@ fn of_envelope(envelope: &Envelope, source: &Source) -> Status {
 
 /// The memory of elements that lie in one piece.
 #[inline]
-fn contiguous(buffer: &Buffer, datatype: &Type, bytes: usize) -> Result<Memory> {
+pub(crate) fn contiguous(buffer: &Buffer, datatype: &Type, bytes: usize) -> Result<Memory> {
     let address = buffer.address.wrapping_offset(datatype.true_lower());
     if is_nowhere(address) && bytes > 0 {
         return Err(no_buffer(bytes));

@@ -9,8 +9,9 @@ use crate::engine::{Engine, Flight, Landed, Operation};
 use crate::error::{Class, Error, Result};
 use crate::group::Group;
 use crate::handle::{ANY_SOURCE, CommId, RequestId};
+use crate::partitions::Partitions;
 use crate::process::Process;
-use crate::pt2pt::Prepared;
+use crate::pt2pt::{Holder, Prepared};
 use crate::status::Status;
 
 /// What a program has asked for.
@@ -430,6 +431,9 @@ impl Process {
             if !self.unsettled.is_empty() {
                 self.settle();
             }
+            if !self.wins.is_empty() {
+                has_moved |= self.serve()?;
+            }
         }
         Ok(has_moved)
     }
@@ -437,24 +441,45 @@ impl Process {
     /// Whether nothing is under way that this rank has begun.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
-        self.engine.is_quiet() && self.is_idle()
+        self.engine.is_quiet() && self.has_ended_all()
     }
 
     /// Whether nothing goes on beside messages.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
+        self.has_ended_all() && self.wins.is_empty()
+    }
+
+    fn has_ended_all(&self) -> bool {
         self.operations.running.is_empty() && self.orphans.is_empty()
     }
 
     /// Whether a buffered send is under way.
     #[must_use]
-    pub fn is_buffering(&self) -> bool {
-        self.buffered() > 0
+    pub fn is_buffering(&self, holder: Holder) -> bool {
+        self.buffered(holder) > 0
     }
 
-    /// Bytes of the attached buffer that buffered sends under way take.
-    pub(crate) fn buffered(&self) -> usize {
-        self.orphans.iter().map(|request| request.buffered).sum()
+    /// Bytes of an attached buffer that buffered sends under way take.
+    pub(crate) fn buffered(&self, holder: Holder) -> usize {
+        let all = self.orphans.iter().filter(|request| request.buffered > 0);
+        let of_this = all.filter(|request| self.holder_of(request.comm) == holder);
+        of_this.map(|request| request.buffered).sum()
+    }
+
+    /// The partitions of a partitioned message that is started.
+    ///
+    /// # Errors
+    /// [`Class::Request`] if it is none.
+    pub fn partitions(&self, id: RequestId) -> Result<&Partitions> {
+        let request = self.request(id)?;
+        let prepared = request.prepared.as_ref();
+        prepared
+            .and_then(|prepared| prepared.partitions())
+            .ok_or_else(|| {
+                let what = "the request is of no partitioned message";
+                Error::new(Class::Request, what)
+            })
     }
 
     fn advance(&mut self) -> bool {

@@ -143,6 +143,13 @@ impl<H: Handle, T> Table<H, T> {
         })
     }
 
+    /// As [`Table::dynamic`], to change them.
+    pub fn dynamic_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.slots
+            .iter_mut()
+            .filter_map(|slot| slot.object.as_mut())
+    }
+
     fn place(number: u32) -> Option<(usize, u32)> {
         let rest = number - DYNAMIC;
         let (slot, age) = (rest & ((1 << SLOT_BITS) - 1), rest >> SLOT_BITS);

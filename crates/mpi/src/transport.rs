@@ -66,6 +66,11 @@ pub trait Transport: Send {
         None
     }
 
+    /// Memory that several ranks see, where there can be some.
+    fn shared_memory(&mut self) -> Option<&mut dyn SharedMemory> {
+        None
+    }
+
     /// Time since some moment that is the same for all ranks, in seconds.
     fn now(&self) -> f64;
 
@@ -74,6 +79,29 @@ pub trait Transport: Send {
 
     /// Says that this rank has come to its proper end: its death is no accident any more.
     fn finish(&mut self);
+}
+
+/// Memory that several ranks see, each at an address of its own: what windows of one-sided communication
+/// lie in. Without it they are reached by messages, and windows that ranks share cannot be had.
+pub trait SharedMemory {
+    /// Takes `bytes` bytes, all zero; the name by which any rank maps them.
+    ///
+    /// # Errors
+    /// [`crate::Class::NoMem`] where there are not so many.
+    fn allocate(&mut self, bytes: usize) -> Result<u64>;
+
+    /// Where memory of this name lies for this rank, at a multiple of a page. All ranks are on one host
+    /// that keeps their caches coherent.
+    ///
+    /// # Errors
+    /// [`crate::Class::NoMem`] where there is no room for it.
+    fn map(&mut self, name: u64, bytes: usize) -> Result<*mut u8>;
+
+    /// Ends what [`SharedMemory::map`] began.
+    fn unmap(&mut self, address: *mut u8, bytes: usize);
+
+    /// Gives memory back that no rank has mapped any more.
+    fn free(&mut self, name: u64, bytes: usize);
 }
 
 /// Memory of every rank that it writes and all may read: lines, and bytes beside them.

@@ -3,7 +3,7 @@
 mod world;
 
 use corecast_mpi::handle::{CommId, TypeId};
-use corecast_mpi::{Attached, BSEND_OVERHEAD, Buffer, Class, Process, Result, SendMode};
+use corecast_mpi::{Attached, BSEND_OVERHEAD, Buffer, Class, Holder, Process, Result, SendMode};
 
 const BYTES: usize = 1000;
 
@@ -31,7 +31,8 @@ fn messages_under_way_share_the_attached_buffer() {
         address: std::ptr::null_mut(),
         bytes: 2 * (BYTES + BSEND_OVERHEAD),
     };
-    sender.attach_buffer(attached).expect("there is none");
+    let attached = sender.attach_buffer(Holder::Process, attached);
+    attached.expect("there is none");
     let mut message = [7; BYTES];
     bsend(&mut sender, &mut message).expect("there is room for two");
     bsend(&mut sender, &mut message).expect("there is room for two");

@@ -227,7 +227,11 @@ fn communicators_do_not_hear_each_other() {
                 let is_mine = |rank: &u32| half == 2 || rank % 2 == half;
                 let group = Group::new((0..ranks).filter(is_mine).collect());
                 match is_mine(&me) {
-                    true => made.push(process.add_comm(CommId::WORLD, group, agreed).unwrap()),
+                    true => made.push(
+                        process
+                            .add_comm(CommId::WORLD, (group, None), agreed)
+                            .unwrap(),
+                    ),
                     false => process.leave_out(agreed),
                 }
             }

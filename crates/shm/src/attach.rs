@@ -32,11 +32,15 @@ pub fn attach() -> Result<Box<dyn Transport>, ShmError> {
         return Err(ShmError::NotASegment { descriptor, what });
     }
     let (layout, map) = open(descriptor, ranks)?;
-    let port = Port::new(layout, map, rank)?;
-    // The mapping stays; programs that this one starts have no business with the segment.
     // SAFETY: the environment gave it to this process for this purpose, and nobody else has it.
-    drop(unsafe { OwnedFd::from_raw_fd(descriptor) });
-    Ok(Box::new(port))
+    let file = unsafe { OwnedFd::from_raw_fd(descriptor) };
+    // Programs that this one starts have no business with the segment: the copy closes when they begin.
+    let kept = file.try_clone().map_err(|error| ShmError::Memory {
+        bytes: layout.bytes,
+        what: "dup",
+        error,
+    })?;
+    Ok(Box::new(Port::new(layout, map, kept, rank)?))
 }
 
 fn open(descriptor: i32, ranks: u32) -> Result<(Layout, Map), ShmError> {
@@ -51,9 +55,21 @@ fn open(descriptor: i32, ranks: u32) -> Result<(Layout, Map), ShmError> {
     let mut facts: libc::stat = unsafe { std::mem::zeroed() };
     // SAFETY: a plain call on an open descriptor.
     let is_there = unsafe { libc::fstat(descriptor, &raw mut facts) } == 0;
+    let first = size_of::<crate::job::Job>();
+    if !is_there || facts.st_size < first as libc::off_t {
+        return Err(refuse("it has another size"));
+    }
+    // Windows of ranks that were faster may lie behind the layout, whose size the first page knows.
+    let bytes = {
+        let map = Map::new(file, first)?;
+        // SAFETY: the first page holds atomics only.
+        let job: &crate::job::Job = unsafe { map.at(0) };
+        job.bytes()
+    };
     let layouts = Room::ALL.map(|room| Layout::new(ranks, room));
     let mut layouts = layouts.into_iter();
-    let layout = layouts.find(|layout| is_there && facts.st_size == layout.bytes as libc::off_t);
+    let layout = layouts.find(|layout| layout.bytes as u64 == bytes);
+    let layout = layout.filter(|layout| facts.st_size >= layout.bytes as libc::off_t);
     let layout = layout.ok_or_else(|| refuse("it has another size"))?;
     let map = Map::new(file, layout.bytes)?;
     // SAFETY: the first page holds atomics only.

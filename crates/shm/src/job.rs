@@ -12,7 +12,7 @@ pub const RANK_BYTES: usize = 512;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"corecast");
 /// Counts layouts: processes that attach must have the launcher's.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 const TEXT_WORDS: usize = 64;
 
 /// The first page.
@@ -28,6 +28,10 @@ pub struct Job {
     end: AtomicU32,
     end_rank: AtomicU32,
     end_code: AtomicU32,
+    /// Bytes of the segment's layout: what ranks take for windows lies behind.
+    bytes: AtomicU64,
+    /// Where nothing is taken yet.
+    free: AtomicU64,
     text: [AtomicU32; TEXT_WORDS],
 }
 
@@ -59,7 +63,9 @@ pub enum End {
 }
 
 impl Job {
-    pub fn begin(&self, ranks: u32, cores: u32, single_copy_pays: bool) {
+    pub fn begin(&self, (ranks, bytes): (u32, usize), cores: u32, single_copy_pays: bool) {
+        self.bytes.store(bytes as u64, Ordering::Relaxed);
+        self.free.store(bytes as u64, Ordering::Relaxed);
         self.set_single_copy(single_copy_pays);
         self.version.store(VERSION, Ordering::Relaxed);
         self.ranks.store(ranks, Ordering::Relaxed);
@@ -76,6 +82,16 @@ impl Job {
             return Err("it is of another version of corecast");
         }
         Ok(self.ranks.load(Ordering::Relaxed))
+    }
+
+    /// Bytes of the layout.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Takes `bytes` bytes behind all that is taken; where they begin.
+    pub fn take(&self, bytes: u64) -> u64 {
+        self.free.fetch_add(bytes, Ordering::Relaxed)
     }
 
     /// Cores that the job may run on.
@@ -194,11 +210,15 @@ mod tests {
             end: AtomicU32::new(0),
             end_rank: AtomicU32::new(0),
             end_code: AtomicU32::new(0),
+            bytes: AtomicU64::new(0),
+            free: AtomicU64::new(0),
             text: [const { AtomicU32::new(0) }; TEXT_WORDS],
         };
         assert_eq!(job.ranks(), Err("it is another file"));
-        job.begin(3, 2, true);
+        job.begin((3, 4096), 2, true);
         assert_eq!((job.ranks(), job.cores()), (Ok(3), 2));
+        assert_eq!((job.take(8192), job.take(1)), (4096, 12288));
+        assert_eq!(job.bytes(), 4096);
         assert_eq!(job.end(), None);
         let died = End::Died {
             rank: 2,

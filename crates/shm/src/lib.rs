@@ -9,6 +9,7 @@
 //!
 //! What the segment holds: a page about the job (who has attached, who has died), and for every
 //! ordered pair of ranks a ring of packets (`ring`) that one rank writes and the other reads.
+//! Behind that ranks take memory for windows (`areas`).
 //! Nothing in it is locked. A packet of up to 40 bytes is one cache line.
 //!
 //! ```
@@ -28,6 +29,8 @@
     allow(dead_code, reason = "what is not modelled is not there to use it")
 )]
 
+#[cfg(not(loom))]
+mod areas;
 #[cfg(not(loom))]
 mod attach;
 #[cfg(not(loom))]

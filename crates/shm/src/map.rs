@@ -5,6 +5,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::NonNull;
 
 use crate::error::ShmError;
+use crate::job::Job;
 
 /// A shared mapping of a whole segment.
 #[derive(Debug)]
@@ -53,6 +54,12 @@ impl Map {
         assert!(offset + size_of::<T>() <= self.bytes && offset.is_multiple_of(align_of::<T>()));
         // SAFETY: within the mapping and aligned, as just checked; the rest is the caller's promise.
         unsafe { &*self.base.as_ptr().add(offset).cast() }
+    }
+
+    /// The first page, of a segment.
+    pub fn job(&self) -> *const Job {
+        // SAFETY: it lies there, and holds atomics only.
+        std::ptr::from_ref(unsafe { self.at::<Job>(0) })
     }
 
     /// The address of `bytes` bytes at an offset.

@@ -1,11 +1,13 @@
 //! One rank's end of the segment: its transport.
 
+use std::os::fd::OwnedFd;
 use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
 
-use corecast_mpi::transport::{Boards, Head, Transport};
+use corecast_mpi::transport::{Boards, Head, SharedMemory, Transport};
 use corecast_mpi::{Class, Error, Result};
 
+use crate::areas::Areas;
 use crate::boards::{self, SharedBoards};
 use crate::distance::{Distances, Pulse, Way};
 use crate::error::ShmError;
@@ -47,6 +49,7 @@ pub struct Port {
     /// Since when this rank hands its core over, and whether it still does.
     waits_since: Instant,
     is_patient: bool,
+    areas: Areas,
     layout: Layout,
     /// What all of the above point into: dropped last.
     map: Map,
@@ -58,11 +61,16 @@ impl Port {
     /// # Errors
     /// [`ShmError::Taken`] if the rank has one.
     pub fn on(segment: &Segment, rank: u32) -> std::result::Result<Self, ShmError> {
-        let (layout, map) = segment.map_again()?;
-        Self::new(layout, map, rank)
+        let (layout, map, file) = segment.map_again()?;
+        Self::new(layout, map, file, rank)
     }
 
-    pub(crate) fn new(layout: Layout, map: Map, rank: u32) -> std::result::Result<Self, ShmError> {
+    pub(crate) fn new(
+        layout: Layout,
+        map: Map,
+        file: OwnedFd,
+        rank: u32,
+    ) -> std::result::Result<Self, ShmError> {
         let ranks = layout.ranks;
         let ring = |from, to| layout.ring(from, to);
         let pool = layout.pool_bytes;
@@ -94,6 +102,7 @@ impl Port {
             last_sent: None,
             waits_since: Instant::now(),
             is_patient: true,
+            areas: Areas::new(file, map.job()),
             layout,
             map,
         };
@@ -245,6 +254,10 @@ impl Transport for Port {
 
     fn boards(&mut self) -> Option<&mut dyn Boards> {
         Some(&mut self.boards)
+    }
+
+    fn shared_memory(&mut self) -> Option<&mut dyn SharedMemory> {
+        Some(&mut self.areas)
     }
 
     fn now(&self) -> f64 {

@@ -45,9 +45,11 @@ impl Segment {
             Some(Ok(segment)) => segment,
             _ => Self::of(Layout::new(ranks, Room::Scarce))?,
         };
-        segment
-            .job()
-            .begin(ranks, cores(), ranks > 1 && single_copy::pays());
+        segment.job().begin(
+            (ranks, segment.layout.bytes),
+            cores(),
+            ranks > 1 && single_copy::pays(),
+        );
         Ok(segment)
     }
 
@@ -140,9 +142,14 @@ impl Segment {
     }
 
     /// The same memory once more, for a rank in this process.
-    pub(crate) fn map_again(&self) -> Result<(Layout, Map), ShmError> {
+    pub(crate) fn map_again(&self) -> Result<(Layout, Map, OwnedFd), ShmError> {
         let map = Map::new(self.file.as_fd(), self.layout.bytes)?;
-        Ok((self.layout, map))
+        let file = self.file.try_clone().map_err(|error| ShmError::Memory {
+            bytes: self.layout.bytes,
+            what: "dup",
+            error,
+        })?;
+        Ok((self.layout, map, file))
     }
 
     fn wake_all(&self) {
@@ -180,7 +187,7 @@ const MEMORY_SHARE: usize = 4;
 
 /// Bytes of memory that this process and its children may use, as far as the system says so: those of
 /// the machine, or of the control group.
-fn memory() -> Option<usize> {
+pub(crate) fn memory() -> Option<usize> {
     const LIMITS: [&str; 2] = [
         "/sys/fs/cgroup/memory.max",
         "/sys/fs/cgroup/memory/memory.limit_in_bytes",

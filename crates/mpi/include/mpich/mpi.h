@@ -210,7 +210,7 @@ typedef void (MPI_T_event_dropped_cb_function)(MPI_Count, MPI_T_event_registrati
 
 /* Constants */
 
-#define MPI_VERSION 3
+#define MPI_VERSION 4
 #define MPI_SUBVERSION 1
 #define MPI_ABI_VERSION -1
 #define MPI_ABI_SUBVERSION -1

@@ -137,6 +137,7 @@ fn handles(interface: Interface, text: &mut String) {
         section(text, &format!("MPI_{name}"));
         for &(constant, standard, mpich) in rows {
             let _ = match interface {
+                _ if names::OF_MPICH.contains(&constant) => continue,
                 Interface::Standard if names::OF_MPI_1.contains(&constant) => continue,
                 Interface::Standard => {
                     writeln!(text, "#define MPI_{constant} ((MPI_{name}) {standard:#x})")

@@ -45,6 +45,10 @@ pub trait Abi: Constants + Copy + Debug + Send + Sync + 'static {
     const STATUS_IGNORE: usize;
     /// `MPI_COMM_DUP_FN` and its like as an address, where it is no function.
     const DUP_FN: Option<usize>;
+    /// `MPI_FILE_NULL` as an address.
+    const FILE_NULL: usize;
+    /// `MPI_DISPLACEMENT_CURRENT`.
+    const DISPLACEMENT_CURRENT: i64;
     /// The largest number of a predefined error class; those of programs follow.
     const LASTCODE: i32;
 

@@ -72,12 +72,14 @@ impl Abi for Mpich {
     type Word = i32;
     type Status = MpichStatus;
 
-    const VERSION: (i32, i32) = (3, 1);
+    const VERSION: (i32, i32) = (4, 1);
     const ABI_VERSION: (i32, i32) = (-1, -1);
     const IN_PLACE: usize = usize::MAX;
     const BUFFER_AUTOMATIC: usize = usize::MAX - 1;
     const STATUS_IGNORE: usize = 1;
     const DUP_FN: Option<usize> = None;
+    const FILE_NULL: usize = 0;
+    const DISPLACEMENT_CURRENT: i64 = -54_278_278;
     const LASTCODE: i32 = 0x3fff_ffff;
 
     #[inline]

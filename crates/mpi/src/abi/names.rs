@@ -141,10 +141,15 @@ pub const DATATYPES: &[Row] = &[
     ("REAL16", 0x2e2, 0x4c00102b),
     ("COMPLEX16", 0x2e3, 0x4c00102a),
     ("COMPLEX32", 0x2eb, 0x4c00202c),
+    // See `OF_MPICH`.
+    ("C_FLOAT16", 0x2fd, 0x4c000246),
     // See `OF_MPI_1`.
     ("LB", 0x2fe, 0x4c000010),
     ("UB", 0x2ff, 0x4c000011),
 ];
+
+/// What MPICH has as `MPIX_C_FLOAT16`, which is not in the headers; clients have its number.
+pub const OF_MPICH: [&str; 1] = ["C_FLOAT16"];
 
 /// What the ABI of MPICH still has of MPI-1; the standard ABI has no numbers for it.
 pub const OF_MPI_1: [&str; 2] = ["LB", "UB"];

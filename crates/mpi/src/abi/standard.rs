@@ -36,6 +36,8 @@ impl Abi for Standard {
     const BUFFER_AUTOMATIC: usize = 2;
     const STATUS_IGNORE: usize = 0;
     const DUP_FN: Option<usize> = Some(1);
+    const FILE_NULL: usize = 0x118;
+    const DISPLACEMENT_CURRENT: i64 = -1;
     const LASTCODE: i32 = 0x3fff;
 
     #[inline]

@@ -1,6 +1,6 @@
 //! What ranks have to agree on before there is a new communicator.
 //!
-//! A context is named by who proposes it: `4 + 2 (own counter * ranks + own rank)`, with a counter
+//! A context is named by who proposes it: `8 + 4 (own counter * ranks + own rank)`, with a counter
 //! that a rank never uses twice. The largest proposal wins. So a context is proposed by one rank once,
 //! and no two communicators that share a rank have the same, whatever else is being agreed on at the
 //! same time by other threads or without waiting.
@@ -12,12 +12,13 @@ use corecast_core::Collective;
 use super::cache::{Cache, Shape};
 use super::choose::Settings;
 use super::run::{Buffers, Channel, Combine, Run};
+use crate::comm::CONTEXTS;
 use crate::engine::{CONTEXT_MAX, Engine, Operation};
 use crate::error::{Class, Error, Result};
 use crate::handle::CommId;
 
 /// Contexts of communicators that are made at run time begin here.
-const FIRST: u32 = 4;
+const FIRST: u32 = 2 * CONTEXTS;
 
 /// Proposes contexts.
 #[derive(Debug)]
@@ -45,17 +46,17 @@ impl Contexts {
     /// [`Class::Other`] if there is none left.
     pub fn propose(&mut self) -> Result<u32> {
         let number = u64::from(self.counter) * u64::from(self.ranks) + u64::from(self.rank);
-        let context = u64::from(FIRST) + 2 * number;
+        let context = u64::from(FIRST) + u64::from(CONTEXTS) * number;
         self.counter += 1;
         match u32::try_from(context) {
-            Ok(context) if context < CONTEXT_MAX => Ok(context),
+            Ok(context) if context < CONTEXT_MAX - CONTEXTS => Ok(context),
             _ => Err(exhausted()),
         }
     }
 
     /// Takes note of what was agreed on, so that later proposals are not far below it.
     pub fn note(&mut self, context: u32) {
-        let counter = (context.saturating_sub(FIRST) / 2) / self.ranks;
+        let counter = (context.saturating_sub(FIRST) / CONTEXTS) / self.ranks;
         self.counter = self.counter.max(counter);
     }
 }
@@ -201,6 +202,34 @@ impl Small {
         Self::new(plans, ranks, shape, channel, buffers, None)
     }
 
+    /// What the root gives.
+    ///
+    /// # Errors
+    /// [`Class::Intern`] if there is no plan.
+    pub fn bcast(
+        plans: (&mut Cache, &Settings),
+        ranks: (u32, u32),
+        channel: Channel,
+        (root, contents): (u32, Box<[u8]>),
+    ) -> Result<Self> {
+        let shape = Shape {
+            collective: Collective::Bcast,
+            root,
+            bytes: contents.len(),
+            element_bytes: 1,
+            in_place: false,
+            is_ordered: false,
+        };
+        Self::new(
+            plans,
+            ranks,
+            shape,
+            channel,
+            (Box::default(), contents),
+            None,
+        )
+    }
+
     /// What has come of it, once it is complete.
     #[must_use]
     pub fn result(&self) -> &[u8] {
@@ -244,7 +273,10 @@ mod tests {
         all.sort_unstable();
         all.dedup();
         assert_eq!(all.len(), 15);
-        assert!(all.iter().all(|context| context % 2 == 0 && *context >= 4));
+        assert!(
+            all.iter()
+                .all(|context| context % CONTEXTS == 0 && *context >= FIRST)
+        );
     }
 
     #[test]

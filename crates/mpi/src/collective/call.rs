@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use corecast_core::Collective;
 
+use super::between::{self, Between, Groups};
 use super::cache::{Plan, Shape};
 use super::check::Check;
 use super::plan::{Blocks, Layout};
@@ -32,7 +33,9 @@ pub enum Wanted {
     Known(Collective, u32),
     /// Prefixes; whether a rank's own contribution is in its result.
     Prefix(bool),
-    /// Messages with neighbours: whom this rank receives from, and whom it sends to. A side with one
+    /// A reduction between the groups of an intercommunicator.
+    Between(Between),
+    /// Messages with neighbours, named by their place among everybody ([`crate::Communicator`]): whom this rank receives from, and whom it sends to. A side with one
     /// block is sent to all of them.
     Neighbours {
         /// Senders, in the order of blocks; `None`: nobody.
@@ -379,6 +382,19 @@ impl Call {
                 let bytes = self.block_bytes()?;
                 let program = programs::prefix(ranks, bytes, self.in_place, *is_inclusive);
                 return Ok(Arc::new(program));
+            }
+            Wanted::Between(wanted) => {
+                let comm = process.comm(self.comm)?;
+                let groups = Groups {
+                    rank: ranks.0,
+                    ranks: ranks.1,
+                    first_local: comm.first_local(),
+                    first_remote: comm.first_remote(),
+                };
+                let element = operator.map_or(1, |(found, _)| found.datatype.size());
+                let bytes = self.send.as_ref().or(self.recv.as_ref());
+                let bytes = bytes.map_or(Ok(0), Side::bytes)?;
+                return Ok(Arc::new(between::program(wanted, groups, bytes, element)));
             }
             Wanted::Neighbours {
                 sources,

@@ -42,10 +42,13 @@ impl Told {
         };
         let op = match call.op {
             None => 0,
+            // A root without a part in the reduction has none.
+            Some(_) if matches!(call.wanted, Wanted::Between(_)) => 0,
             Some(op) if op.is_predefined() => u64::from(op.0),
             Some(_) => 1,
         };
-        let is_regular = !call.is_irregular && !matches!(call.wanted, Wanted::Neighbours { .. });
+        let goes_by_itself = matches!(call.wanted, Wanted::Neighbours { .. } | Wanted::Between(_));
+        let is_regular = !call.is_irregular && !goes_by_itself;
         let (bytes, elements) = match is_regular {
             true => (
                 call.block_bytes()? as u64 + 1,

@@ -16,15 +16,12 @@ impl Process {
     /// The messages of the next collective of a communicator.
     ///
     /// # Errors
-    /// [`Class::Comm`] if there is none of this handle, or if it connects two groups.
+    /// [`Class::Comm`] if there is none of this handle.
     pub fn next_collective(&mut self, comm: CommId, name: &'static str) -> Result<Channel> {
         let communicator = self.comm_mut(comm)?;
-        if communicator.remote.is_some() {
-            return Err(is_inter(name));
-        }
         Ok(Channel {
-            peers: communicator.group.clone(),
-            context: communicator.context + 1,
+            peers: communicator.everybody().clone(),
+            context: communicator.collective_context(),
             tag: communicator.collectives.next_tag(),
             name,
         })
@@ -58,7 +55,7 @@ impl Process {
         let channel = self.next_collective(comm, name)?;
         let proposal = self.proposal()?;
         let communicator = self.comm_mut(comm)?;
-        let ranks = (communicator.rank, communicator.group.size() as u32);
+        let ranks = communicator.place();
         let state = &mut communicator.collectives;
         let plans = (&mut state.cache, &*state.settings);
         Small::agreement(plans, ranks, channel, proposal)
@@ -75,7 +72,7 @@ impl Process {
         tag: i32,
         name: &'static str,
     ) -> Result<Small> {
-        let context = self.comm(comm)?.context + 1;
+        let context = self.comm(comm)?.collective_context();
         let world = self.engine.transport().rank();
         let Some(rank) = group.rank_of(world) else {
             return Err(Error::new(Class::Group, "this rank is not in the group"));
@@ -98,17 +95,40 @@ impl Process {
     pub fn gather_all(&mut self, comm: CommId, gives: &[u8], name: &'static str) -> Result<Small> {
         let channel = self.next_collective(comm, name)?;
         let communicator = self.comm_mut(comm)?;
-        let ranks = (communicator.rank, communicator.group.size() as u32);
+        let ranks = communicator.place();
         let state = &mut communicator.collectives;
         let plans = (&mut state.cache, &*state.settings);
         Small::allgather(plans, ranks, channel, gives)
+    }
+
+    /// Begins to give all ranks of a communicator what `root` has; the others give as many bytes of room.
+    ///
+    /// # Errors
+    /// As [`Process::next_collective`].
+    pub fn give_all(
+        &mut self,
+        comm: CommId,
+        (root, contents): (u32, Box<[u8]>),
+        name: &'static str,
+    ) -> Result<Small> {
+        let channel = self.next_collective(comm, name)?;
+        let communicator = self.comm_mut(comm)?;
+        let ranks = communicator.place();
+        let state = &mut communicator.collectives;
+        let plans = (&mut state.cache, &*state.settings);
+        Small::bcast(plans, ranks, channel, (root, contents))
     }
 
     /// Takes in the communicator that was agreed on, as a child of `parent`.
     ///
     /// # Errors
     /// [`Class::Group`] if this rank is not in the group.
-    pub fn add_comm(&mut self, parent: CommId, group: Group, agreed: Proposal) -> Result<CommId> {
+    pub fn add_comm(
+        &mut self,
+        parent: CommId,
+        (group, remote): (Group, Option<Group>),
+        agreed: Proposal,
+    ) -> Result<CommId> {
         let context = agreed.context as u32; // proposed as one
         self.contexts.note(context);
         let world = self.engine.transport().rank();
@@ -116,9 +136,9 @@ impl Process {
         let Some(rank) = group.rank_of(world) else {
             return Err(Error::new(Class::Group, "this rank is not in the group"));
         };
-        let may_share = (2..=RANKS_MAX).contains(&group.size());
+        let may_share = remote.is_none() && (2..=RANKS_MAX).contains(&group.size());
         let taken = self.lanes.settle(agreed.lanes, may_share);
-        let mut communicator = Communicator::new(context, group, rank, "");
+        let mut communicator = Communicator::new(context, group, rank, "").with_remote(remote);
         communicator.errhandler = errhandler;
         if let (Some(index), Some(boards)) = (taken, self.engine.transport().boards()) {
             let group = &communicator.group;
@@ -136,13 +156,14 @@ impl Process {
     /// As [`Process::next_collective`].
     pub fn begin_dup(&mut self, comm: CommId, name: &'static str) -> Result<(CommId, RequestId)> {
         let agreement = self.agree(comm, name)?;
-        let group = self.comm(comm)?.group.clone();
+        let model = self.comm(comm)?;
+        let groups = (model.group.clone(), model.remote.clone());
         let nothing = Proposal {
             context: 0,
             start: 0,
             lanes: 0,
         };
-        let twin = self.add_comm(comm, group, nothing)?;
+        let twin = self.add_comm(comm, groups, nothing)?;
         let agreed = Arc::new(OnceLock::new());
         self.unsettled.push((twin, Arc::clone(&agreed)));
         let dup = Dup { agreement, agreed };
@@ -206,10 +227,4 @@ impl Operation for Dup {
         }
         Ok(is_complete)
     }
-}
-
-#[cold]
-fn is_inter(name: &str) -> Error {
-    let what = format!("{name} between two groups is not implemented");
-    Error::new(Class::UnsupportedOperation, what)
 }

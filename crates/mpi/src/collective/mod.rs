@@ -15,6 +15,7 @@
 //! not commute by a binomial tree to rank 0.
 
 mod agree;
+mod between;
 mod cache;
 mod call;
 mod check;
@@ -34,6 +35,7 @@ mod state;
 
 pub(crate) use agree::Unsettled;
 pub use agree::{Contexts, Proposal, Small};
+pub use between::Between;
 pub use cache::{Cache, Plan, Shape, VERIFIED_STEPS_MAX};
 pub use call::{Call, Job, Through, Wanted};
 pub use choose::{Choice, Settings, choose};

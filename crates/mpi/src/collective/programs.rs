@@ -34,7 +34,7 @@ pub fn ordered((rank, ranks): (u32, u32), shape: Shape) -> Option<Program> {
 
 fn reduce((rank, ranks): (u32, u32), root: u32, own: Span) -> Program {
     let mut builder = Builder::new();
-    let total = to_first(&mut builder, (rank, ranks), own);
+    let total = to_first(&mut builder, (rank, ranks), 0, own);
     let result = Span::new(Region::Recv, 0, own.bytes);
     match total {
         Some(total) if root == 0 => builder.copy(total, result),
@@ -53,7 +53,7 @@ fn reduce((rank, ranks): (u32, u32), root: u32, own: Span) -> Program {
 #[must_use]
 pub fn reduce_scatter((rank, ranks): (u32, u32), own: Span, table: &[(usize, usize)]) -> Program {
     let mut builder = Builder::new();
-    let total = to_first(&mut builder, (rank, ranks), own);
+    let total = to_first(&mut builder, (rank, ranks), 0, own);
     let result = Span::new(Region::Recv, 0, table[rank as usize].1);
     match total {
         Some(total) => {
@@ -73,18 +73,23 @@ pub fn reduce_scatter((rank, ranks): (u32, u32), own: Span, table: &[(usize, usi
     builder.finish()
 }
 
-/// A binomial tree to rank 0; where the result lies there.
-fn to_first(builder: &mut Builder, (rank, ranks): (u32, u32), own: Span) -> Option<Span> {
+/// A binomial tree to rank 0 of ranks that messages know by `first` more; where the result lies there.
+pub(super) fn to_first(
+    builder: &mut Builder,
+    (rank, ranks): (u32, u32),
+    first: u32,
+    own: Span,
+) -> Option<Span> {
     let mut held = own;
     let mut bit = 1;
     while bit < ranks {
         if rank & bit != 0 {
-            builder.send(rank - bit, held);
+            builder.send(first + rank - bit, held);
             return None;
         }
         if rank + bit < ranks {
             let arrived = builder.scratch(own.bytes);
-            builder.recv(rank + bit, arrived);
+            builder.recv(first + rank + bit, arrived);
             builder.combine(held, arrived);
             builder.forget(held);
             held = arrived;

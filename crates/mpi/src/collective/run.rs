@@ -66,6 +66,15 @@ impl Scratch {
         }
     }
 
+    /// As [`Scratch::new`]; `None` where there is not so much.
+    #[must_use]
+    pub fn try_new(bytes: usize) -> Option<Self> {
+        let mut lines = Vec::new();
+        lines.try_reserve_exact(bytes.div_ceil(64)).ok()?;
+        lines.resize(bytes.div_ceil(64), Line([0; 64]));
+        Some(Self { lines })
+    }
+
     /// Where they begin.
     #[must_use]
     pub fn address(&mut self) -> *mut u8 {

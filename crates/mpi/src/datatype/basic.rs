@@ -183,4 +183,5 @@ named! {
     0x2e2 "REAL16" [float(16)]
     0x2e3 "COMPLEX16" [complex(16)]
     0x2eb "COMPLEX32" [complex(32)]
+    0x2fd "C_FLOAT16" [float(2)]
 }

@@ -22,6 +22,7 @@ pub mod external;
 mod layout;
 mod make;
 pub mod memory;
+mod pieces;
 mod recipe;
 mod signature;
 
@@ -29,6 +30,7 @@ use std::sync::Arc;
 
 pub use basic::{Basic, BasicKind};
 pub use make::number;
+pub use pieces::Pieces;
 pub use recipe::{Combiner, Constant, Contents, Darray, Distribution, Form, Order, Recipe};
 pub use signature::Signature;
 

@@ -31,6 +31,14 @@ impl Memory {
         Self { address, bytes }
     }
 
+    /// Memory of the library, which keeps it until the operation is complete.
+    pub(crate) fn of(bytes: &mut [u8]) -> Self {
+        Self {
+            address: bytes.as_mut_ptr(),
+            bytes: bytes.len(),
+        }
+    }
+
     /// The first `bytes` of them.
     pub(crate) fn prefix(self, bytes: usize) -> Self {
         let bytes = bytes.min(self.bytes);

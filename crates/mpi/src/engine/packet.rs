@@ -1,13 +1,15 @@
 //! What the two words before a packet's body mean.
 //!
-//! Word 0: kind in bits 0 to 7, context in bits 8 to 31, tag in bits 32 to 63. Word 1 names flights:
+//! Word 0: kind in bits 0 to 2, context in bits 3 to 31, tag in bits 32 to 63. Word 1 names flights:
 //! the sender's or the receiver's, as the kind says.
 #![forbid(unsafe_code)]
 
 use crate::transport::Head;
 
 /// Largest context that fits into a head.
-pub const CONTEXT_MAX: u32 = (1 << 24) - 1;
+pub const CONTEXT_MAX: u32 = (1 << 29) - 1;
+
+const KIND_BITS: u32 = 3;
 
 /// What a packet is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,13 +72,13 @@ impl Packet {
 
     #[inline]
     pub const fn head(self) -> Head {
-        let low = self.kind as u32 | self.context << 8;
+        let low = self.kind as u32 | self.context << KIND_BITS;
         [low as u64 | (self.tag as u32 as u64) << 32, self.word]
     }
 
     #[inline]
     pub fn of(head: Head) -> Self {
-        let kind = match head[0] as u8 {
+        let kind = match head[0] as u8 & ((1 << KIND_BITS) - 1) {
             0 => PacketKind::Eager,
             1 => PacketKind::EagerSync,
             2 => PacketKind::Announce,
@@ -87,7 +89,7 @@ impl Packet {
         };
         Self {
             kind,
-            context: head[0] as u32 >> 8,
+            context: head[0] as u32 >> KIND_BITS,
             tag: (head[0] >> 32) as i32,
             word: head[1],
         }

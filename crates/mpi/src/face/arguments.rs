@@ -23,8 +23,10 @@ pub struct Caller<'a> {
     process: &'a Process,
     name: &'static str,
     comm: CommId,
-    rank: usize,
-    ranks: usize,
+    pub(super) rank: usize,
+    pub(super) ranks: usize,
+    /// The places of the other group's ranks, if there is one.
+    pub(super) others: Option<Vec<Option<u32>>>,
     /// Of a communicator with a topology.
     neighbours: Option<Neighbours>,
 }
@@ -50,6 +52,10 @@ impl<'a> Caller<'a> {
             comm,
             rank: communicator.rank as usize,
             ranks: communicator.group.size(),
+            others: communicator.remote.as_ref().map(|remote| {
+                let first = communicator.first_remote();
+                (first..first + remote.size() as u32).map(Some).collect()
+            }),
             neighbours: None,
         })
     }
@@ -91,7 +97,7 @@ impl<'a> Caller<'a> {
         Ok((self.call(wanted), from, to))
     }
 
-    fn call(&self, wanted: Wanted) -> Call {
+    pub(super) fn call(&self, wanted: Wanted) -> Call {
         Call {
             name: self.name,
             comm: self.comm,
@@ -118,12 +124,12 @@ impl<'a> Caller<'a> {
         Ok((call, root == self.rank))
     }
 
-    fn datatype(&self, datatype: TypeId) -> Result<Arc<Type>> {
+    pub(super) fn datatype(&self, datatype: TypeId) -> Result<Arc<Type>> {
         self.process.committed(datatype).map(Arc::clone)
     }
 
     /// Blocks of one size, one after the other.
-    fn even<A: Abi, N: Count>(
+    pub(super) fn even<A: Abi, N: Count>(
         &self,
         (buffer, count, datatype): (Address, N, Datatype<A>),
         blocks: usize,
@@ -142,7 +148,7 @@ impl<'a> Caller<'a> {
     }
 
     /// Blocks of one datatype, each at its displacement in extents.
-    fn table<A: Abi, N: Count, D: Count>(
+    pub(super) fn table<A: Abi, N: Count, D: Count>(
         &self,
         (buffer, counts, datatype): (Address, In<N>, Datatype<A>),
         displacements: In<D>,
@@ -167,7 +173,7 @@ impl<'a> Caller<'a> {
     }
 
     /// Blocks of datatypes of their own, each at its displacement in bytes.
-    fn mixed<A: Abi, N: Count, D: Count>(
+    pub(super) fn mixed<A: Abi, N: Count, D: Count>(
         &self,
         (buffer, counts, datatypes): (Address, In<N>, In<Datatype<A>>),
         displacements: In<D>,
@@ -213,14 +219,19 @@ impl<'a> Caller<'a> {
         Ok(Side { address, cut })
     }
 
-    fn op<A: Abi>(&self, call: &mut Call, op: Op<A>, datatype: Datatype<A>) -> Result<()> {
+    pub(super) fn op<A: Abi>(
+        &self,
+        call: &mut Call,
+        op: Op<A>,
+        datatype: Datatype<A>,
+    ) -> Result<()> {
         let found = self.process.op(op.id())?;
         found.check(self.process.committed(datatype.id())?)?;
         call.op = Some(op.id());
         Ok(())
     }
 
-    fn is_in_place<A: Abi>(&self, buffer: Address, is_allowed: bool) -> Result<bool> {
+    pub(super) fn is_in_place<A: Abi>(&self, buffer: Address, is_allowed: bool) -> Result<bool> {
         match buffer.is_in_place::<A>() {
             false => Ok(false),
             true if is_allowed => Ok(true),
@@ -232,6 +243,9 @@ impl<'a> Caller<'a> {
     }
 
     pub fn barrier(&self) -> Result<Call> {
+        if self.others.is_some() {
+            return self.barrier_between();
+        }
         Ok(self.known(Collective::Barrier))
     }
 
@@ -242,6 +256,9 @@ impl<'a> Caller<'a> {
         datatype: Datatype<A>,
         root: c_int,
     ) -> Result<Call> {
+        if self.others.is_some() {
+            return self.bcast_between((buffer, count, datatype), root);
+        }
         self.is_in_place::<A>(buffer, false)?;
         let (mut call, _) = self.rooted(Collective::Bcast, root)?;
         call.recv = Some(self.even((buffer, count, datatype), 1)?);
@@ -254,6 +271,9 @@ impl<'a> Caller<'a> {
         recv: (Address, N, Datatype<A>),
         root: c_int,
     ) -> Result<Call> {
+        if self.others.is_some() {
+            return self.gather_between(send, recv, root);
+        }
         let (mut call, is_root) = self.rooted(Collective::Gather, root)?;
         call.in_place = self.is_in_place::<A>(send.0, is_root)?;
         if !call.in_place {
@@ -273,6 +293,9 @@ impl<'a> Caller<'a> {
         displacements: In<D>,
         root: c_int,
     ) -> Result<Call> {
+        if self.others.is_some() {
+            return self.gatherv_between(send, recv, displacements, root);
+        }
         let (mut call, is_root) = self.rooted(Collective::Gather, root)?;
         call.is_irregular = true;
         call.in_place = self.is_in_place::<A>(send.0, is_root)?;
@@ -291,6 +314,9 @@ impl<'a> Caller<'a> {
         recv: (Address, N, Datatype<A>),
         root: c_int,
     ) -> Result<Call> {
+        if self.others.is_some() {
+            return self.scatter_between(send, recv, root);
+        }
         let (mut call, is_root) = self.rooted(Collective::Scatter, root)?;
         call.in_place = self.is_in_place::<A>(recv.0, is_root)?;
         if !call.in_place {
@@ -310,6 +336,9 @@ impl<'a> Caller<'a> {
         recv: (Address, N, Datatype<A>),
         root: c_int,
     ) -> Result<Call> {
+        if self.others.is_some() {
+            return self.scatterv_between(send, displacements, recv, root);
+        }
         let (mut call, is_root) = self.rooted(Collective::Scatter, root)?;
         call.is_irregular = true;
         call.in_place = self.is_in_place::<A>(recv.0, is_root)?;
@@ -327,6 +356,9 @@ impl<'a> Caller<'a> {
         send: (Address, N, Datatype<A>),
         recv: (Address, N, Datatype<A>),
     ) -> Result<Call> {
+        if self.others.is_some() {
+            return self.allgather_between(send, recv);
+        }
         let mut call = self.known(Collective::Allgather);
         call.in_place = self.is_in_place::<A>(send.0, true)?;
         if !call.in_place {
@@ -342,6 +374,9 @@ impl<'a> Caller<'a> {
         recv: (Address, In<N>, Datatype<A>),
         displacements: In<D>,
     ) -> Result<Call> {
+        if self.others.is_some() {
+            return self.allgatherv_between(send, recv, displacements);
+        }
         let mut call = self.known(Collective::Allgather);
         call.is_irregular = true;
         call.in_place = self.is_in_place::<A>(send.0, true)?;
@@ -357,6 +392,9 @@ impl<'a> Caller<'a> {
         send: (Address, N, Datatype<A>),
         recv: (Address, N, Datatype<A>),
     ) -> Result<Call> {
+        if self.others.is_some() {
+            return self.alltoall_between(send, recv);
+        }
         let mut call = self.known(Collective::Alltoall);
         call.in_place = self.is_in_place::<A>(send.0, true)?;
         if !call.in_place {
@@ -373,6 +411,9 @@ impl<'a> Caller<'a> {
         recv: (Address, In<N>, Datatype<A>),
         recv_displacements: In<D>,
     ) -> Result<Call> {
+        if self.others.is_some() {
+            return self.alltoallv_between(send, send_displacements, recv, recv_displacements);
+        }
         let mut call = self.known(Collective::Alltoallv);
         call.is_irregular = true;
         call.in_place = self.is_in_place::<A>(send.0, true)?;
@@ -390,6 +431,9 @@ impl<'a> Caller<'a> {
         recv: (Address, In<N>, In<Datatype<A>>),
         recv_displacements: In<D>,
     ) -> Result<Call> {
+        if self.others.is_some() {
+            return self.alltoallw_between(send, send_displacements, recv, recv_displacements);
+        }
         let mut call = self.known(Collective::Alltoallv);
         call.is_irregular = true;
         call.in_place = self.is_in_place::<A>(send.0, true)?;
@@ -407,6 +451,9 @@ impl<'a> Caller<'a> {
         (count, datatype, op): (N, Datatype<A>, Op<A>),
         root: c_int,
     ) -> Result<Call> {
+        if self.others.is_some() {
+            return self.reduce_between((send, recv), (count, datatype, op), root);
+        }
         let (mut call, is_root) = self.rooted(Collective::Reduce, root)?;
         self.op(&mut call, op, datatype)?;
         call.in_place = self.is_in_place::<A>(send, is_root)?;
@@ -442,6 +489,9 @@ impl<'a> Caller<'a> {
         recv: Address,
         what: (N, Datatype<A>, Op<A>),
     ) -> Result<Call> {
+        if self.others.is_some() {
+            return self.allreduce_between((send, recv), what);
+        }
         let call = self.known(Collective::Allreduce);
         self.reduced_everywhere(call, (send, recv), what)
     }
@@ -452,6 +502,7 @@ impl<'a> Caller<'a> {
         recv: Address,
         what: (N, Datatype<A>, Op<A>),
     ) -> Result<Call> {
+        self.within_one_group()?;
         self.reduced_everywhere(self.call(Wanted::Prefix(true)), (send, recv), what)
     }
 
@@ -461,6 +512,7 @@ impl<'a> Caller<'a> {
         recv: Address,
         what: (N, Datatype<A>, Op<A>),
     ) -> Result<Call> {
+        self.within_one_group()?;
         self.reduced_everywhere(self.call(Wanted::Prefix(false)), (send, recv), what)
     }
 
@@ -470,6 +522,9 @@ impl<'a> Caller<'a> {
         recv: Address,
         (count, datatype, op): (N, Datatype<A>, Op<A>),
     ) -> Result<Call> {
+        if self.others.is_some() {
+            return self.reduce_scatter_block_between((send, recv), (count, datatype, op));
+        }
         let mut call = self.known(Collective::ReduceScatter);
         self.op(&mut call, op, datatype)?;
         call.in_place = self.is_in_place::<A>(send, true)?;
@@ -487,6 +542,9 @@ impl<'a> Caller<'a> {
         recv: Address,
         (counts, datatype, op): (In<N>, Datatype<A>, Op<A>),
     ) -> Result<Call> {
+        if self.others.is_some() {
+            return self.reduce_scatter_between((send, recv), (counts, datatype, op));
+        }
         let mut call = self.known(Collective::ReduceScatter);
         call.is_irregular = true;
         self.op(&mut call, op, datatype)?;

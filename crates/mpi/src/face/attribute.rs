@@ -38,8 +38,8 @@ impl Attributed for TypeId {
 impl Attributed for WinId {
     const OF: Of = Of::Win;
 
-    fn check(_mpi: &Entered, _id: Self) -> Result<()> {
-        Err(Error::new(Class::Win, "there is no such window"))
+    fn check(mpi: &Entered, id: Self) -> Result<()> {
+        mpi.process.win(id).map(|_| ())
     }
 }
 
@@ -53,7 +53,8 @@ fn refused(code: c_int, what: &str) -> Result<()> {
         _ => Err(Error::new(
             Class::Other,
             format!("the {what} function of a key returned {code}"),
-        )),
+        )
+        .with_code(code)),
     }
 }
 
@@ -178,7 +179,8 @@ fn free<A: Abi>(name: &'static str, of: Of, keyval: Out<c_int>) -> c_int {
 fn owner_of<K: Attributed>(object: K) -> Owner {
     match K::OF {
         Of::Comm => Owner::Comm(CommId::from_number(object.number())),
-        Of::Datatype | Of::Win => Owner::Nobody,
+        Of::Win => Owner::Win(WinId::from_number(object.number())),
+        Of::Datatype => Owner::Nobody,
     }
 }
 
@@ -214,7 +216,8 @@ fn get<A: Abi, K: Attributed>(
         let id = A::keyval(keyval);
         let found = match K::OF {
             Of::Comm => predefined::<A>(mpi, id),
-            Of::Datatype | Of::Win => None,
+            Of::Win => of_window(mpi, WinId::from_number(object.number()), id)?,
+            Of::Datatype => None,
         };
         if let Some(found) = found {
             value.set_pointer(found)?;
@@ -242,6 +245,14 @@ fn delete<A: Abi, K: Attributed>(name: &'static str, object: K, keyval: c_int) -
         mpi.attributes.take(K::OF, number, id);
         Ok(())
     })
+}
+
+/// Where a predefined attribute of a window lies.
+fn of_window(mpi: &Entered, win: WinId, key: KeyvalId) -> Result<Option<*mut c_void>> {
+    let window = mpi.process.win(win)?;
+    let base = window.members[window.rank as usize].address();
+    let facts = mpi.facts.get(&win);
+    Ok(facts.and_then(|facts| facts.place(key, base)))
 }
 
 /// Where a predefined attribute lies, a pointer to an `int`.

@@ -139,15 +139,30 @@ pub fn remove_error_string<A: Abi>(code: c_int) -> c_int {
 }
 
 pub fn remove_error_code<A: Abi>(code: c_int) -> c_int {
-    call_always::<A>("MPI_Remove_error_code", || {
-        change::<A>(code, |made| made.is_removed = true)
-    })
+    call_always::<A>("MPI_Remove_error_code", || remove::<A>(code, false))
 }
 
 pub fn remove_error_class<A: Abi>(class: c_int) -> c_int {
-    call_always::<A>("MPI_Remove_error_class", || {
-        change::<A>(class, |made| made.is_removed = true)
-    })
+    call_always::<A>("MPI_Remove_error_class", || remove::<A>(class, true))
+}
+
+/// Removes a code, or a class, that nothing is known of any more.
+fn remove<A: Abi>(code: c_int, is_class: bool) -> Result<()> {
+    let has_codes = |made: &Made| made.class == Some(code) && !made.is_removed;
+    if is_class && made().iter().any(has_codes) {
+        let what = format!("the class {code} has codes; remove them first");
+        return Err(Error::new(Class::Other, what));
+    }
+    let mut table = made();
+    let made = index::<A>(code).and_then(|at| table.get_mut(at));
+    let made = made.filter(|made| !made.is_removed && made.class.is_none() == is_class);
+    let made = made.ok_or_else(|| unknown(code))?;
+    if !made.text.is_empty() {
+        let what = format!("{code} has a text; remove it first");
+        return Err(Error::new(Class::Other, what));
+    }
+    made.is_removed = true;
+    Ok(())
 }
 
 /// What the classes mean, in their order.

@@ -109,17 +109,18 @@ pub fn comm_get_name<A: Abi>(comm: Comm<A>, name: Out<c_char>, length: Out<c_int
 pub fn comm_set_info<A: Abi>(comm: Comm<A>, info: Info<A>) -> c_int {
     let comm = comm.id();
     call::<A>("MPI_Comm_set_info", comm, |mpi| {
-        mpi.process.comm(comm)?;
-        // No key of an info object has a meaning for communicators here; unknown ones are ignored.
-        info::check(info.id())
+        // No key has a meaning for communicators here; they are kept for who asks.
+        let new = info::pairs(info.id())?;
+        info::keep(&mut mpi.process.comm_mut(comm)?.hints, new);
+        Ok(())
     })
 }
 
 pub fn comm_get_info<A: Abi>(comm: Comm<A>, info: Out<Info<A>>) -> c_int {
     let comm = comm.id();
     call::<A>("MPI_Comm_get_info", comm, |mpi| {
-        mpi.process.comm(comm)?;
-        info.set(Info::of(info::make_empty()?))
+        let hints = mpi.process.comm(comm)?.hints.clone();
+        info.set(Info::of(info::make(hints)?))
     })
 }
 

@@ -4,13 +4,15 @@ use std::ffi::c_int;
 
 use super::arguments::Caller;
 use super::collective::wait;
-use super::{Comm, Entered, Group, In, Info, Out, Request, call, comm, handlers};
+use super::{
+    Comm, Entered, Group, In, Info, Out, Request, call, comm, comm_between, handlers, info,
+};
 use crate::abi::Abi;
 use crate::collective::{Proposal, Small};
 use crate::engine::Operation;
 use crate::error::{Class, Error, Result};
 use crate::group;
-use crate::handle::{CommId, GroupId};
+use crate::handle::{CommId, GroupId, InfoId};
 
 /// Waits for a collective on memory of its own.
 pub(super) fn complete(mpi: &mut Entered, mut small: Small) -> Result<Small> {
@@ -19,35 +21,44 @@ pub(super) fn complete(mpi: &mut Entered, mut small: Small) -> Result<Small> {
 }
 
 /// Takes in a communicator that was agreed on; it has the error handler of `parent`.
-fn add(mpi: &mut Entered, parent: CommId, group: group::Group, agreed: Proposal) -> Result<CommId> {
+pub(super) fn add(
+    mpi: &mut Entered,
+    parent: CommId,
+    groups: Groups,
+    agreed: Proposal,
+) -> Result<CommId> {
     let errhandler = mpi.process.comm(parent)?.errhandler;
-    let added = mpi.process.add_comm(parent, group, agreed)?;
+    let added = mpi.process.add_comm(parent, groups, agreed)?;
     handlers::keep(errhandler)?;
     Ok(added)
 }
 
-/// A communicator of all ranks of `comm` that are in `group`, with the ranks of `group`; none where
+/// A group, and the other one of an intercommunicator.
+pub(super) type Groups = (group::Group, Option<group::Group>);
+
+/// A communicator of all ranks of `comm` that are in a group, with the ranks of that group; none where
 /// this rank is not. All ranks of `comm` call.
 pub(super) fn make(
     mpi: &mut Entered,
     comm: CommId,
-    group: group::Group,
+    groups: Groups,
     name: &'static str,
 ) -> Result<CommId> {
     let agreement = mpi.process.agree(comm, name)?;
     let agreed = complete(mpi, agreement)?.agreed();
     let world = mpi.process.engine.transport().rank();
-    if group.rank_of(world).is_none() {
+    if groups.0.rank_of(world).is_none() {
         mpi.process.leave_out(agreed);
         return Ok(CommId::NULL);
     }
-    add(mpi, comm, group, agreed)
+    add(mpi, comm, groups, agreed)
 }
 
 /// All ranks of `comm` once more.
 fn twin<A: Abi>(mpi: &mut Entered, model: CommId, name: &'static str) -> Result<CommId> {
-    let group = mpi.process.comm(model)?.group.clone();
-    let made = make(mpi, model, group, name)?;
+    let known = mpi.process.comm(model)?;
+    let groups = (known.group.clone(), known.remote.clone());
+    let made = make(mpi, model, groups, name)?;
     comm::inherit::<A>(mpi, model, made)?;
     Ok(made)
 }
@@ -115,10 +126,10 @@ fn split(
     gives[8..].copy_from_slice(&key.to_ne_bytes());
     let gathering = mpi.process.gather_all(comm, &gives, name)?;
     let all = complete(mpi, gathering)?;
-    let parent = mpi.process.comm(comm)?.group.clone();
+    let parent = mpi.process.comm(comm)?;
     let (rows, _) = all.result().as_chunks::<12>();
     let mut members: Vec<(i32, u32)> = Vec::new();
-    for (row, &world) in rows.iter().zip(parent.world_ranks()) {
+    for (row, &world) in rows.iter().zip(parent.everybody().world_ranks()) {
         if row[..8] == gives[..8] {
             let key = row.last_chunk().expect("a row has twelve bytes");
             members.push((i32::from_ne_bytes(*key), world));
@@ -126,12 +137,22 @@ fn split(
     }
     // Stable: ranks with the same key keep their order.
     members.sort_by_key(|&(key, _)| key);
-    let members = members.into_iter().map(|(_, world)| world).collect();
-    let group = match color {
-        Some(_) => group::Group::new(members),
-        None => group::Group::new(Vec::new()),
+    let of = |group: &group::Group| {
+        let members = members.iter().map(|&(_, world)| world);
+        group::Group::new(
+            members
+                .filter(|&world| group.rank_of(world).is_some())
+                .collect(),
+        )
     };
-    make(mpi, comm, group, name)
+    let (group, remote) = (of(&parent.group), parent.remote.as_ref().map(of));
+    // A color that only one of two groups gives makes no communicator.
+    let is_one_sided = remote.as_ref().is_some_and(|remote| remote.size() == 0);
+    let groups = match color {
+        Some(_) if !is_one_sided => (group, remote),
+        _ => (group::Group::new(Vec::new()), None),
+    };
+    make(mpi, comm, groups, name)
 }
 
 pub fn comm_split<A: Abi>(comm: Comm<A>, color: c_int, key: c_int, made: Out<Comm<A>>) -> c_int {
@@ -147,18 +168,31 @@ pub fn comm_split<A: Abi>(comm: Comm<A>, color: c_int, key: c_int, made: Out<Com
     })
 }
 
+/// Whether hints ask for ranks that share memory.
+fn names_memory(hints: InfoId) -> Result<bool> {
+    let pairs = info::pairs(hints)?;
+    let mut all = pairs.iter();
+    Ok(all.any(|(key, value)| key == "mpi_hw_resource_type" && value == "mpi_shared_memory"))
+}
+
 /// All ranks share memory.
 pub fn comm_split_type<A: Abi>(
     comm: Comm<A>,
     split_type: c_int,
     key: c_int,
-    _info: Info<A>,
+    hints: Info<A>,
     made: Out<Comm<A>>,
 ) -> c_int {
     let comm = comm.id();
     call::<A>("MPI_Comm_split_type", comm, |mpi| {
         let color = match split_type {
             _ if split_type == A::COMM_TYPE_SHARED => Some(0),
+            _ if (split_type == A::COMM_TYPE_HW_GUIDED
+                || split_type == A::COMM_TYPE_RESOURCE_GUIDED)
+                && names_memory(hints.id())? =>
+            {
+                Some(0)
+            }
             // Nothing that this library knows divides the ranks of a host any further.
             _ if split_type == A::UNDEFINED
                 || split_type == A::COMM_TYPE_HW_GUIDED
@@ -177,7 +211,7 @@ pub fn comm_split_type<A: Abi>(
     })
 }
 
-fn group_of(mpi: &Entered, group: GroupId) -> Result<group::Group> {
+pub(super) fn group_of(mpi: &Entered, group: GroupId) -> Result<group::Group> {
     let found = mpi.process.groups.get(group).cloned();
     found.ok_or_else(|| {
         let what = format!("there is no group of handle {:#x}, or no longer", group.0);
@@ -200,9 +234,41 @@ pub fn comm_create<A: Abi>(comm: Comm<A>, group: Group<A>, made: Out<Comm<A>>) -
     call::<A>("MPI_Comm_create", comm, |mpi| {
         let group = group_of(mpi, group)?;
         check_within(&group, &mpi.process.comm(comm)?.group)?;
-        // Groups that differ from rank to rank share no rank: one context serves all of them.
-        let new = make(mpi, comm, group, "MPI_Comm_create")?;
+        let groups = match mpi.process.comm(comm)?.remote.is_some() {
+            // Groups that differ from rank to rank share no rank: one context serves all of them.
+            false => (group, None),
+            true => within_both(mpi, comm, group, "MPI_Comm_create")?,
+        };
+        let new = make(mpi, comm, groups, "MPI_Comm_create")?;
         made.set(Comm::of(new))
+    })
+}
+
+/// Of an intercommunicator: what this group's ranks give, and what the others' do.
+fn within_both(
+    mpi: &mut Entered,
+    comm: CommId,
+    group: group::Group,
+    name: &'static str,
+) -> Result<Groups> {
+    let world = mpi.process.engine.transport().rank();
+    let place = group.rank_of(world).map_or(u32::MAX, |rank| rank);
+    let gathering = mpi.process.gather_all(comm, &place.to_ne_bytes(), name)?;
+    let all = complete(mpi, gathering)?;
+    let parent = mpi.process.comm(comm)?;
+    let (places, _) = all.result().as_chunks::<4>();
+    let mut others: Vec<(u32, u32)> = Vec::new();
+    for (place, &world) in places.iter().zip(parent.everybody().world_ranks()) {
+        let place = u32::from_ne_bytes(*place);
+        if place != u32::MAX && parent.group.rank_of(world).is_none() {
+            others.push((place, world));
+        }
+    }
+    others.sort_unstable();
+    let remote = group::Group::new(others.into_iter().map(|(_, world)| world).collect());
+    Ok(match remote.size() {
+        0 => (remote, None),
+        _ => (group, Some(remote)),
     })
 }
 
@@ -227,13 +293,13 @@ pub fn comm_create_group<A: Abi>(
         let parts = (comm, &group);
         let agreement = mpi.process.agree_in(parts, tag, "MPI_Comm_create_group")?;
         let agreed = complete(mpi, agreement)?.agreed();
-        let new = add(mpi, comm, group, agreed)?;
+        let new = add(mpi, comm, (group, None), agreed)?;
         made.set(Comm::of(new))
     })
 }
 
 /// The tag that stands for a string.
-fn tag_of(text: &str) -> i32 {
+pub(super) fn tag_of(text: &str) -> i32 {
     // FNV-1a, 32 bits: Fowler, Noll, Vo 1991.
     let hash = text.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
         (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
@@ -244,13 +310,14 @@ fn tag_of(text: &str) -> i32 {
 pub fn comm_create_from_group<A: Abi>(
     group: Group<A>,
     stringtag: In<std::ffi::c_char>,
-    _info: Info<A>,
-    _errhandler: super::Errhandler<A>,
+    hints: Info<A>,
+    errhandler: super::Errhandler<A>,
     made: Out<Comm<A>>,
 ) -> c_int {
     let group = group.id();
     call::<A>("MPI_Comm_create_from_group", CommId::WORLD, |mpi| {
         let group = group_of(mpi, group)?;
+        info::check(hints.id())?;
         let tag = tag_of(&stringtag.string()?);
         if group.size() == 0 {
             return made.set(Comm::of(CommId::NULL));
@@ -260,7 +327,8 @@ pub fn comm_create_from_group<A: Abi>(
             .process
             .agree_in(parts, tag, "MPI_Comm_create_from_group")?;
         let agreed = complete(mpi, agreement)?.agreed();
-        let new = add(mpi, CommId::WORLD, group, agreed)?;
+        let new = add(mpi, CommId::WORLD, (group, None), agreed)?;
+        comm_between::give_handler(mpi, new, errhandler.id())?;
         made.set(Comm::of(new))
     })
 }

@@ -7,6 +7,7 @@
 use crate::error::{Class, Error, Result};
 use crate::handle::{CommId, RequestId};
 use crate::process::Process;
+use crate::pt2pt::Holder;
 use crate::request as begun;
 use crate::status::Status;
 use crate::table::Table;
@@ -24,8 +25,8 @@ pub(super) enum Composed {
     Pair(Box<Pair>),
     /// Complete when the program says so.
     Generalized(Generalized),
-    /// Complete when no buffered send is under way.
-    Flush,
+    /// Complete when no buffered send out of a buffer is under way.
+    Flush(Holder),
 }
 
 /// A receive and a send that are one request; what is known of each once it is complete.
@@ -113,7 +114,7 @@ impl Requests {
     pub(super) fn comm_of(&self, id: RequestId) -> Option<CommId> {
         match self.0.get(RequestId(id.0 & !COMPOSED))? {
             Composed::Pair(pair) => Some(pair.comm),
-            Composed::Generalized(_) | Composed::Flush => None,
+            Composed::Generalized(_) | Composed::Flush(_) => None,
         }
     }
 }

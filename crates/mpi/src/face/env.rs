@@ -54,7 +54,8 @@ pub fn init_thread<A: Abi>(
     call_always::<A>("MPI_Init_thread", || {
         let level = Level::of::<A>(required);
         begin("MPI_Init_thread", level)?;
-        provided.set(level.number::<A>())
+        // With a session that began before, it is what that has asked for.
+        provided.set(library::level().number::<A>())
     })
 }
 
@@ -71,6 +72,10 @@ pub fn finalize<A: Abi>() -> c_int {
         attribute::delete_all::<A, _>(mpi, CommId::SELF)?;
         attribute::delete_all::<A, _>(mpi, CommId::WORLD)?;
         mpi.wait(|process| Ok(process.is_quiet().then_some(())))?;
+        library::end_world();
+        if !mpi.sessions.is_empty() {
+            return Ok(());
+        }
         let Some(mut library) = library::end() else {
             return Err(Error::new(Class::Other, "the library does not run"));
         };

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::handlers::{self, Handler};
 use super::library::{self, Entered};
+use super::opened;
 use crate::abi::{Abi, ERRORS, Raw};
 use crate::error::{Class, Error};
-use crate::handle::{CommId, ErrhandlerId};
+use crate::handle::{CommId, ErrhandlerId, FileId, SessionId, WinId};
 
 /// On which object a call is: its error handler is asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,6 +19,12 @@ pub enum Owner {
     Nobody,
     /// A communicator, if there is one of this handle.
     Comm(CommId),
+    /// A window, if there is one of this handle.
+    Win(WinId),
+    /// A session, if there is one of this handle.
+    Session(SessionId),
+    /// A file; those that are none stand for what files begin with.
+    File(FileId),
 }
 
 impl From<CommId> for Owner {
@@ -27,47 +34,79 @@ impl From<CommId> for Owner {
     }
 }
 
+impl From<SessionId> for Owner {
+    #[inline]
+    fn from(session: SessionId) -> Self {
+        Self::Session(session)
+    }
+}
+
+impl From<FileId> for Owner {
+    #[inline]
+    fn from(file: FileId) -> Self {
+        Self::File(file)
+    }
+}
+
+impl From<WinId> for Owner {
+    #[inline]
+    fn from(win: WinId) -> Self {
+        Self::Win(win)
+    }
+}
+
 /// Treats the error of a call as its owner's error handler says; the code for the program.
 #[cold]
 pub fn failed<A: Abi>(name: &str, owner: Owner, error: &Error) -> c_int {
-    let code = A::code(error.class);
+    let code = error.code.unwrap_or_else(|| A::code(error.class));
     raise::<A>(name, owner, code, &error.what)
 }
 
 /// As [`failed`], with a code of the ABI.
 #[cold]
 pub(super) fn raise<A: Abi>(name: &str, owner: Owner, code: c_int, what: &str) -> c_int {
-    let (handler, comm) = handler_of(owner);
+    let (handler, object) = handler_of(owner);
     match handler {
         Some(Handler::Return) => {}
-        Some(Handler::User(function)) => {
-            let comm = Raw::<A, CommId>::of(comm);
-            handlers::call_user(function, comm, code);
-        }
+        Some(Handler::User(function)) => match object {
+            Owner::Win(win) => handlers::call_user(function, Raw::<A, WinId>::of(win), code),
+            Owner::Session(id) => handlers::call_user(function, Raw::<A, SessionId>::of(id), code),
+            Owner::File(id) => handlers::call_user(function, opened::raw::<A>(id), code),
+            Owner::Comm(comm) => handlers::call_user(function, Raw::<A, CommId>::of(comm), code),
+            Owner::Nobody => {
+                handlers::call_user(function, Raw::<A, CommId>::of(CommId::SELF), code)
+            }
+        },
         Some(Handler::Fatal) | None => abort(name, code, &class_name::<A>(code), what),
     }
     code
 }
 
-/// The error handler for calls on this object, and the communicator that it is told.
-fn handler_of(owner: Owner) -> (Option<Handler>, CommId) {
+/// The error handler for calls on this object, and the object that it is told.
+fn handler_of(owner: Owner) -> (Option<Handler>, Owner) {
     let Some(mpi) = Entered::enter() else {
         // Not fatal: what may be called without the library returns codes.
-        return (Some(Handler::Return), CommId::NULL);
+        return (Some(Handler::Return), Owner::Nobody);
     };
     let of = |comm| Some(mpi.process.comms.get(comm)?.errhandler);
-    let (id, comm) = match owner {
-        Owner::Comm(comm) if of(comm).is_some() => (of(comm), comm),
+    let of_win = |win| Some(mpi.process.wins.get(win)?.errhandler);
+    let (id, object) = match owner {
+        Owner::Comm(comm) if of(comm).is_some() => (of(comm), owner),
+        Owner::Win(win) if of_win(win).is_some() => (of_win(win), owner),
+        Owner::Session(id) if mpi.sessions.get(id).is_ok() => {
+            (mpi.sessions.get(id).ok().map(|made| made.errhandler), owner)
+        }
+        Owner::File(id) => (Some(mpi.files.errhandler(id)), owner),
         _ => {
             let of_self = of(CommId::SELF).filter(|&id| id != ErrhandlerId::ARE_FATAL);
             match of_self {
-                Some(id) => (Some(id), CommId::SELF),
-                None => (of(CommId::WORLD), CommId::WORLD),
+                Some(id) => (Some(id), Owner::Comm(CommId::SELF)),
+                None => (of(CommId::WORLD), Owner::Comm(CommId::WORLD)),
             }
         }
     };
     drop(mpi);
-    (id.and_then(handlers::handler), comm)
+    (id.and_then(handlers::handler), object)
 }
 
 /// `MPI_ERR_TAG` and so on.

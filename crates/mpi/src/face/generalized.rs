@@ -23,8 +23,8 @@ pub(super) fn test<A: Abi>(
             None => return Ok(None),
             Some(outcome) => outcome,
         },
-        Composed::Flush if library.process.is_buffering() => return Ok(None),
-        Composed::Flush => Ok(Status::EMPTY),
+        Composed::Flush(holder) if library.process.is_buffering(*holder) => return Ok(None),
+        Composed::Flush(_) => Ok(Status::EMPTY),
         Composed::Generalized(made) if !made.is_complete => return Ok(None),
         Composed::Generalized(made) => {
             let made = *made;
@@ -50,7 +50,7 @@ pub(super) fn free_early(mpi: &mut Entered, id: RequestId) -> Result<()> {
             mpi.composed.remove(id);
             free(&made)
         }
-        Composed::Flush => {
+        Composed::Flush(_) => {
             mpi.composed.remove(id);
             Ok(())
         }
@@ -76,7 +76,7 @@ pub(super) fn cancel(mpi: &mut Entered, id: RequestId) -> Result<()> {
     match mpi.composed.get(id)? {
         Composed::Generalized(made) => call_cancel(&made.clone()),
         // No request but these and those of `Process` can be cancelled.
-        Composed::Pair(_) | Composed::Flush => Err(Error::new(
+        Composed::Pair(_) | Composed::Flush(_) => Err(Error::new(
             Class::Request,
             "this kind of request cannot be cancelled",
         )),
@@ -101,7 +101,8 @@ fn checked(code: c_int, what: &str) -> Result<()> {
         _ => Err(Error::new(
             Class::Other,
             format!("the {what} function of a generalized request returned {code}"),
-        )),
+        )
+        .with_code(code)),
     }
 }
 

@@ -4,9 +4,8 @@ use std::ffi::c_int;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::c::Function;
-use crate::abi::{Abi, Raw};
 use crate::error::{Class, Error, Result};
-use crate::handle::{CommId, ErrhandlerId};
+use crate::handle::ErrhandlerId;
 use crate::table::Table;
 
 /// What is done about an error.
@@ -20,7 +19,7 @@ pub(super) enum Handler {
     User(UserFunction),
 }
 
-/// A function of the program: `void (*)(MPI_Comm *, int *, ...)`.
+/// A function of the program: `void (*)(MPI_Comm *, int *, ...)`, or of another kind of handle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct UserFunction(usize);
 
@@ -100,13 +99,13 @@ pub(super) fn none(id: ErrhandlerId) -> Error {
 }
 
 /// Tells a function of the program of an error.
-pub(super) fn call_user<A: Abi>(function: UserFunction, comm: Raw<A, CommId>, code: c_int) {
-    type Handler<A> = unsafe extern "C" fn(*mut Raw<A, CommId>, *mut c_int, ...);
-    let (mut comm, mut code) = (comm, code);
+pub(super) fn call_user<H: Copy>(function: UserFunction, object: H, code: c_int) {
+    type Handler<H> = unsafe extern "C" fn(*mut H, *mut c_int, ...);
+    let (mut object, mut code) = (object, code);
     // SAFETY: `create` got it as a function of this type, and it was not null.
-    let function: Handler<A> = unsafe { std::mem::transmute(function.pointer()) };
+    let function: Handler<H> = unsafe { std::mem::transmute(function.pointer()) };
     // SAFETY: the arguments are as the standard says; it may call the library, which is not entered.
-    unsafe { function(&raw mut comm, &raw mut code) };
+    unsafe { function(&raw mut object, &raw mut code) };
 }
 
 /// Takes a function of the program in, which is not null.

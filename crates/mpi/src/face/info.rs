@@ -54,7 +54,7 @@ fn with<T>(id: InfoId, body: impl FnOnce(&mut Pairs) -> Result<T>) -> Result<T> 
     body(found.ok_or_else(|| none(id))?)
 }
 
-fn make(pairs: Pairs) -> Result<InfoId> {
+pub(super) fn make(pairs: Pairs) -> Result<InfoId> {
     let mut table = made();
     let id = table.get_or_insert_default().insert(pairs);
     id.ok_or_else(|| Error::new(Class::NoMem, "there are too many info objects"))
@@ -71,11 +71,29 @@ pub(super) fn make_of(pairs: &[(&str, &str)]) -> Result<InfoId> {
     make(pairs.iter().map(own).collect())
 }
 
+/// The pairs of an argument that is an info object, or none.
+pub(super) fn pairs(id: InfoId) -> Result<Vec<(String, String)>> {
+    match id {
+        InfoId::NULL => Ok(Pairs::new()),
+        _ => with(id, |pairs| Ok(pairs.clone())),
+    }
+}
+
 /// Whether an argument is an info object, or none.
 pub(super) fn check(id: InfoId) -> Result<()> {
     match id {
         InfoId::NULL => Ok(()),
         _ => with(id, |_| Ok(())),
+    }
+}
+
+/// Takes hints into those that an object has.
+pub(super) fn keep(hints: &mut Pairs, new: Pairs) {
+    for (key, value) in new {
+        match hints.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, old)) => *old = value,
+            None => hints.push((key, value)),
+        }
     }
 }
 

@@ -13,9 +13,12 @@ use std::thread;
 
 use super::attributes::Attributes;
 use super::composed::Requests;
+use super::facts::Facts;
+use super::opened::Files;
+use super::sessions::Sessions;
 use crate::collective::Settings;
 use crate::error::{Class, Error, Result};
-use crate::handle::CommId;
+use crate::handle::{CommId, WinId};
 use crate::process::Process;
 use crate::topology::Topology;
 use crate::transport::{Alone, Transport};
@@ -33,6 +36,12 @@ pub struct Library {
     pub composed: Requests,
     /// What programs attach to objects.
     pub attributes: Attributes,
+    /// Sessions.
+    pub sessions: Sessions,
+    /// Files.
+    pub files: Files,
+    /// What attributes of windows point to.
+    pub facts: BTreeMap<WinId, Box<Facts>>,
     /// Topologies of communicators.
     pub topologies: BTreeMap<CommId, Topology>,
 }
@@ -47,7 +56,10 @@ const RUNNING: u8 = 1;
 const AFTER: u8 = 2;
 
 static ATTACH: OnceLock<Attach> = OnceLock::new();
+/// Of the library.
 static STAGE: AtomicU8 = AtomicU8::new(BEFORE);
+/// Of `MPI_Init` and `MPI_Finalize`; sessions need neither.
+static WORLD: AtomicU8 = AtomicU8::new(BEFORE);
 static IS_SHARED: AtomicBool = AtomicBool::new(false);
 static PROVIDED: AtomicU8 = AtomicU8::new(0);
 static LOCK: Mutex<()> = Mutex::new(());
@@ -79,12 +91,39 @@ pub fn set_transport(attach: Attach) {
     ATTACH.get_or_init(|| attach);
 }
 
-/// Begins; `false` if it was begun already.
+/// Begins as `MPI_Init` does; `false` if that was done already.
 pub(super) fn begin(level: Level) -> Result<bool> {
     let _guard = lock();
-    if STAGE.load(Ordering::Acquire) != BEFORE {
+    if WORLD.load(Ordering::Acquire) != BEFORE {
         return Ok(false);
     }
+    match STAGE.load(Ordering::Acquire) {
+        BEFORE => start(level)?,
+        // A session has begun.
+        RUNNING => {}
+        _ => return Err(is_over()),
+    }
+    WORLD.store(RUNNING, Ordering::Release);
+    Ok(true)
+}
+
+/// Begins for a session, if nobody has.
+pub(super) fn begin_session(level: Level) -> Result<()> {
+    let _guard = lock();
+    match STAGE.load(Ordering::Acquire) {
+        BEFORE => start(level),
+        RUNNING => Ok(()),
+        _ => Err(is_over()),
+    }
+}
+
+#[cold]
+fn is_over() -> Error {
+    let what = "the library has ended; a process takes part in a job once";
+    Error::new(Class::Other, what)
+}
+
+fn start(level: Level) -> Result<()> {
     if let Some(fault) = &Settings::of_environment().fault {
         return Err(Error::new(Class::Other, fault.clone()));
     }
@@ -97,6 +136,9 @@ pub(super) fn begin(level: Level) -> Result<bool> {
         main: thread::current().id(),
         composed: Requests::default(),
         attributes: Attributes::default(),
+        sessions: Sessions::default(),
+        files: Files::default(),
+        facts: BTreeMap::new(),
         topologies: BTreeMap::new(),
     };
     // SAFETY: the stage is not `RUNNING`, so that nobody else reaches it; the lock is held.
@@ -104,7 +146,17 @@ pub(super) fn begin(level: Level) -> Result<bool> {
     IS_SHARED.store(level == Level::Multiple, Ordering::Relaxed);
     PROVIDED.store(level as u8, Ordering::Relaxed);
     STAGE.store(RUNNING, Ordering::Release);
-    Ok(true)
+    Ok(())
+}
+
+/// `MPI_Finalize` was called: what comes is the business of sessions.
+pub(super) fn end_world() {
+    WORLD.store(AFTER, Ordering::Release);
+}
+
+/// Whether `MPI_Init` was called, and `MPI_Finalize` was not.
+pub(super) fn has_world() -> bool {
+    WORLD.load(Ordering::Acquire) == RUNNING
 }
 
 /// Ends; what there was, if it ran.
@@ -119,9 +171,9 @@ pub(super) fn end() -> Option<Library> {
     unsafe { (*LIBRARY.0.get()).take() }
 }
 
-/// Whether it has begun, and whether it has ended.
+/// Whether `MPI_Init` was called, and whether `MPI_Finalize` was.
 pub(super) fn stage() -> (bool, bool) {
-    let stage = STAGE.load(Ordering::Acquire);
+    let stage = WORLD.load(Ordering::Acquire);
     (stage != BEFORE, stage == AFTER)
 }
 
@@ -201,6 +253,30 @@ impl Entered {
         }
     }
 
+    /// As [`Entered::wait`], for what nobody says who brings it about: it does not sleep.
+    ///
+    /// # Errors
+    /// That of `attempt` or of what goes on.
+    pub fn wait_awake<T>(
+        &mut self,
+        mut attempt: impl FnMut(&mut Process) -> Result<Option<T>>,
+    ) -> Result<T> {
+        let patience = self.process.engine.transport().patience();
+        let mut calls = 0_u32;
+        loop {
+            if let Some(value) = attempt(&mut self.process)? {
+                return Ok(value);
+            }
+            self.process.progress()?;
+            self.idle(calls)?;
+            // A wait that has just begun to hand its core over is far from sleeping.
+            calls = match calls < patience + IDLE_CALLS_AWAKE {
+                true => calls + 1,
+                false => patience,
+            };
+        }
+    }
+
     /// As [`Entered::wait`], but gives up at once if messages that have come do not help.
     ///
     /// # Errors
@@ -241,7 +317,7 @@ impl Entered {
             thread::yield_now();
         }
         self.guard = take();
-        if !stage().0 || stage().1 {
+        if STAGE.load(Ordering::Acquire) != RUNNING {
             return Err(Error::new(Class::Other, "the library ended meanwhile"));
         }
         let calls = calls.min(IDLE_CALLS_AWAKE);

@@ -24,6 +24,7 @@
 )]
 
 mod arguments;
+mod arguments_between;
 pub mod attribute;
 mod attributes;
 pub mod buffers;
@@ -33,14 +34,20 @@ pub mod collective;
 pub mod collective_begin;
 pub mod collective_init;
 pub mod comm;
+pub mod comm_between;
 pub mod comm_new;
 mod composed;
 pub mod contents;
 pub mod convert;
 pub mod datatype;
 pub mod env;
+pub mod epochs;
 pub mod errhandler;
 mod errors;
+mod facts;
+pub mod file;
+pub mod file_access;
+pub mod file_forms;
 pub mod generalized;
 pub mod group;
 mod handlers;
@@ -48,11 +55,17 @@ pub mod info;
 mod library;
 pub mod memory;
 pub mod op;
+mod opened;
 pub mod pack;
+pub mod partitioned;
 pub mod pt2pt;
 pub mod requests;
+pub mod rma;
+pub mod session;
+mod sessions;
 pub mod status;
 pub mod topology;
+pub mod window;
 
 pub use c::{Address, Count, Function, In, Out};
 pub use errors::{Owner, failed, unsupported, unsupported_tool};

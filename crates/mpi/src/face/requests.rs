@@ -493,7 +493,11 @@ pub fn request_get_status_any<A: Abi>(
         let found = mpi.look_in(find)?;
         flag.set(found.is_some().into())?;
         let (at, found) = found.unwrap_or((A::UNDEFINED, Status::EMPTY));
-        status.set_status::<A>(&found);
+        match at == A::UNDEFINED {
+            // The empty status is a success.
+            true => status.set_status_and_error::<A>(&found, 0),
+            false => status.set_status::<A>(&found),
+        }
         index.set(at)
     })
 }

@@ -74,7 +74,7 @@ fn make_with<A: Abi>(
 ) -> Result<()> {
     let all = mpi.process.comm(comm)?.group.world_ranks();
     let group = Group::new(all[..size as usize].to_vec());
-    let new = make(mpi, comm, group, name)?;
+    let new = make(mpi, comm, (group, None), name)?;
     if new != CommId::NULL {
         mpi.topologies.insert(new, topology);
     }
@@ -269,7 +269,7 @@ pub fn cart_sub<A: Abi>(comm: Comm<A>, remain: In<c_int>, made: Out<Comm<A>>) ->
         let all = mpi.process.comm(comm)?.group.world_ranks();
         let members = (0..all.len() as u32).filter(is_with);
         let group = Group::new(members.map(|rank| all[rank as usize]).collect());
-        let new = make(mpi, comm, group, "MPI_Cart_sub")?;
+        let new = make(mpi, comm, (group, None), "MPI_Cart_sub")?;
         mpi.topologies.insert(new, Topology::Cart(sub));
         made.set(Comm::of(new))
     })

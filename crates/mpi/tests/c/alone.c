@@ -351,9 +351,21 @@ static void errors(void)
     FAILS(MPI_Send(&x, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD), MPI_ERR_RANK);
     FAILS(MPI_Send(&x, 1, MPI_INT, 0, 1, MPI_COMM_NULL), MPI_ERR_COMM);
     FAILS(MPI_Comm_rank(MPI_COMM_WORLD, NULL), MPI_ERR_ARG);
+    char port[MPI_MAX_PORT_NAME];
+    FAILS(MPI_Open_port(MPI_INFO_NULL, port), MPI_ERR_UNSUPPORTED_OPERATION);
+    /* Each kind of object tells its own handler. */
     MPI_Win win;
-    FAILS(MPI_Win_create(&x, 4, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win),
-          MPI_ERR_UNSUPPORTED_OPERATION);
+    OK(MPI_Win_create(&x, sizeof x, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+    FAILS(MPI_Put(&x, 1, MPI_INT, 0, 0, 1, MPI_INT, win), MPI_ERR_RMA_SYNC);
+    FAILS(MPI_Win_attach(win, &x, sizeof x), MPI_ERR_RMA_FLAVOR);
+    FAILS(MPI_Win_create(&x, -1, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win), MPI_ERR_SIZE);
+    FAILS(MPI_Win_create(&x, 1, 0, MPI_INFO_NULL, MPI_COMM_WORLD, &win), MPI_ERR_DISP);
+    OK(MPI_Win_free(&win));
+    FAILS(MPI_Win_free(&win), MPI_ERR_WIN);
+    MPI_File file = MPI_FILE_NULL;
+    FAILS(MPI_File_close(&file), MPI_ERR_FILE);
+    FAILS(MPI_File_open(MPI_COMM_SELF, "nowhere", 0, MPI_INFO_NULL, &file), MPI_ERR_AMODE);
 }
 
 int main(int argc, char **argv)

@@ -6,13 +6,16 @@
 use std::fmt::Write;
 
 /// Functions that end the process or the library, or are of no use here.
-const EXCEPT: [&str; 6] = [
+const EXCEPT: [&str; 8] = [
     "MPI_Init",
     "MPI_Init_thread",
     "MPI_Finalize",
     "MPI_Abort",
     "MPI_Pcontrol",
     "MPI_Session_finalize",
+    // They wait for other ranks, of which there is none.
+    "MPI_Win_start",
+    "MPI_Win_wait",
 ];
 
 /// Functions whose requests may stay under way.
@@ -30,6 +33,15 @@ const PENDING: [&str; 12] = [
     "MPI_Improbe",
     "MPI_Grequest_start",
 ];
+
+/// What begins with an error handler that ends the program, as functions name it.
+fn ends_the_program(pool: &str) -> Option<&'static str> {
+    match pool {
+        "win" => Some("MPI_Win"),
+        "session" => Some("MPI_Session"),
+        _ => None,
+    }
+}
 
 /// Functions that only look at requests.
 fn looks(name: &str) -> bool {
@@ -74,6 +86,12 @@ fn case(out: &mut String, number: usize, (returns, name): (&str, &str), argument
         given.push(format!("a{index}"));
         if let Some(pool) = pool(name, &kind).filter(|_| place == Place::Result) {
             let _ = writeln!(keeps, "            keep_{pool}(a{index});");
+            if let Some(kind) = ends_the_program(pool) {
+                let _ = writeln!(
+                    keeps,
+                    "            if (a{index}) {kind}_set_errhandler(*a{index}, MPI_ERRORS_RETURN);"
+                );
+            }
         }
     }
     let call = format!("{name}({})", given.join(", "));

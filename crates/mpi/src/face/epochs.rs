@@ -1,0 +1,196 @@
+//! Epochs of windows: fences, groups that start, post, complete and wait, locks and flushes.
+#![forbid(unsafe_code)]
+
+use std::ffi::c_int;
+
+use super::arguments::Caller;
+use super::collective::wait;
+use super::{Comm, Entered, Group, Out, Win, call, group};
+use crate::abi::Abi;
+use crate::error::{Class, Error, Result};
+use crate::handle::WinId;
+use crate::rma::LockKind;
+
+/// Refuses an assertion that is none for this call.
+fn check(assertion: c_int, allowed: c_int) -> Result<()> {
+    match assertion & !allowed {
+        0 => Ok(()),
+        _ => {
+            let what = format!("the assertion {assertion} has bits that mean nothing here");
+            Err(Error::new(Class::Assert, what))
+        }
+    }
+}
+
+/// Brings what is under way to ranks to its end.
+fn flush(mpi: &mut Entered, win: WinId, ranks: &[u32], is_remote: bool) -> Result<()> {
+    mpi.process.begin_flush(win, ranks, is_remote)?;
+    mpi.wait(|process| Ok(process.is_flushed(win, ranks)?.then_some(())))
+}
+
+pub fn win_fence<A: Abi>(assertion: c_int, win: Win<A>) -> c_int {
+    const NAME: &str = "MPI_Win_fence";
+    let win = win.id();
+    call::<A>(NAME, win, |mpi| {
+        mpi.process.may_fence(win)?;
+        let known = A::MODE_NOSTORE | A::MODE_NOPUT | A::MODE_NOPRECEDE | A::MODE_NOSUCCEED;
+        check(assertion, known)?;
+        let all = mpi.process.all_targets(win)?;
+        let flushed = flush(mpi, win, &all, true);
+        let comm = Comm::<A>::of(mpi.process.win(win)?.comm);
+        let barrier = Caller::new(&mpi.process, NAME, comm)?.barrier()?;
+        wait(mpi, &barrier)?;
+        std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+        mpi.process
+            .fenced(win, assertion & A::MODE_NOSUCCEED == 0)?;
+        flushed
+    })
+}
+
+pub fn win_start<A: Abi>(targets: Group<A>, assertion: c_int, win: Win<A>) -> c_int {
+    let (targets, win) = (targets.id(), win.id());
+    call::<A>("MPI_Win_start", win, |mpi| {
+        let targets = group::group_of(mpi, targets)?.clone();
+        check(assertion, A::MODE_NOCHECK)?;
+        let is_checked = assertion & A::MODE_NOCHECK == 0;
+        mpi.process.begin_start(win, &targets, is_checked)?;
+        mpi.wait(|process| Ok(process.has_started(win)?.then_some(())))
+    })
+}
+
+pub fn win_complete<A: Abi>(win: Win<A>) -> c_int {
+    let win = win.id();
+    call::<A>("MPI_Win_complete", win, |mpi| {
+        let targets = mpi.process.started(win)?;
+        let flushed = flush(mpi, win, &targets, true);
+        mpi.process.complete(win)?;
+        flushed
+    })
+}
+
+pub fn win_post<A: Abi>(origins: Group<A>, assertion: c_int, win: Win<A>) -> c_int {
+    let (origins, win) = (origins.id(), win.id());
+    call::<A>("MPI_Win_post", win, |mpi| {
+        let origins = group::group_of(mpi, origins)?.clone();
+        let known = A::MODE_NOCHECK | A::MODE_NOSTORE | A::MODE_NOPUT;
+        check(assertion, known)?;
+        let is_checked = assertion & A::MODE_NOCHECK == 0;
+        mpi.process.post(win, &origins, is_checked)
+    })
+}
+
+pub fn win_wait<A: Abi>(win: Win<A>) -> c_int {
+    let win = win.id();
+    call::<A>("MPI_Win_wait", win, |mpi| {
+        mpi.wait(|process| Ok(process.has_ended(win)?.then_some(())))
+    })
+}
+
+pub fn win_test<A: Abi>(win: Win<A>, flag: Out<c_int>) -> c_int {
+    let win = win.id();
+    call::<A>("MPI_Win_test", win, |mpi| {
+        let ended = mpi.look(|process| Ok(process.has_ended(win)?.then_some(())))?;
+        flag.set(ended.is_some().into())
+    })
+}
+
+fn lock<A: Abi>(
+    mpi: &mut Entered,
+    win: WinId,
+    rank: Option<i32>,
+    kind: LockKind,
+    assertion: c_int,
+) -> Result<()> {
+    check(assertion, A::MODE_NOCHECK)?;
+    let is_checked = assertion & A::MODE_NOCHECK == 0;
+    mpi.process.ask_lock(win, rank, kind, is_checked)?;
+    // Who gives a lock in shared memory up wakes nobody.
+    mpi.wait_awake(|process| Ok(process.has_locks(win)?.then_some(())))
+}
+
+pub fn win_lock<A: Abi>(kind: c_int, rank: c_int, assertion: c_int, win: Win<A>) -> c_int {
+    let win = win.id();
+    call::<A>("MPI_Win_lock", win, |mpi| {
+        mpi.process.win(win)?;
+        let kind = match kind {
+            _ if kind == A::LOCK_SHARED => LockKind::Shared,
+            _ if kind == A::LOCK_EXCLUSIVE => LockKind::Alone,
+            _ => {
+                let what =
+                    format!("{kind} is no kind of lock: MPI_LOCK_SHARED or MPI_LOCK_EXCLUSIVE");
+                return Err(Error::new(Class::Locktype, what));
+            }
+        };
+        lock::<A>(mpi, win, Some(A::peer(rank)), kind, assertion)
+    })
+}
+
+pub fn win_lock_all<A: Abi>(assertion: c_int, win: Win<A>) -> c_int {
+    let win = win.id();
+    call::<A>("MPI_Win_lock_all", win, |mpi| {
+        mpi.process.win(win)?;
+        lock::<A>(mpi, win, None, LockKind::Shared, assertion)
+    })
+}
+
+fn unlock(mpi: &mut Entered, win: WinId, rank: Option<i32>) -> Result<()> {
+    let targets = mpi.process.locked(win, rank)?;
+    let flushed = flush(mpi, win, &targets, true);
+    mpi.process.unlock(win, &targets)?;
+    flushed
+}
+
+pub fn win_unlock<A: Abi>(rank: c_int, win: Win<A>) -> c_int {
+    let win = win.id();
+    call::<A>("MPI_Win_unlock", win, |mpi| {
+        unlock(mpi, win, Some(A::peer(rank)))
+    })
+}
+
+pub fn win_unlock_all<A: Abi>(win: Win<A>) -> c_int {
+    let win = win.id();
+    call::<A>("MPI_Win_unlock_all", win, |mpi| unlock(mpi, win, None))
+}
+
+fn flush_locked(mpi: &mut Entered, win: WinId, rank: Option<i32>, is_remote: bool) -> Result<()> {
+    let targets = mpi.process.flushed(win, rank)?;
+    flush(mpi, win, &targets, is_remote)
+}
+
+pub fn win_flush<A: Abi>(rank: c_int, win: Win<A>) -> c_int {
+    let win = win.id();
+    call::<A>("MPI_Win_flush", win, |mpi| {
+        flush_locked(mpi, win, Some(A::peer(rank)), true)
+    })
+}
+
+pub fn win_flush_all<A: Abi>(win: Win<A>) -> c_int {
+    let win = win.id();
+    call::<A>("MPI_Win_flush_all", win, |mpi| {
+        flush_locked(mpi, win, None, true)
+    })
+}
+
+pub fn win_flush_local<A: Abi>(rank: c_int, win: Win<A>) -> c_int {
+    let win = win.id();
+    call::<A>("MPI_Win_flush_local", win, |mpi| {
+        flush_locked(mpi, win, Some(A::peer(rank)), false)
+    })
+}
+
+pub fn win_flush_local_all<A: Abi>(win: Win<A>) -> c_int {
+    let win = win.id();
+    call::<A>("MPI_Win_flush_local_all", win, |mpi| {
+        flush_locked(mpi, win, None, false)
+    })
+}
+
+pub fn win_sync<A: Abi>(win: Win<A>) -> c_int {
+    let win = win.id();
+    call::<A>("MPI_Win_sync", win, |mpi| {
+        mpi.process.win(win)?;
+        std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+        // What others ask for is done meanwhile, as in every call that may wait.
+        mpi.process.progress().map(|_| ())
+    })
+}

@@ -1,0 +1,365 @@
+//! Reading and writing files: at places, at positions of this rank, at the shared one.
+//!
+//! Nothing is put off: an access is done when its call returns, be it collective, non-blocking or split,
+//! and its request is complete. Collective accesses wait for nobody but in `ordered` ones, where ranks
+//! have to know what those before them access.
+
+use std::ffi::c_int;
+use std::sync::atomic::{Ordering, fence};
+
+use super::comm_new::complete;
+use super::file::{meet, writable};
+use super::opened::{OpenFile, id_of};
+use super::{Address, Count, Datatype, Entered, File, Out, Request, call};
+use crate::abi::Abi;
+use crate::buffer::Buffer;
+use crate::error::{Class, Error, Result};
+use crate::handle::{CommId, FileId, OpId, TypeId, WinId};
+use crate::request;
+use crate::rma::{LockKind, Remote};
+use crate::status::Status;
+
+/// Where an access is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Where {
+    /// So many elements from the beginning of the view.
+    At(i64),
+    /// At this rank's position, which goes on.
+    Own,
+    /// At the shared position, which goes on.
+    Shared,
+    /// The same, by ranks in their order.
+    Ordered,
+}
+
+/// What it does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum What {
+    Read,
+    Write,
+}
+
+/// Has the lock of a file's window while `body` runs.
+fn guarded<T>(
+    mpi: &mut Entered,
+    guard: WinId,
+    kind: LockKind,
+    body: impl FnOnce(&mut Entered) -> Result<T>,
+) -> Result<T> {
+    mpi.process.ask_lock(guard, Some(0), kind, true)?;
+    mpi.wait_awake(|process| Ok(process.has_locks(guard)?.then_some(())))?;
+    let outcome = body(mpi);
+    let targets = mpi.process.locked(guard, Some(0))?;
+    mpi.process.begin_flush(guard, &targets, true)?;
+    let flushed = mpi.wait(|process| Ok(process.is_flushed(guard, &targets)?.then_some(())));
+    mpi.process.unlock(guard, &targets)?;
+    flushed.and(outcome)
+}
+
+/// Changes the shared position of a file; what it was.
+fn change_shared(mpi: &mut Entered, guard: WinId, op: OpId, by: i64) -> Result<i64> {
+    // In memory of its own: a reply that comes after an error has somewhere to go.
+    let cells: *mut [i64; 2] = Box::into_raw(Box::new([by, 0]));
+    let [operand, result] = [0, 1].map(|index| Buffer {
+        address: cells.cast::<i64>().wrapping_add(index).cast(),
+        count: 1,
+        datatype: TypeId::INT64_T,
+    });
+    let counter = Remote {
+        rank: 0,
+        displacement: 0,
+        count: 1,
+        datatype: TypeId::INT64_T,
+    };
+    guarded(mpi, guard, LockKind::Shared, |mpi| {
+        let buffers = (&operand, &result);
+        let process = &mut mpi.process;
+        process.get_accumulate(guard, buffers, &counter, op)?;
+        Ok(())
+    })?;
+    fence(Ordering::SeqCst);
+    // SAFETY: made above, and all that used it has ended.
+    let cells = unsafe { Box::from_raw(cells) };
+    Ok(cells[1])
+}
+
+/// Sets the shared position of a file, by its first rank; all ranks call.
+pub(super) fn set_shared<A: Abi>(mpi: &mut Entered, id: FileId, to: i64) -> Result<()> {
+    let file = mpi.files.get(id)?;
+    let (comm, guard) = (file.comm, file.guard);
+    if mpi.process.comm(comm)?.rank == 0 {
+        change_shared(mpi, guard, OpId::REPLACE, to)?;
+    }
+    meet::<A>(mpi, comm, "MPI_File_seek_shared")
+}
+
+/// Where an access of so many elements begins.
+fn begin(mpi: &mut Entered, id: FileId, place: Where, elements: i64) -> Result<i64> {
+    let file = mpi.files.get_mut(id)?;
+    let (comm, guard) = (file.comm, file.guard);
+    match place {
+        Where::At(_) if file.mode.is_sequential => {
+            let what = "a file of MPI_MODE_SEQUENTIAL has no places";
+            Err(Error::new(Class::UnsupportedOperation, what))
+        }
+        Where::At(at) if at < 0 => {
+            let what = format!("the offset is {at}; offsets are not negative");
+            Err(Error::new(Class::Arg, what))
+        }
+        Where::At(at) => Ok(at),
+        Where::Own => {
+            let at = file.position;
+            file.position = at.saturating_add(elements);
+            Ok(at)
+        }
+        Where::Shared => change_shared(mpi, guard, OpId::SUM, elements),
+        Where::Ordered => {
+            const NAME: &str = "an ordered access to a file";
+            let gathering = mpi
+                .process
+                .gather_all(comm, &elements.to_ne_bytes(), NAME)?;
+            let all = complete(mpi, gathering)?;
+            let (counts, _) = all.result().as_chunks::<8>();
+            let counts: Vec<i64> = counts.iter().map(|it| i64::from_ne_bytes(*it)).collect();
+            let rank = mpi.process.comm(comm)?.rank as usize;
+            let mut first = 0;
+            if rank == 0 {
+                first = change_shared(mpi, guard, OpId::SUM, counts.iter().sum())?;
+            }
+            let told = first.to_ne_bytes().into();
+            let giving = mpi.process.give_all(comm, (0, told), NAME)?;
+            let told = complete(mpi, giving)?;
+            let first = told
+                .result()
+                .first_chunk()
+                .map_or(0, |it| i64::from_ne_bytes(*it));
+            Ok(first + counts[..rank].iter().sum::<i64>())
+        }
+    }
+}
+
+/// Carries an access out.
+fn access<A: Abi, N: Count>(
+    mpi: &mut Entered,
+    id: FileId,
+    (what, place): (What, Where),
+    (address, count, datatype): (Address, N, Datatype<A>),
+) -> Result<Status> {
+    let file = mpi.files.get(id)?;
+    match what {
+        What::Write => writable(file)?,
+        What::Read if !file.mode.reads => {
+            let what = "the file was opened with MPI_MODE_WRONLY";
+            return Err(Error::new(Class::Access, what));
+        }
+        What::Read => {}
+    }
+    let buffer = address.buffer(count, datatype.id())?;
+    let ty = mpi.process.committed(buffer.datatype)?;
+    address.check(buffer.count, ty)?;
+    let bytes = ty.packed_bytes(buffer.count);
+    let bytes = bytes.filter(|&bytes| isize::try_from(bytes).is_ok());
+    let bytes =
+        bytes.ok_or_else(|| Error::new(Class::Count, "more bytes than an address space"))?;
+    let each = file.view.element_bytes() as usize;
+    if bytes % each != 0 {
+        let what = format!("{bytes} bytes are no number of elements of the view, of {each} each");
+        return Err(Error::new(Class::Type, what));
+    }
+    let (guard, is_atomic) = (file.guard, file.is_atomic);
+    let at = begin(mpi, id, place, (bytes / each) as i64)?;
+    let move_bytes = |mpi: &mut Entered| {
+        let file = mpi.files.get(id)?;
+        let skip = (at as u64).checked_mul(each as u64);
+        let skip = skip.ok_or_else(|| Error::new(Class::Arg, "no file reaches that far"))?;
+        let ty = mpi.process.committed(buffer.datatype)?;
+        let pieces = file.view.pieces(skip, bytes)?;
+        // SAFETY: the program's promise for the buffer, which lasts until the call returns.
+        unsafe { move_pieces(file, what, &pieces, (&buffer, ty, bytes)) }
+    };
+    let done = match is_atomic {
+        true => guarded(mpi, guard, LockKind::Alone, move_bytes)?,
+        false => move_bytes(mpi)?,
+    };
+    Ok(Status {
+        bytes: done as u64,
+        ..Status::EMPTY
+    })
+}
+
+/// Reads pieces into a buffer, or writes them out of it; how many bytes.
+///
+/// # Safety
+/// The buffer may be read, or written if the file is read.
+unsafe fn move_pieces(
+    file: &OpenFile,
+    what: What,
+    pieces: &[(u64, usize)],
+    (buffer, ty, bytes): (&Buffer, &crate::datatype::Type, usize),
+) -> Result<usize> {
+    use crate::datatype::memory::{pack, unpack};
+    let there = ty.contiguous_bytes(buffer.count).filter(|&bytes| bytes > 0);
+    let first = buffer.address.wrapping_offset(ty.true_lower());
+    if what == What::Write {
+        if there.is_some() {
+            // SAFETY: the elements lie in one piece from there on, and may be read.
+            let from = unsafe { std::slice::from_raw_parts(first, bytes) };
+            return file.disk.write(pieces, from).map(|()| bytes);
+        }
+        let mut packed = vec![0; bytes];
+        // SAFETY: they may be read.
+        let _ = unsafe { pack(ty, buffer.address, buffer.count, 0, &mut packed) };
+        return file.disk.write(pieces, &packed).map(|()| bytes);
+    }
+    if there.is_some() {
+        // SAFETY: the elements lie in one piece from there on, and may be written.
+        let into = unsafe { std::slice::from_raw_parts_mut(first, bytes) };
+        return file.disk.read(pieces, into);
+    }
+    let mut packed = vec![0; bytes];
+    let done = file.disk.read(pieces, &mut packed)?;
+    // SAFETY: they may be written.
+    unsafe { unpack(ty, buffer.address, buffer.count, 0, &packed[..done]) };
+    Ok(done)
+}
+
+/// An access whose status the program gets.
+pub(super) fn now<A: Abi, N: Count>(
+    name: &'static str,
+    file: File,
+    how: (What, Where),
+    buffer: (Address, N, Datatype<A>),
+    status: Out<A::Status>,
+) -> c_int {
+    let id = id_of(file);
+    call::<A>(name, id, |mpi| {
+        let done = access::<A, N>(mpi, id, how, buffer)?;
+        status.set_status::<A>(&done);
+        Ok(())
+    })
+}
+
+/// An access with a request.
+pub(super) fn with_request<A: Abi, N: Count>(
+    name: &'static str,
+    file: File,
+    how: (What, Where),
+    buffer: (Address, N, Datatype<A>),
+    request: Out<Request<A>>,
+) -> c_int {
+    let id = id_of(file);
+    call::<A>(name, id, |mpi| {
+        let done = access::<A, N>(mpi, id, how, buffer)?;
+        let done = request::Request::done(CommId::SELF, done);
+        request.set(Request::of(mpi.process.keep(done)?))
+    })
+}
+
+/// The first half of a split access.
+pub(super) fn split<A: Abi, N: Count>(
+    name: &'static str,
+    file: File,
+    how: (What, Where),
+    buffer: (Address, N, Datatype<A>),
+) -> c_int {
+    let id = id_of(file);
+    call::<A>(name, id, |mpi| {
+        if let Some((other, _)) = mpi.files.get(id)?.split {
+            let what = format!("{other} has begun an access that is not ended");
+            return Err(Error::new(Class::Other, what));
+        }
+        let done = access::<A, N>(mpi, id, how, buffer)?;
+        mpi.files.get_mut(id)?.split = Some((name, done));
+        Ok(())
+    })
+}
+
+/// The second half of the access that `begun` has begun.
+pub(super) fn end<A: Abi>(
+    name: &'static str,
+    begun: &'static str,
+    file: File,
+    status: Out<A::Status>,
+) -> c_int {
+    let id = id_of(file);
+    call::<A>(name, id, |mpi| {
+        let file = mpi.files.get_mut(id)?;
+        let found = file.split.take_if(|(other, _)| *other == begun);
+        let Some((_, done)) = found else {
+            let what = format!("{begun} was not called before");
+            return Err(Error::new(Class::Other, what));
+        };
+        status.set_status::<A>(&done);
+        Ok(())
+    })
+}
+
+/// A position that `whence` and an offset name.
+fn sought<A: Abi>(file: &OpenFile, current: i64, offset: i64, whence: c_int) -> Result<i64> {
+    let base = match whence {
+        _ if whence == A::SEEK_SET => 0,
+        _ if whence == A::SEEK_CUR => current,
+        _ if whence == A::SEEK_END => {
+            let seen = file.view.seen(file.disk.bytes()?);
+            seen.div_ceil(file.view.element_bytes()) as i64
+        }
+        _ => {
+            let what = format!("{whence} is none of MPI_SEEK_SET, MPI_SEEK_CUR, MPI_SEEK_END");
+            return Err(Error::new(Class::Arg, what));
+        }
+    };
+    let found = base.checked_add(offset).filter(|&found| found >= 0);
+    found.ok_or_else(|| {
+        let what = format!("{offset} elements from {base} on there is no position");
+        Error::new(Class::Arg, what)
+    })
+}
+
+pub fn file_seek<A: Abi>(file: File, offset: i64, whence: c_int) -> c_int {
+    let id = id_of(file);
+    call::<A>("MPI_File_seek", id, |mpi| {
+        let found = mpi.files.get(id)?;
+        let position = sought::<A>(found, found.position, offset, whence)?;
+        mpi.files.get_mut(id)?.position = position;
+        Ok(())
+    })
+}
+
+pub fn file_seek_shared<A: Abi>(file: File, offset: i64, whence: c_int) -> c_int {
+    let id = id_of(file);
+    call::<A>("MPI_File_seek_shared", id, |mpi| {
+        let (comm, guard) = (mpi.files.get(id)?.comm, mpi.files.get(id)?.guard);
+        // Nobody moves it before all know where it was.
+        let current = change_shared(mpi, guard, OpId::NO_OP, 0)?;
+        let position = sought::<A>(mpi.files.get(id)?, current, offset, whence)?;
+        meet::<A>(mpi, comm, "MPI_File_seek_shared")?;
+        set_shared::<A>(mpi, id, position)
+    })
+}
+
+pub fn file_get_position<A: Abi>(file: File, position: Out<i64>) -> c_int {
+    let id = id_of(file);
+    call::<A>("MPI_File_get_position", id, |mpi| {
+        position.set(mpi.files.get(id)?.position)
+    })
+}
+
+pub fn file_get_position_shared<A: Abi>(file: File, position: Out<i64>) -> c_int {
+    let id = id_of(file);
+    call::<A>("MPI_File_get_position_shared", id, |mpi| {
+        let guard = mpi.files.get(id)?.guard;
+        position.set(change_shared(mpi, guard, OpId::NO_OP, 0)?)
+    })
+}
+
+pub fn file_get_byte_offset<A: Abi>(file: File, offset: i64, place: Out<i64>) -> c_int {
+    let id = id_of(file);
+    call::<A>("MPI_File_get_byte_offset", id, |mpi| {
+        let view = &mpi.files.get(id)?.view;
+        let skip = u64::try_from(offset).ok();
+        let skip = skip.and_then(|skip| skip.checked_mul(view.element_bytes()));
+        let skip = skip.ok_or_else(|| Error::new(Class::Arg, "no file has such an offset"))?;
+        let pieces = view.pieces(skip, 1)?;
+        place.set(pieces.first().map_or(0, |&(at, _)| at as i64))
+    })
+}

@@ -1,0 +1,188 @@
+//! Files of the host, as MPI sees them: views through datatypes, and positions in their elements.
+//!
+//! An access is pieces of the file ([`View::pieces`]), each read or written by itself at its place; what
+//! ranks agree on (who creates, the shared position, atomic accesses) is above.
+#![forbid(unsafe_code)]
+
+mod view;
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+pub use view::View;
+
+use crate::error::{Class, Error, Result};
+
+/// What may be done with a file, and how it comes to be.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Mode {
+    /// It is read.
+    pub reads: bool,
+    /// It is written.
+    pub writes: bool,
+    /// It is made if there is none.
+    pub creates: bool,
+    /// It is an error if there is one.
+    pub is_exclusive: bool,
+    /// Positions begin at its end.
+    pub appends: bool,
+    /// It is removed when it is closed.
+    pub is_temporary: bool,
+    /// It has no positions but those that follow from one access to the next.
+    pub is_sequential: bool,
+}
+
+impl Mode {
+    /// Refuses what contradicts itself.
+    ///
+    /// # Errors
+    /// [`Class::Amode`].
+    pub fn check(self) -> Result<()> {
+        let refuse = |what| Err(Error::new(Class::Amode, what));
+        match self {
+            Self {
+                writes: false,
+                creates,
+                is_exclusive,
+                ..
+            } if creates || is_exclusive => {
+                refuse("a file that is only read is neither created nor has to be new")
+            }
+            Self {
+                reads: true,
+                writes: true,
+                is_sequential: true,
+                ..
+            } => refuse("MPI_MODE_SEQUENTIAL does not go with MPI_MODE_RDWR"),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// An open file of this process.
+#[derive(Debug)]
+pub struct Disk {
+    file: File,
+    path: PathBuf,
+}
+
+/// What went wrong with a file, as MPI says it.
+#[must_use]
+pub fn failure(error: &io::Error, path: &Path) -> Error {
+    let class = match error.kind() {
+        ErrorKind::NotFound => Class::NoSuchFile,
+        ErrorKind::PermissionDenied => Class::Access,
+        ErrorKind::AlreadyExists => Class::FileExists,
+        ErrorKind::StorageFull => Class::NoSpace,
+        ErrorKind::QuotaExceeded => Class::Quota,
+        ErrorKind::ReadOnlyFilesystem => Class::ReadOnly,
+        ErrorKind::InvalidFilename | ErrorKind::IsADirectory | ErrorKind::NotADirectory => {
+            Class::BadFile
+        }
+        _ => Class::Io,
+    };
+    Error::new(class, format!("{}: {error}", path.display()))
+}
+
+impl Disk {
+    /// Opens a file; only one rank creates it.
+    ///
+    /// # Errors
+    /// As [`failure`].
+    pub fn open(path: &Path, mode: Mode, creates: bool) -> Result<Self> {
+        let opened = OpenOptions::new()
+            .read(mode.reads)
+            .write(mode.writes)
+            .create(creates && mode.creates && !mode.is_exclusive)
+            .create_new(creates && mode.creates && mode.is_exclusive)
+            .open(path);
+        let file = opened.map_err(|error| failure(&error, path))?;
+        let facts = file.metadata().map_err(|error| failure(&error, path))?;
+        if facts.is_dir() {
+            let what = format!("{}: it is a folder", path.display());
+            return Err(Error::new(Class::BadFile, what));
+        }
+        let path = path.to_owned();
+        Ok(Self { file, path })
+    }
+
+    fn done<T>(&self, result: io::Result<T>) -> Result<T> {
+        result.map_err(|error| failure(&error, &self.path))
+    }
+
+    /// Removes a file.
+    ///
+    /// # Errors
+    /// As [`failure`].
+    pub fn remove(path: &Path) -> Result<()> {
+        std::fs::remove_file(path).map_err(|error| failure(&error, path))
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its bytes.
+    ///
+    /// # Errors
+    /// As [`failure`].
+    pub fn bytes(&self) -> Result<u64> {
+        self.done(self.file.metadata()).map(|facts| facts.len())
+    }
+
+    /// Makes it so long.
+    ///
+    /// # Errors
+    /// As [`failure`].
+    pub fn set_bytes(&self, bytes: u64) -> Result<()> {
+        self.done(self.file.set_len(bytes))
+    }
+
+    /// Brings what was written to where it lasts.
+    ///
+    /// # Errors
+    /// As [`failure`].
+    pub fn sync(&self) -> Result<()> {
+        self.done(self.file.sync_all())
+    }
+
+    /// Reads pieces, one after the other, up to the end of the file; how many bytes there were.
+    ///
+    /// # Errors
+    /// As [`failure`].
+    pub fn read(&self, pieces: &[(u64, usize)], into: &mut [u8]) -> Result<usize> {
+        let mut done = 0;
+        for &(at, bytes) in pieces {
+            let mut got = 0;
+            while got < bytes {
+                let room = &mut into[done + got..done + bytes];
+                match self.file.read_at(room, at + got as u64) {
+                    Ok(0) => return Ok(done + got),
+                    Ok(more) => got += more,
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    Err(error) => return Err(failure(&error, &self.path)),
+                }
+            }
+            done += bytes;
+        }
+        Ok(done)
+    }
+
+    /// Writes pieces, one after the other.
+    ///
+    /// # Errors
+    /// As [`failure`].
+    pub fn write(&self, pieces: &[(u64, usize)], from: &[u8]) -> Result<()> {
+        let mut done = 0;
+        for &(at, bytes) in pieces {
+            let part = &from[done..done + bytes];
+            self.done(self.file.write_all_at(part, at))?;
+            done += bytes;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,131 @@
+//! The lock of one rank's window: a word in shared memory, or a queue that its owner keeps.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Somebody has it alone.
+const ALONE: u64 = 1 << 63;
+/// Somebody waits to have it alone: no more of those who share get in.
+const WANTED: u64 = 1 << 62;
+
+/// A lock that lies in memory which all ranks see.
+#[derive(Clone, Copy, Debug)]
+pub struct SharedGate(*const AtomicU64);
+
+// SAFETY: an address of an atomic in memory that all ranks share, mapped as long as its window is there.
+unsafe impl Send for SharedGate {}
+
+impl SharedGate {
+    /// The lock at this address.
+    ///
+    /// # Safety
+    /// Eight aligned bytes lie there, zero at first, which all use as such a lock, for as long as this is
+    /// used.
+    pub unsafe fn at(address: *mut u8) -> Self {
+        Self(address.cast())
+    }
+
+    fn word(&self) -> &AtomicU64 {
+        // SAFETY: see `at`.
+        unsafe { &*self.0 }
+    }
+
+    /// Takes it if it is free.
+    pub fn take(&self, alone: bool) -> bool {
+        let word = self.word();
+        let found = word.load(Ordering::Relaxed);
+        let (is_free, taken) = match alone {
+            true => (found & !WANTED == 0, ALONE),
+            false => (found & (ALONE | WANTED) == 0, found + 1),
+        };
+        if is_free {
+            let taken = word.compare_exchange(found, taken, Ordering::Acquire, Ordering::Relaxed);
+            return taken.is_ok();
+        }
+        if alone {
+            word.fetch_or(WANTED, Ordering::Relaxed);
+        }
+        false
+    }
+
+    /// Gives it up.
+    pub fn give_up(&self, alone: bool) {
+        match alone {
+            true => self.word().fetch_and(!ALONE, Ordering::Release),
+            false => self.word().fetch_sub(1, Ordering::Release),
+        };
+    }
+}
+
+/// A lock that its owner gives to those who ask, in the order in which they do.
+#[derive(Default, Debug)]
+pub struct Gate {
+    is_alone: bool,
+    shared: u32,
+    /// Who waits: rank, whether it wants to be alone, and what it calls its request.
+    queue: VecDeque<(u32, bool, i32)>,
+}
+
+impl Gate {
+    /// Somebody asks.
+    pub fn ask(&mut self, rank: u32, alone: bool, request: i32) {
+        self.queue.push_back((rank, alone, request));
+    }
+
+    /// The next who gets it: rank and request.
+    pub fn next(&mut self) -> Option<(u32, i32)> {
+        let &(rank, alone, request) = self.queue.front()?;
+        if self.is_alone || (alone && self.shared > 0) {
+            return None;
+        }
+        match alone {
+            true => self.is_alone = true,
+            false => self.shared += 1,
+        }
+        self.queue.pop_front();
+        Some((rank, request))
+    }
+
+    /// Somebody gives it up.
+    pub fn give_up(&mut self) {
+        match self.is_alone {
+            true => self.is_alone = false,
+            false => self.shared = self.shared.saturating_sub(1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gate_is_given_in_order() {
+        let mut gate = Gate::default();
+        for (rank, alone) in [(0, false), (1, true), (2, false)] {
+            gate.ask(rank, alone, 7);
+        }
+        assert_eq!(gate.next(), Some((0, 7)));
+        assert_eq!(gate.next(), None, "rank 1 wants to be alone");
+        gate.give_up();
+        assert_eq!(gate.next(), Some((1, 7)));
+        assert_eq!(gate.next(), None);
+        gate.give_up();
+        assert_eq!(gate.next(), Some((2, 7)));
+    }
+
+    #[test]
+    fn who_wants_to_be_alone_is_not_kept_out() {
+        let mut word = 0_u64;
+        // SAFETY: the word lives to the end of the test.
+        let gate = unsafe { SharedGate::at((&raw mut word).cast()) };
+        assert!(gate.take(false) && gate.take(false));
+        assert!(!gate.take(true));
+        assert!(!gate.take(false), "one is waiting");
+        gate.give_up(false);
+        gate.give_up(false);
+        assert!(gate.take(true) && !gate.take(false) && !gate.take(true));
+        gate.give_up(true);
+        assert!(gate.take(true));
+    }
+}

@@ -1,0 +1,209 @@
+//! What this rank does in its memory because others ask for it.
+
+use std::sync::Arc;
+
+use super::memory::Here;
+use super::state::Incoming;
+use super::window::{Flavor, Window};
+use super::wire::{Ask, Kind, Place, REQUEST};
+use crate::datatype::Type;
+use crate::engine::{Engine, Memory};
+use crate::error::{Class, Result};
+use crate::handle::{OpId, TypeId};
+use crate::op::Op;
+use crate::process::Process;
+use crate::table::Table;
+
+/// What requests name by numbers.
+struct Known<'a> {
+    types: &'a Table<TypeId, Arc<Type>>,
+    ops: &'a Table<OpId, Arc<Op>>,
+}
+
+impl Process {
+    /// Does what others have asked for; whether there was something.
+    pub(crate) fn serve(&mut self) -> Result<bool> {
+        let known = Known {
+            types: &self.types,
+            ops: &self.ops,
+        };
+        let mut has_moved = false;
+        for window in self.wins.all() {
+            has_moved |= window.serve(&mut self.engine, &known)?;
+            has_moved |= window.collect(&mut self.engine);
+        }
+        Ok(has_moved)
+    }
+}
+
+impl Window {
+    fn serve(&mut self, engine: &mut Engine, known: &Known<'_>) -> Result<bool> {
+        let mut has_moved = false;
+        while let Some((taken, envelope)) = engine.take(self.context, None, Some(REQUEST)) {
+            let mut message = vec![0; envelope.bytes].into_boxed_slice();
+            let flight = engine.recv_taken(taken, Memory::of(&mut message))?;
+            self.incoming.push_back(Incoming {
+                from: self.group.rank_of(envelope.from).unwrap_or(0),
+                flight: Some(flight),
+                message,
+            });
+            has_moved = true;
+        }
+        // What one rank asks for is done in its order; a message whose bytes are late holds up no other.
+        let mut waiting: Vec<u32> = Vec::new();
+        let mut index = 0;
+        while let Some(incoming) = self.incoming.get_mut(index) {
+            if let Some(flight) = incoming.flight.take() {
+                match engine.landed(&flight) {
+                    Some(_) => drop(engine.release(flight)),
+                    None => incoming.flight = Some(flight),
+                }
+            }
+            if incoming.flight.is_some() || waiting.contains(&incoming.from) {
+                waiting.push(incoming.from);
+                index += 1;
+                continue;
+            }
+            if let Some(done) = self.incoming.remove(index) {
+                self.carry_out(engine, known, (done.from, &done.message))?;
+                has_moved = true;
+            }
+        }
+        self.settle(engine);
+        Ok(has_moved)
+    }
+
+    fn carry_out(
+        &mut self,
+        engine: &mut Engine,
+        known: &Known<'_>,
+        (from, message): (u32, &[u8]),
+    ) -> Result<()> {
+        let Some((ask, data)) = Ask::decode(message) else {
+            self.errors[from as usize].get_or_insert(Class::Intern);
+            return Ok(());
+        };
+        let reply = match ask.kind {
+            Kind::Flush => {
+                let class = self.errors[from as usize].take().unwrap_or(Class::Success);
+                (class as i32).to_ne_bytes().to_vec()
+            }
+            Kind::LockShared | Kind::LockAlone => {
+                self.gate.ask(from, ask.kind == Kind::LockAlone, ask.reply);
+                return self.open_gate(engine);
+            }
+            Kind::Unlock => {
+                self.gate.give_up();
+                return self.open_gate(engine);
+            }
+            _ => match self.change(known, &ask, data) {
+                Ok(Some(reply)) => reply,
+                Ok(None) => return Ok(()),
+                Err(class) => {
+                    self.errors[from as usize].get_or_insert(class);
+                    let is_replied = !matches!(ask.kind, Kind::Put | Kind::Accumulate);
+                    match is_replied {
+                        true => Vec::new(),
+                        false => return Ok(()),
+                    }
+                }
+            },
+        };
+        self.send(engine, (from, ask.reply), reply)
+    }
+
+    /// Gives the lock to all who can have it.
+    fn open_gate(&mut self, engine: &mut Engine) -> Result<()> {
+        while let Some((rank, request)) = self.gate.next() {
+            self.send(engine, (rank, request), Vec::new())?;
+        }
+        Ok(())
+    }
+
+    /// Where a place is in this rank's memory, if all of it is within.
+    pub(super) fn own(&self, place: &Place) -> Option<Here> {
+        let range = |&(at, bytes): &(isize, usize)| {
+            let first = i128::from(place.base) + at as i128;
+            (first, first + bytes as i128)
+        };
+        let is_within = |piece: &(isize, usize)| {
+            let (first, end) = range(piece);
+            match self.flavor {
+                Flavor::Dynamic => self.attached.iter().any(|&(start, bytes)| {
+                    first >= start as i128 && end <= start as i128 + bytes as i128
+                }),
+                _ => first >= 0 && end <= i128::from(self.members[self.rank as usize].bytes),
+            }
+        };
+        if !place.pieces.iter().all(is_within) {
+            return None;
+        }
+        match self.flavor {
+            // SAFETY: displacements are addresses, and all pieces are of memory that the program attached.
+            Flavor::Dynamic => Some(unsafe { Here::new(std::ptr::null_mut()) }),
+            _ => self.members[self.rank as usize].here,
+        }
+    }
+
+    /// Does what a request asks for; what is replied.
+    fn change(
+        &self,
+        known: &Known<'_>,
+        ask: &Ask,
+        data: &[u8],
+    ) -> std::result::Result<Option<Vec<u8>>, Class> {
+        let place = &ask.place;
+        let here = self.own(place).ok_or(Class::RmaRange)?;
+        let bytes = place.bytes();
+        let needed = match ask.kind {
+            Kind::Get => 0,
+            Kind::CompareAndSwap => 2 * bytes,
+            _ => bytes,
+        };
+        if data.len() != needed {
+            return Err(Class::Intern);
+        }
+        let kernel = || {
+            let op = known.ops.get(OpId(ask.op)).ok_or(Class::Op)?;
+            let ty = known.types.get(TypeId(ask.element)).ok_or(Class::Type)?;
+            op.kernel(ty).ok_or(Class::Op)
+        };
+        let mut old = vec![0; bytes];
+        // SAFETY: all pieces are within this rank's memory, as `own` has seen.
+        unsafe {
+            match ask.kind {
+                Kind::Put => {
+                    here.scatter(place, data);
+                    return Ok(None);
+                }
+                Kind::Accumulate => {
+                    here.combine(place, kernel()?, data, None);
+                    return Ok(None);
+                }
+                Kind::Get => here.gather(place, &mut old),
+                Kind::GetAccumulate => here.combine(place, kernel()?, data, Some(&mut old)),
+                _ => {
+                    here.gather(place, &mut old);
+                    let (expected, new) = data.split_at(bytes);
+                    if old == expected {
+                        here.scatter(place, new);
+                    }
+                }
+            }
+        }
+        Ok(Some(old))
+    }
+
+    /// Does at once what this rank asks of itself.
+    pub(super) fn change_own(
+        &self,
+        types: &Table<TypeId, Arc<Type>>,
+        ops: &Table<OpId, Arc<Op>>,
+        (ask, data): (&Ask, &[u8]),
+    ) -> Result<Vec<u8>> {
+        let known = Known { types, ops };
+        let changed = self.change(&known, ask, data);
+        let failed = |class| crate::error::Error::new(class, "the window has no such memory");
+        Ok(changed.map_err(failed)?.unwrap_or_default())
+    }
+}

@@ -1,0 +1,92 @@
+//! What a window knows of what is under way: locks and epochs, replies that have not come, requests that
+//! have not been done.
+#![forbid(unsafe_code)]
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use crate::buffer::Buffer;
+use crate::datatype::Type;
+use crate::engine::Flight;
+
+/// With whom a lock is shared.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LockKind {
+    /// With all who share it.
+    Shared,
+    /// With nobody.
+    Alone,
+}
+
+/// How far a lock is.
+#[derive(Debug)]
+pub(super) enum Lock {
+    /// Not wanted.
+    None,
+    /// Asked for by a message, or a word in shared memory that is tried again and again.
+    Asked(LockKind, Option<Flight>),
+    /// Had; whether others know.
+    Had(LockKind, bool),
+}
+
+/// What may be reached.
+#[derive(Debug)]
+pub(super) struct Epochs {
+    /// Between two fences.
+    pub is_fenced: bool,
+    /// Who was started.
+    pub started: Option<Vec<u32>>,
+    /// Those who have not posted.
+    pub starting: Vec<Flight>,
+    /// Who may reach this rank, and has not completed.
+    pub exposed: Option<Vec<Flight>>,
+    pub locks: Vec<Lock>,
+    /// Locked by a call for all.
+    pub is_all: bool,
+}
+
+impl Epochs {
+    pub fn new(ranks: usize) -> Self {
+        Self {
+            is_fenced: false,
+            started: None,
+            starting: Vec::new(),
+            exposed: None,
+            locks: (0..ranks).map(|_| Lock::None).collect(),
+            is_all: false,
+        }
+    }
+
+    pub fn has_locks(&self) -> bool {
+        self.locks.iter().any(|lock| !matches!(lock, Lock::None))
+    }
+}
+
+/// A reply that has not come.
+#[derive(Debug)]
+pub(super) struct Awaited {
+    pub rank: u32,
+    pub flight: Flight,
+    pub expected: usize,
+    pub into: Into,
+    pub is_done: Arc<AtomicBool>,
+}
+
+/// What becomes of a reply.
+#[derive(Debug)]
+pub(super) enum Into {
+    /// It lies where it belongs.
+    There,
+    /// It is unpacked.
+    Elements(Box<[u8]>, Buffer, Arc<Type>),
+    /// It is the class of an error.
+    Class(Box<[u8]>),
+}
+
+/// A request whose bytes may still be on their way.
+#[derive(Debug)]
+pub(super) struct Incoming {
+    pub from: u32,
+    pub flight: Option<Flight>,
+    pub message: Box<[u8]>,
+}

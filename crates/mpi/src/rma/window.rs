@@ -1,0 +1,224 @@
+//! Windows: whose memory they are of, and how each rank's is reached from here.
+#![forbid(unsafe_code)]
+
+use std::collections::VecDeque;
+
+use super::gate::{Gate, SharedGate};
+use super::memory::Here;
+use super::state::{Awaited, Epochs, Incoming};
+use super::wire::REPLIES;
+use crate::engine::{Engine, Flight, Memory, Mode};
+use crate::error::{Class, Error, Result};
+use crate::group::Group;
+use crate::handle::{CommId, ErrhandlerId, WinId};
+use crate::table::Table;
+
+/// How a window came to its memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Flavor {
+    /// The program gave it.
+    Create,
+    /// The library gave it.
+    Allocate,
+    /// The program gives and takes some while the window is there.
+    Dynamic,
+    /// The library gave it, and all ranks may use all of it.
+    Shared,
+}
+
+/// One rank's part of a window.
+#[derive(Clone, Copy, Debug)]
+pub struct Member {
+    /// Its bytes.
+    pub bytes: u64,
+    /// Bytes of a displacement of 1.
+    pub unit: u32,
+    /// Where it lies for this rank, if it does.
+    pub(super) here: Option<Here>,
+    /// Its lock, if that lies here.
+    pub(super) gate: Option<SharedGate>,
+}
+
+impl Member {
+    /// Where it lies for this rank, if it does.
+    #[must_use]
+    pub fn address(&self) -> Option<*mut u8> {
+        self.here.map(Here::address)
+    }
+}
+
+/// Memory of the library that a window lies in.
+#[derive(Debug)]
+pub(super) enum Held {
+    /// None.
+    Nothing,
+    /// This rank's own, kept for the window.
+    Own { _memory: crate::collective::Scratch },
+    /// Memory that all ranks see: its name, and where it lies here.
+    Shared(u64, Here, usize),
+}
+
+/// A window.
+#[derive(Debug)]
+pub struct Window {
+    /// The communicator that it has for itself.
+    pub comm: CommId,
+    /// How it came to its memory.
+    pub flavor: Flavor,
+    /// What is done about errors.
+    pub errhandler: ErrhandlerId,
+    /// Its name.
+    pub name: String,
+    /// Hints of the program.
+    pub hints: Vec<(String, String)>,
+    /// Its ranks.
+    pub group: Group,
+    /// This rank.
+    pub rank: u32,
+    /// The parts of all ranks.
+    pub members: Vec<Member>,
+    /// Memory that a dynamic window has, as addresses.
+    pub(super) attached: Vec<(usize, usize)>,
+    pub(super) held: Held,
+    pub(super) context: u32,
+    pub(super) epochs: Epochs,
+    /// Replies that have not come.
+    pub(super) awaited: Vec<Awaited>,
+    /// Whether a rank was asked by messages for something that it does not reply to.
+    pub(super) is_dirty: Vec<bool>,
+    /// What went wrong since somebody asked.
+    pub(super) failure: Option<Error>,
+    next_reply: i32,
+    /// Messages that are on their way, and their bytes.
+    pub(super) outgoing: Vec<(Flight, Box<[u8]>)>,
+    pub(super) incoming: VecDeque<Incoming>,
+    pub(super) gate: Gate,
+    /// The first error in what each rank asked for since it asked for errors.
+    pub(super) errors: Vec<Option<Class>>,
+}
+
+impl Window {
+    pub(super) fn new(
+        (comm, context): (CommId, u32),
+        flavor: Flavor,
+        (group, rank): (Group, u32),
+        members: Vec<Member>,
+        held: Held,
+    ) -> Self {
+        let ranks = group.size();
+        Self {
+            comm,
+            flavor,
+            errhandler: ErrhandlerId::ARE_FATAL,
+            name: String::new(),
+            hints: Vec::new(),
+            group,
+            rank,
+            members,
+            attached: Vec::new(),
+            held,
+            context,
+            epochs: Epochs::new(ranks),
+            awaited: Vec::new(),
+            is_dirty: vec![false; ranks],
+            failure: None,
+            next_reply: 0,
+            outgoing: Vec::new(),
+            incoming: VecDeque::new(),
+            gate: Gate::default(),
+            errors: vec![None; ranks],
+        }
+    }
+
+    /// A tag for the next reply.
+    pub(super) fn reply_tag(&mut self) -> i32 {
+        self.next_reply = (self.next_reply + 1) % REPLIES;
+        self.next_reply
+    }
+
+    /// The process of a rank.
+    pub(super) fn world(&self, rank: u32) -> u32 {
+        self.group.world_ranks()[rank as usize]
+    }
+
+    /// Sends bytes that the window keeps as long as it takes.
+    pub(super) fn send(
+        &mut self,
+        engine: &mut Engine,
+        (rank, tag): (u32, i32),
+        bytes: Vec<u8>,
+    ) -> Result<()> {
+        let mut bytes = bytes.into_boxed_slice();
+        let memory = Memory::of(&mut bytes);
+        let to = self.world(rank);
+        if let Some(flight) = engine.send(self.context, to, tag, memory, Mode::Standard)? {
+            self.outgoing.push((flight, bytes));
+        }
+        Ok(())
+    }
+
+    /// Forgets messages that have arrived.
+    pub(super) fn settle(&mut self, engine: &mut Engine) {
+        let landed = |sent: &(Flight, _)| engine.landed(&sent.0).is_some();
+        if !self.outgoing.iter().any(landed) {
+            return;
+        }
+        for (flight, bytes) in std::mem::take(&mut self.outgoing) {
+            match engine.landed(&flight) {
+                Some(_) => drop(engine.release(flight)),
+                None => self.outgoing.push((flight, bytes)),
+            }
+        }
+    }
+
+    /// Whether nothing is under way, as far as this rank knows.
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        self.outgoing.is_empty() && self.incoming.is_empty() && self.awaited.is_empty()
+    }
+}
+
+/// The windows of a process.
+#[derive(Default, Debug)]
+pub struct Windows {
+    table: Table<WinId, Window>,
+    /// How many there are.
+    alive: usize,
+}
+
+impl Windows {
+    /// Whether there is none: nobody asks this rank for anything.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.alive == 0
+    }
+
+    /// A window.
+    #[must_use]
+    pub fn get(&self, win: WinId) -> Option<&Window> {
+        self.table.get(win)
+    }
+
+    /// A window, to be changed.
+    #[must_use]
+    pub fn get_mut(&mut self, win: WinId) -> Option<&mut Window> {
+        self.table.get_mut(win)
+    }
+
+    pub(super) fn insert(&mut self, window: Window) -> Option<WinId> {
+        let id = self.table.insert(window)?;
+        self.alive += 1;
+        Some(id)
+    }
+
+    pub(super) fn remove(&mut self, win: WinId) -> Option<Window> {
+        let window = self.table.remove(win)?;
+        self.alive -= 1;
+        Some(window)
+    }
+
+    pub(super) fn all(&mut self) -> impl Iterator<Item = &mut Window> {
+        self.table.dynamic_mut()
+    }
+}

@@ -1,0 +1,163 @@
+//! Requests as messages: what one rank asks another to do with its memory.
+//!
+//! Five words, then the pieces of memory as pairs of words (displacement, bytes), then data.
+#![forbid(unsafe_code)]
+
+/// The tag of requests.
+pub const REQUEST: i32 = i32::MAX;
+/// The tag by which a rank says that others may reach its memory.
+pub const POST: i32 = i32::MAX - 1;
+/// The tag by which a rank says that it has done what it wanted.
+pub const COMPLETE: i32 = i32::MAX - 2;
+/// Tags of replies are below; each request has another one for some time.
+pub const REPLIES: i32 = 1 << 30;
+
+/// What is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum Kind {
+    /// The data go into the pieces.
+    Put,
+    /// The pieces are replied.
+    Get,
+    /// The data are combined with the pieces.
+    Accumulate,
+    /// The same, and what was there before is replied.
+    GetAccumulate,
+    /// The data are what to compare with and what to put there if it is the same; what was there is
+    /// replied.
+    CompareAndSwap,
+    /// A reply when all that was asked before is done: the class of the first error since the last time.
+    Flush,
+    /// A reply when the lock is had together with others.
+    LockShared,
+    /// A reply when the lock is had alone.
+    LockAlone,
+    /// The lock is given up.
+    Unlock,
+}
+
+const KINDS: [Kind; 9] = [
+    Kind::Put,
+    Kind::Get,
+    Kind::Accumulate,
+    Kind::GetAccumulate,
+    Kind::CompareAndSwap,
+    Kind::Flush,
+    Kind::LockShared,
+    Kind::LockAlone,
+    Kind::Unlock,
+];
+
+/// Pieces of memory from some address or displacement on.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Place {
+    /// Added to the displacements of all pieces.
+    pub base: i64,
+    /// Displacement and bytes.
+    pub pieces: Vec<(isize, usize)>,
+}
+
+impl Place {
+    /// Bytes of all pieces.
+    pub fn bytes(&self) -> usize {
+        self.pieces.iter().map(|&(_, bytes)| bytes).sum()
+    }
+}
+
+/// A request without its data.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Ask {
+    pub kind: Kind,
+    /// Number of a predefined operator, or 0.
+    pub op: u32,
+    /// Number of the predefined datatype of elements, or 0.
+    pub element: u32,
+    /// The tag of the reply.
+    pub reply: i32,
+    pub place: Place,
+}
+
+const WORDS: usize = 5;
+
+impl Ask {
+    /// A request without memory.
+    pub fn plain(kind: Kind, reply: i32) -> Self {
+        Self {
+            kind,
+            op: 0,
+            element: 0,
+            reply,
+            place: Place::default(),
+        }
+    }
+
+    /// The message, with data behind it.
+    pub fn encode(&self, data: &[u8]) -> Vec<u8> {
+        let count = self.place.pieces.len();
+        let mut words = Vec::with_capacity(WORDS + 2 * count);
+        words.push(self.kind as u64 | u64::from(self.op) << 32);
+        words.push(u64::from(self.element));
+        words.push(u64::from(self.reply.cast_unsigned()));
+        words.push(self.place.base.cast_unsigned());
+        words.push(count as u64);
+        for &(at, bytes) in &self.place.pieces {
+            words.extend([at as u64, bytes as u64]);
+        }
+        let mut message = Vec::with_capacity(8 * words.len() + data.len());
+        message.extend(words.iter().flat_map(|word| word.to_ne_bytes()));
+        message.extend_from_slice(data);
+        message
+    }
+
+    /// A message, taken apart; `None` if it is none.
+    pub fn decode(message: &[u8]) -> Option<(Self, &[u8])> {
+        let (words, _) = message.as_chunks::<8>();
+        let word = |at: usize| Some(u64::from_ne_bytes(*words.get(at)?));
+        let kind = *KINDS.get(word(0)? as u32 as usize)?;
+        let count = usize::try_from(word(4)?).ok()?;
+        let end = WORDS.checked_add(count.checked_mul(2)?)?;
+        let rows = words.get(WORDS..end)?;
+        let pieces = rows.as_chunks::<2>().0.iter().map(|[at, bytes]| {
+            let at = u64::from_ne_bytes(*at) as isize;
+            (at, u64::from_ne_bytes(*bytes) as usize)
+        });
+        let ask = Self {
+            kind,
+            op: (word(0)? >> 32) as u32,
+            element: word(1)? as u32,
+            reply: word(2)? as u32 as i32,
+            place: Place {
+                base: word(3)?.cast_signed(),
+                pieces: pieces.collect(),
+            },
+        };
+        Some((ask, &message[8 * end..]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_arrives() {
+        for kind in KINDS {
+            let ask = Ask {
+                kind,
+                op: 0x21,
+                element: 0x209,
+                reply: REPLIES - 1,
+                place: Place {
+                    base: -5,
+                    pieces: vec![(-8, 4), (16, 12)],
+                },
+            };
+            let message = ask.encode(b"data");
+            assert_eq!(Ask::decode(&message), Some((ask, &b"data"[..])));
+            for cut in 0..message.len() - 4 {
+                assert_eq!(Ask::decode(&message[..cut]), None);
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! `cargo xtask mpi-suites`: mpi4py's own tests, on our MPI library.
+//!
+//! The wheel is used as others have built it; the tests come from the sources of the same version. Every
+//! failure and every skipped test is printed by its name, the latter by its reason.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use crate::bench_mpi::{corecast, venv};
+
+const VERSION: &str = "mpi4py==4.1.2";
+
+/// What tests compute with.
+const NUMPY: &str = "numpy==2.4.6";
+
+/// Tests of what the library refuses: to start processes while a job runs.
+const EXCLUDED: &str = "spawn|dynproc|pool";
+
+/// Numbers of ranks.
+const RANKS: [u32; 3] = [1, 2, 4];
+
+/// What a run took too long to end after, in seconds.
+const LIMIT_S: &str = "3600";
+
+/// Runs the suite at every number of ranks; with `wheels`, from that folder instead of the package
+/// index.
+///
+/// # Errors
+/// When the suite could not be had, or a test failed.
+pub fn run(root: &Path, wheels: Option<&str>) -> Result<(), String> {
+    let folder = root.join("target/bench-mpi");
+    std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    let mpirun = corecast(root)?.prefix.join("corecast");
+    venv(&folder, "mpi4py-suite", NUMPY, wheels)?;
+    let prefix = venv(&folder, "mpi4py-suite", VERSION, wheels)?;
+    let sources = sources(&folder, &prefix, wheels)?;
+    let mut rows = String::new();
+    let mut failed = 0;
+    for ranks in RANKS {
+        let mut command = Command::new(&mpirun);
+        command.args(["mpirun", "--tag-output", "--timeout", LIMIT_S]);
+        command.args(["-n", &ranks.to_string()]);
+        command.arg(prefix.join("bin/python"));
+        command.args(["test/main.py", "-v", "-e", EXCLUDED]);
+        command.env("MPI4PY_MPIABI", "mpich").current_dir(&sources);
+        let start = Instant::now();
+        let output = command.stdin(Stdio::null()).output();
+        let output = output.map_err(|error| error.to_string())?;
+        let said = [output.stdout, output.stderr].concat();
+        let report = Report::of(&String::from_utf8_lossy(&said));
+        report.print(ranks);
+        failed += report.failed.len() + usize::from(report.tests == 0);
+        rows += &report.row(ranks, start.elapsed().as_secs());
+    }
+    println!("\n| ranks | tests | pass | fail | skipped | s |\n|---|---|---|---|---|---|\n{rows}");
+    match failed {
+        0 => Ok(()),
+        failed => Err(format!("{failed} tests of the suite fail")),
+    }
+}
+
+/// The folder of the sources, unpacked.
+fn sources(folder: &Path, prefix: &Path, wheels: Option<&str>) -> Result<PathBuf, String> {
+    let name = VERSION.replace("==", "-");
+    let unpacked = folder.join(&name);
+    if unpacked.join("test/main.py").exists() {
+        return Ok(unpacked);
+    }
+    let mut pip = Command::new(prefix.join("bin/pip"));
+    pip.args(["download", "--quiet", "--no-deps", "--no-binary", ":all:"]);
+    if let Some(wheels) = wheels {
+        pip.args(["--no-index", "--find-links", wheels]);
+    }
+    done(pip.arg("--dest").arg(folder).arg(VERSION))?;
+    let archive = folder.join(format!("{name}.tar.gz"));
+    done(
+        Command::new("tar")
+            .arg("xf")
+            .arg(&archive)
+            .arg("-C")
+            .arg(folder),
+    )?;
+    Ok(unpacked)
+}
+
+fn done(command: &mut Command) -> Result<(), String> {
+    let output = command.output().map_err(|error| error.to_string())?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+    }
+}
+
+/// What came of a run.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Report {
+    /// As rank 0 counts them.
+    tests: usize,
+    /// By name, at any rank: `test_io.TestIO.testX`.
+    failed: BTreeSet<String>,
+    /// Names by reason, at rank 0.
+    skipped: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Report {
+    fn of(said: &str) -> Self {
+        let mut report = Self::default();
+        for line in said.lines() {
+            let Some((rank, line)) = line.strip_prefix('[').and_then(|it| it.split_once("] "))
+            else {
+                continue;
+            };
+            let failure = ["FAIL: ", "ERROR: "]
+                .into_iter()
+                .find_map(|start| line.strip_prefix(start));
+            if let Some(name) = failure.and_then(name_in) {
+                report.failed.insert(name.to_owned());
+            }
+            if rank.trim() != "0" {
+                continue;
+            }
+            if let Some(rest) = line.strip_prefix("Ran ") {
+                let number = rest.split(' ').next().and_then(|it| it.parse().ok());
+                report.tests = number.unwrap_or(0);
+            }
+            if let Some((test, reason)) = line.split_once(" ... skipped ")
+                && let Some(name) = name_in(test)
+            {
+                let reason = reason.trim_matches(['\'', '"']).to_owned();
+                let names = report.skipped.entry(reason).or_default();
+                names.insert(name.to_owned());
+            }
+        }
+        report
+    }
+
+    fn skips(&self) -> usize {
+        self.skipped.values().map(BTreeSet::len).sum()
+    }
+
+    fn row(&self, ranks: u32, seconds: u64) -> String {
+        let (failed, skipped) = (self.failed.len(), self.skips());
+        let passed = self.tests.saturating_sub(failed + skipped);
+        format!(
+            "| {ranks} | {} | {passed} | {failed} | {skipped} | {seconds} |\n",
+            self.tests
+        )
+    }
+
+    fn print(&self, ranks: u32) {
+        println!("\n{ranks} ranks");
+        for name in &self.failed {
+            println!("  fails: {name}");
+        }
+        for (reason, names) in &self.skipped {
+            println!("  skipped, {reason}: {}", names.len());
+            for name in names {
+                println!("    {name}");
+            }
+        }
+    }
+}
+
+/// The whole name in `testX (test_io.TestIO.testX)` and what may follow.
+fn name_in(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once('(')?;
+    let (name, _) = rest.split_once(')')?;
+    Some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_counts_what_rank_0_says_and_failures_of_all() {
+        let said = "[0] testA (test_io.TestIO.testA) ... ok\n\
+                    [1] testA (test_io.TestIO.testA) ... ok\n\
+                    [0] testB (test_io.TestIO.testB) ... skipped 'numba'\n\
+                    [1] testB (test_io.TestIO.testB) ... skipped 'numba'\n\
+                    [1] FAIL: testC (test_io.TestIO.testC) (count=3)\n\
+                    [1] ERROR: testC (test_io.TestIO.testC) (count=4)\n\
+                    [0] Ran 3 tests in 0.1s\n\
+                    corecast: a line of somebody else\n";
+        let report = Report::of(said);
+        assert_eq!((report.tests, report.skips()), (3, 1));
+        assert_eq!(report.failed.first().unwrap(), "test_io.TestIO.testC");
+        assert_eq!(report.row(2, 7), "| 2 | 3 | 1 | 1 | 1 | 7 |\n");
+    }
+}
