@@ -25,7 +25,7 @@ const COLLECTIVE: &str = "Settings of collectives";
 
 #[test]
 fn every_field_is_documented_and_every_documented_field_exists() {
-    let verbs: [(&[&str], &[&str]); 15] = [
+    let verbs: [(&[&str], &[&str]); 17] = [
         (
             &["rtl-vectors --json"],
             &["rtl-vectors /dev/null --nodes 2 --random 0"],
