@@ -345,11 +345,21 @@ pub struct Tune {
     pub plot: Option<String>,
 }
 
+/// The chip unless another one is named.
+const DEFAULT_CHIP: &str = "scc";
+
+impl ChipArg {
+    /// Whether another chip than the usual one was named.
+    pub fn is_given(&self) -> bool {
+        self.name != DEFAULT_CHIP
+    }
+}
+
 /// Which chip.
 #[derive(Args, Clone)]
 pub struct ChipArg {
     /// The name of a built-in chip, or a path to a chip file
-    #[arg(id = "chip", long = "chip", default_value = "scc")]
+    #[arg(id = "chip", long = "chip", default_value = DEFAULT_CHIP)]
     pub name: String,
     /// Change a value of the chip file, such as endpoint.ready=2 (repeatable)
     #[arg(long, value_name = "KEY=VALUE")]

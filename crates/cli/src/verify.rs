@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use corecast_study::{Claim, Settings, Verdict, VerdictRecord, faults, verdicts};
+use corecast_study::{Claim, MACHINES, Settings, Verdict, VerdictRecord, faults, verdicts};
 use serde_json::Value;
 
 use crate::args::Scene;
@@ -15,6 +15,7 @@ use crate::{run, scene, style, table};
 /// The verb.
 pub fn answer(scene: &Scene, more: &[String], require: &[Claim]) -> Result<Answer, Failure> {
     if let Some(paths) = corpus(&scene.what, more)? {
+        refuse_what_does_nothing(scene)?;
         return verify_corpus(&paths, require);
     }
     let mut study = scene.study("all")?;
@@ -81,6 +82,35 @@ fn corpus(what: &Subject, more: &[String]) -> Result<Option<Vec<String>>, Failur
         .help("name one collective, or schedule files and folders of them")),
         Subject::File(path) if more.is_empty() && !Path::new(path).is_dir() => Ok(None),
         Subject::File(path) => Ok(Some(std::iter::once(path).chain(more).cloned().collect())),
+    }
+}
+
+/// Refuses options that would change nothing: several files are as they are, on any chip.
+fn refuse_what_does_nothing(scene: &Scene) -> Result<(), Failure> {
+    let place = &scene.place;
+    let given = [
+        ("--chip", place.chip.is_given()),
+        ("--set", !place.chip.set.is_empty()),
+        ("--machine", place.machine.name() != MACHINES[0].name()),
+        ("--fidelity", scene.fidelity.is_some()),
+        ("--ranks", scene.ranks.is_some()),
+        ("--root", scene.root.is_some()),
+        ("--bytes", scene.bytes.is_some()),
+        ("--algorithm", scene.algorithm.is_some()),
+        ("--table", scene.table.is_some()),
+        ("--part-bytes", scene.part_bytes.is_some()),
+        ("--piece-bytes", scene.piece_bytes.is_some()),
+        ("--ongoing", !scene.ongoing.is_empty()),
+        ("--skew", !scene.skew.is_empty()),
+        ("--background", scene.background.is_some()),
+        ("--cold", scene.cold),
+    ];
+    match given.iter().find(|(_, is_given)| *is_given) {
+        None => Ok(()),
+        Some((option, _)) => Err(Failure::input(format!(
+            "{option}: several files are verified as they are, for any chip"
+        ))
+        .help("verify one file")),
     }
 }
 
