@@ -12,7 +12,7 @@ pub const CONTEXTS: u32 = 4;
 /// A context and the group of processes that share it.
 #[derive(Debug)]
 pub struct Communicator {
-    /// Distinguishes its messages from those of all others: the first of [`CONTEXTS`] in a row.
+    /// Distinguishes its messages from those of all others: the first of `CONTEXTS` in a row.
     pub context: u32,
     /// Who is in it.
     pub group: Group,
