@@ -114,11 +114,6 @@ REFUSED = [
         "linear: the run did not end within ",
     ),
     (
-        lambda: corecast.explain("bcast", machine="host"),
-        corecast.MachineError,
-        'this counts cycles of a chip\n  use machine="sim"',
-    ),
-    (
         lambda: corecast.Chip("scc", network__widht=8),
         corecast.ChipError,
         "chips/scc.toml: no key `network.widht` with a value to change\n"

@@ -229,3 +229,16 @@ def test_tables_decide(tmp_path):
     assert len(more) == 6 and len(more.searches) == 2
     with pytest.raises(corecast.TableError, match="tune again"):
         corecast.run("bcast", chip="scc", algorithm="auto", table=table)
+
+
+def test_real_cores_tell_medians_in_nanoseconds():
+    swept = corecast.compare("bcast", machine="host", ranks=2, bytes=[8, 64])
+    assert all(row.runs == 9 and row.makespan_median_ns > 0 for row in swept)
+    assert all(row["makespan_mean_cycles"] is None for row in swept)
+    assert "makespan (ns), median" in swept.figure()._repr_svg_()
+    explained = corecast.explain("bcast", machine="host", ranks=2)[0]
+    first = explained.critical_path[0]
+    assert first["from_cycles"] is None
+    assert first["from_ns"] == 0
+    once = corecast.run("bcast", machine="host", ranks=2, repeat=1)
+    assert once.fastest.runs == 1
