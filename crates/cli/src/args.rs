@@ -1,17 +1,16 @@
 //! What can be typed.
 
-use std::ffi::OsString;
 use std::sync::OnceLock;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use corecast_core::{Collective, ElementType, FlowControl, ReduceOp};
 use corecast_exchange::{FORMATS, Format};
 use corecast_flow::{PLACEMENTS, Placement};
-use corecast_launch::Bind;
 use corecast_machine_sim::Fidelity;
 use corecast_papers::{PAPERS, Paper};
 use corecast_study::{ChipChoice, Claim, MACHINES, MachineKind};
 
+use crate::mpirun::Mpirun;
 use crate::one_of::{OneOf, one, one_of};
 use crate::subject::{Subject, Subjects};
 
@@ -260,45 +259,6 @@ pub struct Convert {
     /// Bytes per block (bcast, reduce, allreduce: in all) [default: as the file says]
     #[arg(long, value_name = "SIZE")]
     pub bytes: Option<String>,
-}
-
-/// What to start, and how.
-#[derive(Args)]
-pub struct Mpirun {
-    /// Number of ranks
-    #[arg(short = 'n', long = "np", value_name = "N", default_value_t = 1)]
-    pub ranks: u32,
-    /// Which cores a rank may run on: share (an equal part of them each, if there are at least as
-    /// many as ranks), core (one each, in a circle) or none (all)
-    #[arg(
-        long,
-        value_name = "HOW",
-        default_value = "share",
-        hide_possible_values = true,
-        value_parser = one_of([("share", Bind::Share), ("core", Bind::Core), ("none", Bind::None)])
-    )]
-    pub bind_to: Bind,
-    /// Set a variable for the ranks; without a value, insist that it is set (repeatable)
-    #[arg(short = 'x', value_name = "VAR[=VALUE]")]
-    pub export: Vec<String>,
-    /// Take the collectives' algorithms from a decision table that `tune --machine host` has written,
-    /// or from a folder of such tables
-    #[arg(long, value_name = "PATH")]
-    pub table: Option<String>,
-    /// Begin every line of output with its rank, as in `[3] `
-    #[arg(long)]
-    pub tag_output: bool,
-    /// End all ranks after this many seconds
-    #[arg(long, value_name = "S")]
-    pub timeout: Option<f64>,
-    /// The program and its arguments; more programs follow as `: -n N PROGRAM ARGS...`
-    #[arg(
-        required = true,
-        trailing_var_arg = true,
-        allow_hyphen_values = true,
-        value_name = "PROGRAM"
-    )]
-    pub words: Vec<OsString>,
 }
 
 /// What to search.

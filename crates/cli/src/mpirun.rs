@@ -6,11 +6,52 @@ use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use corecast_launch::{Job, LaunchError, Part};
+use clap::Args;
+use corecast_launch::{Bind, Job, LaunchError, Part};
 use corecast_tune::Tables;
 
-use crate::args::{Mpirun, Sink};
+use crate::args::Sink;
 use crate::failure::Failure;
+use crate::one_of::one_of;
+
+/// What to start, and how.
+#[derive(Args)]
+pub struct Mpirun {
+    /// Number of ranks
+    #[arg(short = 'n', long = "np", value_name = "N", default_value_t = 1)]
+    pub ranks: u32,
+    /// Which cores a rank may run on: share (an equal part of them each, if there are at least as
+    /// many as ranks), core (one each, in a circle) or none (all)
+    #[arg(
+        long,
+        value_name = "HOW",
+        default_value = "share",
+        hide_possible_values = true,
+        value_parser = one_of([("share", Bind::Share), ("core", Bind::Core), ("none", Bind::None)])
+    )]
+    pub bind_to: Bind,
+    /// Set a variable for the ranks; without a value, insist that it is set (repeatable)
+    #[arg(short = 'x', value_name = "VAR[=VALUE]")]
+    pub export: Vec<String>,
+    /// Take the collectives' algorithms from a decision table that `tune --machine host` has written,
+    /// or from a folder of such tables
+    #[arg(long, value_name = "PATH")]
+    pub table: Option<String>,
+    /// Begin every line of output with its rank, as in `[3] `
+    #[arg(long)]
+    pub tag_output: bool,
+    /// End all ranks after this many seconds
+    #[arg(long, value_name = "S")]
+    pub timeout: Option<f64>,
+    /// The program and its arguments; more programs follow as `: -n N PROGRAM ARGS...`
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "PROGRAM"
+    )]
+    pub words: Vec<OsString>,
+}
 
 /// Options of other launchers, and what they are here.
 const USUAL: [(&str, &str); 2] = [("-np", "-n"), ("-bind-to", "--bind-to")];
