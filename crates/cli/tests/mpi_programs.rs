@@ -359,6 +359,17 @@ fn a_measured_table_decides_and_is_named_by_what_explains() {
 }
 
 #[test]
+fn collectives_are_right_with_elements_that_have_gaps() {
+    for interface in [&STANDARD, &MPICH] {
+        let program = Program::new("collectives.c", interface);
+        for ranks in [1, 2, 4, 5] {
+            let output = program.run(ranks, &[]);
+            assert!(output.status.success(), "{ranks}: {}", text(&output.stderr));
+        }
+    }
+}
+
+#[test]
 fn a_table_that_cannot_be_read_is_refused_before_anything_starts() {
     let program = Program::new("collectives.c", &STANDARD);
     let folder = program.folder.path();

@@ -15,14 +15,6 @@ use crate::rank::{LOOKS, input, output};
 use crate::rounds::Rounds;
 use crate::{Failure, Finished, Hall, failed};
 
-/// Whether a collective can go through boards.
-#[must_use]
-pub(crate) fn are_for(schedule: &Schedule) -> bool {
-    let spec = schedule.spec();
-    let ranks = (2..=corecast_mpi::collective::lane::RANKS_MAX as u32).contains(&spec.ranks());
-    ranks && What::of(spec.collective()).is_some()
-}
-
 /// Carries out what `rank` does of a collective.
 pub(crate) fn run(
     hall: &Hall,

@@ -26,11 +26,13 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use corecast_core::{LinkUse, Rank, Schedule, in_one_stream};
+use corecast_core::{Collective, LinkUse, Rank, Schedule, in_one_stream};
 use corecast_machine::{
     Blocked, Held, Job, Machine, ProgramRun, Report, RunError, Time, interpreter,
 };
+use corecast_mpi::collective::lane;
 use corecast_mpi::collective::plan::{self, Layout};
+use corecast_mpi::collective::shared::What;
 use corecast_shm::{Port, Segment};
 
 use books::Books;
@@ -74,10 +76,10 @@ impl Machine for ShmMachine {
 }
 
 impl ShmMachine {
-    /// Whether a collective can be carried out in this way.
+    /// Whether a collective over so many ranks can go through boards.
     #[must_use]
-    pub fn has(way: Way, schedule: &Schedule) -> bool {
-        way == Way::Messages || boards::are_for(schedule)
+    pub fn has_boards(collective: Collective, ranks: u32) -> bool {
+        (2..=lane::RANKS_MAX as u32).contains(&ranks) && What::of(collective).is_some()
     }
 
     /// Whether two schedules for one request are the same here: every rank does the same in both.
@@ -96,7 +98,7 @@ impl ShmMachine {
     /// the call often. Nobody is late.
     ///
     /// # Errors
-    /// As [`Machine::run`]; [`RunError::RankFailed`] if there is no such way ([`ShmMachine::has`]).
+    /// As [`Machine::run`]; [`RunError::RankFailed`] if there is no such way ([`ShmMachine::has_boards`]).
     pub fn trial(job: &Job<'_>, way: Way, counted: u32) -> Result<Trial, RunError> {
         let (ranks, spec) = (job.schedule.ranks(), job.schedule.spec());
         job.options.check_on_threads(NAME, ranks, RANKS_MAX)?;

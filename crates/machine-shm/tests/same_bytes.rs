@@ -80,7 +80,7 @@ fn boards_deliver_what_the_collective_promises() {
             let mut algorithms = algorithm::of(collective);
             let built = algorithms.find_map(|any| algorithm::build(any, &request).ok());
             let schedule = built.expect("one serves it");
-            if !ShmMachine::has(Way::Boards, &schedule) {
+            if !ShmMachine::has_boards(collective, ranks) {
                 continue;
             }
             let mut job = Job::new(&schedule);

@@ -208,14 +208,7 @@ impl Study {
         let of = self.machine.tuned_for();
         let own_ways = match self.plan.selection {
             Selection::Named(_) => Vec::new(),
-            _ => {
-                let request = self.request(self.ranks[0], plan.sizes[0])?;
-                let any = self.algorithms.iter();
-                let schedule = any
-                    .filter_map(|a| algorithm::build(*a, &request).ok())
-                    .next();
-                schedule.map_or(Vec::new(), |schedule| self.machine.own_ways(&schedule))
-            }
+            _ => self.machine.own_ways(collective, self.ranks[0]),
         };
         let names = self.algorithms.iter().map(|algorithm| algorithm.name());
         Ok(Setting {

@@ -114,14 +114,13 @@ pub struct Schedule {
 
 impl PartialEq for Schedule {
     fn eq(&self, other: &Self) -> bool {
+        fn lists<'a>(schedule: &'a Schedule, step: &Step) -> [&'a [ChunkId]; 2] {
+            step.op.lists().map(|list| schedule.chunks(list))
+        }
         let same_step = |(ours, theirs): (&Step, &Step)| {
-            let of = |schedule: &Self, step: &Step| {
-                let lists = step.op.lists();
-                lists.map(|list| schedule.chunks(list).to_vec())
-            };
             ours.round == theirs.round
                 && ours.op.without_lists() == theirs.op.without_lists()
-                && of(self, ours) == of(other, theirs)
+                && lists(self, ours) == lists(other, theirs)
         };
         let lanes = (self.lanes(), other.lanes());
         let all_lanes = || 0..lanes.0.count() as u32;

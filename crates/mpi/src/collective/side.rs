@@ -212,8 +212,8 @@ impl Side {
         for part in parts {
             let bytes = part.bytes();
             table.push((end, bytes));
-            // Operators want their elements aligned.
-            end += bytes.next_multiple_of(16);
+            // Without gaps: the blocks of a reduction are combined as one sequence of elements.
+            end += bytes;
         }
         let mut packed = Scratch::new(end);
         if is_read {

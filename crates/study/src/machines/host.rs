@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use corecast_chip::Chip;
 use corecast_core::hash::fnv_1a;
-use corecast_core::{Rank, Request, Schedule};
+use corecast_core::{Collective, Rank, Request, Schedule};
 use corecast_machine::pingpong::there_and_back;
 use corecast_machine::{Job, Machine, Report, RunError, RunOptions, Time};
 use corecast_machine_host::HostMachine;
@@ -149,8 +149,8 @@ impl StudyMachine for OnCores {
         }
     }
 
-    fn own_ways(&self, schedule: &Schedule) -> Vec<&'static str> {
-        let has_boards = self.way.has_boards && ShmMachine::has(Way::Boards, schedule);
+    fn own_ways(&self, collective: Collective, ranks: u32) -> Vec<&'static str> {
+        let has_boards = self.way.has_boards && ShmMachine::has_boards(collective, ranks);
         has_boards.then_some(BOARDS).into_iter().collect()
     }
 

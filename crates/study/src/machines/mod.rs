@@ -20,7 +20,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use corecast_chip::{Chip, Clock, Mesh};
-use corecast_core::{Certificate, Rank, Request, Schedule};
+use corecast_core::{Certificate, Collective, Rank, Request, Schedule};
 use corecast_machine::{Job, Machine, Report, RunError, RunOptions, Time};
 use corecast_machine_sim::Fidelity;
 use corecast_machine_sim::pronto::FlowSetup;
@@ -122,9 +122,9 @@ pub trait StudyMachine: Machine + Debug + Send + Sync {
     /// What decision tables hold for that are made on it.
     fn tuned_for(&self) -> Identity;
 
-    /// Ways in which it can carry out what this schedule is for that are no schedules but its own, by
-    /// their names in decision tables.
-    fn own_ways(&self, _schedule: &Schedule) -> Vec<&'static str> {
+    /// Ways in which it can carry out a collective over so many ranks that are no schedules but its
+    /// own, by their names in decision tables.
+    fn own_ways(&self, _collective: Collective, _ranks: u32) -> Vec<&'static str> {
         Vec::new()
     }
 

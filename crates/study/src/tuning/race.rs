@@ -136,7 +136,8 @@ impl Study {
             .first()
             .filter(|_| has_own_ways)
             .map(|contestant| {
-                let ways = self.machine.own_ways(&contestant.schedule).into_iter();
+                let (collective, ranks) = (self.plan.collective, contestant.schedule.ranks());
+                let ways = self.machine.own_ways(collective, ranks).into_iter();
                 ways.map(move |way| runner(contestant, Some(way)))
             });
         let mut runners: Vec<_> = own.into_iter().flatten().collect();
