@@ -44,7 +44,7 @@ pub fn answer(
         let picture = match study.ranks[..] {
             [_] => {
                 let winners = sweep.winners().concat();
-                corecast_figures::ratio_chart(&swept(&study), &winners, sweep.lines(), &settings)
+                corecast_figures::sweep_chart(&swept(&study), &winners, sweep.lines(), &settings)
             }
             _ => corecast_figures::winner_map(&swept(&study), &sweep.winners(), &settings),
         };

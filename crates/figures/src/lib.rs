@@ -23,5 +23,5 @@ mod traffic;
 pub use flow::{cycles_or_us, flow_bars, flow_layout, flow_place, flow_size, percent_of_time};
 pub use pingpong::round_trips;
 pub use run::{beside, heat_map, run_heat_map, timeline};
-pub use sweep::{Swept, ratio_chart, winner_map};
+pub use sweep::{Swept, sweep_chart, winner_map};
 pub use traffic::{latency_chart, traffic_heat_map};

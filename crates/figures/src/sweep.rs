@@ -21,10 +21,10 @@ pub struct Swept<'a> {
     pub sizes: &'a [u64],
 }
 
-/// Makespan over bound (on a wall clock: makespan) against size for the first rank count: a line per algorithm, in the order of
-/// `lines` ([`corecast_study::lines`]). The title says who wins how often.
+/// Makespan over bound (on a wall clock: makespan) against size for the first rank count: a line per
+/// algorithm, in the order of `lines` ([`corecast_study::lines`]). The title says who wins how often.
 #[must_use]
-pub fn ratio_chart(
+pub fn sweep_chart(
     swept: &Swept<'_>,
     winners: &[&str],
     lines: Vec<(&str, Vec<(u64, f64)>)>,

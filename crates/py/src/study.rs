@@ -328,7 +328,7 @@ impl Study {
     }
 
     /// Makespan over bound against size, as SVG. `times` is JSON, a list of objects.
-    fn ratio_chart(&self, winners: Vec<String>, times: &str) -> Result<String, Refusal> {
+    fn sweep_chart(&self, winners: Vec<String>, times: &str) -> Result<String, Refusal> {
         let times: Vec<Time> = plan::parse(times)?;
         let lines = lines(times.iter().map(|of| SweptTime {
             algorithm: &of.algorithm,
@@ -338,7 +338,7 @@ impl Study {
         }));
         let settings = self.inner.settings();
         let winners: Vec<&str> = winners.iter().map(String::as_str).collect();
-        let picture = corecast_figures::ratio_chart(&self.swept(), &winners, lines, &settings);
+        let picture = corecast_figures::sweep_chart(&self.swept(), &winners, lines, &settings);
         Ok(signed(&picture, &settings))
     }
 

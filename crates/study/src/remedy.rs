@@ -25,6 +25,9 @@ const SAVED_MIN: f64 = 0.01;
 /// The same where two runs of one schedule take different times.
 const SAVED_MIN_TIMED: f64 = 0.1;
 
+/// Runs that take longer on a wall clock, 2 ms, are not tried with others: a race is some thousand runs.
+const RACED_MAX: Time = Time::from_ps(2_000_000_000);
+
 /// What to do about a run's time, and what most of it is: a value, of which a face makes a sentence.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Remedy {
@@ -162,7 +165,8 @@ impl Study {
 
     /// The same where candidates have to race.
     fn fastest_in_turns(&self, runs: &[Run]) -> Fastest {
-        let race = runs.first().map(|run| {
+        let short = runs.first().filter(|run| run.spread.median <= RACED_MAX);
+        let race = short.map(|run| {
             let mut request = run.request.clone();
             (request.tuning.part_bytes, request.tuning.piece_bytes) = (None, None);
             self.race(&self.distinct_algorithms(), &request, false)

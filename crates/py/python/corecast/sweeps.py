@@ -70,7 +70,7 @@ class Comparison(Table[Record]):
                 }
                 for row in self
             ]
-            return Figure(study.ratio_chart(names, json.dumps(times)))
+            return Figure(study.sweep_chart(names, json.dumps(times)))
         width = len(study.sizes)
         rows = [names[start : start + width] for start in range(0, len(names), width)]
         return Figure(study.winner_map(rows))
