@@ -63,10 +63,10 @@ mod tests {
         let text = csv.with(&settings);
         let fingerprint = settings.fingerprint.expect("a chip");
         let rest = format!(
-            ",{fingerprint},sim,\"a, b \"\"c\"\"\",,endpoint.library=rcce,{}",
+            ",,{fingerprint},sim,\"a, b \"\"c\"\"\",,endpoint.library=rcce,{}",
             env!("CARGO_PKG_VERSION")
         );
-        let header = "chip,ns,fidelity,fingerprint,machine,notes,seed,set,version";
+        let header = "chip,ns,computer,fidelity,fingerprint,machine,notes,seed,set,version";
         let expected = format!("{header}\nscc,5,{rest}\nscc,6.5,{rest}\n");
         assert_eq!(text, expected);
     }

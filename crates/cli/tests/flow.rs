@@ -146,7 +146,7 @@ fn pictures_and_tables_are_written() {
     assert_eq!(csv.lines().count(), 1 + 4);
     // Its own columns, then those of the settings.
     let columns = csv.lines().map(|line| line.split(',').count());
-    assert!(columns.into_iter().all(|count| count == 16 + 7), "{csv}");
+    assert!(columns.into_iter().all(|count| count == 16 + 8), "{csv}");
     assert!(csv.starts_with("name,machine,flows,"), "{csv}");
     assert!(
         csv.lines()

@@ -27,6 +27,8 @@ pub struct Settings {
     pub chip: Option<String>,
     /// Of the chip as changed.
     pub fingerprint: Option<String>,
+    /// The processor and how many cores there were, where times are those of a wall clock.
+    pub computer: Option<String>,
     /// Changes to the chip, as `KEY=VALUE`.
     pub set: Vec<String>,
     /// What does nothing on this chip and was asked for, and places taken over from another one.
@@ -82,6 +84,7 @@ impl Settings {
             machine: machine.kind().name().to_owned(),
             chip: identity.as_ref().map(|chip| chip.name.clone()),
             fingerprint: identity.map(|chip| chip.fingerprint),
+            computer: machine.computer(),
             set: chip.changes(),
             notes: chip.chip.notes(),
             fidelity: machine.fidelity().map(|fidelity| fidelity.name()),
@@ -166,7 +169,7 @@ impl Settings {
         let mut parts = vec![format!("corecast {}", self.version)];
         parts.extend(match (&self.chip, &self.fingerprint) {
             (Some(chip), Some(fingerprint)) => vec![format!("chip {chip} {fingerprint}")],
-            _ => vec!["this computer".to_owned()],
+            _ => self.computer.iter().cloned().collect(),
         });
         parts.extend(self.fidelity.map(|fidelity| format!("{fidelity} fidelity")));
         parts.extend(self.choices().iter().map(say));
@@ -260,6 +263,7 @@ mod tests {
         let columns = settings.columns(&["chip", "ns"]);
         let fingerprint = settings.fingerprint.expect("a chip");
         let expected = [
+            ("computer", ""),
             ("fidelity", "flit"),
             ("fingerprint", &fingerprint),
             ("machine", "sim"),

@@ -92,6 +92,11 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
+/// What tells it from other computers.
+fn computer() -> String {
+    format!("{}, {} cores", processor(), cores())
+}
+
 /// What its processor calls itself.
 fn processor() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -141,8 +146,12 @@ impl StudyMachine for OnCores {
         Some(cores())
     }
 
+    fn computer(&self) -> Option<String> {
+        Some(computer())
+    }
+
     fn tuned_for(&self) -> Identity {
-        let name = format!("{}, {} cores", processor(), cores());
+        let name = computer();
         Identity {
             fingerprint: format!("{:016x}", fnv_1a(name.as_bytes())),
             name,

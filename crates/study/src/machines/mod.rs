@@ -119,6 +119,11 @@ pub trait StudyMachine: Machine + Debug + Send + Sync {
         None
     }
 
+    /// What times were measured on, where they are those of a wall clock.
+    fn computer(&self) -> Option<String> {
+        None
+    }
+
     /// What decision tables hold for that are made on it.
     fn tuned_for(&self) -> Identity;
 
