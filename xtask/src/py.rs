@@ -42,7 +42,12 @@ pub fn run(root: &Path) -> Result<(), String> {
         says(&mut ruff, "ruff in crates/py")?;
     }
     let tests = ["-m", "pytest", "--quiet", "--pyargs", "corecast", "tests"];
-    says(python().args(tests), "pytest in crates/py")?;
+    // One test hands a sweep to ranks of an MPI program.
+    let command = command(root)?;
+    says(
+        python().args(tests).env("CORECAST", command),
+        "pytest in crates/py",
+    )?;
     // What is checked is the package as it is installed, and a program that uses it.
     let types = [
         "-m",
@@ -65,6 +70,21 @@ pub fn dist(root: &Path) -> Result<(), String> {
     let wheel = wheel(root, &bin, &root.join("target/dist"), "release")?;
     println!("{}", wheel.display());
     Ok(())
+}
+
+/// The command, with the MPI library that it starts programs on beside it.
+fn command(root: &Path) -> Result<PathBuf, String> {
+    let mut cargo = Command::new("cargo");
+    cargo.current_dir(root).args([
+        "build",
+        "--quiet",
+        "-p",
+        "corecast",
+        "-p",
+        "corecast-mpi-mpich",
+    ]);
+    says(&mut cargo, "cargo build of corecast and its MPI library")?;
+    Ok(root.join("target/debug/corecast"))
 }
 
 /// The environment's programs; it is made anew when what it needs has changed.

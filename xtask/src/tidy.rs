@@ -122,6 +122,15 @@ const BANNED: [(&str, &[&str], &str); 7] = [
     ("todo!", &[], "the code"),
 ];
 
+/// What is to be read, beside everything in `docs`; the files that they name must exist.
+const DOCUMENTS: [&str; 5] = [
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "STYLE.md",
+    "CHANGELOG.md",
+];
+
 /// Files of a crate that need each other, at most.
 const CIRCLE_MAX: usize = 5;
 
@@ -149,20 +158,15 @@ pub fn check(root: &Path) -> Vec<String> {
             source(&shown, &text, &mut findings);
         }
     }
-    for name in [
-        "README.md",
-        "ARCHITECTURE.md",
-        "CONTRIBUTING.md",
-        "STYLE.md",
-        "docs/cli.md",
-        "docs/schedules.md",
-        "docs/python.md",
-    ] {
-        let text = fs::read_to_string(root.join(name)).unwrap_or_default();
+    let docs = files(&root.join("docs")).into_iter();
+    let docs = docs.filter(|path| path.extension().is_some_and(|e| e == "md"));
+    let docs = docs.filter_map(|path| Some(path.strip_prefix(root).ok()?.display().to_string()));
+    for name in DOCUMENTS.map(str::to_owned).into_iter().chain(docs) {
+        let text = fs::read_to_string(root.join(&name)).unwrap_or_default();
         if text.is_empty() {
             findings.push(format!("{name}: missing"));
         }
-        named_paths(root, name, &text, &mut findings);
+        named_paths(root, &name, &text, &mut findings);
     }
     findings
 }

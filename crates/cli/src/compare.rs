@@ -1,30 +1,70 @@
 //! `compare`: who wins at which size and rank count.
 
 use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 use corecast_figures::Swept;
-use corecast_study::{Settings, Study, Sweep, SweepCase, SweptRun};
+use corecast_study::{Kept, Settings, Study, Sweep, SweepCase, SweptRun};
 use serde_json::Value;
 
-use crate::args::Scene;
+use crate::args::{Keeping, Scene};
 use crate::csv::Csv;
 use crate::failure::Failure;
 use crate::output::{self, Answer};
 use crate::progress::Bar;
-use crate::{picture, run, style, table};
+use crate::{merge, picture, run, scene, style, table};
+
+/// How long cases are kept in memory only. A file is written whole, so not after every case.
+const SAVED_EVERY: Duration = Duration::from_secs(1);
+
+/// The cases that the file has, if it holds for this study.
+fn kept(study: &Study, path: Option<&str>) -> Result<Kept, Failure> {
+    let mut kept = study.keeps();
+    if let Some(path) = path.filter(|path| Path::new(path).is_file()) {
+        let found = merge::cases(path)?;
+        let merged = kept.merge(found);
+        merged.map_err(|error| merge::wrong(path, &error))?;
+    }
+    Ok(kept)
+}
+
+/// The sweep; what is found is in the file also if it does not come to its end.
+fn swept_cases(study: &Study, keeping: &Keeping, progress: &Bar) -> Result<Sweep, Failure> {
+    let Keeping { keep, shard } = keeping;
+    let path = keep.as_deref();
+    let mut kept = kept(study, path)?;
+    let save = |kept: &Kept| {
+        path.map_or(Ok(()), |path| {
+            output::write_file(Path::new(path), &kept.to_string())
+        })
+    };
+    save(&kept)?; // says now, not after the sweep, that the file cannot be written
+    let mut saved = Instant::now();
+    let mut found = |kept: &Kept| {
+        if saved.elapsed() < SAVED_EVERY {
+            return Ok(());
+        }
+        saved = Instant::now();
+        save(kept)
+    };
+    let sweep = study.sweep_kept(*shard, &mut kept, &mut found, progress);
+    save(&kept)?;
+    sweep
+}
 
 /// The verb.
 pub fn answer(
     scene: &Scene,
     repeat: Option<u32>,
-    csv: Option<&str>,
-    plot: Option<&str>,
+    keeping: &Keeping,
+    [csv, plot]: [Option<&str>; 2],
 ) -> Result<Answer, Failure> {
     let mut study = scene.study("all")?;
     study.plan.repeat = repeat.unwrap_or_else(|| study.usual_repeat());
     let settings = study.settings();
     let progress = Bar::of(&mut study);
-    let sweep = study.sweep(&progress)?;
+    let sweep = swept_cases(&study, keeping, &progress)?;
     let mut wrote = String::new();
     if let Some(fidelity) = study.machine.fidelity() {
         let fidelity = fidelity.name();
@@ -36,7 +76,7 @@ pub fn answer(
         wrote += &table::source(advice);
     }
     let refused = sweep.cases().flat_map(|case| &case.refused);
-    let refused: BTreeSet<String> = refused.map(ToString::to_string).collect();
+    let refused: BTreeSet<&String> = refused.collect();
     for reason in refused {
         wrote += &format!("{}\n", style::dim(&format!("left out: {reason}")));
     }
@@ -62,11 +102,12 @@ pub fn answer(
     });
     let rows = sweep.cases().map(row).collect();
     let runs = || sweep.cases().flat_map(|case| &case.runs);
+    scene::note_others(&*study.machine);
     Ok(Answer {
         text: output::table(&header, 0..4, rows) + &wrote,
         json: Value::Array(runs().map(|run| settings.on(&run.record)).collect()),
         failed: runs()
-            .flat_map(|run| run.faults.iter().map(run::failure))
+            .flat_map(|run| run.faults.iter().map(Failure::check))
             .collect(),
     })
 }
@@ -81,8 +122,13 @@ fn row(case: &SweepCase) -> Vec<String> {
         run::or_dash(best.bound_cycles.map(|bound| bound as f64)),
         style::good(&best.record.algorithm),
     ];
-    row.extend(match &best.cell {
-        Some(cell) => [table::sizes(cell), table::place(cell)],
+    let record = &best.record;
+    let cell = record.table_ranks.zip(record.table_bytes);
+    row.extend(match cell {
+        Some(cell) => {
+            let sizes = [record.part_bytes, record.piece_bytes];
+            [table::sizes(sizes), table::place(cell)]
+        }
         None => match case.runs.get(1) {
             Some(second) => [
                 second.record.algorithm.clone().into_owned(),

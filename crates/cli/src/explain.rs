@@ -34,6 +34,7 @@ pub fn answer(scene: &Scene, is_full: bool, pictures: &Pictures) -> Result<Answe
             objects.push(settings.on(study.explanation_record(&explanation, advice)));
         }
     }
+    scene::note_others(&*study.machine);
     Ok(Answer {
         text,
         json: Value::Array(objects),

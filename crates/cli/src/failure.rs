@@ -41,6 +41,15 @@ impl Failure {
         lines.fold(Self::input(error.to_string()), Self::help)
     }
 
+    /// The same of what it says against a file.
+    pub fn library_in(file: &str, error: &impl Help) -> Self {
+        let failure = Self::library(error);
+        Self {
+            message: format!("{file}: {}", failure.message),
+            ..failure
+        }
+    }
+
     /// Adds what the user can do about it.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.helps.push(help.into());

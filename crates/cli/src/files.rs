@@ -83,11 +83,21 @@ impl<'a> Files<'a> {
                 files.writes("FILE", convert.to_file.as_ref());
             }
             Verb::Compare {
-                scene, csv, plot, ..
+                scene,
+                keeping,
+                csv,
+                plot,
+                ..
             } => {
                 files.scene(scene);
+                files.writes("--keep", keeping.keep.as_ref());
                 files.writes("--csv", csv.as_ref());
                 files.writes("--plot", plot.as_ref());
+            }
+            Verb::Merge { parts } => {
+                files
+                    .read
+                    .extend(parts.iter().map(|path| ("FILE", &**path)));
             }
             Verb::Tune(tune) => {
                 files.chip(&tune.place.chip.name);
@@ -121,6 +131,7 @@ impl<'a> Files<'a> {
             | Verb::Show(_)
             | Verb::Bench { .. }
             | Verb::Doctor
+            | Verb::Generate { .. }
             | Verb::Mpirun(_) => {}
         }
         let table = match verb {

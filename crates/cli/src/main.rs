@@ -11,8 +11,10 @@ mod explain;
 mod failure;
 mod files;
 mod flow;
+mod generate;
 mod input;
 mod list;
+mod merge;
 mod mpirun;
 mod one_of;
 mod output;
@@ -100,9 +102,16 @@ fn answer(verb: &Verb) -> Result<Answer, Failure> {
         Verb::Compare {
             scene,
             repeat,
+            keeping,
             csv,
             plot,
-        } => compare::answer(scene, repeat.runs, csv.as_deref(), plot.as_deref()),
+        } => compare::answer(
+            scene,
+            repeat.runs,
+            keeping,
+            [csv, plot].map(Option::as_deref),
+        ),
+        Verb::Merge { parts } => merge::answer(parts),
         Verb::Reproduce { paper, plot, rtl } => {
             reproduce::answer(*paper, plot.as_deref(), rtl.as_deref())
         }
@@ -116,6 +125,7 @@ fn answer(verb: &Verb) -> Result<Answer, Failure> {
             what: Measured::Simulator,
         } => bench::answer(),
         Verb::Doctor => Ok(doctor::answer()),
+        Verb::Generate { what, verb } => generate::answer(*what, verb.as_deref()),
         Verb::Mpirun(_) => unreachable!("it has no answer: main runs it"),
     }
 }
@@ -150,7 +160,7 @@ fn usage(error: &clap::Error) -> ExitCode {
             if !tip.contains("as a value") {
                 failure = failure.help(tip);
             }
-        } else if line.starts_with('<') || line.starts_with('[') {
+        } else if line.starts_with(['<', '[']) || line.starts_with("--") {
             failure = failure.help(line.trim_matches(['[', ']']));
         }
     }

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::output::{Answer, table};
 use crate::progress::Bar;
 use crate::refusals::no_core;
-use crate::{picture, run, style};
+use crate::{picture, run, scene, style};
 
 impl Pingpong {
     /// What is to be played.
@@ -59,6 +59,7 @@ pub fn answer(options: &Pingpong) -> Result<Answer, Failure> {
         text += &picture::write_svg(path, &picture, settings)?;
     }
     let objects = played.points.iter();
+    scene::note_others(&**machine);
     Ok(Answer {
         text,
         json: objects

@@ -54,6 +54,7 @@ pub fn answer(scene: &Scene, repeat: Option<u32>, pictures: &Pictures) -> Result
         // The books of a million ranks take a second to give back; nobody waits for it.
         rayon::spawn(move || drop(ranking));
     }
+    scene::note_others(&*study.machine);
     Ok(Answer {
         text,
         json: Value::Array(objects),

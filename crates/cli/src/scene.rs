@@ -6,12 +6,15 @@ use corecast::size;
 use corecast_chip::Chip;
 use corecast_core::{Collective, FlowControl, Tuning};
 use corecast_machine::{Limits, Time};
-use corecast_study::{ChipChoice, Plan, ScheduleFile, Selection, Study};
+use corecast_study::{ChipChoice, Plan, ScheduleFile, Selection, Study, StudyMachine};
 
 use crate::args::{ChipArg, Choices, LimitArgs, Scene};
 use crate::failure::Failure;
 use crate::subject::{Subject, is_file};
 use crate::{output, surroundings, table};
+
+/// A share of the cores that others take and that is worth a word.
+const OTHERS_NOTED: f64 = 0.1;
 
 /// A chip by name or file, without a word about it.
 pub fn find_chip(name: &str, changes: &[String]) -> Result<ChipChoice, Failure> {
@@ -36,6 +39,17 @@ pub fn noted_chip(name: &str, changes: &[String]) -> Result<ChipChoice, Failure>
     let notes = choice.chip.notes();
     notes.iter().for_each(|note| output::note(note));
     Ok(choice)
+}
+
+/// Says so if other programs had the cores on which something was just measured.
+pub fn note_others(machine: &dyn StudyMachine) {
+    let share = machine.taken_by_others().unwrap_or(0.0);
+    if share > OTHERS_NOTED {
+        output::note(&format!(
+            "other programs took {:.0} % of this computer's cores meanwhile; times may differ on an idle one",
+            100.0 * share
+        ));
+    }
 }
 
 /// The chip of [`noted_chip`].

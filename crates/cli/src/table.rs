@@ -15,14 +15,14 @@ pub fn line(advice: &Advice, cell: &Cell, request: (u32, u64)) -> String {
         true => "",
         false => "the nearest, ",
     };
-    let sizes = match sizes(cell).as_str() {
+    let sizes = match sizes([cell.part_bytes, cell.piece_bytes]).as_str() {
         "-" => String::new(),
         sizes => format!(" with {sizes}"),
     };
     format!(
         "auto: {algorithm}{sizes}, by the cell of {} for {nearest}{}{}\n",
         advice.file,
-        place(cell),
+        place((cell.ranks, cell.bytes)),
         reservations(advice)
     )
 }
@@ -60,14 +60,14 @@ pub fn load_existing(file: &str) -> Result<Option<Table>, Failure> {
     }
 }
 
-/// Where a cell is.
-pub fn place(cell: &Cell) -> String {
-    format!("{} ranks and {} bytes", cell.ranks, cell.bytes)
+/// Where the cell for so many ranks and bytes is.
+pub fn place((ranks, bytes): (u32, u64)) -> String {
+    format!("{ranks} ranks and {bytes} bytes")
 }
 
-/// The sizes of a cell in words; `-` if the algorithm chooses them.
-pub fn sizes(cell: &Cell) -> String {
-    let words = [("parts", cell.part_bytes), ("pieces", cell.piece_bytes)];
+/// The sizes of parts and pieces in words; `-` if the algorithm chooses them.
+pub fn sizes([parts, pieces]: [Option<u64>; 2]) -> String {
+    let words = [("parts", parts), ("pieces", pieces)];
     let set = words
         .into_iter()
         .filter_map(|(what, bytes)| Some(format!("{what} of {} bytes", bytes?)));

@@ -152,7 +152,12 @@ pub fn answer(options: &Tune) -> Result<Answer, Failure> {
     let study = scene.study("all")?.in_listed_order();
     let keeper = Keeper::new(options.output.as_deref(), study.setting()?)?;
     let settings = study.table_settings();
-    let wanted = study.cells();
+    let is_ours = |number: usize| options.shard.is_none_or(|shard| shard.takes(number));
+    let wanted: Vec<(u32, u64)> = (0..)
+        .zip(study.cells())
+        .filter(|&(number, _)| is_ours(number))
+        .map(|(_, cell)| cell)
+        .collect();
     let missing: Vec<(u32, u64)> = {
         let table = &keeper.lock().0;
         let is_missing = |&&(ranks, bytes): &&(u32, u64)| table.cell(ranks, bytes).is_none();
@@ -175,6 +180,7 @@ pub fn answer(options: &Tune) -> Result<Answer, Failure> {
         Some(path) => format!("wrote {path}\n"),
         None => format!("{}\n", style::dim("-o FILE.toml keeps the table")),
     };
+    scene::note_others(&*study.machine);
     Ok(Answer {
         text,
         json: settings.on(TableRecord::of(table)),
@@ -264,7 +270,7 @@ fn sizes(study: &Study, table: &Table) -> String {
                     None => cell.ns.to_string(),
                 },
                 cell.algorithm.to_owned(),
-                table::sizes(cell),
+                table::sizes([cell.part_bytes, cell.piece_bytes]),
             ]
         })
         .collect();

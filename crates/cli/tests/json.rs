@@ -25,7 +25,7 @@ const COLLECTIVE: &str = "Settings of collectives";
 
 #[test]
 fn every_field_is_documented_and_every_documented_field_exists() {
-    let verbs: [(&[&str], &[&str]); 17] = [
+    let verbs: [(&[&str], &[&str]); 19] = [
         (
             &["rtl-vectors --json"],
             &["rtl-vectors /dev/null --nodes 2 --random 0"],
@@ -98,6 +98,8 @@ fn every_field_is_documented_and_every_documented_field_exists() {
             &["show schedule bcast --algorithm ap"],
         ),
         (&["doctor --json"], &["doctor"]),
+        (&["merge --json"], &["merge tests/tables/other.jsonl"]),
+        (&["generate --json"], &["generate man run"]),
     ];
     for (headings, commands) in verbs {
         let mut printed = BTreeSet::new();

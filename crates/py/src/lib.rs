@@ -1,8 +1,8 @@
 //! The Python package: studies, their results and pictures for programs and notebooks.
 //!
 //! A face of `crates/study`, like the command line. Here is what needs Rust: a few objects
-//! ([`chip`], [`study`], [`schedule`], [`builder`], [`flow`], [`measure`], [`table`], [`papers`]) whose methods take
-//! plans and give records as the command's JSON; how long work is waited for ([`work`]); and what is
+//! ([`chip`], [`study`], [`schedule`], [`builder`], [`flow`], [`measure`], [`table`],
+//! [`kept`], [`papers`]) whose methods take plans and give records as the command's JSON; how long work is waited for ([`work`]); and what is
 //! said about what a study refuses ([`refusal`]). The objects that users see are in
 //! `crates/py/python/corecast`, which adds Python's manners and no logic of studies.
 
@@ -10,6 +10,7 @@ mod arrow;
 mod builder;
 mod chip;
 mod flow;
+mod kept;
 mod listing;
 mod measure;
 mod papers;
@@ -35,6 +36,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<schedule::Schedule>()?;
     module.add_class::<builder::ScheduleBuilder>()?;
     module.add_class::<table::DecisionTable>()?;
+    module.add_class::<kept::Kept>()?;
     module.add_class::<flow::Flow>()?;
     module.add_class::<measure::Pingpong>()?;
     module.add_class::<measure::Traffic>()?;

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::chip::Chip;
+use crate::kept::Kept;
 use crate::plan;
 use crate::refusal::Refusal;
 use crate::run::Run;
@@ -265,7 +266,7 @@ impl Study {
         })
     }
 
-    /// One case of a sweep: its runs, the fastest first, as JSON.
+    /// One case of a sweep, as JSON.
     fn case(
         &self,
         py: Python<'_>,
@@ -274,20 +275,18 @@ impl Study {
         progress: &Bound<'_, PyAny>,
     ) -> PyResult<String> {
         let ((study, meter), given) = (self.watched(), schedules(&given));
-        let runs = wait_for(py, meter, progress, move |meter| {
+        let found = wait_for(py, meter, progress, move |meter| {
+            let (ranks, bytes) = case;
             let ranking = rank(&study, case, &given, meter)?;
-            let settings = study.settings();
-            let runs = ranking.runs.into_iter().map(|run| study.swept(run));
-            let runs = runs.map(|swept| {
-                let mut record = settings.on(&swept.record);
-                record["makespan_mean_cycles"] = json!(swept.mean_cycles);
-                let faults: Vec<String> = swept.faults.iter().map(ToString::to_string).collect();
-                record["faults"] = json!(faults);
-                record
-            });
-            Ok::<_, StudyError>(Value::Array(runs.collect()).to_string())
+            let found = study.swept_case((ranks, bytes), ranking);
+            Ok::<_, StudyError>(json!(found).to_string())
         })?;
-        Ok(runs.map_err(Refusal::from)?)
+        Ok(found.map_err(Refusal::from)?)
+    }
+
+    /// What is kept of its cases, with those of a file if it exists.
+    fn kept(&self, path: Option<&str>) -> Result<Kept, Refusal> {
+        Kept::new(&self.inner, path)
     }
 
     /// Searches the cells that `table` lacks, and adds them.

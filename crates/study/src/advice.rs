@@ -21,6 +21,13 @@ const DECISIVE: [&str; 2] = ["collective", "fingerprint"];
 /// What does not change the answer: the same chip by another name, and who competed.
 const HARMLESS: [&str; 2] = ["chip", "algorithms"];
 
+impl Advice {
+    /// The text of its table.
+    pub(crate) fn text(&self) -> String {
+        self.table.to_string()
+    }
+}
+
 impl Study {
     /// Refuses studies in which no table can decide, whatever it says.
     ///

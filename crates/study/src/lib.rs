@@ -25,6 +25,7 @@ mod claim;
 mod error;
 mod explain;
 mod flow;
+mod kept;
 mod listing;
 mod machines;
 mod number;
@@ -58,6 +59,7 @@ pub use flow::{
     CheckRecord, EdgeRecord, FlowCase, FlowPlan, FlowPrograms, FlowRecord, FlowStudy, TaskRecord,
     Tiles, placement_word,
 };
+pub use kept::{KEPT_BYTES_MAX, Kept, KeptError, Shard, ShardError};
 pub use listing::{
     AlgorithmRecord, ChipLine, ChipRecord, MachineRecord, list_algorithms, list_chips,
     list_machines,

@@ -1,6 +1,6 @@
 //! Numbers as results show them, and how large they may be.
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// Most bytes all blocks of one run may have together.
 pub const TOTAL_BYTES_MAX: u64 = 1 << 30;
@@ -12,7 +12,7 @@ pub const TOTAL_BYTES_MAX: u64 = 1 << 30;
 /// let json = |cycles| serde_json::to_string(&Cycles(cycles)).expect("a number");
 /// assert_eq!((json(13.0), json(0.5)), ("13".to_owned(), "0.5".to_owned()));
 /// ```
-#[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
+#[derive(Clone, Copy, PartialEq, PartialOrd, Debug, Deserialize)]
 pub struct Cycles(pub f64);
 
 impl Serialize for Cycles {

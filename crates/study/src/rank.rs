@@ -9,7 +9,7 @@ use corecast_core::{Algorithm, BuildError, ChunkId, Request, Schedule};
 use corecast_machine::{PathSegment, Report, Shares, Spread, Time, critical_path};
 use corecast_tune::{Cell, Decision};
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::claim::{Claim, Fault, Wrong, faults};
 use crate::error::{Refused, StudyError};
@@ -331,9 +331,9 @@ impl Study {
         let causes = report.causes().into_iter();
         let tuning = &run.request.tuning;
         RunRecord {
-            collective: self.plan.collective.name(),
+            collective: self.plan.collective.name().into(),
             algorithm: run.algorithm.clone(),
-            machine: report.machine,
+            machine: report.machine.into(),
             ranks: run.request.ranks,
             placement_note: self.machine.placement_note(run.request.ranks),
             root: run.request.root.0,
@@ -364,6 +364,7 @@ impl Study {
             assumed_parameters: self.chip().count(Provenance::Assumed),
             network_percent: shares.map(|shares| shares.network_percent),
             software_percent: shares.map(|shares| shares.software_percent),
+            others_percent: self.machine.taken_by_others().map(|share| 100.0 * share),
         }
     }
 }
@@ -372,14 +373,14 @@ impl Study {
 const COMPARED_RANKS_MAX: u32 = 64;
 
 /// What is said about one run; units are in the names.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RunRecord {
     /// The collective.
-    pub collective: &'static str,
+    pub collective: Cow<'static, str>,
     /// The algorithm, or the file that the schedule is from.
     pub algorithm: Cow<'static, str>,
     /// Name of the machine.
-    pub machine: &'static str,
+    pub machine: Cow<'static, str>,
     /// Number of ranks.
     pub ranks: u32,
     /// What to know of where the ranks sit.
@@ -432,4 +433,7 @@ pub struct RunRecord {
     pub network_percent: Option<f64>,
     /// Percent of the critical path that is the software's.
     pub software_percent: Option<f64>,
+    /// Percent of this computer's cores that other programs took meanwhile, where times are those of a
+    /// wall clock.
+    pub others_percent: Option<f64>,
 }

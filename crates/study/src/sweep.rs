@@ -16,16 +16,16 @@
 
 use std::collections::BTreeMap;
 
-use corecast_tune::Cell;
+use serde::{Deserialize, Serialize};
 
-use crate::claim::Fault;
-use crate::error::{Refused, StudyError};
+use crate::error::StudyError;
+use crate::kept::{Kept, Shard};
 use crate::progress::Progress;
-use crate::rank::{Run, RunRecord};
+use crate::rank::{Ranking, Run, RunRecord};
 use crate::study::Study;
 
 /// One algorithm's runs in one case. Where their time went is not kept: there may be many.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SweptRun {
     /// What is said about it.
     pub record: RunRecord,
@@ -35,14 +35,12 @@ pub struct SweptRun {
     pub mean_cycles: Option<f64>,
     /// The cycles that no schedule beats; none where no bound is known.
     pub bound_cycles: Option<u64>,
-    /// The cell of the table that chose it, if one did.
-    pub cell: Option<Cell>,
-    /// What it should have shown and did not.
-    pub faults: Vec<Fault>,
+    /// What it should have shown and did not, in words.
+    pub faults: Vec<String>,
 }
 
 /// All runs of one rank count and size, the fastest first.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SweepCase {
     /// Number of ranks.
     pub ranks: u32,
@@ -50,8 +48,8 @@ pub struct SweepCase {
     pub bytes: u64,
     /// At least one.
     pub runs: Vec<SweptRun>,
-    /// Who could not take part.
-    pub refused: Vec<Refused>,
+    /// Who could not take part and why, in words.
+    pub refused: Vec<String>,
 }
 
 impl SweepCase {
@@ -168,13 +166,37 @@ impl Study {
     /// # Errors
     /// Whatever ended a run.
     pub fn sweep(&self, progress: &dyn Progress) -> Result<Sweep, StudyError> {
-        let row = |&ranks: &u32| {
-            let sizes = self.plan.sizes.iter();
-            sizes
-                .map(|&bytes| self.case(ranks, bytes, progress))
-                .collect()
-        };
-        let rows = self.ranks.iter().map(row).collect::<Result<_, _>>()?;
+        self.sweep_kept(None, &mut self.keeps(), &mut |_| Ok(()), progress)
+    }
+
+    /// The same for one part of the cases, if one is named. Cases that `kept` has are not run; all
+    /// others are added to it, and `keep` is told after each.
+    ///
+    /// # Errors
+    /// Whatever ended a run, and what `keep` returns.
+    pub fn sweep_kept<E: From<StudyError>>(
+        &self,
+        shard: Option<Shard>,
+        kept: &mut Kept,
+        keep: &mut dyn FnMut(&Kept) -> Result<(), E>,
+        progress: &dyn Progress,
+    ) -> Result<Sweep, E> {
+        let mut rows = Vec::new();
+        let mut numbers = 0..;
+        for &ranks in &self.ranks {
+            let mut row = Vec::new();
+            for (&bytes, number) in self.plan.sizes.iter().zip(&mut numbers) {
+                if shard.is_some_and(|shard| !shard.takes(number)) {
+                    continue;
+                }
+                if kept.case(ranks, bytes).is_none() {
+                    kept.add(self.case(ranks, bytes, progress)?);
+                    keep(kept)?;
+                }
+                row.extend(kept.case(ranks, bytes).cloned());
+            }
+            rows.push(row);
+        }
         Ok(Sweep { rows })
     }
 
@@ -185,25 +207,30 @@ impl Study {
         progress: &dyn Progress,
     ) -> Result<SweepCase, StudyError> {
         let ranking = self.rank(ranks, bytes, progress)?;
+        Ok(self.swept_case((ranks, bytes), ranking))
+    }
+
+    /// What a sweep keeps of the runs of one case.
+    #[must_use]
+    pub fn swept_case(&self, (ranks, bytes): (u32, u64), ranking: Ranking) -> SweepCase {
         let runs = ranking.runs.into_iter();
-        Ok(SweepCase {
+        let refused = ranking.refused.iter();
+        SweepCase {
             ranks,
             bytes,
             runs: runs.map(|run| self.swept(run)).collect(),
-            refused: ranking.refused,
-        })
+            refused: refused.map(ToString::to_string).collect(),
+        }
     }
 
     /// What a sweep keeps of a run.
-    #[must_use]
-    pub fn swept(&self, run: Run) -> SweptRun {
+    fn swept(&self, run: Run) -> SweptRun {
         let record = self.record(&run);
         SweptRun {
             mean_cycles: self.mean_cycles(&run),
             time: self.typical(&run),
             bound_cycles: record.bound_cycles,
-            faults: run.faults(),
-            cell: run.cell,
+            faults: run.faults().iter().map(ToString::to_string).collect(),
             record,
         }
     }

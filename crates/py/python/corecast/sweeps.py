@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
+import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, as_completed
 from typing import Any
 
 from . import _core
@@ -76,17 +78,16 @@ class Comparison(Table[Record]):
         return Figure(study.winner_map(rows))
 
 
-def cell(plan: Plan, ranks: int, bytes: int) -> list[dict[str, Any]]:
-    """The runs of one case of a sweep, anywhere."""
-    return _cell(plan, ranks, bytes, None)
+#: How long cases are kept in memory only, in seconds: a file is written whole.
+SAVED_EVERY = 1.0
 
 
-def _cell(plan: Plan, ranks: int, bytes: int, told: Any) -> list[dict[str, Any]]:
+def cell(plan: Plan, ranks: int, bytes: int) -> str:
+    """One case of a sweep, anywhere."""
     of_cell = plan.cell(ranks, bytes)
     study = of_cell.study()
     given = of_cell.given(study, ranks, bytes)
-    runs: list[dict[str, Any]] = json.loads(study.case((ranks, bytes), given, told))
-    return runs
+    return study.case((ranks, bytes), given, None)
 
 
 def compare(
@@ -97,6 +98,7 @@ def compare(
     bytes: Any = 64,
     algorithm: Algorithms = "all",
     executor: Executor | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     progress: bool | None = None,
     **more: Any,
 ) -> Comparison:
@@ -108,6 +110,9 @@ def compare(
         executor: Any :class:`concurrent.futures.Executor`; each case is one call, which is pickled
             where that is needed (then functions in `algorithm` must be importable). Results are those
             without one.
+        checkpoint: A file in which cases are kept as they are found. Those that it has are not run
+            again, so a sweep that was interrupted goes on. It is the file of ``corecast compare
+            --keep``; results are those without one.
         more: As in :func:`run`.
 
     >>> import corecast
@@ -126,29 +131,54 @@ def compare(
         bytes = 0
     plan = make(collective, chip=chip, ranks=ranks, bytes=bytes, algorithm=algorithm, **more)
     study = plan.study()
+    if checkpoint is not None and plan.functions:
+        raise InputError(
+            "checkpoint: what a function does cannot be kept with its results",
+            ["leave checkpoint out, or name algorithms only"],
+        )
+    path = None if checkpoint is None else os.fspath(checkpoint)
+    kept = study.kept(path)
     cases = [(count, size) for count in study.ranks for size in study.sizes]
-    found: list[dict[str, Any]] = []
+    missing = [case for case in cases if not kept.has(*case)]
     with bar(progress, f"compare {collective}", len(cases)) as told:
-        for number, runs in enumerate(_worked(plan, cases, executor)):
-            found += runs
-            if told is not None:
-                told(number + 1, 0, 0)
-    return Comparison([Record(row) for row in found], plan)
+        _work(_Keeper(kept, path, len(cases) - len(missing), told), plan, missing, executor)
+    return Comparison([Record(row) for row in json.loads(kept.rows())], plan)
 
 
-def _worked(
-    plan: Plan, cases: list[tuple[int, int]], executor: Executor | None
-) -> Iterator[list[dict[str, Any]]]:
-    """The runs of the cases in order."""
-    if executor is None:
-        for ranks, bytes in cases:
-            yield _cell(plan, ranks, bytes, None)
-        return
-    futures: list[Future[list[dict[str, Any]]]] = []
+class _Keeper:
+    """Takes cases, and writes them into the file if there is one."""
+
+    def __init__(self, kept: _core.Kept, path: str | None, done: int, told: Any) -> None:
+        self._kept, self._path, self._done, self._told = kept, path, done, told
+        self.save()  # says now, not after the sweep, that the file cannot be written
+
+    def take(self, case: str) -> None:
+        self._kept.add(case)
+        self._done += 1
+        if self._told is not None:
+            self._told(self._done, 0, 0)
+        if time.monotonic() - self._saved >= SAVED_EVERY:
+            self.save()
+
+    def save(self) -> None:
+        if self._path is not None:
+            self._kept.save(self._path)
+        self._saved = time.monotonic()
+
+
+def _work(
+    keeper: _Keeper, plan: Plan, cases: list[tuple[int, int]], executor: Executor | None
+) -> None:
+    """Runs the cases. What is found is in the file also if not all come to their end."""
+    futures: list[Future[str]] = []
     try:
+        if executor is None:
+            for ranks, bytes in cases:
+                keeper.take(cell(plan, ranks, bytes))
+            return
         futures += [executor.submit(cell, plan, ranks, bytes) for ranks, bytes in cases]
-        for future in futures:
-            yield future.result()
+        for future in as_completed(futures):
+            keeper.take(future.result())
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         if "pickle" not in str(error) or not plan.functions:
             raise
@@ -157,6 +187,7 @@ def _worked(
             ["define it in a module that they can import", str(error)],
         ) from error
     finally:
+        keeper.save()
         for future in futures:
             future.cancel()
 

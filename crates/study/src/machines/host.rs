@@ -16,6 +16,7 @@ use corecast_tune::BOARDS;
 use crate::error::{FlowStudyError, MachineError};
 use crate::flow::case::{FlowCase, FlowPrograms, Tiles, on_host};
 
+use super::load::Load;
 use super::{Identity, MachineKind, StudyMachine, Trial, several};
 
 /// Round trips, of which the shortest counts.
@@ -82,6 +83,7 @@ impl MachineKind for Cores {
             None => Ok(Arc::new(OnCores {
                 way: self,
                 chip: chip.clone(),
+                load: Load::now(),
             })),
         }
     }
@@ -113,6 +115,8 @@ fn processor() -> String {
 struct OnCores {
     way: &'static Cores,
     chip: Chip,
+    /// When it was made.
+    load: Option<Load>,
 }
 
 impl Machine for OnCores {
@@ -148,6 +152,10 @@ impl StudyMachine for OnCores {
 
     fn computer(&self) -> Option<String> {
         Some(computer())
+    }
+
+    fn taken_by_others(&self) -> Option<f64> {
+        self.load?.taken_by_others_since()
     }
 
     fn tuned_for(&self) -> Identity {

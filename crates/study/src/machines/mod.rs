@@ -14,6 +14,7 @@
 //! ```
 
 mod host;
+mod load;
 mod sim;
 
 use std::fmt::Debug;
@@ -121,6 +122,12 @@ pub trait StudyMachine: Machine + Debug + Send + Sync {
 
     /// What times were measured on, where they are those of a wall clock.
     fn computer(&self) -> Option<String> {
+        None
+    }
+
+    /// The share of its cores that other programs have taken since this value was made, where times are
+    /// those of a wall clock.
+    fn taken_by_others(&self) -> Option<f64> {
         None
     }
 

@@ -1,0 +1,93 @@
+"""Sweeps that others work on, and that go on where they were interrupted."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import corecast
+import pytest
+
+SWEEP: dict[str, Any] = {"chip": "park2019-bus", "ranks": [4, 8], "bytes": [64, 256]}
+NAMES = ["ap", "linear", "mst"]
+HERE = Path(__file__).parent
+
+
+def sweep(**more: Any) -> corecast.Comparison:
+    return corecast.compare("bcast", **SWEEP, algorithm=NAMES, **more)
+
+
+def test_a_sweep_goes_on_where_it_was_interrupted(tmp_path: Path) -> None:
+    whole, kept = sweep(), tmp_path / "kept.jsonl"
+    first = corecast.compare(
+        "bcast", chip="park2019-bus", ranks=[4], bytes=[64, 256], algorithm=NAMES, checkpoint=kept
+    )
+    assert [row["ranks"] for row in first] == [4] * 6
+    lines = kept.read_text().splitlines()
+    assert len(lines) == 1 + 2
+    # A case that was kept is not run again: what the file says is what comes out.
+    line = json.loads(lines[1])
+    line["case"]["runs"][0]["record"]["events"] = 12345
+    kept.write_text("\n".join([lines[0], json.dumps(line)]) + "\n")
+    rest = sweep(checkpoint=kept)
+    assert rest[0]["events"] == 12345
+    assert [row.to_dict() for row in rest][1:] == [row.to_dict() for row in whole][1:]
+    assert len(kept.read_text().splitlines()) == 1 + 4
+
+
+def test_what_was_found_before_an_error_is_kept(tmp_path: Path) -> None:
+    kept = tmp_path / "kept.jsonl"
+    with pytest.raises(corecast.LimitError):
+        corecast.compare(
+            "bcast",
+            chip="park2019-bus",
+            ranks=[4, 8],
+            bytes=[64, 65536],
+            algorithm="linear",
+            limit_events=2000,
+            checkpoint=kept,
+        )
+    assert 2 <= len(kept.read_text().splitlines()) < 5
+
+
+def test_files_for_something_else_are_refused(tmp_path: Path) -> None:
+    kept = tmp_path / "kept.jsonl"
+    sweep(checkpoint=kept)
+    before = kept.read_bytes()
+    for wrong, arguments in (
+        ("seed is 0, not 5", {"seed": 5}),
+        ("checkpoint", {"checkpoint": 4}),
+    ):
+        with pytest.raises((corecast.InputError, TypeError), match=wrong):
+            sweep(**{"checkpoint": kept, **arguments})
+    assert kept.read_bytes() == before
+    kept.write_text("nonsense\n")
+    with pytest.raises(corecast.InputError, match="kept.jsonl: line 1, column 2: expected ident"):
+        sweep(checkpoint=kept)
+    with pytest.raises(corecast.InputError, match="what a function does cannot be kept"):
+        corecast.compare("bcast", algorithm=lambda request: None, checkpoint=kept)
+
+
+def test_dask_works_on_sweeps(tmp_path: Path) -> None:
+    from distributed import Client, LocalCluster
+
+    cluster = LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, local_directory=str(tmp_path)
+    )
+    with cluster, Client(cluster) as client, client.get_executor() as executor:
+        assert sweep(executor=executor) == sweep()
+
+
+@pytest.mark.skipif("CORECAST" not in os.environ, reason="CORECAST does not name the command")
+def test_ranks_of_an_mpi_program_work_on_sweeps(tmp_path: Path) -> None:
+    found = tmp_path / "found.json"
+    command = [os.environ["CORECAST"], "mpirun", "-n", "3", "--timeout", "100"]
+    command += [sys.executable, "-m", "mpi4py.futures", str(HERE / "mpi_sweep.py"), str(found)]
+    environment = {**os.environ, "MPI4PY_MPIABI": "mpich"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(found.read_text()) == sweep().to_dict()
