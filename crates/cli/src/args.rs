@@ -133,6 +133,23 @@ pub enum Verb {
         /// Draw an SVG: makespan over bound against size; with several rank counts, who wins where
         #[arg(long, value_name = "FILE", help_heading = "Output")]
         plot: Option<String>,
+        /// Write who wins where as a page for a browser (FILE.html), or as a document for `corecast
+        /// view` (any other name)
+        #[arg(long, value_name = "FILE", help_heading = "Output")]
+        view: Option<String>,
+    },
+    /// Make one page for a browser of files: timelines, meshes, schedules, who wins where
+    #[command(after_help = "Examples:
+  corecast run bcast --algorithm mst --ranks 48 --view mst.html
+  corecast run bcast --algorithm mst,binomial --view runs.json
+  corecast compare bcast --ranks 4..32:x2 --bytes 4..4K:x4 --json -o sweep.json
+  corecast view runs.json sweep.json mine.sched -o all.html
+The page has everything inside: it needs no server and no network.")]
+    View {
+        /// Documents (`--view`), records (`run`, `explain`, `compare` or `tune --json`), traces
+        /// (`--trace`) and schedule files; `-` is standard input
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<String>,
     },
     /// Find the fastest algorithm and its sizes for every rank count and size, as a decision table
     #[command(after_help = "Examples:
@@ -549,6 +566,10 @@ pub struct Pictures {
     /// Write the run as a Chrome/Perfetto trace; needs one algorithm (or `auto`) and one size
     #[arg(long, value_name = "FILE")]
     pub trace: Option<String>,
+    /// Write what there is to see of all runs as a page for a browser (FILE.html), or as a document
+    /// for `corecast view` (any other name)
+    #[arg(long, value_name = "FILE")]
+    pub view: Option<String>,
 }
 
 /// What `show` shows.

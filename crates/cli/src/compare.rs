@@ -11,14 +11,23 @@ use crate::csv::Csv;
 use crate::failure::Failure;
 use crate::output::{self, Answer};
 use crate::progress::Bar;
-use crate::{picture, run, style, table};
+use crate::{picture, run, style, table, view};
+
+/// What it writes beside its answer.
+pub struct Outputs<'a> {
+    /// Every run as CSV.
+    pub csv: Option<&'a str>,
+    /// A chart or a map.
+    pub plot: Option<&'a str>,
+    /// A page or a document.
+    pub view: Option<&'a str>,
+}
 
 /// The verb.
 pub fn answer(
     scene: &Scene,
     repeat: Option<u32>,
-    csv: Option<&str>,
-    plot: Option<&str>,
+    outputs: &Outputs<'_>,
 ) -> Result<Answer, Failure> {
     let mut study = scene.study("all")?;
     study.plan.repeat = repeat.unwrap_or_else(|| study.usual_repeat());
@@ -40,7 +49,7 @@ pub fn answer(
     for reason in refused {
         wrote += &format!("{}\n", style::dim(&format!("left out: {reason}")));
     }
-    if let Some(path) = plot {
+    if let Some(path) = outputs.plot {
         let picture = match study.ranks[..] {
             [_] => {
                 let winners = sweep.winners().concat();
@@ -50,8 +59,13 @@ pub fn answer(
         };
         wrote += &picture::write_svg(path, &picture, &settings)?;
     }
-    if let Some(path) = csv {
+    if let Some(path) = outputs.csv {
         wrote += &picture::write(path, &lines(&sweep, &settings))?;
+    }
+    let runs = || sweep.cases().flat_map(|case| &case.runs);
+    let records: Vec<Value> = runs().map(|run| settings.on(&run.record)).collect();
+    if let Some(path) = outputs.view {
+        wrote += &view::write(path, view::sweeps(&records))?;
     }
     let unit = study.unit();
     let others = format!("its {unit}");
@@ -61,10 +75,9 @@ pub fn answer(
         None => ["winner", "second", &others],
     });
     let rows = sweep.cases().map(row).collect();
-    let runs = || sweep.cases().flat_map(|case| &case.runs);
     Ok(Answer {
         text: output::table(&header, 0..4, rows) + &wrote,
-        json: Value::Array(runs().map(|run| settings.on(&run.record)).collect()),
+        json: Value::Array(records),
         failed: runs()
             .flat_map(|run| run.faults.iter().map(run::failure))
             .collect(),

@@ -35,6 +35,7 @@ mod table;
 mod traffic;
 mod tune;
 mod verify;
+mod view;
 
 use std::process::ExitCode;
 
@@ -58,18 +59,20 @@ fn main() -> ExitCode {
         return mpirun::run(options, &cli.sink).unwrap_or_else(|failure| fail(&failure));
     }
     let checked = files::check(&cli.verb, &cli.sink);
-    let outcome = checked.and_then(|()| answer(&cli.verb)).and_then(|answer| {
-        let sink = match cli.verb {
-            // Its `-o` names the table, which is no answer.
-            Verb::Tune(_) => Sink {
-                output: None,
-                ..cli.sink
-            },
-            _ => cli.sink,
-        };
-        output::emit(&answer, &sink)?;
-        Ok(answer.failed)
-    });
+    let outcome = checked
+        .and_then(|()| answer(&cli.verb, &cli.sink))
+        .and_then(|answer| {
+            let sink = match cli.verb {
+                // Their `-o` names the table or the page, which is no answer.
+                Verb::Tune(_) | Verb::View { .. } => Sink {
+                    output: None,
+                    ..cli.sink
+                },
+                _ => cli.sink,
+            };
+            output::emit(&answer, &sink)?;
+            Ok(answer.failed)
+        });
     match outcome {
         Ok(failed) => failed
             .iter()
@@ -78,7 +81,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn answer(verb: &Verb) -> Result<Answer, Failure> {
+fn answer(verb: &Verb, sink: &Sink) -> Result<Answer, Failure> {
     match verb {
         Verb::List { what } => Ok(list::answer(*what)),
         Verb::Show(what) => show::answer(what),
@@ -102,7 +105,16 @@ fn answer(verb: &Verb) -> Result<Answer, Failure> {
             repeat,
             csv,
             plot,
-        } => compare::answer(scene, repeat.runs, csv.as_deref(), plot.as_deref()),
+            view,
+        } => {
+            let outputs = compare::Outputs {
+                csv: csv.as_deref(),
+                plot: plot.as_deref(),
+                view: view.as_deref(),
+            };
+            compare::answer(scene, repeat.runs, &outputs)
+        }
+        Verb::View { files } => view::answer(files, sink.output.as_deref()),
         Verb::Reproduce { paper, plot, rtl } => {
             reproduce::answer(*paper, plot.as_deref(), rtl.as_deref())
         }
