@@ -46,7 +46,7 @@ export function meshView(model: Model, look: Look, theme: Theme, change: (part: 
   const slice = Math.min(look.slice, mesh.slices - 1)
   const slices = mesh.slices > 0
   const cell = Math.max(34, Math.min(96, 900 / Math.max(mesh.size[0], mesh.size[1] * 1.4)))
-  const picture = drawing(mesh, look, slice, cell, theme, change)
+  const picture = drawing(model, mesh, look, slice, cell, theme, change)
   const width = model.view.makespan_ps / Math.max(1, mesh.slices)
   const when =
     slice < 0
@@ -102,7 +102,7 @@ export function stop(): void {
   player.id = 0
 }
 
-function drawing(mesh: MeshView, look: Look, slice: number, cell: number, theme: Theme, change: (part: Partial<Look>) => void): SVGSVGElement {
+function drawing(model: Model, mesh: MeshView, look: Look, slice: number, cell: number, theme: Theme, change: (part: Partial<Look>) => void): SVGSVGElement {
   const [width, height] = [mesh.size[0] * cell, mesh.size[1] * cell]
   const svg = s('svg', {
     viewBox: `-26 -8 ${width + 40} ${height + 40}`, width: width + 40, height: height + 40, role: 'group', 'aria-label': 'Mesh',
@@ -113,6 +113,16 @@ function drawing(mesh: MeshView, look: Look, slice: number, cell: number, theme:
     here.set(key, [...(here.get(key) ?? []), rank])
   })
   const most = mesh.links.reduce((found, one) => Math.max(found, one.flits), 0)
+  const middle = ([x, y]: readonly [number, number]): [number, number] => [(x + 0.5) * cell, (mesh.size[1] - y - 0.5) * cell]
+  // Links that carry nothing in the whole run: that they are there.
+  for (let x = 0; x < mesh.size[0]; x += 1) {
+    for (let y = 0; y < mesh.size[1]; y += 1) {
+      const [x1, y1] = middle([x, y])
+      if (x + 1 < mesh.size[0]) svg.append(s('line', { class: 'wire', x1, y1, x2: x1 + cell, y2: y1 }))
+      if (y + 1 < mesh.size[1]) svg.append(s('line', { class: 'wire', x1, y1, x2: x1, y2: y1 - cell }))
+    }
+  }
+  const waited = new Set(model.view.link_waits.map(({ hold }) => linkName(hold.from, hold.to)))
   mesh.links.forEach((one, index) => {
     const share = slice >= 0 ? one.load[slice] / 1000 : one.flits / Math.max(1, most)
     const { x, y, width: w, height: high } = place(mesh, one, cell)
@@ -128,6 +138,9 @@ function drawing(mesh: MeshView, look: Look, slice: number, cell: number, theme:
       },
       s('title', {}, text),
     ))
+    if (waited.has(linkName(one.from, one.to))) {
+      svg.append(s('circle', { class: 'held', cx: x + w / 2, cy: y + high / 2, r: 2.6 }))
+    }
   })
   const box = cell * 0.5
   for (let y = 0; y < mesh.size[1]; y += 1) {
@@ -162,7 +175,8 @@ function legend(mesh: MeshView, slice: number, theme: Theme): HTMLElement {
     h('i', { style: `background:${loadColour(step / 5, theme)}` }),
     step === 0 ? '0' : `to ${number((most * step) / 5)}`,
   ))
-  return h('div', { class: 'steps' }, `${unit} per link`, ...steps)
+  const held = h('span', { class: 'step' }, h('i', { class: 'held' }), 'a message waited here for another one')
+  return h('div', { class: 'steps' }, `${unit} per link`, ...steps, held)
 }
 
 function side(model: Model, mesh: MeshView, look: Look, slice: number): HTMLElement[] {

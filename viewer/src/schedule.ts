@@ -6,7 +6,8 @@ import { h, s } from './dom'
 import { bytes, number } from './format'
 import type { Theme } from './palette'
 
-const COLUMN = 64
+/** Where the first row begins, in the diagram and beside it. */
+const TOP = 22
 /** Messages up to which those of all rounds are drawn. */
 const DRAWN_MAX = 4000
 
@@ -50,17 +51,23 @@ export function scheduleView(schedule: ScheduleView | null, look: Look, theme: T
   )
   return h(
     'div', { class: 'split' },
-    h('section', { class: 'stage' }, bar, h('div', { class: 'picture scroll' }, diagram(schedule, round, go)), matrix(schedule, round, theme)),
+    h('section', { class: 'stage' }, bar, h('div', { class: 'pair' }, h('div', { class: 'picture scroll' }, diagram(schedule, round, go)), matrix(schedule, round, theme))),
     h('aside', {}, ...steps(schedule, here, look.rank)),
   )
 }
 
+/** Of the diagram and of what ranks hold, which lie side by side. */
+function rowHeight(schedule: ScheduleView): number {
+  return Math.max(7, Math.min(26, 560 / schedule.ranks))
+}
+
 function diagram(schedule: ScheduleView, round: number, go: (to: number) => void): SVGSVGElement {
-  const row = Math.max(7, Math.min(24, 420 / schedule.ranks))
+  const row = rowHeight(schedule)
   const isAll = schedule.transfers.length <= DRAWN_MAX && schedule.rounds <= 400
   const first = isAll ? 0 : Math.max(0, round - 5)
   const columns = isAll ? schedule.rounds : Math.min(schedule.rounds - first, 12)
-  const [left, top] = [56, 22]
+  const [left, top] = [56, TOP]
+  const COLUMN = Math.max(56, Math.min(130, 700 / Math.max(1, columns)))
   const [width, height] = [left + Math.max(1, columns) * COLUMN + 10, top + schedule.ranks * row + 6]
   const svg = s('svg', { viewBox: `0 0 ${width} ${height}`, width, height, class: 'rounds', role: 'img', 'aria-label': `Messages of round ${round}` })
   const x = (at: number): number => left + (at - first) * COLUMN
@@ -102,12 +109,12 @@ export function ranges(chunks: number[]): string {
 function matrix(schedule: ScheduleView, round: number, theme: Theme): HTMLElement {
   const places = schedule.chunk_bytes.length
   const rows = held(schedule, round)
-  const width = Math.max(1, Math.min(22, Math.floor(900 / Math.max(1, places))))
-  const height = Math.max(3, Math.min(16, Math.floor(420 / schedule.ranks)))
+  const width = Math.max(1, Math.min(26, Math.floor(900 / Math.max(1, places))))
+  const height = rowHeight(schedule)
   const left = 56
   const canvas = h('canvas', { role: 'img', 'aria-label': `What every rank holds after round ${round}` })
   const density = window.devicePixelRatio || 1
-  const [w, high] = [left + places * width, schedule.ranks * height + 18]
+  const [w, high] = [Math.max(220, left + places * width), TOP + schedule.ranks * height + 6]
   canvas.width = Math.min(16000, w * density)
   canvas.height = Math.min(16000, high * density)
   canvas.style.width = `${w}px`
@@ -119,7 +126,7 @@ function matrix(schedule: ScheduleView, round: number, theme: Theme): HTMLElemen
     const [gapX, gapY] = [width > 4 ? 1 : 0, height > 4 ? 1 : 0]
     context.font = '10px system-ui, sans-serif'
     rows.forEach((row, rank) => {
-      const y = 16 + rank * height
+      const y = TOP + rank * height
       context.fillStyle = ink.none
       context.fillRect(left, y, places * width, height - gapY)
       context.fillStyle = ink.wanted
@@ -136,11 +143,13 @@ function matrix(schedule: ScheduleView, round: number, theme: Theme): HTMLElemen
     })
     context.fillStyle = ink.text
     context.textAlign = 'left'
-    context.fillText(places > schedule.chunks ? `chunks 0 to ${schedule.chunks - 1}, then places of the schedule` : `chunks 0 to ${places - 1}`, left, 10)
+    const last = schedule.chunks - 1
+    const chunks = last < 1 ? 'chunk 0' : `chunks 0 to ${last}`
+    context.fillText(places > schedule.chunks ? `${chunks}, then places of the schedule` : chunks, left, 14)
   }
   const key = (Object.keys(COLOURS) as State[]).map((state) => h('span', { class: 'step' }, h('i', { style: `background:${COLOURS[state]}` }), NAMES[state]))
   const wanted = h('span', { class: 'step' }, h('i', { class: 'wanted' }), 'to come')
-  return h('div', {}, h('h2', {}, `Held after round ${round}`), h('div', { class: 'picture scroll' }, canvas), h('div', { class: 'steps' }, ...key, wanted))
+  return h('div', { class: 'held-box' }, h('div', { class: 'picture scroll' }, canvas), h('div', { class: 'steps' }, `held after round ${round}:`, ...key, wanted))
 }
 
 function steps(schedule: ScheduleView, here: ScheduleView['transfers'], rank: number): HTMLElement[] {

@@ -62,7 +62,7 @@ function map(sweep: SweepView, chosen: number, theme: Theme, change: (part: Part
       s('text', { x: x + width / 2, y: y + height / 2 - 1, 'text-anchor': 'middle', 'font-size': 11, fill: ink }, name),
     )
     if (ahead !== null) {
-      const text = ahead < 1.0005 ? 'a tie' : `by ${ahead < 10 ? `${number((ahead - 1) * 100)} %` : `${number(ahead)}×`}`
+      const text = ahead < 1.0005 ? 'a tie' : `by ${ahead < 10 ? `${number(Math.round((ahead - 1) * 1000) / 10)} %` : `${number(ahead)}×`}`
       cell.append(s('text', { x: x + width / 2, y: y + height / 2 + 11, 'text-anchor': 'middle', 'font-size': 9, fill: ink, opacity: 0.85 }, text))
     }
     cell.append(s('title', {}, `${one.ranks} ranks, ${bytes(one.bytes)}: ${algorithm}`))
@@ -96,7 +96,7 @@ function inCase(sweep: SweepView, { ranks, bytes: size, bound, runs }: Case, the
         bar.append(share)
       }
     } else bar.append(h('i', { style: `width:100%;background:${colourOf(sweep, run.algorithm)}` }))
-    const times_ = fastest > 0 && time > fastest ? `${number(time / fastest)}×` : ''
+    const times_ = fastest > 0 && time > fastest ? `${(time / fastest).toFixed(2)}×` : ''
     return h(
       'div', { class: 'contestant' },
       h('div', {}, h('b', {}, run.algorithm), run.delivered ? null : h('span', { class: 'bad' }, ' wrong data')),

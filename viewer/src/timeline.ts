@@ -17,7 +17,7 @@ const RIGHT = 14
 const AXIS = 30
 const HEAD = 24
 const OVERVIEW = 46
-const ROW_MAX = 26
+const ROW_MAX = 38
 const ROW_MIN = 5
 
 /** What lies below a place of the canvas. */
@@ -366,15 +366,22 @@ export class Timeline {
   private criticalPath(pen: Pen, model: Model, middle: (rank: number) => number, x: (time: number) => number, height: number): void {
     const ink = this.ink()
     const lines: number[] = []
-    const off = Math.min(6, height / 2 - 2)
-    let last: { rank: number; end: number } | null = null
+    const jumps: number[] = []
+    const off = Math.min(7, height / 2 - 2)
+    const [low, high] = this.window
+    let [last, jumped] = [-1, -Infinity]
     for (const { rank, start, end } of model.view.path) {
       const y = middle(rank) + off
-      if (last !== null && last.rank !== rank) lines.push(x(start), middle(last.rank) + off, x(start), y)
-      lines.push(x(start), y, x(end), y)
-      last = { rank, end }
+      // Of jumps that lie closer than can be seen only some are drawn.
+      if (last >= 0 && last !== rank && start >= low && start <= high && x(start) - jumped > 4) {
+        jumps.push(x(start), middle(last) + off, x(start), y)
+        jumped = x(start)
+      }
+      if (end >= low && start <= high) lines.push(x(start), y, x(end), y)
+      last = rank
     }
-    const width = height > 10 ? 2.5 : 2
+    const width = height > 10 ? 3 : 2
+    pen.lines(jumps, { colour: ink.path + '80', width: 1 })
     pen.lines(lines, { colour: ink.halo, width: width + 2 })
     pen.lines(lines, { colour: ink.path, width })
   }
