@@ -56,5 +56,5 @@ export default defineConfig({
     outDir: 'build',
     rollupOptions: { output: { format: 'iife' } },
   },
-  test: { include: ['tests/**/*.test.ts'] },
+  test: { include: ['**/*.test.ts'] },
 } as Parameters<typeof defineConfig>[0])

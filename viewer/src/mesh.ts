@@ -186,7 +186,7 @@ function side(model: Model, mesh: MeshView, look: Look, slice: number): HTMLElem
   if (chosen !== undefined) {
     panels.push(h('h2', {}, `Link ${linkName(chosen.from, chosen.to)}`))
     panels.push(h('p', {}, `${number(chosen.flits)} flits in the whole run`))
-    if (mesh.slices > 0) panels.push(h('div', { class: 'spark' }, spark(chosen.load, slice)))
+    if (chosen.load.some((one) => one > 0)) panels.push(h('div', { class: 'spark' }, spark(chosen.load, slice)))
     const isHere = (one: readonly [number, number], other: readonly [number, number]): boolean => one[0] === other[0] && one[1] === other[1]
     const waits = model.view.link_waits.filter(({ hold }) => isHere(hold.from, chosen.from) && isHere(hold.to, chosen.to))
     panels.push(waitTable(model, waits, 'Held up here', 'No message waited for this link.'))

@@ -67,7 +67,7 @@ function diagram(schedule: ScheduleView, round: number, go: (to: number) => void
   const first = isAll ? 0 : Math.max(0, round - 5)
   const columns = isAll ? schedule.rounds : Math.min(schedule.rounds - first, 12)
   const [left, top] = [56, TOP]
-  const COLUMN = Math.max(56, Math.min(130, 700 / Math.max(1, columns)))
+  const COLUMN = Math.max(44, Math.min(110, 460 / Math.max(1, columns)))
   const [width, height] = [left + Math.max(1, columns) * COLUMN + 10, top + schedule.ranks * row + 6]
   const svg = s('svg', { viewBox: `0 0 ${width} ${height}`, width, height, class: 'rounds', role: 'img', 'aria-label': `Messages of round ${round}` })
   const x = (at: number): number => left + (at - first) * COLUMN
