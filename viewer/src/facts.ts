@@ -35,7 +35,7 @@ export function certificateView(certificate: Facts | null): HTMLElement {
   return h(
     'div', { class: 'facts' },
     h('ul', { class: 'claims' }, ...list),
-    wrong.length > 0 && h('h2', {}, `${number(wrong.length)} violations`),
+    wrong.length > 0 && h('h2', {}, wrong.length === 1 ? 'One violation' : `${number(wrong.length)} violations`),
     wrong.length > 0 && h('ul', {}, ...wrong.slice(0, 100)),
     table(rest),
   )

@@ -320,9 +320,4 @@ addEventListener('hashchange', () => {
   render(before)
 })
 
-function begin(): void {
-  render(null)
-  timeline?.focus()
-}
-
-begin()
+render(null)

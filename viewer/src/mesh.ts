@@ -45,7 +45,7 @@ export function meshView(model: Model, look: Look, theme: Theme, change: (part: 
   }
   const slice = Math.min(look.slice, mesh.slices - 1)
   const slices = mesh.slices > 0
-  const cell = Math.max(34, Math.min(96, 900 / Math.max(mesh.size[0], mesh.size[1] * 1.4)))
+  const cell = Math.max(34, Math.min(96, 900 / mesh.size[0], (window.innerHeight - 310) / mesh.size[1]))
   const picture = drawing(model, mesh, look, slice, cell, theme, change)
   const width = model.view.makespan_ps / Math.max(1, mesh.slices)
   const when =

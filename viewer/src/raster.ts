@@ -80,17 +80,26 @@ export class Windows {
   readonly order: Uint32Array
   private readonly starts: Float64Array
   private readonly latest: Float64Array
+  private readonly ends: Float64Array
 
   constructor(start: ArrayLike<number>, private readonly end: ArrayLike<number>) {
     this.order = Uint32Array.from({ length: start.length }, (_, index) => index)
     this.order.sort((a, b) => start[a] - start[b])
     this.starts = Float64Array.from(this.order, (index) => start[index])
+    this.ends = Float64Array.from(end).sort()
     this.latest = new Float64Array(start.length)
     let latest = -Infinity
     for (let at = 0; at < this.order.length; at += 1) {
       latest = Math.max(latest, end[this.order[at]])
       this.latest[at] = latest
     }
+  }
+
+  /** How many messages are under way in the window: those that have begun and had not ended before. */
+  count(from: number, to: number): number {
+    let ended = upperBound(this.ends, from)
+    while (ended > 0 && this.ends[ended - 1] >= from) ended -= 1
+    return Math.max(0, upperBound(this.starts, to) - ended)
   }
 
   /** Calls `visit` for every message that is under way in the window. */

@@ -11,7 +11,7 @@ import { CanvasPen, SvgPen, type Pen } from './pen'
 import { raster, runs, upperBound } from './raster'
 
 /** Messages up to which arrows are drawn. */
-export const ARROWS_MAX = 2500
+export const ARROWS_MAX = 1500
 const LEFT = 74
 const RIGHT = 14
 const AXIS = 30
@@ -22,6 +22,10 @@ const ROW_MIN = 5
 
 /** What lies below a place of the canvas. */
 export type Hit = { model: number; rank: number; time: number; message: number }
+
+/** Kinds of the pixels of a row, and where it is drawn. */
+type Strip = { pixels: Uint8Array; y: number; height: number }
+type Draw = (pixels: Uint8Array, y: number, height: number) => void
 
 type Lane = { model: number; rank: number; y: number }
 
@@ -35,6 +39,8 @@ export class Timeline {
   })
   private readonly tip = h('div', { class: 'tip', role: 'status' })
   private readonly pixels = document.createElement('canvas')
+  private image = new ImageData(1, 1)
+  private readonly overview = { canvas: document.createElement('canvas'), key: '' }
   private width = 600
   private height = 400
   private scroll = 0
@@ -62,10 +68,6 @@ export class Timeline {
     this.look = look
     this.theme = theme
     this.redraw()
-  }
-
-  focus(): void {
-    this.canvas.focus({ preventScroll: true })
   }
 
   get whole(): number {
@@ -138,8 +140,17 @@ export class Timeline {
     context.clearRect(0, 0, this.width, this.height)
     const bottom = Math.max(0, this.lanes().total - this.room)
     this.scroll = Math.max(0, Math.min(bottom, this.scroll))
-    this.paint(new CanvasPen(context), (rows, y, height) => {
-      this.blit(context, rows, y, height, density)
+    const strips: Strip[] = []
+    const pen = new CanvasPen(context)
+    if (this.overview.key !== this.overviewKey()) {
+      this.paintOverview((pixels, y, height) => strips.push({ pixels: pixels.slice(), y, height }))
+      this.keepOverview(strips, density)
+    }
+    context.drawImage(this.overview.canvas, LEFT, 0, this.overview.canvas.width / density, OVERVIEW)
+    this.frameOverview(pen)
+    const rows: Strip[] = []
+    this.paintRows(pen, (pixels, y, height) => rows.push({ pixels: pixels.slice(), y, height }), () => {
+      this.blit(context, rows, density)
     })
     this.took = performance.now() - begin
   }
@@ -151,13 +162,16 @@ export class Timeline {
     const total = this.lanes().total
     this.height = Math.max(this.height, total + OVERVIEW + AXIS)
     const pen = new SvgPen(this.width, this.height + 40, this.ink().background)
-    this.paint(pen, (rows, y, height) => {
-      const colours = this.colours()
-      for (const [first, last, kind] of runs(rows)) {
-        const x = LEFT + (first / rows.length) * this.plot
-        pen.rect(x, y, ((last - first) / rows.length) * this.plot, height, colours[kind])
+    const colours = this.colours()
+    const row: Draw = (pixels, y, height) => {
+      for (const [first, last, kind] of runs(pixels)) {
+        const x = LEFT + (first / pixels.length) * this.plot
+        pen.rect(x, y, ((last - first) / pixels.length) * this.plot, height, colours[kind])
       }
-    })
+    }
+    this.paintOverview(row)
+    this.frameOverview(pen)
+    this.paintRows(pen, row, () => undefined)
     const { text } = this.ink()
     let x = LEFT
     this.models[0].view.kinds.forEach((kind, index) => {
@@ -203,8 +217,9 @@ export class Timeline {
 
   private table: { key: string; words: Uint32Array } = { key: '', words: new Uint32Array(256) }
 
-  /** One row of pixels, stretched to the height of a row. */
-  private blit(context: CanvasRenderingContext2D, row: Uint8Array, y: number, height: number, density: number): void {
+  /** Rows of pixels, each stretched to its height: drawn as one picture, which is what takes time. */
+  private blit(context: CanvasRenderingContext2D, strips: Strip[], density: number): void {
+    if (strips.length === 0) return
     const key = `${this.theme} ${this.look.cause}`
     if (this.table.key !== key) {
       this.table = { key, words: new Uint32Array(256) }
@@ -214,22 +229,45 @@ export class Timeline {
       })
     }
     const { words } = this.table
-    if (this.pixels.width !== row.length) {
-      this.pixels.width = row.length
-      this.pixels.height = 1
+    const columns = strips[0].pixels.length
+    if (this.image.width !== columns || this.image.height !== strips.length) {
+      this.image = new ImageData(columns, strips.length)
+      this.pixels.width = columns
+      this.pixels.height = strips.length
     }
-    const strip = this.pixels.getContext('2d', { willReadFrequently: true })!
-    const image = new ImageData(row.length, 1)
-    const out = new Uint32Array(image.data.buffer)
-    for (let at = 0; at < row.length; at += 1) out[at] = words[row[at]]
-    strip.putImageData(image, 0, 0)
+    const out = new Uint32Array(this.image.data.buffer)
+    strips.forEach(({ pixels }, row) => {
+      const first = row * columns
+      for (let at = 0; at < columns; at += 1) out[first + at] = words[pixels[at]]
+    })
+    this.pixels.getContext('2d', { willReadFrequently: true })!.putImageData(this.image, 0, 0)
     context.imageSmoothingEnabled = false
-    context.drawImage(this.pixels, LEFT, y, row.length / density, height)
+    strips.forEach(({ y, height }, row) => {
+      context.drawImage(this.pixels, 0, row, columns, 1, LEFT, y, columns / density, height)
+    })
   }
 
-  private paint(pen: Pen, row: (pixels: Uint8Array, y: number, height: number) => void): void {
+  /** What the overview depends on; where the window is on it is drawn over it. */
+  private overviewKey(): string {
+    return [this.theme, this.look.cause, this.plot, window.devicePixelRatio].join(' ')
+  }
+
+  private keepOverview(strips: Strip[], density: number): void {
+    const { canvas } = this.overview
+    canvas.width = Math.round(this.plot * density)
+    canvas.height = Math.round(OVERVIEW * density)
+    const context = canvas.getContext('2d')!
+    context.setTransform(density, 0, 0, density, -LEFT * density, 0)
+    this.blit(context, strips, density)
+    this.overview.key = this.overviewKey()
+  }
+
+  private columns(): Uint8Array {
+    return new Uint8Array(Math.round(this.plot * (window.devicePixelRatio || 1)))
+  }
+
+  private paintRows(pen: Pen, row: Draw, flush: () => void): void {
     const ink = this.ink()
-    const density = window.devicePixelRatio || 1
     const [from, to] = this.window
     const x = (time: number): number => LEFT + ((time - from) / (to - from)) * this.plot
     const { lanes, heads } = this.lanes()
@@ -237,9 +275,7 @@ export class Timeline {
     const height = this.row
     const gap = height > 8 ? 2 : 1
     const isSeen = (y: number): boolean => y + height > OVERVIEW + AXIS && y < this.height
-    const columns = Math.round(this.plot * density)
-    const pixels = new Uint8Array(columns)
-    this.overview(pen, row, pixels)
+    const pixels = this.columns()
     this.axis(pen, x)
     pen.clip(0, OVERVIEW + AXIS, this.width, this.height - OVERVIEW - AXIS)
     const every = Math.ceil(12 / height)
@@ -255,6 +291,7 @@ export class Timeline {
       }
       if (isSelected) pen.lines([0, top + y - 1, this.width, top + y - 1, 0, top + y + height - 1, this.width, top + y + height - 1], { colour: ink.faint, width: 1 })
     }
+    flush()
     for (const { model, y } of heads) {
       const { title, makespan_ps } = this.models[model].view
       pen.text(LEFT, top + y + 16, `${'AB'[model] ?? model}  ${title}: ${this.models[model].time(makespan_ps)}`, ink.text, 12, 'start', true)
@@ -295,8 +332,8 @@ export class Timeline {
   }
 
   /** The whole run in a few pixels, with the window on it. */
-  private overview(pen: Pen, row: (pixels: Uint8Array, y: number, height: number) => void, pixels: Uint8Array): void {
-    const ink = this.ink()
+  private paintOverview(row: Draw): void {
+    const pixels = this.columns()
     const all = this.models.flatMap((model) => model.rows)
     const shown = Math.min(all.length, OVERVIEW - 12)
     const height = (OVERVIEW - 12) / Math.max(1, shown)
@@ -305,6 +342,11 @@ export class Timeline {
       raster(ends, causes, 0, this.whole, pixels)
       row(pixels, 4 + at * height, height)
     }
+  }
+
+  /** The window on the overview. */
+  private frameOverview(pen: Pen): void {
+    const ink = this.ink()
     const [from, to] = this.window
     const x = (time: number): number => LEFT + Math.max(0, Math.min(1, time / this.whole)) * this.plot
     if (this.look.window !== null) {
@@ -340,9 +382,12 @@ export class Timeline {
     const [low, high] = this.window
     const seen: number[] = []
     const { rank } = this.look
-    let count = 0
+    const count = model.windows.count(low, high)
+    if (rank < 0 && count > ARROWS_MAX) {
+      this.skipped += count
+      return
+    }
     model.windows.visit(low, high, (message) => {
-      count += 1
       if (rank >= 0 && from[message] !== rank && to[message] !== rank) return
       if (seen.length <= ARROWS_MAX) seen.push(message)
     })

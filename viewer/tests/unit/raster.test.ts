@@ -66,6 +66,7 @@ describe('a window of messages', () => {
       windows.visit(from, to, (message) => found.push(message))
       const expected = start.map((_, message) => message).filter((message) => start[message] <= to && end[message] >= from)
       expect(found.sort((a, b) => a - b)).toEqual(expected)
+      expect(windows.count(from, to)).toBe(expected.length)
     }
   })
 })
