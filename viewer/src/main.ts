@@ -51,7 +51,10 @@ function change(part: Partial<Look>): void {
   const before = look
   look = valid({ ...look, ...part })
   window.clearTimeout(written)
+  // Browsers refuse addresses that change more often than this; `pending` says that one is to come.
+  document.documentElement.dataset.pending = ''
   written = window.setTimeout(() => {
+    delete document.documentElement.dataset.pending
     const hash = address(look)
     history.replaceState(null, '', hash === '' ? location.pathname + location.search : `#${hash}`)
   }, 120)

@@ -173,7 +173,7 @@ function legend(mesh: MeshView, slice: number, theme: Theme): HTMLElement {
   const steps = [0, 1, 2, 3, 4, 5].map((step) => h(
     'span', { class: 'step' },
     h('i', { style: `background:${loadColour(step / 5, theme)}` }),
-    step === 0 ? '0' : `to ${number((most * step) / 5)}`,
+    step === 0 ? '0' : `to ${number(Math.ceil((most * step) / 5))}`,
   ))
   const held = h('span', { class: 'step' }, h('i', { class: 'held' }), 'a message waited here for another one')
   return h('div', { class: 'steps' }, `${unit} per link`, ...steps, held)

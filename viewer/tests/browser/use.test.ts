@@ -12,9 +12,10 @@ let browser: Browser
 beforeAll(async () => { browser = await launch() }, 60_000)
 afterAll(async () => { await browser.close() })
 
-/** What the address says once nothing has changed for a moment. */
+/** What the address says once it has been written. */
 async function shown(page: Page): Promise<Look> {
-  await page.waitForTimeout(300)
+  await settled(page)
+  await page.waitForSelector('html:not([data-pending])')
   return look(new URL(page.url()).hash)
 }
 
