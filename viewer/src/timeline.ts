@@ -11,7 +11,7 @@ import { CanvasPen, SvgPen, type Pen } from './pen'
 import { raster, runs, upperBound } from './raster'
 
 /** Messages up to which arrows are drawn. */
-export const ARROWS_MAX = 1500
+export const ARROWS_MAX = 800
 const LEFT = 74
 const RIGHT = 14
 const AXIS = 30
@@ -405,7 +405,7 @@ export class Timeline {
     const colour = this.theme === 'dark' ? '#ffffff' : '#111111'
     const alpha = seen.length > 400 ? '55' : '99'
     pen.lines(lines, { colour: colour + alpha, width: 1 })
-    if (seen.length <= 800) pen.dots(dots, this.row > 10 ? 2.2 : 1.4, colour)
+    pen.dots(dots, this.row > 10 ? 2.2 : 1.4, colour)
   }
 
   private criticalPath(pen: Pen, model: Model, middle: (rank: number) => number, x: (time: number) => number, height: number): void {
