@@ -92,10 +92,7 @@ pub fn environment(root: &Path, folder: &Path, requirements: &str) -> Result<Pat
     )?;
     let mut pip = Command::new(bin.join("pip"));
     pip.args(["install", "--quiet", "--disable-pip-version-check", "-r"]);
-    says(
-        pip.arg(&needed),
-        &format!("pip install of {requirements}"),
-    )?;
+    says(pip.arg(&needed), &format!("pip install of {requirements}"))?;
     fs::write(&stamp, text).map_err(|error| error.to_string())?;
     Ok(bin)
 }

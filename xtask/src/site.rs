@@ -38,14 +38,19 @@ pub fn run(root: &Path) -> Result<(), String> {
     fs::create_dir_all(docs.join("pictures")).map_err(|error| error.to_string())?;
     for page in RUN {
         commands(root, &site.join("run").join(page), page)?;
-        copy(&site.join("run").join(page).join("pictures"), &docs.join("pictures"))?;
+        copy(
+            &site.join("run").join(page).join("pictures"),
+            &docs.join("pictures"),
+        )?;
     }
     copy(&root.join("docs"), &docs)?;
     write(&docs.join("chip-files.md"), &chip_files(root)?)?;
     let settings = root.join("docs/site/mkdocs.yml");
     fs::copy(settings, site.join("mkdocs.yml")).map_err(|error| error.to_string())?;
     let mut mkdocs = Command::new(bin.join("mkdocs"));
-    mkdocs.current_dir(&site).args(["build", "--strict", "--quiet"]);
+    mkdocs
+        .current_dir(&site)
+        .args(["build", "--strict", "--quiet"]);
     // Its maker's remarks about other programs are no part of this.
     mkdocs.env("NO_MKDOCS_2_WARNING", "1");
     match mkdocs.status() {

@@ -34,7 +34,7 @@ struct Event {
 }
 
 /// Most ranks that a trace may have: rows are made for all of them.
-const RANKS_MAX: u32 = 1 << 20;
+const RANKS_MAX: u32 = 1 << 16;
 
 /// The run of a trace of this name, or where it is none and why.
 pub(crate) fn run(trace: Trace, name: &str) -> Result<RunView, (String, String)> {

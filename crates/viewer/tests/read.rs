@@ -109,7 +109,7 @@ fn what_is_something_else_is_called_so() {
     let far = found("{\"traceEvents\":[{\"ph\":\"X\",\"name\":\"idle\",\"tid\":4294967295}]}");
     assert_eq!(
         far,
-        "`a.json`: traceEvents[0]: tid 4294967295 is no rank below 1048576"
+        "`a.json`: traceEvents[0]: tid 4294967295 is no rank below 65536"
     );
     let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
     assert!(found(&deep).contains("recursion limit"));
