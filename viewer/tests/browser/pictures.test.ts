@@ -49,7 +49,11 @@ for (const [name, [documents, options]] of Object.entries(VIEWS)) {
     expect([found.width, found.height]).toEqual([expected.width, expected.height])
     const { width, height } = found
     const different = pixelmatch(found.data, expected.data, undefined, width, height, { threshold: 0.2 })
-    if (different > width * height * DIFFERENT_MAX) writeFileSync(`${folder('../build')}/${name}.png`, shot)
+    if (different > width * height * DIFFERENT_MAX) {
+      // To be looked at.
+      mkdirSync(folder('../build'), { recursive: true })
+      writeFileSync(`${folder('../build')}/${name}.png`, shot)
+    }
     expect(different / (width * height)).toBeLessThanOrEqual(DIFFERENT_MAX)
   }, 60_000)
 }
