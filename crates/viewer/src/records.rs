@@ -84,7 +84,7 @@ pub(crate) fn sweeps(records: Vec<(Record, Map<String, Value>)>) -> Vec<SweepVie
         let what = format!("{} on {place}", record.collective);
         match groups
             .iter_mut()
-            .find(|(name, facts, _)| (&*name, &*facts) == (&what, &shared))
+            .find(|(name, facts, _)| (name, facts) == (&what, &shared))
         {
             Some((_, _, group)) => group.push(record),
             None => groups.push((what, shared, vec![record])),
