@@ -7,8 +7,9 @@ use std::path::Path;
 use std::process::Command;
 
 /// Targets with their seeds, relative to the repository, and inputs tried in CI.
-const TARGETS: [(&str, &[&str], u64); 7] = [
+const TARGETS: [(&str, &[&str], u64); 8] = [
     ("chip_toml", &["chips", "crates/chip/tests/errors"], 30_000),
+    ("documents", &["viewer/tests/documents"], 10_000),
     (
         "flow_toml",
         &["examples", "crates/flow/tests/errors"],

@@ -1,6 +1,7 @@
 //! The whole of CI as one command, `cargo xtask ci`; what of it a change of the Rust code needs at every
 //! turn, `cargo xtask test`; the house rules, `cargo xtask tidy`; the fuzz targets, `cargo xtask fuzz`;
 //! the Python package, `cargo xtask py`, and its wheel, `cargo xtask dist`;
+//! the page that shows results, `cargo xtask viewer`, and the documentation, `cargo xtask site`;
 //! models of what is lock-free, `cargo xtask loom`; the MPI library's tests under AddressSanitizer,
 //! `cargo xtask asan`; the hardware engine, `cargo xtask rtl`; mutants of the code, which are not part of
 //! CI, `cargo xtask mutants`; the MPI library for C programs, `cargo xtask mpi-install DIR`, beside
@@ -16,7 +17,9 @@ mod mpi_suites;
 mod mutants;
 mod py;
 mod rtl;
+mod site;
 mod tidy;
+mod viewer;
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -45,6 +48,8 @@ fn main() -> ExitCode {
         Some("loom") => loom(),
         Some("asan") => asan(),
         Some("rtl") => rtl(),
+        Some("site") => verdict(site::run(root())),
+        Some("viewer") => verdict(viewer::run(root())),
         Some("py") => verdict(py::run(root())),
         Some("dist") => verdict(py::dist(root())),
         Some("mpi-install") => match std::env::args().nth(2) {
@@ -75,7 +80,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: cargo xtask ci | test | tidy | fuzz [SECONDS] | rtl | py | dist | mutants [AREA [K/N]] | loom | asan | mpi-install DIR | bench-mpi [OPTIONS] | mpi-clients [--wheels DIR] | mpi-suites [--wheels DIR]"
+        "usage: cargo xtask ci | test | tidy | fuzz [SECONDS] | rtl | py | viewer | site | dist | mutants [AREA [K/N]] | loom | asan | mpi-install DIR | bench-mpi [OPTIONS] | mpi-clients [--wheels DIR] | mpi-suites [--wheels DIR]"
     );
     ExitCode::from(2)
 }
@@ -120,6 +125,10 @@ fn ci() -> ExitCode {
     }
     println!("== cargo xtask fuzz");
     if fuzz(None) != ExitCode::SUCCESS {
+        return ExitCode::FAILURE;
+    }
+    println!("== cargo xtask viewer");
+    if verdict(viewer::run(root())) != ExitCode::SUCCESS {
         return ExitCode::FAILURE;
     }
     println!("== cargo xtask py");

@@ -16,7 +16,7 @@ const PYTHON: &str = "python3";
 /// What is missing or went wrong, in one line.
 pub fn run(root: &Path) -> Result<(), String> {
     let here = root.join("crates/py");
-    let bin = environment(root)?;
+    let bin = own_environment(root)?;
     let wheel = wheel(root, &bin, &root.join("target/py/wheels"), "dev")?;
     let mut pip = Command::new(bin.join("pip"));
     pip.args([
@@ -66,7 +66,7 @@ pub fn run(root: &Path) -> Result<(), String> {
 /// # Errors
 /// As [`run`].
 pub fn dist(root: &Path) -> Result<(), String> {
-    let bin = environment(root)?;
+    let bin = own_environment(root)?;
     let wheel = wheel(root, &bin, &root.join("target/dist"), "release")?;
     println!("{}", wheel.display());
     Ok(())
@@ -87,10 +87,17 @@ fn command(root: &Path) -> Result<PathBuf, String> {
     Ok(root.join("target/debug/corecast"))
 }
 
-/// The environment's programs; it is made anew when what it needs has changed.
-fn environment(root: &Path) -> Result<PathBuf, String> {
+fn own_environment(root: &Path) -> Result<PathBuf, String> {
     let folder = root.join("target/py/venv");
-    let needed = root.join("crates/py/requirements-test.txt");
+    environment(root, &folder, "crates/py/requirements-test.txt")
+}
+
+/// The programs of an environment that has what a file names; it is made anew when that has changed.
+///
+/// # Errors
+/// What is missing or went wrong, in one line.
+pub fn environment(root: &Path, folder: &Path, requirements: &str) -> Result<PathBuf, String> {
+    let needed = root.join(requirements);
     let text = fs::read_to_string(&needed).map_err(|error| error.to_string())?;
     let (bin, stamp) = (folder.join("bin"), folder.join("installed.txt"));
     if fs::read_to_string(&stamp).is_ok_and(|installed| installed == text) {
@@ -100,15 +107,12 @@ fn environment(root: &Path) -> Result<PathBuf, String> {
     let python = std::env::var("PYTHON").unwrap_or_else(|_| PYTHON.to_owned());
     let mut made = Command::new(python);
     says(
-        made.args(["-m", "venv", "--clear"]).arg(&folder),
+        made.args(["-m", "venv", "--clear"]).arg(folder),
         "python3 -m venv (Python 3.10 or later with venv is needed)",
     )?;
     let mut pip = Command::new(bin.join("pip"));
     pip.args(["install", "--quiet", "--disable-pip-version-check", "-r"]);
-    says(
-        pip.arg(&needed),
-        "pip install of crates/py/requirements-test.txt",
-    )?;
+    says(pip.arg(&needed), &format!("pip install of {requirements}"))?;
     fs::write(&stamp, text).map_err(|error| error.to_string())?;
     Ok(bin)
 }

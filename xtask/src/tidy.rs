@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Which of our crates a crate may depend on.
-const ARROWS: [(&str, &[&str]); 24] = [
+const ARROWS: [(&str, &[&str]); 25] = [
     ("text", &[]),
     ("core", &[]),
     ("chip", &["text", "core"]),
@@ -65,6 +65,7 @@ const ARROWS: [(&str, &[&str]); 24] = [
         "figures",
         &["core", "flow", "machine", "render", "sim", "study"],
     ),
+    ("viewer", &["text", "core", "chip", "machine", "study"]),
     (
         "py",
         &[

@@ -143,6 +143,28 @@ pub enum Verb {
             conflicts_with = "shard"
         )]
         plot: Option<String>,
+        /// Write who wins where as a page for a browser (FILE.html), or as a document for `corecast
+        /// view` (any other name)
+        #[arg(
+            long,
+            value_name = "FILE",
+            help_heading = "Output",
+            conflicts_with = "shard"
+        )]
+        view: Option<String>,
+    },
+    /// Make one page for a browser of files: timelines, meshes, schedules, who wins where
+    #[command(after_help = "Examples:
+  corecast run bcast --algorithm mst --ranks 48 --view mst.html
+  corecast run bcast --algorithm mst,binomial --view runs.json
+  corecast compare bcast --ranks 4..32:x2 --bytes 4..4K:x4 --json -o sweep.json
+  corecast view runs.json sweep.json mine.sched -o all.html
+The page has everything inside: it needs no server and no network.")]
+    View {
+        /// Documents (`--view`), records (`run`, `explain`, `compare` or `tune --json`), traces
+        /// (`--trace`) and schedule files; `-` is standard input
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<String>,
     },
     /// Put the parts of a sweep (`compare --keep`) or of a decision table (`tune`) together
     #[command(after_help = "Examples:

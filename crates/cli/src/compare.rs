@@ -13,7 +13,7 @@ use crate::csv::Csv;
 use crate::failure::Failure;
 use crate::output::{self, Answer};
 use crate::progress::Bar;
-use crate::{merge, picture, run, scene, style, table};
+use crate::{merge, picture, run, scene, style, table, view};
 
 /// How long cases are kept in memory only. A file is written whole, so not after every case.
 const SAVED_EVERY: Duration = Duration::from_secs(1);
@@ -53,12 +53,22 @@ fn swept_cases(study: &Study, keeping: &Keeping, progress: &Bar) -> Result<Sweep
     sweep
 }
 
+/// What it writes beside its answer.
+pub struct Outputs<'a> {
+    /// Every run as CSV.
+    pub csv: Option<&'a str>,
+    /// A chart or a map.
+    pub plot: Option<&'a str>,
+    /// A page or a document.
+    pub view: Option<&'a str>,
+}
+
 /// The verb.
 pub fn answer(
     scene: &Scene,
     repeat: Option<u32>,
     keeping: &Keeping,
-    [csv, plot]: [Option<&str>; 2],
+    outputs: &Outputs<'_>,
 ) -> Result<Answer, Failure> {
     let mut study = scene.study("all")?;
     study.plan.repeat = repeat.unwrap_or_else(|| study.usual_repeat());
@@ -80,7 +90,7 @@ pub fn answer(
     for reason in refused {
         wrote += &format!("{}\n", style::dim(&format!("left out: {reason}")));
     }
-    if let Some(path) = plot {
+    if let Some(path) = outputs.plot {
         let picture = match study.ranks[..] {
             [_] => {
                 let winners = sweep.winners().concat();
@@ -90,8 +100,13 @@ pub fn answer(
         };
         wrote += &picture::write_svg(path, &picture, &settings)?;
     }
-    if let Some(path) = csv {
+    if let Some(path) = outputs.csv {
         wrote += &picture::write(path, &lines(&sweep, &settings))?;
+    }
+    let runs = || sweep.cases().flat_map(|case| &case.runs);
+    let records: Vec<Value> = runs().map(|run| settings.on(&run.record)).collect();
+    if let Some(path) = outputs.view {
+        wrote += &view::write(path, view::sweeps(&records))?;
     }
     let unit = study.unit();
     let others = format!("its {unit}");
@@ -101,11 +116,10 @@ pub fn answer(
         None => ["winner", "second", &others],
     });
     let rows = sweep.cases().map(row).collect();
-    let runs = || sweep.cases().flat_map(|case| &case.runs);
     scene::note_others(&*study.machine);
     Ok(Answer {
         text: output::table(&header, 0..4, rows) + &wrote,
-        json: Value::Array(runs().map(|run| settings.on(&run.record)).collect()),
+        json: Value::Array(records),
         failed: runs()
             .flat_map(|run| run.faults.iter().map(Failure::check))
             .collect(),

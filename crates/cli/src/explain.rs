@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use corecast_machine::{Cause, LinkHold, PathSegment, Report};
 use corecast_study::{Explanation, Settings, Study, link_waits};
+use corecast_viewer::run_view;
 use serde_json::Value;
 
 use crate::args::{Pictures, Scene};
 use crate::failure::Failure;
 use crate::output::{Answer, table};
 use crate::progress::Bar;
-use crate::{remedy, run, scene, shares, style, table as tables};
+use crate::{remedy, run, scene, shares, style, table as tables, view};
 
 /// The verb.
 pub fn answer(scene: &Scene, is_full: bool, pictures: &Pictures) -> Result<Answer, Failure> {
@@ -21,6 +22,7 @@ pub fn answer(scene: &Scene, is_full: bool, pictures: &Pictures) -> Result<Answe
     let settings = study.settings();
     let progress = Bar::of(&mut study);
     let (mut text, mut objects) = (String::new(), Vec::new());
+    let mut documents = Vec::new();
     for &bytes in &study.plan.sizes {
         for explanation in study.explain(ranks, bytes, &progress)? {
             let run = &explanation.run;
@@ -31,8 +33,16 @@ pub fn answer(scene: &Scene, is_full: bool, pictures: &Pictures) -> Result<Answe
                 text += &tables::line(advice, cell, (ranks, bytes));
             }
             text += &pictures.draw(&study, run, &settings)?;
+            if pictures.view.is_some() {
+                let advice = Some(advice.clone());
+                documents.push(run_view(&study, run, advice, &settings));
+            }
             objects.push(settings.on(study.explanation_record(&explanation, advice)));
         }
+    }
+    if let Some(path) = &pictures.view {
+        documents.extend(view::ranking(&objects));
+        text += &view::write(path, documents)?;
     }
     scene::note_others(&*study.machine);
     Ok(Answer {

@@ -59,6 +59,7 @@ impl<'a> Files<'a> {
         self.writes("--svg", pictures.svg.as_ref());
         self.writes("--heat-map", pictures.heat_map.as_ref());
         self.writes("--trace", pictures.trace.as_ref());
+        self.writes("--view", pictures.view.as_ref());
     }
 
     fn of(verb: &'a Verb, sink: &'a Sink) -> Self {
@@ -87,12 +88,19 @@ impl<'a> Files<'a> {
                 keeping,
                 csv,
                 plot,
+                view,
                 ..
             } => {
                 files.scene(scene);
                 files.writes("--keep", keeping.keep.as_ref());
                 files.writes("--csv", csv.as_ref());
                 files.writes("--plot", plot.as_ref());
+                files.writes("--view", view.as_ref());
+            }
+            Verb::View { files: named } => {
+                files
+                    .read
+                    .extend(named.iter().map(|path| ("FILE", &**path)));
             }
             Verb::Merge { parts } => {
                 files

@@ -37,6 +37,7 @@ mod table;
 mod traffic;
 mod tune;
 mod verify;
+mod view;
 
 use std::process::ExitCode;
 
@@ -60,18 +61,20 @@ fn main() -> ExitCode {
         return mpirun::run(options, &cli.sink).unwrap_or_else(|failure| fail(&failure));
     }
     let checked = files::check(&cli.verb, &cli.sink);
-    let outcome = checked.and_then(|()| answer(&cli.verb)).and_then(|answer| {
-        let sink = match cli.verb {
-            // Its `-o` names the table, which is no answer.
-            Verb::Tune(_) => Sink {
-                output: None,
-                ..cli.sink
-            },
-            _ => cli.sink,
-        };
-        output::emit(&answer, &sink)?;
-        Ok(answer.failed)
-    });
+    let outcome = checked
+        .and_then(|()| answer(&cli.verb, &cli.sink))
+        .and_then(|answer| {
+            let sink = match cli.verb {
+                // Their `-o` names the table or the page, which is no answer.
+                Verb::Tune(_) | Verb::View { .. } => Sink {
+                    output: None,
+                    ..cli.sink
+                },
+                _ => cli.sink,
+            };
+            output::emit(&answer, &sink)?;
+            Ok(answer.failed)
+        });
     match outcome {
         Ok(failed) => failed
             .iter()
@@ -80,7 +83,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn answer(verb: &Verb) -> Result<Answer, Failure> {
+fn answer(verb: &Verb, sink: &Sink) -> Result<Answer, Failure> {
     match verb {
         Verb::List { what } => Ok(list::answer(*what)),
         Verb::Show(what) => show::answer(what),
@@ -105,12 +108,16 @@ fn answer(verb: &Verb) -> Result<Answer, Failure> {
             keeping,
             csv,
             plot,
-        } => compare::answer(
-            scene,
-            repeat.runs,
-            keeping,
-            [csv, plot].map(Option::as_deref),
-        ),
+            view,
+        } => {
+            let outputs = compare::Outputs {
+                csv: csv.as_deref(),
+                plot: plot.as_deref(),
+                view: view.as_deref(),
+            };
+            compare::answer(scene, repeat.runs, keeping, &outputs)
+        }
+        Verb::View { files } => view::answer(files, sink.output.as_deref()),
         Verb::Merge { parts } => merge::answer(parts),
         Verb::Reproduce { paper, plot, rtl } => {
             reproduce::answer(*paper, plot.as_deref(), rtl.as_deref())

@@ -1,13 +1,14 @@
 //! `run`: every algorithm on one request, the fastest first.
 
 use corecast_study::{Certified, Fault, Run, Settings, Study};
+use corecast_viewer::run_view;
 use serde_json::Value;
 
 use crate::args::{Pictures, Scene};
 use crate::failure::Failure;
 use crate::output::{self, Answer};
 use crate::progress::Bar;
-use crate::{certificate, remedy, scene, shares, style, table};
+use crate::{certificate, remedy, scene, shares, style, table, view};
 
 /// The verb.
 pub fn answer(scene: &Scene, repeat: Option<u32>, pictures: &Pictures) -> Result<Answer, Failure> {
@@ -18,6 +19,7 @@ pub fn answer(scene: &Scene, repeat: Option<u32>, pictures: &Pictures) -> Result
     let settings = study.settings();
     let progress = Bar::of(&mut study);
     let (mut text, mut objects, mut failed) = (String::new(), Vec::new(), Vec::new());
+    let mut documents = Vec::new();
     for &bytes in &study.plan.sizes {
         let ranking = study.rank(ranks, bytes, &progress)?;
         let runs = &ranking.runs;
@@ -49,10 +51,18 @@ pub fn answer(scene: &Scene, repeat: Option<u32>, pictures: &Pictures) -> Result
             text += &format!("{}\n", style::near(&disagreement(&study, &theirs)));
         }
         text += &pictures.draw(&study, &runs[0], &settings)?;
+        if pictures.view.is_some() {
+            let each = runs.iter();
+            documents.extend(each.map(|run| run_view(&study, run, None, &settings)));
+        }
         failed.extend(runs.iter().flat_map(failures));
         objects.extend(runs.iter().map(|run| settings.on(study.record(run))));
         // The books of a million ranks take a second to give back; nobody waits for it.
         rayon::spawn(move || drop(ranking));
+    }
+    if let Some(path) = &pictures.view {
+        documents.extend(view::ranking(&objects));
+        text += &view::write(path, documents)?;
     }
     scene::note_others(&*study.machine);
     Ok(Answer {

@@ -302,7 +302,8 @@ impl Study {
     }
 
     /// The schedule of a run, made again.
-    pub(crate) fn schedule_of(&self, run: &Run) -> Option<Schedule> {
+    #[must_use]
+    pub fn schedule_of(&self, run: &Run) -> Option<Schedule> {
         let name = &*run.algorithm;
         let files = &self.plan.files;
         match files.iter().find(|file| file.name() == name) {

@@ -132,6 +132,10 @@ pub struct Pictures {
     /// Write the run as a Chrome/Perfetto trace; needs one algorithm (or `auto`) and one size
     #[arg(long, value_name = "FILE")]
     pub trace: Option<String>,
+    /// Write what there is to see of all runs as a page for a browser (FILE.html), or as a document
+    /// for `corecast view` (any other name)
+    #[arg(long, value_name = "FILE")]
+    pub view: Option<String>,
 }
 
 /// What to run, on what, and in which surroundings.

@@ -136,6 +136,8 @@ def compare(
             "checkpoint: what a function does cannot be kept with its results",
             ["leave checkpoint out, or name algorithms only"],
         )
+    if not isinstance(checkpoint, str | os.PathLike | None):
+        raise InputTypeError(f"checkpoint: {shown(checkpoint)} is no path", ["name a file"])
     path = None if checkpoint is None else os.fspath(checkpoint)
     kept = study.kept(path)
     cases = [(count, size) for count in study.ranks for size in study.sizes]

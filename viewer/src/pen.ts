@@ -1,0 +1,122 @@
+// What a timeline is drawn with: a canvas on the screen, SVG for a file.
+
+import { s } from './dom'
+
+export type Stroke = { colour: string; width: number; dash?: boolean }
+
+export interface Pen {
+  rect(x: number, y: number, width: number, height: number, colour: string): void
+  /** Lines from point to point, each four numbers. */
+  lines(ends: number[], stroke: Stroke): void
+  dots(points: number[], radius: number, colour: string): void
+  text(x: number, y: number, text: string, colour: string, size: number, anchor: 'start' | 'middle' | 'end', bold?: boolean): void
+  /** Everything until `unclip` is only seen inside. */
+  clip(x: number, y: number, width: number, height: number): void
+  unclip(): void
+}
+
+export const FONT = 'system-ui, "Segoe UI", "DejaVu Sans", sans-serif'
+
+export class CanvasPen implements Pen {
+  constructor(private readonly context: CanvasRenderingContext2D) {}
+
+  rect(x: number, y: number, width: number, height: number, colour: string): void {
+    this.context.fillStyle = colour
+    this.context.fillRect(x, y, width, height)
+  }
+
+  lines(ends: number[], { colour, width, dash }: Stroke): void {
+    const { context } = this
+    context.strokeStyle = colour
+    context.lineWidth = width
+    context.setLineDash(dash ? [3, 3] : [])
+    context.beginPath()
+    for (let at = 0; at < ends.length; at += 4) {
+      context.moveTo(ends[at], ends[at + 1])
+      context.lineTo(ends[at + 2], ends[at + 3])
+    }
+    context.stroke()
+  }
+
+  dots(points: number[], radius: number, colour: string): void {
+    const { context } = this
+    context.fillStyle = colour
+    context.beginPath()
+    for (let at = 0; at < points.length; at += 2) {
+      context.moveTo(points[at] + radius, points[at + 1])
+      context.arc(points[at], points[at + 1], radius, 0, 2 * Math.PI)
+    }
+    context.fill()
+  }
+
+  text(x: number, y: number, text: string, colour: string, size: number, anchor: 'start' | 'middle' | 'end', bold = false): void {
+    const { context } = this
+    context.fillStyle = colour
+    context.font = `${bold ? '600 ' : ''}${size}px ${FONT}`
+    context.textAlign = anchor === 'middle' ? 'center' : anchor
+    context.fillText(text, x, y)
+  }
+
+  clip(x: number, y: number, width: number, height: number): void {
+    this.context.save()
+    this.context.beginPath()
+    this.context.rect(x, y, width, height)
+    this.context.clip()
+  }
+
+  unclip(): void {
+    this.context.restore()
+  }
+}
+
+export class SvgPen implements Pen {
+  readonly svg: SVGSVGElement
+  private group: SVGElement
+  private clips = 0
+
+  constructor(width: number, height: number, background: string) {
+    this.svg = s('svg', { viewBox: `0 0 ${width} ${height}`, width, height, xmlns: 'http://www.w3.org/2000/svg' })
+    this.group = this.svg
+    this.rect(0, 0, width, height, background)
+  }
+
+  rect(x: number, y: number, width: number, height: number, fill: string): void {
+    this.group.append(s('rect', { x: short(x), y: short(y), width: short(width), height: short(height), fill }))
+  }
+
+  lines(ends: number[], { colour, width, dash }: Stroke): void {
+    let d = ''
+    for (let at = 0; at < ends.length; at += 4) {
+      d += `M${short(ends[at])} ${short(ends[at + 1])}L${short(ends[at + 2])} ${short(ends[at + 3])}`
+    }
+    const attributes = { d, stroke: colour, 'stroke-width': width, fill: 'none', 'stroke-dasharray': dash ? '3 3' : undefined }
+    if (d !== '') this.group.append(s('path', attributes))
+  }
+
+  dots(points: number[], radius: number, colour: string): void {
+    for (let at = 0; at < points.length; at += 2) {
+      this.group.append(s('circle', { cx: short(points[at]), cy: short(points[at + 1]), r: radius, fill: colour }))
+    }
+  }
+
+  text(x: number, y: number, text: string, fill: string, size: number, anchor: 'start' | 'middle' | 'end', bold = false): void {
+    const attributes = { x: short(x), y: short(y), fill, 'font-size': size, 'text-anchor': anchor }
+    const weight = bold ? { 'font-weight': 600 } : {}
+    this.group.append(s('text', { ...attributes, ...weight, 'font-family': FONT }, text))
+  }
+
+  clip(x: number, y: number, width: number, height: number): void {
+    const id = `clip${(this.clips += 1)}`
+    this.svg.append(s('clipPath', { id }, s('rect', { x, y, width, height })))
+    this.group = s('g', { 'clip-path': `url(#${id})` })
+    this.svg.append(this.group)
+  }
+
+  unclip(): void {
+    this.group = this.svg
+  }
+}
+
+function short(value: number): number {
+  return Math.round(value * 100) / 100
+}

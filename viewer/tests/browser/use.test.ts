@@ -1,0 +1,149 @@
+// What people do with a page: keys, clicks, links, files with hostile texts, large ones.
+
+import { readFileSync } from 'node:fs'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { FIRST, look, type Look } from '../../src/address'
+import type { Document, RunView } from '../../src/documents'
+import { large } from '../large'
+import { kept, launch, open, settled } from './page'
+
+let browser: Browser
+beforeAll(async () => { browser = await launch() }, 60_000)
+afterAll(async () => { await browser.close() })
+
+/** What the address says once it has been written. */
+async function shown(page: Page): Promise<Look> {
+  await settled(page)
+  await page.waitForSelector('html:not([data-pending])')
+  return look(new URL(page.url()).hash)
+}
+
+test('keys move, select and change what is seen, and the address tells', async () => {
+  const { page, wrong } = await open(browser, kept('runs'))
+  await page.keyboard.press('w')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press(']')
+  await page.keyboard.press('m')
+  const zoomed = await shown(page)
+  expect(zoomed.window).not.toBeNull()
+  expect([zoomed.rank, zoomed.arrows]).toEqual([1, false])
+  expect(zoomed.message).toBeGreaterThanOrEqual(0)
+  await page.keyboard.press('0')
+  await page.keyboard.press('m')
+  await page.keyboard.press('Escape')
+  expect(await shown(page)).toEqual(FIRST)
+  await page.keyboard.press('3')
+  await page.keyboard.press('.')
+  expect(await shown(page)).toEqual({ ...FIRST, tab: 'schedule', round: 1 })
+  expect(wrong).toEqual([])
+}, 60_000)
+
+test('an address reproduces a view', async () => {
+  const hash = 'tab=mesh&slice=50&rank=2'
+  const { page } = await open(browser, kept('runs'), { hash })
+  expect(await page.locator('[role=tab][aria-selected=true]').textContent()).toBe('Mesh')
+  expect(await page.locator('#slice').inputValue()).toBe('50')
+  expect(await page.locator('.router.on').count()).toBe(1)
+  expect(await shown(page)).toEqual(look(hash))
+}, 60_000)
+
+test('a wheel zooms where the pointer is, and a drag moves', async () => {
+  const { page } = await open(browser, kept('runs'))
+  const box = (await page.locator('canvas.timeline').boundingBox())!
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2)
+  await page.mouse.wheel(0, -600)
+  const { window: zoomed } = await shown(page)
+  await page.mouse.down()
+  await page.mouse.move(box.x + box.width / 2 - 100, box.y + box.height / 2, { steps: 4 })
+  await page.mouse.up()
+  const { window: moved } = await shown(page)
+  expect(moved![0]).toBeGreaterThan(zoomed![0])
+  expect(Math.abs(moved![1] - moved![0] - (zoomed![1] - zoomed![0]))).toBeLessThanOrEqual(2)
+}, 60_000)
+
+test('pointing at a span says what it is', async () => {
+  const { page } = await open(browser, kept('runs'))
+  const box = (await page.locator('canvas.timeline').boundingBox())!
+  await page.mouse.move(box.x + 300, box.y + 110)
+  await settled(page)
+  expect(await page.locator('.tip').textContent()).toMatch(/rank \d|message/)
+}, 60_000)
+
+test('a cell of the map shows its case, by mouse and by key', async () => {
+  const { page } = await open(browser, kept('sweep'))
+  await page.locator('[data-case="8"]').click()
+  expect(await page.locator('aside h2').first().textContent()).toBe('16 ranks, 16 KiB')
+  await page.locator('[data-case="0"]').focus()
+  await page.keyboard.press('Enter')
+  expect(await page.locator('aside h2').first().textContent()).toBe('4 ranks, 64 B')
+}, 60_000)
+
+test('a link of the mesh shows who waited for whom', async () => {
+  const documents = kept('waits')
+  const run = documents[0] as RunView
+  const { hold } = run.link_waits.find(({ hold }) => hold.from.join() !== hold.to.join())!
+  const index = run.mesh!.links.findIndex(({ from, to }) => from.join() === hold.from.join() && to.join() === hold.to.join())
+  const { page } = await open(browser, documents, { hash: 'tab=mesh' })
+  await page.locator(`[data-link="${index}"]`).click()
+  expect(await page.locator('aside').textContent()).toContain(hold.message.join('→'))
+}, 60_000)
+
+test('pictures are saved, and SVG is one that others read', async () => {
+  for (const [documents, hash] of [['runs', ''], ['waits', 'tab=mesh'], ['runs', 'tab=schedule'], ['sweep', '']] as const) {
+    const { page } = await open(browser, kept(documents), { hash })
+    for (const kind of ['SVG', 'PNG']) {
+      const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: kind }).click()])
+      const content = readFileSync(await download.path())
+      if (kind === 'PNG') expect(content.subarray(1, 4).toString()).toBe('PNG')
+      else {
+        const text = content.toString()
+        const bad = await page.evaluate((svg) => new DOMParser().parseFromString(svg, 'image/svg+xml').querySelector('parsererror') !== null, text)
+        expect(bad).toBe(false)
+        expect(text).toContain('corecast 0.0.0, chip ')
+      }
+    }
+    await page.close()
+  }
+}, 120_000)
+
+test('hostile texts are texts', async () => {
+  const markup = '</script><img src=x onerror="alert(1)"><script>alert(2)</script>'
+  const replaced = (value: unknown): unknown => {
+    if (typeof value === 'string') return value.length > 0 && !['run', 'sweep', 'schedule'].includes(value) ? value + markup : value
+    if (Array.isArray(value)) return value.map(replaced)
+    if (typeof value === 'object' && value !== null) return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, replaced(one)]))
+    return value
+  }
+  for (const name of ['runs', 'waits', 'sweep', 'file']) {
+    const documents = replaced(kept(name)) as Document[]
+    const { page, wrong, asked } = await open(browser, documents)
+    for (const key of ['1', '2', '3', '4', '5', 'ArrowDown', ']']) await page.keyboard.press(key)
+    await page.mouse.move(400, 300)
+    await settled(page)
+    expect(await page.locator('img').count()).toBe(0)
+    expect(await page.locator('script').count()).toBe(2)
+    expect([wrong, asked]).toEqual([[], []])
+    await page.close()
+  }
+}, 120_000)
+
+test('a script that got in all the same could not run', async () => {
+  const { page } = await open(browser, kept('file'))
+  const ran = await page.evaluate(() => {
+    const script = document.createElement('script')
+    script.textContent = 'window.ran = true'
+    document.body.append(script)
+    return 'ran' in window
+  })
+  expect(ran).toBe(false)
+}, 60_000)
+
+test('a run of 48 ranks and 100,000 messages is shown', async () => {
+  const { page, wrong } = await open(browser, [large(48, 100_000)])
+  for (const key of ['w', 'w', 'd', 's', 'ArrowDown', ']', 'f', '0']) await page.keyboard.press(key)
+  await settled(page)
+  expect(await page.locator('h1').textContent()).toBe('100000 messages over 48 ranks')
+  expect(wrong).toEqual([])
+}, 120_000)

@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { address, FIRST, look } from '../../src/address'
+import type { Document, RunView, SweepView } from '../../src/documents'
+import { claims, footer } from '../../src/facts'
+import { bytes, link, number, seconds, value } from '../../src/format'
+import { place, share } from '../../src/mesh'
+import { Model } from '../../src/model'
+import { inkOn, loadColour } from '../../src/palette'
+import { held, ranges } from '../../src/schedule'
+import { colourOf, lead } from '../../src/sweep'
+
+function documents(name: string): Document[] {
+  const path = new URL(`../documents/${name}.json`, import.meta.url)
+  return (JSON.parse(readFileSync(path, 'utf8')) as { documents: Document[] }).documents
+}
+
+const run = documents('runs').find((one): one is RunView => one.view === 'run')!
+const sweep = documents('sweep').find((one): one is SweepView => one.view === 'sweep')!
+
+test('an address says only what is not as at first, and is read again', () => {
+  expect(address(FIRST)).toBe('')
+  const other = { ...FIRST, tab: 'mesh' as const, window: [1000, 2000] as [number, number], rank: 3, arrows: false }
+  expect(look(`#${address(other)}`)).toEqual(other)
+})
+
+test('what an address cannot mean is as at first', () => {
+  expect(look('#rank=x&tab=%3Cscript%3E&window=9..1&doc=-7&round=1.5&message=1e999')).toEqual(FIRST)
+})
+
+test('numbers are short', () => {
+  expect([0, 0.5, 12.345678, 999.95, 109936.964, 1e12].map(number)).toEqual(['0', '0.5', '12.35', '1,000', '109,937', '1,000,000,000,000'])
+  expect([1, 4096, 1500, 1 << 20].map(bytes)).toEqual(['1 B', '4 KiB', '1,500 B', '1 MiB'])
+  expect([1, 2500, 206241744, 3e12].map(seconds)).toEqual(['1 ps', '2.5 ns', '206.2 µs', '3 s'])
+  expect(link([1, 2], [1, 2])).toBe('port of the core at (1,2)')
+  expect([null, true, [], ['a', 2], { idle_ns: 0, transfer_ns: 5 }].map(value)).toEqual(['–', 'yes', 'none', 'a, 2', 'transfer ns 5'])
+})
+
+test('every rank accounts for the whole run', () => {
+  const model = new Model(run)
+  expect(model.totals.reduce((sum, time) => sum + time, 0)).toBe(run.makespan_ps * run.ranks.length)
+  expect(model.onPath.reduce((sum, time) => sum + time, 0)).toBe(run.makespan_ps)
+  expect(model.cause(run.kinds.indexOf('wait_peer'), 3)).toBe('wait peer: rank 3')
+})
+
+test('at the end every rank holds what it wants', () => {
+  const schedule = run.schedule!
+  const last = held(schedule, schedule.rounds - 1)
+  schedule.wanted.forEach((chunks, rank) => {
+    for (const chunk of chunks) expect(last[rank].has(chunk), `chunk ${chunk} at rank ${rank}`).toBe(true)
+  })
+  const before = held(schedule, -1)
+  expect(before.map((chunks) => [...chunks.keys()])).toEqual(schedule.initial)
+})
+
+test('neighbouring chunks are joined', () => {
+  expect(ranges([0, 1, 2, 7, 9, 10])).toBe('0-2,7,9-10')
+  expect(ranges(Array.from({ length: 40 }, (_, at) => at * 2))).toMatch(/,22 and 28 more$/)
+})
+
+test('the two directions of a link lie beside each other', () => {
+  const mesh = run.mesh!
+  const east = place(mesh, { from: [0, 0], to: [1, 0] }, 80)
+  const west = place(mesh, { from: [1, 0], to: [0, 0] }, 80)
+  expect(east.x).toBe(west.x)
+  expect(east.y - west.y).toBeGreaterThan(8)
+  for (const one of mesh.links) expect(share(mesh, one, -1)).toBeLessThanOrEqual(1)
+})
+
+test('every winner has a colour, and the lead is over the second', () => {
+  for (const { runs } of sweep.cases) expect(colourOf(sweep, runs[0].algorithm)).not.toBe('#999999')
+  const contestant = (time: number) => ({ algorithm: 'a', time, delivered: true, causes: {} })
+  expect(lead({ ranks: 1, bytes: 1, bound: null, runs: [contestant(10), contestant(15)] })).toBe(1.5)
+  expect(lead({ ranks: 1, bytes: 1, bound: null, runs: [contestant(10)] })).toBeNull()
+})
+
+test('colours can be read', () => {
+  expect([inkOn('#000000'), inkOn('#f0e442')]).toEqual(['#ffffff', '#10141a'])
+  expect(loadColour(0, 'light')).not.toBe(loadColour(0.001, 'light'))
+  expect(loadColour(7, 'light')).toBe(loadColour(1, 'light'))
+})
+
+test('claims and settings are told', () => {
+  expect(claims(run.certificate!).map(({ name }) => name)).toEqual(['correct', 'deadlock-free', 'contention-free'])
+  expect(footer(run.facts)).toMatch(/^corecast \S+, chip scc [0-9a-f]{16}, seed 0$/)
+})
