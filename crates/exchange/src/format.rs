@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use corecast_core::Schedule;
+use corecast_core::{Launch, Schedule, Transport};
 
 use crate::error::{FileError, Unsayable};
 
@@ -52,4 +52,21 @@ pub trait Format: Debug + Sync {
     /// # Errors
     /// What the format cannot say.
     fn write(&self, schedule: &Schedule) -> Result<Exported, Unsayable>;
+}
+
+/// What only our own format says of a schedule as a whole, as far as this one has it.
+pub(crate) fn lost(schedule: &Schedule) -> Vec<&'static str> {
+    let all = [
+        (schedule.launch() != &Launch::Independent, "launch"),
+        (
+            schedule.transport() == Transport::SharedBuffers,
+            "transport shared-buffers",
+        ),
+        (!schedule.has_flow_control(), "flow-control off"),
+        (schedule.status_bits().is_some(), "status-bits"),
+        (schedule.piece_bytes().is_some(), "piece-bytes"),
+        (schedule.slots() > 0, "slots"),
+    ];
+    let lost = all.into_iter().filter(|(is_there, _)| *is_there);
+    lost.map(|(_, name)| name).collect()
 }

@@ -11,9 +11,10 @@ use crate::format::{Format, Imported};
 use crate::goal::Goal;
 use crate::msccl::Msccl;
 use crate::own::Own;
+use crate::teccl::Teccl;
 
 /// Every format.
-pub static FORMATS: [&dyn Format; 3] = [&Own, &Msccl, &Goal];
+pub static FORMATS: [&dyn Format; 4] = [&Own, &Msccl, &Goal, &Teccl];
 
 /// The format of this name.
 #[must_use]
