@@ -18,6 +18,7 @@ use serde_json::value::RawValue;
 use crate::error::Fault;
 
 /// A file and where its lines end.
+#[derive(Debug)]
 pub(crate) struct Text<'a> {
     text: &'a str,
     ends: Vec<usize>,
@@ -32,7 +33,7 @@ impl<'a> Text<'a> {
 }
 
 /// A value of a file.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Json<'a> {
     file: &'a Text<'a>,
     value: &'a str,

@@ -1,5 +1,7 @@
 //! A plan whose parts are known to make sense together: select, build, certify, run.
 
+use std::collections::BTreeSet;
+use std::fmt;
 use std::sync::Arc;
 
 use corecast_chip::Chip;
