@@ -157,6 +157,7 @@ pub fn check(root: &Path) -> Vec<String> {
         "docs/cli.md",
         "docs/schedules.md",
         "docs/python.md",
+        "docs/rules.md",
     ] {
         let text = fs::read_to_string(root.join(name)).unwrap_or_default();
         if text.is_empty() {

@@ -33,7 +33,7 @@ pub fn answer(options: &args::Rules) -> Result<Answer, Failure> {
     if let Some(path) = path {
         output::write_file(Path::new(path), &text)?;
     }
-    let usage = options.to.usage().replace("FILE", path.unwrap_or("FILE"));
+    let usage = options.to.usage(path.unwrap_or("FILE"));
     Ok(Answer {
         json: json(RulesRecord {
             from: &options.tables,

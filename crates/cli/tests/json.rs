@@ -25,7 +25,7 @@ const COLLECTIVE: &str = "Settings of collectives";
 
 #[test]
 fn every_field_is_documented_and_every_documented_field_exists() {
-    let verbs: [(&[&str], &[&str]); 17] = [
+    let verbs: [(&[&str], &[&str]); 18] = [
         (
             &["rtl-vectors --json"],
             &["rtl-vectors /dev/null --nodes 2 --random 0"],
@@ -76,6 +76,10 @@ fn every_field_is_documented_and_every_documented_field_exists() {
         (
             &["convert --json"],
             &["convert ../exchange/tests/samples/alltoall_3.xml --to goal"],
+        ),
+        (
+            &["rules --json"],
+            &["rules tests/tables/bcast.toml --to openmpi"],
         ),
         (&["reproduce --json"], &["reproduce park2019"]),
         (

@@ -155,11 +155,17 @@ mod tests {
         let root = Json::parse(&file).expect("JSON");
         let entries = root.entries("an object").expect("one");
         let items = entries[0].1.items("a list").expect("one");
-        assert_eq!((root.line(), items[1].line(), entries[1].1.line()), (2, 3, 4));
+        assert_eq!(
+            (root.line(), items[1].line(), entries[1].1.line()),
+            (2, 3, 4)
+        );
         assert!(root.items("a list").is_err());
         let twice = Text::new("{\"a\": 1,\n\"a\": 2}");
         let twice = Json::parse(&twice).expect("JSON");
         let error = twice.entries("an object").expect_err("refused");
-        assert_eq!((error.line, &*error.wrong), (Some(2), "`a` is there a second time"));
+        assert_eq!(
+            (error.line, &*error.wrong),
+            (Some(2), "`a` is there a second time")
+        );
     }
 }

@@ -27,12 +27,18 @@ fn samples_are_the_collectives_that_their_demands_are() {
     let ring = certify(&import("ring.json", RING));
     assert_eq!(ring.violations, []);
     assert_eq!((ring.collective, ring.ranks), (Collective::Allgather, 4));
-    assert_eq!((ring.rounds, ring.messages, ring.slots_needed), (3, 12, Some(0)));
+    assert_eq!(
+        (ring.rounds, ring.messages, ring.slots_needed),
+        (3, 12, Some(0))
+    );
     // Half of what node 1 has for node 5 goes by way of node 3.
     let halves = import("halves.json", HALVES);
     let certificate = certify(&halves);
     assert_eq!(certificate.violations, []);
-    assert_eq!((certificate.collective, halves.spec().parts()), (Collective::Alltoall, 2));
+    assert_eq!(
+        (certificate.collective, halves.spec().parts()),
+        (Collective::Alltoall, 2)
+    );
     assert_eq!((certificate.messages, certificate.rounds), (8, 2));
 }
 
@@ -56,12 +62,20 @@ fn algorithms_come_back() {
             };
             let back = import(algorithm.name(), &exported.text);
             let [ours, theirs] = [&schedule, &back].map(certify);
-            assert_eq!(theirs.violations, [], "{algorithm:?} {ranks}\n{}", exported.text);
+            assert_eq!(
+                theirs.violations,
+                [],
+                "{algorithm:?} {ranks}\n{}",
+                exported.text
+            );
             assert_eq!(ours.collective, theirs.collective, "{algorithm:?} {ranks}");
             // Written and read again it is the same: epochs in which nothing is sent are gone.
             let again = teccl.write(&back).expect("it was read");
 
-            assert!(import(algorithm.name(), &again.text) == back, "{algorithm:?} {ranks}");
+            assert!(
+                import(algorithm.name(), &again.text) == back,
+                "{algorithm:?} {ranks}"
+            );
             checked += 1;
         }
     }
@@ -69,9 +83,14 @@ fn algorithms_come_back() {
     refused.sort();
     refused.dedup();
     let is_expected = |what: &String| {
-        ["a collective", "a multicast", "a local step"].iter().any(|word| what.starts_with(word))
+        ["a collective", "a multicast", "a local step"]
+            .iter()
+            .any(|word| what.starts_with(word))
     };
-    let surprising: Vec<_> = refused.into_iter().filter(|what| !is_expected(what)).collect();
+    let surprising: Vec<_> = refused
+        .into_iter()
+        .filter(|what| !is_expected(what))
+        .collect();
     assert_eq!(surprising, [""; 0]);
 }
 
@@ -103,7 +122,11 @@ fn damage_is_found() {
                 tried += 1;
                 if let Ok(back) = read(name, &damaged.join("\n"), None) {
                     let certificate = certify(&back.schedule);
-                    assert!(!certificate.is_correct(), "{name}:{}: {line} became {other}", at + 1);
+                    assert!(
+                        !certificate.is_correct(),
+                        "{name}:{}: {line} became {other}",
+                        at + 1
+                    );
                 }
             }
         }
@@ -131,7 +154,11 @@ fn files_of_others_are_read() {
         let schedule = import(name, &text);
         let certificate = certify(&schedule);
         assert_eq!(certificate.violations, [], "{name}");
-        assert_eq!((certificate.ranks, certificate.rounds), (ranks, rounds), "{name}");
+        assert_eq!(
+            (certificate.ranks, certificate.rounds),
+            (ranks, rounds),
+            "{name}"
+        );
         assert_eq!(certificate.slots_needed, Some(0), "{name}");
     }
 }

@@ -23,16 +23,28 @@ pub(super) struct Purpose {
 
 impl Purpose {
     pub(super) fn new(file: &File) -> Result<Self, Fault> {
-        let of_demands = file.demands.iter().flat_map(|demand| [demand.at, demand.source]);
-        let of_flows = file.flows.iter().flat_map(|flow| [flow.hop.from, flow.hop.to]);
+        let of_demands = file
+            .demands
+            .iter()
+            .flat_map(|demand| [demand.at, demand.source]);
+        let of_flows = file
+            .flows
+            .iter()
+            .flat_map(|flow| [flow.hop.from, flow.hop.to]);
         let nodes: BTreeSet<u32> = of_demands.chain(of_flows).collect();
         let nodes: Vec<u32> = nodes.into_iter().collect();
         let mut wanted: BTreeMap<(u32, u32), BTreeSet<u32>> = BTreeMap::new();
         for demand in &file.demands {
-            let Demand { at, chunk, source, .. } = *demand;
+            let Demand {
+                at, chunk, source, ..
+            } = *demand;
             if at == source {
                 let wrong = format!("node {at} wants chunk {chunk} of itself");
-                return Err(Fault::at(demand.line, wrong, "leave out what is there already"));
+                return Err(Fault::at(
+                    demand.line,
+                    wrong,
+                    "leave out what is there already",
+                ));
             }
             wanted.entry((source, chunk)).or_default().insert(at);
         }
@@ -40,7 +52,11 @@ impl Purpose {
             let right = "a demand for each chunk at each node that wants it";
             return Err(Fault::whole("a file without demands", right));
         };
-        let purpose = Shape { nodes: &nodes, wanted: &wanted }.purpose();
+        let purpose = Shape {
+            nodes: &nodes,
+            wanted: &wanted,
+        }
+        .purpose();
         purpose.ok_or_else(|| {
             let wrong = "the demands are those of no collective";
             let right = "every node wants all chunks of all others (allgather) or its own from all \
@@ -83,12 +99,18 @@ impl Shape<'_> {
             match (is_one_source, is_wanted_by_all, &goals, single_goal) {
                 (true, true, _, _) => (Collective::Bcast, rank(source)?, |_, _, _| 0, 1),
                 (false, true, _, _) => (Collective::Allgather, 0, |source, _, _| source, ranks),
-                (true, false, Some(_), _) => {
-                    (Collective::Scatter, rank(source)?, |_, goal, _| goal, ranks - 1)
-                }
-                (false, false, Some(_), Some(goal)) => {
-                    (Collective::Gather, rank(goal)?, |source, _, _| source, ranks - 1)
-                }
+                (true, false, Some(_), _) => (
+                    Collective::Scatter,
+                    rank(source)?,
+                    |_, goal, _| goal,
+                    ranks - 1,
+                ),
+                (false, false, Some(_), Some(goal)) => (
+                    Collective::Gather,
+                    rank(goal)?,
+                    |source, _, _| source,
+                    ranks - 1,
+                ),
                 (false, false, Some(_), None) => (
                     Collective::Alltoall,
                     0,

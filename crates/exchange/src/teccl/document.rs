@@ -186,7 +186,10 @@ impl Sentence<'_> {
         if let Some(rest) = self.0.strip_prefix(" with volume ") {
             let (number, rest) = rest.split_at(rest.find(' ')?);
             self.0 = rest;
-            volume = number.parse().ok().filter(|&v| (0.0..=1.0 + 1e-6).contains(&v))?;
+            volume = number
+                .parse()
+                .ok()
+                .filter(|&v| (0.0..=1.0 + 1e-6).contains(&v))?;
             *has_volumes = true;
         }
         let epoch = self.word(" in epoch ")?.number()?;

@@ -2,9 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use corecast_core::{
-    Arrival, ChunkId, Op, Rank, Request, ScheduleBuilder, Spec, Split, StepRef,
-};
+use corecast_core::{Arrival, ChunkId, Op, Rank, Request, ScheduleBuilder, Spec, Split, StepRef};
 
 use super::demands::Purpose;
 use super::document::{self, Demand, File, Flow, Hop};
@@ -67,7 +65,10 @@ pub(super) fn parse(text: &str) -> Result<Imported, Fault> {
         rounds += 1;
     }
     let last = messages.last().map_or(0, |last| u64::from(last.epoch) + 1);
-    notes.splice(0..0, self::notes(&file, &purpose, [u64::from(rounds), last]));
+    notes.splice(
+        0..0,
+        self::notes(&file, &purpose, [u64::from(rounds), last]),
+    );
     if steps.repeated > 0 {
         let repeated = steps.repeated;
         notes.push(format!("{repeated} messages carry what is there already"));
@@ -99,9 +100,15 @@ fn notes(file: &File, purpose: &Purpose, [rounds, last]: [u64; 2]) -> Vec<String
             "nodes {first} to {last} are ranks 0 to {ranks}, in order; the others want nothing"
         ));
     }
-    let switched = file.flows.iter().filter(|flow| flow.hop.is_switched).count();
+    let switched = file
+        .flows
+        .iter()
+        .filter(|flow| flow.hop.is_switched)
+        .count();
     if switched > 0 {
-        notes.push(format!("{switched} flows pass switches, which are no ranks"));
+        notes.push(format!(
+            "{switched} flows pass switches, which are no ranks"
+        ));
     }
     notes
 }
@@ -120,7 +127,11 @@ fn parts(file: &File) -> Result<u32, Fault> {
         let scaled = volume * f64::from(parts);
         (scaled - scaled.round()).abs() <= TOLERANCE * f64::from(parts)
     };
-    let mut distinct: Vec<f64> = all.iter().flat_map(|(volumes, _)| volumes).copied().collect();
+    let mut distinct: Vec<f64> = all
+        .iter()
+        .flat_map(|(volumes, _)| volumes)
+        .copied()
+        .collect();
     distinct.sort_by(f64::total_cmp);
     distinct.dedup();
     let fits = |parts: &u32| distinct.iter().all(|&volume| is_whole(volume, *parts));
@@ -160,7 +171,10 @@ fn of_paths(file: &File, parts: u32, notes: &mut Vec<String>) -> Result<Vec<Mess
             let Some(volume) = path.first().map(|hop| hop.volume) else {
                 continue;
             };
-            if path.iter().any(|hop| (hop.volume - volume).abs() > TOLERANCE) {
+            if path
+                .iter()
+                .any(|hop| (hop.volume - volume).abs() > TOLERANCE)
+            {
                 let wrong = "the hops of a path carry different volumes";
                 return Err(Fault::at(demand.line, wrong, "what goes in comes out"));
             }
@@ -194,7 +208,9 @@ fn of_paths(file: &File, parts: u32, notes: &mut Vec<String>) -> Result<Vec<Mess
     messages.sort();
     let surplus = surplus(file);
     if surplus > 0 {
-        notes.push(format!("{surplus} flows carry more than any path, and are left out as far"));
+        notes.push(format!(
+            "{surplus} flows carry more than any path, and are left out as far"
+        ));
     }
     Ok(messages)
 }
@@ -204,11 +220,15 @@ fn surplus(file: &File) -> usize {
     let mut left: BTreeMap<[u32; 5], f64> = BTreeMap::new();
     let key = |chunk, source, hop: &Hop| [chunk, source, hop.from, hop.to, hop.epoch];
     for flow in &file.flows {
-        *left.entry(key(flow.chunk, flow.source, &flow.hop)).or_default() += flow.hop.volume;
+        *left
+            .entry(key(flow.chunk, flow.source, &flow.hop))
+            .or_default() += flow.hop.volume;
     }
     for demand in &file.demands {
         for hop in demand.paths.iter().flatten() {
-            *left.entry(key(demand.chunk, demand.source, hop)).or_default() -= hop.volume;
+            *left
+                .entry(key(demand.chunk, demand.source, hop))
+                .or_default() -= hop.volume;
         }
     }
     left.into_values().filter(|&left| left > TOLERANCE).count()

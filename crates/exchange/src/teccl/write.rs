@@ -106,7 +106,9 @@ pub(super) fn text(schedule: &Schedule) -> Result<Exported, String> {
             let path = path(&arrivals, rank, chunk, source)
                 .ok_or("a schedule that does not deliver what it promises")?;
             let met = path.last().map_or(0, |hop| hop.0);
-            let hops = path.iter().map(|(round, from, to)| format!("\"{from}->{to} in epoch {round}\""));
+            let hops = path
+                .iter()
+                .map(|(round, from, to)| format!("\"{from}->{to} in epoch {round}\""));
             let hops: Vec<String> = hops.collect();
             demands.push(format!(
                 "\"Demand at {rank} for chunk {number} from {source} met by epoch {met}\": [{}]",
@@ -114,7 +116,10 @@ pub(super) fn text(schedule: &Schedule) -> Result<Exported, String> {
             ));
         }
     }
-    let flows: Vec<String> = flows.into_iter().map(|(_, flow)| format!("\"{flow}\"")).collect();
+    let flows: Vec<String> = flows
+        .into_iter()
+        .map(|(_, flow)| format!("\"{flow}\""))
+        .collect();
     Ok(Exported {
         text: file(schedule.rounds(), &flows, &demands),
         notes: notes(schedule, forwards),
@@ -148,8 +153,16 @@ fn file(rounds: u32, flows: &[String], demands: &[String]) -> String {
     let _ = writeln!(text, "  \"2-Expected_Epoch_Duration\": 1.0,");
     let _ = writeln!(text, "  \"3-Epochs_Required\": {rounds},");
     let _ = writeln!(text, "  \"4-Collective_Finish_Time\": {rounds}.0,");
-    let _ = writeln!(text, "  \"7-Flows\": [\n    {}\n  ],", flows.join(",\n    "));
-    let _ = writeln!(text, "  \"8-Chunk paths\": {{\n    {}\n  }}\n}}", demands.join(",\n    "));
+    let _ = writeln!(
+        text,
+        "  \"7-Flows\": [\n    {}\n  ],",
+        flows.join(",\n    ")
+    );
+    let _ = writeln!(
+        text,
+        "  \"8-Chunk paths\": {{\n    {}\n  }}\n}}",
+        demands.join(",\n    ")
+    );
     text
 }
 
@@ -160,7 +173,9 @@ fn notes(schedule: &Schedule, forwards: u32) -> Vec<String> {
         schedule.algorithm()
     )];
     if forwards > 0 {
-        notes.push(format!("{forwards} forwards become a receive and a send after it"));
+        notes.push(format!(
+            "{forwards} forwards become a receive and a send after it"
+        ));
     }
     let lost = lost(schedule);
     if !lost.is_empty() {

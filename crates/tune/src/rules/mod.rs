@@ -93,17 +93,18 @@ impl Library {
         }
     }
 
-    /// How it is told of a file.
+    /// How it is told of the file at `path`, as it is typed.
     #[must_use]
-    pub const fn usage(self) -> &'static str {
+    pub fn usage(self, path: &str) -> String {
         match self {
-            Self::OpenMpi => {
+            Self::OpenMpi => format!(
                 "mpirun --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_priority 100 --mca \
-                 coll_tuned_dynamic_rules_filename FILE"
-            }
-            Self::Mpich => {
-                "MPIR_CVAR_DEVICE_COLLECTIVES=none MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=FILE"
-            }
+                 coll_tuned_dynamic_rules_filename {path}"
+            ),
+            // The device's own collectives would be asked first.
+            Self::Mpich => format!(
+                "MPIR_CVAR_DEVICE_COLLECTIVES=none MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE={path}"
+            ),
         }
     }
 
@@ -128,8 +129,12 @@ impl Library {
             let lines = tables.all().map(|table| {
                 let collective = table.setting().collective;
                 let names = self.algorithms(collective);
-                let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-                format!("{} of {collective}: {names}", self.title())
+                let names = if names.is_empty() {
+                    "none".to_owned()
+                } else {
+                    names.join(", ")
+                };
+                format!("{} has for {collective}: {names}", self.title())
             });
             let lines: Vec<String> = lines.collect();
             return Err(NoRules {

@@ -77,7 +77,10 @@ const COUNTERPARTS: [Counterparts; 9] = [
         name: "allreduce",
         size: Size::Average,
         algorithms: &[
-            ("recursive-doubling", Plain("Allreduce_intra_recursive_doubling")),
+            (
+                "recursive-doubling",
+                Plain("Allreduce_intra_recursive_doubling"),
+            ),
             (
                 "ring",
                 If2(
@@ -131,7 +134,10 @@ const COUNTERPARTS: [Counterparts; 9] = [
         collective: Collective::Barrier,
         name: "barrier",
         size: Size::None,
-        algorithms: &[("dissemination", With("Barrier_intra_k_dissemination", "k=2"))],
+        algorithms: &[(
+            "dissemination",
+            With("Barrier_intra_k_dissemination", "k=2"),
+        )],
     },
     Counterparts {
         collective: Collective::Bcast,
@@ -188,18 +194,58 @@ const COUNTERPARTS: [Counterparts; 9] = [
 /// For every collective of MPICH, what serves every call among the ranks of one communicator, and
 /// between two.
 const OTHERS: [(&str, &str, &str); 34] = [
-    ("allgather", "Allgather_intra_ring", "Allgather_inter_local_gather_remote_bcast"),
-    ("allgatherv", "Allgatherv_intra_ring", "Allgatherv_inter_remote_gather_local_bcast"),
-    ("allreduce", "Allreduce_intra_recursive_doubling", "Allreduce_inter_reduce_exchange_bcast"),
-    ("alltoall", "Alltoall_allcomm_nb", "Alltoall_inter_pairwise_exchange"),
-    ("alltoallv", "Alltoallv_allcomm_nb", "Alltoallv_inter_pairwise_exchange"),
-    ("alltoallw", "Alltoallw_allcomm_nb", "Alltoallw_inter_pairwise_exchange"),
-    ("barrier", "Barrier_intra_recexch", "Barrier_inter_bcast"),
-    ("bcast", "Bcast_intra_binomial", "Bcast_inter_remote_send_local_bcast"),
-    ("exscan", "Exscan_intra_recursive_doubling", "Exscan_allcomm_nb"),
+    (
+        "allgather",
+        "Allgather_intra_ring",
+        "Allgather_inter_local_gather_remote_bcast",
+    ),
+    (
+        "allgatherv",
+        "Allgatherv_intra_ring",
+        "Allgatherv_inter_remote_gather_local_bcast",
+    ),
+    (
+        "allreduce",
+        "Allreduce_intra_recursive_doubling",
+        "Allreduce_inter_reduce_exchange_bcast",
+    ),
+    (
+        "alltoall",
+        "Alltoall_allcomm_nb",
+        "Alltoall_inter_pairwise_exchange",
+    ),
+    (
+        "alltoallv",
+        "Alltoallv_allcomm_nb",
+        "Alltoallv_inter_pairwise_exchange",
+    ),
+    (
+        "alltoallw",
+        "Alltoallw_allcomm_nb",
+        "Alltoallw_inter_pairwise_exchange",
+    ),
+    ("barrier", "Barrier_allcomm_nb", "Barrier_inter_bcast"),
+    (
+        "bcast",
+        "Bcast_intra_binomial",
+        "Bcast_inter_remote_send_local_bcast",
+    ),
+    (
+        "exscan",
+        "Exscan_intra_recursive_doubling",
+        "Exscan_allcomm_nb",
+    ),
     ("gather", "Gather_intra_binomial", "Gather_inter_linear"),
-    ("gatherv", "Gatherv_allcomm_linear", "Gatherv_allcomm_linear"),
-    ("reduce", "Reduce_intra_binomial", "Reduce_inter_local_reduce_remote_send"),
+    (
+        "gatherv",
+        "Gatherv_allcomm_linear",
+        "Gatherv_allcomm_linear",
+    ),
+    (
+        "reduce",
+        "Reduce_intra_binomial",
+        "Reduce_inter_local_reduce_remote_send",
+    ),
     (
         "reduce_scatter",
         "Reduce_scatter_intra_recursive_doubling",
@@ -212,7 +258,11 @@ const OTHERS: [(&str, &str, &str); 34] = [
     ),
     ("scan", "Scan_intra_recursive_doubling", "Scan_allcomm_nb"),
     ("scatter", "Scatter_intra_binomial", "Scatter_inter_linear"),
-    ("scatterv", "Scatterv_allcomm_linear", "Scatterv_allcomm_linear"),
+    (
+        "scatterv",
+        "Scatterv_allcomm_linear",
+        "Scatterv_allcomm_linear",
+    ),
     (
         "iallgather",
         "Iallgather_intra_sched_ring",
@@ -231,16 +281,36 @@ const OTHERS: [(&str, &str, &str); 34] = [
     ("ialltoall", "", "Ialltoall_inter_sched_pairwise_exchange"),
     ("ialltoallv", "", "Ialltoallv_inter_sched_pairwise_exchange"),
     ("ialltoallw", "", "Ialltoallw_inter_sched_pairwise_exchange"),
-    ("ibarrier", "Ibarrier_intra_sched_recursive_doubling", "Ibarrier_inter_sched_bcast"),
-    ("ibcast", "Ibcast_intra_sched_binomial", "Ibcast_inter_sched_flat"),
+    (
+        "ibarrier",
+        "Ibarrier_intra_sched_recursive_doubling",
+        "Ibarrier_inter_sched_bcast",
+    ),
+    (
+        "ibcast",
+        "Ibcast_intra_sched_binomial",
+        "Ibcast_inter_sched_flat",
+    ),
     (
         "iexscan",
         "Iexscan_intra_sched_recursive_doubling",
         "Iexscan_intra_sched_recursive_doubling",
     ),
-    ("igather", "Igather_intra_sched_binomial", "Igather_inter_sched_long"),
-    ("igatherv", "Igatherv_allcomm_sched_linear", "Igatherv_allcomm_sched_linear"),
-    ("ireduce", "Ireduce_intra_sched_binomial", "Ireduce_inter_sched_local_reduce_remote_send"),
+    (
+        "igather",
+        "Igather_intra_sched_binomial",
+        "Igather_inter_sched_long",
+    ),
+    (
+        "igatherv",
+        "Igatherv_allcomm_sched_linear",
+        "Igatherv_allcomm_sched_linear",
+    ),
+    (
+        "ireduce",
+        "Ireduce_intra_sched_binomial",
+        "Ireduce_inter_sched_local_reduce_remote_send",
+    ),
     (
         "ireduce_scatter",
         "Ireduce_scatter_intra_sched_recursive_doubling",
@@ -251,9 +321,21 @@ const OTHERS: [(&str, &str, &str); 34] = [
         "Ireduce_scatter_block_intra_sched_recursive_doubling",
         "Ireduce_scatter_block_inter_sched_remote_reduce_local_scatterv",
     ),
-    ("iscan", "Iscan_intra_sched_recursive_doubling", "Iscan_intra_sched_recursive_doubling"),
-    ("iscatter", "Iscatter_intra_sched_binomial", "Iscatter_inter_sched_linear"),
-    ("iscatterv", "Iscatterv_allcomm_sched_linear", "Iscatterv_allcomm_sched_linear"),
+    (
+        "iscan",
+        "Iscan_intra_sched_recursive_doubling",
+        "Iscan_intra_sched_recursive_doubling",
+    ),
+    (
+        "iscatter",
+        "Iscatter_intra_sched_binomial",
+        "Iscatter_inter_sched_linear",
+    ),
+    (
+        "iscatterv",
+        "Iscatterv_allcomm_sched_linear",
+        "Iscatterv_allcomm_sched_linear",
+    ),
 ];
 
 /// Those among neighbours of a topology.
@@ -352,7 +434,9 @@ pub(super) fn text(sets: &[(Collective, Vec<Row<'_>>)], notes: &mut Vec<String>)
     for (name, intra, inter) in OTHERS {
         let known = COUNTERPARTS.iter().find(|known| known.name == name);
         let told = known.and_then(|known| {
-            let of = sets.iter().find(|(collective, _)| *collective == known.collective);
+            let of = sets
+                .iter()
+                .find(|(collective, _)| *collective == known.collective);
             Some((known, &of?.1))
         });
         let intra = match (told, INPLACE.iter().find(|(of, _)| *of == name)) {
@@ -372,7 +456,10 @@ pub(super) fn text(sets: &[(Collective, Vec<Row<'_>>)], notes: &mut Vec<String>)
     for (name, title) in NEIGHBOURS {
         for (prefix, algorithm) in [
             ("", format!("Neighbor_{}_allcomm_nb", title.to_lowercase())),
-            ("i", format!("Ineighbor_{}_allcomm_sched_linear", title.to_lowercase())),
+            (
+                "i",
+                format!("Ineighbor_{}_allcomm_sched_linear", title.to_lowercase()),
+            ),
         ] {
             entries.push(format!(
                 "  \"collective={prefix}neighbor_{name}\": {{{}}}",
@@ -388,7 +475,9 @@ pub(super) fn text(sets: &[(Collective, Vec<Row<'_>>)], notes: &mut Vec<String>)
         ));
     }
     if is_cut {
-        notes.push(format!("MPICH reads sizes of up to {SIZE_MAX} bytes: larger ones are cut"));
+        notes.push(format!(
+            "MPICH reads sizes of up to {SIZE_MAX} bytes: larger ones are cut"
+        ));
     }
     format!("{{\n{}\n}}\n", entries.join(",\n"))
 }
@@ -424,7 +513,9 @@ fn of_row(known: &Counterparts, row: &Row<'_>, is_cut: &mut bool) -> String {
             continue;
         };
         let text = leaf.text();
-        let is_new = leaves.last().is_none_or(|(before, last)| *before < bytes && *last != text);
+        let is_new = leaves
+            .last()
+            .is_none_or(|(before, last)| *before < bytes && *last != text);
         if is_new {
             leaves.push((bytes, text));
         }

@@ -157,18 +157,23 @@ pub(super) fn has(collective: Collective, cell: &Cell) -> bool {
 
 /// The algorithms of a collective that it has, by our names.
 pub(super) fn algorithms(collective: Collective) -> Vec<&'static str> {
-    let of = COUNTERPARTS.iter().find(|known| known.collective == collective);
+    let of = COUNTERPARTS
+        .iter()
+        .find(|known| known.collective == collective);
     let names = of.into_iter().flat_map(|known| known.algorithms);
     names.map(|&(name, _, _)| name).collect()
 }
 
 /// The file.
 pub(super) fn text(sets: &[(Collective, Vec<Row<'_>>)]) -> String {
-    let mut text = String::from("# Rules for Open MPI's coll_tuned, from decision tables of corecast\n");
+    let mut text =
+        String::from("# Rules for Open MPI's coll_tuned, from decision tables of corecast\n");
     let known: Vec<_> = COUNTERPARTS
         .iter()
         .filter_map(|known| {
-            let of = sets.iter().find(|(collective, _)| *collective == known.collective);
+            let of = sets
+                .iter()
+                .find(|(collective, _)| *collective == known.collective);
             Some((known, &of?.1))
         })
         .collect();
@@ -188,7 +193,9 @@ pub(super) fn text(sets: &[(Collective, Vec<Row<'_>>)]) -> String {
                 let (number, name, fan_out, segment) =
                     rule(known, cell).unwrap_or((OWN_CHOICE, "its own choice", 0, 0));
                 let line = format!("{number} {fan_out} {segment} # {name}");
-                let is_new = rules.last().is_none_or(|(before, last)| *before < from && *last != line);
+                let is_new = rules
+                    .last()
+                    .is_none_or(|(before, last)| *before < from && *last != line);
                 if is_new {
                     rules.push((from, line));
                 }
