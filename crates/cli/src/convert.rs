@@ -4,7 +4,7 @@ use std::path::Path;
 
 use corecast::size;
 use corecast_exchange::{Format, format_of_name};
-use corecast_study::{Converted, ScheduleFile};
+use corecast_study::ScheduleFile;
 use serde::Serialize;
 
 use crate::args::Convert;
@@ -30,11 +30,30 @@ pub fn answer(options: &Convert) -> Result<Answer, Failure> {
     if let Some(bytes) = &options.bytes {
         file = file.with_bytes(size::one("--bytes", bytes)?)?;
     }
-    let Converted { text, notes } = file.convert(to.name())?;
+    let converted = file.convert(to.name())?;
+    let notes = converted.exported.notes.clone();
     notes.iter().for_each(|note| output::note(note));
     let path = options.to_file.as_deref();
-    if let Some(path) = path {
-        output::write_file(Path::new(path), &text)?;
+    let (mut said, mut text) = (String::new(), None);
+    match path {
+        Some(path) => {
+            let files = converted.files(path);
+            for (name, contents) in &files {
+                output::write_bytes(Path::new(name), contents)?;
+            }
+            said = match &files[..] {
+                [(first, _), .., (last, _)] => format!("wrote {first} to {last} ({})\n", to.name()),
+                _ if path == "-" => String::new(),
+                _ => format!("wrote {path} ({})\n", to.name()),
+            };
+        }
+        None => {
+            let wrong = format!("{} is no text for a terminal", to.name());
+            let whole = converted.exported.text();
+            let whole =
+                whole.ok_or_else(|| Failure::input(wrong).help("name the file to write"))?;
+            text = Some(whole.to_owned());
+        }
     }
     Ok(Answer {
         json: json(ConvertRecord {
@@ -42,13 +61,9 @@ pub fn answer(options: &Convert) -> Result<Answer, Failure> {
             to: path,
             format: to.name(),
             notes: &notes,
-            text: path.is_none().then_some(&*text),
+            text: text.as_deref(),
         }),
-        text: match path {
-            Some("-") => String::new(),
-            Some(path) => format!("wrote {path} ({})\n", to.name()),
-            None => text,
-        },
+        text: text.clone().unwrap_or(said),
         failed: Vec::new(),
     })
 }

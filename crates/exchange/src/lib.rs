@@ -14,6 +14,7 @@
 //! # Ok::<(), corecast_exchange::FileError>(())
 //! ```
 
+mod chakra;
 mod error;
 mod format;
 mod formats;

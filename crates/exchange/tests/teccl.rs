@@ -60,20 +60,20 @@ fn algorithms_come_back() {
                     continue;
                 }
             };
-            let back = import(algorithm.name(), &exported.text);
+            let back = import(algorithm.name(), exported.text().expect("text"));
             let [ours, theirs] = [&schedule, &back].map(certify);
             assert_eq!(
                 theirs.violations,
                 [],
                 "{algorithm:?} {ranks}\n{}",
-                exported.text
+                exported.text().expect("text")
             );
             assert_eq!(ours.collective, theirs.collective, "{algorithm:?} {ranks}");
             // Written and read again it is the same: epochs in which nothing is sent are gone.
             let again = teccl.write(&back).expect("it was read");
 
             assert!(
-                import(algorithm.name(), &again.text) == back,
+                import(algorithm.name(), again.text().expect("text")) == back,
                 "{algorithm:?} {ranks}"
             );
             checked += 1;

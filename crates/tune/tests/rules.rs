@@ -67,9 +67,16 @@ fn mpich_reads_questions() {
     \"comm_type=inter\": {\"algorithm=MPIR_Bcast_inter_remote_send_local_bcast\": {}}
   }";
     assert!(rules.text.contains(wanted), "{}", rules.text);
-    assert!(rules.notes[0].contains("linear as it is in 1 cell of bcast"), "{:?}", rules.notes);
+    assert!(
+        rules.notes[0].contains("linear as it is in 1 cell of bcast"),
+        "{:?}",
+        rules.notes
+    );
     assert_eq!(rules.text.matches("\"collective=").count(), 34 + 10);
-    assert_eq!(rules.text.matches('{').count(), rules.text.matches('}').count());
+    assert_eq!(
+        rules.text.matches('{').count(),
+        rules.text.matches('}').count()
+    );
 }
 
 /// For every size the rule of Open MPI is that of the cell that the table would take.
@@ -83,12 +90,18 @@ fn rules_decide_as_tables_do() {
     let rules: Vec<(u64, &str)> = lines
         .map(|line| {
             let (from, _) = line.split_once(' ').expect("a rule");
-            (from.parse().expect("a size"), line.rsplit(' ').next().expect("a name"))
+            (
+                from.parse().expect("a size"),
+                line.rsplit(' ').next().expect("a name"),
+            )
         })
         .collect();
     for bytes in (0..20_000).chain([65_536, 1 << 30]) {
         let cell = table.nearest(4, bytes)[0];
-        let rule = rules.iter().rfind(|(from, _)| *from <= bytes).expect("from 0 on");
+        let rule = rules
+            .iter()
+            .rfind(|(from, _)| *from <= bytes)
+            .expect("from 0 on");
         let name = match cell.algorithm {
             "linear" => "basic_linear",
             "binomial" => "binomial",
@@ -103,7 +116,10 @@ fn blocks_are_counted_together() {
     let winners = [(8, 16, "bruck"), (8, 1024, "ring")];
     let tables = table("allgather", "", &winners);
     let text = Library::OpenMpi.rules(&tables).expect("it has them").text;
-    assert!(text.ends_with("0 2 0 0 # bruck\n1032 4 0 0 # ring\n"), "{text}");
+    assert!(
+        text.ends_with("0 2 0 0 # bruck\n1032 4 0 0 # ring\n"),
+        "{text}"
+    );
     let text = Library::Mpich.rules(&tables).expect("it has them").text;
     assert!(text.contains("\"total_msg_size<=1031\""), "{text}");
 }
@@ -114,11 +130,27 @@ fn segments_are_parts() {
                 fingerprint = \"0123456789abcdef\"\nroot = 0\nflow_control = \"auto\"\n\
                 status_bits = 2\narity = 3\nalgorithms = [\"pipelined\"]\n\
                 [[cell]]\nranks = 4\nbytes = 64\nalgorithm = \"pipelined\"\npart_bytes = 32\nns = 1\n";
-    let parse = |text: &str| Tables::one("it.toml", Table::parse(text, "it.toml").expect("a table"));
+    let parse =
+        |text: &str| Tables::one("it.toml", Table::parse(text, "it.toml").expect("a table"));
     let rules = Library::OpenMpi.rules(&parse(text)).expect("it has it");
-    assert!(rules.text.ends_with("0 3 0 32 # pipeline\n"), "{}", rules.text);
+    assert!(
+        rules.text.ends_with("0 3 0 32 # pipeline\n"),
+        "{}",
+        rules.text
+    );
     let without = text.replace("part_bytes = 32\n", "");
-    let refused = Library::OpenMpi.rules(&parse(&without)).expect_err("no segment");
-    assert_eq!(refused.to_string(), "Open MPI has none of the algorithms in these tables");
-    assert!(refused.help().contains("Open MPI has for bcast: linear, chain"), "{}", refused.help());
+    let refused = Library::OpenMpi
+        .rules(&parse(&without))
+        .expect_err("no segment");
+    assert_eq!(
+        refused.to_string(),
+        "Open MPI has none of the algorithms in these tables"
+    );
+    assert!(
+        refused
+            .help()
+            .contains("Open MPI has for bcast: linear, chain"),
+        "{}",
+        refused.help()
+    );
 }

@@ -8,12 +8,16 @@ use crate::format::{Exported, lost};
 
 /// The file.
 pub(super) fn text(schedule: &Schedule) -> Exported {
+    Exported::of_text(graph_text(schedule), notes(schedule))
+}
+
+/// The graph of a schedule's messages.
+pub(crate) fn graph_text(schedule: &Schedule) -> String {
     let mut text = format!("num_ranks {}\n", schedule.ranks());
     for rank in schedule.all_ranks() {
         let _ = write!(text, "\nrank {rank} {{\n{}}}\n", of_rank(schedule, rank));
     }
-    let notes = notes(schedule);
-    Exported { text, notes }
+    text
 }
 
 /// The operations of a rank, and below them what requires what.

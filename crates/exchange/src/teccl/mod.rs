@@ -31,7 +31,7 @@ mod write;
 use corecast_core::Schedule;
 
 use crate::error::{FileError, Unsayable};
-use crate::format::{Exported, Format, Imported};
+use crate::format::{Exported, Format, Imported, text_of};
 
 /// TE-CCL JSON.
 #[derive(Debug)]
@@ -54,13 +54,17 @@ impl Format for Teccl {
         "microsoft/TE-CCL"
     }
 
-    fn is(&self, text: &str) -> bool {
+    fn is(&self, contents: &[u8]) -> bool {
+        let Ok(text) = text_of(contents) else {
+            return false;
+        };
         let is_object = text.trim_start().starts_with('{');
         is_object && (text.contains("-Epoch_Duration\"") || text.contains("traveled over"))
     }
 
-    fn read(&self, file: &str, text: &str) -> Result<Imported, FileError> {
-        read::parse(text).map_err(|fault| fault.in_file(file))
+    fn read(&self, file: &str, contents: &[u8]) -> Result<Imported, FileError> {
+        let parsed = text_of(contents).and_then(read::parse);
+        parsed.map_err(|fault| fault.in_file(file))
     }
 
     fn write(&self, schedule: &Schedule) -> Result<Exported, Unsayable> {

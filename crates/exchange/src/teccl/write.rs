@@ -120,10 +120,8 @@ pub(super) fn text(schedule: &Schedule) -> Result<Exported, String> {
         .into_iter()
         .map(|(_, flow)| format!("\"{flow}\""))
         .collect();
-    Ok(Exported {
-        text: file(schedule.rounds(), &flows, &demands),
-        notes: notes(schedule, forwards),
-    })
+    let text = file(schedule.rounds(), &flows, &demands);
+    Ok(Exported::of_text(text, notes(schedule, forwards)))
 }
 
 /// The hops on which a chunk came to a rank.
