@@ -32,28 +32,27 @@ pub fn answer(options: &Convert) -> Result<Answer, Failure> {
     }
     let converted = file.convert(to.name())?;
     let notes = converted.exported.notes.clone();
-    notes.iter().for_each(|note| output::note(note));
     let path = options.to_file.as_deref();
-    let (mut said, mut text) = (String::new(), None);
-    match path {
-        Some(path) => {
-            let files = converted.files(path);
-            for (name, contents) in &files {
-                output::write_bytes(Path::new(name), contents)?;
-            }
-            said = match &files[..] {
-                [(first, _), .., (last, _)] => format!("wrote {first} to {last} ({})\n", to.name()),
-                _ if path == "-" => String::new(),
-                _ => format!("wrote {path} ({})\n", to.name()),
-            };
-        }
+    let text = match path {
+        Some(_) => None,
         None => {
             let wrong = format!("{} is no text for a terminal", to.name());
-            let whole = converted.exported.text();
-            let whole =
-                whole.ok_or_else(|| Failure::input(wrong).help("name the file to write"))?;
-            text = Some(whole.to_owned());
+            let whole = converted.exported.text().map(str::to_owned);
+            Some(whole.ok_or_else(|| Failure::input(wrong).help("name the file to write"))?)
         }
+    };
+    notes.iter().for_each(|note| output::note(note));
+    let mut said = String::new();
+    if let Some(path) = path {
+        let files = converted.files(path);
+        for (name, contents) in &files {
+            output::write_bytes(Path::new(name), contents)?;
+        }
+        said = match &files[..] {
+            [(first, _), .., (last, _)] => format!("wrote {first} to {last} ({})\n", to.name()),
+            _ if path == "-" => String::new(),
+            _ => format!("wrote {path} ({})\n", to.name()),
+        };
     }
     Ok(Answer {
         json: json(ConvertRecord {
