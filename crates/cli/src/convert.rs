@@ -33,14 +33,12 @@ pub fn answer(options: &Convert) -> Result<Answer, Failure> {
     let converted = file.convert(to.name())?;
     let notes = converted.exported.notes.clone();
     let path = options.to_file.as_deref();
-    let text = match path {
-        Some(_) => None,
-        None => {
-            let wrong = format!("{} is no text for a terminal", to.name());
-            let whole = converted.exported.text().map(str::to_owned);
-            Some(whole.ok_or_else(|| Failure::input(wrong).help("name the file to write"))?)
-        }
-    };
+    if converted.has_file_per_rank && matches!(path, None | Some("-")) {
+        let wrong = format!("{} is no text for a terminal", to.name());
+        return Err(Failure::input(wrong).help("name the file to write"));
+    }
+    let whole = converted.exported.text().map(str::to_owned);
+    let text = whole.filter(|_| path.is_none());
     notes.iter().for_each(|note| output::note(note));
     let mut said = String::new();
     if let Some(path) = path {
