@@ -6,13 +6,15 @@
 //! `cargo xtask asan`; the hardware engine, `cargo xtask rtl`; mutants of the code, which are not part of
 //! CI, `cargo xtask mutants`; the MPI library for C programs, `cargo xtask mpi-install DIR`, beside
 //! others, `cargo xtask bench-mpi`, below programs that others have built, `cargo xtask mpi-clients`, and
-//! below their tests, `cargo xtask mpi-suites`.
+//! below their tests, `cargo xtask mpi-suites`; whether MPI libraries follow the rules that are written
+//! for them, `cargo xtask mpi-rules`.
 
 mod bench_mpi;
 mod circles;
 mod fuzz;
 mod mpi;
 mod mpi_clients;
+mod mpi_rules;
 mod mpi_suites;
 mod mutants;
 mod py;
@@ -69,6 +71,11 @@ fn main() -> ExitCode {
             let wheels = std::env::args().nth(3);
             verdict(mpi_clients::run(root(), wheels.as_deref()))
         }
+        Some("mpi-rules") => {
+            // `--wheels DIR`, as for `bench-mpi`.
+            let wheels = std::env::args().nth(3);
+            verdict(mpi_rules::run(root(), wheels.as_deref()))
+        }
         Some("mpi-suites") => {
             // `--wheels DIR`, as for `bench-mpi`.
             let wheels = std::env::args().nth(3);
@@ -80,7 +87,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: cargo xtask ci | test | tidy | fuzz [SECONDS] | rtl | py | viewer | site | dist | mutants [AREA [K/N]] | loom | asan | mpi-install DIR | bench-mpi [OPTIONS] | mpi-clients [--wheels DIR] | mpi-suites [--wheels DIR]"
+        "usage: cargo xtask ci | test | tidy | fuzz [SECONDS] | rtl | py | viewer | site | dist | mutants [AREA [K/N]] | loom | asan | mpi-install DIR | bench-mpi [OPTIONS] | mpi-clients [--wheels DIR] | mpi-rules [--wheels DIR] | mpi-suites [--wheels DIR]"
     );
     ExitCode::from(2)
 }

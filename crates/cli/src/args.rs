@@ -9,6 +9,7 @@ use corecast_flow::{PLACEMENTS, Placement};
 use corecast_machine_sim::Fidelity;
 use corecast_papers::{PAPERS, Paper};
 use corecast_study::{Claim, MachineKind, Shard};
+use corecast_tune::Library;
 
 use crate::mpirun::Mpirun;
 use crate::one_of::{OneOf, one, one_of};
@@ -242,6 +243,12 @@ number if a signal killed it; 124 when the time is over. docs/mpi.md says what w
   corecast convert theirs.xml --to corecast
 docs/schedules.md says what each format can say; what one cannot is refused, or named in a note.")]
     Convert(Convert),
+    /// Write decision tables as the rules that an MPI library reads
+    #[command(after_help = "Examples:
+  corecast rules bcast.toml rules.conf --to openmpi
+  corecast rules tables/ selection.json --to mpich
+docs/rules.md says which algorithms each library has, too, and how it is told of the file.")]
+    Rules(Rules),
     /// Measure how fast corecast itself is
     Bench {
         /// What of it
@@ -294,6 +301,10 @@ fn papers() -> OneOf<&'static Paper> {
     one(PAPERS, |paper| paper.name)
 }
 
+fn libraries() -> OneOf<Library> {
+    one(Library::ALL, Library::name)
+}
+
 fn formats() -> OneOf<&'static dyn Format> {
     one(FORMATS, |format| format.name())
 }
@@ -314,6 +325,18 @@ pub struct Convert {
     /// Bytes per block (bcast, reduce, allreduce: in all) [default: as the file says]
     #[arg(long, value_name = "SIZE")]
     pub bytes: Option<String>,
+}
+
+/// From which tables to which rules.
+#[derive(Args)]
+pub struct Rules {
+    /// A decision table, or a folder of them (`corecast tune COLLECTIVE -o FILE.toml` writes one)
+    pub tables: String,
+    /// Where to write [default: standard output]
+    pub to_file: Option<String>,
+    /// The library that is to read them
+    #[arg(long, value_name = "LIBRARY", value_parser = libraries())]
+    pub to: Library,
 }
 
 /// What to search.

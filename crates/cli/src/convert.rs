@@ -4,7 +4,7 @@ use std::path::Path;
 
 use corecast::size;
 use corecast_exchange::{Format, format_of_name};
-use corecast_study::{Converted, ScheduleFile};
+use corecast_study::ScheduleFile;
 use serde::Serialize;
 
 use crate::args::Convert;
@@ -30,11 +30,27 @@ pub fn answer(options: &Convert) -> Result<Answer, Failure> {
     if let Some(bytes) = &options.bytes {
         file = file.with_bytes(size::one("--bytes", bytes)?)?;
     }
-    let Converted { text, notes } = file.convert(to.name())?;
-    notes.iter().for_each(|note| output::note(note));
+    let converted = file.convert(to.name())?;
+    let notes = converted.exported.notes.clone();
     let path = options.to_file.as_deref();
+    if converted.has_file_per_rank && matches!(path, None | Some("-")) {
+        let wrong = format!("{} is no text for a terminal", to.name());
+        return Err(Failure::input(wrong).help("name the file to write"));
+    }
+    let whole = converted.exported.text().map(str::to_owned);
+    let text = whole.filter(|_| path.is_none());
+    notes.iter().for_each(|note| output::note(note));
+    let mut said = String::new();
     if let Some(path) = path {
-        output::write_file(Path::new(path), &text)?;
+        let files = converted.files(path);
+        for (name, contents) in &files {
+            output::write_bytes(Path::new(name), contents)?;
+        }
+        said = match &files[..] {
+            [(first, _), .., (last, _)] => format!("wrote {first} to {last} ({})\n", to.name()),
+            _ if path == "-" => String::new(),
+            _ => format!("wrote {path} ({})\n", to.name()),
+        };
     }
     Ok(Answer {
         json: json(ConvertRecord {
@@ -42,13 +58,9 @@ pub fn answer(options: &Convert) -> Result<Answer, Failure> {
             to: path,
             format: to.name(),
             notes: &notes,
-            text: path.is_none().then_some(&*text),
+            text: text.as_deref(),
         }),
-        text: match path {
-            Some("-") => String::new(),
-            Some(path) => format!("wrote {path} ({})\n", to.name()),
-            None => text,
-        },
+        text: text.clone().unwrap_or(said),
         failed: Vec::new(),
     })
 }

@@ -83,6 +83,10 @@ impl<'a> Files<'a> {
                 files.reads("FILE", Some(&convert.from_file));
                 files.writes("FILE", convert.to_file.as_ref());
             }
+            Verb::Rules(rules) => {
+                files.reads("TABLES", Some(&rules.tables));
+                files.writes("FILE", rules.to_file.as_ref());
+            }
             Verb::Compare {
                 scene,
                 keeping,

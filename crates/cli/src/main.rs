@@ -25,6 +25,7 @@ mod refusals;
 mod remedy;
 mod reproduce;
 mod rtl_vectors;
+mod rules;
 mod run;
 mod scene;
 mod shares;
@@ -123,6 +124,7 @@ fn answer(verb: &Verb, sink: &Sink) -> Result<Answer, Failure> {
             reproduce::answer(*paper, plot.as_deref(), rtl.as_deref())
         }
         Verb::Convert(options) => convert::answer(options),
+        Verb::Rules(options) => rules::answer(options),
         Verb::Tune(options) => tune::answer(options),
         Verb::Pingpong(options) => pingpong::answer(options),
         Verb::Traffic(traffic) => traffic::answer(traffic),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use corecast_study::{Claim, MACHINES, Settings, Verdict, VerdictRecord, faults, verdicts};
+use corecast_study::{Claim, Detour, MACHINES, Settings, Verdict, VerdictRecord, faults, verdicts};
 use serde_json::Value;
 
 use crate::args::Scene;
@@ -55,6 +55,7 @@ pub fn answer(scene: &Scene, more: &[String], require: &[Claim]) -> Result<Answe
             for violation in &certificate.violations {
                 text += &format!("    {}\n", style::bad(&violation.to_string()));
             }
+            text += &detours(&certified.detours);
             let faults = faults(&required, certificate, bytes);
             failed.extend(faults.map(|fault| run::failure(&fault)));
             objects.push(settings.on(study.certificate_record(certified, bytes, cell)));
@@ -69,6 +70,27 @@ pub fn answer(scene: &Scene, more: &[String], require: &[Claim]) -> Result<Answe
         json: Value::Array(objects),
         failed,
     })
+}
+
+/// Links of a schedule file that the chip does not have, a few of them by name.
+fn detours(detours: &[Detour]) -> String {
+    const SHOWN: usize = 8;
+    let shown = detours.iter().take(SHOWN).map(ToString::to_string);
+    let shown: Vec<String> = shown.collect();
+    let more = match detours.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    match detours.len() {
+        0 => String::new(),
+        count => {
+            let line = format!(
+                "{count} of its connections have no link of their own on this chip: {}{more}",
+                shown.join(", ")
+            );
+            format!("    {}\n", style::near(&line))
+        }
+    }
 }
 
 /// The files to verify without a chip: several, or a folder of them; none for a single schedule.

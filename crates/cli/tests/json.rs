@@ -25,7 +25,7 @@ const COLLECTIVE: &str = "Settings of collectives";
 
 #[test]
 fn every_field_is_documented_and_every_documented_field_exists() {
-    let verbs: [(&[&str], &[&str]); 20] = [
+    let verbs: [(&[&str], &[&str]); 21] = [
         (
             &["rtl-vectors --json"],
             &["rtl-vectors /dev/null --nodes 2 --random 0"],
@@ -80,6 +80,10 @@ fn every_field_is_documented_and_every_documented_field_exists() {
         (
             &["view --json"],
             &["view ../exchange/tests/samples/allreduce_pairs_3.sched -o /dev/null"],
+        ),
+        (
+            &["rules --json"],
+            &["rules tests/tables/bcast.toml --to openmpi"],
         ),
         (&["reproduce --json"], &["reproduce park2019"]),
         (

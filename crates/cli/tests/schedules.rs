@@ -98,6 +98,42 @@ fn compare_names_the_cases_that_a_file_is_not_for() {
 }
 
 #[test]
+fn traces_are_a_file_per_rank() {
+    let (folder, path) = mine();
+    let trace = folder.path().join("mine.et").display().to_string();
+    let said = text(&["convert", &path, &trace]);
+    assert!(said.contains("mine.0.et to "), "{said}");
+    // Any of the eight names all.
+    let last = folder.path().join("mine.7.et").display().to_string();
+    let verdicts = json(&["verify", &last, &path]);
+    assert_eq!(verdicts[0]["ranks"], 8);
+    assert_eq!(verdicts[0]["messages"], verdicts[1]["messages"]);
+    // In a folder they are one schedule, and other JSON is none.
+    std::fs::write(folder.path().join("other.json"), "{}").expect("written");
+    let verdicts = json(&["verify", folder.path().to_str().expect("UTF-8")]);
+    assert_eq!(verdicts.as_array().map(Vec::len), Some(2));
+    let output = corecast(&["convert", &path, "--to", "chakra"]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn links_that_a_chip_lacks_are_named() {
+    let ring = format!("{}/allgather_ring_4.json", samples());
+    let certificate = &json(&["verify", &ring, "--chip", "booksim-mesh"])[0];
+    assert_eq!(certificate["correct"], true);
+    // Four ranks are a square of two by two, and a ring in numeric order has two diagonals.
+    assert_eq!(certificate["detours"][0], "1->2 (2 links)");
+    assert_eq!(certificate["detours"].as_array().map(Vec::len), Some(2));
+    let shown = text(&["verify", &ring, "--chip", "booksim-mesh"]);
+    assert!(
+        shown.contains("2 of its connections have no link"),
+        "{shown}"
+    );
+    let certificate = &json(&["verify", &ring, "--chip", "park2019-bus"])[0];
+    assert_eq!(certificate["detours"].as_array().map(Vec::len), Some(0));
+}
+
+#[test]
 fn a_folder_is_verified_file_by_file() {
     let verdicts = json(&["verify", &samples()]);
     let verdicts = verdicts.as_array().expect("a list");

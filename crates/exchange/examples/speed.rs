@@ -28,7 +28,7 @@ fn main() {
     let mut total = Duration::ZERO;
     println!("read ms  verified ms  steps  slots  violations  file");
     for path in std::env::args().skip(1) {
-        let text = std::fs::read_to_string(&path).expect("a readable file");
+        let text = std::fs::read(&path).expect("a readable file");
         let (reading, imported) = best(|| read(&path, &text, None));
         let schedule = match imported {
             Ok(imported) => imported.schedule,

@@ -2,9 +2,9 @@
 
 use std::fmt::Debug;
 
-use corecast_core::Schedule;
+use corecast_core::{Launch, Schedule, Transport};
 
-use crate::error::{FileError, Unsayable};
+use crate::error::{Fault, FileError, Unsayable};
 
 /// A schedule that has been read.
 #[derive(Clone, PartialEq, Debug)]
@@ -18,10 +18,42 @@ pub struct Imported {
 /// A schedule as a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Exported {
-    /// The file.
-    pub text: String,
+    /// The file, or one per rank.
+    pub files: Vec<Vec<u8>>,
     /// What the schedule says and the file does not: one line each.
     pub notes: Vec<String>,
+}
+
+impl Exported {
+    /// One file of text.
+    pub(crate) fn of_text(text: String, notes: Vec<String>) -> Self {
+        Self {
+            files: vec![text.into_bytes()],
+            notes,
+        }
+    }
+
+    /// The file as text; none of a format that is no text or has a file per rank.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        match &self.files[..] {
+            [file] => std::str::from_utf8(file).ok(),
+            _ => None,
+        }
+    }
+}
+
+/// The contents of a file as text.
+pub(crate) fn text_of(contents: &[u8]) -> Result<&str, Fault> {
+    std::str::from_utf8(contents).map_err(|error| {
+        let before = &contents[..error.valid_up_to()];
+        let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count() as u32;
+        Fault::at(
+            line,
+            "this is no UTF-8 text",
+            "write the file again with its tool",
+        )
+    })
 }
 
 /// One way to write a schedule into a file.
@@ -38,18 +70,40 @@ pub trait Format: Debug + Sync {
     /// Where it is described.
     fn source(&self) -> &'static str;
 
-    /// Whether a text looks like a file of this format.
-    fn is(&self, text: &str) -> bool;
+    /// Whether there is one file per rank, `NAME.RANK.ENDING`. They are read one behind the other.
+    fn has_file_per_rank(&self) -> bool {
+        false
+    }
+
+    /// Whether contents look like a file of this format.
+    fn is(&self, contents: &[u8]) -> bool;
 
     /// The schedule in a file, whose name is for messages.
     ///
     /// # Errors
     /// What is wrong with the file, and where.
-    fn read(&self, file: &str, text: &str) -> Result<Imported, FileError>;
+    fn read(&self, file: &str, contents: &[u8]) -> Result<Imported, FileError>;
 
     /// A schedule as a file of this format.
     ///
     /// # Errors
     /// What the format cannot say.
     fn write(&self, schedule: &Schedule) -> Result<Exported, Unsayable>;
+}
+
+/// What only our own format says of a schedule as a whole, as far as this one has it.
+pub(crate) fn lost(schedule: &Schedule) -> Vec<&'static str> {
+    let all = [
+        (schedule.launch() != &Launch::Independent, "launch"),
+        (
+            schedule.transport() == Transport::SharedBuffers,
+            "transport shared-buffers",
+        ),
+        (!schedule.has_flow_control(), "flow-control off"),
+        (schedule.status_bits().is_some(), "status-bits"),
+        (schedule.piece_bytes().is_some(), "piece-bytes"),
+        (schedule.slots() > 0, "slots"),
+    ];
+    let lost = all.into_iter().filter(|(is_there, _)| *is_there);
+    lost.map(|(_, name)| name).collect()
 }

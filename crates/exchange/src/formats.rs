@@ -6,14 +6,16 @@
 //! assert!(FORMATS.iter().all(|format| !format.summary().is_empty()));
 //! ```
 
+use crate::chakra::Chakra;
 use crate::error::{Fault, FileError};
 use crate::format::{Format, Imported};
 use crate::goal::Goal;
 use crate::msccl::Msccl;
 use crate::own::Own;
+use crate::teccl::Teccl;
 
 /// Every format.
-pub static FORMATS: [&dyn Format; 3] = [&Own, &Msccl, &Goal];
+pub static FORMATS: [&dyn Format; 5] = [&Own, &Msccl, &Goal, &Teccl, &Chakra];
 
 /// The format of this name.
 #[must_use]
@@ -30,18 +32,19 @@ pub fn format_of_name(path: &str) -> Option<&'static dyn Format> {
         .find(|format| format.extension() == extension)
 }
 
-/// Reads a schedule in the format given, or in that which the text looks like; `file` is its name for
-/// messages.
+/// Reads a schedule in the format given, or in that which the contents look like; `file` is its name
+/// for messages. Of a format with a file per rank the contents are those of all, in order.
 ///
 /// # Errors
 /// What is wrong with the file, and where.
 pub fn read(
     file: &str,
-    text: &str,
+    contents: impl AsRef<[u8]>,
     format: Option<&'static dyn Format>,
 ) -> Result<Imported, FileError> {
-    match format.or_else(|| FORMATS.into_iter().find(|format| format.is(text))) {
-        Some(format) => format.read(file, text),
+    let contents = contents.as_ref();
+    match format.or_else(|| FORMATS.into_iter().find(|format| format.is(contents))) {
+        Some(format) => format.read(file, contents),
         None => {
             let formats = FORMATS.map(Format::name).join(", ");
             let wrong = "this is no schedule in a format that is known here";

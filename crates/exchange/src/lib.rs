@@ -14,13 +14,16 @@
 //! # Ok::<(), corecast_exchange::FileError>(())
 //! ```
 
+mod chakra;
 mod error;
 mod format;
 mod formats;
 mod goal;
+mod json;
 mod limits;
 mod msccl;
 mod own;
+mod teccl;
 
 pub use error::{FileError, Unsayable};
 pub use format::{Exported, Format, Imported};

@@ -17,7 +17,7 @@ fn messages_are_as_recorded() {
     names.sort();
     let mut cases = 0;
     for name in names {
-        let text = std::fs::read_to_string(folder.join(&name)).expect("readable");
+        let text = std::fs::read(folder.join(&name)).expect("readable");
         let (case, ending) = name.rsplit_once('.').expect("an ending");
         let format = FORMATS
             .into_iter()

@@ -19,8 +19,9 @@ fn every_algorithm_keeps_its_messages() {
                 let Ok(schedule) = algorithm::build(algorithm, &request) else {
                     continue;
                 };
-                let text = goal.write(&schedule).expect("every graph can be said").text;
-                let back = match read("it.goal", &text, None) {
+                let exported = goal.write(&schedule).expect("every graph can be said");
+                let text = exported.text().expect("text");
+                let back = match read("it.goal", text, None) {
                     Ok(back) => back.schedule,
                     // Parts of different sizes between different pairs.
                     Err(error) if error.wrong.contains("whole parts") => continue,

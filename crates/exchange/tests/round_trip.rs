@@ -14,7 +14,7 @@ fn text(schedule: &Schedule) -> String {
     let own = find_format("corecast").expect("our own");
     let exported = own.write(schedule).expect("it can say everything");
     assert_eq!(exported.notes, [""; 0]);
-    exported.text
+    exported.text().expect("text").to_owned()
 }
 
 fn check(schedule: &Schedule) {
@@ -213,7 +213,7 @@ proptest! {
         let end = (at + cut).min(bytes.len());
         bytes.splice(at..end, with.bytes());
         let damaged = String::from_utf8_lossy(&bytes);
-        match read("it.sched", &damaged, None) {
+        match read("it.sched", damaged.as_bytes(), None) {
             Ok(back) => check(&back.schedule),
             Err(error) => prop_assert!(error.to_string().starts_with("it.sched")),
         }
@@ -247,7 +247,7 @@ proptest! {
             bytes.splice(at..end, with.bytes());
         }
         let damaged = String::from_utf8_lossy(&bytes);
-        if let Ok(imported) = read("it", &damaged, None) {
+        if let Ok(imported) = read("it", damaged.as_bytes(), None) {
             let schedule = imported.schedule;
             let _ = verify(&schedule, &FullCrossbar);
             for format in FORMATS {

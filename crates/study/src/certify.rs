@@ -64,7 +64,10 @@ impl Study {
         for file in &self.plan.files {
             progress.done();
             match file.schedule_for(&request) {
-                Ok(schedule) => certified.push(self.certify(&schedule)),
+                Ok(schedule) => certified.push(Certified {
+                    detours: self.detours(&schedule),
+                    ..self.certify(&schedule)
+                }),
                 Err(why) => refused.push(file.refused(why)),
             }
         }
@@ -124,6 +127,8 @@ pub struct CertificateRecord {
     pub payload_bytes: u64,
     /// Bytes that their receivers had already.
     pub redundant_bytes: u64,
+    /// Connections of a schedule file that pass several links of the chip.
+    pub detours: Vec<String>,
     /// What speaks against the schedule.
     pub violations: Vec<String>,
 }
@@ -163,6 +168,7 @@ impl Study {
             messages: certificate.messages,
             payload_bytes: certificate.payload_bytes,
             redundant_bytes: certificate.redundant_bytes,
+            detours: certified.detours.iter().map(ToString::to_string).collect(),
             violations: violations.collect(),
         }
     }

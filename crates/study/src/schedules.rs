@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use corecast_core::{BuildError, Certificate, Collective, FullCrossbar, Request, Schedule, verify};
-use corecast_exchange::{Exported, FILE_BYTES_MAX, Format, Imported, find_format, read};
+use corecast_exchange::{Exported, FILE_BYTES_MAX, FORMATS, Format, Imported, find_format, read};
 use corecast_text::file;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -34,30 +34,81 @@ pub struct ScheduleFile {
 /// A schedule in another format.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Converted {
-    /// The file.
-    pub text: String,
-    /// What was lost or chosen on the way: one line each.
-    pub notes: Vec<String>,
+    /// The file, or one per rank, with what the notes of the file that was read and of this one say.
+    pub exported: Exported,
+    /// Whether there is a file per rank.
+    pub has_file_per_rank: bool,
+}
+
+impl Converted {
+    /// The files to write for one of this name: of a format with a file per rank `NAME.RANK.ENDING`.
+    #[must_use]
+    pub fn files(self, path: &str) -> Vec<(String, Vec<u8>)> {
+        let files = self.exported.files.into_iter();
+        let is_many = self.has_file_per_rank;
+        let named = files.enumerate().map(|(rank, file)| match is_many {
+            true => (of_rank(path, rank), file),
+            false => (path.to_owned(), file),
+        });
+        named.collect()
+    }
+}
+
+/// The name of the file of a rank: `NAME.RANK.ENDING` for `NAME.ENDING` and for that of another rank.
+fn of_rank(path: &str, rank: usize) -> String {
+    let (stem, ending) = path.rsplit_once('.').unwrap_or((path, ""));
+    let stem = match stem.rsplit_once('.') {
+        Some((name, number)) if is_number(number) => name,
+        _ => stem,
+    };
+    format!("{stem}.{rank}.{ending}")
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether a name is that of one file among those of the ranks, and of the first.
+fn rank_in_name(path: &str) -> Option<&str> {
+    let format = corecast_exchange::format_of_name(path)?;
+    let (stem, _) = path.rsplit_once('.')?;
+    let (_, rank) = stem.rsplit_once('.')?;
+    (format.has_file_per_rank() && is_number(rank)).then_some(rank)
+}
+
+/// The contents of the file at `path`, and of those of all ranks, where there is one per rank.
+fn contents(path: &str) -> Result<Vec<u8>, StudyError> {
+    let unreadable = |file: &str, reason: String| StudyError::Unreadable {
+        file: file.to_owned(),
+        reason,
+    };
+    if rank_in_name(path).is_none() {
+        let bytes = file::read(path, FILE_BYTES_MAX);
+        return bytes.map_err(|error| unreadable(path, error.to_string()));
+    }
+    let mut all = Vec::new();
+    for rank in 0.. {
+        let path = of_rank(path, rank);
+        if rank > 0 && !Path::new(&path).is_file() {
+            break;
+        }
+        let left = FILE_BYTES_MAX.saturating_sub(all.len() as u64);
+        let bytes = file::read(&path, left);
+        all.extend(bytes.map_err(|error| unreadable(&path, error.to_string()))?);
+    }
+    Ok(all)
 }
 
 impl ScheduleFile {
     /// Reads the file at `path`, or standard input for `-`, in the format of this name, or in that
-    /// which its contents show.
+    /// which its contents show. Of a format with a file per rank any of them names all.
     ///
     /// # Errors
     /// [`StudyError::Unreadable`], [`StudyError::Unknown`] or [`StudyError::File`].
     pub fn load(path: &str, format: Option<&str>) -> Result<Self, StudyError> {
         let format = format.map(format_named).transpose()?;
-        let unreadable = |reason: String| StudyError::Unreadable {
-            file: path.to_owned(),
-            reason,
-        };
-        let bytes = file::read(path, FILE_BYTES_MAX);
-        let bytes = bytes.map_err(|error| unreadable(error.to_string()))?;
-        let text = String::from_utf8(bytes);
-        let text = text.map_err(|_| unreadable("it is not UTF-8 text".to_owned()))?;
         Ok(Self {
-            imported: read(path, &text, format)?,
+            imported: read(path, contents(path)?, format)?,
             name: path.to_owned(),
         })
     }
@@ -138,9 +189,13 @@ impl ScheduleFile {
     /// # Errors
     /// [`StudyError::Unknown`], and [`StudyError::Unsayable`] where the format lacks the words.
     pub fn convert(&self, format: &str) -> Result<Converted, StudyError> {
-        let Exported { text, notes } = format_named(format)?.write(self.schedule())?;
-        let notes = self.notes().iter().cloned().chain(notes).collect();
-        Ok(Converted { text, notes })
+        let format = format_named(format)?;
+        let mut exported = format.write(self.schedule())?;
+        exported.notes.splice(0..0, self.notes().iter().cloned());
+        Ok(Converted {
+            exported,
+            has_file_per_rank: format.has_file_per_rank(),
+        })
     }
 }
 
@@ -149,7 +204,7 @@ fn format_named(name: &str) -> Result<&'static dyn Format, StudyError> {
         kind: "format".to_owned(),
         plural: "formats",
         name: name.to_owned(),
-        known: corecast_exchange::FORMATS.map(Format::name).to_vec(),
+        known: FORMATS.map(Format::name).to_vec(),
     })
 }
 
@@ -212,11 +267,26 @@ fn list(folder: &str, depth: u32, names: &mut Vec<String>) -> Result<(), StudyEr
             if depth < DEPTH_MAX {
                 list(&path, depth + 1, names)?;
             }
-        } else if corecast_exchange::format_of_name(&path).is_some() {
+        } else if corecast_exchange::format_of_name(&path).is_some()
+            // The first names them all.
+            && rank_in_name(&path).is_none_or(|rank| rank == "0")
+            && !is_something_else(&path)
+        {
             names.push(path);
         }
     }
     Ok(())
+}
+
+/// Endings of schedule files that other files have, too.
+const COMMON_ENDINGS: [&str; 1] = [".json"];
+
+/// Whether a file is no schedule although its name ends like one.
+fn is_something_else(path: &str) -> bool {
+    let is_common = COMMON_ENDINGS.iter().any(|ending| path.ends_with(ending));
+    is_common
+        && file::read(path, FILE_BYTES_MAX)
+            .is_ok_and(|bytes| !FORMATS.into_iter().any(|format| format.is(&bytes)))
 }
 
 /// A verdict as a record.

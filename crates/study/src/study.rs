@@ -1,5 +1,7 @@
 //! A plan whose parts are known to make sense together: select, build, certify, run.
 
+use std::collections::BTreeSet;
+use std::fmt;
 use std::sync::Arc;
 
 use corecast_chip::Chip;
@@ -31,6 +33,26 @@ pub struct Certified {
     pub certificate: Certificate,
     /// The longest makespan from the last arrival on, if there is a bound.
     pub worst_case: Option<Time>,
+    /// Connections that pass several links of the chip, of a schedule from a file: its author may
+    /// have meant a chip with a link for each.
+    pub detours: Vec<Detour>,
+}
+
+/// A connection whose messages pass several links of a chip.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Detour {
+    /// The sender.
+    pub from: Rank,
+    /// The receiver.
+    pub to: Rank,
+    /// Links between the two.
+    pub hops: u32,
+}
+
+impl fmt::Display for Detour {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}->{} ({} links)", self.from, self.to, self.hops)
+    }
 }
 
 /// Runs of one schedule.
@@ -336,7 +358,24 @@ impl Study {
         Certified {
             worst_case: worst_case.filter(|_| is_alone),
             certificate,
+            detours: Vec::new(),
         }
+    }
+
+    /// The connections of a schedule that pass several links of the chip, in order; none on a chip
+    /// where every two ranks have a way of their own.
+    pub(crate) fn detours(&self, schedule: &Schedule) -> Vec<Detour> {
+        let Some(grid) = self.chip().grid(schedule.ranks()) else {
+            return Vec::new();
+        };
+        let sends = schedule.sends().map(|(from, _, half)| (from, half.to));
+        let connections: BTreeSet<(Rank, Rank)> = sends.collect();
+        let detours = connections.into_iter().map(|(from, to)| Detour {
+            from,
+            to,
+            hops: grid.hops(from, to),
+        });
+        detours.filter(|detour| detour.hops > 1).collect()
     }
 
     /// Runs a schedule as often as planned, with one seed after the other.

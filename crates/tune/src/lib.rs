@@ -36,6 +36,7 @@
 mod decide;
 mod error;
 mod read;
+mod rules;
 pub mod search;
 mod table;
 mod tables;
@@ -44,5 +45,6 @@ pub use corecast_text::{EntryError, Location};
 pub use decide::{Decision, Undecided};
 pub use error::TableError;
 pub use read::{FILE_BYTES_MAX, NUMBER_MAX};
+pub use rules::{Library, NoRules, Rules};
 pub use table::{BOARDS, Cell, Difference, FORMAT, Mismatch, Setting, Table};
 pub use tables::{Tables, TablesError};

@@ -65,6 +65,19 @@ impl Help for TablesError {
 }
 
 impl Tables {
+    /// One table, with the name of its file.
+    #[must_use]
+    pub fn one(file: &str, table: Table) -> Self {
+        Self {
+            tables: vec![(file.to_owned(), table)],
+        }
+    }
+
+    /// All of them, in the order in which they were read.
+    pub fn all(&self) -> impl Iterator<Item = &Table> {
+        self.tables.iter().map(|(_, table)| table)
+    }
+
     /// Those in a file or a folder.
     ///
     /// # Errors

@@ -253,7 +253,7 @@ pub fn floor(root: &Path, folder: &Path) -> Result<PathBuf, String> {
     Ok(program)
 }
 
-fn compile(
+pub fn compile(
     source: &Path,
     headers: &Path,
     libraries: &Path,
@@ -268,7 +268,7 @@ fn compile(
 }
 
 /// Runs a command; if it fails, the last line that it says.
-fn quietly(command: &mut Command) -> Result<(), String> {
+pub fn quietly(command: &mut Command) -> Result<(), String> {
     let name = command.get_program().display().to_string();
     let output = command
         .output()

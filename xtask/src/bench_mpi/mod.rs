@@ -16,7 +16,7 @@ mod table;
 use std::fs;
 use std::path::Path;
 
-pub use libraries::{corecast, last_line, venv};
+pub use libraries::{compile, corecast, last_line, quietly, venv};
 use measure::Results;
 use options::Options;
 

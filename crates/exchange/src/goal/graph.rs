@@ -9,7 +9,7 @@ use crate::limits::BYTES_MAX;
 
 /// An operation of a rank.
 #[derive(Clone, Debug)]
-pub(super) struct Operation {
+pub(crate) struct Operation {
     pub kind: Kind,
     /// Operations of the rank that must have ended, and those that must have begun.
     pub after: Vec<u32>,
@@ -19,7 +19,7 @@ pub(super) struct Operation {
 
 /// What an operation does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Send { bytes: u64, to: u32, tag: u32 },
     Recv { bytes: u64, from: u32, tag: u32 },
     Calc { ns: u64 },
@@ -27,7 +27,7 @@ pub(super) enum Kind {
 
 /// A file.
 #[derive(Debug)]
-pub(super) struct Graph {
+pub(crate) struct Graph {
     pub ranks: Vec<Vec<Operation>>,
     /// Whether an operation names a core or a network interface other than 0.
     pub has_units: bool,
@@ -155,7 +155,7 @@ impl<'a> Words<'a> {
 }
 
 /// Parses a file.
-pub(super) fn parse(text: &str) -> Result<Graph, Fault> {
+pub(crate) fn parse(text: &str) -> Result<Graph, Fault> {
     let mut words = Words::new(text)?;
     words.need("num_ranks", "a GOAL file begins with `num_ranks NUMBER`")?;
     let ranks = words.number("number of ranks", 1 << 20)?;

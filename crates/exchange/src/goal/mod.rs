@@ -17,14 +17,17 @@
 //! assert_eq!((certificate.messages, certificate.payload_bytes), (2, 12));
 //! ```
 
-mod graph;
+pub(crate) mod graph;
 mod read;
 mod write;
+
+pub(crate) use read::schedule;
+pub(crate) use write::graph_text;
 
 use corecast_core::Schedule;
 
 use crate::error::{FileError, Unsayable};
-use crate::format::{Exported, Format, Imported};
+use crate::format::{Exported, Format, Imported, text_of};
 
 /// GOAL text.
 #[derive(Debug)]
@@ -47,7 +50,10 @@ impl Format for Goal {
         "spcl/LogGOPSim"
     }
 
-    fn is(&self, text: &str) -> bool {
+    fn is(&self, contents: &[u8]) -> bool {
+        let Ok(text) = text_of(contents) else {
+            return false;
+        };
         let mut rest = text.trim_start();
         while let Some((_, behind)) = rest
             .strip_prefix("/*")
@@ -58,8 +64,9 @@ impl Format for Goal {
         rest.starts_with("num_ranks")
     }
 
-    fn read(&self, file: &str, text: &str) -> Result<Imported, FileError> {
-        read::parse(text).map_err(|fault| fault.in_file(file))
+    fn read(&self, file: &str, contents: &[u8]) -> Result<Imported, FileError> {
+        let parsed = text_of(contents).and_then(read::parse);
+        parsed.map_err(|fault| fault.in_file(file))
     }
 
     fn write(&self, schedule: &Schedule) -> Result<Exported, Unsayable> {

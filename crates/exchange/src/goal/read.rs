@@ -27,11 +27,15 @@ const PARTS_MAX: u64 = 4096;
 const WAITS_MAX: usize = 1 << 22;
 
 pub(super) fn parse(text: &str) -> Result<Imported, Fault> {
-    let graph = graph::parse(text)?;
-    let volumes = Volumes::new(&graph);
-    let spec = volumes.spec(&graph)?;
+    schedule(&graph::parse(text)?, "goal")
+}
+
+/// The schedule of a graph, which a format of this name has said.
+pub(crate) fn schedule(graph: &Graph, format: &str) -> Result<Imported, Fault> {
+    let volumes = Volumes::new(graph);
+    let spec = volumes.spec(graph)?;
     limits::check_places(&spec, 0, true, None)?;
-    let mut builder = ScheduleBuilder::new("goal", spec.clone());
+    let mut builder = ScheduleBuilder::new(format, spec.clone());
     if volumes.largest <= EAGER_BYTES_MAX {
         builder.set_slots(volumes.most_messages);
     }
@@ -55,15 +59,15 @@ pub(super) fn parse(text: &str) -> Result<Imported, Fault> {
     let builder = steps.builder;
     Ok(Imported {
         schedule: verify::with_rounds(builder.finish()),
-        notes: notes(&graph),
+        notes: notes(graph, format),
     })
 }
 
 /// What a file says and a schedule does not.
-fn notes(graph: &Graph) -> Vec<String> {
-    let mut notes = vec![
-        "goal names no data: read as an alltoallv in which every rank has what it sends".to_owned(),
-    ];
+fn notes(graph: &Graph, format: &str) -> Vec<String> {
+    let mut notes = vec![format!(
+        "{format} names no data: read as an alltoallv in which every rank has what it sends"
+    )];
     let calcs = graph
         .ranks
         .iter()

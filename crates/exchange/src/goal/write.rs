@@ -2,18 +2,22 @@
 
 use std::fmt::Write as _;
 
-use corecast_core::{Arrival, Launch, Op, Rank, Schedule, Transport};
+use corecast_core::{Arrival, Op, Rank, Schedule};
 
-use crate::format::Exported;
+use crate::format::{Exported, lost};
 
 /// The file.
 pub(super) fn text(schedule: &Schedule) -> Exported {
+    Exported::of_text(graph_text(schedule), notes(schedule))
+}
+
+/// The graph of a schedule's messages.
+pub(crate) fn graph_text(schedule: &Schedule) -> String {
     let mut text = format!("num_ranks {}\n", schedule.ranks());
     for rank in schedule.all_ranks() {
         let _ = write!(text, "\nrank {rank} {{\n{}}}\n", of_rank(schedule, rank));
     }
-    let notes = notes(schedule);
-    Exported { text, notes }
+    text
 }
 
 /// The operations of a rank, and below them what requires what.
@@ -114,25 +118,7 @@ fn notes(schedule: &Schedule) -> Vec<String> {
     for (number, what) in counts.into_iter().filter(|(number, _)| *number > 0) {
         notes.push(format!("{number} {what}"));
     }
-    let mut lost = Vec::new();
-    if schedule.launch() != &Launch::Independent {
-        lost.push("launch");
-    }
-    if schedule.transport() == Transport::SharedBuffers {
-        lost.push("transport shared-buffers");
-    }
-    if !schedule.has_flow_control() {
-        lost.push("flow-control off");
-    }
-    if schedule.status_bits().is_some() {
-        lost.push("status-bits");
-    }
-    if schedule.piece_bytes().is_some() {
-        lost.push("piece-bytes");
-    }
-    if schedule.slots() > 0 {
-        lost.push("slots");
-    }
+    let lost = lost(schedule);
     if !lost.is_empty() {
         notes.push(format!("goal does not say {}", lost.join(", ")));
     }

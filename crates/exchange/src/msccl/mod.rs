@@ -33,13 +33,13 @@ mod blocks;
 mod document;
 mod names;
 mod places;
-mod read;
+pub(crate) mod read;
 mod write;
 
 use corecast_core::Schedule;
 
 use crate::error::{FileError, Unsayable};
-use crate::format::{Exported, Format, Imported};
+use crate::format::{Exported, Format, Imported, text_of};
 
 /// MSCCL XML.
 #[derive(Debug)]
@@ -62,7 +62,10 @@ impl Format for Msccl {
         "microsoft/msccl-tools, ROCm/rccl"
     }
 
-    fn is(&self, text: &str) -> bool {
+    fn is(&self, contents: &[u8]) -> bool {
+        let Ok(text) = text_of(contents) else {
+            return false;
+        };
         // Comments with licences may come first.
         let mut rest = text.trim_start_matches('\u{feff}').trim_start();
         while let Some(inside) = rest
@@ -80,8 +83,9 @@ impl Format for Msccl {
         rest.starts_with("<algo")
     }
 
-    fn read(&self, file: &str, text: &str) -> Result<Imported, FileError> {
-        read::parse(text).map_err(|fault| fault.in_file(file))
+    fn read(&self, file: &str, contents: &[u8]) -> Result<Imported, FileError> {
+        let parsed = text_of(contents).and_then(read::parse);
+        parsed.map_err(|fault| fault.in_file(file))
     }
 
     fn write(&self, schedule: &Schedule) -> Result<Exported, Unsayable> {

@@ -22,7 +22,7 @@ const COUNT_MAX: u32 = 72;
 /// What a step can be.
 const TYPES: [&str; 9] = ["s", "r", "rcs", "rrs", "rrc", "rrcs", "cpy", "re", "nop"];
 
-pub(super) fn parse(text: &str) -> Result<Imported, Fault> {
+pub(crate) fn parse(text: &str) -> Result<Imported, Fault> {
     let document = document::parse(text)?;
     let algo = Element(document.root_element());
     let tag = algo.0.tag_name().name();

@@ -48,7 +48,7 @@ pub(super) fn text(schedule: &Schedule) -> Result<Exported, String> {
         1 - in_place,
     );
     let notes = notes(schedule, &text);
-    Ok(Exported { text, notes })
+    Ok(Exported::of_text(text, notes))
 }
 
 fn escaped(text: &str) -> String {

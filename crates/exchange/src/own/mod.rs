@@ -9,7 +9,8 @@
 //! use corecast_exchange::{find_format, read};
 //! let binomial = algorithm::find(Collective::Bcast, "binomial").unwrap();
 //! let schedule = binomial.schedule(&Request::new(Collective::Bcast, 3, 64));
-//! let text = find_format("corecast").unwrap().write(&schedule).unwrap().text;
+//! let exported = find_format("corecast").unwrap().write(&schedule).unwrap();
+//! let text = exported.text().unwrap();
 //! assert_eq!(
 //!     text,
 //!     "corecast schedule 1\n\
@@ -29,7 +30,7 @@ mod write;
 use corecast_core::Schedule;
 
 use crate::error::{FileError, Unsayable};
-use crate::format::{Exported, Format, Imported};
+use crate::format::{Exported, Format, Imported, text_of};
 
 /// The first words of a file, before the version of the format.
 const MAGIC: &str = "corecast schedule";
@@ -58,20 +59,21 @@ impl Format for Own {
         "docs/schedules.md"
     }
 
-    fn is(&self, text: &str) -> bool {
+    fn is(&self, contents: &[u8]) -> bool {
+        let Ok(text) = text_of(contents) else {
+            return false;
+        };
         let mut lines = text.lines().map(str::trim);
         let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
         first.is_some_and(|line| line.starts_with(MAGIC))
     }
 
-    fn read(&self, file: &str, text: &str) -> Result<Imported, FileError> {
-        read::parse(text).map_err(|fault| fault.in_file(file))
+    fn read(&self, file: &str, contents: &[u8]) -> Result<Imported, FileError> {
+        let parsed = text_of(contents).and_then(read::parse);
+        parsed.map_err(|fault| fault.in_file(file))
     }
 
     fn write(&self, schedule: &Schedule) -> Result<Exported, Unsayable> {
-        Ok(Exported {
-            text: write::text(schedule),
-            notes: Vec::new(),
-        })
+        Ok(Exported::of_text(write::text(schedule), Vec::new()))
     }
 }

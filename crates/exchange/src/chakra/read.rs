@@ -1,0 +1,258 @@
+//! A trace as a schedule.
+
+use std::collections::BTreeMap;
+
+use corecast_core::{Collective, Help as _, Rank, Request, Schedule, Split, algorithm};
+
+use super::trace::{self, Node, OfRank, fault};
+use super::{COLL, COMP, RECV, SEND};
+use crate::error::Fault;
+use crate::format::Imported;
+use crate::goal::graph::{Graph, Kind, Operation};
+use crate::limits::{self, BYTES_MAX};
+use crate::{goal, msccl};
+
+/// Most ranks of a trace.
+const RANKS_MAX: usize = 1 << 16;
+
+/// The numbers of collectives.
+const COLLECTIVES: [(u64, Collective); 10] = [
+    (0, Collective::Allreduce),
+    (1, Collective::Reduce),
+    (2, Collective::Allgather),
+    (3, Collective::Gather),
+    (4, Collective::Scatter),
+    (5, Collective::Bcast),
+    (6, Collective::Alltoall),
+    (7, Collective::ReduceScatter),
+    (8, Collective::ReduceScatter),
+    (9, Collective::Barrier),
+];
+
+/// Which of our algorithms serves a collective of which a trace says no more; the first that can.
+const PREFERRED: [&str; 5] = ["ring", "binomial", "pairwise", "dissemination", "linear"];
+
+pub(super) fn parse(contents: &[u8]) -> Result<Imported, Fault> {
+    let ranks = trace::parse(contents)?;
+    if ranks.is_empty() || ranks.len() > RANKS_MAX {
+        let right = format!("a trace has 1 to {RANKS_MAX} ranks, each with a file NAME.RANK.et");
+        return Err(Fault::whole(
+            format!("a trace of {} ranks", ranks.len()),
+            right,
+        ));
+    }
+    if let Some(imported) = collective(&ranks)? {
+        return Ok(imported);
+    }
+    let graph = graph(&ranks)?;
+    if let Some(imported) = of_input(&ranks, &graph) {
+        return Ok(imported);
+    }
+    // Lines of the graph are messages of the files.
+    goal::schedule(&graph, "chakra").map_err(|fault| match fault.line {
+        Some(message) => trace::fault(message, &fault.wrong, &fault.right),
+        None => fault,
+    })
+}
+
+/// The file in the metadata from which the trace was made, if it has the messages of the trace.
+fn of_input(ranks: &[OfRank], graph: &Graph) -> Option<Imported> {
+    let input = ranks.first()?.input.as_deref()?;
+    let mut imported = msccl::read::parse(input).ok()?;
+    let mut theirs: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    for (from, operations) in (0..).zip(&graph.ranks) {
+        for operation in operations {
+            if let Kind::Send { to, .. } = operation.kind {
+                *theirs.entry((from, to)).or_default() += 1;
+            }
+        }
+    }
+    let mut ours: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    for (from, _, half) in imported.schedule.sends() {
+        *ours.entry((from.0, half.to.0)).or_default() += 1;
+    }
+    if ours != theirs {
+        return None;
+    }
+    let note = "the metadata have the MSCCL file that the trace was made from, with the same messages: \
+                its data are verified, and times of computations are left out";
+    imported.notes.insert(0, note.to_owned());
+    Some(imported)
+}
+
+/// The operations of all ranks.
+fn graph(ranks: &[OfRank]) -> Result<Graph, Fault> {
+    let mut graph = Graph {
+        ranks: Vec::with_capacity(ranks.len()),
+        has_units: false,
+    };
+    for rank in ranks {
+        let mut places: BTreeMap<u64, u32> = BTreeMap::new();
+        for (place, node) in (0..).zip(&rank.nodes) {
+            if places.insert(node.id, place).is_some() {
+                let wrong = format!("node {} is there a second time", node.id);
+                return Err(fault(
+                    node.message,
+                    &wrong,
+                    "every node of a rank has its own id",
+                ));
+            }
+        }
+        let mut operations = Vec::with_capacity(rank.nodes.len());
+        for node in &rank.nodes {
+            let mut after = Vec::with_capacity(node.after.len());
+            for on in &node.after {
+                let Some(&place) = places.get(on) else {
+                    let wrong = format!("it depends on node {on}, which its rank does not have");
+                    return Err(fault(
+                        node.message,
+                        &wrong,
+                        "dependences name ids of the same rank",
+                    ));
+                };
+                after.push(place);
+            }
+            operations.push(Operation {
+                kind: kind(node, ranks.len())?,
+                after,
+                with: Vec::new(),
+                line: node.message,
+            });
+        }
+        graph.ranks.push(operations);
+    }
+    Ok(graph)
+}
+
+fn kind(node: &Node, ranks: usize) -> Result<Kind, Fault> {
+    let number = |name: &str, most: u64, default: Option<u64>| {
+        let found = node.number(name).or(default);
+        found.filter(|&number| number <= most).ok_or_else(|| {
+            let wrong = format!("its `{name}` is missing or out of range");
+            fault(
+                node.message,
+                &wrong,
+                &format!("{name} is a number from 0 to {most}"),
+            )
+        })
+    };
+    let peer = |name: &str| Ok(number(name, ranks as u64 - 1, None)? as u32);
+    let tag = || Ok(number("comm_tag", u64::from(u32::MAX), Some(0))? as u32);
+    match node.kind {
+        SEND => Ok(Kind::Send {
+            bytes: number("comm_size", BYTES_MAX, None)?,
+            to: peer("comm_dst")?,
+            tag: tag()?,
+        }),
+        RECV => Ok(Kind::Recv {
+            bytes: number("comm_size", BYTES_MAX, None)?,
+            from: peer("comm_src")?,
+            tag: tag()?,
+        }),
+        COLL => Err(fault(
+            node.message,
+            "a collective among sends, receives or other collectives",
+            "a schedule is one collective: a trace of one COMM_COLL node per rank, or of sends and \
+             receives",
+        )),
+        1..=COMP => Ok(Kind::Calc {
+            ns: node.micros.saturating_mul(1000),
+        }),
+        kind => Err(fault(
+            node.message,
+            &format!("no node is of type {kind}"),
+            "types are 1 (metadata) to 7 (collective)",
+        )),
+    }
+}
+
+/// The schedule of one collective per rank by an algorithm of ours; none if there are messages.
+fn collective(ranks: &[OfRank]) -> Result<Option<Imported>, Fault> {
+    let is_other = |node: &&Node| node.kind == SEND || node.kind == RECV;
+    if ranks
+        .iter()
+        .any(|rank| rank.nodes.iter().any(|node| is_other(&node)))
+    {
+        return Ok(None);
+    }
+    let of_rank = |rank: &OfRank| {
+        let colls = rank.nodes.iter().filter(|node| node.kind == COLL);
+        let colls: Vec<Node> = colls.cloned().collect();
+        <[Node; 1]>::try_from(colls).ok().map(|[node]| node)
+    };
+    let nodes: Option<Vec<Node>> = ranks.iter().map(of_rank).collect();
+    let Some(nodes) = nodes else {
+        return Ok(None);
+    };
+    let Some(first) = nodes.first() else {
+        return Ok(None);
+    };
+    let asked = |node: &Node| ["comm_type", "comm_size", "root"].map(|name| node.number(name));
+    if let Some(other) = nodes.iter().find(|node| asked(node) != asked(first)) {
+        let wrong = "its rank asks for another collective than the first";
+        return Err(fault(
+            other.message,
+            wrong,
+            "all ranks name the same type, size and root",
+        ));
+    }
+    let request = request(first, ranks.len() as u32)?;
+    let (name, schedule) = serve(&request).ok_or_else(|| {
+        let right = "`corecast list algorithms` lists what there is";
+        fault(first.message, "no algorithm serves this request", right)
+    })?;
+    let note = format!("the trace names no algorithm: {name} is taken");
+    Ok(Some(Imported {
+        schedule,
+        notes: vec![note],
+    }))
+}
+
+fn request(node: &Node, ranks: u32) -> Result<Request, Fault> {
+    let kind = node.number("comm_type").unwrap_or(0);
+    let known = COLLECTIVES.iter().find(|(known, _)| *known == kind);
+    let Some(&(_, collective)) = known else {
+        let wrong = format!("no collective has comm_type {kind}");
+        return Err(fault(
+            node.message,
+            &wrong,
+            "comm_type is 0 (all_reduce) to 9 (barrier)",
+        ));
+    };
+    let size = match collective {
+        Collective::Barrier => 0,
+        _ => node
+            .number("comm_size")
+            .filter(|&size| size <= BYTES_MAX)
+            .ok_or_else(|| {
+                let right = format!("comm_size is a number from 0 to {BYTES_MAX}");
+                fault(
+                    node.message,
+                    "its `comm_size` is missing or out of range",
+                    &right,
+                )
+            })?,
+    };
+    // What ASTRA-sim's sizes are of: these two are all blocks of a rank.
+    let bytes = match collective {
+        Collective::ReduceScatter | Collective::Alltoall => size.div_ceil(u64::from(ranks)),
+        _ => size,
+    };
+    let mut request = Request::new(collective, ranks, bytes);
+    if collective.is_rooted() {
+        request.root = Rank(node.number("root").unwrap_or(0).min(u64::from(u32::MAX)) as u32);
+    }
+    let checked = request.check();
+    checked.map_err(|error| fault(node.message, &error.to_string(), &error.help()))?;
+    limits::spec(&request, Split::Even(1), 1)?;
+    Ok(request)
+}
+
+fn serve(request: &Request) -> Option<(&'static str, Schedule)> {
+    let mut known = PREFERRED.iter();
+    known.find_map(|name| {
+        let found = algorithm::find(request.collective, name)?;
+        let schedule = algorithm::build(found, request).ok()?;
+        Some((found.name(), schedule))
+    })
+}
