@@ -122,7 +122,8 @@ impl Engine {
     /// The messages of the rank that this transport is for.
     #[must_use]
     pub fn new(transport: Box<dyn Transport>) -> Self {
-        let (rank, ranks) = (transport.rank(), transport.ranks());
+        let rank = transport.rank();
+        let ranks = transport.first() + transport.ranks();
         let packet_max = transport.packet_max();
         let reads_remotely = transport.reads_remotely();
         Self {
@@ -142,6 +143,33 @@ impl Engine {
                 streams: Vec::new(),
             },
         }
+    }
+
+    /// Makes the ways to ranks of other worlds, as far as there are some among these.
+    ///
+    /// # Errors
+    /// [`crate::Class::Other`] where there is no way.
+    pub fn reach(&mut self, ranks: &[u32]) -> Result<()> {
+        for &rank in ranks {
+            if self.is_of_one_world(&[rank]) {
+                continue;
+            }
+            self.transport.reach(rank)?;
+            let matter = &mut self.matter;
+            let count = matter.outboxes.len().max(rank as usize + 1);
+            matter.outboxes.resize_with(count, VecDeque::new);
+            matter.announced.resize(count, (0, None));
+            matter.queues.grow(count);
+        }
+        Ok(())
+    }
+
+    /// Whether all these ranks were started with this one.
+    #[must_use]
+    pub fn is_of_one_world(&self, ranks: &[u32]) -> bool {
+        let first = self.transport.first();
+        let own = first..first + self.transport.ranks();
+        ranks.iter().all(|rank| own.contains(rank))
     }
 
     /// What carries the packets.

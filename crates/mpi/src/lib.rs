@@ -17,6 +17,7 @@ pub mod face;
 pub mod file;
 mod group;
 pub mod handle;
+pub mod launcher;
 pub mod op;
 mod ops;
 pub mod partitioned;

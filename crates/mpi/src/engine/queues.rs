@@ -99,6 +99,12 @@ impl Queues {
         }
     }
 
+    /// Makes room for as many ranks.
+    pub fn grow(&mut self, ranks: usize) {
+        self.posted.resize_with(ranks, VecDeque::new);
+        self.arrived.resize_with(ranks, VecDeque::new);
+    }
+
     /// Whether a message of this rank would have to be looked for, or looked at by others.
     #[inline]
     pub fn concern(&self, from: u32) -> bool {

@@ -13,6 +13,7 @@ use std::thread;
 
 use super::attributes::Attributes;
 use super::composed::Requests;
+use super::dynamic;
 use super::facts::Facts;
 use super::opened::Files;
 use super::sessions::Sessions;
@@ -42,6 +43,8 @@ pub struct Library {
     pub files: Files,
     /// What attributes of windows point to.
     pub facts: BTreeMap<WinId, Box<Facts>>,
+    /// Those who have started this process, as long as they are not let go.
+    pub parent: CommId,
     /// Topologies of communicators.
     pub topologies: BTreeMap<CommId, Topology>,
 }
@@ -131,8 +134,10 @@ fn start(level: Level) -> Result<()> {
         Some(attach) => attach()?,
         None => Box::new(Alone::new()),
     };
+    let mut process = Process::new(transport);
     let library = Library {
-        process: Process::new(transport),
+        parent: dynamic::meet_parents(&mut process)?,
+        process,
         main: thread::current().id(),
         composed: Requests::default(),
         attributes: Attributes::default(),

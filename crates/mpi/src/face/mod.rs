@@ -40,6 +40,7 @@ mod composed;
 pub mod contents;
 pub mod convert;
 pub mod datatype;
+pub mod dynamic;
 pub mod env;
 pub mod epochs;
 pub mod errhandler;
