@@ -167,12 +167,14 @@ impl Desk {
         for port in self.ports.values_mut() {
             port.waiting.retain(|side| side.asker.rank != rank);
         }
-        let of_it = self.ports.extract_if(.., |_, port| port.owner == rank);
+        let of_it = self.ports.iter().filter(|(_, port)| port.owner == rank);
+        let of_it: Vec<Vec<u8>> = of_it.map(|(name, _)| name.clone()).collect();
         let mut due = Vec::new();
-        for (name, port) in of_it {
+        for name in of_it {
             let what = format!("rank {rank}, which opened port {}, has ended", shown(&name));
-            let sides = port.waiting.into_iter().map(|side| side.asker);
-            due.extend(sides.map(|side| (side, Answer::No(Refusal::Port, what.clone()))));
+            let port = self.ports.remove(&name);
+            let sides = port.into_iter().flat_map(|port| port.waiting);
+            due.extend(sides.map(|side| (side.asker, Answer::No(Refusal::Port, what.clone()))));
         }
         due
     }
@@ -227,10 +229,7 @@ mod tests {
         assert_eq!(desk.meet((asker(3), false), &two, vec![]), []);
         assert_eq!(
             sentences(&desk.close(asker(0), &one)),
-            [
-                "2: Port: the port \"corecast-7-1\" was closed",
-                "0: Done"
-            ]
+            ["2: Port: the port \"corecast-7-1\" was closed", "0: Done"]
         );
         assert_eq!(
             sentences(&desk.forget(1)),

@@ -27,8 +27,7 @@ pub struct Found {
 
 /// Finds the program of a start; the reason if there is none.
 pub fn find(start: Start) -> Result<Found, String> {
-    let [name, folder, path] =
-        [start.program, start.folder, start.path].map(OsString::from_vec);
+    let [name, folder, path] = [start.program, start.folder, start.path].map(OsString::from_vec);
     let folder = PathBuf::from(folder);
     if !folder.is_dir() {
         return Err(format!("there is no folder {}", folder.display()));
@@ -46,7 +45,11 @@ pub fn find(start: Start) -> Result<Found, String> {
     Ok(Found {
         file,
         name,
-        arguments: start.arguments.into_iter().map(OsString::from_vec).collect(),
+        arguments: start
+            .arguments
+            .into_iter()
+            .map(OsString::from_vec)
+            .collect(),
         folder,
         ranks: start.ranks,
     })

@@ -238,14 +238,19 @@ impl<'a> Supervisor<'a> {
         let first = joined.map_err(|error| error.to_string())?;
         let ranks = first..first + wanted as u32;
         self.joining.begin(ranks.clone(), asker);
-        self.streams.iter_mut().for_each(|stream| stream.lines.is_alone_no_more());
+        self.streams
+            .iter_mut()
+            .for_each(|stream| stream.lines.is_alone_no_more());
         let numbers = (0..).zip(&found);
-        let each = numbers.flat_map(|(number, found)| (0..found.ranks).map(move |_| (number, found)));
+        let each =
+            numbers.flat_map(|(number, found)| (0..found.ranks).map(move |_| (number, found)));
         for (rank, (number, found)) in ranks.clone().zip(each) {
-            let started = spawn::joined((self.job, found), (rank, number), self.segment, self.guard);
+            let started =
+                spawn::joined((self.job, found), (rank, number), self.segment, self.guard);
             match started {
                 Ok(mut child) => {
-                    let streams = streams_of(rank as usize, &mut child, (self.job.is_tagged, false));
+                    let streams =
+                        streams_of(rank as usize, &mut child, (self.job.is_tagged, false));
                     self.streams.extend(streams);
                     self.children.push(Some(child));
                 }

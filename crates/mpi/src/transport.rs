@@ -94,6 +94,16 @@ pub trait Transport: Send {
     /// When another rank has died, or somebody called for the end of all.
     fn idle(&mut self, calls: u32) -> Result<()>;
 
+    /// Called again and again by who waits long for something that no packet brings: leaves the core to
+    /// others for a moment, or until a packet comes.
+    ///
+    /// # Errors
+    /// As [`Transport::idle`].
+    fn doze(&mut self) -> Result<()> {
+        let calls = self.patience();
+        self.idle(calls)
+    }
+
     /// How often to look for a packet before [`Transport::idle`] would hand the core over.
     fn patience(&self) -> u32 {
         1

@@ -135,11 +135,7 @@ pub fn answer(file: BorrowedFd<'_>, place: u64, answer: &Answer) -> io::Result<(
 }
 
 /// Writes what is said, and then that it is.
-fn write(
-    file: BorrowedFd<'_>,
-    (place, state): (u64, u64),
-    said: &[u8],
-) -> io::Result<()> {
+fn write(file: BorrowedFd<'_>, (place, state): (u64, u64), said: &[u8]) -> io::Result<()> {
     let length = said.len() as u64;
     for (bytes, at) in [
         (said, HEAD as u64),

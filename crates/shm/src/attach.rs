@@ -47,7 +47,11 @@ pub fn attach() -> Result<Box<dyn Transport>, ShmError> {
         let pipe = pipe as i32;
         // SAFETY: a plain question about a number; -1 says that no file is open there.
         if unsafe { libc::fcntl(pipe, libc::F_GETFD) } < 0 {
-            return Err(wrong(LAUNCHER, &pipe.to_string(), "the number of an open file"));
+            return Err(wrong(
+                LAUNCHER,
+                &pipe.to_string(),
+                "the number of an open file",
+            ));
         }
         port.set_launcher(keep(pipe)?)?;
     }

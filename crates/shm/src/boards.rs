@@ -73,7 +73,12 @@ impl Boards for SharedBoards {
     fn lines(&self, rank: u32) -> &[Line] {
         // SAFETY: the lines lie at the beginning of the board, which is aligned to a page and was
         // zero at first; they are atomics.
-        unsafe { std::slice::from_raw_parts(self.boards[(rank - self.first) as usize].cast(), BOARD_LINES) }
+        unsafe {
+            std::slice::from_raw_parts(
+                self.boards[(rank - self.first) as usize].cast(),
+                BOARD_LINES,
+            )
+        }
     }
 
     fn line_count(&self) -> usize {

@@ -63,10 +63,7 @@ struct Peer {
 
 impl Distances {
     /// Of `rank`, with the pulses of all ranks from `first` on, which must outlive it.
-    pub fn new(
-        (rank, first): (u32, u32),
-        pulses: impl Iterator<Item = *const Pulse>,
-    ) -> Self {
+    pub fn new((rank, first): (u32, u32), pulses: impl Iterator<Item = *const Pulse>) -> Self {
         let peer = |pulse| Peer {
             pulse,
             seen: 0,
@@ -120,7 +117,9 @@ impl Distances {
             let turn = (self.calls / CALLS) as usize % readers.len();
             self.look(readers[turn]);
         }
-        let far = readers.iter().filter(|&&to| self.peers[(to - self.first) as usize].is_far);
+        let far = readers
+            .iter()
+            .filter(|&&to| self.peers[(to - self.first) as usize].is_far);
         match far.count() * 2 > readers.len() {
             true => Way::Memory,
             false => Way::Caches,

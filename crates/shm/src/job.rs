@@ -134,7 +134,9 @@ impl Job {
     /// A number above this one that was not dealt before.
     pub fn ticket(&self, above: u32) -> u32 {
         let next = |last: u32| Some(last.max(above).saturating_add(1));
-        let dealt = self.ticket.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
+        let dealt = self
+            .ticket
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
         dealt.unwrap_or(u32::MAX).max(above).saturating_add(1)
     }
 

@@ -32,6 +32,9 @@ const PATIENCE: Duration = Duration::from_millis(10);
 const CLOCK: u32 = 64;
 /// Longest sleep: then it looks whether all must end.
 const NAP: Duration = Duration::from_millis(100);
+/// How long who waits for something that no packet brings leaves the core to others: a lock is held for
+/// about as long by a rank that has to get a core first.
+const DOZE: Duration = Duration::from_micros(50);
 /// Packets of one ring that are taken in one go.
 const BATCH: usize = 32;
 /// Messages longer than this are announced first, and move when the receiver has a place for them.
@@ -213,9 +216,8 @@ impl Port {
         let bytes = into.len();
         let file = std::os::fd::AsRawFd::as_raw_fd(&self.file);
         // SAFETY: it writes into `into` alone.
-        let read = unsafe {
-            libc::pread(file, into.as_mut_ptr().cast(), bytes, offset as libc::off_t)
-        };
+        let read =
+            unsafe { libc::pread(file, into.as_mut_ptr().cast(), bytes, offset as libc::off_t) };
         (read == bytes as isize).then_some(())
     }
 
@@ -279,8 +281,10 @@ impl Transport for Port {
         }
         let failed = |error: ShmError| Error::new(Class::Other, error.to_string());
         let file = self.file.as_fd();
-        for (_, over) in self.bridges.extract_if(.., |_, bridge| bridge.is_over()) {
-            over.give_back(file);
+        let over = self.bridges.iter().filter(|(_, bridge)| bridge.is_over());
+        let over: Vec<u32> = over.map(|(&rank, _)| rank).collect();
+        for bridge in over.iter().filter_map(|rank| self.bridges.remove(rank)) {
+            bridge.give_back(file);
         }
         // SAFETY: the first page holds atomics only.
         let job: &Job = unsafe { self.job.at(0) };
@@ -401,6 +405,15 @@ impl Transport for Port {
                 self.has_packet() || self.boards.has_come()
             });
         }
+        Ok(())
+    }
+
+    fn doze(&mut self) -> Result<()> {
+        if self.job().must_end() {
+            return Err(self.end());
+        }
+        let word = &self.member(self.rank).asleep;
+        wait::sleep(word, self.barrier, DOZE, || self.has_packet());
         Ok(())
     }
 

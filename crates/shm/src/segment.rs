@@ -187,8 +187,7 @@ impl Segment {
             return Err(ShmError::Ranks { ranks, max });
         }
         let rooms = Room::ALL.into_iter();
-        let mut rooms =
-            rooms.filter(|&room| Layout::new(self.layout.ranks, room) == self.layout);
+        let mut rooms = rooms.filter(|&room| Layout::new(self.layout.ranks, room) == self.layout);
         let layout = Layout::new(ranks, rooms.next().unwrap_or(Room::Scarce));
         let greeting_start = layout.bytes.next_multiple_of(PAGE);
         let own = (greeting_start + greeting.len()).next_multiple_of(PAGE) as u64;
@@ -283,7 +282,9 @@ impl Segment {
 
     /// The world of a rank, if it is one that joined.
     fn joined_with(&self, rank: u32) -> Option<&Joined> {
-        let before = self.joined.partition_point(|joined| joined.world.first <= rank);
+        let before = self
+            .joined
+            .partition_point(|joined| joined.world.first <= rank);
         self.joined.get(before.checked_sub(1)?)
     }
 

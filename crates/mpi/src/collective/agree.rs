@@ -289,7 +289,9 @@ mod tests {
     fn contexts_end_with_an_error() {
         let mut contexts = Contexts::new((1, 4));
         contexts.note(CONTEXT_MAX - 1);
-        let left = (0..4).filter(|_| contexts.propose(&mut Alone::new()).is_ok()).count();
+        let left = (0..4)
+            .filter(|_| contexts.propose(&mut Alone::new()).is_ok())
+            .count();
         assert!(left <= 1);
     }
 }

@@ -167,6 +167,11 @@ impl Queues {
         self.arrived[arrived.from as usize].push_back(arrived);
     }
 
+    /// Messages that no receive has taken.
+    pub fn kept(&self) -> usize {
+        self.kept
+    }
+
     /// The message that a receive of this kind would take.
     pub fn peek(&self, context: u32, from: Option<u32>, tag: Option<i32>) -> Option<&Arrived> {
         let (from, at) = self.find(context, from, tag)?;

@@ -414,3 +414,57 @@ pub(super) fn write_all(descriptor: c_int, bytes: &[u8]) -> std::io::Result<()> 
 pub(super) fn read_exact(descriptor: c_int, into: &mut [u8]) -> std::io::Result<()> {
     file(descriptor)?.read_exact(into)
 }
+
+impl Address {
+    /// A number that stands for something of the library, where C has a pointer.
+    #[must_use]
+    pub(super) fn opaque(number: usize) -> Self {
+        Self(std::ptr::without_provenance_mut(number))
+    }
+
+    /// Writes bytes here.
+    ///
+    /// # Errors
+    /// [`Class::Arg`] if nothing can be here.
+    pub(super) fn put(self, bytes: &[u8]) -> Result<()> {
+        if self.is_nowhere() {
+            return Err(null("the place of a value"));
+        }
+        // SAFETY: something can be there, so that the program has as many bytes there as the standard says
+        // of the call.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.pointer(), bytes.len()) };
+        Ok(())
+    }
+
+    /// Reads bytes from here.
+    ///
+    /// # Errors
+    /// [`Class::Arg`] if nothing can be here.
+    pub(super) fn take<const N: usize>(self) -> Result<[u8; N]> {
+        let mut value = [0; N];
+        value.copy_from_slice(&self.bytes(N)?);
+        Ok(value)
+    }
+
+    /// Reads so many bytes from here.
+    ///
+    /// # Errors
+    /// [`Class::Arg`] if nothing can be here.
+    pub(super) fn bytes(self, count: usize) -> Result<Vec<u8>> {
+        match self.is_nowhere() {
+            true => Err(null("the place of a value")),
+            false => Ok(In::<u8>(self.pointer()).slice(count)?.to_vec()),
+        }
+    }
+
+    /// The string that begins here.
+    ///
+    /// # Errors
+    /// [`Class::Arg`] if nothing can be here.
+    pub(super) fn string(self) -> Result<String> {
+        match self.is_nowhere() {
+            true => Err(null("a string")),
+            false => In::<c_char>(self.pointer().cast()).string(),
+        }
+    }
+}

@@ -30,7 +30,7 @@ pub(super) fn meet_parents(process: &mut Process) -> Result<CommId> {
     Ok(parent)
 }
 
-fn launcher<'a>(mpi: &'a mut Entered, refused: Class) -> Result<&'a mut dyn Launcher> {
+fn launcher(mpi: &mut Entered, refused: Class) -> Result<&mut dyn Launcher> {
     let launcher = mpi.process.engine.transport().launcher();
     launcher.ok_or_else(|| {
         let what = "this program was started without mpirun, which would have to do that";
@@ -108,7 +108,11 @@ fn join(
     }
     let told = tell_all(mpi, comm, (root, told), name)?;
     let (context, remote) = decoded(of_outcome(&told)?).ok_or_else(misunderstood)?;
-    if let Some(both) = remote.world_ranks().iter().find(|&&it| group.rank_of(it).is_some()) {
+    if let Some(both) = remote
+        .world_ranks()
+        .iter()
+        .find(|&&it| group.rank_of(it).is_some())
+    {
         let what = format!("process {both} is on both sides");
         return Err(Error::new(Class::Group, what));
     }
@@ -153,6 +157,7 @@ fn spawn(
     starts: impl FnOnce() -> Result<Vec<Start>>,
 ) -> Result<CommId> {
     join(mpi, comm, root, name, |mpi, greeting| {
+        launcher(mpi, Class::Spawn)?;
         let starts = starts()?;
         let ranks: u64 = starts.iter().map(|start| u64::from(start.ranks)).sum();
         let (context, _) = decoded(&greeting).ok_or_else(misunderstood)?;
@@ -255,13 +260,21 @@ pub fn comm_spawn_multiple<A: Abi>(
                 }
             };
             let programs = commands.into_iter().zip(arguments).zip(ranks).zip(hints);
-            let starts = programs.map(|((program, &ranks), hints)| start(program, ranks, hints.id()));
+            let starts =
+                programs.map(|((program, &ranks), hints)| start(program, ranks, hints.id()));
             starts.collect()
         });
         // What other ranks than the root give here may be anything, as is their number of processes.
-        let is_root = mpi.process.comm(comm).is_ok_and(|known| known.rank as c_int == root);
+        let is_root = mpi
+            .process
+            .comm(comm)
+            .is_ok_and(|known| known.rank as c_int == root);
         let wanted = match is_root && spawned.is_err() {
-            true => ranks.slice(many)?.iter().map(|&ranks| usize::try_from(ranks).unwrap_or(0)).sum(),
+            true => ranks
+                .slice(many)?
+                .iter()
+                .map(|&ranks| usize::try_from(ranks).unwrap_or(0))
+                .sum(),
             false => 0,
         };
         give(mpi, spawned, (made, codes), wanted)
@@ -271,7 +284,8 @@ pub fn comm_spawn_multiple<A: Abi>(
 /// Writes a name of a port.
 fn set_port<A: Abi>(port: Out<c_char>, name: &[u8]) -> Result<()> {
     let name = String::from_utf8_lossy(name);
-    port.set_string(&name, A::MAX_PORT_NAME as usize).map(|_| ())
+    port.set_string(&name, A::MAX_PORT_NAME as usize)
+        .map(|_| ())
 }
 
 pub fn open_port<A: Abi>(hints: Info<A>, port: Out<c_char>) -> c_int {
@@ -348,7 +362,12 @@ const BEFORE_GREETING: usize = 16;
 /// Two processes that have a socket between them tell each other over it who they are.
 pub fn comm_join<A: Abi>(descriptor: c_int, made: Out<Comm<A>>) -> c_int {
     call::<A>("MPI_Comm_join", CommId::SELF, |mpi| {
-        let job = mpi.process.engine.transport().launcher().map_or(0, |launcher| launcher.job());
+        let job = mpi
+            .process
+            .engine
+            .transport()
+            .launcher()
+            .map_or(0, |launcher| launcher.job());
         let own = u64::from(mpi.process.propose()?);
         let group = mpi.process.comm(CommId::SELF)?.group.clone();
         let greeting = encoded(own, &group);

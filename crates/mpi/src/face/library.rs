@@ -258,7 +258,7 @@ impl Entered {
         }
     }
 
-    /// As [`Entered::wait`], for what nobody says who brings it about: it does not sleep.
+    /// As [`Entered::wait`], for what nobody says who brings it about: it does not sleep for long.
     ///
     /// # Errors
     /// That of `attempt` or of what goes on.
@@ -272,13 +272,16 @@ impl Entered {
             if let Some(value) = attempt(&mut self.process)? {
                 return Ok(value);
             }
-            self.process.progress()?;
-            self.idle(calls)?;
+            let has_moved = self.process.progress()?;
             // A wait that has just begun to hand its core over is far from sleeping.
-            calls = match calls < patience + IDLE_CALLS_AWAKE {
-                true => calls + 1,
-                false => patience,
-            };
+            if calls < patience + IDLE_CALLS_AWAKE {
+                self.idle(calls)?;
+                calls += 1;
+            } else if has_moved || self.guard.is_some() {
+                self.idle(patience)?;
+            } else {
+                self.process.engine.transport().doze()?;
+            }
         }
     }
 
@@ -314,6 +317,9 @@ impl Entered {
 
     #[inline]
     fn idle(&mut self, calls: u32) -> Result<()> {
+        if calls == 0 {
+            self.process.engine.count_wait();
+        }
         if self.guard.is_none() {
             return self.process.engine.transport().idle(calls);
         }

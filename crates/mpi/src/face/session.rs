@@ -24,7 +24,7 @@ fn set(mpi: &mut Entered, name: &str) -> Result<Ranks> {
         _ if name == SETS[0] => {
             let first = transport.first();
             Ok(Ranks::new((first..first + transport.ranks()).collect()))
-        },
+        }
         _ if name == SETS[1] => Ok(Ranks::new(vec![transport.rank()])),
         _ => {
             let what = format!(
