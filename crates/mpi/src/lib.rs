@@ -15,6 +15,7 @@ mod engine;
 mod error;
 pub mod face;
 pub mod file;
+mod greeting;
 mod group;
 pub mod handle;
 pub mod launcher;

@@ -6,39 +6,14 @@ use std::ffi::{c_char, c_int};
 use super::comm_new::{add, complete, group_of, make, tag_of};
 use super::{Comm, Entered, Errhandler, Group, In, Info, Out, call, handlers, info};
 use crate::abi::Abi;
-use crate::collective::Proposal;
 use crate::engine::{Memory, Mode};
 use crate::error::{Class, Error, Result};
+use crate::greeting::{HEAD, agreed_on, decoded, encoded, misunderstood};
 use crate::group;
 use crate::handle::{CommId, ErrhandlerId};
 
-/// Bytes before the ranks of a group: a context and their number.
-const HEAD: usize = 16;
-
 /// Most processes that a leader can be told of.
 const MEMBERS_MAX: usize = 4096;
-
-/// A group and a context that its first process proposes.
-pub(super) fn encoded(context: u64, group: &group::Group) -> Vec<u8> {
-    let ranks = group.world_ranks();
-    let mut bytes = Vec::with_capacity(HEAD + 4 * ranks.len());
-    bytes.extend(context.to_ne_bytes());
-    bytes.extend((ranks.len() as u64).to_ne_bytes());
-    bytes.extend(ranks.iter().flat_map(|rank| rank.to_ne_bytes()));
-    bytes
-}
-
-pub(super) fn decoded(bytes: &[u8]) -> Option<(u64, group::Group)> {
-    let (head, ranks) = bytes.split_at_checked(HEAD)?;
-    let (words, _) = head.as_chunks::<8>();
-    let count = usize::try_from(u64::from_ne_bytes(words[1])).ok()?;
-    let (ranks, _) = ranks.as_chunks::<4>();
-    let ranks = ranks.get(..count)?.iter().copied().map(u32::from_ne_bytes);
-    Some((
-        u64::from_ne_bytes(words[0]),
-        group::Group::new(ranks.collect()),
-    ))
-}
 
 /// Sends bytes to a leader and receives its own, of at most `room` bytes.
 fn exchange(
@@ -136,10 +111,6 @@ pub fn intercomm_create<A: Abi>(
     })
 }
 
-pub(super) fn misunderstood() -> Error {
-    Error::new(Class::Intern, "the leaders did not understand each other")
-}
-
 /// What the leader has to tell, at all ranks of its communicator.
 pub(super) fn tell_all(
     mpi: &mut Entered,
@@ -157,15 +128,6 @@ pub(super) fn tell_all(
     }
     let giving = mpi.process.give_all(comm, (leader, told.into()), name)?;
     Ok(complete(mpi, giving)?.result().to_vec())
-}
-
-/// A context, and no share of the boards.
-pub(super) fn agreed_on(context: u64) -> Proposal {
-    Proposal {
-        context,
-        start: 0,
-        lanes: 0,
-    }
 }
 
 /// What the other leader tells of its group, with the context that both take: the larger proposal.

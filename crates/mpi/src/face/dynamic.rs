@@ -7,28 +7,15 @@
 use std::ffi::{c_char, c_int};
 use std::os::unix::ffi::OsStringExt as _;
 
-use super::comm_between::{agreed_on, decoded, encoded, misunderstood, tell_all};
+use super::comm_between::tell_all;
 use super::comm_new::add;
 use super::{Address, Comm, Entered, In, Info, Out, Owner, c, call, info};
 use crate::abi::Abi;
 use crate::error::{Class, Error, Result};
+use crate::greeting::{agreed_on, decoded, encoded, misunderstood};
 use crate::group::Group;
 use crate::handle::{CommId, InfoId};
 use crate::launcher::{Answer, Launcher, Question, Refusal, Start};
-use crate::process::Process;
-
-/// Takes in those who have started this process.
-pub(super) fn meet_parents(process: &mut Process) -> Result<CommId> {
-    let Some(greeting) = process.engine.transport().greeting() else {
-        return Ok(CommId::NULL);
-    };
-    let (context, remote) = decoded(&greeting).ok_or_else(misunderstood)?;
-    let group = process.comm(CommId::WORLD)?.group.clone();
-    let groups = (group, Some(remote));
-    let parent = process.add_comm(CommId::WORLD, groups, agreed_on(context))?;
-    "MPI_COMM_PARENT".clone_into(&mut process.comm_mut(parent)?.name);
-    Ok(parent)
-}
 
 fn launcher(mpi: &mut Entered, refused: Class) -> Result<&mut dyn Launcher> {
     let launcher = mpi.process.engine.transport().launcher();

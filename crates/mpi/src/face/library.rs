@@ -13,7 +13,6 @@ use std::thread;
 
 use super::attributes::Attributes;
 use super::composed::Requests;
-use super::dynamic;
 use super::facts::Facts;
 use super::opened::Files;
 use super::sessions::Sessions;
@@ -136,7 +135,7 @@ fn start(level: Level) -> Result<()> {
     };
     let mut process = Process::new(transport);
     let library = Library {
-        parent: dynamic::meet_parents(&mut process)?,
+        parent: process.meet_parents()?,
         process,
         main: thread::current().id(),
         composed: Requests::default(),
