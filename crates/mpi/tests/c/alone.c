@@ -355,7 +355,7 @@ static void errors(void)
     /* Nobody is there who could start others or bring them together. */
     FAILS(MPI_Open_port(MPI_INFO_NULL, port), MPI_ERR_OTHER);
     MPI_Comm others;
-    FAILS(MPI_Comm_spawn("sh", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, &others,
+    FAILS(MPI_Comm_spawn("sh", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &others,
                          MPI_ERRCODES_IGNORE),
           MPI_ERR_SPAWN);
     CHECK(others == MPI_COMM_NULL);
