@@ -77,9 +77,8 @@ fn main() -> ExitCode {
             verdict(mpi_rules::run(root(), wheels.as_deref()))
         }
         Some("mpi-suites") => {
-            // `--wheels DIR`, as for `bench-mpi`.
-            let wheels = std::env::args().nth(3);
-            verdict(mpi_suites::run(root(), wheels.as_deref()))
+            let arguments: Vec<String> = std::env::args().skip(2).collect();
+            verdict(mpi_suites::run(root(), &arguments))
         }
         _ => usage(),
     }
@@ -87,7 +86,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: cargo xtask ci | test | tidy | fuzz [SECONDS] | rtl | py | viewer | site | dist | mutants [AREA [K/N]] | loom | asan | mpi-install DIR | bench-mpi [OPTIONS] | mpi-clients [--wheels DIR] | mpi-rules [--wheels DIR] | mpi-suites [--wheels DIR]"
+        "usage: cargo xtask ci | test | tidy | fuzz [SECONDS] | rtl | py | viewer | site | dist | mutants [AREA [K/N]] | loom | asan | mpi-install DIR | bench-mpi [OPTIONS] | mpi-clients [--wheels DIR] | mpi-rules [--wheels DIR] | mpi-suites [--wheels DIR] [RANKS...]"
     );
     ExitCode::from(2)
 }

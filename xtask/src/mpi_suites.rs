@@ -15,21 +15,51 @@ const VERSION: &str = "mpi4py==4.1.2";
 /// What tests compute with.
 const NUMPY: &str = "numpy==2.4.6";
 
-/// Tests of what the library refuses: to start processes while a job runs.
-const EXCLUDED: &str = "spawn|dynproc|pool";
-
-/// Numbers of ranks.
+/// Numbers of ranks, if none are asked for.
 const RANKS: [u32; 3] = [1, 2, 4];
 
 /// What a run took too long to end after, in seconds.
 const LIMIT_S: &str = "3600";
 
-/// Runs the suite at every number of ranks; with `wheels`, from that folder instead of the package
-/// index.
+/// What is asked for: `--wheels DIR` instead of the package index, and numbers of ranks.
+#[derive(Debug, PartialEq, Eq)]
+struct Plan {
+    wheels: Option<String>,
+    ranks: Vec<u32>,
+}
+
+impl Plan {
+    fn of(arguments: &[String]) -> Result<Self, String> {
+        let (mut wheels, mut ranks) = (None, Vec::new());
+        let mut arguments = arguments.iter();
+        while let Some(argument) = arguments.next() {
+            if argument == "--wheels" {
+                let folder = arguments.next().ok_or("--wheels needs a folder")?;
+                wheels = Some(folder.clone());
+                continue;
+            }
+            let number = argument.parse().ok().filter(|&number: &u32| number > 0);
+            let wrong = || {
+                format!(
+                    "{argument:?} is no number of ranks; write `mpi-suites [--wheels DIR] [RANKS...]`"
+                )
+            };
+            ranks.push(number.ok_or_else(wrong)?);
+        }
+        if ranks.is_empty() {
+            ranks = RANKS.to_vec();
+        }
+        Ok(Self { wheels, ranks })
+    }
+}
+
+/// Runs the suite at every number of ranks that is asked for.
 ///
 /// # Errors
 /// When the suite could not be had, or a test failed.
-pub fn run(root: &Path, wheels: Option<&str>) -> Result<(), String> {
+pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
+    let plan = Plan::of(arguments)?;
+    let wheels = plan.wheels.as_deref();
     let folder = root.join("target/bench-mpi");
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
     let mpirun = corecast(root)?.prefix.join("corecast");
@@ -38,12 +68,12 @@ pub fn run(root: &Path, wheels: Option<&str>) -> Result<(), String> {
     let sources = sources(&folder, &prefix, wheels)?;
     let mut rows = String::new();
     let mut failed = 0;
-    for ranks in RANKS {
+    for ranks in plan.ranks {
         let mut command = Command::new(&mpirun);
         command.args(["mpirun", "--tag-output", "--timeout", LIMIT_S]);
         command.args(["-n", &ranks.to_string()]);
         command.arg(prefix.join("bin/python"));
-        command.args(["test/main.py", "-v", "-e", EXCLUDED]);
+        command.args(["test/main.py", "-v"]);
         command.env("MPI4PY_MPIABI", "mpich").current_dir(&sources);
         let start = Instant::now();
         let output = command.stdin(Stdio::null()).output();
@@ -173,6 +203,26 @@ fn name_in(text: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ranks_and_a_folder_are_all_that_can_be_asked_for() {
+        let plan = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+            Plan::of(&words)
+        };
+        let of = |wheels: Option<&str>, ranks: &[u32]| {
+            let (wheels, ranks) = (wheels.map(str::to_owned), ranks.to_vec());
+            Ok(Plan { wheels, ranks })
+        };
+        assert_eq!(plan(&[]), of(None, &RANKS));
+        assert_eq!(plan(&["8", "--wheels", "w", "3"]), of(Some("w"), &[8, 3]));
+        assert_eq!(
+            plan(&["--wheels"]),
+            Err("--wheels needs a folder".to_owned())
+        );
+        let wrong = "\"0\" is no number of ranks; write `mpi-suites [--wheels DIR] [RANKS...]`";
+        assert_eq!(plan(&["0"]), Err(wrong.to_owned()));
+    }
 
     #[test]
     fn a_report_counts_what_rank_0_says_and_failures_of_all() {

@@ -26,7 +26,7 @@ const ARROWS: [(&str, &[&str]); 25] = [
     ("mpi-mpich", &["mpi", "shm"]),
     ("shm", &["mpi"]),
     ("machine-shm", &["core", "machine", "mpi", "shm"]),
-    ("launch", &["shm"]),
+    ("launch", &["mpi", "shm"]),
     ("render", &["core", "machine"]),
     ("tune", &["text", "core"]),
     ("exchange", &["text", "core"]),

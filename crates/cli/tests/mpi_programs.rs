@@ -158,6 +158,64 @@ fn groups_files_sessions_and_partitions_do_what_they_say() {
     }
 }
 
+/// One after the other, since they start many processes.
+const DYNAMIC: [&str; 6] = [
+    "spawn",
+    "many",
+    "multiple",
+    "missing",
+    "worlds",
+    "generations",
+];
+
+#[test]
+fn processes_start_others_and_find_each_other() {
+    for interface in [&STANDARD, &MPICH] {
+        checks_pass("dynamic.c", interface, &DYNAMIC, &[1, 2, 3]);
+        checks_pass("dynamic.c", interface, &["ports", "join"], &[2, 3]);
+    }
+}
+
+#[test]
+fn a_started_process_that_dies_ends_all_with_its_name() {
+    let program = Program::new("dynamic.c", &STANDARD);
+    let output = program.run(2, &["dies"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(137), "{said}");
+    let last = said.lines().last().unwrap_or_default();
+    let sentence = "rank 3 was killed by signal 9 (SIGKILL); the others were ended";
+    assert_eq!(last, format!("error: {sentence}"), "{said}");
+    let line = "corecast: rank 0: MPI_Recv: rank 3 was killed by signal 9 (SIGKILL) \
+                (MPI_ERR_PROC_ABORTED)";
+    assert!(said.contains(line), "{said}");
+}
+
+#[test]
+fn without_mpirun_nothing_is_started() {
+    let program = Program::new("dynamic.c", &STANDARD);
+    let mut alone = Command::new(program.path());
+    let alone = alone.arg("generations");
+    let alone = alone.env("LD_LIBRARY_PATH", program.folder.path()).output();
+    let said = text(&alone.expect("it runs").stderr);
+    let line = "corecast: rank 0: MPI_Comm_spawn: this program was started without mpirun, which \
+                would have to do that (MPI_ERR_SPAWN)";
+    assert!(said.contains(line), "{said}");
+}
+
+#[test]
+fn tools_set_what_the_environment_would_and_count_what_ranks_do() {
+    for interface in [&STANDARD, &MPICH] {
+        let program = Program::new("tools.c", interface);
+        for ranks in [1, 2, 3] {
+            let output = program.run(ranks, &[]);
+            let said = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(0), "{ranks} ranks: {said}");
+            let line = "MPI_Bcast, 3 ranks, 4 bytes: chain over messages";
+            assert!(ranks < 3 || said.contains(line), "{said}");
+        }
+    }
+}
+
 #[test]
 fn messages_arrive_behind_the_standard_interface() {
     messages_arrive(&STANDARD);

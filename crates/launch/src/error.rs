@@ -56,6 +56,9 @@ pub enum LaunchError {
     /// No guard.
     #[error("`sh`, which would end the ranks if the launcher died, does not start: {0}")]
     Guard(io::Error),
+    /// No pipe.
+    #[error("the ranks get no way to ask the launcher: {0}")]
+    Questions(io::Error),
     /// No signals.
     #[error("the launcher cannot listen to signals: {0}")]
     Signals(io::Error),

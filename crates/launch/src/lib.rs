@@ -9,12 +9,15 @@
 //! - Nothing outlives the launcher, however it ends: the module `guard` says how.
 //! - A rank that dies ends the others: those in a call of the library learn from the segment which
 //!   rank died and of what, the rest are ended by signals, all within a second.
+//! - Ranks ask by a pipe for more ranks, and for others to speak to (`joining`, `desk`).
 
 mod bind;
+mod desk;
 mod ending;
 mod error;
 mod guard;
 mod input;
+mod joining;
 mod libraries;
 mod part;
 mod program;
@@ -66,9 +69,10 @@ impl Job {
 pub fn run(job: &Job, out: &mut dyn Write, err: &mut dyn Write) -> Result<Ending, LaunchError> {
     let programs = program::find_all(&job.parts)?;
     let signals = signals::Signals::new().map_err(LaunchError::Signals)?;
-    let segment = corecast_shm::Segment::create(job.ranks())?;
+    let mut segment = corecast_shm::Segment::create(job.ranks())?;
+    segment.listen().map_err(LaunchError::Questions)?;
     let guard = guard::Guard::start().map_err(LaunchError::Guard)?;
     let spawned = spawn::all(job, &programs, &segment, &guard)?;
-    let supervisor = supervise::Supervisor::new(job, &segment, &guard, &signals, spawned);
+    let supervisor = supervise::Supervisor::new(job, &mut segment, &guard, &signals, spawned);
     Ok(supervisor.run(out, err))
 }

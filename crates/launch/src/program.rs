@@ -16,7 +16,8 @@ pub fn find_all(parts: &[Part]) -> Result<Vec<PathBuf>, LaunchError> {
     found.collect()
 }
 
-fn find(program: &OsStr, path: &OsStr) -> Result<PathBuf, LaunchError> {
+/// The file of a program that is a path, or a name in one of the folders of `path`.
+pub fn find(program: &OsStr, path: &OsStr) -> Result<PathBuf, LaunchError> {
     if program.as_encoded_bytes().contains(&b'/') {
         let file = PathBuf::from(program);
         let what = match fs::metadata(&file) {

@@ -12,7 +12,7 @@ use rustix::process::{Resource, getrlimit, setrlimit};
 
 use crate::error::LaunchError;
 use crate::guard::Guard;
-use crate::part::Part;
+use crate::joining::Found;
 use crate::{Job, bind};
 
 /// Files that the launcher has open beside two per rank.
@@ -29,15 +29,16 @@ pub fn all(
     let places = bind::places(job.bind, job.ranks(), &bind::cores());
     let library_path = job.libraries.as_deref().map(library_path);
     let mut children: Vec<Child> = Vec::new();
-    for (part, program) in job.parts.iter().zip(programs) {
+    for (number, (part, program)) in (0..).zip(job.parts.iter().zip(programs)) {
         for _ in 0..part.ranks {
             let rank = u32::try_from(children.len()).expect("ranks are counted in 32 bits");
-            let mut command = command(job, part, program, library_path.as_ref());
+            let mut command = command(job, program, library_path.as_ref());
+            command.arg0(&part.program).args(&part.arguments);
             command.process_group(guard.group());
             if rank == 0 {
                 command.stdin(first_input());
             }
-            segment.inherit(&mut command, rank);
+            segment.inherit(&mut command, rank, number);
             let started = bind::on(&places[rank as usize], || command.spawn());
             match started {
                 Ok(child) => children.push(child),
@@ -57,9 +58,25 @@ pub fn all(
     Ok(children)
 }
 
-fn command(job: &Job, part: &Part, program: &Path, library_path: Option<&OsString>) -> Command {
+/// Starts a rank that joins the job, of program `number` of those that are started together.
+pub fn joined(
+    (job, found): (&Job, &Found),
+    (rank, number): (u32, u32),
+    segment: &Segment,
+    guard: &Guard,
+) -> io::Result<Child> {
+    enough_files(segment.ranks());
+    let library_path = job.libraries.as_deref().map(library_path);
+    let mut command = command(job, &found.file, library_path.as_ref());
+    command.arg0(&found.name).args(&found.arguments);
+    command.current_dir(&found.folder);
+    command.process_group(guard.group());
+    segment.inherit(&mut command, rank, number);
+    command.spawn()
+}
+
+fn command(job: &Job, program: &Path, library_path: Option<&OsString>) -> Command {
     let mut command = Command::new(program);
-    command.arg0(&part.program).args(&part.arguments);
     command.stdin(Stdio::null());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     if let Some(path) = library_path {

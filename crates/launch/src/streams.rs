@@ -64,6 +64,11 @@ impl Lines {
         }
     }
 
+    /// Others write now, too.
+    pub fn is_alone_no_more(&mut self) {
+        self.is_alone = false;
+    }
+
     /// Takes what a rank wrote, and passes on what is whole.
     pub fn take(&mut self, bytes: &[u8], sink: &mut Sink<'_>) {
         let whole = match bytes.iter().rposition(|&byte| byte == b'\n') {

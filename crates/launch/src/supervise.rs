@@ -5,15 +5,19 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
-use corecast_shm::Segment;
+use corecast_mpi::launcher::{Answer, Question, Refusal, Start};
+use corecast_shm::{Asked, RANKS_MAX, Segment};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, getpid, kill_process};
 
 use crate::Job;
+use crate::desk::{Asker, Desk, Due};
 use crate::ending::{Cause, Ending};
 use crate::guard::Guard;
 use crate::input::Input;
+use crate::joining::{self, Joining};
 use crate::signals::Signals;
+use crate::spawn;
 use crate::streams::{Lines, Pipe, Sink};
 
 /// After a rank has died, the others have so long to end by the error that their library gives them;
@@ -39,7 +43,7 @@ struct Stream {
 /// A job that runs.
 pub struct Supervisor<'a> {
     job: &'a Job,
-    segment: &'a Segment,
+    segment: &'a mut Segment,
     guard: &'a Guard,
     signals: &'a Signals,
     /// None once it has ended.
@@ -53,12 +57,14 @@ pub struct Supervisor<'a> {
     steps: Vec<(Instant, Signal)>,
     /// Ranks that ended with 0 and never called `MPI_Init`.
     absent: Vec<u32>,
+    desk: Desk,
+    joining: Joining,
 }
 
 impl<'a> Supervisor<'a> {
     pub fn new(
         job: &'a Job,
-        segment: &'a Segment,
+        segment: &'a mut Segment,
         guard: &'a Guard,
         signals: &'a Signals,
         mut children: Vec<Child>,
@@ -66,12 +72,7 @@ impl<'a> Supervisor<'a> {
         let is_alone = children.len() == 1;
         let mut streams = Vec::new();
         for (rank, child) in children.iter_mut().enumerate() {
-            let out = child.stdout.take().map(Pipe::Out);
-            let err = child.stderr.take().map(Pipe::Err);
-            streams.extend([out, err].into_iter().flatten().map(|pipe| Stream {
-                pipe,
-                lines: Lines::new(rank, job.is_tagged, is_alone),
-            }));
+            streams.extend(streams_of(rank, child, (job.is_tagged, is_alone)));
         }
         let input = children[0].stdin.take().map(Input::new);
         Self {
@@ -87,6 +88,8 @@ impl<'a> Supervisor<'a> {
             others_ended: false,
             steps: Vec::new(),
             absent: Vec::new(),
+            desk: Desk::new(std::process::id()),
+            joining: Joining::default(),
         }
     }
 
@@ -104,6 +107,7 @@ impl<'a> Supervisor<'a> {
             if self.input.as_mut().is_some_and(|input| !input.pass_on()) {
                 self.input = None;
             }
+            self.serve();
             self.reap();
             self.look_for_absent();
             self.keep_time();
@@ -138,6 +142,8 @@ impl<'a> Supervisor<'a> {
         let mut waiting = vec![PollFd::from_borrowed_fd(self.signals.pipe(), PollFlags::IN)];
         let pipes = self.streams.iter().map(|stream| &stream.pipe);
         waiting.extend(pipes.map(|pipe| PollFd::new(pipe, PollFlags::IN)));
+        let ear = self.segment.ear();
+        waiting.extend(ear.map(|ear| PollFd::from_borrowed_fd(ear, PollFlags::IN)));
         if let Some(input) = self.input.as_ref().filter(|input| input.is_ours()) {
             waiting.extend(input.waits_for());
         }
@@ -168,6 +174,109 @@ impl<'a> Supervisor<'a> {
                 }
             }
         }
+    }
+
+    /// Answers what the ranks have asked.
+    fn serve(&mut self) {
+        for asked in self.segment.hear() {
+            let due = match asked {
+                Asked::IsThere(rank) => self.joining.is_there(rank).into_iter().collect(),
+                Asked::Question(rank, number, question) => {
+                    self.consider(Asker { rank, number }, question)
+                }
+            };
+            self.answer(due);
+        }
+    }
+
+    fn answer(&self, due: Vec<Due>) {
+        for (asker, answer) in due {
+            self.segment.answer(asker.rank, asker.number, &answer);
+        }
+    }
+
+    /// The answers that are due once this was asked.
+    fn consider(&mut self, asker: Asker, question: Question) -> Vec<Due> {
+        let desk = &mut self.desk;
+        let answer = match question {
+            Question::Start { greeting, starts } => {
+                return match self.start(asker, &greeting, starts) {
+                    Ok(()) => Vec::new(),
+                    Err(why) => vec![(asker, Answer::No(Refusal::Start, why))],
+                };
+            }
+            Question::Close { port } => return desk.close(asker, &port),
+            Question::Meet {
+                port,
+                accepts,
+                greeting,
+            } => return desk.meet((asker, accepts), &port, greeting),
+            Question::Open => desk.open(asker.rank),
+            Question::Publish { service, port } => desk.publish(asker.rank, service, port),
+            Question::Unpublish { service, port } => desk.unpublish(&service, &port),
+            Question::Lookup { service } => desk.look_up(&service),
+        };
+        vec![(asker, answer)]
+    }
+
+    /// Starts a world of ranks; why not, if not.
+    fn start(&mut self, asker: Asker, greeting: &[u8], starts: Vec<Start>) -> Result<(), String> {
+        let wanted: u64 = starts.iter().map(|start| u64::from(start.ranks)).sum();
+        let running = self.children.iter().flatten().count() as u64;
+        if wanted == 0 || running + wanted > u64::from(RANKS_MAX) {
+            return Err(format!(
+                "{wanted} processes are asked for and {running} run; a job has at most {RANKS_MAX} \
+                 at a time"
+            ));
+        }
+        if self.cause.is_some() {
+            return Err("the job is being ended".to_owned());
+        }
+        let found = starts.into_iter().map(joining::find);
+        let found = found.collect::<Result<Vec<_>, _>>()?;
+        let joined = self.segment.join(wanted as u32, greeting);
+        let first = joined.map_err(|error| error.to_string())?;
+        let ranks = first..first + wanted as u32;
+        self.joining.begin(ranks.clone(), asker);
+        self.streams
+            .iter_mut()
+            .for_each(|stream| stream.lines.is_alone_no_more());
+        let numbers = (0..).zip(&found);
+        let each =
+            numbers.flat_map(|(number, found)| (0..found.ranks).map(move |_| (number, found)));
+        for (rank, (number, found)) in ranks.clone().zip(each) {
+            let started =
+                spawn::joined((self.job, found), (rank, number), self.segment, self.guard);
+            match started {
+                Ok(mut child) => {
+                    let streams =
+                        streams_of(rank as usize, &mut child, (self.job.is_tagged, false));
+                    self.streams.extend(streams);
+                    self.children.push(Some(child));
+                }
+                Err(error) => {
+                    self.children.resize_with(ranks.end as usize, || None);
+                    self.void(rank, &format!("does not start: {error}"));
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends a world of which a rank does not start; whether it was one that was still being started.
+    fn void(&mut self, rank: u32, what: &str) -> bool {
+        let Some((ranks, due)) = self.joining.fail(rank, what) else {
+            return false;
+        };
+        for rank in ranks {
+            if let Some(child) = &mut self.children[rank as usize] {
+                // It may have ended just now.
+                let _ = child.kill();
+            }
+        }
+        self.answer(vec![due]);
+        true
     }
 
     /// Reads what the ranks wrote.
@@ -223,7 +332,14 @@ impl<'a> Supervisor<'a> {
             if let Ok(Some(status)) = child.try_wait() {
                 self.children[rank] = None;
                 let rank = u32::try_from(rank).expect("ranks are counted in 32 bits");
+                let due = self.desk.forget(rank);
+                self.answer(due);
                 self.judge(rank, status);
+                let joined = self.joining.ranks(rank);
+                let is_over = |rank| self.children[rank as usize].is_none();
+                if joined.is_some_and(|mut ranks| ranks.all(is_over)) {
+                    self.segment.leave(rank);
+                }
             }
         }
     }
@@ -231,6 +347,9 @@ impl<'a> Supervisor<'a> {
     /// What the end of a rank means for the others.
     fn judge(&mut self, rank: u32, status: ExitStatus) {
         let is_absent = !self.segment.has_attached(rank);
+        if self.joining.is_void(rank) || is_absent && self.void(rank, &end_of(status)) {
+            return;
+        }
         let is_inside = !self.segment.has_finished(rank);
         let cause = match (status.code(), status.signal()) {
             (Some(0), _) if is_inside => Cause::Unfinished { rank },
@@ -327,6 +446,32 @@ impl<'a> Supervisor<'a> {
         }
         for stream in &mut self.streams {
             stream.lines.pass_on(sink(sinks, &stream.pipe));
+        }
+    }
+}
+
+/// The output of a rank.
+fn streams_of(
+    rank: usize,
+    child: &mut Child,
+    (is_tagged, is_alone): (bool, bool),
+) -> impl Iterator<Item = Stream> {
+    let out = child.stdout.take().map(Pipe::Out);
+    let err = child.stderr.take().map(Pipe::Err);
+    [out, err].into_iter().flatten().map(move |pipe| Stream {
+        pipe,
+        lines: Lines::new(rank, is_tagged, is_alone),
+    })
+}
+
+/// How a process that never called `MPI_Init` has ended.
+fn end_of(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("ended with exit code {code} without MPI_Init"),
+        (None, signal) => {
+            let signal = signal.unwrap_or_default();
+            let what = Cause::Signal { rank: 0, signal }.what();
+            format!("{what} before MPI_Init")
         }
     }
 }

@@ -19,7 +19,6 @@ mod exports {
     )]
 
     use std::ffi::{c_char, c_int};
-    use std::sync::atomic::AtomicBool;
 
     use corecast_mpi::abi::Abi;
     use corecast_mpi::face::{self, Address, File, Function, In, Out};

@@ -156,8 +156,7 @@ impl<'a> Prototype<'a> {
                 let more = ", _".repeat(more);
                 format!("face::{module}::{name}::<A{more}>({given})")
             }
-            None if self.returns != "int" => panic!("{} has to be written", self.name),
-            None => self.stub(&given),
+            None => panic!("{} has to be written", self.name),
         };
         let attach = match self.name {
             "MPI_Init" | "MPI_Init_thread" | "MPI_Session_init" => "face::set_transport(attach); ",
@@ -171,22 +170,6 @@ impl<'a> Prototype<'a> {
                 self.name,
             );
         }
-    }
-
-    fn stub(&self, given: &str) -> String {
-        let kind = match self.name.starts_with("MPI_T_") {
-            true => "unsupported_tool",
-            false => "unsupported",
-        };
-        let unused = match given {
-            "" => String::new(),
-            _ => format!("let _ = ({given}); "),
-        };
-        format!(
-            "static SAID: AtomicBool = AtomicBool::new(false); \
-             {unused}face::{kind}::<A>(\"{}\", &SAID)",
-            self.name
-        )
     }
 }
 

@@ -10,9 +10,11 @@
 //! - **stream**: where memory cannot be read, the first bytes go along with the envelope, and the
 //!   receiver asks for the rest, which then comes in packets.
 
+mod counters;
 mod flight;
 mod packet;
 mod queues;
+mod reach;
 
 use std::collections::VecDeque;
 
@@ -24,6 +26,7 @@ use flight::{Flights, State};
 use packet::{Packet, PacketKind};
 use queues::{Arrived, Body, Posted, Queues};
 
+pub use counters::Counters;
 pub use flight::{Flight, Landed, Memory};
 pub use packet::CONTEXT_MAX;
 
@@ -85,6 +88,7 @@ struct Matter {
     waiting: usize,
     pulls: Vec<Pull>,
     streams: Vec<Stream>,
+    counters: Counters,
 }
 
 /// A packet that there was no room for yet.
@@ -122,7 +126,8 @@ impl Engine {
     /// The messages of the rank that this transport is for.
     #[must_use]
     pub fn new(transport: Box<dyn Transport>) -> Self {
-        let (rank, ranks) = (transport.rank(), transport.ranks());
+        let rank = transport.rank();
+        let ranks = transport.first() + transport.ranks();
         let packet_max = transport.packet_max();
         let reads_remotely = transport.reads_remotely();
         Self {
@@ -140,6 +145,7 @@ impl Engine {
                 waiting: 0,
                 pulls: Vec::new(),
                 streams: Vec::new(),
+                counters: Counters::default(),
             },
         }
     }
@@ -177,7 +183,12 @@ impl Engine {
         }
         let head = Packet::eager(context, tag).head();
         // SAFETY: who sends vouches for the memory.
-        self.transport.send(to, head, unsafe { memory.bytes() })
+        let is_sent = self.transport.send(to, head, unsafe { memory.bytes() });
+        if is_sent {
+            self.matter.counters.sent += 1;
+            self.matter.counters.sent_bytes += memory.bytes as u64;
+        }
+        is_sent
     }
 
     /// Receives a short message of one rank, if it is the next that comes from there before the core
@@ -214,6 +225,7 @@ impl Engine {
             if packet.kind != PacketKind::Eager {
                 return matter.arrive(from, head, body);
             }
+            matter.counters.arrived += 1;
             let room = memory.prefix(body.len());
             // SAFETY: who receives vouches for the memory.
             copy_slice(&body[..room.bytes], unsafe { room.bytes_mut() });
@@ -238,6 +250,8 @@ impl Engine {
     ) -> Option<Flight> {
         let landed = Landed::sent(self.matter.rank, tag, memory.bytes);
         let matter = &mut self.matter;
+        matter.counters.sent += 1;
+        matter.counters.sent_bytes += memory.bytes as u64;
         if to == matter.rank {
             let flight = (mode == Mode::Synchronous).then(|| {
                 matter.flights.add(State::Sending {
@@ -525,6 +539,7 @@ impl Matter {
     #[inline]
     fn arrive(&mut self, from: u32, head: Head, body: &[u8]) {
         let packet = Packet::of(head);
+        self.counters.arrived += u64::from(packet.kind.is_message());
         match packet.kind {
             PacketKind::Eager => match self.queues.matching(packet.context, from, packet.tag) {
                 Some(flight) => self.flights.fill(flight, from, packet.tag, body),
@@ -583,6 +598,7 @@ impl Matter {
     }
 
     fn keep(&mut self, from: u32, packet: Packet, body: Body) {
+        self.counters.unexpected += 1;
         self.queues.keep(Arrived::new(from, packet, body));
     }
 

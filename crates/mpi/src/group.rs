@@ -7,15 +7,18 @@ use std::sync::Arc;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Group {
     ranks: Arc<[u32]>,
-    is_identity: bool,
+    /// The first, where the others follow it one by one.
+    first: Option<u32>,
 }
 
 impl Group {
     /// The group of these processes, in this order.
     #[must_use]
     pub fn new(ranks: Vec<u32>) -> Self {
+        let first = ranks.first().copied().unwrap_or(0);
+        let is_row = (first..).zip(&ranks).all(|(next, &rank)| next == rank);
         Self {
-            is_identity: (0..).zip(&ranks).all(|(index, &rank)| index == rank),
+            first: is_row.then_some(first),
             ranks: ranks.into(),
         }
     }
@@ -30,7 +33,7 @@ impl Group {
     #[inline]
     #[must_use]
     pub fn is_identity(&self) -> bool {
-        self.is_identity
+        self.first == Some(0)
     }
 
     /// Number of processes.
@@ -42,8 +45,9 @@ impl Group {
     /// The rank here of a process.
     #[must_use]
     pub fn rank_of(&self, world: u32) -> Option<u32> {
-        if self.is_identity {
-            return ((world as usize) < self.ranks.len()).then_some(world);
+        if let Some(first) = self.first {
+            let rank = world.wrapping_sub(first);
+            return ((rank as usize) < self.ranks.len()).then_some(rank);
         }
         let at = self.ranks.iter().position(|&rank| rank == world)?;
         Some(at as u32)

@@ -53,12 +53,13 @@ impl Process {
     /// The library of the rank that this transport is for.
     #[must_use]
     pub fn new(transport: Box<dyn Transport>) -> Self {
-        let (rank, ranks) = (transport.rank(), transport.ranks());
+        let (rank, series) = (transport.rank(), transport.series());
+        let first = transport.first();
+        let group = Group::new((first..first + transport.ranks()).collect());
         let mut engine = Engine::new(transport);
-        let group = Group::new((0..ranks).collect());
-        let mut world = Communicator::new(0, group, rank, "MPI_COMM_WORLD");
+        let mut world = Communicator::new(0, group, rank - first, "MPI_COMM_WORLD");
         if let Some(boards) = engine.transport().boards() {
-            world.collectives.lane = Lane::new(boards, &world.group, rank, (0, 0));
+            world.collectives.lane = Lane::new(boards, &world.group, world.rank, (0, 0));
         }
         let comms = [
             (CommId::WORLD, world),
@@ -75,7 +76,7 @@ impl Process {
             engine,
             comms: Table::with(comms),
             groups: Table::with([(GroupId::EMPTY, Group::new(Vec::new()))]),
-            contexts: Contexts::new(rank, ranks),
+            contexts: Contexts::new(series),
             types: Table::with(Type::all_named().map(|named| (named.handle(), Arc::new(named)))),
             ops: Table::with(
                 Predefined::ALL.map(|op| (OpId(op as u32), Arc::new(Op::predefined(op)))),

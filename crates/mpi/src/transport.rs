@@ -6,18 +6,68 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::error::Result;
+use crate::error::{Class, Error, Result};
+use crate::launcher::Launcher;
 
 /// The words before a packet's body; the layer above gives them their meaning.
 pub type Head = [u64; 2];
 
 /// What a transport offers for one rank.
 pub trait Transport: Send {
-    /// This rank.
+    /// This rank, as all that may meet it number it: at least [`Transport::first`].
     fn rank(&self) -> u32;
 
-    /// Number of ranks.
+    /// Number of ranks that were started with this one.
     fn ranks(&self) -> u32;
+
+    /// The first of them; the others follow. Ranks with other numbers belong to other worlds: they were
+    /// started later, or have started these.
+    fn first(&self) -> u32 {
+        0
+    }
+
+    /// Makes the way to a rank of another world; from then on packets go to and fro. Those that the other
+    /// sends before wait.
+    ///
+    /// # Errors
+    /// [`Class::Other`] where there is no such way.
+    fn reach(&mut self, rank: u32) -> Result<()> {
+        let what = format!("there is no way to rank {rank}");
+        Err(Error::new(Class::Other, what))
+    }
+
+    /// Which of how many series of numbers this rank's are, where no two ranks that may meet must ever
+    /// choose the same one.
+    fn series(&self) -> (u32, u32) {
+        (self.rank(), self.ranks())
+    }
+
+    /// A number above this one that no other rank of the same series has got, or will get; `None` where
+    /// the series is this rank's alone.
+    fn ticket(&mut self, above: u32) -> Option<u32> {
+        let _ = above;
+        None
+    }
+
+    /// What those tell that have started this rank's world, if ranks have.
+    fn greeting(&mut self) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// The way to who starts processes, where there is somebody.
+    fn launcher(&mut self) -> Option<&mut dyn Launcher> {
+        None
+    }
+
+    /// Number of ranks that are of use here, those that may still be started included.
+    fn universe(&self) -> u32 {
+        self.ranks()
+    }
+
+    /// Which program of those that were started together this rank runs, from 0 on.
+    fn program(&self) -> u32 {
+        0
+    }
 
     /// Longest body of a packet, in bytes; at least 64.
     fn packet_max(&self) -> usize;
@@ -43,6 +93,16 @@ pub trait Transport: Send {
     /// # Errors
     /// When another rank has died, or somebody called for the end of all.
     fn idle(&mut self, calls: u32) -> Result<()>;
+
+    /// Called again and again by who waits long for something that no packet brings: leaves the core to
+    /// others for a moment, or until a packet comes.
+    ///
+    /// # Errors
+    /// As [`Transport::idle`].
+    fn doze(&mut self) -> Result<()> {
+        let calls = self.patience();
+        self.idle(calls)
+    }
 
     /// How often to look for a packet before [`Transport::idle`] would hand the core over.
     fn patience(&self) -> u32 {
@@ -111,6 +171,11 @@ pub trait SharedMemory {
 pub trait Boards {
     /// The lines of a rank's board; [`BOARD_LINES`] for all that uses them.
     fn lines(&self, rank: u32) -> &[Line];
+
+    /// Number of lines of every board.
+    fn line_count(&self) -> usize {
+        self.lines(0).len()
+    }
 
     /// Number of bytes of every board.
     fn bytes(&self) -> usize;

@@ -4,13 +4,14 @@
 //! back is a hole in the file; its place is not used again, since there are 2^63 of them.
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use corecast_mpi::transport::SharedMemory;
 use corecast_mpi::{Class, Error, Result};
 
+use crate::bridge::punch;
 use crate::job::Job;
-use crate::segment::memory;
+use crate::segment::{self, memory};
 
 const PAGE: usize = 4096;
 
@@ -55,18 +56,7 @@ impl SharedMemory for Areas {
         }
         let length = pages(bytes);
         let start = self.job().take(length as u64);
-        // Unlike a change of the file's length, a byte at the end can only make it longer, whoever else
-        // does the same at the same time.
-        // SAFETY: plain calls; the byte is written from a place of its own into our own file. Where a limit
-        // forbids it, it is an error and no signal.
-        let written = unsafe {
-            let before = libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
-            let end = (start + length as u64 - 1) as libc::off_t;
-            let written = libc::pwrite(self.file.as_raw_fd(), [0_u8].as_ptr().cast(), 1, end);
-            let error = io::Error::last_os_error();
-            libc::signal(libc::SIGXFSZ, before);
-            if written == 1 { Ok(()) } else { Err(error) }
-        };
+        let written = segment::extend(self.file.as_fd(), start + length as u64);
         match written {
             Ok(()) => Ok(start),
             Err(error) => {
@@ -100,16 +90,7 @@ impl SharedMemory for Areas {
     }
 
     fn free(&mut self, name: u64, bytes: usize) {
-        // Where holes cannot be made the memory stays taken until the job ends.
-        // SAFETY: a plain call on our own file.
-        unsafe {
-            libc::fallocate(
-                self.file.as_raw_fd(),
-                libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE,
-                name as libc::off_t,
-                pages(bytes) as libc::off_t,
-            )
-        };
+        punch(self.file.as_fd(), name, pages(bytes) as u64);
     }
 }
 

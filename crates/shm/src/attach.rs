@@ -8,7 +8,7 @@ use crate::error::ShmError;
 use crate::layout::{Layout, RANKS_MAX, Room};
 use crate::map::Map;
 use crate::port::Port;
-use crate::segment::{RANK, RANKS, SEGMENT};
+use crate::segment::{LAUNCHER, PROGRAM, RANK, RANKS, SEGMENT, WORLD};
 
 /// The transport of this process: that of the segment that its environment names, or of a program
 /// that is alone. To be called once.
@@ -31,19 +31,48 @@ pub fn attach() -> Result<Box<dyn Transport>, ShmError> {
         let what = "no file is open there";
         return Err(ShmError::NotASegment { descriptor, what });
     }
-    let (layout, map) = open(descriptor, ranks)?;
-    // SAFETY: the environment gave it to this process for this purpose, and nobody else has it.
-    let file = unsafe { OwnedFd::from_raw_fd(descriptor) };
-    // Programs that this one starts have no business with the segment: the copy closes when they begin.
-    let kept = file.try_clone().map_err(|error| ShmError::Memory {
-        bytes: layout.bytes,
-        what: "dup",
-        error,
-    })?;
-    Ok(Box::new(Port::new(layout, map, kept, rank)?))
+    let start = match std::env::var(WORLD) {
+        Ok(value) => value.parse().map_err(|_| wrong(WORLD, &value, "a place"))?,
+        Err(_) => 0,
+    };
+    let (layout, map) = open(descriptor, ranks, start)?;
+    let kept = keep(descriptor)?;
+    // SAFETY: the first page holds atomics only.
+    let first = unsafe { map.at::<crate::job::Job>(0) }.first();
+    let mut port = Port::new(layout, map, kept, first + rank)?;
+    if let Some(number) = number(PROGRAM, "the number of a program")? {
+        port.set_program(number);
+    }
+    if let Some(pipe) = number(LAUNCHER, "the number of an open file")? {
+        let pipe = pipe as i32;
+        // SAFETY: a plain question about a number; -1 says that no file is open there.
+        if unsafe { libc::fcntl(pipe, libc::F_GETFD) } < 0 {
+            return Err(wrong(
+                LAUNCHER,
+                &pipe.to_string(),
+                "the number of an open file",
+            ));
+        }
+        port.set_launcher(keep(pipe)?)?;
+    }
+    Ok(Box::new(port))
 }
 
-fn open(descriptor: i32, ranks: u32) -> Result<(Layout, Map), ShmError> {
+/// Takes a descriptor from those that programs which this one starts would get: they have no business
+/// with it.
+fn keep(descriptor: i32) -> Result<OwnedFd, ShmError> {
+    // SAFETY: the environment gave it to this process for this purpose, and nobody else has it.
+    let file = unsafe { OwnedFd::from_raw_fd(descriptor) };
+    // The copy closes when they begin.
+    file.try_clone().map_err(|error| ShmError::Memory {
+        bytes: 0,
+        what: "dup",
+        error,
+    })
+}
+
+/// The layout of this process' world, which begins at `start`, and its memory.
+fn open(descriptor: i32, ranks: u32, start: u64) -> Result<(Layout, Map), ShmError> {
     let refuse = |what| ShmError::NotASegment { descriptor, what };
     if ranks == 0 || ranks > RANKS_MAX {
         return Err(wrong(RANKS, &ranks.to_string(), "the number of ranks"));
@@ -56,12 +85,13 @@ fn open(descriptor: i32, ranks: u32) -> Result<(Layout, Map), ShmError> {
     // SAFETY: a plain call on an open descriptor.
     let is_there = unsafe { libc::fstat(descriptor, &raw mut facts) } == 0;
     let first = size_of::<crate::job::Job>();
-    if !is_there || facts.st_size < first as libc::off_t {
+    let has = |bytes: usize| facts.st_size as u64 >= start + bytes as u64;
+    if !is_there || !has(first) || !start.is_multiple_of(4096) {
         return Err(refuse("it has another size"));
     }
     // Windows of ranks that were faster may lie behind the layout, whose size the first page knows.
     let bytes = {
-        let map = Map::new(file, first)?;
+        let map = Map::new(file, start, first)?;
         // SAFETY: the first page holds atomics only.
         let job: &crate::job::Job = unsafe { map.at(0) };
         job.bytes()
@@ -69,9 +99,9 @@ fn open(descriptor: i32, ranks: u32) -> Result<(Layout, Map), ShmError> {
     let layouts = Room::ALL.map(|room| Layout::new(ranks, room));
     let mut layouts = layouts.into_iter();
     let layout = layouts.find(|layout| layout.bytes as u64 == bytes);
-    let layout = layout.filter(|layout| facts.st_size >= layout.bytes as libc::off_t);
+    let layout = layout.filter(|layout| has(layout.bytes));
     let layout = layout.ok_or_else(|| refuse("it has another size"))?;
-    let map = Map::new(file, layout.bytes)?;
+    let map = Map::new(file, start, layout.bytes)?;
     // SAFETY: the first page holds atomics only.
     let job: &crate::job::Job = unsafe { map.at(0) };
     match job.ranks() {

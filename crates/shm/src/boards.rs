@@ -21,7 +21,9 @@ pub const fn bytes(data_bytes: usize) -> usize {
 /// The boards of all ranks, as one of them sees them.
 #[derive(Debug)]
 pub struct SharedBoards {
+    /// Of the ranks from `first` on.
     boards: Vec<*mut u8>,
+    first: u32,
     data_bytes: usize,
     /// Whether there are more ranks than cores.
     share_cores: bool,
@@ -41,7 +43,7 @@ impl SharedBoards {
     /// Those at these addresses, with so many bytes for data, in memory that must outlive them, as must
     /// the words in which ranks say that they sleep.
     pub fn new(
-        (boards, data_bytes): (Vec<*mut u8>, usize),
+        (boards, first, data_bytes): (Vec<*mut u8>, u32, usize),
         asleep: Vec<*const AtomicU32>,
         distances: Distances,
         barrier: Barrier,
@@ -50,6 +52,7 @@ impl SharedBoards {
         Self {
             share_cores,
             data_bytes,
+            first,
             boards,
             asleep,
             barrier,
@@ -70,7 +73,16 @@ impl Boards for SharedBoards {
     fn lines(&self, rank: u32) -> &[Line] {
         // SAFETY: the lines lie at the beginning of the board, which is aligned to a page and was
         // zero at first; they are atomics.
-        unsafe { std::slice::from_raw_parts(self.boards[rank as usize].cast(), BOARD_LINES) }
+        unsafe {
+            std::slice::from_raw_parts(
+                self.boards[(rank - self.first) as usize].cast(),
+                BOARD_LINES,
+            )
+        }
+    }
+
+    fn line_count(&self) -> usize {
+        BOARD_LINES
     }
 
     fn bytes(&self) -> usize {
@@ -83,7 +95,7 @@ impl Boards for SharedBoards {
 
     #[inline]
     fn data(&self, rank: u32) -> *mut u8 {
-        self.boards[rank as usize].wrapping_add(LINES_BYTES)
+        self.boards[(rank - self.first) as usize].wrapping_add(LINES_BYTES)
     }
 
     #[inline]
@@ -99,7 +111,7 @@ impl Boards for SharedBoards {
         self.barrier.of_sender();
         for &rank in ranks {
             // SAFETY: the word lies in the mapping, which outlives this.
-            wait::wake(unsafe { &*self.asleep[rank as usize] });
+            wait::wake(unsafe { &*self.asleep[(rank - self.first) as usize] });
         }
     }
 

@@ -43,6 +43,8 @@ const FAR: f64 = 0.6;
 #[derive(Debug)]
 pub struct Distances {
     rank: usize,
+    /// The rank of the first peer.
+    first: u32,
     peers: Vec<Peer>,
     beats: u32,
     calls: u32,
@@ -60,8 +62,8 @@ struct Peer {
 }
 
 impl Distances {
-    /// Of `rank`, with the pulses of all ranks, which must outlive it.
-    pub fn new(rank: u32, pulses: impl Iterator<Item = *const Pulse>) -> Self {
+    /// Of `rank`, with the pulses of all ranks from `first` on, which must outlive it.
+    pub fn new((rank, first): (u32, u32), pulses: impl Iterator<Item = *const Pulse>) -> Self {
         let peer = |pulse| Peer {
             pulse,
             seen: 0,
@@ -70,7 +72,8 @@ impl Distances {
             is_far: false,
         };
         Self {
-            rank: rank as usize,
+            rank: (rank - first) as usize,
+            first,
             peers: pulses.map(peer).collect(),
             beats: 0,
             calls: 0,
@@ -87,7 +90,7 @@ impl Distances {
         unsafe { &*pulse }.0.store(self.beats, Ordering::Relaxed);
     }
 
-    /// The way for bytes that a rank will read.
+    /// The way for bytes that a rank of this world will read.
     #[inline]
     pub fn way(&mut self, to: u32, bytes: usize) -> Way {
         if bytes < BYTES_MIN {
@@ -97,7 +100,7 @@ impl Distances {
         if self.calls.is_multiple_of(CALLS) {
             self.look(to);
         }
-        match self.peers[to as usize].is_far {
+        match self.peers[(to - self.first) as usize].is_far {
             true => Way::Memory,
             false => Way::Caches,
         }
@@ -114,7 +117,9 @@ impl Distances {
             let turn = (self.calls / CALLS) as usize % readers.len();
             self.look(readers[turn]);
         }
-        let far = readers.iter().filter(|&&to| self.peers[to as usize].is_far);
+        let far = readers
+            .iter()
+            .filter(|&&to| self.peers[(to - self.first) as usize].is_far);
         match far.count() * 2 > readers.len() {
             true => Way::Memory,
             false => Way::Caches,
@@ -125,7 +130,7 @@ impl Distances {
     /// changed since.
     fn look(&mut self, at: u32) {
         let Some(slow) = self.slow else { return };
-        let peer = &mut self.peers[at as usize];
+        let peer = &mut self.peers[(at - self.first) as usize];
         // SAFETY: promised in `new`.
         let (beats, ticks) = ticks::of_load(&unsafe { &*peer.pulse }.0);
         if beats == peer.seen {
@@ -287,7 +292,7 @@ mod tests {
     #[test]
     fn a_peer_is_far_when_all_of_its_last_loads_were_slow() {
         let pulses = [Pulse::default(), Pulse::default()];
-        let mut distances = Distances::new(0, pulses.iter().map(|pulse| &raw const *pulse));
+        let mut distances = Distances::new((0, 0), pulses.iter().map(|pulse| &raw const *pulse));
         let mut beat_and_ask = |slow| {
             distances.slow = Some(slow);
             pulses[1].0.fetch_add(1, Ordering::Relaxed);

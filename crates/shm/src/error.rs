@@ -25,6 +25,8 @@ pub enum ShmError {
          was it closed between corecast mpirun and this program?"
     )]
     NotASegment { descriptor: i32, what: &'static str },
+    #[error("there is no rank {rank} in this job")]
+    NoRank { rank: u32 },
     #[error("rank {rank} has {state} before; each rank of a job is one process, once")]
     Taken { rank: u32, state: &'static str },
 }

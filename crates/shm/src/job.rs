@@ -12,7 +12,7 @@ pub const RANK_BYTES: usize = 512;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"corecast");
 /// Counts layouts: processes that attach must have the launcher's.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 const TEXT_WORDS: usize = 64;
 
 /// The first page.
@@ -30,8 +30,19 @@ pub struct Job {
     end_code: AtomicU32,
     /// Bytes of the segment's layout: what ranks take for windows lies behind.
     bytes: AtomicU64,
-    /// Where nothing is taken yet.
+    /// Where nothing is taken yet; of the first world, as are all of the following.
     free: AtomicU64,
+    /// The last number that was dealt ([`Job::ticket`]).
+    ticket: AtomicU32,
+    /// Worlds that were added.
+    worlds: AtomicU32,
+    /// Where their directory begins; 0 as long as there is none.
+    directory: AtomicU64,
+    /// Of this world: the number of its first rank, where in the file the greeting of those that have
+    /// started it begins, and its length, and where the rings between its ranks and older ones begin.
+    first: AtomicU32,
+    greeting: [AtomicU64; 2],
+    bridges: AtomicU64,
     text: [AtomicU32; TEXT_WORDS],
 }
 
@@ -82,6 +93,51 @@ impl Job {
             return Err("it is of another version of corecast");
         }
         Ok(self.ranks.load(Ordering::Relaxed))
+    }
+
+    /// Says what a world has that was added to others.
+    pub fn join(&self, first: u32, greeting: (u64, u64), bridges: u64) {
+        self.first.store(first, Ordering::Relaxed);
+        self.greeting[0].store(greeting.0, Ordering::Relaxed);
+        self.greeting[1].store(greeting.1, Ordering::Relaxed);
+        self.bridges.store(bridges, Ordering::Relaxed);
+    }
+
+    /// The number of this world's first rank.
+    pub fn first(&self) -> u32 {
+        self.first.load(Ordering::Relaxed)
+    }
+
+    /// Where the greeting begins, and its length.
+    pub fn greeting(&self) -> (u64, u64) {
+        let [start, bytes] = &self.greeting;
+        (start.load(Ordering::Relaxed), bytes.load(Ordering::Relaxed))
+    }
+
+    /// Where rings to older ranks begin.
+    pub fn bridges(&self) -> u64 {
+        self.bridges.load(Ordering::Relaxed)
+    }
+
+    /// Where the directory of worlds begins, and how many are in it.
+    pub fn directory(&self) -> (u64, u32) {
+        let worlds = self.worlds.load(Ordering::Acquire);
+        (self.directory.load(Ordering::Relaxed), worlds)
+    }
+
+    /// Says that.
+    pub fn set_directory(&self, start: u64, worlds: u32) {
+        self.directory.store(start, Ordering::Relaxed);
+        self.worlds.store(worlds, Ordering::Release);
+    }
+
+    /// A number above this one that was not dealt before.
+    pub fn ticket(&self, above: u32) -> u32 {
+        let next = |last: u32| Some(last.max(above).saturating_add(1));
+        let dealt = self
+            .ticket
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
+        dealt.unwrap_or(u32::MAX).max(above).saturating_add(1)
     }
 
     /// Bytes of the layout.
@@ -212,6 +268,12 @@ mod tests {
             end_code: AtomicU32::new(0),
             bytes: AtomicU64::new(0),
             free: AtomicU64::new(0),
+            ticket: AtomicU32::new(0),
+            worlds: AtomicU32::new(0),
+            directory: AtomicU64::new(0),
+            first: AtomicU32::new(0),
+            greeting: [const { AtomicU64::new(0) }; 2],
+            bridges: AtomicU64::new(0),
             text: [const { AtomicU32::new(0) }; TEXT_WORDS],
         };
         assert_eq!(job.ranks(), Err("it is another file"));
@@ -219,6 +281,7 @@ mod tests {
         assert_eq!((job.ranks(), job.cores()), (Ok(3), 2));
         assert_eq!((job.take(8192), job.take(1)), (4096, 12288));
         assert_eq!(job.bytes(), 4096);
+        assert_eq!([job.ticket(0), job.ticket(0), job.ticket(7)], [1, 2, 8]);
         assert_eq!(job.end(), None);
         let died = End::Died {
             rank: 2,

@@ -25,7 +25,7 @@ impl Room {
     pub const ALL: [Self; 2] = [Self::Ample, Self::Scarce];
 
     /// Bytes of all rings' pools together, if there are not very many.
-    const fn pools_bytes(self) -> usize {
+    pub const fn pools_bytes(self) -> usize {
         match self {
             Self::Ample => 512 << 20,
             Self::Scarce => 16 << 20,

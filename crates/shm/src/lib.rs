@@ -9,7 +9,8 @@
 //!
 //! What the segment holds: a page about the job (who has attached, who has died), and for every
 //! ordered pair of ranks a ring of packets (`ring`) that one rank writes and the other reads.
-//! Behind that ranks take memory for windows (`areas`).
+//! Behind that ranks take memory for windows (`areas`), and worlds of ranks lie that joined the job while
+//! it ran (`worlds`).
 //! Nothing in it is locked. A packet of up to 40 bytes is one cache line.
 //!
 //! ```
@@ -32,9 +33,13 @@
 #[cfg(not(loom))]
 mod areas;
 #[cfg(not(loom))]
+mod asks;
+#[cfg(not(loom))]
 mod attach;
 #[cfg(not(loom))]
 mod boards;
+#[cfg(not(loom))]
+mod bridge;
 #[cfg(not(loom))]
 mod distance;
 #[cfg(not(loom))]
@@ -54,6 +59,8 @@ mod segment;
 mod single_copy;
 mod sync;
 mod wait;
+#[cfg(not(loom))]
+mod worlds;
 
 #[cfg(not(loom))]
 pub use attach::attach;
@@ -64,4 +71,4 @@ pub use layout::RANKS_MAX;
 #[cfg(not(loom))]
 pub use port::Port;
 #[cfg(not(loom))]
-pub use segment::Segment;
+pub use segment::{Asked, Segment};

@@ -21,8 +21,8 @@ unsafe impl Send for Map {}
 unsafe impl Sync for Map {}
 
 impl Map {
-    /// Maps the first `bytes` bytes of a file.
-    pub fn new(file: BorrowedFd<'_>, bytes: usize) -> Result<Self, ShmError> {
+    /// Maps `bytes` bytes of a file from `start` on, which is a multiple of a page.
+    pub fn new(file: BorrowedFd<'_>, start: u64, bytes: usize) -> Result<Self, ShmError> {
         // SAFETY: a new mapping at an address that the system chooses touches no other memory.
         let base = unsafe {
             libc::mmap(
@@ -31,7 +31,7 @@ impl Map {
                 libc::PROT_READ | libc::PROT_WRITE,
                 libc::MAP_SHARED,
                 file.as_raw_fd(),
-                0,
+                start as libc::off_t,
             )
         };
         if base == libc::MAP_FAILED {

@@ -1,17 +1,21 @@
 //! One rank's end of the segment: its transport.
 
-use std::os::fd::OwnedFd;
+use std::collections::BTreeMap;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
 
+use corecast_mpi::launcher::Launcher;
 use corecast_mpi::transport::{Boards, Head, SharedMemory, Transport};
 use corecast_mpi::{Class, Error, Result};
 
 use crate::areas::Areas;
+use crate::asks::Asks;
 use crate::boards::{self, SharedBoards};
+use crate::bridge::Bridge;
 use crate::distance::{Distances, Pulse, Way};
 use crate::error::ShmError;
-use crate::job::{End, Job, Member};
+use crate::job::{End, JOB_BYTES, Job, Member};
 use crate::layout::Layout;
 use crate::map::Map;
 use crate::ring::{self, Receiver, Sender};
@@ -28,6 +32,9 @@ const PATIENCE: Duration = Duration::from_millis(10);
 const CLOCK: u32 = 64;
 /// Longest sleep: then it looks whether all must end.
 const NAP: Duration = Duration::from_millis(100);
+/// How long who waits for something that no packet brings leaves the core to others: a lock is held for
+/// about as long by a rank that has to get a core first.
+const DOZE: Duration = Duration::from_micros(50);
 /// Packets of one ring that are taken in one go.
 const BATCH: usize = 32;
 /// Messages longer than this are announced first, and move when the receiver has a place for them.
@@ -35,8 +42,11 @@ const EAGER_MAX: usize = 16 << 10;
 
 /// One rank's end of a segment.
 pub struct Port {
+    /// As all of the job are numbered; so is `first`, the first of those that were started together.
     rank: u32,
+    first: u32,
     ranks: u32,
+    program: u32,
     spins: u32,
     barrier: Barrier,
     senders: Vec<Sender>,
@@ -49,8 +59,14 @@ pub struct Port {
     /// Since when this rank hands its core over, and whether it still does.
     waits_since: Instant,
     is_patient: bool,
+    /// Ways to ranks of other worlds that this one speaks with.
+    bridges: BTreeMap<u32, Bridge>,
+    asks: Option<Asks>,
     areas: Areas,
+    file: OwnedFd,
     layout: Layout,
+    /// The first page of the job.
+    job: Map,
     /// What all of the above point into: dropped last.
     map: Map,
 }
@@ -72,6 +88,10 @@ impl Port {
         rank: u32,
     ) -> std::result::Result<Self, ShmError> {
         let ranks = layout.ranks;
+        let job = Map::new(file.as_fd(), 0, JOB_BYTES)?;
+        // SAFETY: the first page of a world holds atomics only.
+        let first = unsafe { map.at::<Job>(0) }.first();
+        let own = rank - first;
         let ring = |from, to| layout.ring(from, to);
         let pool = layout.pool_bytes;
         let barrier = Barrier::register();
@@ -79,22 +99,24 @@ impl Port {
             .map(|rank| map.address(layout.board(rank), boards::bytes(layout.board_bytes)));
         let boards = boards.collect();
         // SAFETY: it lies there, and holds atomics only.
-        let share_cores = ranks > unsafe { map.at::<Job>(0) }.cores();
+        let share_cores = first + ranks > unsafe { map.at::<Job>(0) }.cores();
         let mut port = Self {
             rank,
+            first,
             ranks,
+            program: 0,
             spins: if share_cores { 0 } else { SPINS },
             barrier,
             senders: (0..ranks)
-                .map(|to| Sender::new(&map, ring(rank, to), pool))
+                .map(|to| Sender::new(&map, ring(own, to), pool))
                 .collect(),
             receivers: (0..ranks)
-                .map(|from| Receiver::new(&map, ring(from, rank), pool))
+                .map(|from| Receiver::new(&map, ring(from, own), pool))
                 .collect(),
             boards: SharedBoards::new(
-                (boards, layout.board_bytes),
+                (boards, first, layout.board_bytes),
                 asleep(&layout, &map),
-                Distances::new(rank, pulses(&layout, &map)),
+                Distances::new((rank, first), pulses(&layout, &map)),
                 barrier,
                 share_cores,
             ),
@@ -102,8 +124,12 @@ impl Port {
             last_sent: None,
             waits_since: Instant::now(),
             is_patient: true,
-            areas: Areas::new(file, map.job()),
+            bridges: BTreeMap::new(),
+            asks: None,
+            areas: Areas::new(copy(&file, &layout)?, job.job()),
+            file,
             layout,
+            job,
             map,
         };
         let entered = port.member(rank).enter(std::process::id());
@@ -112,18 +138,87 @@ impl Port {
         Ok(port)
     }
 
+    pub(crate) fn set_program(&mut self, program: u32) {
+        self.program = program;
+    }
+
+    /// Gives this rank the way to the launcher, who learns that it is there if it has joined others.
+    pub(crate) fn set_launcher(&mut self, pipe: OwnedFd) -> std::result::Result<(), ShmError> {
+        let areas = Areas::new(copy(&self.file, &self.layout)?, self.job.job());
+        let file = copy(&self.file, &self.layout)?;
+        let asks = Asks::new(self.rank, pipe, file, areas);
+        if self.first > 0 {
+            asks.tell(0).map_err(|error| ShmError::Memory {
+                bytes: 0,
+                what: "write",
+                error,
+            })?;
+        }
+        self.asks = Some(asks);
+        Ok(())
+    }
+
+    /// Of the whole job.
     fn job(&self) -> &Job {
         // SAFETY: it lies there, and holds atomics only.
+        unsafe { self.job.at(0) }
+    }
+
+    /// Of the ranks that were started with this one.
+    fn world(&self) -> &Job {
+        // SAFETY: as above.
         unsafe { self.map.at(0) }
     }
 
+    /// Of a rank of this world.
     fn member(&self, rank: u32) -> &Member {
         // SAFETY: it lies there, and holds atomics only; the layout has that many ranks.
-        unsafe { self.map.at(self.layout.rank(rank)) }
+        unsafe { self.map.at(self.layout.rank(rank - self.first)) }
     }
 
     fn has_packet(&self) -> bool {
         self.receivers.iter().any(Receiver::has_packet)
+            || self.bridges.values().any(|it| it.receiver.has_packet())
+    }
+
+    /// Sends to a rank of another world. Who has ended gets nothing, and needs nothing.
+    #[cold]
+    fn send_far(&mut self, to: u32, head: Head, body: &[u8]) -> bool {
+        let Some(bridge) = self.bridges.get_mut(&to) else {
+            return true;
+        };
+        let is_sent = bridge.sender.push(head, body, Way::Caches);
+        self.barrier.of_sender();
+        wait::wake(&bridge.member().asleep);
+        is_sent
+    }
+
+    /// Takes what ranks of other worlds have sent.
+    #[cold]
+    fn receive_far(&mut self, only: Option<u32>, take: &mut dyn FnMut(u32, Head, &[u8])) -> bool {
+        let mut has_some = false;
+        for (&from, bridge) in &mut self.bridges {
+            if only.is_some_and(|only| only != from) {
+                continue;
+            }
+            for _ in 0..BATCH {
+                if !bridge.receiver.pop(|head, body| take(from, head, body)) {
+                    break;
+                }
+                has_some = true;
+            }
+        }
+        has_some
+    }
+
+    /// Fills `into` with what lies in the file from there on.
+    fn read_behind(&self, offset: u64, into: &mut [u8]) -> Option<()> {
+        let bytes = into.len();
+        let file = std::os::fd::AsRawFd::as_raw_fd(&self.file);
+        // SAFETY: it writes into `into` alone.
+        let read =
+            unsafe { libc::pread(file, into.as_mut_ptr().cast(), bytes, offset as libc::off_t) };
+        (read == bytes as isize).then_some(())
     }
 
     #[cold]
@@ -137,6 +232,15 @@ impl Port {
         };
         Error::new(Class::ProcAborted, what)
     }
+}
+
+/// The same file once more.
+fn copy(file: &OwnedFd, layout: &Layout) -> std::result::Result<OwnedFd, ShmError> {
+    file.try_clone().map_err(|error| ShmError::Memory {
+        bytes: layout.bytes,
+        what: "dup",
+        error,
+    })
 }
 
 /// Where every rank says that it sleeps.
@@ -167,6 +271,61 @@ impl Transport for Port {
         self.ranks
     }
 
+    fn first(&self) -> u32 {
+        self.first
+    }
+
+    fn reach(&mut self, rank: u32) -> Result<()> {
+        if self.bridges.contains_key(&rank) {
+            return Ok(());
+        }
+        let failed = |error: ShmError| Error::new(Class::Other, error.to_string());
+        let file = self.file.as_fd();
+        let over = self.bridges.iter().filter(|(_, bridge)| bridge.is_over());
+        let over: Vec<u32> = over.map(|(&rank, _)| rank).collect();
+        for bridge in over.iter().filter_map(|rank| self.bridges.remove(rank)) {
+            bridge.give_back(file);
+        }
+        // SAFETY: the first page holds atomics only.
+        let job: &Job = unsafe { self.job.at(0) };
+        let bridge = Bridge::new(file, job, self.rank, rank).map_err(failed)?;
+        self.bridges.insert(rank, bridge);
+        if self.ranks as usize + self.bridges.len() > self.job().cores() as usize {
+            self.spins = 0;
+        }
+        Ok(())
+    }
+
+    fn series(&self) -> (u32, u32) {
+        let launched = self.job().ranks().unwrap_or(1);
+        (self.rank.min(launched), launched + 1)
+    }
+
+    fn ticket(&mut self, above: u32) -> Option<u32> {
+        let launched = self.job().ranks().unwrap_or(1);
+        (self.rank >= launched).then(|| self.job().ticket(above))
+    }
+
+    fn greeting(&mut self) -> Option<Vec<u8>> {
+        let (start, bytes) = self.world().greeting();
+        let mut greeting = vec![0; usize::try_from(bytes).ok()?];
+        self.read_behind(start, &mut greeting)?;
+        (self.first > 0).then_some(greeting)
+    }
+
+    fn launcher(&mut self) -> Option<&mut dyn Launcher> {
+        self.asks.as_mut().map(|asks| asks as &mut dyn Launcher)
+    }
+
+    fn universe(&self) -> u32 {
+        let job = self.job();
+        job.cores().max(job.ranks().unwrap_or(1))
+    }
+
+    fn program(&self) -> u32 {
+        self.program
+    }
+
     fn packet_max(&self) -> usize {
         ring::packet_max(self.layout.pool_bytes)
     }
@@ -177,8 +336,12 @@ impl Transport for Port {
 
     #[inline]
     fn send(&mut self, to: u32, head: Head, body: &[u8]) -> bool {
+        let index = to.wrapping_sub(self.first) as usize;
+        let Some(sender) = self.senders.get_mut(index) else {
+            return self.send_far(to, head, body);
+        };
         let way = self.boards.distances.way(to, body.len());
-        let is_sent = self.senders[to as usize].push(head, body, way);
+        let is_sent = sender.push(head, body, way);
         if body.len() > ring::INLINE_BYTES && way == Way::Caches {
             self.last_sent = Some((to, body.len()));
         }
@@ -190,15 +353,17 @@ impl Transport for Port {
     #[inline]
     fn receive(&mut self, from: Option<u32>, take: &mut dyn FnMut(u32, Head, &[u8])) -> bool {
         let mut has_some = false;
-        let (first, rest) = match from {
-            Some(from) => (from, from + 1),
-            None => (0, self.ranks),
+        let all = self.first..self.first + self.ranks;
+        let looked_at = match from {
+            Some(from) if all.contains(&from) => from..from + 1,
+            Some(_) => 0..0,
+            None => all,
         };
-        for from in first..rest {
+        for from in looked_at {
             if from == self.rank {
                 continue;
             }
-            let receiver = &mut self.receivers[from as usize];
+            let receiver = &mut self.receivers[(from - self.first) as usize];
             for _ in 0..BATCH {
                 if !receiver.pop(|head, body| take(from, head, body)) {
                     break;
@@ -206,10 +371,13 @@ impl Transport for Port {
                 has_some = true;
             }
         }
+        if !self.bridges.is_empty() {
+            has_some |= self.receive_far(from, take);
+        }
         if has_some {
             self.boards.distances.beat();
         } else if let Some((to, bytes)) = self.last_sent.take() {
-            self.senders[to as usize].fetch(bytes);
+            self.senders[(to - self.first) as usize].fetch(bytes);
         }
         has_some
     }
@@ -240,6 +408,15 @@ impl Transport for Port {
         Ok(())
     }
 
+    fn doze(&mut self) -> Result<()> {
+        if self.job().must_end() {
+            return Err(self.end());
+        }
+        let word = &self.member(self.rank).asleep;
+        wait::sleep(word, self.barrier, DOZE, || self.has_packet());
+        Ok(())
+    }
+
     fn patience(&self) -> u32 {
         self.spins.max(1)
     }
@@ -249,7 +426,11 @@ impl Transport for Port {
     }
 
     fn read(&mut self, from: u32, address: u64, into: &mut [u8]) -> bool {
-        single_copy::read(self.member(from).pid(), address, into)
+        let pid = match self.bridges.get(&from) {
+            Some(bridge) => bridge.member().pid(),
+            None => self.member(from).pid(),
+        };
+        single_copy::read(pid, address, into)
     }
 
     fn boards(&mut self) -> Option<&mut dyn Boards> {
@@ -273,8 +454,11 @@ impl Transport for Port {
     fn abort(&mut self, code: i32) -> ! {
         let rank = self.rank;
         self.job().end_all(&End::Aborted { rank, code });
-        for rank in 0..self.ranks {
+        for rank in self.first..self.first + self.ranks {
             wait::wake(&self.member(rank).asleep);
+        }
+        for bridge in self.bridges.values() {
+            wait::wake(&bridge.member().asleep);
         }
         // What the program registered to run at its exit is not to run now.
         // SAFETY: the call does not return.

@@ -14,14 +14,25 @@ macro_rules! constants {
         #[allow(missing_docs, reason = "the names of the standard, annex A.1")]
         pub trait Constants {
             $(const $name: i32;)*
+
+            /// What this ABI has in a row.
+            fn of(row: &Row) -> i32;
         }
 
         impl Constants for Standard {
             $(const $name: i32 = $standard;)*
+
+            fn of(row: &Row) -> i32 {
+                row.1
+            }
         }
 
         impl Constants for Mpich {
             $(const $name: i32 = $mpich;)*
+
+            fn of(row: &Row) -> i32 {
+                row.2
+            }
         }
 
         /// All of [`Constants`].
@@ -129,6 +140,50 @@ constants! {
     WIN_SIZE = 603, 0x66000003;
     WIN_CREATE_FLAVOR = 604, 0x66000007;
     WIN_MODEL = 605, 0x66000009;
+    T_CB_REQUIRE_NONE = 0, 0;
+    T_CB_REQUIRE_MPI_RESTRICTED = 3, 1;
+    T_CB_REQUIRE_THREAD_SAFE = 15, 2;
+    T_CB_REQUIRE_ASYNC_SIGNAL_SAFE = 63, 3;
+    T_SOURCE_ORDERED = 1, 0;
+    T_SOURCE_UNORDERED = 2, 1;
+    T_VERBOSITY_USER_BASIC = 9, 221;
+    T_VERBOSITY_USER_DETAIL = 10, 222;
+    T_VERBOSITY_USER_ALL = 12, 223;
+    T_VERBOSITY_TUNER_BASIC = 17, 224;
+    T_VERBOSITY_TUNER_DETAIL = 18, 225;
+    T_VERBOSITY_TUNER_ALL = 20, 226;
+    T_VERBOSITY_MPIDEV_BASIC = 33, 227;
+    T_VERBOSITY_MPIDEV_DETAIL = 34, 228;
+    T_VERBOSITY_MPIDEV_ALL = 36, 229;
+    T_BIND_NO_OBJECT = 1, 9700;
+    T_BIND_MPI_COMM = 2, 9701;
+    T_BIND_MPI_DATATYPE = 3, 9702;
+    T_BIND_MPI_ERRHANDLER = 4, 9703;
+    T_BIND_MPI_FILE = 5, 9704;
+    T_BIND_MPI_GROUP = 6, 9705;
+    T_BIND_MPI_OP = 7, 9706;
+    T_BIND_MPI_REQUEST = 8, 9707;
+    T_BIND_MPI_WIN = 9, 9708;
+    T_BIND_MPI_MESSAGE = 10, 9709;
+    T_BIND_MPI_INFO = 11, 9710;
+    T_BIND_MPI_SESSION = 12, 9711;
+    T_SCOPE_CONSTANT = 1, 60438;
+    T_SCOPE_READONLY = 2, 60439;
+    T_SCOPE_LOCAL = 3, 60440;
+    T_SCOPE_GROUP = 4, 60441;
+    T_SCOPE_GROUP_EQ = 5, 60442;
+    T_SCOPE_ALL = 6, 60443;
+    T_SCOPE_ALL_EQ = 7, 60444;
+    T_PVAR_CLASS_STATE = 1, 240;
+    T_PVAR_CLASS_LEVEL = 2, 241;
+    T_PVAR_CLASS_SIZE = 3, 242;
+    T_PVAR_CLASS_PERCENTAGE = 4, 243;
+    T_PVAR_CLASS_HIGHWATERMARK = 5, 244;
+    T_PVAR_CLASS_LOWWATERMARK = 6, 245;
+    T_PVAR_CLASS_COUNTER = 7, 246;
+    T_PVAR_CLASS_AGGREGATE = 8, 247;
+    T_PVAR_CLASS_TIMER = 9, 248;
+    T_PVAR_CLASS_GENERIC = 10, 249;
 }
 
 /// Error classes; the first ones are [`crate::Class`] in its order.
@@ -215,52 +270,4 @@ pub const ERRORS: &[Row] = &[
     ("T_ERR_PVAR_NO_STARTSTOP", 1017, 70),
     ("T_ERR_PVAR_NO_ATOMIC", 1018, 72),
     ("ERR_LASTCODE", 16383, 1073741823),
-];
-
-/// Constants of the tool interface.
-pub const TOOL: &[Row] = &[
-    ("T_CB_REQUIRE_NONE", 0, 0),
-    ("T_CB_REQUIRE_MPI_RESTRICTED", 3, 1),
-    ("T_CB_REQUIRE_THREAD_SAFE", 15, 2),
-    ("T_CB_REQUIRE_ASYNC_SIGNAL_SAFE", 63, 3),
-    ("T_SOURCE_ORDERED", 1, 0),
-    ("T_SOURCE_UNORDERED", 2, 1),
-    ("T_VERBOSITY_USER_BASIC", 9, 221),
-    ("T_VERBOSITY_USER_DETAIL", 10, 222),
-    ("T_VERBOSITY_USER_ALL", 12, 223),
-    ("T_VERBOSITY_TUNER_BASIC", 17, 224),
-    ("T_VERBOSITY_TUNER_DETAIL", 18, 225),
-    ("T_VERBOSITY_TUNER_ALL", 20, 226),
-    ("T_VERBOSITY_MPIDEV_BASIC", 33, 227),
-    ("T_VERBOSITY_MPIDEV_DETAIL", 34, 228),
-    ("T_VERBOSITY_MPIDEV_ALL", 36, 229),
-    ("T_BIND_NO_OBJECT", 1, 9700),
-    ("T_BIND_MPI_COMM", 2, 9701),
-    ("T_BIND_MPI_DATATYPE", 3, 9702),
-    ("T_BIND_MPI_ERRHANDLER", 4, 9703),
-    ("T_BIND_MPI_FILE", 5, 9704),
-    ("T_BIND_MPI_GROUP", 6, 9705),
-    ("T_BIND_MPI_OP", 7, 9706),
-    ("T_BIND_MPI_REQUEST", 8, 9707),
-    ("T_BIND_MPI_WIN", 9, 9708),
-    ("T_BIND_MPI_MESSAGE", 10, 9709),
-    ("T_BIND_MPI_INFO", 11, 9710),
-    ("T_BIND_MPI_SESSION", 12, 9711),
-    ("T_SCOPE_CONSTANT", 1, 60438),
-    ("T_SCOPE_READONLY", 2, 60439),
-    ("T_SCOPE_LOCAL", 3, 60440),
-    ("T_SCOPE_GROUP", 4, 60441),
-    ("T_SCOPE_GROUP_EQ", 5, 60442),
-    ("T_SCOPE_ALL", 6, 60443),
-    ("T_SCOPE_ALL_EQ", 7, 60444),
-    ("T_PVAR_CLASS_STATE", 1, 240),
-    ("T_PVAR_CLASS_LEVEL", 2, 241),
-    ("T_PVAR_CLASS_SIZE", 3, 242),
-    ("T_PVAR_CLASS_PERCENTAGE", 4, 243),
-    ("T_PVAR_CLASS_HIGHWATERMARK", 5, 244),
-    ("T_PVAR_CLASS_LOWWATERMARK", 6, 245),
-    ("T_PVAR_CLASS_COUNTER", 7, 246),
-    ("T_PVAR_CLASS_AGGREGATE", 8, 247),
-    ("T_PVAR_CLASS_TIMER", 9, 248),
-    ("T_PVAR_CLASS_GENERIC", 10, 249),
 ];

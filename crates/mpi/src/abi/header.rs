@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use super::names::{self, Row};
-use super::{Abi, CONSTANTS, ERRORS, Mpich, Standard, TOOL, UNWEIGHTED, WEIGHTS_EMPTY};
+use super::{Abi, CONSTANTS, ERRORS, Mpich, Standard, UNWEIGHTED, WEIGHTS_EMPTY};
 
 /// Which header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -177,7 +177,7 @@ fn constants(interface: Interface, text: &mut String) {
     for (name, value) in versions {
         let _ = writeln!(text, "#define MPI_{name} {value}");
     }
-    for &(name, standard, mpich) in CONSTANTS.iter().chain(ERRORS).chain(TOOL) {
+    for &(name, standard, mpich) in CONSTANTS.iter().chain(ERRORS) {
         let value = match interface {
             Interface::Standard => standard,
             Interface::Mpich => mpich,

@@ -12,7 +12,7 @@ mod standard;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
-pub use constants::{CONSTANTS, Constants, ERRORS, TOOL};
+pub use constants::{CONSTANTS, Constants, ERRORS};
 pub use mpich::Mpich;
 pub use standard::Standard;
 

@@ -1,7 +1,8 @@
 //! What ranks have to agree on before there is a new communicator.
 //!
-//! A context is named by who proposes it: `8 + 4 (own counter * ranks + own rank)`, with a counter
-//! that a rank never uses twice. The largest proposal wins. So a context is proposed by one rank once,
+//! A context is named by who proposes it: `8 + 4 (counter * ranks + own rank)`, with a counter of its own
+//! that a rank never uses twice. (Ranks that were started later share one series of such numbers, and
+//! one counter: [`crate::transport::Transport::series`].) The largest proposal wins. So a context is proposed by one rank once,
 //! and no two communicators that share a rank have the same, whatever else is being agreed on at the
 //! same time by other threads or without waiting.
 
@@ -16,6 +17,7 @@ use crate::comm::CONTEXTS;
 use crate::engine::{CONTEXT_MAX, Engine, Operation};
 use crate::error::{Class, Error, Result};
 use crate::handle::CommId;
+use crate::transport::Transport;
 
 /// Contexts of communicators that are made at run time begin here.
 const FIRST: u32 = 2 * CONTEXTS;
@@ -29,9 +31,9 @@ pub struct Contexts {
 }
 
 impl Contexts {
-    /// Those of one rank of all.
+    /// Those of one rank of all, or of one series of several.
     #[must_use]
-    pub fn new(rank: u32, ranks: u32) -> Self {
+    pub fn new((rank, ranks): (u32, u32)) -> Self {
         let counter = 0;
         Self {
             rank,
@@ -44,7 +46,10 @@ impl Contexts {
     ///
     /// # Errors
     /// [`Class::Other`] if there is none left.
-    pub fn propose(&mut self) -> Result<u32> {
+    pub fn propose(&mut self, transport: &mut dyn Transport) -> Result<u32> {
+        if let Some(ticket) = transport.ticket(self.counter) {
+            self.counter = ticket;
+        }
         let number = u64::from(self.counter) * u64::from(self.ranks) + u64::from(self.rank);
         let context = u64::from(FIRST) + u64::from(CONTEXTS) * number;
         self.counter += 1;
@@ -261,13 +266,14 @@ impl Drop for Small {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transport::Alone;
 
     #[test]
     fn nobody_proposes_what_another_does() {
         let mut all: Vec<u32> = (0..3)
             .flat_map(|rank| {
-                let mut contexts = Contexts::new(rank, 3);
-                (0..5).map(move |_| contexts.propose().expect("few"))
+                let mut contexts = Contexts::new((rank, 3));
+                (0..5).map(move |_| contexts.propose(&mut Alone::new()).expect("few"))
             })
             .collect();
         all.sort_unstable();
@@ -281,9 +287,11 @@ mod tests {
 
     #[test]
     fn contexts_end_with_an_error() {
-        let mut contexts = Contexts::new(1, 4);
+        let mut contexts = Contexts::new((1, 4));
         contexts.note(CONTEXT_MAX - 1);
-        let left = (0..4).filter(|_| contexts.propose().is_ok()).count();
+        let left = (0..4)
+            .filter(|_| contexts.propose(&mut Alone::new()).is_ok())
+            .count();
         assert!(left <= 1);
     }
 }

@@ -13,7 +13,8 @@
 //! bytes costs as much as one of none and where copying is what large ones cost.
 #![forbid(unsafe_code)]
 
-use std::sync::{Arc, OnceLock};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use corecast_core::{Collective, Help, Tuning, algorithm};
 use corecast_tune::Tables;
@@ -37,12 +38,38 @@ pub struct Settings {
     pub is_reproducible: bool,
 }
 
+static SETTINGS: OnceLock<Arc<Settings>> = OnceLock::new();
+
+/// Variables that the program has set instead of its environment.
+static SET: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
+
+fn set() -> MutexGuard<'static, BTreeMap<String, String>> {
+    SET.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The value of a variable of [`Settings`].
+#[must_use]
+pub fn variable(name: &str) -> Option<String> {
+    let own = set().get(name).cloned();
+    own.or_else(|| std::env::var(name).ok())
+}
+
+/// Sets one for this process; `false` once the settings were read, which is when it is too late.
+#[must_use]
+pub fn set_variable(name: &str, value: &str) -> bool {
+    let mut set = set();
+    let is_time = SETTINGS.get().is_none();
+    if is_time {
+        set.insert(name.to_owned(), value.to_owned());
+    }
+    is_time
+}
+
 impl Settings {
     /// What this process' environment asks for, read once.
     #[must_use]
     pub fn of_environment() -> Arc<Self> {
-        static SETTINGS: OnceLock<Arc<Settings>> = OnceLock::new();
-        let read = || Arc::new(Self::read(|name| std::env::var(name).ok()));
+        let read = || Arc::new(Self::read(variable));
         Arc::clone(SETTINGS.get_or_init(read))
     }
 

@@ -36,9 +36,17 @@ impl Process {
         Ok(self.comms.get_mut(comm).expect("as just seen"))
     }
 
+    /// A context that nobody else proposes.
+    ///
+    /// # Errors
+    /// [`Class::Other`] if there is none left.
+    pub fn propose(&mut self) -> Result<u32> {
+        self.contexts.propose(self.engine.transport())
+    }
+
     /// What this rank proposes.
     fn proposal(&mut self) -> Result<Proposal> {
-        let context = u64::from(self.contexts.propose()?);
+        let context = u64::from(self.propose()?);
         let (lanes, start) = self.lanes.offer();
         Ok(Proposal {
             context,
@@ -136,7 +144,12 @@ impl Process {
         let Some(rank) = group.rank_of(world) else {
             return Err(Error::new(Class::Group, "this rank is not in the group"));
         };
-        let may_share = remote.is_none() && (2..=RANKS_MAX).contains(&group.size());
+        let others = remote.as_ref().map_or(&[][..], Group::world_ranks);
+        self.engine.reach(group.world_ranks())?;
+        self.engine.reach(others)?;
+        let may_share = remote.is_none()
+            && (2..=RANKS_MAX).contains(&group.size())
+            && self.engine.is_of_one_world(group.world_ranks());
         let taken = self.lanes.settle(agreed.lanes, may_share);
         let mut communicator = Communicator::new(context, group, rank, "").with_remote(remote);
         communicator.errhandler = errhandler;

@@ -88,7 +88,7 @@ struct Shares {
 impl Shares {
     fn of(boards: &dyn Boards) -> Self {
         Self {
-            lines: boards.lines(0).len() / LANES,
+            lines: boards.line_count() / LANES,
             bytes: boards.bytes() / LANES / SLOTS / 64 * 64,
         }
     }

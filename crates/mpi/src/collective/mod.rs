@@ -38,7 +38,7 @@ pub use agree::{Contexts, Proposal, Small};
 pub use between::Between;
 pub use cache::{Cache, Plan, Shape, VERIFIED_STEPS_MAX};
 pub use call::{Call, Job, Through, Wanted};
-pub use choose::{Choice, Settings, choose};
+pub use choose::{Choice, Settings, choose, set_variable, variable};
 pub use measured::Measured;
 pub use owned::{OnBytes, Owned, OwnedOnBoards};
 pub use run::{Buffers, Channel, Combine, Run, Scratch, Step};

@@ -99,6 +99,12 @@ impl Queues {
         }
     }
 
+    /// Makes room for as many ranks.
+    pub fn grow(&mut self, ranks: usize) {
+        self.posted.resize_with(ranks, VecDeque::new);
+        self.arrived.resize_with(ranks, VecDeque::new);
+    }
+
     /// Whether a message of this rank would have to be looked for, or looked at by others.
     #[inline]
     pub fn concern(&self, from: u32) -> bool {
@@ -159,6 +165,11 @@ impl Queues {
         arrived.order = self.next;
         self.kept += 1;
         self.arrived[arrived.from as usize].push_back(arrived);
+    }
+
+    /// Messages that no receive has taken.
+    pub fn kept(&self) -> usize {
+        self.kept
     }
 
     /// The message that a receive of this kind would take.

@@ -266,9 +266,9 @@ fn predefined<A: Abi>(mpi: &mut Entered, key: KeyvalId) -> Option<*mut c_void> {
         1 => A::ANY_SOURCE,
         2 => A::PROC_NULL,
         3 => 1,
-        4 => 0,
+        4 => mpi.process.engine.transport().program() as i32,
         5 => codes::last_used::<A>(),
-        _ => mpi.process.engine.transport().ranks() as i32,
+        _ => mpi.process.engine.transport().universe() as i32,
     };
     place.store(value, Ordering::Relaxed);
     Some(place.as_ptr().cast())

@@ -6,6 +6,9 @@
 //! is null, or points to what the prototype says, for as long as the standard says.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::os::fd::BorrowedFd;
 
 use crate::abi::Abi;
 use crate::buffer::{Buffer, is_nowhere};
@@ -350,6 +353,118 @@ impl<T: Copy> Out<T> {
             && let Ok(before) = self.get()
         {
             let _ = self.set(A::with_error(A::fill(before, status), code));
+        }
+    }
+}
+
+/// The addresses in an array of pointers.
+///
+/// # Errors
+/// [`Class::Arg`] if the array is null.
+pub(super) fn addresses(array: Address, count: usize) -> Result<Vec<Address>> {
+    let pointers = In::<*mut c_void>(array.0.cast_const().cast());
+    let pointers = pointers.slice(count)?.iter();
+    Ok(pointers.map(|&pointer| Address(pointer)).collect())
+}
+
+/// The strings of an array of `char *`: so many, or all before a null pointer.
+///
+/// # Errors
+/// [`Class::Arg`] if the array or a string is null.
+pub(super) fn strings(array: Address, count: Option<usize>) -> Result<Vec<Vec<u8>>> {
+    let mut strings = Vec::new();
+    while count.is_none_or(|count| strings.len() < count) {
+        let at = array.offset((strings.len() * size_of::<*mut c_void>()).cast_signed());
+        let string = addresses(at, 1)?[0];
+        if string.0.is_null() && count.is_none() {
+            break;
+        }
+        if string.0.is_null() {
+            return Err(null("a string"));
+        }
+        // SAFETY: it is not null, so that the program has a string with its end there.
+        let text = unsafe { CStr::from_ptr(string.0.cast_const().cast()) };
+        strings.push(text.to_bytes().to_vec());
+    }
+    Ok(strings)
+}
+
+/// An open file of the program, which stays its own.
+fn file(descriptor: c_int) -> std::io::Result<File> {
+    if descriptor < 0 {
+        return Err(std::io::ErrorKind::InvalidInput.into());
+    }
+    // SAFETY: the program says that it is open until the call returns; if it is not, the copy fails.
+    let borrowed = unsafe { BorrowedFd::borrow_raw(descriptor) };
+    borrowed.try_clone_to_owned().map(File::from)
+}
+
+/// Writes to an open file of the program.
+///
+/// # Errors
+/// The system's.
+pub(super) fn write_all(descriptor: c_int, bytes: &[u8]) -> std::io::Result<()> {
+    file(descriptor)?.write_all(bytes)
+}
+
+/// Reads from an open file of the program until the place is full.
+///
+/// # Errors
+/// The system's.
+pub(super) fn read_exact(descriptor: c_int, into: &mut [u8]) -> std::io::Result<()> {
+    file(descriptor)?.read_exact(into)
+}
+
+impl Address {
+    /// A number that stands for something of the library, where C has a pointer.
+    #[must_use]
+    pub(super) fn opaque(number: usize) -> Self {
+        Self(std::ptr::without_provenance_mut(number))
+    }
+
+    /// Writes bytes here.
+    ///
+    /// # Errors
+    /// [`Class::Arg`] if nothing can be here.
+    pub(super) fn put(self, bytes: &[u8]) -> Result<()> {
+        if self.is_nowhere() {
+            return Err(null("the place of a value"));
+        }
+        // SAFETY: something can be there, so that the program has as many bytes there as the standard says
+        // of the call.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.pointer(), bytes.len()) };
+        Ok(())
+    }
+
+    /// Reads bytes from here.
+    ///
+    /// # Errors
+    /// [`Class::Arg`] if nothing can be here.
+    pub(super) fn take<const N: usize>(self) -> Result<[u8; N]> {
+        let mut value = [0; N];
+        value.copy_from_slice(&self.bytes(N)?);
+        Ok(value)
+    }
+
+    /// Reads so many bytes from here.
+    ///
+    /// # Errors
+    /// [`Class::Arg`] if nothing can be here.
+    pub(super) fn bytes(self, count: usize) -> Result<Vec<u8>> {
+        match self.is_nowhere() {
+            true => Err(null("the place of a value")),
+            false => Ok(In::<u8>(self.pointer()).slice(count)?.to_vec()),
+        }
+    }
+
+    /// The string that begins here.
+    ///
+    /// # Errors
+    /// [`Class::Arg`] if nothing can be here.
+    pub(super) fn string(self) -> Result<String> {
+        match self.is_nowhere() {
+            true => Err(null("a string")),
+            false => In::<c_char>(self.pointer().cast()).string(),
         }
     }
 }

@@ -125,8 +125,7 @@ pub fn comm_get_info<A: Abi>(comm: Comm<A>, info: Out<Info<A>>) -> c_int {
 }
 
 pub fn comm_get_parent<A: Abi>(parent: Out<Comm<A>>) -> c_int {
-    call::<A>("MPI_Comm_get_parent", CommId::SELF, |_| {
-        // Programs are not started by others yet.
-        parent.set(Comm::of(CommId::NULL))
+    call::<A>("MPI_Comm_get_parent", CommId::SELF, |mpi| {
+        parent.set(Comm::of(mpi.parent))
     })
 }

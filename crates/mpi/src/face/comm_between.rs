@@ -6,36 +6,14 @@ use std::ffi::{c_char, c_int};
 use super::comm_new::{add, complete, group_of, make, tag_of};
 use super::{Comm, Entered, Errhandler, Group, In, Info, Out, call, handlers, info};
 use crate::abi::Abi;
-use crate::collective::Proposal;
 use crate::engine::{Memory, Mode};
 use crate::error::{Class, Error, Result};
+use crate::greeting::{HEAD, agreed_on, decoded, encoded, misunderstood};
 use crate::group;
 use crate::handle::{CommId, ErrhandlerId};
 
-/// Bytes before the ranks of a group: a context and their number.
-const HEAD: usize = 16;
-
-/// A group and a context that its first process proposes.
-fn encoded(context: u64, group: &group::Group) -> Vec<u8> {
-    let ranks = group.world_ranks();
-    let mut bytes = Vec::with_capacity(HEAD + 4 * ranks.len());
-    bytes.extend(context.to_ne_bytes());
-    bytes.extend((ranks.len() as u64).to_ne_bytes());
-    bytes.extend(ranks.iter().flat_map(|rank| rank.to_ne_bytes()));
-    bytes
-}
-
-fn decoded(bytes: &[u8]) -> Option<(u64, group::Group)> {
-    let (head, ranks) = bytes.split_at_checked(HEAD)?;
-    let (words, _) = head.as_chunks::<8>();
-    let count = usize::try_from(u64::from_ne_bytes(words[1])).ok()?;
-    let (ranks, _) = ranks.as_chunks::<4>();
-    let ranks = ranks.get(..count)?.iter().copied().map(u32::from_ne_bytes);
-    Some((
-        u64::from_ne_bytes(words[0]),
-        group::Group::new(ranks.collect()),
-    ))
-}
+/// Most processes that a leader can be told of.
+const MEMBERS_MAX: usize = 4096;
 
 /// Sends bytes to a leader and receives its own, of at most `room` bytes.
 fn exchange(
@@ -114,27 +92,15 @@ pub fn intercomm_create<A: Abi>(
                 Err(error) => failure = Some(error),
             }
         }
-        let size = (told.len() as u64).to_ne_bytes().into();
-        let giving = mpi.process.give_all(local, (leader, size), NAME)?;
-        let size = complete(mpi, giving)?;
-        let (size, _) = size.result().as_chunks::<8>();
-        let size = u64::from_ne_bytes(size[0]) as usize;
+        let told = tell_all(mpi, local, (leader, told), NAME)?;
         if let Some(error) = failure {
             return Err(error);
         }
-        if size == 0 {
+        if told.is_empty() {
             let what = "the leader of this group could not reach the other one";
             return Err(Error::new(Class::Rank, what));
         }
-        told.resize(size, 0);
-        let giving = mpi.process.give_all(local, (leader, told.into()), NAME)?;
-        let told = complete(mpi, giving)?;
-        let Some((context, remote)) = decoded(told.result()) else {
-            return Err(Error::new(
-                Class::Intern,
-                "the leaders did not understand each other",
-            ));
-        };
+        let (context, remote) = decoded(&told).ok_or_else(misunderstood)?;
         let shares_one = |&world: &u32| group.rank_of(world).is_some();
         if remote.world_ranks().iter().any(shares_one) {
             let what = "the two groups have a process in common";
@@ -145,13 +111,23 @@ pub fn intercomm_create<A: Abi>(
     })
 }
 
-/// A context, and no share of the boards.
-fn agreed_on(context: u64) -> Proposal {
-    Proposal {
-        context,
-        start: 0,
-        lanes: 0,
+/// What the leader has to tell, at all ranks of its communicator.
+pub(super) fn tell_all(
+    mpi: &mut Entered,
+    comm: CommId,
+    (leader, mut told): (u32, Vec<u8>),
+    name: &'static str,
+) -> Result<Vec<u8>> {
+    let size = (told.len() as u64).to_ne_bytes().into();
+    let giving = mpi.process.give_all(comm, (leader, size), name)?;
+    let size = complete(mpi, giving)?;
+    let (size, _) = size.result().as_chunks::<8>();
+    told.resize(u64::from_ne_bytes(size[0]) as usize, 0);
+    if told.is_empty() {
+        return Ok(told);
     }
+    let giving = mpi.process.give_all(comm, (leader, told.into()), name)?;
+    Ok(complete(mpi, giving)?.result().to_vec())
 }
 
 /// What the other leader tells of its group, with the context that both take: the larger proposal.
@@ -160,7 +136,7 @@ fn ask_leader(
     group: &group::Group,
     (peer, remote_leader, tag): (CommId, c_int, i32),
 ) -> Result<Vec<u8>> {
-    let own = u64::from(mpi.process.contexts.propose()?);
+    let own = u64::from(mpi.process.propose()?);
     let known = mpi.process.comm(peer)?;
     let peers = known.peers();
     let world = usize::try_from(remote_leader).ok();
@@ -176,15 +152,10 @@ fn ask_leader(
         world,
         -1 - tag,
     );
-    let room = HEAD + 4 * mpi.process.engine.transport().ranks() as usize;
+    let room = HEAD + 4 * MEMBERS_MAX;
     let mut told = encoded(own, group);
     let theirs = exchange(mpi, channel, &mut told, room)?;
-    let Some((context, remote)) = decoded(&theirs) else {
-        return Err(Error::new(
-            Class::Intern,
-            "the leaders did not understand each other",
-        ));
-    };
+    let (context, remote) = decoded(&theirs).ok_or_else(misunderstood)?;
     Ok(encoded(context.max(own), &remote))
 }
 

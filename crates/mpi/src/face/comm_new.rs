@@ -347,6 +347,9 @@ fn free<A: Abi>(mpi: &mut Entered, comm: Out<Comm<A>>) -> Result<()> {
         wait(mpi, &barrier)?;
     }
     mpi.process.remove_comm(id)?;
+    if mpi.parent == id {
+        mpi.parent = CommId::NULL;
+    }
     comm.set(Comm::of(CommId::NULL))
 }
 
@@ -357,7 +360,15 @@ pub fn comm_free<A: Abi>(comm: Out<Comm<A>>) -> c_int {
 
 pub fn comm_disconnect<A: Abi>(comm: Out<Comm<A>>) -> c_int {
     let owner = comm.get().map_or(CommId::NULL, super::super::abi::Raw::id);
-    call::<A>("MPI_Comm_disconnect", owner, |mpi| free::<A>(mpi, comm))
+    const NAME: &str = "MPI_Comm_disconnect";
+    call::<A>(NAME, owner, |mpi| {
+        // Whatever was sent has left this process when all are here; then they can go apart.
+        let id = comm.get()?.id();
+        let barrier = Caller::new(&mpi.process, NAME, Comm::<A>::of(id))?.barrier()?;
+        wait(mpi, &barrier)?;
+        mpi.wait(|process| Ok(process.is_quiet().then_some(())))?;
+        free::<A>(mpi, comm)
+    })
 }
 
 #[cold]

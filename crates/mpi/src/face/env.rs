@@ -6,7 +6,7 @@ use super::library::{self, Level};
 use super::{Address, Comm, Info, Out, attribute, call, call_always, errors, info};
 use crate::abi::Abi;
 use crate::error::{Class, Error, Result};
-use crate::handle::{CommId, InfoId};
+use crate::handle::CommId;
 
 impl Level {
     /// Of the number in an ABI; numbers between two levels are the next one.
@@ -19,7 +19,7 @@ impl Level {
         }
     }
 
-    fn number<A: Abi>(self) -> c_int {
+    pub(super) fn number<A: Abi>(self) -> c_int {
         match self {
             Self::Single => A::THREAD_SINGLE,
             Self::Funneled => A::THREAD_FUNNELED,
@@ -127,22 +127,6 @@ pub fn abi_get_info<A: Abi>(info: Out<Info<A>>) -> c_int {
         let sizes = ["mpi_aint_size", "mpi_count_size", "mpi_offset_size"];
         info.set(Info::of(info::make_of(&sizes.map(|size| (size, "8")))?))
     })
-}
-
-/// There is none until somebody sets it, which an interface for Fortran would.
-pub fn abi_get_fortran_info<A: Abi>(info: Out<Info<A>>) -> c_int {
-    call_always::<A>("MPI_Abi_get_fortran_info", || {
-        info.set(Info::of(InfoId::NULL))
-    })
-}
-
-pub fn abi_get_fortran_booleans<A: Abi>(
-    _size: c_int,
-    _true_value: Address,
-    _false_value: Address,
-    is_set: Out<c_int>,
-) -> c_int {
-    call_always::<A>("MPI_Abi_get_fortran_booleans", || is_set.set(0))
 }
 
 /// This library knows no hardware resources by name.

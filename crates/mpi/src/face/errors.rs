@@ -157,30 +157,3 @@ pub(super) fn outside<A: Abi>(name: &str) -> c_int {
     }
     A::code(Class::Other)
 }
-
-/// A function that is not there yet: says so once, and is an error.
-#[cold]
-pub fn unsupported<A: Abi>(name: &str, said: &AtomicBool) -> c_int {
-    say_unsupported(name, said);
-    let error = Error::new(
-        Class::UnsupportedOperation,
-        "this function is not implemented",
-    );
-    match Entered::enter() {
-        None => A::code(error.class),
-        Some(_) => failed::<A>(name, Owner::Nobody, &error),
-    }
-}
-
-/// As [`unsupported`], for functions whose errors no handler sees (the tool interface).
-#[cold]
-pub fn unsupported_tool<A: Abi>(name: &str, said: &AtomicBool) -> c_int {
-    say_unsupported(name, said);
-    A::code(Class::UnsupportedOperation)
-}
-
-fn say_unsupported(name: &str, said: &AtomicBool) {
-    if !said.swap(true, Ordering::Relaxed) {
-        say(&format!("{name} is not implemented"));
-    }
-}

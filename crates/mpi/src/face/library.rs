@@ -42,6 +42,8 @@ pub struct Library {
     pub files: Files,
     /// What attributes of windows point to.
     pub facts: BTreeMap<WinId, Box<Facts>>,
+    /// Those who have started this process, as long as they are not let go.
+    pub parent: CommId,
     /// Topologies of communicators.
     pub topologies: BTreeMap<CommId, Topology>,
 }
@@ -131,8 +133,10 @@ fn start(level: Level) -> Result<()> {
         Some(attach) => attach()?,
         None => Box::new(Alone::new()),
     };
+    let mut process = Process::new(transport);
     let library = Library {
-        process: Process::new(transport),
+        parent: process.meet_parents()?,
+        process,
         main: thread::current().id(),
         composed: Requests::default(),
         attributes: Attributes::default(),
@@ -253,7 +257,7 @@ impl Entered {
         }
     }
 
-    /// As [`Entered::wait`], for what nobody says who brings it about: it does not sleep.
+    /// As [`Entered::wait`], for what nobody says who brings it about: it does not sleep for long.
     ///
     /// # Errors
     /// That of `attempt` or of what goes on.
@@ -267,13 +271,16 @@ impl Entered {
             if let Some(value) = attempt(&mut self.process)? {
                 return Ok(value);
             }
-            self.process.progress()?;
-            self.idle(calls)?;
+            let has_moved = self.process.progress()?;
             // A wait that has just begun to hand its core over is far from sleeping.
-            calls = match calls < patience + IDLE_CALLS_AWAKE {
-                true => calls + 1,
-                false => patience,
-            };
+            if calls < patience + IDLE_CALLS_AWAKE {
+                self.idle(calls)?;
+                calls += 1;
+            } else if has_moved || self.guard.is_some() {
+                self.idle(patience)?;
+            } else {
+                self.process.engine.transport().doze()?;
+            }
         }
     }
 
@@ -309,6 +316,9 @@ impl Entered {
 
     #[inline]
     fn idle(&mut self, calls: u32) -> Result<()> {
+        if calls == 0 {
+            self.process.engine.count_wait();
+        }
         if self.guard.is_none() {
             return self.process.engine.transport().idle(calls);
         }

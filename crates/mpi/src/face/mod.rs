@@ -4,7 +4,7 @@
 //! `PMPI_Send` of both libraries: their build scripts read the prototypes (`functions.txt`) and look
 //! here for a function of that name in small letters. Where there is none, `MPI_Send_c` and
 //! `MPI_Get_elements_x` are `send` and `get_elements` with other numbers (generic parameters after
-//! `A` are inferred), and what is nowhere says so and returns `MPI_ERR_UNSUPPORTED_OPERATION`.
+//! `A` are inferred). What is nowhere is an error when the libraries are built.
 //!
 //! ```text
 //! pub fn comm_rank<A: Abi>(comm: Comm<A>, rank: Out<c_int>) -> c_int {
@@ -40,6 +40,7 @@ mod composed;
 pub mod contents;
 pub mod convert;
 pub mod datatype;
+pub mod dynamic;
 pub mod env;
 pub mod epochs;
 pub mod errhandler;
@@ -48,6 +49,7 @@ mod facts;
 pub mod file;
 pub mod file_access;
 pub mod file_forms;
+pub mod fortran;
 pub mod generalized;
 pub mod group;
 mod handlers;
@@ -64,11 +66,14 @@ pub mod rma;
 pub mod session;
 mod sessions;
 pub mod status;
+pub mod tool;
+pub mod tool_events;
+mod tools;
 pub mod topology;
 pub mod window;
 
 pub use c::{Address, Count, Function, In, Out};
-pub use errors::{Owner, failed, unsupported, unsupported_tool};
+pub use errors::{Owner, failed};
 pub use library::{Entered, Library, set_transport};
 
 use std::ffi::c_int;

@@ -21,7 +21,10 @@ const SETS: [&str; 2] = ["mpi://WORLD", "mpi://SELF"];
 fn set(mpi: &mut Entered, name: &str) -> Result<Ranks> {
     let transport = mpi.process.engine.transport();
     match name {
-        _ if name == SETS[0] => Ok(Ranks::new((0..transport.ranks()).collect())),
+        _ if name == SETS[0] => {
+            let first = transport.first();
+            Ok(Ranks::new((first..first + transport.ranks()).collect()))
+        }
         _ if name == SETS[1] => Ok(Ranks::new(vec![transport.rank()])),
         _ => {
             let what = format!(

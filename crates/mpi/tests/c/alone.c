@@ -352,7 +352,13 @@ static void errors(void)
     FAILS(MPI_Send(&x, 1, MPI_INT, 0, 1, MPI_COMM_NULL), MPI_ERR_COMM);
     FAILS(MPI_Comm_rank(MPI_COMM_WORLD, NULL), MPI_ERR_ARG);
     char port[MPI_MAX_PORT_NAME];
-    FAILS(MPI_Open_port(MPI_INFO_NULL, port), MPI_ERR_UNSUPPORTED_OPERATION);
+    /* Nobody is there who could start others or bring them together. */
+    FAILS(MPI_Open_port(MPI_INFO_NULL, port), MPI_ERR_OTHER);
+    MPI_Comm others;
+    FAILS(MPI_Comm_spawn("sh", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &others,
+                         MPI_ERRCODES_IGNORE),
+          MPI_ERR_SPAWN);
+    CHECK(others == MPI_COMM_NULL);
     /* Each kind of object tells its own handler. */
     MPI_Win win;
     OK(MPI_Win_create(&x, sizeof x, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
@@ -368,6 +374,33 @@ static void errors(void)
     FAILS(MPI_File_open(MPI_COMM_SELF, "nowhere", 0, MPI_INFO_NULL, &file), MPI_ERR_AMODE);
 }
 
+/* What an interface for Fortran would say, once. */
+static void fortran(void)
+{
+    int yes = 1, no = 0, values[2] = {7, 7}, is_set = 7;
+    MPI_Info facts;
+    OK(MPI_Abi_get_fortran_booleans(sizeof yes, &values[0], &values[1], &is_set));
+    CHECK(!is_set);
+    FAILS(MPI_Abi_set_fortran_booleans(3, &yes, &no), MPI_ERR_ARG);
+    OK(MPI_Abi_set_fortran_booleans(sizeof yes, &yes, &no));
+    FAILS(MPI_Abi_set_fortran_booleans(sizeof yes, &yes, &no), MPI_ERR_ABI);
+    OK(MPI_Abi_get_fortran_booleans(sizeof yes, &values[0], &values[1], &is_set));
+    CHECK(is_set && values[0] == 1 && values[1] == 0);
+    FAILS(MPI_Abi_get_fortran_booleans(8, &values[0], &values[1], &is_set), MPI_ERR_ARG);
+    OK(MPI_Abi_get_fortran_info(&facts));
+    CHECK(facts == MPI_INFO_NULL);
+    OK(MPI_Info_create(&facts));
+    OK(MPI_Info_set(facts, "mpi_integer_size", "4"));
+    OK(MPI_Abi_set_fortran_info(facts));
+    FAILS(MPI_Abi_set_fortran_info(facts), MPI_ERR_ABI);
+    OK(MPI_Info_free(&facts));
+    OK(MPI_Abi_get_fortran_info(&facts));
+    int keys = 0;
+    OK(MPI_Info_get_nkeys(facts, &keys));
+    CHECK(keys == 1);
+    OK(MPI_Info_free(&facts));
+}
+
 int main(int argc, char **argv)
 {
     int provided;
@@ -380,6 +413,7 @@ int main(int argc, char **argv)
     communicators();
     infos();
     errors();
+    fortran();
     OK(MPI_Finalize());
     return 0;
 }
