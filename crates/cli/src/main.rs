@@ -14,6 +14,7 @@ mod flow;
 mod input;
 mod list;
 mod mpirun;
+mod mpirun_sim;
 mod one_of;
 mod output;
 mod picture;
@@ -55,7 +56,9 @@ fn main() -> ExitCode {
     };
     // Its output is that of the program, and so is its exit code.
     if let Verb::Mpirun(options) = &cli.verb {
-        return mpirun::run(options, &cli.sink).unwrap_or_else(|failure| fail(&failure));
+        let checked = files::check(&cli.verb, &cli.sink);
+        let ended = checked.and_then(|()| mpirun::run(options, &cli.sink));
+        return ended.unwrap_or_else(|failure| fail(&failure));
     }
     let checked = files::check(&cli.verb, &cli.sink);
     let outcome = checked.and_then(|()| answer(&cli.verb)).and_then(|answer| {

@@ -4,6 +4,7 @@ use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd};
 
 use corecast_mpi::transport::{Alone, Transport};
 
+use crate::clocked::ClockedPort;
 use crate::error::ShmError;
 use crate::layout::{Layout, RANKS_MAX, Room};
 use crate::map::Map;
@@ -40,7 +41,10 @@ pub fn attach() -> Result<Box<dyn Transport>, ShmError> {
         what: "dup",
         error,
     })?;
-    Ok(Box::new(Port::new(layout, map, kept, rank)?))
+    Ok(match layout.is_clocked {
+        true => Box::new(ClockedPort::new(layout, map, rank)?),
+        false => Box::new(Port::new(layout, map, kept, rank)?),
+    })
 }
 
 fn open(descriptor: i32, ranks: u32) -> Result<(Layout, Map), ShmError> {
@@ -67,7 +71,7 @@ fn open(descriptor: i32, ranks: u32) -> Result<(Layout, Map), ShmError> {
         job.bytes()
     };
     let layouts = Room::ALL.map(|room| Layout::new(ranks, room));
-    let mut layouts = layouts.into_iter();
+    let mut layouts = layouts.into_iter().chain([Layout::clocked(ranks)]);
     let layout = layouts.find(|layout| layout.bytes as u64 == bytes);
     let layout = layout.filter(|layout| facts.st_size >= layout.bytes as libc::off_t);
     let layout = layout.ok_or_else(|| refuse("it has another size"))?;

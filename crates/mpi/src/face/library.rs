@@ -16,6 +16,7 @@ use super::composed::Requests;
 use super::facts::Facts;
 use super::opened::Files;
 use super::sessions::Sessions;
+use super::watch;
 use crate::collective::Settings;
 use crate::error::{Class, Error, Result};
 use crate::handle::{CommId, WinId};
@@ -127,9 +128,15 @@ fn start(level: Level) -> Result<()> {
     if let Some(fault) = &Settings::of_environment().fault {
         return Err(Error::new(Class::Other, fault.clone()));
     }
-    let transport = match ATTACH.get() {
+    let mut transport = match ATTACH.get() {
         Some(attach) => attach()?,
         None => Box::new(Alone::new()),
+    };
+    let is_clocked = transport.clocked().is_some();
+    // In virtual time a rank is one thread of events.
+    let level = match is_clocked {
+        true => level.min(Level::Serialized),
+        false => level,
     };
     let library = Library {
         process: Process::new(transport),
@@ -145,6 +152,7 @@ fn start(level: Level) -> Result<()> {
     unsafe { *LIBRARY.0.get() = Some(library) };
     IS_SHARED.store(level == Level::Multiple, Ordering::Relaxed);
     PROVIDED.store(level as u8, Ordering::Relaxed);
+    watch::set(is_clocked);
     STAGE.store(RUNNING, Ordering::Release);
     Ok(())
 }
@@ -301,6 +309,7 @@ impl Entered {
         if let Some(value) = attempt(self)? {
             return Ok(Some(value));
         }
+        watch::look(self);
         match self.process.progress()? {
             true => attempt(self),
             false => Ok(None),
@@ -310,7 +319,11 @@ impl Entered {
     #[inline]
     fn idle(&mut self, calls: u32) -> Result<()> {
         if self.guard.is_none() {
-            return self.process.engine.transport().idle(calls);
+            let idled = self.process.engine.transport().idle(calls);
+            if idled.is_err() {
+                watch::tell(self);
+            }
+            return idled;
         }
         self.release();
         if calls >= IDLE_CALLS_AWAKE {

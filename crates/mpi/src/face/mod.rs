@@ -65,11 +65,13 @@ pub mod session;
 mod sessions;
 pub mod status;
 pub mod topology;
+mod watch;
 pub mod window;
 
 pub use c::{Address, Count, Function, In, Out};
 pub use errors::{Owner, failed, unsupported, unsupported_tool};
 pub use library::{Entered, Library, set_transport};
+pub use watch::{Watch, watch};
 
 use std::ffi::c_int;
 
