@@ -207,7 +207,7 @@ fn tell(study: &MpiStudy, run: &MpiRun, settings: &Settings) -> String {
         "{ranks} ranks on {place}{with}: {cycles} cycles, {} us of virtual time\n\
          computing counts as {computing}; MPI's own software costs nothing\n\
          {} messages of {} bytes",
-        report.makespan.ns() / 1e3,
+        report.makespan.ps() as f64 / 1e6,
         report.messages.len(),
         run.bytes(),
     )

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use corecast_machine::{Await, Blocked};
 use corecast_mpi::calls;
 use corecast_shm::Desk;
 
@@ -14,7 +15,7 @@ pub struct Sought {
     pub peer: Option<u32>,
     /// Its tag; none = any, or a message of a collective.
     pub tag: Option<i32>,
-    /// The communicator's name.
+    /// The communicator's name; empty where that is not known any more.
     pub comm: String,
 }
 
@@ -34,11 +35,19 @@ const TOLD: usize = 2;
 
 impl StuckRank {
     /// Asks all ranks at a desk that wait for an answer; those that wait for each other in a circle
-    /// first.
+    /// first. Ranks whose processes have gone already, and whose messages nobody takes, are among the
+    /// machine's.
     #[must_use]
-    pub fn all(desk: &Desk<'_>) -> Vec<Self> {
+    pub fn all(desk: &Desk<'_>, blocked: &[Blocked]) -> Vec<Self> {
+        let gone = |rank| {
+            let mut blocked = blocked.iter().filter(|one| one.awaits == Await::Send);
+            let found = blocked.find(|one| one.rank.0 == rank)?;
+            Some(Self::ending(rank, found.peer.0))
+        };
         let ask = |rank| {
-            let (call, text) = desk.question(rank)?;
+            let Some((call, text)) = desk.question(rank) else {
+                return gone(rank);
+            };
             Some(Self {
                 rank,
                 call: calls::name(call),
@@ -46,6 +55,20 @@ impl StuckRank {
             })
         };
         circle_first((0..desk.ranks()).filter_map(ask).collect())
+    }
+
+    /// A rank that has come to its end, and whose message for this one nobody takes.
+    fn ending(rank: u32, peer: u32) -> Self {
+        Self {
+            rank,
+            call: "MPI_Finalize",
+            sought: vec![Sought {
+                is_receive: false,
+                peer: Some(peer),
+                tag: None,
+                comm: String::new(),
+            }],
+        }
     }
 
     /// The rank that it waits for, if that is a certain one.
@@ -103,13 +126,21 @@ impl fmt::Display for Sought {
         if let Some(tag) = tag {
             write!(f, " with tag {tag}")?;
         }
-        write!(f, " in {comm}")
+        match &**comm {
+            "" => Ok(()),
+            comm => write!(f, " in {comm}"),
+        }
     }
 }
 
 impl fmt::Display for StuckRank {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "rank {} waits in {}", self.rank, self.call)?;
+        let verb = if self.sought.is_empty() {
+            "is"
+        } else {
+            "waits"
+        };
+        write!(f, "rank {} {verb} in {}", self.rank, self.call)?;
         for (index, sought) in self.sought.iter().take(TOLD).enumerate() {
             let word = if index == 0 { " for" } else { " and for" };
             write!(f, "{word} {sought}")?;
@@ -141,7 +172,9 @@ mod tests {
         assert_eq!(waits(0, lines).to_string(), expected);
         let expected = "rank 2 waits in MPI_Recv for rank 1 to receive with tag -2 in x";
         assert_eq!(waits(2, "send\t1\t-2\tx").to_string(), expected);
-        assert_eq!(waits(5, "").to_string(), "rank 5 waits in MPI_Recv");
+        assert_eq!(waits(5, "").to_string(), "rank 5 is in MPI_Recv");
+        let expected = "rank 2 waits in MPI_Finalize for rank 7 to receive";
+        assert_eq!(StuckRank::ending(2, 7).to_string(), expected);
     }
 
     #[test]

@@ -214,7 +214,7 @@ impl ClockedPort {
     #[cold]
     fn refuse_child(&self) -> ! {
         eprintln!(
-            "rank {}: a child that fork made has called {}; only the process that called MPI_Init is a \
+            "corecast: rank {}: a child that fork made has called {}; only what called MPI_Init is a \
              rank of the simulated chip",
             self.rank,
             calls::name(self.call)

@@ -204,9 +204,11 @@ impl MpiStudy {
         let ranks = MpiRanks::new(desk);
         let run = self.machine.run_mpi(plan.ranks, &ranks, &options);
         let run = run.map_err(|error| MpiError {
-            stuck: match error.is_limit() {
-                true => StuckRank::all(ranks.desk()),
-                false => Vec::new(),
+            stuck: match &error {
+                RunError::Deadlock { blocked, .. }
+                | RunError::TimeLimit { blocked, .. }
+                | RunError::EventLimit { blocked, .. } => StuckRank::all(ranks.desk(), blocked),
+                _ => Vec::new(),
             },
             awaited: ranks.awaited(),
             error,
