@@ -275,7 +275,9 @@ impl Entered {
             if let Some(value) = attempt(&mut self.process)? {
                 return Ok(value);
             }
-            self.process.progress()?;
+            if self.process.progress()? {
+                continue;
+            }
             self.idle(calls)?;
             // A wait that has just begun to hand its core over is far from sleeping.
             calls = match calls < patience + IDLE_CALLS_AWAKE {
