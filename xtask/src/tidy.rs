@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Which of our crates a crate may depend on.
-const ARROWS: [(&str, &[&str]); 24] = [
+const ARROWS: [(&str, &[&str]); 25] = [
     ("text", &[]),
     ("core", &[]),
     ("chip", &["text", "core"]),
@@ -26,6 +26,7 @@ const ARROWS: [(&str, &[&str]); 24] = [
     ("mpi-mpich", &["mpi", "shm"]),
     ("shm", &["mpi"]),
     ("machine-shm", &["core", "machine", "mpi", "shm"]),
+    ("mpi-sim", &["core", "machine", "mpi", "shm"]),
     ("launch", &["shm"]),
     ("render", &["core", "machine"]),
     ("tune", &["text", "core"]),
@@ -42,6 +43,9 @@ const ARROWS: [(&str, &[&str]); 24] = [
             "machine-sim",
             "machine-host",
             "machine-shm",
+            "mpi",
+            "mpi-sim",
+            "shm",
             "exchange",
             "flow",
             "tune",
@@ -63,7 +67,7 @@ const ARROWS: [(&str, &[&str]); 24] = [
     ),
     (
         "figures",
-        &["core", "flow", "machine", "render", "sim", "study"],
+        &["core", "flow", "machine", "mpi", "render", "sim", "study"],
     ),
     (
         "py",
@@ -157,6 +161,7 @@ pub fn check(root: &Path) -> Vec<String> {
         "docs/cli.md",
         "docs/schedules.md",
         "docs/python.md",
+        "docs/virtual.md",
     ] {
         let text = fs::read_to_string(root.join(name)).unwrap_or_default();
         if text.is_empty() {
