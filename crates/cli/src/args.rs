@@ -229,7 +229,7 @@ fn collectives() -> OneOf<Collective> {
     one(Collective::ALL, Collective::name)
 }
 
-pub fn fidelities() -> OneOf<Fidelity> {
+fn fidelities() -> OneOf<Fidelity> {
     one(Fidelity::ALL, Fidelity::name)
 }
 

@@ -12,7 +12,7 @@ use corecast_tune::Tables;
 
 use crate::args::Sink;
 use crate::failure::Failure;
-use crate::mpirun_sim::{self, OnChip};
+use crate::on_chip::{self, OnChip};
 use crate::one_of::one_of;
 
 /// What to start, and how.
@@ -74,7 +74,7 @@ pub fn usual(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
                 *option = OsString::from(ours);
             }
             let has_value = ["-n", "-x", "--np", "--bind-to", "--table", "--timeout"];
-            let mut has_value = has_value.iter().chain(mpirun_sim::OPTIONS);
+            let mut has_value = has_value.iter().chain(on_chip::OPTIONS);
             index += if has_value.any(|name| option == name) {
                 2
             } else {
@@ -85,8 +85,8 @@ pub fn usual(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     arguments
 }
 
-/// Runs the program to its end.
-pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
+/// Refuses to put anywhere else what the program prints.
+pub fn refuse_sink(sink: &Sink) -> Result<(), Failure> {
     if sink.json || sink.output.is_some() {
         let failure =
             Failure::input("mpirun passes on what the program prints and has no other answer");
@@ -94,9 +94,12 @@ pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
             failure.help("leave --json and -o away, or write them behind the program's name")
         );
     }
-    if options.on_chip.chip.is_some() {
-        return mpirun_sim::run(options);
-    }
+    Ok(())
+}
+
+/// Runs the program to its end.
+pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
+    refuse_sink(sink)?;
     let job = job(options)?;
     let ended = corecast_launch::run(&job, &mut io::stdout(), &mut io::stderr());
     let ending = ended.map_err(|error| refused(&error))?;

@@ -4,6 +4,7 @@
 //! together, so that most calls cost one hand-over: a send is only written down, a receive that finds
 //! nothing hands over and waits.
 
+use std::io::Write as _;
 use std::time::Duration;
 
 use corecast_mpi::transport::{Clocked, Head, Transport, Wanted};
@@ -217,12 +218,14 @@ impl ClockedPort {
 
     #[cold]
     fn refuse_child(&self) -> ! {
-        eprintln!(
+        let text = format!(
             "corecast: rank {}: a child that fork made has called {}; only what called MPI_Init is a \
-             rank of the simulated chip",
+             rank of the simulated chip\n",
             self.rank,
             calls::name(self.call)
         );
+        // Nobody is left to tell if standard error is closed.
+        let _ = std::io::stderr().write_all(text.as_bytes());
         // SAFETY: the call does not return.
         unsafe { libc::_exit(1) }
     }
