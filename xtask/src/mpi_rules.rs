@@ -26,9 +26,11 @@ const MPICH: &str = "mpich==5.0.2";
 const ROOT: &str = "root = 0\n";
 const TYPE: &str = "dtype = \"i32\"\n";
 
-/// Collectives with keys of their tables and the algorithms that Open MPI has, too: whether it sends
-/// the messages of our schedule. Where it does not, its tree has its ranks in another order.
-const OPEN_MPI_HAS: [(&str, &str, &[(&str, bool)]); 9] = [
+/// A collective, keys of its table, and algorithms that Open MPI has, too: whether it sends the messages
+/// of our schedule. Where it does not, its tree has its ranks in another order.
+type Shared = (&'static str, &'static str, &'static [(&'static str, bool)]);
+
+const OPEN_MPI_HAS: [Shared; 9] = [
     (
         "bcast",
         ROOT,

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Which of our crates a crate may depend on.
-const ARROWS: [(&str, &[&str]); 25] = [
+const ARROWS: [(&str, &[&str]); 26] = [
     ("text", &[]),
     ("core", &[]),
     ("chip", &["text", "core"]),
@@ -26,6 +26,7 @@ const ARROWS: [(&str, &[&str]); 25] = [
     ("mpi-mpich", &["mpi", "shm"]),
     ("shm", &["mpi"]),
     ("machine-shm", &["core", "machine", "mpi", "shm"]),
+    ("mpi-sim", &["core", "machine", "mpi", "shm"]),
     ("launch", &["mpi", "shm"]),
     ("render", &["core", "machine"]),
     ("tune", &["text", "core"]),
@@ -42,6 +43,9 @@ const ARROWS: [(&str, &[&str]); 25] = [
             "machine-sim",
             "machine-host",
             "machine-shm",
+            "mpi",
+            "mpi-sim",
+            "shm",
             "exchange",
             "flow",
             "tune",
@@ -63,7 +67,7 @@ const ARROWS: [(&str, &[&str]); 25] = [
     ),
     (
         "figures",
-        &["core", "flow", "machine", "render", "sim", "study"],
+        &["core", "flow", "machine", "mpi", "render", "sim", "study"],
     ),
     ("viewer", &["text", "core", "chip", "machine", "study"]),
     (

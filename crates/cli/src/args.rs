@@ -228,13 +228,15 @@ docs/cli.md describes flow files and what the results mean.")]
   corecast rtl-vectors published.json --paper park2019
 `make -C rtl lockstep VECTORS=../vectors.json` replays them (a path seen from rtl); rtl/README.md.")]
     RtlVectors(RtlVectors),
-    /// Start an MPI program on this computer: one process per rank over shared memory
+    /// Start an MPI program: one process per rank over shared memory, or on a simulated chip
     #[command(after_help = "Examples:
   corecast mpirun -n 4 ./program
   corecast mpirun -n 2 --bind-to core --tag-output ./program --its options
   corecast mpirun -n 1 ./master : -n 3 ./worker
+  corecast mpirun -n 48 --chip scc --report report.json ./program
 The exit code is 0 if all ranks end with 0, else that of the first that does not; 128 and the signal's
-number if a signal killed it; 124 when the time is over. docs/mpi.md says what works.")]
+number if a signal killed it; 124 when the time is over; on a chip 3 for a limit or a deadlock.
+docs/mpi.md says what works, docs/virtual.md what --chip does.")]
     Mpirun(Mpirun),
     /// Write a schedule file in another format
     #[command(after_help = "Examples:

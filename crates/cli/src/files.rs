@@ -134,6 +134,18 @@ impl<'a> Files<'a> {
                 files.writes("--layout", flow.layout.as_ref());
                 files.writes("--picture", flow.picture.as_ref());
             }
+            Verb::Mpirun(options) => {
+                let on_chip = &options.on_chip;
+                on_chip.chip.iter().for_each(|chip| files.chip(chip));
+                files.reads("--table", options.table.as_deref());
+                let late = on_chip.skew.iter();
+                let late = late.filter_map(|text| text.strip_prefix("file:"));
+                files.read.extend(late.map(|path| ("--skew", path)));
+                files.writes("--report", on_chip.report.as_ref());
+                files.writes("--svg", on_chip.svg.as_ref());
+                files.writes("--trace", on_chip.trace.as_ref());
+                files.writes("--matrix", on_chip.matrix.as_ref());
+            }
             Verb::Reproduce { rtl, .. } => files.reads("--rtl", rtl.as_deref()),
             Verb::RtlVectors(vectors) => files.writes("FILE", Some(&vectors.file)),
             Verb::Show(Show::Chip { name, chip }) => {
@@ -143,8 +155,7 @@ impl<'a> Files<'a> {
             | Verb::Show(_)
             | Verb::Bench { .. }
             | Verb::Doctor
-            | Verb::Generate { .. }
-            | Verb::Mpirun(_) => {}
+            | Verb::Generate { .. } => {}
         }
         let table = match verb {
             Verb::Tune(tune) => &tune.output,

@@ -16,6 +16,8 @@ mod input;
 mod list;
 mod merge;
 mod mpirun;
+mod mpirun_sim;
+mod on_chip;
 mod one_of;
 mod output;
 mod picture;
@@ -59,7 +61,12 @@ fn main() -> ExitCode {
     };
     // Its output is that of the program, and so is its exit code.
     if let Verb::Mpirun(options) = &cli.verb {
-        return mpirun::run(options, &cli.sink).unwrap_or_else(|failure| fail(&failure));
+        let checked = files::check(&cli.verb, &cli.sink);
+        let ended = checked.and_then(|()| match options.on_chip.chip {
+            None => mpirun::run(options, &cli.sink),
+            Some(_) => mpirun_sim::run(options, &cli.sink),
+        });
+        return ended.unwrap_or_else(|failure| fail(&failure));
     }
     let checked = files::check(&cli.verb, &cli.sink);
     let outcome = checked
@@ -171,6 +178,9 @@ fn usage(error: &clap::Error) -> ExitCode {
             }
         } else if line.starts_with(['<', '[']) || line.starts_with("--") {
             failure = failure.help(line.trim_matches(['[', ']']));
+        } else if line.starts_with("--") {
+            // An option that another one needs.
+            failure = failure.help(line);
         }
     }
     if error.get(ContextKind::ValidValue).is_some() {

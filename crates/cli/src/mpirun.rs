@@ -7,11 +7,12 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use corecast_launch::{Bind, Job, LaunchError, Part};
+use corecast_launch::{Bind, Ending, Job, LaunchError, Part};
 use corecast_tune::Tables;
 
 use crate::args::Sink;
 use crate::failure::Failure;
+use crate::on_chip::{self, OnChip};
 use crate::one_of::one_of;
 
 /// What to start, and how.
@@ -43,6 +44,9 @@ pub struct Mpirun {
     /// End all ranks after this many seconds
     #[arg(long, value_name = "S")]
     pub timeout: Option<f64>,
+    /// In virtual time.
+    #[command(flatten)]
+    pub on_chip: OnChip,
     /// The program and its arguments; more programs follow as `: -n N PROGRAM ARGS...`
     #[arg(
         required = true,
@@ -70,7 +74,8 @@ pub fn usual(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
                 *option = OsString::from(ours);
             }
             let has_value = ["-n", "-x", "--np", "--bind-to", "--table", "--timeout"];
-            index += if has_value.iter().any(|name| option == name) {
+            let mut has_value = has_value.iter().chain(on_chip::OPTIONS);
+            index += if has_value.any(|name| option == name) {
                 2
             } else {
                 1
@@ -80,8 +85,8 @@ pub fn usual(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     arguments
 }
 
-/// Runs the program to its end.
-pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
+/// Refuses to put anywhere else what the program prints.
+pub fn refuse_sink(sink: &Sink) -> Result<(), Failure> {
     if sink.json || sink.output.is_some() {
         let failure =
             Failure::input("mpirun passes on what the program prints and has no other answer");
@@ -89,18 +94,31 @@ pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
             failure.help("leave --json and -o away, or write them behind the program's name")
         );
     }
+    Ok(())
+}
+
+/// Runs the program to its end.
+pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
+    refuse_sink(sink)?;
     let job = job(options)?;
     let ended = corecast_launch::run(&job, &mut io::stdout(), &mut io::stderr());
     let ending = ended.map_err(|error| refused(&error))?;
-    if ending.cause.is_none() {
-        return Ok(ExitCode::SUCCESS);
+    match ended_badly(&ending) {
+        None => Ok(ExitCode::SUCCESS),
+        Some(failure) => Err(failure),
     }
-    let mut failure = Failure::check(ending.to_string());
-    failure.code = ending.code();
-    Err(failure)
 }
 
-fn job(options: &Mpirun) -> Result<Job, Failure> {
+/// What went wrong, with the exit code of the rank.
+pub fn ended_badly(ending: &Ending) -> Option<Failure> {
+    ending.cause.as_ref()?;
+    let mut failure = Failure::check(ending.to_string());
+    failure.code = ending.code();
+    Some(failure)
+}
+
+/// What to start.
+pub fn job(options: &Mpirun) -> Result<Job, Failure> {
     let timeout = match options.timeout {
         Some(seconds) => Some(Duration::try_from_secs_f64(seconds).map_err(|_| {
             Failure::input(format!(
@@ -129,7 +147,8 @@ fn job(options: &Mpirun) -> Result<Job, Failure> {
     })
 }
 
-fn refused(error: &LaunchError) -> Failure {
+/// What cannot be started.
+pub fn refused(error: &LaunchError) -> Failure {
     Failure::input(error.to_string())
 }
 

@@ -45,7 +45,7 @@ impl Pictures {
             text += &write_svg(path, &picture, settings)?;
         }
         if let Some(path) = &self.trace {
-            let trace = corecast_render::chrome_trace(&run.report, &settings.json());
+            let trace = corecast_render::chrome_trace(&run.report, &[], &settings.json());
             text += &write(path, &trace)?;
         }
         Ok(text)

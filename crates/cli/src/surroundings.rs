@@ -28,6 +28,20 @@ pub fn read(scene: &Scene, ranks: u32) -> Result<Surroundings, Failure> {
     })
 }
 
+/// As [`read`], where nothing is under way and caches are warm.
+pub fn read_beside(
+    skew: &[String],
+    other: Option<&str>,
+    ranks: u32,
+) -> Result<Surroundings, Failure> {
+    let arrivals = skew.iter().map(|text| arrival(text, ranks));
+    Ok(Surroundings {
+        arrivals: arrivals.collect::<Result<_, _>>()?,
+        background: other.map(background).transpose()?,
+        ..Surroundings::default()
+    })
+}
+
 /// One arrival pattern.
 fn arrival(text: &str, ranks: u32) -> Result<Arrival, Failure> {
     let refuse = |why: &str| refuse_arrival(&format!("`{text}` {why}"), ranks);

@@ -2,81 +2,12 @@
 //!
 //! The programs are compiled here, once per test, against the libraries that were built with the test.
 
-use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+mod mpi;
 
-use tempfile::TempDir;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
-/// One of the two interfaces: its header's folder, its library as cargo and as programs name it.
-struct Interface {
-    header: &'static str,
-    built: &'static str,
-    soname: &'static str,
-}
-
-const STANDARD: Interface = Interface {
-    header: "abi",
-    built: "libmpi_abi.so",
-    soname: "libmpi_abi.so.1",
-};
-
-const MPICH: Interface = Interface {
-    header: "mpich",
-    built: "libmpi.so",
-    soname: "libmpi.so.12",
-};
-
-/// A program in a folder of its own, with the library under the name that programs ask for.
-struct Program {
-    folder: TempDir,
-}
-
-impl Program {
-    fn new(source: &str, interface: &Interface) -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        let here = std::env::current_exe().expect("this test is a file");
-        let built = here.with_file_name(interface.built);
-        assert!(built.exists(), "{} was not built", built.display());
-        let library = folder.path().join(interface.soname);
-        symlink(&built, &library).expect("a link");
-        let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let headers = package.join("../mpi/include").join(interface.header);
-        let mut cc = Command::new("cc");
-        cc.args(["-Wall", "-Wextra", "-Werror", "-O1", "-I"])
-            .arg(headers);
-        cc.arg("-o").arg(folder.path().join("program"));
-        cc.arg(package.join("tests/mpi").join(source)).arg(&library);
-        let output = cc.output().expect("a C compiler (cc)");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{source}: {said}");
-        Self { folder }
-    }
-
-    fn path(&self) -> PathBuf {
-        self.folder.path().join("program")
-    }
-
-    /// `corecast mpirun` with this program and these arguments. No wait is endless.
-    fn mpirun(&self, ranks: u32, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_corecast"));
-        let libraries = format!("LD_LIBRARY_PATH={}", self.folder.path().display());
-        command.args(["mpirun", "--timeout", "120", "-x", &libraries]);
-        command.args(["-n", &ranks.to_string()]).arg(self.path());
-        command.args(arguments).stdin(Stdio::null());
-        command.env_remove("CLICOLOR_FORCE");
-        command
-    }
-
-    fn run(&self, ranks: u32, arguments: &[&str]) -> Output {
-        let output = self.mpirun(ranks, arguments).output();
-        output.expect("the binary runs")
-    }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
+use mpi::{Interface, MPICH, Program, STANDARD, text};
 
 #[test]
 fn every_rank_knows_its_place() {

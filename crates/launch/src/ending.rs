@@ -62,7 +62,7 @@ pub enum Cause {
 }
 
 /// The exit code of a job whose time was over; that of `timeout(1)`.
-const TIMEOUT_CODE: u8 = 124;
+pub const TIMEOUT_CODE: u8 = 124;
 
 impl Ending {
     /// 0, the first failing rank's code, or 128 and the signal's number.

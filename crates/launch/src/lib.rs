@@ -25,14 +25,18 @@ mod signals;
 mod spawn;
 mod streams;
 mod supervise;
+mod watched;
 
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use corecast_shm::Segment;
+use watched::Watched;
+
 pub use bind::Bind;
-pub use ending::{Cause, Ending};
+pub use ending::{Cause, Ending, TIMEOUT_CODE};
 pub use error::LaunchError;
 pub use libraries::libraries;
 pub use part::Part;
@@ -67,12 +71,61 @@ impl Job {
 /// # Errors
 /// When the job could not be started; no process is left then.
 pub fn run(job: &Job, out: &mut dyn Write, err: &mut dyn Write) -> Result<Ending, LaunchError> {
+    let mut segment = Segment::create(job.ranks())?;
+    segment.listen().map_err(LaunchError::Questions)?;
+    run_over(job, Watched::Growing(&mut segment), out, err)
+}
+
+/// Runs a job in virtual time: `attend` does on a thread of its own what its ranks ask for
+/// ([`Segment::desk`]) until all have finished, or it cannot go on; then they are ended. `end` lets it
+/// return soon, and is called when no rank is left. What it gave is returned beside how the job ended.
+///
+/// # Errors
+/// As [`run`].
+///
+/// # Panics
+/// If `attend` does.
+pub fn run_attended<T: Send>(
+    job: &Job,
+    segment: &Segment,
+    (attend, end): (impl FnOnce() -> T + Send, impl FnOnce()),
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> Result<(Ending, T), LaunchError> {
+    std::thread::scope(|scope| {
+        let attending = scope.spawn(|| {
+            // However it ends: nobody else answers the ranks.
+            let _ends = Ends(segment);
+            attend()
+        });
+        let ended = run_over(job, Watched::Fixed(segment), out, err);
+        segment.stop();
+        end();
+        let attended = attending.join();
+        let attended = attended.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        Ok((ended?, attended))
+    })
+}
+
+/// Ends the ranks of a segment when it is dropped.
+struct Ends<'a>(&'a Segment);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+fn run_over(
+    job: &Job,
+    segment: Watched<'_>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> Result<Ending, LaunchError> {
     let programs = program::find_all(&job.parts)?;
     let signals = signals::Signals::new().map_err(LaunchError::Signals)?;
-    let mut segment = corecast_shm::Segment::create(job.ranks())?;
-    segment.listen().map_err(LaunchError::Questions)?;
     let guard = guard::Guard::start().map_err(LaunchError::Guard)?;
     let spawned = spawn::all(job, &programs, &segment, &guard)?;
-    let supervisor = supervise::Supervisor::new(job, &mut segment, &guard, &signals, spawned);
+    let supervisor = supervise::Supervisor::new(job, segment, &guard, &signals, spawned);
     Ok(supervisor.run(out, err))
 }

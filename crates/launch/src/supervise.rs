@@ -6,7 +6,7 @@ use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
 use corecast_mpi::launcher::{Answer, Question, Refusal, Start};
-use corecast_shm::{Asked, RANKS_MAX, Segment};
+use corecast_shm::{Asked, RANKS_MAX};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, getpid, kill_process};
 
@@ -19,6 +19,7 @@ use crate::joining::{self, Joining};
 use crate::signals::Signals;
 use crate::spawn;
 use crate::streams::{Lines, Pipe, Sink};
+use crate::watched::Watched;
 
 /// After a rank has died, the others have so long to end by the error that their library gives them;
 /// then SIGTERM comes, and after the same time once more SIGKILL.
@@ -43,7 +44,7 @@ struct Stream {
 /// A job that runs.
 pub struct Supervisor<'a> {
     job: &'a Job,
-    segment: &'a mut Segment,
+    segment: Watched<'a>,
     guard: &'a Guard,
     signals: &'a Signals,
     /// None once it has ended.
@@ -64,7 +65,7 @@ pub struct Supervisor<'a> {
 impl<'a> Supervisor<'a> {
     pub fn new(
         job: &'a Job,
-        segment: &'a mut Segment,
+        segment: Watched<'a>,
         guard: &'a Guard,
         signals: &'a Signals,
         mut children: Vec<Child>,
@@ -234,8 +235,7 @@ impl<'a> Supervisor<'a> {
         }
         let found = starts.into_iter().map(joining::find);
         let found = found.collect::<Result<Vec<_>, _>>()?;
-        let joined = self.segment.join(wanted as u32, greeting);
-        let first = joined.map_err(|error| error.to_string())?;
+        let first = self.segment.join(wanted as u32, greeting)?;
         let ranks = first..first + wanted as u32;
         self.joining.begin(ranks.clone(), asker);
         self.streams
@@ -246,7 +246,7 @@ impl<'a> Supervisor<'a> {
             numbers.flat_map(|(number, found)| (0..found.ranks).map(move |_| (number, found)));
         for (rank, (number, found)) in ranks.clone().zip(each) {
             let started =
-                spawn::joined((self.job, found), (rank, number), self.segment, self.guard);
+                spawn::joined((self.job, found), (rank, number), &self.segment, self.guard);
             match started {
                 Ok(mut child) => {
                     let streams =

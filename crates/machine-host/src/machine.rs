@@ -85,7 +85,7 @@ fn run_attached<P: Program>(
     let outcome = caught(rank, || {
         run_blocking(async {
             let output = program.run(&mut endpoint).await?;
-            endpoint.finish().await?;
+            program.end(&mut endpoint).await?;
             Ok(output)
         })
     });

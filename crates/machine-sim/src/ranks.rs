@@ -114,7 +114,7 @@ impl<P: Program> OnChip for OnMessages<'_, P> {
     ) -> Result<(P::Output, Time), RunError> {
         endpoint.courier_mut().begin(late).await?;
         let output = self.0.run(endpoint).await?;
-        endpoint.finish().await?;
+        self.0.end(endpoint).await?;
         Ok((output, endpoint.now()))
     }
 }

@@ -240,8 +240,16 @@ pub trait Program: Sync {
     /// What a rank returns.
     type Output: Send;
 
-    /// Runs one rank. The machine calls [`Endpoint::finish`] afterwards.
+    /// Runs one rank. The machine calls [`Program::end`] afterwards.
     async fn run<E: Endpoint>(&self, endpoint: &mut E) -> Result<Self::Output, RunError>;
+
+    /// Ends a rank's part: [`Endpoint::finish`], unless the program is content with less.
+    ///
+    /// # Errors
+    /// As [`Endpoint::finish`].
+    async fn end<E: Endpoint>(&self, endpoint: &mut E) -> Result<(), RunError> {
+        endpoint.finish().await
+    }
 }
 
 /// What running a program on all ranks gave.

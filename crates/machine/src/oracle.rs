@@ -12,7 +12,7 @@ use std::pin::Pin;
 use corecast_core::{Rank, Time};
 
 use crate::activity::Activity;
-use crate::endpoint::{Endpoint, Envelope, Program, ProgramRun, Programs, Tag};
+use crate::endpoint::{Envelope, Program, ProgramRun, Programs, Tag};
 use crate::error::{Await, Blocked, RunError, cycle_first};
 use crate::interpreter;
 use crate::job::{Job, Machine, RunOptions};
@@ -337,7 +337,7 @@ impl Programs for Oracle {
                 arrivals: 0,
             });
             let output = program.run(&mut endpoint).await?;
-            endpoint.finish().await?;
+            program.end(&mut endpoint).await?;
             Ok(output)
         };
         let run = table.run(ranks, task, options)?;

@@ -39,7 +39,7 @@ pub fn write(lists: &[&str]) {
         let text = fs::read_to_string(&path).expect("the list of functions");
         for prototype in text.lines().filter_map(Prototype::parse) {
             if lists.contains(&list) {
-                prototype.export(&written, &mut out);
+                prototype.export(&written, names.len(), &mut out);
             }
             names.push(prototype.face_name());
         }
@@ -143,7 +143,8 @@ impl<'a> Prototype<'a> {
         self.name["MPI_".len()..].to_ascii_lowercase()
     }
 
-    fn export(&self, written: &Written, out: &mut String) {
+    /// Its number among all calls is that of `corecast_mpi::calls`.
+    fn export(&self, written: &Written, number: usize, out: &mut String) {
         let mut parameters = String::new();
         let mut given = String::new();
         for (index, argument) in self.arguments.iter().enumerate() {
@@ -166,7 +167,7 @@ impl<'a> Prototype<'a> {
             let _ = writeln!(
                 out,
                 "#[unsafe(no_mangle)] pub extern \"C\" fn {prefix}{}({parameters}) -> {returns} {{ \
-                 {attach}{body} }}",
+                 {attach}let _watch = face::watch({number}); {body} }}",
                 self.name,
             );
         }

@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 
 use crate::copy::copy_slice;
 use crate::error::Result;
-use crate::transport::{Head, Transport};
+use crate::transport::{Head, Transport, Wanted};
 
 use flight::{Flights, State};
 use packet::{Packet, PacketKind};
@@ -69,6 +69,7 @@ pub struct Engine {
     /// Longest message that is sent eagerly.
     eager_max: usize,
     packet_max: usize,
+    first_max: usize,
     matter: Matter,
 }
 
@@ -132,6 +133,7 @@ impl Engine {
         let reads_remotely = transport.reads_remotely();
         Self {
             packet_max,
+            first_max: packet_max.min(transport.first_max()),
             eager_max: packet_max.min(transport.eager_max()),
             transport,
             matter: Matter {
@@ -258,6 +260,8 @@ impl Engine {
                     memory,
                     landed,
                     first: 0,
+                    to,
+                    context,
                 })
             });
             let kind = flight.map_or(PacketKind::Eager, |_| PacketKind::EagerSync);
@@ -276,6 +280,8 @@ impl Engine {
             memory,
             landed,
             first: 0,
+            to,
+            context,
         });
         let is_eager = memory.bytes <= self.eager_max;
         let (kind, body) = match (is_eager, mode) {
@@ -309,10 +315,10 @@ impl Engine {
     /// read them from here: they are on their way while its receiver asks for the rest.
     fn send_first(&mut self, to: u32, memory: Memory, flight: u32) {
         let matter = &mut self.matter;
-        if matter.reads_remotely || matter.waiting != 0 {
+        if matter.reads_remotely || matter.waiting != 0 || self.first_max == 0 {
             return;
         }
-        let first = memory.prefix(self.packet_max);
+        let first = memory.prefix(self.first_max);
         let head = Packet::control(PacketKind::First, u64::from(flight)).head();
         // SAFETY: who sends vouches for the memory.
         if self.transport.send(to, head, unsafe { first.bytes() }) {
@@ -404,6 +410,30 @@ impl Engine {
             };
             matter.flights.land(flight.0, landed);
         }
+    }
+
+    /// What is under way, with contexts: messages that nobody has received or sent.
+    #[must_use]
+    pub fn waits_for(&self) -> Vec<(u32, Wanted)> {
+        let receives = self.matter.queues.posted().map(|posted| {
+            let wanted = Wanted {
+                is_receive: true,
+                peer: posted.from,
+                tag: posted.tag,
+                comm: String::new(),
+            };
+            (posted.context, wanted)
+        });
+        let sends = self.matter.flights.sends().map(|(context, to, tag)| {
+            let wanted = Wanted {
+                is_receive: false,
+                peer: Some(to),
+                tag: Some(tag),
+                comm: String::new(),
+            };
+            (context, wanted)
+        });
+        receives.chain(sends).collect()
     }
 
     /// Whether nothing is under way: no packet waits for room, no bytes are being moved.

@@ -7,6 +7,7 @@
 
 pub mod abi;
 mod buffer;
+pub mod calls;
 pub mod collective;
 mod comm;
 mod copy;

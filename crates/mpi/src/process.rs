@@ -17,7 +17,7 @@ use crate::request::{Operations, Request};
 use crate::rma::Windows;
 use crate::status::Status;
 use crate::table::Table;
-use crate::transport::Transport;
+use crate::transport::{Transport, Wanted};
 
 /// One rank's library. See the documentation of the crate.
 pub struct Process {
@@ -89,6 +89,31 @@ impl Process {
             attached: Vec::new(),
             wins: Windows::default(),
         }
+    }
+
+    /// What this rank waits for, for who reads of a deadlock. Messages of collectives have no tag that
+    /// the program knows.
+    #[must_use]
+    pub fn waits_for(&self) -> Vec<Wanted> {
+        let name = |(context, wanted): (u32, Wanted)| {
+            let predefined = [CommId::WORLD, CommId::SELF];
+            let predefined = predefined
+                .into_iter()
+                .filter_map(|comm| self.comms.get(comm));
+            let mut comms = predefined.chain(self.comms.dynamic().map(|(_, comm)| comm));
+            let of = comms.find(|comm| (comm.context..comm.context + CONTEXTS).contains(&context));
+            let comm = of.map_or("a communicator that was freed", |comm| match &*comm.name {
+                "" => "a communicator without a name",
+                name => name,
+            });
+            let is_of_program = of.is_none_or(|comm| comm.context == context);
+            Wanted {
+                comm: comm.to_owned(),
+                tag: wanted.tag.filter(|_| is_of_program),
+                ..wanted
+            }
+        };
+        self.engine.waits_for().into_iter().map(name).collect()
     }
 
     /// A communicator.

@@ -78,6 +78,11 @@ pub trait Transport: Send {
         self.packet_max()
     }
 
+    /// Most bytes of a message that go along unasked behind its announcement.
+    fn first_max(&self) -> usize {
+        self.packet_max()
+    }
+
     /// Gives a packet to the transport, which copies it. `false`: there is no room now.
     ///
     /// Packets to this rank itself are not the transport's.
@@ -131,14 +136,56 @@ pub trait Transport: Send {
         None
     }
 
+    /// The rest of a transport in virtual time.
+    fn clocked(&mut self) -> Option<&mut dyn Clocked> {
+        None
+    }
+
     /// Time since some moment that is the same for all ranks, in seconds.
-    fn now(&self) -> f64;
+    fn now(&mut self) -> f64;
 
     /// Ends all ranks with this exit code.
     fn abort(&mut self, code: i32) -> !;
 
     /// Says that this rank has come to its proper end: its death is no accident any more.
     fn finish(&mut self);
+}
+
+/// What a transport in virtual time is told beside packets. There only calls take time, so it wants to
+/// know of all of them.
+pub trait Clocked {
+    /// The program enters a call ([`crate::calls::name`]), perhaps out of another one.
+    fn enter(&mut self, call: u16);
+
+    /// The call that was entered last returns.
+    fn leave(&mut self);
+
+    /// The program asks whether something has come and does not wait: looking takes some time, so that
+    /// a loop of such calls ends.
+    fn look(&mut self);
+
+    /// The program says that it has computed for so long since its last call.
+    fn compute(&mut self, nanoseconds: u64);
+
+    /// Whether [`Transport::idle`] has failed because nobody can go on, and this rank is to tell what
+    /// it waits for.
+    fn is_asked(&self) -> bool;
+
+    /// What this rank waits for. It ends here.
+    fn tell(&mut self, wants: &[Wanted]) -> !;
+}
+
+/// A message that a call waits for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Wanted {
+    /// Whether it is to be received, and not to be sent.
+    pub is_receive: bool,
+    /// World rank of the other end; none = anybody.
+    pub peer: Option<u32>,
+    /// Its tag; none = any, or a message of a collective.
+    pub tag: Option<i32>,
+    /// The communicator's name.
+    pub comm: String,
 }
 
 /// Memory that several ranks see, each at an address of its own: what windows of one-sided communication
@@ -318,7 +365,7 @@ impl Transport for Alone {
         Ok(())
     }
 
-    fn now(&self) -> f64 {
+    fn now(&mut self) -> f64 {
         self.start.elapsed().as_secs_f64()
     }
 

@@ -110,7 +110,7 @@ impl Run {
 
     /// A Chrome or Perfetto trace.
     fn trace(&self) -> String {
-        corecast_render::chrome_trace(&self.inner.report, &self.study.settings().json())
+        corecast_render::chrome_trace(&self.inner.report, &[], &self.study.settings().json())
     }
 }
 

@@ -61,7 +61,7 @@ def test_files_for_something_else_are_refused(tmp_path: Path) -> None:
             sweep(**{"checkpoint": kept, **arguments})
     assert kept.read_bytes() == before
     kept.write_text("nonsense\n")
-    with pytest.raises(corecast.InputError, match="kept.jsonl: line 1, column 2: expected ident"):
+    with pytest.raises(corecast.InputError, match="kept.jsonl: line 1, column 1: expected value"):
         sweep(checkpoint=kept)
     with pytest.raises(corecast.InputError, match="what a function does cannot be kept"):
         corecast.compare("bcast", algorithm=lambda request: None, checkpoint=kept)

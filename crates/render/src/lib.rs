@@ -34,4 +34,4 @@ pub use heat::heat_map_svg;
 pub use layout::{Arrow, Layout, Placed};
 pub use svg::with_footer;
 pub use timeline::{TimeAxis, timeline_svg};
-pub use trace::chrome_trace;
+pub use trace::{Stretch, chrome_trace};

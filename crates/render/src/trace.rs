@@ -60,14 +60,30 @@ impl Event {
     }
 }
 
+/// A stretch of time to which a rank's program gives a name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stretch {
+    /// Whose.
+    pub rank: u32,
+    /// Its name.
+    pub name: &'static str,
+    /// Begin.
+    pub start: Time,
+    /// End.
+    pub end: Time,
+}
+
+/// Of the process whose threads show stretches.
+const STRETCHES: u32 = 1;
+
 /// The run as Chrome trace JSON: one thread per rank, one complete event per span, a flow per
-/// message. Times are microseconds. `settings` says how the run came about; viewers show it as the
-/// trace's metadata.
+/// message; in a second process one thread per rank with its stretches. Times are microseconds.
+/// `settings` says how the run came about; viewers show it as the trace's metadata.
 ///
 /// # Panics
 /// Never: a trace is plain data.
 #[must_use]
-pub fn chrome_trace(report: &Report, settings: &Value) -> String {
+pub fn chrome_trace(report: &Report, stretches: &[Stretch], settings: &Value) -> String {
     let us = |time: Time| time.ps() as f64 / 1e6;
     let mut events = Vec::new();
     for (rank, activity) in (0..).zip(&report.activity) {
@@ -94,6 +110,15 @@ pub fn chrome_trace(report: &Report, settings: &Value) -> String {
         };
         events.push(event("s", message.from.0, message.start));
         events.push(event("f", message.to.0, message.end));
+    }
+    for stretch in stretches {
+        events.push(Event {
+            cat: Some("call"),
+            ts: Some(us(stretch.start)),
+            dur: Some(us(stretch.end - stretch.start)),
+            pid: STRETCHES,
+            ..Event::new("X", stretch.name, stretch.rank, Args::Peer { peer: None })
+        });
     }
     let document = Document {
         display_time_unit: "ns",
@@ -138,8 +163,15 @@ mod tests {
             events: 0,
             trace_hash: 0,
         };
+        let stretch = Stretch {
+            rank: 1,
+            name: "MPI_Recv",
+            start: at(1_000_000),
+            end: at(2_000_000),
+        };
         let document: Value =
-            serde_json::from_str(&chrome_trace(&report, &json!({"seed": 7}))).expect("JSON");
+            serde_json::from_str(&chrome_trace(&report, &[stretch], &json!({"seed": 7})))
+                .expect("JSON");
         assert_eq!(document["otherData"]["seed"], json!(7));
         let events = document["traceEvents"].as_array().expect("an array");
         let of = |phase: &str| -> Vec<&Value> {
@@ -147,7 +179,11 @@ mod tests {
             events.collect()
         };
         let (spans, starts, ends) = (of("X"), of("s"), of("f"));
-        assert_eq!((of("M").len(), spans.len()), (2, 2));
+        assert_eq!((of("M").len(), spans.len()), (2, 3));
+        assert_eq!(
+            (&spans[2]["name"], &spans[2]["pid"]),
+            (&json!("MPI_Recv"), &json!(1))
+        );
         assert_eq!(spans[0]["dur"], json!(2.0));
         assert_eq!(spans[1]["ts"], json!(2.0));
         assert_eq!(starts[0]["tid"], json!(0));

@@ -4,6 +4,7 @@ use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd};
 
 use corecast_mpi::transport::{Alone, Transport};
 
+use crate::clocked::ClockedPort;
 use crate::error::ShmError;
 use crate::layout::{Layout, RANKS_MAX, Room};
 use crate::map::Map;
@@ -39,6 +40,9 @@ pub fn attach() -> Result<Box<dyn Transport>, ShmError> {
     let kept = keep(descriptor)?;
     // SAFETY: the first page holds atomics only.
     let first = unsafe { map.at::<crate::job::Job>(0) }.first();
+    if layout.is_clocked {
+        return Ok(Box::new(ClockedPort::new(layout, map, rank)?));
+    }
     let mut port = Port::new(layout, map, kept, first + rank)?;
     if let Some(number) = number(PROGRAM, "the number of a program")? {
         port.set_program(number);
@@ -97,7 +101,7 @@ fn open(descriptor: i32, ranks: u32, start: u64) -> Result<(Layout, Map), ShmErr
         job.bytes()
     };
     let layouts = Room::ALL.map(|room| Layout::new(ranks, room));
-    let mut layouts = layouts.into_iter();
+    let mut layouts = layouts.into_iter().chain([Layout::clocked(ranks)]);
     let layout = layouts.find(|layout| layout.bytes as u64 == bytes);
     let layout = layout.filter(|layout| has(layout.bytes));
     let layout = layout.ok_or_else(|| refuse("it has another size"))?;

@@ -24,7 +24,8 @@ pub struct Job {
     cores: AtomicU32,
     /// 1 if long messages should be read from their sender's memory.
     single_copy: AtomicU32,
-    /// 0: all is well; 1: somebody is writing why not; then 2 for a death and 3 for an abort.
+    /// 0: all is well; 1: somebody is writing why not; then 2 for a death, 3 for an abort and 4 for the
+    /// end of a simulation.
     end: AtomicU32,
     end_rank: AtomicU32,
     end_code: AtomicU32,
@@ -71,6 +72,8 @@ pub enum End {
     Died { rank: u32, what: String },
     /// A rank has called for the end of all.
     Aborted { rank: u32, code: i32 },
+    /// The simulation that the ranks take part in is over.
+    Stopped,
 }
 
 impl Job {
@@ -186,6 +189,7 @@ impl Job {
                 rank,
                 code: self.end_code.load(Ordering::Relaxed) as i32,
             }),
+            4 => Some(End::Stopped),
             _ => None,
         }
     }
@@ -214,6 +218,7 @@ impl Job {
                 self.end_code.store(*code as u32, Ordering::Relaxed);
                 3
             }
+            End::Stopped => 4,
         };
         self.end.store(value, Ordering::Release);
     }

@@ -5,6 +5,7 @@ use corecast_mpi::transport::BOARD_SHARES;
 
 use crate::boards;
 use crate::job::{JOB_BYTES, RANK_BYTES};
+use crate::mailbox::MAILBOX_BYTES;
 use crate::ring::{self, CONTROL_BYTES, SLOTS_BYTES};
 
 /// Most ranks of a segment: every pair has a ring.
@@ -54,6 +55,8 @@ pub struct Layout {
     first_ring: usize,
     ring_bytes: usize,
     first_board: usize,
+    /// Whether ranks are in virtual time: in the place of all rings each has a mailbox.
+    pub is_clocked: bool,
     pub bytes: usize,
 }
 
@@ -72,8 +75,30 @@ impl Layout {
             first_ring,
             ring_bytes,
             first_board,
+            is_clocked: false,
             bytes: first_board + count * boards::bytes(board_bytes),
         }
+    }
+
+    /// Of ranks in virtual time.
+    pub fn clocked(ranks: u32) -> Self {
+        let first_ring = (JOB_BYTES + ranks as usize * RANK_BYTES).next_multiple_of(PAGE);
+        let bytes = first_ring + ranks as usize * MAILBOX_BYTES;
+        Self {
+            ranks,
+            pool_bytes: 0,
+            board_bytes: 0,
+            first_ring,
+            ring_bytes: MAILBOX_BYTES,
+            first_board: bytes,
+            is_clocked: true,
+            bytes,
+        }
+    }
+
+    /// Offset of a rank's mailbox.
+    pub const fn mailbox(&self, rank: u32) -> usize {
+        self.first_ring + rank as usize * self.ring_bytes
     }
 
     /// Bytes that are in use at most, with one communicator that has large collectives.
@@ -100,6 +125,16 @@ impl Layout {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_layout_is_told_by_its_size() {
+        for ranks in 1..=RANKS_MAX {
+            let [ample, scarce] = Room::ALL.map(|room| Layout::new(ranks, room).bytes);
+            let clocked = Layout::clocked(ranks);
+            assert!(clocked.bytes != ample && clocked.bytes != scarce);
+            assert_eq!(clocked.mailbox(ranks - 1) + MAILBOX_BYTES, clocked.bytes);
+        }
+    }
 
     #[test]
     fn nothing_overlaps_and_all_is_on_cache_lines() {

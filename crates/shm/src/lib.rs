@@ -41,6 +41,10 @@ mod boards;
 #[cfg(not(loom))]
 mod bridge;
 #[cfg(not(loom))]
+mod clocked;
+#[cfg(not(loom))]
+mod desk;
+#[cfg(not(loom))]
 mod distance;
 #[cfg(not(loom))]
 mod error;
@@ -48,6 +52,8 @@ mod error;
 mod job;
 #[cfg(not(loom))]
 mod layout;
+#[cfg(not(loom))]
+mod mailbox;
 #[cfg(not(loom))]
 mod map;
 #[cfg(not(loom))]
@@ -65,9 +71,15 @@ mod worlds;
 #[cfg(not(loom))]
 pub use attach::attach;
 #[cfg(not(loom))]
+pub use clocked::processor;
+#[cfg(not(loom))]
+pub use desk::{Desk, Over};
+#[cfg(not(loom))]
 pub use error::ShmError;
 #[cfg(not(loom))]
 pub use layout::RANKS_MAX;
+#[cfg(not(loom))]
+pub use mailbox::{Compute, Item, PACKET_MAX, Request, Terms};
 #[cfg(not(loom))]
 pub use port::Port;
 #[cfg(not(loom))]

@@ -228,7 +228,7 @@ impl Port {
             Some(End::Aborted { rank, code }) => {
                 format!("rank {rank} called MPI_Abort with {code}")
             }
-            None => "all ranks were told to end".to_owned(),
+            Some(End::Stopped) | None => "all ranks were told to end".to_owned(),
         };
         Error::new(Class::ProcAborted, what)
     }
@@ -441,7 +441,7 @@ impl Transport for Port {
         Some(&mut self.areas)
     }
 
-    fn now(&self) -> f64 {
+    fn now(&mut self) -> f64 {
         let mut time = libc::timespec {
             tv_sec: 0,
             tv_nsec: 0,

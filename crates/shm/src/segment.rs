@@ -9,9 +9,11 @@ use corecast_mpi::launcher::{Answer, Question};
 
 use crate::asks::{self, NOTE_BYTES, Note};
 use crate::bridge::punch;
+use crate::desk::Desk;
 use crate::error::ShmError;
 use crate::job::{End, Job, Member};
 use crate::layout::{Layout, RANKS_MAX, Room};
+use crate::mailbox::{Mailbox, Terms};
 use crate::map::Map;
 use crate::single_copy;
 use crate::worlds::{self, DIRECTORY_BYTES, Entry, WORLDS_MAX, World};
@@ -87,6 +89,48 @@ impl Segment {
             ranks > 1 && single_copy::pays(),
         );
         Ok(segment)
+    }
+
+    /// A segment for this many ranks in virtual time, whose messages the owner of its [`Desk`] carries.
+    ///
+    /// # Errors
+    /// As [`Segment::create`].
+    pub fn clocked(ranks: u32, terms: &Terms) -> Result<Self, ShmError> {
+        if ranks == 0 || ranks > RANKS_MAX {
+            let max = RANKS_MAX;
+            return Err(ShmError::Ranks { ranks, max });
+        }
+        let segment = Self::of(Layout::clocked(ranks))?;
+        let bytes = segment.layout.bytes;
+        segment.job().begin((ranks, bytes), cores(), false);
+        for rank in 0..ranks {
+            segment.mailbox(rank).begin(terms);
+        }
+        Ok(segment)
+    }
+
+    /// The simulator's end of the mailboxes.
+    ///
+    /// # Panics
+    /// If the ranks are not in virtual time.
+    #[must_use]
+    pub fn desk(&self) -> Desk<'_> {
+        assert!(
+            self.layout.is_clocked,
+            "only ranks in virtual time have mailboxes"
+        );
+        Desk::new(&self.map, self.layout)
+    }
+
+    /// Ends all ranks, since the simulation that they take part in is over.
+    pub fn stop(&self) {
+        self.job().end_all(&End::Stopped);
+        self.wake_all();
+    }
+
+    fn mailbox(&self, rank: u32) -> &Mailbox {
+        // SAFETY: it lies there, and holds atomics only.
+        unsafe { self.map.at(self.layout.mailbox(rank)) }
     }
 
     fn of(layout: Layout) -> Result<Self, ShmError> {
@@ -353,6 +397,9 @@ impl Segment {
     fn wake_all(&self) {
         for rank in 0..self.ranks() {
             crate::wait::wake(&self.member(rank).asleep);
+            if self.layout.is_clocked {
+                self.mailbox(rank).wake();
+            }
         }
     }
 

@@ -77,8 +77,21 @@ fn wait_while_asleep(word: &AtomicU32, longest: Duration) {
     unsafe { libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAIT, 1, limit) };
 }
 
+/// Sleeps while a word has this value, for a tenth of a second at most, or without reason less long.
 #[cfg(not(loom))]
-fn wake_one(word: &AtomicU32) {
+pub fn wait_while(word: &std::sync::atomic::AtomicU32, value: u32) {
+    let limit = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 100_000_000,
+    };
+    let (word, limit) = (word.as_ptr(), &raw const limit);
+    // SAFETY: the word and the limit live as long as the call.
+    unsafe { libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAIT, value, limit) };
+}
+
+/// Wakes whoever sleeps on a word.
+#[cfg(not(loom))]
+pub fn wake_one(word: &AtomicU32) {
     // SAFETY: the word lives as long as the call.
     unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, 1) };
 }

@@ -193,7 +193,8 @@ impl Study {
         let names = self.algorithms.iter().map(|algorithm| algorithm.name());
         let hash = |text: &str| format!("{:016x}", fnv_1a(text.as_bytes()));
         let files = self.plan.files.iter().map(|file| {
-            let text = file.convert("corecast").map(|converted| converted.text);
+            let text = file.convert("corecast").ok();
+            let text = text.and_then(|converted| converted.exported.text().map(str::to_owned));
             format!("{} {}", file.name(), hash(&text.unwrap_or_default()))
         });
         let table = self.advice.as_ref().map(|advice| hash(&advice.text()));

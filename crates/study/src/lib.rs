@@ -28,6 +28,7 @@ mod flow;
 mod kept;
 mod listing;
 mod machines;
+mod mpi;
 mod number;
 mod pingpong;
 mod plan;
@@ -65,6 +66,10 @@ pub use listing::{
     list_machines,
 };
 pub use machines::{Identity, MACHINES, MachineKind, StudyMachine, machine};
+pub use mpi::{
+    CallTime, MpiCallRecord, MpiError, MpiPairRecord, MpiPlan, MpiRankRecord, MpiRecord, MpiRun,
+    MpiStudy,
+};
 pub use number::{Cycles, TOTAL_BYTES_MAX};
 pub use pingpong::{Fit, Pingpong, PingpongPoint, PingpongRecord, Played};
 pub use plan::Plan;

@@ -119,7 +119,7 @@ fn what_is_something_else_is_called_so() {
 fn traces_are_runs() {
     let study = study();
     let run = &study.rank(8, 64, &()).expect("runs").runs[0];
-    let trace = corecast_render::chrome_trace(&run.report, &study.settings().json());
+    let trace = corecast_render::chrome_trace(&run.report, &[], &study.settings().json());
     let documents = read("a.json", &trace).expect("a trace");
     let Document::Run(view) = &documents.documents[0] else {
         panic!("it is a run");

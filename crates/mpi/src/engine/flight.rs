@@ -118,6 +118,8 @@ pub(super) enum State {
         memory: Memory,
         landed: Landed,
         first: usize,
+        to: u32,
+        context: u32,
     },
     /// It has ended.
     Landed(Landed),
@@ -193,6 +195,19 @@ impl Flights {
             | State::Sending { memory, .. } => memory,
             State::Landed(_) | State::Free(_) => Memory::NONE,
         }
+    }
+
+    /// Sends that have not ended: context, receiver and tag of each.
+    pub fn sends(&self) -> impl Iterator<Item = (u32, u32, i32)> {
+        self.states.iter().filter_map(|state| match *state {
+            State::Sending {
+                landed,
+                to,
+                context,
+                ..
+            } => Some((context, to, landed.tag)),
+            _ => None,
+        })
     }
 
     /// The first bytes of a send have gone.

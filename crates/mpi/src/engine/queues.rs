@@ -105,6 +105,12 @@ impl Queues {
         self.arrived.resize_with(ranks, VecDeque::new);
     }
 
+    /// Receives that no message has matched: those from one sender first.
+    pub fn posted(&self) -> impl Iterator<Item = &Posted> {
+        let all = self.posted.iter().flatten().chain(&self.from_any);
+        all.map(|(_, posted)| posted)
+    }
+
     /// Whether a message of this rank would have to be looked for, or looked at by others.
     #[inline]
     pub fn concern(&self, from: u32) -> bool {

@@ -16,6 +16,7 @@ use super::composed::Requests;
 use super::facts::Facts;
 use super::opened::Files;
 use super::sessions::Sessions;
+use super::watch;
 use crate::collective::Settings;
 use crate::error::{Class, Error, Result};
 use crate::handle::{CommId, WinId};
@@ -129,11 +130,17 @@ fn start(level: Level) -> Result<()> {
     if let Some(fault) = &Settings::of_environment().fault {
         return Err(Error::new(Class::Other, fault.clone()));
     }
-    let transport = match ATTACH.get() {
+    let mut transport = match ATTACH.get() {
         Some(attach) => attach()?,
         None => Box::new(Alone::new()),
     };
+    let is_clocked = transport.clocked().is_some();
     let mut process = Process::new(transport);
+    // In virtual time a rank is one thread of events.
+    let level = match is_clocked {
+        true => level.min(Level::Serialized),
+        false => level,
+    };
     let library = Library {
         parent: process.meet_parents()?,
         process,
@@ -149,6 +156,7 @@ fn start(level: Level) -> Result<()> {
     unsafe { *LIBRARY.0.get() = Some(library) };
     IS_SHARED.store(level == Level::Multiple, Ordering::Relaxed);
     PROVIDED.store(level as u8, Ordering::Relaxed);
+    watch::set(is_clocked);
     STAGE.store(RUNNING, Ordering::Release);
     Ok(())
 }
@@ -271,12 +279,14 @@ impl Entered {
             if let Some(value) = attempt(&mut self.process)? {
                 return Ok(value);
             }
-            let has_moved = self.process.progress()?;
+            if self.process.progress()? {
+                continue;
+            }
             // A wait that has just begun to hand its core over is far from sleeping.
             if calls < patience + IDLE_CALLS_AWAKE {
                 self.idle(calls)?;
                 calls += 1;
-            } else if has_moved || self.guard.is_some() {
+            } else if self.guard.is_some() {
                 self.idle(patience)?;
             } else {
                 self.process.engine.transport().doze()?;
@@ -308,6 +318,7 @@ impl Entered {
         if let Some(value) = attempt(self)? {
             return Ok(Some(value));
         }
+        watch::look(self);
         match self.process.progress()? {
             true => attempt(self),
             false => Ok(None),
@@ -320,7 +331,11 @@ impl Entered {
             self.process.engine.count_wait();
         }
         if self.guard.is_none() {
-            return self.process.engine.transport().idle(calls);
+            let idled = self.process.engine.transport().idle(calls);
+            if idled.is_err() {
+                watch::tell(self);
+            }
+            return idled;
         }
         self.release();
         if calls >= IDLE_CALLS_AWAKE {

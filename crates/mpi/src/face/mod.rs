@@ -70,11 +70,13 @@ pub mod tool;
 pub mod tool_events;
 mod tools;
 pub mod topology;
+mod watch;
 pub mod window;
 
 pub use c::{Address, Count, Function, In, Out};
 pub use errors::{Owner, failed};
 pub use library::{Entered, Library, set_transport};
+pub use watch::{Watch, watch};
 
 use std::ffi::c_int;
 

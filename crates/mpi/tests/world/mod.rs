@@ -138,7 +138,7 @@ impl Transport for Memory {
         }
     }
 
-    fn now(&self) -> f64 {
+    fn now(&mut self) -> f64 {
         0.0
     }
 

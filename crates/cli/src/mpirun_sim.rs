@@ -1,0 +1,160 @@
+//! `corecast mpirun --chip`: an MPI program on a simulated chip. What it prints is its own; what it took
+//! is said on standard error, and in files.
+
+use std::io;
+use std::process::ExitCode;
+
+use corecast_launch::{Bind, TIMEOUT_CODE};
+use corecast_machine::RunError;
+use corecast_shm::{Compute, Segment};
+use corecast_study::{MpiError, MpiPlan, MpiRun, MpiStudy, Settings, StudyError};
+
+use crate::args::{LimitArgs, Sink};
+use crate::csv::Csv;
+use crate::failure::Failure;
+use crate::mpirun::{self, Mpirun};
+use crate::on_chip::OnChip;
+use crate::output::write_file;
+use crate::{output, remedy, scene, surroundings};
+
+/// Runs the program to its end.
+pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
+    mpirun::refuse_sink(sink)?;
+    let mut job = mpirun::job(options)?;
+    let study = study(&options.on_chip, job.ranks(), options.bind_to)?;
+    // Each rank goes to the simulator's core by itself, when it enters the library.
+    job.bind = Bind::None;
+    let segment = Segment::clocked(job.ranks(), &study.terms());
+    let segment = segment.map_err(|error| Failure::input(error.to_string()))?;
+    let attend = || study.attend(segment.desk());
+    let end = || study.plan.watch.stop();
+    let (mut out, mut err) = (io::stdout(), io::stderr());
+    let ended = corecast_launch::run_attended(&job, &segment, (attend, end), &mut out, &mut err);
+    let (ending, attended) = ended.map_err(|error| mpirun::refused(&error))?;
+    let failed = mpirun::ended_badly(&ending);
+    let run = match attended {
+        Ok(run) => run,
+        Err(error) => return Err(stopped(&error, failed)),
+    };
+    let settings = study.settings();
+    let told = tell(&study, &run, &settings);
+    told.lines().for_each(output::note);
+    write(&options.on_chip, &study, &run, &settings)?;
+    match failed {
+        None => Ok(ExitCode::SUCCESS),
+        Some(failure) => Err(failure),
+    }
+}
+
+fn study(on_chip: &OnChip, ranks: u32, bind: Bind) -> Result<MpiStudy, Failure> {
+    let name = on_chip.chip.as_deref().unwrap_or_default();
+    let chip = scene::noted_chip(name, &on_chip.set)?;
+    let limits = LimitArgs {
+        events: on_chip.limit_events,
+        ns: on_chip.limit_ns,
+    };
+    let plan = MpiPlan {
+        fidelity: on_chip.fidelity,
+        surroundings: surroundings::read_beside(
+            &on_chip.skew,
+            on_chip.background.as_deref(),
+            ranks,
+        )?,
+        seed: on_chip.seed.unwrap_or_default(),
+        limits: limits.limits(),
+        compute: on_chip.compute.unwrap_or(Compute::Stated),
+        processor: match bind {
+            Bind::None => None,
+            Bind::Share | Bind::Core => corecast_shm::processor(),
+        },
+        ..MpiPlan::new(chip, ranks)
+    };
+    MpiStudy::new(plan).map_err(|error| match error {
+        StudyError::RankCount { ranks, chip, max } => {
+            Failure::input(format!("-n: {ranks} ranks do not fit on {chip}"))
+                .help(format!("use 1 to {max} ranks, one per core"))
+        }
+        error => error.into(),
+    })
+}
+
+/// Why there is no result.
+fn stopped(error: &MpiError, failed: Option<Failure>) -> Failure {
+    if error.error == RunError::Stopped {
+        let failure = failed.unwrap_or_else(|| {
+            Failure::check("no rank called MPI_Init, so that nothing was simulated")
+                .help("without --chip any program can be started")
+        });
+        return match error.awaited {
+            Some(rank) if failure.code == TIMEOUT_CODE => failure.help(format!(
+                "rank {rank} made no call of MPI meanwhile; computing takes no virtual time, so that \
+                 only --timeout ends a loop"
+            )),
+            _ => failure,
+        };
+    }
+    let mut failure = Failure::input(error.to_string());
+    if error.error.is_limit() {
+        failure.code = 3;
+        if !matches!(error.error, RunError::Deadlock { .. }) {
+            return failure.help("raise --limit-ns or --limit-events if the program needs longer");
+        }
+    }
+    failure
+}
+
+/// What the program took, in a few lines.
+fn tell(study: &MpiStudy, run: &MpiRun, settings: &Settings) -> String {
+    let (report, ranks) = (&run.report, study.plan.ranks);
+    let place = study.machine.place();
+    let cycles = study.cycles(report.makespan);
+    let with: Vec<String> = settings.choices().iter().map(remedy::option).collect();
+    let with = match with[..] {
+        [] => String::new(),
+        _ => format!(" with {}", with.join(" ")),
+    };
+    let computing = match study.plan.compute {
+        Compute::Stated => "what the program states by MPI_Pcontrol".to_owned(),
+        Compute::Measured(factor) => {
+            format!("processor time of this computer times {factor}, another one in every run")
+        }
+    };
+    format!(
+        "{ranks} ranks on {place}{with}: {cycles} cycles, {} us of virtual time\n\
+         computing counts as {computing}; MPI's own software costs nothing\n\
+         {} messages of {} bytes",
+        report.makespan.ps() as f64 / 1e6,
+        report.messages.len(),
+        run.bytes(),
+    )
+}
+
+/// Writes the files that were asked for.
+fn write(
+    on_chip: &OnChip,
+    study: &MpiStudy,
+    run: &MpiRun,
+    settings: &Settings,
+) -> Result<(), Failure> {
+    if let Some(path) = &on_chip.report {
+        let record = settings.on(study.record(run));
+        let text = serde_json::to_string_pretty(&record).expect("a record is plain data");
+        write_file(path.as_ref(), &(text + "\n"))?;
+    }
+    if let Some(path) = &on_chip.svg {
+        let picture = corecast_figures::mpi_timeline(study, run);
+        crate::picture::write_svg(path, &picture, settings)?;
+    }
+    if let Some(path) = &on_chip.trace {
+        let trace = corecast_figures::mpi_trace(run, &settings.json());
+        write_file(path.as_ref(), &trace)?;
+    }
+    if let Some(path) = &on_chip.matrix {
+        let mut csv = Csv::new(&["from", "to", "messages", "bytes"]);
+        for pair in run.pairs() {
+            csv.line(&[&pair.from, &pair.to, &pair.messages, &pair.bytes]);
+        }
+        write_file(path.as_ref(), &csv.with(settings))?;
+    }
+    Ok(())
+}

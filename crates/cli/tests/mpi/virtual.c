@@ -1,0 +1,144 @@
+/* What programs do on simulated chips: virtual CHECK [NUMBER]. */
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int me, ranks;
+static char room[1 << 20];
+
+static void take(int from, int tag, MPI_Comm comm) {
+  int number;
+  MPI_Recv(&number, 1, MPI_INT, from, tag, comm, MPI_STATUS_IGNORE);
+}
+
+static void give(int to, int tag) {
+  MPI_Send(&me, 1, MPI_INT, to, tag, MPI_COMM_WORLD);
+}
+
+/* Three times there and back between ranks 0 and 1; rank 0 prints how many picoseconds the second time
+   took. */
+static void pingpong(int bytes) {
+  double since[3];
+  for (int round = 0; round < 3; round++) {
+    if (me == 0) {
+      since[round] = MPI_Wtime();
+      MPI_Send(room, bytes, MPI_BYTE, 1, 7, MPI_COMM_WORLD);
+    }
+    if (me < 2) MPI_Recv(room, bytes, MPI_BYTE, 1 - me, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (me == 1) MPI_Send(room, bytes, MPI_BYTE, 0, 7, MPI_COMM_WORLD);
+  }
+  if (me == 0) printf("%.0f\n", (since[2] - since[1]) * 1e12);
+}
+
+/* Messages from anybody, neighbours, collectives. The first line is the same wherever it runs, the second
+   says in which order messages came, and how long it took. */
+static void storm(int rounds) {
+  long sum = 0;
+  unsigned long order = 0;
+  for (int round = 0; round < rounds; round++) {
+    if (me == 0) {
+      for (int other = 1; other < ranks; other++) {
+        int number;
+        MPI_Status status;
+        MPI_Recv(&number, 1, MPI_INT, MPI_ANY_SOURCE, round, MPI_COMM_WORLD, &status);
+        sum += number;
+        order = order * 31 + (unsigned long)status.MPI_SOURCE;
+      }
+    } else {
+      int number = me * round;
+      MPI_Send(&number, 1, MPI_INT, 0, round, MPI_COMM_WORLD);
+    }
+    int right = (me + 1) % ranks, left = (me + ranks - 1) % ranks, from = -1;
+    MPI_Sendrecv(&me, 1, MPI_INT, right, 1000, &from, 1, MPI_INT, left, 1000, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    double mine = me + 0.5, all = 0;
+    MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Bcast(room, 3000, MPI_BYTE, round % ranks, MPI_COMM_WORLD);
+    sum += from + (long)(2 * all);
+  }
+  if (me == 0) printf("%ld\n%lx at %.12f\n", sum, order, MPI_Wtime());
+}
+
+/* Looks again and again until a message comes that is late. */
+static void looks(void) {
+  int number = 0, flag = 0, count = 0;
+  if (me == 0) {
+    MPI_Request request;
+    MPI_Irecv(&number, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &request);
+    for (; !flag; count++) MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+    for (flag = 0; !flag;) MPI_Iprobe(2, 0, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    take(2, 0, MPI_COMM_WORLD);
+    printf("%d\n", count > 2);
+  } else if (me < 3) {
+    MPI_Pcontrol(1000 * me * me);
+    give(0, 0);
+  }
+}
+
+/* Half a millisecond by the clock, and a whole one that the program states. */
+static void clocks(void) {
+  double since = MPI_Wtime();
+  while (MPI_Wtime() < since + 5e-4);
+  MPI_Pcontrol(1);
+  MPI_Pcontrol(1000000);
+  double now = MPI_Wtime();
+  if (me == 0) printf("%d\n", now > since + 1.5e-3 && now < since + 1.6e-3);
+}
+
+static void deadlock(void) {
+  MPI_Comm rows;
+  MPI_Comm_dup(MPI_COMM_WORLD, &rows);
+  MPI_Comm_set_name(rows, "rows");
+  if (me == 0) take(1, 7, MPI_COMM_WORLD);
+  if (me == 1) take(2, 8, rows);
+  if (me == 2) MPI_Send(room, sizeof room, MPI_BYTE, 0, 3, MPI_COMM_WORLD);
+  if (me == 3) take(MPI_ANY_SOURCE, MPI_ANY_TAG, rows);
+  MPI_Barrier(rows);
+}
+
+int main(int argc, char **argv) {
+  const char *check = argc > 1 ? argv[1] : "";
+  int number = argc > 2 ? atoi(argv[2]) : 0;
+  int is_last = 0, provided;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  is_last = me == ranks - 1;
+  if (!strcmp(check, "threads") && me == 0) printf("%d\n", provided == MPI_THREAD_SERIALIZED);
+  if (!strcmp(check, "pingpong")) pingpong(number);
+  if (!strcmp(check, "storm")) storm(number);
+  if (!strcmp(check, "looks")) looks();
+  if (!strcmp(check, "clocks")) clocks();
+  if (!strcmp(check, "deadlock")) deadlock();
+  if (!strcmp(check, "endless")) for (int flag = 0; !flag;) MPI_Iprobe(0, 1, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+  if (!strcmp(check, "loop") && is_last) for (;;);
+  if (!strcmp(check, "crash") && is_last) raise(SIGSEGV);
+  if (!strcmp(check, "exit") && is_last) exit(0);
+  if (!strcmp(check, "abort") && is_last) MPI_Abort(MPI_COMM_WORLD, 5);
+  if (!strcmp(check, "unreceived")) {
+    if (is_last) give(0, 1);
+    MPI_Finalize();
+    return 0;
+  }
+  if (!strcmp(check, "fork") && is_last) {
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+      MPI_Barrier(MPI_COMM_WORLD);
+      _exit(0);
+    }
+    waitpid(child, &status, 0);
+    printf("%d\n", WEXITSTATUS(status));
+  }
+  if (!strcmp(check, "shared")) {
+    MPI_Win window;
+    void *memory;
+    MPI_Win_allocate_shared(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Finalize();
+  return !strcmp(check, "late") && is_last ? 9 : 0;
+}

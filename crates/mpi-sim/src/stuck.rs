@@ -1,0 +1,194 @@
+//! Ranks that cannot go on: in which call, and what they wait for.
+
+use std::fmt;
+
+use corecast_machine::{Await, Blocked};
+use corecast_mpi::calls;
+use corecast_shm::Desk;
+
+/// A message that a rank waits for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Sought {
+    /// Whether it is to be received, and not to be sent.
+    pub is_receive: bool,
+    /// World rank of the other end; none = anybody.
+    pub peer: Option<u32>,
+    /// Its tag; none = any, or a message of a collective.
+    pub tag: Option<i32>,
+    /// The communicator's name; empty where that is not known any more.
+    pub comm: String,
+}
+
+/// A rank that cannot go on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StuckRank {
+    /// Which.
+    pub rank: u32,
+    /// The call that it is in.
+    pub call: &'static str,
+    /// What it waits for; nothing where the call does not say.
+    pub sought: Vec<Sought>,
+}
+
+/// Messages of one rank that are told.
+const TOLD: usize = 2;
+
+impl StuckRank {
+    /// Asks all ranks at a desk that wait for an answer; those that wait for each other in a circle
+    /// first. Ranks whose processes have gone already, and whose messages nobody takes, are among the
+    /// machine's.
+    #[must_use]
+    pub fn all(desk: &Desk<'_>, blocked: &[Blocked]) -> Vec<Self> {
+        let gone = |rank| {
+            let mut blocked = blocked.iter().filter(|one| one.awaits == Await::Send);
+            let found = blocked.find(|one| one.rank.0 == rank)?;
+            Some(Self::ending(rank, found.peer.0))
+        };
+        let ask = |rank| {
+            let Some((call, text)) = desk.question(rank) else {
+                return gone(rank);
+            };
+            Some(Self {
+                rank,
+                call: calls::name(call),
+                sought: text.lines().filter_map(Sought::read).collect(),
+            })
+        };
+        circle_first((0..desk.ranks()).filter_map(ask).collect())
+    }
+
+    /// A rank that has come to its end, and whose message for this one nobody takes.
+    fn ending(rank: u32, peer: u32) -> Self {
+        Self {
+            rank,
+            call: "MPI_Finalize",
+            sought: vec![Sought {
+                is_receive: false,
+                peer: Some(peer),
+                tag: None,
+                comm: String::new(),
+            }],
+        }
+    }
+
+    /// The rank that it waits for, if that is a certain one.
+    fn peer(&self) -> Option<u32> {
+        self.sought.first()?.peer
+    }
+}
+
+/// Puts ranks that wait for each other in a circle in front.
+fn circle_first(mut stuck: Vec<StuckRank>) -> Vec<StuckRank> {
+    let mut path: Vec<usize> = Vec::new();
+    let mut next = (!stuck.is_empty()).then_some(0);
+    while let Some(at) = next {
+        if let Some(start) = path.iter().position(|&seen| seen == at) {
+            let circle: Vec<StuckRank> =
+                path[start..].iter().map(|&at| stuck[at].clone()).collect();
+            stuck.retain(|one| !circle.contains(one));
+            stuck.splice(0..0, circle);
+            break;
+        }
+        path.push(at);
+        let peer = stuck[at].peer();
+        next = peer.and_then(|peer| stuck.iter().position(|one| one.rank == peer));
+    }
+    stuck
+}
+
+impl Sought {
+    /// A line of what a rank tells.
+    fn read(line: &str) -> Option<Self> {
+        let mut words = line.splitn(4, '\t');
+        Some(Self {
+            is_receive: words.next()? == "recv",
+            peer: words.next()?.parse().ok(),
+            tag: words.next()?.parse().ok(),
+            comm: words.next()?.to_owned(),
+        })
+    }
+}
+
+impl fmt::Display for Sought {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            is_receive,
+            peer,
+            tag,
+            comm,
+        } = self;
+        match (is_receive, peer) {
+            (true, Some(peer)) => write!(f, "a message from rank {peer}")?,
+            (true, None) => write!(f, "a message from any rank")?,
+            (false, Some(peer)) => write!(f, "rank {peer} to receive")?,
+            (false, None) => write!(f, "anybody to receive")?,
+        }
+        if let Some(tag) = tag {
+            write!(f, " with tag {tag}")?;
+        }
+        match &**comm {
+            "" => Ok(()),
+            comm => write!(f, " in {comm}"),
+        }
+    }
+}
+
+impl fmt::Display for StuckRank {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verb = if self.sought.is_empty() {
+            "is"
+        } else {
+            "waits"
+        };
+        write!(f, "rank {} {verb} in {}", self.rank, self.call)?;
+        for (index, sought) in self.sought.iter().take(TOLD).enumerate() {
+            let word = if index == 0 { " for" } else { " and for" };
+            write!(f, "{word} {sought}")?;
+        }
+        match self.sought.len().saturating_sub(TOLD) {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waits(rank: u32, line: &str) -> StuckRank {
+        StuckRank {
+            rank,
+            call: "MPI_Recv",
+            sought: line.lines().filter_map(Sought::read).collect(),
+        }
+    }
+
+    #[test]
+    fn who_waits_for_whom_is_told_in_words() {
+        let lines = "recv\t3\t7\tMPI_COMM_WORLD\nrecv\t*\t*\trows\nsend\t1\t-2\tx\n";
+        let expected = "rank 0 waits in MPI_Recv for a message from rank 3 with tag 7 in \
+                        MPI_COMM_WORLD and for a message from any rank in rows and 1 more";
+        assert_eq!(waits(0, lines).to_string(), expected);
+        let expected = "rank 2 waits in MPI_Recv for rank 1 to receive with tag -2 in x";
+        assert_eq!(waits(2, "send\t1\t-2\tx").to_string(), expected);
+        assert_eq!(waits(5, "").to_string(), "rank 5 is in MPI_Recv");
+        let expected = "rank 2 waits in MPI_Finalize for rank 7 to receive";
+        assert_eq!(StuckRank::ending(2, 7).to_string(), expected);
+    }
+
+    #[test]
+    fn a_circle_comes_first() {
+        let to = |rank, peer: u32| waits(rank, &format!("recv\t{peer}\t0\tc"));
+        let ranks = |stuck: Vec<StuckRank>| -> Vec<u32> {
+            circle_first(stuck).iter().map(|one| one.rank).collect()
+        };
+        assert_eq!(
+            ranks(vec![to(0, 2), to(1, 0), to(2, 3), to(3, 2)]),
+            [2, 3, 0, 1]
+        );
+        assert_eq!(ranks(vec![to(0, 1), waits(1, "recv\t*\t0\tc")]), [0, 1]);
+        assert_eq!(ranks(vec![to(1, 9)]), [1]);
+        assert!(ranks(vec![]).is_empty());
+    }
+}

@@ -1,0 +1,129 @@
+//! The simulator's end of the mailboxes of ranks in virtual time.
+//!
+//! The ranks are processes; the simulator does what they ask for, one after the other, and answers.
+//! Whoever asks waits for the answer, so that one of all these processes runs at any moment.
+
+use crate::job::Job;
+use crate::layout::Layout;
+use crate::mailbox::{AREA_BYTES, AREAS_OFFSET, Item, Mailbox, Request, counts, packet_bytes};
+use crate::map::Map;
+
+/// All must end: a rank has died, or somebody said so.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Over;
+
+/// See the module's documentation.
+#[derive(Debug)]
+pub struct Desk<'a> {
+    map: &'a Map,
+    layout: Layout,
+}
+
+impl<'a> Desk<'a> {
+    pub(crate) fn new(map: &'a Map, layout: Layout) -> Self {
+        Self { map, layout }
+    }
+
+    /// Number of ranks.
+    #[must_use]
+    pub fn ranks(&self) -> u32 {
+        self.layout.ranks
+    }
+
+    /// Lets this thread run where the ranks do, if that is one processor.
+    pub fn sit_down(&self) {
+        if let Some(processor) = self.mailbox(0).terms().processor {
+            crate::clocked::run_on(processor);
+        }
+    }
+
+    /// Waits until a rank has handed its items over; they are done in this order, and then it is answered.
+    ///
+    /// # Errors
+    /// [`Over`].
+    pub fn items(&self, rank: u32) -> Result<impl Iterator<Item = Item<'_>>, Over> {
+        let bytes = self.mailbox(rank).await_items(|| self.job().must_end());
+        let bytes = bytes.ok_or(Over)?;
+        let address = self.area(rank, AREAS_OFFSET);
+        // SAFETY: the area lies there, and it is the simulator's turn: nobody writes.
+        let mut rest = unsafe { std::slice::from_raw_parts(address, bytes) };
+        Ok(std::iter::from_fn(move || {
+            let (item, more) = Item::read(rest)?;
+            rest = more;
+            Some(item)
+        }))
+    }
+
+    /// Answers a rank: the time, and as many of these packets (sender, head, body) as there is room for;
+    /// how many those were.
+    pub fn answer<'p>(
+        &self,
+        rank: u32,
+        now_ps: u64,
+        packets: impl Iterator<Item = (u32, [u64; 2], &'p [u8])>,
+    ) -> usize {
+        let address = self.area(rank, AREAS_OFFSET + AREA_BYTES);
+        // SAFETY: the area lies there, and it is the simulator's turn: nobody reads.
+        let area = unsafe { std::slice::from_raw_parts_mut(address, AREA_BYTES) };
+        let (mut at, mut count) = (0, 0);
+        for (from, head, body) in packets {
+            if at + packet_bytes(body.len()) > AREA_BYTES {
+                break;
+            }
+            // A packet for a rank lies there as one of it: the other end is its sender.
+            let packet = Item {
+                call: 0,
+                serial: 0,
+                request: Request::Send {
+                    to: from,
+                    head,
+                    body,
+                },
+            };
+            packet.write(&mut area[at..]);
+            at += packet.bytes();
+            count += 1;
+        }
+        self.mailbox(rank).answer(now_ps, at, false);
+        count
+    }
+
+    /// Asks a rank that waits for an answer what it waits for: the call, and what it tells, a line for
+    /// each message. None if it waits for no answer.
+    #[must_use]
+    pub fn question(&self, rank: u32) -> Option<(u16, String)> {
+        let mailbox = self.mailbox(rank);
+        if !mailbox.is_asking() {
+            return None;
+        }
+        mailbox.answer(0, 0, true);
+        let mut told = None;
+        for item in self.items(rank).ok()? {
+            if let Request::Tell(text) = item.request {
+                told = Some((item.call, String::from_utf8_lossy(text).into_owned()));
+            }
+        }
+        told
+    }
+
+    /// Calls and how often they were made, as [`Request::Finish`] has them.
+    pub fn counts(bytes: &[u8]) -> impl Iterator<Item = (u16, u64)> {
+        counts(bytes)
+    }
+
+    fn job(&self) -> &Job {
+        // SAFETY: it lies there, and holds atomics only.
+        unsafe { self.map.at(0) }
+    }
+
+    fn mailbox(&self, rank: u32) -> &Mailbox {
+        assert!(rank < self.layout.ranks);
+        // SAFETY: it lies there, and holds atomics only.
+        unsafe { self.map.at(self.layout.mailbox(rank)) }
+    }
+
+    fn area(&self, rank: u32, offset: usize) -> *mut u8 {
+        let mailbox = self.layout.mailbox(rank);
+        self.map.address(mailbox + offset, AREA_BYTES)
+    }
+}

@@ -1,0 +1,238 @@
+//! An MPI program on a simulated chip: what is asked for, and what it has shown.
+//!
+//! The ranks are processes that somebody else starts; a study attends them at a desk
+//! ([`corecast_shm::Segment::clocked`]) until all have finished.
+
+mod record;
+mod spent;
+
+use std::sync::Arc;
+
+use corecast_chip::System;
+use corecast_machine::{Cause, Limits, Report, RunError, RunOptions, Time, Watch};
+use corecast_machine_sim::Fidelity;
+use corecast_mpi_sim::{HEAD_BYTES, MpiRanks, RankLog, StuckRank};
+use corecast_shm::{Compute, Desk, PACKET_MAX, Terms};
+use thiserror::Error;
+
+use crate::chips::ChipChoice;
+use crate::error::StudyError;
+use crate::machines::{MACHINES, StudyMachine};
+use crate::settings::Settings;
+use crate::surroundings::Surroundings;
+
+pub use record::{MpiCallRecord, MpiPairRecord, MpiRankRecord, MpiRecord};
+pub use spent::CallTime;
+
+/// Shortest message that every library sends without asking, in bytes.
+const EAGER_MIN: usize = 64;
+
+/// What to run on what.
+#[derive(Clone, Debug)]
+pub struct MpiPlan {
+    /// The chip.
+    pub chip: ChipChoice,
+    /// How exactly a mesh is simulated; none leaves it to the machine.
+    pub fidelity: Option<Fidelity>,
+    /// Number of ranks, one per core: rank i is on core i.
+    pub ranks: u32,
+    /// What else goes on.
+    pub surroundings: Surroundings,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// When the run ends at the latest.
+    pub limits: Limits,
+    /// What the program's computing counts as.
+    pub compute: Compute,
+    /// The host's processor on which all processes run; none = wherever there is one.
+    pub processor: Option<u32>,
+    /// Stops the run.
+    pub watch: Watch,
+}
+
+impl MpiPlan {
+    /// A program on a chip by which computing takes no time unless it says so.
+    #[must_use]
+    pub fn new(chip: ChipChoice, ranks: u32) -> Self {
+        Self {
+            chip,
+            fidelity: None,
+            ranks,
+            surroundings: Surroundings::default(),
+            seed: 0,
+            limits: Limits::default(),
+            compute: Compute::Stated,
+            processor: None,
+            watch: Watch::new(),
+        }
+    }
+}
+
+/// A plan whose parts go together.
+#[derive(Clone, Debug)]
+pub struct MpiStudy {
+    /// What was asked for.
+    pub plan: MpiPlan,
+    /// The machine, set up for the chip.
+    pub machine: Arc<dyn StudyMachine>,
+}
+
+/// What a program has shown.
+#[derive(Clone, Debug)]
+pub struct MpiRun {
+    /// When and why; without data.
+    pub report: Report,
+    /// Each rank's calls.
+    pub logs: Vec<RankLog>,
+}
+
+/// Why a program in virtual time has not come to its end.
+#[derive(Clone, PartialEq, Debug, Error)]
+#[error("{}{}", first_line(.error), lines(.stuck))]
+pub struct MpiError {
+    /// What ended it.
+    pub error: RunError,
+    /// Ranks that were waiting then, those that wait for each other in a circle first.
+    pub stuck: Vec<StuckRank>,
+    /// The rank whose process computed then, and made no call.
+    pub awaited: Option<u32>,
+}
+
+/// Ranks that are told.
+const TOLD: usize = 8;
+
+fn first_line(error: &RunError) -> String {
+    match error {
+        RunError::Deadlock { at, .. } => format!("deadlock at {at}: no rank can go on"),
+        RunError::TimeLimit { limit, .. } => {
+            format!("the program did not end within {limit} of virtual time")
+        }
+        RunError::EventLimit { limit, .. } => {
+            format!("the program did not end within {limit} events")
+        }
+        error => error.to_string(),
+    }
+}
+
+fn lines(stuck: &[StuckRank]) -> String {
+    let mut text = String::new();
+    for one in stuck.iter().take(TOLD) {
+        text += &format!("\n  {one}");
+    }
+    if stuck.len() > TOLD {
+        text += &format!("\n  and {} more", stuck.len() - TOLD);
+    }
+    text
+}
+
+impl MpiStudy {
+    /// Checks everything that does not depend on the program.
+    ///
+    /// # Errors
+    /// What does not make sense, and why.
+    pub fn new(plan: MpiPlan) -> Result<Self, StudyError> {
+        let chip = &plan.chip.chip;
+        let machine = MACHINES[0].on(chip, plan.fidelity)?;
+        let (ranks, max) = (u64::from(plan.ranks), chip.cores_max());
+        if ranks == 0 || ranks > u64::from(max) {
+            let chip = chip.name.clone();
+            return Err(StudyError::RankCount { ranks, chip, max });
+        }
+        if plan.surroundings.background.is_some() {
+            machine.takes_background()?;
+        }
+        plan.surroundings.check(plan.ranks)?;
+        Ok(Self { plan, machine })
+    }
+
+    /// What the ranks must know: what their library sends without asking follows from the chip's buffers.
+    #[must_use]
+    pub fn terms(&self) -> Terms {
+        let room = self.room().saturating_sub(HEAD_BYTES);
+        Terms {
+            eager_max: room.clamp(EAGER_MIN, PACKET_MAX),
+            tick_ps: self.plan.chip.chip.reference_clock().period_ps,
+            compute: self.plan.compute,
+            processor: self.plan.processor,
+        }
+    }
+
+    /// Bytes that a message may have which nobody has asked for.
+    fn room(&self) -> usize {
+        let bytes = match self.plan.chip.chip.system() {
+            // The sender's buffer, beside a line for every rank.
+            System::Mpb { memory, rcce, .. } => {
+                let line = memory.line_bytes;
+                let lines = u64::from(self.plan.ranks) * line;
+                let payload = rcce.payload_bytes(self.plan.ranks, line);
+                payload.saturating_sub(lines)
+            }
+            // One packet of data, which the receiver's queue can hold.
+            System::Mesh { mesh, udn } => udn.packet_words * mesh.flit_bytes,
+            // What the receiver's hardware reserves room for.
+            System::Pronto { pronto, .. } => pronto.input_bytes,
+            // Engines have no buffers, and shake hands over every message: to ask before would be a second
+            // handshake for nothing.
+            System::Bus { .. } => PACKET_MAX as u64,
+        };
+        usize::try_from(bytes).unwrap_or(PACKET_MAX)
+    }
+
+    /// What results depend on.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        let settings = Settings::new(&self.plan.chip, &*self.machine);
+        Settings {
+            seed: Some(self.plan.seed),
+            ..settings
+        }
+    }
+
+    /// Attends the ranks until all have finished.
+    ///
+    /// # Errors
+    /// A deadlock or a limit, with the ranks that were waiting; [`RunError::Stopped`] where the ranks
+    /// were ended.
+    pub fn attend(&self, desk: Desk<'_>) -> Result<MpiRun, MpiError> {
+        let plan = &self.plan;
+        let clock = plan.chip.chip.reference_clock();
+        let around = &plan.surroundings;
+        let options = RunOptions {
+            watch: plan.watch.clone(),
+            ..around.options(plan.ranks, plan.seed, clock, plan.limits)
+        };
+        let ranks = MpiRanks::new(desk);
+        let run = self.machine.run_mpi(plan.ranks, &ranks, &options);
+        let run = run.map_err(|error| MpiError {
+            stuck: match &error {
+                RunError::Deadlock { blocked, .. }
+                | RunError::TimeLimit { blocked, .. }
+                | RunError::EventLimit { blocked, .. } => StuckRank::all(ranks.desk(), blocked),
+                _ => Vec::new(),
+            },
+            awaited: ranks.awaited(),
+            error,
+        })?;
+        let makespan = run.finish.iter().copied().max().unwrap_or(Time::ZERO);
+        let mut activity = run.activity;
+        for of_rank in &mut activity {
+            of_rank.fill(makespan, Cause::Idle);
+        }
+        Ok(MpiRun {
+            logs: run.outputs,
+            report: Report {
+                machine: "sim",
+                makespan,
+                finish: run.finish,
+                activity,
+                messages: run.messages,
+                links: run.links,
+                holds: run.holds,
+                wrong: Vec::new(),
+                outputs: Vec::new(),
+                events: run.events,
+                trace_hash: run.trace_hash,
+            },
+        })
+    }
+}
