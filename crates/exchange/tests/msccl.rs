@@ -172,7 +172,7 @@ fn damage_is_found() {
                 let mut damaged = lines.clone();
                 damaged[at] = &other;
                 tried += 1;
-                found += match read(&name, &damaged.join("\n"), find_format("msccl")) {
+                found += match read(&name, damaged.join("\n"), find_format("msccl")) {
                     Err(_) => 1,
                     Ok(back) if !certify(&back.schedule).is_correct() => 1,
                     Ok(_) => panic!("{name}:{}: {line} became {other}", at + 1),
