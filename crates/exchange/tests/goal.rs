@@ -72,7 +72,7 @@ fn damage_is_found() {
             let mut damaged = lines.clone();
             damaged[at] = &other;
             tried += 1;
-            if let Ok(back) = read("it.goal", &damaged.join("\n"), None) {
+            if let Ok(back) = read("it.goal", damaged.join("\n"), None) {
                 let certificate = verify(&back.schedule, &FullCrossbar);
                 assert!(!certificate.is_correct(), "{} became {other}", lines[at]);
             }

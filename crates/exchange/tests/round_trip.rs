@@ -275,7 +275,7 @@ fn labels_of_rounds_can_be_left_out() {
             _ => line.to_owned(),
         })
         .collect();
-    let back = read("it.sched", &bare.join("\n"), None).expect("still a schedule");
+    let back = read("it.sched", bare.join("\n"), None).expect("still a schedule");
     assert!(bare.join("\n").contains("\n send 1"));
     assert_eq!(back.schedule, schedule);
 }

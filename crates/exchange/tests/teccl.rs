@@ -120,7 +120,7 @@ fn damage_is_found() {
                 let mut damaged = lines.clone();
                 damaged[at] = &other;
                 tried += 1;
-                if let Ok(back) = read(name, &damaged.join("\n"), None) {
+                if let Ok(back) = read(name, damaged.join("\n"), None) {
                     let certificate = certify(&back.schedule);
                     assert!(
                         !certificate.is_correct(),
