@@ -98,7 +98,11 @@ fn open(descriptor: i32, ranks: u32, start: u64) -> Result<(Layout, Map), ShmErr
         let map = Map::new(file, start, first)?;
         // SAFETY: the first page holds atomics only.
         let job: &crate::job::Job = unsafe { map.at(0) };
-        job.bytes()
+        match job.ranks() {
+            Ok(found) if found == ranks => job.bytes(),
+            Ok(_) => return Err(refuse("it has another number of ranks")),
+            Err(what) => return Err(refuse(what)),
+        }
     };
     let layouts = Room::ALL.map(|room| Layout::new(ranks, room));
     let mut layouts = layouts.into_iter().chain([Layout::clocked(ranks)]);
@@ -106,13 +110,7 @@ fn open(descriptor: i32, ranks: u32, start: u64) -> Result<(Layout, Map), ShmErr
     let layout = layout.filter(|layout| has(layout.bytes));
     let layout = layout.ok_or_else(|| refuse("it has another size"))?;
     let map = Map::new(file, start, layout.bytes)?;
-    // SAFETY: the first page holds atomics only.
-    let job: &crate::job::Job = unsafe { map.at(0) };
-    match job.ranks() {
-        Ok(found) if found == ranks => Ok((layout, map)),
-        Ok(_) => Err(refuse("it has another number of ranks")),
-        Err(what) => Err(refuse(what)),
-    }
+    Ok((layout, map))
 }
 
 fn number(name: &'static str, expected: &'static str) -> Result<Option<u32>, ShmError> {

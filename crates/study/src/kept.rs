@@ -252,7 +252,7 @@ impl FromStr for Shard {
         let numbers = text.split_once('/').and_then(|(index, count)| {
             let index: usize = index.parse().ok()?;
             let count: usize = count.parse().ok()?;
-            (1..=count).contains(&index).then_some((index - 1, count))
+            (1..=count).contains(&index).then(|| (index - 1, count))
         });
         let (index, count) = numbers.ok_or_else(|| ShardError {
             text: text.to_owned(),
