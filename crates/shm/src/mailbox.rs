@@ -175,7 +175,7 @@ pub enum Request<'a> {
     Look,
     /// It waits for a packet. Answered with at least one.
     Wait,
-    /// It has come to its end; the calls that it has made ([`counts`]). Answered.
+    /// It has come to its end; the calls that it has made (`counts`). Answered.
     Finish(&'a [u8]),
     /// What it waits for, as it was asked ([`Wanted`](corecast_mpi::transport::Wanted)s as text).
     Tell(&'a [u8]),
