@@ -67,9 +67,8 @@ fn main() -> ExitCode {
             verdict(bench_mpi::run(root(), &arguments))
         }
         Some("mpi-clients") => {
-            // `--wheels DIR`, as for `bench-mpi`.
-            let wheels = std::env::args().nth(3);
-            verdict(mpi_clients::run(root(), wheels.as_deref()))
+            let arguments: Vec<String> = std::env::args().skip(2).collect();
+            verdict(mpi_clients::run(root(), &arguments))
         }
         Some("mpi-rules") => {
             // `--wheels DIR`, as for `bench-mpi`.
@@ -86,7 +85,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: cargo xtask ci | test | tidy | fuzz [SECONDS] | rtl | py | viewer | site | dist | mutants [AREA [K/N]] | loom | asan | mpi-install DIR | bench-mpi [OPTIONS] | mpi-clients [--wheels DIR] | mpi-rules [--wheels DIR] | mpi-suites [--wheels DIR] [RANKS...]"
+        "usage: cargo xtask ci | test | tidy | fuzz [SECONDS] | rtl | py | viewer | site | dist | mutants [AREA [K/N]] | loom | asan | mpi-install DIR | bench-mpi [OPTIONS] | mpi-clients [--wheels DIR] [--chip CHIP] | mpi-rules [--wheels DIR] | mpi-suites [--wheels DIR] [RANKS...]"
     );
     ExitCode::from(2)
 }

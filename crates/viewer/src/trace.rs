@@ -22,6 +22,8 @@ struct Event {
     ph: String,
     name: String,
     #[serde(default)]
+    pid: u32,
+    #[serde(default)]
     tid: u32,
     #[serde(default)]
     ts: f64,
@@ -42,7 +44,9 @@ pub(crate) fn run(trace: Trace, name: &str) -> Result<RunView, (String, String)>
     let mut messages = Messages::default();
     let mut begun: BTreeMap<u64, (u32, u64, u64)> = BTreeMap::new();
     let mut ranks = 0;
-    for (index, event) in trace.trace_events.iter().enumerate() {
+    let events = trace.trace_events.iter().enumerate();
+    // A second process has what ranks of a program called; its causes and messages are in the first.
+    for (index, event) in events.filter(|(_, event)| event.pid == 0) {
         let wrong = |reason: String| (format!("traceEvents[{index}]"), reason);
         let ps = |us: f64| match (0.0..9e9).contains(&us) {
             true => Ok((us * 1e6).round() as u64),

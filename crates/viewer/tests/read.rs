@@ -1,6 +1,8 @@
 //! What is read, and what is refused and how.
 
 use corecast_core::{Collective, Help as _};
+use corecast_machine::Time;
+use corecast_render::Stretch;
 use corecast_study::{ChipChoice, Plan, Study};
 use corecast_viewer::{Document, Documents, ViewError, read, run_view};
 use proptest::prelude::*;
@@ -119,7 +121,15 @@ fn what_is_something_else_is_called_so() {
 fn traces_are_runs() {
     let study = study();
     let run = &study.rank(8, 64, &()).expect("runs").runs[0];
-    let trace = corecast_render::chrome_trace(&run.report, &[], &study.settings().json());
+    // What programs call is beside the run.
+    let call = Stretch {
+        rank: 3,
+        name: "MPI_Bcast",
+        start: Time::ZERO,
+        end: run.report.makespan,
+    };
+    let settings = study.settings().json();
+    let trace = corecast_render::chrome_trace(&run.report, &[call], &settings);
     let documents = read("a.json", &trace).expect("a trace");
     let Document::Run(view) = &documents.documents[0] else {
         panic!("it is a run");
