@@ -443,6 +443,17 @@ impl Engine {
         matter.waiting == 0 && matter.streams.is_empty() && matter.pulls.is_empty()
     }
 
+    /// As [`Engine::is_quiet`], of what is on its way to or from these ranks.
+    #[must_use]
+    pub fn is_quiet_with(&self, ranks: &[u32]) -> bool {
+        let matter = &self.matter;
+        let is_quiet = |&rank: &u32| matter.outboxes[rank as usize].is_empty();
+        let is_theirs = |rank: u32| ranks.contains(&rank);
+        ranks.iter().all(is_quiet)
+            && !matter.streams.iter().any(|stream| is_theirs(stream.to))
+            && !matter.pulls.iter().any(|pull| is_theirs(pull.from))
+    }
+
     /// Takes what has come and moves what waits; whether anything happened.
     ///
     /// # Errors

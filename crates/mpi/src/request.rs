@@ -444,6 +444,22 @@ impl Process {
         self.engine.is_quiet() && self.has_ended_all()
     }
 
+    /// The same of one communicator. Whatever else this rank has begun may need others that do not
+    /// take part in what goes on here.
+    ///
+    /// # Errors
+    /// [`Class::Comm`] if there is none.
+    pub fn is_quiet_on(&self, comm: CommId) -> Result<bool> {
+        let known = self.comm(comm)?;
+        let remote = known.remote.as_ref().map_or(&[][..], Group::world_ranks);
+        let is_of_comm = |request: &Request| request.comm == comm;
+        let mut running = self.operations.running.iter();
+        Ok(self.engine.is_quiet_with(known.group.world_ranks())
+            && self.engine.is_quiet_with(remote)
+            && !running.any(|(id, _)| self.requests.get(*id).is_some_and(is_of_comm))
+            && !self.orphans.iter().any(is_of_comm))
+    }
+
     /// Whether nothing goes on beside messages.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {

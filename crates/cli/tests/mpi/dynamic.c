@@ -308,6 +308,30 @@ static void join(void) {
   CHECK(MPI_Comm_join(-1, &between) != MPI_SUCCESS);
 }
 
+/* Disconnecting waits for what goes on in that communicator, and for nothing else: the barrier of all
+ * that rank 0 has begun ends only after it has sent what rank 1 waits for. */
+static void unrelated(void) {
+  MPI_Comm own;
+  MPI_Request barrier, message;
+  int value = me;
+  OK(MPI_Comm_dup(MPI_COMM_WORLD, &own));
+  if (me == 0) OK(MPI_Ibarrier(MPI_COMM_WORLD, &barrier));
+  if (me == 0) OK(MPI_Irecv(&value, 1, MPI_INT, ranks - 1, 1, MPI_COMM_WORLD, &message));
+  OK(MPI_Comm_disconnect(&own));
+  CHECK(own == MPI_COMM_NULL);
+  if (me == 0) {
+    for (int other = 1; other < ranks; other++) OK(MPI_Send(&me, 1, MPI_INT, other, 0, MPI_COMM_WORLD));
+  } else {
+    OK(MPI_Recv(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    CHECK(value == 0);
+    OK(MPI_Ibarrier(MPI_COMM_WORLD, &barrier));
+  }
+  if (me == ranks - 1) OK(MPI_Send(&me, 1, MPI_INT, 0, 1, MPI_COMM_WORLD));
+  if (me == 0) OK(MPI_Wait(&message, MPI_STATUS_IGNORE));
+  if (me == 0) CHECK(value == ranks - 1);
+  OK(MPI_Wait(&barrier, MPI_STATUS_IGNORE));
+}
+
 /* Whoever was started starts others. */
 static void generations(void) {
   char *arguments[] = {"middle", NULL};
@@ -359,6 +383,7 @@ int main(int count, char **arguments) {
   else if (strcmp(name, "server") == 0) meets(1);
   else if (strcmp(name, "client") == 0) meets(0);
   else if (strcmp(name, "join") == 0) join();
+  else if (strcmp(name, "unrelated") == 0) unrelated();
   else if (strcmp(name, "generations") == 0) generations();
   else if (strcmp(name, "middle") == 0) middle();
   else if (strcmp(name, "dies") == 0) dies();

@@ -2,9 +2,9 @@
 //!
 //! A context is named by who proposes it: `8 + 4 (counter * ranks + own rank)`, with a counter of its own
 //! that a rank never uses twice. (Ranks that were started later share one series of such numbers, and
-//! one counter: [`crate::transport::Transport::series`].) The largest proposal wins. So a context is proposed by one rank once,
-//! and no two communicators that share a rank have the same, whatever else is being agreed on at the
-//! same time by other threads or without waiting.
+//! one counter: [`Transport::series`].) The largest proposal wins. So a context is proposed by one rank
+//! once, and no two communicators that share a rank have the same, whatever else is being agreed on at
+//! the same time by other threads or without waiting.
 
 use std::sync::{Arc, OnceLock};
 

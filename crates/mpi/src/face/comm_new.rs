@@ -366,7 +366,7 @@ pub fn comm_disconnect<A: Abi>(comm: Out<Comm<A>>) -> c_int {
         let id = comm.get()?.id();
         let barrier = Caller::new(&mpi.process, NAME, Comm::<A>::of(id))?.barrier()?;
         wait(mpi, &barrier)?;
-        mpi.wait(|process| Ok(process.is_quiet().then_some(())))?;
+        mpi.wait(|process| Ok(process.is_quiet_on(id)?.then_some(())))?;
         free::<A>(mpi, comm)
     })
 }

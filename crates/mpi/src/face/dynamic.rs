@@ -391,19 +391,32 @@ pub fn comm_join<A: Abi>(descriptor: c_int, made: Out<Comm<A>>) -> c_int {
 }
 
 pub fn publish_name<A: Abi>(service: In<c_char>, hints: Info<A>, port: In<c_char>) -> c_int {
-    call::<A>("MPI_Publish_name", Owner::Nobody, |mpi| {
-        info::check(hints.id())?;
-        let (service, port) = (service.string()?.into_bytes(), port.string()?.into_bytes());
-        let question = Question::Publish { service, port };
-        ask(mpi, &question, Class::Service).map(|_| ())
+    serve::<A>("MPI_Publish_name", service, hints, port, |service, port| {
+        Question::Publish { service, port }
     })
 }
 
 pub fn unpublish_name<A: Abi>(service: In<c_char>, hints: Info<A>, port: In<c_char>) -> c_int {
-    call::<A>("MPI_Unpublish_name", Owner::Nobody, |mpi| {
+    serve::<A>(
+        "MPI_Unpublish_name",
+        service,
+        hints,
+        port,
+        |service, port| Question::Unpublish { service, port },
+    )
+}
+
+/// Tells the launcher something about a service and its port.
+fn serve<A: Abi>(
+    name: &'static str,
+    service: In<c_char>,
+    hints: Info<A>,
+    port: In<c_char>,
+    question: fn(Vec<u8>, Vec<u8>) -> Question,
+) -> c_int {
+    call::<A>(name, Owner::Nobody, |mpi| {
         info::check(hints.id())?;
-        let (service, port) = (service.string()?.into_bytes(), port.string()?.into_bytes());
-        let question = Question::Unpublish { service, port };
+        let question = question(service.string()?.into_bytes(), port.string()?.into_bytes());
         ask(mpi, &question, Class::Service).map(|_| ())
     })
 }
