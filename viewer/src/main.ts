@@ -7,6 +7,7 @@ import type { Document, Facts, RunView } from './documents'
 import { h } from './dom'
 import { certificateView, claims, footer, settingsView } from './facts'
 import { number, seconds, value, words } from './format'
+import { keep, kept, onChange } from './host'
 import { meshView, stop } from './mesh'
 import { Model } from './model'
 import { causeColour, MEANINGS, type Theme } from './palette'
@@ -18,7 +19,7 @@ import { describeMessage, Timeline } from './timeline'
 const documents = (JSON.parse(document.getElementById('documents')!.textContent ?? '') as { documents: Document[] }).documents
 const models = new Map<number, Model>()
 
-let look = valid(readLook(location.hash))
+let look = valid(readLook(kept()))
 let theme: Theme = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'
 let timeline: Timeline | null = null
 /** Which runs the timeline is of. */
@@ -55,8 +56,7 @@ function change(part: Partial<Look>): void {
   document.documentElement.dataset.pending = ''
   written = window.setTimeout(() => {
     delete document.documentElement.dataset.pending
-    const hash = address(look)
-    history.replaceState(null, '', hash === '' ? location.pathname + location.search : `#${hash}`)
+    keep(address(look))
   }, 120)
   const names = Object.keys(part)
   // A window that moves redraws the canvas and nothing else, so that it moves smoothly.
@@ -317,9 +317,9 @@ document.addEventListener('keydown', (event) => {
   event.preventDefault()
 })
 
-addEventListener('hashchange', () => {
+onChange((address) => {
   const before = look
-  look = valid(readLook(location.hash))
+  look = valid(readLook(address))
   render(before)
 })
 

@@ -2,7 +2,8 @@
 
 use corecast_papers::{PaperRecord, list_papers};
 use corecast_study::{
-    AlgorithmRecord, ChipLine, MachineRecord, list_algorithms, list_chips, list_machines,
+    AlgorithmRecord, ChipLine, FormatRecord, MachineRecord, list_algorithms, list_chips,
+    list_formats, list_machines,
 };
 use serde::Serialize;
 
@@ -16,7 +17,7 @@ pub fn answer(what: Listed) -> Answer {
         Listed::Algorithms => list(list_algorithms()),
         Listed::Machines => list(list_machines()),
         Listed::Papers => list(list_papers()),
-        Listed::Formats => list(formats()),
+        Listed::Formats => list(list_formats()),
     }
 }
 
@@ -83,15 +84,7 @@ impl Line for MachineRecord {
     }
 }
 
-#[derive(Serialize)]
-struct FormatLine {
-    name: &'static str,
-    extension: &'static str,
-    summary: &'static str,
-    source: &'static str,
-}
-
-impl Line for FormatLine {
+impl Line for FormatRecord {
     const HEADER: &'static [&'static str] = &["name", "extension", "summary", "source"];
 
     fn cells(&self) -> Vec<String> {
@@ -99,15 +92,6 @@ impl Line for FormatLine {
             .map(str::to_owned)
             .to_vec()
     }
-}
-
-fn formats() -> impl Iterator<Item = FormatLine> {
-    corecast_exchange::FORMATS.iter().map(|format| FormatLine {
-        name: format.name(),
-        extension: format.extension(),
-        summary: format.summary(),
-        source: format.source(),
-    })
 }
 
 impl Line for PaperRecord {

@@ -1,10 +1,11 @@
 //! The Python package: studies, their results and pictures for programs and notebooks.
 //!
 //! A face of `crates/study`, like the command line. Here is what needs Rust: a few objects
-//! ([`chip`], [`study`], [`schedule`], [`builder`], [`flow`], [`measure`], [`table`],
-//! [`kept`], [`papers`]) whose methods take plans and give records as the command's JSON; how long work is waited for ([`work`]); and what is
-//! said about what a study refuses ([`refusal`]). The objects that users see are in
-//! `crates/py/python/corecast`, which adds Python's manners and no logic of studies.
+//! ([`chip`], [`study`], [`schedule`], [`builder`], [`flow`], [`measure`], [`table`], [`kept`],
+//! [`papers`]) whose methods take plans and give records as the command's JSON; pages of results
+//! ([`view`]); how long work is waited for ([`work`]); and what is said about what a study refuses
+//! ([`refusal`]). The objects that users see are in `crates/py/python/corecast`, which adds Python's
+//! manners and no logic of studies.
 
 mod arrow;
 mod builder;
@@ -20,6 +21,7 @@ mod run;
 mod schedule;
 mod study;
 mod table;
+mod view;
 mod work;
 
 use pyo3::prelude::*;
@@ -49,5 +51,9 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(listing::names, module)?)?;
     module.add_function(wrap_pyfunction!(listing::nearest, module)?)?;
     module.add_function(wrap_pyfunction!(listing::tuned_ranks, module)?)?;
+    module.add_function(wrap_pyfunction!(listing::list_formats, module)?)?;
+    module.add_function(wrap_pyfunction!(view::documents, module)?)?;
+    module.add_function(wrap_pyfunction!(view::titles, module)?)?;
+    module.add_function(wrap_pyfunction!(view::page, module)?)?;
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! What there is, and which names are known.
 
 use corecast_core::{Collective, ElementType, FlowControl, ReduceOp, algorithm};
+use corecast_exchange::{FORMATS, Format};
 use corecast_machine_sim::Fidelity;
 use corecast_papers::PAPERS;
 use corecast_sim::traffic::PATTERN_NAMES;
@@ -33,6 +34,12 @@ pub fn list_machines() -> String {
     json(corecast_study::list_machines().collect::<Vec<_>>())
 }
 
+/// The formats of schedule files.
+#[pyfunction]
+pub fn list_formats() -> String {
+    json(corecast_study::list_formats().collect::<Vec<_>>())
+}
+
 /// The papers.
 #[pyfunction]
 pub fn list_papers() -> String {
@@ -50,6 +57,7 @@ pub fn names(kind: &str) -> PyResult<Vec<&'static str>> {
         "op" => ReduceOp::ALL.map(ReduceOp::name).to_vec(),
         "fidelity" => Fidelity::ALL.map(Fidelity::name).to_vec(),
         "flow_control" => FlowControl::ALL.map(|(name, _)| name).to_vec(),
+        "format" => FORMATS.map(Format::name).to_vec(),
         "paper" => PAPERS.iter().map(|paper| paper.name).collect(),
         "pattern" => PATTERN_NAMES.to_vec(),
         _ => return Err(Refusal::unknown("kind", "kinds", kind, &["collective"]).into()),

@@ -10,6 +10,7 @@ use corecast_study::{
     TrafficStudyError,
 };
 use corecast_tune::TableError;
+use corecast_viewer::ViewError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
@@ -111,6 +112,21 @@ impl From<RequestError> for Refusal {
     }
 }
 
+impl From<ViewError> for Refusal {
+    fn from(error: ViewError) -> Self {
+        let refusal = Self::new("InputError", error.to_string());
+        match error {
+            ViewError::Unknown { .. } => refusal.help(
+                "show runs, explanations, sweeps, schedules, or files that `corecast view` knows",
+            ),
+            ViewError::Invalid { .. } | ViewError::Version { .. } => {
+                refusal.help("write the file again with this version of corecast")
+            }
+            error => refusal.help(error.help()),
+        }
+    }
+}
+
 impl From<TableError> for Refusal {
     fn from(error: TableError) -> Self {
         Self::library("TableError", &error)
@@ -195,6 +211,14 @@ impl From<StudyError> for Refusal {
             StudyError::MessageBytes { .. } => request().help("use smaller messages"),
             StudyError::Traffic(error) => traffic(error),
             StudyError::Flow(error) => flow(error),
+            StudyError::Unreadable { .. } => Self::new("InputError", error.to_string())
+                .help("give the path of a file that exists and can be read"),
+            StudyError::File(of) => {
+                Self::library("ScheduleError", of).fields(json!({"file": of.file, "line": of.line}))
+            }
+            StudyError::Unsayable(of) => Self::new("ScheduleError", of.to_string())
+                .help("format=\"corecast\" can say everything; corecast.list_formats() has the others")
+                .fields(json!({"format": of.format, "what": of.what})),
             _ => Self::library("RequestError", &error),
         }
     }

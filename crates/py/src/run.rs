@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use corecast_machine::LinkUse;
 use corecast_study::{Measure, Remedy, Run as Inner, Study};
+use corecast_viewer::Documents;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::{Value, json};
 
+use crate::refusal::Refusal;
 use crate::study::{keyword, signed};
 
 /// See [`corecast_study::Run`].
@@ -106,6 +108,13 @@ impl Run {
         let settings = self.study.settings();
         let picture = corecast_figures::run_heat_map(&self.study, &self.inner, &settings)?;
         Some(signed(&picture, &settings))
+    }
+
+    /// All of it as a document of the viewer, with what to do about its time, as JSON.
+    fn view(&self, advice: Option<String>) -> Result<String, Refusal> {
+        let settings = self.study.settings();
+        let view = corecast_viewer::run_view(&self.study, &self.inner, advice, &settings);
+        Ok(Documents::from(vec![view]).json()?)
     }
 
     /// A Chrome or Perfetto trace.

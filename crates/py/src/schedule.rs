@@ -1,11 +1,16 @@
 //! Requests and schedules.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use corecast_core::{
     Arrival, ChunkId, ChunkList, Op, Rank, Request as CoreRequest, Schedule as CoreSchedule, Spec,
     Split, Step, algorithm,
 };
+use corecast_exchange::{FORMATS, Format, format_of_name};
+use corecast_study::ScheduleFile;
+use corecast_text::file;
+use corecast_viewer::{Documents, schedule_file_view};
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -141,6 +146,15 @@ pub struct Schedule {
     pub inner: Arc<CoreSchedule>,
 }
 
+/// Writes a file, whole or not at all.
+fn write(path: &str, contents: &[u8]) -> Result<(), Refusal> {
+    let written = file::write(Path::new(path), contents);
+    written.map_err(|error| {
+        Refusal::new("InputError", format!("cannot write `{path}`: {error}"))
+            .help("give the path of a file in a folder that exists and can be written")
+    })
+}
+
 impl Schedule {
     /// A schedule as Python holds it.
     pub fn new(schedule: CoreSchedule) -> Self {
@@ -268,8 +282,47 @@ impl Schedule {
         Ok(ScheduleBuilder::of(schedule, name))
     }
 
-    /// Refuses a schedule that is for something else than a request, or has a name of the registry.
-    fn check_answers(&self, request: &Request) -> Result<(), Refusal> {
+    /// The schedule in a file, in the format of this name or in that which its contents show; and what
+    /// the file says and the schedule does not.
+    #[staticmethod]
+    fn read(path: &str, format: Option<&str>) -> Result<(Self, Vec<String>), Refusal> {
+        let file = ScheduleFile::load(path, format)?;
+        Ok((Self::new(file.schedule().clone()), file.notes().to_vec()))
+    }
+
+    /// Writes it in the format of this name, or of the path's ending; the files, and what they do not
+    /// say.
+    fn save(
+        &self,
+        path: &str,
+        format: Option<&str>,
+    ) -> Result<(Vec<String>, Vec<String>), Refusal> {
+        let by_name = format_of_name(path).map(Format::name);
+        let format = format.or(by_name).ok_or_else(|| {
+            let what = format!("the name of `{path}` does not say which format it should have");
+            let formats = FORMATS.map(Format::name).join(", ");
+            Refusal::new("InputError", what).help(format!("give `format`, one of: {formats}"))
+        })?;
+        let made = ScheduleFile::made(path, (*self.inner).clone());
+        let converted = made.convert(format)?;
+        let notes = converted.exported.notes.clone();
+        let mut paths = Vec::new();
+        for (path, contents) in converted.files(path) {
+            write(&path, &contents)?;
+            paths.push(path);
+        }
+        Ok((paths, notes))
+    }
+
+    /// It and what is proven about it on any chip as a document of the viewer, as JSON.
+    fn view(&self) -> Result<String, Refusal> {
+        let made = ScheduleFile::made(self.inner.algorithm(), (*self.inner).clone());
+        Ok(Documents::from(vec![schedule_file_view(&made)]).json()?)
+    }
+
+    /// Refuses a schedule that is for something else than a request, or has a name of the registry
+    /// and is not alone.
+    fn check_answers(&self, request: &Request, is_alone: bool) -> Result<(), Refusal> {
         let name = self.inner.algorithm();
         let asked = Spec::new(&request.inner, Split::Even(1));
         let has = self.inner.spec();
@@ -278,7 +331,7 @@ impl Schedule {
             let (ranks, root) = (spec.ranks(), spec.root());
             format!("{collective} of {bytes} bytes over {ranks} ranks with root {root}")
         };
-        if algorithm::find(has.collective(), name).is_some() {
+        if !is_alone && algorithm::find(has.collective(), name).is_some() {
             return Err(refuse(format!("corecast has an algorithm called `{name}`"))
                 .help("give yours another name"));
         }

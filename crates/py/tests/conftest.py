@@ -4,6 +4,9 @@ from pathlib import Path
 
 import pytest
 
+# A program of its own, which needs an MPI library where it is run.
+collect_ignore = ["mpi_sweep.py"]
+
 ROOT = Path(__file__).resolve().parents[3]
 
 

@@ -138,8 +138,10 @@ def test_schedules_stand_where_collectives_do():
     assert explained.algorithm == "ring-sum" and explained.advice
     with pytest.raises(corecast.InputTypeError, match="ranks: a schedule says that itself"):
         corecast.run(mine, ranks=4)
+    linear = corecast.schedule("bcast", "linear", ranks=4)
+    assert corecast.run(linear)[0].delivered
     with pytest.raises(corecast.ScheduleError, match="another name"):
-        corecast.run(corecast.schedule("bcast", "linear", ranks=4))
+        corecast.run("bcast", algorithm=[lambda _: linear, "mst"], ranks=4)
     # 3 elements of 8 bytes in 4 chunks that were cut on bytes
     with pytest.raises(corecast.RequestError, match="no whole number of f64"):
         corecast.run(corecast.schedule("allreduce", ring_sum, ranks=4, bytes=24), dtype="f64")

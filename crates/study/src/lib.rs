@@ -62,8 +62,8 @@ pub use flow::{
 };
 pub use kept::{KEPT_BYTES_MAX, Kept, KeptError, Shard, ShardError};
 pub use listing::{
-    AlgorithmRecord, ChipLine, ChipRecord, MachineRecord, list_algorithms, list_chips,
-    list_machines,
+    AlgorithmRecord, ChipLine, ChipRecord, FormatRecord, MachineRecord, list_algorithms,
+    list_chips, list_formats, list_machines,
 };
 pub use machines::{Identity, MACHINES, MachineKind, StudyMachine, machine};
 pub use mpi::{

@@ -1,4 +1,4 @@
-//! What there is, as records: chips, algorithms, machines; and a chip in full.
+//! What there is, as records: chips, algorithms, machines, formats; and a chip in full.
 //!
 //! ```
 //! assert!(corecast_study::list_chips().any(|chip| chip.name == "scc"));
@@ -6,6 +6,7 @@
 
 use corecast_chip::{Chip, Unused, Word};
 use corecast_core::{Algorithm, algorithm};
+use corecast_exchange::FORMATS;
 use serde::Serialize;
 
 use crate::machines::MACHINES;
@@ -77,6 +78,29 @@ pub fn list_machines() -> impl Iterator<Item = MachineRecord> {
     MACHINES.iter().map(|machine| MachineRecord {
         name: machine.name(),
         summary: machine.summary(),
+    })
+}
+
+/// A format of schedule files in a list.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct FormatRecord {
+    /// The name.
+    pub name: &'static str,
+    /// How names of its files end.
+    pub extension: &'static str,
+    /// One line about it.
+    pub summary: &'static str,
+    /// Where it is described.
+    pub source: &'static str,
+}
+
+/// The formats of schedule files.
+pub fn list_formats() -> impl Iterator<Item = FormatRecord> {
+    FORMATS.iter().map(|format| FormatRecord {
+        name: format.name(),
+        extension: format.extension(),
+        summary: format.summary(),
+        source: format.source(),
     })
 }
 

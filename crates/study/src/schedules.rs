@@ -113,6 +113,16 @@ impl ScheduleFile {
         })
     }
 
+    /// A schedule that was made here, as if it were in a file of this name.
+    #[must_use]
+    pub fn made(name: &str, schedule: Schedule) -> Self {
+        let notes = Vec::new();
+        Self {
+            imported: Imported { schedule, notes },
+            name: name.to_owned(),
+        }
+    }
+
     /// The file's name as it was given.
     #[must_use]
     pub fn name(&self) -> &str {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { FIRST, look, type Look } from '../../src/address'
 import type { Document, RunView } from '../../src/documents'
 import { large } from '../large'
-import { kept, launch, open, settled } from './page'
+import { kept, launch, open, pageOf, settled } from './page'
 
 let browser: Browser
 beforeAll(async () => { browser = await launch() }, 60_000)
@@ -147,3 +147,56 @@ test('a run of 48 ranks and 100,000 messages is shown', async () => {
   expect(await page.locator('h1').textContent()).toBe('100000 messages over 48 ranks')
   expect(wrong).toEqual([])
 }, 120_000)
+
+test('in a notebook the address goes to whoever holds the page, and comes from there', async () => {
+  const page = await browser.newPage({ viewport: { width: 1200, height: 720 } })
+  const wrong: string[] = []
+  page.on('pageerror', (error) => wrong.push(error.message))
+  await page.setContent('<iframe style="width: 1100px; height: 640px"></iframe>')
+  await page.evaluate((text) => {
+    addEventListener('message', ({ data }: MessageEvent<{ corecastView?: string }>) => { document.title = data.corecastView ?? '' })
+    document.querySelector('iframe')!.srcdoc = text
+  }, pageOf(kept('runs')))
+  const frame = page.frameLocator('iframe')
+  await frame.getByRole('tab', { name: 'Mesh' }).click()
+  await page.waitForFunction(() => document.title === 'tab=mesh')
+  await page.evaluate(() => { document.querySelector('iframe')!.contentWindow!.postMessage({ corecastView: 'tab=schedule&round=1' }, '*') })
+  await frame.locator('[role=tab][aria-selected=true]', { hasText: 'Schedule' }).waitFor()
+  await page.evaluate(() => { document.querySelector('iframe')!.contentWindow!.postMessage({ corecastView: 7 }, '*') })
+  await frame.locator('[role=tab][aria-selected=true]', { hasText: 'Schedule' }).waitFor()
+  expect(wrong).toEqual([])
+  await page.close()
+}, 60_000)
+
+test('a widget shows the page, and its address follows and leads', async () => {
+  const page = await browser.newPage({ viewport: { width: 1200, height: 720 } })
+  const wrong: string[] = []
+  page.on('pageerror', (error) => wrong.push(error.message))
+  await page.setContent('<div id="cell"></div>')
+  const code = readFileSync(new URL('../../../crates/py/python/corecast/widget.js', import.meta.url), 'utf8')
+  // Its only export becomes a global one.
+  await page.addScriptTag({ type: 'module', content: code.replace('export default', 'window.widget =') })
+  await page.evaluate((text) => {
+    type Model = { get: (name: string) => unknown; set: (name: string, value: unknown) => void; save_changes: () => void; on: (what: string, call: () => void) => void }
+    const values: Record<string, unknown> = { page: text, height: 640, address: 'tab=mesh' }
+    const calls: Record<string, () => void> = {}
+    const model: Model = {
+      get: (name) => values[name],
+      set: (name, value) => { values[name] = value; document.title = String(values.address); calls[`change:${name}`]?.() },
+      save_changes: () => undefined,
+      on: (what, call) => { calls[what] = call },
+    }
+    const here = window as unknown as { model: Model; widget: { render: (context: { model: Model; el: Element }) => unknown } }
+    here.model = model
+    here.widget.render({ model, el: document.querySelector('#cell')! })
+  }, pageOf(kept('runs')))
+  const frame = page.frameLocator('iframe')
+  const tab = (name: string): Promise<void> => frame.locator('[role=tab][aria-selected=true]', { hasText: name }).waitFor()
+  await tab('Mesh')
+  await frame.getByRole('tab', { name: 'Certificate' }).click()
+  await page.waitForFunction(() => document.title === 'tab=certificate')
+  await page.evaluate(() => { (window as unknown as { model: { set: (name: string, value: string) => void } }).model.set('address', 'tab=schedule') })
+  await tab('Schedule')
+  expect(wrong).toEqual([])
+  await page.close()
+}, 60_000)

@@ -55,6 +55,7 @@ from .schedules import Request, Schedule, ScheduleBuilder
 from .sweeps import Comparison, Tuning, compare, tune
 from .tables import Record, Table
 from .tuning import DecisionTable
+from .views import View, view
 
 __version__: str = _core.__version__
 
@@ -87,6 +88,11 @@ def list_collectives() -> list[str]:
 def list_machines() -> Table[Record]:
     """The machines: ``name``, ``summary``."""
     return Table([Record(row) for row in _json.loads(_core.list_machines())])
+
+
+def list_formats() -> Table[Record]:
+    """The formats of schedule files: ``name``, ``extension``, ``summary``, ``source``."""
+    return Table([Record(row) for row in _json.loads(_core.list_formats())])
 
 
 def list_papers() -> Table[Record]:
@@ -132,12 +138,14 @@ __all__ = [
     "UnknownNameError",
     "UnservedError",
     "VersionError",
+    "View",
     "compare",
     "explain",
     "flow",
     "list_algorithms",
     "list_chips",
     "list_collectives",
+    "list_formats",
     "list_machines",
     "list_papers",
     "pingpong",
@@ -148,4 +156,5 @@ __all__ = [
     "traffic",
     "tune",
     "verify",
+    "view",
 ]

@@ -64,6 +64,16 @@ class Plan(Versioned):
         return Versioned.__reduce__(self)
 
 
+@dataclass(frozen=True)
+class Itself:
+    """A schedule that stands where a collective can, with nothing beside it that has its name."""
+
+    schedule: Schedule
+
+    def __call__(self, _: Request) -> Schedule:
+        return self.schedule
+
+
 def schedule_of(function: Algorithm, request: Request) -> Schedule:
     """What a function makes of a request, checked to be an answer to it."""
     made = function(request)
@@ -75,7 +85,7 @@ def schedule_of(function: Algorithm, request: Request) -> Schedule:
             f"{name} returned {shown(made)}, which is no schedule",
             ["return builder.finish() of a corecast.ScheduleBuilder(request, ...)"],
         )
-    made._inner.check_answers(request._inner)
+    made._inner.check_answers(request._inner, isinstance(function, Itself))
     return made
 
 

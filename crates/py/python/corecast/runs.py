@@ -271,7 +271,7 @@ def _made(what: str | Schedule, arguments: dict[str, Any]) -> tuple[plans.Plan, 
                     f"{name}: a schedule says that itself", [f"leave `{name}` out"]
                 )
             arguments.pop(name, None)
-        arguments["algorithm"] = [lambda _: what]
+        arguments["algorithm"] = [plans.Itself(what)]
         arguments["ranks"], arguments["root"] = what.ranks, what.root
         if data is None:
             arguments["bytes"] = what.bytes

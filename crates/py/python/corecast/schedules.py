@@ -21,11 +21,14 @@ P2                 r1 recv 0 [0]
 from __future__ import annotations
 
 import json
+import os
+import warnings
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 from . import _core
-from ._values import U32, flag, optional_whole, whole, wholes, word
+from ._values import U32, flag, optional_whole, shown, whole, wholes, word
 from .errors import InputError, InputTypeError
 from .tables import Record, Table
 
@@ -108,25 +111,77 @@ class Request:
         return repr(self._inner)
 
 
+def _format(name: str | None) -> str | None:
+    return None if name is None else word("format", name, _core.names("format"))
+
+
 class Schedule:
     """The steps of all ranks; a value that is verified, run, drawn and edited.
 
     ``str(schedule)`` is its text. :func:`corecast.schedule` gives that of an algorithm,
-    :class:`ScheduleBuilder` makes one.
+    :class:`ScheduleBuilder` makes one, :meth:`read` takes one from a file.
     """
 
     _inner: _core.Schedule
+    #: Of one from a file: what the file says and the schedule does not, or the other way round.
+    notes: list[str]
 
     def __init__(self) -> None:
         raise InputTypeError(
-            "a Schedule is made by corecast.schedule or a corecast.ScheduleBuilder", []
+            "a Schedule is made by corecast.schedule or a corecast.ScheduleBuilder, or read",
+            ["corecast.Schedule.read(path)"],
         )
 
     @classmethod
-    def _of(cls, core: _core.Schedule) -> Schedule:
+    def _of(cls, core: _core.Schedule, notes: Sequence[str] = ()) -> Schedule:
         made = object.__new__(cls)
         made._inner = core
+        made.notes = list(notes)
         return made
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str], format: str | None = None) -> Schedule:
+        """The schedule in a file, of one of the formats of :func:`corecast.list_formats`.
+
+        Args:
+            path: The file; of a format with a file per rank any of them.
+            format: The format's name; the one that the contents show if not given.
+
+        Raises:
+            InputError: if the file cannot be read.
+            ScheduleError: for what is no schedule; ``file`` and ``line`` are its fields.
+        """
+        if not isinstance(path, str | os.PathLike):
+            raise InputTypeError(f"path: {shown(path)} is no path", ["name a file"])
+        return cls._of(*_core.Schedule.read(os.fspath(path), _format(format)))
+
+    def save(self, path: str | os.PathLike[str], format: str | None = None) -> list[Path]:
+        """Writes it into a file, or one per rank, each whole or not at all; returns their paths.
+
+        What the format cannot say and can leave out is told by a warning.
+
+        Args:
+            path: The file; ``NAME.RANK.ENDING`` of a format with a file per rank.
+            format: One of :func:`corecast.list_formats`; that of the path's ending if not given.
+
+        Raises:
+            ScheduleError: if the format cannot say what the schedule does.
+            InputError: if nothing says the format, or the file cannot be written.
+
+        >>> import corecast, tempfile, pathlib
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> schedule = corecast.schedule("allreduce", "ring", ranks=4)
+        >>> [path.name for path in schedule.save(folder / "ring.sched")]
+        ['ring.sched']
+        >>> corecast.Schedule.read(folder / "ring.sched") == schedule
+        True
+        """
+        if not isinstance(path, str | os.PathLike):
+            raise InputTypeError(f"path: {shown(path)} is no path", ["name a file"])
+        paths, notes = self._inner.save(os.fspath(path), _format(format))
+        for note in notes:
+            warnings.warn(note, stacklevel=2)
+        return [Path(path) for path in paths]
 
     @property
     def algorithm(self) -> str:

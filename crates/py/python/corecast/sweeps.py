@@ -205,11 +205,12 @@ class Tuning(Table[Record]):
     searches: Table[Record]
 
     def __init__(
-        self, rows: Sequence[Record], table: DecisionTable, searches: Table[Record], plan: Plan
+        self, record: str, table: DecisionTable, searches: Table[Record], plan: Plan
     ) -> None:
-        super().__init__(rows)
+        super().__init__(list(cells_of(json.loads(record))))
         self.table = table
         self.searches = searches
+        self._record = record
         self._plan = plan
 
     def figure(self) -> Figure:
@@ -284,5 +285,5 @@ def tune(
     parts = len(set(study.ranks)) * len(set(study.sizes)) * len(study.algorithms)
     with bar(progress, f"tune {collective}", parts) as told:
         core, searches = study.tune(kept, told)
-    rows = cells_of(json.loads(study.table_record(core)))
-    return Tuning(list(rows), DecisionTable._of(core), searches_of(searches), plan)
+    record = study.table_record(core)
+    return Tuning(record, DecisionTable._of(core), searches_of(searches), plan)
