@@ -132,13 +132,16 @@ fn ci() -> ExitCode {
     if fuzz(None) != ExitCode::SUCCESS {
         return ExitCode::FAILURE;
     }
-    println!("== cargo xtask viewer");
-    if verdict(viewer::run(root())) != ExitCode::SUCCESS {
-        return ExitCode::FAILURE;
-    }
-    println!("== cargo xtask py");
-    if verdict(py::run(root())) != ExitCode::SUCCESS {
-        return ExitCode::FAILURE;
+    let more: [(&str, fn(&Path) -> Result<(), String>); 3] = [
+        ("viewer", viewer::run),
+        ("site", site::run),
+        ("py", py::run),
+    ];
+    for (name, run) in more {
+        println!("== cargo xtask {name}");
+        if verdict(run(root())) != ExitCode::SUCCESS {
+            return ExitCode::FAILURE;
+        }
     }
     println!("== cargo xtask rtl");
     rtl()

@@ -3,7 +3,8 @@
 //! Every command in a `console` block of the pages named in [`RUN`] is run, by a shell that has
 //! `corecast`; what stands below it is compared with what it prints (`CORECAST_BLESS=1` writes it), and
 //! what it leaves in `pictures` is what the page shows. The page of chip files is made of what
-//! `show chip` prints. A link that leads nowhere fails.
+//! `show chip` prints, that of Python's interface of its docstrings; what `cargo doc` says lies in
+//! `rust`. A link that leads nowhere fails.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -45,8 +46,17 @@ pub fn run(root: &Path) -> Result<(), String> {
     }
     copy(&root.join("docs"), &docs)?;
     write(&docs.join("chip-files.md"), &chip_files(root)?)?;
-    let settings = root.join("docs/site/mkdocs.yml");
-    fs::copy(settings, site.join("mkdocs.yml")).map_err(|error| error.to_string())?;
+    let settings = root.join("docs/site");
+    for (file, to) in [
+        ("mkdocs.yml", &site),
+        ("docstrings.py", &site),
+        ("python-api.md", &docs),
+    ] {
+        fs::copy(settings.join(file), to.join(file)).map_err(|error| error.to_string())?;
+    }
+    let python = site.join("python");
+    replace_link(&root.join("crates/py/python"), &python)?;
+    rust(root, &docs.join("rust"))?;
     let mut mkdocs = Command::new(bin.join("mkdocs"));
     mkdocs
         .current_dir(&site)
@@ -64,6 +74,38 @@ pub fn run(root: &Path) -> Result<(), String> {
 
 fn write(path: &Path, text: &str) -> Result<(), String> {
     fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn replace_link(to: &Path, link: &Path) -> Result<(), String> {
+    if link.is_symlink() {
+        fs::remove_file(link).map_err(|error| error.to_string())?;
+    }
+    std::os::unix::fs::symlink(to, link).map_err(|error| error.to_string())
+}
+
+/// What `cargo doc` says of the crates, as a folder of pages.
+fn rust(root: &Path, to: &Path) -> Result<(), String> {
+    let mut cargo = Command::new("cargo");
+    cargo
+        .current_dir(root)
+        .args(["doc", "--workspace", "--no-deps", "--quiet"]);
+    if !cargo.status().is_ok_and(|status| status.success()) {
+        return Err("cargo doc --workspace --no-deps".to_owned());
+    }
+    copy_all(&root.join("target/doc"), to)
+}
+
+/// Copies a folder with everything in it.
+fn copy_all(from: &Path, to: &Path) -> Result<(), String> {
+    fs::create_dir_all(to).map_err(|error| error.to_string())?;
+    copy(from, to)?;
+    let entries = fs::read_dir(from).map_err(|error| format!("{}: {error}", from.display()))?;
+    for path in entries.flatten().map(|entry| entry.path()) {
+        if let Some(name) = path.file_name().filter(|_| path.is_dir()) {
+            copy_all(&path, &to.join(name))?;
+        }
+    }
+    Ok(())
 }
 
 /// Copies the files of a folder, not its folders.

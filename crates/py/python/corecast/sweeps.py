@@ -56,7 +56,7 @@ class Comparison(Table[Record]):
     @property
     def winners(self) -> Table[Record]:
         """The fastest run of every case."""
-        return Table([case[0] for case in self.cases()])
+        return Comparison([case[0] for case in self.cases()], self._plan)
 
     def figure(self) -> Figure:
         """With one rank count makespan over bound against size, else who wins where."""
