@@ -13,6 +13,7 @@ use corecast_tune::Library;
 
 use crate::mpirun::Mpirun;
 use crate::one_of::{OneOf, one, one_of};
+use crate::replay::Replay;
 
 pub use shared::{ChipArg, Choices, Keeping, LimitArgs, Pictures, Place, Repeat, Scene};
 use shared::{collectives, fidelities, machines};
@@ -238,6 +239,13 @@ The exit code is 0 if all ranks end with 0, else that of the first that does not
 number if a signal killed it; 124 when the time is over; on a chip 3 for a limit or a deadlock.
 docs/mpi.md says what works, docs/virtual.md what --chip does.")]
     Mpirun(Mpirun),
+    /// Run a program from a file, a graph or a trace of its calls, on a simulated chip
+    #[command(after_help = "Examples:
+  corecast replay halo.calls --chip tilepro64 --report report.json --svg timeline.svg
+  corecast replay app.goal --chip nagam --skew random:5000
+  corecast replay trace.ti --chip scc --flops 533M
+docs/replay.md has the formats; `corecast convert` writes one as another.")]
+    Replay(Box<Replay>),
     /// Write a schedule file in another format
     #[command(after_help = "Examples:
   corecast convert theirs.xml ours.sched
