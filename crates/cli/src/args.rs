@@ -14,6 +14,7 @@ use corecast_tune::Library;
 use crate::mpirun::Mpirun;
 use crate::one_of::{OneOf, one, one_of};
 use crate::replay::Replay;
+use crate::{convert, program};
 
 pub use shared::{ChipArg, Choices, Keeping, LimitArgs, Pictures, Place, Repeat, Scene};
 use shared::{collectives, fidelities, machines};
@@ -319,19 +320,27 @@ fn formats() -> OneOf<&'static dyn Format> {
     one(FORMATS, |format| format.name())
 }
 
+/// Of schedules and of programs.
+fn all_formats() -> OneOf<&'static str> {
+    one(convert::names(), |name| name)
+}
+
 /// From which file to which.
 #[derive(Args)]
 pub struct Convert {
-    /// The schedule file; `-` is standard input
+    /// The file of a schedule or a program; `-` is standard input
     pub from_file: String,
     /// Where to write [default: standard output, in the format of --to]
     pub to_file: Option<String>,
     /// Format of the first [default: what its contents show]
-    #[arg(long, value_name = "FORMAT", value_parser = formats())]
-    pub from: Option<&'static dyn Format>,
+    #[arg(long, value_name = "FORMAT", value_parser = all_formats())]
+    pub from: Option<&'static str>,
     /// Format of the second [default: how its name ends]
-    #[arg(long, value_name = "FORMAT", value_parser = formats())]
-    pub to: Option<&'static dyn Format>,
+    #[arg(long, value_name = "FORMAT", value_parser = all_formats())]
+    pub to: Option<&'static str>,
+    /// Operations per second of a core, for traces that count computing in them
+    #[arg(long, value_name = "RATE", value_parser = program::rate)]
+    pub flops: Option<f64>,
     /// Bytes per block (bcast, reduce, allreduce: in all) [default: as the file says]
     #[arg(long, value_name = "SIZE")]
     pub bytes: Option<String>,

@@ -86,28 +86,44 @@ impl Line for MachineRecord {
 #[derive(Serialize)]
 struct FormatLine {
     name: &'static str,
+    of: &'static str,
     extension: &'static str,
     summary: &'static str,
     source: &'static str,
 }
 
 impl Line for FormatLine {
-    const HEADER: &'static [&'static str] = &["name", "extension", "summary", "source"];
+    const HEADER: &'static [&'static str] = &["name", "of", "extension", "summary", "source"];
 
     fn cells(&self) -> Vec<String> {
-        [self.name, self.extension, self.summary, self.source]
-            .map(str::to_owned)
-            .to_vec()
+        [
+            self.name,
+            self.of,
+            self.extension,
+            self.summary,
+            self.source,
+        ]
+        .map(str::to_owned)
+        .to_vec()
     }
 }
 
 fn formats() -> impl Iterator<Item = FormatLine> {
-    corecast_exchange::FORMATS.iter().map(|format| FormatLine {
+    let schedules = corecast_exchange::FORMATS.iter().map(|format| FormatLine {
         name: format.name(),
+        of: "schedules",
         extension: format.extension(),
         summary: format.summary(),
         source: format.source(),
-    })
+    });
+    let programs = corecast_replay::FORMATS.iter().map(|format| FormatLine {
+        name: format.name(),
+        of: "programs",
+        extension: format.extension(),
+        summary: format.summary(),
+        source: format.source(),
+    });
+    schedules.chain(programs)
 }
 
 impl Line for PaperRecord {

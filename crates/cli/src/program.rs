@@ -41,7 +41,9 @@ pub fn parse(path: &str, contents: &[u8], flops: Option<f64>) -> Result<Read, Fa
 /// Operations per second: a number that may end with K, M, G or T, powers of ten.
 pub fn rate(text: &str) -> Result<f64, String> {
     const UNITS: [(&str, f64); 4] = [("K", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12)];
-    let unit = UNITS.iter().find_map(|&(name, unit)| Some((text.strip_suffix(name)?, unit)));
+    let unit = UNITS
+        .iter()
+        .find_map(|&(name, unit)| Some((text.strip_suffix(name)?, unit)));
     let (number, unit) = unit.unwrap_or((text, 1.0));
     let rate = number.parse::<f64>().ok().map(|number| number * unit);
     let rate = rate.filter(|rate| (1.0..=1e18).contains(rate));

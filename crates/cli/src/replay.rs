@@ -161,7 +161,11 @@ fn text(study: &ReplayStudy, run: &ReplayRun) -> String {
         calls.cycles(clock),
         calls.report.makespan.ps() as f64 / 1e6,
     );
-    let mut text = format!("{}\n{}\n", style::heading(&title), run::with(&study.settings()));
+    let mut text = format!(
+        "{}\n{}\n",
+        style::heading(&title),
+        run::with(&study.settings())
+    );
     text += &of_calls(run, clock);
     text += &format!(
         "\n{} calls, {} messages of {} bytes\n",
@@ -199,11 +203,16 @@ fn of_calls(run: &ReplayRun, clock: &Clock) -> String {
             of.count.to_string(),
             format!("{:.0}", clock.cycles_f64(total.ps())),
             share(total.ps()),
-            most.map_or(String::new(), |(time, cause)| format!("{cause} {}", share(time.ps()))),
+            most.map_or(String::new(), |(time, cause)| {
+                format!("{cause} {}", share(time.ps()))
+            }),
         ]
     };
     let mut rows: Vec<Vec<String>> = run.calls.calls().iter().map(row).collect();
-    let waits = report.finish.iter().map(|&finish| (report.makespan - finish).ps());
+    let waits = report
+        .finish
+        .iter()
+        .map(|&finish| (report.makespan - finish).ps());
     let ended = waits.fold(0_u64, u64::saturating_add);
     if ended > 0 {
         rows.push(vec![

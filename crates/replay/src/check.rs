@@ -11,8 +11,7 @@ use corecast_core::Time;
 use corecast_exchange::{Fault, FileError};
 
 use crate::graph::{
-    COMPUTE_MAX, Call, CallGraph, Collective, CollectiveKind, MESSAGE_BYTES_MAX, Place, Size,
-    What,
+    COMPUTE_MAX, Call, CallGraph, Collective, CollectiveKind, MESSAGE_BYTES_MAX, Place, Size, What,
 };
 
 /// Checks a program.
@@ -25,8 +24,7 @@ pub fn check(graph: &CallGraph) -> Result<(), FileError> {
     };
     for (rank, calls) in (0..).zip(&graph.ranks) {
         for call in calls {
-            of_call(graph, rank, call)
-                .map_err(|(wrong, right)| fault(call.at, wrong, &right))?;
+            of_call(graph, rank, call).map_err(|(wrong, right)| fault(call.at, wrong, &right))?;
         }
         let computing = calls.iter().fold(0_u64, |sum, call| match call.what {
             What::Compute(time) => sum.saturating_add(time.ps()),
@@ -53,7 +51,10 @@ fn of_call(graph: &CallGraph, rank: u32, call: &Call) -> Result<(), (String, Str
     let is_message = !matches!(call.what, What::Compute(_) | What::Wait);
     if is_message && !group.ranks.contains(&rank) {
         let wrong = format!("rank {rank} is not in the group `{}`", group.name);
-        return Err((wrong, "add it to the group, or take the call out".to_owned()));
+        return Err((
+            wrong,
+            "add it to the group, or take the call out".to_owned(),
+        ));
     }
     let named = |peer: u32| match (peer as usize) < size {
         true => Ok(()),
@@ -66,15 +67,16 @@ fn of_call(graph: &CallGraph, rank: u32, call: &Call) -> Result<(), (String, Str
         true => Ok(()),
         false => {
             let wrong = format!("{bytes} bytes are too many for one message");
-            Err((wrong, format!("a message has at most {MESSAGE_BYTES_MAX} bytes")))
+            Err((
+                wrong,
+                format!("a message has at most {MESSAGE_BYTES_MAX} bytes"),
+            ))
         }
     };
     match &call.what {
         What::Compute(_) | What::Wait => Ok(()),
         What::Send { to, bytes, .. } => named(*to).and_then(|()| sized(*bytes)),
-        What::Recv { from, bytes, .. } => {
-            from.map_or(Ok(()), named).and_then(|()| sized(*bytes))
-        }
+        What::Recv { from, bytes, .. } => from.map_or(Ok(()), named).and_then(|()| sized(*bytes)),
         What::Collective(collective) => {
             let rooted = match collective.kind.is_rooted() {
                 true => named(collective.root),
@@ -118,15 +120,18 @@ fn of_elements(collective: &Collective) -> Result<(), (String, String)> {
         return Ok(());
     }
     let wrong = format!("{bytes} bytes are no whole number of elements of {element} bytes");
-    Err((wrong, "make the size a multiple of the element's".to_owned()))
+    Err((
+        wrong,
+        "make the size a multiple of the element's".to_owned(),
+    ))
 }
 
 /// A call in a circle of calls that wait for each other, if there is one.
 fn circle(calls: &[Call]) -> Option<usize> {
     // What waits for a later line is rare: without it there is no circle.
-    let waits_ahead = (0..).zip(calls).any(|(index, call)| {
-        call.after.iter().any(|event| event.call() >= index)
-    });
+    let waits_ahead = (0..)
+        .zip(calls)
+        .any(|(index, call)| call.after.iter().any(|event| event.call() >= index));
     if !waits_ahead {
         return None;
     }
@@ -138,7 +143,10 @@ fn circle(calls: &[Call]) -> Option<usize> {
             missing[index] += 1;
         }
     }
-    let free = missing.iter().enumerate().filter(|(_, missing)| **missing == 0);
+    let free = missing
+        .iter()
+        .enumerate()
+        .filter(|(_, missing)| **missing == 0);
     let mut ready: Vec<u32> = free.map(|(index, _)| index as u32).collect();
     while let Some(call) = ready.pop() {
         for &follower in &followers[call as usize] {
@@ -226,7 +234,8 @@ fn messages(graph: &CallGraph) -> Result<(), Wrong> {
     for ((to, group), pair) in wild {
         let group = &graph.groups[group as usize].name;
         let (sends, recvs) = (pair.sends.len(), pair.recvs.len());
-        let wrong = format!("rank {to} receives {recvs} messages in {group}, and {sends} are sent to it");
+        let wrong =
+            format!("rank {to} receives {recvs} messages in {group}, and {sends} are sent to it");
         if let Some(&at) = pair.sends.get(recvs) {
             return Err((at, wrong, "add receives for the others".to_owned()));
         }
@@ -249,7 +258,11 @@ fn collectives(graph: &CallGraph) -> Result<(), Wrong> {
         }
     }
     for (group, members) in (0..).zip(&graph.groups) {
-        let of = |rank: u32| sequences.get(&(group, rank)).map_or(&[][..], |sequence| sequence);
+        let of = |rank: u32| {
+            sequences
+                .get(&(group, rank))
+                .map_or(&[][..], |sequence| sequence)
+        };
         let first = members.ranks[0];
         for &rank in &members.ranks[1..] {
             same(of(first), of(rank), &members.name, [first, rank])?;
@@ -288,7 +301,11 @@ fn same(
         let wrong = format!(
             "rank {first} calls {ours} collectives in {group}, and rank {rank} calls {theirs}"
         );
-        Err((at, wrong, "all ranks of a group call the same collectives".to_owned()))
+        Err((
+            at,
+            wrong,
+            "all ranks of a group call the same collectives".to_owned(),
+        ))
     })
 }
 
@@ -304,7 +321,10 @@ fn pairs(
     let is_alltoallv = |collective: &Collective| {
         collective.kind == CollectiveKind::Known(corecast_core::Collective::Alltoallv)
     };
-    let numbers = first.iter().enumerate().filter(|(_, (one, _))| is_alltoallv(one));
+    let numbers = first
+        .iter()
+        .enumerate()
+        .filter(|(_, (one, _))| is_alltoallv(one));
     for (number, _) in numbers {
         let tables: Vec<(&[u64], &[u64], Place)> = ranks
             .iter()
@@ -331,4 +351,3 @@ fn pairs(
     }
     Ok(())
 }
-

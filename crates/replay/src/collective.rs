@@ -110,7 +110,9 @@ fn in_order_of_calls(graph: &CallGraph, plans: &mut Plans) {
         return;
     }
     for (calls, planned) in graph.ranks.iter().zip(&mut plans.of_rank) {
-        let collectives = calls.iter().filter(|call| matches!(call.what, What::Collective(_)));
+        let collectives = calls
+            .iter()
+            .filter(|call| matches!(call.what, What::Collective(_)));
         let groups: Vec<u32> = collectives.map(|call| call.group).collect();
         let mut order: Vec<usize> = (0..groups.len()).collect();
         order.sort_by_key(|&index| groups[index]);
@@ -193,7 +195,9 @@ fn tables(collective: Known, call: &Collective) -> (Option<Table>, Option<Table>
         sizes.collect()
     };
     match (&call.size, collective) {
-        (Size::Counts(counts), Known::Scatter | Known::ReduceScatter) => (Some(table(counts)), None),
+        (Size::Counts(counts), Known::Scatter | Known::ReduceScatter) => {
+            (Some(table(counts)), None)
+        }
         (Size::Counts(counts), _) => (None, Some(table(counts))),
         (Size::Pairs { to, from }, _) => (Some(table(to)), Some(table(from))),
         (Size::Bytes(_), _) => (None, None),

@@ -287,7 +287,9 @@ impl fmt::Display for What {
                 match &collective.size {
                     Size::Bytes(0) => Ok(()),
                     Size::Bytes(bytes) => write!(f, " of {bytes} bytes"),
-                    Size::Counts(_) | Size::Pairs { .. } => write!(f, " of blocks of several sizes"),
+                    Size::Counts(_) | Size::Pairs { .. } => {
+                        write!(f, " of blocks of several sizes")
+                    }
                 }
             }
         }

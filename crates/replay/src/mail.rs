@@ -6,9 +6,7 @@
 
 use std::collections::VecDeque;
 
-use corecast_machine::{
-    Endpoint, Payload, Pending, Received, RunError, Source, Tag, TagFilter,
-};
+use corecast_machine::{Endpoint, Payload, Pending, Received, RunError, Source, Tag, TagFilter};
 
 /// What a message is for: a call, or one of a collective's messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -53,7 +53,9 @@ impl Progress {
     /// Calls that wait for nothing, in order.
     pub(crate) fn free(&self) -> impl Iterator<Item = u32> {
         let calls = (0..).zip(&self.missing);
-        calls.filter(|(_, missing)| **missing == 0).map(|(call, _)| call)
+        calls
+            .filter(|(_, missing)| **missing == 0)
+            .map(|(call, _)| call)
     }
 
     /// Whether a call waits for this one's end.

@@ -86,7 +86,9 @@ impl<'a> Replay<'a> {
 
     /// Whether a rank takes messages with any tag beside some that are not meant for that.
     fn listens(&self, calls: &[Call]) -> bool {
-        let any = calls.iter().find(|call| matches!(call.what, What::Recv { tag: None, .. }));
+        let any = calls
+            .iter()
+            .find(|call| matches!(call.what, What::Recv { tag: None, .. }));
         let Some(any) = any else {
             return false;
         };
@@ -190,7 +192,10 @@ impl<'r> OnRank<'r> {
 
     async fn run<E: Endpoint>(mut self, endpoint: &mut E) -> Result<CallLog, RunError> {
         loop {
-            let next = self.messages.pop_front().or_else(|| self.computing.pop_front());
+            let next = self
+                .messages
+                .pop_front()
+                .or_else(|| self.computing.pop_front());
             let since = endpoint.now();
             let call = match next {
                 Some(call) => {
@@ -213,7 +218,11 @@ impl<'r> OnRank<'r> {
             let kind = number(&self.calls[call as usize].what);
             self.log.enter(kind, call, since, endpoint.now());
         }
-        assert!(self.progress.is_over(), "rank {}: no call waits in a circle", self.rank);
+        assert!(
+            self.progress.is_over(),
+            "rank {}: no call waits in a circle",
+            self.rank
+        );
         Ok(self.log)
     }
 
@@ -336,7 +345,9 @@ impl<'r> OnRank<'r> {
                     running.next += 1;
                     let owner = owner(running);
                     let from = Source::From(self.member(call, from));
-                    self.mail.recv(endpoint, (from, Wish::Is(tag)), owner).await?;
+                    self.mail
+                        .recv(endpoint, (from, Wish::Is(tag)), owner)
+                        .await?;
                 }
             }
         }

@@ -307,7 +307,11 @@ fn wildcard(line: u32, is_from_anybody: bool) -> Fault {
             "a schedule says over which channel: write the tag whose message is meant",
         ),
     };
-    Fault::at(line, wrong, format!("{right}\n`corecast replay` runs such files as programs"))
+    Fault::at(
+        line,
+        wrong,
+        format!("{right}\n`corecast replay` runs such files as programs"),
+    )
 }
 
 /// Messages that are no whole parts.

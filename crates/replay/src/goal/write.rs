@@ -21,9 +21,22 @@ pub(super) fn written(graph: &CallGraph) -> Result<Written, Unsayable> {
         what: error.to_string(),
         instead: error.right,
     })?;
+    let tags = tags(graph);
+    let any = graph.ranks.iter().flatten();
+    let mut any = any.filter(|call| matches!(call.what, What::Recv { tag: None, .. }));
+    if let (Some(_), Some(call)) = (&tags, any.next()) {
+        return Err(Unsayable {
+            format: "goal",
+            what: format!(
+                "a receive with any tag beside collectives or groups ({})",
+                graph.place(call.at)
+            ),
+            instead: "give the receive the tag of the message that is meant".to_owned(),
+        });
+    }
     let mut writer = Writer {
         graph,
-        tags: tags(graph),
+        tags,
         is_rounded: false,
     };
     let mut text = format!("num_ranks {}\n", graph.size());
@@ -33,7 +46,9 @@ pub(super) fn written(graph: &CallGraph) -> Result<Written, Unsayable> {
     }
     let mut notes = Vec::new();
     if !plans.taken.is_empty() {
-        notes.push("collectives become their messages, by the algorithms that are usual here".to_owned());
+        notes.push(
+            "collectives become their messages, by the algorithms that are usual here".to_owned(),
+        );
     }
     if graph.groups.len() > 1 {
         notes.push("goal has no groups: messages of each have tags of their own".to_owned());
@@ -94,7 +109,11 @@ impl Writer<'_> {
                 What::Send { to, tag: of, bytes } => {
                     format!("send {bytes}b to {} tag {}", member(*to), tag(*of))
                 }
-                What::Recv { from, tag: of, bytes } => {
+                What::Recv {
+                    from,
+                    tag: of,
+                    bytes,
+                } => {
                     let from = from.map_or("-1".to_owned(), |from| member(from).to_string());
                     let of = of.map_or("-1".to_owned(), |of| tag(of).to_string());
                     format!("recv {bytes}b from {from} tag {of}")

@@ -12,7 +12,8 @@ pub(super) fn read(line: &mut Cursor<'_>, kind: CollectiveKind) -> Result<Collec
     let size = match kind {
         CollectiveKind::Known(C::Barrier) => Size::Bytes(0),
         CollectiveKind::Known(C::Alltoallv) => {
-            let right = "write `alltoallv to BYTES BYTES ... from BYTES BYTES ...`, for every rank one";
+            let right =
+                "write `alltoallv to BYTES BYTES ... from BYTES BYTES ...`, for every rank one";
             let to = list(line, "to", right)?;
             let from = list(line, "from", right)?;
             Size::Pairs { to, from }
@@ -20,7 +21,11 @@ pub(super) fn read(line: &mut Cursor<'_>, kind: CollectiveKind) -> Result<Collec
         CollectiveKind::Known(C::Scatter | C::Gather | C::Allgather | C::ReduceScatter)
             if line.peek() == "counts" =>
         {
-            Size::Counts(list(line, "counts", "write `counts` with the bytes of every rank")?)
+            Size::Counts(list(
+                line,
+                "counts",
+                "write `counts` with the bytes of every rank",
+            )?)
         }
         _ => Size::Bytes(line.number("number of bytes", MESSAGE_BYTES_MAX)?),
     };
@@ -62,7 +67,8 @@ pub(super) fn written(collective: &Collective, out: &mut String) {
         }
     };
     match &collective.size {
-        Size::Bytes(0) if collective.kind == CollectiveKind::Known(corecast_core::Collective::Barrier) => {}
+        Size::Bytes(0)
+            if collective.kind == CollectiveKind::Known(corecast_core::Collective::Barrier) => {}
         Size::Bytes(bytes) => {
             let _ = write!(out, " {bytes}");
         }

@@ -68,7 +68,10 @@ fn begin(line: Option<Cursor<'_>>) -> Result<(), Fault> {
 fn ranks(line: Option<Cursor<'_>>) -> Result<u32, Fault> {
     let right = "the second line is `ranks NUMBER`";
     let Some(mut line) = line else {
-        return Err(Fault::whole("the file ends before the number of ranks", right));
+        return Err(Fault::whole(
+            "the file ends before the number of ranks",
+            right,
+        ));
     };
     if !line.eat_word("ranks") {
         let wrong = format!("here should be `ranks`, and is {}", line.found());
@@ -87,7 +90,10 @@ fn group(line: &mut Cursor<'_>, graph: &mut CallGraph) -> Result<(), Fault> {
     line.word();
     let name = line.text("name")?;
     if graph.groups.iter().any(|group| group.name == name) {
-        let wrong = format!("there is a group called `{}` already", corecast_text::quoted(&name));
+        let wrong = format!(
+            "there is a group called `{}` already",
+            corecast_text::quoted(&name)
+        );
         return Err(line.fault(wrong, "give every group its own name; `world` is all ranks"));
     }
     let mut ranks = Vec::new();
@@ -98,7 +104,10 @@ fn group(line: &mut Cursor<'_>, graph: &mut CallGraph) -> Result<(), Fault> {
     sorted.sort_unstable();
     if ranks.is_empty() || sorted.windows(2).any(|pair| pair[0] == pair[1]) {
         let right = "write `group NAME RANK RANK ...`, every rank once";
-        return Err(line.fault("a group has one rank at least, and each of them once", right));
+        return Err(line.fault(
+            "a group has one rank at least, and each of them once",
+            right,
+        ));
     }
     graph.groups.push(Group { name, ranks });
     Ok(())
@@ -191,9 +200,9 @@ impl<'a> Block<'a> {
         let found = line.found();
         let start = *line;
         let word = line.word();
-        let plain = word.strip_prefix('i').filter(|plain| {
-            KINDS.contains(plain) && !["compute", "wait"].contains(plain)
-        });
+        let plain = word
+            .strip_prefix('i')
+            .filter(|plain| KINDS.contains(plain) && !["compute", "wait"].contains(plain));
         if plain.is_some() && self.is_free {
             let wrong = format!("{found} where nothing waits for the line above");
             let right = format!("write `{}`", plain.unwrap_or_default());
@@ -232,7 +241,8 @@ impl<'a> Block<'a> {
             word => match CollectiveKind::from_name(word) {
                 Some(kind) => What::Collective(Box::new(collective::read(line, kind)?)),
                 None => {
-                    let right = format!("calls: {}{}", KINDS.join(", "), did_you_mean(word, &KINDS));
+                    let right =
+                        format!("calls: {}{}", KINDS.join(", "), did_you_mean(word, &KINDS));
                     return Err(start.fault(format!("{found} is no call"), right));
                 }
             },
@@ -314,7 +324,10 @@ fn find_group(line: &mut Cursor<'_>, groups: &[Group]) -> Result<u32, Fault> {
         let known: Vec<&str> = groups.iter().map(|group| &*group.name).collect();
         let shown = corecast_text::quoted(&known.join(", "));
         let right = format!("groups: {shown}{}", did_you_mean(&name, &known));
-        let wrong = format!("there is no group called `{}`", corecast_text::quoted(&name));
+        let wrong = format!(
+            "there is no group called `{}`",
+            corecast_text::quoted(&name)
+        );
         line.fault(wrong, right)
     })
 }

@@ -52,7 +52,9 @@ mod tests {
         for (word, ps) in cases {
             assert_eq!(read(word), Some(Time::from_ps(ps)), "{word}");
         }
-        for word in ["", "5", "us", "5 us", "-1ns", "0.5ps", "1.2.3ns", "5h", ".5ns", "5.ns"] {
+        for word in [
+            "", "5", "us", "5 us", "-1ns", "0.5ps", "1.2.3ns", "5h", ".5ns", "5.ns",
+        ] {
             assert_eq!(read(word), None, "{word}");
         }
         assert_eq!(read("99999999999999999999ps"), None);

@@ -61,7 +61,10 @@ fn of_rank(graph: &CallGraph, rank: usize, calls: &[Call], out: &mut String) {
     out.push_str(if is_in_order { "\n" } else { " free\n" });
     let skipped = usize::from(is_in_order);
     let mut is_named = vec![false; calls.len()];
-    for event in calls.iter().flat_map(|call| call.after.iter().skip(skipped)) {
+    for event in calls
+        .iter()
+        .flat_map(|call| call.after.iter().skip(skipped))
+    {
         is_named[event.call() as usize] = true;
     }
     for (index, call) in calls.iter().enumerate() {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use corecast_chip::{Chip, Clock, Library, Mesh, NetworkSpec, NoBackground, System};
 use corecast_core::{Certificate, Rank, Request, Schedule};
 use corecast_machine::pingpong::there_and_back;
-use corecast_machine::{CallLog, Job, Machine, ProgramRun, Programs, Report, RunError, RunOptions, Time};
+use corecast_machine::{
+    CallLog, Job, Machine, ProgramRun, Programs, Report, RunError, RunOptions, Time,
+};
 use corecast_machine_sim::pronto::FlowSetup;
 use corecast_machine_sim::{Fidelity, SimMachine};
 use corecast_mpi_sim::{MpiRanks, RankLog};

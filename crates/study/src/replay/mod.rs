@@ -152,7 +152,9 @@ impl ReplayStudy {
         let ranks = self.graph.size();
         let options = RunOptions {
             watch: plan.watch.clone(),
-            ..plan.surroundings.options(ranks, plan.seed, clock, plan.limits)
+            ..plan
+                .surroundings
+                .options(ranks, plan.seed, clock, plan.limits)
         };
         let choosing = Choosing {
             measured: plan.tables.clone().map(Measured::new),
