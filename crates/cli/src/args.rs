@@ -13,6 +13,8 @@ use corecast_tune::Library;
 
 use crate::mpirun::Mpirun;
 use crate::one_of::{OneOf, one, one_of};
+use crate::replay::Replay;
+use crate::{convert, program};
 
 pub use shared::{ChipArg, Choices, Keeping, LimitArgs, Pictures, Place, Repeat, Scene};
 use shared::{collectives, fidelities, machines};
@@ -238,6 +240,13 @@ The exit code is 0 if all ranks end with 0, else that of the first that does not
 number if a signal killed it; 124 when the time is over; on a chip 3 for a limit or a deadlock.
 docs/mpi.md says what works, docs/virtual.md what --chip does.")]
     Mpirun(Mpirun),
+    /// Run a program from a file, a graph or a trace of its calls, on a simulated chip
+    #[command(after_help = "Examples:
+  corecast replay halo.calls --chip tilepro64 --report report.json --svg timeline.svg
+  corecast replay app.goal --chip nagam --skew random:5000
+  corecast replay trace.ti --chip scc --flops 533M
+docs/replay.md has the formats; `corecast convert` writes one as another.")]
+    Replay(Box<Replay>),
     /// Write a schedule file in another format
     #[command(after_help = "Examples:
   corecast convert theirs.xml ours.sched
@@ -311,19 +320,27 @@ fn formats() -> OneOf<&'static dyn Format> {
     one(FORMATS, |format| format.name())
 }
 
+/// Of schedules and of programs.
+fn all_formats() -> OneOf<&'static str> {
+    one(convert::names(), |name| name)
+}
+
 /// From which file to which.
 #[derive(Args)]
 pub struct Convert {
-    /// The schedule file; `-` is standard input
+    /// The file of a schedule or a program; `-` is standard input
     pub from_file: String,
     /// Where to write [default: standard output, in the format of --to]
     pub to_file: Option<String>,
     /// Format of the first [default: what its contents show]
-    #[arg(long, value_name = "FORMAT", value_parser = formats())]
-    pub from: Option<&'static dyn Format>,
+    #[arg(long, value_name = "FORMAT", value_parser = all_formats())]
+    pub from: Option<&'static str>,
     /// Format of the second [default: how its name ends]
-    #[arg(long, value_name = "FORMAT", value_parser = formats())]
-    pub to: Option<&'static dyn Format>,
+    #[arg(long, value_name = "FORMAT", value_parser = all_formats())]
+    pub to: Option<&'static str>,
+    /// Operations per second of a core, for traces that count computing in them
+    #[arg(long, value_name = "RATE", value_parser = program::rate)]
+    pub flops: Option<f64>,
     /// Bytes per block (bcast, reduce, allreduce: in all) [default: as the file says]
     #[arg(long, value_name = "SIZE")]
     pub bytes: Option<String>,

@@ -1,15 +1,17 @@
-//! `convert`: a schedule file in another format.
+//! `convert`: a schedule file, or a program, in another format.
 
 use std::path::Path;
 
 use corecast::size;
-use corecast_exchange::{Format, format_of_name};
+use corecast_exchange::{Format, find_format, format_of_name};
+use corecast_replay::{self as programs, Format as ProgramFormat};
 use corecast_study::ScheduleFile;
 use serde::Serialize;
 
 use crate::args::Convert;
 use crate::failure::Failure;
 use crate::output::{self, Answer, json};
+use crate::program;
 
 /// What was converted, and what was lost on the way.
 #[derive(Serialize)]
@@ -24,8 +26,11 @@ struct ConvertRecord<'a> {
 
 /// The verb.
 pub fn answer(options: &Convert) -> Result<Answer, Failure> {
+    if let Some(to) = of_program(options)? {
+        return of_programs(options, to);
+    }
     let to = format(options)?;
-    let from = options.from.map(Format::name);
+    let from = options.from;
     let mut file = ScheduleFile::load(&options.from_file, from)?;
     if let Some(bytes) = &options.bytes {
         file = file.with_bytes(size::one("--bytes", bytes)?)?;
@@ -68,11 +73,98 @@ pub fn answer(options: &Convert) -> Result<Answer, Failure> {
 /// The format to write.
 fn format(options: &Convert) -> Result<&'static dyn Format, Failure> {
     let by_name = || options.to_file.as_deref().and_then(format_of_name);
-    options.to.or_else(by_name).ok_or_else(|| {
-        let wrong = match &options.to_file {
-            Some(path) => format!("the name of `{path}` does not say which format it should have"),
-            None => "which format to write is not said".to_owned(),
-        };
-        Failure::input(wrong).help("add --to FORMAT; `corecast list formats` lists them")
+    options
+        .to
+        .and_then(find_format)
+        .or_else(by_name)
+        .ok_or_else(|| {
+            let wrong = match &options.to_file {
+                Some(path) => {
+                    format!("the name of `{path}` does not say which format it should have")
+                }
+                None => "which format to write is not said".to_owned(),
+            };
+            Failure::input(wrong).help("add --to FORMAT; `corecast list formats` lists them")
+        })
+}
+
+/// The names of all formats, of schedules and of programs.
+pub fn names() -> Vec<&'static str> {
+    let schedules = corecast_exchange::FORMATS.map(Format::name);
+    let of_programs = programs::FORMATS.map(ProgramFormat::name).into_iter();
+    let others = of_programs.filter(|name| !schedules.contains(name));
+    schedules.into_iter().chain(others).collect()
+}
+
+/// A format that only programs have.
+fn only_of_programs(name: &str) -> Option<&'static dyn ProgramFormat> {
+    programs::find_format(name).filter(|_| find_format(name).is_none())
+}
+
+/// The format to write if what is read or written is a program. GOAL can be both: it is a program where
+/// the other end is one.
+fn of_program(options: &Convert) -> Result<Option<&'static dyn ProgramFormat>, Failure> {
+    let path = options.to_file.as_deref();
+    let to = match options.to {
+        Some(name) => programs::find_format(name),
+        None => path.and_then(programs::format_of_name),
+    };
+    let reads_program = match options.from {
+        Some(name) => only_of_programs(name).is_some(),
+        // Standard input can be read once only: there --from says it.
+        None if options.from_file == "-" => false,
+        None => {
+            let contents = program::bytes(&options.from_file)?;
+            let found = programs::FORMATS
+                .into_iter()
+                .find(|format| format.is(&contents));
+            let others = corecast_exchange::FORMATS;
+            let is_schedule = others.iter().any(|format| format.is(&contents));
+            found.is_some() && !is_schedule
+        }
+    };
+    match to {
+        Some(to) if reads_program || only_of_programs(to.name()).is_some() => Ok(Some(to)),
+        None if reads_program => {
+            let known = programs::FORMATS.map(ProgramFormat::name).join(", ");
+            let wrong = format!("`{}` is a program, and no schedule", options.from_file);
+            Err(Failure::input(wrong).help(format!("add --to FORMAT: {known}")))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// A program in another format.
+fn of_programs(options: &Convert, to: &'static dyn ProgramFormat) -> Result<Answer, Failure> {
+    if options.bytes.is_some() {
+        let failure =
+            Failure::input("--bytes changes the size of a schedule, and this is a program");
+        return Err(failure.help("leave --bytes away"));
+    }
+    let read = program::load(&options.from_file, options.flops)?;
+    let written = to
+        .write(&read.graph)
+        .map_err(|error| Failure::library(&error))?;
+    let notes: Vec<String> = read.notes.into_iter().chain(written.notes).collect();
+    notes.iter().for_each(|note| output::note(note));
+    let path = options.to_file.as_deref();
+    let mut said = String::new();
+    if let Some(path) = path {
+        output::write_file(Path::new(path), &written.text)?;
+        if path != "-" {
+            said = format!("wrote {path} ({})\n", to.name());
+        }
+    }
+    let text = Some(written.text).filter(|_| path.is_none());
+    Ok(Answer {
+        json: json(ConvertRecord {
+            from: &options.from_file,
+            to: path,
+            format: to.name(),
+            notes: &notes,
+            text: text.as_deref(),
+        }),
+        text: text.unwrap_or(said),
+        failed: Vec::new(),
     })
 }

@@ -146,6 +146,19 @@ impl<'a> Files<'a> {
                 files.writes("--trace", on_chip.trace.as_ref());
                 files.writes("--matrix", on_chip.matrix.as_ref());
             }
+            Verb::Replay(options) => {
+                files.reads("FILE", Some(&options.file));
+                files.chip(&options.chip.name);
+                files.reads("--table", options.table.as_deref());
+                let late = options.skew.iter();
+                let late = late.filter_map(|text| text.strip_prefix("file:"));
+                files.read.extend(late.map(|path| ("--skew", path)));
+                let outputs = &options.files;
+                files.writes("--report", outputs.report.as_ref());
+                files.writes("--svg", outputs.svg.as_ref());
+                files.writes("--trace", outputs.trace.as_ref());
+                files.writes("--matrix", outputs.matrix.as_ref());
+            }
             Verb::Reproduce { rtl, .. } => files.reads("--rtl", rtl.as_deref()),
             Verb::RtlVectors(vectors) => files.writes("FILE", Some(&vectors.file)),
             Verb::Show(Show::Chip { name, chip }) => {

@@ -85,12 +85,18 @@ impl Line for MachineRecord {
 }
 
 impl Line for FormatRecord {
-    const HEADER: &'static [&'static str] = &["name", "extension", "summary", "source"];
+    const HEADER: &'static [&'static str] = &["name", "of", "extension", "summary", "source"];
 
     fn cells(&self) -> Vec<String> {
-        [self.name, self.extension, self.summary, self.source]
-            .map(str::to_owned)
-            .to_vec()
+        [
+            self.name,
+            self.of,
+            self.extension,
+            self.summary,
+            self.source,
+        ]
+        .map(str::to_owned)
+        .to_vec()
     }
 }
 

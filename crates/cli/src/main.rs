@@ -2,6 +2,7 @@
 
 mod args;
 mod bench;
+mod call_files;
 mod certificate;
 mod compare;
 mod convert;
@@ -22,9 +23,11 @@ mod one_of;
 mod output;
 mod picture;
 mod pingpong;
+mod program;
 mod progress;
 mod refusals;
 mod remedy;
+mod replay;
 mod reproduce;
 mod rtl_vectors;
 mod rules;
@@ -142,6 +145,7 @@ fn answer(verb: &Verb, sink: &Sink) -> Result<Answer, Failure> {
         } => bench::answer(),
         Verb::Doctor => Ok(doctor::answer()),
         Verb::Generate { what, verb } => generate::answer(*what, verb.as_deref()),
+        Verb::Replay(options) => replay::answer(options),
         Verb::Mpirun(_) => unreachable!("it has no answer: main runs it"),
     }
 }

@@ -10,11 +10,10 @@ use corecast_shm::{Compute, Segment};
 use corecast_study::{MpiError, MpiPlan, MpiRun, MpiStudy, Settings, StudyError};
 
 use crate::args::{LimitArgs, Sink};
-use crate::csv::Csv;
+use crate::call_files::{self, CallFiles};
 use crate::failure::Failure;
 use crate::mpirun::{self, Mpirun};
 use crate::on_chip::OnChip;
-use crate::output::write_file;
 use crate::{output, remedy, scene, surroundings};
 
 /// Runs the program to its end.
@@ -39,10 +38,27 @@ pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
     let settings = study.settings();
     let told = tell(&study, &run, &settings);
     told.lines().for_each(output::note);
-    write(&options.on_chip, &study, &run, &settings)?;
+    let what = call_files::What {
+        name: "an MPI program",
+        machine: &*study.machine,
+        run: &run.calls,
+        settings: &settings,
+    };
+    let record = output::json(settings.on(study.record(&run)));
+    what.write(&files(&options.on_chip), &record)?;
     match failed {
         None => Ok(ExitCode::SUCCESS),
         Some(failure) => Err(failure),
+    }
+}
+
+/// The files about the run.
+fn files(on_chip: &OnChip) -> CallFiles<'_> {
+    CallFiles {
+        report: on_chip.report.as_deref(),
+        svg: on_chip.svg.as_deref(),
+        trace: on_chip.trace.as_deref(),
+        matrix: on_chip.matrix.as_deref(),
     }
 }
 
@@ -105,9 +121,9 @@ fn stopped(error: &MpiError, failed: Option<Failure>) -> Failure {
 
 /// What the program took, in a few lines.
 fn tell(study: &MpiStudy, run: &MpiRun, settings: &Settings) -> String {
-    let (report, ranks) = (&run.report, study.plan.ranks);
+    let (report, ranks) = (&run.calls.report, study.plan.ranks);
     let place = study.machine.place();
-    let cycles = study.cycles(report.makespan);
+    let cycles = run.calls.cycles(study.plan.chip.chip.reference_clock());
     let with: Vec<String> = settings.choices().iter().map(remedy::option).collect();
     let with = match with[..] {
         [] => String::new(),
@@ -125,36 +141,6 @@ fn tell(study: &MpiStudy, run: &MpiRun, settings: &Settings) -> String {
          {} messages of {} bytes",
         report.makespan.ps() as f64 / 1e6,
         report.messages.len(),
-        run.bytes(),
+        run.calls.bytes(),
     )
-}
-
-/// Writes the files that were asked for.
-fn write(
-    on_chip: &OnChip,
-    study: &MpiStudy,
-    run: &MpiRun,
-    settings: &Settings,
-) -> Result<(), Failure> {
-    if let Some(path) = &on_chip.report {
-        let record = settings.on(study.record(run));
-        let text = serde_json::to_string_pretty(&record).expect("a record is plain data");
-        write_file(path.as_ref(), &(text + "\n"))?;
-    }
-    if let Some(path) = &on_chip.svg {
-        let picture = corecast_figures::mpi_timeline(study, run);
-        crate::picture::write_svg(path, &picture, settings)?;
-    }
-    if let Some(path) = &on_chip.trace {
-        let trace = corecast_figures::mpi_trace(run, &settings.json());
-        write_file(path.as_ref(), &trace)?;
-    }
-    if let Some(path) = &on_chip.matrix {
-        let mut csv = Csv::new(&["from", "to", "messages", "bytes"]);
-        for pair in run.pairs() {
-            csv.line(&[&pair.from, &pair.to, &pair.messages, &pair.bytes]);
-        }
-        write_file(path.as_ref(), &csv.with(settings))?;
-    }
-    Ok(())
 }

@@ -37,15 +37,19 @@ impl Help for FileError {
 
 /// The same before it is known in which file.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Fault {
+pub struct Fault {
+    /// Line, counted from 1; none for the file as a whole.
     pub line: Option<u32>,
+    /// What is wrong.
     pub wrong: String,
+    /// What would be right, one thing per line.
     pub right: String,
 }
 
 impl Fault {
     /// Something wrong in a line.
-    pub(crate) fn at(line: u32, wrong: impl Into<String>, right: impl Into<String>) -> Self {
+    #[must_use]
+    pub fn at(line: u32, wrong: impl Into<String>, right: impl Into<String>) -> Self {
         Self {
             line: Some(line),
             wrong: wrong.into(),
@@ -54,7 +58,8 @@ impl Fault {
     }
 
     /// Something wrong with the whole file.
-    pub(crate) fn whole(wrong: impl Into<String>, right: impl Into<String>) -> Self {
+    #[must_use]
+    pub fn whole(wrong: impl Into<String>, right: impl Into<String>) -> Self {
         Self {
             line: None,
             wrong: wrong.into(),
@@ -62,7 +67,9 @@ impl Fault {
         }
     }
 
-    pub(crate) fn in_file(self, file: &str) -> FileError {
+    /// The same, when the file is known.
+    #[must_use]
+    pub fn in_file(self, file: &str) -> FileError {
         FileError {
             file: file.to_owned(),
             line: self.line,

@@ -44,7 +44,10 @@ impl Exported {
 }
 
 /// The contents of a file as text.
-pub(crate) fn text_of(contents: &[u8]) -> Result<&str, Fault> {
+///
+/// # Errors
+/// That they are none, and in which line.
+pub fn text_of(contents: &[u8]) -> Result<&str, Fault> {
     std::str::from_utf8(contents).map_err(|error| {
         let before = &contents[..error.valid_up_to()];
         let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count() as u32;

@@ -15,17 +15,19 @@
 //! ```
 
 mod chakra;
+mod cursor;
 mod error;
 mod format;
 mod formats;
-mod goal;
+pub mod goal;
 mod json;
 mod limits;
 mod msccl;
 mod own;
 mod teccl;
 
-pub use error::{FileError, Unsayable};
-pub use format::{Exported, Format, Imported};
+pub use cursor::Cursor;
+pub use error::{Fault, FileError, Unsayable};
+pub use format::{Exported, Format, Imported, text_of};
 pub use formats::{FORMATS, find_format, format_of_name, read};
-pub use limits::FILE_BYTES_MAX;
+pub use limits::{BYTES_MAX, FILE_BYTES_MAX};

@@ -14,7 +14,7 @@ use crate::error::Fault;
 pub const FILE_BYTES_MAX: u64 = 256 << 20;
 
 /// Most bytes of a block or of a place, so that no sum over messages overflows.
-pub(crate) const BYTES_MAX: u64 = 1 << 36;
+pub const BYTES_MAX: u64 = 1 << 36;
 
 /// Highest label of a round: pictures and tables have a column for each.
 pub(crate) const ROUND_MAX: u32 = 1 << 20;

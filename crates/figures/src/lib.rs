@@ -14,15 +14,15 @@
 //! # Ok::<(), corecast_study::StudyError>(())
 //! ```
 
+mod calls;
 mod flow;
-mod mpi;
 mod pingpong;
 mod run;
 mod sweep;
 mod traffic;
 
+pub use calls::{calls_timeline, calls_trace};
 pub use flow::{cycles_or_us, flow_bars, flow_layout, flow_place, flow_size, percent_of_time};
-pub use mpi::{mpi_timeline, mpi_trace};
 pub use pingpong::round_trips;
 pub use run::{beside, heat_map, run_heat_map, timeline};
 pub use sweep::{Swept, sweep_chart, winner_map};

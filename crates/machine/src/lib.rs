@@ -19,6 +19,7 @@
 //! ```
 
 mod activity;
+mod calls;
 pub mod conformance;
 pub mod data;
 mod endpoint;
@@ -44,6 +45,7 @@ mod tasks;
 mod turns;
 
 pub use activity::{Activity, Cause, Span};
+pub use calls::{CallLog, CallSpan};
 pub use endpoint::{
     Done, Endpoint, Envelope, Pending, Program, ProgramRun, Programs, Received, Source, Tag,
     TagFilter, run_blocking,

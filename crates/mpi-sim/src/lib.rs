@@ -22,12 +22,10 @@
 //! # Ok::<(), corecast_shm::ShmError>(())
 //! ```
 
-mod log;
 mod rank;
 mod stuck;
 
-pub use log::{CallSpan, RankLog};
-pub use rank::MpiRanks;
+pub use rank::{MpiRanks, RankLog};
 pub use stuck::{Sought, StuckRank};
 
 /// Bytes before a packet's body.

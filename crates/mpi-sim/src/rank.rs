@@ -5,17 +5,25 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use corecast_core::Rank;
 use corecast_machine::{
-    Done, Endpoint, Payload, Pending, Program, Received, RunError, Source, TagFilter, Time,
+    CallLog, Done, Endpoint, Payload, Pending, Program, Received, RunError, Source, TagFilter, Time,
 };
 use corecast_shm::{Desk, Item, Request};
 
 use crate::HEAD_BYTES;
-use crate::log::RankLog;
 
 /// Messages that a rank may have on their way before a further send waits for the first of them, and
 /// their bytes: what a library has as room for messages that it has copied.
 const UNSENT_MAX: usize = 64;
 const UNSENT_BYTES_MAX: usize = 1 << 20;
+
+/// What is known of a rank at its end.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct RankLog {
+    /// Its calls ([`corecast_mpi::calls::name`]).
+    pub calls: CallLog,
+    /// Hand-overs between its process and the simulator, there and back.
+    pub hand_overs: u64,
+}
 
 /// The ranks of an MPI program, whose processes are attended at a desk.
 #[derive(Debug)]
@@ -68,9 +76,10 @@ impl Program for MpiRanks<'_> {
                 let since = endpoint.now();
                 is_finished |= mail.serve(endpoint, &item).await?;
                 if let Request::Finish(counts) = item.request {
-                    log.counts = Desk::counts(counts).collect();
+                    log.calls.counts = Desk::counts(counts).collect();
                 }
-                log.enter(item.call, item.serial, since, endpoint.now());
+                let now = endpoint.now();
+                log.calls.enter(item.call, item.serial, since, now);
             }
             let packets = mail.inbox.iter().map(packet);
             let now = endpoint.now().ps();

@@ -18,6 +18,7 @@
 
 mod advice;
 mod algorithms;
+mod calls;
 mod certify;
 mod chips;
 mod choice;
@@ -35,6 +36,7 @@ mod plan;
 mod progress;
 mod rank;
 mod remedy;
+mod replay;
 mod schedules;
 mod settings;
 mod study;
@@ -46,6 +48,7 @@ mod turns;
 
 pub use advice::Advice;
 pub use algorithms::{Field, Selection, distinct};
+pub use calls::{CallRecord, CallRun, CallTime, CallsRecord, PairRecord, RankCallsRecord};
 pub use certify::{CertificateRecord, Proven};
 pub use chips::ChipChoice;
 pub use choice::Choice;
@@ -66,16 +69,14 @@ pub use listing::{
     list_chips, list_formats, list_machines,
 };
 pub use machines::{Identity, MACHINES, MachineKind, StudyMachine, machine};
-pub use mpi::{
-    CallTime, MpiCallRecord, MpiError, MpiPairRecord, MpiPlan, MpiRankRecord, MpiRecord, MpiRun,
-    MpiStudy,
-};
+pub use mpi::{MpiError, MpiPlan, MpiRecord, MpiRun, MpiStudy};
 pub use number::{Cycles, TOTAL_BYTES_MAX};
 pub use pingpong::{Fit, Pingpong, PingpongPoint, PingpongRecord, Played};
 pub use plan::Plan;
 pub use progress::Progress;
 pub use rank::{Ranking, Run, RunRecord, passed};
 pub use remedy::{MainCause, Measure, Remedy, Tried};
+pub use replay::{ReplayError, ReplayPlan, ReplayRecord, ReplayRun, ReplayStudy};
 pub use schedules::{Converted, ScheduleFile, Verdict, VerdictFields, VerdictRecord, verdicts};
 pub use settings::{CollectiveSettings, Settings};
 pub use study::{Certified, Detour, Runs, Study};

@@ -6,7 +6,6 @@
 
 use corecast_chip::{Chip, Unused, Word};
 use corecast_core::{Algorithm, algorithm};
-use corecast_exchange::FORMATS;
 use serde::Serialize;
 
 use crate::machines::MACHINES;
@@ -81,11 +80,13 @@ pub fn list_machines() -> impl Iterator<Item = MachineRecord> {
     })
 }
 
-/// A format of schedule files in a list.
+/// A format of files in a list.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct FormatRecord {
     /// The name.
     pub name: &'static str,
+    /// What its files hold: `schedules` or `programs`.
+    pub of: &'static str,
     /// How names of its files end.
     pub extension: &'static str,
     /// One line about it.
@@ -94,14 +95,23 @@ pub struct FormatRecord {
     pub source: &'static str,
 }
 
-/// The formats of schedule files.
+/// The formats of schedule files, and of programs as data.
 pub fn list_formats() -> impl Iterator<Item = FormatRecord> {
-    FORMATS.iter().map(|format| FormatRecord {
+    let schedules = corecast_exchange::FORMATS.iter().map(|format| FormatRecord {
         name: format.name(),
+        of: "schedules",
         extension: format.extension(),
         summary: format.summary(),
         source: format.source(),
-    })
+    });
+    let programs = corecast_replay::FORMATS.iter().map(|format| FormatRecord {
+        name: format.name(),
+        of: "programs",
+        extension: format.extension(),
+        summary: format.summary(),
+        source: format.source(),
+    });
+    schedules.chain(programs)
 }
 
 /// Everything about a chip, with the version that says so.

@@ -146,8 +146,8 @@ fn kind(node: &Node, ranks: usize) -> Result<Kind, Fault> {
         }),
         RECV => Ok(Kind::Recv {
             bytes: number("comm_size", BYTES_MAX, None)?,
-            from: peer("comm_src")?,
-            tag: tag()?,
+            from: Some(peer("comm_src")?),
+            tag: Some(tag()?),
         }),
         COLL => Err(fault(
             node.message,

@@ -56,6 +56,8 @@ fn node(id: u64, operation: &Operation) -> Vec<u8> {
             ("COMM_SEND_NODE", SEND, bytes, Some(("comm_dst", to, tag)))
         }
         Kind::Recv { bytes, from, tag } => {
+            let known = from.zip(tag);
+            let (from, tag) = known.expect("receives of a schedule say from whom");
             ("COMM_RECV_NODE", RECV, bytes, Some(("comm_src", from, tag)))
         }
         Kind::Calc { .. } => ("COMP_NODE", COMP, 0, None),

@@ -1,4 +1,5 @@
-//! The text of a file as operations with what they require, before anything is made of them.
+//! The text of a file as operations with what they require, before anything is made of them: a
+//! schedule here, or a program that is replayed.
 
 use std::collections::BTreeMap;
 
@@ -9,25 +10,49 @@ use crate::limits::BYTES_MAX;
 
 /// An operation of a rank.
 #[derive(Clone, Debug)]
-pub(crate) struct Operation {
+pub struct Operation {
+    /// What it does.
     pub kind: Kind,
-    /// Operations of the rank that must have ended, and those that must have begun.
+    /// Operations of the rank that must have ended.
     pub after: Vec<u32>,
+    /// Operations of the rank that must have begun.
     pub with: Vec<u32>,
+    /// Where it stands.
     pub line: u32,
 }
 
 /// What an operation does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
-    Send { bytes: u64, to: u32, tag: u32 },
-    Recv { bytes: u64, from: u32, tag: u32 },
-    Calc { ns: u64 },
+pub enum Kind {
+    /// Sends a message.
+    Send {
+        /// Its length.
+        bytes: u64,
+        /// The receiver.
+        to: u32,
+        /// Its tag.
+        tag: u32,
+    },
+    /// Receives a message.
+    Recv {
+        /// Its length.
+        bytes: u64,
+        /// The sender; none = anybody.
+        from: Option<u32>,
+        /// Its tag; none = any.
+        tag: Option<u32>,
+    },
+    /// Computes.
+    Calc {
+        /// For so many nanoseconds.
+        ns: u64,
+    },
 }
 
 /// A file.
 #[derive(Debug)]
-pub(crate) struct Graph {
+pub struct Graph {
+    /// The operations of every rank, in the order of the file.
     pub ranks: Vec<Vec<Operation>>,
     /// Whether an operation names a core or a network interface other than 0.
     pub has_units: bool,
@@ -133,6 +158,15 @@ impl<'a> Words<'a> {
         Ok(number)
     }
 
+    /// Takes `-1`, which stands for any rank or tag.
+    fn any(&mut self) -> bool {
+        let is_any = self.peek(0) == "-1";
+        if is_any {
+            self.take();
+        }
+        is_any
+    }
+
     /// `64b`, `64 b`
     fn bytes(&mut self) -> Result<u64, Fault> {
         const RIGHT: &str = "write a number of bytes like 64b";
@@ -155,7 +189,10 @@ impl<'a> Words<'a> {
 }
 
 /// Parses a file.
-pub(crate) fn parse(text: &str) -> Result<Graph, Fault> {
+///
+/// # Errors
+/// What is wrong with it, and in which line.
+pub fn parse(text: &str) -> Result<Graph, Fault> {
     let mut words = Words::new(text)?;
     words.need("num_ranks", "a GOAL file begins with `num_ranks NUMBER`")?;
     let ranks = words.number("number of ranks", 1 << 20)?;
@@ -230,20 +267,20 @@ fn item<'a>(
             let bytes = words.bytes()?;
             words.need("to", "write `send BYTESb to RANK`")?;
             let to = words.number("rank", ranks - 1)? as u32;
-            let tag = tag(words)?;
+            let Some(tag) = tag(words)? else {
+                let right = "a message has one tag; a receive may take any";
+                return Err(Fault::at(line, "a message with any tag", right));
+            };
             Kind::Send { bytes, to, tag }
         }
         "recv" => {
             words.take();
             let bytes = words.bytes()?;
             words.need("from", "write `recv BYTESb from RANK`")?;
-            if words.peek(0) == "-1" {
-                return Err(words.fault(
-                    "a receive from anybody",
-                    "a schedule says from whom: write the rank whose message is meant",
-                ));
-            }
-            let from = words.number("rank", ranks - 1)? as u32;
+            let from = match words.any() {
+                true => None,
+                false => Some(words.number("rank", ranks - 1)? as u32),
+            };
             let tag = tag(words)?;
             Kind::Recv { bytes, from, tag }
         }
@@ -278,14 +315,14 @@ fn item<'a>(
     Ok(())
 }
 
-fn tag(words: &mut Words<'_>) -> Result<u32, Fault> {
+/// A tag; none = any.
+fn tag(words: &mut Words<'_>) -> Result<Option<u32>, Fault> {
     if words.peek(0) != "tag" {
-        return Ok(0);
+        return Ok(Some(0));
     }
     words.take();
-    if words.peek(0) == "-1" {
-        let right = "a schedule says over which channel: write the tag whose message is meant";
-        return Err(words.fault("a receive with any tag", right));
+    if words.any() {
+        return Ok(None);
     }
-    Ok(words.number("tag", u64::from(u32::MAX))? as u32)
+    Ok(Some(words.number("tag", u64::from(u32::MAX))? as u32))
 }

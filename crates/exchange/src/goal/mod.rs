@@ -17,7 +17,7 @@
 //! assert_eq!((certificate.messages, certificate.payload_bytes), (2, 12));
 //! ```
 
-pub(crate) mod graph;
+pub mod graph;
 mod read;
 mod write;
 

@@ -229,7 +229,12 @@ impl Steps<'_> {
                     continue;
                 }
                 Kind::Send { bytes, to, tag } => (true, to, tag, bytes),
-                Kind::Recv { bytes, from, tag } => (false, from, tag, bytes),
+                Kind::Recv {
+                    bytes,
+                    from: Some(from),
+                    tag: Some(tag),
+                } => (false, from, tag, bytes),
+                Kind::Recv { from, .. } => return Err(wildcard(operation.line, from.is_none())),
             };
             let next = streams.len();
             let (stream, messages) = streams.entry((is_send, peer, tag)).or_insert_with(|| {
@@ -288,6 +293,25 @@ impl Steps<'_> {
         self.deliveries.add(chunks.len() as u64, 1, line)?;
         Ok(chunks)
     }
+}
+
+/// A receive that takes more than one message.
+fn wildcard(line: u32, is_from_anybody: bool) -> Fault {
+    let (wrong, right) = match is_from_anybody {
+        true => (
+            "a receive from anybody",
+            "a schedule says from whom: write the rank whose message is meant",
+        ),
+        false => (
+            "a receive with any tag",
+            "a schedule says over which channel: write the tag whose message is meant",
+        ),
+    };
+    Fault::at(
+        line,
+        wrong,
+        format!("{right}\n`corecast replay` runs such files as programs"),
+    )
 }
 
 /// Messages that are no whole parts.

@@ -8,8 +8,8 @@ use corecast_core::{
 };
 use corecast_text::did_you_mean;
 
-use super::cursor::Cursor;
 use super::read::VERBS;
+use crate::cursor::Cursor;
 use crate::error::Fault;
 use crate::limits::{self, BYTES_MAX};
 

@@ -22,7 +22,6 @@
 //! assert_eq!(read("binomial.sched", &text, None).unwrap().schedule, schedule);
 //! ```
 
-mod cursor;
 mod header;
 mod read;
 mod write;

@@ -7,9 +7,9 @@ use corecast_core::{
 };
 use corecast_text::did_you_mean;
 
-use super::cursor::Cursor;
 use super::header::Header;
 use super::{MAGIC, VERSION};
+use crate::cursor::Cursor;
 use crate::error::Fault;
 use crate::format::Imported;
 use crate::limits::{self, Deliveries, ROUND_MAX};

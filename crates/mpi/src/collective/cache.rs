@@ -60,9 +60,11 @@ pub struct Cache {
 
 /// A schedule, and why it was taken.
 #[derive(Clone, Debug)]
-struct Verified {
-    schedule: Arc<Schedule>,
-    why: String,
+pub struct Verified {
+    /// It has one stream per rank.
+    pub schedule: Arc<Schedule>,
+    /// Why this one, and what was proved of it.
+    pub why: String,
 }
 
 impl Cache {
@@ -147,14 +149,7 @@ fn make(settings: &Settings, (rank, ranks): (u32, u32), shape: Shape) -> Result<
             why: "the operator does not commute".to_owned(),
         });
     }
-    let mut request = Request::new(shape.collective, ranks, shape.bytes as u64);
-    request.root = Rank(shape.root);
-    request.element_bytes = shape.element_bytes as u32;
-    let verified = if shape.is_ordered {
-        ordered_schedule(&request)?
-    } else {
-        schedule(&request, settings)?
-    };
+    let verified = schedule(settings, ranks, shape)?;
     let layout = Layout {
         in_place: shape.in_place,
         ..Layout::EVEN
@@ -177,13 +172,25 @@ fn ordered_schedule(request: &Request) -> Result<Verified> {
     verified(&choice, request)
 }
 
-fn schedule(request: &Request, settings: &Settings) -> Result<Verified> {
-    let choice = choose::choose(request, settings);
-    verified(&choice, request)
+/// The schedule of calls of a shape.
+///
+/// # Errors
+/// [`Class::Intern`] if none can be made.
+pub fn schedule(settings: &Settings, ranks: u32, shape: Shape) -> Result<Verified> {
+    let mut request = Request::new(shape.collective, ranks, shape.bytes as u64);
+    request.root = Rank(shape.root);
+    request.element_bytes = shape.element_bytes as u32;
+    if shape.is_ordered {
+        return ordered_schedule(&request);
+    }
+    verified(&choose::choose(&request, settings), &request)
 }
 
 /// A schedule of blocks that nobody cuts and that only those who know their lengths pass on.
-fn whole_blocks(
+///
+/// # Errors
+/// [`Class::Intern`] if none can be made.
+pub fn whole_blocks(
     settings: &Settings,
     ranks: u32,
     (collective, root): (Collective, u32),

@@ -91,7 +91,7 @@ def list_machines() -> Table[Record]:
 
 
 def list_formats() -> Table[Record]:
-    """The formats of schedule files: ``name``, ``extension``, ``summary``, ``source``."""
+    """The formats of files: ``name``, ``of`` (schedules or programs), ``extension``, ...."""
     return Table([Record(row) for row in _json.loads(_core.list_formats())])
 
 

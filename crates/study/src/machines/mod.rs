@@ -22,10 +22,11 @@ use std::sync::Arc;
 
 use corecast_chip::{Chip, Clock, Mesh};
 use corecast_core::{Certificate, Collective, Rank, Request, Schedule};
-use corecast_machine::{Job, Machine, ProgramRun, Report, RunError, RunOptions, Time};
+use corecast_machine::{CallLog, Job, Machine, ProgramRun, Report, RunError, RunOptions, Time};
 use corecast_machine_sim::Fidelity;
 use corecast_machine_sim::pronto::FlowSetup;
 use corecast_mpi_sim::{MpiRanks, RankLog};
+use corecast_replay::Replay;
 
 use crate::error::{FlowStudyError, MachineError, StudyError};
 use crate::flow::case::{FlowCase, FlowPrograms};
@@ -239,6 +240,21 @@ pub trait StudyMachine: Machine + Debug + Send + Sync {
         _program: &MpiRanks<'_>,
         _options: &RunOptions,
     ) -> Result<ProgramRun<RankLog>, RunError> {
+        let machine = self.kind().name();
+        let what = "virtual time";
+        Err(RunError::Unsupported { machine, what })
+    }
+
+    /// Runs a program from a file in virtual time.
+    ///
+    /// # Errors
+    /// Whatever ended the run; [`RunError::Unsupported`] where time is the wall's.
+    fn run_replay(
+        &self,
+        _ranks: u32,
+        _program: &Replay<'_>,
+        _options: &RunOptions,
+    ) -> Result<ProgramRun<CallLog>, RunError> {
         let machine = self.kind().name();
         let what = "virtual time";
         Err(RunError::Unsupported { machine, what })

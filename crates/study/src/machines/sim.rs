@@ -5,10 +5,13 @@ use std::sync::Arc;
 use corecast_chip::{Chip, Clock, Library, Mesh, NetworkSpec, NoBackground, System};
 use corecast_core::{Certificate, Rank, Request, Schedule};
 use corecast_machine::pingpong::there_and_back;
-use corecast_machine::{Job, Machine, ProgramRun, Programs, Report, RunError, RunOptions, Time};
+use corecast_machine::{
+    CallLog, Job, Machine, ProgramRun, Programs, Report, RunError, RunOptions, Time,
+};
 use corecast_machine_sim::pronto::FlowSetup;
 use corecast_machine_sim::{Fidelity, SimMachine};
 use corecast_mpi_sim::{MpiRanks, RankLog};
+use corecast_replay::Replay;
 
 use crate::error::{FlowStudyError, MachineError};
 use crate::flow::case::{FlowCase, FlowPrograms, on_chip};
@@ -167,6 +170,15 @@ impl StudyMachine for OnChip {
         program: &MpiRanks<'_>,
         options: &RunOptions,
     ) -> Result<ProgramRun<RankLog>, RunError> {
+        self.0.run_programs(ranks, program, options)
+    }
+
+    fn run_replay(
+        &self,
+        ranks: u32,
+        program: &Replay<'_>,
+        options: &RunOptions,
+    ) -> Result<ProgramRun<CallLog>, RunError> {
         self.0.run_programs(ranks, program, options)
     }
 

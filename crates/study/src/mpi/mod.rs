@@ -4,25 +4,25 @@
 //! ([`corecast_shm::Segment::clocked`]) until all have finished.
 
 mod record;
-mod spent;
 
 use std::sync::Arc;
 
 use corecast_chip::System;
-use corecast_machine::{Cause, Limits, Report, RunError, RunOptions, Time, Watch};
+use corecast_machine::{Limits, RunError, RunOptions, Watch};
 use corecast_machine_sim::Fidelity;
-use corecast_mpi_sim::{HEAD_BYTES, MpiRanks, RankLog, StuckRank};
+use corecast_mpi::calls;
+use corecast_mpi_sim::{HEAD_BYTES, MpiRanks, StuckRank};
 use corecast_shm::{Compute, Desk, PACKET_MAX, Terms};
 use thiserror::Error;
 
+use crate::calls::{CallRun, first_line, lines};
 use crate::chips::ChipChoice;
 use crate::error::StudyError;
 use crate::machines::{MACHINES, StudyMachine};
 use crate::settings::Settings;
 use crate::surroundings::Surroundings;
 
-pub use record::{MpiCallRecord, MpiPairRecord, MpiRankRecord, MpiRecord};
-pub use spent::CallTime;
+pub use record::MpiRecord;
 
 /// Shortest message that every library sends without asking, in bytes.
 const EAGER_MIN: usize = 64;
@@ -80,10 +80,10 @@ pub struct MpiStudy {
 /// What a program has shown.
 #[derive(Clone, Debug)]
 pub struct MpiRun {
-    /// When and why; without data.
-    pub report: Report,
-    /// Each rank's calls.
-    pub logs: Vec<RankLog>,
+    /// When and in which calls.
+    pub calls: CallRun,
+    /// Hand-overs between the ranks' processes and the simulator, there and back.
+    pub hand_overs: u64,
 }
 
 /// Why a program in virtual time has not come to its end.
@@ -96,33 +96,6 @@ pub struct MpiError {
     pub stuck: Vec<StuckRank>,
     /// The rank whose process computed then, and made no call.
     pub awaited: Option<u32>,
-}
-
-/// Ranks that are told.
-const TOLD: usize = 8;
-
-fn first_line(error: &RunError) -> String {
-    match error {
-        RunError::Deadlock { at, .. } => format!("deadlock at {at}: no rank can go on"),
-        RunError::TimeLimit { limit, .. } => {
-            format!("the program did not end within {limit} of virtual time")
-        }
-        RunError::EventLimit { limit, .. } => {
-            format!("the program did not end within {limit} events")
-        }
-        error => error.to_string(),
-    }
-}
-
-fn lines(stuck: &[StuckRank]) -> String {
-    let mut text = String::new();
-    for one in stuck.iter().take(TOLD) {
-        text += &format!("\n  {one}");
-    }
-    if stuck.len() > TOLD {
-        text += &format!("\n  and {} more", stuck.len() - TOLD);
-    }
-    text
 }
 
 impl MpiStudy {
@@ -213,26 +186,9 @@ impl MpiStudy {
             awaited: ranks.awaited(),
             error,
         })?;
-        let makespan = run.finish.iter().copied().max().unwrap_or(Time::ZERO);
-        let mut activity = run.activity;
-        for of_rank in &mut activity {
-            of_rank.fill(makespan, Cause::Idle);
-        }
         Ok(MpiRun {
-            logs: run.outputs,
-            report: Report {
-                machine: "sim",
-                makespan,
-                finish: run.finish,
-                activity,
-                messages: run.messages,
-                links: run.links,
-                holds: run.holds,
-                wrong: Vec::new(),
-                outputs: Vec::new(),
-                events: run.events,
-                trace_hash: run.trace_hash,
-            },
+            hand_overs: run.outputs.iter().map(|log| log.hand_overs).sum(),
+            calls: CallRun::new(run, |log| log.calls, calls::name),
         })
     }
 }

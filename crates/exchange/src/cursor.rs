@@ -1,4 +1,4 @@
-//! The words of one line, taken one after the other.
+//! The words of one line, taken one after the other: what our own formats are read with.
 
 use corecast_text::quoted;
 
@@ -6,7 +6,7 @@ use crate::error::Fault;
 
 /// What is left of a line.
 #[derive(Clone, Copy)]
-pub(super) struct Cursor<'a> {
+pub struct Cursor<'a> {
     rest: &'a str,
     line: u32,
 }
@@ -18,7 +18,7 @@ fn is_word(c: char) -> bool {
 
 impl<'a> Cursor<'a> {
     /// A line without its comment, which begins at a `#` outside of quotes.
-    pub(super) fn new(text: &'a str, line: u32) -> Self {
+    pub fn new(text: &'a str, line: u32) -> Self {
         let mut is_quoted = false;
         let mut is_escaped = false;
         let end = text.find(|c| {
@@ -33,21 +33,25 @@ impl<'a> Cursor<'a> {
         Self { rest, line }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    /// Whether nothing is left.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }
 
     /// Something wrong in this line.
-    pub(super) fn fault(&self, wrong: impl Into<String>, right: impl Into<String>) -> Fault {
+    pub fn fault(&self, wrong: impl Into<String>, right: impl Into<String>) -> Fault {
         Fault::at(self.line, wrong, right)
     }
 
-    pub(super) fn line(&self) -> u32 {
+    /// Number of the line.
+    #[must_use]
+    pub fn line(&self) -> u32 {
         self.line
     }
 
     /// The next word; empty at the end of the line and before a sign.
-    pub(super) fn word(&mut self) -> &'a str {
+    pub fn word(&mut self) -> &'a str {
         let end = self.rest.find(|c| !is_word(c)).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(end);
         self.rest = rest.trim_start();
@@ -55,13 +59,13 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next word without taking it.
-    pub(super) fn peek(&self) -> &'a str {
+    pub fn peek(&self) -> &'a str {
         let mut next = *self;
         next.word()
     }
 
     /// Takes a sign if it is the next one.
-    pub(super) fn eat(&mut self, sign: char) -> bool {
+    pub fn eat(&mut self, sign: char) -> bool {
         let rest = self.rest.strip_prefix(sign);
         if let Some(rest) = rest {
             self.rest = rest.trim_start();
@@ -70,7 +74,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Takes a word if it is the next one.
-    pub(super) fn eat_word(&mut self, word: &str) -> bool {
+    pub fn eat_word(&mut self, word: &str) -> bool {
         let is_next = self.peek() == word;
         if is_next {
             self.word();
@@ -79,7 +83,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// What comes next, for messages.
-    pub(super) fn found(&self) -> String {
+    pub fn found(&self) -> String {
         match self.rest {
             "" => "the end of the line".to_owned(),
             rest => {
@@ -90,7 +94,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Takes a sign, or says that it is missing.
-    pub(super) fn need(&mut self, sign: char, right: &str) -> Result<(), Fault> {
+    pub fn need(&mut self, sign: char, right: &str) -> Result<(), Fault> {
         if self.eat(sign) {
             return Ok(());
         }
@@ -99,7 +103,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A number of at most `most`.
-    pub(super) fn number(&mut self, what: &str, most: u64) -> Result<u64, Fault> {
+    pub fn number(&mut self, what: &str, most: u64) -> Result<u64, Fault> {
         let found = self.found();
         let word = self.word();
         let is_number = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
@@ -115,12 +119,12 @@ impl<'a> Cursor<'a> {
     }
 
     /// The same in 32 bits.
-    pub(super) fn small(&mut self, what: &str, most: u32) -> Result<u32, Fault> {
+    pub fn small(&mut self, what: &str, most: u32) -> Result<u32, Fault> {
         Ok(self.number(what, u64::from(most))? as u32)
     }
 
     /// A word, or any text in quotes.
-    pub(super) fn text(&mut self, what: &str) -> Result<String, Fault> {
+    pub fn text(&mut self, what: &str) -> Result<String, Fault> {
         const RIGHT: &str = "write one word, or text in quotes: \"two words\"";
         if !self.rest.starts_with('"') {
             let found = self.found();
@@ -155,7 +159,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Refuses what is left of the line.
-    pub(super) fn end(&self, right: &str) -> Result<(), Fault> {
+    pub fn end(&self, right: &str) -> Result<(), Fault> {
         if self.is_empty() {
             return Ok(());
         }

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use corecast_machine::{Activity, Cause, Time};
-use corecast_mpi_sim::RankLog;
+use corecast_machine::{Activity, CallLog, Cause, Time};
 
-/// All calls of one function by one rank.
+/// All calls of one kind by one rank.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CallTime {
-    /// Number of the call ([`corecast_mpi::calls::name`]).
+    /// Number of the kind of call.
     pub call: u16,
     /// How often it was made.
     pub count: u64,
@@ -17,6 +16,14 @@ pub struct CallTime {
 }
 
 impl CallTime {
+    /// Adds calls of the same kind.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.count += other.count;
+        for (time, more) in self.causes.iter_mut().zip(other.causes) {
+            *time += more;
+        }
+    }
+
     /// All of it.
     #[must_use]
     pub fn total(&self) -> Time {
@@ -26,7 +33,7 @@ impl CallTime {
 }
 
 /// Calls that a rank has made, those that took longest first.
-pub(super) fn by_call(log: &RankLog, activity: &Activity) -> Vec<CallTime> {
+pub(super) fn by_call(log: &CallLog, activity: &Activity) -> Vec<CallTime> {
     let mut calls: BTreeMap<u16, CallTime> = BTreeMap::new();
     let none = [Time::ZERO; Cause::KINDS.len()];
     let of = |call, count| CallTime {
@@ -61,7 +68,7 @@ pub(super) fn by_call(log: &RankLog, activity: &Activity) -> Vec<CallTime> {
 mod tests {
     use super::*;
     use corecast_core::Rank;
-    use corecast_mpi_sim::CallSpan;
+    use corecast_machine::CallSpan;
 
     #[test]
     fn causes_are_cut_where_calls_begin_and_end() {
@@ -76,10 +83,9 @@ mod tests {
             start: at(start),
             end: at(end),
         };
-        let log = RankLog {
+        let log = CallLog {
             spans: vec![span(7, 5, 15), span(9, 15, 35), span(7, 40, 50)],
             counts: vec![(7, 2), (9, 1), (3, 4)],
-            hand_overs: 3,
         };
         let calls = by_call(&log, &activity);
         let told = |index: usize| {

@@ -1,11 +1,10 @@
-//! An MPI program on a chip: when every rank did what, however long it ran.
+//! A program on a chip: when every rank did what, however long it ran.
 
 use std::borrow::Cow;
 
 use corecast_machine::{Activity, Cause, Report, Time};
-use corecast_mpi::calls;
 use corecast_render::{Stretch, TimeAxis};
-use corecast_study::{MpiRun, MpiStudy};
+use corecast_study::{CallRun, StudyMachine};
 use serde_json::Value;
 
 /// Pixels of the time axis: of more spans of a rank only one per pixel is drawn.
@@ -13,14 +12,17 @@ const COLUMNS: u64 = 900;
 /// Messages that are drawn; more would hide what ranks did.
 const MESSAGES_SHOWN: usize = 500;
 
-/// What every rank did when. Of a long run each pixel shows the cause that takes most of its time.
+/// What every rank did when; `what` ran on the machine, which is a simulated one. Of a long run each pixel shows the cause that takes most of its time.
+///
+/// # Panics
+/// If the machine is none in virtual time.
 #[must_use]
-pub fn mpi_timeline(study: &MpiStudy, run: &MpiRun) -> String {
+pub fn calls_timeline(what: &str, machine: &dyn StudyMachine, run: &CallRun) -> String {
     let shown = readable(&run.report);
-    let clock = study.plan.chip.chip.reference_clock();
-    let cycles = study.cycles(run.report.makespan);
-    let (ranks, place) = (study.plan.ranks, study.machine.place());
-    let mut title = format!("an MPI program over {ranks} ranks, {cycles} cycles on {place}");
+    let clock = machine.clock().expect("a chip has a clock");
+    let cycles = run.cycles(clock);
+    let (ranks, place) = (run.logs.len(), machine.place());
+    let mut title = format!("{what} over {ranks} ranks, {cycles} cycles on {place}");
     if shown.messages.is_empty() && !run.report.messages.is_empty() {
         let messages = run.report.messages.len();
         title += &format!(" ({messages} messages, not drawn)");
@@ -34,11 +36,11 @@ pub fn mpi_timeline(study: &MpiStudy, run: &MpiRun) -> String {
 
 /// The run as Chrome trace JSON, with the ranks' calls.
 #[must_use]
-pub fn mpi_trace(run: &MpiRun, settings: &Value) -> String {
+pub fn calls_trace(run: &CallRun, settings: &Value) -> String {
     let calls = (0..).zip(&run.logs).flat_map(|(rank, log)| {
         log.spans.iter().map(move |span| Stretch {
             rank,
-            name: calls::name(span.call),
+            name: (run.name)(span.call),
             start: span.start,
             end: span.end,
         })

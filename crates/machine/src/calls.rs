@@ -1,11 +1,19 @@
-//! What is written down of a rank.
+//! What a rank tells of the calls that it has made: for who asks where a program's time went.
+//!
+//! ```
+//! use corecast_machine::{CallLog, Time};
+//! let mut log = CallLog::default();
+//! log.enter(7, 1, Time::from_ps(0), Time::from_ps(5));
+//! log.enter(7, 1, Time::from_ps(5), Time::from_ps(9));
+//! assert_eq!(log.spans.len(), 1);
+//! ```
 
-use corecast_machine::Time;
+use corecast_core::Time;
 
-/// A stretch of virtual time that a rank was in a call.
+/// A stretch of time that a rank was in a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CallSpan {
-    /// Number of the call ([`corecast_mpi::calls::name`]).
+    /// Number of the kind of call; who runs the program knows its name.
     pub call: u16,
     /// Which of the rank's calls it is.
     pub serial: u32,
@@ -15,20 +23,18 @@ pub struct CallSpan {
     pub end: Time,
 }
 
-/// What is known of a rank at its end.
+/// What a rank's calls were.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct RankLog {
+pub struct CallLog {
     /// Calls that took time, in order.
     pub spans: Vec<CallSpan>,
-    /// How often each call was made, by its number.
+    /// How often each kind of call was made, by its number.
     pub counts: Vec<(u16, u64)>,
-    /// Hand-overs between its process and the simulator, there and back.
-    pub hand_overs: u64,
 }
 
-impl RankLog {
+impl CallLog {
     /// It was in a call from `start` to `end`.
-    pub(crate) fn enter(&mut self, call: u16, serial: u32, start: Time, end: Time) {
+    pub fn enter(&mut self, call: u16, serial: u32, start: Time, end: Time) {
         if end <= start {
             return;
         }
@@ -52,7 +58,7 @@ mod tests {
 
     #[test]
     fn parts_of_a_call_are_one_stretch_and_two_calls_are_two() {
-        let mut log = RankLog::default();
+        let mut log = CallLog::default();
         let at = Time::from_ps;
         log.enter(1, 1, at(0), at(0));
         log.enter(1, 1, at(0), at(5));

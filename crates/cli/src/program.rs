@@ -1,0 +1,68 @@
+//! Program files that users name, and the rate at which their computing is counted.
+
+use std::path::Path;
+
+use corecast_exchange::FILE_BYTES_MAX;
+use corecast_replay::{Options, Read, read};
+use corecast_text::file;
+
+use crate::failure::Failure;
+
+/// Reads a program; a manifest names its files beside itself.
+pub fn load(path: &str, flops: Option<f64>) -> Result<Read, Failure> {
+    let contents = bytes(path)?;
+    parse(path, &contents, flops)
+}
+
+/// The contents of a file.
+pub fn bytes(path: &str) -> Result<Vec<u8>, Failure> {
+    let contents = file::read(path, FILE_BYTES_MAX);
+    contents.map_err(|error| {
+        Failure::input(format!("cannot read `{path}`: {error}"))
+            .help("give the path of a program file, or `-` for standard input")
+    })
+}
+
+/// The same of contents that are there.
+pub fn parse(path: &str, contents: &[u8], flops: Option<f64>) -> Result<Read, Failure> {
+    let folder = Path::new(path).parent().unwrap_or(Path::new(""));
+    let read_file = |name: &str| {
+        let beside = folder.join(name);
+        let beside = beside.to_str().ok_or("its name is not UTF-8")?;
+        file::read(beside, FILE_BYTES_MAX).map_err(|error| error.to_string())
+    };
+    let options = Options {
+        flops,
+        read_file: Some(&read_file),
+    };
+    read(path, contents, &options).map_err(|error| Failure::library(&error))
+}
+
+/// Operations per second: a number that may end with K, M, G or T, powers of ten.
+pub fn rate(text: &str) -> Result<f64, String> {
+    const UNITS: [(&str, f64); 4] = [("K", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12)];
+    let unit = UNITS
+        .iter()
+        .find_map(|&(name, unit)| Some((text.strip_suffix(name)?, unit)));
+    let (number, unit) = unit.unwrap_or((text, 1.0));
+    let rate = number.parse::<f64>().ok().map(|number| number * unit);
+    let rate = rate.filter(|rate| (1.0..=1e18).contains(rate));
+    rate.ok_or_else(|| {
+        "write operations per second from 1 to 1e18, such as 2.5e9, 533M or 1G".to_owned()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_read() {
+        assert_eq!(rate("1G"), Ok(1e9));
+        assert_eq!(rate("533M"), Ok(533e6));
+        assert_eq!(rate("2.5e9"), Ok(2.5e9));
+        for text in ["", "G", "-1G", "0", "nan", "inf", "1g", "1 G", "1e19"] {
+            assert!(rate(text).is_err(), "{text}");
+        }
+    }
+}

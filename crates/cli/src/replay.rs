@@ -1,0 +1,227 @@
+//! `replay`: a program from a file on a simulated chip.
+
+use clap::Args;
+use corecast_chip::Clock;
+use corecast_machine::{Cause, RunError};
+use corecast_machine_sim::Fidelity;
+use corecast_replay::Read;
+use corecast_study::{CallTime, ReplayError, ReplayPlan, ReplayRun, ReplayStudy, StudyError};
+use corecast_tune::Tables;
+
+use crate::args::{ChipArg, LimitArgs};
+use crate::call_files::CallFiles;
+use crate::failure::Failure;
+use crate::output::{self, Answer, json, table};
+use crate::{call_files, program, run, scene, style, surroundings};
+
+/// What to run, on what, and in which surroundings.
+#[derive(Args)]
+pub struct Replay {
+    /// The program: calls of our own (docs/replay.md), GOAL, or a time-independent trace of SimGrid; `-`
+    /// is standard input
+    pub file: String,
+    /// On what to run; rank i is on core i.
+    #[command(flatten)]
+    pub chip: ChipArg,
+    /// How exactly a mesh is simulated: flit or packet [default: flit]
+    #[arg(
+        long,
+        value_name = "FIDELITY",
+        hide_possible_values = true,
+        value_parser = crate::one_of::one(Fidelity::ALL, Fidelity::name)
+    )]
+    pub fidelity: Option<Fidelity>,
+    /// Operations per second of a core, such as 1G or 533M: what a trace counts computing in
+    #[arg(long, value_name = "RATE", value_parser = program::rate)]
+    pub flops: Option<f64>,
+    /// Take the collectives' algorithms from a decision table, or from a folder of them [default: those
+    /// that the MPI library takes]
+    #[arg(long, value_name = "PATH")]
+    pub table: Option<String>,
+    /// Who comes late (repeatable): RANK=CYCLES, uniform:CYCLES, random:CYCLES, file:FILE or none
+    #[arg(long, value_name = "PATTERN", help_heading = "Surroundings")]
+    pub skew: Vec<String>,
+    /// Random traffic between all cores of the mesh, in flits per core and cycle, and flits per packet
+    #[arg(long, value_name = "RATE[:FLITS]", help_heading = "Surroundings")]
+    pub background: Option<String>,
+    /// Seed of everything random
+    #[arg(long, default_value_t = 0, help_heading = "Surroundings")]
+    pub seed: u64,
+    /// When the run ends at the latest.
+    #[command(flatten)]
+    pub limits: LimitArgs,
+    /// What to write.
+    #[command(flatten)]
+    pub files: Outputs,
+}
+
+/// Files about the run.
+#[derive(Args)]
+#[command(next_help_heading = "Output")]
+pub struct Outputs {
+    /// Write where the time of every rank and every kind of call went as JSON
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<String>,
+    /// Draw the timeline of the run
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<String>,
+    /// Write the run as a Chrome/Perfetto trace
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<String>,
+    /// Write who sent how many messages and bytes to whom as CSV
+    #[arg(long, value_name = "FILE")]
+    pub matrix: Option<String>,
+}
+
+impl Outputs {
+    fn files(&self) -> CallFiles<'_> {
+        CallFiles {
+            report: self.report.as_deref(),
+            svg: self.svg.as_deref(),
+            trace: self.trace.as_deref(),
+            matrix: self.matrix.as_deref(),
+        }
+    }
+}
+
+/// The verb.
+pub fn answer(options: &Replay) -> Result<Answer, Failure> {
+    let Read { graph, notes } = program::load(&options.file, options.flops)?;
+    notes.iter().for_each(|note| output::note(note));
+    let chip = scene::noted_chip(&options.chip.name, &options.chip.set)?;
+    let ranks = graph.size();
+    let tables = options.table.as_deref().map(Tables::load).transpose();
+    let plan = ReplayPlan {
+        fidelity: options.fidelity,
+        surroundings: surroundings::read_beside(
+            &options.skew,
+            options.background.as_deref(),
+            ranks,
+        )?,
+        seed: options.seed,
+        limits: options.limits.limits(),
+        tables: tables.map_err(|error| Failure::library(&error))?,
+        ..ReplayPlan::new(chip)
+    };
+    let study = ReplayStudy::new(plan, graph).map_err(|error| match error {
+        StudyError::RankCount { ranks, chip, max } => {
+            let wrong = format!("{}: {ranks} ranks do not fit on {chip}", options.file);
+            Failure::input(wrong).help(format!("{chip} has {max} cores, one for each rank"))
+        }
+        error => error.into(),
+    })?;
+    let run = study.run().map_err(|error| stopped(&error))?;
+    let settings = study.settings();
+    let record = json(settings.on(study.record(&run)));
+    let what = call_files::What {
+        name: "a program",
+        machine: &*study.machine,
+        run: &run.calls,
+        settings: &settings,
+    };
+    what.write(&options.files.files(), &record)?;
+    Ok(Answer {
+        text: text(&study, &run),
+        json: record,
+        failed: Vec::new(),
+    })
+}
+
+/// Why there is no result.
+fn stopped(error: &ReplayError) -> Failure {
+    match error {
+        ReplayError::File(error) => Failure::library(error),
+        ReplayError::Run { error: ended, .. } => {
+            let help = corecast_core::Help::help(ended);
+            let mut failure = Failure::input(error.to_string());
+            if ended.is_limit() {
+                failure.code = 3;
+            }
+            match ended {
+                RunError::Deadlock { .. } => failure.help(
+                    "a send may wait until its message is received: let ranks that send to each other \
+                     use `isend`, or receive first",
+                ),
+                _ if ended.is_limit() => {
+                    failure.help("raise --limit-ns or --limit-events if the program needs longer")
+                }
+                _ => help.lines().fold(failure, Failure::help),
+            }
+        }
+    }
+}
+
+/// What a run has shown, for people.
+fn text(study: &ReplayStudy, run: &ReplayRun) -> String {
+    let (calls, clock) = (&run.calls, study.plan.chip.chip.reference_clock());
+    let (ranks, place) = (study.graph.size(), study.machine.place());
+    let title = format!(
+        "{}: {ranks} ranks on {place}, {} cycles, {} us",
+        study.graph.files[0],
+        calls.cycles(clock),
+        calls.report.makespan.ps() as f64 / 1e6,
+    );
+    let mut text = format!(
+        "{}\n{}\n",
+        style::heading(&title),
+        run::with(&study.settings())
+    );
+    text += &of_calls(run, clock);
+    text += &format!(
+        "\n{} calls, {} messages of {} bytes\n",
+        study.graph.calls_total(),
+        calls.report.messages.len(),
+        calls.bytes(),
+    );
+    for taken in &run.taken {
+        let of = match taken.bytes {
+            Some(0) => String::new(),
+            Some(bytes) => format!(" of {bytes} bytes"),
+            None => " of several sizes".to_owned(),
+        };
+        let (ranks, algorithm) = (taken.ranks, &taken.algorithm);
+        text += &format!("{}{of} over {ranks} ranks: {algorithm}\n", taken.collective);
+    }
+    text
+}
+
+/// The table of where the time went, all ranks together.
+fn of_calls(run: &ReplayRun, clock: &Clock) -> String {
+    let report = &run.calls.report;
+    let whole = report.makespan.ps() as f64 * report.finish.len() as f64;
+    let share = |ps: u64| match whole > 0.0 {
+        true => format!("{:.1} %", 100.0 * ps as f64 / whole),
+        false => "-".to_owned(),
+    };
+    let row = |of: &CallTime| {
+        let total = of.total();
+        let causes = of.causes.iter().zip(Cause::KINDS);
+        let most = causes.max_by_key(|(time, _)| **time);
+        let most = most.filter(|(time, _)| time.ps() > 0);
+        vec![
+            (run.calls.name)(of.call).to_owned(),
+            of.count.to_string(),
+            format!("{:.0}", clock.cycles_f64(total.ps())),
+            share(total.ps()),
+            most.map_or(String::new(), |(time, cause)| {
+                format!("{cause} {}", share(time.ps()))
+            }),
+        ]
+    };
+    let mut rows: Vec<Vec<String>> = run.calls.calls().iter().map(row).collect();
+    let waits = report
+        .finish
+        .iter()
+        .map(|&finish| (report.makespan - finish).ps());
+    let ended = waits.fold(0_u64, u64::saturating_add);
+    if ended > 0 {
+        rows.push(vec![
+            "at its end".to_owned(),
+            String::new(),
+            format!("{:.0}", clock.cycles_f64(ended)),
+            share(ended),
+            String::new(),
+        ]);
+    }
+    table(&["call", "calls", "cycles", "of all", "mostly"], 1..4, rows)
+}

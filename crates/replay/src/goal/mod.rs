@@ -1,0 +1,91 @@
+//! GOAL, the operation graphs of LogGOPSim: a program is what such a file says, without anything lost.
+//!
+//! Computing is in nanoseconds. A rank is one core here: `cpu` and `nic` are left out, and what several
+//! of them would do at the same time is done one after the other.
+//!
+//! Source: spcl/LogGOPSim, `src/LogGOPSim/txt2bin.re`. The binary form is not read.
+
+mod write;
+
+use corecast_core::Time;
+use corecast_exchange::goal::graph::{self, Graph, Kind};
+use corecast_exchange::{Fault, FileError, Unsayable, text_of};
+
+use crate::format::{Format, Options, Read, Written};
+use crate::graph::{COMPUTE_MAX, Call, CallGraph, Event, Place, WORLD, What};
+
+/// GOAL text.
+#[derive(Debug)]
+pub(crate) struct Goal;
+
+impl Format for Goal {
+    fn name(&self) -> &'static str {
+        "goal"
+    }
+
+    fn extension(&self) -> &'static str {
+        "goal"
+    }
+
+    fn summary(&self) -> &'static str {
+        "operation graphs of LogGOPSim: messages, computing in ns, and what requires what"
+    }
+
+    fn source(&self) -> &'static str {
+        "spcl/LogGOPSim"
+    }
+
+    fn is(&self, contents: &[u8]) -> bool {
+        let goal = corecast_exchange::find_format("goal");
+        goal.is_some_and(|goal| goal.is(contents))
+    }
+
+    fn read(&self, file: &str, contents: &[u8], _: &Options<'_>) -> Result<Read, FileError> {
+        let parsed = text_of(contents).and_then(graph::parse);
+        let read = parsed.and_then(|graph| program(file, graph));
+        read.map_err(|fault| fault.in_file(file))
+    }
+
+    fn write(&self, graph: &CallGraph) -> Result<Written, Unsayable> {
+        write::written(graph)
+    }
+}
+
+/// The program of a graph.
+fn program(file: &str, parsed: Graph) -> Result<Read, Fault> {
+    let mut graph = CallGraph::new(file, parsed.ranks.len() as u32);
+    for (calls, operations) in graph.ranks.iter_mut().zip(parsed.ranks) {
+        calls.reserve(operations.len());
+        for operation in operations {
+            let what = match operation.kind {
+                Kind::Send { bytes, to, tag } => What::Send { to, tag, bytes },
+                Kind::Recv { bytes, from, tag } => What::Recv { from, tag, bytes },
+                Kind::Calc { ns } => {
+                    let most = COMPUTE_MAX.ps() / 1000;
+                    if ns > most {
+                        let wrong = format!("computing takes {ns} ns");
+                        let right = format!("computing takes at most {most} ns");
+                        return Err(Fault::at(operation.line, wrong, right));
+                    }
+                    What::Compute(Time::from_ps(ns * 1000))
+                }
+            };
+            let ends = operation.after.into_iter().map(Event::End);
+            let starts = operation.with.into_iter().map(Event::Start);
+            calls.push(Call {
+                what,
+                group: WORLD,
+                after: ends.chain(starts).collect(),
+                at: Place {
+                    file: 0,
+                    line: operation.line,
+                },
+            });
+        }
+    }
+    let mut notes = Vec::new();
+    if parsed.has_units {
+        notes.push("cpu and nic are left out: a rank is one core".to_owned());
+    }
+    Ok(Read { graph, notes })
+}

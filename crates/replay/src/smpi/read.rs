@@ -1,0 +1,491 @@
+//! A trace as a program: every rank one call after the other.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use corecast_core::{Collective as Known, Time};
+use corecast_exchange::{Fault, FileError, text_of};
+
+use super::actions::Action;
+use super::types;
+use crate::format::{Options, Read};
+use crate::graph::{
+    COMPUTE_MAX, Call, CallGraph, Collective, CollectiveKind, Event, MESSAGE_BYTES_MAX, Place,
+    RANKS_MAX, Size, WORLD, What,
+};
+
+/// Whether a text looks like a trace.
+pub(super) fn is_trace(text: &str) -> bool {
+    Action::begins(text)
+}
+
+/// The files that a text names, one in a line; none if it is no manifest.
+fn manifest(text: &str) -> Option<Vec<&str>> {
+    let lines = text.lines().map(str::trim);
+    let names: Vec<&str> = lines
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .collect();
+    let is_name = |name: &&str| {
+        let is_one = !name.contains(char::is_whitespace);
+        is_one && (name.contains('.') || name.contains('/')) && !name.contains(['{', '[', '<'])
+    };
+    (!names.is_empty() && names.iter().all(is_name)).then_some(names)
+}
+
+/// Whether a text looks like a list of files with traces.
+pub(super) fn is_manifest(text: &str) -> bool {
+    manifest(text).is_some()
+}
+
+/// Reads a trace, or those that a manifest names.
+pub(super) fn read(file: &str, contents: &[u8], options: &Options<'_>) -> Result<Read, FileError> {
+    let text = text_of(contents).map_err(|fault| fault.in_file(file))?;
+    let mut files: Vec<(String, Vec<u8>)> = Vec::new();
+    match manifest(text).filter(|_| !is_trace(text)) {
+        None => files.push((file.to_owned(), contents.to_vec())),
+        Some(names) => {
+            for (line, name) in numbered(text, &names) {
+                let read = match options.read_file {
+                    Some(read_file) => read_file(name),
+                    None => Err("files that others name are not read here".to_owned()),
+                };
+                let contents = read.map_err(|why| {
+                    let wrong = format!("cannot read `{}`: {why}", corecast_text::quoted(name));
+                    let right =
+                        "a manifest has the path of a trace in every line, seen from itself";
+                    Fault::at(line, wrong, right).in_file(file)
+                })?;
+                files.push((name.to_owned(), contents));
+            }
+        }
+    }
+    let ranks = count(&files)?;
+    let mut reader = Reader::new(file, ranks, options.flops);
+    reader.graph.files = files.iter().map(|(name, _)| name.clone()).collect();
+    for (index, (name, contents)) in (0..).zip(&files) {
+        let read = text_of(contents).and_then(|text| reader.file(index, text));
+        read.map_err(|fault| fault.in_file(name))?;
+    }
+    reader.finish()
+}
+
+/// Names with their lines.
+fn numbered<'a>(text: &'a str, names: &[&'a str]) -> Vec<(u32, &'a str)> {
+    let lines = (1..).zip(text.lines().map(str::trim));
+    lines.filter(|(_, line)| names.contains(line)).collect()
+}
+
+/// Number of ranks: one more than the highest.
+fn count(files: &[(String, Vec<u8>)]) -> Result<u32, FileError> {
+    let mut highest = 0;
+    for (name, contents) in files {
+        let lines = text_of(contents).map_err(|fault| fault.in_file(name))?;
+        for (line, text) in (1..).zip(lines.lines()) {
+            let action = Action::new(text, line).map_err(|fault| fault.in_file(name))?;
+            let Some(action) = action else {
+                continue;
+            };
+            if action.rank >= RANKS_MAX {
+                let right = format!("a program has at most {RANKS_MAX} ranks");
+                let wrong = format!("rank {} is out of range", action.rank);
+                return Err(action.fault(wrong, right).in_file(name));
+            }
+            highest = highest.max(action.rank);
+        }
+    }
+    Ok(highest + 1)
+}
+
+/// A request that is open: sender, receiver and tag as a trace writes them.
+type Key = (Option<u32>, Option<u32>, Option<u32>);
+
+/// What is known of a rank while its trace is read.
+#[derive(Default)]
+struct OfRank {
+    before: Option<Event>,
+    open: BTreeMap<Key, VecDeque<u32>>,
+    /// The type of sizes that say none.
+    usual: Option<u64>,
+}
+
+struct Reader {
+    graph: CallGraph,
+    ranks: Vec<OfRank>,
+    flops: Option<f64>,
+    /// What is left out, and how often.
+    left_out: BTreeMap<&'static str, u64>,
+}
+
+impl Reader {
+    fn new(file: &str, ranks: u32, flops: Option<f64>) -> Self {
+        Self {
+            graph: CallGraph::new(file, ranks),
+            ranks: (0..ranks).map(|_| OfRank::default()).collect(),
+            flops,
+            left_out: BTreeMap::new(),
+        }
+    }
+
+    fn file(&mut self, file: u32, text: &str) -> Result<(), Fault> {
+        for (line, text) in (1..).zip(text.lines()) {
+            if let Some(action) = Action::new(text, line)? {
+                self.action(file, action)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a call behind those that its rank waits for; the next waits for its end, or its start.
+    fn push(&mut self, action: &Action<'_>, file: u32, what: What, is_started: bool) -> u32 {
+        let of_rank = &mut self.ranks[action.rank as usize];
+        let calls = &mut self.graph.ranks[action.rank as usize];
+        let index = calls.len() as u32;
+        calls.push(Call {
+            what,
+            group: WORLD,
+            after: of_rank.before.into_iter().collect(),
+            at: Place {
+                file,
+                line: action.line,
+            },
+        });
+        of_rank.before = Some(match is_started {
+            true => Event::Start(index),
+            false => Event::End(index),
+        });
+        index
+    }
+
+    fn leave_out(&mut self, what: &'static str) {
+        *self.left_out.entry(what).or_default() += 1;
+    }
+
+    fn action(&mut self, file: u32, mut action: Action<'_>) -> Result<(), Fault> {
+        let usual = self.ranks[action.rank as usize]
+            .usual
+            .unwrap_or(types::BYTE);
+        match action.name {
+            "init" => {
+                let is_double = action.left() > 0;
+                if is_double {
+                    action.real("flag")?;
+                    self.ranks[action.rank as usize].usual = Some(types::DOUBLE);
+                }
+            }
+            "finalize" => {}
+            "comm_size" | "comm_split" | "comm_dup" => {
+                self.leave_out("communicators");
+                return Ok(());
+            }
+            "location" => return Ok(()),
+            "test" => {
+                self.leave_out("tests");
+                return Ok(());
+            }
+            "compute" => {
+                let flops = action.real("number of operations")?;
+                let time = self.computing(&action, flops)?;
+                self.push(&action, file, What::Compute(time), false);
+            }
+            "sleep" => {
+                let seconds = action.real("number of seconds")?;
+                let time = in_ps(&action, seconds * 1e12)?;
+                self.push(&action, file, What::Compute(time), false);
+            }
+            "send" | "isend" | "recv" | "irecv" => self.message(file, &mut action, usual)?,
+            "sendRecv" => self.exchange(file, &mut action, usual)?,
+            "wait" => self.wait(file, &mut action)?,
+            "waitall" => {
+                let open = std::mem::take(&mut self.ranks[action.rank as usize].open);
+                let mut calls: Vec<u32> = open.into_values().flatten().collect();
+                calls.sort_unstable();
+                self.wait_for(file, &action, &calls);
+            }
+            _ => self.collective(file, &mut action, usual)?,
+        }
+        action.end()
+    }
+
+    /// How long operations take.
+    fn computing(&self, action: &Action<'_>, flops: f64) -> Result<Time, Fault> {
+        let Some(rate) = self.flops else {
+            let right = "give the rate of a core: `--flops 1G`";
+            return Err(action.fault("computing is counted in operations here", right));
+        };
+        in_ps(action, flops / rate * 1e12)
+    }
+
+    fn message(&mut self, file: u32, action: &mut Action<'_>, usual: u64) -> Result<(), Fault> {
+        let is_send = action.name.ends_with("send");
+        let peer = match is_send {
+            true => Some(action.one("rank")?),
+            false => action.any("rank")?,
+        };
+        let tag = match is_send {
+            true => Some(action.one("tag")?),
+            false => action.any("tag")?,
+        };
+        // Receives of unknown length have a negative or no count.
+        let count = match is_send {
+            true => action.count("count")?,
+            false => action.any("count")?.map_or(0, u64::from),
+        };
+        let element = action.element(usual)?;
+        let mut bytes = action.bytes(count, element)?;
+        if !is_send && bytes == 0 {
+            bytes = MESSAGE_BYTES_MAX;
+        }
+        let what = match (is_send, peer, tag) {
+            (true, Some(to), Some(tag)) => What::Send { to, tag, bytes },
+            (_, from, tag) => What::Recv { from, tag, bytes },
+        };
+        let is_started = action.name.starts_with('i');
+        let call = self.push(action, file, what, is_started);
+        if is_started {
+            let me = Some(action.rank);
+            let key = match is_send {
+                true => (me, peer, tag),
+                false => (peer, me, tag),
+            };
+            let open = &mut self.ranks[action.rank as usize].open;
+            open.entry(key).or_default().push_back(call);
+        }
+        Ok(())
+    }
+
+    /// `sendRecv SC DST RC SRC ST RT`
+    fn exchange(&mut self, file: u32, action: &mut Action<'_>, usual: u64) -> Result<(), Fault> {
+        let count = action.count("count")?;
+        let to = action.one("rank")?;
+        let received = action.count("count")?;
+        let from = action.any("rank")?;
+        let element = action.element(usual)?;
+        let bytes = action.bytes(count, element)?;
+        let element = action.element(usual)?;
+        let most = action.bytes(received, element)?;
+        let send = What::Send { to, tag: 0, bytes };
+        let sent = self.push(action, file, send, true);
+        let recv = What::Recv {
+            from,
+            tag: Some(0),
+            bytes: most,
+        };
+        self.push(action, file, recv, false);
+        self.wait_for(file, action, &[sent]);
+        Ok(())
+    }
+
+    /// `wait SRC DST TAG`: the first that is open.
+    fn wait(&mut self, file: u32, action: &mut Action<'_>) -> Result<(), Fault> {
+        let key = (action.any("rank")?, action.any("rank")?, action.any("tag")?);
+        let open = &mut self.ranks[action.rank as usize].open;
+        let Some(call) = open.get_mut(&key).and_then(VecDeque::pop_front) else {
+            let wrong = format!("rank {} has begun no such message", action.rank);
+            let right = "`wait SENDER RECEIVER TAG` follows an `isend` or `irecv` of this rank";
+            return Err(action.fault(wrong, right));
+        };
+        self.wait_for(file, action, &[call]);
+        Ok(())
+    }
+
+    fn wait_for(&mut self, file: u32, action: &Action<'_>, calls: &[u32]) {
+        let index = self.push(action, file, What::Wait, false);
+        let call = &mut self.graph.ranks[action.rank as usize][index as usize];
+        call.after
+            .extend(calls.iter().map(|&call| Event::End(call)));
+    }
+
+    fn collective(&mut self, file: u32, action: &mut Action<'_>, usual: u64) -> Result<(), Fault> {
+        let (collective, flops) = of_line(action, usual, self.graph.ranks.len())?;
+        let what = What::Collective(Box::new(collective));
+        self.push(action, file, what, false);
+        if flops > 0.0 {
+            let time = self.computing(action, flops)?;
+            self.push(action, file, What::Compute(time), false);
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Read, FileError> {
+        own_counts(&mut self.graph);
+        let mut notes = Vec::new();
+        for (what, count) in self.left_out {
+            notes.push(match what {
+                "tests" => format!("{count} tests are left out: when they succeed depends on time"),
+                _ => format!(
+                    "{count} lines about communicators say nothing: all calls are of all ranks"
+                ),
+            });
+        }
+        Ok(Read {
+            graph: self.graph,
+            notes,
+        })
+    }
+}
+
+/// A time that computing can take.
+fn in_ps(action: &Action<'_>, ps: f64) -> Result<Time, Fault> {
+    if ps <= COMPUTE_MAX.ps() as f64 {
+        return Ok(Time::from_ps(ps.round() as u64));
+    }
+    let right = format!("computing takes at most {COMPUTE_MAX}");
+    Err(action.fault("this takes too long", right))
+}
+
+/// The collective of a line, and the operations that follow it.
+fn of_line(action: &mut Action<'_>, usual: u64, ranks: usize) -> Result<(Collective, f64), Fault> {
+    use Known as K;
+    let known = CollectiveKind::Known;
+    let (mut root, mut element_bytes, mut flops) = (0, 1, 0.0);
+    let mut vector = |action: &mut Action<'_>, has_flops: bool, is_rooted: bool| {
+        let count = action.count("count")?;
+        if has_flops {
+            flops = action.real("number of operations")?;
+        }
+        if is_rooted {
+            root = action.root()?;
+        }
+        let element = action.element(usual)?;
+        if has_flops {
+            element_bytes = element as u32;
+        }
+        action.bytes(count, element).map(Size::Bytes)
+    };
+    let (kind, size) = match action.name {
+        "barrier" => (known(K::Barrier), Size::Bytes(0)),
+        "bcast" => (known(K::Bcast), vector(action, false, true)?),
+        "reduce" => (known(K::Reduce), vector(action, true, true)?),
+        "allreduce" => (known(K::Allreduce), vector(action, true, false)?),
+        "scan" => (CollectiveKind::Scan, vector(action, true, false)?),
+        "exscan" => (CollectiveKind::Exscan, vector(action, true, false)?),
+        name @ ("gather" | "scatter" | "allgather" | "alltoall") => {
+            let (sent, received) = (action.count("count")?, action.count("count")?);
+            if ["gather", "scatter"].contains(&name) {
+                root = action.root()?;
+            }
+            let (given, got) = (action.element(usual)?, action.element(usual)?);
+            let size = match name {
+                "scatter" => action.bytes(received, got)?,
+                _ => action.bytes(sent, given)?,
+            };
+            let kind = CollectiveKind::from_name(name).expect("one of ours");
+            (kind, Size::Bytes(size))
+        }
+        "gatherv" => {
+            let sent = action.count("count")?;
+            action.counts(ranks, "count")?;
+            root = action.root()?;
+            let element = action.element(usual)?;
+            action.element(usual)?;
+            // Only this rank's own count is sure to be there: others' follow from theirs.
+            (
+                known(K::Gather),
+                Size::Counts(vec![action.bytes(sent, element)?]),
+            )
+        }
+        "scatterv" => {
+            action.counts(ranks, "count")?;
+            let received = action.count("count")?;
+            root = action.root()?;
+            action.element(usual)?;
+            let element = action.element(usual)?;
+            (
+                known(K::Scatter),
+                Size::Counts(vec![action.bytes(received, element)?]),
+            )
+        }
+        "allgatherv" => {
+            action.count("count")?;
+            let counts = action.counts(ranks, "count")?;
+            // Behind the counts are a type, displacements, or both.
+            let left = action.left();
+            let has_type = left > 0 && left != ranks;
+            let element = match has_type || left == 0 {
+                true => action.element(usual)?,
+                false => types::bytes(usual).expect("a type"),
+            };
+            if action.left() >= ranks {
+                action.counts(ranks, "displacement")?;
+            } else if action.left() == 1 {
+                action.element(usual)?;
+            }
+            (
+                known(K::Allgather),
+                Size::Counts(sizes(action, &counts, element)?),
+            )
+        }
+        "alltoallv" => {
+            action.count("size")?;
+            let to = action.counts(ranks, "count")?;
+            action.count("size")?;
+            let from = action.counts(ranks, "count")?;
+            let (given, got) = (action.element(usual)?, action.element(usual)?);
+            let to = sizes(action, &to, given)?;
+            let from = sizes(action, &from, got)?;
+            (known(K::Alltoallv), Size::Pairs { to, from })
+        }
+        _ => {
+            let counts = action.counts(ranks, "count")?;
+            flops = action.real("number of operations")?;
+            let element = action.element(usual)?;
+            (
+                known(K::ReduceScatter),
+                Size::Counts(sizes(action, &counts, element)?),
+            )
+        }
+    };
+    let collective = Collective {
+        kind,
+        size,
+        root,
+        element_bytes,
+    };
+    Ok((collective, flops))
+}
+
+fn sizes(action: &Action<'_>, counts: &[u64], element: u64) -> Result<Vec<u64>, Fault> {
+    counts
+        .iter()
+        .map(|&count| action.bytes(count, element))
+        .collect()
+}
+
+/// Gives all ranks the sizes of a gatherv or scatterv, of which each has said its own.
+fn own_counts(graph: &mut CallGraph) {
+    let is_own = |call: &Call| match &call.what {
+        What::Collective(collective) => {
+            matches!(
+                collective.kind,
+                CollectiveKind::Known(Known::Gather | Known::Scatter,)
+            ) && matches!(&collective.size, Size::Counts(_))
+        }
+        _ => false,
+    };
+    let mut calls: Vec<Vec<usize>> = Vec::with_capacity(graph.ranks.len());
+    for of_rank in &graph.ranks {
+        let own = of_rank.iter().enumerate().filter(|(_, call)| is_own(call));
+        calls.push(own.map(|(index, _)| index).collect());
+    }
+    let most = calls.iter().map(Vec::len).max().unwrap_or(0);
+    for round in 0..most {
+        let counts: Vec<u64> = calls
+            .iter()
+            .zip(&graph.ranks)
+            .map(
+                |(own, of_rank)| match own.get(round).map(|&index| &of_rank[index].what) {
+                    Some(What::Collective(collective)) => match &collective.size {
+                        Size::Counts(counts) => counts[0],
+                        _ => 0,
+                    },
+                    _ => 0,
+                },
+            )
+            .collect();
+        for (own, of_rank) in calls.iter().zip(&mut graph.ranks) {
+            let call = own.get(round).map(|&index| &mut of_rank[index].what);
+            if let Some(What::Collective(collective)) = call {
+                collective.size = Size::Counts(counts.clone());
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! What a replayed program has shown, as values that serialise.
+
+use serde::Serialize;
+
+use super::{ReplayRun, ReplayStudy};
+use crate::calls::CallsRecord;
+
+/// What a program has shown.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ReplayRecord {
+    /// The file.
+    pub program: String,
+    /// Number of ranks.
+    pub ranks: u32,
+    /// Calls of all ranks.
+    pub calls_total: usize,
+    /// Which algorithms collectives took.
+    pub algorithms: Vec<TakenRecord>,
+    /// Who came late.
+    pub skew: Vec<String>,
+    /// Other traffic.
+    pub background: Option<String>,
+    /// When, where, and in which calls.
+    #[serde(flatten)]
+    pub calls: CallsRecord,
+}
+
+/// Which algorithm a collective took.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct TakenRecord {
+    /// The collective.
+    pub collective: &'static str,
+    /// Ranks of its group.
+    pub group_ranks: u32,
+    /// Its bytes; null where blocks have several sizes.
+    pub block_bytes: Option<u64>,
+    /// The algorithm.
+    pub algorithm: String,
+}
+
+impl ReplayStudy {
+    /// A run as a record.
+    #[must_use]
+    pub fn record(&self, run: &ReplayRun) -> ReplayRecord {
+        let around = &self.plan.surroundings;
+        let taken = run.taken.iter().map(|taken| TakenRecord {
+            collective: taken.collective,
+            group_ranks: taken.ranks,
+            block_bytes: taken.bytes,
+            algorithm: taken.algorithm.clone(),
+        });
+        ReplayRecord {
+            program: self.graph.files[0].clone(),
+            ranks: self.graph.size(),
+            calls_total: self.graph.calls_total(),
+            algorithms: taken.collect(),
+            skew: around.arrivals.iter().map(ToString::to_string).collect(),
+            background: around.background.map(|traffic| traffic.to_string()),
+            calls: run.calls.record(self.plan.chip.chip.reference_clock()),
+        }
+    }
+}
