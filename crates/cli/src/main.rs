@@ -15,6 +15,7 @@ mod generate;
 mod input;
 mod list;
 mod merge;
+mod mpi_explain;
 mod mpirun;
 mod mpirun_sim;
 mod on_chip;
@@ -39,6 +40,7 @@ mod surroundings;
 mod table;
 mod traffic;
 mod tune;
+mod vary;
 mod verify;
 mod view;
 
@@ -64,6 +66,7 @@ fn main() -> ExitCode {
         let checked = files::check(&cli.verb, &cli.sink);
         let ended = checked.and_then(|()| match options.on_chip.chip {
             None => mpirun::run(options, &cli.sink),
+            Some(_) if !options.on_chip.vary.is_empty() => vary::run(options, &cli.sink),
             Some(_) => mpirun_sim::run(options, &cli.sink),
         });
         return ended.unwrap_or_else(|failure| fail(&failure));

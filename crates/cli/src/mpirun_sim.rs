@@ -1,54 +1,100 @@
 //! `corecast mpirun --chip`: an MPI program on a simulated chip. What it prints is its own; what it took
 //! is said on standard error, and in files.
 
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
-use corecast_launch::{Bind, TIMEOUT_CODE};
+use corecast_launch::{Bind, Cause, Ending, Job, TIMEOUT_CODE};
 use corecast_machine::RunError;
 use corecast_shm::{Compute, Segment};
-use corecast_study::{MpiError, MpiPlan, MpiRun, MpiStudy, Settings, StudyError};
+use corecast_study::{ChipChoice, MpiError, MpiPlan, MpiRun, MpiStudy, Settings, StudyError};
 
 use crate::args::{LimitArgs, Sink};
 use crate::csv::Csv;
 use crate::failure::Failure;
 use crate::mpirun::{self, Mpirun};
-use crate::on_chip::OnChip;
+use crate::on_chip::{OnChip, is_picture};
 use crate::output::write_file;
-use crate::{output, remedy, scene, surroundings};
+use crate::style::{self, Stream};
+use crate::{mpi_explain, output, remedy, scene, surroundings};
 
 /// Runs the program to its end.
 pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
     mpirun::refuse_sink(sink)?;
-    let mut job = mpirun::job(options)?;
-    let study = study(&options.on_chip, job.ranks(), options.bind_to)?;
-    // Each rank goes to the simulator's core by itself, when it enters the library.
-    job.bind = Bind::None;
-    let segment = Segment::clocked(job.ranks(), &study.terms());
-    let segment = segment.map_err(|error| Failure::input(error.to_string()))?;
-    let attend = || study.attend(segment.desk());
-    let end = || study.plan.watch.stop();
-    let (mut out, mut err) = (io::stdout(), io::stderr());
-    let ended = corecast_launch::run_attended(&job, &segment, (attend, end), &mut out, &mut err);
-    let (ending, attended) = ended.map_err(|error| mpirun::refused(&error))?;
-    let failed = mpirun::ended_badly(&ending);
-    let run = match attended {
-        Ok(run) => run,
-        Err(error) => return Err(stopped(&error, failed)),
+    let on_chip = &options.on_chip;
+    on_chip.check()?;
+    let job = job(options)?;
+    let chip = scene::noted_chip(chip_name(on_chip), &on_chip.set)?;
+    let study = study(options, chip, job.ranks())?;
+    let attended = attend(&job, &study, &mut io::stdout(), &mut io::stderr())?;
+    let failed = attended.failed();
+    let Ok(run) = attended.run else {
+        return Err(failed.expect("a run without a result has failed"));
     };
     let settings = study.settings();
     let told = tell(&study, &run, &settings);
     told.lines().for_each(output::note);
-    write(&options.on_chip, &study, &run, &settings)?;
+    write_files(on_chip, &study, &run, &settings)?;
     match failed {
         None => Ok(ExitCode::SUCCESS),
         Some(failure) => Err(failure),
     }
 }
 
-fn study(on_chip: &OnChip, ranks: u32, bind: Bind) -> Result<MpiStudy, Failure> {
-    let name = on_chip.chip.as_deref().unwrap_or_default();
-    let chip = scene::noted_chip(name, &on_chip.set)?;
+/// The chip's name or file.
+pub fn chip_name(on_chip: &OnChip) -> &str {
+    on_chip.chip.as_deref().unwrap_or_default()
+}
+
+/// What to start.
+pub fn job(options: &Mpirun) -> Result<Job, Failure> {
+    // Each rank goes to the simulator's core by itself, when it enters the library.
+    let bind = Bind::None;
+    mpirun::job(options).map(|job| Job { bind, ..job })
+}
+
+/// A program that was started, and has ended.
+pub struct Attended {
+    ending: Ending,
+    /// What it has shown.
+    pub run: Result<MpiRun, MpiError>,
+}
+
+impl Attended {
+    /// What went wrong.
+    pub fn failed(&self) -> Option<Failure> {
+        let failed = mpirun::ended_badly(&self.ending);
+        match &self.run {
+            Ok(_) => failed,
+            Err(error) => Some(stopped(error, failed)),
+        }
+    }
+
+    /// Whether somebody wanted to end it all.
+    pub fn is_interrupted(&self) -> bool {
+        matches!(self.ending.cause, Some(Cause::Interrupted { .. }))
+    }
+}
+
+/// Runs the program once.
+pub fn attend(
+    job: &Job,
+    study: &MpiStudy,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> Result<Attended, Failure> {
+    let segment = Segment::clocked(job.ranks(), &study.terms());
+    let segment = segment.map_err(|error| Failure::input(error.to_string()))?;
+    let attend = || study.attend(segment.desk());
+    let end = || study.plan.watch.stop();
+    let ended = corecast_launch::run_attended(job, &segment, (attend, end), out, err);
+    let (ending, run) = ended.map_err(|error| mpirun::refused(&error))?;
+    Ok(Attended { ending, run })
+}
+
+/// The study of a program on this chip.
+pub fn study(options: &Mpirun, chip: ChipChoice, ranks: u32) -> Result<MpiStudy, Failure> {
+    let on_chip = &options.on_chip;
     let limits = LimitArgs {
         events: on_chip.limit_events,
         ns: on_chip.limit_ns,
@@ -63,7 +109,7 @@ fn study(on_chip: &OnChip, ranks: u32, bind: Bind) -> Result<MpiStudy, Failure> 
         seed: on_chip.seed.unwrap_or_default(),
         limits: limits.limits(),
         compute: on_chip.compute.unwrap_or(Compute::Stated),
-        processor: match bind {
+        processor: match options.bind_to {
             Bind::None => None,
             Bind::Share | Bind::Core => corecast_shm::processor(),
         },
@@ -129,15 +175,23 @@ fn tell(study: &MpiStudy, run: &MpiRun, settings: &Settings) -> String {
     )
 }
 
-/// Writes the files that were asked for.
-fn write(
+/// Says and writes what was asked for.
+fn write_files(
     on_chip: &OnChip,
     study: &MpiStudy,
     run: &MpiRun,
     settings: &Settings,
 ) -> Result<(), Failure> {
-    if let Some(path) = &on_chip.report {
-        let record = settings.on(study.record(run));
+    let is_explained = on_chip.explain || on_chip.report.is_some();
+    let explained = is_explained.then(|| run.explain());
+    if let Some(explained) = explained.as_ref().filter(|_| on_chip.explain) {
+        let text = mpi_explain::show(study, run, explained, on_chip.full);
+        // Nobody is left to tell if standard error is closed.
+        let _ = write!(io::stderr(), "{}", style::fit(&text, Stream::Err));
+    }
+    if let Some((path, explained)) = on_chip.report.as_ref().zip(explained.as_ref()) {
+        let advice = mpi_explain::sentence(&explained.first);
+        let record = settings.on(study.record(run, explained, advice));
         let text = serde_json::to_string_pretty(&record).expect("a record is plain data");
         write_file(path.as_ref(), &(text + "\n"))?;
     }
@@ -149,7 +203,10 @@ fn write(
         let trace = corecast_figures::mpi_trace(run, &settings.json());
         write_file(path.as_ref(), &trace)?;
     }
-    if let Some(path) = &on_chip.matrix {
+    if let Some(path) = on_chip.matrix.as_ref().filter(|path| is_picture(path)) {
+        let picture = corecast_figures::mpi_matrix(study, run);
+        crate::picture::write_svg(path, &picture, settings)?;
+    } else if let Some(path) = &on_chip.matrix {
         let mut csv = Csv::new(&["from", "to", "messages", "bytes"]);
         for pair in run.pairs() {
             csv.line(&[&pair.from, &pair.to, &pair.messages, &pair.bytes]);

@@ -1,9 +1,12 @@
 //! The options of `corecast mpirun` about the chip on which a program runs in virtual time.
 
+use std::path::Path;
+
 use clap::Args;
 use corecast_machine_sim::Fidelity;
 use corecast_shm::Compute;
 
+use crate::failure::Failure;
 use crate::one_of::one;
 
 /// Options that take a value and come before the program.
@@ -21,6 +24,9 @@ pub const OPTIONS: &[&str] = &[
     "--svg",
     "--trace",
     "--matrix",
+    "--vary",
+    "--plot",
+    "--csv",
 ];
 
 /// In virtual time on a chip.
@@ -72,9 +78,57 @@ pub struct OnChip {
     /// Write the run as a Chrome/Perfetto trace
     #[arg(long, value_name = "FILE", requires = "mpirun_chip")]
     pub trace: Option<String>,
-    /// Write who sent how many messages and bytes to whom as CSV
+    /// Draw who sent how many bytes to whom if FILE ends in .svg; otherwise write it as CSV, with the
+    /// numbers of messages
     #[arg(long, value_name = "FILE", requires = "mpirun_chip")]
     pub matrix: Option<String>,
+    /// Say on standard error what made the program as long as it was: time by call and cause, the
+    /// critical path, ranks that others wait for
+    #[arg(long, requires = "mpirun_chip")]
+    pub explain: bool,
+    /// With --explain: every row of its tables
+    #[arg(long, requires = "explain")]
+    pub full: bool,
+    /// Run the program once with each of these values of a number or word of the chip (repeatable: with
+    /// all combinations), and say on standard error how long it took with which
+    #[arg(long, value_name = "KEY=VALUE,...", requires = "mpirun_chip")]
+    pub vary: Vec<String>,
+    /// With --vary: draw how long the program took with which values
+    #[arg(long, value_name = "FILE", requires = "vary")]
+    pub plot: Option<String>,
+    /// With --vary: write a line per run as CSV
+    #[arg(long, value_name = "FILE", requires = "vary")]
+    pub csv: Option<String>,
+}
+
+/// Whether a file is a picture by its name, and not a table.
+pub fn is_picture(path: &str) -> bool {
+    extension(path).as_deref() == Some("svg")
+}
+
+fn extension(path: &str) -> Option<String> {
+    let extension = Path::new(path).extension()?;
+    Some(extension.to_str()?.to_ascii_lowercase())
+}
+
+/// Pictures that nobody draws here.
+const OTHER_PICTURES: [&str; 5] = ["png", "pdf", "jpg", "jpeg", "eps"];
+
+impl OnChip {
+    /// Refuses what clap cannot know to be wrong.
+    pub fn check(&self) -> Result<(), Failure> {
+        let matrix = self.matrix.as_deref();
+        let other = matrix
+            .and_then(extension)
+            .filter(|name| OTHER_PICTURES.contains(&name.as_str()));
+        match other {
+            None => Ok(()),
+            Some(name) => Err(
+                Failure::input(format!("--matrix: there are no {name} pictures"))
+                    .help("end the name in .svg for a picture, in .csv for a table"),
+            ),
+        }
+    }
 }
 
 /// What computing counts as.

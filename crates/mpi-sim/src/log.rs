@@ -24,9 +24,18 @@ pub struct RankLog {
     pub counts: Vec<(u16, u64)>,
     /// Hand-overs between its process and the simulator, there and back.
     pub hand_overs: u64,
+    /// The call by which it came to its end, when it had nothing more to ask for.
+    pub last: Option<CallSpan>,
 }
 
 impl RankLog {
+    /// The rank has finished: what was left to do after its last request was part of its last call.
+    pub fn close(&mut self, finish: Time) {
+        if let Some(last) = self.last {
+            self.enter(last.call, last.serial, last.end, finish);
+        }
+    }
+
     /// It was in a call from `start` to `end`.
     pub(crate) fn enter(&mut self, call: u16, serial: u32, start: Time, end: Time) {
         if end <= start {
@@ -59,10 +68,27 @@ mod tests {
         log.enter(1, 1, at(5), at(7));
         log.enter(1, 2, at(7), at(8));
         log.enter(1, 2, at(9), at(10));
+        log.close(at(20));
         let spans = log
             .spans
             .iter()
             .map(|span| (span.start.ps(), span.end.ps()));
         assert_eq!(spans.collect::<Vec<_>>(), [(0, 7), (7, 8), (9, 10)]);
+    }
+
+    #[test]
+    fn what_is_left_to_do_at_the_end_is_part_of_the_last_call() {
+        let mut log = RankLog::default();
+        let at = Time::from_ps;
+        let span = |start, end| CallSpan {
+            call: 4,
+            serial: 9,
+            start: at(start),
+            end: at(end),
+        };
+        log.enter(4, 9, at(0), at(5));
+        log.last = Some(span(5, 5));
+        log.close(at(8));
+        assert_eq!(log.spans, [span(0, 8)]);
     }
 }

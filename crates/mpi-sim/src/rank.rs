@@ -10,7 +10,7 @@ use corecast_machine::{
 use corecast_shm::{Desk, Item, Request};
 
 use crate::HEAD_BYTES;
-use crate::log::RankLog;
+use crate::log::{CallSpan, RankLog};
 
 /// Messages that a rank may have on their way before a further send waits for the first of them, and
 /// their bytes: what a library has as room for messages that it has copied.
@@ -69,6 +69,12 @@ impl Program for MpiRanks<'_> {
                 is_finished |= mail.serve(endpoint, &item).await?;
                 if let Request::Finish(counts) = item.request {
                     log.counts = Desk::counts(counts).collect();
+                    log.last = Some(CallSpan {
+                        call: item.call,
+                        serial: item.serial,
+                        start: since,
+                        end: since,
+                    });
                 }
                 log.enter(item.call, item.serial, since, endpoint.now());
             }

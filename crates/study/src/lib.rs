@@ -67,8 +67,10 @@ pub use listing::{
 };
 pub use machines::{Identity, MACHINES, MachineKind, StudyMachine, machine};
 pub use mpi::{
-    CallTime, MpiCallRecord, MpiError, MpiPairRecord, MpiPlan, MpiRankRecord, MpiRecord, MpiRun,
-    MpiStudy,
+    CallTime, Changes, LateRank, MpiCallRecord, MpiError, MpiExplanation, MpiLateRecord,
+    MpiMeasure, MpiPairRecord, MpiPathCallRecord, MpiPlan, MpiRankRecord, MpiRecord, MpiRun,
+    MpiStretchRecord, MpiStudy, PathStretch, Shown, VARIED_MAX, VariedRun, Varying, call_name,
+    combinations,
 };
 pub use number::{Cycles, TOTAL_BYTES_MAX};
 pub use pingpong::{Fit, Pingpong, PingpongPoint, PingpongRecord, Played};

@@ -3,8 +3,10 @@
 //! The ranks are processes that somebody else starts; a study attends them at a desk
 //! ([`corecast_shm::Segment::clocked`]) until all have finished.
 
+mod explain;
 mod record;
 mod spent;
+mod vary;
 
 use std::sync::Arc;
 
@@ -21,8 +23,13 @@ use crate::machines::{MACHINES, StudyMachine};
 use crate::settings::Settings;
 use crate::surroundings::Surroundings;
 
-pub use record::{MpiCallRecord, MpiPairRecord, MpiRankRecord, MpiRecord};
-pub use spent::CallTime;
+pub use explain::{LateRank, MpiExplanation, MpiMeasure, PathStretch};
+pub use record::{
+    MpiCallRecord, MpiLateRecord, MpiPairRecord, MpiPathCallRecord, MpiRankRecord, MpiRecord,
+    MpiStretchRecord,
+};
+pub use spent::{CallTime, call_name};
+pub use vary::{Changes, Shown, VARIED_MAX, VariedRun, Varying, combinations};
 
 /// Shortest message that every library sends without asking, in bytes.
 const EAGER_MIN: usize = 64;
@@ -218,8 +225,12 @@ impl MpiStudy {
         for of_rank in &mut activity {
             of_rank.fill(makespan, Cause::Idle);
         }
+        let mut logs = run.outputs;
+        for (log, &finish) in logs.iter_mut().zip(&run.finish) {
+            log.close(finish);
+        }
         Ok(MpiRun {
-            logs: run.outputs,
+            logs,
             report: Report {
                 machine: "sim",
                 makespan,

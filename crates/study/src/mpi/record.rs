@@ -7,6 +7,7 @@ use corecast_mpi::calls;
 use corecast_shm::Compute;
 use serde::Serialize;
 
+use super::explain::{LateRank, MpiExplanation, PathStretch, percent};
 use super::spent::{CallTime, by_call};
 use super::{MpiRun, MpiStudy};
 use crate::number::{Cycles, thousandths};
@@ -41,6 +42,18 @@ pub struct MpiRecord {
     pub events: u64,
     /// Time by cause, all ranks together.
     pub causes_ns: Causes,
+    /// What to look at first, in one sentence.
+    pub advice: String,
+    /// Where the time of all ranks went until they finished, what took longest first.
+    pub calls: Vec<MpiCallRecord>,
+    /// The critical path by call, what takes most of it first.
+    pub critical_path_calls: Vec<MpiPathCallRecord>,
+    /// The critical path, from time zero to the makespan.
+    pub critical_path: Vec<MpiStretchRecord>,
+    /// Ranks for which others have waited, the longest first.
+    pub late_ranks: Vec<MpiLateRecord>,
+    /// How long ranks have waited for what was on its way.
+    pub on_its_way_ns: f64,
     /// Each rank.
     pub per_rank: Vec<MpiRankRecord>,
     /// Pairs of ranks that had messages for each other.
@@ -73,6 +86,42 @@ pub struct MpiCallRecord {
     pub causes_ns: Causes,
 }
 
+/// Calls of one function on the critical path.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct MpiPathCallRecord {
+    /// Their time on the path.
+    #[serde(flatten)]
+    pub of: MpiCallRecord,
+    /// How much shorter the program would be at most if they took no time, in percent.
+    pub saved_percent_max: f64,
+}
+
+/// A stretch of the critical path on one rank and in one call.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct MpiStretchRecord {
+    /// Which rank.
+    pub rank: u32,
+    /// The call.
+    pub call: &'static str,
+    /// Begin.
+    pub from_ns: f64,
+    /// End.
+    pub to_ns: f64,
+    /// Where its time went.
+    pub causes_ns: Causes,
+}
+
+/// A rank for which others have waited.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct MpiLateRecord {
+    /// Which.
+    pub rank: u32,
+    /// How long all others together have waited because of what it did.
+    pub waited_ns: f64,
+    /// What it did meanwhile.
+    pub calls: Vec<MpiCallRecord>,
+}
+
 /// Messages of one rank for another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct MpiPairRecord {
@@ -99,13 +148,17 @@ fn of_activity(activity: &Activity) -> Causes {
     causes(times)
 }
 
+fn kinds(times: [Time; Cause::KINDS.len()]) -> Causes {
+    causes(Cause::KINDS.into_iter().zip(times))
+}
+
 impl From<CallTime> for MpiCallRecord {
     fn from(of: CallTime) -> Self {
         Self {
             call: calls::name(of.call),
             count: of.count,
             ns: of.total().ns(),
-            causes_ns: causes(Cause::KINDS.into_iter().zip(of.causes)),
+            causes_ns: kinds(of.causes),
         }
     }
 }
@@ -143,9 +196,9 @@ impl MpiRun {
 }
 
 impl MpiStudy {
-    /// A run as a record.
+    /// A run as a record; `advice` is what to look at first in the words of the face.
     #[must_use]
-    pub fn record(&self, run: &MpiRun) -> MpiRecord {
+    pub fn record(&self, run: &MpiRun, explained: &MpiExplanation, advice: String) -> MpiRecord {
         let report = &run.report;
         let per_rank = report.activity.iter().enumerate();
         let per_rank = per_rank.map(|(rank, activity)| MpiRankRecord {
@@ -155,6 +208,23 @@ impl MpiStudy {
             calls: run.calls_of(rank).into_iter().map(Into::into).collect(),
         });
         let around = &self.plan.surroundings;
+        let records = |calls: &[CallTime]| calls.iter().cloned().map(Into::into).collect();
+        let stretch = |stretch: &PathStretch| MpiStretchRecord {
+            rank: stretch.rank,
+            call: calls::name(stretch.call),
+            from_ns: stretch.start.ns(),
+            to_ns: stretch.end.ns(),
+            causes_ns: kinds(stretch.causes),
+        };
+        let on_path = |of: &CallTime| MpiPathCallRecord {
+            saved_percent_max: percent(of.total(), report.makespan),
+            of: of.clone().into(),
+        };
+        let late = |late: &LateRank| MpiLateRecord {
+            rank: late.rank,
+            waited_ns: late.waited.ns(),
+            calls: records(&late.calls),
+        };
         MpiRecord {
             ranks: self.plan.ranks,
             compute: self.compute_word(),
@@ -168,6 +238,12 @@ impl MpiStudy {
             hand_overs: run.logs.iter().map(|log| log.hand_overs).sum(),
             events: report.events,
             causes_ns: causes(report.causes()),
+            advice,
+            calls: records(&explained.calls),
+            critical_path_calls: explained.path_calls.iter().map(on_path).collect(),
+            critical_path: explained.path.iter().map(stretch).collect(),
+            late_ranks: explained.late.iter().map(late).collect(),
+            on_its_way_ns: explained.on_its_way.ns(),
             per_rank: per_rank.collect(),
             pairs: run.pairs(),
         }
