@@ -1,5 +1,7 @@
 //! The files about a program's run: of an MPI program on a chip, and of one that is replayed.
 
+use std::path::Path;
+
 use corecast_study::{CallRun, Settings, StudyMachine};
 use serde_json::Value;
 
@@ -15,7 +17,7 @@ pub struct CallFiles<'a> {
     pub svg: Option<&'a str>,
     /// A trace for Perfetto.
     pub trace: Option<&'a str>,
-    /// CSV: who sent how much to whom.
+    /// Who sent how much to whom: a picture if it ends in .svg, else CSV.
     pub matrix: Option<&'a str>,
 }
 
@@ -32,8 +34,12 @@ pub struct What<'a> {
 }
 
 impl What<'_> {
-    /// Writes the files that were asked for; `record` is the report.
-    pub fn write(&self, files: &CallFiles<'_>, record: &Value) -> Result<(), Failure> {
+    /// Writes the files that were asked for; `record` makes the report.
+    pub fn write(
+        &self,
+        files: &CallFiles<'_>,
+        record: impl FnOnce() -> Value,
+    ) -> Result<(), Failure> {
         let Self {
             name,
             machine,
@@ -41,7 +47,7 @@ impl What<'_> {
             settings,
         } = *self;
         if let Some(path) = files.report {
-            write_file(path.as_ref(), &format!("{record:#}\n"))?;
+            write_file(path.as_ref(), &format!("{:#}\n", record()))?;
         }
         if let Some(path) = files.svg {
             let picture = corecast_figures::calls_timeline(name, machine, run);
@@ -51,7 +57,10 @@ impl What<'_> {
             let trace = corecast_figures::calls_trace(run, &settings.json());
             write_file(path.as_ref(), &trace)?;
         }
-        if let Some(path) = files.matrix {
+        if let Some(path) = files.matrix.filter(|path| is_picture(path)) {
+            let picture = corecast_figures::matrix(machine, run);
+            crate::picture::write_svg(path, &picture, settings)?;
+        } else if let Some(path) = files.matrix {
             let mut csv = Csv::new(&["from", "to", "messages", "bytes"]);
             for pair in run.pairs() {
                 csv.line(&[&pair.from, &pair.to, &pair.messages, &pair.bytes]);
@@ -59,5 +68,32 @@ impl What<'_> {
             write_file(path.as_ref(), &csv.with(settings))?;
         }
         Ok(())
+    }
+}
+
+/// Whether a file is a picture by its name, and not a table.
+fn is_picture(path: &str) -> bool {
+    extension(path).as_deref() == Some("svg")
+}
+
+fn extension(path: &str) -> Option<String> {
+    let extension = Path::new(path).extension()?;
+    Some(extension.to_str()?.to_ascii_lowercase())
+}
+
+/// Pictures that nobody draws here.
+const OTHER_PICTURES: [&str; 5] = ["png", "pdf", "jpg", "jpeg", "eps"];
+
+/// Refuses a matrix in a form that there is not.
+pub fn check_matrix(path: Option<&str>) -> Result<(), Failure> {
+    let other = path
+        .and_then(extension)
+        .filter(|name| OTHER_PICTURES.contains(&name.as_str()));
+    match other {
+        None => Ok(()),
+        Some(name) => Err(
+            Failure::input(format!("--matrix: there are no {name} pictures"))
+                .help("end the name in .svg for a picture, in .csv for a table"),
+        ),
     }
 }

@@ -6,15 +6,15 @@ use corecast_study::Settings;
 
 /// A table as it grows.
 pub struct Csv {
-    header: Vec<&'static str>,
+    header: Vec<String>,
     lines: Vec<Vec<String>>,
 }
 
 impl Csv {
     /// A table with these columns.
-    pub fn new(header: &[&'static str]) -> Self {
+    pub fn new(header: &[&str]) -> Self {
         Self {
-            header: header.to_vec(),
+            header: header.iter().map(|&name| name.to_owned()).collect(),
             lines: Vec::new(),
         }
     }
@@ -28,8 +28,9 @@ impl Csv {
 
     /// The text of the file.
     pub fn with(&self, settings: &Settings) -> String {
-        let more = settings.columns(&self.header);
-        let header = self.header.iter().copied();
+        let own: Vec<&str> = self.header.iter().map(String::as_str).collect();
+        let more = settings.columns(&own);
+        let header = own.into_iter();
         let names = header.chain(more.iter().map(|(name, _)| name.as_str()));
         let mut writer = csv::Writer::from_writer(Vec::new());
         let in_memory = "memory takes what is written";

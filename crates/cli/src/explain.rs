@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use corecast_machine::{Cause, LinkHold, PathSegment, Report};
+use corecast_machine::{Cause, LinkHold, PathSegment, Report, Time};
 use corecast_study::{Explanation, Settings, Study, link_waits};
 use corecast_viewer::run_view;
 use serde_json::Value;
@@ -101,8 +101,9 @@ fn show(study: &Study, explanation: &Explanation, is_full: bool, settings: &Sett
         "\n{}\n",
         style::heading(&format!("critical path, in {unit}"))
     );
-    let shown = longest(path, most);
-    let rows = shown.iter().map(|segment| {
+    let shown = longest(path.iter().map(|part| part.end - part.start), most);
+    let rows = shown.iter().map(|&index| {
+        let segment = &path[index];
         vec![
             segment.rank.to_string(),
             study.told(segment.start).to_string(),
@@ -139,7 +140,7 @@ fn show(study: &Study, explanation: &Explanation, is_full: bool, settings: &Sett
 }
 
 /// Rows of the tables of ranks and of the critical path, unless all are asked for.
-const ROWS: usize = 16;
+pub const ROWS: usize = 16;
 
 /// At most so many ranks: those with most of the critical path.
 fn shown_ranks(path: &[PathSegment], ranks: usize, most: usize) -> BTreeSet<usize> {
@@ -152,19 +153,19 @@ fn shown_ranks(path: &[PathSegment], ranks: usize, most: usize) -> BTreeSet<usiz
     order.into_iter().take(most).collect()
 }
 
-/// At most so many segments, the longest, in order of time.
-fn longest(path: &[PathSegment], most: usize) -> Vec<&PathSegment> {
-    let mut order: Vec<usize> = (0..path.len()).collect();
-    order.sort_by_key(|&index| {
-        let segment = &path[index];
-        std::cmp::Reverse(segment.end.ps() - segment.start.ps())
-    });
-    let shown: BTreeSet<usize> = order.into_iter().take(most).collect();
-    shown.into_iter().map(|index| &path[index]).collect()
+/// Indices of at most so many parts of a path, the longest, in order of time.
+pub fn longest(times: impl Iterator<Item = Time>, most: usize) -> BTreeSet<usize> {
+    let mut order: Vec<(Time, usize)> = times.zip(0..).collect();
+    order.sort_by_key(|&(time, _)| std::cmp::Reverse(time)); // stable: the earlier among equals
+    order
+        .into_iter()
+        .take(most)
+        .map(|(_, index)| index)
+        .collect()
 }
 
 /// A line about rows that are not shown, if there are any.
-fn left_out(rows: usize, what: &str) -> String {
+pub fn left_out(rows: usize, what: &str) -> String {
     match rows {
         0 => String::new(),
         rows => format!(

@@ -50,6 +50,12 @@ impl Failure {
         }
     }
 
+    /// The same about one run of several.
+    pub fn of_run(mut self, run: &str) -> Self {
+        self.message = format!("{run}: {}", self.message);
+        self
+    }
+
     /// Adds what the user can do about it.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.helps.push(help.into());

@@ -145,6 +145,8 @@ impl<'a> Files<'a> {
                 files.writes("--svg", on_chip.svg.as_ref());
                 files.writes("--trace", on_chip.trace.as_ref());
                 files.writes("--matrix", on_chip.matrix.as_ref());
+                files.writes("--plot", on_chip.plot.as_ref());
+                files.writes("--csv", on_chip.csv.as_ref());
             }
             Verb::Replay(options) => {
                 files.reads("FILE", Some(&options.file));

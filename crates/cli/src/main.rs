@@ -24,6 +24,7 @@ mod output;
 mod picture;
 mod pingpong;
 mod program;
+mod program_explain;
 mod progress;
 mod refusals;
 mod remedy;
@@ -42,6 +43,7 @@ mod surroundings;
 mod table;
 mod traffic;
 mod tune;
+mod vary;
 mod verify;
 mod view;
 
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
         let checked = files::check(&cli.verb, &cli.sink);
         let ended = checked.and_then(|()| match options.on_chip.chip {
             None => mpirun::run(options, &cli.sink),
+            Some(_) if !options.on_chip.vary.is_empty() => vary::run(options, &cli.sink),
             Some(_) => mpirun_sim::run(options, &cli.sink),
         });
         return ended.unwrap_or_else(|failure| fail(&failure));

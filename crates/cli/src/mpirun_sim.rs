@@ -1,70 +1,100 @@
 //! `corecast mpirun --chip`: an MPI program on a simulated chip. What it prints is its own; what it took
 //! is said on standard error, and in files.
 
-use std::io;
+use std::cell::LazyCell;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
-use corecast_launch::{Bind, TIMEOUT_CODE};
+use corecast_launch::{Bind, Cause, Ending, Job, TIMEOUT_CODE};
 use corecast_machine::RunError;
 use corecast_shm::{Compute, Segment};
-use corecast_study::{MpiError, MpiPlan, MpiRun, MpiStudy, Settings, StudyError};
+use corecast_study::{ChipChoice, MpiError, MpiPlan, MpiRun, MpiStudy, Settings, StudyError};
 
 use crate::args::{LimitArgs, Sink};
-use crate::call_files::{self, CallFiles};
+use crate::call_files::{self, CallFiles, check_matrix};
 use crate::failure::Failure;
 use crate::mpirun::{self, Mpirun};
 use crate::on_chip::OnChip;
-use crate::{output, remedy, scene, surroundings};
+use crate::style::{self, Stream};
+use crate::{output, program_explain, remedy, scene, surroundings};
 
 /// Runs the program to its end.
 pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
     mpirun::refuse_sink(sink)?;
-    let mut job = mpirun::job(options)?;
-    let study = study(&options.on_chip, job.ranks(), options.bind_to)?;
-    // Each rank goes to the simulator's core by itself, when it enters the library.
-    job.bind = Bind::None;
-    let segment = Segment::clocked(job.ranks(), &study.terms());
-    let segment = segment.map_err(|error| Failure::input(error.to_string()))?;
-    let attend = || study.attend(segment.desk());
-    let end = || study.plan.watch.stop();
-    let (mut out, mut err) = (io::stdout(), io::stderr());
-    let ended = corecast_launch::run_attended(&job, &segment, (attend, end), &mut out, &mut err);
-    let (ending, attended) = ended.map_err(|error| mpirun::refused(&error))?;
-    let failed = mpirun::ended_badly(&ending);
-    let run = match attended {
-        Ok(run) => run,
-        Err(error) => return Err(stopped(&error, failed)),
+    let on_chip = &options.on_chip;
+    check_matrix(on_chip.matrix.as_deref())?;
+    let job = job(options)?;
+    let chip = scene::noted_chip(chip_name(on_chip), &on_chip.set)?;
+    let study = study(options, chip, job.ranks())?;
+    let attended = attend(&job, &study, &mut io::stdout(), &mut io::stderr())?;
+    let failed = attended.failed();
+    let Ok(run) = attended.run else {
+        return Err(failed.expect("a run without a result has failed"));
     };
     let settings = study.settings();
     let told = tell(&study, &run, &settings);
     told.lines().for_each(output::note);
-    let what = call_files::What {
-        name: "an MPI program",
-        machine: &*study.machine,
-        run: &run.calls,
-        settings: &settings,
-    };
-    let record = output::json(settings.on(study.record(&run)));
-    what.write(&files(&options.on_chip), &record)?;
+    write_files(on_chip, &study, &run, &settings)?;
     match failed {
         None => Ok(ExitCode::SUCCESS),
         Some(failure) => Err(failure),
     }
 }
 
-/// The files about the run.
-fn files(on_chip: &OnChip) -> CallFiles<'_> {
-    CallFiles {
-        report: on_chip.report.as_deref(),
-        svg: on_chip.svg.as_deref(),
-        trace: on_chip.trace.as_deref(),
-        matrix: on_chip.matrix.as_deref(),
+/// The chip's name or file.
+pub fn chip_name(on_chip: &OnChip) -> &str {
+    on_chip.chip.as_deref().unwrap_or_default()
+}
+
+/// What to start.
+pub fn job(options: &Mpirun) -> Result<Job, Failure> {
+    // Each rank goes to the simulator's core by itself, when it enters the library.
+    let bind = Bind::None;
+    mpirun::job(options).map(|job| Job { bind, ..job })
+}
+
+/// A program that was started, and has ended.
+pub struct Attended {
+    ending: Ending,
+    /// What it has shown.
+    pub run: Result<MpiRun, MpiError>,
+}
+
+impl Attended {
+    /// What went wrong.
+    pub fn failed(&self) -> Option<Failure> {
+        let failed = mpirun::ended_badly(&self.ending);
+        match &self.run {
+            Ok(_) => failed,
+            Err(error) => Some(stopped(error, failed)),
+        }
+    }
+
+    /// Whether somebody wanted to end it all.
+    pub fn is_interrupted(&self) -> bool {
+        matches!(self.ending.cause, Some(Cause::Interrupted { .. }))
     }
 }
 
-fn study(on_chip: &OnChip, ranks: u32, bind: Bind) -> Result<MpiStudy, Failure> {
-    let name = on_chip.chip.as_deref().unwrap_or_default();
-    let chip = scene::noted_chip(name, &on_chip.set)?;
+/// Runs the program once.
+pub fn attend(
+    job: &Job,
+    study: &MpiStudy,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> Result<Attended, Failure> {
+    let segment = Segment::clocked(job.ranks(), &study.terms());
+    let segment = segment.map_err(|error| Failure::input(error.to_string()))?;
+    let attend = || study.attend(segment.desk());
+    let end = || study.plan.watch.stop();
+    let ended = corecast_launch::run_attended(job, &segment, (attend, end), out, err);
+    let (ending, run) = ended.map_err(|error| mpirun::refused(&error))?;
+    Ok(Attended { ending, run })
+}
+
+/// The study of a program on this chip.
+pub fn study(options: &Mpirun, chip: ChipChoice, ranks: u32) -> Result<MpiStudy, Failure> {
+    let on_chip = &options.on_chip;
     let limits = LimitArgs {
         events: on_chip.limit_events,
         ns: on_chip.limit_ns,
@@ -79,7 +109,7 @@ fn study(on_chip: &OnChip, ranks: u32, bind: Bind) -> Result<MpiStudy, Failure> 
         seed: on_chip.seed.unwrap_or_default(),
         limits: limits.limits(),
         compute: on_chip.compute.unwrap_or(Compute::Stated),
-        processor: match bind {
+        processor: match options.bind_to {
             Bind::None => None,
             Bind::Share | Bind::Core => corecast_shm::processor(),
         },
@@ -143,4 +173,36 @@ fn tell(study: &MpiStudy, run: &MpiRun, settings: &Settings) -> String {
         report.messages.len(),
         run.calls.bytes(),
     )
+}
+
+/// Says and writes what was asked for.
+fn write_files(
+    on_chip: &OnChip,
+    study: &MpiStudy,
+    run: &MpiRun,
+    settings: &Settings,
+) -> Result<(), Failure> {
+    let explained = LazyCell::new(|| run.calls.explain());
+    if on_chip.explain {
+        let clock = study.plan.chip.chip.reference_clock();
+        let text = program_explain::show(&run.calls, clock, &explained, on_chip.full);
+        // Nobody is left to tell if standard error is closed.
+        let _ = write!(io::stderr(), "{}", style::fit(&text, Stream::Err));
+    }
+    let what = call_files::What {
+        name: "an MPI program",
+        machine: &*study.machine,
+        run: &run.calls,
+        settings,
+    };
+    let files = CallFiles {
+        report: on_chip.report.as_deref(),
+        svg: on_chip.svg.as_deref(),
+        trace: on_chip.trace.as_deref(),
+        matrix: on_chip.matrix.as_deref(),
+    };
+    what.write(&files, || {
+        let advice = program_explain::sentence(&run.calls, &explained.first);
+        output::json(settings.on(study.record(run, &explained, advice)))
+    })
 }

@@ -21,6 +21,9 @@ pub const OPTIONS: &[&str] = &[
     "--svg",
     "--trace",
     "--matrix",
+    "--vary",
+    "--plot",
+    "--csv",
 ];
 
 /// In virtual time on a chip.
@@ -72,9 +75,27 @@ pub struct OnChip {
     /// Write the run as a Chrome/Perfetto trace
     #[arg(long, value_name = "FILE", requires = "mpirun_chip")]
     pub trace: Option<String>,
-    /// Write who sent how many messages and bytes to whom as CSV
+    /// Draw who sent how many bytes to whom if FILE ends in .svg; otherwise write it as CSV, with the
+    /// numbers of messages
     #[arg(long, value_name = "FILE", requires = "mpirun_chip")]
     pub matrix: Option<String>,
+    /// Say on standard error what made the program as long as it was: time by call and cause, the
+    /// critical path, ranks that others wait for
+    #[arg(long, requires = "mpirun_chip")]
+    pub explain: bool,
+    /// With --explain: every row of its tables
+    #[arg(long, requires = "explain")]
+    pub full: bool,
+    /// Run the program once with each of these values of a number or word of the chip (repeatable: with
+    /// all combinations), and say on standard error how long it took with which
+    #[arg(long, value_name = "KEY=VALUE,...", requires = "mpirun_chip")]
+    pub vary: Vec<String>,
+    /// With --vary: draw how long the program took with which values
+    #[arg(long, value_name = "FILE", requires = "vary")]
+    pub plot: Option<String>,
+    /// With --vary: write a line per run as CSV
+    #[arg(long, value_name = "FILE", requires = "vary")]
+    pub csv: Option<String>,
 }
 
 /// What computing counts as.

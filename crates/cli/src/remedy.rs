@@ -91,7 +91,7 @@ fn options(algorithm: Option<&str>, sizes: &[(&'static str, Option<u64>)]) -> St
 }
 
 /// A kind of cause as a reader of the sentence knows it.
-fn words_of_cause(kind: &str) -> String {
+pub fn words_of_cause(kind: &str) -> String {
     match kind {
         "compute" => "computing and late arrival".to_owned(),
         "wait_peer" => "waiting for ranks that are not there yet".to_owned(),

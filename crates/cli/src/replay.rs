@@ -9,10 +9,10 @@ use corecast_study::{CallTime, ReplayError, ReplayPlan, ReplayRun, ReplayStudy, 
 use corecast_tune::Tables;
 
 use crate::args::{ChipArg, LimitArgs};
-use crate::call_files::CallFiles;
+use crate::call_files::{self, CallFiles, check_matrix};
 use crate::failure::Failure;
 use crate::output::{self, Answer, json, table};
-use crate::{call_files, program, run, scene, style, surroundings};
+use crate::{program, program_explain, run, scene, style, surroundings};
 
 /// What to run, on what, and in which surroundings.
 #[derive(Args)]
@@ -38,6 +38,13 @@ pub struct Replay {
     /// that the MPI library takes]
     #[arg(long, value_name = "PATH")]
     pub table: Option<String>,
+    /// Say what made the program as long as it was: time by call and cause, the critical path, ranks that
+    /// others wait for
+    #[arg(long)]
+    pub explain: bool,
+    /// With --explain: every row of its tables
+    #[arg(long, requires = "explain")]
+    pub full: bool,
     /// Who comes late (repeatable): RANK=CYCLES, uniform:CYCLES, random:CYCLES, file:FILE or none
     #[arg(long, value_name = "PATTERN", help_heading = "Surroundings")]
     pub skew: Vec<String>,
@@ -68,7 +75,8 @@ pub struct Outputs {
     /// Write the run as a Chrome/Perfetto trace
     #[arg(long, value_name = "FILE")]
     pub trace: Option<String>,
-    /// Write who sent how many messages and bytes to whom as CSV
+    /// Draw who sent how many bytes to whom if FILE ends in .svg; otherwise write it as CSV, with the
+    /// numbers of messages
     #[arg(long, value_name = "FILE")]
     pub matrix: Option<String>,
 }
@@ -86,6 +94,7 @@ impl Outputs {
 
 /// The verb.
 pub fn answer(options: &Replay) -> Result<Answer, Failure> {
+    check_matrix(options.files.matrix.as_deref())?;
     let Read { graph, notes } = program::load(&options.file, options.flops)?;
     notes.iter().for_each(|note| output::note(note));
     let chip = scene::noted_chip(&options.chip.name, &options.chip.set)?;
@@ -112,16 +121,24 @@ pub fn answer(options: &Replay) -> Result<Answer, Failure> {
     })?;
     let run = study.run().map_err(|error| stopped(&error))?;
     let settings = study.settings();
-    let record = json(settings.on(study.record(&run)));
+    let explained = run.calls.explain();
+    let advice = program_explain::sentence(&run.calls, &explained.first);
+    let record = json(settings.on(study.record(&run, &explained, advice)));
     let what = call_files::What {
         name: "a program",
         machine: &*study.machine,
         run: &run.calls,
         settings: &settings,
     };
-    what.write(&options.files.files(), &record)?;
+    what.write(&options.files.files(), || record.clone())?;
+    let mut text = text(&study, &run);
+    if options.explain {
+        let clock = study.plan.chip.chip.reference_clock();
+        text += "\n";
+        text += &program_explain::show(&run.calls, clock, &explained, options.full);
+    }
     Ok(Answer {
-        text: text(&study, &run),
+        text,
         json: record,
         failed: Vec::new(),
     })

@@ -16,14 +16,18 @@
 
 mod calls;
 mod flow;
+mod matrix;
 mod pingpong;
 mod run;
 mod sweep;
 mod traffic;
+mod varied;
 
 pub use calls::{calls_timeline, calls_trace};
 pub use flow::{cycles_or_us, flow_bars, flow_layout, flow_place, flow_size, percent_of_time};
+pub use matrix::matrix;
 pub use pingpong::round_trips;
 pub use run::{beside, heat_map, run_heat_map, timeline};
 pub use sweep::{Swept, sweep_chart, winner_map};
 pub use traffic::{latency_chart, traffic_heat_map};
+pub use varied::mpi_varied;

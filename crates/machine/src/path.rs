@@ -65,8 +65,10 @@ impl Shares {
 /// The critical path of a run, from time zero to the makespan without gaps.
 ///
 /// Walks back from the rank that finished last: a stretch spent waiting for a peer is replaced by
-/// what the peer did meanwhile. Two ranks that wait for each other at the same instant end the
-/// jumping, and the wait itself is shown.
+/// what the peer did meanwhile. A peer that waits itself then, and goes on doing so, sends nothing:
+/// what came from it was sent before, so that its own wait is shown, in which the words were on their
+/// way, and the path goes on before that. Two ranks that wait for each other at the same instant end
+/// the jumping, too.
 #[must_use]
 pub fn critical_path(report: &Report) -> Vec<PathSegment> {
     let last = report
@@ -86,6 +88,7 @@ pub fn critical_path(report: &Report) -> Vec<PathSegment> {
         let Some(span) = spans.get(index) else { break };
         if let Some(peer) = span.cause.peer().filter(|&peer| peer != rank)
             && !visited.contains(&peer)
+            && (visited.is_empty() || span.end == time)
         {
             visited.push(rank);
             rank = peer;

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use corecast_core::Rank;
 use corecast_machine::{
-    CallLog, Done, Endpoint, Payload, Pending, Program, Received, RunError, Source, TagFilter, Time,
+    CallLog, CallSpan, Done, Endpoint, Payload, Pending, Program, Received, RunError, Source,
+    TagFilter, Time,
 };
 use corecast_shm::{Desk, Item, Request};
 
@@ -23,6 +24,17 @@ pub struct RankLog {
     pub calls: CallLog,
     /// Hand-overs between its process and the simulator, there and back.
     pub hand_overs: u64,
+    /// The call by which it came to its end, when it had nothing more to ask for.
+    pub last: Option<CallSpan>,
+}
+
+impl RankLog {
+    /// The rank has finished: what was left to do after its last request was part of its last call.
+    pub fn close(&mut self, finish: Time) {
+        if let Some(last) = self.last {
+            self.calls.enter(last.call, last.serial, last.end, finish);
+        }
+    }
 }
 
 /// The ranks of an MPI program, whose processes are attended at a desk.
@@ -77,6 +89,12 @@ impl Program for MpiRanks<'_> {
                 is_finished |= mail.serve(endpoint, &item).await?;
                 if let Request::Finish(counts) = item.request {
                     log.calls.counts = Desk::counts(counts).collect();
+                    log.last = Some(CallSpan {
+                        call: item.call,
+                        serial: item.serial,
+                        start: since,
+                        end: since,
+                    });
                 }
                 let now = endpoint.now();
                 log.calls.enter(item.call, item.serial, since, now);
@@ -218,6 +236,22 @@ fn packet(message: &Received) -> (u32, [u64; 2], &[u8]) {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn what_is_left_to_do_at_the_end_is_part_of_the_last_call() {
+        let mut log = RankLog::default();
+        let at = Time::from_ps;
+        let span = |start, end| CallSpan {
+            call: 4,
+            serial: 9,
+            start: at(start),
+            end: at(end),
+        };
+        log.calls.enter(4, 9, at(0), at(5));
+        log.last = Some(span(5, 5));
+        log.close(at(8));
+        assert_eq!(log.calls.spans, [span(0, 8)]);
+    }
 
     proptest! {
         #[test]

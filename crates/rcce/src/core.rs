@@ -20,6 +20,14 @@ impl Flag {
         Self(2 * peer.0 + 1)
     }
 
+    /// The other core of the pair that a flag belongs to, which sets it; none of those that belong to
+    /// nobody.
+    #[must_use]
+    pub const fn setter(self, cores: u32) -> Option<Rank> {
+        let peer = self.0 / 2;
+        if peer < cores { Some(Rank(peer)) } else { None }
+    }
+
     /// Flag number `index` of those that belong to nobody, among `cores` cores.
     #[must_use]
     pub const fn other(cores: u32, index: u32) -> Self {

@@ -25,6 +25,10 @@ pub enum Scale {
 /// From which ratio on values are drawn on powers of ten.
 const FAR_APART: f64 = 20.0;
 
+/// Values that differ by less than this share of the largest are drawn above zero, or the eye would see
+/// differences that are none.
+const FLAT: f64 = 0.01;
+
 impl Scale {
     /// For times or ratios: logarithmic if they are far apart, otherwise linear.
     #[must_use]
@@ -78,6 +82,16 @@ impl LineChart {
     /// The chart as SVG.
     #[must_use]
     pub fn svg(&self) -> String {
+        self.drawn(None)
+    }
+
+    /// The same over things that are no numbers: x counts these names from 0.
+    #[must_use]
+    pub fn svg_over(&self, names: &[String]) -> String {
+        self.drawn(Some(names))
+    }
+
+    fn drawn(&self, names: Option<&[String]>) -> String {
         let width = WIDTH.max(LEFT + text_width(&self.title, 16));
         let height = HEIGHT.max(TOP + 20.0 + 22.0 * self.series.len() as f64);
         let mut svg = Svg::new(width, height);
@@ -94,7 +108,10 @@ impl LineChart {
         if self.x_scale == Scale::Linear {
             x_low = x_low.min(0.0);
         }
-        let (y_min, y_max) = extent(points.iter().map(|point| point.1));
+        let (mut y_min, y_max) = extent(points.iter().map(|point| point.1));
+        if self.y_scale == Scale::Linear && y_max - y_min < FLAT * y_max {
+            y_min = 0.0;
+        }
         let y_ticks = match self.y_scale {
             Scale::Linear => ticks(y_min, y_max, 6.0),
             Scale::Log2 | Scale::Log10 => powers_of_ten(y_min, y_max),
@@ -110,6 +127,7 @@ impl LineChart {
             svg.text(LEFT - 8.0, y + 4.0, 12, Anchor::End, &number(tick));
         }
         let mut x_ticks: Vec<f64> = match self.x_scale {
+            _ if let Some(names) = names => (0..names.len()).map(|index| index as f64).collect(),
             Scale::Log2 => points.iter().map(|point| point.0).collect(),
             Scale::Log10 => powers_of_ten(10_f64.powf(x_low), 10_f64.powf(x_high)),
             Scale::Linear => ticks(x_low, x_high, 8.0),
@@ -119,7 +137,8 @@ impl LineChart {
         x_ticks.dedup();
         let mut free_from = f64::NEG_INFINITY;
         for &tick in &x_ticks {
-            let (x, label) = (x_of(tick), number(tick));
+            let name = names.and_then(|names| names.get(tick as usize));
+            let (x, label) = (x_of(tick), name.cloned().unwrap_or_else(|| number(tick)));
             svg.line((x, BOTTOM), (x, BOTTOM + 5.0), "#222222", 1.0);
             // A label that would touch the one before it is left out; its tick stays.
             let half = text_width(&label, 12) / 2.0;
@@ -222,6 +241,27 @@ mod tests {
             spans.windows(2).all(|pair| pair[0].1 < pair[1].0),
             "{spans:?}"
         );
+    }
+
+    #[test]
+    fn names_stand_below_their_points() {
+        let chart = LineChart {
+            title: "t".into(),
+            x_label: "x".into(),
+            y_label: "y".into(),
+            x_scale: Scale::Linear,
+            y_scale: Scale::Linear,
+            marks: vec![],
+            series: vec![Series {
+                name: "s".into(),
+                points: vec![(0.0, 3.0), (1.0, 4.0)],
+            }],
+        };
+        for names in [vec![], vec!["rcce".to_owned(), "a & b".to_owned()]] {
+            let svg = chart.svg_over(&names);
+            roxmltree::Document::parse(&svg).expect("well-formed");
+            assert_eq!(svg.contains(">rcce<"), !names.is_empty(), "{svg}");
+        }
     }
 
     #[test]

@@ -44,6 +44,15 @@ impl Svg {
         ));
     }
 
+    /// Text in the middle of something coloured.
+    pub(crate) fn text_in(&mut self, (x, y): (f64, f64), size: u32, colour: &str, text: &str) {
+        let text = escape(text);
+        self.push(format!(
+            "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size}\" text-anchor=\"middle\" \
+             fill=\"{colour}\">{text}</text>"
+        ));
+    }
+
     /// Text that reads upwards, centred on its position.
     pub(crate) fn text_upwards(&mut self, x: f64, y: f64, size: u32, text: &str) {
         let text = escape(text);

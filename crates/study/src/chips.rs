@@ -72,11 +72,17 @@ impl ChipChoice {
     /// cannot be read again.
     #[must_use]
     pub fn with_number(&self, key: &str, value: f64) -> Option<Self> {
-        let is_stream = self.name == "-" || !file::is_replaced(Path::new(&self.name));
-        if is_stream && self.text.is_none() {
+        if !self.can_be_read_again() {
             return None;
         }
         self.changed(&[(key.to_owned(), value.to_string())]).ok()
+    }
+
+    /// Whether the chip can be asked for again, with other changes: a pipe cannot be read twice.
+    #[must_use]
+    pub fn can_be_read_again(&self) -> bool {
+        let is_stream = self.name == "-" || !file::is_replaced(Path::new(&self.name));
+        !is_stream || self.text.is_some()
     }
 
     /// The same with further changes.

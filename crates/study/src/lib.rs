@@ -48,7 +48,11 @@ mod turns;
 
 pub use advice::Advice;
 pub use algorithms::{Field, Selection, distinct};
-pub use calls::{CallRecord, CallRun, CallTime, CallsRecord, PairRecord, RankCallsRecord};
+pub use calls::{
+    CallRecord, CallRun, CallTime, CallsExplanation, CallsMeasure, CallsRecord, Changes, LateRank,
+    LateRecord, PairRecord, PathCallRecord, PathStretch, RankCallsRecord, Shown, StretchRecord,
+    VARIED_MAX, VariedRun, Varying, combinations,
+};
 pub use certify::{CertificateRecord, Proven};
 pub use chips::ChipChoice;
 pub use choice::Choice;

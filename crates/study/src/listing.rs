@@ -97,13 +97,15 @@ pub struct FormatRecord {
 
 /// The formats of schedule files, and of programs as data.
 pub fn list_formats() -> impl Iterator<Item = FormatRecord> {
-    let schedules = corecast_exchange::FORMATS.iter().map(|format| FormatRecord {
-        name: format.name(),
-        of: "schedules",
-        extension: format.extension(),
-        summary: format.summary(),
-        source: format.source(),
-    });
+    let schedules = corecast_exchange::FORMATS
+        .iter()
+        .map(|format| FormatRecord {
+            name: format.name(),
+            of: "schedules",
+            extension: format.extension(),
+            summary: format.summary(),
+            source: format.source(),
+        });
     let programs = corecast_replay::FORMATS.iter().map(|format| FormatRecord {
         name: format.name(),
         of: "programs",

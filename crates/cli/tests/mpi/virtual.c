@@ -88,6 +88,28 @@ static void clocks(void) {
   if (me == 0) printf("%d\n", now > since + 1.5e-3 && now < since + 1.6e-3);
 }
 
+/* Rank 1 computes ten times as long as the others, which wait for it in a collective. */
+static void uneven(void) {
+  for (int round = 0; round < 3; round++) {
+    double mine = me, all;
+    MPI_Pcontrol(me == 1 ? 50000 : 5000);
+    MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  }
+}
+
+/* Everybody sends to the right, twice; nothing is computed. */
+static void ring(int bytes) {
+  int right = (me + 1) % ranks, left = (me + ranks - 1) % ranks;
+  for (int round = 0; round < 2; round++)
+    MPI_Sendrecv(room, bytes, MPI_BYTE, right, 0, room + sizeof room / 2, bytes, MPI_BYTE, left, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+}
+
+/* Rank 0 says how many ranks there are, and leaves its last line open. */
+static void hello(void) {
+  if (me == 0) printf("%d ranks\nand no more", ranks);
+}
+
 static void deadlock(void) {
   MPI_Comm rows;
   MPI_Comm_dup(MPI_COMM_WORLD, &rows);
@@ -111,6 +133,9 @@ int main(int argc, char **argv) {
   if (!strcmp(check, "pingpong")) pingpong(number);
   if (!strcmp(check, "storm")) storm(number);
   if (!strcmp(check, "looks")) looks();
+  if (!strcmp(check, "uneven")) uneven();
+  if (!strcmp(check, "ring")) ring(number);
+  if (!strcmp(check, "hello")) hello();
   if (!strcmp(check, "clocks")) clocks();
   if (!strcmp(check, "deadlock")) deadlock();
   if (!strcmp(check, "endless")) for (int flag = 0; !flag;) MPI_Iprobe(0, 1, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);

@@ -103,6 +103,15 @@ impl MpeCourier {
         arrived.front().map(|letter| letter.arrives)
     }
 
+    /// Who lets the core go on next: the receiver of its transfer, or the sender of the next request.
+    fn next_peer(&self) -> Option<Rank> {
+        let arrived = self.requests.arrived[self.rank.index()].borrow();
+        let request = arrived.front().map(|letter| (letter.arrives, letter.from));
+        let sent = self.sent.as_ref().map(|letter| letter.to);
+        let sent = self.sent_at().zip(sent);
+        sent.into_iter().chain(request).min().map(|(_, peer)| peer)
+    }
+
     /// Gives the command of the next transfer; returns whether there was one.
     async fn send(&mut self) -> bool {
         let now = self.fabric.kernel.now();
@@ -225,8 +234,9 @@ impl InTurns for MpeCourier {
             }
         }
         fabric.books.unblock(rank);
-        let cause = Cause::WaitPeer(blocked.peer);
-        fabric.fill(rank, fabric.kernel.now(), cause);
+        // A program that receives from anybody does not say for whom it waits.
+        let peer = self.next_peer().unwrap_or(blocked.peer);
+        fabric.fill(rank, fabric.kernel.now(), Cause::WaitPeer(peer));
         Ok(())
     }
 }

@@ -166,9 +166,13 @@ impl InTurns for ProntoCourier {
         array.books.unblock(task);
         match self.interface.entry(None) {
             Some(entry) => self.interface.account(entry),
+            // Without room in the output buffer, until its receiver takes what is there.
             None => {
-                let cause = Cause::WaitPeer(blocked.peer);
-                self.interface.fill(self.interface.now(), cause);
+                if let Some(block) = self.outgoing.front() {
+                    let cause = Cause::WaitPeer(block.to);
+                    self.interface.fill(self.interface.now(), cause);
+                }
+                // Otherwise it goes on waiting, and for whom is known when it comes.
             }
         }
         Ok(())

@@ -221,7 +221,9 @@ impl Core for SimCore {
                 is_fulfilled.then(|| (read_at(index, since), index, since))
             });
             if let Some((time, index, since)) = fulfilled.min() {
-                let peer = waits[index].peer;
+                // A program that receives from anybody does not say for whom it waits.
+                let Wait { flag, peer, .. } = waits[index];
+                let peer = flag.setter(tiles.ranks).unwrap_or(peer);
                 let books = &tiles.books;
                 books.fill(self.rank, since.min(time), Cause::WaitPeer(peer));
                 self.spend_until(time.max(self.now()), Cause::Handshake)

@@ -1,17 +1,25 @@
 //! What the run of a program on a chip has shown, by the calls of its ranks: of an MPI program, or of
 //! one that is replayed.
 
+mod explain;
 mod record;
 mod spent;
 mod stopped;
+mod vary;
 
 use std::collections::BTreeMap;
 
 use corecast_machine::{CallLog, Cause, ProgramRun, Report, Time};
 
-pub use record::{CallRecord, CallsRecord, PairRecord, RankCallsRecord};
+use spent::{NO_CALL, Spent};
+
+pub use explain::{CallsExplanation, CallsMeasure, LateRank, PathStretch};
+pub use record::{
+    CallRecord, CallsRecord, LateRecord, PairRecord, PathCallRecord, RankCallsRecord, StretchRecord,
+};
 pub use spent::CallTime;
 pub(crate) use stopped::{first_line, lines};
+pub use vary::{Changes, Shown, VARIED_MAX, VariedRun, Varying, combinations};
 
 /// A program's run.
 #[derive(Clone, Debug)]
@@ -85,20 +93,19 @@ impl CallRun {
         spent::by_call(&self.logs[rank], &self.report.activity[rank])
     }
 
-    /// Where the time of all ranks' calls went, by kind, those that took longest first.
+    /// Where the time of all ranks together went, the kind of call that took longest first.
     #[must_use]
     pub fn calls(&self) -> Vec<CallTime> {
-        let mut all: BTreeMap<u16, CallTime> = BTreeMap::new();
-        for of_rank in (0..self.logs.len()).flat_map(|rank| self.calls_of(rank)) {
-            match all.get_mut(&of_rank.call) {
-                Some(sum) => sum.add(&of_rank),
-                None => {
-                    all.insert(of_rank.call, of_rank);
-                }
-            }
+        let mut spent = Spent::default();
+        for of in (0..self.logs.len()).flat_map(|rank| self.calls_of(rank)) {
+            spent.add(&of);
         }
-        let mut all: Vec<CallTime> = all.into_values().collect();
-        all.sort_by_key(|call| std::cmp::Reverse(call.total()));
-        all
+        spent.longest_first()
+    }
+
+    /// The name of a kind of call; none of what is part of none.
+    #[must_use]
+    pub fn call_name(&self, call: u16) -> Option<&'static str> {
+        (call != NO_CALL).then(|| (self.name)(call))
     }
 }

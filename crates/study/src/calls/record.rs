@@ -7,6 +7,7 @@ use corecast_machine::{Activity, Cause, Time};
 use serde::Serialize;
 
 use super::CallRun;
+use super::explain::{CallsExplanation, LateRank, PathStretch, percent};
 use super::spent::CallTime;
 use crate::number::{Cycles, thousandths};
 
@@ -28,6 +29,18 @@ pub struct CallsRecord {
     pub events: u64,
     /// Time by cause, all ranks together.
     pub causes_ns: Causes,
+    /// What to look at first, in one sentence.
+    pub advice: String,
+    /// Where the time of all ranks went until they finished, what took longest first.
+    pub calls: Vec<CallRecord>,
+    /// The critical path by call, what takes most of it first.
+    pub critical_path_calls: Vec<PathCallRecord>,
+    /// The critical path, from time zero to the makespan.
+    pub critical_path: Vec<StretchRecord>,
+    /// Ranks for which others have waited, the longest first.
+    pub late_ranks: Vec<LateRecord>,
+    /// How long ranks have waited for what was on its way.
+    pub on_its_way_ns: f64,
     /// Each rank.
     pub per_rank: Vec<RankCallsRecord>,
     /// Pairs of ranks that had messages for each other.
@@ -60,6 +73,42 @@ pub struct CallRecord {
     pub causes_ns: Causes,
 }
 
+/// Calls of one kind on the critical path.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct PathCallRecord {
+    /// Their time on the path.
+    #[serde(flatten)]
+    pub of: CallRecord,
+    /// How much shorter the program would be at most if they took no time, in percent.
+    pub saved_percent_max: f64,
+}
+
+/// A stretch of the critical path on one rank and in one call.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct StretchRecord {
+    /// Which rank.
+    pub rank: u32,
+    /// The call.
+    pub call: &'static str,
+    /// Begin.
+    pub from_ns: f64,
+    /// End.
+    pub to_ns: f64,
+    /// Where its time went.
+    pub causes_ns: Causes,
+}
+
+/// A rank for which others have waited.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct LateRecord {
+    /// Which.
+    pub rank: u32,
+    /// How long all others together have waited because of what it did.
+    pub waited_ns: f64,
+    /// What it did meanwhile.
+    pub calls: Vec<CallRecord>,
+}
+
 /// Messages of one rank for another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct PairRecord {
@@ -86,33 +135,61 @@ fn of_activity(activity: &Activity) -> Causes {
     causes(times)
 }
 
+fn kinds(times: [Time; Cause::KINDS.len()]) -> Causes {
+    causes(Cause::KINDS.into_iter().zip(times))
+}
+
 impl CallRun {
-    /// All calls of one kind as a record.
-    #[must_use]
-    pub fn call_record(&self, of: &CallTime) -> CallRecord {
+    fn recorded_name(&self, call: u16) -> &'static str {
+        self.call_name(call).unwrap_or("no call")
+    }
+
+    fn call_record(&self, of: &CallTime) -> CallRecord {
         CallRecord {
-            call: (self.name)(of.call),
+            call: self.recorded_name(of.call),
             count: of.count,
             ns: of.total().ns(),
-            causes_ns: causes(Cause::KINDS.into_iter().zip(of.causes)),
+            causes_ns: kinds(of.causes),
         }
     }
 
-    /// The run as a record; `clock` is the chip's reference clock.
+    fn call_records(&self, calls: &[CallTime]) -> Vec<CallRecord> {
+        calls.iter().map(|call| self.call_record(call)).collect()
+    }
+
+    /// The run as a record; `clock` is the chip's reference clock, and `advice` what to look at first,
+    /// in the words of the face.
     #[must_use]
-    pub fn record(&self, clock: &Clock) -> CallsRecord {
+    pub fn record(
+        &self,
+        clock: &Clock,
+        explained: &CallsExplanation,
+        advice: String,
+    ) -> CallsRecord {
         let report = &self.report;
         let per_rank = report.activity.iter().enumerate();
         let per_rank = per_rank.map(|(rank, activity)| RankCallsRecord {
             rank: rank as u32,
             finish_ns: report.finish[rank].ns(),
             causes_ns: of_activity(activity),
-            calls: self
-                .calls_of(rank)
-                .iter()
-                .map(|call| self.call_record(call))
-                .collect(),
+            calls: self.call_records(&self.calls_of(rank)),
         });
+        let stretch = |stretch: &PathStretch| StretchRecord {
+            rank: stretch.rank,
+            call: self.recorded_name(stretch.call),
+            from_ns: stretch.start.ns(),
+            to_ns: stretch.end.ns(),
+            causes_ns: kinds(stretch.causes),
+        };
+        let on_path = |of: &CallTime| PathCallRecord {
+            saved_percent_max: percent(of.total(), report.makespan),
+            of: self.call_record(of),
+        };
+        let late = |late: &LateRank| LateRecord {
+            rank: late.rank,
+            waited_ns: late.waited.ns(),
+            calls: self.call_records(&late.calls),
+        };
         CallsRecord {
             makespan_cycles: Cycles(self.cycles(clock)),
             makespan_ns: report.makespan.ns(),
@@ -120,6 +197,12 @@ impl CallRun {
             bytes: self.bytes(),
             events: report.events,
             causes_ns: causes(report.causes()),
+            advice,
+            calls: self.call_records(&explained.calls),
+            critical_path_calls: explained.path_calls.iter().map(on_path).collect(),
+            critical_path: explained.path.iter().map(stretch).collect(),
+            late_ranks: explained.late.iter().map(late).collect(),
+            on_its_way_ns: explained.on_its_way.ns(),
             per_rank: per_rank.collect(),
             pairs: self.pairs(),
         }

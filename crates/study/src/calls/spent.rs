@@ -1,26 +1,30 @@
-//! Where the time of a rank's calls went.
+//! Where the time of ranks went, by the calls that they were in.
 
 use std::collections::BTreeMap;
 
 use corecast_machine::{Activity, CallLog, Cause, Time};
 
-/// All calls of one kind by one rank.
+/// The call of what is part of none.
+pub(super) const NO_CALL: u16 = u16::MAX;
+
+/// Time of some calls of one kind.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CallTime {
     /// Number of the kind of call.
     pub call: u16,
-    /// How often it was made.
+    /// How many calls these are.
     pub count: u64,
     /// Virtual time by cause ([`Cause::KINDS`]).
     pub causes: [Time; Cause::KINDS.len()],
 }
 
 impl CallTime {
-    /// Adds calls of the same kind.
-    pub(super) fn add(&mut self, other: &Self) {
-        self.count += other.count;
-        for (time, more) in self.causes.iter_mut().zip(other.causes) {
-            *time += more;
+    /// Calls of a kind that have taken no time so far.
+    pub(super) fn new(call: u16, count: u64) -> Self {
+        Self {
+            call,
+            count,
+            causes: [Time::ZERO; Cause::KINDS.len()],
         }
     }
 
@@ -30,38 +34,106 @@ impl CallTime {
         let causes = self.causes.iter();
         causes.fold(Time::ZERO, |sum, &time| sum + time)
     }
+
+    /// The cause that takes most of it, as an index into [`Cause::KINDS`], and its time; of equal ones
+    /// the first.
+    #[must_use]
+    pub fn main_cause(&self) -> (usize, Time) {
+        let causes = self.causes.iter().copied().enumerate().rev();
+        causes.max_by_key(|&(_, time)| time).unwrap_or_default()
+    }
 }
 
-/// Calls that a rank has made, those that took longest first.
-pub(super) fn by_call(log: &CallLog, activity: &Activity) -> Vec<CallTime> {
-    let mut calls: BTreeMap<u16, CallTime> = BTreeMap::new();
-    let none = [Time::ZERO; Cause::KINDS.len()];
-    let of = |call, count| CallTime {
-        call,
-        count,
-        causes: none,
-    };
-    for &(call, count) in &log.counts {
-        calls.insert(call, of(call, count));
+/// Times of several kinds of call.
+#[derive(Default)]
+pub(super) struct Spent(BTreeMap<u16, CallTime>);
+
+impl Spent {
+    fn of(&mut self, call: u16) -> &mut CallTime {
+        self.0.entry(call).or_insert(CallTime::new(call, 0))
     }
-    let mut spans = activity.spans().iter().peekable();
-    for stretch in &log.spans {
-        let entry = calls.entry(stretch.call).or_insert(of(stretch.call, 0));
-        while let Some(span) = spans.peek() {
-            let start = span.start.max(stretch.start);
-            let end = span.end.min(stretch.end);
-            if end > start {
-                entry.causes[span.cause.index()] += end - start;
-            }
-            if span.end > stretch.end {
-                break;
-            }
-            spans.next();
+
+    /// Calls of a kind were made so often more.
+    pub(super) fn count(&mut self, call: u16, count: u64) {
+        self.of(call).count += count;
+    }
+
+    /// Time was spent in it.
+    pub(super) fn spend(&mut self, call: u16, cause: Cause, time: Time) {
+        self.of(call).causes[cause.index()] += time;
+    }
+
+    /// Further calls of a kind.
+    pub(super) fn add(&mut self, more: &CallTime) {
+        let of = self.of(more.call);
+        of.count += more.count;
+        for (time, &more) in of.causes.iter_mut().zip(&more.causes) {
+            *time += more;
         }
     }
-    let mut calls: Vec<CallTime> = calls.into_values().collect();
-    calls.sort_by_key(|call| std::cmp::Reverse(call.total()));
-    calls
+
+    /// The kinds, those that took longest first.
+    pub(super) fn longest_first(self) -> Vec<CallTime> {
+        let mut calls: Vec<CallTime> = self.0.into_values().collect();
+        calls.sort_by_key(|call| std::cmp::Reverse(call.total()));
+        calls
+    }
+}
+
+/// A stretch of a rank's time with one cause in one call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Piece {
+    pub start: Time,
+    pub end: Time,
+    pub cause: Cause,
+    /// The call, or [`NO_CALL`].
+    pub call: u16,
+    /// Which of the rank's calls.
+    pub serial: u32,
+    /// Its end, also where only a part of it is looked at.
+    pub until: Time,
+}
+
+/// All of a rank's time, cut where causes and calls begin and end; adjacent from time zero.
+pub(super) fn pieces(log: &CallLog, activity: &Activity) -> Vec<Piece> {
+    let mut pieces = Vec::with_capacity(activity.spans().len() + log.spans.len());
+    let mut calls = log.spans.iter().peekable();
+    for span in activity.spans() {
+        let mut start = span.start;
+        while start < span.end {
+            while calls.next_if(|call| call.end <= start).is_some() {}
+            let (call, serial, end) = match calls.peek() {
+                Some(call) if call.start <= start => (call.call, call.serial, call.end),
+                Some(call) => (NO_CALL, 0, call.start),
+                None => (NO_CALL, 0, span.end),
+            };
+            let end = end.min(span.end);
+            pieces.push(Piece {
+                start,
+                end,
+                cause: span.cause,
+                call,
+                serial,
+                until: end,
+            });
+            start = end;
+        }
+    }
+    pieces
+}
+
+/// Calls that a rank has made, those that took longest first. Together with what it did outside of calls
+/// they take all of its time until it has finished.
+pub(super) fn by_call(log: &CallLog, activity: &Activity) -> Vec<CallTime> {
+    let mut spent = Spent::default();
+    for &(call, count) in &log.counts {
+        spent.count(call, count);
+    }
+    let pieces = pieces(log, activity).into_iter();
+    for piece in pieces.filter(|piece| piece.cause != Cause::Idle) {
+        spent.spend(piece.call, piece.cause, piece.end - piece.start);
+    }
+    spent.longest_first()
 }
 
 #[cfg(test)]
@@ -77,6 +149,7 @@ mod tests {
         activity.fill(at(10), Cause::Compute);
         activity.fill(at(30), Cause::Transfer);
         activity.fill(at(50), Cause::WaitPeer(Rank(1)));
+        activity.fill(at(99), Cause::Idle);
         let span = |call, start, end| CallSpan {
             call,
             serial: 0,
@@ -97,6 +170,12 @@ mod tests {
         // Compute, wait and transfer in the order of their kinds.
         assert_eq!(told(0), (7, 2, vec![5, 10, 5]));
         assert_eq!(told(1), (9, 1, vec![5, 15]));
-        assert_eq!(told(2), (3, 4, vec![]));
+        assert_eq!(told(2), (NO_CALL, 0, vec![5, 5]));
+        assert_eq!(told(3), (3, 4, vec![]));
+        let whole: u64 = calls.iter().map(|call| call.total().ps()).sum();
+        assert_eq!(whole, 50);
+        let pieces = pieces(&log, &activity);
+        assert!(pieces.windows(2).all(|two| two[0].end == two[1].start));
+        assert_eq!(pieces.last().map(|piece| piece.end), Some(at(99)));
     }
 }

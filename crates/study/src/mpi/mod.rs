@@ -186,6 +186,10 @@ impl MpiStudy {
             awaited: ranks.awaited(),
             error,
         })?;
+        let mut run = run;
+        for (log, &finish) in run.outputs.iter_mut().zip(&run.finish) {
+            log.close(finish);
+        }
         Ok(MpiRun {
             hand_overs: run.outputs.iter().map(|log| log.hand_overs).sum(),
             calls: CallRun::new(run, |log| log.calls, calls::name),

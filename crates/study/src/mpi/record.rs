@@ -4,7 +4,7 @@ use corecast_shm::Compute;
 use serde::Serialize;
 
 use super::{MpiRun, MpiStudy};
-use crate::calls::CallsRecord;
+use crate::calls::{CallsExplanation, CallsRecord};
 
 /// What a program has shown.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -27,9 +27,10 @@ pub struct MpiRecord {
 }
 
 impl MpiStudy {
-    /// A run as a record.
+    /// A run as a record; `advice` is what to look at first in the words of the face.
     #[must_use]
-    pub fn record(&self, run: &MpiRun) -> MpiRecord {
+    pub fn record(&self, run: &MpiRun, explained: &CallsExplanation, advice: String) -> MpiRecord {
+        let clock = self.plan.chip.chip.reference_clock();
         let around = &self.plan.surroundings;
         MpiRecord {
             ranks: self.plan.ranks,
@@ -38,7 +39,7 @@ impl MpiStudy {
             skew: around.arrivals.iter().map(ToString::to_string).collect(),
             background: around.background.map(|traffic| traffic.to_string()),
             hand_overs: run.hand_overs,
-            calls: run.calls.record(self.plan.chip.chip.reference_clock()),
+            calls: run.calls.record(clock, explained, advice),
         }
     }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{ReplayRun, ReplayStudy};
-use crate::calls::CallsRecord;
+use crate::calls::{CallsExplanation, CallsRecord};
 
 /// What a program has shown.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -39,9 +39,15 @@ pub struct TakenRecord {
 }
 
 impl ReplayStudy {
-    /// A run as a record.
+    /// A run as a record; `advice` is what to look at first in the words of the face.
     #[must_use]
-    pub fn record(&self, run: &ReplayRun) -> ReplayRecord {
+    pub fn record(
+        &self,
+        run: &ReplayRun,
+        explained: &CallsExplanation,
+        advice: String,
+    ) -> ReplayRecord {
+        let clock = self.plan.chip.chip.reference_clock();
         let around = &self.plan.surroundings;
         let taken = run.taken.iter().map(|taken| TakenRecord {
             collective: taken.collective,
@@ -56,7 +62,7 @@ impl ReplayStudy {
             algorithms: taken.collect(),
             skew: around.arrivals.iter().map(ToString::to_string).collect(),
             background: around.background.map(|traffic| traffic.to_string()),
-            calls: run.calls.record(self.plan.chip.chip.reference_clock()),
+            calls: run.calls.record(clock, explained, advice),
         }
     }
 }

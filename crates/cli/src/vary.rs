@@ -1,0 +1,383 @@
+//! `mpirun --chip --vary`: the same program again and again, on a chip with other numbers.
+//!
+//! One run after the other. Lines that the program prints begin with what was changed, so that the
+//! outputs of all runs can be told apart; what they took is a table on standard error.
+
+use std::collections::BTreeSet;
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use corecast_launch::Job;
+use corecast_machine::Cause;
+use corecast_study::{
+    Changes, ChipChoice, MpiStudy, Settings, Shown, VARIED_MAX, VariedRun, Varying, combinations,
+};
+
+use crate::args::Sink;
+use crate::csv::Csv;
+use crate::failure::Failure;
+use crate::mpirun::{self, Mpirun};
+use crate::mpirun_sim;
+use crate::on_chip::OnChip;
+use crate::output::{self, table, write_file};
+use crate::{picture, run, scene, style};
+
+/// What `KEY=VALUE,...` says.
+fn varying(text: &str) -> Result<Varying, Failure> {
+    let refuse = |why: &str| {
+        Failure::input(format!("--vary: `{text}` {why}")).help(
+            "write KEY=VALUE,VALUE, such as network.link=1,2,4; `corecast show chip` lists the keys",
+        )
+    };
+    let (key, values) = text.split_once('=').ok_or_else(|| refuse("has no `=`"))?;
+    let values: Vec<String> = values
+        .split(',')
+        .map(|value| value.trim().to_owned())
+        .collect();
+    if key.trim().is_empty() {
+        return Err(refuse("names no key"));
+    }
+    if values.iter().any(String::is_empty) {
+        return Err(refuse("has an empty value"));
+    }
+    let distinct: BTreeSet<&String> = values.iter().collect();
+    if distinct.len() < values.len() {
+        return Err(refuse("has a value twice"));
+    }
+    Ok(Varying {
+        key: key.trim().to_owned(),
+        values,
+    })
+}
+
+/// What varies, and that it goes together with the other options.
+fn read(on_chip: &OnChip) -> Result<Vec<Varying>, Failure> {
+    let of_one = [
+        ("--report", on_chip.report.is_some()),
+        ("--svg", on_chip.svg.is_some()),
+        ("--trace", on_chip.trace.is_some()),
+        ("--matrix", on_chip.matrix.is_some()),
+        ("--explain", on_chip.explain),
+    ];
+    if let Some((option, _)) = of_one.iter().find(|(_, is_given)| *is_given) {
+        let failure = Failure::input(format!(
+            "{option} is about one run, --vary asks for several"
+        ));
+        return Err(failure.help(
+            "leave one of them away; --set makes one run on a changed chip, --csv and --plot have all runs",
+        ));
+    }
+    let all: Vec<Varying> = on_chip
+        .vary
+        .iter()
+        .map(|text| varying(text))
+        .collect::<Result<_, _>>()?;
+    let set = on_chip.set.iter().filter_map(|text| text.split_once('='));
+    let mut keys: Vec<(&str, &str)> = set.map(|(key, _)| ("--set", key.trim())).collect();
+    for Varying { key, .. } in &all {
+        if let Some((option, _)) = keys.iter().find(|(_, known)| known == key) {
+            let failure = Failure::input(format!("--vary: {option} changes {key}, too"));
+            return Err(failure.help("name every key once, with all of its values"));
+        }
+        keys.push(("--vary", key));
+    }
+    let runs = all
+        .iter()
+        .fold(1_usize, |runs, one| runs.saturating_mul(one.values.len()));
+    if runs > VARIED_MAX {
+        let failure = Failure::input(format!("--vary: {runs} runs, one per combination"));
+        return Err(failure.help(format!("use values with at most {VARIED_MAX} combinations")));
+    }
+    Ok(all)
+}
+
+/// Changes in words.
+fn words(changes: &Changes) -> String {
+    let words = changes.iter().map(|(key, value)| format!("{key}={value}"));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// The chips of all runs; what is wrong with one of them is told before anything starts.
+fn chips(chip: &ChipChoice, runs: &[Changes]) -> Result<Vec<ChipChoice>, Failure> {
+    if !chip.can_be_read_again() {
+        return Err(Failure::input(format!(
+            "--vary: `{}` can be read only once, and every run changes it",
+            chip.name()
+        ))
+        .help("give the chip file by the path of a file"));
+    }
+    let mut known: BTreeSet<String> = BTreeSet::new();
+    let mut chips = Vec::new();
+    for changes in runs {
+        let choice = chip.changed(changes)?;
+        for note in choice.chip.notes() {
+            if known.insert(note.clone()) {
+                output::note(&note);
+            }
+        }
+        chips.push(choice);
+    }
+    Ok(chips)
+}
+
+/// Begins every line with what was changed.
+struct Tagged<W> {
+    tag: Vec<u8>,
+    is_begun: bool,
+    out: W,
+}
+
+impl<W: Write> Tagged<W> {
+    fn new(changes: &Changes, out: W) -> Self {
+        Self {
+            tag: format!("[{}] ", words(changes)).into_bytes(),
+            is_begun: false,
+            out,
+        }
+    }
+
+    /// Ends a line that the program has left open.
+    fn end(&mut self) {
+        if self.is_begun {
+            // Nobody is left to tell if the stream is closed.
+            let _ = self.out.write_all(b"\n").and_then(|()| self.out.flush());
+        }
+    }
+}
+
+impl<W: Write> Write for Tagged<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+            if !self.is_begun {
+                self.out.write_all(&self.tag)?;
+            }
+            self.out.write_all(line)?;
+            self.is_begun = !line.ends_with(b"\n");
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// What all runs have come to.
+#[derive(Default)]
+struct Sweep {
+    runs: Vec<VariedRun>,
+    /// Of each run.
+    settings: Vec<Settings>,
+    failures: Vec<Failure>,
+}
+
+/// Runs the program to its end, once with every combination.
+pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
+    mpirun::refuse_sink(sink)?;
+    let on_chip = &options.on_chip;
+    let varying = read(on_chip)?;
+    let job = mpirun_sim::job(options)?;
+    let runs = combinations(&varying);
+    let base = scene::find_chip(mpirun_sim::chip_name(on_chip), &on_chip.set)?;
+    let chips = chips(&base, &runs)?;
+    let studies = chips
+        .into_iter()
+        .map(|chip| mpirun_sim::study(options, chip, job.ranks()));
+    let studies: Vec<MpiStudy> = studies.collect::<Result<_, _>>()?;
+    let base = mpirun_sim::study(options, base, job.ranks())?;
+    let sweep = sweep(&job, &studies, runs);
+    let told = tell(&base, &sweep);
+    // Nobody is left to tell if standard error is closed.
+    let _ = write!(io::stderr(), "{}", style::fit(&told, style::Stream::Err));
+    let codes: Vec<ExitCode> = sweep.failures.iter().map(crate::fail).collect();
+    write_files(on_chip, &base, &varying, &sweep)?;
+    Ok(codes.into_iter().next().unwrap_or(ExitCode::SUCCESS))
+}
+
+fn sweep(job: &Job, studies: &[MpiStudy], runs: Vec<Changes>) -> Sweep {
+    let mut sweep = Sweep::default();
+    for (study, changes) in studies.iter().zip(runs) {
+        let mut out = Tagged::new(&changes, io::stdout());
+        let mut err = Tagged::new(&changes, io::stderr());
+        let attended = mpirun_sim::attend(job, study, &mut out, &mut err);
+        out.end();
+        err.end();
+        let (shown, failed, goes_on) = match attended {
+            Ok(attended) => {
+                let goes_on = !attended.is_interrupted();
+                let shown = attended.run.as_ref().ok().map(|run| {
+                    let cycles = run.calls.cycles(study.plan.chip.chip.reference_clock());
+                    Shown::of(&run.calls, cycles)
+                });
+                (shown, attended.failed(), goes_on)
+            }
+            // Nothing can be started, now or later.
+            Err(failure) => (None, Some(failure), false),
+        };
+        let failed = failed.map(|failure| failure.of_run(&words(&changes)));
+        sweep.failures.extend(failed);
+        sweep.settings.push(study.settings());
+        sweep.runs.push(VariedRun { changes, shown });
+        if !goes_on {
+            break;
+        }
+    }
+    sweep
+}
+
+/// A line per run: how long it took, and where the time went.
+fn tell(base: &MpiStudy, sweep: &Sweep) -> String {
+    let shown = || sweep.runs.iter().filter_map(|run| run.shown.as_ref());
+    let first = shown().next().map(|first| first.cycles);
+    let occurs = |kind: &usize| shown().any(|shown| shown.percent(*kind) > 0.0);
+    let kinds: Vec<usize> = (0..Cause::KINDS.len()).filter(occurs).collect();
+    let mut rows = Vec::new();
+    for one in &sweep.runs {
+        let mut row = vec![words(&one.changes)];
+        match &one.shown {
+            Some(shown) => {
+                row.push(shown.cycles.to_string());
+                row.push(ratio(shown.cycles, first));
+                row.extend(
+                    kinds
+                        .iter()
+                        .map(|&kind| format!("{:.1}", shown.percent(kind))),
+                );
+            }
+            None => row.push("failed".to_owned()),
+        }
+        rows.push(row);
+    }
+    let mut header = vec!["changed", "cycles", "ratio"];
+    let percents: Vec<String> = kinds
+        .iter()
+        .map(|&kind| format!("{} %", Cause::KINDS[kind]))
+        .collect();
+    header.extend(percents.iter().map(String::as_str));
+    let title = format!(
+        "{} ranks on {}: how long the program takes, and shares of all ranks' time",
+        base.plan.ranks,
+        base.machine.place()
+    );
+    format!(
+        "{}\n{}{}",
+        style::heading(&title),
+        run::with(&base.settings()),
+        table(&header, 1..header.len(), rows)
+    )
+}
+
+/// How many times as long as the first run.
+fn ratio(cycles: f64, first: Option<f64>) -> String {
+    match first {
+        Some(first) if first > 0.0 => format!("{:.3}", cycles / first),
+        _ => "-".to_owned(),
+    }
+}
+
+/// Writes the files that were asked for.
+fn write_files(
+    on_chip: &OnChip,
+    base: &MpiStudy,
+    varying: &[Varying],
+    sweep: &Sweep,
+) -> Result<(), Failure> {
+    let settings = base.settings();
+    if let Some(path) = &on_chip.csv {
+        write_file(path.as_ref(), &lines(varying, sweep).with(&settings))?;
+    }
+    if let Some(path) = &on_chip.plot {
+        let picture = corecast_figures::mpi_varied(base, varying, &sweep.runs);
+        picture::write_svg(path, &picture, &settings)?;
+    }
+    Ok(())
+}
+
+/// A line per run.
+fn lines(varying: &[Varying], sweep: &Sweep) -> Csv {
+    let percents = Cause::KINDS.map(|kind| format!("{kind}_percent"));
+    let mut header: Vec<&str> = varying.iter().map(|one| one.key.as_str()).collect();
+    header.extend([
+        "outcome",
+        "makespan_cycles",
+        "makespan_ns",
+        "messages",
+        "bytes",
+    ]);
+    header.extend(percents.iter().map(String::as_str));
+    header.extend(["fingerprint", "set"]);
+    let mut csv = Csv::new(&header);
+    for (one, settings) in sweep.runs.iter().zip(&sweep.settings) {
+        let mut line: Vec<String> = one.changes.iter().map(|(_, value)| value.clone()).collect();
+        match &one.shown {
+            Some(shown) => {
+                line.push("done".to_owned());
+                line.push(shown.cycles.to_string());
+                line.push(shown.makespan.ns().to_string());
+                line.push(shown.messages.to_string());
+                line.push(shown.bytes.to_string());
+                line.extend((0..percents.len()).map(|kind| shown.percent(kind).to_string()));
+            }
+            None => {
+                line.push("failed".to_owned());
+                line.resize(header.len() - 2, String::new());
+            }
+        }
+        line.push(settings.fingerprint.clone().unwrap_or_default());
+        line.push(settings.set.join(" "));
+        let cells: Vec<&dyn Display> = line.iter().map(|cell| cell as &dyn Display).collect();
+        csv.line(&cells);
+    }
+    csv
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn every_line_is_tagged_once_whatever_the_pieces() {
+        let changes = vec![
+            ("a".to_owned(), "1".to_owned()),
+            ("b".to_owned(), "x".to_owned()),
+        ];
+        let mut out = Tagged::new(&changes, Vec::new());
+        for piece in ["one\ntw", "o", "\n\nthr"] {
+            out.write_all(piece.as_bytes()).expect("memory");
+        }
+        out.end();
+        let text = String::from_utf8(out.out).expect("text");
+        let tag = "[a=1 b=x] ";
+        assert_eq!(text, format!("{tag}one\n{tag}two\n{tag}\n{tag}thr\n"));
+    }
+
+    #[test]
+    fn what_varies_is_read() {
+        let network = varying(" network.link = 1, 2,4").expect("right");
+        assert_eq!(network.key, "network.link");
+        assert_eq!(network.values, ["1", "2", "4"]);
+        for text in [
+            "",
+            "network.link",
+            "=1,2",
+            "network.link=",
+            "a=1,,2",
+            "a=1,2,1",
+        ] {
+            assert!(varying(text).is_err(), "{text}");
+        }
+    }
+    proptest! {
+        #[test]
+        fn no_text_is_read_as_more_than_it_says(text in "[a=, .1]{0,12}") {
+            if let Ok(Varying { key, values }) = varying(&text) {
+                let again = format!("{key}={}", values.join(","));
+                let plain = text.replace(' ', "");
+                prop_assert_eq!(again.replace(' ', ""), plain);
+                prop_assert!(!key.is_empty() && values.iter().all(|value| !value.is_empty()));
+            }
+        }
+    }
+}
