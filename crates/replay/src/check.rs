@@ -222,13 +222,14 @@ fn messages(graph: &CallGraph) -> Result<(), Wrong> {
         let group = &graph.groups[group as usize].name;
         let way = format!("from rank {from} to rank {to} with tag {tag} in {group}");
         let (sends, recvs) = (pair.sends.len(), pair.recvs.len());
+        let counts = format!("{sends} sent and {recvs} received");
         if let Some(&at) = pair.sends.get(recvs) {
-            let wrong = format!("{sends} messages go {way}, and {recvs} of them are received");
-            return Err((at, wrong, "add a receive for this message".to_owned()));
+            let wrong = format!("nothing receives this message {way}: {counts}");
+            return Err((at, wrong, "add a receive for it".to_owned()));
         }
         if let Some(&at) = pair.recvs.get(sends) {
-            let wrong = format!("{recvs} messages are received {way}, and {sends} are sent");
-            return Err((at, wrong, "add a send for this receive".to_owned()));
+            let wrong = format!("nothing is sent for this receive {way}: {counts}");
+            return Err((at, wrong, "add a send for it".to_owned()));
         }
     }
     for ((to, group), pair) in wild {
@@ -286,11 +287,8 @@ fn same(
             && (matches!(ours.0.size, Size::Pairs { .. }) || ours.0.size == theirs.0.size);
         if !is_same {
             let of = |collective: &Collective| What::Collective(Box::new(collective.clone()));
-            let wrong = format!(
-                "collective {number} in {group} is {} at rank {rank}, and {} at rank {first}",
-                of(theirs.0),
-                of(ours.0)
-            );
+            let wrong =
+                format!("rank {to} takes {recvs} messages in {group}, and {sends} are sent to it");
             let right = "all ranks of a group call the same collectives, with one root and size";
             return Err((theirs.1, wrong, right.to_owned()));
         }
