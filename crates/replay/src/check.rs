@@ -236,7 +236,7 @@ fn messages(graph: &CallGraph) -> Result<(), Wrong> {
         let group = &graph.groups[group as usize].name;
         let (sends, recvs) = (pair.sends.len(), pair.recvs.len());
         let wrong =
-            format!("rank {to} receives {recvs} messages in {group}, and {sends} are sent to it");
+            format!("rank {to} takes {recvs} messages in {group}, and {sends} are sent to it");
         if let Some(&at) = pair.sends.get(recvs) {
             return Err((at, wrong, "add receives for the others".to_owned()));
         }
@@ -287,8 +287,11 @@ fn same(
             && (matches!(ours.0.size, Size::Pairs { .. }) || ours.0.size == theirs.0.size);
         if !is_same {
             let of = |collective: &Collective| What::Collective(Box::new(collective.clone()));
-            let wrong =
-                format!("rank {to} takes {recvs} messages in {group}, and {sends} are sent to it");
+            let wrong = format!(
+                "collective {number} in {group} is {} at rank {rank}, and {} at rank {first}",
+                of(theirs.0),
+                of(ours.0)
+            );
             let right = "all ranks of a group call the same collectives, with one root and size";
             return Err((theirs.1, wrong, right.to_owned()));
         }
