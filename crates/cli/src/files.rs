@@ -145,6 +145,7 @@ impl<'a> Files<'a> {
                 files.writes("--svg", on_chip.svg.as_ref());
                 files.writes("--trace", on_chip.trace.as_ref());
                 files.writes("--matrix", on_chip.matrix.as_ref());
+                files.writes("--capture", on_chip.capture.as_ref());
             }
             Verb::Replay(options) => {
                 files.reads("FILE", Some(&options.file));

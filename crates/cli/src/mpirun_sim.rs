@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use corecast_launch::{Bind, TIMEOUT_CODE};
 use corecast_machine::RunError;
 use corecast_shm::{Compute, Segment};
-use corecast_study::{MpiError, MpiPlan, MpiRun, MpiStudy, Settings, StudyError};
+use corecast_study::{Capture, MpiError, MpiPlan, MpiRun, MpiStudy, Settings, StudyError};
 
 use crate::args::{LimitArgs, Sink};
 use crate::call_files::{self, CallFiles};
@@ -46,6 +46,9 @@ pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
     };
     let record = output::json(settings.on(study.record(&run)));
     what.write(&files(&options.on_chip), &record)?;
+    if let Some((path, capture)) = options.on_chip.capture.as_deref().zip(run.capture.as_ref()) {
+        output::write_file(path.as_ref(), &captured(capture, &study)?)?;
+    }
     match failed {
         None => Ok(ExitCode::SUCCESS),
         Some(failure) => Err(failure),
@@ -60,6 +63,20 @@ fn files(on_chip: &OnChip) -> CallFiles<'_> {
         trace: on_chip.trace.as_deref(),
         matrix: on_chip.matrix.as_deref(),
     }
+}
+
+/// What was captured as a file; its first lines say what its tags are.
+fn captured(capture: &Capture, study: &MpiStudy) -> Result<String, Failure> {
+    let format = corecast_replay::find_format("calls").expect("our own");
+    let written = format
+        .write(&capture.graph)
+        .map_err(|error| Failure::library(&error))?;
+    let (ranks, place) = (study.plan.ranks, study.machine.place());
+    let mut text = format!("# packets of an MPI program of {ranks} ranks on {place}\n");
+    for (tag, words) in capture.tags.iter().enumerate() {
+        text += &format!("# tag {tag}: {words}\n");
+    }
+    Ok(text + &written.text)
 }
 
 fn study(on_chip: &OnChip, ranks: u32, bind: Bind) -> Result<MpiStudy, Failure> {
@@ -77,6 +94,7 @@ fn study(on_chip: &OnChip, ranks: u32, bind: Bind) -> Result<MpiStudy, Failure> 
             ranks,
         )?,
         seed: on_chip.seed.unwrap_or_default(),
+        is_captured: on_chip.capture.is_some(),
         limits: limits.limits(),
         compute: on_chip.compute.unwrap_or(Compute::Stated),
         processor: match bind {

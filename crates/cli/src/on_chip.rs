@@ -21,6 +21,7 @@ pub const OPTIONS: &[&str] = &[
     "--svg",
     "--trace",
     "--matrix",
+    "--capture",
 ];
 
 /// In virtual time on a chip.
@@ -75,6 +76,9 @@ pub struct OnChip {
     /// Write who sent how many messages and bytes to whom as CSV
     #[arg(long, value_name = "FILE", requires = "mpirun_chip")]
     pub matrix: Option<String>,
+    /// Write the packets of all ranks, and what they waited for, as a program for `corecast replay`
+    #[arg(long, value_name = "FILE", requires = "mpirun_chip")]
+    pub capture: Option<String>,
 }
 
 /// What computing counts as.
