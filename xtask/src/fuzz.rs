@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Targets with their seeds, relative to the repository, and inputs tried in CI.
-const TARGETS: [(&str, &[&str], u64); 8] = [
+const TARGETS: [(&str, &[&str], u64); 9] = [
     ("chip_toml", &["chips", "crates/chip/tests/errors"], 30_000),
     ("documents", &["viewer/tests/documents"], 10_000),
     (
@@ -16,6 +16,11 @@ const TARGETS: [(&str, &[&str], u64); 8] = [
         30_000,
     ),
     ("jpeg", &["fuzz/seeds/jpeg"], 100_000),
+    (
+        "program",
+        &["crates/replay/tests/samples", "crates/replay/tests/errors"],
+        30_000,
+    ),
     (
         "schedule",
         &[

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Which of our crates a crate may depend on.
-const ARROWS: [(&str, &[&str]); 26] = [
+const ARROWS: [(&str, &[&str]); 27] = [
     ("text", &[]),
     ("core", &[]),
     ("chip", &["text", "core"]),
@@ -31,6 +31,7 @@ const ARROWS: [(&str, &[&str]); 26] = [
     ("render", &["core", "machine"]),
     ("tune", &["text", "core"]),
     ("exchange", &["text", "core"]),
+    ("replay", &["text", "core", "machine", "mpi", "exchange"]),
     ("vectors", &["core", "chip", "machine", "machine-sim"]),
     (
         "study",
@@ -47,6 +48,7 @@ const ARROWS: [(&str, &[&str]); 26] = [
             "mpi-sim",
             "shm",
             "exchange",
+            "replay",
             "flow",
             "tune",
         ],

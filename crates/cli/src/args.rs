@@ -247,12 +247,14 @@ docs/mpi.md says what works, docs/virtual.md what --chip does.")]
   corecast replay trace.ti --chip scc --flops 533M
 docs/replay.md has the formats; `corecast convert` writes one as another.")]
     Replay(Box<Replay>),
-    /// Write a schedule file in another format
+    /// Write a schedule file, or a program, in another format
     #[command(after_help = "Examples:
   corecast convert theirs.xml ours.sched
   corecast convert ours.sched ours.goal
   corecast convert theirs.xml --to corecast
-docs/schedules.md says what each format can say; what one cannot is refused, or named in a note.")]
+  corecast convert trace.ti ours.calls --flops 1G
+docs/schedules.md and docs/replay.md say what each format can say; what one cannot is refused, or
+named in a note.")]
     Convert(Convert),
     /// Write decision tables as the rules that an MPI library reads
     #[command(after_help = "Examples:

@@ -8,7 +8,9 @@ use std::process::ExitCode;
 use corecast_launch::{Bind, Cause, Ending, Job, TIMEOUT_CODE};
 use corecast_machine::RunError;
 use corecast_shm::{Compute, Segment};
-use corecast_study::{ChipChoice, MpiError, MpiPlan, MpiRun, MpiStudy, Settings, StudyError};
+use corecast_study::{
+    Capture, ChipChoice, MpiError, MpiPlan, MpiRun, MpiStudy, Settings, StudyError,
+};
 
 use crate::args::{LimitArgs, Sink};
 use crate::call_files::{self, CallFiles, check_matrix};
@@ -35,6 +37,9 @@ pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
     let told = tell(&study, &run, &settings);
     told.lines().for_each(output::note);
     write_files(on_chip, &study, &run, &settings)?;
+    if let Some((path, capture)) = on_chip.capture.as_deref().zip(run.capture.as_ref()) {
+        output::write_file(path.as_ref(), &captured(capture, &study)?)?;
+    }
     match failed {
         None => Ok(ExitCode::SUCCESS),
         Some(failure) => Err(failure),
@@ -76,6 +81,20 @@ impl Attended {
     }
 }
 
+/// What was captured as a file; its first lines say what its tags are.
+fn captured(capture: &Capture, study: &MpiStudy) -> Result<String, Failure> {
+    let format = corecast_replay::find_format("calls").expect("our own");
+    let written = format
+        .write(&capture.graph)
+        .map_err(|error| Failure::library(&error))?;
+    let (ranks, place) = (study.plan.ranks, study.machine.place());
+    let mut text = format!("# packets of an MPI program of {ranks} ranks on {place}\n");
+    for (tag, words) in capture.tags.iter().enumerate() {
+        text += &format!("# tag {tag}: {words}\n");
+    }
+    Ok(text + &written.text)
+}
+
 /// Runs the program once.
 pub fn attend(
     job: &Job,
@@ -107,6 +126,7 @@ pub fn study(options: &Mpirun, chip: ChipChoice, ranks: u32) -> Result<MpiStudy,
             ranks,
         )?,
         seed: on_chip.seed.unwrap_or_default(),
+        is_captured: on_chip.capture.is_some(),
         limits: limits.limits(),
         compute: on_chip.compute.unwrap_or(Compute::Stated),
         processor: match options.bind_to {

@@ -24,6 +24,7 @@ pub const OPTIONS: &[&str] = &[
     "--vary",
     "--plot",
     "--csv",
+    "--capture",
 ];
 
 /// In virtual time on a chip.
@@ -96,6 +97,9 @@ pub struct OnChip {
     /// With --vary: write a line per run as CSV
     #[arg(long, value_name = "FILE", requires = "vary")]
     pub csv: Option<String>,
+    /// Write the packets of all ranks, and what they waited for, as a program for `corecast replay`
+    #[arg(long, value_name = "FILE", requires = "mpirun_chip")]
+    pub capture: Option<String>,
 }
 
 /// What computing counts as.

@@ -58,6 +58,7 @@ fn read(on_chip: &OnChip) -> Result<Vec<Varying>, Failure> {
         ("--svg", on_chip.svg.is_some()),
         ("--trace", on_chip.trace.is_some()),
         ("--matrix", on_chip.matrix.is_some()),
+        ("--capture", on_chip.capture.is_some()),
         ("--explain", on_chip.explain),
     ];
     if let Some((option, _)) = of_one.iter().find(|(_, is_given)| *is_given) {

@@ -22,9 +22,11 @@
 //! # Ok::<(), corecast_shm::ShmError>(())
 //! ```
 
+mod capture;
 mod rank;
 mod stuck;
 
+pub use capture::Captured;
 pub use rank::{MpiRanks, RankLog};
 pub use stuck::{Sought, StuckRank};
 

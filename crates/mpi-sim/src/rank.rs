@@ -11,6 +11,7 @@ use corecast_machine::{
 use corecast_shm::{Desk, Item, Request};
 
 use crate::HEAD_BYTES;
+use crate::capture::Captured;
 
 /// Messages that a rank may have on their way before a further send waits for the first of them, and
 /// their bytes: what a library has as room for messages that it has copied.
@@ -26,6 +27,8 @@ pub struct RankLog {
     pub hand_overs: u64,
     /// The call by which it came to its end, when it had nothing more to ask for.
     pub last: Option<CallSpan>,
+    /// What it has done; empty unless that was asked for.
+    pub captured: Vec<Captured>,
 }
 
 impl RankLog {
@@ -43,6 +46,7 @@ pub struct MpiRanks<'a> {
     desk: Desk<'a>,
     /// The rank whose process is to ask for something; none = `NOBODY`.
     awaited: AtomicU32,
+    is_capturing: bool,
 }
 
 const NOBODY: u32 = u32::MAX;
@@ -51,8 +55,20 @@ impl<'a> MpiRanks<'a> {
     /// Those whose mailboxes are these.
     #[must_use]
     pub fn new(desk: Desk<'a>) -> Self {
-        let awaited = AtomicU32::new(NOBODY);
-        Self { desk, awaited }
+        Self {
+            desk,
+            awaited: AtomicU32::new(NOBODY),
+            is_capturing: false,
+        }
+    }
+
+    /// The same, which write down what each of them does if `is_capturing`.
+    #[must_use]
+    pub fn capturing(self, is_capturing: bool) -> Self {
+        Self {
+            is_capturing,
+            ..self
+        }
     }
 
     /// The rank whose process computed, and made no call, when the run ended; none if they all waited.
@@ -77,7 +93,10 @@ impl Program for MpiRanks<'_> {
         if me == 0 {
             self.desk.sit_down();
         }
-        let mut mail = Mail::default();
+        let mut mail = Mail {
+            captured: self.is_capturing.then(Vec::new),
+            ..Mail::default()
+        };
         let mut log = RankLog::default();
         loop {
             let mut is_finished = false;
@@ -105,6 +124,7 @@ impl Program for MpiRanks<'_> {
             mail.inbox.drain(..told);
             log.hand_overs += 1;
             if is_finished {
+                log.captured = mail.captured.unwrap_or_default();
                 return Ok(log);
             }
         }
@@ -128,6 +148,11 @@ struct Mail {
     unsent: VecDeque<usize>,
     /// What has come and was not told.
     inbox: VecDeque<Received>,
+    /// What the rank has done, where that is asked for.
+    captured: Option<Vec<Captured>>,
+    /// Numbers of the sends that have not ended.
+    numbers: VecDeque<u32>,
+    sends: u32,
 }
 
 impl Mail {
@@ -139,15 +164,25 @@ impl Mail {
     ) -> Result<bool, RunError> {
         match item.request {
             Request::Begin | Request::Now | Request::Tell(_) => {}
-            Request::Compute(ps) => endpoint.compute(Time::from_ps(ps)).await?,
+            Request::Compute(ps) => {
+                self.capture(Captured::Compute(ps));
+                endpoint.compute(Time::from_ps(ps)).await?;
+            }
             Request::Send { to, head, body } => {
                 self.listen(endpoint).await?;
                 self.make_room(endpoint).await?;
                 let bytes = body.len();
                 let tag = head[0] as u32;
+                self.capture(Captured::Send {
+                    to,
+                    word: head[0],
+                    bytes: (HEAD_BYTES + bytes) as u64,
+                });
                 let sent = endpoint.isend(Rank(to), tag, message(head, body)).await?;
                 self.pending.push(sent);
                 self.unsent.push_back(bytes);
+                self.numbers.push_back(self.sends);
+                self.sends += 1;
             }
             Request::Look => {
                 self.listen(endpoint).await?;
@@ -171,10 +206,17 @@ impl Mail {
     /// Sees to it that there is a receive for the next packet.
     async fn listen<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<(), RunError> {
         if self.pending.is_empty() {
+            self.capture(Captured::Listen);
             let receive = endpoint.irecv(Source::Any, TagFilter::Any).await?;
             self.pending.push(receive);
         }
         Ok(())
+    }
+
+    fn capture(&mut self, one: Captured) {
+        if let Some(captured) = &mut self.captured {
+            captured.push(one);
+        }
     }
 
     /// Waits as long as too much is on its way.
@@ -182,7 +224,11 @@ impl Mail {
         while self.unsent.len() >= UNSENT_MAX
             || self.unsent.iter().sum::<usize>() >= UNSENT_BYTES_MAX
         {
-            self.next(endpoint).await?;
+            let (index, done) = endpoint.wait_any(&self.pending).await?;
+            if done == Done::Sent {
+                self.capture(Captured::Sent(self.numbers[index - 1]));
+            }
+            self.ended(endpoint, index, done).await?;
         }
         Ok(())
     }
@@ -201,12 +247,18 @@ impl Mail {
     ) -> Result<(), RunError> {
         match done {
             Done::Received(message) => {
+                if self.captured.is_some() {
+                    let (from, [word, _], body) = packet(&message);
+                    let bytes = (HEAD_BYTES + body.len()) as u64;
+                    self.capture(Captured::Received { from, word, bytes });
+                }
                 self.inbox.push_back(message);
                 self.pending[index] = endpoint.irecv(Source::Any, TagFilter::Any).await?;
             }
             Done::Sent => {
                 drop(self.pending.remove(index));
                 self.unsent.remove(index - 1);
+                self.numbers.remove(index - 1);
             }
         }
         Ok(())

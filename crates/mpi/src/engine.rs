@@ -28,7 +28,7 @@ use queues::{Arrived, Body, Posted, Queues};
 
 pub use counters::Counters;
 pub use flight::{Flight, Landed, Memory};
-pub use packet::CONTEXT_MAX;
+pub use packet::{CONTEXT_MAX, packet_words};
 
 /// When a send is complete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -36,7 +36,9 @@ mod types;
 
 pub use buffer::Buffer;
 pub use comm::Communicator;
-pub use engine::{CONTEXT_MAX, Engine, Envelope, Flight, Landed, Memory, Mode, Operation, Taken};
+pub use engine::{
+    CONTEXT_MAX, Engine, Envelope, Flight, Landed, Memory, Mode, Operation, Taken, packet_words,
+};
 pub use error::{Class, Error, Result};
 pub use group::Group;
 pub use process::Process;

@@ -222,20 +222,21 @@ fn messages(graph: &CallGraph) -> Result<(), Wrong> {
         let group = &graph.groups[group as usize].name;
         let way = format!("from rank {from} to rank {to} with tag {tag} in {group}");
         let (sends, recvs) = (pair.sends.len(), pair.recvs.len());
+        let counts = format!("{sends} sent and {recvs} received");
         if let Some(&at) = pair.sends.get(recvs) {
-            let wrong = format!("{sends} messages go {way}, and {recvs} of them are received");
-            return Err((at, wrong, "add a receive for this message".to_owned()));
+            let wrong = format!("nothing receives this message {way}: {counts}");
+            return Err((at, wrong, "add a receive for it".to_owned()));
         }
         if let Some(&at) = pair.recvs.get(sends) {
-            let wrong = format!("{recvs} messages are received {way}, and {sends} are sent");
-            return Err((at, wrong, "add a send for this receive".to_owned()));
+            let wrong = format!("nothing is sent for this receive {way}: {counts}");
+            return Err((at, wrong, "add a send for it".to_owned()));
         }
     }
     for ((to, group), pair) in wild {
         let group = &graph.groups[group as usize].name;
         let (sends, recvs) = (pair.sends.len(), pair.recvs.len());
         let wrong =
-            format!("rank {to} receives {recvs} messages in {group}, and {sends} are sent to it");
+            format!("rank {to} takes {recvs} messages in {group}, and {sends} are sent to it");
         if let Some(&at) = pair.sends.get(recvs) {
             return Err((at, wrong, "add receives for the others".to_owned()));
         }

@@ -138,6 +138,9 @@ impl<'a> Mail<'a> {
 
     /// The call whose message is waited for first.
     pub(crate) fn awaited(&self) -> Option<u32> {
+        if let Some(served) = self.served.front() {
+            return Some(served.owner.call);
+        }
         match self.owners.first() {
             Some(&LISTEN) => {
                 let wanted = self.wanted.front().map(|(.., owner)| owner);

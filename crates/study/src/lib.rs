@@ -73,7 +73,7 @@ pub use listing::{
     list_chips, list_formats, list_machines,
 };
 pub use machines::{Identity, MACHINES, MachineKind, StudyMachine, machine};
-pub use mpi::{MpiError, MpiPlan, MpiRecord, MpiRun, MpiStudy};
+pub use mpi::{Capture, MpiError, MpiPlan, MpiRecord, MpiRun, MpiStudy};
 pub use number::{Cycles, TOTAL_BYTES_MAX};
 pub use pingpong::{Fit, Pingpong, PingpongPoint, PingpongRecord, Played};
 pub use plan::Plan;

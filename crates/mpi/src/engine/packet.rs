@@ -96,6 +96,24 @@ impl Packet {
     }
 }
 
+/// What a packet is, by the first word of its head, for who reads a list of packets.
+#[must_use]
+pub fn packet_words(word: u64) -> String {
+    let Packet {
+        kind, context, tag, ..
+    } = Packet::of([word, 0]);
+    let what = match kind {
+        PacketKind::Eager => "a message",
+        PacketKind::EagerSync => "a message that is answered",
+        PacketKind::Announce => "a long message announced",
+        PacketKind::First => return "the first bytes of a long message".to_owned(),
+        PacketKind::Ask => return "asking for a long message".to_owned(),
+        PacketKind::Data => return "bytes of a long message".to_owned(),
+        PacketKind::Done => return "telling that a message is complete".to_owned(),
+    };
+    format!("{what}, tag {tag} in context {context}")
+}
+
 /// Two words as the body of a packet.
 pub fn bytes_of([a, b]: [u64; 2]) -> [u8; 16] {
     let mut bytes = [0; 16];

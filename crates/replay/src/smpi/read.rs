@@ -310,9 +310,11 @@ impl Reader {
         let mut notes = Vec::new();
         for (what, count) in self.left_out {
             notes.push(match what {
-                "tests" => format!("{count} tests are left out: when they succeed depends on time"),
+                "tests" => {
+                    format!("tests are left out ({count} lines): when they succeed depends on time")
+                }
                 _ => format!(
-                    "{count} lines about communicators say nothing: all calls are of all ranks"
+                    "communicators are left out ({count} lines): all calls are of all ranks"
                 ),
             });
         }

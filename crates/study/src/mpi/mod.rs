@@ -3,6 +3,7 @@
 //! The ranks are processes that somebody else starts; a study attends them at a desk
 //! ([`corecast_shm::Segment::clocked`]) until all have finished.
 
+mod capture;
 mod record;
 
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use crate::machines::{MACHINES, StudyMachine};
 use crate::settings::Settings;
 use crate::surroundings::Surroundings;
 
+pub use capture::Capture;
 pub use record::MpiRecord;
 
 /// Shortest message that every library sends without asking, in bytes.
@@ -46,6 +48,8 @@ pub struct MpiPlan {
     pub compute: Compute,
     /// The host's processor on which all processes run; none = wherever there is one.
     pub processor: Option<u32>,
+    /// Whether what ranks do is written down, to be replayed.
+    pub is_captured: bool,
     /// Stops the run.
     pub watch: Watch,
 }
@@ -63,6 +67,7 @@ impl MpiPlan {
             limits: Limits::default(),
             compute: Compute::Stated,
             processor: None,
+            is_captured: false,
             watch: Watch::new(),
         }
     }
@@ -84,6 +89,8 @@ pub struct MpiRun {
     pub calls: CallRun,
     /// Hand-overs between the ranks' processes and the simulator, there and back.
     pub hand_overs: u64,
+    /// What the ranks have done, if that was asked for.
+    pub capture: Option<Capture>,
 }
 
 /// Why a program in virtual time has not come to its end.
@@ -174,7 +181,7 @@ impl MpiStudy {
             watch: plan.watch.clone(),
             ..around.options(plan.ranks, plan.seed, clock, plan.limits)
         };
-        let ranks = MpiRanks::new(desk);
+        let ranks = MpiRanks::new(desk).capturing(plan.is_captured);
         let run = self.machine.run_mpi(plan.ranks, &ranks, &options);
         let run = run.map_err(|error| MpiError {
             stuck: match &error {
@@ -190,7 +197,12 @@ impl MpiStudy {
         for (log, &finish) in run.outputs.iter_mut().zip(&run.finish) {
             log.close(finish);
         }
+        let captured = plan.is_captured.then(|| {
+            let ranks = run.outputs.iter().map(|log| log.captured.clone());
+            capture::capture(&ranks.collect::<Vec<_>>())
+        });
         Ok(MpiRun {
+            capture: captured,
             hand_overs: run.outputs.iter().map(|log| log.hand_overs).sum(),
             calls: CallRun::new(run, |log| log.calls, calls::name),
         })

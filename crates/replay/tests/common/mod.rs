@@ -1,0 +1,24 @@
+//! The samples.
+
+use corecast_replay::{Options, Read, read};
+
+/// Operations per second in the samples.
+pub const FLOPS: f64 = 1e9;
+
+pub const SAMPLES: [(&str, &str); 3] = [
+    ("master.calls", include_str!("../samples/master.calls")),
+    ("stencil.goal", include_str!("../samples/stencil.goal")),
+    ("solver.ti", include_str!("../samples/solver.ti")),
+];
+
+/// A program that must be a good one.
+pub fn load(name: &str, text: &str) -> Read {
+    let options = Options {
+        flops: Some(FLOPS),
+        read_file: None,
+    };
+    match read(name, text.as_bytes(), &options) {
+        Ok(read) => read,
+        Err(error) => panic!("{error}: {}\n{text}", error.right),
+    }
+}

@@ -1,0 +1,204 @@
+//! The packets of an MPI program as a program of messages that can be replayed without it.
+//!
+//! Every packet is a message: those that carry what the program sends, and those of the library's
+//! protocol. What a rank has waited for is what its next call waits for. So control flow is that of
+//! this run, and with it the number of packets; when they come is for the chip of the replay to say.
+
+use std::collections::BTreeMap;
+
+use corecast_machine::Time;
+use corecast_mpi_sim::Captured;
+use corecast_replay::{Call, CallGraph, Event, Place, WORLD, What};
+
+/// A program as it was captured.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Capture {
+    /// The program.
+    pub graph: CallGraph,
+    /// What its tags stand for, in their order.
+    pub tags: Vec<String>,
+}
+
+/// The program that has done what ranks did.
+pub(super) fn capture(ranks: &[Vec<Captured>]) -> Capture {
+    let mut graph = CallGraph::new("capture", ranks.len() as u32);
+    let mut tags = Tags::default();
+    let mut missing: BTreeMap<(u32, u32, u64), Vec<u64>> = BTreeMap::new();
+    for (rank, done) in (0..).zip(ranks) {
+        for one in done {
+            if let Captured::Send { to, word, bytes } = *one {
+                missing.entry((rank, to, word)).or_default().push(bytes);
+            }
+        }
+    }
+    // What nobody has waited for is taken at the end.
+    for (rank, done) in (0..).zip(ranks) {
+        for one in done {
+            if let Captured::Received { from, word, .. } = *one
+                && let Some(sizes) = missing.get_mut(&(from, rank, word))
+                && !sizes.is_empty()
+            {
+                sizes.remove(0);
+            }
+        }
+    }
+    for (rank, done) in (0..).zip(ranks) {
+        let left = missing.iter().filter(|((_, to, _), _)| *to == rank);
+        let left = left.flat_map(|(&(from, _, word), sizes)| {
+            sizes.iter().map(move |&bytes| (from, word, bytes))
+        });
+        graph.ranks[rank as usize] = of_rank(done, left, &mut tags);
+    }
+    Capture {
+        graph,
+        tags: tags.words,
+    }
+}
+
+/// Numbers for the words of heads.
+#[derive(Default)]
+struct Tags {
+    numbers: BTreeMap<u64, u32>,
+    words: Vec<String>,
+}
+
+impl Tags {
+    fn of(&mut self, word: u64) -> u32 {
+        *self.numbers.entry(word).or_insert_with(|| {
+            self.words.push(corecast_mpi::packet_words(word));
+            self.words.len() as u32 - 1
+        })
+    }
+}
+
+/// A receive of which is not known yet what it takes.
+const OPEN: What = What::Recv {
+    from: None,
+    tag: None,
+    bytes: 0,
+};
+
+/// The calls of a rank; `left` are packets that it has not waited for.
+fn of_rank(
+    done: &[Captured],
+    left: impl Iterator<Item = (u32, u64, u64)>,
+    tags: &mut Tags,
+) -> Vec<Call> {
+    let mut calls: Vec<Call> = Vec::new();
+    let push = |calls: &mut Vec<Call>, what, after: Option<Event>| {
+        calls.push(Call {
+            what,
+            group: WORLD,
+            after: after.into_iter().collect(),
+            at: Place::default(),
+        });
+        calls.len() as u32 - 1
+    };
+    let mut received = |calls: &mut Vec<Call>, call: u32, (from, word, bytes)| {
+        calls[call as usize].what = What::Recv {
+            from: Some(from),
+            tag: Some(tags.of(word)),
+            bytes,
+        };
+    };
+    let (mut before, mut open) = (None, None);
+    let mut sends: Vec<u32> = Vec::new();
+    let mut tagged: Vec<(u32, u64)> = Vec::new();
+    for one in done {
+        match *one {
+            Captured::Compute(ps) => {
+                let what = What::Compute(Time::from_ps(ps));
+                before = Some(Event::End(push(&mut calls, what, before)));
+            }
+            Captured::Listen => open = Some(push(&mut calls, OPEN, before)),
+            Captured::Send { to, word, bytes } => {
+                let what = What::Send { to, tag: 0, bytes };
+                let call = push(&mut calls, what, before);
+                tagged.push((call, word));
+                sends.push(call);
+                before = Some(Event::Start(call));
+            }
+            Captured::Received { from, word, bytes } => {
+                let call = open.expect("who receives listens");
+                received(&mut calls, call, (from, word, bytes));
+                before = Some(Event::End(call));
+                // The next one is asked for before anything else.
+                open = Some(push(&mut calls, OPEN, before));
+            }
+            Captured::Sent(number) => before = Some(Event::End(sends[number as usize])),
+        }
+    }
+    for packet in left {
+        let call = open
+            .take()
+            .unwrap_or_else(|| push(&mut calls, OPEN, before));
+        received(&mut calls, call, packet);
+        before = Some(Event::End(call));
+    }
+    for (call, word) in tagged {
+        if let What::Send { tag, .. } = &mut calls[call as usize].what {
+            *tag = tags.of(word);
+        }
+    }
+    if let Some(open) = open {
+        without(&mut calls, open);
+    }
+    calls
+}
+
+/// Takes out a call that no other one waits for.
+fn without(calls: &mut Vec<Call>, call: u32) {
+    calls.remove(call as usize);
+    let later = |on: u32| if on > call { on - 1 } else { on };
+    for event in calls.iter_mut().flat_map(|call| &mut call.after) {
+        *event = match *event {
+            Event::Start(on) => Event::Start(later(on)),
+            Event::End(on) => Event::End(later(on)),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_rank_has_waited_for_is_what_its_next_call_waits_for() {
+        let send = |to| Captured::Send {
+            to,
+            word: 7 << 32,
+            bytes: 20,
+        };
+        let came = |from| Captured::Received {
+            from,
+            word: 7 << 32,
+            bytes: 20,
+        };
+        let ranks = [
+            vec![
+                Captured::Compute(5),
+                Captured::Listen,
+                send(1),
+                came(1),
+                send(1),
+                Captured::Sent(1),
+            ],
+            vec![Captured::Listen, came(0), send(0)],
+        ];
+        let capture = capture(&ranks);
+        assert_eq!(corecast_replay::check(&capture.graph), Ok(()));
+        assert_eq!(capture.tags.len(), 1);
+        let format = corecast_replay::find_format("calls").expect("our own");
+        let text = format
+            .write(&capture.graph)
+            .expect("it says everything")
+            .text;
+        assert_eq!(
+            text,
+            "corecast calls 1\nranks 2\n\n\
+             rank 0 free\n  c0: compute 5ps\n  c1: recv 1 20 after c0\n  c2: send 1 20 after c0\n  \
+             send 1 20 after c1\n\n\
+             rank 1 free\n  c0: recv 0 20\n  recv 0 20 after c0\n  send 0 20 after c0\n"
+        );
+    }
+}

@@ -1,0 +1,60 @@
+//! Any bytes as a program, in each format: one that is checked runs to its end or to a deadlock, and comes
+//! back exactly from our own text; anything else is an error with its place; never a panic.
+#![no_main]
+
+use corecast_machine::{Oracle, Programs, RunOptions};
+use corecast_replay::{FORMATS, Options, Replay, check, find_format};
+use libfuzzer_sys::fuzz_target;
+
+/// Programs with more would only be slow.
+const CALLS_MAX: usize = 500;
+const RANKS_MAX: u32 = 16;
+const BYTES_MAX: u64 = 1 << 16;
+
+fuzz_target!(|contents: &[u8]| {
+    let options = Options {
+        flops: Some(1e9),
+        read_file: None,
+    };
+    for format in FORMATS {
+        let read = format.read("fuzz", contents, &options);
+        let graph = match read {
+            Ok(read) => read.graph,
+            Err(error) => {
+                assert!(error.to_string().starts_with("fuzz"));
+                continue;
+            }
+        };
+        if graph.calls_total() > CALLS_MAX || graph.size() > RANKS_MAX {
+            continue;
+        }
+        let own = find_format("calls").expect("our own");
+        let written = own.write(&graph).expect("it can say everything").text;
+        let back = own.read("fuzz", written.as_bytes(), &options);
+        assert!(back.expect("what we write we read").graph == graph, "{written}");
+        if check(&graph).is_err() || longest(&graph) > BYTES_MAX {
+            continue;
+        }
+        for format in FORMATS {
+            let _ = format.write(&graph);
+        }
+        if let Ok(replay) = Replay::new(&graph, &Default::default()) {
+            let _ = Oracle.run_programs(graph.size(), &replay, &RunOptions::default());
+        }
+    }
+});
+
+/// Bytes of the longest message or block.
+fn longest(graph: &corecast_replay::CallGraph) -> u64 {
+    use corecast_replay::{Size, What};
+    let of = |what: &What| match what {
+        What::Send { bytes, .. } => *bytes,
+        What::Collective(collective) => match &collective.size {
+            Size::Bytes(bytes) => *bytes,
+            Size::Counts(counts) => counts.iter().copied().max().unwrap_or(0),
+            Size::Pairs { to, .. } => to.iter().copied().max().unwrap_or(0),
+        },
+        _ => 0,
+    };
+    graph.ranks.iter().flatten().map(|call| of(&call.what)).max().unwrap_or(0)
+}
