@@ -103,7 +103,12 @@ const DYNAMIC: [&str; 6] = [
 fn processes_start_others_and_find_each_other() {
     for interface in [&STANDARD, &MPICH] {
         checks_pass("dynamic.c", interface, &DYNAMIC, &[1, 2, 3]);
-        checks_pass("dynamic.c", interface, &["ports", "join", "unrelated"], &[2, 3]);
+        checks_pass(
+            "dynamic.c",
+            interface,
+            &["ports", "join", "unrelated"],
+            &[2, 3],
+        );
     }
 }
 
