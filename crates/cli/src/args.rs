@@ -235,11 +235,12 @@ docs/cli.md describes flow files and what the results mean.")]
   corecast mpirun -n 4 ./program
   corecast mpirun -n 2 --bind-to core --tag-output ./program --its options
   corecast mpirun -n 1 ./master : -n 3 ./worker
-  corecast mpirun -n 48 --chip scc --report report.json ./program
+  corecast mpirun -n 48 --chip scc --explain --matrix matrix.svg ./program
+  corecast mpirun -n 48 --chip scc --vary network.link=1,2,4 --plot link.svg ./program
 The exit code is 0 if all ranks end with 0, else that of the first that does not; 128 and the signal's
 number if a signal killed it; 124 when the time is over; on a chip 3 for a limit or a deadlock.
 docs/mpi.md says what works, docs/virtual.md what --chip does.")]
-    Mpirun(Mpirun),
+    Mpirun(Box<Mpirun>),
     /// Run a program from a file, a graph or a trace of its calls, on a simulated chip
     #[command(after_help = "Examples:
   corecast replay halo.calls --chip tilepro64 --report report.json --svg timeline.svg

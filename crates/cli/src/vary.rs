@@ -74,14 +74,16 @@ fn read(on_chip: &OnChip) -> Result<Vec<Varying>, Failure> {
         .iter()
         .map(|text| varying(text))
         .collect::<Result<_, _>>()?;
-    let set = on_chip.set.iter().filter_map(|text| text.split_once('='));
-    let mut keys: Vec<(&str, &str)> = set.map(|(key, _)| ("--set", key.trim())).collect();
+    let mut known: BTreeSet<&str> = BTreeSet::new();
     for Varying { key, .. } in &all {
-        if let Some((option, _)) = keys.iter().find(|(_, known)| known == key) {
-            let failure = Failure::input(format!("--vary: {option} changes {key}, too"));
-            return Err(failure.help("name every key once, with all of its values"));
-        }
-        keys.push(("--vary", key));
+        let set = on_chip.set.iter().filter_map(|text| text.split_once('='));
+        let why = match set.into_iter().any(|(other, _)| other.trim() == key) {
+            true => "--set changes it, too",
+            false if !known.insert(key) => "it is there twice",
+            false => continue,
+        };
+        return Err(Failure::input(format!("--vary {key}: {why}"))
+            .help("name every key once, with all of its values"));
     }
     let runs = all
         .iter()
@@ -111,7 +113,11 @@ fn chips(chip: &ChipChoice, runs: &[Changes]) -> Result<Vec<ChipChoice>, Failure
     let mut known: BTreeSet<String> = BTreeSet::new();
     let mut chips = Vec::new();
     for changes in runs {
-        let choice = chip.changed(changes)?;
+        let choice = chip.changed(changes);
+        let choice = choice.map_err(|error| {
+            let run = format!("--vary {}", words(changes));
+            Failure::from(error).of_run(&run)
+        })?;
         for note in choice.chip.notes() {
             if known.insert(note.clone()) {
                 output::note(&note);

@@ -39,7 +39,8 @@ fn pattern(pairs: &[PairRecord], ranks: u32) -> String {
         share(kept.map(|pair| pair.bytes).sum())
     };
     // Half of what would be left over if every pair had as much.
-    let is_much = |percent: f64, by_chance: f64| percent >= 50.0 + 50.0 * by_chance;
+    let is_much =
+        |percent: f64, by_chance: f64| by_chance < 1.0 && percent >= 50.0 + 50.0 * by_chance;
     let others = f64::from(ranks.max(2) - 1);
     let apart = |pair: &PairRecord| pair.from.abs_diff(pair.to);
     let beside = of(&|pair| apart(pair) == 1 || apart(pair) + 1 == ranks);

@@ -2,7 +2,7 @@
 
 use corecast_core::{Rank, Time};
 
-use crate::activity::Cause;
+use crate::activity::{Cause, Span};
 use crate::report::Report;
 
 /// A stretch of the critical path.
@@ -65,12 +65,55 @@ impl Shares {
 /// The critical path of a run, from time zero to the makespan without gaps.
 ///
 /// Walks back from the rank that finished last: a stretch spent waiting for a peer is replaced by
-/// what the peer did meanwhile. A peer that waits itself then, and goes on doing so, sends nothing:
-/// what came from it was sent before, so that its own wait is shown, in which the words were on their
-/// way, and the path goes on before that. Two ranks that wait for each other at the same instant end
-/// the jumping, too.
+/// what the peer did meanwhile. Two ranks that wait for each other at the same instant end the
+/// jumping, and the wait itself is shown.
 #[must_use]
 pub fn critical_path(report: &Report) -> Vec<PathSegment> {
+    walk_back(report, |_, _| true)
+}
+
+/// The same of a program of messages, whose ranks wait for words and not for each other's steps.
+///
+/// A peer that waits itself when a wait for it ends, and goes on doing so, sends nothing then: what came
+/// from it was sent before. So its own wait is shown, in which the words were on their way, and the path
+/// goes on before that.
+///
+/// ```
+/// use corecast_core::Rank;
+/// use corecast_machine::{Activity, Cause, Report, Time, message_path};
+/// let at = Time::from_ps;
+/// let mut activity = vec![Activity::default(); 3];
+/// activity[0].fill(at(30), Cause::WaitPeer(Rank(1)));
+/// activity[1].fill(at(20), Cause::Transfer);
+/// activity[1].fill(at(40), Cause::WaitPeer(Rank(2)));
+/// activity[0].fill(at(40), Cause::Transfer);
+/// activity[2].fill(at(40), Cause::Compute);
+/// let finish = vec![at(40), at(39), at(39)];
+/// let report = Report {
+///     machine: "sim",
+///     makespan: at(40),
+///     finish,
+///     activity,
+///     messages: vec![],
+///     links: vec![],
+///     holds: vec![],
+///     wrong: vec![],
+///     outputs: vec![],
+///     events: 0,
+///     trace_hash: 0,
+/// };
+/// let path = message_path(&report);
+/// let path = path.iter().map(|part| (part.rank.0, part.start.ps(), part.end.ps()));
+/// assert_eq!(path.collect::<Vec<_>>(), [(1, 0, 20), (1, 20, 30), (0, 30, 40)]);
+/// ```
+#[must_use]
+pub fn message_path(report: &Report) -> Vec<PathSegment> {
+    walk_back(report, |span, time| span.end == time)
+}
+
+/// Whether to go on from the wait of a peer to who it waits for says `follows`, at the moment at which
+/// the path has come to it.
+fn walk_back(report: &Report, follows: impl Fn(&Span, Time) -> bool) -> Vec<PathSegment> {
     let last = report
         .finish
         .iter()
@@ -88,7 +131,7 @@ pub fn critical_path(report: &Report) -> Vec<PathSegment> {
         let Some(span) = spans.get(index) else { break };
         if let Some(peer) = span.cause.peer().filter(|&peer| peer != rank)
             && !visited.contains(&peer)
-            && (visited.is_empty() || span.end == time)
+            && (visited.is_empty() || follows(span, time))
         {
             visited.push(rank);
             rank = peer;

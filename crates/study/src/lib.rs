@@ -82,7 +82,7 @@ pub use rank::{Ranking, Run, RunRecord, passed};
 pub use remedy::{MainCause, Measure, Remedy, Tried};
 pub use replay::{ReplayError, ReplayPlan, ReplayRecord, ReplayRun, ReplayStudy};
 pub use schedules::{Converted, ScheduleFile, Verdict, VerdictFields, VerdictRecord, verdicts};
-pub use settings::{CollectiveSettings, Settings};
+pub use settings::{CollectiveSettings, ProgramSettings, Settings};
 pub use study::{Certified, Detour, Runs, Study};
 pub use surroundings::{
     ARRIVAL_CYCLES_MAX, Arrival, OtherTraffic, PACKET_FLITS, PACKET_FLITS_MAX, Surroundings,

@@ -40,6 +40,20 @@ pub struct Settings {
     /// What a collective depends on; absent in other verbs.
     #[serde(flatten)]
     pub collective: Option<CollectiveSettings>,
+    /// What a program of MPI depends on; absent in other verbs.
+    #[serde(flatten)]
+    pub program: Option<ProgramSettings>,
+}
+
+/// What a program of MPI depends on beside its ranks.
+#[derive(Clone, Debug, Serialize)]
+pub struct ProgramSettings {
+    /// What computing counts as: `stated`, or `measured:FACTOR`.
+    pub compute: String,
+    /// Other traffic, as `RATE[:FLITS]`.
+    pub background: Option<String>,
+    /// Who is late.
+    pub skew: Vec<String>,
 }
 
 /// What a collective depends on beside its ranks and sizes.
@@ -90,6 +104,7 @@ impl Settings {
             fidelity: machine.fidelity().map(|fidelity| fidelity.name()),
             seed: None,
             collective: None,
+            program: None,
         }
     }
 
@@ -182,6 +197,11 @@ impl Settings {
     pub fn choices(&self) -> Vec<Choice> {
         let set = self.set.iter();
         let mut all: Vec<Choice> = set.map(|set| Choice::new("set", set)).collect();
+        if let Some(of) = &self.program {
+            let compute = Some(&of.compute).filter(|compute| *compute != "stated");
+            all.extend(compute.map(|compute| Choice::new("compute", compute)));
+            all.extend(around(of.background.as_ref(), &of.skew));
+        }
         let Some(of) = &self.collective else {
             return all;
         };
@@ -209,15 +229,21 @@ impl Settings {
         let Some(of) = &self.collective else {
             return Vec::new();
         };
-        let background = of.background.iter();
-        let background = background.map(|text| Choice::new("background", text));
         let ongoing = of.ongoing.iter().map(|text| Choice::new("ongoing", text));
-        let skew = of.skew.iter().map(|text| Choice::new("skew", text));
-        let cold = of.cold.then(|| Choice::switch("cold"));
-        let input = of.input.iter().map(|hash| Choice::new("input", hash));
-        let around = background.chain(ongoing).chain(skew).chain(cold);
-        around.chain(input).collect()
+        let mut all = around(of.background.as_ref(), &[]);
+        all.extend(ongoing);
+        all.extend(around(None, &of.skew));
+        all.extend(of.cold.then(|| Choice::switch("cold")));
+        all.extend(of.input.iter().map(|hash| Choice::new("input", hash)));
+        all
     }
+}
+
+/// Other traffic, and who is late.
+fn around(background: Option<&String>, skew: &[String]) -> Vec<Choice> {
+    let background = background.map(|text| Choice::new("background", text));
+    let skew = skew.iter().map(|text| Choice::new("skew", text));
+    background.into_iter().chain(skew).collect()
 }
 
 /// A value as a cell of a table: entries of a list are separated by spaces, null is an empty cell.

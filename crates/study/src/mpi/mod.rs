@@ -20,7 +20,7 @@ use crate::calls::{CallRun, first_line, lines};
 use crate::chips::ChipChoice;
 use crate::error::StudyError;
 use crate::machines::{MACHINES, StudyMachine};
-use crate::settings::Settings;
+use crate::settings::{ProgramSettings, Settings};
 use crate::surroundings::Surroundings;
 
 pub use capture::Capture;
@@ -162,8 +162,14 @@ impl MpiStudy {
     #[must_use]
     pub fn settings(&self) -> Settings {
         let settings = Settings::new(&self.plan.chip, &*self.machine);
+        let around = &self.plan.surroundings;
         Settings {
             seed: Some(self.plan.seed),
+            program: Some(ProgramSettings {
+                compute: self.compute_word(),
+                background: around.background.map(|traffic| traffic.to_string()),
+                skew: around.arrivals.iter().map(ToString::to_string).collect(),
+            }),
             ..settings
         }
     }
