@@ -239,7 +239,7 @@ docs/cli.md describes flow files and what the results mean.")]
 The exit code is 0 if all ranks end with 0, else that of the first that does not; 128 and the signal's
 number if a signal killed it; 124 when the time is over; on a chip 3 for a limit or a deadlock.
 docs/mpi.md says what works, docs/virtual.md what --chip does.")]
-    Mpirun(Mpirun),
+    Mpirun(Box<Mpirun>),
     /// Run a program from a file, a graph or a trace of its calls, on a simulated chip
     #[command(after_help = "Examples:
   corecast replay halo.calls --chip tilepro64 --report report.json --svg timeline.svg
