@@ -4,7 +4,7 @@
 mod fields;
 mod mpi;
 
-use std::process::Output;
+use std::process::{Command, Output};
 
 use corecast_core::Rank;
 use corecast_machine::{
@@ -378,4 +378,38 @@ fn reports_account_for_every_nanosecond_of_every_rank() {
     let trace: Value = serde_json::from_str(&read(&trace)).expect("JSON");
     let events = trace["traceEvents"].as_array().expect("events");
     assert!(events.iter().any(|event| event["name"] == "MPI_Allreduce"));
+}
+
+/// Control flow of these programs does not depend on time, but for who answers first: and that is part of
+/// what is captured.
+#[test]
+fn a_captured_program_takes_the_same_time_without_its_processes() {
+    let program = program(&STANDARD);
+    let path = |name: &str| {
+        let path = program.folder.path().join(name);
+        path.to_str().expect("UTF-8").to_owned()
+    };
+    let (capture, report) = (path("it.calls"), path("r.json"));
+    let makespan = |text: &str| {
+        let record: Value = serde_json::from_str(text).expect("JSON");
+        (record["makespan_ns"].clone(), record["messages"].clone())
+    };
+    let replay = |chip: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_corecast"));
+        let output = command
+            .args(["replay", &capture, "--chip", chip, "--json"])
+            .output();
+        makespan(&said(&output.expect("the binary runs")))
+    };
+    for chip in ["scc", "tilepro64", "nagam", "park2019-bus"] {
+        for arguments in [&["storm", "2"][..], &["pingpong", "100000"], &["clocks"]] {
+            let options = ["--chip", chip, "--capture", &capture, "--report", &report];
+            let output = program.mpirun_with(&options, 4, arguments).output();
+            said(&output.expect("the binary runs"));
+            let expected = makespan(&std::fs::read_to_string(&report).expect("written"));
+            assert_eq!(replay(chip), expected, "{chip} {arguments:?}");
+        }
+    }
+    // Elsewhere it takes another time.
+    assert_ne!(replay("scc"), replay("tilepro64"));
 }

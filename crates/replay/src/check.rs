@@ -5,13 +5,14 @@
 //! message has a receive, counted by sender, receiver, group and tag, and by receiver where one takes
 //! messages of several; the ranks of a group call the same collectives in the same order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use corecast_core::Time;
 use corecast_exchange::{Fault, FileError};
 
 use crate::graph::{
-    COMPUTE_MAX, Call, CallGraph, Collective, CollectiveKind, MESSAGE_BYTES_MAX, Place, Size, What,
+    COMPUTE_MAX, Call, CallGraph, Collective, CollectiveKind, MESSAGE_BYTES_MAX, Place, Size,
+    WORLD, What,
 };
 
 /// Checks a program.
@@ -22,9 +23,15 @@ pub fn check(graph: &CallGraph) -> Result<(), FileError> {
     let fault = |at: Place, wrong: String, right: &str| {
         Fault::at(at.line, wrong, right).in_file(&graph.files[at.file as usize])
     };
+    // All ranks are in the first group.
+    let others = graph.groups[1..].iter();
+    let members: Vec<BTreeSet<u32>> = others
+        .map(|group| group.ranks.iter().copied().collect())
+        .collect();
     for (rank, calls) in (0..).zip(&graph.ranks) {
         for call in calls {
-            of_call(graph, rank, call).map_err(|(wrong, right)| fault(call.at, wrong, &right))?;
+            of_call(graph, &members, rank, call)
+                .map_err(|(wrong, right)| fault(call.at, wrong, &right))?;
         }
         let computing = calls.iter().fold(0_u64, |sum, call| match call.what {
             What::Compute(time) => sum.saturating_add(time.ps()),
@@ -45,11 +52,20 @@ pub fn check(graph: &CallGraph) -> Result<(), FileError> {
 }
 
 /// One call by itself; what is wrong and what would be right.
-fn of_call(graph: &CallGraph, rank: u32, call: &Call) -> Result<(), (String, String)> {
+fn of_call(
+    graph: &CallGraph,
+    members: &[BTreeSet<u32>],
+    rank: u32,
+    call: &Call,
+) -> Result<(), (String, String)> {
     let group = &graph.groups[call.group as usize];
     let size = group.ranks.len();
     let is_message = !matches!(call.what, What::Compute(_) | What::Wait);
-    if is_message && !group.ranks.contains(&rank) {
+    let is_member = match call.group {
+        WORLD => true,
+        group => members[group as usize - 1].contains(&rank),
+    };
+    if is_message && !is_member {
         let wrong = format!("rank {rank} is not in the group `{}`", group.name);
         return Err((
             wrong,

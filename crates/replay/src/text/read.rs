@@ -172,9 +172,11 @@ impl<'a> Block<'a> {
             false => WORLD,
         };
         let mut after: Vec<Event> = self.before.into_iter().filter(|_| !self.is_free).collect();
-        if what == What::Wait && !line.is_empty() {
-            self.names(line, index, &mut after)?;
-        } else if line.eat_word("after") {
+        let has_names = match what {
+            What::Wait => !line.is_empty(),
+            _ => line.eat_word("after"),
+        };
+        if has_names {
             self.names(line, index, &mut after)?;
         }
         line.end("a call is `[NAME:] WHAT [in GROUP] [after NAME, start NAME, ...]`")?;

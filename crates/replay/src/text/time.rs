@@ -14,7 +14,9 @@ const UNITS: [(&str, u64); 5] = [
 /// A time in the longest unit of which it is a whole number.
 pub(super) fn written(time: Time) -> String {
     let ps = time.ps();
-    let whole = UNITS.iter().find(|(_, unit)| ps > 0 && ps % unit == 0);
+    let whole = UNITS
+        .iter()
+        .find(|(_, unit)| ps > 0 && ps.is_multiple_of(*unit));
     let (name, unit) = whole.unwrap_or(&UNITS[4]);
     format!("{}{name}", ps / unit)
 }

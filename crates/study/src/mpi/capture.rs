@@ -4,7 +4,7 @@
 //! protocol. What a rank has waited for is what its next call waits for. So control flow is that of
 //! this run, and with it the number of packets; when they come is for the chip of the replay to say.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use corecast_machine::Time;
 use corecast_mpi_sim::Captured;
@@ -23,11 +23,14 @@ pub struct Capture {
 pub(super) fn capture(ranks: &[Vec<Captured>]) -> Capture {
     let mut graph = CallGraph::new("capture", ranks.len() as u32);
     let mut tags = Tags::default();
-    let mut missing: BTreeMap<(u32, u32, u64), Vec<u64>> = BTreeMap::new();
+    let mut missing: BTreeMap<(u32, u32, u64), VecDeque<u64>> = BTreeMap::new();
     for (rank, done) in (0..).zip(ranks) {
         for one in done {
             if let Captured::Send { to, word, bytes } = *one {
-                missing.entry((rank, to, word)).or_default().push(bytes);
+                missing
+                    .entry((rank, to, word))
+                    .or_default()
+                    .push_back(bytes);
             }
         }
     }
@@ -36,9 +39,8 @@ pub(super) fn capture(ranks: &[Vec<Captured>]) -> Capture {
         for one in done {
             if let Captured::Received { from, word, .. } = *one
                 && let Some(sizes) = missing.get_mut(&(from, rank, word))
-                && !sizes.is_empty()
             {
-                sizes.remove(0);
+                sizes.pop_front();
             }
         }
     }
