@@ -40,7 +40,9 @@ pub use engine::{CONTEXT_MAX, Engine, Envelope, Flight, Landed, Memory, Mode, Op
 pub use error::{Class, Error, Result};
 pub use group::Group;
 pub use process::Process;
-pub use pt2pt::{Attached, BSEND_OVERHEAD, Begin, Holder, Prepared, Probed, SendMode};
+pub use pt2pt::{
+    Attached, BSEND_OVERHEAD, Begin, Holder, Prepared, Probed, SendMode, Sought, Target,
+};
 pub use request::{Request, Started};
 pub use status::Status;
 pub use table::{Handle, Table};

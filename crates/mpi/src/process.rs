@@ -33,6 +33,8 @@ pub struct Process {
     pub lanes: Lanes,
     /// Those that have no context yet.
     pub(crate) unsettled: Unsettled,
+    /// Shares of the boards of those that were freed, with what waits for their other ranks.
+    pub(crate) parting: Vec<(RequestId, Lane)>,
     /// Datatypes.
     pub types: Table<TypeId, Arc<Type>>,
     /// Operators of reductions.
@@ -72,6 +74,7 @@ impl Process {
         let complete = requests.insert(Request::done(CommId::SELF, Status::EMPTY));
         Self {
             unsettled: Unsettled::new(),
+            parting: Vec::new(),
             lanes: Lanes::new(engine.transport().boards()),
             engine,
             comms: Table::with(comms),

@@ -55,6 +55,7 @@ pub(crate) struct Scattered {
 }
 
 /// What the rank of a sender is in the communicator.
+#[derive(Clone)]
 pub(crate) enum Source {
     /// This, as it was asked for.
     Known(i32),

@@ -167,11 +167,14 @@ fn create<A: Abi>(
 fn free<A: Abi>(name: &'static str, of: Of, keyval: Out<c_int>) -> c_int {
     call::<A>(name, Owner::Nobody, |mpi| {
         let id = A::keyval(keyval.get()?);
-        mpi.attributes.key(id, of)?;
+        let is_freed = mpi.attributes.key(id, of)?.is_freed;
         if let Some(key) = mpi.attributes.keys.get_mut(id) {
             key.is_freed = true;
         }
-        mpi.attributes.leave(id);
+        // A copy of the handle may be freed again, for example by the function that deletes attributes.
+        if !is_freed {
+            mpi.attributes.leave(id);
+        }
         keyval.set(A::KEYVAL_INVALID)
     })
 }

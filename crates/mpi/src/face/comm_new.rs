@@ -342,11 +342,14 @@ fn free<A: Abi>(mpi: &mut Entered, comm: Out<Comm<A>>) -> Result<()> {
     }
     let has_lane = mpi.process.comm(id)?.collectives.lane.is_some();
     if has_lane && !id.is_predefined() {
-        // Another communicator may have its share of the boards once nobody reads there any more.
+        // Another communicator may have its share of the boards once nobody reads there any more, but
+        // nobody waits for that: a rank may free what others still use.
         let barrier = Caller::new(&mpi.process, "MPI_Comm_free", Comm::<A>::of(id))?.barrier()?;
-        wait(mpi, &barrier)?;
+        let barrier = barrier.job(&mut mpi.process)?;
+        mpi.process.leave_comm(id, Box::new(barrier))?;
+    } else {
+        mpi.process.remove_comm(id)?;
     }
-    mpi.process.remove_comm(id)?;
     if mpi.parent == id {
         mpi.parent = CommId::NULL;
     }
