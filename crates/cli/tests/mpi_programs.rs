@@ -57,6 +57,26 @@ fn checks_pass(source: &str, interface: &Interface, checks: &[&str], all_ranks: 
     }
 }
 
+/// Of objects that others still use, and of errors.
+const DETAILS: [&str; 9] = [
+    "keys",
+    "frees",
+    "persistent",
+    "parts",
+    "codes",
+    "errors",
+    "statuses",
+    "sessions",
+    "views",
+];
+
+#[test]
+fn objects_live_as_long_as_others_use_them() {
+    for interface in [&STANDARD, &MPICH] {
+        checks_pass("details.c", interface, &DETAILS, &[1, 2, 3, 6]);
+    }
+}
+
 const WINDOWS: [&str; 5] = ["fences", "locks", "requests", "groups", "together"];
 const INTERFACES: [&str; 3] = ["files", "parts", "sessions"];
 
@@ -103,7 +123,12 @@ const DYNAMIC: [&str; 6] = [
 fn processes_start_others_and_find_each_other() {
     for interface in [&STANDARD, &MPICH] {
         checks_pass("dynamic.c", interface, &DYNAMIC, &[1, 2, 3]);
-        checks_pass("dynamic.c", interface, &["ports", "join", "unrelated"], &[2, 3]);
+        checks_pass(
+            "dynamic.c",
+            interface,
+            &["ports", "join", "unrelated"],
+            &[2, 3],
+        );
     }
 }
 

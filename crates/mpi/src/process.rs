@@ -45,6 +45,8 @@ pub struct Process {
     /// Requests under way that the program has forgotten.
     pub(crate) orphans: Vec<Request>,
     pub(crate) operations: Operations,
+    /// Number of the next partitioned message that this process sends.
+    pub(crate) partitioned: i32,
     pub(crate) messages: Table<MessageId, Probed>,
     pub(crate) attached: Vec<(Holder, Attached)>,
     /// Windows.
@@ -88,6 +90,7 @@ impl Process {
             complete: complete.expect("the first of many"),
             orphans: Vec::new(),
             operations: Operations::default(),
+            partitioned: 0,
             messages: Table::new(),
             attached: Vec::new(),
             wins: Windows::default(),

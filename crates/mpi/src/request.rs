@@ -243,7 +243,9 @@ fn truncated(status: &Status, room: usize) -> Error {
         "the message of rank {} with tag {} has {} bytes; there is room for {room}",
         status.source, status.tag, status.bytes
     );
-    Error::new(Class::Truncate, what)
+    let mut error = Error::new(Class::Truncate, what);
+    error.status = Some(Box::new(*status));
+    error
 }
 
 /// What goes on by itself.

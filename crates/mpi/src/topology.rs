@@ -162,8 +162,8 @@ pub fn balanced(places: u32, dims: &[u32]) -> Option<Vec<u32>> {
         .collect()
 }
 
-/// Searches factors, the largest first, whose largest and smallest differ least; of those the ones with
-/// the largest numbers at the front.
+/// Searches factors, the largest first, of which the first differs least from the last; of those the ones
+/// whose second differs least from it, and so on.
 struct Even {
     /// Of the number, the largest first.
     divisors: Vec<u32>,
@@ -187,11 +187,10 @@ impl Even {
         }
     }
 
-    /// What makes one choice better than another: less is.
-    fn cost(factors: &[u32]) -> (u32, Reverse<&[u32]>) {
-        let ends = factors.first().zip(factors.last());
-        let spread = ends.map_or(0, |(first, last)| first - last);
-        (spread, Reverse(factors))
+    /// By how much each is larger than the last one; of two choices the one where this is less is better.
+    fn spreads(factors: &[u32]) -> impl Iterator<Item = u32> {
+        let last = factors.last().copied().unwrap_or(0);
+        factors.iter().map(move |factor| factor - last)
     }
 
     /// Goes on from these factors, which leave `rest`; none may be below `least`, or be a divisor before
@@ -199,7 +198,7 @@ impl Even {
     fn search(&mut self, factors: &mut Vec<u32>, rest: u32, (least, from): (u32, usize)) {
         let left = self.count - factors.len();
         if left == 0 {
-            if rest == 1 && Self::cost(factors) < Self::cost(&self.best) {
+            if rest == 1 && Self::spreads(factors).lt(Self::spreads(&self.best)) {
                 self.best.clone_from(factors);
             }
             return;
@@ -214,7 +213,7 @@ impl Even {
             if !rest.is_multiple_of(divisor) {
                 continue;
             }
-            let spread = Self::cost(&self.best).0;
+            let spread = Self::spreads(&self.best).next().unwrap_or(0);
             let first = factors.first().copied().unwrap_or(divisor);
             factors.push(divisor);
             let least = first.saturating_sub(spread).max(1);

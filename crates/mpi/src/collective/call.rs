@@ -544,7 +544,14 @@ impl Call {
             self.wanted,
             Wanted::Known(Allgather | Alltoall | Alltoallv | Gather | Scatter, _)
         );
-        if !exchanges || self.in_place {
+        if self.in_place {
+            return Ok(());
+        }
+        if send.overlaps(recv) {
+            let what = "what is given and what is got share memory; MPI_IN_PLACE is for that";
+            return Err(Error::new(Class::Buffer, what));
+        }
+        if !exchanges {
             return Ok(());
         }
         match (send.block_bytes(rank), recv.block_bytes(rank)) {

@@ -49,6 +49,8 @@ pub fn run(
         .arg(format!("./{}", test.program))
         .args(&test.arguments);
     command.envs(test.environment.iter().cloned());
+    // Tests start processes only if there are to be more than there are.
+    command.env("CORECAST_UNIVERSE", "64");
     command.current_dir(built.join(&test.folder));
     command.stdin(Stdio::null()).stdout(output).stderr(errors);
     let start = Instant::now();
