@@ -58,7 +58,7 @@ fn checks_pass(source: &str, interface: &Interface, checks: &[&str], all_ranks: 
 }
 
 /// Of objects that others still use, and of errors.
-const DETAILS: [&str; 9] = [
+const DETAILS: [&str; 10] = [
     "keys",
     "frees",
     "persistent",
@@ -68,6 +68,7 @@ const DETAILS: [&str; 9] = [
     "statuses",
     "sessions",
     "views",
+    "windows",
 ];
 
 #[test]
@@ -110,13 +111,14 @@ fn groups_files_sessions_and_partitions_do_what_they_say() {
 }
 
 /// One after the other, since they start many processes.
-const DYNAMIC: [&str; 6] = [
+const DYNAMIC: [&str; 7] = [
     "spawn",
     "many",
     "multiple",
     "missing",
     "worlds",
     "generations",
+    "late",
 ];
 
 #[test]

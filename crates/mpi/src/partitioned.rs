@@ -18,6 +18,7 @@ use crate::partitions::Partitions;
 use crate::process::Process;
 use crate::pt2pt::Begin;
 use crate::request::Request;
+use crate::status::Status;
 
 /// A partitioned message, to be started again and again.
 #[derive(Clone)]
@@ -27,6 +28,8 @@ pub struct Partitioned {
     ty: Arc<Type>,
     /// Context and world rank; `None`: nobody.
     peer: Option<(u32, u32)>,
+    /// What is told of a message that was received.
+    status: Status,
     number: Arc<Mutex<Number>>,
 }
 
@@ -81,6 +84,7 @@ impl Partitioned {
         (peer, tag, comm): (i32, i32, CommId),
         is_send: bool,
     ) -> Result<Self> {
+        let source = peer;
         let ty = Arc::clone(process.committed(part.datatype)?);
         let known = process.comm(comm)?;
         if tag < 0 {
@@ -110,6 +114,16 @@ impl Partitioned {
         let count = part.count.checked_mul(partitions).ok_or_else(too_many)?;
         let bytes = ty.packed_bytes(count).ok_or_else(too_many)?;
         isize::try_from(bytes).map_err(|_| too_many())?;
+        let status = match (peer, is_send) {
+            (_, true) => Status::EMPTY,
+            (None, false) => Status::OF_NOBODY,
+            (Some(_), false) => Status {
+                source,
+                tag,
+                bytes: bytes as u64,
+                ..Status::EMPTY
+            },
+        };
         let number = match (peer, is_send) {
             (None, _) => Number::known(0),
             (Some(peer), true) => Number::known(process.tell_number(comm, peer, tag)?),
@@ -130,6 +144,7 @@ impl Partitioned {
             buffer: Buffer { count, ..part },
             ty,
             peer,
+            status,
             number: Arc::new(Mutex::new(number)),
         })
     }
@@ -267,6 +282,10 @@ impl Operation for UnderWay {
             self.message.parts.end();
         }
         advanced
+    }
+
+    fn status(&self) -> Status {
+        self.message.status
     }
 }
 

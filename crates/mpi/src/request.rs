@@ -280,7 +280,7 @@ impl Process {
         mut operation: Box<dyn Operation>,
     ) -> Result<RequestId> {
         if operation.advance(&mut self.engine)? {
-            return self.keep(Request::done(comm, Status::EMPTY));
+            return self.keep(Request::done(comm, operation.status()));
         }
         let request = self.keep(Request::new(comm, What::Operation))?;
         self.operations.running.push((request, operation));
@@ -508,7 +508,7 @@ impl Process {
         self.operations.running.retain_mut(|(id, operation)| {
             let ended = match operation.advance(engine) {
                 Ok(false) => return true,
-                Ok(true) => Status::EMPTY,
+                Ok(true) => operation.status(),
                 Err(error) => {
                     failed.push((*id, error));
                     Status::EMPTY

@@ -130,7 +130,9 @@ static void parts(void) {
       MPI_Start(&receives[i]);
     }
     MPI_Waitall(3, sends, MPI_STATUSES_IGNORE);
-    MPI_Waitall(3, receives, MPI_STATUSES_IGNORE);
+    MPI_Status found[3];
+    MPI_Waitall(3, receives, found);
+    for (int i = 0; i < 3; i++) CHECK(found[i].MPI_SOURCE == left && found[i].MPI_TAG == 5);
     for (int i = 0; i < 3; i++)
       for (int k = 0; k < PARTS * EACH; k++) CHECK(got[i][k] == 100 * i + turn);
   }
@@ -250,6 +252,36 @@ static void views(void) {
   MPI_File_close(&file);
 }
 
+/* Regions that touch are one to those who reach them; what can be compared and swapped; where memory is that
+ * has no bytes. */
+static void windows(void) {
+  static int room[64];
+  MPI_Win win;
+  MPI_Aint place, all[64], size = -1;
+  int left = (me + ranks - 1) % ranks, values[64], unit = 0, *base = room;
+  float one = 1, two = 2, old;
+  for (int i = 0; i < 64; i++) values[i] = 100 * me + i, room[i] = -1;
+  MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  MPI_Win_attach(win, room, 24 * sizeof(int));
+  MPI_Win_attach(win, room + 24, 40 * sizeof(int));
+  MPI_Get_address(room, &place);
+  MPI_Allgather(&place, 1, MPI_AINT, all, 1, MPI_AINT, MPI_COMM_WORLD);
+  MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+  MPI_Win_fence(0, win);
+  CHECK(MPI_Put(values, 64, MPI_INT, (me + 1) % ranks, all[(me + 1) % ranks], 64, MPI_INT, win) == 0);
+  CHECK(MPI_Win_fence(0, win) == MPI_SUCCESS);
+  for (int i = 0; i < 64; i++) CHECK(room[i] == 100 * left + i);
+  CHECK(class_of(MPI_Compare_and_swap(&one, &two, &old, MPI_FLOAT, me, all[me], win)) == MPI_ERR_TYPE);
+  MPI_Win_fence(0, win);
+  MPI_Win_detach(win, room);
+  MPI_Win_detach(win, room + 24);
+  MPI_Win_free(&win);
+  MPI_Win_allocate_shared(me == 0 ? 8 : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+  MPI_Win_shared_query(win, ranks - 1, &size, &unit, &base);
+  CHECK(ranks == 1 || (size == 0 && base == NULL));
+  MPI_Win_free(&win);
+}
+
 int main(int argc, char **argv) {
   const char *name = argc > 1 ? argv[1] : "";
   if (!strcmp(name, "sessions")) return sessions(), 0;
@@ -259,6 +291,7 @@ int main(int argc, char **argv) {
   struct { const char *name; void (*run)(void); } checks[] = {
     {"keys", keys}, {"frees", frees}, {"persistent", persistent}, {"parts", parts}, {"codes", codes},
     {"errors", errors}, {"statuses", statuses}, {"views", views},
+    {"windows", windows},
   };
   int found = 0;
   for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)

@@ -114,12 +114,9 @@ fn skip(test: &Test, options: &Options) -> Option<String> {
             "MPICH expects it to fail ({xfail}); --xfail runs it"
         ));
     }
-    let memory = test
-        .memory_gb
-        .filter(|&memory| memory > options.memory_gb)?;
-    Some(format!(
-        "takes {memory} GB of memory; --memory says how much there is"
-    ))
+    let limit_gb = options.memory_gb;
+    let takes_more = test.memory_gb.is_some_and(|memory| memory > limit_gb);
+    takes_more.then(|| format!("takes more than {limit_gb} GB of memory; --memory allows more"))
 }
 
 /// `test/mpi` of a checkout, which may be named itself.
