@@ -85,7 +85,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: cargo xtask ci | test | tidy | fuzz [SECONDS] | rtl | py | viewer | site | dist | mutants [AREA [K/N]] | loom | asan | mpi-install DIR | bench-mpi [OPTIONS] | mpi-clients [--wheels DIR] [--chip CHIP] | mpi-rules [--wheels DIR] | mpi-suites [--wheels DIR] [RANKS...]"
+        "usage: cargo xtask ci | test | tidy | fuzz [SECONDS] | rtl | py | viewer | site | dist | mutants [AREA [K/N]] | loom | asan | mpi-install DIR | bench-mpi [OPTIONS] | mpi-clients [--wheels DIR] [--chip CHIP] | mpi-rules [--wheels DIR] | mpi-suites [--wheels DIR] [RANKS...] | mpi-suites --source DIR [OPTIONS] [FOLDERS...]"
     );
     ExitCode::from(2)
 }

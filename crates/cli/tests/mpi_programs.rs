@@ -57,6 +57,27 @@ fn checks_pass(source: &str, interface: &Interface, checks: &[&str], all_ranks: 
     }
 }
 
+/// Of objects that others still use, and of errors.
+const DETAILS: [&str; 10] = [
+    "keys",
+    "frees",
+    "persistent",
+    "parts",
+    "codes",
+    "errors",
+    "statuses",
+    "sessions",
+    "views",
+    "windows",
+];
+
+#[test]
+fn objects_live_as_long_as_others_use_them() {
+    for interface in [&STANDARD, &MPICH] {
+        checks_pass("details.c", interface, &DETAILS, &[1, 2, 3, 6]);
+    }
+}
+
 const WINDOWS: [&str; 5] = ["fences", "locks", "requests", "groups", "together"];
 const INTERFACES: [&str; 3] = ["files", "parts", "sessions"];
 
@@ -90,13 +111,14 @@ fn groups_files_sessions_and_partitions_do_what_they_say() {
 }
 
 /// One after the other, since they start many processes.
-const DYNAMIC: [&str; 6] = [
+const DYNAMIC: [&str; 7] = [
     "spawn",
     "many",
     "multiple",
     "missing",
     "worlds",
     "generations",
+    "late",
 ];
 
 #[test]

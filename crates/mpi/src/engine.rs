@@ -20,6 +20,7 @@ use std::collections::VecDeque;
 
 use crate::copy::copy_slice;
 use crate::error::Result;
+use crate::status::Status;
 use crate::transport::{Head, Transport, Wanted};
 
 use flight::{Flights, State};
@@ -46,6 +47,11 @@ pub trait Operation: Send {
     /// # Errors
     /// Why it failed; it is not called again.
     fn advance(&mut self, engine: &mut Engine) -> Result<bool>;
+
+    /// What is told of it when it is complete.
+    fn status(&self) -> Status {
+        Status::EMPTY
+    }
 }
 
 /// A message that a probe took out of the queue: only who took it can receive it.

@@ -9,6 +9,8 @@
 
 use std::fmt;
 
+use crate::status::Status;
+
 /// Error classes, numbered as in the standard ABI (MPI 5.0, chapter 20).
 ///
 /// Other ABIs translate them where they leave the library.
@@ -162,6 +164,8 @@ pub struct Error {
     pub what: String,
     /// What a function of the program returned, if it was that which failed: a code of its ABI.
     pub code: Option<i32>,
+    /// What is known of the message that it is about.
+    pub status: Option<Box<Status>>,
 }
 
 impl Error {
@@ -171,6 +175,7 @@ impl Error {
             class,
             what: what.into(),
             code: None,
+            status: None,
         }
     }
 

@@ -42,7 +42,9 @@ pub use engine::{
 pub use error::{Class, Error, Result};
 pub use group::Group;
 pub use process::Process;
-pub use pt2pt::{Attached, BSEND_OVERHEAD, Begin, Holder, Prepared, Probed, SendMode};
+pub use pt2pt::{
+    Attached, BSEND_OVERHEAD, Begin, Holder, Prepared, Probed, SendMode, Sought, Target,
+};
 pub use request::{Request, Started};
 pub use status::Status;
 pub use table::{Handle, Table};

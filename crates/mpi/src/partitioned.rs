@@ -1,9 +1,12 @@
 //! Partitioned messages: of several parts, each of which the sender gives when it is ready.
 //!
-//! The message goes when its last part is ready, and all parts arrive together. Messages of one sender
-//! with one tag arrive in the order in which they are started.
+//! The message goes when its last part is ready, and all parts arrive together.
+//!
+//! Messages of one sender with one tag match in the order in which both sides make them, whatever the
+//! order in which they start them (MPI 5.0, 4.2). So the sender tells a number when it makes one, by a
+//! message with its tag, and the parts have the number in the place of the tag.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::buffer::Buffer;
 use crate::datatype::Type;
@@ -14,6 +17,8 @@ use crate::handle::{CommId, PROC_NULL};
 use crate::partitions::Partitions;
 use crate::process::Process;
 use crate::pt2pt::Begin;
+use crate::request::Request;
+use crate::status::Status;
 
 /// A partitioned message, to be started again and again.
 #[derive(Clone)]
@@ -23,7 +28,46 @@ pub struct Partitioned {
     ty: Arc<Type>,
     /// Context and world rank; `None`: nobody.
     peer: Option<(u32, u32)>,
-    tag: i32,
+    /// What is told of a message that was received.
+    status: Status,
+    number: Arc<Mutex<Number>>,
+}
+
+/// The number that stands for a message.
+struct Number {
+    known: Option<i32>,
+    /// It is on its way, into these bytes.
+    awaited: Option<(Flight, Box<[u8; 4]>)>,
+}
+
+impl Number {
+    fn known(number: i32) -> Self {
+        Self {
+            known: Some(number),
+            awaited: None,
+        }
+    }
+
+    /// The tag of the parts, below those of programs; `None` as long as it is not known.
+    fn tag(&mut self, engine: &mut Engine) -> Option<i32> {
+        if let Some((flight, _)) = &self.awaited {
+            engine.landed(flight)?;
+        }
+        if let Some((flight, bytes)) = self.awaited.take() {
+            engine.release(flight);
+            self.known = Some(i32::from_ne_bytes(*bytes));
+        }
+        self.known.map(|number| !number)
+    }
+}
+
+impl Drop for Number {
+    fn drop(&mut self) {
+        // A message that is still under way keeps the memory that it uses.
+        if let Some((_, bytes)) = self.awaited.take() {
+            std::mem::forget(bytes);
+        }
+    }
 }
 
 // SAFETY: an address is a number here; see `Buffer`.
@@ -35,11 +79,12 @@ impl Partitioned {
     /// # Errors
     /// What is wrong with the arguments.
     pub fn new(
-        process: &Process,
+        process: &mut Process,
         (part, partitions): (Buffer, usize),
         (peer, tag, comm): (i32, i32, CommId),
         is_send: bool,
     ) -> Result<Self> {
+        let source = peer;
         let ty = Arc::clone(process.committed(part.datatype)?);
         let known = process.comm(comm)?;
         if tag < 0 {
@@ -69,13 +114,54 @@ impl Partitioned {
         let count = part.count.checked_mul(partitions).ok_or_else(too_many)?;
         let bytes = ty.packed_bytes(count).ok_or_else(too_many)?;
         isize::try_from(bytes).map_err(|_| too_many())?;
+        let status = match (peer, is_send) {
+            (_, true) => Status::EMPTY,
+            (None, false) => Status::OF_NOBODY,
+            (Some(_), false) => Status {
+                source,
+                tag,
+                bytes: bytes as u64,
+                ..Status::EMPTY
+            },
+        };
+        let number = match (peer, is_send) {
+            (None, _) => Number::known(0),
+            (Some(peer), true) => Number::known(process.tell_number(comm, peer, tag)?),
+            (Some((context, from)), false) => {
+                let mut bytes = Box::new([0; 4]);
+                let memory = Memory::of(&mut *bytes);
+                let flight = process
+                    .engine
+                    .recv(context, Some(from), Some(tag), memory)?;
+                Number {
+                    known: None,
+                    awaited: Some((flight, bytes)),
+                }
+            }
+        };
         Ok(Self {
             parts: Partitions::new(partitions, is_send),
             buffer: Buffer { count, ..part },
             ty,
             peer,
-            tag,
+            status,
+            number: Arc::new(Mutex::new(number)),
         })
+    }
+}
+
+impl Process {
+    /// Tells the receiver of a partitioned message the number of the next one of this process.
+    fn tell_number(&mut self, comm: CommId, (context, to): (u32, u32), tag: i32) -> Result<i32> {
+        let number = self.partitioned;
+        self.partitioned = (number + 1) & i32::MAX;
+        let mut bytes: Box<[u8]> = number.to_ne_bytes().into();
+        let memory = Memory::of(&mut bytes);
+        let sent = self.engine.send(context, to, tag, memory, Mode::Standard)?;
+        if let Some(flight) = sent {
+            self.leave_alone(Request::of_send(comm, flight, Some(bytes)));
+        }
+        Ok(number)
     }
 }
 
@@ -103,6 +189,11 @@ struct UnderWay {
 }
 
 impl UnderWay {
+    fn tag(&self, engine: &mut Engine) -> Option<i32> {
+        let number = self.message.number.lock();
+        number.unwrap_or_else(PoisonError::into_inner).tag(engine)
+    }
+
     /// Memory for the message; what is sent is packed if it has to be.
     fn memory(&mut self, is_send: bool) -> Memory {
         let (buffer, ty) = (&self.message.buffer, &self.message.ty);
@@ -130,7 +221,10 @@ impl UnderWay {
         if let Some(flight) = self.flight.take() {
             return Ok(self.has_landed(engine, flight).is_some());
         }
-        let (memory, tag) = (self.memory(true), self.message.tag);
+        let Some(tag) = self.tag(engine) else {
+            return Ok(false);
+        };
+        let memory = self.memory(true);
         self.flight = engine.send(context, to, tag, memory, Mode::Standard)?;
         Ok(self.flight.is_none())
     }
@@ -140,7 +234,10 @@ impl UnderWay {
             return Ok(true);
         };
         let Some(flight) = self.flight.take() else {
-            let (memory, tag) = (self.memory(false), self.message.tag);
+            let Some(tag) = self.tag(engine) else {
+                return Ok(false);
+            };
+            let memory = self.memory(false);
             self.flight = Some(engine.recv(context, Some(from), Some(tag), memory)?);
             return Ok(false);
         };
@@ -185,6 +282,10 @@ impl Operation for UnderWay {
             self.message.parts.end();
         }
         advanced
+    }
+
+    fn status(&self) -> Status {
+        self.message.status
     }
 }
 

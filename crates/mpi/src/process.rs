@@ -33,6 +33,8 @@ pub struct Process {
     pub lanes: Lanes,
     /// Those that have no context yet.
     pub(crate) unsettled: Unsettled,
+    /// Shares of the boards of those that were freed, with what waits for their other ranks.
+    pub(crate) parting: Vec<(RequestId, Lane)>,
     /// Datatypes.
     pub types: Table<TypeId, Arc<Type>>,
     /// Operators of reductions.
@@ -43,6 +45,8 @@ pub struct Process {
     /// Requests under way that the program has forgotten.
     pub(crate) orphans: Vec<Request>,
     pub(crate) operations: Operations,
+    /// Number of the next partitioned message that this process sends.
+    pub(crate) partitioned: i32,
     pub(crate) messages: Table<MessageId, Probed>,
     pub(crate) attached: Vec<(Holder, Attached)>,
     /// Windows.
@@ -72,6 +76,7 @@ impl Process {
         let complete = requests.insert(Request::done(CommId::SELF, Status::EMPTY));
         Self {
             unsettled: Unsettled::new(),
+            parting: Vec::new(),
             lanes: Lanes::new(engine.transport().boards()),
             engine,
             comms: Table::with(comms),
@@ -85,6 +90,7 @@ impl Process {
             complete: complete.expect("the first of many"),
             orphans: Vec::new(),
             operations: Operations::default(),
+            partitioned: 0,
             messages: Table::new(),
             attached: Vec::new(),
             wins: Windows::default(),

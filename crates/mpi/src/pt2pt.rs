@@ -39,12 +39,47 @@ pub struct Probed {
 /// What a persistent request does when it is started.
 #[derive(Clone)]
 pub enum Prepared {
-    /// Sends.
-    Send(Buffer, i32, i32, CommId, SendMode),
-    /// Receives.
-    Recv(Buffer, i32, i32, CommId),
+    /// Sends. Datatype and communicator may be freed meanwhile.
+    Send(Buffer, Arc<Type>, Option<Target>, CommId, SendMode),
+    /// Receives; the same.
+    Recv(Buffer, Arc<Type>, Option<Sought>, CommId),
     /// Makes something that goes on by itself.
     Operation(Arc<dyn Begin>),
+}
+
+/// Where a message goes; there is none for nobody.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    context: u32,
+    to: u32,
+    tag: i32,
+}
+
+/// What a receive takes; there is none of nobody.
+#[derive(Clone)]
+pub struct Sought {
+    context: u32,
+    sender: Option<u32>,
+    tag: Option<i32>,
+    source: Source,
+}
+
+/// The bytes of a message, where they lie or packed.
+enum Load {
+    Whole(Memory),
+    Packed(Box<[u8]>),
+}
+
+impl Load {
+    #[inline]
+    fn of(buffer: &Buffer, datatype: &Type, mode: SendMode) -> Result<Self> {
+        if mode != SendMode::Buffered
+            && let Some(bytes) = datatype.contiguous_bytes(buffer.count)
+        {
+            return contiguous(buffer, datatype, bytes).map(Self::Whole);
+        }
+        packed(buffer, datatype).map(Self::Packed)
+    }
 }
 
 /// Makes an operation again and again.
@@ -72,11 +107,13 @@ impl Prepared {
 
     pub(crate) fn start(&self, process: &mut Process) -> Result<Started> {
         Ok(match self {
-            Self::Send(buffer, to, tag, comm, mode) => {
-                Started::Request(process.begin_send(*buffer, *to, *tag, *comm, *mode)?)
+            Self::Send(buffer, datatype, target, comm, mode) => {
+                let load = Load::of(buffer, datatype, *mode)?;
+                Started::Request(process.send_load(load, *target, *comm, *mode)?)
             }
-            Self::Recv(buffer, from, tag, comm) => {
-                Started::Request(process.begin_recv(*buffer, *from, *tag, *comm)?)
+            Self::Recv(buffer, datatype, sought, comm) => {
+                let room = room(*buffer, datatype)?;
+                Started::Request(process.recv_into(room, sought.clone(), *comm)?)
             }
             Self::Operation(operation) => Started::Operation(operation.begin(process)?),
         })
@@ -184,34 +221,54 @@ impl Process {
         comm: CommId,
         mode: SendMode,
     ) -> Result<Request> {
+        let Some(target) = self.target(to, tag, comm)? else {
+            return Ok(Request::done(comm, Status::EMPTY));
+        };
+        let load = Load::of(&buffer, self.committed(buffer.datatype)?, mode)?;
+        self.send_load(load, Some(target), comm, mode)
+    }
+
+    /// Where a message goes.
+    #[inline]
+    fn target(&self, to: i32, tag: i32, comm: CommId) -> Result<Option<Target>> {
         let communicator = self.comm(comm)?;
         if tag < 0 {
             return Err(bad_tag(tag));
         }
         if to == PROC_NULL {
-            return Ok(Request::done(comm, Status::EMPTY));
+            return Ok(None);
         }
         let peers = communicator.peers().world_ranks();
         let Some(&to) = peers.get(to as usize) else {
             return Err(bad_rank(to, peers.len()));
         };
         let context = communicator.context;
-        let datatype = self.committed(buffer.datatype)?;
+        Ok(Some(Target { context, to, tag }))
+    }
+
+    #[inline]
+    fn send_load(
+        &mut self,
+        load: Load,
+        target: Option<Target>,
+        comm: CommId,
+        mode: SendMode,
+    ) -> Result<Request> {
+        let done = Request::done(comm, Status::EMPTY);
+        let Some(Target { context, to, tag }) = target else {
+            return Ok(done);
+        };
         let sync = match mode {
             SendMode::Synchronous => Mode::Synchronous,
             _ => Mode::Standard,
         };
-        if mode != SendMode::Buffered
-            && let Some(bytes) = datatype.contiguous_bytes(buffer.count)
-        {
-            let memory = contiguous(&buffer, datatype, bytes)?;
-            let sent = self.engine.send(context, to, tag, memory, sync)?;
-            return Ok(match sent {
-                None => Request::done(comm, Status::EMPTY),
-                Some(flight) => Request::of_send(comm, flight, None),
-            });
-        }
-        let mut packed = packed(&buffer, datatype)?;
+        let mut packed = match load {
+            Load::Whole(memory) => {
+                let sent = self.engine.send(context, to, tag, memory, sync)?;
+                return Ok(sent.map_or(done, |flight| Request::of_send(comm, flight, None)));
+            }
+            Load::Packed(packed) => packed,
+        };
         let bytes = packed.len();
         // SAFETY: the request keeps what was packed as long as the message needs it.
         let memory = unsafe { Memory::new(packed.as_mut_ptr(), bytes) };
@@ -219,7 +276,6 @@ impl Process {
             self.room_for(comm, bytes)?;
         }
         let sent = self.engine.send(context, to, tag, memory, sync)?;
-        let done = Request::done(comm, Status::EMPTY);
         let Some(flight) = sent else { return Ok(done) };
         let mut request = Request::of_send(comm, flight, Some(packed));
         if mode != SendMode::Buffered {
@@ -228,6 +284,39 @@ impl Process {
         request.buffered = bytes.saturating_add(BSEND_OVERHEAD);
         self.leave_alone(request);
         Ok(done)
+    }
+
+    /// A send to be started again and again.
+    ///
+    /// # Errors
+    /// As [`Process::begin_send`].
+    pub fn prepare_send(
+        &mut self,
+        buffer: Buffer,
+        to: i32,
+        tag: i32,
+        comm: CommId,
+        mode: SendMode,
+    ) -> Result<RequestId> {
+        let target = self.target(to, tag, comm)?;
+        let datatype = Arc::clone(self.committed(buffer.datatype)?);
+        self.prepare(comm, Prepared::Send(buffer, datatype, target, comm, mode))
+    }
+
+    /// A receive to be started again and again.
+    ///
+    /// # Errors
+    /// As [`Process::begin_send`].
+    pub fn prepare_recv(
+        &mut self,
+        buffer: Buffer,
+        from: i32,
+        tag: i32,
+        comm: CommId,
+    ) -> Result<RequestId> {
+        let sought = self.wanted(from, tag, comm)?;
+        let datatype = Arc::clone(self.committed(buffer.datatype)?);
+        self.prepare(comm, Prepared::Recv(buffer, datatype, sought, comm))
     }
 
     /// Begins to receive.
@@ -242,13 +331,26 @@ impl Process {
         tag: i32,
         comm: CommId,
     ) -> Result<Request> {
-        let (context, sender, tag, source) = match self.wanted(from, tag, comm)? {
-            Some(wanted) => wanted,
-            None => return Ok(Request::done(comm, Status::OF_NOBODY)),
+        let Some(sought) = self.wanted(from, tag, comm)? else {
+            return Ok(Request::done(comm, Status::OF_NOBODY));
         };
-        let (memory, scattered) = self.room(buffer)?;
+        let room = room(buffer, self.committed(buffer.datatype)?)?;
+        self.recv_into(room, Some(sought), comm)
+    }
+
+    #[inline]
+    fn recv_into(
+        &mut self,
+        (memory, scattered): Room,
+        sought: Option<Sought>,
+        comm: CommId,
+    ) -> Result<Request> {
+        let Some(sought) = sought else {
+            return Ok(Request::done(comm, Status::OF_NOBODY));
+        };
+        let (context, sender, tag) = (sought.context, sought.sender, sought.tag);
         let flight = self.engine.recv(context, sender, tag, memory)?;
-        let room = memory.bytes;
+        let (source, room) = (sought.source, memory.bytes);
         Ok(Request::of_recv(comm, flight, source, room, scattered))
     }
 
@@ -260,7 +362,7 @@ impl Process {
         if message == MessageId::NO_PROC {
             return Ok(Request::done(CommId::SELF, Status::OF_NOBODY));
         }
-        let (memory, scattered) = self.room(buffer)?;
+        let (memory, scattered) = room(buffer, self.committed(buffer.datatype)?)?;
         let Some(probed) = self.messages.remove(message) else {
             let what = "there is no message of this handle, or no longer";
             return Err(Error::new(Class::Request, what));
@@ -314,11 +416,12 @@ impl Process {
     /// # Errors
     /// [`Class::Comm`], [`Class::Rank`], [`Class::Tag`].
     pub fn iprobe(&mut self, from: i32, tag: i32, comm: CommId) -> Result<Option<Status>> {
-        let Some((context, sender, tag, source)) = self.wanted(from, tag, comm)? else {
+        let Some(sought) = self.wanted(from, tag, comm)? else {
             return Ok(Some(Status::OF_NOBODY));
         };
+        let (context, sender, tag) = (sought.context, sought.sender, sought.tag);
         let envelope = self.engine.probe(context, sender, tag);
-        Ok(envelope.map(|envelope| of_envelope(&envelope, &source)))
+        Ok(envelope.map(|envelope| of_envelope(&envelope, &sought.source)))
     }
 
     /// As [`Process::iprobe`], and takes it: nobody else receives it.
@@ -331,12 +434,14 @@ impl Process {
         tag: i32,
         comm: CommId,
     ) -> Result<Option<(MessageId, Status)>> {
-        let Some((context, sender, tag, source)) = self.wanted(from, tag, comm)? else {
+        let Some(sought) = self.wanted(from, tag, comm)? else {
             return Ok(Some((MessageId::NO_PROC, Status::OF_NOBODY)));
         };
+        let (context, sender, tag) = (sought.context, sought.sender, sought.tag);
         let Some((taken, envelope)) = self.engine.take(context, sender, tag) else {
             return Ok(None);
         };
+        let source = sought.source;
         let status = of_envelope(&envelope, &source);
         let probed = Probed {
             taken,
@@ -393,15 +498,9 @@ impl Process {
         found.or_else(of_session).unwrap_or(Holder::Process)
     }
 
-    /// Context, sender, tag and whose rank is reported; `None` of nobody.
+    /// What a receive takes; `None` of nobody.
     #[inline]
-    #[allow(clippy::type_complexity, reason = "taken apart at once")]
-    fn wanted(
-        &self,
-        from: i32,
-        tag: i32,
-        comm: CommId,
-    ) -> Result<Option<(u32, Option<u32>, Option<i32>, Source)>> {
+    fn wanted(&self, from: i32, tag: i32, comm: CommId) -> Result<Option<Sought>> {
         let communicator = self.comm(comm)?;
         if tag < 0 && tag != ANY_TAG {
             return Err(bad_tag(tag));
@@ -417,25 +516,12 @@ impl Process {
         };
         let source = Source::of(from, peers);
         let tag = (tag != ANY_TAG).then_some(tag);
-        Ok(Some((communicator.context, sender, tag, source)))
-    }
-
-    /// Memory for a message: the buffer itself, or some that is unpacked later.
-    #[inline]
-    fn room(&self, buffer: Buffer) -> Result<(Memory, Option<Box<Scattered>>)> {
-        let datatype = self.committed(buffer.datatype)?;
-        if let Some(bytes) = datatype.contiguous_bytes(buffer.count) {
-            return Ok((contiguous(&buffer, datatype, bytes)?, None));
-        }
-        let mut packed = vec![0; scattered_bytes(&buffer, datatype)?].into_boxed_slice();
-        // SAFETY: the request keeps it as long as the message needs it.
-        let memory = unsafe { Memory::new(packed.as_mut_ptr(), packed.len()) };
-        let scattered = Scattered {
-            packed,
-            buffer,
-            datatype: Arc::clone(datatype),
-        };
-        Ok((memory, Some(Box::new(scattered))))
+        Ok(Some(Sought {
+            context: communicator.context,
+            sender,
+            tag,
+            source,
+        }))
     }
 
     /// Whether a buffered message has room, beside those that are under way.
@@ -471,6 +557,26 @@ fn of_envelope(envelope: &Envelope, source: &Source) -> Status {
         bytes: envelope.bytes as u64,
         ..Status::EMPTY
     }
+}
+
+/// Where a message goes, and what is unpacked from there later.
+type Room = (Memory, Option<Box<Scattered>>);
+
+/// Memory for a message: the buffer itself, or some that is unpacked later.
+#[inline]
+fn room(buffer: Buffer, datatype: &Arc<Type>) -> Result<Room> {
+    if let Some(bytes) = datatype.contiguous_bytes(buffer.count) {
+        return Ok((contiguous(&buffer, datatype, bytes)?, None));
+    }
+    let mut packed = vec![0; scattered_bytes(&buffer, datatype)?].into_boxed_slice();
+    // SAFETY: the request keeps it as long as the message needs it.
+    let memory = unsafe { Memory::new(packed.as_mut_ptr(), packed.len()) };
+    let scattered = Scattered {
+        packed,
+        buffer,
+        datatype: Arc::clone(datatype),
+    };
+    Ok((memory, Some(Box::new(scattered))))
 }
 
 /// The memory of elements that lie in one piece.

@@ -55,6 +55,7 @@ pub(crate) struct Scattered {
 }
 
 /// What the rank of a sender is in the communicator.
+#[derive(Clone)]
 pub(crate) enum Source {
     /// This, as it was asked for.
     Known(i32),
@@ -242,7 +243,9 @@ fn truncated(status: &Status, room: usize) -> Error {
         "the message of rank {} with tag {} has {} bytes; there is room for {room}",
         status.source, status.tag, status.bytes
     );
-    Error::new(Class::Truncate, what)
+    let mut error = Error::new(Class::Truncate, what);
+    error.status = Some(Box::new(*status));
+    error
 }
 
 /// What goes on by itself.
@@ -277,7 +280,7 @@ impl Process {
         mut operation: Box<dyn Operation>,
     ) -> Result<RequestId> {
         if operation.advance(&mut self.engine)? {
-            return self.keep(Request::done(comm, Status::EMPTY));
+            return self.keep(Request::done(comm, operation.status()));
         }
         let request = self.keep(Request::new(comm, What::Operation))?;
         self.operations.running.push((request, operation));
@@ -505,7 +508,7 @@ impl Process {
         self.operations.running.retain_mut(|(id, operation)| {
             let ended = match operation.advance(engine) {
                 Ok(false) => return true,
-                Ok(true) => Status::EMPTY,
+                Ok(true) => operation.status(),
                 Err(error) => {
                     failed.push((*id, error));
                     Status::EMPTY

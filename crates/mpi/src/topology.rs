@@ -154,41 +154,73 @@ pub fn balanced(places: u32, dims: &[u32]) -> Option<Vec<u32>> {
     if places == 0 || !places.is_multiple_of(given) || (open == 0 && places != given) {
         return None;
     }
-    let mut rest = places / given;
-    let mut found = Vec::with_capacity(open);
-    for left in (1..=open).rev() {
-        let dim = divisor_from(rest, left as u32);
-        found.push(dim);
-        rest /= dim;
-    }
-    found.sort_by(|one, other| other.cmp(one));
-    let mut found = found.into_iter();
+    let mut even = Even::new(places / given, open);
+    even.search(&mut Vec::with_capacity(open), places / given, (1, 0));
+    let mut found = even.best.into_iter();
     dims.iter()
         .map(|&dim| if dim == 0 { found.next() } else { Some(dim) })
         .collect()
 }
 
-/// The smallest divisor of `number` that is not below its `root`-th root.
-fn divisor_from(number: u32, root: u32) -> u32 {
-    let is_enough = |divisor: u32| {
-        let power = (0..root).try_fold(1_u64, |power, _| {
-            Some(power * u64::from(divisor)).filter(|&power| power <= u64::from(u32::MAX) * 2)
-        });
-        power.is_none_or(|power| power >= u64::from(number))
-    };
-    let mut best = number;
-    let mut small = 1;
-    while u64::from(small) * u64::from(small) <= u64::from(number) {
-        if number.is_multiple_of(small) {
-            for divisor in [small, number / small] {
-                if divisor < best && is_enough(divisor) {
-                    best = divisor;
-                }
-            }
+/// Searches factors, the largest first, of which the first differs least from the last; of those the ones
+/// whose second differs least from it, and so on.
+struct Even {
+    /// Of the number, the largest first.
+    divisors: Vec<u32>,
+    count: usize,
+    best: Vec<u32>,
+}
+
+impl Even {
+    fn new(number: u32, count: usize) -> Self {
+        let small = (1..=number.isqrt()).filter(|&divisor| number.is_multiple_of(divisor));
+        let mut divisors: Vec<u32> = small.flat_map(|small| [small, number / small]).collect();
+        divisors.sort_unstable_by(|one, other| other.cmp(one));
+        divisors.dedup();
+        // There is always this one.
+        let mut best = vec![1; count];
+        best.iter_mut().take(1).for_each(|first| *first = number);
+        Self {
+            divisors,
+            count,
+            best,
         }
-        small += 1;
     }
-    best
+
+    /// By how much each is larger than the last one; of two choices the one where this is less is better.
+    fn spreads(factors: &[u32]) -> impl Iterator<Item = u32> {
+        let last = factors.last().copied().unwrap_or(0);
+        factors.iter().map(move |factor| factor - last)
+    }
+
+    /// Goes on from these factors, which leave `rest`; none may be below `least`, or be a divisor before
+    /// that of index `from`.
+    fn search(&mut self, factors: &mut Vec<u32>, rest: u32, (least, from): (u32, usize)) {
+        let left = self.count - factors.len();
+        if left == 0 {
+            if rest == 1 && Self::spreads(factors).lt(Self::spreads(&self.best)) {
+                self.best.clone_from(factors);
+            }
+            return;
+        }
+        for at in from..self.divisors.len() {
+            let divisor = self.divisors[at];
+            // As many factors of this size have to be enough.
+            let power = u64::from(divisor).checked_pow(left as u32);
+            if divisor < least || power.is_some_and(|power| power < u64::from(rest)) {
+                break;
+            }
+            if !rest.is_multiple_of(divisor) {
+                continue;
+            }
+            let spread = Self::spreads(&self.best).next().unwrap_or(0);
+            let first = factors.first().copied().unwrap_or(divisor);
+            factors.push(divisor);
+            let least = first.saturating_sub(spread).max(1);
+            self.search(factors, rest / divisor, (least, at));
+            factors.pop();
+        }
+    }
 }
 
 #[cfg(test)]
@@ -203,6 +235,10 @@ mod tests {
             (6, vec![0, 3, 0], Some(vec![2, 3, 1])),
             (7, vec![0, 3, 0], None),
             (48, vec![0, 0, 0], Some(vec![4, 4, 3])),
+            (936, vec![0, 0, 0], Some(vec![13, 9, 8])),
+            (1 << 30, vec![0; 7], Some(vec![32, 32, 16, 16, 16, 16, 16])),
+            (5616, vec![0; 4], Some(vec![13, 9, 8, 6])),
+            (590_520, vec![0; 4], Some(vec![37, 30, 28, 19])),
             (1, vec![0, 0], Some(vec![1, 1])),
             (5, vec![], None),
             (i32::MAX as u32, vec![0, 0], Some(vec![i32::MAX as u32, 1])),

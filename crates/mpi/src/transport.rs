@@ -149,6 +149,11 @@ pub trait Transport: Send {
 
     /// Says that this rank has come to its proper end: its death is no accident any more.
     fn finish(&mut self);
+
+    /// Takes part once more after [`Transport::finish`]; `false` where that cannot be.
+    fn resume(&mut self) -> bool {
+        false
+    }
 }
 
 /// What a transport in virtual time is told beside packets. There only calls take time, so it wants to
@@ -374,4 +379,8 @@ impl Transport for Alone {
     }
 
     fn finish(&mut self) {}
+
+    fn resume(&mut self) -> bool {
+        true
+    }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use corecast_core::Collective;
 use corecast_mpi::collective::side::{Cut, Side};
-use corecast_mpi::collective::{Call, Wanted};
+use corecast_mpi::collective::{Call, Persistent, Wanted};
 use corecast_mpi::datatype::{Recipe, Type};
 use corecast_mpi::handle::{CommId, OpId, TypeId};
 use corecast_mpi::op::UserFunction;
@@ -199,7 +199,8 @@ fn complete(process: &mut Process, call: Call, form: Form) {
             wait(process, |process| process.test(request).unwrap().is_some());
         }
         Form::Persistent => {
-            let prepared = corecast_mpi::Prepared::Operation(Arc::new(call));
+            let persistent = Persistent::new(process, call).unwrap();
+            let prepared = corecast_mpi::Prepared::Operation(Arc::new(persistent));
             let request = process.prepare(comm, prepared).unwrap();
             for _ in 0..2 {
                 process.start(request).unwrap();

@@ -244,6 +244,11 @@ impl Member {
         self.state.store(FINISHED, Ordering::Release);
     }
 
+    /// Takes part once more.
+    pub fn resume(&self) {
+        self.state.store(PRESENT, Ordering::Release);
+    }
+
     /// Whether its end needs no other to end: it has finished, or never took part.
     pub fn may_leave(&self) -> bool {
         self.state.load(Ordering::Acquire) != PRESENT

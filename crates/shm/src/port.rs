@@ -468,4 +468,9 @@ impl Transport for Port {
     fn finish(&mut self) {
         self.member(self.rank).finish();
     }
+
+    fn resume(&mut self) -> bool {
+        self.member(self.rank).resume();
+        true
+    }
 }

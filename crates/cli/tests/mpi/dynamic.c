@@ -347,6 +347,25 @@ static void middle(void) {
   let_go(&parent);
 }
 
+/* Of those who were started one is late for a collective, so that the others wait long. */
+static void late(void) {
+  char *arguments[] = {"sleeper", NULL};
+  MPI_Comm between;
+  OK(MPI_Comm_spawn(program, arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &between,
+                    MPI_ERRCODES_IGNORE));
+  OK(MPI_Comm_disconnect(&between));
+}
+
+static void sleeper(void) {
+  MPI_Comm parent = started_by();
+  int rank, one = 1, sum = 0;
+  OK(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
+  if (rank == 1) usleep(100000);
+  OK(MPI_Reduce(&one, &sum, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD));
+  if (rank == 0) CHECK(sum == 2);
+  let_go(&parent);
+}
+
 /* A started process dies while the others wait for it. */
 static void dies(void) {
   char *arguments[] = {"victim", NULL};
@@ -386,6 +405,8 @@ int main(int count, char **arguments) {
   else if (strcmp(name, "unrelated") == 0) unrelated();
   else if (strcmp(name, "generations") == 0) generations();
   else if (strcmp(name, "middle") == 0) middle();
+  else if (strcmp(name, "late") == 0) late();
+  else if (strcmp(name, "sleeper") == 0) sleeper();
   else if (strcmp(name, "dies") == 0) dies();
   else if (strcmp(name, "victim") == 0) victim();
   else CHECK(!"a check of this name");

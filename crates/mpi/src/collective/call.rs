@@ -11,7 +11,7 @@ use super::check::Check;
 use super::plan::{Blocks, Layout};
 use super::program::{Program, Region, Span};
 use super::programs;
-use super::run::{Buffers, Combine, Run};
+use super::run::{Buffers, Channel, Combine, Run};
 use super::shared::{Shared, Task, What};
 use super::side::{Cut, Ready, Side};
 use crate::datatype::Type;
@@ -176,9 +176,37 @@ impl Drop for Job {
     }
 }
 
-impl Begin for Call {
+/// A call that is begun again and again. Its messages have one tag, which ranks agree on when they make
+/// it, so that they may start several in different orders (MPI 5.0, 6.13).
+pub struct Persistent {
+    call: Call,
+    /// The operator, which may be freed meanwhile.
+    op: Option<Arc<Op>>,
+    check: Channel,
+    channel: Channel,
+}
+
+impl Persistent {
+    /// That of a call; all ranks make theirs in the same order.
+    ///
+    /// # Errors
+    /// [`Class::Comm`] and [`Class::Op`] if there is no such communicator or operator.
+    pub fn new(process: &mut Process, call: Call) -> Result<Self> {
+        let op = call.op.map(|op| process.op(op).cloned()).transpose()?;
+        let check = process.next_collective(call.comm, call.name)?;
+        let channel = process.next_collective(call.comm, call.name)?;
+        Ok(Self {
+            call,
+            op,
+            check,
+            channel,
+        })
+    }
+}
+
+impl Begin for Persistent {
     fn begin(&self, process: &mut Process) -> Result<Box<dyn Operation>> {
-        Ok(Box::new(self.job(process)?))
+        Ok(Box::new(self.call.job_of(process, Some(self))?))
     }
 }
 
@@ -188,11 +216,22 @@ impl Call {
     /// # Errors
     /// What is wrong with its arguments.
     pub fn job(&self, process: &mut Process) -> Result<Job> {
-        let operator = self.operator(process)?;
+        self.job_of(process, None)
+    }
+
+    fn job_of(&self, process: &mut Process, kept: Option<&Persistent>) -> Result<Job> {
+        let operator = match kept {
+            Some(kept) => self.reduction(kept.op.as_ref())?,
+            None => self.operator(process)?,
+        };
         let (rank, ranks) = self.check(process)?;
-        let check = match process.comm(self.comm)?.collectives.settings.checks {
-            true => Some(Check::new(process, self)?),
-            false => None,
+        let check = match (process.comm(self.comm)?.collectives.settings.checks, kept) {
+            (true, Some(kept)) => Some(Check::new(process, self, kept.check.clone())?),
+            (true, None) => {
+                let channel = process.next_collective(self.comm, self.name)?;
+                Some(Check::new(process, self, channel)?)
+            }
+            (false, _) => None,
         };
         // A broadcast reads the buffer at its root; what lies in place is read everywhere.
         let is_bcast_root = self.wanted == Wanted::Known(Collective::Bcast, rank);
@@ -200,7 +239,10 @@ impl Call {
         // SAFETY: who made the call promised it for all its buffers (`crate::Buffer`).
         let (send, recv) = unsafe { self.ready(reads_recv) };
         let program = self.program(process, (rank, ranks), (&send, &recv), operator.as_ref())?;
-        let channel = process.next_collective(self.comm, self.name)?;
+        let channel = match kept {
+            Some(kept) => kept.channel.clone(),
+            None => process.next_collective(self.comm, self.name)?,
+        };
         let buffers = Buffers {
             send: send.base,
             recv: recv.base,
@@ -341,11 +383,12 @@ impl Call {
 
     /// The operator, and whether operands must keep the order of ranks.
     fn operator(&self, process: &Process) -> Result<Option<(Reduction, bool)>> {
-        let Some(op) = self.op else {
-            return Ok(None);
-        };
-        let op = Arc::clone(process.op(op)?);
-        let Some(datatype) = self.datatype() else {
+        let op = self.op.map(|op| process.op(op)).transpose()?;
+        self.reduction(op)
+    }
+
+    fn reduction(&self, op: Option<&Arc<Op>>) -> Result<Option<(Reduction, bool)>> {
+        let (Some(op), Some(datatype)) = (op.cloned(), self.datatype()) else {
             return Ok(None);
         };
         op.check(datatype)?;
@@ -501,7 +544,14 @@ impl Call {
             self.wanted,
             Wanted::Known(Allgather | Alltoall | Alltoallv | Gather | Scatter, _)
         );
-        if !exchanges || self.in_place {
+        if self.in_place {
+            return Ok(());
+        }
+        if send.overlaps(recv) {
+            let what = "what is given and what is got share memory; MPI_IN_PLACE is for that";
+            return Err(Error::new(Class::Buffer, what));
+        }
+        if !exchanges {
             return Ok(());
         }
         match (send.block_bytes(rank), recv.block_bytes(rank)) {

@@ -8,6 +8,7 @@
 
 use super::agree::Small;
 use super::call::{Call, Wanted};
+use super::run::Channel;
 use super::side::{Cut, Side};
 use crate::datatype::Signature;
 use crate::engine::{Engine, Operation};
@@ -174,13 +175,13 @@ pub struct Check {
 }
 
 impl Check {
-    /// Begins to compare a call with those of the other ranks.
+    /// Begins to compare a call with those of the other ranks, by messages of this channel.
     ///
     /// # Errors
     /// What is wrong with the call itself.
-    pub fn new(process: &mut Process, call: &Call) -> Result<Self> {
+    pub fn new(process: &mut Process, call: &Call, channel: Channel) -> Result<Self> {
         let told = Told::of(call)?.to_bytes();
-        let telling = process.gather_all(call.comm, &told, call.name)?;
+        let telling = process.gather_on(call.comm, &told, channel)?;
         Ok(Self { telling })
     }
 

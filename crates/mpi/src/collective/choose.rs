@@ -28,8 +28,10 @@ pub struct Settings {
     pub algorithms: [Option<String>; Collective::ALL.len()],
     /// What was measured on this computer.
     pub measured: Option<Measured>,
-    /// What is wrong with the tables that were asked for.
+    /// What is wrong with the tables that were asked for, or with a number.
     pub fault: Option<String>,
+    /// How many processes there are to be in all, for who asks for `MPI_UNIVERSE_SIZE`.
+    pub universe: Option<u32>,
     /// Whether to print what runs and why.
     pub explains: bool,
     /// Whether to compare the calls of all ranks.
@@ -92,10 +94,19 @@ impl Settings {
             };
             format!("CORECAST_TABLE: {error}{hint}")
         });
+        let universe = variable("CORECAST_UNIVERSE").filter(|value| !value.is_empty());
+        let universe = universe.map(|value| match value.parse() {
+            Ok(number) if (1..=i32::MAX as u32).contains(&number) => Ok(number),
+            _ => Err(format!(
+                "CORECAST_UNIVERSE is {value:?}; it is a number of processes from 1 on"
+            )),
+        });
+        let universe = universe.transpose();
         Self {
             algorithms: Collective::ALL.map(algorithm),
             measured: tables.ok().flatten().map(Measured::new),
-            fault,
+            fault: fault.or_else(|| universe.as_ref().err().cloned()),
+            universe: universe.ok().flatten(),
             explains: is_on("CORECAST_EXPLAIN"),
             checks: is_on("CORECAST_CHECK"),
             is_reproducible: is_on("CORECAST_REPRODUCIBLE"),

@@ -102,6 +102,14 @@ impl Process {
     /// As [`Process::next_collective`].
     pub fn gather_all(&mut self, comm: CommId, gives: &[u8], name: &'static str) -> Result<Small> {
         let channel = self.next_collective(comm, name)?;
+        self.gather_on(comm, gives, channel)
+    }
+
+    /// The same by messages of this channel.
+    ///
+    /// # Errors
+    /// As [`Process::next_collective`].
+    pub fn gather_on(&mut self, comm: CommId, gives: &[u8], channel: Channel) -> Result<Small> {
         let communicator = self.comm_mut(comm)?;
         let ranks = communicator.place();
         let state = &mut communicator.collectives;
@@ -213,16 +221,46 @@ impl Process {
     /// # Errors
     /// [`Class::Comm`] if there is none of this handle, or it is predefined.
     pub fn remove_comm(&mut self, comm: CommId) -> Result<()> {
+        if let Some(lane) = self.forget_comm(comm)? {
+            self.lanes.give_back(&lane);
+        }
+        Ok(())
+    }
+
+    /// Forgets a communicator that others may still use: its share of the boards is free when a barrier
+    /// of its ranks is complete.
+    ///
+    /// # Errors
+    /// As [`Process::remove_comm`], and those of the barrier.
+    pub fn leave_comm(&mut self, comm: CommId, barrier: Box<dyn Operation>) -> Result<()> {
+        if let Some(lane) = self.forget_comm(comm)? {
+            let request = self.start_operation(CommId::SELF, barrier)?;
+            self.parting.push((request, lane));
+            self.part();
+        }
+        Ok(())
+    }
+
+    fn forget_comm(&mut self, comm: CommId) -> Result<Option<Lane>> {
         self.comm(comm)?;
         if comm.is_predefined() {
             let what = "MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed";
             return Err(Error::new(Class::Comm, what));
         }
         let removed = self.comms.remove(comm);
-        if let Some(lane) = removed.and_then(|removed| removed.collectives.lane) {
-            self.lanes.give_back(&lane);
+        Ok(removed.and_then(|removed| removed.collectives.lane))
+    }
+
+    /// Takes back shares of the boards that nobody reads any more.
+    pub(crate) fn part(&mut self) {
+        for (request, lane) in std::mem::take(&mut self.parting) {
+            match self.test(request) {
+                Ok(None) => self.parting.push((request, lane)),
+                Ok(Some(_)) => self.lanes.give_back(&lane),
+                // Somebody has died, and nobody may have that share any more.
+                Err(_) => {}
+            }
         }
-        Ok(())
     }
 }
 

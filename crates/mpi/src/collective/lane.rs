@@ -265,7 +265,7 @@ impl Lane {
 
     #[cold]
     fn await_line(&self, boards: &mut dyn Boards, rank: usize, which: usize, flag: u64) {
-        let lines = boards.lines(0).len() / LANES;
+        let lines = boards.line_count() / LANES;
         let world = self.world.world_ranks()[rank];
         boards.await_line(world, self.index * lines + which, flag);
     }

@@ -37,7 +37,7 @@ pub(crate) use agree::Unsettled;
 pub use agree::{Contexts, Proposal, Small};
 pub use between::Between;
 pub use cache::{Cache, Plan, Shape, VERIFIED_STEPS_MAX, Verified, schedule, whole_blocks};
-pub use call::{Call, Job, Through, Wanted};
+pub use call::{Call, Job, Persistent, Through, Wanted};
 pub use choose::{Choice, Settings, choose, set_variable, variable};
 pub use measured::Measured;
 pub use owned::{OnBytes, Owned, OwnedOnBoards};

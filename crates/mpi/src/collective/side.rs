@@ -3,6 +3,7 @@
 //! A program knows packed bytes alone. Where elements lie in one piece their memory is used as it
 //! is; else they are packed into memory of the collective first and unpacked from it in the end.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::plan::Blocks;
@@ -98,7 +99,63 @@ impl Ready {
     }
 }
 
+/// Whether two ranges have something in common.
+#[inline]
+fn meet(one: Range<usize>, two: Range<usize>) -> bool {
+    one.start.max(two.start) < one.end.min(two.end)
+}
+
 impl Side {
+    /// Whether bytes of one side are bytes of another, as far as that is seen at once: of elements that do
+    /// not lie in one piece the first byte is looked at, and of two tables the blocks in the same place.
+    #[inline]
+    #[must_use]
+    pub fn overlaps(&self, other: &Self) -> bool {
+        match (&self.cut, &other.cut) {
+            (Cut::Table(own), Cut::Table(others)) => {
+                let mut pairs = own.iter().zip(others);
+                pairs.any(|(one, two)| meet(self.part(one), other.part(two)))
+            }
+            (Cut::Table(own), _) => {
+                let all = other.whole();
+                own.iter().any(|part| meet(self.part(part), all.clone()))
+            }
+            (_, Cut::Table(others)) => {
+                let all = self.whole();
+                others
+                    .iter()
+                    .any(|part| meet(other.part(part), all.clone()))
+            }
+            _ => meet(self.whole(), other.whole()),
+        }
+    }
+
+    /// Addresses of all even blocks.
+    #[inline]
+    fn whole(&self) -> Range<usize> {
+        match &self.cut {
+            Cut::Even {
+                count,
+                datatype,
+                blocks,
+            } => self.addresses(0, count.saturating_mul(*blocks), datatype),
+            Cut::Table(_) => 0..0,
+        }
+    }
+
+    fn part(&self, part: &Part) -> Range<usize> {
+        self.addresses(part.displacement, part.count, &part.datatype)
+    }
+
+    #[inline]
+    fn addresses(&self, displacement: isize, count: usize, datatype: &Type) -> Range<usize> {
+        let start = displacement.wrapping_add(datatype.true_lower());
+        let start = self.address.addr().wrapping_add_signed(start);
+        let first = usize::from(count > 0 && datatype.size() > 0);
+        let bytes = datatype.contiguous_bytes(count).unwrap_or(first);
+        start..start.saturating_add(bytes)
+    }
+
     /// Bytes of the block of `rank`, which is the only one where there is one; `None` if that is no
     /// number.
     #[inline]

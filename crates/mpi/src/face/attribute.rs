@@ -7,6 +7,7 @@ use super::attributes::{Key, Of};
 use super::c::Function;
 use super::{Address, Comm, Datatype, Entered, Out, Owner, Win, call, codes};
 use crate::abi::{Abi, HandleKind, Raw};
+use crate::collective::Settings;
 use crate::error::{Class, Error, Result};
 use crate::handle::{CommId, KeyvalId, TypeId, WinId};
 use crate::table::Handle;
@@ -167,11 +168,14 @@ fn create<A: Abi>(
 fn free<A: Abi>(name: &'static str, of: Of, keyval: Out<c_int>) -> c_int {
     call::<A>(name, Owner::Nobody, |mpi| {
         let id = A::keyval(keyval.get()?);
-        mpi.attributes.key(id, of)?;
+        let is_freed = mpi.attributes.key(id, of)?.is_freed;
         if let Some(key) = mpi.attributes.keys.get_mut(id) {
             key.is_freed = true;
         }
-        mpi.attributes.leave(id);
+        // A copy of the handle may be freed again, for example by the function that deletes attributes.
+        if !is_freed {
+            mpi.attributes.leave(id);
+        }
         keyval.set(A::KEYVAL_INVALID)
     })
 }
@@ -268,7 +272,11 @@ fn predefined<A: Abi>(mpi: &mut Entered, key: KeyvalId) -> Option<*mut c_void> {
         3 => 1,
         4 => mpi.process.engine.transport().program() as i32,
         5 => codes::last_used::<A>(),
-        _ => mpi.process.engine.transport().universe() as i32,
+        _ => {
+            let asked = Settings::of_environment().universe;
+            let found = || mpi.process.engine.transport().universe();
+            asked.unwrap_or_else(found) as i32
+        }
     };
     place.store(value, Ordering::Relaxed);
     Some(place.as_ptr().cast())

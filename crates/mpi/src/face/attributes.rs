@@ -35,10 +35,11 @@ pub struct Attributes {
 }
 
 impl Attributes {
-    /// The key of a call: of the right kind, and not freed by the program.
+    /// The key of a call, of the right kind. One that the program has freed is there as long as an object
+    /// has an attribute of it, and can be used (MPI 5.0, 7.7.2).
     pub(super) fn key(&self, id: KeyvalId, of: Of) -> Result<Key> {
         let key = self.keys.get(id).copied();
-        let key = key.filter(|key| key.of == of && !key.is_freed);
+        let key = key.filter(|key| key.of == of);
         key.ok_or_else(|| {
             let what = match id {
                 KeyvalId::INVALID => "the key is MPI_KEYVAL_INVALID, or no key".to_owned(),

@@ -69,12 +69,23 @@ fn add<A: Abi>(class: Option<c_int>) -> Result<c_int> {
     if table.len() as i64 >= i64::from(room.min(1 << 20)) {
         return Err(Error::new(Class::NoMem, "there are too many error codes"));
     }
-    table.push(Made {
+    let made = Made {
         class,
         text: String::new(),
         is_removed: false,
-    });
-    Ok(A::LASTCODE + table.len() as c_int)
+    };
+    // Numbers of those that were removed are used again.
+    let at = match table.iter().position(|made| made.is_removed) {
+        Some(at) => {
+            table[at] = made;
+            at
+        }
+        None => {
+            table.push(made);
+            table.len() - 1
+        }
+    };
+    Ok(A::LASTCODE + 1 + at as c_int)
 }
 
 pub fn error_class<A: Abi>(code: c_int, class: Out<c_int>) -> c_int {

@@ -6,14 +6,15 @@ use std::sync::Arc;
 use super::arguments::Caller;
 use super::{Address, Comm, Count, Datatype, Entered, In, Info, Op, Out, Request, call};
 use crate::abi::Abi;
-use crate::collective::Call;
+use crate::collective::{Call, Persistent};
 use crate::error::Result;
 use crate::pt2pt::Prepared;
 
 /// A call that `MPI_Start` begins.
 fn prepare<A: Abi>(mpi: &mut Entered, call: Call, request: Out<Request<A>>) -> Result<()> {
     let comm = call.comm;
-    let prepared = Prepared::Operation(Arc::new(call));
+    let persistent = Persistent::new(&mut mpi.process, call)?;
+    let prepared = Prepared::Operation(Arc::new(persistent));
     let made = mpi.process.prepare(comm, prepared)?;
     request.set(Request::of(made))
 }

@@ -3,8 +3,8 @@
 
 use std::ffi::{c_char, c_int};
 
-use super::comm_new::{add, complete, group_of, make, tag_of};
-use super::{Comm, Entered, Errhandler, Group, In, Info, Out, call, handlers, info};
+use super::comm_new::{add, complete, group_of, make, making, tag_of};
+use super::{Comm, Entered, Errhandler, Group, In, Info, Out, Owner, handlers, info};
 use crate::abi::Abi;
 use crate::engine::{Memory, Mode};
 use crate::error::{Class, Error, Result};
@@ -69,7 +69,7 @@ pub fn intercomm_create<A: Abi>(
 ) -> c_int {
     const NAME: &str = "MPI_Intercomm_create";
     let (local, peer) = (local_comm.id(), peer_comm.id());
-    call::<A>(NAME, local, |mpi| {
+    making(NAME, local, made, |mpi| {
         let known = mpi.process.comm(local)?;
         if known.remote.is_some() {
             let what = "the local communicator has two groups; it has to be of one";
@@ -106,8 +106,7 @@ pub fn intercomm_create<A: Abi>(
             let what = "the two groups have a process in common";
             return Err(Error::new(Class::Group, what));
         }
-        let new = add(mpi, local, (group, Some(remote)), agreed_on(context))?;
-        made.set(Comm::of(new))
+        add(mpi, local, (group, Some(remote)), agreed_on(context))
     })
 }
 
@@ -162,7 +161,7 @@ fn ask_leader(
 pub fn intercomm_merge<A: Abi>(comm: Comm<A>, high: c_int, made: Out<Comm<A>>) -> c_int {
     const NAME: &str = "MPI_Intercomm_merge";
     let comm = comm.id();
-    call::<A>(NAME, comm, |mpi| {
+    making(NAME, comm, made, |mpi| {
         let known = mpi.process.comm(comm)?;
         let (group, first) = (known.group.clone(), known.first_local());
         let Some(remote) = known.remote.clone() else {
@@ -185,8 +184,7 @@ pub fn intercomm_merge<A: Abi>(comm: Comm<A>, high: c_int, made: Out<Comm<A>>) -
             false => [remote.world_ranks(), group.world_ranks()],
         };
         let merged = group::Group::new(ranks.concat());
-        let new = make(mpi, comm, (merged, None), NAME)?;
-        made.set(Comm::of(new))
+        make(mpi, comm, (merged, None), NAME)
     })
 }
 
@@ -202,7 +200,7 @@ pub fn intercomm_create_from_groups<A: Abi>(
 ) -> c_int {
     const NAME: &str = "MPI_Intercomm_create_from_groups";
     let (local, remote) = (local_group.id(), remote_group.id());
-    call::<A>(NAME, CommId::WORLD, |mpi| {
+    making(NAME, Owner::Handler(errhandler.id()), made, |mpi| {
         let (group, remote) = (group_of(mpi, local)?, group_of(mpi, remote)?);
         info::check(hints.id())?;
         let tag = tag_of(&stringtag.string()?);
@@ -225,7 +223,7 @@ pub fn intercomm_create_from_groups<A: Abi>(
         let agreed = complete(mpi, agreement)?.agreed();
         let new = add(mpi, CommId::WORLD, (group, Some(remote)), agreed)?;
         give_handler(mpi, new, errhandler.id())?;
-        made.set(Comm::of(new))
+        Ok(new)
     })
 }
 

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use super::arguments::Caller;
 use super::collective::wait;
 use super::{
-    Comm, Entered, Group, In, Info, Out, Request, call, comm, comm_between, handlers, info,
+    Comm, Entered, Group, In, Info, Out, Owner, Request, call, comm, comm_between, handlers, info,
 };
 use crate::abi::Abi;
 use crate::collective::{Proposal, Small};
@@ -13,6 +13,21 @@ use crate::engine::Operation;
 use crate::error::{Class, Error, Result};
 use crate::group;
 use crate::handle::{CommId, GroupId, InfoId};
+
+/// A call whose result is a communicator, which is `MPI_COMM_NULL` until there is one. Whether there is a
+/// place for it is seen before other ranks are asked.
+pub(super) fn making<A: Abi>(
+    name: &'static str,
+    owner: impl Into<Owner>,
+    made: Out<Comm<A>>,
+    body: impl FnOnce(&mut Entered) -> Result<CommId>,
+) -> c_int {
+    call::<A>(name, owner, |mpi| {
+        made.set(Comm::of(CommId::NULL))?;
+        let new = body(mpi)?;
+        made.set(Comm::of(new))
+    })
+}
 
 /// Waits for a collective on memory of its own.
 pub(super) fn complete(mpi: &mut Entered, mut small: Small) -> Result<Small> {
@@ -65,18 +80,16 @@ fn twin<A: Abi>(mpi: &mut Entered, model: CommId, name: &'static str) -> Result<
 
 pub fn comm_dup<A: Abi>(comm: Comm<A>, made: Out<Comm<A>>) -> c_int {
     let comm = comm.id();
-    call::<A>("MPI_Comm_dup", comm, |mpi| {
-        let twin = twin::<A>(mpi, comm, "MPI_Comm_dup")?;
-        made.set(Comm::of(twin))
+    making("MPI_Comm_dup", comm, made, |mpi| {
+        twin::<A>(mpi, comm, "MPI_Comm_dup")
     })
 }
 
 /// There are no hints that this library follows.
 pub fn comm_dup_with_info<A: Abi>(comm: Comm<A>, _info: Info<A>, made: Out<Comm<A>>) -> c_int {
     let comm = comm.id();
-    call::<A>("MPI_Comm_dup_with_info", comm, |mpi| {
-        let twin = twin::<A>(mpi, comm, "MPI_Comm_dup_with_info")?;
-        made.set(Comm::of(twin))
+    making("MPI_Comm_dup_with_info", comm, made, |mpi| {
+        twin::<A>(mpi, comm, "MPI_Comm_dup_with_info")
     })
 }
 
@@ -157,14 +170,13 @@ fn split(
 
 pub fn comm_split<A: Abi>(comm: Comm<A>, color: c_int, key: c_int, made: Out<Comm<A>>) -> c_int {
     let comm = comm.id();
-    call::<A>("MPI_Comm_split", comm, |mpi| {
+    making("MPI_Comm_split", comm, made, |mpi| {
         let color = match u32::try_from(color) {
             Ok(color) => Some(color),
             Err(_) if color == A::UNDEFINED => None,
             Err(_) => return Err(no_color(color)),
         };
-        let new = split(mpi, comm, (color, key), "MPI_Comm_split")?;
-        made.set(Comm::of(new))
+        split(mpi, comm, (color, key), "MPI_Comm_split")
     })
 }
 
@@ -184,7 +196,7 @@ pub fn comm_split_type<A: Abi>(
     made: Out<Comm<A>>,
 ) -> c_int {
     let comm = comm.id();
-    call::<A>("MPI_Comm_split_type", comm, |mpi| {
+    making("MPI_Comm_split_type", comm, made, |mpi| {
         let color = match split_type {
             _ if split_type == A::COMM_TYPE_SHARED => Some(0),
             _ if (split_type == A::COMM_TYPE_HW_GUIDED
@@ -206,8 +218,7 @@ pub fn comm_split_type<A: Abi>(
                 return Err(Error::new(Class::Arg, what));
             }
         };
-        let new = split(mpi, comm, (color, key), "MPI_Comm_split_type")?;
-        made.set(Comm::of(new))
+        split(mpi, comm, (color, key), "MPI_Comm_split_type")
     })
 }
 
@@ -231,7 +242,7 @@ fn check_within(group: &group::Group, parent: &group::Group) -> Result<()> {
 
 pub fn comm_create<A: Abi>(comm: Comm<A>, group: Group<A>, made: Out<Comm<A>>) -> c_int {
     let (comm, group) = (comm.id(), group.id());
-    call::<A>("MPI_Comm_create", comm, |mpi| {
+    making("MPI_Comm_create", comm, made, |mpi| {
         let group = group_of(mpi, group)?;
         check_within(&group, &mpi.process.comm(comm)?.group)?;
         let groups = match mpi.process.comm(comm)?.remote.is_some() {
@@ -239,8 +250,7 @@ pub fn comm_create<A: Abi>(comm: Comm<A>, group: Group<A>, made: Out<Comm<A>>) -
             false => (group, None),
             true => within_both(mpi, comm, group, "MPI_Comm_create")?,
         };
-        let new = make(mpi, comm, groups, "MPI_Comm_create")?;
-        made.set(Comm::of(new))
+        make(mpi, comm, groups, "MPI_Comm_create")
     })
 }
 
@@ -279,7 +289,7 @@ pub fn comm_create_group<A: Abi>(
     made: Out<Comm<A>>,
 ) -> c_int {
     let (comm, group) = (comm.id(), group.id());
-    call::<A>("MPI_Comm_create_group", comm, |mpi| {
+    making("MPI_Comm_create_group", comm, made, |mpi| {
         let group = group_of(mpi, group)?;
         check_within(&group, &mpi.process.comm(comm)?.group)?;
         if tag < 0 {
@@ -288,13 +298,12 @@ pub fn comm_create_group<A: Abi>(
         }
         let world = mpi.process.engine.transport().rank();
         if group.rank_of(world).is_none() {
-            return made.set(Comm::of(CommId::NULL));
+            return Ok(CommId::NULL);
         }
         let parts = (comm, &group);
         let agreement = mpi.process.agree_in(parts, tag, "MPI_Comm_create_group")?;
         let agreed = complete(mpi, agreement)?.agreed();
-        let new = add(mpi, comm, (group, None), agreed)?;
-        made.set(Comm::of(new))
+        add(mpi, comm, (group, None), agreed)
     })
 }
 
@@ -315,21 +324,19 @@ pub fn comm_create_from_group<A: Abi>(
     made: Out<Comm<A>>,
 ) -> c_int {
     let group = group.id();
-    call::<A>("MPI_Comm_create_from_group", CommId::WORLD, |mpi| {
+    const NAME: &str = "MPI_Comm_create_from_group";
+    making(NAME, Owner::Handler(errhandler.id()), made, |mpi| {
         let group = group_of(mpi, group)?;
         info::check(hints.id())?;
         let tag = tag_of(&stringtag.string()?);
         if group.size() == 0 {
-            return made.set(Comm::of(CommId::NULL));
+            return Ok(CommId::NULL);
         }
-        let parts = (CommId::WORLD, &group);
-        let agreement = mpi
-            .process
-            .agree_in(parts, tag, "MPI_Comm_create_from_group")?;
+        let agreement = mpi.process.agree_in((CommId::WORLD, &group), tag, NAME)?;
         let agreed = complete(mpi, agreement)?.agreed();
         let new = add(mpi, CommId::WORLD, (group, None), agreed)?;
         comm_between::give_handler(mpi, new, errhandler.id())?;
-        made.set(Comm::of(new))
+        Ok(new)
     })
 }
 
@@ -342,11 +349,14 @@ fn free<A: Abi>(mpi: &mut Entered, comm: Out<Comm<A>>) -> Result<()> {
     }
     let has_lane = mpi.process.comm(id)?.collectives.lane.is_some();
     if has_lane && !id.is_predefined() {
-        // Another communicator may have its share of the boards once nobody reads there any more.
+        // Another communicator may have its share of the boards once nobody reads there any more, but
+        // nobody waits for that: a rank may free what others still use.
         let barrier = Caller::new(&mpi.process, "MPI_Comm_free", Comm::<A>::of(id))?.barrier()?;
-        wait(mpi, &barrier)?;
+        let barrier = barrier.job(&mut mpi.process)?;
+        mpi.process.leave_comm(id, Box::new(barrier))?;
+    } else {
+        mpi.process.remove_comm(id)?;
     }
-    mpi.process.remove_comm(id)?;
     if mpi.parent == id {
         mpi.parent = CommId::NULL;
     }

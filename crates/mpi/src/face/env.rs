@@ -76,11 +76,10 @@ pub fn finalize<A: Abi>() -> c_int {
         if !mpi.sessions.is_empty() {
             return Ok(());
         }
-        let Some(mut library) = library::end() else {
-            return Err(Error::new(Class::Other, "the library does not run"));
-        };
-        library.process.engine.transport().finish();
-        Ok(())
+        match library::end() {
+            true => Ok(()),
+            false => Err(Error::new(Class::Other, "the library does not run")),
+        }
     })
 }
 

@@ -25,6 +25,8 @@ pub enum Owner {
     Session(SessionId),
     /// A file; those that are none stand for what files begin with.
     File(FileId),
+    /// None yet: the error handler that the object to be made would have.
+    Handler(ErrhandlerId),
 }
 
 impl From<CommId> for Owner {
@@ -67,19 +69,18 @@ pub fn failed<A: Abi>(name: &str, owner: Owner, error: &Error) -> c_int {
 pub(super) fn raise<A: Abi>(name: &str, owner: Owner, code: c_int, what: &str) -> c_int {
     let (handler, object) = handler_of(owner);
     match handler {
-        Some(Handler::Return) => {}
+        Some(Handler::Return) => code,
         Some(Handler::User(function)) => match object {
             Owner::Win(win) => handlers::call_user(function, Raw::<A, WinId>::of(win), code),
             Owner::Session(id) => handlers::call_user(function, Raw::<A, SessionId>::of(id), code),
             Owner::File(id) => handlers::call_user(function, opened::raw::<A>(id), code),
             Owner::Comm(comm) => handlers::call_user(function, Raw::<A, CommId>::of(comm), code),
-            Owner::Nobody => {
+            Owner::Nobody | Owner::Handler(_) => {
                 handlers::call_user(function, Raw::<A, CommId>::of(CommId::SELF), code)
             }
         },
         Some(Handler::Fatal) | None => abort(name, code, &class_name::<A>(code), what),
     }
-    code
 }
 
 /// The error handler for calls on this object, and the object that it is told.
@@ -97,6 +98,7 @@ fn handler_of(owner: Owner) -> (Option<Handler>, Owner) {
             (mpi.sessions.get(id).ok().map(|made| made.errhandler), owner)
         }
         Owner::File(id) => (Some(mpi.files.errhandler(id)), owner),
+        Owner::Handler(id) if id != ErrhandlerId::NULL => (Some(id), Owner::Nobody),
         _ => {
             let of_self = of(CommId::SELF).filter(|&id| id != ErrhandlerId::ARE_FATAL);
             match of_self {

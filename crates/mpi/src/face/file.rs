@@ -361,8 +361,10 @@ pub fn file_set_view<A: Abi>(
         let tile = Arc::clone(mpi.process.committed(tile.id())?);
         let start = match start == A::DISPLACEMENT_CURRENT {
             true if mode.is_sequential => {
+                let guard = found.guard;
+                let position = super::file_access::shared(mpi, guard)?;
                 let found = mpi.files.get(id)?;
-                let skip = found.position as u64 * found.view.element_bytes();
+                let skip = position as u64 * found.view.element_bytes();
                 let pieces = found.view.pieces(skip, 1)?;
                 pieces.first().map_or(0, |&(at, _)| at as i64)
             }

@@ -83,6 +83,11 @@ fn change_shared(mpi: &mut Entered, guard: WinId, op: OpId, by: i64) -> Result<i
     Ok(cells[1])
 }
 
+/// The shared position of the file with this window.
+pub(super) fn shared(mpi: &mut Entered, guard: WinId) -> Result<i64> {
+    change_shared(mpi, guard, OpId::NO_OP, 0)
+}
+
 /// Sets the shared position of a file, by its first rank; all ranks call.
 pub(super) fn set_shared<A: Abi>(mpi: &mut Entered, id: FileId, to: i64) -> Result<()> {
     let file = mpi.files.get(id)?;
@@ -330,7 +335,7 @@ pub fn file_seek_shared<A: Abi>(file: File, offset: i64, whence: c_int) -> c_int
     call::<A>("MPI_File_seek_shared", id, |mpi| {
         let (comm, guard) = (mpi.files.get(id)?.comm, mpi.files.get(id)?.guard);
         // Nobody moves it before all know where it was.
-        let current = change_shared(mpi, guard, OpId::NO_OP, 0)?;
+        let current = shared(mpi, guard)?;
         let position = sought::<A>(mpi.files.get(id)?, current, offset, whence)?;
         meet::<A>(mpi, comm, "MPI_File_seek_shared")?;
         set_shared::<A>(mpi, id, position)
@@ -348,7 +353,7 @@ pub fn file_get_position_shared<A: Abi>(file: File, position: Out<i64>) -> c_int
     let id = id_of(file);
     call::<A>("MPI_File_get_position_shared", id, |mpi| {
         let guard = mpi.files.get(id)?.guard;
-        position.set(change_shared(mpi, guard, OpId::NO_OP, 0)?)
+        position.set(shared(mpi, guard)?)
     })
 }
 

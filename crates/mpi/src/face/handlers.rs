@@ -98,14 +98,16 @@ pub(super) fn none(id: ErrhandlerId) -> Error {
     Error::new(Class::Errhandler, what)
 }
 
-/// Tells a function of the program of an error.
-pub(super) fn call_user<H: Copy>(function: UserFunction, object: H, code: c_int) {
+/// Tells a function of the program of an error; the code that it leaves, which the call returns (MPI 5.0,
+/// 9.3.1).
+pub(super) fn call_user<H: Copy>(function: UserFunction, object: H, code: c_int) -> c_int {
     type Handler<H> = unsafe extern "C" fn(*mut H, *mut c_int, ...);
     let (mut object, mut code) = (object, code);
     // SAFETY: `create` got it as a function of this type, and it was not null.
     let function: Handler<H> = unsafe { std::mem::transmute(function.pointer()) };
     // SAFETY: the arguments are as the standard says; it may call the library, which is not entered.
     unsafe { function(&raw mut object, &raw mut code) };
+    code
 }
 
 /// Takes a function of the program in, which is not null.

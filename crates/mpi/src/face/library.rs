@@ -57,6 +57,8 @@ const IDLE_CALLS_AWAKE: u32 = 16;
 const BEFORE: u8 = 0;
 const RUNNING: u8 = 1;
 const AFTER: u8 = 2;
+/// Of the library: a session may take it up again.
+const RESTING: u8 = 3;
 
 static ATTACH: OnceLock<Attach> = OnceLock::new();
 /// Of the library.
@@ -104,6 +106,7 @@ pub(super) fn begin(level: Level) -> Result<bool> {
         BEFORE => start(level)?,
         // A session has begun.
         RUNNING => {}
+        RESTING => resume(level)?,
         _ => return Err(is_over()),
     }
     WORLD.store(RUNNING, Ordering::Release);
@@ -116,13 +119,14 @@ pub(super) fn begin_session(level: Level) -> Result<()> {
     match STAGE.load(Ordering::Acquire) {
         BEFORE => start(level),
         RUNNING => Ok(()),
+        RESTING => resume(level),
         _ => Err(is_over()),
     }
 }
 
 #[cold]
 fn is_over() -> Error {
-    let what = "the library has ended; a process takes part in a job once";
+    let what = "the library has ended; a rank of a simulated chip takes part in a job once";
     Error::new(Class::Other, what)
 }
 
@@ -161,6 +165,22 @@ fn start(level: Level) -> Result<()> {
     Ok(())
 }
 
+/// Goes on with what there was before [`end`].
+fn resume(level: Level) -> Result<()> {
+    // SAFETY: the stage is `RESTING`, so that nobody else reaches it; the lock is held.
+    let Some(library) = (unsafe { (*LIBRARY.0.get()).as_mut() }) else {
+        return Err(is_over());
+    };
+    if !library.process.engine.transport().resume() {
+        return Err(is_over());
+    }
+    library.main = thread::current().id();
+    IS_SHARED.store(level == Level::Multiple, Ordering::Relaxed);
+    PROVIDED.store(level as u8, Ordering::Relaxed);
+    STAGE.store(RUNNING, Ordering::Release);
+    Ok(())
+}
+
 /// `MPI_Finalize` was called: what comes is the business of sessions.
 pub(super) fn end_world() {
     WORLD.store(AFTER, Ordering::Release);
@@ -171,16 +191,27 @@ pub(super) fn has_world() -> bool {
     WORLD.load(Ordering::Acquire) == RUNNING
 }
 
-/// Ends; what there was, if it ran.
+/// Ends, until a session begins if one may; whether it ran.
 ///
 /// `MPI_Finalize` has entered the library, and has the lock where there is one.
-pub(super) fn end() -> Option<Library> {
+pub(super) fn end() -> bool {
     if STAGE.load(Ordering::Acquire) != RUNNING {
-        return None;
+        return false;
     }
-    STAGE.store(AFTER, Ordering::Release);
     // SAFETY: this thread has entered; by the rules of `MPI_Finalize` no other one is in a call.
-    unsafe { (*LIBRARY.0.get()).take() }
+    let place = unsafe { &mut *LIBRARY.0.get() };
+    let Some(library) = place else {
+        return false;
+    };
+    let transport = library.process.engine.transport();
+    transport.finish();
+    if transport.clocked().is_none() {
+        STAGE.store(RESTING, Ordering::Release);
+    } else {
+        STAGE.store(AFTER, Ordering::Release);
+        *place = None;
+    }
+    true
 }
 
 /// Whether `MPI_Init` was called, and whether `MPI_Finalize` was.

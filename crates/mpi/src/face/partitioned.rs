@@ -24,7 +24,7 @@ fn init<A: Abi, N: Count>(
         let part = address.buffer(count, datatype.id())?;
         let parts = (part, partitions.count()?);
         let to = (A::peer(peer), A::tag(tag), comm);
-        let message = Partitioned::new(&mpi.process, parts, to, is_send)?;
+        let message = Partitioned::new(&mut mpi.process, parts, to, is_send)?;
         let prepared = Prepared::Operation(Arc::new(message));
         request.set(Request::of(mpi.process.prepare(comm, prepared)?))
     })

@@ -9,7 +9,7 @@ use crate::abi::Abi;
 use crate::buffer::Buffer;
 use crate::error::Result;
 use crate::handle::{CommId, MessageId, TypeId};
-use crate::pt2pt::{Prepared, SendMode, packed};
+use crate::pt2pt::{SendMode, packed};
 use crate::request as begun;
 use crate::status::Status;
 
@@ -83,9 +83,8 @@ fn send_made<A: Abi, N: Count>(
 ) -> c_int {
     call::<A>(name, to.comm, |mpi| {
         let buffer = address.buffer(count, datatype.id())?;
-        mpi.process.comm(to.comm)?;
-        let prepared = Prepared::Send(buffer, to.rank, to.tag, to.comm, to.mode);
-        let id = mpi.process.prepare(to.comm, prepared)?;
+        let process = &mut mpi.process;
+        let id = process.prepare_send(buffer, to.rank, to.tag, to.comm, to.mode)?;
         request.set(Request::of(id))
     })
 }
@@ -308,9 +307,8 @@ pub fn recv_init<A: Abi, N: Count>(
     let comm = comm.id();
     call::<A>("MPI_Recv_init", comm, |mpi| {
         let buffer = address_of(buffer, count, datatype)?;
-        mpi.process.comm(comm)?;
-        let prepared = Prepared::Recv(buffer, A::peer(source), A::tag(tag), comm);
-        let id = mpi.process.prepare(comm, prepared)?;
+        let (source, tag) = (A::peer(source), A::tag(tag));
+        let id = mpi.process.prepare_recv(buffer, source, tag, comm)?;
         request.set(Request::of(id))
     })
 }

@@ -192,7 +192,10 @@ impl<A: Abi> Outcomes<A> {
         let outcome = match outcome {
             Ok(status) if status.error != Class::Success => Err((*status, status.error)),
             Ok(status) => Ok(*status),
-            Err(error) => Err((Status::EMPTY, error.class)),
+            Err(error) => {
+                let status = error.status.as_deref().copied();
+                Err((status.unwrap_or(Status::EMPTY), error.class))
+            }
         };
         match outcome {
             Ok(status) if self.has_failed => place.set_status_and_error::<A>(&status, 0),

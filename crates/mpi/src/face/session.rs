@@ -21,11 +21,11 @@ const SETS: [&str; 2] = ["mpi://WORLD", "mpi://SELF"];
 fn set(mpi: &mut Entered, name: &str) -> Result<Ranks> {
     let transport = mpi.process.engine.transport();
     match name {
-        _ if name == SETS[0] => {
+        _ if name.eq_ignore_ascii_case(SETS[0]) => {
             let first = transport.first();
             Ok(Ranks::new((first..first + transport.ranks()).collect()))
         }
-        _ if name == SETS[1] => Ok(Ranks::new(vec![transport.rank()])),
+        _ if name.eq_ignore_ascii_case(SETS[1]) => Ok(Ranks::new(vec![transport.rank()])),
         _ => {
             let what = format!(
                 "there is no set of processes {name:?}; there are {}",
@@ -37,13 +37,17 @@ fn set(mpi: &mut Entered, name: &str) -> Result<Ranks> {
 }
 
 /// What threads may do in a session that its hints say nothing about: anything.
-fn level_of(hints: &[(String, String)]) -> Level {
+fn level_of(hints: &[(String, String)]) -> Result<Level> {
     let asked = hints.iter().find(|(key, _)| key == "thread_level");
     match asked.map(|(_, value)| value.as_str()) {
-        Some("MPI_THREAD_SINGLE") => Level::Single,
-        Some("MPI_THREAD_FUNNELED") => Level::Funneled,
-        Some("MPI_THREAD_SERIALIZED") => Level::Serialized,
-        _ => Level::Multiple,
+        Some("MPI_THREAD_SINGLE") => Ok(Level::Single),
+        Some("MPI_THREAD_FUNNELED") => Ok(Level::Funneled),
+        Some("MPI_THREAD_SERIALIZED") => Ok(Level::Serialized),
+        Some("MPI_THREAD_MULTIPLE") | None => Ok(Level::Multiple),
+        Some(other) => {
+            let what = format!("thread_level is {other:?}; it is a name like MPI_THREAD_MULTIPLE");
+            Err(Error::new(Class::InfoValue, what))
+        }
     }
 }
 
@@ -55,7 +59,7 @@ pub fn session_init<A: Abi>(
     const NAME: &str = "MPI_Session_init";
     let begun = call_always::<A>(NAME, || {
         let hints = info::pairs(hints.id())?;
-        match library::begin_session(level_of(&hints)) {
+        match library::begin_session(level_of(&hints)?) {
             Ok(()) => Ok(()),
             // A process that cannot be a rank is none: as for `MPI_Init`.
             Err(error) if error.class == Class::Other && !library::stage().1 => {
@@ -91,9 +95,7 @@ pub fn session_finalize<A: Abi>(session: Out<Session<A>>) -> c_int {
         session.set(Session::of(SessionId::NULL))?;
         if mpi.sessions.is_empty() && !library::has_world() {
             mpi.wait(|process| Ok(process.is_quiet().then_some(())))?;
-            if let Some(mut library) = library::end() {
-                library.process.engine.transport().finish();
-            }
+            library::end();
         }
         Ok(())
     })

@@ -3,7 +3,7 @@
 
 use std::ffi::c_int;
 
-use super::comm_new::{complete, make};
+use super::comm_new::{complete, make, making};
 use super::{Comm, Count, Entered, In, Info, Out, Owner, call};
 use crate::abi::{Abi, UNWEIGHTED, WEIGHTS_EMPTY};
 use crate::error::{Class, Error, Result};
@@ -64,21 +64,20 @@ fn size_of(mpi: &Entered, comm: CommId) -> Result<u32> {
 }
 
 /// A communicator of the first `size` ranks of another, with a topology.
-fn make_with<A: Abi>(
+fn make_with(
     mpi: &mut Entered,
     comm: CommId,
     size: u32,
     name: &'static str,
     topology: Topology,
-    made: Out<Comm<A>>,
-) -> Result<()> {
+) -> Result<CommId> {
     let all = mpi.process.comm(comm)?.group.world_ranks();
     let group = Group::new(all[..size as usize].to_vec());
     let new = make(mpi, comm, (group, None), name)?;
     if new != CommId::NULL {
         mpi.topologies.insert(new, topology);
     }
-    made.set(Comm::of(new))
+    Ok(new)
 }
 
 /// A grid as a program gives it, for at most so many ranks.
@@ -148,11 +147,11 @@ pub fn cart_create<A: Abi>(
     made: Out<Comm<A>>,
 ) -> c_int {
     let comm = comm.id();
-    call::<A>("MPI_Cart_create", comm, |mpi| {
+    making("MPI_Cart_create", comm, made, |mpi| {
         let ranks = size_of(mpi, comm)?;
         let (cart, size) = cart_from((count, dims, periods), ranks)?;
         let topology = Topology::Cart(cart);
-        make_with(mpi, comm, size, "MPI_Cart_create", topology, made)
+        make_with(mpi, comm, size, "MPI_Cart_create", topology)
     })
 }
 
@@ -250,7 +249,7 @@ pub fn cart_shift<A: Abi>(
 
 pub fn cart_sub<A: Abi>(comm: Comm<A>, remain: In<c_int>, made: Out<Comm<A>>) -> c_int {
     let comm = comm.id();
-    call::<A>("MPI_Cart_sub", comm, |mpi| {
+    making("MPI_Cart_sub", comm, made, |mpi| {
         let cart = cart_of(mpi, comm)?.clone();
         let remain = remain.slice(cart.dims.len())?;
         let here = mpi.process.comm(comm)?.rank;
@@ -271,7 +270,7 @@ pub fn cart_sub<A: Abi>(comm: Comm<A>, remain: In<c_int>, made: Out<Comm<A>>) ->
         let group = Group::new(members.map(|rank| all[rank as usize]).collect());
         let new = make(mpi, comm, (group, None), "MPI_Cart_sub")?;
         mpi.topologies.insert(new, Topology::Cart(sub));
-        made.set(Comm::of(new))
+        Ok(new)
     })
 }
 
@@ -303,11 +302,11 @@ pub fn graph_create<A: Abi>(
     made: Out<Comm<A>>,
 ) -> c_int {
     let comm = comm.id();
-    call::<A>("MPI_Graph_create", comm, |mpi| {
+    making("MPI_Graph_create", comm, made, |mpi| {
         let graph = graph_from(nodes, index, edges, size_of(mpi, comm)?)?;
         let size = graph.index.len() as u32;
         let topology = Topology::Graph(graph);
-        make_with(mpi, comm, size, "MPI_Graph_create", topology, made)
+        make_with(mpi, comm, size, "MPI_Graph_create", topology)
     })
 }
 
@@ -413,7 +412,7 @@ pub fn dist_graph_create_adjacent<A: Abi>(
 ) -> c_int {
     let comm = comm.id();
     let name = "MPI_Dist_graph_create_adjacent";
-    call::<A>(name, comm, |mpi| {
+    making(name, comm, made, |mpi| {
         let size = size_of(mpi, comm)?;
         let sources = ranks_from(in_count, sources, size)?;
         let destinations = ranks_from(out_count, destinations, size)?;
@@ -426,7 +425,7 @@ pub fn dist_graph_create_adjacent<A: Abi>(
             destination_weights,
             is_weighted: are_in && are_out,
         };
-        make_with(mpi, comm, size, name, Topology::Dist(neighbors), made)
+        make_with(mpi, comm, size, name, Topology::Dist(neighbors))
     })
 }
 
@@ -475,7 +474,7 @@ pub fn dist_graph_create<A: Abi>(
 ) -> c_int {
     let comm = comm.id();
     let name = "MPI_Dist_graph_create";
-    call::<A>(name, comm, |mpi| {
+    making(name, comm, made, |mpi| {
         let size = size_of(mpi, comm)?;
         let here = mpi.process.comm(comm)?.rank;
         let given = (count, sources, degrees, destinations);
@@ -506,7 +505,7 @@ pub fn dist_graph_create<A: Abi>(
                 }
             }
         }
-        make_with(mpi, comm, size, name, Topology::Dist(neighbors), made)
+        make_with(mpi, comm, size, name, Topology::Dist(neighbors))
     })
 }
 

@@ -248,7 +248,9 @@ pub fn win_shared_query<A: Abi, N: Count>(
             }
         };
         let (bytes, each, address) = found.map_or(nothing, |member| match member.address() {
-            Some(address) => (member.bytes, member.unit, Some(address)),
+            Some(address) if member.bytes > 0 => (member.bytes, member.unit, Some(address)),
+            // A rank without memory has no place either.
+            Some(_) => (0, member.unit, None),
             None => nothing,
         });
         size.set(bytes as isize)?;

@@ -28,7 +28,8 @@ impl View {
         let Ok(begin) = u64::try_from(start) else {
             return refuse(format!("the view begins at {start}; files begin at 0"));
         };
-        if element.size() == 0 || tile.size() == 0 || !tile.size().is_multiple_of(element.size()) {
+        // A tile without any byte shows nothing, as for a rank that has no part of the file.
+        if element.size() == 0 || !tile.size().is_multiple_of(element.size()) {
             return refuse(format!(
                 "the file type has {} bytes, the elementary type {}; it has to be made of some of them",
                 tile.size(),
@@ -36,7 +37,8 @@ impl View {
             ));
         }
         let pieces = tile.pieces(1);
-        if tile.extent() <= 0 || pieces.iter().any(|&(at, _)| at < 0) {
+        let is_empty = tile.size() == 0;
+        if (tile.extent() <= 0 && !is_empty) || pieces.iter().any(|&(at, _)| at < 0) {
             return refuse("the file type reaches before its beginning".to_owned());
         }
         Ok(Self {
@@ -66,6 +68,13 @@ impl View {
             let end = at.checked_add(bytes as u64).ok_or_else(too_far)?;
             i64::try_from(end).map_err(|_| too_far())?;
             return Ok(if bytes == 0 { found } else { vec![(at, bytes)] });
+        }
+        if size == 0 {
+            let what = "the view shows nothing of the file";
+            return match bytes {
+                0 => Ok(found),
+                _ => Err(Error::new(Class::Arg, what)),
+            };
         }
         let (mut tile, mut within) = (skip / size, skip % size);
         let mut left = bytes;
@@ -100,6 +109,9 @@ impl View {
     pub fn seen(&self, file_bytes: u64) -> u64 {
         let length = file_bytes.saturating_sub(self.start);
         let (size, extent) = (self.tile.size() as u64, self.tile.extent() as u64);
+        if size == 0 {
+            return 0;
+        }
         let rest = length % extent;
         let within = self.pieces.iter().map(|&(at, many)| {
             let before = rest.saturating_sub(at as u64);
@@ -132,6 +144,15 @@ mod tests {
         for (bytes, seen) in [(0, 0), (100, 0), (102, 2), (104, 4), (108, 4), (113, 8)] {
             assert_eq!(view.seen(bytes), seen, "{bytes}");
         }
+        let recipe = Recipe::Contiguous {
+            count: 0,
+            of: Arc::clone(&int),
+        };
+        let nothing = Arc::new(Type::new(recipe).unwrap());
+        let empty = View::new(8, Arc::clone(&int), nothing).unwrap();
+        assert_eq!(empty.pieces(0, 0).unwrap(), []);
+        assert_eq!(empty.pieces(0, 4).unwrap_err().class, Class::Arg);
+        assert_eq!(empty.seen(100), 0);
         let whole = View::new(3, Arc::clone(&int), int).unwrap();
         assert_eq!(whole.pieces(4, 100).unwrap(), [(7, 100)]);
         assert_eq!(whole.seen(50), 47);

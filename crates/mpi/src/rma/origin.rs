@@ -9,7 +9,7 @@ use super::window::{Flavor, Window};
 use super::wire::{Ask, Kind, Place, REQUEST};
 use crate::buffer::Buffer;
 use crate::datatype::memory::{pack, unpack};
-use crate::datatype::{Basic, Type};
+use crate::datatype::{Basic, BasicKind, Type};
 use crate::engine::{Engine, Memory, Operation};
 use crate::error::{Class, Error, Result};
 use crate::handle::{OpId, TypeId, WinId};
@@ -456,8 +456,14 @@ impl Process {
             return Ok(());
         };
         let element = reach.ty.element().filter(|_| reach.ty.is_permanent());
-        let Some(element) = element else {
-            let what = "MPI_Compare_and_swap takes predefined datatypes of one element";
+        let is_comparable = |element: &Basic| {
+            use BasicKind::{Byte, Char, Logical, Signed, Unsigned, Wide};
+            let kinds = [Byte, Char, Logical, Signed, Unsigned, Wide];
+            kinds.contains(&element.kind)
+        };
+        let Some(element) = element.filter(is_comparable) else {
+            let what = "MPI_Compare_and_swap takes integers, truth values and bytes, one element of a \
+                        predefined datatype";
             return Err(Error::new(Class::Type, what));
         };
         let bytes = reach.place.bytes();

@@ -129,9 +129,7 @@ impl Window {
         let is_within = |piece: &(isize, usize)| {
             let (first, end) = range(piece);
             match self.flavor {
-                Flavor::Dynamic => self.attached.iter().any(|&(start, bytes)| {
-                    first >= start as i128 && end <= start as i128 + bytes as i128
-                }),
+                Flavor::Dynamic => self.is_attached(first, end),
                 _ => first >= 0 && end <= i128::from(self.members[self.rank as usize].bytes),
             }
         };
@@ -143,6 +141,22 @@ impl Window {
             Flavor::Dynamic => Some(unsafe { Here::new(std::ptr::null_mut()) }),
             _ => self.members[self.rank as usize].here,
         }
+    }
+
+    /// Whether all addresses from one to before another are attached, by one region or several that touch.
+    fn is_attached(&self, first: i128, end: i128) -> bool {
+        let mut reached = first;
+        while reached < end {
+            let mut regions = self.attached.iter().map(|&(start, bytes)| {
+                let start = start as i128;
+                start..start + bytes as i128
+            });
+            match regions.find(|region| region.contains(&reached)) {
+                Some(region) => reached = region.end,
+                None => return false,
+            }
+        }
+        true
     }
 
     /// Does what a request asks for; what is replied.

@@ -1,4 +1,4 @@
-//! `cargo xtask mpi-suites`: mpi4py's own tests, on our MPI library.
+//! mpi4py's own tests, on our MPI library.
 //!
 //! The wheel is used as others have built it; the tests come from the sources of the same version. Every
 //! failure and every skipped test is printed by its name, the latter by its reason.

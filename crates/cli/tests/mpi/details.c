@@ -1,0 +1,302 @@
+/* What programs may do with objects that others still use, and details of calls that tests of other
+ * libraries look at: details NAME runs one check on all ranks; a wrong result aborts with 9. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int me, ranks;
+
+#define CHECK(what)                                                                \
+  do {                                                                             \
+    if (!(what)) {                                                                 \
+      fprintf(stderr, "rank %d: line %d: not so: %s\n", me, __LINE__, #what);      \
+      MPI_Abort(MPI_COMM_WORLD, 9);                                                \
+    }                                                                              \
+  } while (0)
+
+static int class_of(int code) {
+  int class = -1;
+  MPI_Error_class(code, &class);
+  return class;
+}
+
+static int deleted;
+
+static int delete_and_free(MPI_Comm comm, int key, void *value, void *extra) {
+  (void)comm, (void)value, (void)extra;
+  deleted++;
+  return MPI_Comm_free_keyval(&key);
+}
+
+/* A key that was freed is there as long as an object has an attribute of it. */
+static void keys(void) {
+  MPI_Comm twin;
+  int key, copy, flag = 0, value = 1;
+  void *found = NULL;
+  MPI_Comm_dup(MPI_COMM_SELF, &twin);
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_and_free, &key, NULL);
+  copy = key;
+  MPI_Comm_set_attr(MPI_COMM_SELF, key, &value);
+  MPI_Comm_set_attr(twin, key, &value);
+  MPI_Comm_free(&twin);
+  MPI_Comm_free_keyval(&key);
+  CHECK(key == MPI_KEYVAL_INVALID && deleted == 1);
+  key = copy;
+  MPI_Comm_free_keyval(&key);
+  MPI_Comm_get_attr(MPI_COMM_SELF, copy, &found, &flag);
+  CHECK(flag && found == &value);
+  MPI_Comm_delete_attr(MPI_COMM_SELF, copy);
+  CHECK(deleted == 2);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  CHECK(class_of(MPI_Comm_free_keyval(&copy)) == MPI_ERR_KEYVAL);
+}
+
+/* A rank frees a communicator while others still have messages to send there. */
+static void frees(void) {
+  for (int turn = 0; turn < 50; turn++) {
+    MPI_Comm comm, other;
+    MPI_Request request;
+    int got = -1, sum = 0, one = 1;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+    CHECK(sum == ranks);
+    if (me == ranks - 1) {
+      MPI_Irecv(&got, 1, MPI_INT, 0, 0, comm, &request);
+      MPI_Comm_free(&comm);
+      CHECK(comm == MPI_COMM_NULL);
+    }
+    MPI_Comm_split(MPI_COMM_WORLD, 0, ranks - me, &other);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, other);
+    CHECK(sum == ranks);
+    if (me == 0 && ranks > 1) MPI_Send(&turn, 1, MPI_INT, ranks - 1, 0, comm);
+    if (me == ranks - 1 && ranks > 1) MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (me == ranks - 1 && ranks > 1) CHECK(got == turn);
+    if (me == ranks - 1 && ranks == 1) MPI_Cancel(&request), MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&other);
+    if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
+  }
+}
+
+static void sum_of(void *in, void *out, int *count, MPI_Datatype *type) {
+  (void)type;
+  for (int i = 0; i < *count; i++) ((int *)out)[i] += ((int *)in)[i];
+}
+
+/* Persistent requests have what they need of datatypes and operators, and collective ones may be started
+ * in another order at every rank. */
+static void persistent(void) {
+  int right = (me + 1) % ranks, left = (me + ranks - 1) % ranks;
+  MPI_Datatype type;
+  MPI_Request requests[4];
+  MPI_Op op;
+  int given[4] = {me, -1, 10 + me, -1}, got[4] = {-1, -2, -1, -2}, sum[2], part[2] = {me, 1}, word = -1;
+  MPI_Type_vector(2, 1, 2, MPI_INT, &type);
+  MPI_Type_commit(&type);
+  MPI_Send_init(given, 1, type, right, 0, MPI_COMM_WORLD, &requests[0]);
+  MPI_Recv_init(got, 1, type, left, 0, MPI_COMM_WORLD, &requests[1]);
+  MPI_Type_free(&type);
+  MPI_Op_create(sum_of, 1, &op);
+  MPI_Allreduce_init(part, sum, 2, MPI_INT, op, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[2]);
+  MPI_Op_free(&op);
+  MPI_Bcast_init(&word, 1, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[3]);
+  for (int turn = 0; turn < 20; turn++) {
+    got[0] = got[2] = -1;
+    word = me == 0 ? turn : -1;
+    for (int i = 0; i < 4; i++) MPI_Start(&requests[(me + turn) % 2 ? i : 3 - i]);
+    MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+    CHECK(got[0] == left && got[1] == -2 && got[2] == 10 + left && got[3] == -2);
+    CHECK(sum[0] == ranks * (ranks - 1) / 2 && sum[1] == ranks && word == turn);
+  }
+  for (int i = 0; i < 4; i++) MPI_Request_free(&requests[i]);
+}
+
+/* Partitioned messages match in the order in which they are made. */
+static void parts(void) {
+  enum { PARTS = 4, EACH = 3 };
+  int right = (me + 1) % ranks, left = (me + ranks - 1) % ranks;
+  static int given[3][PARTS * EACH], got[3][PARTS * EACH];
+  MPI_Request sends[3], receives[3];
+  for (int i = 0; i < 3; i++) {
+    MPI_Psend_init(given[i], PARTS, EACH, MPI_INT, right, 5, MPI_COMM_WORLD, MPI_INFO_NULL, &sends[i]);
+    MPI_Precv_init(got[i], PARTS, EACH, MPI_INT, left, 5, MPI_COMM_WORLD, MPI_INFO_NULL, &receives[i]);
+  }
+  for (int turn = 0; turn < 5; turn++) {
+    for (int i = 0; i < 3; i++) {
+      int which = 2 - i;
+      for (int k = 0; k < PARTS * EACH; k++) given[which][k] = 100 * which + turn;
+      MPI_Start(&sends[which]);
+      MPI_Pready_range(0, PARTS - 1, sends[which]);
+      MPI_Start(&receives[i]);
+    }
+    MPI_Waitall(3, sends, MPI_STATUSES_IGNORE);
+    MPI_Status found[3];
+    MPI_Waitall(3, receives, found);
+    for (int i = 0; i < 3; i++) CHECK(found[i].MPI_SOURCE == left && found[i].MPI_TAG == 5);
+    for (int i = 0; i < 3; i++)
+      for (int k = 0; k < PARTS * EACH; k++) CHECK(got[i][k] == 100 * i + turn);
+  }
+  for (int i = 0; i < 3; i++) MPI_Request_free(&sends[i]), MPI_Request_free(&receives[i]);
+}
+
+/* Numbers of error codes that were removed are used again. */
+static void codes(void) {
+  int first = 0;
+  for (int turn = 0; turn < 100000; turn++) {
+    int class, code;
+    MPI_Add_error_class(&class);
+    MPI_Add_error_code(class, &code);
+    MPI_Remove_error_code(code);
+    MPI_Remove_error_class(class);
+    if (turn == 0) first = class;
+    CHECK(class == first);
+  }
+}
+
+static int told;
+
+static void handler(MPI_Comm *comm, int *code, ...) {
+  (void)comm;
+  told = class_of(*code);
+  *code = MPI_SUCCESS;
+}
+
+/* The error handler of what is being made is told, and what it leaves is returned; the place of a result is
+ * looked at before anything is asked of others; buffers that are the same are refused. */
+static void errors(void) {
+  MPI_Errhandler own;
+  MPI_Group group;
+  MPI_Comm made = MPI_COMM_WORLD;
+  int data[2] = {1, 2}, dims[2] = {ranks, 2}, periods[2] = {0, 0};
+  MPI_Comm_group(MPI_COMM_WORLD, &group);
+  MPI_Comm_create_errhandler(handler, &own);
+  CHECK(MPI_Comm_create_from_group(group, "x", MPI_INFO_NULL, own, NULL) == MPI_SUCCESS);
+  CHECK(told == MPI_ERR_ARG);
+  MPI_Group_free(&group);
+  MPI_Errhandler_free(&own);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  CHECK(class_of(MPI_Comm_split(MPI_COMM_WORLD, 0, 0, NULL)) == MPI_ERR_ARG);
+  CHECK(MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &made) != MPI_SUCCESS);
+  CHECK(made == MPI_COMM_NULL);
+  CHECK(class_of(MPI_Allreduce(data, data, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD)) == MPI_ERR_BUFFER);
+  CHECK(MPI_Allreduce(MPI_IN_PLACE, data, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD) == MPI_SUCCESS);
+  CHECK(data[0] == ranks);
+}
+
+/* Of several messages the status of the one that is too long says which it is. */
+static void statuses(void) {
+  int peer = me ^ 1, data[3] = {0}, long_one[3], short_one[3];
+  if (peer >= ranks) return;
+  MPI_Request requests[2];
+  MPI_Status found[2];
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Irecv(short_one, 2, MPI_INT, peer, 1, MPI_COMM_WORLD, &requests[0]);
+  MPI_Irecv(long_one, 3, MPI_INT, peer, 2, MPI_COMM_WORLD, &requests[1]);
+  MPI_Send(data, 3, MPI_INT, peer, 1, MPI_COMM_WORLD);
+  MPI_Send(data, 3, MPI_INT, peer, 2, MPI_COMM_WORLD);
+  CHECK(class_of(MPI_Waitall(2, requests, found)) == MPI_ERR_IN_STATUS);
+  CHECK(class_of(found[0].MPI_ERROR) == MPI_ERR_TRUNCATE && found[1].MPI_ERROR == MPI_SUCCESS);
+  CHECK(found[0].MPI_TAG == 1 && found[0].MPI_SOURCE == peer && found[1].MPI_TAG == 2);
+}
+
+/* Sessions begin anew after the last one has ended; names of sets have no case. */
+static void sessions(void) {
+  for (int turn = 0; turn < 3; turn++) {
+    MPI_Session session;
+    MPI_Group group;
+    MPI_Comm comm;
+    int one = 1, sum = 0, size = 0;
+    CHECK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) == MPI_SUCCESS);
+    CHECK(MPI_Group_from_session_pset(session, "mpi://world", &group) == MPI_SUCCESS);
+    MPI_Comm_create_from_group(group, "again", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+    MPI_Comm_size(comm, &size);
+    CHECK(sum == size && size >= 1);
+    MPI_Comm_free(&comm);
+    MPI_Group_free(&group);
+    CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS);
+  }
+  MPI_Info info;
+  MPI_Session session;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "thread_level", "whatever");
+  CHECK(class_of(MPI_Session_init(info, MPI_ERRORS_RETURN, &session)) == MPI_ERR_INFO_VALUE);
+  MPI_Info_free(&info);
+}
+
+/* A rank without elements in its view; where a view begins that goes on from the shared position. */
+static void views(void) {
+  MPI_File file;
+  MPI_Datatype every, tile;
+  int word = me, header = -1, count = me == 0 ? 0 : 1, at = me;
+  MPI_File_open(MPI_COMM_WORLD, "details.data", MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &file);
+  MPI_Type_create_indexed_block(count, 1, &at, MPI_INT, &every);
+  MPI_Type_create_resized(every, 0, ranks * (MPI_Aint)sizeof(int), &tile);
+  MPI_Type_commit(&tile);
+  CHECK(MPI_File_set_view(file, 0, MPI_INT, tile, "native", MPI_INFO_NULL) == MPI_SUCCESS);
+  CHECK(MPI_File_write_all(file, &word, count, MPI_INT, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+  MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
+  if (me == 0) MPI_File_write_at(file, 0, &word, 1, MPI_INT, MPI_STATUS_IGNORE);
+  MPI_File_close(&file);
+  MPI_Type_free(&every);
+  MPI_Type_free(&tile);
+  MPI_File_open(MPI_COMM_WORLD, "details.data",
+                MPI_MODE_RDONLY | MPI_MODE_SEQUENTIAL | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+  if (me == ranks - 1) MPI_File_read_shared(file, &header, 1, MPI_INT, MPI_STATUS_IGNORE);
+  if (me == ranks - 1) CHECK(header == 0);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_File_set_view(file, MPI_DISPLACEMENT_CURRENT, MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
+  if (me > 0) word = -1;
+  MPI_File_read_ordered(file, &word, me == 0 ? 0 : 1, MPI_INT, MPI_STATUS_IGNORE);
+  CHECK(word == me);
+  MPI_File_close(&file);
+}
+
+/* Regions that touch are one to those who reach them; what can be compared and swapped; where memory is that
+ * has no bytes. */
+static void windows(void) {
+  static int room[64];
+  MPI_Win win;
+  MPI_Aint place, all[64], size = -1;
+  int left = (me + ranks - 1) % ranks, values[64], unit = 0, *base = room;
+  float one = 1, two = 2, old;
+  for (int i = 0; i < 64; i++) values[i] = 100 * me + i, room[i] = -1;
+  MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  MPI_Win_attach(win, room, 24 * sizeof(int));
+  MPI_Win_attach(win, room + 24, 40 * sizeof(int));
+  MPI_Get_address(room, &place);
+  MPI_Allgather(&place, 1, MPI_AINT, all, 1, MPI_AINT, MPI_COMM_WORLD);
+  MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+  MPI_Win_fence(0, win);
+  CHECK(MPI_Put(values, 64, MPI_INT, (me + 1) % ranks, all[(me + 1) % ranks], 64, MPI_INT, win) == 0);
+  CHECK(MPI_Win_fence(0, win) == MPI_SUCCESS);
+  for (int i = 0; i < 64; i++) CHECK(room[i] == 100 * left + i);
+  CHECK(class_of(MPI_Compare_and_swap(&one, &two, &old, MPI_FLOAT, me, all[me], win)) == MPI_ERR_TYPE);
+  MPI_Win_fence(0, win);
+  MPI_Win_detach(win, room);
+  MPI_Win_detach(win, room + 24);
+  MPI_Win_free(&win);
+  MPI_Win_allocate_shared(me == 0 ? 8 : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+  MPI_Win_shared_query(win, ranks - 1, &size, &unit, &base);
+  CHECK(ranks == 1 || (size == 0 && base == NULL));
+  MPI_Win_free(&win);
+}
+
+int main(int argc, char **argv) {
+  const char *name = argc > 1 ? argv[1] : "";
+  if (!strcmp(name, "sessions")) return sessions(), 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  struct { const char *name; void (*run)(void); } checks[] = {
+    {"keys", keys}, {"frees", frees}, {"persistent", persistent}, {"parts", parts}, {"codes", codes},
+    {"errors", errors}, {"statuses", statuses}, {"views", views},
+    {"windows", windows},
+  };
+  int found = 0;
+  for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
+    if (!strcmp(name, checks[i].name)) { checks[i].run(); found = 1; }
+  CHECK(found);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,21 @@
+//! `cargo xtask mpi-suites`: the tests of others, on our MPI libraries.
+//!
+//! Without `--source` those of mpi4py, with it those of MPICH, from a checkout of its repository. Both print
+//! every failure and every skipped test by its name, the latter by its reason, and a table of counts.
+
+mod mpi4py;
+mod mpich;
+
+use std::path::Path;
+
+/// Runs the suite that the arguments ask for.
+///
+/// # Errors
+/// When the suite could not be had, or a test failed.
+pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
+    if arguments.iter().any(|argument| argument == "--source") {
+        mpich::run(root, arguments)
+    } else {
+        mpi4py::run(root, arguments)
+    }
+}
