@@ -13,6 +13,7 @@ use corecast_machine::Cause;
 use corecast_study::{
     Changes, ChipChoice, MpiStudy, Settings, Shown, VARIED_MAX, VariedRun, Varying, combinations,
 };
+use corecast_text::file;
 
 use crate::args::Sink;
 use crate::csv::Csv;
@@ -193,16 +194,28 @@ pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
         .map(|chip| mpirun_sim::study(options, chip, job.ranks()));
     let studies: Vec<MpiStudy> = studies.collect::<Result<_, _>>()?;
     let base = mpirun_sim::study(options, base, job.ranks())?;
-    let sweep = sweep(&job, &studies, runs);
-    let told = tell(&base, &sweep);
-    // Nobody is left to tell if standard error is closed.
-    let _ = write!(io::stderr(), "{}", style::fit(&told, style::Stream::Err));
+    // Says now, not after the runs, that a file cannot be written; and what is found is there also if
+    // the sweep does not come to its end.
+    let save = |sweep: &Sweep, is_last| write_files(on_chip, (&base, &varying), sweep, is_last);
+    save(&Sweep::default(), false)?;
+    let sweep = sweep(&job, &studies, runs, |sweep| save(sweep, false));
+    if sweep.runs.iter().any(|run| run.shown.is_some()) {
+        let told = tell(&base, &sweep);
+        // Nobody is left to tell if standard error is closed.
+        let _ = write!(io::stderr(), "{}", style::fit(&told, style::Stream::Err));
+    }
     let codes: Vec<ExitCode> = sweep.failures.iter().map(crate::fail).collect();
-    write_files(on_chip, &base, &varying, &sweep)?;
+    save(&sweep, true)?;
     Ok(codes.into_iter().next().unwrap_or(ExitCode::SUCCESS))
 }
 
-fn sweep(job: &Job, studies: &[MpiStudy], runs: Vec<Changes>) -> Sweep {
+/// Runs the program with all changes; `found` is told after every run, and may end the sweep.
+fn sweep(
+    job: &Job,
+    studies: &[MpiStudy],
+    runs: Vec<Changes>,
+    found: impl Fn(&Sweep) -> Result<(), Failure>,
+) -> Sweep {
     let mut sweep = Sweep::default();
     for (study, changes) in studies.iter().zip(runs) {
         let mut out = Tagged::new(&changes, io::stdout());
@@ -226,7 +239,8 @@ fn sweep(job: &Job, studies: &[MpiStudy], runs: Vec<Changes>) -> Sweep {
         sweep.failures.extend(failed);
         sweep.settings.push(study.settings());
         sweep.runs.push(VariedRun { changes, shown });
-        if !goes_on {
+        if !goes_on || found(&sweep).is_err() {
+            // Why a file cannot be written is told when it is written last.
             break;
         }
     }
@@ -283,18 +297,19 @@ fn ratio(cycles: f64, first: Option<f64>) -> String {
     }
 }
 
-/// Writes the files that were asked for.
+/// Writes the files that were asked for; what is no file of its own, such as a pipe, only the last time.
 fn write_files(
     on_chip: &OnChip,
-    base: &MpiStudy,
-    varying: &[Varying],
+    (base, varying): (&MpiStudy, &[Varying]),
     sweep: &Sweep,
+    is_last: bool,
 ) -> Result<(), Failure> {
     let settings = base.settings();
-    if let Some(path) = &on_chip.csv {
+    let is_due = |path: &&String| is_last || file::is_replaced(path.as_ref());
+    if let Some(path) = on_chip.csv.as_ref().filter(is_due) {
         write_file(path.as_ref(), &lines(varying, sweep).with(&settings))?;
     }
-    if let Some(path) = &on_chip.plot {
+    if let Some(path) = on_chip.plot.as_ref().filter(is_due) {
         let picture = corecast_figures::mpi_varied(base, varying, &sweep.runs);
         picture::write_svg(path, &picture, &settings)?;
     }

@@ -239,6 +239,14 @@ fn misuse_is_refused_before_anything_starts() {
         );
     }
     assert_golden("whatif_refusals.txt", &all);
+    let lost = "/nonexistent/v.csv";
+    let options = ["--chip", "scc", "--vary", "network.link=1,2", "--csv", lost];
+    let (code, out, errors) = said(&program, &options, 2, &["hello"]);
+    assert_eq!((code, out.as_str()), (2, ""), "{errors}");
+    assert!(
+        errors.starts_with("error: cannot write `/nonexistent/v.csv`"),
+        "{errors}"
+    );
     let many = (1..=1001)
         .map(|n| n.to_string())
         .collect::<Vec<_>>()
