@@ -1,5 +1,6 @@
 //! What can be typed.
 
+mod replay;
 mod shared;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -13,9 +14,9 @@ use corecast_tune::Library;
 
 use crate::mpirun::Mpirun;
 use crate::one_of::{OneOf, one, one_of};
-use crate::replay::Replay;
-use crate::{convert, program};
+use crate::program;
 
+pub use replay::Replay;
 pub use shared::{ChipArg, Choices, Keeping, LimitArgs, Pictures, Place, Repeat, Scene};
 use shared::{collectives, fidelities, machines};
 
@@ -325,7 +326,7 @@ fn formats() -> OneOf<&'static dyn Format> {
 
 /// Of schedules and of programs.
 fn all_formats() -> OneOf<&'static str> {
-    one(convert::names(), |name| name)
+    one(program::names(), |name| name)
 }
 
 /// From which file to which.

@@ -88,14 +88,6 @@ fn format(options: &Convert) -> Result<&'static dyn Format, Failure> {
         })
 }
 
-/// The names of all formats, of schedules and of programs.
-pub fn names() -> Vec<&'static str> {
-    let schedules = corecast_exchange::FORMATS.map(Format::name);
-    let of_programs = programs::FORMATS.map(ProgramFormat::name).into_iter();
-    let others = of_programs.filter(|name| !schedules.contains(name));
-    schedules.into_iter().chain(others).collect()
-}
-
 /// A format that only programs have.
 fn only_of_programs(name: &str) -> Option<&'static dyn ProgramFormat> {
     programs::find_format(name).filter(|_| find_format(name).is_none())

@@ -1,4 +1,4 @@
-//! Program files that users name, and the rate at which their computing is counted.
+//! Program files that users name, their formats, and the rate at which their computing is counted.
 
 use std::path::Path;
 
@@ -50,6 +50,16 @@ pub fn rate(text: &str) -> Result<f64, String> {
     rate.ok_or_else(|| {
         "write operations per second from 1 to 1e18, such as 2.5e9, 533M or 1G".to_owned()
     })
+}
+
+/// The names of all formats, of schedules and of programs.
+pub fn names() -> Vec<&'static str> {
+    let schedules = corecast_exchange::FORMATS.map(|format| format.name());
+    let of_programs = corecast_replay::FORMATS
+        .map(|format| format.name())
+        .into_iter();
+    let others = of_programs.filter(|name| !schedules.contains(name));
+    schedules.into_iter().chain(others).collect()
 }
 
 #[cfg(test)]

@@ -1,96 +1,16 @@
 //! `replay`: a program from a file on a simulated chip.
 
-use clap::Args;
 use corecast_chip::Clock;
 use corecast_machine::{Cause, RunError};
-use corecast_machine_sim::Fidelity;
 use corecast_replay::Read;
 use corecast_study::{CallTime, ReplayError, ReplayPlan, ReplayRun, ReplayStudy, StudyError};
 use corecast_tune::Tables;
 
-use crate::args::{ChipArg, LimitArgs};
+use crate::args::Replay;
 use crate::call_files::{self, CallFiles, check_matrix};
 use crate::failure::Failure;
 use crate::output::{self, Answer, json, table};
 use crate::{program, program_explain, run, scene, style, surroundings};
-
-/// What to run, on what, and in which surroundings.
-#[derive(Args)]
-pub struct Replay {
-    /// The program: calls of our own (docs/replay.md), GOAL, or a time-independent trace of SimGrid; `-`
-    /// is standard input
-    pub file: String,
-    /// On what to run; rank i is on core i.
-    #[command(flatten)]
-    pub chip: ChipArg,
-    /// How exactly a mesh is simulated: flit or packet [default: flit]
-    #[arg(
-        long,
-        value_name = "FIDELITY",
-        hide_possible_values = true,
-        value_parser = crate::one_of::one(Fidelity::ALL, Fidelity::name)
-    )]
-    pub fidelity: Option<Fidelity>,
-    /// Operations per second of a core, such as 1G or 533M: what a trace counts computing in
-    #[arg(long, value_name = "RATE", value_parser = program::rate)]
-    pub flops: Option<f64>,
-    /// Take the collectives' algorithms from a decision table, or from a folder of them [default: those
-    /// that the MPI library takes]
-    #[arg(long, value_name = "PATH")]
-    pub table: Option<String>,
-    /// Say what made the program as long as it was: time by call and cause, the critical path, ranks that
-    /// others wait for
-    #[arg(long)]
-    pub explain: bool,
-    /// With --explain: every row of its tables
-    #[arg(long, requires = "explain")]
-    pub full: bool,
-    /// Who comes late (repeatable): RANK=CYCLES, uniform:CYCLES, random:CYCLES, file:FILE or none
-    #[arg(long, value_name = "PATTERN", help_heading = "Surroundings")]
-    pub skew: Vec<String>,
-    /// Random traffic between all cores of the mesh, in flits per core and cycle, and flits per packet
-    #[arg(long, value_name = "RATE[:FLITS]", help_heading = "Surroundings")]
-    pub background: Option<String>,
-    /// Seed of everything random
-    #[arg(long, default_value_t = 0, help_heading = "Surroundings")]
-    pub seed: u64,
-    /// When the run ends at the latest.
-    #[command(flatten)]
-    pub limits: LimitArgs,
-    /// What to write.
-    #[command(flatten)]
-    pub files: Outputs,
-}
-
-/// Files about the run.
-#[derive(Args)]
-#[command(next_help_heading = "Output")]
-pub struct Outputs {
-    /// Write where the time of every rank and every kind of call went as JSON
-    #[arg(long, value_name = "FILE")]
-    pub report: Option<String>,
-    /// Draw the timeline of the run
-    #[arg(long, value_name = "FILE")]
-    pub svg: Option<String>,
-    /// Write the run as a Chrome/Perfetto trace
-    #[arg(long, value_name = "FILE")]
-    pub trace: Option<String>,
-    /// Draw who sent how many bytes to whom if FILE ends in .svg; otherwise write it as CSV, with the
-    /// numbers of messages
-    #[arg(long, value_name = "FILE")]
-    pub matrix: Option<String>,
-}
-
-impl Outputs {
-    fn files(&self) -> CallFiles<'_> {
-        CallFiles {
-            report: self.report.as_deref(),
-            svg: self.svg.as_deref(),
-            trace: self.trace.as_deref(),
-            matrix: self.matrix.as_deref(),
-        }
-    }
-}
 
 /// The verb.
 pub fn answer(options: &Replay) -> Result<Answer, Failure> {
@@ -130,7 +50,14 @@ pub fn answer(options: &Replay) -> Result<Answer, Failure> {
         run: &run.calls,
         settings: &settings,
     };
-    what.write(&options.files.files(), || record.clone())?;
+    let outputs = &options.files;
+    let files = CallFiles {
+        report: outputs.report.as_deref(),
+        svg: outputs.svg.as_deref(),
+        trace: outputs.trace.as_deref(),
+        matrix: outputs.matrix.as_deref(),
+    };
+    what.write(&files, || record.clone())?;
     let mut text = text(&study, &run);
     if options.explain {
         let clock = study.plan.chip.chip.reference_clock();

@@ -1,23 +1,10 @@
-//! What a format of programs is, and the list of all.
-//!
-//! ```
-//! use corecast_replay::{FORMATS, find_format};
-//! assert_eq!(find_format("goal").unwrap().extension(), "goal");
-//! assert!(FORMATS.iter().all(|format| !format.summary().is_empty()));
-//! ```
+//! What a format of programs is.
 
 use std::fmt::Debug;
 
-use corecast_exchange::{Fault, FileError, Unsayable};
+use corecast_exchange::{FileError, Unsayable};
 
-use crate::check::check;
-use crate::goal::Goal;
 use crate::graph::CallGraph;
-use crate::smpi::Smpi;
-use crate::text::Text;
-
-/// Every format.
-pub static FORMATS: [&dyn Format; 3] = [&Text, &Goal, &Smpi];
 
 /// How another file is read that a file names: its bytes, or what is wrong in one line.
 pub type ReadFile<'a> = dyn Fn(&str) -> Result<Vec<u8>, String> + 'a;
@@ -83,36 +70,4 @@ pub trait Format: Debug + Sync {
     /// # Errors
     /// What the format cannot say.
     fn write(&self, graph: &CallGraph) -> Result<Written, Unsayable>;
-}
-
-/// The format of this name.
-#[must_use]
-pub fn find_format(name: &str) -> Option<&'static dyn Format> {
-    FORMATS.into_iter().find(|format| format.name() == name)
-}
-
-/// The format that a file of this name should have.
-#[must_use]
-pub fn format_of_name(path: &str) -> Option<&'static dyn Format> {
-    let (_, extension) = path.rsplit_once('.')?;
-    FORMATS
-        .into_iter()
-        .find(|format| format.extension() == extension)
-}
-
-/// Reads a program in the format that its contents show, and checks it.
-///
-/// # Errors
-/// What is wrong with the file, and where; or with the program in it.
-pub fn read(file: &str, contents: &[u8], options: &Options<'_>) -> Result<Read, FileError> {
-    let format = FORMATS.into_iter().find(|format| format.is(contents));
-    let Some(format) = format else {
-        let formats = FORMATS.map(Format::name).join(", ");
-        let wrong = "this is no program in a format that is known here";
-        let right = format!("formats: {formats}; `corecast calls 1` begins one of our own");
-        return Err(Fault::whole(wrong, right).in_file(file));
-    };
-    let read = format.read(file, contents, options)?;
-    check(&read.graph)?;
-    Ok(read)
 }

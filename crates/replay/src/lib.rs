@@ -21,6 +21,7 @@
 mod check;
 mod collective;
 mod format;
+mod formats;
 mod goal;
 mod graph;
 mod mail;
@@ -32,9 +33,8 @@ mod text;
 
 pub use check::check;
 pub use collective::Taken;
-pub use format::{
-    FORMATS, Format, Options, Read, ReadFile, Written, find_format, format_of_name, read,
-};
+pub use format::{Format, Options, Read, ReadFile, Written};
+pub use formats::{FORMATS, find_format, format_of_name, read};
 pub use graph::{
     COMPUTE_MAX, Call, CallGraph, Collective, CollectiveKind, Event, Group, KINDS,
     MESSAGE_BYTES_MAX, Place, RANKS_MAX, Size, WORLD, What,

@@ -1,4 +1,5 @@
 //! The samples.
+#![allow(dead_code, reason = "no test uses all of it")]
 
 use corecast_replay::{Options, Read, read};
 
