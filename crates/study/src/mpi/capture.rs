@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(
             text,
             "corecast calls 1\nranks 2\n\n\
-             rank 0 free\n  c0: compute 5ps\n  c1: recv 1 20 after c0\n  c2: send 1 20 after c0\n  \
+             rank 0 free\n  c0: compute 5ps\n  c1: recv 1 20 after c0\n  send 1 20 after c0\n  \
              send 1 20 after c1\n\n\
              rank 1 free\n  c0: recv 0 20\n  recv 0 20 after c0\n  send 0 20 after c0\n"
         );
