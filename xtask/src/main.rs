@@ -132,12 +132,13 @@ fn ci() -> ExitCode {
     if fuzz(None) != ExitCode::SUCCESS {
         return ExitCode::FAILURE;
     }
-    let more: [(&str, fn(&Path) -> Result<(), String>); 3] = [
+    type Part = fn(&Path) -> Result<(), String>;
+    let parts: [(&str, Part); 3] = [
         ("viewer", viewer::run),
         ("site", site::run),
         ("py", py::run),
     ];
-    for (name, run) in more {
+    for (name, run) in parts {
         println!("== cargo xtask {name}");
         if verdict(run(root())) != ExitCode::SUCCESS {
             return ExitCode::FAILURE;

@@ -143,7 +143,10 @@ fn of_calls(run: &ReplayRun, clock: &Clock) -> String {
         let most = causes.max_by_key(|(time, _)| **time);
         let most = most.filter(|(time, _)| time.ps() > 0);
         vec![
-            (run.calls.name)(of.call).to_owned(),
+            run.calls
+                .call_name(of.call)
+                .unwrap_or("between calls")
+                .to_owned(),
             of.count.to_string(),
             format!("{:.0}", clock.cycles_f64(total.ps())),
             share(total.ps()),

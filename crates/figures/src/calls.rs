@@ -40,7 +40,7 @@ pub fn calls_trace(run: &CallRun, settings: &Value) -> String {
     let calls = (0..).zip(&run.logs).flat_map(|(rank, log)| {
         log.spans.iter().map(move |span| Stretch {
             rank,
-            name: (run.name)(span.call),
+            name: run.call_name(span.call).unwrap_or_default(),
             start: span.start,
             end: span.end,
         })

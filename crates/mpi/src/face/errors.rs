@@ -98,7 +98,7 @@ fn handler_of(owner: Owner) -> (Option<Handler>, Owner) {
             (mpi.sessions.get(id).ok().map(|made| made.errhandler), owner)
         }
         Owner::File(id) => (Some(mpi.files.errhandler(id)), owner),
-        Owner::Handler(id) if id != ErrhandlerId::NULL => (Some(id), Owner::Nobody),
+        Owner::Handler(id) if handlers::handler(id).is_some() => (Some(id), Owner::Nobody),
         _ => {
             let of_self = of(CommId::SELF).filter(|&id| id != ErrhandlerId::ARE_FATAL);
             match of_self {

@@ -29,7 +29,7 @@ pub struct CallRun {
     /// Each rank's calls.
     pub logs: Vec<CallLog>,
     /// The name of a kind of call.
-    pub name: fn(u16) -> &'static str,
+    pub(crate) name: fn(u16) -> &'static str,
 }
 
 impl CallRun {
