@@ -1,15 +1,5 @@
 /* Collectives whose results are known: which way they go is printed on request. */
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#define CHECK(what)                                                                \
-  do {                                                                             \
-    if (!(what)) {                                                                 \
-      fprintf(stderr, "rank %d: line %d: not so: %s\n", me, __LINE__, #what);      \
-      MPI_Abort(MPI_COMM_WORLD, 9);                                                \
-    }                                                                              \
-  } while (0)
+#include "check.h"
 
 /* An element is a map x -> m x + c, in ints 0 and 2 of three; the gap is nobody's. */
 static void compose(void *in, void *inout, int *count, MPI_Datatype *type) {

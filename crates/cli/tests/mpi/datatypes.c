@@ -1,20 +1,11 @@
 /* Datatypes and operators between ranks: datatypes NAME runs one check on all ranks; a wrong result
    aborts with 9. */
-#include <mpi.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-static int me, ranks;
+#include "check.h"
 
-#define CHECK(what)                                                                \
-  do {                                                                             \
-    if (!(what)) {                                                                 \
-      fprintf(stderr, "rank %d: line %d: not so: %s\n", me, __LINE__, #what);      \
-      MPI_Abort(MPI_COMM_WORLD, 9);                                                \
-    }                                                                              \
-  } while (0)
+static int me, ranks;
 
 static MPI_Comm world;
 

@@ -1,25 +1,10 @@
 /* What programs may do with objects that others still use, and details of calls that tests of other
  * libraries look at: details NAME runs one check on all ranks; a wrong result aborts with 9. */
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
+
 static int me, ranks;
-
-#define CHECK(what)                                                                \
-  do {                                                                             \
-    if (!(what)) {                                                                 \
-      fprintf(stderr, "rank %d: line %d: not so: %s\n", me, __LINE__, #what);      \
-      MPI_Abort(MPI_COMM_WORLD, 9);                                                \
-    }                                                                              \
-  } while (0)
-
-static int class_of(int code) {
-  int class = -1;
-  MPI_Error_class(code, &class);
-  return class;
-}
 
 static int deleted;
 

@@ -1,31 +1,15 @@
 /* Processes that start others, and groups that find each other: dynamic NAME runs one check on all
  * ranks; a wrong result aborts with 9. Started processes are this program with other names. */
-#include <mpi.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "check.h"
+
 static int me, ranks;
 static char *program;
-
-#define CHECK(what)                                                                \
-  do {                                                                             \
-    if (!(what)) {                                                                 \
-      fprintf(stderr, "rank %d: line %d: not so: %s\n", me, __LINE__, #what);      \
-      MPI_Abort(MPI_COMM_WORLD, 9);                                                \
-    }                                                                              \
-  } while (0)
-#define OK(call) CHECK((call) == MPI_SUCCESS)
-
-static int class_of(int code) {
-  int class = -1;
-  MPI_Error_class(code, &class);
-  return class;
-}
 
 enum { LARGE = 300000 };
 

@@ -1,18 +1,9 @@
 /* Messages between ranks: messages NAME runs one check on all ranks; a wrong result aborts with 9. */
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-static int me, ranks;
+#include "check.h"
 
-#define CHECK(what)                                                                \
-  do {                                                                             \
-    if (!(what)) {                                                                 \
-      fprintf(stderr, "rank %d: line %d: not so: %s\n", me, __LINE__, #what);      \
-      MPI_Abort(MPI_COMM_WORLD, 9);                                                \
-    }                                                                              \
-  } while (0)
+static int me, ranks;
 
 static char pattern(int rank, size_t i) { return (char)(rank * 31 + (int)i * 7); }
 

@@ -1,27 +1,11 @@
 /* One-sided communication: windows NAME runs one check on all ranks; a wrong result aborts with 9. */
-#include <mpi.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "check.h"
+
 static int me, ranks;
-
-#define CHECK(what)                                                                \
-  do {                                                                             \
-    if (!(what)) {                                                                 \
-      fprintf(stderr, "rank %d: line %d: not so: %s\n", me, __LINE__, #what);      \
-      MPI_Abort(MPI_COMM_WORLD, 9);                                                \
-    }                                                                              \
-  } while (0)
-#define OK(call) CHECK((call) == MPI_SUCCESS)
-
-static int class_of(int code) {
-  int class = -1;
-  MPI_Error_class(code, &class);
-  return class;
-}
 
 enum { CELLS = 64 };
 
