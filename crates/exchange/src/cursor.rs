@@ -16,6 +16,27 @@ fn is_word(c: char) -> bool {
     !c.is_whitespace() && !['[', ']', '<', '>', ',', ':', '"'].contains(&c)
 }
 
+/// A text as [`Cursor::text`] reads it: one word, or in quotes.
+#[must_use]
+pub fn quoted_word(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.+/=()".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '\n' => quoted += "\\n",
+            '\r' => quoted += "\\r",
+            '\t' => quoted += "\\t",
+            '"' => quoted += "\\\"",
+            '\\' => quoted += "\\\\",
+            c => quoted.push(c),
+        }
+    }
+    quoted + "\""
+}
+
 impl<'a> Cursor<'a> {
     /// A line without its comment, which begins at a `#` outside of quotes.
     pub fn new(text: &'a str, line: u32) -> Self {

@@ -59,6 +59,17 @@ pub fn text_of(contents: &[u8]) -> Result<&str, Fault> {
     })
 }
 
+/// Whether the first line that is neither empty nor a comment begins so: what files of our own do.
+#[must_use]
+pub fn begins_with(contents: &[u8], words: &str) -> bool {
+    let Ok(text) = text_of(contents) else {
+        return false;
+    };
+    let mut lines = text.lines().map(str::trim);
+    let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
+    first.is_some_and(|line| line.starts_with(words))
+}
+
 /// One way to write a schedule into a file.
 pub trait Format: Debug + Sync {
     /// Its name on the command line.

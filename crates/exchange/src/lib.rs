@@ -26,8 +26,8 @@ mod msccl;
 mod own;
 mod teccl;
 
-pub use cursor::Cursor;
+pub use cursor::{Cursor, quoted_word};
 pub use error::{Fault, FileError, Unsayable};
-pub use format::{Exported, Format, Imported, text_of};
+pub use format::{Exported, Format, Imported, begins_with, text_of};
 pub use formats::{FORMATS, find_format, format_of_name, read};
 pub use limits::{BYTES_MAX, FILE_BYTES_MAX};

@@ -29,7 +29,7 @@ mod write;
 use corecast_core::Schedule;
 
 use crate::error::{FileError, Unsayable};
-use crate::format::{Exported, Format, Imported, text_of};
+use crate::format::{Exported, Format, Imported, begins_with, text_of};
 
 /// The first words of a file, before the version of the format.
 const MAGIC: &str = "corecast schedule";
@@ -59,12 +59,7 @@ impl Format for Own {
     }
 
     fn is(&self, contents: &[u8]) -> bool {
-        let Ok(text) = text_of(contents) else {
-            return false;
-        };
-        let mut lines = text.lines().map(str::trim);
-        let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
-        first.is_some_and(|line| line.starts_with(MAGIC))
+        begins_with(contents, MAGIC)
     }
 
     fn read(&self, file: &str, contents: &[u8]) -> Result<Imported, FileError> {

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use corecast_core::{Launch, Rank, Schedule, Split, Transport};
 
 use super::{MAGIC, VERSION};
+use crate::quoted_word;
 
 /// The whole file.
 pub(super) fn text(schedule: &Schedule) -> String {
@@ -28,7 +29,7 @@ macro_rules! line {
 fn header(schedule: &Schedule, out: &mut String) {
     let spec = schedule.spec();
     line!(out, "collective {}", spec.collective());
-    line!(out, "algorithm {}", name(schedule.algorithm()));
+    line!(out, "algorithm {}", quoted_word(schedule.algorithm()));
     line!(out, "ranks {}", spec.ranks());
     if spec.collective().is_rooted() || spec.root().0 != 0 {
         line!(out, "root {}", spec.root());
@@ -89,26 +90,6 @@ fn header(schedule: &Schedule, out: &mut String) {
         let text = format!("mcast {number} root {} {tree}", tree.root());
         line!(out, "{}", text.trim_end());
     }
-}
-
-/// A name as one word, or in quotes.
-fn name(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.+/=()".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        return text.to_owned();
-    }
-    let mut quoted = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '\n' => quoted += "\\n",
-            '\r' => quoted += "\\r",
-            '\t' => quoted += "\\t",
-            '"' => quoted += "\\\"",
-            '\\' => quoted += "\\\\",
-            c => quoted.push(c),
-        }
-    }
-    quoted + "\""
 }
 
 fn write_rank(schedule: &Schedule, rank: Rank, out: &mut String) {

@@ -16,7 +16,7 @@ mod read;
 mod time;
 mod write;
 
-use corecast_exchange::{FileError, Unsayable, text_of};
+use corecast_exchange::{FileError, Unsayable, begins_with, text_of};
 
 use crate::format::{Format, Options, Read, Written};
 use crate::graph::CallGraph;
@@ -49,12 +49,7 @@ impl Format for Text {
     }
 
     fn is(&self, contents: &[u8]) -> bool {
-        let Ok(text) = text_of(contents) else {
-            return false;
-        };
-        let mut lines = text.lines().map(str::trim);
-        let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
-        first.is_some_and(|line| line.starts_with(MAGIC))
+        begins_with(contents, MAGIC)
     }
 
     fn read(&self, file: &str, contents: &[u8], _: &Options<'_>) -> Result<Read, FileError> {

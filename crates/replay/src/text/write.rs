@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use corecast_exchange::quoted_word;
+
 use super::{MAGIC, VERSION, collective, time};
 use crate::graph::{Call, CallGraph, Event, WORLD, What};
 
@@ -9,7 +11,7 @@ use crate::graph::{Call, CallGraph, Event, WORLD, What};
 pub(super) fn text(graph: &CallGraph) -> String {
     let mut out = format!("{MAGIC} {VERSION}\nranks {}\n", graph.size());
     for group in &graph.groups[1..] {
-        let _ = write!(out, "group {}", name(&group.name));
+        let _ = write!(out, "group {}", quoted_word(&group.name));
         for rank in &group.ranks {
             let _ = write!(out, " {rank}");
         }
@@ -21,26 +23,6 @@ pub(super) fn text(graph: &CallGraph) -> String {
         }
     }
     out
-}
-
-/// A name as one word, or in quotes.
-fn name(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        return text.to_owned();
-    }
-    let mut quoted = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '\n' => quoted += "\\n",
-            '\r' => quoted += "\\r",
-            '\t' => quoted += "\\t",
-            '"' => quoted += "\\\"",
-            '\\' => quoted += "\\\\",
-            c => quoted.push(c),
-        }
-    }
-    quoted + "\""
 }
 
 /// Whether every call waits for the one before it, and says so first.
@@ -78,7 +60,11 @@ fn of_rank(graph: &CallGraph, rank: usize, calls: &[Call], out: &mut String) {
         }
         what(&call.what, out);
         if call.group != WORLD && !matches!(call.what, What::Compute(_) | What::Wait) {
-            let _ = write!(out, " in {}", name(&graph.groups[call.group as usize].name));
+            let _ = write!(
+                out,
+                " in {}",
+                quoted_word(&graph.groups[call.group as usize].name)
+            );
         }
         let skipped = usize::from(is_in_order && index > 0);
         for (number, event) in call.after[skipped..].iter().enumerate() {
