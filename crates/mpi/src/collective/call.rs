@@ -533,24 +533,22 @@ impl Call {
         Ok(Some(table))
     }
 
-    /// That what a rank gives to itself is as long as what it gets from itself.
+    /// That what a rank gives and gets lies apart, and what it gives to itself is as long as what it gets
+    /// from itself.
     #[inline]
     fn check_own(&self, rank: u32) -> Result<()> {
         use Collective::{Allgather, Alltoall, Alltoallv, Gather, Scatter};
-        let (Some(send), Some(recv)) = (&self.send, &self.recv) else {
+        let (Some(send), Some(recv), false) = (&self.send, &self.recv, self.in_place) else {
             return Ok(());
         };
-        let exchanges = matches!(
-            self.wanted,
-            Wanted::Known(Allgather | Alltoall | Alltoallv | Gather | Scatter, _)
-        );
-        if self.in_place {
-            return Ok(());
-        }
         if send.overlaps(recv) {
             let what = "what is given and what is got share memory; MPI_IN_PLACE is for that";
             return Err(Error::new(Class::Buffer, what));
         }
+        let exchanges = matches!(
+            self.wanted,
+            Wanted::Known(Allgather | Alltoall | Alltoallv | Gather | Scatter, _)
+        );
         if !exchanges {
             return Ok(());
         }

@@ -7,7 +7,6 @@ use super::attributes::{Key, Of};
 use super::c::Function;
 use super::{Address, Comm, Datatype, Entered, Out, Owner, Win, call, codes};
 use crate::abi::{Abi, HandleKind, Raw};
-use crate::collective::Settings;
 use crate::error::{Class, Error, Result};
 use crate::handle::{CommId, KeyvalId, TypeId, WinId};
 use crate::table::Handle;
@@ -273,7 +272,8 @@ fn predefined<A: Abi>(mpi: &mut Entered, key: KeyvalId) -> Option<*mut c_void> {
         4 => mpi.process.engine.transport().program() as i32,
         5 => codes::last_used::<A>(),
         _ => {
-            let asked = Settings::of_environment().universe;
+            let world = mpi.process.comm(CommId::WORLD).ok()?;
+            let asked = world.collectives.settings.universe;
             let found = || mpi.process.engine.transport().universe();
             asked.unwrap_or_else(found) as i32
         }
