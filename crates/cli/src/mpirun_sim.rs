@@ -9,7 +9,7 @@ use corecast_launch::{Bind, Cause, Ending, Job, TIMEOUT_CODE};
 use corecast_machine::RunError;
 use corecast_shm::{Compute, Segment};
 use corecast_study::{
-    Capture, ChipChoice, MpiError, MpiPlan, MpiRun, MpiStudy, Settings, StudyError,
+    Capture, ChipChoice, MpiError, MpiPlan, MpiRun, MpiStudy, ProgramPlan, Settings, StudyError,
 };
 
 use crate::args::{LimitArgs, Sink};
@@ -105,7 +105,7 @@ pub fn attend(
     let segment = Segment::clocked(job.ranks(), &study.terms());
     let segment = segment.map_err(|error| Failure::input(error.to_string()))?;
     let attend = || study.attend(segment.desk());
-    let end = || study.plan.watch.stop();
+    let end = || study.plan.on.watch.stop();
     let ended = corecast_launch::run_attended(job, &segment, (attend, end), out, err);
     let (ending, run) = ended.map_err(|error| mpirun::refused(&error))?;
     Ok(Attended { ending, run })
@@ -118,7 +118,7 @@ pub fn study(options: &Mpirun, chip: ChipChoice, ranks: u32) -> Result<MpiStudy,
         events: on_chip.limit_events,
         ns: on_chip.limit_ns,
     };
-    let plan = MpiPlan {
+    let on = ProgramPlan {
         fidelity: on_chip.fidelity,
         surroundings: surroundings::read_beside(
             &on_chip.skew,
@@ -126,14 +126,17 @@ pub fn study(options: &Mpirun, chip: ChipChoice, ranks: u32) -> Result<MpiStudy,
             ranks,
         )?,
         seed: on_chip.seed.unwrap_or_default(),
-        is_captured: on_chip.capture.is_some(),
         limits: limits.limits(),
+        ..ProgramPlan::new(chip)
+    };
+    let plan = MpiPlan {
+        is_captured: on_chip.capture.is_some(),
         compute: on_chip.compute.unwrap_or(Compute::Stated),
         processor: match options.bind_to {
             Bind::None => None,
             Bind::Share | Bind::Core => corecast_shm::processor(),
         },
-        ..MpiPlan::new(chip, ranks)
+        ..MpiPlan::new(on, ranks)
     };
     MpiStudy::new(plan).map_err(|error| match error {
         StudyError::RankCount { ranks, chip, max } => {
@@ -173,7 +176,7 @@ fn stopped(error: &MpiError, failed: Option<Failure>) -> Failure {
 fn tell(study: &MpiStudy, run: &MpiRun, settings: &Settings) -> String {
     let (report, ranks) = (&run.calls.report, study.plan.ranks);
     let place = study.machine.place();
-    let cycles = run.calls.cycles(study.plan.chip.chip.reference_clock());
+    let cycles = run.calls.cycles(study.plan.on.chip.chip.reference_clock());
     let with: Vec<String> = settings.choices().iter().map(remedy::option).collect();
     let with = match with[..] {
         [] => String::new(),
@@ -204,7 +207,7 @@ fn write_files(
 ) -> Result<(), Failure> {
     let explained = LazyCell::new(|| run.calls.explain());
     if on_chip.explain {
-        let clock = study.plan.chip.chip.reference_clock();
+        let clock = study.plan.on.chip.chip.reference_clock();
         let text = program_explain::show(&run.calls, clock, &explained, on_chip.full);
         // Nobody is left to tell if standard error is closed.
         let _ = write!(io::stderr(), "{}", style::fit(&text, Stream::Err));

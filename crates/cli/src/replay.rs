@@ -3,7 +3,9 @@
 use corecast_chip::Clock;
 use corecast_machine::{Cause, RunError};
 use corecast_replay::Read;
-use corecast_study::{CallTime, ReplayError, ReplayPlan, ReplayRun, ReplayStudy, StudyError};
+use corecast_study::{
+    CallTime, ProgramPlan, ReplayError, ReplayPlan, ReplayRun, ReplayStudy, StudyError,
+};
 use corecast_tune::Tables;
 
 use crate::args::Replay;
@@ -20,7 +22,7 @@ pub fn answer(options: &Replay) -> Result<Answer, Failure> {
     let chip = scene::noted_chip(&options.chip.name, &options.chip.set)?;
     let ranks = graph.size();
     let tables = options.table.as_deref().map(Tables::load).transpose();
-    let plan = ReplayPlan {
+    let on = ProgramPlan {
         fidelity: options.fidelity,
         surroundings: surroundings::read_beside(
             &options.skew,
@@ -29,8 +31,12 @@ pub fn answer(options: &Replay) -> Result<Answer, Failure> {
         )?,
         seed: options.seed,
         limits: options.limits.limits(),
+        ..ProgramPlan::new(chip)
+    };
+    let plan = ReplayPlan {
+        on,
+        flops: options.flops,
         tables: tables.map_err(|error| Failure::library(&error))?,
-        ..ReplayPlan::new(chip)
     };
     let study = ReplayStudy::new(plan, graph).map_err(|error| match error {
         StudyError::RankCount { ranks, chip, max } => {
@@ -58,14 +64,13 @@ pub fn answer(options: &Replay) -> Result<Answer, Failure> {
         matrix: outputs.matrix.as_deref(),
     };
     what.write(&files, || record.clone())?;
-    let mut text = text(&study, &run);
-    if options.explain {
-        let clock = study.plan.chip.chip.reference_clock();
-        text += "\n";
-        text += &program_explain::show(&run.calls, clock, &explained, options.full);
-    }
+    let clock = study.plan.on.chip.chip.reference_clock();
+    let spent = match options.explain {
+        true => program_explain::show(&run.calls, clock, &explained, options.full),
+        false => of_calls(&run, clock),
+    };
     Ok(Answer {
-        text,
+        text: text(&study, &run, &spent),
         json: record,
         failed: Vec::new(),
     })
@@ -95,9 +100,9 @@ fn stopped(error: &ReplayError) -> Failure {
     }
 }
 
-/// What a run has shown, for people.
-fn text(study: &ReplayStudy, run: &ReplayRun) -> String {
-    let (calls, clock) = (&run.calls, study.plan.chip.chip.reference_clock());
+/// What a run has shown, for people: `spent` is where the time went.
+fn text(study: &ReplayStudy, run: &ReplayRun, spent: &str) -> String {
+    let (calls, clock) = (&run.calls, study.plan.on.chip.chip.reference_clock());
     let (ranks, place) = (study.graph.size(), study.machine.place());
     let title = format!(
         "{}: {ranks} ranks on {place}, {} cycles, {} us",
@@ -110,7 +115,7 @@ fn text(study: &ReplayStudy, run: &ReplayRun) -> String {
         style::heading(&title),
         run::with(&study.settings())
     );
-    text += &of_calls(run, clock);
+    text += spent;
     text += &format!(
         "\n{} calls, {} messages of {} bytes\n",
         study.graph.calls_total(),

@@ -227,7 +227,7 @@ fn sweep(
             Ok(attended) => {
                 let goes_on = !attended.is_interrupted();
                 let shown = attended.run.as_ref().ok().map(|run| {
-                    let cycles = run.calls.cycles(study.plan.chip.chip.reference_clock());
+                    let cycles = run.calls.cycles(study.plan.on.chip.chip.reference_clock());
                     Shown::of(&run.calls, cycles)
                 });
                 (shown, attended.failed(), goes_on)

@@ -326,6 +326,9 @@ fn reports_account_for_every_nanosecond_of_every_rank() {
     let documented = |heading| fields::documented(heading);
     let mut described = documented("mpirun --report");
     described.extend(documented("Settings of results"));
+    described.extend(documented("Settings of programs"));
+    // Only files have computing in operations.
+    assert!(described.remove("flops"));
     let printed = fields::of(&report);
     assert!(printed.is_subset(&described), "{printed:?}");
     let causes: Vec<&str> = Cause::KINDS.to_vec();

@@ -58,6 +58,7 @@ fn every_field_of_the_report_is_documented_and_times_add_up() {
     let record: Value = serde_json::from_str(&read(&report)).expect("JSON");
     let mut described = fields::documented("replay --json");
     described.extend(fields::documented("Settings of results"));
+    described.extend(fields::documented("Settings of programs"));
     let printed: BTreeSet<String> = fields::of(&record);
     assert!(printed.is_subset(&described), "{printed:?}");
     described.retain(|name| !Cause::KINDS.contains(&name.as_str()) && !printed.contains(name));

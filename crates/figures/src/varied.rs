@@ -55,7 +55,7 @@ pub fn mpi_varied(study: &MpiStudy, varying: &[Varying], runs: &[VariedRun]) -> 
     series
         .iter_mut()
         .for_each(|line| line.points.sort_by(|a, b| a.0.total_cmp(&b.0)));
-    let clock = study.plan.chip.chip.reference_clock();
+    let clock = study.plan.on.chip.chip.reference_clock();
     let chart = LineChart {
         title: format!(
             "{} ({} ranks on {})",
@@ -129,7 +129,7 @@ fn worth(runs: &[VariedRun]) -> String {
 mod tests {
     use super::*;
     use corecast_machine::{Cause, Time};
-    use corecast_study::{ChipChoice, MpiPlan, Shown, combinations};
+    use corecast_study::{ChipChoice, MpiPlan, ProgramPlan, Shown, combinations};
 
     fn runs(varying: &[Varying], cycles: &[Option<f64>]) -> Vec<VariedRun> {
         let shown = |cycles: f64| Shown {
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn every_combination_of_the_others_is_a_line() {
         let chip = ChipChoice::find("scc", &[]).expect("built in");
-        let study = MpiStudy::new(MpiPlan::new(chip, 4)).expect("a study");
+        let study = MpiStudy::new(MpiPlan::new(ProgramPlan::new(chip), 4)).expect("a study");
         let two = [
             varying("endpoint.library", &["rcce", "ircce"]),
             varying("network.link", &["1", "2"]),

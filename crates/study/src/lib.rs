@@ -50,8 +50,8 @@ pub use advice::Advice;
 pub use algorithms::{Field, Selection, distinct};
 pub use calls::{
     CallRecord, CallRun, CallTime, CallsExplanation, CallsMeasure, CallsRecord, Changes, LateRank,
-    LateRecord, PairRecord, PathCallRecord, PathStretch, RankCallsRecord, Shown, StretchRecord,
-    VARIED_MAX, VariedRun, Varying, combinations,
+    LateRecord, PairRecord, PathCallRecord, PathStretch, ProgramPlan, RankCallsRecord, Shown,
+    StretchRecord, VARIED_MAX, VariedRun, Varying, combinations,
 };
 pub use certify::{CertificateRecord, Proven};
 pub use chips::ChipChoice;

@@ -40,16 +40,20 @@ pub struct Settings {
     /// What a collective depends on; absent in other verbs.
     #[serde(flatten)]
     pub collective: Option<CollectiveSettings>,
-    /// What a program of MPI depends on; absent in other verbs.
+    /// What a program of calls depends on; absent in other verbs.
     #[serde(flatten)]
     pub program: Option<ProgramSettings>,
 }
 
-/// What a program of MPI depends on beside its ranks.
+/// What a program of calls depends on beside its ranks.
 #[derive(Clone, Debug, Serialize)]
 pub struct ProgramSettings {
-    /// What computing counts as: `stated`, or `measured:FACTOR`.
-    pub compute: String,
+    /// What an MPI program's computing counts as: `stated`, or `measured:FACTOR`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compute: Option<String>,
+    /// Operations per second at which a file's computing was counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flops: Option<f64>,
     /// Other traffic, as `RATE[:FLITS]`.
     pub background: Option<String>,
     /// Who is late.
@@ -198,8 +202,9 @@ impl Settings {
         let set = self.set.iter();
         let mut all: Vec<Choice> = set.map(|set| Choice::new("set", set)).collect();
         if let Some(of) = &self.program {
-            let compute = Some(&of.compute).filter(|compute| *compute != "stated");
-            all.extend(compute.map(|compute| Choice::new("compute", compute)));
+            let compute = of.compute.as_ref().filter(|word| *word != "stated");
+            all.extend(compute.map(|word| Choice::new("compute", word)));
+            all.extend(of.flops.map(|rate| Choice::new("flops", rate)));
             all.extend(around(of.background.as_ref(), &of.skew));
         }
         let Some(of) = &self.collective else {

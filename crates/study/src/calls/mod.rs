@@ -2,6 +2,7 @@
 //! one that is replayed.
 
 mod explain;
+mod plan;
 mod record;
 mod spent;
 mod stopped;
@@ -14,6 +15,7 @@ use corecast_machine::{CallLog, Cause, ProgramRun, Report, Time};
 use spent::{NO_CALL, Spent};
 
 pub use explain::{CallsExplanation, CallsMeasure, LateRank, PathStretch};
+pub use plan::ProgramPlan;
 pub use record::{
     CallRecord, CallsRecord, LateRecord, PairRecord, PathCallRecord, RankCallsRecord, StretchRecord,
 };

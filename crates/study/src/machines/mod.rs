@@ -22,11 +22,9 @@ use std::sync::Arc;
 
 use corecast_chip::{Chip, Clock, Mesh};
 use corecast_core::{Certificate, Collective, Rank, Request, Schedule};
-use corecast_machine::{CallLog, Job, Machine, ProgramRun, Report, RunError, RunOptions, Time};
-use corecast_machine_sim::Fidelity;
+use corecast_machine::{Job, Machine, Report, RunError, RunOptions, Time};
 use corecast_machine_sim::pronto::FlowSetup;
-use corecast_mpi_sim::{MpiRanks, RankLog};
-use corecast_replay::Replay;
+use corecast_machine_sim::{Fidelity, SimMachine};
 
 use crate::error::{FlowStudyError, MachineError, StudyError};
 use crate::flow::case::{FlowCase, FlowPrograms};
@@ -230,31 +228,11 @@ pub trait StudyMachine: Machine + Debug + Send + Sync {
     /// Whatever ended the run.
     fn round_trip(&self, pair: [Rank; 2], bytes: u64) -> Result<Time, RunError>;
 
-    /// Attends the ranks of an MPI program in virtual time.
+    /// The machine in whose virtual time programs of calls can run.
     ///
     /// # Errors
-    /// Whatever ended the run; [`RunError::Unsupported`] where time is the wall's.
-    fn run_mpi(
-        &self,
-        _ranks: u32,
-        _program: &MpiRanks<'_>,
-        _options: &RunOptions,
-    ) -> Result<ProgramRun<RankLog>, RunError> {
-        let machine = self.kind().name();
-        let what = "virtual time";
-        Err(RunError::Unsupported { machine, what })
-    }
-
-    /// Runs a program from a file in virtual time.
-    ///
-    /// # Errors
-    /// Whatever ended the run; [`RunError::Unsupported`] where time is the wall's.
-    fn run_replay(
-        &self,
-        _ranks: u32,
-        _program: &Replay<'_>,
-        _options: &RunOptions,
-    ) -> Result<ProgramRun<CallLog>, RunError> {
+    /// [`RunError::Unsupported`] where time is the wall's.
+    fn in_virtual_time(&self) -> Result<&SimMachine, RunError> {
         let machine = self.kind().name();
         let what = "virtual time";
         Err(RunError::Unsupported { machine, what })

@@ -5,13 +5,9 @@ use std::sync::Arc;
 use corecast_chip::{Chip, Clock, Library, Mesh, NetworkSpec, NoBackground, System};
 use corecast_core::{Certificate, Rank, Request, Schedule};
 use corecast_machine::pingpong::there_and_back;
-use corecast_machine::{
-    CallLog, Job, Machine, ProgramRun, Programs, Report, RunError, RunOptions, Time,
-};
+use corecast_machine::{Job, Machine, Report, RunError, RunOptions, Time};
 use corecast_machine_sim::pronto::FlowSetup;
 use corecast_machine_sim::{Fidelity, SimMachine};
-use corecast_mpi_sim::{MpiRanks, RankLog};
-use corecast_replay::Replay;
 
 use crate::error::{FlowStudyError, MachineError};
 use crate::flow::case::{FlowCase, FlowPrograms, on_chip};
@@ -164,22 +160,8 @@ impl StudyMachine for OnChip {
         there_and_back(&self.0, self.chip().cores_max(), pair, bytes, TIMES)
     }
 
-    fn run_mpi(
-        &self,
-        ranks: u32,
-        program: &MpiRanks<'_>,
-        options: &RunOptions,
-    ) -> Result<ProgramRun<RankLog>, RunError> {
-        self.0.run_programs(ranks, program, options)
-    }
-
-    fn run_replay(
-        &self,
-        ranks: u32,
-        program: &Replay<'_>,
-        options: &RunOptions,
-    ) -> Result<ProgramRun<CallLog>, RunError> {
-        self.0.run_programs(ranks, program, options)
+    fn in_virtual_time(&self) -> Result<&SimMachine, RunError> {
+        Ok(&self.0)
     }
 
     fn places_tasks(&self) -> bool {

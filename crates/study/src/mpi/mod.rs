@@ -6,22 +6,20 @@
 mod capture;
 mod record;
 
+use std::mem;
 use std::sync::Arc;
 
 use corecast_chip::System;
-use corecast_machine::{Limits, RunError, RunOptions, Watch};
-use corecast_machine_sim::Fidelity;
+use corecast_machine::{Programs, RunError};
 use corecast_mpi::calls;
 use corecast_mpi_sim::{HEAD_BYTES, MpiRanks, StuckRank};
 use corecast_shm::{Compute, Desk, PACKET_MAX, Terms};
 use thiserror::Error;
 
-use crate::calls::{CallRun, first_line, lines};
-use crate::chips::ChipChoice;
+use crate::calls::{CallRun, ProgramPlan, first_line, lines};
 use crate::error::StudyError;
-use crate::machines::{MACHINES, StudyMachine};
-use crate::settings::{ProgramSettings, Settings};
-use crate::surroundings::Surroundings;
+use crate::machines::StudyMachine;
+use crate::settings::Settings;
 
 pub use capture::Capture;
 pub use record::MpiRecord;
@@ -32,43 +30,28 @@ const EAGER_MIN: usize = 64;
 /// What to run on what.
 #[derive(Clone, Debug)]
 pub struct MpiPlan {
-    /// The chip.
-    pub chip: ChipChoice,
-    /// How exactly a mesh is simulated; none leaves it to the machine.
-    pub fidelity: Option<Fidelity>,
+    /// The chip, and what goes on around the program.
+    pub on: ProgramPlan,
     /// Number of ranks, one per core: rank i is on core i.
     pub ranks: u32,
-    /// What else goes on.
-    pub surroundings: Surroundings,
-    /// Seed of everything random.
-    pub seed: u64,
-    /// When the run ends at the latest.
-    pub limits: Limits,
     /// What the program's computing counts as.
     pub compute: Compute,
     /// The host's processor on which all processes run; none = wherever there is one.
     pub processor: Option<u32>,
     /// Whether what ranks do is written down, to be replayed.
     pub is_captured: bool,
-    /// Stops the run.
-    pub watch: Watch,
 }
 
 impl MpiPlan {
     /// A program on a chip by which computing takes no time unless it says so.
     #[must_use]
-    pub fn new(chip: ChipChoice, ranks: u32) -> Self {
+    pub fn new(on: ProgramPlan, ranks: u32) -> Self {
         Self {
-            chip,
-            fidelity: None,
+            on,
             ranks,
-            surroundings: Surroundings::default(),
-            seed: 0,
-            limits: Limits::default(),
             compute: Compute::Stated,
             processor: None,
             is_captured: false,
-            watch: Watch::new(),
         }
     }
 }
@@ -111,17 +94,7 @@ impl MpiStudy {
     /// # Errors
     /// What does not make sense, and why.
     pub fn new(plan: MpiPlan) -> Result<Self, StudyError> {
-        let chip = &plan.chip.chip;
-        let machine = MACHINES[0].on(chip, plan.fidelity)?;
-        let (ranks, max) = (u64::from(plan.ranks), chip.cores_max());
-        if ranks == 0 || ranks > u64::from(max) {
-            let chip = chip.name.clone();
-            return Err(StudyError::RankCount { ranks, chip, max });
-        }
-        if plan.surroundings.background.is_some() {
-            machine.takes_background()?;
-        }
-        plan.surroundings.check(plan.ranks)?;
+        let machine = plan.on.machine(plan.ranks)?;
         Ok(Self { plan, machine })
     }
 
@@ -131,7 +104,7 @@ impl MpiStudy {
         let room = self.room().saturating_sub(HEAD_BYTES);
         Terms {
             eager_max: room.clamp(EAGER_MIN, PACKET_MAX),
-            tick_ps: self.plan.chip.chip.reference_clock().period_ps,
+            tick_ps: self.plan.on.chip.chip.reference_clock().period_ps,
             compute: self.plan.compute,
             processor: self.plan.processor,
         }
@@ -139,7 +112,7 @@ impl MpiStudy {
 
     /// Bytes that a message may have which nobody has asked for.
     fn room(&self) -> usize {
-        let bytes = match self.plan.chip.chip.system() {
+        let bytes = match self.plan.on.chip.chip.system() {
             // The sender's buffer, beside a line for every rank.
             System::Mpb { memory, rcce, .. } => {
                 let line = memory.line_bytes;
@@ -161,17 +134,8 @@ impl MpiStudy {
     /// What results depend on.
     #[must_use]
     pub fn settings(&self) -> Settings {
-        let settings = Settings::new(&self.plan.chip, &*self.machine);
-        let around = &self.plan.surroundings;
-        Settings {
-            seed: Some(self.plan.seed),
-            program: Some(ProgramSettings {
-                compute: self.compute_word(),
-                background: around.background.map(|traffic| traffic.to_string()),
-                skew: around.arrivals.iter().map(ToString::to_string).collect(),
-            }),
-            ..settings
-        }
+        let compute = Some(self.compute_word());
+        self.plan.on.settings(&*self.machine, compute, None)
     }
 
     /// Attends the ranks until all have finished.
@@ -181,15 +145,13 @@ impl MpiStudy {
     /// were ended.
     pub fn attend(&self, desk: Desk<'_>) -> Result<MpiRun, MpiError> {
         let plan = &self.plan;
-        let clock = plan.chip.chip.reference_clock();
-        let around = &plan.surroundings;
-        let options = RunOptions {
-            watch: plan.watch.clone(),
-            ..around.options(plan.ranks, plan.seed, clock, plan.limits)
-        };
         let ranks = MpiRanks::new(desk).capturing(plan.is_captured);
-        let run = self.machine.run_mpi(plan.ranks, &ranks, &options);
-        let run = run.map_err(|error| MpiError {
+        let options = plan.on.options(plan.ranks);
+        let run = self
+            .machine
+            .in_virtual_time()
+            .and_then(|machine| machine.run_programs(plan.ranks, &ranks, &options));
+        let mut run = run.map_err(|error| MpiError {
             stuck: match &error {
                 RunError::Deadlock { blocked, .. }
                 | RunError::TimeLimit { blocked, .. }
@@ -199,12 +161,12 @@ impl MpiStudy {
             awaited: ranks.awaited(),
             error,
         })?;
-        let mut run = run;
         for (log, &finish) in run.outputs.iter_mut().zip(&run.finish) {
             log.close(finish);
         }
         let captured = plan.is_captured.then(|| {
-            let ranks = run.outputs.iter().map(|log| log.captured.clone());
+            let ranks = run.outputs.iter_mut();
+            let ranks = ranks.map(|log| mem::take(&mut log.captured));
             capture::capture(&ranks.collect::<Vec<_>>())
         });
         Ok(MpiRun {

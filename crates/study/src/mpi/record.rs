@@ -11,14 +11,8 @@ use crate::calls::{CallsExplanation, CallsRecord};
 pub struct MpiRecord {
     /// Number of ranks.
     pub ranks: u32,
-    /// What computing counted as: `stated`, or `measured:FACTOR`.
-    pub compute: String,
     /// Longest message that was sent without asking, in bytes.
     pub eager_bytes: usize,
-    /// Who came late.
-    pub skew: Vec<String>,
-    /// Other traffic.
-    pub background: Option<String>,
     /// Hand-overs between the ranks' processes and the simulator, there and back.
     pub hand_overs: u64,
     /// When, where, and in which calls.
@@ -30,14 +24,10 @@ impl MpiStudy {
     /// A run as a record; `advice` is what to look at first in the words of the face.
     #[must_use]
     pub fn record(&self, run: &MpiRun, explained: &CallsExplanation, advice: String) -> MpiRecord {
-        let clock = self.plan.chip.chip.reference_clock();
-        let around = &self.plan.surroundings;
+        let clock = self.plan.on.chip.chip.reference_clock();
         MpiRecord {
             ranks: self.plan.ranks,
-            compute: self.compute_word(),
             eager_bytes: self.terms().eager_max,
-            skew: around.arrivals.iter().map(ToString::to_string).collect(),
-            background: around.background.map(|traffic| traffic.to_string()),
             hand_overs: run.hand_overs,
             calls: run.calls.record(clock, explained, advice),
         }

@@ -1,11 +1,12 @@
 //! A program from a file on a simulated chip: what is asked for, and what its run has shown.
 //!
 //! ```
-//! use corecast_study::{ChipChoice, ReplayPlan, ReplayStudy};
+//! use corecast_study::{ChipChoice, ProgramPlan, ReplayPlan, ReplayStudy};
 //! let text = "corecast calls 1\nranks 2\nrank 0\nsend 1 8\nrank 1\nrecv 0 8\n";
 //! let program = corecast_replay::read("two.calls", text.as_bytes(), &Default::default()).unwrap();
 //! let chip = ChipChoice::find("scc", &[]).expect("built in");
-//! let study = ReplayStudy::new(ReplayPlan::new(chip), program.graph)?;
+//! let plan = ReplayPlan::new(ProgramPlan::new(chip));
+//! let study = ReplayStudy::new(plan, program.graph)?;
 //! let run = study.run().unwrap();
 //! assert_eq!(run.calls.report.messages.len(), 1);
 //! # Ok::<(), corecast_study::StudyError>(())
@@ -16,53 +17,38 @@ mod record;
 use std::sync::Arc;
 
 use corecast_exchange::FileError;
-use corecast_machine::{Limits, RunError, RunOptions, Watch};
-use corecast_machine_sim::Fidelity;
+use corecast_machine::{Programs, RunError};
 use corecast_mpi::collective::{Measured, Settings as Choosing};
 use corecast_replay::{CallGraph, KINDS, Replay, StuckCall, Taken};
 use corecast_tune::Tables;
 use thiserror::Error;
 
-use crate::calls::CallRun;
-use crate::chips::ChipChoice;
+use crate::calls::{CallRun, ProgramPlan};
 use crate::error::StudyError;
-use crate::machines::{MACHINES, StudyMachine};
+use crate::machines::StudyMachine;
 use crate::settings::Settings;
-use crate::surroundings::Surroundings;
 
 pub use record::ReplayRecord;
 
 /// On what to run it.
 #[derive(Clone, Debug)]
 pub struct ReplayPlan {
-    /// The chip.
-    pub chip: ChipChoice,
-    /// How exactly a mesh is simulated; none leaves it to the machine.
-    pub fidelity: Option<Fidelity>,
-    /// What else goes on.
-    pub surroundings: Surroundings,
-    /// Seed of everything random.
-    pub seed: u64,
-    /// When the run ends at the latest.
-    pub limits: Limits,
+    /// The chip, and what goes on around the program.
+    pub on: ProgramPlan,
+    /// Operations per second at which the file's computing was counted, where that was asked for.
+    pub flops: Option<f64>,
     /// Which algorithms collectives take; without it those that the MPI library takes.
     pub tables: Option<Tables>,
-    /// Stops the run.
-    pub watch: Watch,
 }
 
 impl ReplayPlan {
-    /// A program by itself on a chip.
+    /// With the library's own algorithms.
     #[must_use]
-    pub fn new(chip: ChipChoice) -> Self {
+    pub fn new(on: ProgramPlan) -> Self {
         Self {
-            chip,
-            fidelity: None,
-            surroundings: Surroundings::default(),
-            seed: 0,
-            limits: Limits::default(),
+            on,
+            flops: None,
             tables: None,
-            watch: Watch::new(),
         }
     }
 }
@@ -114,17 +100,7 @@ impl ReplayStudy {
     /// # Errors
     /// What does not make sense, and why.
     pub fn new(plan: ReplayPlan, graph: CallGraph) -> Result<Self, StudyError> {
-        let chip = &plan.chip.chip;
-        let machine = MACHINES[0].on(chip, plan.fidelity)?;
-        let (ranks, max) = (u64::from(graph.size()), chip.cores_max());
-        if ranks > u64::from(max) {
-            let chip = chip.name.clone();
-            return Err(StudyError::RankCount { ranks, chip, max });
-        }
-        if plan.surroundings.background.is_some() {
-            machine.takes_background()?;
-        }
-        plan.surroundings.check(graph.size())?;
+        let machine = plan.on.machine(graph.size())?;
         Ok(Self {
             plan,
             graph,
@@ -135,11 +111,7 @@ impl ReplayStudy {
     /// What results depend on.
     #[must_use]
     pub fn settings(&self) -> Settings {
-        let settings = Settings::new(&self.plan.chip, &*self.machine);
-        Settings {
-            seed: Some(self.plan.seed),
-            ..settings
-        }
+        self.plan.on.settings(&*self.machine, None, self.plan.flops)
     }
 
     /// Runs the program to its end.
@@ -148,20 +120,17 @@ impl ReplayStudy {
     /// A deadlock or a limit, with the calls that were waiting; whatever else ended it.
     pub fn run(&self) -> Result<ReplayRun, ReplayError> {
         let plan = &self.plan;
-        let clock = plan.chip.chip.reference_clock();
         let ranks = self.graph.size();
-        let options = RunOptions {
-            watch: plan.watch.clone(),
-            ..plan
-                .surroundings
-                .options(ranks, plan.seed, clock, plan.limits)
-        };
+        let options = plan.on.options(ranks);
         let choosing = Choosing {
             measured: plan.tables.clone().map(Measured::new),
             ..Choosing::default()
         };
         let replay = Replay::new(&self.graph, &choosing)?;
-        let run = self.machine.run_replay(ranks, &replay, &options);
+        let run = self
+            .machine
+            .in_virtual_time()
+            .and_then(|machine| machine.run_programs(ranks, &replay, &options));
         let run = run.map_err(|error| ReplayError::Run {
             stuck: match &error {
                 RunError::Deadlock { blocked, .. }

@@ -16,10 +16,6 @@ pub struct ReplayRecord {
     pub calls_total: usize,
     /// Which algorithms collectives took.
     pub algorithms: Vec<TakenRecord>,
-    /// Who came late.
-    pub skew: Vec<String>,
-    /// Other traffic.
-    pub background: Option<String>,
     /// When, where, and in which calls.
     #[serde(flatten)]
     pub calls: CallsRecord,
@@ -47,8 +43,7 @@ impl ReplayStudy {
         explained: &CallsExplanation,
         advice: String,
     ) -> ReplayRecord {
-        let clock = self.plan.chip.chip.reference_clock();
-        let around = &self.plan.surroundings;
+        let clock = self.plan.on.chip.chip.reference_clock();
         let taken = run.taken.iter().map(|taken| TakenRecord {
             collective: taken.collective,
             group_ranks: taken.ranks,
@@ -60,8 +55,6 @@ impl ReplayStudy {
             ranks: self.graph.size(),
             calls_total: self.graph.calls_total(),
             algorithms: taken.collect(),
-            skew: around.arrivals.iter().map(ToString::to_string).collect(),
-            background: around.background.map(|traffic| traffic.to_string()),
             calls: run.calls.record(clock, explained, advice),
         }
     }

@@ -1,0 +1,94 @@
+//! On which chip a program of calls runs, and amid what.
+
+use std::sync::Arc;
+
+use corecast_machine::{Limits, RunOptions, Watch};
+use corecast_machine_sim::Fidelity;
+
+use crate::chips::ChipChoice;
+use crate::error::StudyError;
+use crate::machines::{MACHINES, StudyMachine};
+use crate::settings::{ProgramSettings, Settings};
+use crate::surroundings::Surroundings;
+
+/// On which chip a program runs, and amid what.
+#[derive(Clone, Debug)]
+pub struct ProgramPlan {
+    /// The chip.
+    pub chip: ChipChoice,
+    /// How exactly a mesh is simulated; none leaves it to the machine.
+    pub fidelity: Option<Fidelity>,
+    /// What else goes on.
+    pub surroundings: Surroundings,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// When the run ends at the latest.
+    pub limits: Limits,
+    /// Stops the run.
+    pub watch: Watch,
+}
+
+impl ProgramPlan {
+    /// A program by itself on a chip.
+    #[must_use]
+    pub fn new(chip: ChipChoice) -> Self {
+        Self {
+            chip,
+            fidelity: None,
+            surroundings: Surroundings::default(),
+            seed: 0,
+            limits: Limits::default(),
+            watch: Watch::new(),
+        }
+    }
+
+    /// The machine, if so many ranks can run on it amid all this.
+    pub(crate) fn machine(&self, ranks: u32) -> Result<Arc<dyn StudyMachine>, StudyError> {
+        let chip = &self.chip.chip;
+        let machine = MACHINES[0].on(chip, self.fidelity)?;
+        let (ranks_asked, max) = (u64::from(ranks), chip.cores_max());
+        if ranks_asked == 0 || ranks_asked > u64::from(max) {
+            return Err(StudyError::RankCount {
+                ranks: ranks_asked,
+                chip: chip.name.clone(),
+                max,
+            });
+        }
+        if self.surroundings.background.is_some() {
+            machine.takes_background()?;
+        }
+        self.surroundings.check(ranks)?;
+        Ok(machine)
+    }
+
+    /// How so many ranks are run.
+    pub(crate) fn options(&self, ranks: u32) -> RunOptions {
+        let clock = self.chip.chip.reference_clock();
+        RunOptions {
+            watch: self.watch.clone(),
+            ..self
+                .surroundings
+                .options(ranks, self.seed, clock, self.limits)
+        }
+    }
+
+    /// What results depend on; what computing counts as is the program's to add.
+    pub(crate) fn settings(
+        &self,
+        machine: &dyn StudyMachine,
+        compute: Option<String>,
+        flops: Option<f64>,
+    ) -> Settings {
+        let around = &self.surroundings;
+        Settings {
+            seed: Some(self.seed),
+            program: Some(ProgramSettings {
+                compute,
+                flops,
+                background: around.background.map(|traffic| traffic.to_string()),
+                skew: around.arrivals.iter().map(ToString::to_string).collect(),
+            }),
+            ..Settings::new(&self.chip, machine)
+        }
+    }
+}
