@@ -57,17 +57,28 @@ pub fn answer(options: &Convert) -> Result<Answer, Failure> {
             _ => format!("wrote {path} ({})\n", to.name()),
         };
     }
-    Ok(Answer {
+    Ok(converted_to(to.name(), options, &notes, text, said))
+}
+
+/// The answer: the file itself, or that it was written.
+fn converted_to(
+    format: &'static str,
+    options: &Convert,
+    notes: &[String],
+    text: Option<String>,
+    said: String,
+) -> Answer {
+    Answer {
         json: json(ConvertRecord {
             from: &options.from_file,
-            to: path,
-            format: to.name(),
-            notes: &notes,
+            to: options.to_file.as_deref(),
+            format,
+            notes,
             text: text.as_deref(),
         }),
-        text: text.clone().unwrap_or(said),
+        text: text.unwrap_or(said),
         failed: Vec::new(),
-    })
+    }
 }
 
 /// The format to write.
@@ -148,15 +159,5 @@ fn of_programs(options: &Convert, to: &'static dyn ProgramFormat) -> Result<Answ
         }
     }
     let text = Some(written.text).filter(|_| path.is_none());
-    Ok(Answer {
-        json: json(ConvertRecord {
-            from: &options.from_file,
-            to: path,
-            format: to.name(),
-            notes: &notes,
-            text: text.as_deref(),
-        }),
-        text: text.unwrap_or(said),
-        failed: Vec::new(),
-    })
+    Ok(converted_to(to.name(), options, &notes, text, said))
 }

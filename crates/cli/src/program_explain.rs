@@ -141,7 +141,11 @@ fn by_cause(
     header.extend(kinds.iter().map(|&kind| Cause::KINDS[kind]));
     header.extend(["sum", last]);
     table(&header, 1..header.len(), rows)
-        + &left_out(calls.len() - shown, "functions that took less")
+        + &left_out(
+            calls.len() - shown,
+            ["function", "functions"],
+            "that took less",
+        )
 }
 
 fn percent(part: Time, whole: Time) -> String {
@@ -196,7 +200,11 @@ fn path(told: Told<'_>, explained: &CallsExplanation) -> String {
             1..3,
             rows.collect(),
         )
-        + &left_out(path.len() - shown.len(), "shorter stretches")
+        + &left_out(
+            path.len() - shown.len(),
+            ["shorter stretch", "shorter stretches"],
+            "",
+        )
 }
 
 fn late(told: Told<'_>, explained: &CallsExplanation) -> String {
@@ -232,7 +240,8 @@ fn late(told: Told<'_>, explained: &CallsExplanation) -> String {
         + &table(&header, 0..3, rows)
         + &left_out(
             late.len().saturating_sub(told.most),
-            "ranks that others wait less for",
+            ["rank", "ranks"],
+            "that others wait less for",
         )
         + &way
 }
