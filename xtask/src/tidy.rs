@@ -27,7 +27,7 @@ const ARROWS: [(&str, &[&str]); 27] = [
     ("shm", &["mpi"]),
     ("machine-shm", &["core", "machine", "mpi", "shm"]),
     ("mpi-sim", &["core", "machine", "mpi", "shm"]),
-    ("launch", &["mpi", "shm"]),
+    ("launch", &["core", "mpi", "shm"]),
     ("render", &["core", "machine"]),
     ("tune", &["text", "core"]),
     ("exchange", &["text", "core"]),

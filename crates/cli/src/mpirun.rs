@@ -149,7 +149,7 @@ pub fn job(options: &Mpirun) -> Result<Job, Failure> {
 
 /// What cannot be started.
 pub fn refused(error: &LaunchError) -> Failure {
-    Failure::input(error.to_string())
+    Failure::library(error)
 }
 
 /// A variable for the ranks, with its value; they get all of ours anyway.

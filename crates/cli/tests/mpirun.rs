@@ -111,11 +111,11 @@ fn what_cannot_be_started_is_refused() {
     let refusals = [
         (
             &["./nope"][..],
-            "error: \"./nope\" cannot be executed: it is not there\n",
+            "error: \"./nope\" cannot be executed: it is not there\n  help: give the path of a program, or the name of one in a folder of PATH\n",
         ),
         (
             &["-n", "0", "true"],
-            "error: -n takes the number of ranks, from 1 to 1024, not \"0\"\n",
+            "error: -n \"0\": there cannot be so many ranks\n  help: use 1 to 1024 ranks, of all programs together\n",
         ),
         (
             &["--json", "true"],

@@ -3,17 +3,19 @@
 use std::ffi::OsString;
 use std::io;
 
+use corecast_core::Help;
+
 /// Why a job could not be started.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LaunchError {
     /// Neither a file nor a name that PATH knows.
-    #[error("there is no program {program:?} in the folders of PATH{hint}", hint = .hint)]
+    #[error("there is no program {program:?} in the folders of PATH")]
     NoProgram {
         /// As typed.
         program: OsString,
-        /// What may have been meant, as the rest of the sentence.
-        hint: String,
+        /// Whether there is one of the name in the current folder.
+        is_here: bool,
     },
     /// The file is there and cannot be executed.
     #[error("{program:?} cannot be executed: it is {what}")]
@@ -24,16 +26,16 @@ pub enum LaunchError {
         what: &'static str,
     },
     /// Nothing to start.
-    #[error("after `:` there is no program; write `: -n 2 ./program`")]
+    #[error("after `:` there is no program")]
     EmptyPart,
     /// An option of a part that is none.
-    #[error("{option:?} after `:` is no option of one program; only -n is")]
+    #[error("{option:?} after `:` is no option of one program")]
     PartOption {
         /// As typed.
         option: OsString,
     },
     /// A number of ranks that is none.
-    #[error("-n takes the number of ranks, from 1 to {max}, not {value:?}")]
+    #[error("-n {value:?}: there cannot be so many ranks")]
     Ranks {
         /// As typed.
         value: OsString,
@@ -62,4 +64,29 @@ pub enum LaunchError {
     /// No signals.
     #[error("the launcher cannot listen to signals: {0}")]
     Signals(io::Error),
+}
+
+impl Help for LaunchError {
+    fn help(&self) -> String {
+        match self {
+            Self::NoProgram {
+                program,
+                is_here: true,
+            } => format!("did you mean `./{}`?", program.display()),
+            Self::NoProgram { .. } | Self::NotExecutable { .. } => {
+                "give the path of a program, or the name of one in a folder of PATH".to_owned()
+            }
+            Self::EmptyPart => "write `: -n 2 ./program`".to_owned(),
+            Self::PartOption { .. } => {
+                "only -n may stand there; the other options come first, and are for all programs"
+                    .to_owned()
+            }
+            Self::Ranks { max, .. } => format!("use 1 to {max} ranks, of all programs together"),
+            Self::Segment(_)
+            | Self::Start { .. }
+            | Self::Guard(_)
+            | Self::Questions(_)
+            | Self::Signals(_) => String::new(),
+        }
+    }
 }

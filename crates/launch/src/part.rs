@@ -84,29 +84,30 @@ fn bad_ranks(value: &OsStr) -> LaunchError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use corecast_core::Help as _;
 
     fn message(words: &[&str]) -> String {
         let words: Vec<OsString> = words.iter().map(Into::into).collect();
         let error = Part::list(2, &words).expect_err("these are no parts");
-        error.to_string()
+        error.with_help().to_string()
     }
 
     #[test]
     fn what_is_no_part_is_refused_with_what_would_be_one() {
-        let empty = "after `:` there is no program; write `: -n 2 ./program`";
+        let empty = "after `:` there is no program\n  write `: -n 2 ./program`";
         assert_eq!(message(&["./a", ":"]), empty);
         assert_eq!(message(&["./a", ":", "-n", "2"]), empty);
         assert_eq!(
             message(&["./a", ":", "-n", "0", "./b"]),
-            "-n takes the number of ranks, from 1 to 1024, not \"0\""
+            "-n \"0\": there cannot be so many ranks\n  use 1 to 1024 ranks, of all programs together"
         );
         assert_eq!(
             message(&["./a", ":", "-x", "A", "./b"]),
-            "\"-x\" after `:` is no option of one program; only -n is"
+            "\"-x\" after `:` is no option of one program\n  only -n may stand there; the other options come first, and are for all programs"
         );
         assert_eq!(
             message(&["./a", ":", "-n", "1023", "./b"]),
-            "-n takes the number of ranks, from 1 to 1024, not \"1025\""
+            "-n \"1025\": there cannot be so many ranks\n  use 1 to 1024 ranks, of all programs together"
         );
     }
 }

@@ -33,13 +33,10 @@ pub fn find(program: &OsStr, path: &OsStr) -> Result<PathBuf, LaunchError> {
     if let Some(file) = in_path.into_iter().find(|file| is_executable(file)) {
         return Ok(file);
     }
-    let hint = if is_executable(&Path::new(".").join(program)) {
-        format!("; did you mean `./{}`?", program.display())
-    } else {
-        String::new()
-    };
-    let program = program.to_owned();
-    Err(LaunchError::NoProgram { program, hint })
+    Err(LaunchError::NoProgram {
+        program: program.to_owned(),
+        is_here: is_executable(&Path::new(".").join(program)),
+    })
 }
 
 fn is_executable(file: &Path) -> bool {
@@ -49,6 +46,7 @@ fn is_executable(file: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use corecast_core::Help as _;
 
     #[test]
     fn names_are_sought_in_path_and_paths_are_taken_as_they_are() {
@@ -56,23 +54,24 @@ mod tests {
         assert!(find(OsStr::new("sh"), path).is_ok_and(|file| file.ends_with("bin/sh")));
         let message = |program: &str| {
             let error = find(OsStr::new(program), path).expect_err("not a program");
-            error.to_string()
+            error.with_help().to_string()
         };
+        let right = "\n  give the path of a program, or the name of one in a folder of PATH";
         assert_eq!(
             message("no-such"),
-            "there is no program \"no-such\" in the folders of PATH"
+            format!("there is no program \"no-such\" in the folders of PATH{right}")
         );
         assert_eq!(
             message("./no-such"),
-            "\"./no-such\" cannot be executed: it is not there"
+            format!("\"./no-such\" cannot be executed: it is not there{right}")
         );
         assert_eq!(
             message("/usr"),
-            "\"/usr\" cannot be executed: it is a folder"
+            format!("\"/usr\" cannot be executed: it is a folder{right}")
         );
         assert_eq!(
             message("./Cargo.toml"),
-            "\"./Cargo.toml\" cannot be executed: it is not marked executable"
+            format!("\"./Cargo.toml\" cannot be executed: it is not marked executable{right}")
         );
     }
 }
