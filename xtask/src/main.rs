@@ -10,6 +10,7 @@
 //! for them, `cargo xtask mpi-rules`.
 
 mod bench_mpi;
+mod ci;
 mod circles;
 mod fuzz;
 mod mpi;
@@ -25,6 +26,7 @@ mod viewer;
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
+use std::time::Instant;
 
 const FORMAT: &[&str] = &["fmt", "--all", "--check"];
 const CLIPPY: &[&str] = &[
@@ -36,20 +38,25 @@ const CLIPPY: &[&str] = &[
     "warnings",
 ];
 const TEST: &[&str] = &["test", "--workspace", "--no-fail-fast"];
-const DOC: &[&str] = &["doc", "--workspace", "--no-deps"];
+
+/// What `ci` consists of; an error says what failed.
+type Part = fn(&Path) -> Result<(), String>;
 
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
-        Some("ci") => ci(),
-        Some("test") => steps(&[FORMAT, TEST]),
+        Some("ci") => verdict(ci::run()),
+        // The second lane of `ci`, which starts it.
+        Some("beside") => verdict(ci::beside()),
+        Some("test") => verdict(steps(&[FORMAT, TEST])),
         Some("tidy") => tidy(),
         Some("fuzz") => {
             let seconds = std::env::args().nth(2);
-            fuzz(seconds.and_then(|text| text.parse().ok()))
+            let seconds = seconds.and_then(|text| text.parse().ok());
+            verdict(fuzz::run(root(), seconds))
         }
-        Some("loom") => loom(),
-        Some("asan") => asan(),
-        Some("rtl") => rtl(),
+        Some("loom") => verdict(loom(root())),
+        Some("asan") => verdict(asan(root())),
+        Some("rtl") => verdict(rtl::run(root())),
         Some("site") => verdict(site::run(root())),
         Some("viewer") => verdict(viewer::run(root())),
         Some("py") => verdict(py::run(root())),
@@ -102,50 +109,21 @@ fn tidy() -> ExitCode {
 }
 
 /// Tidiness, then these.
-fn steps(steps: &[&[&str]]) -> ExitCode {
+fn steps(steps: &[&[&str]]) -> Result<(), String> {
     if tidy() != ExitCode::SUCCESS {
-        return ExitCode::FAILURE;
+        return Err("cargo xtask tidy".to_owned());
     }
     for step in steps {
         let line = format!("cargo {}", step.join(" "));
         println!("== {line}");
-        let status = Command::new("cargo")
-            .args(*step)
-            .env("RUSTDOCFLAGS", "-D warnings")
-            .status();
+        let start = Instant::now();
+        let status = Command::new("cargo").args(*step).status();
         if !status.is_ok_and(|status| status.success()) {
-            eprintln!("failed: {line}");
-            return ExitCode::FAILURE;
+            return Err(line);
         }
+        println!("== {line}: {} s", start.elapsed().as_secs());
     }
-    ExitCode::SUCCESS
-}
-
-fn ci() -> ExitCode {
-    if steps(&[FORMAT, CLIPPY, TEST, DOC]) != ExitCode::SUCCESS {
-        return ExitCode::FAILURE;
-    }
-    if loom() != ExitCode::SUCCESS || asan() != ExitCode::SUCCESS {
-        return ExitCode::FAILURE;
-    }
-    println!("== cargo xtask fuzz");
-    if fuzz(None) != ExitCode::SUCCESS {
-        return ExitCode::FAILURE;
-    }
-    type Part = fn(&Path) -> Result<(), String>;
-    let parts: [(&str, Part); 3] = [
-        ("viewer", viewer::run),
-        ("site", site::run),
-        ("py", py::run),
-    ];
-    for (name, run) in parts {
-        println!("== cargo xtask {name}");
-        if verdict(run(root())) != ExitCode::SUCCESS {
-            return ExitCode::FAILURE;
-        }
-    }
-    println!("== cargo xtask rtl");
-    rtl()
+    Ok(())
 }
 
 fn root() -> &'static Path {
@@ -155,7 +133,7 @@ fn root() -> &'static Path {
 }
 
 /// Models of what is lock-free: a build of its own, in which atomics are those of `loom`.
-fn loom() -> ExitCode {
+fn loom(_: &Path) -> Result<(), String> {
     let arguments = ["test", "--release", "-p", "corecast-shm", "--lib"];
     build_apart("loom", "--cfg=loom", &arguments)
 }
@@ -163,13 +141,13 @@ fn loom() -> ExitCode {
 /// The tests of the MPI library and of what carries it, with every access to memory checked by
 /// AddressSanitizer: a build of its own. The compiler that is there has the sanitizer's library, but
 /// lets only nightly ones ask for it; `RUSTC_BOOTSTRAP` is its makers' way round that.
-fn asan() -> ExitCode {
+fn asan(_: &Path) -> Result<(), String> {
     let target = match std::env::consts::ARCH {
         "x86_64" => "x86_64-unknown-linux-gnu",
         "aarch64" => "aarch64-unknown-linux-gnu",
         other => {
             println!("asan: skipped, there is none for {other}");
-            return ExitCode::SUCCESS;
+            return Ok(());
         }
     };
     let crates = ["-p", "corecast-shm", "-p", "corecast-mpi", "--tests"];
@@ -178,7 +156,7 @@ fn asan() -> ExitCode {
 }
 
 /// Runs cargo with flags for the compiler, and a folder of its own below `target`.
-fn build_apart(folder: &str, flags: &str, arguments: &[&str]) -> ExitCode {
+fn build_apart(folder: &str, flags: &str, arguments: &[&str]) -> Result<(), String> {
     let line = format!("RUSTFLAGS={flags} cargo {}", arguments.join(" "));
     println!("== {line}");
     let status = Command::new("cargo")
@@ -187,19 +165,10 @@ fn build_apart(folder: &str, flags: &str, arguments: &[&str]) -> ExitCode {
         .envs(flags.starts_with("-Z").then_some(("RUSTC_BOOTSTRAP", "1")))
         .env("CARGO_TARGET_DIR", root().join("target").join(folder))
         .status();
-    if status.is_ok_and(|status| status.success()) {
-        return ExitCode::SUCCESS;
+    match status.is_ok_and(|status| status.success()) {
+        true => Ok(()),
+        false => Err(line),
     }
-    eprintln!("failed: {line}");
-    ExitCode::FAILURE
-}
-
-fn fuzz(seconds: Option<u64>) -> ExitCode {
-    verdict(fuzz::run(root(), seconds))
-}
-
-fn rtl() -> ExitCode {
-    verdict(rtl::run(root()))
 }
 
 fn verdict(outcome: Result<(), String>) -> ExitCode {

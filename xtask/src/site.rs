@@ -88,7 +88,8 @@ fn rust(root: &Path, to: &Path) -> Result<(), String> {
     let mut cargo = Command::new("cargo");
     cargo
         .current_dir(root)
-        .args(["doc", "--workspace", "--no-deps", "--quiet"]);
+        .args(["doc", "--workspace", "--no-deps", "--quiet"])
+        .env("RUSTDOCFLAGS", "-D warnings");
     if !cargo.status().is_ok_and(|status| status.success()) {
         return Err("cargo doc --workspace --no-deps".to_owned());
     }

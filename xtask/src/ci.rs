@@ -1,0 +1,83 @@
+//! `cargo xtask ci`: everything, in two lanes.
+//!
+//! Cargo's steps follow one another, and often keep one core busy: while they run, a second lane does
+//! what has nothing to do with Cargo. What that one says is printed when it has ended.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Instant;
+
+use crate::{CLIPPY, FORMAT, Part, TEST, asan, fuzz, loom, py, root, rtl, site, steps, viewer};
+
+/// The first lane after formatting, lints and tests. What `cargo doc` says is part of the site.
+const AFTER_TESTS: [(&str, Part); 5] = [
+    ("loom", loom),
+    ("asan", asan),
+    ("fuzz", |root| fuzz::run(root, None)),
+    ("site", site::run),
+    ("py", py::run),
+];
+
+/// The second lane; both parts may install Debian's packages, so that they follow one another.
+const BESIDE: [(&str, Part); 2] = [("viewer", viewer::run), ("rtl", rtl::run)];
+
+/// Runs all of it.
+///
+/// # Errors
+/// What failed.
+pub fn run() -> Result<(), String> {
+    let start = Instant::now();
+    let beside = start_beside().map_err(|error| format!("{}: {error}", log().display()))?;
+    let first = steps(&[FORMAT, CLIPPY, TEST]).and_then(|()| parts(&AFTER_TESTS));
+    if let Err(error) = &first {
+        eprintln!("failed: {error}; waiting for the other lane");
+    }
+    let other = beside.wait_with_output();
+    print!("{}", fs::read_to_string(log()).unwrap_or_default());
+    println!("== ci: {} s", start.elapsed().as_secs());
+    first?;
+    match other.is_ok_and(|output| output.status.success()) {
+        true => Ok(()),
+        false => Err("the lane of viewer and rtl, above".to_owned()),
+    }
+}
+
+/// The second lane.
+///
+/// # Errors
+/// What failed.
+pub fn beside() -> Result<(), String> {
+    parts(&BESIDE)
+}
+
+/// Parts one after the other, up to the first that fails.
+fn parts(parts: &[(&str, Part)]) -> Result<(), String> {
+    for (name, run) in parts {
+        println!("== cargo xtask {name}");
+        let start = Instant::now();
+        run(root())?;
+        println!("== {name}: {} s", start.elapsed().as_secs());
+    }
+    Ok(())
+}
+
+/// Starts the second lane, which writes what it says into a file. It is started before Cargo builds
+/// anything: then the file of this program is still there.
+fn start_beside() -> io::Result<Child> {
+    let log = log();
+    fs::create_dir_all(log.parent().expect("below target"))?;
+    let out = File::create(log)?;
+    let err = out.try_clone()?;
+    Command::new(std::env::current_exe()?)
+        .arg("beside")
+        .stdin(Stdio::null())
+        .stdout(out)
+        .stderr(err)
+        .spawn()
+}
+
+fn log() -> PathBuf {
+    root().join("target/ci/beside.log")
+}
