@@ -186,7 +186,7 @@ fn wait(process: &mut Process, mut is_done: impl FnMut(&mut Process) -> bool) {
 fn complete(process: &mut Process, call: Call, form: Form) {
     let comm = call.comm;
     match form {
-        Form::Blocking => match call.through_boards(process).unwrap() {
+        Form::Blocking => match call.through_boards(process, None).unwrap() {
             Some(mut through) => wait(process, |process| through.advance(process).unwrap()),
             None => {
                 let mut job = call.job(process).unwrap();

@@ -251,7 +251,7 @@ fn communicators_do_not_hear_each_other() {
                 let wanted = Wanted::Known(Collective::Allreduce, 0);
                 let mut sum = call(wanted, Some(sides.0), Some(sides.1));
                 (sum.comm, sum.op, sum.is_irregular) = (comm, Some(OpId::SUM), false);
-                match sum.through_boards(&mut process).unwrap() {
+                match sum.through_boards(&mut process, None).unwrap() {
                     None => complete(&mut process, &sum),
                     Some(mut through) => {
                         wait(&mut process, |process| through.advance(process).unwrap());
@@ -273,7 +273,7 @@ fn mismatch(ranks: u32, make: impl Fn(u32, &Process, &mut [u8]) -> Call + Sync) 
         world.collectives.settings = Arc::new(settings);
         let mut memory = vec![0; 64];
         let call = make(me, &process, &mut memory);
-        assert!(call.through_boards(&mut process).unwrap().is_none());
+        assert!(call.through_boards(&mut process, None).unwrap().is_none());
         let mut job = call.job(&mut process).unwrap();
         let mut told = String::new();
         wait(&mut process, |process| {

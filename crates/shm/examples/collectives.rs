@@ -117,7 +117,7 @@ fn complete(process: &mut Process, call: &Call) {
         calls = if has_moved { 0 } else { calls + 1 };
         process.engine.transport().idle(calls).expect("all live");
     };
-    if let Some(mut through) = call.through_boards(process).expect("a call") {
+    if let Some(mut through) = call.through_boards(process, None).expect("a call") {
         while !through.advance(process).expect("a call") {
             wait(process);
         }

@@ -46,6 +46,87 @@ static void ordered_blocks_of_elements_with_gaps(int me, int ranks) {
   MPI_Type_free(&map);
 }
 
+/* A number that all ranks know. */
+static unsigned drawn(unsigned below) {
+  static unsigned state = 1;
+  state = state * 1664525u + 1013904223u;
+  return (state >> 16) % below;
+}
+
+/* Calls that are made again and again, in changing order: as often as not with the arguments of the time
+   before, but for the place of the buffers, and now and then with buffers that cannot be. */
+static void calls_that_are_made_again(int me, int ranks) {
+  enum { MOST = 40 };
+  int *give = malloc(64 * MOST * sizeof(int)), *take = malloc(64 * MOST * sizeof(int));
+  MPI_Comm comm = MPI_COMM_WORLD;
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  for (int i = 0; i < 4000; i++) {
+    int way = drawn(8), root = drawn(3) == 0 ? drawn(ranks) : 0, n = drawn(4) == 0 ? 1 + drawn(MOST) : 2;
+    int kind = drawn(12), in_place = kind == 0, at = drawn(2) * n;
+    int *from = give + at, *to = take + at, last = me * 1000 + i;
+    for (int k = 0; k < ranks * n; k++) {
+      from[k] = last + k;
+      to[k] = in_place ? last + k : -1;
+    }
+    void *send = in_place ? MPI_IN_PLACE : from;
+    int sum = 1000 * ranks * (ranks - 1) / 2 + ranks * i;
+    if (kind == 1 && way != 0 && way != 6 && way != 7) {
+      /* What is given and what is got share memory at every rank. */
+      int code = way == 1   ? MPI_Allreduce(to, to, n, MPI_INT, MPI_SUM, comm)
+                 : way == 2 ? MPI_Allgather(to, n, MPI_INT, to, n, MPI_INT, comm)
+                 : way == 3 ? MPI_Alltoall(to, n, MPI_INT, to, n, MPI_INT, comm)
+                            : MPI_Allreduce(NULL, to, n, MPI_INT, MPI_SUM, comm);
+      CHECK(class_of(code) == MPI_ERR_BUFFER);
+      continue;
+    }
+    switch (way) {
+    case 0:
+      OK(MPI_Bcast(from, n, MPI_INT, root, comm));
+      for (int k = 0; k < n; k++) CHECK(from[k] == root * 1000 + i + k);
+      break;
+    case 1:
+    case 5:
+      OK(MPI_Allreduce(send, to, n, MPI_INT, MPI_SUM, comm));
+      for (int k = 0; k < n; k++) CHECK(to[k] == sum + ranks * k);
+      break;
+    case 2:
+      if (in_place)
+        for (int k = 0; k < n; k++) to[me * n + k] = last + k;
+      OK(MPI_Allgather(send, n, MPI_INT, to, n, MPI_INT, comm));
+      for (int k = 0; k < ranks * n; k++) CHECK(to[k] == k / n * 1000 + i + k % n);
+      break;
+    case 3:
+      OK(MPI_Alltoall(send, n, MPI_INT, to, n, MPI_INT, comm));
+      for (int k = 0; k < ranks * n; k++) CHECK(to[k] == k / n * 1000 + i + me * n + k % n);
+      break;
+    case 4:
+      if (me == root) {
+        OK(MPI_Reduce(send, to, n, MPI_INT, MPI_SUM, root, comm));
+        for (int k = 0; k < n; k++) CHECK(to[k] == sum + ranks * k);
+      } else {
+        OK(MPI_Reduce(in_place ? to : from, kind % 2 ? NULL : from, n, MPI_INT, MPI_SUM, root, comm));
+      }
+      break;
+    case 6:
+      OK(MPI_Gather(from, n, MPI_INT, to, n, MPI_INT, root, comm));
+      for (int k = 0; k < ranks * n && me == root; k++) CHECK(to[k] == k / n * 1000 + i + k % n);
+      break;
+    default:
+      OK(MPI_Barrier(comm));
+    }
+  }
+  /* More calls in one direction than posts can lie unread. */
+  for (int i = 0; i < 1000; i++) {
+    int value = me == 0 ? i : -1;
+    OK(MPI_Bcast(&value, 1, MPI_INT, 0, comm));
+    CHECK(value == i);
+    OK(MPI_Gather(&me, 1, MPI_INT, take, 1, MPI_INT, ranks - 1, comm));
+  }
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
+  free(give);
+  free(take);
+}
+
 int main(int argc, char **argv) {
   int me, ranks;
   MPI_Init(&argc, &argv);
@@ -63,6 +144,7 @@ int main(int argc, char **argv) {
     free(sums);
   }
   ordered_blocks_of_elements_with_gaps(me, ranks);
+  calls_that_are_made_again(me, ranks);
   MPI_Finalize();
   return 0;
 }

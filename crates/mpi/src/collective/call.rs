@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use corecast_core::Collective;
 
+use super::again::{Known, Signature};
 use super::between::{self, Between, Groups};
 use super::cache::{Plan, Shape};
 use super::check::Check;
@@ -23,7 +24,7 @@ use crate::process::Process;
 use crate::pt2pt::Begin;
 
 /// Nothing so short is read out of another rank's memory.
-const PAGE: usize = 4096;
+pub(super) const PAGE: usize = 4096;
 
 /// What is asked for.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -70,10 +71,11 @@ pub struct Call {
 }
 
 /// An operator on elements of one datatype.
-struct Reduction {
-    op: Arc<Op>,
-    datatype: Arc<Type>,
-    kernel: Option<Kernel>,
+enum Reduction {
+    /// One of the standard's on a basic type.
+    Kernel(Kernel),
+    /// Any other.
+    Op(Arc<Op>, Arc<Type>),
 }
 
 impl Combine for Reduction {
@@ -85,10 +87,10 @@ impl Combine for Reduction {
                 std::slice::from_raw_parts_mut(into, bytes),
             )
         };
-        match self.kernel {
-            Some(kernel) => kernel(into, left),
+        match self {
+            Self::Kernel(kernel) => kernel(into, left),
             // It was checked that the operator is defined on the datatype.
-            None => drop(self.op.apply(&self.datatype, into, left)),
+            Self::Op(op, datatype) => drop(op.apply(datatype, into, left)),
         }
     }
 }
@@ -98,13 +100,41 @@ pub struct Through {
     shared: Shared,
     comm: CommId,
     reduction: Option<Reduction>,
+    packed: Option<Box<Packed>>,
+}
+
+/// What is packed of a call's buffers.
+struct Packed {
     recv: Ready,
     /// What the call reads; kept for it.
     _send: Ready,
+    /// Where what was received goes.
     side: Option<Side>,
 }
 
 impl Through {
+    /// A call that the communicator knows, if it does ([`super::Again`]).
+    ///
+    /// # Safety
+    /// The promise of [`crate::Buffer`] holds for the buffers, as the collective says.
+    #[inline]
+    pub unsafe fn again(
+        process: &Process,
+        comm: CommId,
+        signature: &Signature,
+        buffers: Buffers,
+    ) -> Option<Self> {
+        let collectives = &process.comms.get(comm)?.collectives;
+        let (task, buffers, kernel) = collectives.again.find(signature, buffers)?;
+        Some(Self {
+            // SAFETY: the caller's promise; that buffers are there and lie apart was looked at.
+            shared: unsafe { Shared::new(task, buffers) },
+            comm,
+            reduction: kernel.map(Reduction::Kernel),
+            packed: None,
+        })
+    }
+
     /// Goes on as far as it can; whether it is complete.
     ///
     /// # Errors
@@ -127,9 +157,11 @@ impl Through {
         if !self.shared.advance(lane, boards, operator) {
             return Ok(false);
         }
-        if let Some(side) = &self.side {
+        if let Some(packed) = &mut self.packed
+            && let Some(side) = &packed.side
+        {
             // SAFETY: the program's promise for its receive buffer, which lasts until now.
-            unsafe { side.deliver(&mut self.recv) };
+            unsafe { side.deliver(&mut packed.recv) };
         }
         Ok(true)
     }
@@ -260,12 +292,16 @@ impl Call {
         })
     }
 
-    /// The call, ready to be carried out through boards, if that is the way for it.
+    /// The call, ready to be carried out through boards, if that is the way for it; what can be kept of
+    /// it for the next call of this signature is kept.
     ///
     /// # Errors
     /// What is wrong with its arguments.
-    #[inline]
-    pub fn through_boards(&self, process: &mut Process) -> Result<Option<Through>> {
+    pub fn through_boards(
+        &self,
+        process: &mut Process,
+        signature: Option<Signature>,
+    ) -> Result<Option<Through>> {
         let Wanted::Known(collective, root) = self.wanted else {
             return Ok(None);
         };
@@ -294,9 +330,7 @@ impl Call {
         let is_explained = settings.explains && comm.rank == 0;
         let is_bcast_root = collective == Collective::Bcast && root == comm.rank;
         let operator = self.operator(process)?;
-        let element_bytes = operator
-            .as_ref()
-            .map_or(1, |(found, _)| found.datatype.size());
+        let element_bytes = self.element_bytes(operator.is_some());
         if element_bytes > slot_bytes {
             return Ok(None);
         }
@@ -320,13 +354,30 @@ impl Call {
         };
         // SAFETY: as above; packed bytes are kept beside it.
         let shared = unsafe { Shared::new(task, buffers) };
+        let reduction = operator.map(|(reduction, _)| reduction);
+        if let Some(signature) = signature.filter(|_| !is_explained) {
+            let kernel = match &reduction {
+                Some(Reduction::Kernel(kernel)) => Some(*kernel),
+                _ => None,
+            };
+            let sides = (self.send.as_ref(), self.recv.as_ref());
+            if let Some(known) = Known::new(signature, task, kernel, sides) {
+                process.comm_mut(self.comm)?.collectives.again.learn(known);
+            }
+        }
+        let is_packed = send.is_packed() || recv.is_packed();
+        let packed = is_packed.then(|| {
+            Box::new(Packed {
+                side: self.recv.clone().filter(|_| recv.is_packed()),
+                recv,
+                _send: send,
+            })
+        });
         Ok(Some(Through {
             shared,
             comm: self.comm,
-            reduction: operator.map(|(reduction, _)| reduction),
-            side: self.recv.clone().filter(|_| recv.is_packed()),
-            recv,
-            _send: send,
+            reduction,
+            packed,
         }))
     }
 
@@ -388,18 +439,22 @@ impl Call {
     }
 
     fn reduction(&self, op: Option<&Arc<Op>>) -> Result<Option<(Reduction, bool)>> {
-        let (Some(op), Some(datatype)) = (op.cloned(), self.datatype()) else {
+        let (Some(op), Some(datatype)) = (op, self.datatype()) else {
             return Ok(None);
         };
         op.check(datatype)?;
         let is_ordered = !op.is_commutative();
-        let kernel = op.kernel(datatype);
-        let reduction = Reduction {
-            op,
-            datatype: Arc::clone(datatype),
-            kernel,
+        let reduction = match op.kernel(datatype) {
+            Some(kernel) => Reduction::Kernel(kernel),
+            None => Reduction::Op(Arc::clone(op), Arc::clone(datatype)),
         };
         Ok(Some((reduction, is_ordered)))
+    }
+
+    /// Bytes of an element of a reduction, and 1 of what is none.
+    fn element_bytes(&self, is_reduction: bool) -> usize {
+        let datatype = self.datatype().filter(|_| is_reduction);
+        datatype.map_or(1, |datatype| datatype.size())
     }
 
     /// The datatype of a reduction.
@@ -434,7 +489,7 @@ impl Call {
                     first_local: comm.first_local(),
                     first_remote: comm.first_remote(),
                 };
-                let element = operator.map_or(1, |(found, _)| found.datatype.size());
+                let element = self.element_bytes(operator.is_some());
                 let bytes = self.send.as_ref().or(self.recv.as_ref());
                 let bytes = bytes.map_or(Ok(0), Side::bytes)?;
                 return Ok(Arc::new(between::program(wanted, groups, bytes, element)));
@@ -485,10 +540,7 @@ impl Call {
             true => 0,
             false => self.block_bytes()?,
         };
-        let element_bytes = match operator {
-            Some((reduction, _)) => reduction.datatype.size().max(1),
-            None => 1,
-        };
+        let element_bytes = self.element_bytes(operator.is_some()).max(1);
         let (name, rank) = (self.name, ranks.0);
         let state = &mut process.comm_mut(self.comm)?.collectives;
         let settings = Arc::clone(&state.settings);

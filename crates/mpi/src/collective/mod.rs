@@ -14,6 +14,7 @@
 //! recursive doubling, neighbourhoods with all messages at once, reductions by an operator that does
 //! not commute by a binomial tree to rank 0.
 
+mod again;
 mod agree;
 mod between;
 mod cache;
@@ -33,6 +34,7 @@ pub mod shared;
 pub mod side;
 mod state;
 
+pub use again::{Again, Known, Signature};
 pub(crate) use agree::Unsettled;
 pub use agree::{Contexts, Proposal, Small};
 pub use between::Between;

@@ -36,8 +36,9 @@ const WHOLE_MAX: usize = 2048;
 /// Longer data goes in pieces of this many bytes, so that one rank reads while the other writes.
 const PIECE: usize = 16 << 10;
 
-/// Who takes without posting says so after as many pieces: far less than can lie unread.
-const SAID: usize = 16;
+/// Whose posts are not seen by all says how far it has read whenever so many numbers have passed: far less
+/// than can lie unread. All take part in all collectives, so that who waits for room is told in the end.
+const SAID: u64 = 16;
 
 /// What is done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,6 +62,9 @@ pub enum What {
 }
 
 impl What {
+    /// How many there are.
+    pub const COUNT: usize = 8;
+
     /// How a collective goes through boards, if it does.
     #[inline]
     #[must_use]
@@ -329,6 +333,15 @@ impl Shared {
             unsafe { self.write(piece, lane, boards) };
             lane.post(piece.number, boards);
             self.posted += 1;
+        }
+    }
+
+    /// Whether all others look at this rank's posts, and see by them how far it has read.
+    fn is_seen_by_all(&self, lane: &Lane) -> bool {
+        match self.what {
+            What::Barrier | What::Allgather | What::Alltoall | What::Allreduce => true,
+            What::Bcast | What::Scatter => lane.rank() == self.root,
+            What::Gather | What::Reduce => false,
         }
     }
 
@@ -638,14 +651,11 @@ impl Shared {
     /// Says what was read, where others cannot know it; whether that was the last piece.
     #[inline]
     fn end_piece(&mut self, piece: Piece, lane: &mut Lane, boards: &mut dyn Boards) -> bool {
-        let posts_everywhere = matches!(
-            self.what,
-            What::Barrier | What::Allgather | What::Alltoall | What::Allreduce
-        );
         self.taken += 1;
         let is_last = self.taken == self.pieces;
-        if !posts_everywhere && (is_last || self.taken.is_multiple_of(SAID)) {
-            lane.say_read(piece.number + self.posts_each(), boards);
+        let next = piece.number + self.posts_each();
+        if piece.number / SAID != next / SAID && !self.is_seen_by_all(lane) {
+            lane.say_read(next, boards);
         }
         if !is_last {
             self.start_piece(lane);

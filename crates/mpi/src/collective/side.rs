@@ -101,7 +101,7 @@ impl Ready {
 
 /// Whether two ranges have something in common.
 #[inline]
-fn meet(one: Range<usize>, two: Range<usize>) -> bool {
+pub(super) fn meet(one: Range<usize>, two: Range<usize>) -> bool {
     one.start.max(two.start) < one.end.min(two.end)
 }
 

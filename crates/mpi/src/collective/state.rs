@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::again::Again;
 use super::cache::Cache;
 use super::choose::Settings;
 use super::lane::Lane;
@@ -14,6 +15,8 @@ pub struct State {
     pub settings: Arc<Settings>,
     /// Its plans.
     pub cache: Cache,
+    /// What it knows of calls that were made before.
+    pub again: Again,
     /// Its share of the boards, if it has one.
     pub lane: Option<Lane>,
     /// Number of collectives that have begun; the tag of their messages.
@@ -27,6 +30,7 @@ impl State {
         Self {
             settings,
             cache: Cache::default(),
+            again: Again::default(),
             lane: None,
             begun: 0,
         }

@@ -5,18 +5,78 @@ use std::ffi::c_int;
 use super::arguments::Caller;
 use super::{Address, Comm, Count, Datatype, Entered, In, Op, call};
 use crate::abi::Abi;
-use crate::collective::Call;
+use crate::collective::shared::What;
+use crate::collective::{Buffers, Call, Signature, Through};
 use crate::engine::Operation;
 use crate::error::Result;
+use crate::handle::{CommId, OpId, TypeId};
+use crate::process::Process;
 
 /// Carries a call out.
 pub(super) fn wait(mpi: &mut Entered, call: &Call) -> Result<()> {
-    if let Some(mut through) = call.through_boards(&mut mpi.process)? {
-        return mpi.wait(|process| Ok(through.advance(process)?.then_some(())));
+    carry_out(mpi, call, None)
+}
+
+fn carry_out(mpi: &mut Entered, call: &Call, signature: Option<Signature>) -> Result<()> {
+    if let Some(through) = call.through_boards(&mut mpi.process, signature)? {
+        return end(mpi, through);
     }
     let mut job = call.job(&mut mpi.process)?;
     mpi.wait(|process| Ok(job.advance(&mut process.engine)?.then_some(())))
 }
+
+#[inline]
+fn end(mpi: &mut Entered, mut through: Through) -> Result<()> {
+    mpi.wait(|process| Ok(through.advance(process)?.then_some(())))
+}
+
+/// Carries out a call that is perhaps known from the time before; else `call` makes it.
+#[inline]
+fn again(
+    mpi: &mut Entered,
+    comm: CommId,
+    signature: Signature,
+    (send, recv): (Address, Address),
+    call: impl FnOnce(&Process) -> Result<Call>,
+) -> Result<()> {
+    let buffers = Buffers {
+        send: send.pointer(),
+        recv: recv.pointer(),
+    };
+    // SAFETY: the program's promise for the buffers of this call, which is one of the signature.
+    if let Some(through) = unsafe { Through::again(&mpi.process, comm, &signature, buffers) } {
+        return end(mpi, through);
+    }
+    let call = call(&mpi.process)?;
+    carry_out(mpi, &call, Some(signature))
+}
+
+/// Carries out a call with two sides, which is perhaps known if both have blocks of the same elements.
+#[inline]
+fn exchange<A: Abi, N: Count>(
+    mpi: &mut Entered,
+    (name, what): (&'static str, What),
+    comm: Comm<A>,
+    (send, recv): (Blocks<A, N>, Blocks<A, N>),
+    call: impl FnOnce(&Caller<'_>) -> Result<Call>,
+) -> Result<()> {
+    let call = |process: &Process| call(&Caller::new(process, name, comm)?);
+    let signature = Signature {
+        what,
+        count: recv.1.wide(),
+        datatype: recv.2.id(),
+        op: OpId::NULL,
+        root: 0,
+    };
+    if (send.1.wide(), send.2.id()) != (signature.count, signature.datatype) {
+        let call = call(&mpi.process)?;
+        return wait(mpi, &call);
+    }
+    again(mpi, comm.id(), signature, (send.0, recv.0), call)
+}
+
+/// Blocks of so many elements, one after the other.
+type Blocks<A, N> = (Address, N, Datatype<A>);
 
 pub fn allgather<A: Abi, N: Count>(
     sendbuf: Address,
@@ -28,11 +88,17 @@ pub fn allgather<A: Abi, N: Count>(
     comm: Comm<A>,
 ) -> c_int {
     call::<A>("MPI_Allgather", comm.id(), |mpi| {
-        let call = Caller::new(&mpi.process, "MPI_Allgather", comm)?.allgather(
+        let (send, recv) = (
             (sendbuf, sendcount, sendtype),
             (recvbuf, recvcount, recvtype),
-        )?;
-        wait(mpi, &call)
+        );
+        exchange(
+            mpi,
+            ("MPI_Allgather", What::Allgather),
+            comm,
+            (send, recv),
+            |caller| caller.allgather(send, recv),
+        )
     })
 }
 
@@ -65,12 +131,17 @@ pub fn allreduce<A: Abi, N: Count>(
     comm: Comm<A>,
 ) -> c_int {
     call::<A>("MPI_Allreduce", comm.id(), |mpi| {
-        let call = Caller::new(&mpi.process, "MPI_Allreduce", comm)?.allreduce(
-            sendbuf,
-            recvbuf,
-            (count, datatype, op),
-        )?;
-        wait(mpi, &call)
+        let signature = Signature {
+            what: What::Allreduce,
+            count: count.wide(),
+            datatype: datatype.id(),
+            op: op.id(),
+            root: 0,
+        };
+        again(mpi, comm.id(), signature, (sendbuf, recvbuf), |process| {
+            let caller = Caller::new(process, "MPI_Allreduce", comm)?;
+            caller.allreduce(sendbuf, recvbuf, (count, datatype, op))
+        })
     })
 }
 
@@ -84,11 +155,17 @@ pub fn alltoall<A: Abi, N: Count>(
     comm: Comm<A>,
 ) -> c_int {
     call::<A>("MPI_Alltoall", comm.id(), |mpi| {
-        let call = Caller::new(&mpi.process, "MPI_Alltoall", comm)?.alltoall(
+        let (send, recv) = (
             (sendbuf, sendcount, sendtype),
             (recvbuf, recvcount, recvtype),
-        )?;
-        wait(mpi, &call)
+        );
+        exchange(
+            mpi,
+            ("MPI_Alltoall", What::Alltoall),
+            comm,
+            (send, recv),
+            |caller| caller.alltoall(send, recv),
+        )
     })
 }
 
@@ -138,8 +215,17 @@ pub fn alltoallw<A: Abi, N: Count, D: Count>(
 
 pub fn barrier<A: Abi>(comm: Comm<A>) -> c_int {
     call::<A>("MPI_Barrier", comm.id(), |mpi| {
-        let call = Caller::new(&mpi.process, "MPI_Barrier", comm)?.barrier()?;
-        wait(mpi, &call)
+        let signature = Signature {
+            what: What::Barrier,
+            count: 0,
+            datatype: TypeId::NULL,
+            op: OpId::NULL,
+            root: 0,
+        };
+        let nowhere = (Address::opaque(0), Address::opaque(0));
+        again(mpi, comm.id(), signature, nowhere, |process| {
+            Caller::new(process, "MPI_Barrier", comm)?.barrier()
+        })
     })
 }
 
@@ -151,9 +237,17 @@ pub fn bcast<A: Abi, N: Count>(
     comm: Comm<A>,
 ) -> c_int {
     call::<A>("MPI_Bcast", comm.id(), |mpi| {
-        let call =
-            Caller::new(&mpi.process, "MPI_Bcast", comm)?.bcast(buffer, count, datatype, root)?;
-        wait(mpi, &call)
+        let signature = Signature {
+            what: What::Bcast,
+            count: count.wide(),
+            datatype: datatype.id(),
+            op: OpId::NULL,
+            root,
+        };
+        let buffers = (Address::opaque(0), buffer);
+        again(mpi, comm.id(), signature, buffers, |process| {
+            Caller::new(process, "MPI_Bcast", comm)?.bcast(buffer, count, datatype, root)
+        })
     })
 }
 
@@ -227,13 +321,17 @@ pub fn reduce<A: Abi, N: Count>(
     comm: Comm<A>,
 ) -> c_int {
     call::<A>("MPI_Reduce", comm.id(), |mpi| {
-        let call = Caller::new(&mpi.process, "MPI_Reduce", comm)?.reduce(
-            sendbuf,
-            recvbuf,
-            (count, datatype, op),
+        let signature = Signature {
+            what: What::Reduce,
+            count: count.wide(),
+            datatype: datatype.id(),
+            op: op.id(),
             root,
-        )?;
-        wait(mpi, &call)
+        };
+        again(mpi, comm.id(), signature, (sendbuf, recvbuf), |process| {
+            let caller = Caller::new(process, "MPI_Reduce", comm)?;
+            caller.reduce(sendbuf, recvbuf, (count, datatype, op), root)
+        })
     })
 }
 

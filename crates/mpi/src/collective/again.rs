@@ -1,0 +1,123 @@
+//! Calls that a program makes again.
+//!
+//! Programs make the same small calls thousands of times: as many elements of the same type, by the same
+//! operator and root, perhaps in another place. What was found out when such a call was made first (that
+//! its arguments make sense, that boards are its way, by which kernel it combines) holds as long as the
+//! communicator lives if type and operator are predefined, since nobody can change or free these. Only
+//! where the buffers lie is looked at again.
+#![forbid(unsafe_code)]
+
+use super::call::PAGE;
+use super::run::Buffers;
+use super::shared::{Task, What};
+use super::side::{Cut, Side, meet};
+use crate::buffer::is_nowhere;
+use crate::handle::{OpId, TypeId};
+use crate::op::Kernel;
+
+/// A collective call by everything but where its buffers lie; both sides have blocks of one size.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Signature {
+    /// The collective.
+    pub what: What,
+    /// Elements of a block.
+    pub count: i64,
+    /// Their type.
+    pub datatype: TypeId,
+    /// The operator, or the null handle.
+    pub op: OpId,
+    /// The root, or 0.
+    pub root: i32,
+}
+
+/// What was found out about a call.
+#[derive(Clone, Copy, Debug)]
+pub struct Known {
+    signature: Signature,
+    task: Task,
+    kernel: Option<Kernel>,
+    /// Bytes of all blocks of a side that has some.
+    send: Option<usize>,
+    recv: Option<usize>,
+}
+
+impl Known {
+    /// Of a call through boards; none where something of it can be another one the next time.
+    #[must_use]
+    pub fn new(
+        signature: Signature,
+        task: Task,
+        kernel: Option<Kernel>,
+        (send, recv): (Option<&Side>, Option<&Side>),
+    ) -> Option<Self> {
+        let is_lasting = signature.datatype.is_predefined() && signature.op.is_predefined();
+        let is_combined = kernel.is_some() || signature.op == OpId::NULL;
+        // Whether longer ones go through boards depends on what the transport learns meanwhile.
+        if !is_lasting || !is_combined || task.in_place || task.bytes > PAGE {
+            return None;
+        }
+        Some(Self {
+            signature,
+            task,
+            kernel,
+            send: send.map_or(Some(None), |side| plain_bytes(side).map(Some))?,
+            recv: recv.map_or(Some(None), |side| plain_bytes(side).map(Some))?,
+        })
+    }
+}
+
+/// Bytes of all blocks, if they lie in one piece from the address on.
+fn plain_bytes(side: &Side) -> Option<usize> {
+    match &side.cut {
+        Cut::Even {
+            count,
+            datatype,
+            blocks,
+        } if datatype.true_lower() == 0 => datatype.contiguous_bytes(count.checked_mul(*blocks)?),
+        _ => None,
+    }
+}
+
+/// The last call of every kind.
+#[derive(Default, Debug)]
+pub struct Again([Option<Known>; What::COUNT]);
+
+impl Again {
+    /// Keeps what was found out, in the place of what is known about the call of this kind before.
+    pub fn learn(&mut self, known: Known) {
+        self.0[known.signature.what as usize] = Some(known);
+    }
+
+    /// What is to be done, where and by which kernel, if the call is the one of its kind before and its
+    /// buffers are in order.
+    #[inline]
+    #[must_use]
+    pub fn find(
+        &self,
+        signature: &Signature,
+        buffers: Buffers,
+    ) -> Option<(Task, Buffers, Option<Kernel>)> {
+        let known = self.0[signature.what as usize].as_ref()?;
+        if known.signature != *signature {
+            return None;
+        }
+        let range = |address: *const u8, bytes: Option<usize>| {
+            let start = if bytes.is_some() { address.addr() } else { 0 };
+            start..start + bytes.unwrap_or(0)
+        };
+        let (send, recv) = (buffers.send, buffers.recv);
+        // `MPI_IN_PLACE` is nowhere, too.
+        if known.send.is_some() && is_nowhere(send)
+            || known.recv.is_some() && is_nowhere(recv)
+            || meet(range(send, known.send), range(recv, known.recv))
+        {
+            return None;
+        }
+        let none = Buffers::NONE;
+        let buffers = Buffers {
+            send: known.send.map_or(none.send, |_| send),
+            recv: known.recv.map_or(none.recv, |_| recv),
+        };
+        Some((known.task, buffers, known.kernel))
+    }
+}
