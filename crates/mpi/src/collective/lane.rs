@@ -6,7 +6,8 @@
 //! n - [`SLOTS`]; a rank does so only when it knows that all have read that one:
 //!
 //! - who has posted n has read all below n - [`AHEAD`] that it was to read, and
-//! - who reads without posting says in a line of its own below which number it has read all.
+//! - whose posts not all others look at says in a line of its own, every few posts, below which number it
+//!   has read all.
 //!
 //! Both only grow, so a late rank holds up nobody who is less than [`SLOTS`] posts ahead.
 
