@@ -90,7 +90,7 @@ pub use surroundings::{
 };
 pub use sweep::{Sweep, SweepCase, SweptRun, SweptTime, Wins, lines, most_wins};
 pub use traffic::{
-    RATES_TRIED_MAX, TraceRecord, TraceStudy, TrafficPlan, TrafficRecord, TrafficSweep,
-    run_trace_text,
+    RATES_TRIED_MAX, TRACE_BYTES_MAX, TraceRecord, TraceStudy, TrafficPlan, TrafficRecord,
+    TrafficSweep, run_trace_file,
 };
 pub use tuning::{CellRecord, CellSearch, Mistrial, TableRecord, tuned_ranks};
