@@ -97,6 +97,10 @@ pub enum Verb {
         /// More schedule files, and folders of them: a table of what holds for each on any chip
         #[arg(value_name = "FILE")]
         more: Vec<String>,
+        /// Write the schedule file with what can be repaired in it: attributes and marks that its
+        /// readers insist on, and waits without which streams race; then verify that
+        #[arg(long, value_name = "OUT", help_heading = "Output")]
+        repair: Option<String>,
         /// Exit with 1 unless these claims, separated by commas, hold; correct is always required
         #[arg(
             long,
