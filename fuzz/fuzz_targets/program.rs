@@ -29,7 +29,8 @@ fuzz_target!(|contents: &[u8]| {
             continue;
         }
         let own = find_format("calls").expect("our own");
-        let written = own.write(&graph).expect("it can say everything").text;
+        let written = own.write(&graph).expect("it can say everything");
+        let written = written.text().expect("text");
         let back = own.read("fuzz", written.as_bytes(), &options);
         assert!(back.expect("what we write we read").graph == graph, "{written}");
         if check(&graph).is_err() || longest(&graph) > BYTES_MAX {

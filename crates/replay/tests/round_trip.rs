@@ -13,7 +13,7 @@ use proptest::prelude::*;
 fn written(graph: &CallGraph, format: &str) -> String {
     let format = find_format(format).expect("in the list");
     match format.write(graph) {
-        Ok(written) => written.text,
+        Ok(written) => written.text().expect("text").to_owned(),
         Err(error) => panic!("{error}"),
     }
 }

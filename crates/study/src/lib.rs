@@ -81,7 +81,9 @@ pub use progress::Progress;
 pub use rank::{Ranking, Run, RunRecord, passed};
 pub use remedy::{MainCause, Measure, Remedy, Tried};
 pub use replay::{ReplayError, ReplayPlan, ReplayRecord, ReplayRun, ReplayStudy};
-pub use schedules::{Converted, ScheduleFile, Verdict, VerdictFields, VerdictRecord, verdicts};
+pub use schedules::{
+    Converted, ScheduleFile, Verdict, VerdictFields, VerdictRecord, file_contents, verdicts,
+};
 pub use settings::{CollectiveSettings, ProgramSettings, Settings};
 pub use study::{Certified, Detour, Runs, Study};
 pub use surroundings::{
