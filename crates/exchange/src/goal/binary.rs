@@ -90,6 +90,8 @@ pub fn parse(contents: &[u8]) -> Result<Graph, Fault> {
         ranks: Vec::new(),
         has_units: false,
     };
+    // Ranks that lie in each other would take more memory than the file.
+    let mut left = contents.len();
     for rank in 0..ranks {
         let (at, begin) = (bytes.at, bytes.u64()?);
         let end = bytes.u64()?;
@@ -100,6 +102,9 @@ pub fn parse(contents: &[u8]) -> Result<Graph, Fault> {
         else {
             return Err(fault(at, format!("rank {rank} is not inside the file")));
         };
+        left = left
+            .checked_sub(end - begin)
+            .ok_or_else(|| fault(at, "its ranks lie in each other"))?;
         let mut own = Bytes {
             all: &contents[..end],
             at: begin,

@@ -261,11 +261,12 @@ fn item<'a>(
     let operations = &mut graph.ranks[rank as usize];
     if ["requires", "irequires"].contains(&words.peek(1)) {
         let find = |words: &mut Words<'_>| {
-            let wrong = format!("rank {rank} has no operation called {} yet", words.found());
-            let found = labels.get(words.peek(0)).copied();
-            let fault = words.fault(wrong, "give an operation a name before: `name: send ...`");
+            let Some(&found) = labels.get(words.peek(0)) else {
+                let wrong = format!("rank {rank} has no operation called {} yet", words.found());
+                return Err(words.fault(wrong, "give an operation a name before: `name: send ...`"));
+            };
             words.take();
-            found.ok_or(fault)
+            Ok(found)
         };
         let step = find(words)?;
         let kind = words.take();
@@ -287,7 +288,6 @@ fn item<'a>(
         }
     }
     let ranks = graph.ranks.len() as u64;
-    let found = words.found();
     let kind = match words.peek(0) {
         "send" => {
             words.take();
@@ -323,7 +323,8 @@ fn item<'a>(
                 ITEMS.join(", "),
                 did_you_mean(word, &ITEMS)
             );
-            return Err(words.fault(format!("{found} is no operation"), &right));
+            let wrong = format!("{} is no operation", words.found());
+            return Err(words.fault(wrong, &right));
         }
     };
     for unit in ["cpu", "nic"] {
