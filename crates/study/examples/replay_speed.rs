@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::time::Instant;
 
 use corecast_machine::Limits;
-use corecast_study::{ChipChoice, ReplayPlan, ReplayStudy};
+use corecast_study::{ChipChoice, ProgramPlan, ReplayPlan, ReplayStudy};
 
 /// Ranks of the ring: the cores of the smallest mesh among the chips.
 const RING: u32 = 16;
@@ -55,14 +55,14 @@ fn measure(name: &str, chip: &str, contents: &[u8]) {
     let program = corecast_replay::read(name, contents, &Default::default()).expect("a program");
     let read = start.elapsed().as_secs_f64();
     let calls = program.graph.calls_total() as f64;
-    let plan = ReplayPlan {
+    let on = ProgramPlan {
         limits: Limits {
             events: u64::MAX,
             ..Limits::default()
         },
-        ..ReplayPlan::new(ChipChoice::find(chip, &[]).expect("a chip"))
+        ..ProgramPlan::new(ChipChoice::find(chip, &[]).expect("a chip"))
     };
-    let study = ReplayStudy::new(plan, program.graph).expect("it fits");
+    let study = ReplayStudy::new(ReplayPlan::new(on), program.graph).expect("it fits");
     let start = Instant::now();
     let run = study.run().expect("it ends");
     let ran = start.elapsed().as_secs_f64();
