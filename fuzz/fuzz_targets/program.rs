@@ -25,7 +25,9 @@ fuzz_target!(|contents: &[u8]| {
                 continue;
             }
         };
-        if graph.calls_total() > CALLS_MAX || graph.size() > RANKS_MAX {
+        // Messages that no machine carries are refused with the program, and by our own text at once.
+        let is_long = longest(&graph) > corecast_replay::MESSAGE_BYTES_MAX;
+        if graph.calls_total() > CALLS_MAX || graph.size() > RANKS_MAX || is_long {
             continue;
         }
         let own = find_format("calls").expect("our own");

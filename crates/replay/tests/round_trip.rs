@@ -42,7 +42,7 @@ fn samples_come_back() {
 fn a_graph_comes_back_from_goal() {
     let (name, text) = SAMPLES[1];
     let graph = load(name, text).graph;
-    assert_eq!(load(name, &written(&graph, "goal")).graph, graph);
+    assert_eq!(load(name, written(&graph, "goal")).graph, graph);
 }
 
 #[test]

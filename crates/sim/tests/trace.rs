@@ -140,7 +140,7 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             with(7, 0x40),
-            "byte 4: version 2; 1.0 is the one that is known",
+            "byte 4: version 4; 1.0 is the one that is known",
         ),
         (with(56, 255), "byte 72: the file ends inside the notes"),
         (with(60, 255), "byte 75: the file ends inside the regions"),
@@ -232,7 +232,7 @@ fn damage_is_found_or_changes_the_trace() {
         }
     }
     assert!(
-        refused > 60 && other > 30,
+        refused > 60 && other > 20,
         "{refused} refused, {other} others"
     );
 }

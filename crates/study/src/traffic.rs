@@ -324,7 +324,8 @@ pub fn run_trace_file(
         true => trace.without_waits(),
         false => trace,
     };
-    let run = run_trace(&spec, &trace).map_err(TrafficStudyError::Mesh)?;
+    let run = run_trace(&spec, &trace);
+    let run = run.map_err(|error| TrafficStudyError::Mesh(error.into()))?;
     Ok(TraceStudy {
         settings,
         grid: spec.grid,

@@ -100,10 +100,10 @@ pub(super) fn read(file: &str, contents: &[u8], options: &Options<'_>) -> Result
 fn size(contents: &[u8]) -> Result<u32, Fault> {
     let mut most = 0;
     for (number, text) in (1..).zip(text_of(contents)?.lines()) {
-        if let Some(line) = Line::new(text, number)? {
-            if let Some(at) = comm_at(line.name) {
-                most = most.max(line.comm(at)?.ranks);
-            }
+        if let Some(line) = Line::new(text, number)?
+            && let Some(at) = comm_at(line.name)
+        {
+            most = most.max(line.comm(at)?.ranks);
         }
     }
     match most {
@@ -319,7 +319,7 @@ impl OfRank {
             .collect();
         let open = open
             .into_iter()
-            .filter(|at| (at - address) % REQUEST_BYTES == 0);
+            .filter(|at| (at - address).is_multiple_of(REQUEST_BYTES));
         let calls: Vec<u32> = open
             .filter_map(|at| self.requests.remove(&at).flatten())
             .collect();

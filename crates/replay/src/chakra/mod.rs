@@ -115,7 +115,7 @@ fn program(file: &str, ranks: &[OfRank], flops: Option<f64>) -> Result<Read, Fau
 
 /// Enters the groups that nodes name into the program; returns their numbers.
 fn groups(ranks: &[OfRank], graph: &mut CallGraph) -> BTreeMap<String, u32> {
-    let mut numbers = BTreeMap::from([(String::new(), WORLD)]);
+    let mut numbers = BTreeMap::from(["", "world"].map(|all| (all.to_owned(), WORLD)));
     for (rank, of_rank) in (0..).zip(ranks) {
         let colls = of_rank.nodes.iter().filter(|node| node.kind == COLL);
         for name in colls.filter_map(|node| node.text(GROUP)) {

@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::super::histogram::Histogram;
 use super::Trace;
-use crate::network::mesh::{CYCLES_MAX, Delivery, FlitMesh, MeshSpec};
-use crate::traffic::{Histogram, TrafficError};
+use crate::network::mesh::{CYCLES_MAX, Delivery, FlitMesh, MeshError, MeshSpec};
 
 /// What a trace has shown.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ pub struct TraceRun {
 ///
 /// # Panics
 /// If flits are lost: the simulator is wrong.
-pub fn run_trace(spec: &MeshSpec, trace: &Trace) -> Result<TraceRun, TrafficError> {
+pub fn run_trace(spec: &MeshSpec, trace: &Trace) -> Result<TraceRun, MeshError> {
     let mut mesh = FlitMesh::new(spec)?;
     let mut waiting = Waiting::new(trace);
     let mut deliveries: Vec<Delivery> = Vec::with_capacity(trace.packets().len());
