@@ -97,6 +97,10 @@ pub enum Verb {
         /// More schedule files, and folders of them: a table of what holds for each on any chip
         #[arg(value_name = "FILE")]
         more: Vec<String>,
+        /// Write the schedule file with what can be repaired in it: attributes and marks that its
+        /// readers insist on, and waits without which streams race; then verify that
+        #[arg(long, value_name = "OUT", help_heading = "Output")]
+        repair: Option<String>,
         /// Exit with 1 unless these claims, separated by commas, hold; correct is always required
         #[arg(
             long,
@@ -491,9 +495,13 @@ pub struct Traffic {
     /// Seed of the random numbers
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Send the packets of a file with lines `cycle src dst flits` instead of a pattern
+    /// Send the packets of a file instead of a pattern: lines `cycle src dst flits [after N,...]`,
+    /// or a trace of netrace
     #[arg(long, value_name = "FILE", conflicts_with_all = ["pattern", "rate", "packet", "plot"])]
     pub trace_file: Option<String>,
+    /// Let packets of the file leave in their cycles, whatever they wait for
+    #[arg(long, requires = "trace_file")]
+    pub open_loop: bool,
     /// Write every point to a CSV file
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub csv: Option<String>,

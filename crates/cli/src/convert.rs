@@ -5,7 +5,7 @@ use std::path::Path;
 use corecast::size;
 use corecast_exchange::{Format, find_format, format_of_name};
 use corecast_replay::{self as programs, Format as ProgramFormat};
-use corecast_study::ScheduleFile;
+use corecast_study::{Converted, ScheduleFile};
 use serde::Serialize;
 
 use crate::args::Convert;
@@ -36,10 +36,19 @@ pub fn answer(options: &Convert) -> Result<Answer, Failure> {
         file = file.with_bytes(size::one("--bytes", bytes)?)?;
     }
     let converted = file.convert(to.name())?;
+    written(options, converted, to.name())
+}
+
+/// Writes what was converted into a format of this name.
+fn written(
+    options: &Convert,
+    converted: Converted,
+    format: &'static str,
+) -> Result<Answer, Failure> {
     let notes = converted.exported.notes.clone();
     let path = options.to_file.as_deref();
-    if converted.has_file_per_rank && matches!(path, None | Some("-")) {
-        let wrong = format!("{} is no text for a terminal", to.name());
+    if converted.exported.text().is_none() && matches!(path, None | Some("-")) {
+        let wrong = format!("{format} is no text for a terminal");
         return Err(Failure::input(wrong).help("name the file to write"));
     }
     let whole = converted.exported.text().map(str::to_owned);
@@ -52,33 +61,22 @@ pub fn answer(options: &Convert) -> Result<Answer, Failure> {
             output::write_bytes(Path::new(name), contents)?;
         }
         said = match &files[..] {
-            [(first, _), .., (last, _)] => format!("wrote {first} to {last} ({})\n", to.name()),
+            [(first, _), .., (last, _)] => format!("wrote {first} to {last} ({format})\n"),
             _ if path == "-" => String::new(),
-            _ => format!("wrote {path} ({})\n", to.name()),
+            _ => format!("wrote {path} ({format})\n"),
         };
     }
-    Ok(converted_to(to.name(), options, &notes, text, said))
-}
-
-/// The answer: the file itself, or that it was written.
-fn converted_to(
-    format: &'static str,
-    options: &Convert,
-    notes: &[String],
-    text: Option<String>,
-    said: String,
-) -> Answer {
-    Answer {
+    Ok(Answer {
         json: json(ConvertRecord {
             from: &options.from_file,
-            to: options.to_file.as_deref(),
+            to: path,
             format,
-            notes,
+            notes: &notes,
             text: text.as_deref(),
         }),
-        text: text.unwrap_or(said),
+        text: text.clone().unwrap_or(said),
         failed: Vec::new(),
-    }
+    })
 }
 
 /// The format to write.
@@ -99,13 +97,18 @@ fn format(options: &Convert) -> Result<&'static dyn Format, Failure> {
         })
 }
 
+/// Whether what is in a format of programs is to be one, for a format to write.
+fn is_program(from: &dyn ProgramFormat, to: Option<&dyn ProgramFormat>) -> bool {
+    to.is_some() || only_of_programs(from.name()).is_some()
+}
+
 /// A format that only programs have.
 fn only_of_programs(name: &str) -> Option<&'static dyn ProgramFormat> {
     programs::find_format(name).filter(|_| find_format(name).is_none())
 }
 
-/// The format to write if what is read or written is a program. GOAL can be both: it is a program where
-/// the other end is one.
+/// The format to write if what is read or written is a program. GOAL and Chakra can be both: they are
+/// programs where the other end can be one.
 fn of_program(options: &Convert) -> Result<Option<&'static dyn ProgramFormat>, Failure> {
     let path = options.to_file.as_deref();
     let to = match options.to {
@@ -113,7 +116,7 @@ fn of_program(options: &Convert) -> Result<Option<&'static dyn ProgramFormat>, F
         None => path.and_then(programs::format_of_name),
     };
     let reads_program = match options.from {
-        Some(name) => only_of_programs(name).is_some(),
+        Some(name) => programs::find_format(name).is_some_and(|from| is_program(from, to)),
         // Standard input can be read once only: there --from says it.
         None if options.from_file == "-" => false,
         None => {
@@ -121,9 +124,7 @@ fn of_program(options: &Convert) -> Result<Option<&'static dyn ProgramFormat>, F
             let found = programs::FORMATS
                 .into_iter()
                 .find(|format| format.is(&contents));
-            let others = corecast_exchange::FORMATS;
-            let is_schedule = others.iter().any(|format| format.is(&contents));
-            found.is_some() && !is_schedule
+            found.is_some_and(|from| is_program(from, to))
         }
     };
     match to {
@@ -145,19 +146,13 @@ fn of_programs(options: &Convert, to: &'static dyn ProgramFormat) -> Result<Answ
         return Err(failure.help("leave --bytes away"));
     }
     let read = program::load(&options.from_file, options.flops)?;
-    let written = to
+    let mut exported = to
         .write(&read.graph)
         .map_err(|error| Failure::library(&error))?;
-    let notes: Vec<String> = read.notes.into_iter().chain(written.notes).collect();
-    notes.iter().for_each(|note| output::note(note));
-    let path = options.to_file.as_deref();
-    let mut said = String::new();
-    if let Some(path) = path {
-        output::write_file(Path::new(path), &written.text)?;
-        if path != "-" {
-            said = format!("wrote {path} ({})\n", to.name());
-        }
-    }
-    let text = Some(written.text).filter(|_| path.is_none());
-    Ok(converted_to(to.name(), options, &notes, text, said))
+    exported.notes.splice(0..0, read.notes);
+    let converted = Converted {
+        exported,
+        has_file_per_rank: to.has_file_per_rank(),
+    };
+    written(options, converted, to.name())
 }

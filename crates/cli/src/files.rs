@@ -75,7 +75,13 @@ impl<'a> Files<'a> {
                 files.pictures(pictures);
             }
             Verb::Show(Show::Schedule { scene, .. }) => files.scene(scene),
-            Verb::Verify { scene, more, .. } => {
+            Verb::Verify {
+                scene,
+                more,
+                repair,
+                ..
+            } => {
+                files.writes("--repair", repair.as_ref());
                 files.scene(scene);
                 files.read.extend(more.iter().map(|path| ("FILE", &**path)));
             }

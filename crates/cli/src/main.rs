@@ -109,8 +109,9 @@ fn answer(verb: &Verb, sink: &Sink) -> Result<Answer, Failure> {
         Verb::Verify {
             scene,
             more,
+            repair,
             require,
-        } => verify::answer(scene, more, require),
+        } => verify::answer(scene, more, repair.as_deref(), require),
         Verb::Explain {
             scene,
             full,

@@ -92,7 +92,7 @@ fn captured(capture: &Capture, study: &MpiStudy) -> Result<String, Failure> {
     for (tag, words) in capture.tags.iter().enumerate() {
         text += &format!("# tag {tag}: {words}\n");
     }
-    Ok(text + &written.text)
+    Ok(text + written.text().expect("our own is text"))
 }
 
 /// Runs the program once.

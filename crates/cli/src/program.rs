@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use corecast_exchange::FILE_BYTES_MAX;
-use corecast_replay::{Options, Read, read};
-use corecast_text::file;
+use corecast_replay::{FILE_BYTES_MAX, Options, Read, read};
+use corecast_study::file_contents;
+use corecast_text::unpack;
 
 use crate::failure::Failure;
 
@@ -14,11 +14,10 @@ pub fn load(path: &str, flops: Option<f64>) -> Result<Read, Failure> {
     parse(path, &contents, flops)
 }
 
-/// The contents of a file.
+/// The contents of a file, and of those of the other ranks where there is one per rank.
 pub fn bytes(path: &str) -> Result<Vec<u8>, Failure> {
-    let contents = file::read(path, FILE_BYTES_MAX);
-    contents.map_err(|error| {
-        Failure::input(format!("cannot read `{path}`: {error}"))
+    file_contents(path, FILE_BYTES_MAX).map_err(|error| {
+        Failure::input(error.to_string())
             .help("give the path of a program file, or `-` for standard input")
     })
 }
@@ -29,7 +28,7 @@ pub fn parse(path: &str, contents: &[u8], flops: Option<f64>) -> Result<Read, Fa
     let read_file = |name: &str| {
         let beside = folder.join(name);
         let beside = beside.to_str().ok_or("its name is not UTF-8")?;
-        file::read(beside, FILE_BYTES_MAX).map_err(|error| error.to_string())
+        unpack::read(beside, FILE_BYTES_MAX).map_err(|error| error.to_string())
     };
     let options = Options {
         flops,

@@ -102,7 +102,7 @@ fn traffic(error: &TrafficStudyError) -> Failure {
         E::Pattern { .. } => Failure::input(format!("--pattern: {error}"))
             .help("choose another pattern or another shape"),
         E::Trace { .. } => Failure::input(error.to_string())
-            .help("one packet per line, `cycle src dst flits`, in order of the cycles"),
+            .help("one packet per line, `cycle src dst flits`, in order of the cycles; or a trace of netrace"),
         E::Load(error) => {
             Failure::library(error).help("`corecast traffic --help` lists the options")
         }

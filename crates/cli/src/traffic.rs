@@ -1,7 +1,10 @@
 //! `traffic`: what a mesh does under synthetic traffic.
 
 use corecast_sim::traffic::{Load, PATTERN_NAMES, Pattern};
-use corecast_study::{RATES_TRIED_MAX, TraceStudy, TrafficPlan, TrafficSweep, run_trace_text};
+use corecast_study::{
+    RATES_TRIED_MAX, TRACE_BYTES_MAX, TraceStudy, TrafficPlan, TrafficSweep, run_trace_file,
+};
+use corecast_text::file;
 use serde_json::Value;
 
 use crate::args::Traffic;
@@ -9,10 +12,8 @@ use crate::csv::Csv;
 use crate::failure::Failure;
 use crate::output::{Answer, table};
 use crate::progress::Bar;
-use crate::{input, picture, run, scene, style};
+use crate::{picture, run, scene, style};
 
-/// Most bytes of a trace file.
-const TRACE_BYTES_MAX: u64 = 1 << 28;
 /// Most rates of one sweep.
 const RATES_MAX: usize = 1000;
 
@@ -20,7 +21,7 @@ const RATES_MAX: usize = 1000;
 pub fn answer(options: &Traffic) -> Result<Answer, Failure> {
     let chip = scene::find_chip(&options.chip, &options.set)?;
     if let Some(path) = &options.trace_file {
-        let study = run_trace_text(&chip, path, &read(path)?)?;
+        let study = run_trace_file(&chip, path, read(path)?, options.open_loop)?;
         return of_trace(&study, path, options);
     }
     let plan = TrafficPlan {
@@ -254,11 +255,21 @@ fn of_trace(study: &TraceStudy, path: &str, options: &Traffic) -> Result<Answer,
         record.latency_p99,
         record.latency_max
     );
+    if record.waits > 0 {
+        text += &format!(
+            "packets wait {} times for others, and leave mean {:.2}, max {} cycles later than in the \
+             file\n",
+            record.waits, record.held_mean, record.held_max
+        );
+    }
     if let Some(path) = &options.csv {
-        let header = ["src", "dst", "flits", "sent", "injected", "ejected", "hops"];
+        let header = [
+            "packet", "src", "dst", "flits", "sent", "injected", "ejected", "hops",
+        ];
         let mut csv = Csv::new(&header);
         for delivery in &run.deliveries {
             csv.line(&[
+                &delivery.packet.tag,
                 &delivery.packet.src,
                 &delivery.packet.dst,
                 &delivery.packet.flits,
@@ -282,12 +293,11 @@ fn of_trace(study: &TraceStudy, path: &str, options: &Traffic) -> Result<Answer,
     })
 }
 
-fn read(path: &str) -> Result<String, Failure> {
-    let refuse = |why: String| {
-        Failure::input(format!("cannot read `{path}`: {why}"))
-            .help("give the path of a text file with lines `cycle src dst flits`")
-    };
-    input::text_file(path, TRACE_BYTES_MAX).map_err(refuse)
+fn read(path: &str) -> Result<Vec<u8>, Failure> {
+    file::read(path, TRACE_BYTES_MAX).map_err(|error| {
+        Failure::input(format!("cannot read `{path}`: {error}"))
+            .help("give the path of a file with lines `cycle src dst flits`, or of a netrace trace")
+    })
 }
 
 #[cfg(test)]

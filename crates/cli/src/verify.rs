@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use corecast_study::{Claim, Detour, MACHINES, Settings, Verdict, VerdictRecord, faults, verdicts};
+use corecast_exchange::Repaired;
+use corecast_study::{
+    Claim, Detour, MACHINES, ScheduleFile, Settings, Verdict, VerdictRecord, faults, verdicts,
+};
 use serde_json::Value;
 
 use crate::args::Scene;
@@ -13,7 +16,16 @@ use crate::subject::Subject;
 use crate::{run, scene, style, table};
 
 /// The verb.
-pub fn answer(scene: &Scene, more: &[String], require: &[Claim]) -> Result<Answer, Failure> {
+pub fn answer(
+    scene: &Scene,
+    more: &[String],
+    repair: Option<&str>,
+    require: &[Claim],
+) -> Result<Answer, Failure> {
+    if let Some(to) = repair {
+        refuse_what_does_nothing(scene)?;
+        return verify_corpus(&[repaired(&scene.what, more, to)?], require);
+    }
     if let Some(paths) = corpus(&scene.what, more)? {
         refuse_what_does_nothing(scene)?;
         return verify_corpus(&paths, require);
@@ -105,6 +117,31 @@ fn corpus(what: &Subject, more: &[String]) -> Result<Option<Vec<String>>, Failur
         Subject::File(path) if more.is_empty() && !Path::new(path).is_dir() => Ok(None),
         Subject::File(path) => Ok(Some(std::iter::once(path).chain(more).cloned().collect())),
     }
+}
+
+/// Writes a file with what can be repaired in it; returns the path of what is to be verified.
+fn repaired(what: &Subject, more: &[String], to: &str) -> Result<String, Failure> {
+    let from = match what {
+        Subject::File(path) if more.is_empty() && path != "-" && !Path::new(path).is_dir() => path,
+        _ => {
+            let failure = Failure::input("--repair: what is repaired is one schedule file");
+            return Err(failure.help("name one file"));
+        }
+    };
+    match ScheduleFile::repair(from)? {
+        None => output::note("what is wrong cannot be repaired without knowing what was meant"),
+        Some(repaired) if repaired.changes.is_empty() => output::note("nothing is to be repaired"),
+        Some(Repaired { exported, changes }) => {
+            let [contents] = &exported.files[..] else {
+                let failure = Failure::input("--repair: what is repaired is one file");
+                return Err(failure.help("formats with a file per rank are not repaired"));
+            };
+            output::write_bytes(Path::new(to), contents)?;
+            changes.iter().for_each(|change| output::note(change));
+            return Ok(to.to_owned());
+        }
+    }
+    Ok(from.clone())
 }
 
 /// Refuses options that would change nothing: several files are as they are, on any chip.

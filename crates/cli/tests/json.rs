@@ -32,7 +32,10 @@ fn every_field_is_documented_and_every_documented_field_exists() {
         ),
         (
             &["traffic --json", SETTINGS],
-            &["traffic --rate 0.05 --measure 100 --warmup 0"],
+            &[
+                "traffic --rate 0.05 --measure 100 --warmup 0",
+                "traffic --trace-file ../../fuzz/seeds/trace/waits",
+            ],
         ),
         (
             &["run --json", SETTINGS, COLLECTIVE],

@@ -15,18 +15,19 @@ pub struct Imported {
     pub notes: Vec<String>,
 }
 
-/// A schedule as a file.
+/// A schedule, or a program, as a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Exported {
     /// The file, or one per rank.
     pub files: Vec<Vec<u8>>,
-    /// What the schedule says and the file does not: one line each.
+    /// What it says and the file does not: one line each.
     pub notes: Vec<String>,
 }
 
 impl Exported {
     /// One file of text.
-    pub(crate) fn of_text(text: String, notes: Vec<String>) -> Self {
+    #[must_use]
+    pub fn of_text(text: String, notes: Vec<String>) -> Self {
         Self {
             files: vec![text.into_bytes()],
             notes,
@@ -103,6 +104,19 @@ pub trait Format: Debug + Sync {
     /// # Errors
     /// What the format cannot say.
     fn write(&self, schedule: &Schedule) -> Result<Exported, Unsayable>;
+
+    /// The same in the place of a file of this format, of which what a schedule does not say is kept;
+    /// and what the file lacks that its readers insist on and this one has, one line each.
+    ///
+    /// # Errors
+    /// As [`Format::write`].
+    fn rewrite(
+        &self,
+        _contents: &[u8],
+        schedule: &Schedule,
+    ) -> Result<(Exported, Vec<String>), Unsayable> {
+        Ok((self.write(schedule)?, Vec::new()))
+    }
 }
 
 /// What only our own format says of a schedule as a whole, as far as this one has it.

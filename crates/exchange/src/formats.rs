@@ -9,13 +9,13 @@
 use crate::chakra::Chakra;
 use crate::error::{Fault, FileError};
 use crate::format::{Format, Imported};
-use crate::goal::Goal;
+use crate::goal::{Goal, GoalBinary};
 use crate::msccl::Msccl;
 use crate::own::Own;
 use crate::teccl::Teccl;
 
 /// Every format.
-pub static FORMATS: [&dyn Format; 5] = [&Own, &Msccl, &Goal, &Teccl, &Chakra];
+pub static FORMATS: [&dyn Format; 6] = [&Own, &Msccl, &Goal, &GoalBinary, &Teccl, &Chakra];
 
 /// The format of this name.
 #[must_use]
@@ -32,6 +32,12 @@ pub fn format_of_name(path: &str) -> Option<&'static dyn Format> {
         .find(|format| format.extension() == extension)
 }
 
+/// The format that contents look like.
+#[must_use]
+pub fn format_of(contents: &[u8]) -> Option<&'static dyn Format> {
+    FORMATS.into_iter().find(|format| format.is(contents))
+}
+
 /// Reads a schedule in the format given, or in that which the contents look like; `file` is its name
 /// for messages. Of a format with a file per rank the contents are those of all, in order.
 ///
@@ -43,7 +49,7 @@ pub fn read(
     format: Option<&'static dyn Format>,
 ) -> Result<Imported, FileError> {
     let contents = contents.as_ref();
-    match format.or_else(|| FORMATS.into_iter().find(|format| format.is(contents))) {
+    match format.or_else(|| format_of(contents)) {
         Some(format) => format.read(file, contents),
         None => {
             let formats = FORMATS.map(Format::name).join(", ");

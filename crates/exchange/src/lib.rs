@@ -14,7 +14,7 @@
 //! # Ok::<(), corecast_exchange::FileError>(())
 //! ```
 
-mod chakra;
+pub mod chakra;
 mod cursor;
 mod error;
 mod format;
@@ -24,10 +24,12 @@ mod json;
 mod limits;
 mod msccl;
 mod own;
+mod repair;
 mod teccl;
 
 pub use cursor::{Cursor, quoted_word};
 pub use error::{Fault, FileError, Unsayable};
 pub use format::{Exported, Format, Imported, begins_with, text_of};
-pub use formats::{FORMATS, find_format, format_of_name, read};
+pub use formats::{FORMATS, find_format, format_of, format_of_name, read};
 pub use limits::{BYTES_MAX, FILE_BYTES_MAX};
+pub use repair::{Repaired, repair};

@@ -185,6 +185,14 @@ pub trait Endpoint {
     /// As [`Endpoint::test`].
     async fn wait_any(&mut self, pending: &[Pending]) -> Result<(usize, Done), RunError>;
 
+    /// All sends and receives that have ended and were not told, in the order in which they were asked
+    /// for: for ranks with so many that a list of them takes long to look through. Waits for one to end
+    /// if `first` says for which, as a deadlock tells it; with none it takes no time.
+    ///
+    /// # Errors
+    /// As [`Endpoint::test`].
+    async fn ended(&mut self, first: Option<&Pending>) -> Result<Vec<(Pending, Done)>, RunError>;
+
     /// The envelope of the message that a receive of this kind would take now, if there is one.
     ///
     /// # Errors

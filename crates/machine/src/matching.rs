@@ -383,6 +383,22 @@ impl<C: Courier> Endpoint for Matched<C> {
         }
     }
 
+    async fn ended(&mut self, first: Option<&Pending>) -> Result<Vec<(Pending, Done)>, RunError> {
+        self.enter(None)?;
+        self.settle().await?;
+        if let Some(first) = first {
+            self.check(first)?;
+            while self.done.is_empty() {
+                let wanted = self.open.get(&first.0).copied();
+                let blocked = self.blocked(wanted);
+                self.courier.wait(blocked).await?;
+                self.settle().await?;
+            }
+        }
+        let done = std::mem::take(&mut self.done).into_iter();
+        Ok(done.map(|(id, done)| (Pending(id), done)).collect())
+    }
+
     async fn iprobe(&mut self, from: Source, tag: TagFilter) -> Result<Option<Envelope>, RunError> {
         self.enter(named(from))?;
         self.courier.look().await?;

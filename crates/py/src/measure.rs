@@ -1,7 +1,7 @@
 //! Round trips and synthetic traffic.
 
 use corecast_sim::traffic::{Load, PATTERN_NAMES, Pattern};
-use corecast_study::{Played, TraceStudy, TrafficPlan, TrafficSweep, machine, run_trace_text};
+use corecast_study::{Played, TraceStudy, TrafficPlan, TrafficSweep, machine, run_trace_file};
 use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -164,12 +164,13 @@ impl Traffic {
         py: Python<'_>,
         chip: &Chip,
         file: String,
-        text: String,
+        contents: Vec<u8>,
+        open_loop: bool,
         progress: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
         let choice = chip.choice.clone();
         let study = wait_for(py, Meter::new(), progress, move |_| {
-            run_trace_text(&choice, &file, &text)
+            run_trace_file(&choice, &file, contents, open_loop)
         })?;
         Ok(Self {
             chip: chip.choice.chip.name.clone(),

@@ -330,7 +330,7 @@ fn traffic(error: &TrafficStudyError) -> Refusal {
         E::Bus { .. } => refusal.help("use chip=\"booksim-mesh\" or \"tilepro64\""),
         E::Pattern(_) => refusal.help("choose another pattern or another shape"),
         E::Trace { .. } => {
-            refusal.help("one packet per line, `cycle src dst flits`, in order of the cycles")
+            refusal.help("one packet per line, `cycle src dst flits`, in order of the cycles; or a trace of netrace")
         }
         _ => refusal,
     }

@@ -2,9 +2,12 @@
 
 use std::fmt::Debug;
 
-use corecast_exchange::{FileError, Unsayable};
+use corecast_exchange::{Exported, FileError, Unsayable};
 
 use crate::graph::CallGraph;
+
+/// Longest file of a program that is read, in bytes: some ten million calls.
+pub const FILE_BYTES_MAX: u64 = 1 << 30;
 
 /// How another file is read that a file names: its bytes, or what is wrong in one line.
 pub type ReadFile<'a> = dyn Fn(&str) -> Result<Vec<u8>, String> + 'a;
@@ -33,15 +36,6 @@ pub struct Read {
     pub notes: Vec<String>,
 }
 
-/// A program as a file.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Written {
-    /// The file.
-    pub text: String,
-    /// What the program says and the file does not: one line each.
-    pub notes: Vec<String>,
-}
-
 /// One way to write a program into a file.
 pub trait Format: Debug + Sync {
     /// Its name on the command line.
@@ -56,6 +50,11 @@ pub trait Format: Debug + Sync {
     /// Where it is described.
     fn source(&self) -> &'static str;
 
+    /// Whether there is one file per rank, `NAME.RANK.ENDING`. They are read one behind the other.
+    fn has_file_per_rank(&self) -> bool {
+        false
+    }
+
     /// Whether contents look like a file of this format.
     fn is(&self, contents: &[u8]) -> bool;
 
@@ -69,5 +68,5 @@ pub trait Format: Debug + Sync {
     ///
     /// # Errors
     /// What the format cannot say.
-    fn write(&self, graph: &CallGraph) -> Result<Written, Unsayable>;
+    fn write(&self, graph: &CallGraph) -> Result<Exported, Unsayable>;
 }

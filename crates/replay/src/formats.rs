@@ -8,14 +8,16 @@
 
 use corecast_exchange::{Fault, FileError};
 
+use crate::allprof::Allprof;
+use crate::chakra::Chakra;
 use crate::check::check;
 use crate::format::{Format, Options, Read};
-use crate::goal::Goal;
+use crate::goal::{Goal, GoalBinary};
 use crate::smpi::Smpi;
 use crate::text::Text;
 
 /// Every format.
-pub static FORMATS: [&dyn Format; 3] = [&Text, &Goal, &Smpi];
+pub static FORMATS: [&dyn Format; 6] = [&Text, &Goal, &GoalBinary, &Smpi, &Chakra, &Allprof];
 
 /// The format of this name.
 #[must_use]

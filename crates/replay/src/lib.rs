@@ -1,7 +1,6 @@
 //! Programs as data: what every rank computes, sends and receives, and what waits for what.
 //!
-//! A [`CallGraph`] is read from our own text, from GOAL and from time-independent traces of SimGrid,
-//! is checked before it runs ([`check`]), and runs on every machine that runs programs of messages
+//! A [`CallGraph`] is read from our own text and from the formats of others ([`FORMATS`]), is checked before it runs ([`check`]), and runs on every machine that runs programs of messages
 //! ([`Replay`]). Collectives are the schedules that the MPI library takes, over messages.
 //!
 //! This crate knows no chip, and opens no files itself.
@@ -18,6 +17,8 @@
 //! # Ok::<(), corecast_exchange::FileError>(())
 //! ```
 
+mod allprof;
+mod chakra;
 mod check;
 mod collective;
 mod format;
@@ -33,7 +34,7 @@ mod text;
 
 pub use check::check;
 pub use collective::Taken;
-pub use format::{Format, Options, Read, ReadFile, Written};
+pub use format::{FILE_BYTES_MAX, Format, Options, Read, ReadFile};
 pub use formats::{FORMATS, find_format, format_of_name, read};
 pub use graph::{
     COMPUTE_MAX, Call, CallGraph, Collective, CollectiveKind, Event, Group, KINDS,

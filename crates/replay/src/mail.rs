@@ -4,9 +4,11 @@
 //! takes messages with any tag beside those of collectives or other groups, whose tags it must not take,
 //! the rank listens for every message and matches by itself ([`Mail::listening`]).
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
-use corecast_machine::{Endpoint, Payload, Pending, Received, RunError, Source, Tag, TagFilter};
+use corecast_machine::{
+    Done, Endpoint, Payload, Pending, Received, RunError, Source, Tag, TagFilter,
+};
 
 /// What a message is for: a call, or one of a collective's messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,22 +42,21 @@ pub(crate) struct Mail<'a> {
     /// Group of every tag of the program's own messages.
     groups: &'a [u32],
     is_listening: bool,
-    pending: Vec<Pending>,
-    owners: Vec<Owner>,
-    /// How many of them calls wait for: these come first.
-    awaited: usize,
-    /// While listening: receives that nothing has come for, and what nobody has asked for.
+    /// The receive of a rank that listens.
+    listening: Option<Pending>,
+    /// Messages whose end a call waits for, and the others.
+    awaited: BTreeMap<Pending, Owner>,
+    others: BTreeMap<Pending, Owner>,
+    /// What has ended and was not told: of those that are waited for the first that was asked for,
+    /// then of the others.
+    ended: BTreeMap<(bool, Pending), Ended>,
+    /// While listening: what has come, receives that nothing has come for, and what nobody has asked for.
+    heard: VecDeque<Received>,
     wanted: VecDeque<(Source, Wish, Owner)>,
     unexpected: VecDeque<Received>,
     /// Receives that were served by what had come already.
     served: VecDeque<Ended>,
 }
-
-/// The receive of a rank that listens.
-const LISTEN: Owner = Owner {
-    call: u32::MAX,
-    post: u32::MAX,
-};
 
 impl<'a> Mail<'a> {
     /// A rank that leaves matching to the machine, or `is_listening`.
@@ -63,9 +64,11 @@ impl<'a> Mail<'a> {
         Self {
             groups,
             is_listening,
-            pending: Vec::new(),
-            owners: Vec::new(),
-            awaited: 0,
+            listening: None,
+            awaited: BTreeMap::new(),
+            others: BTreeMap::new(),
+            ended: BTreeMap::new(),
+            heard: VecDeque::new(),
             wanted: VecDeque::new(),
             unexpected: VecDeque::new(),
             served: VecDeque::new(),
@@ -73,13 +76,11 @@ impl<'a> Mail<'a> {
     }
 
     fn push(&mut self, pending: Pending, owner: Owner, is_awaited: bool) {
-        let at = match is_awaited {
-            true => self.awaited,
-            false => self.pending.len(),
+        let open = match is_awaited {
+            true => &mut self.awaited,
+            false => &mut self.others,
         };
-        self.awaited += usize::from(is_awaited);
-        self.pending.insert(at, pending);
-        self.owners.insert(at, owner);
+        open.insert(pending, owner);
     }
 
     /// Begins to send.
@@ -127,11 +128,8 @@ impl<'a> Mail<'a> {
 
     /// Sees to it that a rank that listens does.
     async fn listen<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<(), RunError> {
-        if self.is_listening && self.owners.first() != Some(&LISTEN) {
-            let pending = endpoint.irecv(Source::Any, TagFilter::Any).await?;
-            self.pending.insert(0, pending);
-            self.owners.insert(0, LISTEN);
-            self.awaited += 1;
+        if self.is_listening && self.listening.is_none() {
+            self.listening = Some(endpoint.irecv(Source::Any, TagFilter::Any).await?);
         }
         Ok(())
     }
@@ -141,14 +139,18 @@ impl<'a> Mail<'a> {
         if let Some(served) = self.served.front() {
             return Some(served.owner.call);
         }
-        match self.owners.first() {
-            Some(&LISTEN) => {
-                let wanted = self.wanted.front().map(|(.., owner)| owner);
-                let owner = wanted.or(self.owners.get(1));
-                owner.map(|owner| owner.call)
-            }
-            first => first.map(|owner| owner.call),
+        if let Some((.., owner)) = self.wanted.front() {
+            return Some(owner.call);
         }
+        let ended = self.ended.first_key_value();
+        let ended = ended.map(|((is_other, pending), ended)| ((*is_other, pending), ended.owner));
+        let awaited = self.awaited.first_key_value();
+        let awaited = awaited.map(|(pending, owner)| ((false, pending), *owner));
+        let other = self.others.first_key_value();
+        let other = other.map(|(pending, owner)| ((true, pending), *owner));
+        let all = [ended, awaited, other].into_iter().flatten();
+        all.min_by_key(|(turn, _)| *turn)
+            .map(|(_, owner)| owner.call)
     }
 
     /// Waits for the next message to end; none if no message is under way.
@@ -160,28 +162,48 @@ impl<'a> Mail<'a> {
             return Ok(Some(ended));
         }
         while self.is_under_way() {
-            let (index, done) = endpoint.wait_any(&self.pending).await?;
-            drop(self.pending.remove(index));
-            let owner = self.owners.remove(index);
-            self.awaited -= usize::from(index < self.awaited);
-            let received = done.received();
-            if owner != LISTEN {
-                let bytes = received.map(|message| message.payload.len() as u64);
-                return Ok(Some(Ended { owner, bytes }));
+            let ended = endpoint.ended(None).await?;
+            self.enter(ended);
+            if self.heard.is_empty() && self.ended.is_empty() {
+                let open = || self.awaited.keys().chain(self.others.keys()).next();
+                let first = self.listening.as_ref().or_else(open);
+                let ended = endpoint.ended(first).await?;
+                self.enter(ended);
             }
-            self.listen(endpoint).await?;
-            let message = received.expect("who listens receives");
-            if let Some(ended) = self.matched(message) {
+            if let Some(message) = self.heard.pop_front() {
+                self.listen(endpoint).await?;
+                if let Some(ended) = self.matched(message) {
+                    return Ok(Some(ended));
+                }
+            } else if let Some((_, ended)) = self.ended.pop_first() {
                 return Ok(Some(ended));
             }
         }
         Ok(None)
     }
 
+    /// Takes in what has ended.
+    fn enter(&mut self, all: Vec<(Pending, Done)>) {
+        for (pending, done) in all {
+            if self.listening.as_ref() == Some(&pending) {
+                self.listening = None;
+                self.heard.extend(done.received());
+                continue;
+            }
+            let awaited = self.awaited.remove(&pending);
+            let is_awaited = awaited.is_some();
+            let owner = awaited.or_else(|| self.others.remove(&pending));
+            let owner = owner.expect("it was begun here");
+            let bytes = done.received().map(|message| message.payload.len() as u64);
+            self.ended
+                .insert((!is_awaited, pending), Ended { owner, bytes });
+        }
+    }
+
     /// Whether any call waits for a message.
     fn is_under_way(&self) -> bool {
-        let listens = self.owners.first() == Some(&LISTEN);
-        self.owners.len() > usize::from(listens) || !self.wanted.is_empty()
+        let open = self.awaited.len() + self.others.len() + self.ended.len() + self.wanted.len();
+        open > 0
     }
 
     /// The earliest receive takes a message that has come.

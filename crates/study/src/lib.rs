@@ -81,7 +81,9 @@ pub use progress::Progress;
 pub use rank::{Ranking, Run, RunRecord, passed};
 pub use remedy::{MainCause, Measure, Remedy, Tried};
 pub use replay::{ReplayError, ReplayPlan, ReplayRecord, ReplayRun, ReplayStudy};
-pub use schedules::{Converted, ScheduleFile, Verdict, VerdictFields, VerdictRecord, verdicts};
+pub use schedules::{
+    Converted, ScheduleFile, Verdict, VerdictFields, VerdictRecord, file_contents, verdicts,
+};
 pub use settings::{CollectiveSettings, ProgramSettings, Settings};
 pub use study::{Certified, Detour, Runs, Study};
 pub use surroundings::{
@@ -90,7 +92,7 @@ pub use surroundings::{
 };
 pub use sweep::{Sweep, SweepCase, SweptRun, SweptTime, Wins, lines, most_wins};
 pub use traffic::{
-    RATES_TRIED_MAX, TraceRecord, TraceStudy, TrafficPlan, TrafficRecord, TrafficSweep,
-    run_trace_text,
+    RATES_TRIED_MAX, TRACE_BYTES_MAX, TraceRecord, TraceStudy, TrafficPlan, TrafficRecord,
+    TrafficSweep, run_trace_file,
 };
 pub use tuning::{CellRecord, CellSearch, Mistrial, TableRecord, tuned_ranks};

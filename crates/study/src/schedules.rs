@@ -17,8 +17,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use corecast_core::{BuildError, Certificate, Collective, FullCrossbar, Request, Schedule, verify};
-use corecast_exchange::{Exported, FILE_BYTES_MAX, FORMATS, Format, Imported, find_format, read};
-use corecast_text::file;
+use corecast_exchange::{
+    Exported, FILE_BYTES_MAX, FORMATS, Format, Imported, Repaired, find_format, format_of, read,
+    repair,
+};
+use corecast_text::unpack;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -76,14 +79,18 @@ fn rank_in_name(path: &str) -> Option<&str> {
     (format.has_file_per_rank() && is_number(rank)).then_some(rank)
 }
 
-/// The contents of the file at `path`, and of those of all ranks, where there is one per rank.
-fn contents(path: &str) -> Result<Vec<u8>, StudyError> {
+/// The contents of the file at `path`, unpacked, and of those of all ranks, where there is one per rank;
+/// at most `bytes_max` in all.
+///
+/// # Errors
+/// [`StudyError::Unreadable`].
+pub fn file_contents(path: &str, bytes_max: u64) -> Result<Vec<u8>, StudyError> {
     let unreadable = |file: &str, reason: String| StudyError::Unreadable {
         file: file.to_owned(),
         reason,
     };
     if rank_in_name(path).is_none() {
-        let bytes = file::read(path, FILE_BYTES_MAX);
+        let bytes = unpack::read(path, bytes_max);
         return bytes.map_err(|error| unreadable(path, error.to_string()));
     }
     let mut all = Vec::new();
@@ -92,8 +99,8 @@ fn contents(path: &str) -> Result<Vec<u8>, StudyError> {
         if rank > 0 && !Path::new(&path).is_file() {
             break;
         }
-        let left = FILE_BYTES_MAX.saturating_sub(all.len() as u64);
-        let bytes = file::read(&path, left);
+        let left = bytes_max.saturating_sub(all.len() as u64);
+        let bytes = unpack::read(&path, left);
         all.extend(bytes.map_err(|error| unreadable(&path, error.to_string()))?);
     }
     Ok(all)
@@ -108,9 +115,21 @@ impl ScheduleFile {
     pub fn load(path: &str, format: Option<&str>) -> Result<Self, StudyError> {
         let format = format.map(format_named).transpose()?;
         Ok(Self {
-            imported: read(path, contents(path)?, format)?,
+            imported: read(path, file_contents(path, FILE_BYTES_MAX)?, format)?,
             name: path.to_owned(),
         })
+    }
+
+    /// What can be repaired in the file at `path` without knowing what was meant; none if something is
+    /// wrong with its schedule that this does not cure.
+    ///
+    /// # Errors
+    /// As [`ScheduleFile::load`], and what the format cannot say.
+    pub fn repair(path: &str) -> Result<Option<Repaired>, StudyError> {
+        let contents = file_contents(path, FILE_BYTES_MAX)?;
+        let Imported { schedule, .. } = read(path, &contents, None)?;
+        let format = format_of(&contents).expect("it was read");
+        Ok(repair(format, &contents, &schedule)?)
     }
 
     /// A schedule that was made here, as if it were in a file of this name.
@@ -295,7 +314,7 @@ const COMMON_ENDINGS: [&str; 1] = [".json"];
 fn is_something_else(path: &str) -> bool {
     let is_common = COMMON_ENDINGS.iter().any(|ending| path.ends_with(ending));
     is_common
-        && file::read(path, FILE_BYTES_MAX)
+        && unpack::read(path, FILE_BYTES_MAX)
             .is_ok_and(|bytes| !FORMATS.into_iter().any(|format| format.is(&bytes)))
 }
 

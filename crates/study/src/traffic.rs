@@ -11,11 +11,12 @@
 //! # Ok::<(), corecast_study::StudyError>(())
 //! ```
 
-use corecast_chip::NetworkSpec;
+use corecast_chip::{Mesh, NetworkSpec};
 use corecast_core::Grid;
 use corecast_machine_sim::mesh_spec;
 use corecast_sim::network::mesh::MeshSpec;
-use corecast_sim::traffic::{self, Load, Pattern, Point, TraceRun, parse_trace, run_trace};
+use corecast_sim::traffic::{self, Histogram, Load, Pattern, Point, Trace, TraceRun, run_trace};
+use corecast_text::unpack::unpacked;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -96,6 +97,12 @@ pub struct TrafficRecord {
 pub struct TraceRecord {
     /// Always `trace-file`.
     pub pattern: &'static str,
+    /// How often a packet waits for another.
+    pub waits: usize,
+    /// How much later than in the file packets left, because they waited for others: the mean.
+    pub held_mean: f64,
+    /// The longest.
+    pub held_max: u64,
     /// Mean latency of packets.
     pub latency_mean: f64,
     /// Half of the packets took no longer.
@@ -119,16 +126,26 @@ pub struct TraceStudy {
     pub settings: Settings,
     /// The mesh.
     pub grid: Grid,
+    /// How often a packet waits for another.
+    pub waits: usize,
     /// The run.
     pub run: TraceRun,
 }
 
-/// A mesh and what its results depend on.
+/// The mesh of a chip.
+fn network(chip: &ChipChoice) -> Result<&Mesh, TrafficStudyError> {
+    match chip.chip.network() {
+        NetworkSpec::Mesh(mesh) => Ok(mesh),
+        _ => {
+            let chip = chip.chip.name.clone();
+            Err(TrafficStudyError::Bus { chip })
+        }
+    }
+}
+
+/// How it is simulated, and what its results depend on.
 fn mesh(chip: &ChipChoice) -> Result<(MeshSpec, Settings), StudyError> {
-    let NetworkSpec::Mesh(mesh) = chip.chip.network() else {
-        let chip = chip.chip.name.clone();
-        return Err(TrafficStudyError::Bus { chip }.into());
-    };
+    let mesh = network(chip)?;
     let machine = MACHINES[0].on(&chip.chip, None)?;
     let settings = Settings {
         fidelity: Some("flit"),
@@ -279,20 +296,40 @@ impl TrafficSweep {
     }
 }
 
-/// Sends the packets of a trace, lines of `cycle src dst flits`, which is from `file`.
+/// Most bytes of a trace, packed and unpacked.
+pub const TRACE_BYTES_MAX: u64 = 1 << 28;
+
+/// Sends the packets of a trace, whose contents are from `file`, packed or not; without what packets
+/// wait for if `is_open` (an open loop).
 ///
 /// # Errors
 /// A chip without a mesh; a trace that is none.
-pub fn run_trace_text(chip: &ChipChoice, file: &str, text: &str) -> Result<TraceStudy, StudyError> {
+pub fn run_trace_file(
+    chip: &ChipChoice,
+    file: &str,
+    contents: Vec<u8>,
+    is_open: bool,
+) -> Result<TraceStudy, StudyError> {
     let (spec, settings) = mesh(chip)?;
-    let packets = parse_trace(text, spec.cores()).map_err(|error| {
+    let flit_bytes = network(chip)?.flit_bytes;
+    let contents = unpacked(contents, TRACE_BYTES_MAX).map_err(|error| {
+        let file = file.to_owned();
+        TrafficStudyError::Packed { file, error }
+    })?;
+    let trace = Trace::read(&contents, spec.cores(), flit_bytes).map_err(|error| {
         let file = file.to_owned();
         TrafficStudyError::Trace { file, error }
     })?;
-    let run = run_trace(&spec, &packets).map_err(TrafficStudyError::Mesh)?;
+    let trace = match is_open {
+        true => trace.without_waits(),
+        false => trace,
+    };
+    let run = run_trace(&spec, &trace);
+    let run = run.map_err(|error| TrafficStudyError::Mesh(error.into()))?;
     Ok(TraceStudy {
         settings,
         grid: spec.grid,
+        waits: trace.waits().len(),
         run,
     })
 }
@@ -301,10 +338,14 @@ impl TraceStudy {
     /// The run as a record.
     #[must_use]
     pub fn record(&self) -> TraceRecord {
-        let latency = &self.run.latency;
+        let (latency, held) = (&self.run.latency, &self.run.held);
+        let mean = |of: &Histogram| of.sum() as f64 / of.count().max(1) as f64;
         TraceRecord {
             pattern: "trace-file",
-            latency_mean: latency.sum() as f64 / latency.count().max(1) as f64,
+            waits: self.waits,
+            held_mean: mean(held),
+            held_max: held.max(),
+            latency_mean: mean(latency),
             latency_p50: latency.quantile(0.5),
             latency_p99: latency.quantile(0.99),
             latency_max: latency.max(),

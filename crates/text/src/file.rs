@@ -47,6 +47,14 @@ pub enum ReadError {
         /// What it is.
         found: &'static str,
     },
+    /// It is packed, and cannot be unpacked.
+    #[error("it is packed by {by} and damaged: {reason}")]
+    Packed {
+        /// By what.
+        by: &'static str,
+        /// What is wrong.
+        reason: String,
+    },
     /// What the operating system says.
     #[error("{reason}")]
     System {
@@ -97,7 +105,7 @@ pub fn read(path: &str, bytes_max: u64) -> Result<Vec<u8>, ReadError> {
     bounded(File::open(path)?, bytes_max)
 }
 
-fn bounded(from: impl Read, bytes_max: u64) -> Result<Vec<u8>, ReadError> {
+pub(crate) fn bounded(from: impl Read, bytes_max: u64) -> Result<Vec<u8>, ReadError> {
     let mut bytes = Vec::new();
     from.take(bytes_max.saturating_add(1))
         .read_to_end(&mut bytes)?;

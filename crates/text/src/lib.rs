@@ -1,10 +1,11 @@
 //! What errors about files and names that users write have in common: where something is, how it is
 //! quoted, and what was probably meant; how entries of TOML files are read with such errors; and how
-//! files are read and written.
+//! files are read, unpacked and written.
 
 mod entry;
 pub mod file;
 mod section;
+pub mod unpack;
 
 use std::fmt::{self, Write as _};
 

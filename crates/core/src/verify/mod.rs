@@ -41,6 +41,7 @@ mod links;
 mod matching;
 mod occupancy;
 mod races;
+mod repair;
 mod rounds;
 mod structure;
 mod violation;
@@ -49,6 +50,7 @@ pub use linear::in_one_stream;
 pub use links::LinkShare;
 pub use matching::{MessageEnds, messages};
 pub use occupancy::worst_queue;
+pub use repair::with_missing_waits;
 pub use rounds::with_rounds;
 pub use violation::{At, Awaits, VIOLATIONS_MAX, Violation, Waiting};
 

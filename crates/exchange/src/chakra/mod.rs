@@ -24,9 +24,11 @@
 //! ```
 
 mod read;
-mod trace;
+pub mod trace;
 mod wire;
 mod write;
+
+pub use read::{dependences, kind, request};
 
 use corecast_core::Schedule;
 
@@ -36,12 +38,6 @@ use crate::format::{Exported, Format, Imported};
 /// Chakra execution traces.
 #[derive(Debug)]
 pub(crate) struct Chakra;
-
-/// Types of nodes.
-const COMP: u64 = 4;
-const SEND: u64 = 5;
-const RECV: u64 = 6;
-const COLL: u64 = 7;
 
 impl Format for Chakra {
     fn name(&self) -> &'static str {

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use corecast_core::{Collective, Help as _, Rank, Request, Schedule, Split, algorithm};
 
-use super::trace::{self, Node, OfRank, fault};
-use super::{COLL, COMP, RECV, SEND};
+use super::trace::{self, COLL, COMP, Node, OfRank, RECV, SEND, fault};
 use crate::error::Fault;
 use crate::format::Imported;
 use crate::goal::graph::{Graph, Kind, Operation};
@@ -14,20 +13,6 @@ use crate::{goal, msccl};
 
 /// Most ranks of a trace.
 const RANKS_MAX: usize = 1 << 16;
-
-/// The numbers of collectives.
-const COLLECTIVES: [(u64, Collective); 10] = [
-    (0, Collective::Allreduce),
-    (1, Collective::Reduce),
-    (2, Collective::Allgather),
-    (3, Collective::Gather),
-    (4, Collective::Scatter),
-    (5, Collective::Bcast),
-    (6, Collective::Alltoall),
-    (7, Collective::ReduceScatter),
-    (8, Collective::ReduceScatter),
-    (9, Collective::Barrier),
-];
 
 /// Which of our algorithms serves a collective of which a trace says no more; the first that can.
 const PREFERRED: [&str; 5] = ["ring", "binomial", "pairwise", "dissemination", "linear"];
@@ -87,31 +72,8 @@ fn graph(ranks: &[OfRank]) -> Result<Graph, Fault> {
         has_units: false,
     };
     for rank in ranks {
-        let mut places: BTreeMap<u64, u32> = BTreeMap::new();
-        for (place, node) in (0..).zip(&rank.nodes) {
-            if places.insert(node.id, place).is_some() {
-                let wrong = format!("node {} is there a second time", node.id);
-                return Err(fault(
-                    node.message,
-                    &wrong,
-                    "every node of a rank has its own id",
-                ));
-            }
-        }
         let mut operations = Vec::with_capacity(rank.nodes.len());
-        for node in &rank.nodes {
-            let mut after = Vec::with_capacity(node.after.len());
-            for on in &node.after {
-                let Some(&place) = places.get(on) else {
-                    let wrong = format!("it depends on node {on}, which its rank does not have");
-                    return Err(fault(
-                        node.message,
-                        &wrong,
-                        "dependences name ids of the same rank",
-                    ));
-                };
-                after.push(place);
-            }
+        for (node, after) in rank.nodes.iter().zip(dependences(rank)?) {
             operations.push(Operation {
                 kind: kind(node, ranks.len())?,
                 after,
@@ -124,7 +86,37 @@ fn graph(ranks: &[OfRank]) -> Result<Graph, Fault> {
     Ok(graph)
 }
 
-fn kind(node: &Node, ranks: usize) -> Result<Kind, Fault> {
+/// For every node of a rank the places of those that must have ended.
+///
+/// # Errors
+/// A number that two nodes have, or none.
+pub fn dependences(rank: &OfRank) -> Result<Vec<Vec<u32>>, Fault> {
+    let mut places: BTreeMap<u64, u32> = BTreeMap::new();
+    for (place, node) in (0..).zip(&rank.nodes) {
+        if places.insert(node.id, place).is_some() {
+            let wrong = format!("node {} is there a second time", node.id);
+            let right = "every node of a rank has its own id";
+            return Err(fault(node.message, &wrong, right));
+        }
+    }
+    let of_node = |node: &Node| {
+        let of = |on: &u64| {
+            places.get(on).copied().ok_or_else(|| {
+                let wrong = format!("it depends on node {on}, which its rank does not have");
+                let right = "dependences name ids of the same rank";
+                fault(node.message, &wrong, right)
+            })
+        };
+        node.after.iter().map(of).collect()
+    };
+    rank.nodes.iter().map(of_node).collect()
+}
+
+/// What a node does that is no collective.
+///
+/// # Errors
+/// An attribute that is missing or out of range, or a type that there is not.
+pub fn kind(node: &Node, ranks: usize) -> Result<Kind, Fault> {
     let number = |name: &str, most: u64, default: Option<u64>| {
         let found = node.number(name).or(default);
         found.filter(|&number| number <= most).ok_or_else(|| {
@@ -153,7 +145,7 @@ fn kind(node: &Node, ranks: usize) -> Result<Kind, Fault> {
             node.message,
             "a collective among sends, receives or other collectives",
             "a schedule is one collective: a trace of one COMM_COLL node per rank, or of sends and \
-             receives",
+             receives\n`corecast replay` runs such traces as programs",
         )),
         1..=COMP => Ok(Kind::Calc {
             ns: node.micros.saturating_mul(1000),
@@ -208,9 +200,13 @@ fn collective(ranks: &[OfRank]) -> Result<Option<Imported>, Fault> {
     }))
 }
 
-fn request(node: &Node, ranks: u32) -> Result<Request, Fault> {
+/// What a collective asks for.
+///
+/// # Errors
+/// A type that there is not, a size or root that is missing or out of range.
+pub fn request(node: &Node, ranks: u32) -> Result<Request, Fault> {
     let kind = node.number("comm_type").unwrap_or(0);
-    let known = COLLECTIVES.iter().find(|(known, _)| *known == kind);
+    let known = trace::COLLECTIVES.iter().find(|(known, _)| *known == kind);
     let Some(&(_, collective)) = known else {
         let wrong = format!("no collective has comm_type {kind}");
         return Err(fault(

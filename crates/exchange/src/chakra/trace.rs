@@ -1,44 +1,92 @@
-//! The messages of a trace: metadata and nodes of every rank, and nothing of what they mean together.
+//! The messages of a trace, in and out: metadata and nodes of every rank, and nothing of what they mean
+//! together.
 
-use super::wire::{self, Fields, Value};
+use corecast_core::Collective;
+
+use super::wire::{self, Fields, Value, push_bytes, push_field, push_number};
 use crate::error::Fault;
+
+/// Types of nodes.
+pub const COMP: u64 = 4;
+/// A message is sent.
+pub const SEND: u64 = 5;
+/// A message is received.
+pub const RECV: u64 = 6;
+/// A collective.
+pub const COLL: u64 = 7;
+
+/// The numbers of collectives; the first of a collective is written.
+pub const COLLECTIVES: [(u64, Collective); 10] = [
+    (0, Collective::Allreduce),
+    (1, Collective::Reduce),
+    (2, Collective::Allgather),
+    (3, Collective::Gather),
+    (4, Collective::Scatter),
+    (5, Collective::Bcast),
+    (6, Collective::Alltoall),
+    (7, Collective::ReduceScatter),
+    (8, Collective::ReduceScatter),
+    (9, Collective::Barrier),
+];
+
+/// The schema whose messages are written.
+const SCHEMA: &str = "1.0.2-chakra.0.0.4";
+
+/// Fields of an attribute: its number as an `int32` or an `int64`, its text.
+const INT32: u64 = 7;
+const INT64: u64 = 9;
+const STRING: u64 = 29;
 
 /// What one rank does.
 #[derive(Debug, Default)]
-pub(super) struct OfRank {
+pub struct OfRank {
     /// The text of the metadata attribute `input_file`.
     pub input: Option<String>,
+    /// Its nodes in the order of the file.
     pub nodes: Vec<Node>,
 }
 
 /// A node.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Node {
+pub struct Node {
+    /// Its number.
     pub id: u64,
+    /// Its type: [`COMP`], [`SEND`], ...
     pub kind: u64,
+    /// Nodes of the rank that must have ended.
     pub after: Vec<u64>,
+    /// How long it takes, in microseconds.
     pub micros: u64,
-    /// Attributes that are whole numbers; of a node those that are asked for are few.
-    numbers: Vec<(String, u64)>,
+    /// Attributes that are whole numbers.
+    pub numbers: Vec<(String, u64)>,
+    /// Attributes that are texts.
+    pub texts: Vec<(String, String)>,
     /// Which message of the files it is, counted from 1.
     pub message: u32,
 }
 
 impl Node {
     /// An attribute that is a whole number.
-    pub(super) fn number(&self, name: &str) -> Option<u64> {
-        let mut numbers = self.numbers.iter();
-        numbers
-            .find(|(known, _)| known == name)
-            .map(|&(_, number)| number)
+    #[must_use]
+    pub fn number(&self, name: &str) -> Option<u64> {
+        let found = self.numbers.iter().find(|(known, _)| known == name);
+        found.map(|&(_, number)| number)
+    }
+
+    /// An attribute that is a text.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<&str> {
+        let found = self.texts.iter().find(|(known, _)| known == name);
+        found.map(|(_, text)| &**text)
     }
 }
 
-const RIGHT: &str = "a trace is messages of et_def.proto, each behind its length: metadata, then nodes; \
-                     unpack a compressed one before";
+const RIGHT: &str =
+    "a trace is messages of et_def.proto, each behind its length: metadata, then nodes";
 
 /// Something wrong with a message.
-pub(super) fn fault(message: u32, wrong: &str, right: &str) -> Fault {
+#[must_use]
+pub fn fault(message: u32, wrong: &str, right: &str) -> Fault {
     Fault::whole(format!("message {message}: {wrong}"), right)
 }
 
@@ -48,7 +96,8 @@ fn is_metadata(message: &[u8]) -> bool {
 }
 
 /// Whether contents begin like a trace.
-pub(super) fn begins(mut contents: &[u8]) -> bool {
+#[must_use]
+pub fn begins(mut contents: &[u8]) -> bool {
     let first = wire::number(&mut contents).and_then(|length| wire::bytes(&mut contents, length));
     first.is_some_and(|first| {
         // Empty metadata are metadata, but a file of zeroes is no trace.
@@ -58,7 +107,10 @@ pub(super) fn begins(mut contents: &[u8]) -> bool {
 }
 
 /// All ranks, in order.
-pub(super) fn parse(contents: &[u8]) -> Result<Vec<OfRank>, Fault> {
+///
+/// # Errors
+/// Which message is damaged.
+pub fn parse(contents: &[u8]) -> Result<Vec<OfRank>, Fault> {
     let mut rest = contents;
     let mut ranks: Vec<OfRank> = Vec::new();
     let mut message = 0;
@@ -123,7 +175,7 @@ fn node(message: &[u8], number: u32) -> Option<Node> {
                 }
             }
             (7, Value::Number(micros)) => node.micros = micros,
-            (10, Value::Bytes(attribute)) => node.numbers.extend(attribute_number(attribute)?),
+            (10, Value::Bytes(found)) => attribute(found, &mut node)?,
             // Names, start times and what else a version may add change nothing here.
             _ => {}
         }
@@ -131,9 +183,9 @@ fn node(message: &[u8], number: u32) -> Option<Node> {
     (node.kind > 0).then_some(node)
 }
 
-/// An attribute, if it is a whole number; none if it is damaged.
-fn attribute_number(attribute: &[u8]) -> Option<Option<(String, u64)>> {
-    let (mut name, mut number) = (None, None);
+/// Enters an attribute, if it is a whole number or a text; none if it is damaged.
+fn attribute(attribute: &[u8], node: &mut Node) -> Option<()> {
+    let (mut name, mut number, mut word) = (None, None, None);
     for field in Fields(attribute) {
         match field? {
             (1, value) => name = Some(text(value)?.to_owned()),
@@ -142,8 +194,88 @@ fn attribute_number(attribute: &[u8]) -> Option<Option<(String, u64)>> {
             }
             // Signed numbers: the lowest bit is the sign.
             (15 | 17, Value::Number(value)) if value & 1 == 0 => number = Some(value >> 1),
+            (STRING, value) => word = text(value).map(str::to_owned),
             _ => {}
         }
     }
-    Some(name.zip(number))
+    node.numbers.extend(name.clone().zip(number));
+    node.texts.extend(name.zip(word));
+    Some(())
+}
+
+/// The attributes of a message: its bytes, who its peer is and what that is called, and its tag.
+#[must_use]
+pub fn of_message(
+    kind: u64,
+    (bytes, peer_name, peer, tag): (u64, &str, u32, u32),
+) -> Vec<(String, u64)> {
+    let all = [
+        ("comm_type", kind),
+        ("comm_size", bytes),
+        (peer_name, u64::from(peer)),
+        ("comm_tag", u64::from(tag)),
+    ];
+    all.map(|(name, number)| (name.to_owned(), number)).to_vec()
+}
+
+/// The file of a rank; `about` are attributes of its metadata.
+#[must_use]
+pub fn file(about: &[(&str, &str)], nodes: &[Node]) -> Vec<u8> {
+    let mut file = Vec::new();
+    let mut metadata = Vec::new();
+    for &(name, text) in [("schema", SCHEMA)].iter().chain(about) {
+        push_bytes(&mut metadata, 2, &text_attribute(name, text));
+    }
+    push_message(&mut file, &metadata);
+    nodes
+        .iter()
+        .for_each(|node| push_message(&mut file, &message(node)));
+    file
+}
+
+fn push_message(out: &mut Vec<u8>, message: &[u8]) {
+    push_number(out, message.len() as u64);
+    out.extend_from_slice(message);
+}
+
+fn text_attribute(name: &str, text: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    push_bytes(&mut out, 1, name.as_bytes());
+    push_bytes(&mut out, STRING, text.as_bytes());
+    out
+}
+
+fn message(node: &Node) -> Vec<u8> {
+    let name = match node.kind {
+        SEND => "COMM_SEND_NODE",
+        RECV => "COMM_RECV_NODE",
+        COLL => "COMM_COLL_NODE",
+        _ => "COMP_NODE",
+    };
+    let id = node.id;
+    let mut out = Vec::new();
+    push_field(&mut out, 1, id);
+    push_bytes(&mut out, 2, format!("{name}_{id}").as_bytes());
+    push_field(&mut out, 3, node.kind);
+    let mut after = Vec::new();
+    node.after
+        .iter()
+        .for_each(|&on| push_number(&mut after, on));
+    if !after.is_empty() {
+        push_bytes(&mut out, 5, &after);
+    }
+    if node.micros > 0 {
+        push_field(&mut out, 7, node.micros);
+    }
+    for (name, number) in &node.numbers {
+        let is_long = matches!(&**name, "comm_type" | "comm_size");
+        let mut attribute = Vec::new();
+        push_bytes(&mut attribute, 1, name.as_bytes());
+        push_field(&mut attribute, if is_long { INT64 } else { INT32 }, *number);
+        push_bytes(&mut out, 10, &attribute);
+    }
+    for (name, text) in &node.texts {
+        push_bytes(&mut out, 10, &text_attribute(name, text));
+    }
+    out
 }

@@ -1,12 +1,15 @@
 //! The text of a file as operations with what they require, before anything is made of them: a
 //! schedule here, or a program that is replayed.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use corecast_text::{did_you_mean, quoted};
 
 use crate::error::Fault;
 use crate::limits::BYTES_MAX;
+
+/// Operations of a rank by their names, which are only looked up.
+type Labels<'a> = HashMap<&'a str, u32>;
 
 /// An operation of a rank.
 #[derive(Clone, Debug)]
@@ -58,66 +61,72 @@ pub struct Graph {
     pub has_units: bool,
 }
 
-/// The words of a file with their lines, without comments.
+/// The words of a file with their lines, without comments; two of them ahead. A file may have some
+/// hundred million, so they are not kept.
 struct Words<'a> {
-    words: Vec<(&'a str, u32)>,
-    next: usize,
-    last_line: u32,
+    rest: &'a str,
+    line: u32,
+    ahead: [(&'a str, u32); 2],
 }
 
 impl<'a> Words<'a> {
     fn new(text: &'a str) -> Result<Self, Fault> {
-        let mut words = Vec::new();
-        let (mut rest, mut line) = (text, 1);
-        while let Some(c) = rest.chars().next() {
-            if let Some(inside) = rest.strip_prefix("/*") {
-                let Some(end) = inside.find("*/") else {
-                    return Err(Fault::at(
-                        line,
-                        "a comment does not end",
-                        "end it with `*/`",
-                    ));
-                };
-                line += inside[..end].matches('\n').count() as u32;
-                rest = &inside[end + 2..];
-            } else if c == '\n' {
-                line += 1;
-                rest = &rest[1..];
-            } else if c.is_whitespace() {
-                rest = &rest[c.len_utf8()..];
-            } else if ['{', '}', ':'].contains(&c) {
-                words.push((&rest[..1], line));
-                rest = &rest[1..];
-            } else {
-                let ends = |c: char| c.is_whitespace() || ['{', '}', ':'].contains(&c);
-                let end = rest.find(ends).unwrap_or(rest.len());
-                let end = rest[..end].find("/*").unwrap_or(end);
-                words.push((&rest[..end], line));
-                rest = &rest[end..];
+        check_comments(text)?;
+        let mut words = Self {
+            rest: text,
+            line: 1,
+            ahead: [("", 1); 2],
+        };
+        words.ahead = [words.next(), words.next()];
+        Ok(words)
+    }
+
+    /// The next word behind those ahead; empty at the end.
+    fn next(&mut self) -> (&'a str, u32) {
+        let bytes = self.rest.as_bytes();
+        let mut at = 0;
+        while let Some(&byte) = bytes.get(at) {
+            match byte {
+                b'\n' => self.line += 1,
+                b' ' | b'\t' | b'\r' | 0x0B | 0x0C => {}
+                b'/' if bytes.get(at + 1) == Some(&b'*') => {
+                    let inside = &self.rest[at + 2..];
+                    let end = inside.find("*/").expect("comments end");
+                    self.line += inside[..end].bytes().filter(|&byte| byte == b'\n').count() as u32;
+                    at += end + 3;
+                }
+                _ => break,
             }
+            at += 1;
         }
-        let (next, last_line) = (0, line);
-        Ok(Self {
-            words,
-            next,
-            last_line,
-        })
+        let ends = |at: usize| match bytes.get(at) {
+            None => true,
+            Some(b'/') => bytes.get(at + 1) == Some(&b'*'),
+            Some(byte) => byte.is_ascii_whitespace() || [b'{', b'}', b':', 0x0B].contains(byte),
+        };
+        let is_sign = bytes.get(at).is_some_and(|byte| b"{}:".contains(byte));
+        let mut end = at + usize::from(is_sign);
+        while !is_sign && !ends(end) {
+            end += 1;
+        }
+        let word = &self.rest[at..end];
+        self.rest = &self.rest[end..];
+        (word, self.line)
     }
 
     /// A word without taking it; empty at the end.
     fn peek(&self, ahead: usize) -> &'a str {
-        self.words.get(self.next + ahead).map_or("", |word| word.0)
+        self.ahead[ahead].0
     }
 
     fn line(&self) -> u32 {
-        self.words
-            .get(self.next)
-            .map_or(self.last_line, |word| word.1)
+        self.ahead[0].1
     }
 
     fn take(&mut self) -> &'a str {
-        let word = self.peek(0);
-        self.next += 1;
+        let next = self.next();
+        let [(word, _), second] = std::mem::replace(&mut self.ahead, [("", 0), next]);
+        self.ahead[0] = second;
         word
     }
 
@@ -188,6 +197,24 @@ impl<'a> Words<'a> {
     }
 }
 
+/// Refuses a comment that does not end.
+fn check_comments(text: &str) -> Result<(), Fault> {
+    let mut rest = text;
+    while let Some((_, inside)) = rest.split_once("/*") {
+        let Some((_, behind)) = inside.split_once("*/") else {
+            let until = &text[..text.len() - inside.len() - "/*".len()];
+            let line = 1 + until.matches('\n').count() as u32;
+            return Err(Fault::at(
+                line,
+                "a comment does not end",
+                "end it with `*/`",
+            ));
+        };
+        rest = behind;
+    }
+    Ok(())
+}
+
 /// Parses a file.
 ///
 /// # Errors
@@ -213,7 +240,7 @@ pub fn parse(text: &str) -> Result<Graph, Fault> {
             return Err(Fault::at(line, wrong, "put its operations together"));
         }
         words.need("{", "the operations of a rank are in braces")?;
-        let mut labels: BTreeMap<&str, u32> = BTreeMap::new();
+        let mut labels = Labels::default();
         while words.peek(0) != "}" {
             item(&mut words, rank as u32, &mut graph, &mut labels)?;
         }
@@ -229,16 +256,17 @@ fn item<'a>(
     words: &mut Words<'a>,
     rank: u32,
     graph: &mut Graph,
-    labels: &mut BTreeMap<&'a str, u32>,
+    labels: &mut Labels<'a>,
 ) -> Result<(), Fault> {
     let operations = &mut graph.ranks[rank as usize];
     if ["requires", "irequires"].contains(&words.peek(1)) {
         let find = |words: &mut Words<'_>| {
-            let wrong = format!("rank {rank} has no operation called {} yet", words.found());
-            let found = labels.get(words.peek(0)).copied();
-            let fault = words.fault(wrong, "give an operation a name before: `name: send ...`");
+            let Some(&found) = labels.get(words.peek(0)) else {
+                let wrong = format!("rank {rank} has no operation called {} yet", words.found());
+                return Err(words.fault(wrong, "give an operation a name before: `name: send ...`"));
+            };
             words.take();
-            found.ok_or(fault)
+            Ok(found)
         };
         let step = find(words)?;
         let kind = words.take();
@@ -260,7 +288,6 @@ fn item<'a>(
         }
     }
     let ranks = graph.ranks.len() as u64;
-    let found = words.found();
     let kind = match words.peek(0) {
         "send" => {
             words.take();
@@ -296,7 +323,8 @@ fn item<'a>(
                 ITEMS.join(", "),
                 did_you_mean(word, &ITEMS)
             );
-            return Err(words.fault(format!("{found} is no operation"), &right));
+            let wrong = format!("{} is no operation", words.found());
+            return Err(words.fault(wrong, &right));
         }
     };
     for unit in ["cpu", "nic"] {

@@ -1,4 +1,4 @@
-//! GOAL: the operation graphs of LogGOPSim, as text.
+//! GOAL: the operation graphs of LogGOPSim, as text and in their binary form.
 //!
 //! Such a file names no data: only sends, receives and computations of every rank, and which of them
 //! requires which. A schedule is written as the graph of its messages. A file is read as the exchange
@@ -6,7 +6,7 @@
 //! deadlocks, slots and bytes are those of the file, and every message must arrive once at its place.
 //! Which data it passes on, no reader can know.
 //!
-//! Source: spcl/LogGOPSim, `src/LogGOPSim/txt2bin.re`. The binary form is not read.
+//! Source: spcl/LogGOPSim, `src/LogGOPSim/txt2bin.re` and `src/LogGOPSim/Parser.hpp`.
 //!
 //! ```
 //! let text = "num_ranks 2\nrank 0 {\na: recv 8b from 1 tag 3\nb: send 4b to 1\nb requires a\n}\n\
@@ -17,12 +17,12 @@
 //! assert_eq!((certificate.messages, certificate.payload_bytes), (2, 12));
 //! ```
 
+pub mod binary;
 pub mod graph;
 mod read;
 mod write;
 
 pub(crate) use read::schedule;
-pub(crate) use write::graph_text;
 
 use corecast_core::Schedule;
 
@@ -65,11 +65,56 @@ impl Format for Goal {
     }
 
     fn read(&self, file: &str, contents: &[u8]) -> Result<Imported, FileError> {
-        let parsed = text_of(contents).and_then(read::parse);
+        let parsed = text_of(contents).and_then(graph::parse);
+        let parsed = parsed.and_then(|graph| schedule(&graph, "goal"));
         parsed.map_err(|fault| fault.in_file(file))
     }
 
     fn write(&self, schedule: &Schedule) -> Result<Exported, Unsayable> {
         Ok(write::text(schedule))
     }
+}
+
+/// Binary GOAL.
+#[derive(Debug)]
+pub(crate) struct GoalBinary;
+
+impl Format for GoalBinary {
+    fn name(&self) -> &'static str {
+        "goal-binary"
+    }
+
+    fn extension(&self) -> &'static str {
+        "bin"
+    }
+
+    fn summary(&self) -> &'static str {
+        "the same as LogGOPSim runs it, in bytes"
+    }
+
+    fn source(&self) -> &'static str {
+        "spcl/LogGOPSim"
+    }
+
+    fn is(&self, contents: &[u8]) -> bool {
+        binary::is(contents)
+    }
+
+    fn read(&self, file: &str, contents: &[u8]) -> Result<Imported, FileError> {
+        let parsed = binary::parse(contents).and_then(|graph| schedule(&graph, "goal"));
+        parsed.map_err(|fault| fault.in_file(file))
+    }
+
+    fn write(&self, schedule: &Schedule) -> Result<Exported, Unsayable> {
+        Ok(Exported {
+            files: vec![binary::file(&written(schedule))],
+            notes: write::notes(schedule),
+        })
+    }
+}
+
+/// The graph of a schedule's messages.
+pub(crate) fn written(schedule: &Schedule) -> graph::Graph {
+    let graph = graph::parse(&write::graph_text(schedule));
+    graph.expect("what is written as GOAL can be read")
 }

@@ -12,7 +12,7 @@ use corecast_core::{
     Arrival, ChunkId, Collective, Op, Rank, Request, ScheduleBuilder, Spec, Split, StepRef, verify,
 };
 
-use super::graph::{self, Graph, Kind, Operation};
+use super::graph::{Graph, Kind, Operation};
 use crate::error::Fault;
 use crate::format::Imported;
 use crate::limits::{self, Deliveries};
@@ -25,10 +25,6 @@ const PARTS_MAX: u64 = 4096;
 
 /// Most waits that computations between operations may lead to.
 const WAITS_MAX: usize = 1 << 22;
-
-pub(super) fn parse(text: &str) -> Result<Imported, Fault> {
-    schedule(&graph::parse(text)?, "goal")
-}
 
 /// The schedule of a graph, which a format of this name has said.
 pub(crate) fn schedule(graph: &Graph, format: &str) -> Result<Imported, Fault> {

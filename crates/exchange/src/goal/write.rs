@@ -12,7 +12,7 @@ pub(super) fn text(schedule: &Schedule) -> Exported {
 }
 
 /// The graph of a schedule's messages.
-pub(crate) fn graph_text(schedule: &Schedule) -> String {
+pub(super) fn graph_text(schedule: &Schedule) -> String {
     let mut text = format!("num_ranks {}\n", schedule.ranks());
     for rank in schedule.all_ranks() {
         let _ = write!(text, "\nrank {rank} {{\n{}}}\n", of_rank(schedule, rank));
@@ -83,7 +83,7 @@ fn of_rank(schedule: &Schedule, rank: Rank) -> String {
 }
 
 /// What is lost.
-fn notes(schedule: &Schedule) -> Vec<String> {
+pub(super) fn notes(schedule: &Schedule) -> Vec<String> {
     let spec = schedule.spec();
     let steps = || schedule.all_ranks().flat_map(|rank| schedule.steps(rank));
     let mut notes = vec![format!(

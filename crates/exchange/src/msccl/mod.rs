@@ -41,6 +41,39 @@ use corecast_core::Schedule;
 use crate::error::{FileError, Unsayable};
 use crate::format::{Exported, Format, Imported, text_of};
 
+/// What a file says to its runtimes and a schedule does not.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct About {
+    pub proto: String,
+    /// The bytes for which the file is meant; 0 = any.
+    pub min_bytes: u64,
+    pub max_bytes: u64,
+    pub redop: Option<String>,
+    /// Whether it may be used out of place; none if it is whatever in place is not.
+    pub out_of_place: Option<bool>,
+}
+
+impl Default for About {
+    fn default() -> Self {
+        Self {
+            proto: "Simple".to_owned(),
+            min_bytes: 0,
+            max_bytes: 0,
+            redop: None,
+            out_of_place: None,
+        }
+    }
+}
+
+fn unsayable(what: String) -> Unsayable {
+    Unsayable {
+        format: Msccl.name(),
+        what,
+        instead: "`--to corecast` can say everything; `corecast list formats` lists the others"
+            .to_owned(),
+    }
+}
+
 /// MSCCL XML.
 #[derive(Debug)]
 pub(crate) struct Msccl;
@@ -89,11 +122,17 @@ impl Format for Msccl {
     }
 
     fn write(&self, schedule: &Schedule) -> Result<Exported, Unsayable> {
-        write::text(schedule).map_err(|what| Unsayable {
-            format: self.name(),
-            what,
-            instead: "`--to corecast` can say everything; `corecast list formats` lists the others"
-                .to_owned(),
-        })
+        write::text(schedule, &About::default()).map_err(unsayable)
+    }
+
+    fn rewrite(
+        &self,
+        contents: &[u8],
+        schedule: &Schedule,
+    ) -> Result<(Exported, Vec<String>), Unsayable> {
+        let text = text_of(contents).unwrap_or_default();
+        let (about, lacks) = read::about(text);
+        let exported = write::text(schedule, &about).map_err(unsayable)?;
+        Ok((exported, lacks))
     }
 }

@@ -1,12 +1,13 @@
 //! A file as a schedule.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use corecast_core::{
     Arrival, ChunkId, ChunkList, Collective, Op, Rank, ScheduleBuilder, StepRef, verify,
 };
 use corecast_text::{did_you_mean, quoted};
 
+use super::About;
 use super::document::{self, Element};
 use super::places::{Buffer, COLLECTIVES, Layout};
 use crate::error::Fault;
@@ -59,6 +60,58 @@ pub(crate) fn parse(text: &str) -> Result<Imported, Fault> {
         schedule: verify::with_rounds(reader.builder.finish()),
         notes: reader.remarks.notes(algo),
     })
+}
+
+/// What a file says beside its schedule, and what it lacks.
+pub(super) fn about(text: &str) -> (About, Vec<String>) {
+    let mut lacks = Vec::new();
+    let Ok(document) = document::parse(text) else {
+        return (About::default(), lacks);
+    };
+    let algo = Element(document.root_element());
+    let number = |name: &str| algo.get(name).and_then(|text| text.trim().parse().ok());
+    let about = About {
+        proto: algo.get("proto").unwrap_or("Simple").to_owned(),
+        min_bytes: number("minBytes").unwrap_or(0),
+        max_bytes: number("maxBytes").unwrap_or(0),
+        redop: algo.get("redop").map(str::to_owned),
+        out_of_place: number("outofplace").map(|flag| flag == 1),
+    };
+    for (name, value) in [
+        ("proto", "Simple"),
+        ("outofplace", "what inplace is not"),
+        ("minBytes", "0, any size"),
+        ("maxBytes", "0, any size"),
+    ] {
+        if algo.get(name).is_none() {
+            lacks.push(format!("{name}: {value}"));
+        }
+    }
+    let awaited: BTreeSet<_> = document
+        .descendants()
+        .filter(|node| node.has_tag_name("step"))
+        .filter_map(|step| {
+            let gpu = step.ancestors().find(|node| node.has_tag_name("gpu"))?;
+            let on = |name| step.attribute(name).filter(|&id| id != "-1");
+            Some((gpu.attribute("id")?, on("depid")?, on("deps")?))
+        })
+        .collect();
+    let unmarked = document.descendants().filter(|node| {
+        let id = |name: &str| {
+            let found = node.ancestors().find(|node| node.has_tag_name(name))?;
+            found.attribute("id")
+        };
+        let place = || Some((id("gpu")?, id("tb")?, node.attribute("s")?));
+        let is_marked = node.attribute("hasdep") == Some("1");
+        node.has_tag_name("step")
+            && !is_marked
+            && place().is_some_and(|place| awaited.contains(&place))
+    });
+    match unmarked.count() {
+        0 => {}
+        steps => lacks.push(format!("hasdep of {steps} steps that others wait for")),
+    }
+    (about, lacks)
 }
 
 /// What the attributes of `algo` and the sizes of buffers say.

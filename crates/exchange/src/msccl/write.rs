@@ -5,13 +5,14 @@ use std::fmt::Write as _;
 
 use corecast_core::{ChunkId, FullCrossbar, Launch, Op, Rank, Schedule, Split, Transport, verify};
 
+use super::About;
 use super::blocks::{Block, Blocks, Messages, Piece, runs};
 use super::names::{Entry, Names};
 use super::places::{Buffer, SLOTS};
 use crate::format::Exported;
 
 /// The file, or what it cannot say.
-pub(super) fn text(schedule: &Schedule) -> Result<Exported, String> {
+pub(crate) fn text(schedule: &Schedule, about: &About) -> Result<Exported, String> {
     let names = Names::new(schedule)?;
     let pieces = Pieces::new(schedule, &names)?;
     let mut gpus = String::new();
@@ -36,16 +37,24 @@ pub(super) fn text(schedule: &Schedule) -> Result<Exported, String> {
         true => format!(" root=\"{}\"", spec.root()),
         false => String::new(),
     };
+    let redop = match &about.redop {
+        Some(redop) => format!(" redop=\"{}\"", escaped(redop)),
+        None => String::new(),
+    };
     let text = format!(
-        "<algo name=\"{}\" proto=\"Simple\" nchannels=\"{}\" nchunksperloop=\"{}\" ngpus=\"{}\" \
-         coll=\"{}\" inplace=\"{in_place}\" outofplace=\"{}\" minBytes=\"0\" maxBytes=\"0\"{root}>\n\
+        "<algo name=\"{}\" proto=\"{}\" nchannels=\"{}\" nchunksperloop=\"{}\" ngpus=\"{}\" \
+         coll=\"{}\" inplace=\"{in_place}\" outofplace=\"{}\" minBytes=\"{}\" maxBytes=\"{}\"\
+         {redop}{root}>\n\
          {gpus}</algo>\n",
         escaped(schedule.algorithm()),
+        escaped(&about.proto),
         channels.max(1),
         names.layout.chunks,
         spec.ranks(),
         names.collective,
-        1 - in_place,
+        about.out_of_place.map_or(1 - in_place, u32::from),
+        about.min_bytes,
+        about.max_bytes,
     );
     let notes = notes(schedule, &text);
     Ok(Exported::of_text(text, notes))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _core
-from ._values import U32, U64, number, read_text, shown, whole, wholes, word
+from ._values import U32, U64, number, read_bytes, shown, whole, wholes, word
 from .chips import chip_of
 from .errors import InputError, InputTypeError
 from .figures import Figure
@@ -131,6 +131,7 @@ def traffic(
     drain_cycles: int = 30_000,
     seed: int = 1,
     trace: str | os.PathLike[str] | None = None,
+    open_loop: bool = False,
     progress: bool | None = None,
 ) -> Traffic:
     """Latency and throughput of a mesh under synthetic traffic.
@@ -141,7 +142,9 @@ def traffic(
         hot_cores, hot_share: Of ``"hotspot"``: these cores receive this share of the packets.
         rates: Flits per core and cycle, 0 to 1; in steps of 0.02 until the mesh is saturated if not
             given.
-        trace: A file with lines ``cycle src dst flits``, whose packets are sent instead.
+        trace: A file with lines ``cycle src dst flits [after N,...]`` or of netrace, whose packets
+            are sent instead.
+        open_loop: Let packets of a trace leave in their cycles, whatever they wait for.
 
     >>> import corecast
     >>> points = corecast.traffic(rates=[0.02], measure_cycles=1000)
@@ -150,9 +153,10 @@ def traffic(
     """
     of_chip = chip_of(chip)
     if trace is not None:
-        text = read_text("the trace", trace, TRACE_BYTES_MAX)
+        found = read_bytes("the trace", trace, TRACE_BYTES_MAX)
+        inner, file = of_chip._inner, os.fspath(trace)
         with bar(progress, "traffic", 1) as told:
-            return Traffic(_core.Traffic.trace(of_chip._inner, os.fspath(trace), text, told))
+            return Traffic(_core.Traffic.trace(inner, file, found, open_loop, told))
     word("pattern", pattern, [name.split(":")[0] for name in _core.names("pattern")])
     if pattern == "hotspot" and not list(hot_cores):
         raise InputError("hot_cores: nobody is hot", ["such as hot_cores=[0, 63], hot_share=0.2"])

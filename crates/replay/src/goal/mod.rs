@@ -3,15 +3,16 @@
 //! Computing is in nanoseconds. A rank is one core here: `cpu` and `nic` are left out, and what several
 //! of them would do at the same time is done one after the other.
 //!
-//! Source: spcl/LogGOPSim, `src/LogGOPSim/txt2bin.re`. The binary form is not read.
+//! Source: spcl/LogGOPSim, `src/LogGOPSim/txt2bin.re`; the binary form is the same graph.
 
 mod write;
 
 use corecast_core::Time;
+use corecast_exchange::goal::binary;
 use corecast_exchange::goal::graph::{self, Graph, Kind};
-use corecast_exchange::{Fault, FileError, Unsayable, text_of};
+use corecast_exchange::{Exported, Fault, FileError, Unsayable, text_of};
 
-use crate::format::{Format, Options, Read, Written};
+use crate::format::{Format, Options, Read};
 use crate::graph::{COMPUTE_MAX, Call, CallGraph, Event, Place, WORLD, What};
 
 /// GOAL text.
@@ -46,8 +47,48 @@ impl Format for Goal {
         read.map_err(|fault| fault.in_file(file))
     }
 
-    fn write(&self, graph: &CallGraph) -> Result<Written, Unsayable> {
-        write::written(graph)
+    fn write(&self, graph: &CallGraph) -> Result<Exported, Unsayable> {
+        let (text, notes) = write::written(graph)?;
+        Ok(Exported::of_text(text, notes))
+    }
+}
+
+/// Binary GOAL.
+#[derive(Debug)]
+pub(crate) struct GoalBinary;
+
+impl Format for GoalBinary {
+    fn name(&self) -> &'static str {
+        "goal-binary"
+    }
+
+    fn extension(&self) -> &'static str {
+        "bin"
+    }
+
+    fn summary(&self) -> &'static str {
+        "the same as LogGOPSim runs it, in bytes"
+    }
+
+    fn source(&self) -> &'static str {
+        "spcl/LogGOPSim"
+    }
+
+    fn is(&self, contents: &[u8]) -> bool {
+        let goal = corecast_exchange::find_format(self.name());
+        goal.is_some_and(|goal| goal.is(contents))
+    }
+
+    fn read(&self, file: &str, contents: &[u8], _: &Options<'_>) -> Result<Read, FileError> {
+        let read = binary::parse(contents).and_then(|graph| program(file, graph));
+        read.map_err(|fault| fault.in_file(file))
+    }
+
+    fn write(&self, graph: &CallGraph) -> Result<Exported, Unsayable> {
+        let (text, notes) = write::written(graph)?;
+        let graph = graph::parse(&text).expect("what is written as GOAL can be read");
+        let files = vec![binary::file(&graph)];
+        Ok(Exported { files, notes })
     }
 }
 

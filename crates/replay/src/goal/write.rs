@@ -7,14 +7,13 @@ use corecast_exchange::Unsayable;
 use corecast_mpi::collective::program::Act;
 
 use crate::collective::{self, Planned};
-use crate::format::Written;
 use crate::graph::{Call, CallGraph, Event, WORLD, What};
 
-/// The file.
+/// The file, and what it lacks.
 ///
 /// # Errors
 /// Where there is no schedule for a collective.
-pub(super) fn written(graph: &CallGraph) -> Result<Written, Unsayable> {
+pub(super) fn written(graph: &CallGraph) -> Result<(String, Vec<String>), Unsayable> {
     let plans = collective::plan(graph, &corecast_mpi::collective::Settings::default());
     let plans = plans.map_err(|error| Unsayable {
         format: "goal",
@@ -56,7 +55,7 @@ pub(super) fn written(graph: &CallGraph) -> Result<Written, Unsayable> {
     if writer.is_rounded {
         notes.push("goal counts computing in whole nanoseconds: times are rounded up".to_owned());
     }
-    Ok(Written { text, notes })
+    Ok((text, notes))
 }
 
 /// A tag for every group and tag; their own where there is one group and no collective.

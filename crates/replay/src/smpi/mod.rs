@@ -10,9 +10,9 @@ mod read;
 mod types;
 mod write;
 
-use corecast_exchange::{FileError, Unsayable, text_of};
+use corecast_exchange::{Exported, FileError, Unsayable, text_of};
 
-use crate::format::{Format, Options, Read, Written};
+use crate::format::{Format, Options, Read};
 use crate::graph::CallGraph;
 
 /// Time-independent traces.
@@ -44,7 +44,7 @@ impl Format for Smpi {
         read::read(file, contents, options)
     }
 
-    fn write(&self, graph: &CallGraph) -> Result<Written, Unsayable> {
+    fn write(&self, graph: &CallGraph) -> Result<Exported, Unsayable> {
         write::written(graph)
     }
 }

@@ -2,10 +2,15 @@
 
 /// Bytes of an element of every type: double, int, char, short, long, float, byte, long long, and the
 /// signed and unsigned ones from 8 on (signed char, unsigned char, unsigned short, unsigned, unsigned
-/// long, unsigned long long), and long double.
+/// long, unsigned long long), long double, wide character, bool, integers of 8 to 64 bits with and
+/// without sign, complex float, double and long double, address, offset, and the pairs of a number and
+/// an int from 30 on (float, long, double, short, int) and of two floats, doubles and longs.
 ///
-/// Source: SimGrid, `src/smpi/mpi/smpi_datatype.cpp`, on a 64-bit Linux.
-const BYTES: [u64; 15] = [8, 4, 1, 2, 8, 4, 1, 8, 1, 1, 2, 4, 8, 8, 16];
+/// Source: SimGrid, `src/smpi/mpi/smpi_datatype.cpp` (01761d6510e4), on a 64-bit Linux.
+const BYTES: [u64; 38] = [
+    8, 4, 1, 2, 8, 4, 1, 8, 1, 1, 2, 4, 8, 8, 16, 4, 1, 1, 2, 4, 8, 1, 2, 4, 8, 8, 16, 32, 8, 8, 8,
+    16, 16, 8, 8, 8, 16, 16,
+];
 
 /// The number of a byte, the type of sizes where a trace says nothing else.
 pub(super) const BYTE: u64 = 6;

@@ -5,17 +5,16 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use corecast_core::Collective as Known;
-use corecast_exchange::Unsayable;
+use corecast_exchange::{Exported, Unsayable};
 
 use super::types;
-use crate::format::Written;
 use crate::graph::{Call, CallGraph, Collective, CollectiveKind, Event, Size, WORLD, What};
 
 /// The file.
 ///
 /// # Errors
 /// Where a rank does not do one thing after the other, and where calls are of some ranks only.
-pub(super) fn written(graph: &CallGraph) -> Result<Written, Unsayable> {
+pub(super) fn written(graph: &CallGraph) -> Result<Exported, Unsayable> {
     let mut text = String::new();
     for (rank, calls) in (0..).zip(&graph.ranks) {
         let mut of_rank = OfRank {
@@ -35,10 +34,7 @@ pub(super) fn written(graph: &CallGraph) -> Result<Written, Unsayable> {
     let has_computing = text.contains(" sleep ");
     let note = "smpi counts computing in operations: times are written as sleeping";
     let notes = has_computing.then(|| note.to_owned());
-    Ok(Written {
-        text,
-        notes: notes.into_iter().collect(),
-    })
+    Ok(Exported::of_text(text, notes.into_iter().collect()))
 }
 
 fn unsayable(graph: &CallGraph, call: &Call, what: &str) -> Unsayable {

@@ -7,7 +7,7 @@
 //!             rank 1\n  recv any 64 tag 7\n";
 //! let program = corecast_replay::read("two.calls", text.as_bytes(), &Default::default())?;
 //! let written = corecast_replay::find_format("calls").unwrap().write(&program.graph).unwrap();
-//! assert_eq!(written.text, text);
+//! assert_eq!(written.text(), Some(text));
 //! # Ok::<(), corecast_exchange::FileError>(())
 //! ```
 
@@ -16,9 +16,9 @@ mod read;
 mod time;
 mod write;
 
-use corecast_exchange::{FileError, Unsayable, begins_with, text_of};
+use corecast_exchange::{Exported, FileError, Unsayable, begins_with, text_of};
 
-use crate::format::{Format, Options, Read, Written};
+use crate::format::{Format, Options, Read};
 use crate::graph::CallGraph;
 
 /// The first words of a file, before the version of the format.
@@ -61,10 +61,7 @@ impl Format for Text {
         })
     }
 
-    fn write(&self, graph: &CallGraph) -> Result<Written, Unsayable> {
-        Ok(Written {
-            text: write::text(graph),
-            notes: Vec::new(),
-        })
+    fn write(&self, graph: &CallGraph) -> Result<Exported, Unsayable> {
+        Ok(Exported::of_text(write::text(graph), Vec::new()))
     }
 }

@@ -13,13 +13,13 @@ pub const SAMPLES: [(&str, &str); 3] = [
 ];
 
 /// A program that must be a good one.
-pub fn load(name: &str, text: &str) -> Read {
+pub fn load(name: &str, contents: impl AsRef<[u8]>) -> Read {
     let options = Options {
         flops: Some(FLOPS),
         read_file: None,
     };
-    match read(name, text.as_bytes(), &options) {
+    match read(name, contents.as_ref(), &options) {
         Ok(read) => read,
-        Err(error) => panic!("{error}: {}\n{text}", error.right),
+        Err(error) => panic!("{error}: {}", error.right),
     }
 }

@@ -2,6 +2,7 @@
 
 use corecast_core::Help;
 use corecast_sim::traffic::{NoPattern, TraceError, TrafficError};
+use corecast_text::file::ReadError;
 use thiserror::Error;
 
 /// Why traffic cannot be put on a mesh.
@@ -20,6 +21,14 @@ pub enum TrafficStudyError {
     /// The load cannot be.
     #[error(transparent)]
     Load(#[from] TrafficError),
+    /// A trace cannot be unpacked.
+    #[error("cannot read `{file}`: {error}")]
+    Packed {
+        /// Where it is from.
+        file: String,
+        /// What is wrong.
+        error: ReadError,
+    },
     /// A trace cannot be read.
     #[error("{file}: {error}")]
     Trace {
@@ -40,6 +49,7 @@ impl Help for TrafficStudyError {
     fn help(&self) -> String {
         match self {
             Self::Load(error) | Self::Mesh(error) => error.help(),
+            Self::Packed { .. } => "pack the trace again, with bzip2 or gzip".to_owned(),
             Self::Bus { .. } | Self::Pattern(_) | Self::Trace { .. } | Self::Stopped => {
                 String::new()
             }

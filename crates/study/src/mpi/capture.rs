@@ -191,12 +191,9 @@ mod tests {
         assert_eq!(corecast_replay::check(&capture.graph), Ok(()));
         assert_eq!(capture.tags.len(), 1);
         let format = corecast_replay::find_format("calls").expect("our own");
-        let text = format
-            .write(&capture.graph)
-            .expect("it says everything")
-            .text;
+        let written = format.write(&capture.graph).expect("it says everything");
         assert_eq!(
-            text,
+            written.text().expect("text"),
             "corecast calls 1\nranks 2\n\n\
              rank 0 free\n  c0: compute 5ps\n  c1: recv 1 20 after c0\n  send 1 20 after c0\n  \
              send 1 20 after c1\n\n\

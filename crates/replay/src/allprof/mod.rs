@@ -1,0 +1,60 @@
+//! Traces of liballprof, LogGOPSim's recorder of MPI calls: one file per rank, one call a line.
+//!
+//! `MPI_Send:BEGIN:ARGUMENT:...:END`: the arguments are those of the C call in its order, times are in
+//! microseconds. A datatype is `number,bytes,extent`, a communicator `number,rank,ranks`. What lies
+//! between two calls is computing, and so is the time of calls that move nothing; how long other calls
+//! took is the machine's. A request is known by its address, and of several in an array each has 8
+//! bytes, as LogGOPSim reads them. Numbers below 0 are Open MPI's: -1 any rank or tag, -2 nobody.
+//!
+//! Source: spcl/LogGOPSim, `src/liballprof/gencode.py` and `src/Schedgen/process_trace.cpp`.
+
+mod line;
+mod read;
+
+use corecast_exchange::{Exported, FileError, Unsayable, text_of};
+
+use crate::format::{Format, Options, Read};
+use crate::graph::CallGraph;
+
+/// Traces of liballprof.
+#[derive(Debug)]
+pub(crate) struct Allprof;
+
+impl Format for Allprof {
+    fn name(&self) -> &'static str {
+        "liballprof"
+    }
+
+    fn extension(&self) -> &'static str {
+        "allprof"
+    }
+
+    fn summary(&self) -> &'static str {
+        "MPI calls with their times as LogGOPSim's liballprof records them, a file per rank (only read)"
+    }
+
+    fn source(&self) -> &'static str {
+        "spcl/LogGOPSim"
+    }
+
+    fn is(&self, contents: &[u8]) -> bool {
+        let first = text_of(contents).ok().and_then(|text| {
+            let mut lines = text.lines().map(str::trim);
+            lines.find(|line| !line.is_empty() && !line.starts_with('#'))
+        });
+        first.is_some_and(|line| line.starts_with("MPI_") && line.contains(':'))
+    }
+
+    fn read(&self, file: &str, contents: &[u8], options: &Options<'_>) -> Result<Read, FileError> {
+        read::read(file, contents, options)
+    }
+
+    fn write(&self, _: &CallGraph) -> Result<Exported, Unsayable> {
+        Err(Unsayable {
+            format: self.name(),
+            what: "what a program does: it is a record of calls with addresses and times"
+                .to_owned(),
+            instead: "write calls, goal or smpi".to_owned(),
+        })
+    }
+}
