@@ -1,8 +1,8 @@
 //! The licence in the first line of every source file, in the form of SPDX: `cargo xtask spdx` writes
 //! it where it is missing, and [`crate::tidy`] finds where it is.
 //!
-//! The hardware in `rtl` has its own tools and lines. Headers of MPI are written from tables, by
-//! programs that know the line; pages for browsers are made of other files.
+//! The hardware in `rtl` has its own tools and lines. Headers of MPI (`include`) are written from
+//! tables, and pages for browsers (`assets`) are made of other files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,13 +12,14 @@ const LINE: &str = "SPDX-License-Identifier: MIT OR Apache-2.0";
 
 /// Folders with source files, and what in them is none of ours.
 const FOLDERS: [&str; 6] = ["crates", "examples", "fuzz", "viewer", "xtask", "docs"];
-const SKIPPED: [&str; 8] = [
+const SKIPPED: [&str; 9] = [
     "node_modules",
     "target",
     "corpus",
     "artifacts",
     "build",
     "assets",
+    "include",
     "__pycache__",
     "snapshots",
 ];

@@ -11,8 +11,8 @@ use corecast_launch::{Bind, Ending, Halt, Job, Part, TIMEOUT_CODE};
 use corecast_machine::{RunError, Watch};
 use corecast_shm::Compute;
 use corecast_study::{
-    CallRun, MpiError, MpiPlan, MpiStudy, ReplayError, ReplayPlan, ReplayStudy, Settings,
-    StudyMachine, read_program,
+    CallRun, MpiError, MpiPlan, MpiStudy, ProgramPlan, ReplayError, ReplayPlan, ReplayStudy,
+    Settings, StudyMachine, read_program,
 };
 use corecast_tune::Tables;
 use pyo3::prelude::*;
@@ -104,6 +104,31 @@ impl Program {
     }
 }
 
+/// What goes on around a program, as Python gives it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Around {
+    fidelity: Option<String>,
+    skew: Vec<Skew>,
+    background: Option<(f64, u32)>,
+    seed: u64,
+    limit_events: Option<u64>,
+    limit_ns: Option<u64>,
+}
+
+impl Around {
+    fn on(self, chip: &Chip, watch: Watch) -> Result<ProgramPlan, Refusal> {
+        Ok(ProgramPlan {
+            fidelity: plan::fidelity(self.fidelity.as_deref())?,
+            surroundings: plan::beside(self.skew, self.background),
+            seed: self.seed,
+            limits: plan::limits(self.limit_events, self.limit_ns),
+            watch,
+            ..ProgramPlan::new(chip.choice.clone())
+        })
+    }
+}
+
 /// Which algorithms collectives take.
 fn tables(path: Option<&str>) -> Result<Option<Tables>, Refusal> {
     let tables = path.map(Tables::load).transpose();
@@ -116,15 +141,10 @@ fn tables(path: Option<&str>) -> Result<Option<Tables>, Refusal> {
 struct Started {
     program: Vec<String>,
     ranks: u32,
-    fidelity: Option<String>,
     /// None = what the program states.
     compute: Option<f64>,
-    skew: Vec<Skew>,
-    background: Option<(f64, u32)>,
-    seed: u64,
-    limit_events: Option<u64>,
-    limit_ns: Option<u64>,
     capture: bool,
+    around: Around,
     timeout_s: Option<f64>,
     environment: BTreeMap<String, String>,
     /// The path of a table, or of a folder of tables.
@@ -162,16 +182,12 @@ impl Started {
     }
 
     fn plan(self, chip: &Chip, watch: Watch) -> Result<MpiPlan, Refusal> {
+        let on = self.around.on(chip, watch)?;
         Ok(MpiPlan {
-            fidelity: plan::fidelity(self.fidelity.as_deref())?,
-            surroundings: plan::beside(self.skew, self.background),
-            seed: self.seed,
-            limits: plan::limits(self.limit_events, self.limit_ns),
             compute: self.compute.map_or(Compute::Stated, Compute::Measured),
             processor: corecast_shm::processor(),
             is_captured: self.capture,
-            watch,
-            ..MpiPlan::new(chip.choice.clone(), self.ranks)
+            ..MpiPlan::new(on, self.ranks)
         })
     }
 }
@@ -202,7 +218,7 @@ pub fn mpirun(
         (study, attended, (out.text(), err.text()))
     })?;
     let (study, attended, printed) = ended;
-    let attended = attended.map_err(|error| Refusal::new("InputError", error.to_string()))?;
+    let attended = attended.map_err(|error| Refusal::library("InputError", &error))?;
     let with = |refusal: Refusal| refusal.printed(&printed);
     let run = attended
         .run
@@ -316,12 +332,7 @@ struct Replayed {
     flops: Option<f64>,
     /// The path of a table, or of a folder of tables.
     table: Option<String>,
-    fidelity: Option<String>,
-    skew: Vec<Skew>,
-    background: Option<(f64, u32)>,
-    seed: u64,
-    limit_events: Option<u64>,
-    limit_ns: Option<u64>,
+    around: Around,
 }
 
 /// Runs the program that the contents of the file at `path` are.
@@ -336,16 +347,12 @@ pub fn replay(
 ) -> PyResult<Program> {
     let of: Replayed = plan::parse(arguments)?;
     let meter = Meter::new();
-    let plan = ReplayPlan {
-        fidelity: plan::fidelity(of.fidelity.as_deref())?,
-        surroundings: plan::beside(of.skew, of.background),
-        seed: of.seed,
-        limits: plan::limits(of.limit_events, of.limit_ns),
-        tables: tables(of.table.as_deref())?,
-        watch: meter.watch.clone(),
-        ..ReplayPlan::new(chip.choice.clone())
-    };
     let flops = of.flops;
+    let plan = ReplayPlan {
+        on: of.around.on(chip, meter.watch.clone())?,
+        flops,
+        tables: tables(of.table.as_deref())?,
+    };
     let ran = wait_for(py, meter, progress, move |_| {
         let read = read_program(&path, &contents, flops);
         let read = read.map_err(|error| Refusal::library("ProgramFileError", &error))?;

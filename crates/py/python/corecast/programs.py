@@ -207,7 +207,7 @@ def mpirun(
             "environment": _environment(environment),
             "libraries": _libraries(libraries),
             "table": path,
-            **_around(fidelity, skew, background, seed, limit_events, limit_ns),
+            "around": _around(fidelity, skew, background, seed, limit_events, limit_ns),
         }
         with bar(progress, "mpirun", 1) as told:
             return ProgramRun(_core.mpirun(of_chip._inner, json.dumps(arguments), told))
@@ -264,7 +264,7 @@ def replay(
         arguments = {
             "flops": None if flops is None else number("flops", flops, 1, 1e18),
             "table": path,
-            **_around(fidelity, skew, background, seed, limit_events, limit_ns),
+            "around": _around(fidelity, skew, background, seed, limit_events, limit_ns),
         }
         with bar(progress, "replay", 1) as told:
             found = _core.replay(of_chip._inner, name, contents, json.dumps(arguments), told)
