@@ -140,6 +140,11 @@ impl Svg {
         let (width, height) = (self.width, self.height + down);
         let body = std::mem::take(&mut self.body);
         let Title { left, lines } = std::mem::take(&mut self.title);
+        if !lines.concat().is_empty() {
+            // In one piece for whoever reads the picture to somebody.
+            let whole = escape(&lines.join(" "));
+            self.push(format!("<title>{whole}</title>"));
+        }
         for (index, line) in lines.iter().enumerate() {
             let y = TITLE_Y + TITLE_LINE * index as f64;
             self.text(left, y, TITLE_SIZE, Anchor::Start, line);
