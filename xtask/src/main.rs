@@ -1,6 +1,7 @@
 //! The whole of CI as one command, `cargo xtask ci`; what of it a change of the Rust code needs at every
-//! turn, `cargo xtask test`; the house rules, `cargo xtask tidy`; the fuzz targets, `cargo xtask fuzz`;
-//! the Python package, `cargo xtask py`, and its wheel, `cargo xtask dist`;
+//! turn, `cargo xtask test`; the house rules, `cargo xtask tidy`, and the line with the licence,
+//! `cargo xtask spdx`; the fuzz targets, `cargo xtask fuzz`;
+//! the Python package, `cargo xtask py`; what users install, `cargo xtask dist`;
 //! the page that shows results, `cargo xtask viewer`, and the documentation, `cargo xtask site`;
 //! models of what is lock-free, `cargo xtask loom`; the MPI library's tests under AddressSanitizer,
 //! `cargo xtask asan`; the hardware engine, `cargo xtask rtl`; mutants of the code, which are not part of
@@ -12,6 +13,7 @@
 mod bench_mpi;
 mod ci;
 mod circles;
+mod dist;
 mod fuzz;
 mod mpi;
 mod mpi_clients;
@@ -21,6 +23,7 @@ mod mutants;
 mod py;
 mod rtl;
 mod site;
+mod spdx;
 mod tidy;
 mod viewer;
 
@@ -60,7 +63,8 @@ fn main() -> ExitCode {
         Some("site") => verdict(site::run(root())),
         Some("viewer") => verdict(viewer::run(root())),
         Some("py") => verdict(py::run(root())),
-        Some("dist") => verdict(py::dist(root())),
+        Some("spdx") => verdict(spdx::write(root())),
+        Some("dist") => verdict(dist::run(root())),
         Some("mpi-install") => match std::env::args().nth(2) {
             Some(prefix) => verdict(mpi::install(root(), Path::new(&prefix))),
             None => usage(),
@@ -92,7 +96,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: cargo xtask ci | test | tidy | fuzz [SECONDS] | rtl | py | viewer | site | dist | mutants [AREA [K/N]] | loom | asan | mpi-install DIR | bench-mpi [OPTIONS] | mpi-clients [--wheels DIR] [--chip CHIP] | mpi-rules [--wheels DIR] | mpi-suites [--wheels DIR] [RANKS...] | mpi-suites --source DIR [OPTIONS] [FOLDERS...]"
+        "usage: cargo xtask ci | test | tidy | spdx | fuzz [SECONDS] | rtl | py | viewer | site | dist | mutants [AREA [K/N]] | loom | asan | mpi-install DIR | bench-mpi [OPTIONS] | mpi-clients [--wheels DIR] [--chip CHIP] | mpi-rules [--wheels DIR] | mpi-suites [--wheels DIR] [RANKS...] | mpi-suites --source DIR [OPTIONS] [FOLDERS...]"
     );
     ExitCode::from(2)
 }

@@ -1,5 +1,5 @@
 //! `cargo xtask py`: the Python package, built as a wheel, installed into an environment of its own
-//! below `target/py`, and tested there. `cargo xtask dist` builds the wheel that users install.
+//! below `target/py`, and tested there.
 //!
 //! Everything that is fetched is named with its version in `crates/py/requirements-test.txt`.
 
@@ -10,6 +10,9 @@ use std::process::Command;
 /// The Python that makes the environment; `PYTHON` names another one.
 const PYTHON: &str = "python3";
 
+/// The MPI libraries, by the names that programs ask for.
+const LIBRARIES: [&str; 2] = ["libmpi.so.12", "libmpi_abi.so.1"];
+
 /// Builds, installs and tests.
 ///
 /// # Errors
@@ -17,7 +20,7 @@ const PYTHON: &str = "python3";
 pub fn run(root: &Path) -> Result<(), String> {
     let here = root.join("crates/py");
     let bin = own_environment(root)?;
-    let wheel = wheel(root, &bin, &root.join("target/py/wheels"), "dev")?;
+    let wheel = wheel(root, &bin, &root.join("target/py/wheels"), ("dev", None))?;
     let mut pip = Command::new(bin.join("pip"));
     pip.args([
         "install",
@@ -61,15 +64,13 @@ pub fn run(root: &Path) -> Result<(), String> {
     says(python().args(stubs), "stubtest of corecast._core")
 }
 
-/// Builds the wheel that users install into `target/dist`.
+/// Builds the wheel that users install, with the MPI libraries of a folder, into another one.
 ///
 /// # Errors
 /// As [`run`].
-pub fn dist(root: &Path) -> Result<(), String> {
+pub fn dist(root: &Path, folder: &Path, libraries: &Path) -> Result<(), String> {
     let bin = own_environment(root)?;
-    let wheel = wheel(root, &bin, &root.join("target/dist"), "release")?;
-    println!("{}", wheel.display());
-    Ok(())
+    wheel(root, &bin, folder, ("release", Some(libraries))).map(drop)
 }
 
 /// The command, with the MPI library that it starts programs on beside it.
@@ -117,17 +118,38 @@ pub fn environment(root: &Path, folder: &Path, requirements: &str) -> Result<Pat
     Ok(bin)
 }
 
-/// Builds the wheel into a folder that holds nothing else then.
-fn wheel(root: &Path, bin: &Path, folder: &Path, profile: &str) -> Result<PathBuf, String> {
+/// Builds the wheel into a folder that holds nothing else then, with or without MPI libraries.
+fn wheel(
+    root: &Path,
+    bin: &Path,
+    folder: &Path,
+    (profile, libraries): (&str, Option<&Path>),
+) -> Result<PathBuf, String> {
     if folder.exists() {
         fs::remove_dir_all(folder).map_err(|error| error.to_string())?;
+    }
+    // Where the package looks for them; what an earlier build has left is not taken.
+    let inside = root.join("crates/py/python/corecast/lib");
+    if inside.exists() {
+        fs::remove_dir_all(&inside).map_err(|error| error.to_string())?;
+    }
+    if let Some(libraries) = libraries {
+        fs::create_dir_all(&inside).map_err(|error| error.to_string())?;
+        for name in LIBRARIES {
+            let copied = fs::copy(libraries.join(name), inside.join(name));
+            copied.map_err(|error| format!("{name}: {error}"))?;
+        }
     }
     let mut maturin = Command::new(bin.join("maturin"));
     maturin
         .current_dir(root.join("crates/py"))
         .args(["build", "--quiet", "--profile", profile, "--out"])
         .arg(folder);
-    says(&mut maturin, "maturin build in crates/py")?;
+    let built = says(&mut maturin, "maturin build in crates/py");
+    if inside.exists() {
+        fs::remove_dir_all(&inside).map_err(|error| error.to_string())?;
+    }
+    built?;
     let entries = fs::read_dir(folder).map_err(|error| error.to_string())?;
     let mut wheels = entries.flatten().map(|entry| entry.path());
     wheels
@@ -136,7 +158,10 @@ fn wheel(root: &Path, bin: &Path, folder: &Path, profile: &str) -> Result<PathBu
 }
 
 /// Runs a command; what it is called if it fails.
-fn says(command: &mut Command, what: &str) -> Result<(), String> {
+///
+/// # Errors
+/// That name, and what the system says.
+pub fn says(command: &mut Command, what: &str) -> Result<(), String> {
     match command.status() {
         Ok(status) if status.success() => Ok(()),
         Ok(_) => Err(what.to_owned()),

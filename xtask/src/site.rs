@@ -3,7 +3,7 @@
 //! Every command in a `console` block of the pages named in [`RUN`] is run, by a shell that has
 //! `corecast`; what stands below it is compared with what it prints (`CORECAST_BLESS=1` writes it), and
 //! what it leaves in `pictures` is what the page shows. The page of chip files is made of what
-//! `show chip` prints, that of Python's interface of its docstrings; what `cargo doc` says lies in
+//! `show chip` and `list keys` print, that of Python's interface of its docstrings; what `cargo doc` says lies in
 //! `rust`. A link that leads nowhere fails.
 
 use std::fs;
@@ -199,8 +199,21 @@ fn chip_files(root: &Path) -> Result<String, String> {
         measured, derived, fitted or assumed) and a source. Another file can have it as its `base` and \
         say only what differs, and `--set KEY=VALUE` changes one number of a run. A key that a chip does \
         not have is refused with those that it has.\n\nThis page is made of what `corecast show chip` \
-        prints.\n"
+        and `corecast list keys` print.\n\n## Keys\n\nThese have to be there, but for those with a default. \
+        `of` says of which kind of network or endpoint a key is. A number is written as `{ value = ..., \
+        unit = \"...\", kind = \"...\", source = \"...\" }`; one of kind `fitted` says to what by `fitted_to`.\n\n\
+        | key | of | unit | accepted | default | means |\n|---|---|---|---|---|---|\n"
         .to_owned();
+    for entry in json(root, &["list", "keys"])?
+        .as_array()
+        .into_iter()
+        .flatten()
+    {
+        let fields = ["key", "of", "unit", "accepted", "default", "means"];
+        let [key, of, unit, accepted, default, means] =
+            fields.map(|field| cell(entry[field].as_str().unwrap_or_default()));
+        text += &format!("| `{key}` | {of} | {unit} | {accepted} | {default} | {means} |\n");
+    }
     let chips = json(root, &["list", "chips"])?;
     for chip in chips.as_array().into_iter().flatten() {
         let name = chip["name"].as_str().unwrap_or_default();

@@ -47,6 +47,7 @@ const ARROWS: [(&str, &[&str]); 27] = [
             "mpi",
             "mpi-sim",
             "shm",
+            "launch",
             "exchange",
             "replay",
             "flow",
@@ -79,6 +80,9 @@ const ARROWS: [(&str, &[&str]); 27] = [
             "core",
             "chip",
             "exchange",
+            "replay",
+            "launch",
+            "shm",
             "sim",
             "machine",
             "machine-sim",
@@ -167,6 +171,12 @@ pub fn check(root: &Path) -> Vec<String> {
             source(&shown, &text, &mut findings);
         }
     }
+    for path in crate::spdx::missing(root) {
+        let shown = path.strip_prefix(root).unwrap_or(&path).display();
+        findings.push(format!(
+            "{shown}:1: no licence; `cargo xtask spdx` writes it"
+        ));
+    }
     let docs = files(&root.join("docs")).into_iter();
     let docs = docs.filter(|path| path.extension().is_some_and(|e| e == "md"));
     let docs = docs.filter_map(|path| Some(path.strip_prefix(root).ok()?.display().to_string()));
@@ -251,7 +261,13 @@ fn arrows(root: &Path, name: &str, allowed: &[&str], findings: &mut Vec<String>)
 }
 
 fn source(path: &str, text: &str, findings: &mut Vec<String>) {
-    if !text.starts_with("//!") {
+    let below_licence = text
+        .strip_prefix("// SPDX")
+        .and_then(|text| text.split_once('\n'));
+    if !below_licence
+        .map_or(text, |(_, text)| text)
+        .starts_with("//!")
+    {
         findings.push(format!(
             "{path}:1: no `//!` header; say what the module is and why"
         ));

@@ -22,6 +22,8 @@ mod contents;
 mod error;
 mod facts;
 mod fingerprint;
+mod form;
+mod keys;
 mod kinds;
 mod memory;
 mod mesh;
@@ -41,6 +43,8 @@ pub use contents::{Origin, Word};
 pub use corecast_text::{EntryError, Location};
 pub use error::ChipError;
 pub use facts::{Derived, NoBackground, Unused};
+pub use form::Form;
+pub use keys::{Key, keys};
 pub use kinds::{
     AtomicLaunch, CoreCosts, EndpointSpec, Library, Mpe, Pronto, Protocol, Rcce, System, Udn,
 };

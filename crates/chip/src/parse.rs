@@ -17,6 +17,7 @@ use crate::clock::Clock;
 use crate::contents;
 use crate::error::ChipError;
 use crate::fingerprint;
+use crate::form::Seen;
 use crate::kinds::{self, Parts, Source};
 use crate::network::NetworkSpec;
 use crate::provenance::Ledger;
@@ -39,12 +40,12 @@ impl Chip {
     /// # Errors
     /// The first thing wrong with it, as a [`ChipError`].
     pub fn parse(text: &str, file_name: &str) -> Result<Self, ChipError> {
-        parse(text, file_name)
+        parse(text, file_name, &Seen::default())
     }
 }
 
-/// Reads a chip file. `file` is its name in errors.
-fn parse(text: &str, file: &str) -> Result<Chip, ChipError> {
+/// Reads a chip file. `file` is its name in errors, and `seen` learns which keys there are.
+pub(crate) fn parse(text: &str, file: &str, seen: &Seen) -> Result<Chip, ChipError> {
     if text.len() > FILE_BYTES_MAX {
         return Err(ChipError::TooLarge {
             file: file.to_owned(),
@@ -55,7 +56,8 @@ fn parse(text: &str, file: &str) -> Result<Chip, ChipError> {
     let document = places.parse("")?;
     if document.get_ref().contains_key("base") {
         let (whole, over) = variant::resolve(text.to_owned(), file.to_owned())?;
-        let chip = parse(&whole, &over).map_err(|error| variant::relocate(error, text, file))?;
+        let chip =
+            parse(&whole, &over, seen).map_err(|error| variant::relocate(error, text, file))?;
         let (base, variant) = variant::said(text);
         return Ok(Chip {
             base,
@@ -63,7 +65,7 @@ fn parse(text: &str, file: &str) -> Result<Chip, ChipError> {
             ..chip
         });
     }
-    let chip = read(&Section::root(&places, document.get_ref()))?;
+    let chip = read(&Section::root(&places, document.get_ref(), seen))?;
     let fingerprint = fingerprint::of(text, document.get_ref(), &chip.numbers);
     Ok(Chip {
         fingerprint,

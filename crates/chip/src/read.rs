@@ -13,6 +13,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::clock::Clock;
 use crate::error::ChipError;
+use crate::form::{Form, Seen};
 use crate::provenance::{self, Ledger, Provenance};
 
 /// Words with what each of them means.
@@ -107,28 +108,43 @@ impl Quantity<'_> {
 }
 
 /// A table of the file, with the path that led to it.
-pub(crate) struct Section<'a>(Entries<'a>);
+pub(crate) struct Section<'a> {
+    entries: Entries<'a>,
+    /// What is asked for, for the list of all keys.
+    seen: &'a Seen,
+}
 
 impl<'a> Section<'a> {
     /// The whole file.
-    pub(crate) fn root(text: &'a Text<'a>, table: &'a DeTable<'a>) -> Self {
-        Self(Entries::root(text, table))
+    pub(crate) fn root(text: &'a Text<'a>, table: &'a DeTable<'a>, seen: &'a Seen) -> Self {
+        let entries = Entries::root(text, table);
+        Self { entries, seen }
+    }
+
+    fn under(&self, entries: Entries<'a>) -> Self {
+        let seen = self.seen;
+        Self { entries, seen }
+    }
+
+    /// Notes what may stand under a key.
+    fn note(&self, key: &str, form: impl FnOnce() -> Form) {
+        self.seen.note(self.entries.path_of(key), form);
     }
 
     /// The path of the table's key; empty for the whole file.
     pub(crate) fn path(&self) -> &str {
-        self.0.path()
+        self.entries.path()
     }
 
     /// Refuses every key that is not in `keys`.
     pub(crate) fn accept(&self, keys: &[&'static str]) -> Result<(), ChipError> {
-        Ok(self.0.accept(keys)?)
+        Ok(self.entries.accept(keys)?)
     }
 
     /// The table under `key`.
     pub(crate) fn table(&self, key: &'static str) -> Result<Section<'a>, ChipError> {
-        let form = format!("[{}]", self.0.path_of(key));
-        Ok(Section(self.0.need(key, &form)?.section()?))
+        let form = format!("[{}]", self.entries.path_of(key));
+        Ok(self.under(self.entries.need(key, &form)?.section()?))
     }
 
     /// The refusal of a file without any clock.
@@ -140,13 +156,13 @@ impl<'a> Section<'a> {
 
     /// Every entry as a table, with its name, in file order.
     pub(crate) fn tables(&self) -> Result<Vec<(&'a str, Section<'a>)>, ChipError> {
-        let named = self.0.entries().map(|(mut at, name, item)| {
+        let named = self.entries.entries().map(|(mut at, name, item)| {
             if !is_name(name) {
                 self.path().clone_into(&mut at.key);
                 let found = name.to_owned();
                 return Err(ChipError::BadName { at, found });
             }
-            Ok((name, Section(item.section()?)))
+            Ok((name, self.under(item.section()?)))
         });
         named.collect()
     }
@@ -155,7 +171,7 @@ impl<'a> Section<'a> {
     pub(crate) fn text(&self, key: &'static str) -> Result<String, ChipError> {
         match self.optional_text(key)? {
             Some((text, _)) => Ok(text.to_owned()),
-            None => Err(self.0.missing(key, format!("{key} = \"...\"")).into()),
+            None => Err(self.entries.missing(key, format!("{key} = \"...\"")).into()),
         }
     }
 
@@ -170,7 +186,8 @@ impl<'a> Section<'a> {
     }
 
     fn optional_text(&self, key: &str) -> Result<Option<(&'a str, Item<'a>)>, ChipError> {
-        let Some(item) = self.0.item(key) else {
+        self.note(key, || Form::Text);
+        let Some(item) = self.entries.item(key) else {
             return Ok(None);
         };
         let form = || format!("{key} = \"...\"");
@@ -196,7 +213,7 @@ impl<'a> Section<'a> {
                 .map(|(word, _)| format!("\"{word}\""))
                 .collect();
             let form = format!("{key} = {}", words.join(" or "));
-            self.0.missing(key, form).into()
+            self.entries.missing(key, form).into()
         })
     }
 
@@ -206,6 +223,7 @@ impl<'a> Section<'a> {
         key: &str,
         choices: Choices<T>,
     ) -> Result<Option<T>, ChipError> {
+        self.note(key, || Form::words(choices));
         match self.optional_text(key)? {
             Some((_, item)) => Ok(Some(item.choice(choices)?)),
             None => Ok(None),
@@ -219,8 +237,9 @@ impl<'a> Section<'a> {
         read: impl Fn(&str) -> Option<T>,
         accepted: &str,
     ) -> Result<Vec<T>, ChipError> {
+        self.note(key, || Form::Texts);
         let form = format!("{key} = [\"...\", \"...\"]");
-        let list = self.0.need(key, &form)?;
+        let list = self.entries.need(key, &form)?;
         let items = list
             .elements()
             .ok_or_else(|| list.wrong_type("a list of texts", form))?;
@@ -245,17 +264,17 @@ impl<'a> Section<'a> {
 
     /// Whether `key` is written.
     pub(crate) fn has(&self, key: &str) -> bool {
-        self.0.has(key)
+        self.entries.has(key)
     }
 
     /// The place of the value of `key`, or of its table if it is not written.
     pub(crate) fn place(&self, key: &str) -> Box<Location> {
-        self.0.place(key)
+        self.entries.place(key)
     }
 
     /// The refusal of what is written under `key`; of a number, of its value.
     pub(crate) fn refuse(&self, key: &str, accepted: impl Into<String>) -> ChipError {
-        let item = self.0.item(key);
+        let item = self.entries.item(key);
         let written = item.map_or("", |item| {
             let value = item.section().ok().and_then(|table| table.item("value"));
             value.unwrap_or(item).written()
@@ -270,9 +289,13 @@ impl<'a> Section<'a> {
 
     /// The clock named under `key`.
     pub(crate) fn clock(&self, key: &'static str, clocks: &[Clock]) -> Result<Clock, ChipError> {
+        self.note(key, || Form::Clock);
         let Some((found, item)) = self.optional_text(key)? else {
             let name = clocks.first().map_or("...", |clock| &clock.name);
-            return Err(self.0.missing(key, format!("{key} = \"{name}\"")).into());
+            return Err(self
+                .entries
+                .missing(key, format!("{key} = \"{name}\""))
+                .into());
         };
         let clock = clocks.iter().find(|clock| clock.name == found);
         clock.cloned().ok_or_else(|| ChipError::UnknownClock {
@@ -289,6 +312,11 @@ impl<'a> Section<'a> {
         rule: &'static Count,
         ledger: &mut Ledger,
     ) -> Result<u64, ChipError> {
+        self.note(key, || Form::Whole {
+            unit: rule.unit,
+            min: rule.min,
+            max: rule.max,
+        });
         let quantity = self.quantity(key, std::slice::from_ref(&rule.unit))?;
         let value = quantity.whole(rule)?;
         ledger.enter(&quantity);
@@ -301,8 +329,9 @@ impl<'a> Section<'a> {
         key: &'static str,
         units: &'static [&'static str],
     ) -> Result<Quantity<'a>, ChipError> {
+        self.note(key, || Form::Number { units });
         let form = format!("{key} = {}", quantity_form("...", units));
-        let item = self.0.need(key, &form)?;
+        let item = self.entries.need(key, &form)?;
         if Number::read(item.value()).is_some() {
             return Err(ChipError::NoProvenance {
                 at: item.place(),
@@ -313,7 +342,7 @@ impl<'a> Section<'a> {
         let DeValue::Table(_) = item.value() else {
             return Err(item.wrong_type("a number with its provenance", form).into());
         };
-        let fields = Section(item.section()?);
+        let fields = self.under(item.section()?);
         fields.accept(&QUANTITY_KEYS)?;
         fields.as_quantity(key, item.span().start, units)
     }
@@ -325,18 +354,18 @@ impl<'a> Section<'a> {
         offset: usize,
         units: &'static [&'static str],
     ) -> Result<Quantity<'a>, ChipError> {
-        let value = self.0.need("value", "value = ...")?;
+        let value = self.entries.need("value", "value = ...")?;
         let Some(number) = Number::read(value.value()) else {
             return Err(value.wrong_type("a number", "value = ...").into());
         };
         let no_provenance = |missing| ChipError::NoProvenance {
-            at: self.0.begin(),
+            at: self.entries.begin(),
             missing,
             form: format!("{key} = {}", quantity_form(value.written(), units)),
         };
         let Some((unit, unit_item)) = self.optional_text("unit")? else {
             return Err(ChipError::NoUnit {
-                at: self.0.begin(),
+                at: self.entries.begin(),
                 accepted: units,
             });
         };
@@ -352,7 +381,7 @@ impl<'a> Section<'a> {
         let source = self.optional_text("source")?;
         let (source, _) = source.ok_or_else(|| no_provenance(": `source` is missing"))?;
         let fitted_to = self.optional_text("fitted_to")?;
-        let at = || self.0.begin();
+        let at = || self.entries.begin();
         match (kind, &fitted_to) {
             (Provenance::Fitted, None) => return Err(ChipError::NotFittedTo { at: at() }),
             (Provenance::Fitted, Some(_)) | (_, None) => {}

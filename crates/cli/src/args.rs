@@ -143,14 +143,26 @@ pub enum Verb {
         /// Write every run to a CSV file
         #[arg(long, value_name = "FILE", help_heading = "Output")]
         csv: Option<String>,
-        /// Draw an SVG: makespan over bound against size; with several rank counts, who wins where
+        /// Draw makespan over bound against size; with several rank counts, who wins where
         #[arg(
             long,
-            value_name = "FILE",
+            value_name = "FILE.svg|pdf|png",
             help_heading = "Output",
             conflicts_with = "shard"
         )]
         plot: Option<String>,
+        /// With --plot and one rank count: draw at most so many lines, the fastest
+        #[arg(
+            long,
+            value_name = "N",
+            help_heading = "Output",
+            requires = "plot",
+            value_parser = clap::value_parser!(u32).range(1..)
+        )]
+        top: Option<u32>,
+        /// With --plot and one rank count: draw times themselves, not over the lower bound
+        #[arg(long, help_heading = "Output", requires = "plot")]
+        absolute: bool,
         /// Write who wins where as a page for a browser (FILE.html), or as a document for `corecast
         /// view` (any other name)
         #[arg(
@@ -308,6 +320,8 @@ pub enum Listed {
     Machines,
     Papers,
     Formats,
+    /// Keys of chip files
+    Keys,
 }
 
 /// What of corecast is measured.
@@ -405,10 +419,10 @@ pub struct Tune {
     /// Write the table to FILE; cells that it already has are kept
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<String>,
-    /// Draw an SVG: who wins at which rank count and size
+    /// Draw who wins at which rank count and size
     #[arg(
         long,
-        value_name = "FILE",
+        value_name = "FILE.svg|pdf|png",
         help_heading = "Output",
         conflicts_with = "shard"
     )]
@@ -434,8 +448,8 @@ pub struct Pingpong {
     /// Sizes, such as 64, 8K, 4,64 or 1..1M:x2
     #[arg(long, value_name = "SIZES", default_value = "4..8K:x2")]
     pub bytes: String,
-    /// Draw an SVG: half a round trip against the size, a line per core
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    /// Draw half a round trip against the size, a line per core
+    #[arg(long, value_name = "FILE.svg|pdf|png", help_heading = "Output")]
     pub plot: Option<String>,
 }
 
@@ -505,11 +519,11 @@ pub struct Traffic {
     /// Write every point to a CSV file
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub csv: Option<String>,
-    /// Draw an SVG: latency against offered load, with the saturation point
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    /// Draw latency against offered load, with the saturation point
+    #[arg(long, value_name = "FILE.svg|pdf|png", help_heading = "Output")]
     pub plot: Option<String>,
     /// Draw what every link carries at the highest load below saturation (or by the trace file)
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    #[arg(long, value_name = "FILE.svg|pdf|png", help_heading = "Output")]
     pub heat_map: Option<String>,
 }
 
@@ -558,11 +572,11 @@ pub struct Flow {
     /// Write every task of every run to a CSV file
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub csv: Option<String>,
-    /// Draw an SVG: where the time of every task went, as stacked bars
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    /// Draw where the time of every task went, as stacked bars
+    #[arg(long, value_name = "FILE.svg|pdf|png", help_heading = "Output")]
     pub plot: Option<String>,
-    /// Draw an SVG: tasks on the mesh, edges coloured by load; needs one run
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    /// Draw tasks on the mesh, edges coloured by load; needs one run
+    #[arg(long, value_name = "FILE.svg|pdf|png", help_heading = "Output")]
     pub layout: Option<String>,
     /// Write the decoded picture as PPM; needs one run of a JPEG decoder
     #[arg(long, value_name = "FILE", help_heading = "Output")]

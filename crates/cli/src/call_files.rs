@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::csv::Csv;
 use crate::failure::Failure;
 use crate::output::write_file;
+use crate::picture::check_form;
 
 /// Where each is to be written.
 pub struct CallFiles<'a> {
@@ -17,7 +18,7 @@ pub struct CallFiles<'a> {
     pub svg: Option<&'a str>,
     /// A trace for Perfetto.
     pub trace: Option<&'a str>,
-    /// Who sent how much to whom: a picture if it ends in .svg, else CSV.
+    /// Who sent how much to whom: CSV if it ends in .csv, else a picture.
     pub matrix: Option<&'a str>,
 }
 
@@ -51,15 +52,15 @@ impl What<'_> {
         }
         if let Some(path) = files.svg {
             let picture = corecast_figures::calls_timeline(name, machine, run);
-            crate::picture::write_svg(path, &picture, settings)?;
+            crate::picture::write_figure(path, &picture, settings)?;
         }
         if let Some(path) = files.trace {
             let trace = corecast_figures::calls_trace(run, &settings.json());
             write_file(path.as_ref(), &trace)?;
         }
-        if let Some(path) = files.matrix.filter(|path| is_picture(path)) {
+        if let Some(path) = files.matrix.filter(|path| !is_table(path)) {
             let picture = corecast_figures::matrix(machine, run);
-            crate::picture::write_svg(path, &picture, settings)?;
+            crate::picture::write_figure(path, &picture, settings)?;
         } else if let Some(path) = files.matrix {
             let mut csv = Csv::new(&["from", "to", "messages", "bytes"]);
             for pair in run.pairs() {
@@ -71,29 +72,18 @@ impl What<'_> {
     }
 }
 
-/// Whether a file is a picture by its name, and not a table.
-fn is_picture(path: &str) -> bool {
-    extension(path).as_deref() == Some("svg")
+/// Whether a matrix is a table by its name, and not a picture.
+fn is_table(path: &str) -> bool {
+    let extension = Path::new(path).extension();
+    extension.is_some_and(|extension| extension.eq_ignore_ascii_case("csv"))
 }
-
-fn extension(path: &str) -> Option<String> {
-    let extension = Path::new(path).extension()?;
-    Some(extension.to_str()?.to_ascii_lowercase())
-}
-
-/// Pictures that nobody draws here.
-const OTHER_PICTURES: [&str; 5] = ["png", "pdf", "jpg", "jpeg", "eps"];
 
 /// Refuses a matrix in a form that there is not.
 pub fn check_matrix(path: Option<&str>) -> Result<(), Failure> {
-    let other = path
-        .and_then(extension)
-        .filter(|name| OTHER_PICTURES.contains(&name.as_str()));
-    match other {
+    match path.filter(|path| !is_table(path)) {
         None => Ok(()),
-        Some(name) => Err(
-            Failure::input(format!("--matrix: there are no {name} pictures"))
-                .help("end the name in .svg for a picture, in .csv for a table"),
-        ),
+        Some(path) => {
+            check_form("--matrix", path).map_err(|failure| failure.help("or in .csv for a table"))
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use corecast_figures::Swept;
+use corecast_figures::{Lines, Swept};
 use corecast_study::{Kept, Settings, Study, Sweep, SweepCase, SweptRun};
 use serde_json::Value;
 
@@ -59,6 +59,10 @@ pub struct Outputs<'a> {
     pub csv: Option<&'a str>,
     /// A chart or a map.
     pub plot: Option<&'a str>,
+    /// Which lines the chart has.
+    pub lines: Lines,
+    /// Whether somebody said which.
+    pub has_lines: bool,
     /// A page or a document.
     pub view: Option<&'a str>,
 }
@@ -72,6 +76,11 @@ pub fn answer(
 ) -> Result<Answer, Failure> {
     let mut study = scene.study("all")?;
     study.plan.repeat = repeat.unwrap_or_else(|| study.usual_repeat());
+    if outputs.has_lines && study.ranks.len() != 1 {
+        let wrong =
+            "--top, --absolute: with several rank counts who wins where is drawn, not lines";
+        return Err(Failure::input(wrong).help("give one rank count, or leave them out"));
+    }
     let settings = study.settings();
     let progress = Bar::of(&mut study);
     let sweep = swept_cases(&study, keeping, &progress)?;
@@ -94,11 +103,13 @@ pub fn answer(
         let picture = match study.ranks[..] {
             [_] => {
                 let winners = sweep.winners().concat();
-                corecast_figures::sweep_chart(&swept(&study), &winners, sweep.lines(), &settings)
+                let lines = sweep.lines(outputs.lines.is_absolute);
+                let swept = swept(&study);
+                corecast_figures::sweep_chart(&swept, &winners, lines, outputs.lines, &settings)
             }
             _ => corecast_figures::winner_map(&swept(&study), &sweep.winners(), &settings),
         };
-        wrote += &picture::write_svg(path, &picture, &settings)?;
+        wrote += &picture::write_figure(path, &picture, &settings)?;
     }
     if let Some(path) = outputs.csv {
         wrote += &picture::write(path, &lines(&sweep, &settings))?;

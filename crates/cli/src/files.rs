@@ -10,6 +10,7 @@ use corecast_text::file;
 
 use crate::args::{ChipArg, Pictures, Scene, Show, Sink, Verb};
 use crate::failure::Failure;
+use crate::picture::check_form;
 use crate::subject::{Subject, is_file};
 
 /// An option (or what takes its place) and the path it gives.
@@ -20,6 +21,8 @@ type Named<'a> = (&'static str, &'a str);
 struct Files<'a> {
     read: Vec<Named<'a>>,
     written: Vec<Named<'a>>,
+    /// Those written that are pictures.
+    drawn: Vec<Named<'a>>,
 }
 
 impl<'a> Files<'a> {
@@ -30,6 +33,11 @@ impl<'a> Files<'a> {
     fn writes(&mut self, option: &'static str, path: Option<&'a String>) {
         self.written
             .extend(path.map(|path| (option, path.as_str())));
+    }
+
+    fn draws(&mut self, option: &'static str, path: Option<&'a String>) {
+        self.writes(option, path);
+        self.drawn.extend(path.map(|path| (option, path.as_str())));
     }
 
     /// The chip, if it is a file; the name of a built-in chip is rarely one, and then no harm.
@@ -56,8 +64,8 @@ impl<'a> Files<'a> {
     }
 
     fn pictures(&mut self, pictures: &'a Pictures) {
-        self.writes("--svg", pictures.svg.as_ref());
-        self.writes("--heat-map", pictures.heat_map.as_ref());
+        self.draws("--svg", pictures.svg.as_ref());
+        self.draws("--heat-map", pictures.heat_map.as_ref());
         self.writes("--trace", pictures.trace.as_ref());
         self.writes("--view", pictures.view.as_ref());
     }
@@ -104,7 +112,7 @@ impl<'a> Files<'a> {
                 files.scene(scene);
                 files.writes("--keep", keeping.keep.as_ref());
                 files.writes("--csv", csv.as_ref());
-                files.writes("--plot", plot.as_ref());
+                files.draws("--plot", plot.as_ref());
                 files.writes("--view", view.as_ref());
             }
             Verb::View { files: named } => {
@@ -119,25 +127,25 @@ impl<'a> Files<'a> {
             }
             Verb::Tune(tune) => {
                 files.chip(&tune.place.chip.name);
-                files.writes("--plot", tune.plot.as_ref());
+                files.draws("--plot", tune.plot.as_ref());
             }
             Verb::Pingpong(pingpong) => {
                 files.chip(&pingpong.place.chip.name);
-                files.writes("--plot", pingpong.plot.as_ref());
+                files.draws("--plot", pingpong.plot.as_ref());
             }
             Verb::Traffic(traffic) => {
                 files.chip(&traffic.chip);
                 files.reads("--trace-file", traffic.trace_file.as_deref());
                 files.writes("--csv", traffic.csv.as_ref());
-                files.writes("--plot", traffic.plot.as_ref());
-                files.writes("--heat-map", traffic.heat_map.as_ref());
+                files.draws("--plot", traffic.plot.as_ref());
+                files.draws("--heat-map", traffic.heat_map.as_ref());
             }
             Verb::Flow(flow) => {
                 files.chip(&flow.chip);
                 files.reads("FILE", Some(&flow.file));
                 files.writes("--csv", flow.csv.as_ref());
-                files.writes("--plot", flow.plot.as_ref());
-                files.writes("--layout", flow.layout.as_ref());
+                files.draws("--plot", flow.plot.as_ref());
+                files.draws("--layout", flow.layout.as_ref());
                 files.writes("--picture", flow.picture.as_ref());
             }
             Verb::Mpirun(options) => {
@@ -148,10 +156,10 @@ impl<'a> Files<'a> {
                 let late = late.filter_map(|text| text.strip_prefix("file:"));
                 files.read.extend(late.map(|path| ("--skew", path)));
                 files.writes("--report", on_chip.report.as_ref());
-                files.writes("--svg", on_chip.svg.as_ref());
+                files.draws("--svg", on_chip.svg.as_ref());
                 files.writes("--trace", on_chip.trace.as_ref());
                 files.writes("--matrix", on_chip.matrix.as_ref());
-                files.writes("--plot", on_chip.plot.as_ref());
+                files.draws("--plot", on_chip.plot.as_ref());
                 files.writes("--csv", on_chip.csv.as_ref());
                 files.writes("--capture", on_chip.capture.as_ref());
             }
@@ -164,7 +172,7 @@ impl<'a> Files<'a> {
                 files.read.extend(late.map(|path| ("--skew", path)));
                 let outputs = &options.files;
                 files.writes("--report", outputs.report.as_ref());
-                files.writes("--svg", outputs.svg.as_ref());
+                files.draws("--svg", outputs.svg.as_ref());
                 files.writes("--trace", outputs.trace.as_ref());
                 files.writes("--matrix", outputs.matrix.as_ref());
             }
@@ -188,9 +196,12 @@ impl<'a> Files<'a> {
     }
 }
 
-/// Refuses what would lose an output or destroy an input.
+/// Refuses what would lose an output or destroy an input, and pictures in a form that there is not.
 pub fn check(verb: &Verb, sink: &Sink) -> Result<(), Failure> {
     let files = Files::of(verb, sink);
+    for (option, path) in &files.drawn {
+        check_form(option, path)?;
+    }
     let known = |named: &[Named<'_>]| -> Vec<(&'static str, PathBuf)> {
         let known = named.iter().map(|&(option, path)| {
             let file = file::identity(Path::new(path))?;

@@ -2,8 +2,8 @@
 
 use corecast_papers::{PaperRecord, list_papers};
 use corecast_study::{
-    AlgorithmRecord, ChipLine, FormatRecord, MachineRecord, list_algorithms, list_chips,
-    list_formats, list_machines,
+    AlgorithmRecord, ChipLine, FormatRecord, KeyRecord, MachineRecord, list_algorithms, list_chips,
+    list_formats, list_keys, list_machines,
 };
 use serde::Serialize;
 
@@ -18,6 +18,7 @@ pub fn answer(what: Listed) -> Answer {
         Listed::Machines => list(list_machines()),
         Listed::Papers => list(list_papers()),
         Listed::Formats => list(list_formats()),
+        Listed::Keys => list(list_keys()),
     }
 }
 
@@ -97,6 +98,21 @@ impl Line for FormatRecord {
         ]
         .map(str::to_owned)
         .to_vec()
+    }
+}
+
+impl Line for KeyRecord {
+    const HEADER: &'static [&'static str] = &["key", "of", "unit", "accepted", "default", "means"];
+
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.key.clone(),
+            self.of.to_owned(),
+            self.unit.clone(),
+            self.accepted.clone(),
+            self.default.unwrap_or_default().to_owned(),
+            self.means.to_owned(),
+        ]
     }
 }
 

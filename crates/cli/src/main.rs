@@ -123,11 +123,18 @@ fn answer(verb: &Verb, sink: &Sink) -> Result<Answer, Failure> {
             keeping,
             csv,
             plot,
+            top,
+            absolute,
             view,
         } => {
             let outputs = compare::Outputs {
                 csv: csv.as_deref(),
                 plot: plot.as_deref(),
+                lines: corecast_figures::Lines {
+                    top: top.map_or(corecast_figures::LINES, |top| top as usize),
+                    is_absolute: *absolute,
+                },
+                has_lines: top.is_some() || *absolute,
                 view: view.as_deref(),
             };
             compare::answer(scene, repeat.runs, keeping, &outputs)

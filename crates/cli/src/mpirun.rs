@@ -144,6 +144,7 @@ pub fn job(options: &Mpirun) -> Result<Job, Failure> {
         timeout,
         environment,
         libraries: executable.and_then(|file| corecast_launch::libraries(&file)),
+        halt: None,
     })
 }
 

@@ -5,11 +5,11 @@ use std::cell::LazyCell;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use corecast_launch::{Bind, Cause, Ending, Job, TIMEOUT_CODE};
+use corecast_launch::{Bind, Job, TIMEOUT_CODE};
 use corecast_machine::RunError;
-use corecast_shm::{Compute, Segment};
+use corecast_shm::Compute;
 use corecast_study::{
-    Capture, ChipChoice, MpiError, MpiPlan, MpiRun, MpiStudy, ProgramPlan, Settings, StudyError,
+    Attended, ChipChoice, MpiError, MpiPlan, MpiRun, MpiStudy, ProgramPlan, Settings, StudyError,
 };
 
 use crate::args::{LimitArgs, Sink};
@@ -29,7 +29,7 @@ pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
     let chip = scene::noted_chip(chip_name(on_chip), &on_chip.set)?;
     let study = study(options, chip, job.ranks())?;
     let attended = attend(&job, &study, &mut io::stdout(), &mut io::stderr())?;
-    let failed = attended.failed();
+    let failed = failed(&attended);
     let Ok(run) = attended.run else {
         return Err(failed.expect("a run without a result has failed"));
     };
@@ -38,7 +38,9 @@ pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
     told.lines().for_each(output::note);
     write_files(on_chip, &study, &run, &settings)?;
     if let Some((path, capture)) = on_chip.capture.as_deref().zip(run.capture.as_ref()) {
-        output::write_file(path.as_ref(), &captured(capture, &study)?)?;
+        let text = study.captured(capture);
+        let text = text.map_err(|error| Failure::library(&error))?;
+        output::write_file(path.as_ref(), &text)?;
     }
     match failed {
         None => Ok(ExitCode::SUCCESS),
@@ -58,41 +60,13 @@ pub fn job(options: &Mpirun) -> Result<Job, Failure> {
     mpirun::job(options).map(|job| Job { bind, ..job })
 }
 
-/// A program that was started, and has ended.
-pub struct Attended {
-    ending: Ending,
-    /// What it has shown.
-    pub run: Result<MpiRun, MpiError>,
-}
-
-impl Attended {
-    /// What went wrong.
-    pub fn failed(&self) -> Option<Failure> {
-        let failed = mpirun::ended_badly(&self.ending);
-        match &self.run {
-            Ok(_) => failed,
-            Err(error) => Some(stopped(error, failed)),
-        }
+/// What went wrong.
+pub fn failed(attended: &Attended) -> Option<Failure> {
+    let failed = mpirun::ended_badly(&attended.ending);
+    match &attended.run {
+        Ok(_) => failed,
+        Err(error) => Some(stopped(error, failed)),
     }
-
-    /// Whether somebody wanted to end it all.
-    pub fn is_interrupted(&self) -> bool {
-        matches!(self.ending.cause, Some(Cause::Interrupted { .. }))
-    }
-}
-
-/// What was captured as a file; its first lines say what its tags are.
-fn captured(capture: &Capture, study: &MpiStudy) -> Result<String, Failure> {
-    let format = corecast_replay::find_format("calls").expect("our own");
-    let written = format
-        .write(&capture.graph)
-        .map_err(|error| Failure::library(&error))?;
-    let (ranks, place) = (study.plan.ranks, study.machine.place());
-    let mut text = format!("# packets of an MPI program of {ranks} ranks on {place}\n");
-    for (tag, words) in capture.tags.iter().enumerate() {
-        text += &format!("# tag {tag}: {words}\n");
-    }
-    Ok(text + written.text().expect("our own is text"))
 }
 
 /// Runs the program once.
@@ -102,13 +76,8 @@ pub fn attend(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<Attended, Failure> {
-    let segment = Segment::clocked(job.ranks(), &study.terms());
-    let segment = segment.map_err(|error| Failure::input(error.to_string()))?;
-    let attend = || study.attend(segment.desk());
-    let end = || study.plan.on.watch.stop();
-    let ended = corecast_launch::run_attended(job, &segment, (attend, end), out, err);
-    let (ending, run) = ended.map_err(|error| mpirun::refused(&error))?;
-    Ok(Attended { ending, run })
+    let attended = study.start(job, out, err);
+    attended.map_err(|error| mpirun::refused(&error))
 }
 
 /// The study of a program on this chip.
@@ -225,7 +194,6 @@ fn write_files(
         matrix: on_chip.matrix.as_deref(),
     };
     what.write(&files, || {
-        let advice = program_explain::sentence(&run.calls, &explained.first);
-        output::json(settings.on(study.record(run, &explained, advice)))
+        output::json(settings.on(study.record(run, &explained)))
     })
 }

@@ -71,14 +71,14 @@ pub struct OnChip {
     #[arg(long, value_name = "FILE", requires = "mpirun_chip")]
     pub report: Option<String>,
     /// Draw the timeline of the run
-    #[arg(long, value_name = "FILE", requires = "mpirun_chip")]
+    #[arg(long, value_name = "FILE.svg|pdf|png", requires = "mpirun_chip")]
     pub svg: Option<String>,
     /// Write the run as a Chrome/Perfetto trace
     #[arg(long, value_name = "FILE", requires = "mpirun_chip")]
     pub trace: Option<String>,
-    /// Draw who sent how many bytes to whom if FILE ends in .svg; otherwise write it as CSV, with the
+    /// Draw who sent how many bytes to whom, or write it as CSV if FILE ends in .csv, with the
     /// numbers of messages
-    #[arg(long, value_name = "FILE", requires = "mpirun_chip")]
+    #[arg(long, value_name = "FILE.svg|pdf|png", requires = "mpirun_chip")]
     pub matrix: Option<String>,
     /// Say on standard error what made the program as long as it was: time by call and cause, the
     /// critical path, ranks that others wait for
@@ -92,7 +92,7 @@ pub struct OnChip {
     #[arg(long, value_name = "KEY=VALUE,...", requires = "mpirun_chip")]
     pub vary: Vec<String>,
     /// With --vary: draw how long the program took with which values
-    #[arg(long, value_name = "FILE", requires = "vary")]
+    #[arg(long, value_name = "FILE.svg|pdf|png", requires = "vary")]
     pub plot: Option<String>,
     /// With --vary: write a line per run as CSV
     #[arg(long, value_name = "FILE", requires = "vary")]

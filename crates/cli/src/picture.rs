@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
+use corecast_core::Help;
+use corecast_render::Form;
 use corecast_study::{Run, Settings, Study};
 
 use crate::args::Pictures;
 use crate::failure::Failure;
-use crate::output::write_file;
+use crate::output::{write_bytes, write_file};
 use crate::remedy;
 
 impl Pictures {
@@ -37,12 +39,12 @@ impl Pictures {
         let mut text = String::new();
         if let Some(path) = &self.svg {
             let picture = corecast_figures::timeline(study, run, settings);
-            text += &write_svg(path, &picture, settings)?;
+            text += &write_figure(path, &picture, settings)?;
         }
         if let Some(path) = &self.heat_map
             && let Some(picture) = corecast_figures::run_heat_map(study, run, settings)
         {
-            text += &write_svg(path, &picture, settings)?;
+            text += &write_figure(path, &picture, settings)?;
         }
         if let Some(path) = &self.trace {
             let trace = corecast_render::chrome_trace(&run.report, &[], &settings.json());
@@ -52,21 +54,40 @@ impl Pictures {
     }
 }
 
-/// Writes a picture with its settings at its foot; returns the line that says so.
-pub fn write_svg(
+/// Writes a picture with its settings at its foot, as SVG, PDF or PNG as its name says; returns the line
+/// that says so.
+pub fn write_figure(
     path: impl AsRef<Path>,
     picture: &str,
     settings: &Settings,
 ) -> Result<String, Failure> {
-    write(
-        path,
-        &corecast_render::with_footer(picture, &settings.line(remedy::option)),
-    )
+    let footed = corecast_render::with_footer(picture, &settings.line(remedy::option));
+    let path = path.as_ref();
+    let form = form(path)?;
+    let file = form.file(&footed);
+    write_bytes(path, &file.map_err(|error| Failure::library(&error))?)?;
+    Ok(wrote(path))
+}
+
+/// As what a picture is to be written.
+fn form(path: &Path) -> Result<Form, Failure> {
+    let form = Form::of_name(&path.to_string_lossy());
+    form.map_err(|error| Failure::library(&error))
+}
+
+/// Refuses, before anything runs, a picture in a form that there is not; `option` names the file.
+pub fn check_form(option: &str, path: &str) -> Result<(), Failure> {
+    let form = Form::of_name(path);
+    form.map(drop)
+        .map_err(|error| Failure::input(format!("{option}: {error}")).help(Help::help(&error)))
 }
 
 /// Writes one file; returns the line that says so.
-pub fn write(path: impl AsRef<Path>, picture: &str) -> Result<String, Failure> {
-    let path = path.as_ref();
-    write_file(path, picture)?;
-    Ok(format!("wrote {}\n", path.display()))
+pub fn write(path: impl AsRef<Path>, text: &str) -> Result<String, Failure> {
+    write_file(path.as_ref(), text)?;
+    Ok(wrote(path.as_ref()))
+}
+
+fn wrote(path: &Path) -> String {
+    format!("wrote {}\n", path.display())
 }

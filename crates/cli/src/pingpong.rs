@@ -56,7 +56,7 @@ pub fn answer(options: &Pingpong) -> Result<Answer, Failure> {
     }
     if let Some(path) = &options.plot {
         let picture = corecast_figures::round_trips(&played);
-        text += &picture::write_svg(path, &picture, settings)?;
+        text += &picture::write_figure(path, &picture, settings)?;
     }
     let objects = played.points.iter();
     scene::note_others(&**machine);

@@ -1,10 +1,7 @@
 //! Program files that users name, their formats, and the rate at which their computing is counted.
 
-use std::path::Path;
-
-use corecast_replay::{FILE_BYTES_MAX, Options, Read, read};
+use corecast_replay::{FILE_BYTES_MAX, Read};
 use corecast_study::file_contents;
-use corecast_text::unpack;
 
 use crate::failure::Failure;
 
@@ -24,17 +21,8 @@ pub fn bytes(path: &str) -> Result<Vec<u8>, Failure> {
 
 /// The same of contents that are there.
 pub fn parse(path: &str, contents: &[u8], flops: Option<f64>) -> Result<Read, Failure> {
-    let folder = Path::new(path).parent().unwrap_or(Path::new(""));
-    let read_file = |name: &str| {
-        let beside = folder.join(name);
-        let beside = beside.to_str().ok_or("its name is not UTF-8")?;
-        unpack::read(beside, FILE_BYTES_MAX).map_err(|error| error.to_string())
-    };
-    let options = Options {
-        flops,
-        read_file: Some(&read_file),
-    };
-    read(path, contents, &options).map_err(|error| Failure::library(&error))
+    let read = corecast_study::read_program(path, contents, flops);
+    read.map_err(|error| Failure::library(&error))
 }
 
 /// Operations per second: a number that may end with K, M, G or T, powers of ten.

@@ -2,53 +2,11 @@
 
 use corecast_chip::Clock;
 use corecast_machine::{Cause, Time};
-use corecast_study::{CallRun, CallTime, CallsExplanation, CallsMeasure, PathStretch};
+use corecast_study::{CallRun, CallTime, CallsExplanation, PathStretch};
 
 use crate::explain::{ROWS, left_out, longest};
 use crate::output::table;
-use crate::{remedy, style};
-
-/// What to look at first.
-pub fn sentence(run: &CallRun, first: &CallsMeasure) -> String {
-    match *first {
-        CallsMeasure::Nothing => "There is nothing to do: the program takes no time.".to_owned(),
-        CallsMeasure::Compute {
-            percent,
-            rank,
-            rank_percent,
-        } => format!(
-            "Compute less between calls, or share the work out better: that is {percent:.0} % of the \
-             critical path, {rank_percent:.0} % of it on rank {rank}."
-        ),
-        CallsMeasure::Call {
-            call,
-            percent,
-            rank,
-            rank_percent,
-            cause,
-            cause_percent,
-        } => {
-            let call = name(run, call);
-            let whose = match rank_percent >= 50.0 {
-                true => format!(", above all on rank {rank} ({rank_percent:.0} % of it)"),
-                false => String::new(),
-            };
-            let what = words_of_cause(cause);
-            format!(
-                "Make {call} cheaper first{whose}: without it the program would take at most \
-                 {percent:.0} % less; {cause_percent:.0} % of that is {what}."
-            )
-        }
-    }
-}
-
-/// A kind of cause on the critical path of a program, as a reader of the sentence knows it.
-fn words_of_cause(kind: &str) -> String {
-    match kind {
-        "wait_peer" => "messages on their way".to_owned(),
-        kind => remedy::words_of_cause(kind),
-    }
-}
+use crate::style;
 
 /// What a call is called.
 fn name(run: &CallRun, call: u16) -> &'static str {
@@ -60,7 +18,7 @@ pub fn show(run: &CallRun, clock: &Clock, explained: &CallsExplanation, is_full:
     let most = if is_full { usize::MAX } else { ROWS };
     let told = Told { run, clock, most };
     let parts = [
-        format!("{}\n", sentence(run, &explained.first)),
+        format!("{}\n", run.advice(&explained.first)),
         all_ranks(told, &explained.calls),
         path_calls(told, &explained.path_calls),
         path(told, explained),

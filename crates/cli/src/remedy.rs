@@ -1,6 +1,6 @@
 //! What to do about a run's time, as a sentence with options of the command line.
 
-use corecast_study::{Choice, MainCause, Measure, Remedy, Tried};
+use corecast_study::{Choice, MainCause, Measure, Remedy, Tried, words_of_cause};
 
 /// A choice as an option.
 pub fn option(choice: &Choice) -> String {
@@ -88,22 +88,4 @@ fn options(algorithm: Option<&str>, sizes: &[(&'static str, Option<u64>)]) -> St
         None => format!("no {}", option(&Choice::switch(what))),
     }));
     options.join(" ")
-}
-
-/// A kind of cause as a reader of the sentence knows it.
-pub fn words_of_cause(kind: &str) -> String {
-    match kind {
-        "compute" => "computing and late arrival".to_owned(),
-        "wait_peer" => "waiting for ranks that are not there yet".to_owned(),
-        "port_busy" => "ports that are busy with earlier transfers".to_owned(),
-        "link_busy" => "links that other messages use".to_owned(),
-        "buffer_full" => "buffers that are full".to_owned(),
-        "memory" => "memory that has not answered".to_owned(),
-        "software" => "software: what every call and message costs a core".to_owned(),
-        "handshake" => "commands, flags and handshakes".to_owned(),
-        "transfer" => "words that move".to_owned(),
-        "idle" => "words on their way whose sender has nothing left to do".to_owned(),
-        "ordering" => "reading and ordering the ranks' status".to_owned(),
-        other => other.replace('_', " "),
-    }
 }

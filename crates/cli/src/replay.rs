@@ -48,8 +48,7 @@ pub fn answer(options: &Replay) -> Result<Answer, Failure> {
     let run = study.run().map_err(|error| stopped(&error))?;
     let settings = study.settings();
     let explained = run.calls.explain();
-    let advice = program_explain::sentence(&run.calls, &explained.first);
-    let record = json(settings.on(study.record(&run, &explained, advice)));
+    let record = json(settings.on(study.record(&run, &explained)));
     let what = call_files::What {
         name: "a program",
         machine: &*study.machine,

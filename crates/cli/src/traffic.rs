@@ -73,7 +73,7 @@ pub fn answer(options: &Traffic) -> Result<Answer, Failure> {
 fn draw(sweep: &TrafficSweep, chip: &str, options: &Traffic) -> Result<String, Failure> {
     let (settings, mut text) = (&sweep.settings, String::new());
     if let Some(path) = &options.plot {
-        text += &picture::write_svg(
+        text += &picture::write_figure(
             path,
             &corecast_figures::latency_chart(sweep, chip),
             settings,
@@ -85,7 +85,7 @@ fn draw(sweep: &TrafficSweep, chip: &str, options: &Traffic) -> Result<String, F
     if let Some(path) = &options.heat_map
         && let Some(picture) = corecast_figures::traffic_heat_map(sweep, chip)
     {
-        text += &picture::write_svg(path, &picture, settings)?;
+        text += &picture::write_figure(path, &picture, settings)?;
     }
     Ok(text)
 }
@@ -284,7 +284,7 @@ fn of_trace(study: &TraceStudy, path: &str, options: &Traffic) -> Result<Answer,
     if let Some(path) = &options.heat_map {
         let links: Vec<_> = run.mesh.links().collect();
         let picture = corecast_figures::heat_map(&what, &study.grid, &links, run.cycles as f64);
-        text += &picture::write_svg(path, &picture, settings)?;
+        text += &picture::write_figure(path, &picture, settings)?;
     }
     Ok(Answer {
         text,

@@ -174,7 +174,7 @@ pub fn answer(options: &Tune) -> Result<Answer, Failure> {
     if let Some(path) = &options.plot {
         let (swept, winners) = (compare::swept(&study), study.table_winners(table));
         let map = corecast_figures::winner_map(&swept, &winners, &study.settings());
-        text += &picture::write_svg(path, &map, &study.settings())?;
+        text += &picture::write_figure(path, &map, &study.settings())?;
     }
     text += &match &options.output {
         Some(path) => format!("wrote {path}\n"),

@@ -230,7 +230,7 @@ fn sweep(
                     let cycles = run.calls.cycles(study.plan.on.chip.chip.reference_clock());
                     Shown::of(&run.calls, cycles)
                 });
-                (shown, attended.failed(), goes_on)
+                (shown, mpirun_sim::failed(&attended), goes_on)
             }
             // Nothing can be started, now or later.
             Err(failure) => (None, Some(failure), false),
@@ -311,7 +311,7 @@ fn write_files(
     }
     if let Some(path) = on_chip.plot.as_ref().filter(is_due) {
         let picture = corecast_figures::mpi_varied(base, varying, &sweep.runs);
-        picture::write_svg(path, &picture, &settings)?;
+        picture::write_figure(path, &picture, &settings)?;
     }
     Ok(())
 }

@@ -266,7 +266,7 @@ fn what_makes_no_sense_is_refused_before_anything_starts() {
     );
     let skew = refused(&[&chip[..], &["--skew", "7=5"]].concat(), 2);
     assert!(skew.contains("--skew"), "{skew}");
-    let one_file = ["--svg", "a.x", "--trace", "a.x"];
+    let one_file = ["--svg", "a.svg", "--trace", "a.svg"];
     assert!(refused(&[&chip[..], &one_file].concat(), 2).contains("name one file"));
 }
 

@@ -217,7 +217,7 @@ fn misuse_is_refused_before_anything_starts() {
         &["--vary", "network.link=1,2", "--plot", "x", "--csv", "x"],
         &["--plot", "x"],
         &["--full"],
-        &["--matrix", "m.png"],
+        &["--matrix", "m.jpg"],
     ];
     let mut all = String::new();
     for options in cases {

@@ -29,10 +29,29 @@ fn path(name: &str) -> PathBuf {
 #[test]
 fn run_draws_what_explain_draws() {
     let scene = "bcast --chip park2019-bus --ranks 4 --bytes 4 --algorithm ap";
-    for option in ["--svg", "--trace"] {
-        let ours = draw(&format!("run {scene} {option}"), "run.out").1;
-        let theirs = draw(&format!("explain {scene} {option}"), "explain.out").1;
-        assert_eq!(ours, theirs, "{option}");
+    for (option, ending) in [("--svg", "svg"), ("--trace", "json")] {
+        let ours = draw(&format!("run {scene} {option}"), &format!("run.{ending}")).1;
+        let theirs = draw(
+            &format!("explain {scene} {option}"),
+            &format!("explain.{ending}"),
+        );
+        assert_eq!(ours, theirs.1, "{option}");
+    }
+}
+
+#[test]
+fn pictures_have_the_form_that_their_names_say() {
+    let scene = "run bcast --chip park2019-bus --ranks 4 --algorithm ap --svg";
+    for (name, begins) in [("form.pdf", &b"%PDF-"[..]), ("form.PNG", b"\x89PNG")] {
+        let path = path(name);
+        let status = Command::new(env!("CARGO_BIN_EXE_corecast"))
+            .args(scene.split(' '))
+            .arg(&path)
+            .output()
+            .expect("the binary runs");
+        assert!(status.status.success(), "{name}");
+        let file = std::fs::read(path).expect("written");
+        assert!(file.starts_with(begins), "{name}");
     }
 }
 

@@ -90,14 +90,16 @@ fn nothing_is_lost_and_nothing_half_written() {
     let kept = fs::read(at.join("a.json")).expect("readable");
     for arguments in [
         "view a.json -o a.json",
-        "run bcast --view x.html --svg x.html --algorithm mst",
-        "compare bcast --view x.html --plot x.html",
+        "run bcast --view x.svg --svg x.svg --algorithm mst",
+        "compare bcast --view x.svg --plot x.svg",
         "view a.json missing.json -o x.html",
         "view - -o",
     ] {
         let output = run(at, arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments}");
-        assert!(!at.join("x.html").exists(), "{arguments}");
+        for left in ["x.html", "x.svg"] {
+            assert!(!at.join(left).exists(), "{arguments}");
+        }
     }
     assert_eq!(fs::read(at.join("a.json")).expect("readable"), kept);
 }

@@ -27,13 +27,15 @@ pub fn round_trips(played: &Played) -> String {
         }
     };
     let ns: Vec<f64> = points.iter().map(|point| point.one_way.ns()).collect();
+    let sizes = points.iter().map(|point| point.bytes as f64);
+    let sizes = sizes.filter(|&bytes| bytes > 0.0);
     let largest = ns.iter().copied().fold(0.0, f64::max);
     let smallest = ns.iter().copied().fold(f64::INFINITY, f64::min);
     let chart = LineChart {
         title: format!("{title}: {smallest:.0} to {largest:.0} ns"),
         x_label: "size (bytes)".to_owned(),
         y_label: "half a round trip (ns)".to_owned(),
-        x_scale: Scale::Log2,
+        x_scale: Scale::stepping(sizes),
         y_scale: Scale::spanning(ns),
         marks: Vec::new(),
         series: targets.iter().map(line).collect(),

@@ -5,11 +5,15 @@ use corecast_machine::LinkUse;
 use corecast_render::TimeAxis;
 use corecast_study::{Run, Settings, Study};
 
+use crate::shown::Shown;
+
 /// What every rank did when.
 #[must_use]
 pub fn timeline(study: &Study, run: &Run, settings: &Settings) -> String {
-    let title = title(study, run, settings);
-    corecast_render::timeline_svg(&title, &run.report, &axis(study))
+    let mut title = title(study, run, settings);
+    let shown = Shown::of(&run.report);
+    title += &shown.left_out(&run.report);
+    corecast_render::timeline_svg(&title, &shown.report, shown.ranks_per_row, &axis(study))
 }
 
 /// What every link carried; none where there is no mesh.

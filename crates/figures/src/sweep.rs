@@ -21,34 +21,87 @@ pub struct Swept<'a> {
     pub sizes: &'a [u64],
 }
 
-/// Makespan over bound (on a wall clock: makespan) against size for the first rank count: a line per
-/// algorithm, in the order of `lines` ([`corecast_study::lines`]). The title says who wins how often.
+/// Lines that are drawn unless said otherwise.
+pub const LINES: usize = 12;
+
+/// Which lines of a sweep are drawn.
+#[derive(Clone, Copy, Debug)]
+pub struct Lines {
+    /// At most so many, the fastest ones.
+    pub top: usize,
+    /// Whether times are drawn themselves, and not over the lower bound.
+    pub is_absolute: bool,
+}
+
+impl Default for Lines {
+    fn default() -> Self {
+        Self {
+            top: LINES,
+            is_absolute: false,
+        }
+    }
+}
+
+/// Size and time, or time over bound.
+type Points = Vec<(u64, f64)>;
+
+/// Lines that lie on each other as one with all their names; of three and more it has the first.
+fn merged(lines: Vec<(&str, Points)>) -> Vec<(String, Points)> {
+    let mut merged: Vec<(Vec<&str>, Points)> = Vec::new();
+    for (name, points) in lines {
+        match merged.iter_mut().find(|(_, other)| *other == points) {
+            Some((names, _)) => names.push(name),
+            None => merged.push((vec![name], points)),
+        }
+    }
+    let named = merged.into_iter().map(|(names, points)| match names[..] {
+        [first, second] => (format!("{first}, {second}"), points),
+        [first, _, ..] => (format!("{first} and {} more", names.len() - 1), points),
+        _ => (names.concat(), points),
+    });
+    named.collect()
+}
+
+/// Makespan over bound (on a wall clock, or where it is asked for, makespan) against size for the first
+/// rank count: a line per algorithm, in the order of `lines` ([`corecast_study::lines`]), and one for
+/// several that take the same time everywhere. The title says who wins how often.
 #[must_use]
 pub fn sweep_chart(
     swept: &Swept<'_>,
     winners: &[&str],
-    lines: Vec<(&str, Vec<(u64, f64)>)>,
+    lines: Vec<(&str, Points)>,
+    shown: Lines,
     settings: &Settings,
 ) -> String {
+    let mut lines = merged(lines);
+    let all = lines.len();
+    lines.truncate(shown.top);
     let values: Vec<f64> = lines.iter().flat_map(|line| &line.1).map(|p| p.1).collect();
+    let sizes = lines.iter().flat_map(|line| &line.1).map(|p| p.0 as f64);
+    let x_scale = Scale::stepping(sizes);
     let ranks = swept.ranks.first().copied().unwrap_or_default();
     let (collective, place, beside) = (swept.collective, swept.place, beside(settings));
     let what = format!("{collective} over {ranks} ranks on {place}{beside}");
-    let line = |(name, points): (&str, Vec<(u64, f64)>)| Series {
-        name: name.to_owned(),
+    let left_out = match all - lines.len() {
+        0 => String::new(),
+        slower => format!(" ({slower} slower lines not drawn)"),
+    };
+    let line = |(name, points): (String, Points)| Series {
+        name,
         points: points
             .into_iter()
             .map(|(bytes, ratio)| (bytes as f64, ratio))
             .collect(),
     };
     let chart = LineChart {
-        title: format!("{}: {what}", verdict(winners, "sizes")),
+        title: format!("{}: {what}{left_out}", verdict(winners, "sizes")),
         x_label: "size (bytes)".to_owned(),
-        y_label: match swept.is_timed {
-            true => "makespan (ns), median".to_owned(),
-            false => "makespan / lower bound".to_owned(),
+        y_label: match (swept.is_timed, shown.is_absolute) {
+            (true, _) => "makespan (ns), median".to_owned(),
+            (false, true) => "makespan (cycles)".to_owned(),
+            (false, false) => "makespan / lower bound".to_owned(),
         },
-        x_scale: Scale::Log2,
+        x_scale,
         y_scale: Scale::spanning(values),
         marks: Vec::new(),
         series: lines.into_iter().map(line).collect(),
@@ -88,4 +141,25 @@ pub fn winner_map<S: AsRef<str>>(
         cells: winners.iter().map(names).collect(),
     };
     map.svg()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_lie_on_each_other_are_one() {
+        let points = |y: f64| vec![(4, y), (8, y)];
+        let lines = vec![
+            ("a", points(1.0)),
+            ("b", points(2.0)),
+            ("c", points(1.0)),
+            ("d", points(3.0)),
+            ("e", points(3.0)),
+            ("f", points(3.0)),
+        ];
+        let merged = merged(lines);
+        let names: Vec<&str> = merged.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["a, c", "b", "d and 2 more"]);
+    }
 }

@@ -40,6 +40,7 @@ pub use ending::{Cause, Ending, TIMEOUT_CODE};
 pub use error::LaunchError;
 pub use libraries::libraries;
 pub use part::Part;
+pub use signals::Halt;
 
 /// What to start, and how.
 #[derive(Clone, Debug)]
@@ -56,6 +57,9 @@ pub struct Job {
     pub environment: Vec<(OsString, OsString)>,
     /// The folder of our libraries, put before all others in `LD_LIBRARY_PATH`.
     pub libraries: Option<PathBuf>,
+    /// Says when it is to end, where the job runs inside a program that is more than a launcher: its signals and its
+    /// input stay its own then, and rank 0 has nothing to read.
+    pub halt: Option<Halt>,
 }
 
 impl Job {
@@ -123,7 +127,7 @@ fn run_over(
     err: &mut dyn Write,
 ) -> Result<Ending, LaunchError> {
     let programs = program::find_all(&job.parts)?;
-    let signals = signals::Signals::new().map_err(LaunchError::Signals)?;
+    let signals = signals::Signals::new(job.halt.as_ref()).map_err(LaunchError::Signals)?;
     let guard = guard::Guard::start().map_err(LaunchError::Guard)?;
     let spawned = spawn::all(job, &programs, &segment, &guard)?;
     let supervisor = supervise::Supervisor::new(job, segment, &guard, &signals, spawned);

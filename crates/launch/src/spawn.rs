@@ -35,7 +35,7 @@ pub fn all(
             let mut command = command(job, program, library_path.as_ref());
             command.arg0(&part.program).args(&part.arguments);
             command.process_group(guard.group());
-            if rank == 0 {
+            if rank == 0 && job.halt.is_none() {
                 command.stdin(first_input());
             }
             segment.inherit(&mut command, rank, number);

@@ -134,7 +134,11 @@ impl<'a> Supervisor<'a> {
         let absent = (!self.absent.is_empty()).then(|| now + ABSENT_CHECK);
         let prompt = (self.input.is_some() && self.streams.iter().any(|s| s.lines.keeps_some()))
             .then(|| now + PROMPT);
-        let next = [step, end, absent, prompt].into_iter().flatten().min();
+        let look = self.signals.patience().map(|patience| now + patience);
+        let next = [step, end, absent, prompt, look]
+            .into_iter()
+            .flatten()
+            .min();
         next.map(|at| at.saturating_duration_since(now))
     }
 

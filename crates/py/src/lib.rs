@@ -2,7 +2,7 @@
 //!
 //! A face of `crates/study`, like the command line. Here is what needs Rust: a few objects
 //! ([`chip`], [`study`], [`schedule`], [`builder`], [`flow`], [`measure`], [`table`], [`kept`],
-//! [`papers`]) whose methods take plans and give records as the command's JSON; pages of results
+//! [`papers`], [`program`]) whose methods take plans and give records as the command's JSON; pages of results
 //! ([`view`]); how long work is waited for ([`work`]); and what is said about what a study refuses
 //! ([`refusal`]). The objects that users see are in `crates/py/python/corecast`, which adds Python's
 //! manners and no logic of studies.
@@ -16,7 +16,9 @@ mod listing;
 mod measure;
 mod papers;
 mod plan;
+mod program;
 mod refusal;
+mod report;
 mod run;
 mod schedule;
 mod study;
@@ -43,17 +45,23 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<measure::Pingpong>()?;
     module.add_class::<measure::Traffic>()?;
     module.add_class::<papers::Paper>()?;
+    module.add_class::<program::Program>()?;
     module.add_function(wrap_pyfunction!(arrow::arrow_stream, module)?)?;
     module.add_function(wrap_pyfunction!(listing::list_chips, module)?)?;
     module.add_function(wrap_pyfunction!(listing::list_algorithms, module)?)?;
     module.add_function(wrap_pyfunction!(listing::list_machines, module)?)?;
+    module.add_function(wrap_pyfunction!(listing::list_keys, module)?)?;
     module.add_function(wrap_pyfunction!(listing::list_papers, module)?)?;
     module.add_function(wrap_pyfunction!(listing::names, module)?)?;
     module.add_function(wrap_pyfunction!(listing::nearest, module)?)?;
     module.add_function(wrap_pyfunction!(listing::tuned_ranks, module)?)?;
     module.add_function(wrap_pyfunction!(listing::list_formats, module)?)?;
+    module.add_function(wrap_pyfunction!(program::libraries, module)?)?;
+    module.add_function(wrap_pyfunction!(program::mpirun, module)?)?;
+    module.add_function(wrap_pyfunction!(program::replay, module)?)?;
     module.add_function(wrap_pyfunction!(view::documents, module)?)?;
     module.add_function(wrap_pyfunction!(view::titles, module)?)?;
     module.add_function(wrap_pyfunction!(view::page, module)?)?;
+    module.add_function(wrap_pyfunction!(view::picture, module)?)?;
     Ok(())
 }

@@ -40,6 +40,12 @@ pub fn list_formats() -> String {
     json(corecast_study::list_formats().collect::<Vec<_>>())
 }
 
+/// The keys of chip files.
+#[pyfunction]
+pub fn list_keys() -> String {
+    json(corecast_study::list_keys().collect::<Vec<_>>())
+}
+
 /// The papers.
 #[pyfunction]
 pub fn list_papers() -> String {

@@ -13,10 +13,14 @@ use crate::refusal::Refusal;
 /// Who comes late.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "lowercase", tag = "kind")]
-enum Skew {
+pub enum Skew {
+    /// The later the rank, evenly.
     Uniform { cycles: u64 },
+    /// Everybody, by chance.
     Random { cycles: u64 },
+    /// One rank.
     One { rank: u32, cycles: u64 },
+    /// Each by its own entry.
     Each { cycles: Vec<u64> },
 }
 
@@ -81,6 +85,22 @@ pub fn collective(name: &str) -> Result<Collective, Refusal> {
     )
 }
 
+/// The fidelity of this name.
+pub fn fidelity(name: Option<&str>) -> Result<Option<Fidelity>, Refusal> {
+    let kind = ("fidelity", "fidelities");
+    let found = name.map(|name| one(kind, Fidelity::ALL, Fidelity::name, name));
+    found.transpose()
+}
+
+/// Ranks that come late and other traffic, where nothing is under way and caches are warm.
+pub fn beside(skew: Vec<Skew>, background: Option<(f64, u32)>) -> Surroundings {
+    Surroundings {
+        arrivals: skew.into_iter().map(arrival).collect(),
+        background: background.map(|(rate, packet_flits)| OtherTraffic { rate, packet_flits }),
+        ..Surroundings::default()
+    }
+}
+
 /// Limits of a run.
 pub fn limits(events: Option<u64>, ns: Option<u64>) -> Limits {
     let mut limits = Limits::default();
@@ -99,14 +119,6 @@ pub fn parse<T: for<'a> Deserialize<'a>>(text: &str) -> Result<T, Refusal> {
 /// The plan, on a chip and with data.
 pub fn read(chip: ChipChoice, text: &str, input: Option<Vec<u8>>) -> Result<Plan, Refusal> {
     let of: Arguments = parse(text)?;
-    let fidelity = of.fidelity.as_deref().map(|name| {
-        one(
-            ("fidelity", "fidelities"),
-            Fidelity::ALL,
-            Fidelity::name,
-            name,
-        )
-    });
     let (_, flow_control) = one(
         ("flow control", "choices"),
         FlowControl::ALL,
@@ -116,7 +128,7 @@ pub fn read(chip: ChipChoice, text: &str, input: Option<Vec<u8>>) -> Result<Plan
     let defaults = Tuning::default();
     Ok(Plan {
         machine: machine(&of.machine).map_err(Refusal::from)?,
-        fidelity: fidelity.transpose()?,
+        fidelity: fidelity(of.fidelity.as_deref())?,
         ranks: of.ranks,
         sizes: of.bytes,
         root: of.root,
@@ -146,6 +158,7 @@ pub fn read(chip: ChipChoice, text: &str, input: Option<Vec<u8>>) -> Result<Plan
             flow_control,
         },
         surroundings: Surroundings {
+            is_cold: of.cold,
             ongoing: of
                 .ongoing
                 .iter()
@@ -155,11 +168,7 @@ pub fn read(chip: ChipChoice, text: &str, input: Option<Vec<u8>>) -> Result<Plan
                     bytes,
                 })
                 .collect(),
-            arrivals: of.skew.into_iter().map(arrival).collect(),
-            background: of
-                .background
-                .map(|(rate, packet_flits)| OtherTraffic { rate, packet_flits }),
-            is_cold: of.cold,
+            ..beside(of.skew, of.background)
         },
         seed: of.seed,
         input: input.map(Arc::from),

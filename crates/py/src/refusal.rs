@@ -68,6 +68,13 @@ impl Refusal {
         self
     }
 
+    /// The same with what a program has printed until then.
+    pub fn printed(mut self, (out, err): &(String, String)) -> Self {
+        self.fields["stdout"] = json!(out);
+        self.fields["stderr"] = json!(err);
+        self
+    }
+
     /// The same with these fields.
     pub fn fields(mut self, fields: Value) -> Self {
         self.fields = fields;

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use corecast_machine::LinkUse;
 use corecast_study::{Measure, Remedy, Run as Inner, Study};
 use corecast_viewer::Documents;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use serde_json::{Value, json};
 
 use crate::refusal::Refusal;
+use crate::report;
 use crate::study::{keyword, signed};
 
 /// See [`corecast_study::Run`].
@@ -24,10 +23,6 @@ impl Run {
     pub fn new(study: Arc<Study>, inner: Inner) -> Self {
         Self { study, inner }
     }
-}
-
-fn rows(rows: impl Iterator<Item = Value>) -> String {
-    Value::Array(rows.collect()).to_string()
 }
 
 #[pymethods]
@@ -63,37 +58,17 @@ impl Run {
 
     /// Every message, in order of completion, as JSON.
     fn messages(&self) -> String {
-        rows(self.inner.report.messages.iter().map(|of| {
-            json!({
-                "from": of.from.0, "to": of.to.0, "bytes": of.bytes, "posted_ns": of.posted.ns(),
-                "start_ns": of.start.ns(), "end_ns": of.end.ns(),
-            })
-        }))
+        report::messages(&self.inner.report)
     }
 
     /// What every rank spent its time on, as JSON.
     fn spans(&self) -> String {
-        let ranks = self.inner.report.activity.iter().enumerate();
-        rows(ranks.flat_map(|(rank, activity)| {
-            activity.spans().iter().map(move |span| {
-                json!({
-                    "rank": rank, "cause": span.cause.kind(),
-                    "peer": span.cause.peer().map(|peer| peer.0),
-                    "start_ns": span.start.ns(), "end_ns": span.end.ns(),
-                })
-            })
-        }))
+        report::spans(&self.inner.report)
     }
 
     /// What every link of a mesh has carried, as JSON.
     fn links(&self) -> String {
-        let link = |of: &LinkUse| {
-            json!({
-                "from_x": of.from.0, "from_y": of.from.1, "to_x": of.to.0, "to_y": of.to.1,
-                "flits": of.flits,
-            })
-        };
-        rows(self.inner.report.links.iter().map(link))
+        report::links(&self.inner.report)
     }
 
     /// What every rank did when, as SVG.

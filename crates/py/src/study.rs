@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use corecast_core::{Request as CoreRequest, Schedule as CoreSchedule};
-use corecast_figures::Swept;
+use corecast_figures::{Lines, Swept};
 use corecast_study::{Choice, Ranking, Settings, Study as Inner, StudyError, SweptTime, lines};
 use pyo3::prelude::*;
 use serde::Deserialize;
@@ -327,17 +327,26 @@ impl Study {
     }
 
     /// Makespan over bound against size, as SVG. `times` is JSON, a list of objects.
-    fn sweep_chart(&self, winners: Vec<String>, times: &str) -> Result<String, Refusal> {
+    fn sweep_chart(
+        &self,
+        winners: Vec<String>,
+        times: &str,
+        top: usize,
+        is_absolute: bool,
+    ) -> Result<String, Refusal> {
         let times: Vec<Time> = plan::parse(times)?;
-        let lines = lines(times.iter().map(|of| SweptTime {
+        let swept = times.iter().map(|of| SweptTime {
             algorithm: &of.algorithm,
             bytes: of.bytes,
             time: of.time,
             bound_cycles: of.bound_cycles,
-        }));
+        });
+        let shown = Lines { top, is_absolute };
         let settings = self.inner.settings();
         let winners: Vec<&str> = winners.iter().map(String::as_str).collect();
-        let picture = corecast_figures::sweep_chart(&self.swept(), &winners, lines, &settings);
+        let lines = lines(swept, is_absolute);
+        let picture =
+            corecast_figures::sweep_chart(&self.swept(), &winners, lines, shown, &settings);
         Ok(signed(&picture, &settings))
     }
 

@@ -1,8 +1,11 @@
-//! Documents of the viewer: together, and as a page.
+//! What is looked at: documents of the viewer, together and as a page; pictures as files.
 
+use corecast_render::Form;
 use corecast_viewer::{Documents, read};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
+use crate::plan::one;
 use crate::refusal::Refusal;
 
 /// One text of documents of several texts (documents, records, tables, traces) with their names.
@@ -27,4 +30,13 @@ pub fn titles(documents: &str) -> Result<Vec<String>, Refusal> {
 #[pyfunction]
 pub fn page(documents: &str) -> Result<String, Refusal> {
     Ok(read("the documents", documents)?.page()?)
+}
+
+/// A picture as the file of a form.
+#[pyfunction]
+pub fn picture<'py>(py: Python<'py>, svg: &str, form: &str) -> PyResult<Bound<'py, PyBytes>> {
+    let form = one(("form", "forms"), Form::ALL, Form::ending, form)?;
+    let file = py.detach(|| form.file(svg));
+    let file = file.map_err(|error| Refusal::library("InputError", &error))?;
+    Ok(PyBytes::new(py, &file))
 }

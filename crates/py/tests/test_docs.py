@@ -6,6 +6,7 @@ import json
 import os
 import re
 
+import corecast
 import pytest
 from conftest import ROOT
 
@@ -23,7 +24,7 @@ def test_the_reference_by_example(tmp_path, monkeypatch):
     runner = doctest.DocTestRunner(optionflags=flags, verbose=False)
     runner.run(test, out=lines.append)
     assert runner.summarize(verbose=False).failed == 0, "".join(lines)
-    assert {"timeline.svg", "winners.svg", "bcast.toml"} <= set(os.listdir(tmp_path))
+    assert {"timeline.pdf", "winners.svg", "bcast.toml"} <= set(os.listdir(tmp_path))
 
 
 NOTEBOOKS = sorted((ROOT / "examples/notebooks").glob("*.ipynb"))
@@ -53,3 +54,9 @@ def test_notebooks_run(path, tmp_path, monkeypatch):
 
 def test_there_are_notebooks():
     assert len(NOTEBOOKS) == 3
+
+
+def test_every_error_is_in_the_reference():
+    text = (ROOT / "docs/errors.md").read_text()
+    for name in set(corecast.errors.__all__) - {"Error"}:
+        assert f"| `{name}` |" in text, name

@@ -241,7 +241,9 @@ def test_unwritable_files_leave_nothing_behind(tmp_path):
     figure = corecast.Figure("<svg/>")
     with pytest.raises(corecast.InputError, match="cannot write"):
         figure.save(tmp_path / "missing" / "x.svg")
-    with pytest.raises(corecast.InputError, match="does not end in .svg"):
-        figure.save(tmp_path / "x.png")
+    with pytest.raises(corecast.InputError, match="in neither .svg, .pdf nor .png"):
+        figure.save(tmp_path / "x.jpg")
+    with pytest.raises(corecast.InputError, match="it is no picture"):
+        corecast.Figure("none").save(tmp_path / "x.png")
     assert list(tmp_path.iterdir()) == []
     assert figure.save(tmp_path / "x.svg").read_text() == "<svg/>"

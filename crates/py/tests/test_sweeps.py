@@ -49,6 +49,41 @@ def test_what_was_found_before_an_error_is_kept(tmp_path: Path) -> None:
     assert len(kept.read_text().splitlines()) == 1 + 1
 
 
+@pytest.mark.parametrize("end", [KeyboardInterrupt, OSError])
+def test_a_sweep_that_is_interrupted_keeps_what_was_found(
+    end: type[BaseException], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By Ctrl-C, or because whoever watched it is gone: a notebook that was closed."""
+    kept, cell, done = tmp_path / "kept.jsonl", corecast.sweeps.cell, []
+
+    def ends(*arguments: Any) -> str:
+        if len(done) == 2:
+            raise end
+        done.append(arguments)
+        return cell(*arguments)
+
+    monkeypatch.setattr(corecast.sweeps, "cell", ends)
+    with pytest.raises(end):
+        sweep(checkpoint=kept)
+    assert len(kept.read_text().splitlines()) == 1 + 2
+    monkeypatch.undo()
+    assert sweep(checkpoint=kept) == sweep()
+
+
+def test_figures_have_the_lines_that_were_asked_for() -> None:
+    of: dict[str, Any] = {"chip": "park2019-bus", "ranks": 8, "bytes": [64, 256, 1024]}
+    lines = corecast.compare("bcast", **of)
+    every = lines.figure(top=100).svg
+    few = lines.figure(top=2, absolute=True).svg
+    assert every.count("<polyline") > few.count("<polyline") == 2 * 2  # and their samples
+    assert "slower lines not drawn" in few and "makespan (cycles)" in few
+    assert "makespan / lower bound" in every
+    with pytest.raises(corecast.InputError, match="top: 0 is out of range"):
+        lines.figure(top=0)
+    with pytest.raises(corecast.InputError, match="with several rank counts"):
+        sweep().figure(absolute=True)
+
+
 def test_files_for_something_else_are_refused(tmp_path: Path) -> None:
     kept = tmp_path / "kept.jsonl"
     sweep(checkpoint=kept)

@@ -58,6 +58,9 @@ def test_a_widget_holds_the_page_and_its_address(runs):
     assert widget.page == corecast.view(runs).page
     widget.address = "tab=mesh"
     assert {"page", "address", "height"} <= set(widget.keys)
+    widget.close()  # as when its notebook is
+    widget.address = "tab=timeline"
+    assert widget.address == "tab=timeline"
 
 
 def test_schedules_come_from_files_and_go_there(tmp_path):

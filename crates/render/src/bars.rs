@@ -33,34 +33,75 @@ const BAR: f64 = 44.0;
 const GAP: f64 = 14.0;
 const GROUP_GAP: f64 = 30.0;
 
+/// What bars take of the width; groups beyond go into another row.
+const ROW_WIDTH: f64 = 1000.0;
+/// From one row of bars to the next.
+const ROW_HEIGHT: f64 = HEIGHT + 80.0;
+
 impl StackedBars {
-    /// The bars as SVG.
+    /// The bars as SVG, in as many rows as their groups need.
     #[must_use]
     pub fn svg(&self) -> String {
         let widest = |names: &mut dyn Iterator<Item = &str>, size| {
             names.map(|name| text_width(name, size)).fold(0.0, f64::max)
         };
         let step = widest(&mut self.bars.iter().map(|bar| bar.label.as_str()), 11).max(BAR) + GAP;
-        let mut x = LEFT + GAP;
-        let mut centres = Vec::new();
-        for (index, bar) in self.bars.iter().enumerate() {
-            let is_new = index > 0 && self.bars[index - 1].group != bar.group;
-            x += if is_new { GROUP_GAP } else { 0.0 };
-            centres.push(x + step / 2.0);
-            x += step;
-        }
-        let (right, bottom) = (x, TOP + HEIGHT);
+        let rows = self.rows(step);
+        let ends = rows
+            .iter()
+            .flatten()
+            .map(|group| group.left + group.width(step));
+        let right = ends.fold(LEFT + 2.0 * GAP, f64::max);
         let legend = 40.0 + widest(&mut self.parts.iter().map(String::as_str), 12);
-        let width = (right + 20.0 + legend).max(LEFT + text_width(&self.title, 16));
-        let mut svg = Svg::new(width, bottom + 60.0);
-        svg.text(LEFT, 28.0, 16, Anchor::Start, &self.title);
+        let bottom = TOP + ROW_HEIGHT * rows.len().max(1) as f64;
+        let mut svg = Svg::titled((right + 20.0 + legend, bottom), LEFT, &self.title);
+        for (index, row) in rows.iter().enumerate() {
+            let top = TOP + ROW_HEIGHT * index as f64;
+            self.axis(&mut svg, top, right);
+            for group in row {
+                self.group(&mut svg, top + HEIGHT, group, step);
+            }
+        }
+        for (part, name) in self.parts.iter().enumerate().rev() {
+            let y = TOP + 22.0 * (self.parts.len() - 1 - part) as f64;
+            svg.rect(right + 14.0, y, 14.0, 14.0, colour(part));
+            svg.text(right + 34.0, y + 12.0, 12, Anchor::Start, name);
+        }
+        svg.finish()
+    }
+
+    /// Neighbours of one group together, from the left, in rows.
+    fn rows(&self, step: f64) -> Vec<Vec<Group<'_>>> {
+        let mut rows: Vec<Vec<Group<'_>>> = Vec::new();
+        let mut left = LEFT + GAP;
+        for bars in self.bars.chunk_by(|a, b| a.group == b.group) {
+            let group = Group { left, bars };
+            let fits = group.left + group.width(step) <= LEFT + ROW_WIDTH;
+            match rows.last_mut().filter(|_| fits) {
+                Some(row) => row.push(group),
+                None => {
+                    left = LEFT + GAP;
+                    rows.push(vec![Group { left, bars }]);
+                }
+            }
+            left += step * bars.len() as f64 + GROUP_GAP;
+        }
+        rows
+    }
+
+    /// Lines for the shares, with their numbers.
+    fn axis(&self, svg: &mut Svg, top: f64, right: f64) {
         for percent in [0.0, 20.0, 40.0, 60.0, 80.0, 100.0] {
-            let y = bottom - HEIGHT * percent / 100.0;
+            let y = top + HEIGHT * (1.0 - percent / 100.0);
             svg.line((LEFT, y), (right, y), "#dddddd", 1.0);
             svg.text(LEFT - 8.0, y + 4.0, 12, Anchor::End, &number(percent));
         }
-        svg.text_upwards(22.0, (TOP + bottom) / 2.0, 13, &self.y_label);
-        for (bar, &centre) in self.bars.iter().zip(&centres) {
+        svg.text_upwards(22.0, top + HEIGHT / 2.0, 13, &self.y_label);
+    }
+
+    fn group(&self, svg: &mut Svg, bottom: f64, group: &Group<'_>, step: f64) {
+        let mut centre = group.left + step / 2.0;
+        for bar in group.bars {
             let mut y = bottom;
             for (part, percent) in bar.percent.iter().take(self.parts.len()).enumerate() {
                 let height = HEIGHT * percent.clamp(0.0, 100.0) / 100.0;
@@ -70,27 +111,24 @@ impl StackedBars {
                 }
             }
             svg.text(centre, bottom + 18.0, 11, Anchor::Middle, &bar.label);
+            centre += step;
         }
-        let mut begin = 0;
-        for end in 1..=self.bars.len() {
-            if end == self.bars.len() || self.bars[end].group != self.bars[begin].group {
-                let middle = (centres[begin] + centres[end - 1]) / 2.0;
-                svg.text(
-                    middle,
-                    bottom + 40.0,
-                    13,
-                    Anchor::Middle,
-                    &self.bars[begin].group,
-                );
-                begin = end;
-            }
-        }
-        for (part, name) in self.parts.iter().enumerate().rev() {
-            let y = TOP + 22.0 * (self.parts.len() - 1 - part) as f64;
-            svg.rect(right + 14.0, y, 14.0, 14.0, colour(part));
-            svg.text(right + 34.0, y + 12.0, 12, Anchor::Start, name);
-        }
-        svg.finish()
+        let middle = group.left + group.width(step) / 2.0;
+        let name = &group.bars[0].group;
+        svg.text(middle, bottom + 40.0, 13, Anchor::Middle, name);
+    }
+}
+
+/// Bars that stand together.
+struct Group<'a> {
+    left: f64,
+    /// At least one.
+    bars: &'a [Bar],
+}
+
+impl Group<'_> {
+    fn width(&self, step: f64) -> f64 {
+        step * self.bars.len() as f64
     }
 }
 

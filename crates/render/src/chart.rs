@@ -43,6 +43,33 @@ impl Scale {
         }
     }
 
+    /// For sizes: linear if they are several in equal steps, otherwise logarithmic.
+    #[must_use]
+    pub fn stepping(sizes: impl IntoIterator<Item = f64>) -> Self {
+        let mut sizes: Vec<f64> = sizes.into_iter().collect();
+        sizes.sort_by(f64::total_cmp);
+        sizes.dedup();
+        let steps: Vec<f64> = sizes.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        match steps[..] {
+            [first, _, ..] if steps.iter().all(|&step| step == first) => Self::Linear,
+            _ => Self::Log2,
+        }
+    }
+
+    /// A value as a tick says it: sizes in K and M, powers of 1024, where they are whole ones.
+    fn label(self, value: f64) -> String {
+        const K: f64 = 1024.0;
+        let whole = |unit: f64| value >= unit && value % unit == 0.0;
+        match self {
+            Self::Log2 if whole(K * K) => format!("{}M", number(value / (K * K))),
+            Self::Log2 if whole(K) => format!("{}K", number(value / K)),
+            Self::Log10 | Self::Linear if value.abs() >= 1e6 => {
+                format!("{}e6", number(value / 1e6))
+            }
+            _ => number(value),
+        }
+    }
+
     fn of(self, value: f64) -> f64 {
         match self {
             Self::Log2 => value.log2(),
@@ -92,10 +119,13 @@ impl LineChart {
     }
 
     fn drawn(&self, names: Option<&[String]>) -> String {
-        let width = WIDTH.max(LEFT + text_width(&self.title, 16));
+        let names_of = self
+            .series
+            .iter()
+            .map(|series| text_width(&series.name, 12));
+        let legend = 56.0 + names_of.fold(0.0, f64::max);
         let height = HEIGHT.max(TOP + 20.0 + 22.0 * self.series.len() as f64);
-        let mut svg = Svg::new(width, height);
-        svg.text(LEFT, 28.0, 16, Anchor::Start, &self.title);
+        let mut svg = Svg::titled((WIDTH.max(RIGHT + legend), height), LEFT, &self.title);
         let points: Vec<(f64, f64)> = self
             .series
             .iter()
@@ -124,7 +154,8 @@ impl LineChart {
         for &tick in &y_ticks {
             let y = y_of(tick);
             svg.line((LEFT, y), (RIGHT, y), "#dddddd", 1.0);
-            svg.text(LEFT - 8.0, y + 4.0, 12, Anchor::End, &number(tick));
+            let label = self.y_scale.label(tick);
+            svg.text(LEFT - 8.0, y + 4.0, 12, Anchor::End, &label);
         }
         let mut x_ticks: Vec<f64> = match self.x_scale {
             _ if let Some(names) = names => (0..names.len()).map(|index| index as f64).collect(),
@@ -138,7 +169,10 @@ impl LineChart {
         let mut free_from = f64::NEG_INFINITY;
         for &tick in &x_ticks {
             let name = names.and_then(|names| names.get(tick as usize));
-            let (x, label) = (x_of(tick), name.cloned().unwrap_or_else(|| number(tick)));
+            let (x, label) = (
+                x_of(tick),
+                name.cloned().unwrap_or_else(|| self.x_scale.label(tick)),
+            );
             svg.line((x, BOTTOM), (x, BOTTOM + 5.0), "#222222", 1.0);
             // A label that would touch the one before it is left out; its tick stays.
             let half = text_width(&label, 12) / 2.0;
@@ -183,13 +217,25 @@ impl LineChart {
     }
 }
 
-/// The powers of ten around two positive values.
+/// Up to so many decades have ticks at 2 and 5 times the powers of ten, too.
+const DECADES_FEW: f64 = 3.0;
+
+/// The powers of ten around two positive values, and where there are few of them what lies between; the
+/// first and the last are those next to the values.
 fn powers_of_ten(low: f64, high: f64) -> Vec<f64> {
     let (first, last) = (low.log10().floor(), high.log10().ceil());
     let last = last.max(first + 1.0);
-    (first as i32..=last as i32)
-        .map(|power| 10_f64.powi(power))
-        .collect()
+    let factors: &[f64] = match last - first <= DECADES_FEW {
+        true => &[1.0, 2.0, 5.0],
+        false => &[1.0],
+    };
+    let powers = (first as i32..=last as i32).map(|power| 10_f64.powi(power));
+    let all = powers.flat_map(|power| factors.iter().map(move |factor| factor * power));
+    let all: Vec<f64> = all.collect();
+    let begin = all.iter().rposition(|&tick| tick <= low).unwrap_or(0);
+    let end = all.iter().position(|&tick| tick >= high);
+    let end = end.unwrap_or(all.len() - 1).max(begin + 1);
+    all[begin..=end].to_vec()
 }
 
 /// Smallest and largest value; a unit of room if all are equal, 0 to 1 if there is none.
@@ -241,6 +287,21 @@ mod tests {
             spans.windows(2).all(|pair| pair[0].1 < pair[1].0),
             "{spans:?}"
         );
+    }
+
+    #[test]
+    fn sizes_in_equal_steps_stand_on_a_linear_axis_and_others_in_k_and_m() {
+        assert_eq!(Scale::stepping([256.0, 768.0, 512.0]), Scale::Linear);
+        for sizes in [&[4.0, 8.0, 16.0][..], &[4.0, 8.0], &[4.0], &[]] {
+            assert_eq!(
+                Scale::stepping(sizes.iter().copied()),
+                Scale::Log2,
+                "{sizes:?}"
+            );
+        }
+        let labels = [3.0, 1024.0, 1536.0, 65536.0, 3145728.0].map(|size| Scale::Log2.label(size));
+        assert_eq!(labels, ["3", "1K", "1536", "64K", "3M"]);
+        assert_eq!(Scale::Linear.label(2.5e6), "2.5e6");
     }
 
     #[test]

@@ -46,10 +46,7 @@ impl WinnerMap {
         let legend_bottom = TOP + 22.0 * names.len() as f64;
         let height = (bottom + 60.0).max(legend_bottom + 20.0);
         let legend_width = 44.0 + widest(&mut names.iter().copied(), 12);
-        // Wide enough for the title of a map with few columns.
-        let title_width = LEFT + text_width(&self.title, 16);
-        let mut svg = Svg::new((right + legend_width).max(title_width), height);
-        svg.text(LEFT, 28.0, 16, Anchor::Start, &self.title);
+        let mut svg = Svg::titled((right + legend_width, height), LEFT, &self.title);
         let colour = |name: &str| {
             let index = names.iter().position(|&known| known == name);
             PALETTE[index.unwrap_or(0) % PALETTE.len()]

@@ -49,12 +49,8 @@ pub fn heat_map_svg(title: &str, grid: &Grid, links: &[LinkUse], unit: &str) -> 
     let (width, height) = (f64::from(grid.width), f64::from(grid.height));
     let right = LEFT + CELL * width;
     let bottom = TOP + CELL * height;
-    let title_width = LEFT + 9.0 * title.chars().count() as f64;
-    let mut svg = Svg::new(
-        (right + 150.0).max(title_width),
-        (bottom + 56.0).max(TOP + 200.0),
-    );
-    svg.text(LEFT, 28.0, 16, Anchor::Start, title);
+    let size = (right + 150.0, (bottom + 56.0).max(TOP + 200.0));
+    let mut svg = Svg::titled(size, LEFT, title);
     let centre = |(x, y): (u32, u32)| {
         let at_x = LEFT + CELL * (f64::from(x) + 0.5);
         (at_x, bottom - CELL * (f64::from(y) + 0.5))

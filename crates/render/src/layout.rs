@@ -1,7 +1,7 @@
 //! Tasks on a mesh: which core runs which, and how much goes from one to the other.
 
 use crate::heat::{SCALE, shade};
-use crate::svg::{Anchor, PALETTE, Svg, text_width};
+use crate::svg::{Anchor, PALETTE, Svg};
 
 /// Tasks on the routers of a mesh. The title should state the message.
 #[derive(Clone, PartialEq, Debug)]
@@ -53,9 +53,8 @@ impl Layout {
     pub fn svg(&self) -> String {
         let (width, height) = (f64::from(self.size.0), f64::from(self.size.1));
         let (right, bottom) = (LEFT + CELL * width, TOP + CELL * height);
-        let full = (right + 150.0).max(LEFT + text_width(&self.title, 16));
-        let mut svg = Svg::new(full, (bottom + 56.0).max(TOP + 200.0));
-        svg.text(LEFT, 28.0, 16, Anchor::Start, &self.title);
+        let size = (right + 150.0, (bottom + 56.0).max(TOP + 200.0));
+        let mut svg = Svg::titled(size, LEFT, &self.title);
         let centre = |(x, y): (u32, u32)| {
             let at_x = LEFT + CELL * (f64::from(x) + 0.5);
             (at_x, bottom - CELL * (f64::from(y) + 0.5))

@@ -1,8 +1,8 @@
 //! Pictures and traces of what other crates have found out.
 //!
 //! Everything here is a function from values to text: SVG ([`timeline_svg`], [`LineChart`],
-//! [`WinnerMap`]) or
-//! JSON for trace viewers ([`chrome_trace`]). Nothing is measured or decided here.
+//! [`WinnerMap`]) or JSON for trace viewers ([`chrome_trace`]). Nothing is measured or decided here.
+//! As what a picture is written its file's name says ([`Form`]).
 //!
 //! ```
 //! use corecast_render::{LineChart, Scale, Series};
@@ -20,6 +20,7 @@
 
 mod bars;
 mod chart;
+mod form;
 mod grid;
 mod heat;
 mod layout;
@@ -30,6 +31,7 @@ mod trace;
 
 pub use bars::{Bar, StackedBars};
 pub use chart::{LineChart, Scale, Series};
+pub use form::{Form, FormError};
 pub use grid::WinnerMap;
 pub use heat::heat_map_svg;
 pub use layout::{Arrow, Layout, Placed};

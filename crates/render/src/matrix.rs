@@ -119,10 +119,9 @@ impl Matrix {
         let labels: Vec<String> = steps.iter().flat_map(Steps::labels).collect();
         let widest = labels.iter().map(|label| text_width(label, 12));
         let legend = widest.fold(text_width("bytes of a pair", 12), f64::max);
-        let width = (right + 54.0 + legend).max(LEFT + text_width(&self.title, 16));
         let legend_bottom = TOP + 20.0 * (labels.len() + 3) as f64;
-        let mut svg = Svg::new(width, (bottom + 56.0).max(legend_bottom));
-        svg.text(LEFT, 28.0, 16, Anchor::Start, &self.title);
+        let whole = (right + 54.0 + legend, (bottom + 56.0).max(legend_bottom));
+        let mut svg = Svg::titled(whole, LEFT, &self.title);
         svg.rect(LEFT, TOP, side, side, NOTHING);
         if let Some(steps) = &steps {
             let gap = if cell >= 8.0 { 1.0 } else { 0.0 };

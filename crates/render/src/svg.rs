@@ -6,8 +6,24 @@ use std::fmt::Write;
 pub(crate) struct Svg {
     width: f64,
     height: f64,
+    title: Title,
     body: String,
 }
+
+/// The lines at the top, which begin at `left`; what is below them is pushed down by all but the first.
+#[derive(Default)]
+struct Title {
+    left: f64,
+    lines: Vec<String>,
+}
+
+/// Size of titles, and from one of their lines to the next.
+const TITLE_SIZE: u32 = 16;
+const TITLE_LINE: f64 = 21.0;
+/// The first line's place.
+const TITLE_Y: f64 = 28.0;
+/// What a picture with a title is at least wide.
+const TITLED_WIDTH_MIN: f64 = 480.0;
 
 /// Where a text is held.
 #[derive(Clone, Copy)]
@@ -27,7 +43,19 @@ impl Svg {
         Self {
             width,
             height,
+            title: Title::default(),
             body: String::new(),
+        }
+    }
+
+    /// With a title from `left` on, in as many lines as it needs, for which the height of the rest has
+    /// room for one.
+    pub(crate) fn titled((width, height): (f64, f64), left: f64, title: &str) -> Self {
+        let width = width.max(TITLED_WIDTH_MIN);
+        let lines = wrapped(title, TITLE_SIZE, width - left - FOOTER_MARGIN);
+        Self {
+            title: Title { left, lines },
+            ..Self::new(width, height)
         }
     }
 
@@ -107,8 +135,21 @@ impl Svg {
         self.body.push('\n');
     }
 
-    pub(crate) fn finish(self) -> String {
-        let (width, height) = (self.width, self.height);
+    pub(crate) fn finish(mut self) -> String {
+        let down = TITLE_LINE * self.title.lines.len().saturating_sub(1) as f64;
+        let (width, height) = (self.width, self.height + down);
+        let body = std::mem::take(&mut self.body);
+        let Title { left, lines } = std::mem::take(&mut self.title);
+        if !lines.concat().is_empty() {
+            // In one piece for whoever reads the picture to somebody.
+            let whole = escape(&lines.join(" "));
+            self.push(format!("<title>{whole}</title>"));
+        }
+        for (index, line) in lines.iter().enumerate() {
+            let y = TITLE_Y + TITLE_LINE * index as f64;
+            self.text(left, y, TITLE_SIZE, Anchor::Start, line);
+        }
+        let title = self.body;
         let mut text = String::new();
         let _ = writeln!(
             text,
@@ -120,7 +161,12 @@ impl Svg {
             text,
             "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>"
         );
-        text.push_str(&self.body);
+        text.push_str(&title);
+        if down > 0.0 {
+            let _ = writeln!(text, "<g transform=\"translate(0 {down:.0})\">\n{body}</g>");
+        } else {
+            text.push_str(&body);
+        }
         text.push_str("</svg>\n");
         text
     }
@@ -153,7 +199,7 @@ pub fn with_footer(picture: &str, footer: &str) -> String {
     let Some(body) = picture.trim_end().strip_suffix("</svg>") else {
         return picture.to_owned();
     };
-    let lines = wrapped(footer, width - 2.0 * FOOTER_MARGIN);
+    let lines = wrapped(footer, FOOTER_SIZE, width - 2.0 * FOOTER_MARGIN);
     let mut svg = Svg::new(width, height);
     for (index, line) in lines.iter().enumerate() {
         let y = height + FOOTER_LINE * index as f64;
@@ -170,15 +216,15 @@ pub fn with_footer(picture: &str, footer: &str) -> String {
     format!("{body}{}</svg>\n", svg.body)
 }
 
-/// The words of a text in lines of at most `width` pixels, a longer word alone.
-fn wrapped(text: &str, width: f64) -> Vec<String> {
+/// The words of a text of this size in lines of at most `width` pixels, a longer word alone.
+fn wrapped(text: &str, size: u32, width: f64) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let line = lines.last_mut().expect("never empty");
         let longer = format!("{line} {word}");
         if line.is_empty() {
             word.clone_into(line);
-        } else if text_width(&longer, FOOTER_SIZE) <= width {
+        } else if text_width(&longer, size) <= width {
             *line = longer;
         } else {
             lines.push(word.to_owned());

@@ -1,14 +1,22 @@
-//! A run as a picture: one row per rank, coloured by cause, with lines for messages. The legend has
+//! A run as a picture: one row per rank, or per several, coloured by cause, with lines for messages. The legend has
 //! the causes that occur.
 
-use corecast_machine::Report;
+use corecast_machine::{Report, Span};
 
-use crate::svg::{Anchor, Svg, number, ticks};
+use crate::svg::{Anchor, Svg, number, text_width, ticks};
 
 const LEFT: f64 = 70.0;
 const WIDTH: f64 = 900.0;
 const TOP: f64 = 80.0;
-const ROW: f64 = 22.0;
+/// Heights of a row: of a few, and of so many that they would not fit on a page.
+const ROW_MAX: f64 = 22.0;
+const ROW_MIN: f64 = 7.0;
+/// What all rows together are high, if they can be.
+const ROWS: f64 = 1056.0;
+/// Rows of this height have a label each.
+const LABELLED: f64 = 13.0;
+/// From one label to the next in lower rows.
+const LABEL_EVERY: usize = 8;
 
 fn colour(kind: &str) -> &'static str {
     match kind {
@@ -35,45 +43,54 @@ pub struct TimeAxis {
     pub unit_ps: u64,
 }
 
-/// One row per rank over time.
+/// One row per activity over time, which is that of a rank, or of so many that share it.
 ///
 /// # Panics
 /// If the unit of the axis is 0.
 #[must_use]
-pub fn timeline_svg(title: &str, report: &Report, axis: &TimeAxis) -> String {
+pub fn timeline_svg(title: &str, report: &Report, ranks_per_row: usize, axis: &TimeAxis) -> String {
     assert!(axis.unit_ps > 0, "a unit of time takes time");
     let units = |ps: u64| ps as f64 / axis.unit_ps as f64;
-    let marks = ticks(0.0, units(report.makespan.ps().max(axis.unit_ps)), 12.0);
-    let end = marks[marks.len() - 1];
+    let end = units(report.makespan.ps().max(axis.unit_ps));
+    let mut marks = ticks(0.0, end, 12.0);
+    marks.retain(|&mark| mark <= end);
     let x_of = |ps: u64| LEFT + units(ps) / end * WIDTH;
-    let bottom = TOP + ROW * report.activity.len() as f64;
-    let mut svg = Svg::new(LEFT + WIDTH + 40.0, bottom + 60.0);
-    svg.text(LEFT, 26.0, 16, Anchor::Start, title);
+    let rows = report.activity.len();
+    let row = (ROWS / rows.max(1) as f64).clamp(ROW_MIN, ROW_MAX);
+    let bottom = TOP + row * rows as f64;
+    let mut svg = Svg::titled((LEFT + WIDTH + 40.0, bottom + 60.0), LEFT, title);
     let causes = report.causes().into_iter();
     let mut x = LEFT;
     for (kind, _) in causes.filter(|(_, time)| time.ps() > 0) {
         svg.rect(x, 42.0, 14.0, 14.0, colour(kind));
         svg.text(x + 20.0, 54.0, 12, Anchor::Start, &kind.replace('_', " "));
-        x += 40.0 + 7.0 * kind.len() as f64; // a letter is at most 7 wide, in the mean
+        x += 40.0 + text_width(kind, 12);
     }
-    let y_of = |rank: usize| TOP + ROW * rank as f64;
+    let y_of = |rank: usize| TOP + row * rank as f64;
+    // A hairline between rows as long as there is room for one.
+    let gap = (row / 5.5).floor();
+    let is_labelled = |index: usize| row >= LABELLED || index.is_multiple_of(LABEL_EVERY);
     for (rank, activity) in report.activity.iter().enumerate() {
-        let label = format!("rank {rank}");
-        svg.text(LEFT - 8.0, y_of(rank) + 15.0, 12, Anchor::End, &label);
-        for span in activity.spans() {
-            let (start, end) = (x_of(span.start.ps()), x_of(span.end.ps()));
-            let height = ROW - 4.0;
-            svg.rect(
-                start,
-                y_of(rank) + 2.0,
-                end - start,
-                height,
-                colour(span.cause.kind()),
-            );
+        let first = rank * ranks_per_row;
+        let label = match ranks_per_row {
+            1 => format!("rank {rank}"),
+            several => format!("{first}-{}", first + several - 1),
+        };
+        if is_labelled(rank) {
+            let y = y_of(rank) + row / 2.0 + 4.0;
+            svg.text(LEFT - 8.0, y, 11, Anchor::End, &label);
+        }
+        // Neighbours of one kind are one: between them a line of background would shine through.
+        let is_one = |a: &Span, b: &Span| a.cause.kind() == b.cause.kind();
+        for alike in activity.spans().chunk_by(is_one) {
+            let (first, last) = (&alike[0], &alike[alike.len() - 1]);
+            let (start, end) = (x_of(first.start.ps()), x_of(last.end.ps()));
+            let y = y_of(rank) + gap / 2.0;
+            svg.rect(start, y, end - start, row - gap, colour(first.cause.kind()));
         }
     }
     for message in &report.messages {
-        let middle = |rank: usize| y_of(rank) + ROW / 2.0;
+        let middle = |rank: usize| y_of(rank) + row / 2.0;
         let from = (x_of(message.start.ps()), middle(message.from.index()));
         let to = (x_of(message.end.ps()), middle(message.to.index()));
         svg.line(from, to, "#22222288", 1.0);
@@ -111,7 +128,7 @@ mod tests {
         for ranks in [1, 4] {
             let schedule = ring.schedule(&Request::new(Collective::Allgather, ranks, 8));
             let report = Oracle.run(&Job::new(&schedule)).expect("runs");
-            let svg = timeline_svg("a & b", &report, &axis);
+            let svg = timeline_svg("a & b", &report, 1, &axis);
             roxmltree::Document::parse(&svg).expect("well-formed");
             assert!(!svg.contains("NaN"));
         }

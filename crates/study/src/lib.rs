@@ -69,18 +69,18 @@ pub use flow::{
 };
 pub use kept::{KEPT_BYTES_MAX, Kept, KeptError, Shard, ShardError};
 pub use listing::{
-    AlgorithmRecord, ChipLine, ChipRecord, FormatRecord, MachineRecord, list_algorithms,
-    list_chips, list_formats, list_machines,
+    AlgorithmRecord, ChipLine, ChipRecord, FormatRecord, KeyRecord, MachineRecord, list_algorithms,
+    list_chips, list_formats, list_keys, list_machines,
 };
 pub use machines::{Identity, MACHINES, MachineKind, StudyMachine, machine};
-pub use mpi::{Capture, MpiError, MpiPlan, MpiRecord, MpiRun, MpiStudy};
+pub use mpi::{Attended, Capture, MpiError, MpiPlan, MpiRecord, MpiRun, MpiStudy};
 pub use number::{Cycles, TOTAL_BYTES_MAX};
 pub use pingpong::{Fit, Pingpong, PingpongPoint, PingpongRecord, Played};
 pub use plan::Plan;
 pub use progress::Progress;
 pub use rank::{Ranking, Run, RunRecord, passed};
-pub use remedy::{MainCause, Measure, Remedy, Tried};
-pub use replay::{ReplayError, ReplayPlan, ReplayRecord, ReplayRun, ReplayStudy};
+pub use remedy::{MainCause, Measure, Remedy, Tried, words_of_cause};
+pub use replay::{ReplayError, ReplayPlan, ReplayRecord, ReplayRun, ReplayStudy, read_program};
 pub use schedules::{
     Converted, ScheduleFile, Verdict, VerdictFields, VerdictRecord, file_contents, verdicts,
 };

@@ -1,4 +1,4 @@
-//! What there is, as records: chips, algorithms, machines, formats; and a chip in full.
+//! What there is, as records: chips, their keys, algorithms, machines, formats; and a chip in full.
 //!
 //! ```
 //! assert!(corecast_study::list_chips().any(|chip| chip.name == "scc"));
@@ -114,6 +114,35 @@ pub fn list_formats() -> impl Iterator<Item = FormatRecord> {
         source: format.source(),
     });
     schedules.chain(programs)
+}
+
+/// A key of chip files in a list.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct KeyRecord {
+    /// Its path; `NAME` stands for a name of the file's own.
+    pub key: String,
+    /// Of chips with a network or an endpoint of these kinds; empty for all.
+    pub of: &'static str,
+    /// The unit of a number, or those that it may have.
+    pub unit: String,
+    /// What is accepted.
+    pub accepted: String,
+    /// What holds if it is not there; null if it has to be.
+    pub default: Option<&'static str>,
+    /// What it means.
+    pub means: &'static str,
+}
+
+/// The keys of chip files.
+pub fn list_keys() -> impl Iterator<Item = KeyRecord> {
+    corecast_chip::keys().into_iter().map(|key| KeyRecord {
+        unit: key.form.unit(),
+        accepted: key.form.to_string(),
+        key: key.path,
+        of: key.of,
+        default: key.default,
+        means: key.means,
+    })
 }
 
 /// Everything about a chip, with the version that says so.

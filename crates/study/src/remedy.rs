@@ -306,3 +306,22 @@ fn main_cause(path: &[PathSegment], took: Time) -> Option<MainCause> {
         percent: 100.0 * time as f64 / took.ps().max(1) as f64,
     })
 }
+
+/// A kind of cause ([`corecast_machine::Cause::KINDS`]) as a reader of a sentence knows it.
+#[must_use]
+pub fn words_of_cause(kind: &str) -> String {
+    match kind {
+        "compute" => "computing and late arrival".to_owned(),
+        "wait_peer" => "waiting for ranks that are not there yet".to_owned(),
+        "port_busy" => "ports that are busy with earlier transfers".to_owned(),
+        "link_busy" => "links that other messages use".to_owned(),
+        "buffer_full" => "buffers that are full".to_owned(),
+        "memory" => "memory that has not answered".to_owned(),
+        "software" => "software: what every call and message costs a core".to_owned(),
+        "handshake" => "commands, flags and handshakes".to_owned(),
+        "transfer" => "words that move".to_owned(),
+        "idle" => "words on their way whose sender has nothing left to do".to_owned(),
+        "ordering" => "reading and ordering the ranks' status".to_owned(),
+        other => other.replace('_', " "),
+    }
+}

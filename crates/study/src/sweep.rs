@@ -80,10 +80,10 @@ impl Sweep {
             .collect()
     }
 
-    /// For every algorithm, size and makespan over bound, or makespan where no bound is known; the
-    /// algorithms in the order of the geometric means of these values.
+    /// For every algorithm, size and makespan over bound, or makespan where that is asked for or no
+    /// bound is known; the algorithms in the order of the geometric means of these values.
     #[must_use]
-    pub fn lines(&self) -> Vec<(&str, Vec<(u64, f64)>)> {
+    pub fn lines(&self, is_absolute: bool) -> Vec<(&str, Vec<(u64, f64)>)> {
         let runs = self.cases().flat_map(|case| {
             let runs = case.runs.iter();
             runs.map(|run| SweptTime {
@@ -93,7 +93,7 @@ impl Sweep {
                 bound_cycles: run.bound_cycles,
             })
         });
-        lines(runs)
+        lines(runs, is_absolute)
     }
 }
 
@@ -113,10 +113,12 @@ pub struct SweptTime<'a> {
 /// As [`Sweep::lines`], of times wherever they are from.
 pub fn lines<'a>(
     times: impl IntoIterator<Item = SweptTime<'a>>,
+    is_absolute: bool,
 ) -> Vec<(&'a str, Vec<(u64, f64)>)> {
     let mut lines: BTreeMap<&str, Vec<(u64, f64)>> = BTreeMap::new();
     for time in times {
-        let bound = time.bound_cycles.map_or(1.0, |bound| bound as f64);
+        let bound = time.bound_cycles.filter(|_| !is_absolute);
+        let bound = bound.map_or(1.0, |bound| bound as f64);
         if time.bytes > 0 && bound > 0.0 {
             let line = lines.entry(time.algorithm).or_default();
             line.push((time.bytes, time.time / bound));

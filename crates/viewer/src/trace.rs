@@ -63,7 +63,8 @@ pub(crate) fn run(trace: Trace, name: &str) -> Result<RunView, (String, String)>
             "X" => {
                 let kind = Cause::KINDS.iter().position(|kind| *kind == event.name);
                 let kind = kind.ok_or_else(|| {
-                    wrong(format!("`{}` is no cause that corecast names", event.name))
+                    let name = corecast_text::quoted(&event.name);
+                    wrong(format!("`{name}` is no cause that corecast names"))
                 })?;
                 let peer = number("peer").filter(|&peer| peer < u64::from(RANKS_MAX));
                 let peer = peer.map_or(-1, |peer| peer as i64);

@@ -144,6 +144,55 @@ fn traces_are_runs() {
 }
 
 #[test]
+fn traces_that_mean_harm_are_refused_with_their_place_or_shown_as_text() {
+    let found = |event: Value| {
+        let trace = json!({"traceEvents": [event]}).to_string();
+        read("a.json", &trace).map_err(|error| error.to_string())
+    };
+    let span = |ts: f64, dur: f64, name: &str| json!({"ph": "X", "pid": 0, "tid": 0, "ts": ts, "dur": dur, "name": name});
+    for (event, refusal) in [
+        (span(-1.0, 2.0, "idle"), "-1 us is no time from 0 to 9e9 us"),
+        (span(0.0, 1e300, "idle"), " us is no time from 0 to 9e9 us"),
+        (
+            span(0.0, 1.0, "\u{1b}[2J"),
+            "is no cause that corecast names",
+        ),
+        (
+            json!({"ph": "f", "tid": 0, "ts": 1, "id": 7, "name": ""}),
+            "message 7 ends and has not begun",
+        ),
+        (
+            json!({"ph": "s", "tid": 0, "ts": 1, "name": ""}),
+            "a message has no `id`",
+        ),
+        (
+            json!({"ph": "M", "tid": 65536, "name": ""}),
+            "tid 65536 is no rank below 65536",
+        ),
+        (
+            json!({"ph": "X", "tid": -1, "name": "idle"}),
+            "invalid value",
+        ),
+    ] {
+        let refused = found(event.clone()).expect_err(&event.to_string());
+        assert!(refused.contains(refusal), "{event}: {refused}");
+        assert!(!refused.contains('\u{1b}'), "{refused:?}");
+    }
+    let hostile = "</script><script>alert(1)</script>";
+    let trace = json!({
+        "otherData": {"chip": hostile, "version": hostile},
+        "traceEvents": [span(0.0, 1.0, "idle")],
+    });
+    let documents = read(hostile, &trace.to_string()).expect("texts are free");
+    assert!(
+        !documents
+            .page()
+            .expect("small")
+            .contains("alert(1)</script>")
+    );
+}
+
+#[test]
 fn tables_have_winners() {
     let table = json!({"chip": "scc", "collective": "bcast", "cells": [
         {"ranks": 4, "bytes": 8, "algorithm": "mst", "makespan_cycles": 10, "makespan_ns": 20.0},

@@ -62,13 +62,13 @@ pub struct Outputs {
     #[arg(long, value_name = "FILE")]
     pub report: Option<String>,
     /// Draw the timeline of the run
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE.svg|pdf|png")]
     pub svg: Option<String>,
     /// Write the run as a Chrome/Perfetto trace
     #[arg(long, value_name = "FILE")]
     pub trace: Option<String>,
-    /// Draw who sent how many bytes to whom if FILE ends in .svg; otherwise write it as CSV, with the
+    /// Draw who sent how many bytes to whom, or write it as CSV if FILE ends in .csv, with the
     /// numbers of messages
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE.svg|pdf|png")]
     pub matrix: Option<String>,
 }

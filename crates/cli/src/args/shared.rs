@@ -123,11 +123,11 @@ pub struct Repeat {
 #[command(next_help_heading = "Output")]
 pub struct Pictures {
     /// Draw the timeline of the run; needs one algorithm (or `auto`) and one size
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE.svg|pdf|png")]
     pub svg: Option<String>,
     /// Draw what every link of the chip's mesh carries; needs one algorithm (or `auto`) and one
     /// size
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE.svg|pdf|png")]
     pub heat_map: Option<String>,
     /// Write the run as a Chrome/Perfetto trace; needs one algorithm (or `auto`) and one size
     #[arg(long, value_name = "FILE")]

@@ -44,14 +44,14 @@ pub fn check_picture(options: &Flow, program: &FlowProgram) -> Result<(), Failur
 pub fn draw(options: &Flow, study: &FlowStudy, cases: &[FlowCase]) -> Result<String, Failure> {
     let mut text = String::new();
     if let Some(path) = &options.plot {
-        text += &picture::write_svg(
+        text += &picture::write_figure(
             path,
             &corecast_figures::flow_bars(study, cases),
             &study.settings,
         )?;
     }
     if let (Some(path), Some(case)) = (&options.layout, cases.first()) {
-        text += &picture::write_svg(
+        text += &picture::write_figure(
             path,
             &corecast_figures::flow_layout(study, case),
             &study.settings,

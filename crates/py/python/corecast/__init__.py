@@ -26,6 +26,8 @@ from .errors import (
     InputTypeError,
     LimitError,
     MachineError,
+    ProgramError,
+    ProgramFileError,
     RequestError,
     RunError,
     ScheduleError,
@@ -39,6 +41,7 @@ from .figures import Figure
 from .flows import FlowRun, FlowRuns, flow
 from .measures import Pingpong, Traffic, pingpong, traffic
 from .papers import Reproduction, reproduce
+from .programs import ProgramRun, mpirun, replay
 from .runs import (
     Certificate,
     Certificates,
@@ -98,6 +101,15 @@ def list_formats() -> Table[Record]:
     return Table([Record(row) for row in _json.loads(_core.list_formats())])
 
 
+def list_keys() -> Table[Record]:
+    """The keys of chip files: ``key``, ``of``, ``unit``, ``accepted``, ``default``, ``means``.
+
+    >>> next(row.unit for row in list_keys() if row.key == "network.vcs")
+    'channels'
+    """
+    return Table([Record(row) for row in _json.loads(_core.list_keys())])
+
+
 def list_papers() -> Table[Record]:
     """The papers whose numbers are reproduced: ``name``, ``chip``, ``citation``."""
     return Table([Record(row) for row in _json.loads(_core.list_papers())])
@@ -123,6 +135,9 @@ __all__ = [
     "LimitError",
     "MachineError",
     "Pingpong",
+    "ProgramError",
+    "ProgramFileError",
+    "ProgramRun",
     "Record",
     "Reproduction",
     "Request",
@@ -149,9 +164,12 @@ __all__ = [
     "list_chips",
     "list_collectives",
     "list_formats",
+    "list_keys",
     "list_machines",
     "list_papers",
+    "mpirun",
     "pingpong",
+    "replay",
     "reproduce",
     "request",
     "run",

@@ -29,6 +29,8 @@ __all__ = [
     "InputTypeError",
     "LimitError",
     "MachineError",
+    "ProgramError",
+    "ProgramFileError",
     "RequestError",
     "RunError",
     "ScheduleError",
@@ -119,6 +121,10 @@ class FlowError(InputError):
     """A dataflow program that cannot be run."""
 
 
+class ProgramFileError(InputError):
+    """A program's file cannot be read; the text says in which line."""
+
+
 class VersionError(InputError):
     """An object that was pickled by another version of corecast."""
 
@@ -132,7 +138,15 @@ class LimitError(RunError):
 
 
 class DeadlockError(RunError):
-    """No rank can go on; ``blocked`` begins with a cycle of ranks that wait for each other."""
+    """No rank can go on; ``blocked`` begins with a cycle of ranks that wait for each other.
+
+    Of a program ``stuck`` is what its ranks were waiting for, one text each.
+    """
+
+
+class ProgramError(RunError):
+    """An MPI program failed: ``code`` as of ``corecast mpirun``, and what it has printed until then,
+    ``stdout`` and ``stderr``."""
 
 
 class CheckError(Error, AssertionError):

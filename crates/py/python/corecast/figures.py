@@ -1,4 +1,4 @@
-"""Pictures: SVG with what they depend on at their foot."""
+"""Pictures: SVG, PDF or PNG with what they depend on at their foot."""
 
 from __future__ import annotations
 
@@ -6,19 +6,28 @@ import os
 import tempfile
 from pathlib import Path
 
+from . import _core
 from ._versioned import Versioned
 from .errors import InputError
 
 __all__ = ["Figure"]
 
+#: How names of figures' files end.
+FORMS = ("svg", "pdf", "png")
+
 
 class Figure(Versioned):
-    """A picture as SVG. Notebooks show it; :meth:`save` writes it.
+    """A picture as SVG. Notebooks show it; :meth:`save` writes it as SVG, PDF or PNG.
+
+    PDF and PNG have the letters of DejaVu Sans, which is part of the package, whatever fonts this
+    computer has; SVG leaves the font to whoever shows it.
 
     >>> import corecast
     >>> figure = corecast.run("bcast", chip="park2019-bus", algorithm="ap")[0].timeline()
     >>> figure.svg.startswith("<svg"), "corecast" in figure.svg
     (True, True)
+    >>> figure.pdf()[:5], figure.png()[1:4]
+    (b'%PDF-', b'PNG')
     """
 
     #: The text of the picture.
@@ -27,8 +36,19 @@ class Figure(Versioned):
     def __init__(self, svg: str) -> None:
         self.svg = svg
 
+    def pdf(self) -> bytes:
+        """It as PDF, a point for a pixel; its text can be selected."""
+        return _core.picture(self.svg, "pdf")
+
+    def png(self) -> bytes:
+        """It as PNG, two dots for a pixel."""
+        return _core.picture(self.svg, "png")
+
     def _repr_svg_(self) -> str:
         return self.svg
+
+    def _repr_png_(self) -> bytes:
+        return self.png()
 
     def _repr_html_(self) -> str:
         return self.svg
@@ -43,24 +63,28 @@ class Figure(Versioned):
         """Writes the file, whole or not at all; returns its path.
 
         Raises:
-            InputError: if it does not end in ``.svg``, or cannot be written.
+            InputError: if it ends in neither ``.svg``, ``.pdf`` nor ``.png``, or cannot be written.
         """
         target = Path(path)
-        if target.suffix != ".svg":
-            raise InputError(f"`{target}` does not end in .svg", ["figures are SVG"])
-        write_whole(target, self.svg)
+        form = target.suffix[1:].lower()
+        if form not in FORMS:
+            raise InputError(
+                f"`{target}` ends in neither .svg, .pdf nor .png", ["figures are one of these"]
+            )
+        write_whole(target, self.svg.encode() if form == "svg" else _core.picture(self.svg, form))
         return target
 
 
-def write_whole(target: Path, text: str) -> None:
-    """Writes a text file in one go: a reader sees the old one or the new one."""
+def write_whole(target: Path, content: str | bytes) -> None:
+    """Writes a file in one go: a reader sees the old one or the new one."""
+    data = content.encode() if isinstance(content, str) else content
     try:
         descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=".corecast-")
     except OSError as error:
         raise _unwritable(target, error) from None
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
         mask = os.umask(0)
         os.umask(mask)
         os.chmod(name, 0o666 & ~mask)

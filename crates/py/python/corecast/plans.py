@@ -139,8 +139,8 @@ def make(
         "arity": optional_whole("arity", arity, 0, U32),
         "flow_control": word("flow_control", flow_control, _core.names("flow_control")),
         "ongoing": _ongoing(ongoing),
-        "skew": _skew(skew),
-        "background": _background(background),
+        "skew": skew_of(skew),
+        "background": background_of(background),
         "cold": flag("cold", cold),
         "seed": whole("seed", seed, 0, U64),
         "repeat": None if repeat is None else whole("repeat", repeat, 1, REPEAT_MAX),
@@ -209,7 +209,8 @@ def _ongoing(value: Any) -> list[tuple[int, int | None, int]]:
     return found
 
 
-def _skew(value: Any) -> list[dict[str, Any]]:
+def skew_of(value: Any) -> list[dict[str, Any]]:
+    """Who comes late."""
     help = [
         'give ("uniform", cycles), ("random", cycles), {rank: cycles}, or cycles of every rank',
     ]
@@ -228,7 +229,8 @@ def _skew(value: Any) -> list[dict[str, Any]]:
     return [{"kind": "each", "cycles": wholes("skew", value, most=1 << 20)}]
 
 
-def _background(value: Any) -> tuple[float, int] | None:
+def background_of(value: Any) -> tuple[float, int] | None:
+    """Other traffic: its rate, and flits per packet."""
     if value is None:
         return None
     if isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 2:

@@ -11,7 +11,7 @@ from concurrent.futures import Executor, Future, as_completed
 from typing import Any
 
 from . import _core
-from ._values import shown
+from ._values import U32, flag, shown, whole
 from .errors import InputError, InputTypeError
 from .figures import Figure
 from .plans import Algorithms, ChipLike, Plan, make
@@ -20,6 +20,10 @@ from .tables import Record, Table
 from .tuning import DecisionTable, cells_of, searches_of
 
 __all__ = ["Comparison", "Tuning", "compare", "tune"]
+
+
+#: Lines of a figure unless said otherwise.
+LINES = 12
 
 
 class Comparison(Table[Record]):
@@ -58,10 +62,25 @@ class Comparison(Table[Record]):
         """The fastest run of every case."""
         return Comparison([case[0] for case in self.cases()], self._plan)
 
-    def figure(self) -> Figure:
-        """With one rank count makespan over bound against size, else who wins where."""
+    def figure(self, *, top: int | None = None, absolute: bool = False) -> Figure:
+        """With one rank count makespan over bound against size, else who wins where.
+
+        Args:
+            top: With one rank count: at most so many lines, the fastest; 12 if not given. Algorithms
+                that take the same time everywhere are one line.
+            absolute: With one rank count: times themselves, not over the lower bound.
+
+        Raises:
+            InputError: for either with several rank counts.
+        """
         study = self._plan.study()
         names = [str(case[0]["algorithm"]) for case in self.cases()]
+        lines = LINES if top is None else whole("top", top, 1, U32)
+        if (top is not None or flag("absolute", absolute)) and len(study.ranks) != 1:
+            raise InputError(
+                "top, absolute: with several rank counts who wins where is drawn, not lines",
+                ["compare one rank count, or leave them out"],
+            )
         if len(study.ranks) == 1:
             times = [
                 {
@@ -72,7 +91,7 @@ class Comparison(Table[Record]):
                 }
                 for row in self
             ]
-            return Figure(study.sweep_chart(names, json.dumps(times)))
+            return Figure(study.sweep_chart(names, json.dumps(times), lines, absolute))
         width = len(study.sizes)
         rows = [names[start : start + width] for start in range(0, len(names), width)]
         return Figure(study.winner_map(rows))

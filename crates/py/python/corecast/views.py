@@ -14,6 +14,7 @@ from ._values import read_text, shown, whole
 from ._versioned import Versioned
 from .errors import InputError, InputTypeError
 from .figures import write_whole
+from .programs import ProgramRun
 from .runs import Explanation, Run, Runs
 from .schedules import Schedule
 from .sweeps import Comparison, Tuning
@@ -148,6 +149,8 @@ def _texts(what: Any) -> Iterator[tuple[str, str]]:
         yield what.algorithm, what._held.view(None)
     elif isinstance(what, Explanation):
         yield what.run.algorithm, what.run._held.view(what.advice)
+    elif isinstance(what, ProgramRun):
+        yield "the program", what.trace()
     elif isinstance(what, Comparison):
         yield "the comparison", json.dumps(what.to_dict())
     elif isinstance(what, Tuning):

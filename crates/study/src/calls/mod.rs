@@ -1,6 +1,7 @@
 //! What the run of a program on a chip has shown, by the calls of its ranks: of an MPI program, or of
 //! one that is replayed.
 
+mod advice;
 mod explain;
 mod plan;
 mod record;

@@ -157,15 +157,9 @@ impl CallRun {
         calls.iter().map(|call| self.call_record(call)).collect()
     }
 
-    /// The run as a record; `clock` is the chip's reference clock, and `advice` what to look at first,
-    /// in the words of the face.
+    /// The run as a record; `clock` is the chip's reference clock.
     #[must_use]
-    pub fn record(
-        &self,
-        clock: &Clock,
-        explained: &CallsExplanation,
-        advice: String,
-    ) -> CallsRecord {
+    pub fn record(&self, clock: &Clock, explained: &CallsExplanation) -> CallsRecord {
         let report = &self.report;
         let per_rank = report.activity.iter().enumerate();
         let per_rank = per_rank.map(|(rank, activity)| RankCallsRecord {
@@ -197,7 +191,7 @@ impl CallRun {
             bytes: self.bytes(),
             events: report.events,
             causes_ns: causes(report.causes()),
-            advice,
+            advice: self.advice(&explained.first),
             calls: self.call_records(&explained.calls),
             critical_path_calls: explained.path_calls.iter().map(on_path).collect(),
             critical_path: explained.path.iter().map(stretch).collect(),

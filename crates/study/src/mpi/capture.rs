@@ -6,9 +6,12 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use corecast_exchange::Unsayable;
 use corecast_machine::Time;
 use corecast_mpi_sim::Captured;
 use corecast_replay::{Call, CallGraph, Event, Place, WORLD, What};
+
+use super::MpiStudy;
 
 /// A program as it was captured.
 #[derive(Clone, PartialEq, Debug)]
@@ -17,6 +20,23 @@ pub struct Capture {
     pub graph: CallGraph,
     /// What its tags stand for, in their order.
     pub tags: Vec<String>,
+}
+
+impl MpiStudy {
+    /// A capture as a file; its first lines say what its tags are.
+    ///
+    /// # Errors
+    /// What the format cannot say.
+    pub fn captured(&self, capture: &Capture) -> Result<String, Unsayable> {
+        let format = corecast_replay::find_format("calls").expect("our own");
+        let written = format.write(&capture.graph)?;
+        let (ranks, place) = (self.plan.ranks, self.machine.place());
+        let mut text = format!("# packets of an MPI program of {ranks} ranks on {place}\n");
+        for (tag, words) in capture.tags.iter().enumerate() {
+            text += &format!("# tag {tag}: {words}\n");
+        }
+        Ok(text + written.text().expect("our own is text"))
+    }
 }
 
 /// The program that has done what ranks did.

@@ -3,6 +3,7 @@
 //! The ranks are processes that somebody else starts; a study attends them at a desk
 //! ([`corecast_shm::Segment::clocked`]) until all have finished.
 
+mod attended;
 mod capture;
 mod record;
 
@@ -21,6 +22,7 @@ use crate::error::StudyError;
 use crate::machines::StudyMachine;
 use crate::settings::Settings;
 
+pub use attended::Attended;
 pub use capture::Capture;
 pub use record::MpiRecord;
 

@@ -21,15 +21,15 @@ pub struct MpiRecord {
 }
 
 impl MpiStudy {
-    /// A run as a record; `advice` is what to look at first in the words of the face.
+    /// A run as a record.
     #[must_use]
-    pub fn record(&self, run: &MpiRun, explained: &CallsExplanation, advice: String) -> MpiRecord {
+    pub fn record(&self, run: &MpiRun, explained: &CallsExplanation) -> MpiRecord {
         let clock = self.plan.on.chip.chip.reference_clock();
         MpiRecord {
             ranks: self.plan.ranks,
             eager_bytes: self.terms().eager_max,
             hand_overs: run.hand_overs,
-            calls: run.calls.record(clock, explained, advice),
+            calls: run.calls.record(clock, explained),
         }
     }
 

@@ -12,6 +12,7 @@
 //! # Ok::<(), corecast_study::StudyError>(())
 //! ```
 
+mod file;
 mod record;
 
 use std::sync::Arc;
@@ -28,6 +29,7 @@ use crate::error::StudyError;
 use crate::machines::StudyMachine;
 use crate::settings::Settings;
 
+pub use file::read_program;
 pub use record::ReplayRecord;
 
 /// On what to run it.

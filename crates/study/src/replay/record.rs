@@ -35,14 +35,9 @@ pub struct TakenRecord {
 }
 
 impl ReplayStudy {
-    /// A run as a record; `advice` is what to look at first in the words of the face.
+    /// A run as a record.
     #[must_use]
-    pub fn record(
-        &self,
-        run: &ReplayRun,
-        explained: &CallsExplanation,
-        advice: String,
-    ) -> ReplayRecord {
+    pub fn record(&self, run: &ReplayRun, explained: &CallsExplanation) -> ReplayRecord {
         let clock = self.plan.on.chip.chip.reference_clock();
         let taken = run.taken.iter().map(|taken| TakenRecord {
             collective: taken.collective,
@@ -55,7 +50,7 @@ impl ReplayStudy {
             ranks: self.graph.size(),
             calls_total: self.graph.calls_total(),
             algorithms: taken.collect(),
-            calls: run.calls.record(clock, explained, advice),
+            calls: run.calls.record(clock, explained),
         }
     }
 }

@@ -1,0 +1,385 @@
+//! Programs on a chip in virtual time: those of MPI, and those of files.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use corecast_core::Help as _;
+use corecast_launch::{Bind, Ending, Halt, Job, Part, TIMEOUT_CODE};
+use corecast_machine::{RunError, Watch};
+use corecast_shm::Compute;
+use corecast_study::{
+    CallRun, MpiError, MpiPlan, MpiStudy, ProgramPlan, ReplayError, ReplayPlan, ReplayStudy,
+    Settings, StudyMachine, read_program,
+};
+use corecast_tune::Tables;
+use pyo3::prelude::*;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::chip::Chip;
+use crate::plan::{self, Skew};
+use crate::refusal::Refusal;
+use crate::report;
+use crate::study::signed;
+use crate::work::{Meter, wait_for};
+
+/// Most bytes of what a program prints that are kept, of each of its two streams.
+const PRINTED_BYTES_MAX: usize = 16 << 20;
+
+/// A program that has come to its end.
+#[pyclass(frozen, module = "corecast._core")]
+pub struct Program {
+    /// What it is, for titles.
+    what: &'static str,
+    machine: Arc<dyn StudyMachine>,
+    settings: Settings,
+    calls: CallRun,
+    record: Value,
+    /// As a program of messages.
+    captured: Option<String>,
+    /// What its ranks have printed.
+    printed: (String, String),
+    /// What its file says and it does not do.
+    notes: Vec<String>,
+}
+
+#[pymethods]
+impl Program {
+    /// What is said about it, with the settings, as JSON.
+    fn record(&self) -> String {
+        self.record.to_string()
+    }
+
+    /// The program as messages, in our own text, if that was asked for.
+    #[getter]
+    fn captured(&self) -> Option<&str> {
+        self.captured.as_deref()
+    }
+
+    /// What its ranks have printed, and what they have printed as errors.
+    #[getter]
+    fn printed(&self) -> (&str, &str) {
+        (&self.printed.0, &self.printed.1)
+    }
+
+    /// What its file says and it does not do.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
+    }
+
+    /// Every message, in order of completion, as JSON.
+    fn messages(&self) -> String {
+        report::messages(&self.calls.report)
+    }
+
+    /// What every rank spent its time on, as JSON.
+    fn spans(&self) -> String {
+        report::spans(&self.calls.report)
+    }
+
+    /// What every link of a mesh has carried, as JSON.
+    fn links(&self) -> String {
+        report::links(&self.calls.report)
+    }
+
+    /// What every rank did when, as SVG.
+    fn timeline(&self) -> String {
+        let picture = corecast_figures::calls_timeline(self.what, &*self.machine, &self.calls);
+        signed(&picture, &self.settings)
+    }
+
+    /// Who sent how much to whom, as SVG.
+    fn matrix(&self) -> String {
+        let picture = corecast_figures::matrix(&*self.machine, &self.calls);
+        signed(&picture, &self.settings)
+    }
+
+    /// A Chrome or Perfetto trace.
+    fn trace(&self) -> String {
+        corecast_figures::calls_trace(&self.calls, &self.settings.json())
+    }
+}
+
+/// What goes on around a program, as Python gives it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Around {
+    fidelity: Option<String>,
+    skew: Vec<Skew>,
+    background: Option<(f64, u32)>,
+    seed: u64,
+    limit_events: Option<u64>,
+    limit_ns: Option<u64>,
+}
+
+impl Around {
+    fn on(self, chip: &Chip, watch: Watch) -> Result<ProgramPlan, Refusal> {
+        Ok(ProgramPlan {
+            fidelity: plan::fidelity(self.fidelity.as_deref())?,
+            surroundings: plan::beside(self.skew, self.background),
+            seed: self.seed,
+            limits: plan::limits(self.limit_events, self.limit_ns),
+            watch,
+            ..ProgramPlan::new(chip.choice.clone())
+        })
+    }
+}
+
+/// Which algorithms collectives take.
+fn tables(path: Option<&str>) -> Result<Option<Tables>, Refusal> {
+    let tables = path.map(Tables::load).transpose();
+    tables.map_err(|error| Refusal::library("TableError", &error))
+}
+
+/// What to start on what, as Python gives it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Started {
+    program: Vec<String>,
+    ranks: u32,
+    /// None = what the program states.
+    compute: Option<f64>,
+    capture: bool,
+    around: Around,
+    timeout_s: Option<f64>,
+    environment: BTreeMap<String, String>,
+    /// The path of a table, or of a folder of tables.
+    table: Option<String>,
+    /// The folder of the MPI libraries.
+    libraries: Option<PathBuf>,
+}
+
+impl Started {
+    /// The processes; they end when the run is not wanted any more.
+    fn job(&self, watch: &Watch) -> Result<Job, Refusal> {
+        let program = self.program.split_first();
+        let (program, arguments) = program.expect("Python has looked that there is one");
+        let timeout = self.timeout_s.map(Duration::try_from_secs_f64).transpose();
+        let watch = watch.clone();
+        // Refused here once, and not by every rank.
+        tables(self.table.as_deref())?;
+        let table = self.table.as_ref();
+        let table = table.map(|path| ("CORECAST_TABLE".into(), path.into()));
+        let environment = self.environment.iter();
+        let environment = environment.map(|(name, value)| (name.into(), value.into()));
+        Ok(Job {
+            parts: vec![Part {
+                ranks: self.ranks,
+                program: program.into(),
+                arguments: arguments.iter().map(Into::into).collect(),
+            }],
+            bind: Bind::None,
+            is_tagged: false,
+            timeout: timeout.map_err(|error| Refusal::new("InputError", error.to_string()))?,
+            environment: environment.chain(table).collect(),
+            libraries: self.libraries.clone(),
+            halt: Some(Halt::when(move || watch.is_stopped())),
+        })
+    }
+
+    fn plan(self, chip: &Chip, watch: Watch) -> Result<MpiPlan, Refusal> {
+        let on = self.around.on(chip, watch)?;
+        Ok(MpiPlan {
+            compute: self.compute.map_or(Compute::Stated, Compute::Measured),
+            processor: corecast_shm::processor(),
+            is_captured: self.capture,
+            ..MpiPlan::new(on, self.ranks)
+        })
+    }
+}
+
+/// The folder with the MPI libraries that belong to the command of this path.
+#[pyfunction]
+pub fn libraries(command: PathBuf) -> Option<String> {
+    let folder = corecast_launch::libraries(&command)?;
+    Some(folder.to_string_lossy().into_owned())
+}
+
+/// Runs an MPI program on a chip.
+#[pyfunction]
+pub fn mpirun(
+    py: Python<'_>,
+    chip: &Chip,
+    arguments: &str,
+    progress: &Bound<'_, PyAny>,
+) -> PyResult<Program> {
+    let started: Started = plan::parse(arguments)?;
+    let meter = Meter::new();
+    let job = started.job(&meter.watch)?;
+    let study = started.plan(chip, meter.watch.clone())?;
+    let study = MpiStudy::new(study).map_err(Refusal::from)?;
+    let ended = wait_for(py, meter, progress, move |_| {
+        let (mut out, mut err) = (Printed::default(), Printed::default());
+        let attended = study.start(&job, &mut out, &mut err);
+        (study, attended, (out.text(), err.text()))
+    })?;
+    let (study, attended, printed) = ended;
+    let attended = attended.map_err(|error| Refusal::library("InputError", &error))?;
+    let with = |refusal: Refusal| refusal.printed(&printed);
+    let run = attended
+        .run
+        .map_err(|error| with(stopped(&error, &attended.ending)))?;
+    if attended.ending.cause.is_some() {
+        return Err(with(ended_badly(&attended.ending)).into());
+    }
+    let captured = run.capture.as_ref().map(|capture| study.captured(capture));
+    let captured = captured
+        .transpose()
+        .map_err(|error| Refusal::library("ScheduleError", &error))?;
+    let settings = study.settings();
+    let explained = run.calls.explain();
+    Ok(Program {
+        what: "an MPI program",
+        record: settings.on(study.record(&run, &explained)),
+        machine: study.machine,
+        settings,
+        calls: run.calls,
+        captured,
+        printed,
+        notes: Vec::new(),
+    })
+}
+
+/// What a program was ended by, or ended with.
+fn ended_badly(ending: &Ending) -> Refusal {
+    let class = match ending.code() {
+        TIMEOUT_CODE => "LimitError",
+        _ => "ProgramError",
+    };
+    Refusal::new(class, ending.to_string()).fields(json!({"code": ending.code()}))
+}
+
+/// Why there is no result.
+fn stopped(error: &MpiError, ending: &Ending) -> Refusal {
+    if error.error == RunError::Stopped {
+        if ending.cause.is_none() {
+            let wrong = "no rank called MPI_Init, so that nothing was simulated";
+            return Refusal::new("ProgramError", wrong)
+                .help("start programs without MPI by Python's subprocess")
+                .fields(json!({"code": 0}));
+        }
+        let refusal = ended_badly(ending);
+        return match error.awaited {
+            Some(rank) if ending.code() == TIMEOUT_CODE => refusal.help(format!(
+                "rank {rank} made no call of MPI meanwhile; computing takes no virtual time, so that \
+                 only `timeout_s` ends a loop"
+            )),
+            _ => refusal,
+        };
+    }
+    let stuck = error.stuck.iter().map(ToString::to_string).collect();
+    ended(error.to_string(), &error.error, stuck)
+}
+
+/// What ended a program in virtual time; `stuck` are ranks that were waiting.
+fn ended(message: String, error: &RunError, stuck: Vec<String>) -> Refusal {
+    let class = match error {
+        RunError::Deadlock { .. } => "DeadlockError",
+        error if error.is_limit() => "LimitError",
+        _ => "RunError",
+    };
+    let refusal = Refusal::new(class, message).fields(json!({"stuck": stuck}));
+    match error {
+        RunError::Deadlock { .. } => refusal.help(
+            "a send may wait until its message is received: let ranks that send to each other not \
+             wait for it, or receive first",
+        ),
+        error if error.is_limit() => {
+            refusal.help("raise `limit_ns` or `limit_events` if the program needs longer")
+        }
+        error => error.help().lines().fold(refusal, Refusal::help),
+    }
+}
+
+/// The beginning of what a program prints.
+#[derive(Default)]
+struct Printed {
+    bytes: Vec<u8>,
+    left_out: usize,
+}
+
+impl Write for Printed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let kept = bytes.len().min(PRINTED_BYTES_MAX - self.bytes.len());
+        self.bytes.extend(&bytes[..kept]);
+        self.left_out += bytes.len() - kept;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Printed {
+    fn text(self) -> String {
+        let text = String::from_utf8_lossy(&self.bytes).into_owned();
+        match self.left_out {
+            0 => text,
+            bytes => format!("{text}\n... and {bytes} more bytes\n"),
+        }
+    }
+}
+
+/// On what to run a program of a file, as Python gives it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Replayed {
+    flops: Option<f64>,
+    /// The path of a table, or of a folder of tables.
+    table: Option<String>,
+    around: Around,
+}
+
+/// Runs the program that the contents of the file at `path` are.
+#[pyfunction]
+pub fn replay(
+    py: Python<'_>,
+    chip: &Chip,
+    path: String,
+    contents: Vec<u8>,
+    arguments: &str,
+    progress: &Bound<'_, PyAny>,
+) -> PyResult<Program> {
+    let of: Replayed = plan::parse(arguments)?;
+    let meter = Meter::new();
+    let flops = of.flops;
+    let plan = ReplayPlan {
+        on: of.around.on(chip, meter.watch.clone())?,
+        flops,
+        tables: tables(of.table.as_deref())?,
+    };
+    let ran = wait_for(py, meter, progress, move |_| {
+        let read = read_program(&path, &contents, flops);
+        let read = read.map_err(|error| Refusal::library("ProgramFileError", &error))?;
+        let study = ReplayStudy::new(plan, read.graph).map_err(Refusal::from)?;
+        let run = study.run().map_err(|error| match error {
+            ReplayError::File(error) => Refusal::library("ProgramFileError", &error),
+            ReplayError::Run {
+                ref stuck,
+                error: ref why,
+            } => {
+                let stuck = stuck.iter().map(ToString::to_string).collect();
+                ended(error.to_string(), why, stuck)
+            }
+        })?;
+        Ok::<_, Refusal>((study, run, read.notes))
+    })?;
+    let (study, run, notes) = ran?;
+    let settings = study.settings();
+    let explained = run.calls.explain();
+    Ok(Program {
+        what: "a program",
+        record: settings.on(study.record(&run, &explained)),
+        machine: study.machine,
+        settings,
+        calls: run.calls,
+        captured: None,
+        printed: Default::default(),
+        notes,
+    })
+}

@@ -1,0 +1,207 @@
+"""MPI programs on chips, and programs of files."""
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+import textwrap
+
+import corecast
+import pytest
+
+needs_mpi = pytest.mark.skipif(
+    "CORECAST" not in os.environ, reason="CORECAST does not name the command"
+)
+ABI = {"MPI4PY_MPIABI": "mpich"}
+RING = """
+from mpi4py import MPI
+world = MPI.COMM_WORLD
+rank, size = world.rank, world.size
+data = bytearray(64)
+world.Sendrecv(bytes(64), (rank + 1) % size, 0, data, (rank - 1) % size, 0)
+print(f"rank {rank} of {size}", flush=True)
+"""
+
+
+def mpi(program, **more):
+    words = [sys.executable, "-c", program]
+    return corecast.mpirun(words, environment=ABI, **{"chip": "park2019-bus", **more})
+
+
+@pytest.fixture(scope="module")
+def ring():
+    if "CORECAST" not in os.environ:
+        pytest.skip("CORECAST does not name the command")
+    return mpi(RING, ranks=4, capture=True, seed=7)
+
+
+def test_an_mpi_program_is_timed_and_tells_where(ring):
+    assert sorted(ring.stdout.splitlines()) == [f"rank {rank} of 4" for rank in range(4)]
+    assert ring.ranks == 4 and ring.chip == "park2019-bus" and ring.seed == 7
+    assert ring.makespan_ns > 0 and ring.messages >= 4
+    # mpi4py calls functions with counts of their own type where there are some.
+    assert {"MPI_Sendrecv", "MPI_Sendrecv_c"} & {call.call for call in ring.calls}
+    assert {(pair["from"], pair.to) for pair in ring.pairs} >= {(0, 1), (1, 2), (2, 3), (3, 0)}
+    assert len(ring.message_table) == ring.messages
+    spent = sum(sum(call.causes_ns.values()) for call in ring.rank_calls)
+    assert spent == pytest.approx(sum(of["finish_ns"] for of in ring["per_rank"]))
+    frame = ring.to_pandas()
+    assert set(frame["rank"]) == {0, 1, 2, 3} and "causes_ns.transfer" in frame
+    assert ring.advice in ring._repr_html_() and repr(ring).startswith("ProgramRun(chip=")
+    assert ring.matrix().svg.startswith("<svg") and "seed 7" in ring.timeline().svg
+    assert corecast.view(ring).titles
+    kept = pickle.loads(pickle.dumps(ring))
+    assert kept == ring
+    with pytest.raises(corecast.InputError, match="keeps its fields only"):
+        kept.timeline()
+
+
+def test_it_takes_the_same_time_as_by_the_command(ring, tmp_path):
+    report = tmp_path / "report.json"
+    command = [os.environ["CORECAST"], "mpirun", "-n", "4", "--chip", "park2019-bus"]
+    command += ["--seed", "7", "--report", str(report), sys.executable, "-c", RING]
+    subprocess.run(command, env={**os.environ, **ABI}, check=True, capture_output=True)
+    expected = json.loads(report.read_text())
+    assert {**ring.to_dict(), "hand_overs": 0} == {**expected, "hand_overs": 0}
+
+
+def test_what_was_captured_is_replayed(ring, tmp_path):
+    file = ring.save_capture(tmp_path / "ring.calls")
+    again = corecast.replay(file, chip="park2019-bus")
+    assert again.makespan_ns == ring.makespan_ns
+    elsewhere = corecast.replay(file, chip="tilepro64", skew={1: 500})
+    assert elsewhere.chip == "tilepro64" and elsewhere.makespan_ns != ring.makespan_ns
+    assert elsewhere.matrix().svg.startswith("<svg") and elsewhere.stdout == ""
+    with pytest.raises(corecast.InputError, match="nothing was captured"):
+        again.save_capture(tmp_path / "again.calls")
+
+
+@needs_mpi
+def test_programs_that_fail_say_how():
+    fails = RING + "if rank == 2: raise SystemExit(5)\n"
+    with pytest.raises(corecast.ProgramError, match="rank 2 ended with exit code 5") as raised:
+        mpi(fails, ranks=3)
+    assert raised.value.code == 5 and "rank 2 of 3" in raised.value.stdout
+    deadlock = "from mpi4py import MPI\nMPI.COMM_WORLD.recv(source=1 - MPI.COMM_WORLD.rank)\n"
+    with pytest.raises(corecast.DeadlockError, match="deadlock at ") as raised:
+        mpi(deadlock, ranks=2)
+    assert len(raised.value.stuck) == 2 and raised.value.stuck[0].startswith("rank ")
+    with pytest.raises(corecast.ProgramError, match="no rank called MPI_Init"):
+        corecast.mpirun([sys.executable, "-c", "pass"], ranks=2)
+    with pytest.raises(corecast.LimitError, match="events"):
+        mpi(RING, ranks=2, limit_events=3)
+
+
+@needs_mpi
+def test_programs_can_be_interrupted_and_signals_stay_as_they_were():
+    endless = "from mpi4py import MPI\nwhile True: pass\n"
+    program = f"""
+        import threading, corecast, os, signal, sys, time
+        def press():
+            time.sleep(1)  # whenever it comes, it comes while the work is going on
+            os.kill(os.getpid(), signal.SIGINT)
+        before = [signal.getsignal(s) for s in (signal.SIGTERM, signal.SIGCHLD, signal.SIGTSTP)]
+        try:
+            threading.Thread(target=press, daemon=True).start()
+            corecast.mpirun([sys.executable, "-c", {endless!r}], ranks=2, environment={ABI!r})
+        except KeyboardInterrupt:
+            print("interrupted")
+        after = [signal.getsignal(s) for s in (signal.SIGTERM, signal.SIGCHLD, signal.SIGTSTP)]
+        print(before == after)
+        sys.stdout.flush()
+        os.kill(os.getpid(), signal.SIGTERM)  # still ends the process
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.stdout.splitlines() == ["interrupted", "True"], done.stderr
+    assert done.returncode == -15
+
+
+TWO = "corecast calls 1\nranks 2\nrank 0\nsend 1 64\nrank 1\nrecv 0 64\n"
+
+
+def test_tables_decide_in_replayed_programs(tmp_path):
+    file = tmp_path / "all.calls"
+    ranks = "".join(f"rank {rank}\nallreduce 64\n" for rank in range(4))
+    file.write_text(f"corecast calls 1\nranks 4\n{ranks}")
+    table = corecast.tune("allreduce", chip="park2019-bus", ranks=[4], bytes=[64])
+    path = table.table.save(tmp_path / "allreduce.toml")
+    plain = corecast.replay(file, chip="park2019-bus")
+    assert [row["collective"] for row in plain["algorithms"]] == ["allreduce"]
+    by_table = corecast.replay(file, chip="park2019-bus", table=table.table)
+    assert by_table == corecast.replay(file, chip="park2019-bus", table=path)
+
+
+def test_what_cannot_be_run_is_refused(tmp_path):
+    file, wrong = tmp_path / "two.calls", tmp_path / "wrong.calls"
+    file.write_text(TWO)
+    wrong.write_text("corecast calls 1\nranks 2\nrank 0\nsnd 1 64\n")
+    deadlock = tmp_path / "deadlock.calls"
+    deadlock.write_text(
+        "corecast calls 1\nranks 2\nrank 0\nrecv 1 8\nsend 1 8\nrank 1\nrecv 0 8\nsend 0 8\n"
+    )
+    for call, kind, message in [
+        (lambda: corecast.mpirun([]), corecast.InputTypeError, "program: [] names no program"),
+        (lambda: corecast.mpirun(3), corecast.InputTypeError, "program: 3 names no program"),
+        (lambda: corecast.mpirun(["a", 3]), corecast.InputTypeError, "program: 3 is no text"),
+        (lambda: corecast.mpirun("a\0b"), corecast.InputError, "program: 'a\\x00b' contains a NUL"),
+        (lambda: corecast.mpirun("a", ranks=0), corecast.InputError, "ranks: 0 is out of range"),
+        (
+            lambda: corecast.mpirun("a", ranks=10**9),
+            corecast.InputError,
+            "ranks: 1000000000 is out of range",
+        ),
+        (
+            lambda: corecast.mpirun("a", ranks=100),
+            corecast.RequestError,
+            "100 ranks do not fit on scc",
+        ),
+        (
+            lambda: corecast.mpirun("a", compute=float("nan")),
+            corecast.InputError,
+            "compute: nan is out of range",
+        ),
+        (
+            lambda: corecast.mpirun("a", environment={"": "x"}),
+            corecast.InputError,
+            "environment: '' cannot be a variable",
+        ),
+        (
+            lambda: corecast.mpirun("a", libraries=tmp_path),
+            corecast.InputError,
+            f"libraries: `{tmp_path}` has no MPI library",
+        ),
+        (
+            lambda: corecast.mpirun("/nowhere/a"),
+            corecast.InputError,
+            '"/nowhere/a"',
+        ),
+        (lambda: corecast.mpirun("a", table=5), corecast.InputTypeError, "table: 5 is no Decision"),
+        (lambda: corecast.replay(5), corecast.InputTypeError, "file: 5 is no path"),
+        (lambda: corecast.replay("none.calls"), corecast.InputError, "the program `none.calls` "),
+        (lambda: corecast.replay(wrong), corecast.ProgramFileError, f"{wrong}:4: "),
+        (
+            lambda: corecast.replay(file, flops=float("nan")),
+            corecast.InputError,
+            "flops: nan is out of range",
+        ),
+        (
+            lambda: corecast.replay(file, chip="park2019-bus", background=0.1),
+            corecast.MachineError,
+            "",
+        ),
+        (
+            lambda: corecast.replay(file, table=tmp_path / "none.toml"),
+            corecast.TableError,
+            "cannot read the table",
+        ),
+        (lambda: corecast.replay(deadlock), corecast.DeadlockError, "deadlock at 0 ns"),
+    ]:
+        with pytest.raises(kind) as raised:
+            call()
+        assert message in str(raised.value), str(raised.value)

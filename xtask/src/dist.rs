@@ -1,0 +1,84 @@
+//! `cargo xtask dist`: what users install, in `target/dist`: the command with the MPI libraries as an
+//! archive, the Python package as a wheel, and their checksums.
+//!
+//! The archive is unpacked below any folder, such as `/usr/local`; in it are the shells' completions and
+//! the manual's pages, which the command writes itself. Both are for this computer's kind of processor
+//! and for systems whose C library is at least as new as this one's, as the wheel's name says.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::{mpi, py};
+
+/// What the command writes for a shell or for `man`, and where that is looked for.
+const GENERATED: [(&str, &str); 4] = [
+    ("bash", "share/bash-completion/completions/corecast"),
+    ("zsh", "share/zsh/site-functions/_corecast"),
+    ("fish", "share/fish/vendor_completions.d/corecast.fish"),
+    ("man", "share/man/man1/corecast.1"),
+];
+
+/// Files for whoever reads, in `share/doc/corecast`.
+const READ: [&str; 5] = [
+    "README.md",
+    "CHANGELOG.md",
+    "CITATION.cff",
+    "LICENSE-APACHE",
+    "LICENSE-MIT",
+];
+
+/// Builds all of it.
+///
+/// # Errors
+/// What is missing or went wrong, in one line.
+pub fn run(root: &Path) -> Result<(), String> {
+    let name = format!(
+        "corecast-{}-{}-{}",
+        env!("CARGO_PKG_VERSION"),
+        std::env::consts::OS,
+        std::env::consts::ARCH
+    );
+    let (dist, laid_out) = (root.join("target/dist"), root.join("target/laid-out"));
+    let prefix = laid_out.join(&name);
+    if laid_out.exists() {
+        fs::remove_dir_all(&laid_out).map_err(|error| error.to_string())?;
+    }
+    mpi::install(root, &prefix)?;
+    generate(&prefix)?;
+    let doc = prefix.join("share/doc/corecast");
+    fs::create_dir_all(&doc).map_err(|error| error.to_string())?;
+    for file in READ {
+        let copied = fs::copy(root.join(file), doc.join(file));
+        copied.map_err(|error| format!("{file}: {error}"))?;
+    }
+    py::dist(root, &dist, &prefix.join("lib"))?;
+    // The same files give the same archive.
+    let archive = dist.join(format!("{name}.tar.gz"));
+    let mut tar = Command::new("tar");
+    tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner"])
+        .args(["--mtime=@0", "--use-compress-program=gzip -n", "-cf"]);
+    py::says(
+        tar.arg(archive).arg("-C").arg(laid_out).arg(name),
+        "tar of the archive",
+    )?;
+    let mut sums = Command::new("sh");
+    sums.current_dir(&dist).args([
+        "-c",
+        "sha256sum *.tar.gz *.whl > SHA256SUMS && cat SHA256SUMS",
+    ]);
+    py::says(&mut sums, "sha256sum in target/dist")
+}
+
+/// Writes completions and manual.
+fn generate(prefix: &Path) -> Result<(), String> {
+    for (what, to) in GENERATED {
+        let to = prefix.join(to);
+        let folder = to.parent().expect("a file lies in a folder");
+        fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+        let mut command = Command::new(prefix.join("bin/corecast"));
+        command.args(["generate", what, "-o"]).arg(to);
+        py::says(&mut command, &format!("corecast generate {what}"))?;
+    }
+    Ok(())
+}
