@@ -12,12 +12,11 @@ const LINE: &str = "SPDX-License-Identifier: MIT OR Apache-2.0";
 
 /// Folders with source files, and what in them is none of ours.
 const FOLDERS: [&str; 6] = ["crates", "examples", "fuzz", "viewer", "xtask", "docs"];
-const SKIPPED: [&str; 9] = [
+const SKIPPED: [&str; 8] = [
     "node_modules",
     "target",
     "corpus",
     "artifacts",
-    "build",
     "assets",
     "include",
     "__pycache__",
@@ -50,7 +49,7 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
         let path = path.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         // What builds leave behind is none, and some of it is linked.
-        let is_skipped = SKIPPED.contains(&&*name) && !path.join("mod.rs").exists();
+        let is_skipped = SKIPPED.contains(&&*name) || path.ends_with("viewer/build");
         if path.is_symlink() || is_skipped {
             continue;
         }
