@@ -169,7 +169,10 @@ impl<'a> Section<'a> {
         Err(ChipError::BadName { at, found: name })
     }
 
-    fn optional_text(&self, key: &str) -> Result<Option<(&'a str, Item<'a>)>, ChipError> {
+    pub(crate) fn optional_text(
+        &self,
+        key: &str,
+    ) -> Result<Option<(&'a str, Item<'a>)>, ChipError> {
         let Some(item) = self.0.item(key) else {
             return Ok(None);
         };
