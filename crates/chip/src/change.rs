@@ -62,8 +62,11 @@ fn changed(text: String, file: String, changes: &[(String, String)]) -> Result<C
         return Chip::parse(&text, &file);
     };
     for (key, value) in changes {
-        let is_set = set(&mut document, key, value).is_some();
-        if !is_set && !(key == PLACEMENT && add_placement(&mut document, value).is_some()) {
+        let mut is_set = set(&mut document, key, value).is_some();
+        if !is_set && key == PLACEMENT {
+            is_set = add_placement(&mut document, value).is_some();
+        }
+        if !is_set {
             let mut known = keys(&document);
             known.extend(may_be_placed(&document).then(|| PLACEMENT.to_owned()));
             return Err(ChipError::NoSuchKey {

@@ -123,7 +123,13 @@ impl Placement {
             }
             "snake" => {
                 let mut order = all();
-                let along = |x: u32, y: u32| if y % 2 == 0 { x } else { grid.width - 1 - x };
+                let along = |x: u32, y: u32| {
+                    if y.is_multiple_of(2) {
+                        x
+                    } else {
+                        grid.width - 1 - x
+                    }
+                };
                 order.sort_by_key(|core| {
                     let (x, y) = place(core);
                     (y, along(x, y), *core)
