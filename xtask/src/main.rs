@@ -6,7 +6,7 @@
 //! models of what is lock-free, `cargo xtask loom`; the MPI library's tests under AddressSanitizer,
 //! `cargo xtask asan`; the hardware engine, `cargo xtask rtl`; mutants of the code, which are not part of
 //! CI, `cargo xtask mutants`; the MPI library for C programs, `cargo xtask mpi-install DIR`, beside
-//! others, `cargo xtask bench-mpi`, below programs that others have built, `cargo xtask mpi-clients`, and
+//! others, `cargo xtask bench-mpi`, beside SimGrid's SMPI, `cargo xtask smpi`, below programs that others have built, `cargo xtask mpi-clients`, and
 //! below their tests, `cargo xtask mpi-suites`; whether MPI libraries follow the rules that are written
 //! for them, `cargo xtask mpi-rules`.
 
@@ -23,6 +23,7 @@ mod mutants;
 mod py;
 mod rtl;
 mod site;
+mod smpi;
 mod spdx;
 mod tidy;
 mod viewer;
@@ -81,6 +82,10 @@ fn main() -> ExitCode {
             let arguments: Vec<String> = std::env::args().skip(2).collect();
             verdict(mpi_clients::run(root(), &arguments))
         }
+        Some("smpi") => {
+            let arguments: Vec<String> = std::env::args().skip(2).collect();
+            verdict(smpi::run(root(), &arguments))
+        }
         Some("mpi-rules") => {
             // `--wheels DIR`, as for `bench-mpi`.
             let wheels = std::env::args().nth(3);
@@ -96,7 +101,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: cargo xtask ci | test | tidy | spdx | fuzz [SECONDS] | rtl | py | viewer | site | dist | mutants [AREA [K/N]] | loom | asan | mpi-install DIR | bench-mpi [OPTIONS] | mpi-clients [--wheels DIR] [--chip CHIP] | mpi-rules [--wheels DIR] | mpi-suites [--wheels DIR] [RANKS...] | mpi-suites --source DIR [OPTIONS] [FOLDERS...]"
+        "usage: cargo xtask ci | test | tidy | spdx | fuzz [SECONDS] | rtl | py | viewer | site | dist | mutants [AREA [K/N]] | loom | asan | mpi-install DIR | bench-mpi [OPTIONS] | mpi-clients [--wheels DIR] [--chip CHIP] | smpi [--chip CHIP] [--built DIR] | mpi-rules [--wheels DIR] | mpi-suites [--wheels DIR] [RANKS...] | mpi-suites --source DIR [OPTIONS] [FOLDERS...]"
     );
     ExitCode::from(2)
 }

@@ -23,6 +23,9 @@ use crate::variant;
 /// Keys whose product is the number of cores of a mesh.
 const SHAPE: [&str; 3] = ["width", "height", "cores_per_router"];
 
+/// The key that says where ranks are: it can be changed where a file leaves it out, too.
+const PLACEMENT: &str = "network.placement";
+
 /// As [`crate::find`], with the value of each key, such as `network.vcs`, replaced.
 ///
 /// If the shape of a mesh is changed, `cores.max` follows; where its last two routers are the memory's
@@ -59,11 +62,17 @@ fn changed(text: String, file: String, changes: &[(String, String)]) -> Result<C
         return Chip::parse(&text, &file);
     };
     for (key, value) in changes {
-        if set(&mut document, key, value).is_none() {
+        let mut is_set = set(&mut document, key, value).is_some();
+        if !is_set && key == PLACEMENT {
+            is_set = add_placement(&mut document, value).is_some();
+        }
+        if !is_set {
+            let mut known = keys(&document);
+            known.extend(may_be_placed(&document).then(|| PLACEMENT.to_owned()));
             return Err(ChipError::NoSuchKey {
                 file,
                 key: key.clone(),
-                known: keys(&document),
+                known,
             });
         }
     }
@@ -100,6 +109,20 @@ fn changed(text: String, file: String, changes: &[(String, String)]) -> Result<C
         set: said,
         ..changed
     })
+}
+
+/// Whether the file is that of a mesh that leaves [`PLACEMENT`] to its default.
+fn may_be_placed(document: &DocumentMut) -> bool {
+    let network = document.get("network");
+    network.is_some_and(|network| network.get("width").is_some() && network.get("height").is_some())
+}
+
+/// Says where ranks are in a file of a mesh that does not say it.
+fn add_placement(document: &mut DocumentMut, value: &str) -> Option<()> {
+    may_be_placed(document).then_some(())?;
+    let network = document.get_mut("network")?.as_table_mut()?;
+    network.insert("placement", Item::Value(Value::from(value)));
+    Some(())
 }
 
 fn number(document: &DocumentMut, key: &str) -> Option<i64> {

@@ -9,7 +9,7 @@
 //! assert_eq!(chip.bound_cycles(&request), 11 + 16);
 //! ```
 
-use corecast_core::{FullCrossbar, Grid, LinkId, Rank, RouteTree, Routes};
+use corecast_core::{FullCrossbar, Grid, LinkId, Rank, RouteTree, Routes, Seats};
 
 use crate::clock::Clock;
 use crate::kinds::{EndpointSpec, System};
@@ -51,10 +51,19 @@ impl Chip {
         &self.reference_clock
     }
 
-    /// Most cores the chip can have, and so most ranks.
+    /// Most cores the chip can have.
     #[must_use]
     pub fn cores_max(&self) -> u32 {
         self.cores_max
+    }
+
+    /// Most ranks: one per core, or per core that a placement lists.
+    #[must_use]
+    pub fn ranks_max(&self) -> u32 {
+        match &self.network {
+            NetworkSpec::Mesh(mesh) => mesh.ranks_max().min(self.cores_max),
+            NetworkSpec::Crossbar(_) => self.cores_max,
+        }
     }
 
     /// The chip from which its file says only the differences, if it has one.
@@ -105,9 +114,19 @@ impl Chip {
 
     /// Where `ranks` ranks sit, if the chip has a mesh.
     #[must_use]
-    pub fn grid(&self, ranks: u32) -> Option<Grid> {
+    pub fn seats(&self, ranks: u32) -> Option<Seats> {
         match &self.network {
             NetworkSpec::Mesh(mesh) => Some(mesh.place(ranks)),
+            NetworkSpec::Crossbar(_) => None,
+        }
+    }
+
+    /// The grid that algorithms for `ranks` ranks are made for, if the chip has a mesh: that of ranks
+    /// in order, wherever a placement puts them.
+    #[must_use]
+    pub fn grid(&self, ranks: u32) -> Option<Grid> {
+        match &self.network {
+            NetworkSpec::Mesh(mesh) => Some(mesh.part(ranks)),
             NetworkSpec::Crossbar(_) => None,
         }
     }
@@ -117,18 +136,18 @@ impl Chip {
     /// between.
     #[must_use]
     pub fn routes(&self, ranks: u32) -> ChipRoutes {
-        self.grid(ranks)
-            .map_or(ChipRoutes::Crossbar, ChipRoutes::Grid)
+        self.seats(ranks)
+            .map_or(ChipRoutes::Crossbar, ChipRoutes::Mesh)
     }
 }
 
 /// See [`Chip::routes`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum ChipRoutes {
     /// Link `2 from` and link `2 to + 1`.
     Crossbar,
     /// Links as [`Grid`] numbers them.
-    Grid(Grid),
+    Mesh(Seats),
 }
 
 impl ChipRoutes {
@@ -140,7 +159,7 @@ impl ChipRoutes {
                 format!("output port of rank {}", link.0 / 2)
             }
             Self::Crossbar => format!("input port of rank {}", link.0 / 2),
-            Self::Grid(grid) => grid.describe(link),
+            Self::Mesh(seats) => seats.describe(link),
         }
     }
 }
@@ -149,14 +168,14 @@ impl Routes for ChipRoutes {
     fn visit_links(&self, from: Rank, to: Rank, visit: &mut dyn FnMut(LinkId)) {
         match self {
             Self::Crossbar => FullCrossbar.visit_links(from, to, visit),
-            Self::Grid(grid) => grid.visit_links(from, to, visit),
+            Self::Mesh(seats) => seats.visit_links(from, to, visit),
         }
     }
 
     fn visit_tree(&self, tree: &RouteTree, visit: &mut dyn FnMut(LinkId)) {
         match self {
             Self::Crossbar => FullCrossbar.visit_tree(tree, visit),
-            Self::Grid(grid) => grid.visit_tree(tree, visit),
+            Self::Mesh(seats) => seats.visit_tree(tree, visit),
         }
     }
 }

@@ -30,6 +30,7 @@ mod mesh;
 mod network;
 mod notes;
 mod parse;
+mod placement;
 mod platform;
 mod provenance;
 mod read;
@@ -49,7 +50,8 @@ pub use kinds::{
     AtomicLaunch, CoreCosts, EndpointSpec, Library, Mpe, Pronto, Protocol, Rcce, System, Udn,
 };
 pub use memory::{CacheSize, Memory, WORD_BYTES};
-pub use mesh::{Mesh, Placement};
+pub use mesh::Mesh;
 pub use network::{Crossbar, NetworkSpec};
 pub use parse::FILE_BYTES_MAX;
+pub use placement::{Chosen, Placement, PlacementError};
 pub use provenance::{Parameter, Provenance};

@@ -9,13 +9,14 @@
 //! width, height, cores_per_router, flit,
 //! vcs, buffer, routing, vc_allocation, switch, link, turn, credit, injection, ejection,
 //! static_hop               # optional: a second network with static routes that can fork
-//! placement = "rows"       # optional: fewer ranks than cores fill rows, instead of a square
+//! placement = "rows"       # optional: which core every rank gets, see `placement.rs`
 //! ```
 
-use corecast_core::{DimensionOrder, Grid};
+use corecast_core::{DimensionOrder, Grid, Rank, Seats};
 
 use crate::clock::Clock;
 use crate::error::ChipError;
+use crate::placement::Placement;
 use crate::provenance::Ledger;
 use crate::read::{Choices, Count, Section};
 
@@ -62,17 +63,6 @@ const FULL_STAGE: Count = Count { min: 1, ..STAGE };
 
 const ORDERS: Choices<DimensionOrder> = &[("xy", DimensionOrder::Xy), ("yx", DimensionOrder::Yx)];
 
-/// Where ranks sit that do not fill the mesh.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Placement {
-    /// In the most square part at the south-west corner.
-    Square,
-    /// In rows from the south, so that rank and core have the same number.
-    Rows,
-}
-
-const PLACEMENTS: Choices<Placement> = &[("square", Placement::Square), ("rows", Placement::Rows)];
-
 /// Buffers of all routers together, in flits; the simulator keeps 8 bytes for each.
 const BUFFERS_MAX: u64 = 1 << 27;
 /// Virtual channels of all ports of one router.
@@ -112,10 +102,11 @@ pub struct Mesh {
     pub injection_cycles: u32,
     /// Cycles from the last router to its core.
     pub ejection_cycles: u32,
-    /// Cycles per hop of the static network, if there is one: a second mesh of the same width
-    /// whose routes are configured in advance and may fork.
+    /// Cycles per hop of the static network, if there is one that can be used: a second mesh of the
+    /// same width whose routes are configured in advance and may fork. Its trees are those of ranks in
+    /// order.
     pub static_hop_cycles: Option<u32>,
-    /// Where ranks sit that do not fill the mesh.
+    /// Which core every rank gets.
     pub placement: Placement,
 }
 
@@ -188,20 +179,52 @@ impl Mesh {
         bytes.div_ceil(self.flit_bytes)
     }
 
-    /// Where `ranks` ranks sit: the whole grid if they fill it, otherwise the part of it at its
-    /// south-west corner that [`Placement`] says.
+    /// Where `ranks` ranks sit.
     ///
-    /// Routes within the part of a torus are those of the whole: they go around through routers
+    /// Routes within a part of a torus are those of the whole: they go around through routers
     /// without ranks where that way is the shorter one ([`Grid::spare`]).
     #[must_use]
-    pub fn place(&self, ranks: u32) -> Grid {
+    pub fn place(&self, ranks: u32) -> Seats {
+        let part = self.part(ranks);
+        match &self.placement {
+            Placement::Chosen(chosen) if !self.is_filled(&part, chosen.first(ranks)) => {
+                Seats::on(self.grid, chosen.first(ranks).into())
+            }
+            _ => part.into(),
+        }
+    }
+
+    /// The part of the grid that `ranks` ranks in order fill, as algorithms are told: all of it, or
+    /// one at its south-west corner. Of ranks on other cores it is the one that they fill in rows.
+    #[must_use]
+    pub fn part(&self, ranks: u32) -> Grid {
+        let is_square = match &self.placement {
+            Placement::Square => true,
+            Placement::Rows => false,
+            Placement::Chosen(chosen) => {
+                self.is_filled(&self.first(ranks, true), chosen.first(ranks))
+            }
+        };
+        self.first(ranks, is_square)
+    }
+
+    /// Whether the first cores of a part are these.
+    fn is_filled(&self, part: &Grid, cores: &[u32]) -> bool {
+        (0..)
+            .zip(cores)
+            .all(|(rank, &core)| self.core_at(part, rank) == core)
+    }
+
+    /// The part of the grid that `ranks` ranks fill from the south-west corner on, as a square or in
+    /// rows.
+    fn first(&self, ranks: u32, is_square: bool) -> Grid {
         let whole = self.grid;
         let nodes = ranks.div_ceil(whole.per_node);
         if nodes > whole.nodes() - whole.width {
             return whole;
         }
         let square = Grid::most_square(nodes);
-        let (width, height) = if self.placement == Placement::Rows {
+        let (width, height) = if !is_square {
             (nodes.min(whole.width), nodes.div_ceil(whole.width))
         } else if square.width <= whole.width && square.height <= whole.height {
             (square.width, square.height)
@@ -231,7 +254,8 @@ impl Mesh {
     /// empty, so that few messages or none go around.
     #[must_use]
     pub fn placement_note(&self, ranks: u32) -> Option<String> {
-        let part = self.place(ranks);
+        let seats = self.place(ranks);
+        let part = seats.grid();
         let (width, height) = part.around();
         let rings = [
             ("columns", part.width, width),
@@ -256,12 +280,26 @@ impl Mesh {
         })
     }
 
-    /// The core on which `rank` of `ranks` runs: the one at the same place of the whole grid.
+    /// The core of every one of `ranks` ranks.
     #[must_use]
-    pub fn core_of(&self, rank: u32, ranks: u32) -> u32 {
-        let part = self.place(ranks);
-        let (x, y) = part.position(rank / part.per_node);
-        self.grid.node_at(x, y) * part.per_node + rank % part.per_node
+    pub fn cores(&self, ranks: u32) -> Vec<u32> {
+        let seats = self.place(ranks);
+        let core = |rank| self.core_at(seats.grid(), seats.core_of(Rank(rank)));
+        (0..ranks).map(core).collect()
+    }
+
+    /// The core of the whole grid that is at the same place as one of a part.
+    fn core_at(&self, part: &Grid, core: u32) -> u32 {
+        let (x, y) = part.position(core / part.per_node);
+        self.grid.node_at(x, y) * part.per_node + core % part.per_node
+    }
+
+    /// Most ranks that have a core.
+    pub(crate) fn ranks_max(&self) -> u32 {
+        match &self.placement {
+            Placement::Chosen(chosen) => chosen.usable,
+            Placement::Square | Placement::Rows => u32::MAX,
+        }
     }
 }
 
@@ -270,6 +308,7 @@ pub(crate) fn read(
     section: &Section<'_>,
     is_torus: bool,
     clocks: &[Clock],
+    cores: u32,
     ledger: &mut Ledger,
 ) -> Result<Mesh, ChipError> {
     section.accept(&[
@@ -296,7 +335,6 @@ pub(crate) fn read(
     ])?;
     let clock = section.clock("clock", clocks)?;
     let order = section.choice("order", ORDERS)?;
-    let placement = section.optional_choice("placement", PLACEMENTS)?;
     let link_clock = match section.has("link_clock") {
         true => section.clock("link_clock", clocks)?,
         false => clock.clone(),
@@ -315,6 +353,18 @@ pub(crate) fn read(
         spare: (0, 0),
         order,
     };
+    let placement = match section.optional_text("placement")? {
+        None => Placement::Square,
+        Some((text, _)) => Placement::read(text, &grid, cores).map_err(|error| {
+            let accepted = format!("{}: {error}", Placement::FORMS);
+            section.refuse("placement", accepted)
+        })?,
+    };
+    let static_hop = match section.has("static_hop") {
+        true => Some(count("static_hop", &FULL_STAGE)?),
+        false => None,
+    };
+    let is_in_order = matches!(placement, Placement::Square | Placement::Rows);
     let mesh = Mesh {
         clock,
         grid,
@@ -330,11 +380,8 @@ pub(crate) fn read(
         credit_cycles: count("credit", &FULL_STAGE)?,
         injection_cycles: count("injection", &FULL_STAGE)?,
         ejection_cycles: count("ejection", &FULL_STAGE)?,
-        static_hop_cycles: match section.has("static_hop") {
-            true => Some(count("static_hop", &FULL_STAGE)?),
-            false => None,
-        },
-        placement: placement.unwrap_or(Placement::Square),
+        static_hop_cycles: static_hop.filter(|_| is_in_order),
+        placement,
     };
     check(section, &mesh)?;
     Ok(mesh)
@@ -401,10 +448,10 @@ mod tests {
         for per_node in 1..=3 {
             let mesh = eight_by_eight(per_node);
             for ranks in 1..=mesh.grid.ranks_max() {
-                let part = mesh.place(ranks);
+                let part = mesh.part(ranks);
                 assert!(part.ranks_max() >= ranks);
                 assert!(part.width <= 8 && part.height <= 6, "{ranks}: {part:?}");
-                let mut cores: Vec<u32> = (0..ranks).map(|r| mesh.core_of(r, ranks)).collect();
+                let mut cores = mesh.cores(ranks);
                 cores.sort_unstable();
                 cores.dedup();
                 assert_eq!(cores.len() as u32, ranks);
@@ -418,8 +465,7 @@ mod tests {
         let mut mesh = eight_by_eight(2);
         mesh.placement = Placement::Rows;
         for ranks in 1..=mesh.grid.ranks_max() {
-            let cores = (0..ranks).map(|rank| mesh.core_of(rank, ranks));
-            assert!(cores.eq(0..ranks), "{ranks}");
+            assert!(mesh.cores(ranks).into_iter().eq(0..ranks), "{ranks}");
         }
     }
 
@@ -427,7 +473,7 @@ mod tests {
     fn a_part_of_a_torus_keeps_the_rings_and_says_what_is_left_of_them() {
         let mut mesh = eight_by_eight(1);
         mesh.grid.is_torus = true;
-        let spare = |ranks| mesh.place(ranks).spare;
+        let spare = |ranks| mesh.part(ranks).spare;
         assert_eq!((spare(48), mesh.placement_note(48)), ((0, 0), None));
         // 8 x 5: rows are whole, columns lack a row.
         assert_eq!(spare(40), (0, 1));
@@ -443,16 +489,13 @@ mod tests {
                         around there, as on a mesh";
         assert_eq!(note, expected);
         mesh.grid.is_torus = false;
-        assert_eq!(
-            (mesh.place(9).spare, mesh.placement_note(9)),
-            ((0, 0), None)
-        );
+        assert_eq!((mesh.part(9).spare, mesh.placement_note(9)), ((0, 0), None));
     }
 
     #[test]
     fn squares_stay_squares() {
         let mesh = eight_by_eight(1);
-        let shape = |ranks| (mesh.place(ranks).width, mesh.place(ranks).height);
+        let shape = |ranks| (mesh.part(ranks).width, mesh.part(ranks).height);
         assert_eq!(shape(9), (3, 3));
         assert_eq!(shape(36), (6, 6));
         assert_eq!(shape(13), (4, 4));

@@ -81,6 +81,7 @@ impl NetworkSpec {
     pub(crate) fn read(
         section: &Section<'_>,
         clocks: &[Clock],
+        cores: u32,
         ledger: &mut Ledger,
     ) -> Result<Self, ChipError> {
         match section.choice("kind", KINDS)? {
@@ -92,7 +93,7 @@ impl NetworkSpec {
                 }))
             }
             NetworkKind::Mesh { is_torus } => {
-                mesh::read(section, is_torus, clocks, ledger).map(Self::Mesh)
+                mesh::read(section, is_torus, clocks, cores, ledger).map(Self::Mesh)
             }
         }
     }

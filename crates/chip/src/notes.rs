@@ -16,6 +16,7 @@
 use crate::chip::Chip;
 use crate::contents::Origin;
 use crate::facts::{Places, Unused};
+use crate::kinds::System;
 
 /// Keys that change the shape of a mesh.
 const SHAPE: [&str; 3] = [
@@ -23,6 +24,9 @@ const SHAPE: [&str; 3] = [
     "network.height",
     "network.cores_per_router",
 ];
+
+/// The key of the protocol by which schedules are carried out.
+const LIBRARY: &str = "endpoint.library";
 
 impl Chip {
     /// The keys that have no effect on messages, with the reason.
@@ -35,7 +39,7 @@ impl Chip {
     /// chip's; empty for a chip as it is in its own file.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
-        let is_asked = |key: &str| matches!(self.origin(key), Origin::Set | Origin::Variant);
+        let is_asked = |key: &str| self.is_asked(key);
         let mut notes = Vec::new();
         for Unused { key, why } in self.unused() {
             if is_asked(key) {
@@ -58,6 +62,24 @@ impl Chip {
             ));
         }
         notes
+    }
+
+    /// As [`Chip::notes`], where the chip is for programs that send messages, and not for schedules.
+    #[must_use]
+    pub fn program_notes(&self) -> Vec<String> {
+        let mut notes = self.notes();
+        if matches!(self.system(), System::Mpb { .. }) && self.is_asked(LIBRARY) {
+            notes.push(format!(
+                "`{LIBRARY}` does nothing for programs: their messages are of one kind, whose receivers \
+                 need not know what comes"
+            ));
+        }
+        notes
+    }
+
+    /// Whether somebody has asked for the value of a key.
+    fn is_asked(&self, key: &str) -> bool {
+        matches!(self.origin(key), Origin::Set | Origin::Variant)
     }
 }
 
@@ -91,6 +113,11 @@ mod tests {
         let notes = changed("scc", &[("network.vcs", "4"), ("network.link", "2")]).notes();
         assert_eq!(notes.len(), 1, "{notes:?}");
         assert!(notes[0].starts_with("`network.vcs` does nothing on scc: "));
+        let rcce = changed("scc", &[("endpoint.library", "rcce")]);
+        assert!(rcce.notes().is_empty());
+        assert!(
+            rcce.program_notes()[0].starts_with("`endpoint.library` does nothing for programs")
+        );
         assert!(
             changed("tilepro64", &[("network.vcs", "4")])
                 .notes()

@@ -105,7 +105,7 @@ fn read(root: &Section<'_>) -> Result<Chip, ChipError> {
     cores.accept(&["max"])?;
     let cores_max = cores.count("max", &CORES, &mut ledger)? as u32; // at most `RANKS_MAX`
     let network_section = root.table("network")?;
-    let network = NetworkSpec::read(&network_section, &clocks, &mut ledger)?;
+    let network = NetworkSpec::read(&network_section, &clocks, cores_max, &mut ledger)?;
     let source_of_kind = Source {
         root,
         network: &network_section,

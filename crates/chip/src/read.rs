@@ -185,7 +185,10 @@ impl<'a> Section<'a> {
         Err(ChipError::BadName { at, found: name })
     }
 
-    fn optional_text(&self, key: &str) -> Result<Option<(&'a str, Item<'a>)>, ChipError> {
+    pub(crate) fn optional_text(
+        &self,
+        key: &str,
+    ) -> Result<Option<(&'a str, Item<'a>)>, ChipError> {
         self.note(key, || Form::Text);
         let Some(item) = self.entries.item(key) else {
             return Ok(None);

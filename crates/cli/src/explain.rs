@@ -194,6 +194,9 @@ fn link(hold: &LinkHold) -> String {
 
 fn holder(hold: &LinkHold) -> String {
     match hold.holder {
+        Some(pair) if pair == hold.message => {
+            format!("what {} sent to {} before", pair.0, pair.1)
+        }
         Some((from, to)) => format!("the message {from}->{to}"),
         None => "background traffic".to_owned(),
     }

@@ -1,4 +1,4 @@
-//! Which files a command reads and writes. No two of its outputs may be one file, of which only the
+//! Which files a command reads and writes. All outputs must be such that they can be written. No two of its outputs may be one file, of which only the
 //! last would be left, and none of them a file that it reads.
 //!
 //! This is checked before anything runs; how files are read and written is in
@@ -11,6 +11,7 @@ use corecast_text::file;
 use crate::args::{ChipArg, Pictures, Scene, Show, Sink, Verb};
 use crate::failure::Failure;
 use crate::picture::check_form;
+use crate::output;
 use crate::subject::{Subject, is_file};
 
 /// An option (or what takes its place) and the path it gives.
@@ -46,6 +47,12 @@ impl<'a> Files<'a> {
         self.reads("--chip", is_file.then_some(name));
     }
 
+    /// The chip and what places ranks on it.
+    fn chip_of(&mut self, chip: &'a ChipArg) {
+        self.chip(&chip.name);
+        self.reads("--ranks-to-cores", chip.ranks_to_cores.as_deref());
+    }
+
     fn scene(&mut self, scene: &'a Scene) {
         if let Subject::File(path) = &scene.what {
             self.reads("FILE", Some(path));
@@ -53,8 +60,7 @@ impl<'a> Files<'a> {
         let named = scene.algorithm.iter().flat_map(|names| names.split(','));
         let named = named.map(str::trim).filter(|name| is_file(name));
         self.read.extend(named.map(|path| ("--algorithm", path)));
-        let ChipArg { name, .. } = &scene.place.chip;
-        self.chip(name);
+        self.chip_of(&scene.place.chip);
         self.reads("--table", scene.table.as_deref());
         let late = scene
             .skew
@@ -126,11 +132,11 @@ impl<'a> Files<'a> {
                     .extend(parts.iter().map(|path| ("FILE", &**path)));
             }
             Verb::Tune(tune) => {
-                files.chip(&tune.place.chip.name);
+                files.chip_of(&tune.place.chip);
                 files.draws("--plot", tune.plot.as_ref());
             }
             Verb::Pingpong(pingpong) => {
-                files.chip(&pingpong.place.chip.name);
+                files.chip_of(&pingpong.place.chip);
                 files.draws("--plot", pingpong.plot.as_ref());
             }
             Verb::Traffic(traffic) => {
@@ -151,6 +157,7 @@ impl<'a> Files<'a> {
             Verb::Mpirun(options) => {
                 let on_chip = &options.on_chip;
                 on_chip.chip.iter().for_each(|chip| files.chip(chip));
+                files.reads("--ranks-to-cores", on_chip.ranks_to_cores.as_deref());
                 files.reads("--table", options.table.as_deref());
                 let late = on_chip.skew.iter();
                 let late = late.filter_map(|text| text.strip_prefix("file:"));
@@ -165,7 +172,7 @@ impl<'a> Files<'a> {
             }
             Verb::Replay(options) => {
                 files.reads("FILE", Some(&options.file));
-                files.chip(&options.chip.name);
+                files.chip_of(&options.chip);
                 files.reads("--table", options.table.as_deref());
                 let late = options.skew.iter();
                 let late = late.filter_map(|text| text.strip_prefix("file:"));
@@ -180,6 +187,7 @@ impl<'a> Files<'a> {
             Verb::RtlVectors(vectors) => files.writes("FILE", Some(&vectors.file)),
             Verb::Show(Show::Chip { name, chip }) => {
                 files.chip(name.as_deref().unwrap_or(&chip.name));
+                files.reads("--ranks-to-cores", chip.ranks_to_cores.as_deref());
             }
             Verb::List { .. }
             | Verb::Show(_)
@@ -220,6 +228,9 @@ pub fn check(verb: &Verb, sink: &Sink) -> Result<(), Failure> {
             let message = format!("{option} would replace what {other} reads: {path}");
             return Err(Failure::input(message).help("write to another file"));
         }
+    }
+    for (_, path) in &files.written {
+        output::check_writable(path.as_ref())?;
     }
     Ok(())
 }

@@ -23,6 +23,7 @@ mod one_of;
 mod output;
 mod picture;
 mod pingpong;
+mod placement;
 mod program;
 mod program_explain;
 mod progress;

@@ -26,7 +26,11 @@ pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
     let on_chip = &options.on_chip;
     check_matrix(on_chip.matrix.as_deref())?;
     let job = job(options)?;
-    let chip = scene::noted_chip(chip_name(on_chip), &on_chip.set)?;
+    let chip = scene::noted_for_programs(
+        chip_name(on_chip),
+        &on_chip.set,
+        on_chip.ranks_to_cores.as_deref(),
+    )?;
     let study = study(options, chip, job.ranks())?;
     let attended = attend(&job, &study, &mut io::stdout(), &mut io::stderr())?;
     let failed = failed(&attended);

@@ -10,6 +10,7 @@ use crate::one_of::one;
 pub const OPTIONS: &[&str] = &[
     "--chip",
     "--set",
+    "--ranks-to-cores",
     "--fidelity",
     "--compute",
     "--skew",
@@ -38,6 +39,10 @@ pub struct OnChip {
     /// Change a value of the chip file, such as endpoint.library=rcce (repeatable)
     #[arg(long, value_name = "KEY=VALUE", requires = "mpirun_chip")]
     pub set: Vec<String>,
+    /// Which core every rank gets: square, rows, columns, snake, random:SEED, a list such as 0,47, or a
+    /// file with a core per line [default: as the chip file says, mostly in order]
+    #[arg(long, value_name = "PLACEMENT", requires = "mpirun_chip")]
+    pub ranks_to_cores: Option<String>,
     /// How exactly a mesh is simulated: flit or packet [default: flit]
     #[arg(
         long,

@@ -97,8 +97,18 @@ pub fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
 
 /// The same for what is no text.
 pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    file::write(path, bytes).map_err(|error| {
-        Failure::input(format!("cannot write `{}`: {error}", path.display()))
-            .help("give the path of a file in a folder that exists and can be written")
-    })
+    file::write(path, bytes).map_err(|error| unwritable(path, &error))
+}
+
+/// Refuses a path to which nothing could be written at the end of a run.
+pub fn check_writable(path: &Path) -> Result<(), Failure> {
+    if !file::is_replaced(path) {
+        return Ok(());
+    }
+    file::check(path).map_err(|error| unwritable(path, &error))
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    Failure::input(format!("cannot write `{}`: {error}", path.display()))
+        .help("give the path of a file in a folder that exists and can be written")
 }

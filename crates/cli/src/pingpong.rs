@@ -13,8 +13,9 @@ use crate::{picture, run, scene, style};
 impl Pingpong {
     /// What is to be played.
     fn plan(&self) -> Result<corecast_study::Pingpong, Failure> {
+        self.place.refuse_placement()?;
         let chip = self.place.chip.find()?;
-        let cores = chip.chip.cores_max();
+        let cores = chip.chip.ranks_max();
         let core = |word: &str| {
             let core = word.trim().parse::<u32>().ok();
             core.ok_or_else(|| no_core("--to", word.trim(), cores))

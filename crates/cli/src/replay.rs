@@ -19,7 +19,9 @@ pub fn answer(options: &Replay) -> Result<Answer, Failure> {
     check_matrix(options.files.matrix.as_deref())?;
     let Read { graph, notes } = program::load(&options.file, options.flops)?;
     notes.iter().for_each(|note| output::note(note));
-    let chip = scene::noted_chip(&options.chip.name, &options.chip.set)?;
+    let asked = &options.chip;
+    let placed = asked.ranks_to_cores.as_deref();
+    let chip = scene::noted_for_programs(&asked.name, &asked.set, placed)?;
     let ranks = graph.size();
     let tables = options.table.as_deref().map(Tables::load).transpose();
     let on = ProgramPlan {
@@ -41,7 +43,9 @@ pub fn answer(options: &Replay) -> Result<Answer, Failure> {
     let study = ReplayStudy::new(plan, graph).map_err(|error| match error {
         StudyError::RankCount { ranks, chip, max } => {
             let wrong = format!("{}: {ranks} ranks do not fit on {chip}", options.file);
-            Failure::input(wrong).help(format!("{chip} has {max} cores, one for each rank"))
+            Failure::input(wrong).help(format!(
+                "{chip} has {max} cores for them, one for each rank"
+            ))
         }
         error => error.into(),
     })?;

@@ -6,12 +6,12 @@ use corecast::size;
 use corecast_chip::Chip;
 use corecast_core::{Collective, FlowControl, Tuning};
 use corecast_machine::{Limits, Time};
-use corecast_study::{ChipChoice, Plan, ScheduleFile, Selection, Study, StudyMachine};
+use corecast_study::{ChipChoice, MACHINES, Plan, ScheduleFile, Selection, Study, StudyMachine};
 
-use crate::args::{ChipArg, Choices, LimitArgs, Scene};
+use crate::args::{ChipArg, Choices, LimitArgs, Place, Scene};
 use crate::failure::Failure;
 use crate::subject::{Subject, is_file};
-use crate::{output, surroundings, table};
+use crate::{output, placement, surroundings, table};
 
 /// A share of the cores that others take and that is worth a word.
 const OTHERS_NOTED: f64 = 0.1;
@@ -32,11 +32,30 @@ pub fn find_chip(name: &str, changes: &[String]) -> Result<ChipChoice, Failure> 
     ChipChoice::find(name, &changes).map_err(Failure::from)
 }
 
-/// The same. What is wrong with neither name nor changes and may still surprise is said on standard
-/// error.
-pub fn noted_chip(name: &str, changes: &[String]) -> Result<ChipChoice, Failure> {
-    let choice = find_chip(name, changes)?;
-    let notes = choice.chip.notes();
+/// The same with ranks where they are wanted. What is wrong with none of it and may still surprise is
+/// said on standard error.
+pub fn noted_chip(
+    name: &str,
+    changes: &[String],
+    ranks_to_cores: Option<&str>,
+) -> Result<ChipChoice, Failure> {
+    let choice = placement::place(find_chip(name, changes)?, ranks_to_cores)?;
+    choice
+        .chip
+        .notes()
+        .iter()
+        .for_each(|note| output::note(note));
+    Ok(choice)
+}
+
+/// The same for programs that send messages.
+pub fn noted_for_programs(
+    name: &str,
+    changes: &[String],
+    ranks_to_cores: Option<&str>,
+) -> Result<ChipChoice, Failure> {
+    let choice = placement::place(find_chip(name, changes)?, ranks_to_cores)?;
+    let notes = choice.chip.program_notes();
     notes.iter().for_each(|note| output::note(note));
     Ok(choice)
 }
@@ -54,7 +73,7 @@ pub fn note_others(machine: &dyn StudyMachine) {
 
 /// The chip of [`noted_chip`].
 pub fn changed_chip(name: &str, changes: &[String]) -> Result<Chip, Failure> {
-    noted_chip(name, changes).map(|choice| choice.chip)
+    noted_chip(name, changes, None).map(|choice| choice.chip)
 }
 
 impl ChipArg {
@@ -63,9 +82,23 @@ impl ChipArg {
         if let Some(choice) = self.found.get() {
             return Ok(choice.as_ref().clone());
         }
-        let choice = noted_chip(&self.name, &self.set)?;
+        let choice = noted_chip(&self.name, &self.set, self.ranks_to_cores.as_deref())?;
         let kept = self.found.get_or_init(|| Box::new(choice));
         Ok(kept.as_ref().clone())
+    }
+}
+
+impl Place {
+    /// Refuses a placement on cores that are not the chip's.
+    pub fn refuse_placement(&self) -> Result<(), Failure> {
+        let is_simulated = self.machine.name() == MACHINES[0].name();
+        if is_simulated || self.chip.ranks_to_cores.is_none() {
+            return Ok(());
+        }
+        Err(
+            Failure::input("--ranks-to-cores: it names cores of a simulated chip")
+                .help("leave out --machine, or the placement"),
+        )
     }
 }
 
@@ -141,6 +174,7 @@ impl Scene {
             selection,
             files,
         } = self.entrants(algorithm_default)?;
+        self.place.refuse_placement()?;
         let chip = self.place.chip.find()?;
         let own = subject.as_ref().map(|file| file.schedule().spec().clone());
         let ranks = match (&self.ranks, &own) {
@@ -150,7 +184,7 @@ impl Scene {
         };
         let fewest = match ranks.iter().min() {
             Some(&fewest) => u32::try_from(fewest).unwrap_or(u32::MAX).max(1),
-            None => chip.chip.cores_max().min(8),
+            None => chip.chip.ranks_max().min(8),
         };
         let optional = |option, text: &Option<String>| {
             text.as_deref()

@@ -12,9 +12,7 @@ use crate::{scene, show_chip, style};
 /// The verb.
 pub fn answer(what: &Show) -> Result<Answer, Failure> {
     match what {
-        Show::Chip { name, chip } => {
-            show_chip::answer(name.as_deref().unwrap_or(&chip.name), &chip.set)
-        }
+        Show::Chip { name, chip } => show_chip::answer(name.as_deref().unwrap_or(&chip.name), chip),
         Show::Algorithm { name, collective } => show_algorithm(name, *collective),
         Show::Schedule { scene, format } => show_schedule(scene, *format),
     }

@@ -3,16 +3,19 @@
 use corecast_chip::{Chip, Origin, Parameter, Provenance, Unused, Word};
 use corecast_study::ChipRecord;
 
+use crate::args::ChipArg;
 use crate::failure::Failure;
 use crate::output::{Answer, json, table};
-use crate::{scene, style};
+use crate::{placement, scene, style};
 
-/// The chip with this name or in this file, with changes of the form KEY=VALUE.
-pub fn answer(name: &str, changes: &[String]) -> Result<Answer, Failure> {
-    let chip = scene::find_chip(name, changes)?.chip;
+/// The chip with this name or in this file, changed as it is asked for.
+pub fn answer(name: &str, asked: &ChipArg) -> Result<Answer, Failure> {
+    let choice = scene::find_chip(name, &asked.set)?;
+    let choice = placement::place(choice, asked.ranks_to_cores.as_deref())?;
+    let (chip, changes) = (&choice.chip, choice.changes());
     Ok(Answer {
-        text: text(&chip),
-        json: json(ChipRecord::new(&chip, changes)),
+        text: text(chip),
+        json: json(ChipRecord::new(chip, &changes)),
         failed: Vec::new(),
     })
 }

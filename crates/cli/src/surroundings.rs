@@ -3,6 +3,7 @@
 
 use std::str::FromStr;
 
+use corecast::cores::clip;
 use corecast::size;
 use corecast_core::Rank;
 use corecast_machine::Ongoing;
@@ -96,12 +97,6 @@ fn read_arrivals(path: &str, ranks: u32) -> Result<Vec<u64>, Failure> {
         late.push(cycles);
     }
     Ok(late)
-}
-
-/// The beginning of a word, without what a terminal would obey.
-fn clip(word: &str) -> String {
-    let safe = word.chars().filter(|c| !c.is_control());
-    safe.take(40).collect()
 }
 
 /// Other traffic on the chip's mesh.

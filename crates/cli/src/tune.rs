@@ -22,6 +22,7 @@ const SAVED_EVERY: Duration = Duration::from_secs(1);
 impl Tune {
     /// The options as those of `run`; everything that a table cannot say is left at its default.
     fn scene(&self) -> Result<Scene, Failure> {
+        self.place.refuse_placement()?;
         let chip = &self.place.chip.find()?.chip;
         let machine = self.place.machine.on(chip, self.fidelity);
         let cores = machine.map_err(StudyError::from)?.cores();
@@ -57,8 +58,8 @@ impl Tune {
             ranks: Some(match &self.ranks {
                 Some(ranks) => ranks.clone(),
                 None => default_ranks(match cores {
-                    Some(cores) => chip.cores_max().min(2 * cores as u32),
-                    None => chip.cores_max(),
+                    Some(cores) => chip.ranks_max().min(2 * cores as u32),
+                    None => chip.ranks_max(),
                 }),
             }),
             root: Some(self.root),

@@ -22,7 +22,7 @@ use crate::mpirun::{self, Mpirun};
 use crate::mpirun_sim;
 use crate::on_chip::OnChip;
 use crate::output::{self, table, write_file};
-use crate::{picture, run, scene, style};
+use crate::{picture, placement, run, scene, style};
 
 /// What `KEY=VALUE,...` says.
 fn varying(text: &str) -> Result<Varying, Failure> {
@@ -80,6 +80,9 @@ fn read(on_chip: &OnChip) -> Result<Vec<Varying>, Failure> {
         let set = on_chip.set.iter().filter_map(|text| text.split_once('='));
         let why = match set.into_iter().any(|(other, _)| other.trim() == key) {
             true => "--set changes it, too",
+            _ if key == placement::KEY && on_chip.ranks_to_cores.is_some() => {
+                "--ranks-to-cores says it, too"
+            }
             false if !known.insert(key) => "it is there twice",
             false => continue,
         };
@@ -119,7 +122,7 @@ fn chips(chip: &ChipChoice, runs: &[Changes]) -> Result<Vec<ChipChoice>, Failure
             let run = format!("--vary {}", words(changes));
             Failure::from(error).of_run(&run)
         })?;
-        for note in choice.chip.notes() {
+        for note in choice.chip.program_notes() {
             if known.insert(note.clone()) {
                 output::note(&note);
             }
@@ -188,6 +191,7 @@ pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
     let job = mpirun_sim::job(options)?;
     let runs = combinations(&varying);
     let base = scene::find_chip(mpirun_sim::chip_name(on_chip), &on_chip.set)?;
+    let base = placement::place(base, on_chip.ranks_to_cores.as_deref())?;
     let chips = chips(&base, &runs)?;
     let studies = chips
         .into_iter()

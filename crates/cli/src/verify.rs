@@ -150,6 +150,7 @@ fn refuse_what_does_nothing(scene: &Scene) -> Result<(), Failure> {
     let given = [
         ("--chip", place.chip.is_given()),
         ("--set", !place.chip.set.is_empty()),
+        ("--ranks-to-cores", place.chip.ranks_to_cores.is_some()),
         ("--machine", place.machine.name() != MACHINES[0].name()),
         ("--fidelity", scene.fidelity.is_some()),
         ("--ranks", scene.ranks.is_some()),

@@ -134,6 +134,25 @@ fn a_message_takes_as_long_as_one_of_the_chip_with_twelve_bytes_more() {
 }
 
 #[test]
+fn ranks_on_other_cores_take_what_their_way_takes() {
+    let program = program(&STANDARD);
+    let time = |chip: &str, cores: &str| {
+        let options = ["--chip", chip, "--ranks-to-cores", cores];
+        let mut command = program.mpirun_with(&options, 2, &["pingpong", "16"]);
+        let output = command.output().expect("the binary runs");
+        said(&output).trim().parse::<u64>().expect("picoseconds")
+    };
+    let usual = said(&on(&program, "scc", 2, &["pingpong", "16"]));
+    assert_eq!(time("scc", "0,1").to_string(), usual.trim());
+    assert_eq!(time("scc", "rows").to_string(), usual.trim());
+    assert!(time("scc", "0,47") > time("scc", "0,1"));
+    // One hop, three, and seven of a row: each takes as long as any other.
+    let [near, middle, far] = ["0,1", "0,3", "0,7"].map(|cores| time("tilepro64", cores));
+    assert!(near < middle);
+    assert_eq!((middle - near) * 2, far - middle);
+}
+
+#[test]
 fn loops_that_look_and_clocks_go_on_in_virtual_time() {
     let program = program(&MPICH);
     for chip in ["scc", "tilepro64", "nagam", "park2019-bus"] {

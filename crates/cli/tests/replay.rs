@@ -44,6 +44,31 @@ fn the_same_program_takes_the_same_time_and_a_late_rank_delays_it() {
 }
 
 #[test]
+fn a_program_goes_where_its_ranks_are_put() {
+    let run = |more: &[&str]| {
+        let arguments = ["replay", MASTER, "--chip", "tilepro64", "--json"];
+        let record: Value =
+            serde_json::from_str(&said(&[&arguments, more].concat())).expect("JSON");
+        (
+            record["makespan_ns"].as_f64().expect("a number"),
+            record["set"].clone(),
+        )
+    };
+    let (usual, set) = run(&[]);
+    assert_eq!(set, serde_json::json!([]));
+    // Five ranks sit in a square of three by two.
+    let (listed, set) = run(&["--ranks-to-cores", "0,1,2,8,9"]);
+    assert_eq!(listed, usual);
+    assert_eq!(set, serde_json::json!(["network.placement=0 1 2 8 9"]));
+    let (far, _) = run(&["--ranks-to-cores", "0,7,56,63,28"]);
+    assert!(far > usual);
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    std::fs::write(&file, "1 7\n0 0\n3 63 # a corner\n2 56\n4 28\n").expect("written");
+    let path = file.path().to_str().expect("UTF-8");
+    assert_eq!(run(&["--ranks-to-cores", path]).0, far);
+}
+
+#[test]
 fn every_field_of_the_report_is_documented_and_times_add_up() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();

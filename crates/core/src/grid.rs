@@ -330,11 +330,16 @@ impl Grid {
     /// The link in words: `(3,2)->(4,2)`, `injection of rank 5` or `ejection of rank 5`.
     #[must_use]
     pub fn describe(&self, link: LinkId) -> String {
+        self.describe_at(link, |core| format!("rank {core}"))
+    }
+
+    /// As [`Grid::describe`]; `who` is at a core.
+    pub(crate) fn describe_at(&self, link: LinkId, who: impl Fn(u32) -> String) -> String {
         let (node, port) = (
             link.0 / self.links_per_node(),
             link.0 % self.links_per_node(),
         );
-        let rank_of = |local: u32| node * self.per_node + local;
+        let who = |local: u32| who(node * self.per_node + local);
         match port.checked_sub(4) {
             None => {
                 let (x, y) = self.position(node);
@@ -346,10 +351,8 @@ impl Grid {
                     None => format!("({x},{y})->edge"),
                 }
             }
-            Some(local) if local < self.per_node => {
-                format!("injection of rank {}", rank_of(local))
-            }
-            Some(local) => format!("ejection of rank {}", rank_of(local - self.per_node)),
+            Some(local) if local < self.per_node => format!("injection of {}", who(local)),
+            Some(local) => format!("ejection of {}", who(local - self.per_node)),
         }
     }
 

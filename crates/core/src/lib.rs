@@ -33,6 +33,7 @@ pub mod request;
 mod route_tree;
 pub mod routes;
 pub mod schedule;
+pub mod seats;
 mod show;
 mod spec;
 pub mod status;
@@ -55,6 +56,7 @@ pub use schedule::{
     Arrival, ChunkList, Launch, Op, Order, Place, Position, RecvHalf, Schedule, ScheduleBuilder,
     SendHalf, Step, StepRef, Transport,
 };
+pub use seats::Seats;
 pub use spec::Spec;
 pub use time::{EventHash, Limits, Time};
 pub use tuning::{FlowControl, Tuning};

@@ -97,7 +97,7 @@ fn who_must_receive() {
 
 /// Cuts as `(links, bytes)`.
 fn cuts(request: &Request, grid: &Grid) -> Vec<(u64, u64)> {
-    let cuts = bounds::cuts(request, grid).into_iter();
+    let cuts = bounds::cuts(request, &(*grid).into()).into_iter();
     cuts.map(|cut| (cut.links, cut.bytes)).collect()
 }
 
@@ -202,7 +202,7 @@ fn volumes_count_every_rank_that_receives() {
 #[test]
 fn witnesses_are_at_the_corners() {
     let of = |request: &Request, grid: &Grid| {
-        let witnesses = bounds::witnesses(request, grid).into_iter();
+        let witnesses = bounds::witnesses(request, &(*grid).into()).into_iter();
         witnesses.map(|rank| rank.0).collect::<Vec<_>>()
     };
     // The corner farthest from (1, 0) of 4 x 3 routers is (3, 2).

@@ -58,7 +58,7 @@ impl SimMachine {
     /// Refuses what the chip cannot do, whatever its kind.
     pub(crate) fn check(&self, ranks: u32, options: &RunOptions) -> Result<(), RunError> {
         options.check(ranks)?;
-        let max = self.chip.cores_max();
+        let max = self.chip.ranks_max();
         if ranks > max {
             return Err(RunError::TooManyRanks {
                 machine: self.chip.name.clone(),

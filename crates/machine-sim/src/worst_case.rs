@@ -40,7 +40,9 @@ use std::collections::VecDeque;
 use std::collections::btree_map::{BTreeMap, Entry};
 
 use corecast_chip::{Mesh, System, Udn};
-use corecast_core::{Arrival, Certificate, ChunkList, Grid, Op, Rank, Schedule, Step, worst_queue};
+use corecast_core::{
+    Arrival, Certificate, ChunkList, Op, Rank, Schedule, Seats, Step, worst_queue,
+};
 use corecast_machine::Time;
 
 use crate::SimMachine;
@@ -164,7 +166,7 @@ struct LongestPath<'a> {
     /// When the first word of a multicast leaves a rank, and who waits to know.
     heads: BTreeMap<(usize, Rank), u64>,
     behind: BTreeMap<(usize, Rank), Vec<Rank>>,
-    grid: Grid,
+    seats: Seats,
     hold_ups_ps: u64,
 }
 
@@ -182,7 +184,7 @@ impl<'a> LongestPath<'a> {
             arrivals: BTreeMap::new(),
             heads: BTreeMap::new(),
             behind: BTreeMap::new(),
-            grid: bounds.mesh.place(ranks),
+            seats: bounds.mesh.place(ranks),
             hold_ups_ps: 0,
         }
     }
@@ -221,7 +223,7 @@ impl<'a> LongestPath<'a> {
             let after = match action {
                 Action::Spend(ps) => now.checked_add(ps)?,
                 Action::Inject { to, flits } => {
-                    let hops = self.grid.hops(rank, to);
+                    let hops = self.seats.hops(rank, to);
                     let end = now.checked_add(self.bounds.word.checked_mul(flits)?)?;
                     let arrival = end.checked_add(self.bounds.transit(hops))?;
                     let hold_ups = self.bounds.hold_ups(flits, hops);
@@ -259,7 +261,7 @@ impl<'a> LongestPath<'a> {
                     };
                     let mesh = self.bounds.mesh;
                     let hop = mesh.clock.to_ps(u64::from(mesh.static_hop_cycles?));
-                    let hops = u64::from(self.grid.hops(parent, rank));
+                    let hops = u64::from(self.seats.hops(parent, rank));
                     let first = now.max(head + hop * hops);
                     self.pass_on(number, rank, first, ready);
                     let slowest = self.static_word().max(self.bounds.extract);

@@ -113,8 +113,16 @@ fn changes(random: &mut Random) -> Vec<(String, String)> {
         ("endpoint.queues", random.small(2, 6)),
         ("endpoint.queue", queue),
     ];
+    let placement = match random.within(0, 7) {
+        0 => "rows".to_owned(),
+        1 => "columns".to_owned(),
+        2 => "snake".to_owned(),
+        3 => format!("random:{}", random.within(0, 99)),
+        _ => "square".to_owned(),
+    };
     let words = [
         ("network.kind", if is_torus { "torus" } else { "mesh" }),
+        ("network.placement", &*placement),
         ("network.order", random.one_of(&["xy", "yx"])),
         (
             "endpoint.protocol",

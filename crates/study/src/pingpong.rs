@@ -132,14 +132,14 @@ impl Pingpong {
     /// # Errors
     /// Cores that there are not, sizes beyond [`TOTAL_BYTES_MAX`], whatever ended a run.
     pub fn play(&self, progress: &dyn Progress) -> Result<Played, StudyError> {
-        let (chip, cores) = (&self.chip.chip, self.chip.chip.cores_max());
+        let (chip, cores) = (&self.chip.chip, self.chip.chip.ranks_max());
         let too_long = self.sizes.iter().find(|&&bytes| bytes > TOTAL_BYTES_MAX);
         if let Some(&bytes) = too_long {
             return Err(StudyError::MessageBytes { bytes });
         }
         let targets = self.targets()?;
         let machine = self.machine.on(chip, None)?;
-        let grid = machine.mesh().map(|mesh| mesh.place(cores));
+        let seats = machine.mesh().map(|mesh| mesh.place(cores));
         let mut points = Vec::new();
         for &to in &targets {
             for &bytes in &self.sizes {
@@ -152,7 +152,7 @@ impl Pingpong {
                 progress.done();
                 points.push(PingpongPoint {
                     to,
-                    hops: grid.map(|grid| grid.hops(pair[0], pair[1])),
+                    hops: seats.as_ref().map(|seats| seats.hops(pair[0], pair[1])),
                     bytes,
                     one_way: Time::from_ps(there_and_back.ps() / 2),
                 });
@@ -177,7 +177,7 @@ impl Pingpong {
 
     /// The cores to play with: those given, or some from near to far.
     fn targets(&self) -> Result<Vec<u32>, StudyError> {
-        let (from, cores) = (self.from, self.chip.chip.cores_max());
+        let (from, cores) = (self.from, self.chip.chip.ranks_max());
         let known = |end: &'static str, core: u32| match core < cores {
             true => Ok(core),
             false => Err(StudyError::Core { end, core, cores }),

@@ -365,7 +365,7 @@ impl Study {
     /// The connections of a schedule that pass several links of the chip, in order; none on a chip
     /// where every two ranks have a way of their own.
     pub(crate) fn detours(&self, schedule: &Schedule) -> Vec<Detour> {
-        let Some(grid) = self.chip().grid(schedule.ranks()) else {
+        let Some(seats) = self.chip().seats(schedule.ranks()) else {
             return Vec::new();
         };
         let sends = schedule.sends().map(|(from, _, half)| (from, half.to));
@@ -373,7 +373,7 @@ impl Study {
         let detours = connections.into_iter().map(|(from, to)| Detour {
             from,
             to,
-            hops: grid.hops(from, to),
+            hops: seats.hops(from, to),
         });
         detours.filter(|detour| detour.hops > 1).collect()
     }
@@ -438,7 +438,7 @@ impl Study {
 }
 
 fn rank_counts(asked: &[u64], chip: &Chip) -> Result<Vec<u32>, StudyError> {
-    let max = chip.cores_max();
+    let max = chip.ranks_max();
     if asked.is_empty() {
         return Ok(vec![max.min(8)]);
     }

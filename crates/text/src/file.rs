@@ -157,21 +157,22 @@ pub fn is_replaced(path: &Path) -> bool {
     !is_special && fs::metadata(path).map_or(true, |found| found.is_file())
 }
 
+/// Whether [`write()`] could make or replace a regular file here now, without doing it.
+///
+/// # Errors
+/// What the operating system says against it.
+pub fn check(path: &Path) -> io::Result<()> {
+    let target = followed(path)?;
+    match fs::metadata(&target) {
+        Ok(found) => part(&target, Some(&found)).map(drop),
+        Err(error) if error.kind() == ErrorKind::NotFound => part(&target, None).map(drop),
+        Err(error) => Err(error),
+    }
+}
+
 /// Writes beside the file, then takes its place.
 fn replace(path: &Path, bytes: &[u8], found: Option<&Metadata>) -> io::Result<()> {
-    if found.is_some_and(|found| found.permissions().readonly()) {
-        return Err(io::Error::new(
-            ErrorKind::PermissionDenied,
-            "it is read-only",
-        ));
-    }
-    let folder = path.parent().filter(|folder| *folder != Path::new(""));
-    let mut part = tempfile::Builder::new()
-        .prefix(".corecast-")
-        .suffix(".part")
-        .make_in(folder.unwrap_or(Path::new(".")), |path| {
-            create(path, found.is_some())
-        })?;
+    let mut part = part(path, found)?;
     if let Some(found) = found {
         own_as(part.as_file(), found);
         part.as_file().set_permissions(found.permissions())?;
@@ -179,6 +180,23 @@ fn replace(path: &Path, bytes: &[u8], found: Option<&Metadata>) -> io::Result<()
     part.as_file_mut().write_all(bytes)?;
     part.persist(path)?; // until here whatever fails removes it
     Ok(())
+}
+
+/// A file beside the one that it is to become; if it does not, it goes away.
+fn part(path: &Path, found: Option<&Metadata>) -> io::Result<tempfile::NamedTempFile> {
+    if found.is_some_and(|found| found.permissions().readonly()) {
+        return Err(io::Error::new(
+            ErrorKind::PermissionDenied,
+            "it is read-only",
+        ));
+    }
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    tempfile::Builder::new()
+        .prefix(".corecast-")
+        .suffix(".part")
+        .make_in(folder.unwrap_or(Path::new(".")), |path| {
+            create(path, found.is_some())
+        })
 }
 
 /// A new file; a private one gets its mode later and until then is nobody else's to read.

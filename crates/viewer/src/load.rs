@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use corecast_chip::Mesh;
-use corecast_core::{Grid, LinkUse};
+use corecast_core::{LinkUse, Rank, Seats};
 use corecast_machine::{MessageRecord, Report};
 
 use crate::document::{LinkView, MeshView};
@@ -28,8 +28,8 @@ pub(crate) fn mesh_view(mesh: &Mesh, ranks: u32, report: &Report) -> Option<Mesh
     if whole.routers() > ROUTERS_MAX {
         return None;
     }
-    let grid = mesh.place(ranks);
-    let places = (0..ranks).map(|rank| grid.position(rank / grid.per_node));
+    let seats = mesh.place(ranks);
+    let places = (0..ranks).map(|rank| seats.position(Rank(rank)));
     let mut links: BTreeMap<Ends, u64> = BTreeMap::new();
     for &LinkUse { from, to, flits } in &report.links {
         *links.entry((from, to)).or_default() += flits;
@@ -42,7 +42,7 @@ pub(crate) fn mesh_view(mesh: &Mesh, ranks: u32, report: &Report) -> Option<Mesh
     let mut loads: BTreeMap<Ends, Vec<f64>> = BTreeMap::new();
     if slices > 0 {
         for message in &report.messages {
-            spread(&grid, message, makespan, &mut loads);
+            spread(&seats, message, makespan, &mut loads);
         }
     }
     for &ends in loads.keys() {
@@ -74,8 +74,13 @@ pub(crate) fn mesh_view(mesh: &Mesh, ranks: u32, report: &Report) -> Option<Mesh
 }
 
 /// Adds a message to the links of its route.
-fn spread(grid: &Grid, message: &MessageRecord, makespan: u64, to: &mut BTreeMap<Ends, Vec<f64>>) {
-    let node = |rank: u32| rank / grid.per_node;
+fn spread(
+    seats: &Seats,
+    message: &MessageRecord,
+    makespan: u64,
+    to: &mut BTreeMap<Ends, Vec<f64>>,
+) {
+    let grid = seats.grid();
     let (start, end) = (
         message.start.ps(),
         message.end.ps().max(message.start.ps() + 1),
@@ -84,8 +89,8 @@ fn spread(grid: &Grid, message: &MessageRecord, makespan: u64, to: &mut BTreeMap
     let slice = |time: u64| ((time as f64 / width) as usize).min(SLICES - 1);
     let (first, last) = (slice(start), slice(end));
     let per_ps = message.bytes as f64 / (end - start) as f64;
-    let mut at = node(message.from.0);
-    grid.visit_route(at, node(message.to.0), &mut |from, hop| {
+    let mut at = seats.node_of(message.from);
+    grid.visit_route(at, seats.node_of(message.to), &mut |from, hop| {
         at = from;
         let Some(next) = grid.neighbour(at, hop.side) else {
             return;

@@ -53,6 +53,10 @@ pub struct ChipArg {
     /// Change a value of the chip file, such as endpoint.ready=2 (repeatable)
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+    /// Which core every rank gets: square, rows, columns, snake, random:SEED, a list such as 0,47, or a
+    /// file with a core per line [default: as the chip file says, mostly in order]
+    #[arg(long, value_name = "PLACEMENT")]
+    pub ranks_to_cores: Option<String>,
     /// The chip, once it has been found.
     #[arg(skip)]
     pub found: OnceLock<Box<ChipChoice>>,

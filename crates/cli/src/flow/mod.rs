@@ -25,7 +25,7 @@ const INPUT_BYTES_MAX: u64 = 64 << 20;
 impl Flow {
     /// What is to be run.
     fn plan(&self) -> Result<FlowPlan, Failure> {
-        let chip = scene::noted_chip(&self.chip, &self.set)?;
+        let chip = scene::noted_chip(&self.chip, &self.set, None)?;
         corecast_study::Tiles::of(&chip.chip).map_err(corecast_study::StudyError::from)?;
         let text = input::text_file(&self.file, FILE_BYTES_MAX).map_err(|why| {
             let message = format!("{}: cannot be read: {why}", self.file);

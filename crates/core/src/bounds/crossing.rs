@@ -17,9 +17,10 @@
 //! ```
 
 use crate::collective::Collective;
-use crate::grid::{Grid, Side};
+use crate::grid::Side;
 use crate::ids::Rank;
 use crate::request::Request;
+use crate::seats::Seats;
 
 /// Some ranks, as far as their number and the root's place matter.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -99,13 +100,13 @@ pub enum Way {
 /// What must leave or enter `rank`, for every distance at which there are ranks, the farthest
 /// first; without an entry where nothing need pass.
 #[must_use]
-pub fn through(request: &Request, grid: &Grid, rank: Rank, way: Way) -> Vec<Crossing> {
+pub fn through(request: &Request, seats: &Seats, rank: Rank, way: Way) -> Vec<Crossing> {
     let others = (0..request.ranks).map(Rank).filter(|&other| other != rank);
     let is_counted = request.collective == Collective::Alltoallv;
     // By distance: the ranks there, and for an alltoallv what they have to do with this one.
     let mut at: Vec<(Group, u64)> = Vec::new();
     for other in others {
-        let hops = grid.hops(rank, other) as usize;
+        let hops = seats.hops(rank, other) as usize;
         if hops >= at.len() {
             at.resize(hops + 1, Default::default());
         }
@@ -148,62 +149,62 @@ pub struct Cut {
     pub bytes: u64,
 }
 
-/// The cuts of `grid` that some bytes must cross: between two columns and between two rows, and
+/// The cuts of the grid that some bytes must cross: between two columns and between two rows, and
 /// around the routers at the corners and at the root, where several ranks share a router.
 ///
 /// A cut between columns is crossed in the row of a packet's source or destination, so only links
 /// in rows with ranks count. On a torus the columns west of a cut have two ends, and links at both.
 #[must_use]
-pub fn cuts(request: &Request, grid: &Grid) -> Vec<Cut> {
+pub fn cuts(request: &Request, seats: &Seats) -> Vec<Cut> {
+    let grid = seats.grid();
     let ends = 1 + u64::from(grid.is_torus);
-    let rows = u64::from(request.ranks.div_ceil(grid.per_node).div_ceil(grid.width));
-    let columns = u64::from(grid.width.min(request.ranks.div_ceil(grid.per_node)));
+    let column = |rank: Rank| seats.position(rank).0;
+    let row = |rank: Rank| seats.position(rank).1;
+    let columns = groups(request, grid.width, column);
+    let rows = groups(request, grid.height, row);
+    let with_ranks =
+        |groups: &[Group]| ends * groups.iter().filter(|group| group.ranks > 0).count() as u64;
     let mut cuts = Vec::new();
-    let place = |rank: Rank| grid.position(grid.node_of(rank));
-    along(
-        request,
-        grid.width,
-        rows * ends,
-        |rank| place(rank).0,
-        &mut cuts,
-    );
-    along(
-        request,
-        grid.height,
-        columns * ends,
-        |rank| place(rank).1,
-        &mut cuts,
-    );
+    along(request, &columns, with_ranks(&rows), column, &mut cuts);
+    along(request, &rows, with_ranks(&columns), row, &mut cuts);
     if grid.per_node > 1 {
-        let last = (request.ranks - 1) / grid.per_node;
+        let last = match seats.are_in_order() {
+            true => (request.ranks - 1) / grid.per_node,
+            false => grid.nodes() - 1,
+        };
         let corners = [
             0,
             (grid.width - 1).min(last),
             last,
-            grid.node_of(request.root),
+            seats.node_of(request.root),
         ];
         for node in corners {
-            around(request, grid, node, &mut cuts);
+            around(request, seats, node, &mut cuts);
         }
     }
     cuts.retain(|cut| cut.bytes > 0);
     cuts
 }
 
+/// The ranks at each of `len` places.
+fn groups(request: &Request, len: u32, place: impl Fn(Rank) -> u32) -> Vec<Group> {
+    let mut groups = vec![Group::default(); len as usize];
+    for rank in (0..request.ranks).map(Rank) {
+        groups[place(rank) as usize].add(Group::of(request, rank));
+    }
+    groups
+}
+
 /// The cuts between two neighbouring places along one dimension.
 fn along(
     request: &Request,
-    len: u32,
+    groups: &[Group],
     links: u64,
     place: impl Fn(Rank) -> u32,
     cuts: &mut Vec<Cut>,
 ) {
-    let mut groups = vec![Group::default(); len as usize];
     let ranks = || (0..request.ranks).map(Rank);
-    for rank in ranks() {
-        groups[place(rank) as usize].add(Group::of(request, rank));
-    }
-    let mut counted = vec![[0_u64; 2]; len as usize]; // across the cut behind each place
+    let mut counted = vec![[0_u64; 2]; groups.len()]; // across the cut behind each place
     if request.collective == Collective::Alltoallv {
         for (from, to) in ranks().flat_map(|from| ranks().map(move |to| (from, to))) {
             let (bytes, at, end) = (count(request, from, to), place(from), place(to));
@@ -228,13 +229,13 @@ fn along(
 }
 
 /// The cut around one router.
-fn around(request: &Request, grid: &Grid, node: u32, cuts: &mut Vec<Cut>) {
+fn around(request: &Request, seats: &Seats, node: u32, cuts: &mut Vec<Cut>) {
     let sides = Side::ALL.into_iter();
     let links = sides
-        .filter(|&side| grid.neighbour(node, side).is_some())
+        .filter(|&side| seats.grid().neighbour(node, side).is_some())
         .count() as u64;
     let (mut inside, mut outside) = (Group::default(), Group::default());
-    let is_inside = |rank: Rank| grid.node_of(rank) == node;
+    let is_inside = |rank: Rank| seats.node_of(rank) == node;
     let mut counted = [0_u64; 2];
     let ranks = || (0..request.ranks).map(Rank);
     for rank in ranks() {
@@ -304,17 +305,18 @@ pub fn combined_bytes(request: &Request) -> u64 {
 const PORTS_MAX: u32 = 1024;
 
 /// The ranks whose ports are worth looking at: the root and the rank farthest from it; without a
-/// root those at the corners, which have the longest ways, and one in the middle; in an alltoallv
-/// all, as each has something else to send.
+/// root those at the corners of ranks in order, which have the longest ways then, and one in the
+/// middle; in an alltoallv all, as each has something else to send.
 #[must_use]
-pub fn witnesses(request: &Request, grid: &Grid) -> Vec<Rank> {
+pub fn witnesses(request: &Request, seats: &Seats) -> Vec<Rank> {
+    let grid = seats.grid();
     let last = Rank(request.ranks - 1);
     if request.collective == Collective::Alltoallv && request.ranks <= PORTS_MAX {
         return (0..request.ranks).map(Rank).collect();
     }
     let mut witnesses = if request.collective.is_rooted() {
         let all = (0..request.ranks).map(Rank);
-        let farthest = all.max_by_key(|&rank| grid.hops(request.root, rank));
+        let farthest = all.max_by_key(|&rank| seats.hops(request.root, rank));
         vec![request.root, farthest.unwrap_or(last)]
     } else {
         let row = grid.width * grid.per_node;
@@ -335,16 +337,17 @@ pub fn witnesses(request: &Request, grid: &Grid) -> Vec<Rank> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::grid::Grid;
 
     fn crossings(request: &Request, grid: &Grid, rank: u32, way: Way) -> Vec<(u32, u64)> {
-        let crossings = through(request, grid, Rank(rank), way).into_iter();
+        let crossings = through(request, &(*grid).into(), Rank(rank), way).into_iter();
         crossings
             .map(|crossing| (crossing.hops, crossing.bytes))
             .collect()
     }
 
     fn widest(request: &Request, grid: &Grid) -> Option<(u64, u64)> {
-        let cuts = cuts(request, grid).into_iter();
+        let cuts = cuts(request, &(*grid).into()).into_iter();
         let worst = cuts.max_by_key(|cut| cut.bytes / cut.links);
         worst.map(|cut| (cut.bytes, cut.links))
     }
@@ -397,7 +400,7 @@ mod tests {
         assert_eq!(crossings(&request, &row, 2, Way::In), [(2, 2), (1, 6)]);
         assert_eq!(volume_bytes(&request), 1 + 2 + 4 + 8);
         // Eastward behind column 0: 1 + 2, behind column 1: 2 + 4; westward: 0 and 8.
-        let cuts: Vec<_> = cuts(&request, &row)
+        let cuts: Vec<_> = cuts(&request, &row.into())
             .into_iter()
             .map(|cut| cut.bytes)
             .collect();

@@ -76,7 +76,9 @@ pub(crate) fn run<'a, T: OnChip + 'a>(
 where
     T::Output: 'a,
 {
-    let (kernel, nodes) = (executor.kernel(), (0..ranks).collect());
+    let (kernel, seats) = (executor.kernel(), mesh.place(ranks));
+    // A router has one tile.
+    let nodes = (0..ranks).map(|rank| seats.node_of(Rank(rank))).collect();
     let array = Rc::new(Array::new(mesh, pronto, kernel, nodes, Vec::new()));
     executor.spawn_service(drive(Rc::clone(&array)));
     if let Some(background) = options.background.filter(|others| others.rate > 0.0) {

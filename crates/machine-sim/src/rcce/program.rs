@@ -55,7 +55,7 @@ impl SimMachine {
         options: &RunOptions,
     ) -> Result<ProgramRun<P::Output>, RcceError> {
         options.check(ues)?;
-        let max = self.chip().cores_max();
+        let max = self.chip().ranks_max();
         if ues > max {
             let machine = self.chip().name.clone();
             let ranks = ues;

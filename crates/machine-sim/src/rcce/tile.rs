@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
 use corecast_chip::{Memory, Mesh, Rcce};
-use corecast_core::{Grid, Rank, Schedule, Side};
+use corecast_core::{Grid, Rank, Schedule, Seats, Side};
 use corecast_machine::{LinkHold, LinkUse, RunOptions, Time};
 use corecast_rcce::{Announcement, Flag, OTHER_FLAGS};
 use corecast_sim::memory::{CachesSpec, Server};
@@ -23,7 +23,8 @@ pub(crate) struct Tiles {
     pub kernel: Rc<Kernel>,
     pub books: Books,
     pub ranks: u32,
-    pub grid: Grid,
+    /// Where the ranks are.
+    seats: Seats,
     pub mesh: Mesh,
     pub memory: Memory,
     pub rcce: Rcce,
@@ -89,7 +90,7 @@ impl Tiles {
         ranks: u32,
         options: &RunOptions,
     ) -> Self {
-        let grid = mesh.place(ranks);
+        let seats = mesh.place(ranks);
         let cores = mesh.grid.ranks_max();
         let payload_bytes = rcce.payload_bytes(cores, memory.line_bytes) as usize;
         let (_, own_write) = rcce.own_cycles();
@@ -104,12 +105,12 @@ impl Tiles {
             ranks,
             links: vec![
                 <(Server, Cell<u64>)>::default();
-                grid.routers() as usize * Side::ALL.len()
+                seats.grid().routers() as usize * Side::ALL.len()
             ],
             ports: vec![Server::default(); ranks as usize],
             controllers: vec![Server::default(); memory.controllers.len()],
             others: options.background.and_then(|b| Others::new(mesh, b)),
-            grid,
+            seats,
             kernel,
             chip: chip.to_owned(),
             is_cold: options.is_cold,
@@ -207,18 +208,23 @@ impl Tiles {
         } else {
             rcce.mpb_write_cycles
         };
-        self.cycles(cycles) + self.round_trip(self.grid.hops(me, at))
+        self.cycles(cycles) + self.round_trip(self.seats.hops(me, at))
+    }
+
+    /// The grid in which they are.
+    const fn grid(&self) -> &Grid {
+        self.seats.grid()
     }
 
     /// Node of a rank.
     fn node(&self, rank: Rank) -> u32 {
-        rank.0 / self.grid.per_node
+        self.seats.node_of(rank)
     }
 
     /// The controller of a core, and the hops to it.
     pub(crate) fn controller(&self, me: Rank) -> (usize, u32) {
-        let at = self.grid.position(self.node(me));
-        self.memory.controller(&self.grid, at)
+        let at = self.seats.position(me);
+        self.memory.controller(self.grid(), at)
     }
 
     /// Moves `lines` lines between the buffer of `at` and a core, over the links between `from` and
@@ -251,7 +257,7 @@ impl Tiles {
             .to_ps(flits * u64::from(self.mesh.link_interval_cycles));
         let work = Time::from_ps(work);
         let (from, to) = (self.node(from), self.node(to));
-        self.grid.visit_route(from, to, &mut |node, hop| {
+        self.grid().visit_route(from, to, &mut |node, hop| {
             let (server, carried) =
                 &self.links[node as usize * Side::ALL.len() + hop.side as usize];
             carried.set(carried.get() + flits);
@@ -267,7 +273,7 @@ impl Tiles {
 
     fn wait_at(&self, node: u32, side: Side) -> Time {
         let wait = |others: &Others| {
-            let at = self.grid.position(node);
+            let at = self.grid().position(node);
             others.wait_at_link(at, side, self.kernel.now())
         };
         self.others.as_ref().map_or(Time::ZERO, wait)
@@ -281,8 +287,8 @@ impl Tiles {
         };
         let now = self.kernel.now();
         others.advance(now);
-        let place = self.grid.position(self.node(at));
-        let index = at.0 % self.grid.per_node;
+        let place = self.seats.position(at);
+        let index = self.seats.core_of(at) % self.grid().per_node;
         let hold = |from_router, to_router| LinkHold {
             from: from_router,
             to: to_router,
@@ -300,9 +306,9 @@ impl Tiles {
         add(at_port, hold(place, place));
         if !self.is_bypassed(from, to) {
             let (from, to) = (self.node(from), self.node(to));
-            self.grid.visit_route(from, to, &mut |node, hop| {
-                let next = self.grid.neighbour(node, hop.side).unwrap_or(node);
-                let ends = [node, next].map(|node| self.grid.position(node));
+            self.grid().visit_route(from, to, &mut |node, hop| {
+                let next = self.grid().neighbour(node, hop.side).unwrap_or(node);
+                let ends = [node, next].map(|node| self.grid().position(node));
                 add(self.wait_at(node, hop.side), hold(ends[0], ends[1]));
             });
         }
@@ -327,13 +333,13 @@ impl Tiles {
 
     /// What every link carried between buffers and cores.
     pub(crate) fn link_uses(&self) -> Vec<LinkUse> {
-        let nodes = (0..self.grid.routers()).flat_map(|node| Side::ALL.map(|side| (node, side)));
+        let nodes = (0..self.grid().routers()).flat_map(|node| Side::ALL.map(|side| (node, side)));
         let uses = nodes
             .zip(&self.links)
             .filter_map(|((node, side), (_, flits))| {
-                let to = self.grid.neighbour(node, side)?;
+                let to = self.grid().neighbour(node, side)?;
                 let flits = Some(flits.get()).filter(|&flits| flits > 0)?;
-                let (from, to) = (self.grid.position(node), self.grid.position(to));
+                let (from, to) = (self.grid().position(node), self.grid().position(to));
                 Some(LinkUse { from, to, flits })
             });
         uses.collect()

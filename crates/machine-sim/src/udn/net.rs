@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use corecast_chip::{Mesh, Udn};
-use corecast_core::{Grid, Rank};
+use corecast_core::{Grid, Rank, Seats};
 use corecast_machine::{Background, Header, LinkUse, Message, RunError, RunOptions, Time};
 use corecast_sim::network::mesh::{
     CYCLES_MAX, Ejection, LinkWait, MeshSpec, Packet, RouterSpec, VcChoice,
@@ -74,11 +74,11 @@ pub(crate) struct Net {
     /// The second network, if the chip has one.
     pub(super) static_net: Option<StaticNet>,
     /// Where the ranks sit, and the whole mesh.
-    pub(super) grid: Grid,
+    pub(super) seats: Seats,
     pub(super) grid_of_mesh: Grid,
     period: Time,
     flit_interval: u32,
-    /// Core of every rank, ascending.
+    /// Core of every rank, ascending if they are in order.
     core_of: Vec<u32>,
     pub(super) mesh: RefCell<Network>,
     /// Labels of the packets under way, and places among them that are free.
@@ -151,10 +151,10 @@ impl Net {
             static_net: mesh
                 .static_hop_cycles
                 .map(|cycles| StaticNet::new(&kernel, period * u64::from(cycles))),
-            grid: mesh.place(ranks),
+            seats: mesh.place(ranks),
             grid_of_mesh: mesh.grid,
             period,
-            core_of: (0..ranks).map(|rank| mesh.core_of(rank, ranks)).collect(),
+            core_of: mesh.cores(ranks),
             mesh: RefCell::new(network),
             labels: RefCell::default(),
             free_labels: RefCell::default(),
@@ -300,8 +300,11 @@ impl Net {
         Ok(())
     }
 
-    /// The rank on a core; ranks are placed in the order of the cores.
+    /// The rank on a core.
     pub(super) fn rank_at(&self, core: u32) -> Option<Rank> {
+        if !self.seats.are_in_order() {
+            return self.seats.rank_at(core);
+        }
         let rank = self.core_of.binary_search(&core).ok()?;
         Some(Rank(rank as u32))
     }

@@ -12,7 +12,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use corecast_core::{Grid, Rank, RouteTree};
+use corecast_core::{Rank, RouteTree, Seats};
 use corecast_machine::{LinkUse, Message, Time};
 use corecast_sim::{Kernel, Latch};
 
@@ -78,17 +78,18 @@ impl StaticNet {
         index: usize,
         tree: &RouteTree,
         rank: Rank,
-        grid: &Grid,
+        seats: &Seats,
     ) -> (InFlight, Time) {
         let configured = self.kernel.now();
         let parent = tree.parent(rank).expect("the root does not receive");
         let left = self.part(index, parent).head.wait().await;
-        let (from, to) = (grid.node_of(parent), grid.node_of(rank));
-        let hops = u64::from(grid.hops(parent, rank));
+        let (from, to) = (seats.node_of(parent), seats.node_of(rank));
+        let hops = u64::from(seats.hops(parent, rank));
         let first = (left + self.hop * hops).max(configured);
         self.part(index, rank).head.set_at(first);
         self.kernel.sleep_until(first).await;
         let flow = self.flows.borrow()[&index].clone();
+        let grid = seats.grid();
         let mut words = self.words.borrow_mut();
         grid.visit_route(from, to, &mut |node, hop| {
             let next = grid.neighbour(node, hop.side);

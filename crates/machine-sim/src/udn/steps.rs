@@ -485,7 +485,7 @@ impl Steps for UdnSteps {
         let parent = tree.parent(rank).unwrap_or(root);
         net.books
             .block(rank, parent, Await::Recv, self.step, self.now());
-        let (flow, first) = static_net.receive(index, tree, rank, &net.grid).await;
+        let (flow, first) = static_net.receive(index, tree, rank, &net.seats).await;
         net.books.unblock(rank);
         net.books.fill(rank, first, Cause::WaitPeer(parent));
         // Words come at the root's speed and are read at this core's; none is read before it comes.

@@ -46,7 +46,7 @@ impl ProgramPlan {
     pub(crate) fn machine(&self, ranks: u32) -> Result<Arc<dyn StudyMachine>, StudyError> {
         let chip = &self.chip.chip;
         let machine = MACHINES[0].on(chip, self.fidelity)?;
-        let (ranks_asked, max) = (u64::from(ranks), chip.cores_max());
+        let (ranks_asked, max) = (u64::from(ranks), chip.ranks_max());
         if ranks_asked == 0 || ranks_asked > u64::from(max) {
             return Err(StudyError::RankCount {
                 ranks: ranks_asked,
@@ -81,6 +81,7 @@ impl ProgramPlan {
     ) -> Settings {
         let around = &self.surroundings;
         Settings {
+            notes: self.chip.chip.program_notes(),
             seed: Some(self.seed),
             program: Some(ProgramSettings {
                 compute,

@@ -157,7 +157,7 @@ impl StudyMachine for OnChip {
     }
 
     fn round_trip(&self, pair: [Rank; 2], bytes: u64) -> Result<Time, RunError> {
-        there_and_back(&self.0, self.chip().cores_max(), pair, bytes, TIMES)
+        there_and_back(&self.0, self.chip().ranks_max(), pair, bytes, TIMES)
     }
 
     fn in_virtual_time(&self) -> Result<&SimMachine, RunError> {

@@ -20,7 +20,7 @@
 //! * *Cuts.* What must go from one side of the mesh to the other crosses the links between.
 
 use corecast_core::bounds::{self, Crossing, Way};
-use corecast_core::{Grid, Request};
+use corecast_core::{Request, Seats};
 
 use super::Pronto;
 use crate::kinds::kind::shared;
@@ -48,10 +48,10 @@ pub(super) fn ps(mesh: &Mesh, pronto: &Pronto, request: &Request) -> u64 {
         copy: pronto.clock.to_ps(pronto.copy_cycles_per_word),
         flit: mesh.flit_ps(),
     };
-    let grid = mesh.place(request.ranks);
-    let witnesses = bounds::witnesses(request, &grid).into_iter();
+    let seats = mesh.place(request.ranks);
+    let witnesses = bounds::witnesses(request, &seats).into_iter();
     let of_ranks = witnesses.map(|rank| {
-        let through = |way| bounds::through(request, &grid, rank, way);
+        let through = |way| bounds::through(request, &seats, rank, way);
         let (out, into) = (through(Way::Out), through(Way::In));
         let ports = out.iter().map(|crossing| tiles.port_out(*crossing));
         let ports = ports.chain(into.iter().map(|crossing| tiles.port_in(*crossing)));
@@ -63,7 +63,7 @@ pub(super) fn ps(mesh: &Mesh, pronto: &Pronto, request: &Request) -> u64 {
         ways.chain([tiles.both(&out, &into)]).max().unwrap_or(0)
     });
     let most = of_ranks.max().unwrap_or(0);
-    most.max(tiles.work()).max(tiles.cut(&grid))
+    most.max(tiles.work()).max(tiles.cut(&seats))
 }
 
 impl Tiles<'_> {
@@ -134,8 +134,8 @@ impl Tiles<'_> {
             .saturating_add(shared(copied, self.request.ranks))
     }
 
-    fn cut(&self, grid: &Grid) -> u64 {
-        let cuts = bounds::cuts(self.request, grid).into_iter();
+    fn cut(&self, seats: &Seats) -> u64 {
+        let cuts = bounds::cuts(self.request, seats).into_iter();
         let most = cuts.map(|cut| {
             let flits = self.flits_behind(cut.bytes) + 1;
             self.mesh.crossing_cycles(flits, cut.links)

@@ -22,7 +22,8 @@ use super::kind::{CYCLES, Kind, PACKET, Source};
 use crate::clock::Clock;
 use crate::error::ChipError;
 use crate::facts::Places;
-use crate::mesh::{Mesh, Placement};
+use crate::mesh::Mesh;
+use crate::placement::Placement;
 use crate::provenance::Ledger;
 use crate::read::{Count, Section};
 
@@ -309,8 +310,9 @@ fn check(
         let accepted = "1: a router has one tile";
         return Err(network.refuse("cores_per_router", accepted));
     }
-    if mesh.placement != Placement::Rows {
-        let accepted = "\"rows\": cores are numbered as their routers are";
+    if mesh.placement == Placement::Square {
+        let accepted =
+            "not \"square\": cores are numbered as their routers are, such as by \"rows\"";
         return Err(network.refuse("placement", accepted));
     }
     if mesh.link_interval_cycles > INTERVAL_MAX {

@@ -20,7 +20,7 @@
 //!   head per line, and something has been written before.
 
 use corecast_core::bounds::{self, Crossing, Way};
-use corecast_core::{Collective, Grid, Request};
+use corecast_core::{Collective, Request, Seats};
 
 use super::Rcce;
 use crate::kinds::kind::shared;
@@ -49,10 +49,10 @@ pub(super) fn ps(mesh: &Mesh, memory: &Memory, rcce: &Rcce, request: &Request) -
         write: own_write.min(rcce.mpb_write_cycles),
         read: own_read.min(rcce.mpb_read_cycles),
     };
-    let grid = mesh.place(request.ranks);
-    let witnesses = bounds::witnesses(request, &grid).into_iter();
+    let seats = mesh.place(request.ranks);
+    let witnesses = bounds::witnesses(request, &seats).into_iter();
     let of_ranks = witnesses.map(|rank| {
-        let through = |way| bounds::through(request, &grid, rank, way);
+        let through = |way| bounds::through(request, &seats, rank, way);
         let (out, into) = (through(Way::Out), through(Way::In));
         let ways = out.iter().map(|crossing| buffers.way(*crossing, Way::Out));
         let ways = ways.chain(into.iter().map(|crossing| buffers.way(*crossing, Way::In)));
@@ -60,7 +60,7 @@ pub(super) fn ps(mesh: &Mesh, memory: &Memory, rcce: &Rcce, request: &Request) -
     });
     let most = of_ranks.max().unwrap_or(0);
     let work = rcce.clock.to_ps(buffers.work());
-    most.max(work).max(buffers.cut(&grid))
+    most.max(work).max(buffers.cut(&seats))
 }
 
 impl Buffers<'_> {
@@ -166,9 +166,9 @@ impl Buffers<'_> {
     }
 
     /// In picoseconds.
-    fn cut(&self, grid: &Grid) -> u64 {
+    fn cut(&self, seats: &Seats) -> u64 {
         let line = 1 + self.memory.line_bytes.div_ceil(self.mesh.flit_bytes);
-        let cuts = bounds::cuts(self.request, grid).into_iter();
+        let cuts = bounds::cuts(self.request, seats).into_iter();
         let flits = cuts.map(|cut| {
             let flits = self.lines(cut.bytes).saturating_mul(line);
             flits.div_ceil(cut.links.max(1))

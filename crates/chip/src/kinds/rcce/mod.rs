@@ -231,7 +231,7 @@ pub(super) fn read(
     source.fill(mesh)?;
     let memory = memory::read(&source.root.table("memory")?, mesh, source.clocks, ledger)?;
     check(source.endpoint, &rcce, &memory, source.cores)?;
-    if mesh.static_hop_cycles.is_some() {
+    if source.network.has("static_hop") {
         let accepted = "no static network: endpoints of kind rcce have no use for one";
         return Err(source.network.refuse("static_hop", accepted));
     }

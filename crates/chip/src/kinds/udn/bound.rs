@@ -23,7 +23,7 @@
 //! of the software only the cheaper of a message's sending and a route's configuring is certain.
 
 use corecast_core::bounds::{self, Crossing, Way};
-use corecast_core::{Grid, Request};
+use corecast_core::{Request, Seats};
 
 use super::Udn;
 use crate::kinds::kind::shared;
@@ -69,17 +69,17 @@ pub(super) fn ps(mesh: &Mesh, udn: &Udn, request: &Request) -> u64 {
         inject: core(udn.inject_cycles_per_word).max(mesh.clock.to_ps(1)),
         extract: core(udn.extract_cycles_per_word),
     };
-    let grid = mesh.place(request.ranks);
-    let witnesses = bounds::witnesses(request, &grid).into_iter();
+    let seats = mesh.place(request.ranks);
+    let witnesses = bounds::witnesses(request, &seats).into_iter();
     let of_ranks = witnesses.map(|rank| {
-        let through = |way| bounds::through(request, &grid, rank, way);
+        let through = |way| bounds::through(request, &seats, rank, way);
         let (out, into) = (through(Way::Out), through(Way::In));
         let ways = out.iter().map(|crossing| words.way_out(*crossing));
         let ways = ways.chain(into.iter().map(|crossing| words.way_in(*crossing)));
         ways.chain([words.both(&out, &into)]).max().unwrap_or(0)
     });
     let most = of_ranks.max().unwrap_or(0);
-    let after_call = most.max(words.work()).max(words.cut(&grid));
+    let after_call = most.max(words.work()).max(words.cut(&seats));
     words.call.saturating_add(after_call)
 }
 
@@ -177,8 +177,8 @@ impl Words<'_> {
         shared(work, request.ranks)
     }
 
-    fn cut(&self, grid: &Grid) -> u64 {
-        let cuts = bounds::cuts(self.request, grid).into_iter();
+    fn cut(&self, seats: &Seats) -> u64 {
+        let cuts = bounds::cuts(self.request, seats).into_iter();
         let most = cuts.map(|cut| match self.is_static() {
             true => self.words(cut.bytes).div_ceil(2 * cut.links.max(1)),
             false => self.mesh.crossing_cycles(self.words(cut.bytes), cut.links),

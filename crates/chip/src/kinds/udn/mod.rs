@@ -18,9 +18,12 @@ use crate::clock::Clock;
 use crate::error::ChipError;
 use crate::facts::{NoBackground, Unused};
 use crate::mesh::Mesh;
+use crate::placement::Placement;
 use crate::provenance::Ledger;
 use crate::read::{Choices, Count};
 
+/// Why the static network is not used where ranks are elsewhere.
+const NO_TREES: &str = "the trees of the static network are those of ranks in order";
 const NO_STATIC: &str = "without static_hop there is no network whose routes are configured";
 
 /// Its name in chip files.
@@ -66,9 +69,12 @@ impl Kind for OnMesh<'_> {
     }
 
     fn unused(&self) -> Vec<Unused> {
-        match self.mesh.static_hop_cycles {
-            Some(_) => Vec::new(),
-            None => Unused::because(NO_STATIC, &["endpoint.route"]),
+        match (self.mesh.static_hop_cycles, &self.mesh.placement) {
+            (Some(_), _) => Vec::new(),
+            (None, Placement::Chosen(_)) => {
+                Unused::because(NO_TREES, &["network.static_hop", "endpoint.route"])
+            }
+            (None, _) => Unused::because(NO_STATIC, &["endpoint.route"]),
         }
     }
 }
