@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 import tseslint from 'typescript-eslint'
 
 const markup = ['innerHTML', 'outerHTML', 'insertAdjacentHTML']

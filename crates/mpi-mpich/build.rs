@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Writes the exported functions, and names the library as programs that are linked to it do.
 
 #[path = "../mpi/build/exports.rs"]

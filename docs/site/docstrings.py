@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Docstrings as Markdown: doctests as blocks of code, and names in roles as code."""
 
 import re

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A target with a planted failure: if the fuzzer does not find it, it finds nothing.
 //!
 //! Each byte is a branch of its own, so it takes guidance by coverage to get to the end: blind

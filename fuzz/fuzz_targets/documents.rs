@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Whatever a file for the viewer holds, it is read or refused; what is read becomes a page, and is read
 //! again.
 #![no_main]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Any bytes as a JPEG file: a picture of the size that the header says, or an error inside the
 //! file; and the same blocks if the file comes in parts.
 #![no_main]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Any bytes as a program, in each format: one that is checked runs to its end or to a deadlock, and comes
 //! back exactly from our own text; anything else is an error with its place; never a panic.
 #![no_main]

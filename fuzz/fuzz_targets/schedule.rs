@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Any bytes as a schedule file, in each format: a schedule that can be verified and that comes back
 //! exactly from our own format, or an error with its place; never a panic.
 #![no_main]

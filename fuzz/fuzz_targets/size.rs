@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Any text as a list of sizes: at most so many values or an error with help, never a panic. The same
 //! text as a file that lists the cores of ranks: a line for each, or the line of an error.
 #![no_main]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Any bytes as a decision table: a table that is written as it is read, or an error that can be
 //! shown, never a panic.
 #![no_main]

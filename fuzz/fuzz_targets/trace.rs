@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Any bytes as a traffic trace: packets in order between existing cores that wait for packets before
 //! them, or an error with its place.
 #![no_main]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // What is looked at, as the part of an address behind `#`: it reproduces the view.
 
 export const TABS = ['timeline', 'mesh', 'schedule', 'certificate', 'settings'] as const

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // The documents of a page, as crates/viewer/src/document.rs writes them. They were checked there:
 // every index names something, and times are in order.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Elements with texts that are never markup.
 
 type Child = Node | string | null | undefined | false

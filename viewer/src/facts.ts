@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // What is proven, and what a result depends on.
 
 import type { Facts } from './documents'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Numbers and names as people read them.
 
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Who keeps the address of what is looked at: the window, or, where the page stands in a frame without
 // an address (a notebook), whoever holds it, by messages `{ corecastView: ADDRESS }` both ways.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // The page: which document is looked at, and how. Everything that can be changed is in the address, so
 // that a link reproduces a view.
 

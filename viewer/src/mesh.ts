@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // The mesh of a chip: what every link carried, in all or in a slice of time, and what waited for it.
 
 import type { Look } from './address'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // A run with what drawing needs to find quickly.
 
 import type { RunView } from './documents'

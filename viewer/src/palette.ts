@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Colours: those of crates/render, which people with any colour vision tell apart.
 
 export type Theme = 'light' | 'dark'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // What a timeline is drawn with: a canvas on the screen, SVG for a file.
 
 import { s } from './dom'

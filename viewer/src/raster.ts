@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // What of a rank's spans is seen in every pixel, and which messages lie in a window of time.
 
 /** No span: the rank's books end before. */

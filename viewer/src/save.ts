@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Pictures as files: SVG as it is on the page, PNG as many pixels as the screen has, twice.
 
 import { s } from './dom'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // A schedule round by round: its messages, and what every rank holds then.
 
 import type { Look } from './address'

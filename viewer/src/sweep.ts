@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Who wins where: a map of rank counts and sizes, and all algorithms of the chosen case.
 
 import type { Look } from './address'

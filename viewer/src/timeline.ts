@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Ranks over time, of one run or of two below each other: where the time of every rank went, messages
 // and the critical path. One canvas, drawn anew for every change.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // A run that is as large as pages have to be: made here, the same every time.
 
 import type { Document } from '../src/documents'

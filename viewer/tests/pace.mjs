@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // How fast a timeline of 48 ranks and 100,000 messages moves: `npm run pace`. No test: it measures
 // this computer, whose browser draws without a graphics card here.
 

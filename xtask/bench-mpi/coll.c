@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* One collective once: `coll NAME BYTES`, where BYTES are those of the vector or of one block. Ends
  * with 1 where the data are wrong. */
 #include <mpi.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* What this machine allows between two of its cores, without any library:
  *
  *   floor

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* One benchmark for every MPI library: plain MPI-1 calls, so that one binary per ABI runs on all
  * libraries of that ABI.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """What a program in Python does with MPI, one check at a time: checks.py NAME, or checks.py --list.
 
 Run by `cargo xtask mpi-clients` on two to four ranks with the unmodified mpi4py wheel. A check that

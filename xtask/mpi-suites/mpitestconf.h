@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* What MPICH's tests ask of their `configure`, for Linux with GCC or Clang and an MPI that has everything
  * of the standard and nothing else. Names that are not here are not defined. */
 #ifndef MPITESTCONF_H_INCLUDED

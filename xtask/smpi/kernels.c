@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Four patterns of communication in plain MPI-1 calls, so that one source runs on a simulated chip and
  * under SimGrid's SMPI.
  *

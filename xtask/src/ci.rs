@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `cargo xtask ci`: everything, in two lanes.
 //!
 //! Cargo's steps follow one another, and often keep one core busy: while they run, a second lane does

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Circles of files: sets of files each of which needs, by way of the others, all of them.
 //!
 //! Who wants to understand one of them has to read all. A file needs another if it names something

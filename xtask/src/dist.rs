@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `cargo xtask dist`: what users install, in `target/dist`: the command with the MPI libraries as an
 //! archive, the Python package as a wheel, and their checksums.
 //!

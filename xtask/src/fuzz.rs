@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `cargo xtask fuzz [SECONDS]`: every fuzz target on the stable compiler, and a canary.
 //!
 //! Coverage comes from LLVM's sanitizer coverage, which the stable compiler can be asked for; what

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The whole of CI as one command, `cargo xtask ci`; what of it a change of the Rust code needs at every
 //! turn, `cargo xtask test`; the house rules, `cargo xtask tidy`, and the line with the licence,
 //! `cargo xtask spdx`; the fuzz targets, `cargo xtask fuzz`;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Lays out what C programs need of the MPI library: libraries, headers, compilers' wrappers, the
 //! launcher.
 

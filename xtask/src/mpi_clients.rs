@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `cargo xtask mpi-clients`: programs that others have built, on our MPI library.
 //!
 //! Intel's own benchmark binaries need `libmpi.so.12` and nothing else; the wheel of mpi4py loads the

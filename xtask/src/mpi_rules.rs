@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `cargo xtask mpi-rules`: whether MPI libraries follow the rules that `corecast rules` writes.
 //!
 //! Tables are made in which every algorithm that a library has, too, wins at one size. Open MPI counts

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `cargo xtask mutants [AREA [K/N]]`: a small change in the code must fail a test.
 //!
 //! `cargo-mutants` makes the changes, one at a time in a copy of the tree, and runs the tests; here is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `cargo xtask py`: the Python package, built as a wheel, installed into an environment of its own
 //! below `target/py`, and tested there.
 //!

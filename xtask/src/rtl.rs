@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `cargo xtask rtl`: the hardware engine's lint, tests, proofs and areas, `make -C rtl ci`.
 //!
 //! Python's and make's own tools do the work; here is only what a clean computer needs first. In CI

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `cargo xtask site`: the documentation as a site, in `target/site/html`.
 //!
 //! Every command in a `console` block of the pages named in [`RUN`] is run, by a shell that has

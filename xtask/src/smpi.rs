@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `cargo xtask smpi`: the same programs on a simulated chip and under SimGrid's SMPI.
 //!
 //! The programs are in `xtask/smpi/kernels.c`, compiled once for our MPI library and once by `smpicc`

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The licence in the first line of every source file, in the form of SPDX: `cargo xtask spdx` writes
 //! it where it is missing, and [`crate::tidy`] finds where it is.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! House rules that a compiler does not check. Every finding says where, what, and what instead.
 
 use std::fs;

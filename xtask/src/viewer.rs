@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `cargo xtask viewer`: the page that shows results, type-checked, linted, tested and built again; it
 //! fails if what was built is not what is committed, because the Rust crates embed that.
 //!

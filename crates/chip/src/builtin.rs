@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The chips that come with corecast, and how a user's word becomes a chip.
 //!
 //! Built-in chips are the files of the `chips` folder, embedded so that the command line works

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A chip with some of its values changed, for questions of the kind "what if".
 //!
 //! The change is made in the text of the file, so everything that is checked about a file is

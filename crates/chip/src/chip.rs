@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The chip: everything a machine, a report and a user need to know, and nothing that changes.
 //!
 //! A [`Chip`] exists only if its file was valid, so its methods never fail.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Clocks: how cycles become picoseconds and back.
 //!
 //! Time is whole picoseconds everywhere (`u64`, about 213 days); a chip's parts count cycles of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Everything that is in a chip, also what its file does not say: words beside the numbers,
 //! defaults, numbers that follow from others, and who said what.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What can be wrong with a chip file, said so that it can be put right.
 //!
 //! Every variant carries where it is (file, line, key) and what would have been accepted; the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a chip says about itself beside the numbers of its file.
 
 /// A number that follows from those of the file.

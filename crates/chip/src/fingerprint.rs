@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What tells two chips apart that take different times.
 //!
 //! Results that are kept for later, such as decision tables, hold only for the chip they were

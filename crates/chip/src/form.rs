@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What may stand under a key of a chip file, as the parser notes it while it reads ([`Seen`]).
 
 use std::cell::RefCell;

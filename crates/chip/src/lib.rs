@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Chips as data: a TOML file in, a validated immutable [`Chip`] out.
 //!
 //! A chip file is a table of numbers, each with a unit and a provenance; nothing in it is code.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A core's way to its private memory: two caches and, through the mesh, a memory controller.
 //!
 //! ```text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Meshes and tori of wormhole routers, as chip files describe them.
 //!
 //! ```text

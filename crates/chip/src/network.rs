@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What connects the cores of a chip.
 //!
 //! One variant per kind of network that the simulator can model; a chip file names the kind and

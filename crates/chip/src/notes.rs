@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a chip has that does nothing, and what it took over from another chip without being asked.
 //!
 //! Both are legal, and both mislead: whoever gives the SCC four virtual channels less will not find

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! From the text of a chip file to a [`Chip`].
 //!
 //! The top level of the format; every table is read by the module that owns its values.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which core of a mesh every rank gets.
 //!
 //! ```text

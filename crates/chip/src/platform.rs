@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A chip as algorithms see it: where ranks sit, what a message costs, which buffers there are.
 //!
 //! ```

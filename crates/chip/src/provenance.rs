@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where a chip's numbers come from.
 //!
 //! Every number of a chip file becomes one [`Parameter`], in file order. Reports count the fitted

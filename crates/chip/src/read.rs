@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Reading tables of a chip file with errors that know their place.
 //!
 //! TOML gives tables with spans; this module turns them into texts, choices, counts and

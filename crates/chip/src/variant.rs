@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A chip file that says only what differs from another chip.
 //!
 //! ```text

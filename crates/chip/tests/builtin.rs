@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What every built-in chip must satisfy, and what the two papers say about theirs.
 
 use std::fs;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Every refusal of a chip file, as pairs `tests/errors/<case>.toml` and `<case>.txt`.
 //!
 //! The cases are [`tests/valid.toml`](valid.toml) or [`tests/valid_mesh.toml`](valid_mesh.toml)

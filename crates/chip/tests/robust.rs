@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! No text, however damaged, makes the parser panic, and every refusal can be shown.
 
 use corecast_chip::{BUILTIN, Chip};

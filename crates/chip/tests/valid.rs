@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a chip file may say: the borders of what is accepted.
 
 use corecast_chip::{Chip, ChipError, EntryError};

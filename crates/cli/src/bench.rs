@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `bench`: how fast corecast itself is, and how large it can get.
 
 use std::time::{Duration, Instant};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The files about a program's run: of an MPI program on a chip, and of one that is replayed.
 
 use std::path::Path;

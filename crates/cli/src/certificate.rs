@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A certificate in one line.
 
 use corecast_core::Certificate;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `compare`: who wins at which size and rank count.
 
 use std::collections::BTreeSet;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `convert`: a schedule file, or a program, in another format.
 
 use std::path::Path;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Files that say which core every rank gets, line by line; whether a chip has the cores is asked later.
 //!
 //! ```

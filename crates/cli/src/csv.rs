@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! CSV files: a header, lines, and the settings as further columns of every line.
 
 use std::fmt::Display;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `doctor`: what is found on this computer and in this build, what is missing and how to get it.
 
 use std::env;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `explain`: where the time went, and what made the run as long as it was.
 
 use std::collections::BTreeSet;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! One message for a user who asked for something impossible, and the exit code that goes with it.
 
 use std::fmt;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which files a command reads and writes. All outputs must be such that they can be written. No two of its outputs may be one file, of which only the
 //! last would be left, and none of them a file that it reads.
 //!
@@ -10,8 +11,8 @@ use corecast_text::file;
 
 use crate::args::{ChipArg, Pictures, Scene, Show, Sink, Verb};
 use crate::failure::Failure;
-use crate::picture::check_form;
 use crate::output;
+use crate::picture::check_form;
 use crate::subject::{Subject, is_file};
 
 /// An option (or what takes its place) and the path it gives.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `generate`: what shells and `man` want to know of the options.
 
 use clap::{Command, CommandFactory as _};

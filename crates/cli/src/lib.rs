@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the `corecast` command shares with other programs: the parsers of sizes and of files of cores,
 //! for their fuzzer.
 //!

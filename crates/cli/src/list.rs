@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `list`: what there is, one line each.
 
 use corecast_papers::{PaperRecord, list_papers};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The `corecast` command: parses, calls the libraries, prints.
 
 mod args;

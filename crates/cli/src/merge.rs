@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `merge`: the parts of a sweep or of a decision table as one.
 
 use corecast_study::{KEPT_BYTES_MAX, Kept, KeptError};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `corecast mpirun`: starts an MPI program; its output and exit code are the program's.
 
 use std::env;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `corecast mpirun --chip`: an MPI program on a simulated chip. What it prints is its own; what it took
 //! is said on standard error, and in files.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The options of `corecast mpirun` about the chip on which a program runs in virtual time.
 
 use clap::Args;

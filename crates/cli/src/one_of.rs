@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Options whose values are a closed set: clap lists them in helps, refuses others, and proposes the
 //! nearest; what is read is the value itself.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where answers go: standard output or a file, as text or as one JSON document.
 
 use std::io::{self, ErrorKind, Write as _};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Pictures of one run: a timeline, a trace.
 
 use std::path::Path;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `--ranks-to-cores`: which core every rank gets. By it the chip's `network.placement` is changed, so
 //! settings, captions and fingerprints say so as for every other change.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Program files that users name, their formats, and the rate at which their computing is counted.
 
 use corecast_replay::{FILE_BYTES_MAX, Read};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `--explain` of `mpirun --chip` and `replay`: what made a program as long as it was.
 
 use corecast_chip::Clock;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! How far a sweep has come, for people who wait for it.
 
 use std::time::{Duration, Instant};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What studies refuse, in the words of the command line: the option, and what would be right.
 
 use corecast_chip::ChipError;

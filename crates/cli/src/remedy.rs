@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What to do about a run's time, as a sentence with options of the command line.
 
 use corecast_study::{Choice, MainCause, Measure, Remedy, Tried, words_of_cause};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `replay`: a program from a file on a simulated chip.
 
 use corecast_chip::Clock;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `reproduce`: published value, ours and the error, for every published number.
 
 use std::path::Path;

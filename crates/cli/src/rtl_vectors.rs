@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `rtl-vectors`: lockstep programs for the engine in hardware.
 
 use corecast::size;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `rules`: decision tables as the rules of an MPI library.
 
 use std::path::Path;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `run`: every algorithm on one request, the fastest first.
 
 use corecast_study::{Certified, Fault, Run, Settings, Study};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The options that `run`, `verify`, `explain`, `compare` and `tune` share, as the plan of a study.
 
 use std::sync::Arc;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! How much of a run's time the network is responsible for, and how much the software.
 
 use corecast_machine::Shares;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `show`: an algorithm or a schedule in full; for a chip see [`show_chip`].
 
 use corecast_core::{Collective, algorithm};

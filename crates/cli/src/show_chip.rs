@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `show chip`: everything about a chip, with who says so.
 
 use corecast_chip::{Chip, Origin, Parameter, Provenance, Unused, Word};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Sizes and lists of sizes as users write them: `64`, `8K`, `4,64`, `1..1M:x2`, `0..64:+16`.
 //!
 //! `K`, `M` and `G` (also `KiB`, `KB`, `k`) are powers of 1024, as message sizes always are.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What colours mean, in one place.
 //!
 //! Texts carry their styles from the start; [`fit`] removes them where nobody would see colours,

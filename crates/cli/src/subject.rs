@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a verb is about: a collective, or a schedule in a file.
 
 use std::ffi::OsStr;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Decision tables as files, and what is said about who decided.
 
 use std::path::Path;

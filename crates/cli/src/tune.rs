@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `tune`: the fastest algorithm for every rank count and size, kept as a decision table.
 
 use std::path::Path;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `mpirun --chip --vary`: the same program again and again, on a chip with other numbers.
 //!
 //! One run after the other. Lines that the program prints begin with what was changed, so that the

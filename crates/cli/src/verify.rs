@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `verify`: what is proven about the schedules, without running them.
 
 use std::path::Path;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `view`: files as one page for a browser; and the documents that `--view` writes.
 
 use std::path::Path;

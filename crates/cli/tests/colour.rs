@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Colours are for people: pipes, files and programs never see an escape byte.
 
 use std::process::{Command, Output};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Every refusal as users see it: the files of `tests/errors` hold the arguments, the exit code
 //! and the exact standard error. `CORECAST_BLESS=1` rewrites what is expected.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! How the program ends: exit codes, closed pipes, and what it leaves on standard error.
 
 use std::io::Read as _;

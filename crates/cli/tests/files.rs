@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where answers go and chips come from: links, pipes, modes, and files that are named twice.
 #![cfg(unix)]
 

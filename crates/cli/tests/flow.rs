@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `corecast flow`: the same results on every machine, the same runs twice, and the files it writes.
 
 use std::path::{Path, PathBuf};

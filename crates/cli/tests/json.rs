@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The names of JSON fields are a contract.
 
 use std::collections::BTreeSet;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! One schedule, several machines, the same bytes: simulated buses and meshes against real threads.
 //!
 //! Each machine is also held against the oracle by its own crate; here they meet each other.

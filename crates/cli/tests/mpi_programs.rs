@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! MPI programs in C under `corecast mpirun`: messages between ranks, and how ranks end.
 //!
 //! The programs are compiled here, once per test, against the libraries that were built with the test.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! MPI programs in C on simulated chips: the same results as elsewhere, the same times in every run, and
 //! how those end that cannot go on.
 

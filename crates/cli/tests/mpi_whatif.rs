@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What `mpirun --chip` says about a program beside how long it took: why, who sent how much to whom, and
 //! how long it takes on changed chips.
 

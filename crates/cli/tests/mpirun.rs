@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `corecast mpirun` as a launcher: output, input, exit codes, signals, and that nothing is left.
 //! The programs here are shell scripts; they never call MPI.
 

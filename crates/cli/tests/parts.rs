@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Sweeps and tables in parts: parts put together are the whole, and what was kept is not run again.
 
 use std::path::{Path, PathBuf};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The files that `run`, `explain`, `compare` and `reproduce` draw.
 
 use std::collections::BTreeMap;

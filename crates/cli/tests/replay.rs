@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `corecast replay`: the same answer twice, the fields of its report, its files, and other formats.
 
 mod fields;

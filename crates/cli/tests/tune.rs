@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Decision tables end to end: searched, continued, kept when a search ends early, and asked.
 
 use std::path::PathBuf;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Pages and documents: what `--view` and `view` write.
 
 use std::fs;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! How long it takes to build and to verify schedules over many ranks.
 //!
 //! The aim is under a second for each over 1,024 ranks; a ring allreduce there has two million

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Slots of a contention-free alltoall beside the bound, for meshes up to 16 x 16.
 //!
 //! `cargo run --release -p corecast-core --example slots`

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The registry of algorithms, and the checked way from a request to a schedule.
 //!
 //! Everything that lists, draws, verifies, runs or compares algorithms iterates [`all`].

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What no schedule can beat.
 //!
 //! Bounds are stated for one-ported full-duplex ranks: per round a rank sends at most one message

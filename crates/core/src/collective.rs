@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The collective operations, by their names in MPI.
 //!
 //! ```

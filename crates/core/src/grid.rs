@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where ranks sit on a 2D mesh or torus, and which links a message between them uses.
 //!
 //! x grows east, y grows north; a hop is one link from node to node, so injection and ejection are

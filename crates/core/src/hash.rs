@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! One hash, the same on every machine and for ever: FNV-1a with 64 bits (Fowler, Noll and Vo;
 //! draft-eastlake-fnv).
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What would be right, beside what is wrong.
 //!
 //! The first line of an error says what is wrong, and is what `Display` gives. What would be right

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Newtypes for the indices that are easily confused.
 //!
 //! A rank is not a core and a chunk is not a byte; the compiler keeps them apart.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Collectives as verified values.
 //!
 //! A [`Request`] goes to an [`Algorithm`], which returns a [`Schedule`]: the steps of every rank

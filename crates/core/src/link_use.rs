@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a link of a mesh has carried: what simulators count and pictures show.
 //!
 //! ```

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a machine is like, as far as it decides about schedules.
 //!
 //! A platform is the machine seen from the left of the flow: no clock and no protocol, only where

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Random numbers that are the same on every machine and for ever: SplitMix64 (Steele, Lea and Flood
 //! 2014, "Fast splittable pseudorandom number generators", doi 10.1145/2714064.2660195).
 //!

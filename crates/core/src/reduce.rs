@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Reduction operators on bytes.
 //!
 //! Schedules fix the order in which contributions are combined, so a reduction gives the same

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is asked of an algorithm: a collective, its ranks, its size, and what is known about the
 //! machine's state.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A tree of routes, fixed in advance, along which one message reaches many ranks.
 //!
 //! A schedule has such a tree per multicast: the root's step sends, and every other rank on the tree

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Links of a chip, and which of them a message uses.
 //!
 //! ```

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which core of a grid every rank has.
 //!
 //! A [`Grid`] numbers its cores, and ranks mostly sit in that order. Where they do not, everything

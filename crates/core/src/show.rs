@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A schedule as text: one line per rank, one column per round.
 //!
 //! It is what golden tests compare and what a person reads to see whether a schedule is the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a collective promises: a pre- and a postcondition per (rank, chunk).
 //!
 //! Which rank holds which chunk at the start, and which rank must hold it at the end. An algorithm

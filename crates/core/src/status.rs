@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Node status and the transmission order that follows from it.
 //!
 //! The status register of the message passing hardware holds one class per rank: 0 = free, higher

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Time in picoseconds, the limits of a run, and the hash of its events.
 //!
 //! This is a unit, not a clock: simulators count it, machines of real cores measure it, and both

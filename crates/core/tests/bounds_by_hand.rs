@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What must pass ports and cuts in every collective, worked out by hand, and the conditions behind
 //! it.
 

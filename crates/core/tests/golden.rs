@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Every schedule as text, for a person to compare with the paper's figure.
 //!
 //! One snapshot per algorithm, over 4 and 5 ranks (where supported), in

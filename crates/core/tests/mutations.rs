@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The verifier against a second opinion, on damaged schedules.
 //!
 //! Every registered schedule is damaged in every way of [`damage`] at many sites. For each damaged

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! No algorithm is forgotten: every file is declared and listed.
 
 use std::fs;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Labels that are worked out, and schedules that serve another size than their own.
 
 use corecast_core::{

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Every registered algorithm, for all rank counts, is what it says it is: verified, free of
 //! deadlock without buffers, as cheap as its closed form, and one-ported.
 

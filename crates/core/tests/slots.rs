@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The contention-free alltoall is proved on every mesh: link by link, by the verifier.
 
 use corecast_core::{Collective, Grid, Request, algorithm, verify};

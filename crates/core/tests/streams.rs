@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Schedules with several streams per rank: what is correct stays correct when its steps are dealt
 //! out to streams, in every order in which they can be executed, and what is missing is noticed.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! One correct schedule that has everything, and what the verifier says when something is wrong with
 //! it; and how it looks as text.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! How much can lie unread at a rank if nobody waits for permission to send, in closed forms.
 
 use corecast_core::{

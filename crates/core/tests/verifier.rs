@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Values of the certificate that can be worked out by hand on a few ranks: when a forward grants,
 //! what a rank has to buffer, and how many messages the busiest port carries.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! How long files take to be read and to be verified, the best of some tries.
 //!
 //! ```console

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The words of one line, taken one after the other: what our own formats are read with.
 
 use corecast_text::quoted;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is wrong with a file, where, and what would be right.
 
 use std::fmt;

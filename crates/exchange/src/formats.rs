@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The list of all formats, and the way from a text to its schedule.
 //!
 //! ```

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! JSON whose values know their lines.
 //!
 //! A value is kept as the text that it is, and taken apart level by level; so a file costs no more

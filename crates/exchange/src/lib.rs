@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Schedules as files: our own text, and the formats that others use.
 //!
 //! A format is one file (or folder) here and one line in [`FORMATS`]. Reading gives a

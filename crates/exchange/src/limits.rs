@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! How large a schedule in a file may be: what is refused before memory is taken for it.
 //!
 //! A few bytes of a file can name a million ranks or a list of a million chunks. These bounds keep

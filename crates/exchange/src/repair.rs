@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What can be repaired in a file without knowing what was meant: attributes and marks that its readers
 //! insist on, and waits without which streams race.
 

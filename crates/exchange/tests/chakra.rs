@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Chakra traces in and out: every schedule of the registry keeps its messages, their sizes and its
 //! slots; and, where `CORECAST_REFERENCE` names a folder with files of others, these.
 

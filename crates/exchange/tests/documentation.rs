@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The schedules in docs/schedules.md are correct ones, and the file names every entry and step.
 
 use corecast_core::{FullCrossbar, verify};

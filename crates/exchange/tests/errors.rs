@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Every refusal of a file, as pairs `tests/errors/<case>.<format's ending>` and `<case>.txt`.
 //!
 //! With `CORECAST_BLESS=1` the `.txt` files are rewritten; review the difference.

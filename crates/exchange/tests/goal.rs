@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! GOAL in and out: every schedule of the registry keeps its messages, their sizes and its slots.
 
 use std::path::Path;

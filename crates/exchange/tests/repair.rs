@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is taken out of a good file mechanically is put back: attributes, marks and waits.
 
 use corecast_core::{FullCrossbar, verify};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A schedule comes out of its own file as it went in, to the last label: every algorithm of the
 //! registry, and schedules with everything that no algorithm has.
 

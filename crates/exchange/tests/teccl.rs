@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! TE-CCL JSON in and out: own samples, the algorithms of the registry, damaged files, and, where
 //! `CORECAST_REFERENCE` names a folder with files of others, all of these.
 

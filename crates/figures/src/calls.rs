@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A program on a chip: when every rank did what, however long it ran.
 
 use corecast_render::{Stretch, TimeAxis};

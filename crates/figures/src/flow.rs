@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Dataflow programs: where the time of every task went, and where tasks are.
 
 use std::fmt::Write as _;

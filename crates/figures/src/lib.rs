@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What studies have found out, as pictures: which numbers are drawn, and what the title says.
 //!
 //! Apart from the studies, which draw nothing, and from the pictures, which know no study; every face

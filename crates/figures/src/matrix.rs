@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A program on a chip: who sent how much to whom.
 
 use corecast_render::Matrix;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! One run: when every rank did what, and what the links of the mesh carried.
 
 use corecast_core::Grid;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! As much of a run as can be seen in a timeline: of a long one a cause per pixel, of many ranks a row
 //! for several, of many messages none.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Sweeps: who wins where, and by how much.
 
 use corecast_core::Collective;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Synthetic traffic: latency against load, and what links carry.
 
 use corecast_render::{LineChart, Scale, Series};

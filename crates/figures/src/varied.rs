@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! An MPI program on a chip with other numbers: how long it took with which.
 
 use corecast_render::{LineChart, Scale, Series};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a task notes while it runs: its calls and firings, with their times.
 //!
 //! Separate from [`crate::Ports`], which does what is noted here, and from the results, which are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What must be in the memory buffer at the end, as far as it can be told without the graph.
 
 use corecast_kernels::{custom, fir, words};

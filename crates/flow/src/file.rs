@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! From the text of a flow file to its graph, placement, flows and input.
 //!
 //! The format is described in `docs/cli.md`.

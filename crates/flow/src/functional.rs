@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The simplest machine: all tasks on one core, in no time, with queues without end.
 //!
 //! It says whether a program gets through at all, what it leaves in the memory buffer, and lists what one core has to do for it

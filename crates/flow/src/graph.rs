@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The value of a dataflow program: tasks, edges, and what must hold for them.
 //!
 //! A graph is a synchronous dataflow graph (Lee and Messerschmitt 1987, "Synchronous Data Flow",

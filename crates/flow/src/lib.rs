@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Dataflow programs: tasks that exchange messages by task id.
 //!
 //! A task is a rank: which core it runs on is a placement, which the machine knows and the program

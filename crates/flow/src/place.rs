@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which core runs which task.
 //!
 //! The cost of a placement is the bytes of an iteration times the hops that they travel, those to

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A task's view of its edges.
 //!
 //! The hardware knows tasks and messages; programs of tasks speak of their input and output edges in

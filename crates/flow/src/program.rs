@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A graph as a program that tiles run: which task is whom, and where its data lie.
 //!
 //! ```

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a run of a flow has shown, worked out of the notes of its tasks.
 //!
 //! Definitions, which hold on every machine:

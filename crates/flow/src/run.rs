@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A flow program on tiles: what a task does with its ports.
 //!
 //! Apart from [`FlowProgram`], which is a value that machines, mappers and results read.

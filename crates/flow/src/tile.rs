@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a task sees of its core.
 
 use corecast_core::Rank;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The flow files of `examples/` are read, run and give what was computed without them.
 
 use std::path::{Path, PathBuf};

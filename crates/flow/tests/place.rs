@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The mapper against the optimum, on small random graphs.
 
 use corecast_flow::place::{Sites, Traffic, cost, near, optimal};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Identical tasks of equal load: the ideal dataflow workload of Kumar 2012, section V.B.
 //!
 //! A task applies `w -> a w + c` so many times to each word of a block, modulo 2^32, one time after

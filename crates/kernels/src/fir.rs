@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A moving-average filter, whole and as a chain of tasks (Kumar 2012, section V.B).
 //!
 //! Each output is the mean of the last `n` inputs: `y[i] = (x[i] + x[i-1] + ... + x[i-n+1]) / n`,

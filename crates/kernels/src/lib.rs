@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The computations of dataflow tasks: real results, and the work that a core has with them.
 //!
 //! A kernel knows no chip and no clock. It counts its operations ([`Work`]); what an operation costs

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The generator behind generated pictures and signals.
 
 use corecast_core::random::SplitMix64;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Words as messages: four bytes each, least significant byte first.
 
 use thiserror::Error;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Damaged and foreign files: an error that says what and where, and never a panic.
 
 mod common;

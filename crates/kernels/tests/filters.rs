@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Chains of stages give what the whole computation gives, bit by bit.
 
 use corecast_core::Help as _;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Generated pictures, and pictures as files.
 
 use corecast_core::Help as _;

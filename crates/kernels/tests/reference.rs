@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Pictures are those of another decoder.
 //!
 //! Both decoders round for themselves. Samples of a component may differ by one, by the accuracy of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The stages as tasks have them: blocks as messages, the file in parts, and the work.
 
 mod common;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the stages of a 512x512 picture take, as text that a person can judge.
 
 use std::fmt::Write as _;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Ports and services of a job: who waits for whom.
 //!
 //! A port is a name that the launcher deals; two groups of ranks that ask for the two sides of one are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! How a job ended, in one sentence and an exit code.
 
 use std::fmt;

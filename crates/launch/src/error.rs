@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Why a job could not be started.
 
 use std::ffi::OsString;

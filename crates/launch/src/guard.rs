@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The guard of a job's process group: it ends the group when the launcher is gone.
 //!
 //! It is a shell that leads the group, ignores what people send to groups, and reads from a pipe of

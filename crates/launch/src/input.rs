@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is typed, passed on to rank 0.
 
 use std::io::Write as _;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Worlds of ranks that are being started while the job runs.
 //!
 //! A world has started when all of its ranks are there. If one of them ends before, none are: the others

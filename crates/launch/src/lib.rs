@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The launcher of MPI programs on this host: `corecast mpirun` without its command line.
 //!
 //! A [`Job`] says what to start; [`run`] starts one process per rank over a shared segment, passes

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where our libraries are: programs that were linked with somebody else's find them by name.
 
 use std::os::unix::fs::symlink;

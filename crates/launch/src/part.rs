@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! One program of a job with its ranks; several are separated by `:`.
 
 use std::ffi::{OsStr, OsString};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Finds the programs of a job before anything is started.
 
 use std::env;

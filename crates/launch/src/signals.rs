@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Signals to the launcher: a pipe that wakes it, and which came. A launcher inside another program has
 //! none: that program's signals are its own.
 

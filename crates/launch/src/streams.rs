@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Output of the ranks, passed on in whole lines.
 
 use std::io::{self, Read as _, Write};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Watches over a running job: passes output on, reaps ranks, ends what must end.
 
 use std::io::Write;

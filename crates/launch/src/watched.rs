@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The segment of a job that runs, as far as its ranks may change it.
 
 use std::ops::Deref;

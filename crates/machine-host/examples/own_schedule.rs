@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A broadcast of one's own: written as a schedule, proved, and run on two simulated chips and on
 //! this computer's cores.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Two ranks send a message to and fro: what one way takes on the simulated Intel SCC and on
 //! threads.
 //!

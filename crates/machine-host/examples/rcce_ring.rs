@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A token goes round all ranks, and every rank adds its number to it, on the simulated Intel SCC
 //! and on threads.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The heat equation on a rod, whose cells are divided among the ranks, on the simulated Intel SCC
 //! and on threads, compared with one loop over all cells.
 //!

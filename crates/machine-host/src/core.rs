@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A thread as a core with a message passing buffer. Every call blocks; no future is ever pending.
 
 use std::thread;

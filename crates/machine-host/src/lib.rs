@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The host's own cores as a machine: one thread per rank over shared memory.
 //!
 //! The same interpreter walks the same schedules here as on simulated chips, with real threads and

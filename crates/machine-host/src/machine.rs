@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The machine of threads: schedules and programs of messages.
 
 use std::thread;

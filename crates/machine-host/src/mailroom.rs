@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The messages and the memory buffer that tasks on threads share.
 
 use std::collections::{BTreeMap, VecDeque};

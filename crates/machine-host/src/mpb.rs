@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Message passing buffers and flags that threads share, of the sizes of the Intel SCC.
 
 use std::collections::{BTreeMap, VecDeque};

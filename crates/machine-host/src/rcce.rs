@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Programs of the RCCE libraries on threads.
 
 use std::sync::Mutex;

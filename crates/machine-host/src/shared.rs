@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What threads share, behind one lock, and how they wait for each other.
 //!
 //! A rank that has to wait is marked as blocked, and the mark is taken away by whoever makes it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Steps of schedules over the mailboxes. Every call blocks; no future is ever pending.
 
 use std::thread;

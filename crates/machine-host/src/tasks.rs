@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Dataflow programs on threads: a thread per task, with buffers of a tile's sizes between them.
 //!
 //! A message waits in its sender's output buffer while there is no room at its receiver. At the

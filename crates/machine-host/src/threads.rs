@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A thread per rank: what all kinds of programs share that run on some.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

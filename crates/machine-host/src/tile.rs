@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A thread as a tile. Every call blocks; no future is ever pending.
 
 use corecast_core::Rank;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Ranks that exchange tagged messages: whoever wants to be one attaches, from a thread of its own.
 //!
 //! A machine that is given a program attaches a thread per rank ([`crate::HostMachine`]); a program

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The contract of every machine, on threads.
 
 use corecast_core::{Collective, Help as _, Rank, Request, algorithm};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The examples run, and say what they promise.
 
 #[allow(dead_code, reason = "the example's `main` prints what is tested here")]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Dataflow programs on threads: results, bounded buffers, deadlocks.
 
 use corecast_core::Rank;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Collectives of RCCE against values computed here, on both machines.
 
 mod common;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What programs can do wrong, and what they are told, on both machines.
 
 mod common;

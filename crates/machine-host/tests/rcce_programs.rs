@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Random programs: whatever the order of calls, both machines deliver the same bytes, and the
 //! simulated one does it in the same events each time.
 

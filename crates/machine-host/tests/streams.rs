@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Schedules with several streams run on threads with the bytes of one stream.
 
 #[path = "../../core/tests/split/mod.rs"]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Threads of one's own as ranks: handles without a program given to a machine.
 
 use std::thread;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! One rank of a run that goes through boards.
 
 use std::time::Instant;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a rank writes down of its run.
 
 use corecast_core::Rank;

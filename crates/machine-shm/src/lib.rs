@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The host's own cores as a machine, at the speed of the MPI library: schedules become the plans that
 //! `corecast-mpi` carries out, over the shared segment of `corecast-shm`.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! How often a run is carried out, and from when on it counts.
 
 use corecast_core::{Schedule, Time};

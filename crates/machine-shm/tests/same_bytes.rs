@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Every algorithm gives the bytes of the oracle, floats included.
 
 use corecast_core::{Collective, ElementType, Rank, Request, Time, algorithm};

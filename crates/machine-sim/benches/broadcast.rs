@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Speed of the simulator: whole broadcasts on the 32-core bus chip, with real data.
 //!
 //! `cargo bench -p corecast-machine-sim`

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is written down about a run: where time went, which messages moved, who waits for whom.
 
 use std::cell::{Cell, OnceCell, RefCell};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! How exactly a mesh is simulated.
 
 /// How exactly a mesh is simulated; a crossbar has only one fidelity.

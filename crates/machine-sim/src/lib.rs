@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Simulated chips as machines, one module per kind of endpoint.
 //!
 //! [`SimMachine`] runs schedules and programs on a [`corecast_chip::Chip`] in virtual time. The

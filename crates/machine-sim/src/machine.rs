@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A simulated chip, before anything runs on it.
 
 use corecast_chip::{Chip, NoBackground, System};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A chip's mesh as the simulator takes it.
 
 use corecast_chip::Mesh;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What ranks run on a simulated chip, steps or messages, and how they are run until all have
 //! finished.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Schedules and programs on simulated chips: which endpoints carry them out.
 
 use std::rc::Rc;

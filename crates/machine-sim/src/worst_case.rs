@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! How long a schedule can take at most on a mesh, whatever the timing.
 //!
 //! The bound holds for every arrival pattern, counted from the last arrival, and for schedules that

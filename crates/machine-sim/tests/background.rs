@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Traffic of others beside a run, on chips whose cores do not write words into the mesh.
 
 use corecast_core::{Collective, Rank, Request, Schedule, ScheduleBuilder, Spec, Split, algorithm};

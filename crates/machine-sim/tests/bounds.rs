@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! No schedule beats the bound: built-in chips with random values, small meshes and tori, every
 //! collective by every algorithm, in both fidelities.
 //!

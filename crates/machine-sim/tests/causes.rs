@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where the time goes: the books of the engines against cases one can count by hand.
 
 mod common;

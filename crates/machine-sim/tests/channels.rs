@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Messages over meshes with several virtual channels: right, complete, and never stuck.
 
 use corecast_chip::find_changed;

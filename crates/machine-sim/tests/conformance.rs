@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The contract of every machine, on every kind of chip.
 
 use corecast_core::{Collective, Request, algorithm};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The packet fidelity against the flit fidelity, over every algorithm.
 
 use corecast_chip::find_changed;

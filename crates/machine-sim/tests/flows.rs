@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Flows on the tiles of NagaM: random graphs get through, and a pipeline is as fast as its stages.
 
 use corecast_flow::place::{Sites, Traffic, near};

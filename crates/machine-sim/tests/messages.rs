@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Programs of messages on every kind of chip, and schedules by messages there.
 
 use corecast_chip::{find, find_changed};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The engines of the bus chips beside what the hardware does with the same commands, which
 //! `rtl/tb/test_lockstep.py` compares: chips that are no hardware, and programs that are wrong.
 

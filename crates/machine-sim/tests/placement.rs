@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Ranks on other cores: the same runs where a list says what holds anyway, other times by what a hop
 //! takes where it does not, and certificates and bounds of the places where ranks are.
 

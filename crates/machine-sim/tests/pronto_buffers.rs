@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Buffers, tables and the queue of envelopes of hardware-managed message passing.
 
 #[path = "common/tasks.rs"]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What tasks can do wrong, and what they are told.
 
 #[path = "common/tasks.rs"]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a message over hardware-managed buffers costs, stage by stage, from both sides.
 
 #[path = "common/tasks.rs"]

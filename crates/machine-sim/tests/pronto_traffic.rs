@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Injectors beside messages, tasks that move, random programs, and the same run twice.
 
 #[path = "common/tasks.rs"]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Random requests in random surroundings: delivered, accounted for, deterministic, never below
 //! the bound.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Random chips, requests and surroundings: the right bytes, no panic, no deadlock that the
 //! certificate denies, and makespans between the bounds.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The routes that algorithms, certificates and bounds assume are those that packets take.
 
 use std::collections::BTreeSet;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Schedules with several streams run on every chip with the bytes of one stream, and as often as
 //! they are run in the same time.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Two-sided timing: every makespan of the bus chips against a closed form, cycle by cycle.
 
 use corecast_core::{Collective, Rank, Request, algorithm};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The message layer over a mesh: its costs, its flow control, and what happens without it.
 
 mod common;

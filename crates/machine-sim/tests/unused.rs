@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a chip calls unused does nothing: the same runs take the same time whatever its value.
 
 use corecast_chip::find_changed;

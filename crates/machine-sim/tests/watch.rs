@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Who watches a run sees every message that it delivers, and changes nothing.
 
 use corecast_core::{Collective, Request, algorithm};

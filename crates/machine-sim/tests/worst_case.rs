@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! No run takes longer than the certificate's worst case, whoever comes late and by how much.
 
 mod common;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The worst case of small schedules, worked out by hand from its two parts: the longest path
 //! through the programs, and for every flit that is sent all the stages in which it can hold up
 //! another.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What only happens beyond the second-level cache: lines that go back to memory.
 
 use corecast_core::{Collective, Request, algorithm};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where a rank's time went.
 //!
 //! Every picosecond of every rank belongs to exactly one [`Cause`]: an [`Activity`] only grows at

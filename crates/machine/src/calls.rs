@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a rank tells of the calls that it has made: for who asks where a program's time went.
 //!
 //! ```

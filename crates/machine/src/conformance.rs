@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What every machine must do; each machine crate calls these checks from its own tests.
 
 mod messages;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Input data, the memory of a rank, and what it must hold at the end.
 //!
 //! Unless the job brings its own, input bytes are a function of (seed, chunk, byte), and for

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! One rank's handle on a machine, and the programs of messages that run on it.
 //!
 //! ```

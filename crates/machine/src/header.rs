@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What goes ahead of a message as words, on machines whose hardware knows no tags.
 //!
 //! ```

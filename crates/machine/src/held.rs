@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a rank holds: the bytes of its chunks.
 //!
 //! Of the ranks of a very large run nearly all hold a single chunk, for which a map would take ten

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The program that walks a schedule on any endpoint, written once.
 
 use std::borrow::Cow;

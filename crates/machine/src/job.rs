@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a machine is asked to do.
 
 use std::sync::Arc;

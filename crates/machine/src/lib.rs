@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a machine is, and the one interpreter that walks a schedule on any of them.
 //!
 //! A machine gives every rank an [`Endpoint`] (tagged messages, any source, requests, probes) and

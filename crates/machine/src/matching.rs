@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Matching of sends and receives, written once for all machines.
 //!
 //! A machine gives a [`Courier`]: what moves envelopes and payloads for one rank, by its own

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The simplest machine: one task per rank, unbounded mailboxes, no time.
 //!
 //! Messages of programs go by the matching that all machines share; steps of schedules have mailboxes

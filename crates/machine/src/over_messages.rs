@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Steps by messages: how every machine that runs programs of messages runs schedules.
 //!
 //! A machine with more to offer than messages implements [`Schedules`] itself; [`ByMessages`] does it

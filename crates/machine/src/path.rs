@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The chain of causes that made a run as long as it was.
 
 use corecast_core::{Rank, Time};

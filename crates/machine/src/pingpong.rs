@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A message there and one back.
 
 use corecast_core::{Rank, Time};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Couriers that work in turns: what can be done at once, then one wait for whatever comes next.
 //!
 //! Where no thread or hardware moves messages on its own, a rank does so itself whenever it calls:

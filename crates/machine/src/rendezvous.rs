@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Envelopes first, payloads when they are wanted: what couriers with small buffers have in common.
 //!
 //! Everything that goes is a header, perhaps with a part of a payload behind it. A courier takes from

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a run has shown.
 
 use corecast_core::{ChunkId, LinkUse, Rank, Time};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! How far a sum or a product of floats may be from its value, in whatever order it is taken.
 //!
 //! Apart from the [`Oracle`](crate::Oracle), which says what the order of a schedule gives to the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Arrival patterns: how late each rank enters a run.
 //!
 //! ```

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a machine does for the steps of a schedule, which is more than messages: launches in one
 //! go, multicasts, passing on word by word, knowing which chunk of data comes next.
 //!

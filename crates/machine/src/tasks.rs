@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What can be wrong with tasks of a dataflow program, where they run, and what they ask for.
 
 use corecast_core::{Help, Rank, Time};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Futures without time, polled by turns: how the oracle runs its ranks.
 //!
 //! A task that waits is resumed when another one wakes it, in the order of the wake-ups; nothing

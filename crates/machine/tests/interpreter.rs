@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The interpreter: what it asks of an endpoint, what it refuses, and how a run is judged.
 
 use corecast_core::{

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Programs of messages on the oracle, and schedules by messages there.
 
 use corecast_machine::{ByMessages, Limits, Oracle, RunOptions, conformance};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Sums and products of floats are those of the schedule's order, worked out apart: without the
 //! interpreter, the operators on bytes, or the oracle machine.
 

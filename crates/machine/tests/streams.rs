@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Schedules with several streams, places, local steps and combining forwards, with real bytes: on
 //! the oracle and over messages they give what the same schedule with one stream gives.
 

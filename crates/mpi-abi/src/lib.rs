@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `libmpi_abi.so.1`: the library behind the standard ABI of MPI 5.0.
 
 use corecast_mpi::abi::Standard;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! C programs that are compiled against the header and run alone.
 
 #[path = "../../mpi/tests/c/fuzz.rs"]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Names of the ABI of MPICH that are no functions of the standard.
 #![allow(non_upper_case_globals, non_snake_case, reason = "they are C's names")]
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `libmpi.so.12`: the library behind the ABI of MPICH.
 
 use corecast_mpi::abi::Mpich;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The library has both names of every function of the standard, and what MPICH has besides.
 
 #[path = "../../mpi/tests/c/symbols.rs"]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a rank has done, as whoever wants to do it again without the program must know it.
 
 /// One thing, in the order in which the rank did it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! MPI programs in virtual time: ranks are processes, their messages go over a simulated machine.
 //!
 //! To the machine [`MpiRanks`] is a program of messages like any other. A rank of it does in virtual time

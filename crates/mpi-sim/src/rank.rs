@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A rank on the machine: what its process asks for, in virtual time.
 
 use std::collections::VecDeque;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Ranks that cannot go on: in which call, and what they wait for.
 
 use std::fmt;

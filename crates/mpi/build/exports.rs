@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Writes the exported functions of a library from the prototypes: what both libraries' build
 //! scripts share.
 

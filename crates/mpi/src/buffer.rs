@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Memory that belongs to the program that calls.
 
 use crate::handle::TypeId;

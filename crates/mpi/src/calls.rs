@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The program's calls by numbers: what a transport in virtual time is told, and whoever reads it.
 //!
 //! ```

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Copies out of memory that another core has just written.
 //!
 //! The C library copies some kilobytes and more with string instructions, which are quick where both

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Messages of bytes between ranks: matching, and the protocols by which they travel.
 //!
 //! Ranks are world ranks here. A message is matched by context, sender and tag; messages of one
@@ -5,8 +6,7 @@
 //! ways, chosen by its length:
 //!
 //! - **eager**: the bytes go along with the envelope, at once;
-//! - **single copy**: the envelope says where the bytes lie, the receiver reads them from the
-//!   sender's memory and says so;
+//! - **single copy**: the envelope says where the bytes lie; the receiver reads them and says so;
 //! - **stream**: where memory cannot be read, the first bytes go along with the envelope, and the
 //!   receiver asks for the rest, which then comes in packets.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What can go wrong in a call: an error class of MPI and a sentence for people.
 //!
 //! ```

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a group of processes tells one that is to know it: a context, and who they are.
 #![forbid(unsafe_code)]
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Groups: ordered lists of ranks.
 #![forbid(unsafe_code)]
 

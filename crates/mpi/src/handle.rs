@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Names of objects that a program holds.
 //!
 //! A handle is a number. Those that the standard predefines have the values of its ABI (MPI 5.0,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a rank asks of whoever started it: further processes, and other groups of processes to speak to.
 //!
 //! Questions and answers are bytes, since the launcher is another process. A *greeting* is what a group

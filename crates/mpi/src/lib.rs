@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! MPI as a layer: matching, datatypes, communicators and collectives over a small transport seam
 //! ([`transport::Transport`]), behind the standard ABI and that of MPICH.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The operators of a process: making and freeing them.
 #![forbid(unsafe_code)]
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Partitioned messages: of several parts, each of which the sender gives when it is ready.
 //!
 //! The message goes when its last part is ready, and all parts arrive together.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The parts of a partitioned message, which the sender and the message itself see.
 #![forbid(unsafe_code)]
 

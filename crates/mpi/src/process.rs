@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! One rank's library: its transport and its objects.
 #![forbid(unsafe_code)]
 

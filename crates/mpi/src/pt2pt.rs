@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Messages of datatypes between ranks of a communicator.
 
 use std::sync::Arc;

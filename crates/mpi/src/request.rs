@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Requests: what a program has asked for and not seen the end of.
 
 use std::sync::Arc;

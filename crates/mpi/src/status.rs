@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is known of a message that has come.
 #![forbid(unsafe_code)]
 

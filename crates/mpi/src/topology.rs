@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Virtual topologies: which processes of a communicator are neighbours.
 //!
 //! ```

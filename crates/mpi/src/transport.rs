@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! How bytes travel: the seam below this crate.
 //!
 //! A transport carries packets from rank to rank, in order per pair, and knows nothing of tags,

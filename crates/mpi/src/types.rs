@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The datatypes of a process: making, committing and freeing them.
 #![forbid(unsafe_code)]
 

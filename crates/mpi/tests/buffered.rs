@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Buffered sends: how many messages the attached buffer holds.
 
 mod world;

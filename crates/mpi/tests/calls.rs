@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Collective calls on buffers of datatypes: blocking ones through boards and over messages,
 //! non-blocking and persistent ones, several communicators at once.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Every collective by every algorithm, over messages, against a plain model.
 
 mod world;

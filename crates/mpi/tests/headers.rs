@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The committed headers are those that the tables give. `CORECAST_BLESS=1` writes them.
 
 use std::fs;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Collectives whose blocks have lengths of their own, prefixes, neighbourhoods, and communicators.
 
 mod world;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Operators against what C says about single numbers, on every predefined datatype.
 
 use std::fmt::Write;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Fits five numbers of the SCC's chip file to the visible entries of the thesis on broadcasts:
 //! `cargo run --release --example fit_scc_thesis`.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Fits the software costs of the TilePro64's message layers to the visible cells of Yagna and
 //! Mueller 2013, Tables 1 and 2: `cargo run --release --example fit_yagna2013`.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! How long the parts of every paper take on an idle machine, for `Work`.
 //!
 //! ```console

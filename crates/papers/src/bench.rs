@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Collectives on one chip, as the papers measure them: studies of it.
 
 use corecast_core::{Collective, Help, Rank};

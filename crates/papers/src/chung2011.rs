@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Chung 2011: sequential broadcast ordered by a scoreboard.
 //!
 //! "Previous model" is `linear`, "proposed model" is `scoreboard`. The text prints the sizes of

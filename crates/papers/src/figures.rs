@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The papers' figures, redrawn from our runs.
 
 use corecast_render::{LineChart, Scale, Series};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Areas of the engine in hardware, as `make -C rtl area` keeps them in `rtl/budgets.json`.
 //!
 //! Gate equivalents of our own library, the smallest of several mappings and what a plain synthesis

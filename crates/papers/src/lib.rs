@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Published numbers as data, and the experiments that reproduce them.
 //!
 //! A [`Row`] holds one published value, ours, and the error, however large. Nothing here is tuned:

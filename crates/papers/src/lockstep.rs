@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Published numbers on the hardware: what the replay of lockstep vectors measured
 //! (`make -C rtl lockstep`).
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a paper is: its numbers, its figures, and who wins on its chip.
 
 use crate::bench::PaperError;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Park 2019: atomic pipelined broadcast, ordered by node status.
 //!
 //! AP is `ap`, APOC is `apoc`; "only P1 has the pre-existing data transmission".

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is said about papers, and what their rows depend on, as records.
 
 use serde::Serialize;

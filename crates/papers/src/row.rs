@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! One published number beside ours.
 
 use serde::Serialize;

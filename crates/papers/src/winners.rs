@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Who wins where: rankings of every algorithm of a collective on one chip.
 
 use std::borrow::Cow;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Yagna and Mueller 2013: NoCMsg's collectives and OperaMPI's on the TilePro64.
 //!
 //! The paper names neither the algorithms of OperaMPI nor the size of the messages ("single packet

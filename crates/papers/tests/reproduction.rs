@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Every published absolute time is met exactly, experiments repeat, and misses stay visible.
 
 use std::path::Path;

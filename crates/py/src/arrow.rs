@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Tables as Arrow streams, by the PyCapsule interface of Arrow's C data interface.
 
 use std::sync::Arc;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Making schedules step by step.
 
 use std::collections::{BTreeMap, BTreeSet};

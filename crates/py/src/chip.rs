@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Chips: built in, from a file, or from a text; with changes.
 
 use corecast_study::{ChipChoice, ChipRecord};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Cases of a sweep, with a file in which they are kept.
 
 use std::path::Path;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The Python package: studies, their results and pictures for programs and notebooks.
 //!
 //! A face of `crates/study`, like the command line. Here is what needs Rust: a few objects

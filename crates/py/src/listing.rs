@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What there is, and which names are known.
 
 use corecast_core::{Collective, ElementType, FlowControl, ReduceOp, algorithm};

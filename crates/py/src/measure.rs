@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Round trips and synthetic traffic.
 
 use corecast_sim::traffic::{Load, PATTERN_NAMES, Pattern};

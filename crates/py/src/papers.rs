@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Published numbers beside ours.
 
 use corecast_papers::{PAPERS, Paper as Inner, PaperSettings};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Plans as JSON: what the Python side has checked the types and ranges of.
 
 use std::sync::Arc;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Programs on a chip in virtual time: those of MPI, and those of files.
 
 use std::collections::BTreeMap;

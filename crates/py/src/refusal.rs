@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What studies refuse, as Python's exceptions: their class, what was wrong, what would be right in the
 //! words of Python's callers, and the fields.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a run's report holds, as rows in JSON.
 
 use corecast_machine::{LinkUse, Report};

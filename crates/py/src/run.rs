@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A run with all that it has shown.
 
 use std::sync::Arc;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A plan whose parts make sense together, and what is done with it.
 
 use std::sync::Arc;

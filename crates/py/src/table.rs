@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Decision tables: searched, read and written.
 
 use std::sync::Mutex;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is looked at: documents of the viewer, together and as a page; pictures as files.
 
 use corecast_render::Form;

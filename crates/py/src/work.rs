@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Long work: on threads of its own, while whoever asked waits, can stop it, and is told how far it is.
 //!
 //! The interpreter is not held meanwhile. Signals are looked at several times a second, so Ctrl-C

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """A sweep on the ranks of an MPI program: ``mpirun -n 3 python -m mpi4py.futures mpi_sweep.py FILE``."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Algorithms of one's own, in a module that other processes can import."""
 
 import corecast

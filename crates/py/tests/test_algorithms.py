@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Schedules built step by step, and algorithms as functions."""
 
 import concurrent.futures

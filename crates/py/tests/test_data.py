@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Data of one's own, compared with what NumPy says."""
 
 import corecast

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """What the documentation shows is what happens, and the notebook runs from top to bottom."""
 
 import ast

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """What is refused: class, what was wrong, what would be right, and the fields."""
 
 import math

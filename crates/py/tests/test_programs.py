@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """MPI programs on chips, and programs of files."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Random schedules and arguments: whatever is built is verified or refused, and never crashes."""
 
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Runs, tables, pictures: what the command says, and in the forms of others."""
 
 import json

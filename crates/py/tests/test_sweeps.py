@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Sweeps that others work on, and that go on where they were interrupted."""
 
 from __future__ import annotations

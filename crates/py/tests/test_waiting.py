@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Long work can be interrupted, leaves the interpreter to others, and says how far it is."""
 
 import signal

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """A program as a type checker sees it: `mypy --strict` has nothing to say against it."""
 
 from __future__ import annotations

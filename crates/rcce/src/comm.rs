@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Communicators and collectives.
 
 use corecast_core::{ElementType, Rank, ReduceOp};

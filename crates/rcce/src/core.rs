@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the libraries need of a core.
 
 use corecast_core::Rank;

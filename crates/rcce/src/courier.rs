@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Tagged messages over message passing buffers, from anybody and of any size.
 //!
 //! RCCE has neither: a receiver names the sender and the size. So every core keeps a line for each

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The gory interface: buffers and flags without messages.
 
 use std::ops::Range;

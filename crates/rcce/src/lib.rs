@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! RCCE and iRCCE, the message libraries of the Intel SCC, over any cores that have a message
 //! passing buffer each.
 //!

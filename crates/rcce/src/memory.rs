@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Private memory of a rank: buffers that live until its program ends.
 
 use std::ops::Range;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Messages with the addresses of their bytes.
 
 use std::ops::Range;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Messages between two ranks: blocking, by requests, and lists of requests to wait for.
 
 use corecast_core::Rank;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A rank's handle on the library, and programs that use it.
 
 use std::collections::{BTreeMap, BTreeSet};

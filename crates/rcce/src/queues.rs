@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Sending and receiving: blocking, and by requests in queues.
 
 use std::collections::{BTreeMap, VecDeque};

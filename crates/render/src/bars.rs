@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Stacked bars: how a whole is made up, side by side for several of them.
 
 use crate::svg::{Anchor, PALETTE, Svg, number, text_width};

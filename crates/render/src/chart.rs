@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Line charts over a size or load axis.
 
 use crate::svg::{Anchor, PALETTE, Svg, number, text_width, ticks};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Pictures as files: SVG as it is, PDF and PNG made of it.
 //!
 //! A picture is text of [`crate`]'s, and what it looks like must not depend on the fonts of a computer.

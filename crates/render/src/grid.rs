@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Who wins where: a grid whose cells are coloured and labelled by the winner.
 
 use crate::svg::{Anchor, PALETTE, Svg, text_width};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which links of a mesh carry how much: routers as squares, a coloured bar per link and direction.
 
 use std::collections::BTreeMap;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Tasks on a mesh: which core runs which, and how much goes from one to the other.
 
 use crate::heat::{SCALE, shade};

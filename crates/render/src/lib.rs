@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Pictures and traces of what other crates have found out.
 //!
 //! Everything here is a function from values to text: SVG ([`timeline_svg`], [`LineChart`],

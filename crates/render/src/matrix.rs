@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Who sends how much to whom: a square per pair of ranks, coloured on a logarithmic scale.
 
 use crate::svg::{Anchor, Svg, number, text_width};

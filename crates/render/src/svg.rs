@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The few SVG elements the pictures are made of.
 
 use std::fmt::Write;

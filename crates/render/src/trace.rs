@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A run as a trace file for Perfetto and chrome://tracing.
 
 use corecast_machine::{Report, Time};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What must hold of a program before it runs: so that what a run ends with is the program's own
 //! deadlock, and not a mistake in its file.
 //!

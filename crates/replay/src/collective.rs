@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Collectives as messages: the schedules that the MPI library takes, flattened for every rank.
 
 use std::collections::BTreeMap;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a format of programs is.
 
 use std::fmt::Debug;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a program does, as data: the calls of every rank and what each of them waits for.
 //!
 //! It is separate from every file format, which all read and write this one value.

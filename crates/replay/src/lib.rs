@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Programs as data: what every rank computes, sends and receives, and what waits for what.
 //!
 //! A [`CallGraph`] is read from our own text and from the formats of others ([`FORMATS`]), is checked before it runs ([`check`]), and runs on every machine that runs programs of messages

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The messages of a rank that are under way, each with the call that it belongs to.
 //!
 //! A receive is one of the machine's own, so that matching costs what it costs there. Only where a rank

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which calls of a rank can begin, as others begin and end.
 
 use crate::graph::{Call, Event};

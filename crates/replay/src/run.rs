@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A program of messages that does what a call graph says.
 //!
 //! What can begin begins in the order in which it became possible, messages and collectives before

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The programs in docs/replay.md are good ones, and the file names every format and call.
 
 mod common;

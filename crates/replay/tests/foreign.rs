@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Programs in files of others that are no text, or one per rank: Chakra's traces, binary GOAL and
 //! records of liballprof come in with all that they say, go out again, and damage is found.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A program comes out of its own file as it went in, and out of the others' as far as they can say it.
 
 mod common;

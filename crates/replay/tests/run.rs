@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Programs on machines: on every chip, the same in every run, and in every format.
 
 mod common;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What collectives through boards cost: the time of one, over two processes with a core each, each
 //! iteration behind a barrier.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a message costs without MPI above it: half a round trip between two processes, each on a
 //! core of its own, through the engine of `corecast-mpi` over a segment.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Memory of the segment that ranks take while the job runs: what windows lie in.
 //!
 //! It is taken behind everything else: the file grows, and where an area begins is its name. What is given

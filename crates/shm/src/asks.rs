@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Questions of ranks to the launcher.
 //!
 //! A question and its answer lie in memory that the rank takes for them, behind everything else; that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! How a program finds its rank.
 
 use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd};

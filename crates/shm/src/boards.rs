@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Memory of every rank that it writes and all may read: lines, and bytes beside them.
 //!
 //! Flags of lines order bytes: who sees a flag raised sees what its owner wrote before. That nobody

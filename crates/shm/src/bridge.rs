@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The way between two ranks of different worlds, as one of them has it.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A rank's end of its mailbox: a transport in virtual time.
 //!
 //! What the program does between two moments at which it needs an answer is written down and handed over

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The simulator's end of the mailboxes of ranks in virtual time.
 //!
 //! The ranks are processes; the simulator does what they ask for, one after the other, and answers.

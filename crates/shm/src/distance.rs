@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which way bytes go to another core: through caches or through memory.
 //!
 //! Two cores that share a cache hand lines over in it. Where they share none (they sit on other dies,

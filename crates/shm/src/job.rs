@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a segment says about the job: who is there, who has ended, and why all must end.
 #![forbid(unsafe_code)]
 

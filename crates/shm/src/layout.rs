@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where what lies in a segment.
 #![forbid(unsafe_code)]
 

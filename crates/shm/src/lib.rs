@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The host's own cores as a transport: ranks are processes that attach to one shared segment.
 //!
 //! A launcher makes the [`Segment`], an anonymous file in memory that vanishes with the last process

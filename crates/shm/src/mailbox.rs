@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a rank in virtual time and its simulator pass each other: one mailbox per rank.
 //!
 //! Exactly one of the two has the turn. The rank writes what it wants done, item by item, and hands the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! One rank's end of the segment: its transport.
 
 use std::collections::BTreeMap;

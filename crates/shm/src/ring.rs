@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A ring of packets from one rank to another: one writes, one reads, nobody locks.
 //!
 //! A packet is a slot of two cache lines: a stamp, the length, the head, and up to

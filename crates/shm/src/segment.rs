@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The segment, as its launcher sees it.
 
 use std::ffi::CStr;

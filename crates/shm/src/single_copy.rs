@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Reading another rank's memory: whether it is permitted, and whether it pays.
 //!
 //! `process_vm_readv` copies once where a stream of packets copies twice, but the system finds and

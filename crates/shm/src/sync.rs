@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Atomics and cells: the system's, or those of `loom`, under which every order in which two ranks
 //! can run, and every value that memory may show them, is tried.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! How a rank waits: it spins, hands its core over, and at last sleeps until somebody wakes it.
 //!
 //! A sleeper says so in a word of its own ([`crate::job::Member::asleep`]) and looks once more for

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Worlds of ranks that join a job while it runs.
 //!
 //! A world is what one call starts: ranks that follow one another in number, with rings and boards among

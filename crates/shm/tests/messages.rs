@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Random programs of messages over a segment: every message arrives once, where it should, with its
 //! bytes, in the order of its sender.
 

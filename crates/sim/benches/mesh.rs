@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The inner loop of the flit mesh: link crossings per second under uniform traffic.
 //!
 //! `cargo bench -p corecast-sim`; for a flame graph, run the binary it builds under a profiler.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A bell per place, for which one task at a time waits.
 //!
 //! What a [`crate::Latch`] is to a message, a bell is to a wire that is used again and again: it

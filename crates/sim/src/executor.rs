@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The event loop: tasks, the queue of timed wake-ups, and the limits of a run.
 
 use std::cell::{Cell, RefCell};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Two things at once inside one task.
 
 use std::future::{Future, poll_fn};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A condition that becomes true once, at a stated time.
 //!
 //! A control message on a wire is a latch: the sender sets it with the time of arrival, and the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Virtual time and a deterministic executor in which every simulated component is an async task.
 //!
 //! This crate does not know what a collective is, or a chip: it has a clock of [`Time`], tasks

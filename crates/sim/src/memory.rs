@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The memory of a core: caches, and what has to be shared for it.
 //!
 //! Costs are per line touched, and only counted here; what a line takes is up to the chip. Models

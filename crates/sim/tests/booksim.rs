@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Latency curves and saturation throughput against BookSim2 (`tests/booksim/*.csv`: measured with
 //! the input-queued router, iSLIP allocators of one iteration, three seeds a point).
 //!

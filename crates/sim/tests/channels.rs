@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Virtual channels where cores have queues: all that goes to one queue keeps its order, a queue
 //! takes one packet after the other, and what that costs.
 

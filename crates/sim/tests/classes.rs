@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Rules of the flit mesh that keep it alive and honest: channels of the two classes of a torus,
 //! credits of the cores' queues, and switches that serve one flit per port and take turns.
 

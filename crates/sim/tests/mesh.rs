@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The flit mesh against closed forms at zero load, and against a slow model that walks through
 //! every cycle and every buffer.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The packet mesh against the flit mesh where nothing contends, and against the rules of its
 //! links where something does.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Traffic from files: text and traces of netrace, with packets that wait for others.
 
 use corecast_core::Grid;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! How fast programs are read, checked and run: operations of a GOAL graph a second.
 //!
 //! ```console

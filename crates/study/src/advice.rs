@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A decision table that says which algorithm is the fastest, instead of trying all.
 
 use corecast_core::Request;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which algorithms a study looks at, each once.
 
 use corecast_core::{Algorithm, Collective, algorithm};

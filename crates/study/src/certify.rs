@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is proven about schedules, without running them.
 
 use corecast_tune::Cell;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A chip as it was asked for: by name or as the text of a file, with changes. It can be asked for
 //! again with one more.
 

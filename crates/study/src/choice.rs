@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a user chooses, as values: every face names it in its own way.
 
 /// Something that is not as it is by default.

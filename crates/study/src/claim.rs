@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a certificate claims about a schedule, one by one.
 
 use std::fmt;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where the time of a run went, and what made it as long as it was.
 
 use std::collections::BTreeMap;

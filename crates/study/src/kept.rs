@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Cases of a sweep in a file, so that none is run twice: by who goes on where a sweep was
 //! interrupted, and by who shares it among several machines.
 //!

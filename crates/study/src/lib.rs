@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Studies of collectives on machines: which algorithms, what is proven about their schedules, how
 //! long they take, where the time goes, who is the fastest.
 //!

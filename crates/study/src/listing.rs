@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What there is, as records: chips, their keys, algorithms, machines, formats; and a chip in full.
 //!
 //! ```

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Numbers as results show them, and how large they may be.
 
 use serde::{Deserialize, Serialize, Serializer};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What to study, before anything of it is checked.
 
 use std::sync::Arc;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! How far a study has come, for who waits for it.
 
 use corecast_core::Schedule;

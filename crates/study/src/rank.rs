@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Every algorithm on one request, the fastest first.
 
 use std::borrow::Cow;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What would make a run faster.
 //!
 //! Nothing here is a rule of thumb. Other algorithms and sizes are run as a table's search would run

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Schedules from files: one more way to have a schedule.
 //!
 //! A file takes part in a study beside algorithms ([`crate::Plan::files`]), is verified by itself, which

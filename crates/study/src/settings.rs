@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The settings of a result: what it depends on beside what its own fields say.
 //!
 //! A number without the chip, the changes to it, the other traffic and the version that found it

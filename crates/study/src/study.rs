@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A plan whose parts are known to make sense together: select, build, certify, run.
 
 use std::collections::BTreeSet;

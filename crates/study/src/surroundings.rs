@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What goes on around a run: transfers under way, ranks that come late, other traffic.
 //!
 //! ```

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a mesh does under synthetic traffic: latency against load, and where it saturates.
 //!
 //! ```

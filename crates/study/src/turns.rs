@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Runs where times are those of a wall clock: one of each algorithm in turns, so that what slows the
 //! computer down for a while slows all of them, and medians are compared.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What can be wrong with an entry of a TOML file, whatever the file describes.
 //!
 //! Every variant carries file, line and key and what would have been accepted. The crates whose

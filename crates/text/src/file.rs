@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Files that users name: read with a bound, written whole or not at all.
 //!
 //! This is the one place where answers, pictures and tables are written, and where files of users

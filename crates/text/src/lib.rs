@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What errors about files and names that users write have in common: where something is, how it is
 //! quoted, and what was probably meant; how entries of TOML files are read with such errors; and how
 //! files are read, unpacked and written.

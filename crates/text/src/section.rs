@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Reading tables of a TOML file with errors that know their place.
 //!
 //! TOML gives tables with spans; this turns their entries into texts, choices, whole numbers, lists

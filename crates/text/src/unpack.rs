@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Files that are packed: by gzip or bzip2, found by their first bytes and unpacked with a bound.
 //!
 //! ```

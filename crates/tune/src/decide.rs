@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a table says about a request, also where it has no cell for it.
 //!
 //! The rule: of the rank counts in the table the nearest decides, and of its cells the nearest in

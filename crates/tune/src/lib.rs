@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which algorithm, with which sizes of parts and pieces, is the fastest for which request: the
 //! search for it, and the decision table that keeps what was found.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! From the text of a table's file to a [`Table`], with errors that know their line.
 
 use std::collections::BTreeMap;

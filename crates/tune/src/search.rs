@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The search for the fastest algorithm and its sizes of parts and pieces.
 //!
 //! What is searched: every algorithm given that can serve the request; for those whose schedule

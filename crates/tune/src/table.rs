@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The decision table: what it is, how it is written, how two become one.
 //!
 //! A table says for what it holds ([`Setting`]) and then, cell by cell, which algorithm won there

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Tables of several collectives, as a library reads them that is told where they are.
 //!
 //! A path names one table's file, or a folder in which every file that ends in `.toml` is one.

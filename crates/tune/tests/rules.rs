@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Rules for MPI libraries: their texts, and that they decide as tables do.
 
 use corecast_core::Help as _;

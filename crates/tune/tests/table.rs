@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Tables as values: what is written is read again, merging keeps what was there, and any request
 //! finds its cell.
 

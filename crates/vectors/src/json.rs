@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The file that the test bench reads.
 
 use corecast_core::Rank;

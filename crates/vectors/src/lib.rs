@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Lockstep vectors: programs of commands for the message passing engines in hardware, with every
 //! control message, word and byte that the simulator expects, clock by clock.
 //!

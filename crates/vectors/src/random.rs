@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Random programs: messages in an order in which they could run one by one, so that none of them
 //! can deadlock, with random gaps between the commands of a core.
 

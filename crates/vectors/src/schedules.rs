@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Schedules as the simulated cores gave their commands.
 //!
 //! A transfer that is under way when the schedule starts comes from a node of its own behind the

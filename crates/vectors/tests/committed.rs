@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The vectors that come with the hardware are those that the simulator writes today.
 
 use std::path::Path;

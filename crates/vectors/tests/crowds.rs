@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The programs of disjoint groups that come with the hardware are those that the simulator writes
 //! today, and their groups do get in each other's way.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Random programs of commands on the simulated engines: they end, deliver what a run of one
 //! message after the other would, and words only move between engines that have agreed on it.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Whether the numbers of a document name what it has: a page draws without looking back.
 
 use crate::document::{Document, Documents, MeshView, Messages, RunView, ScheduleView, SweepView};

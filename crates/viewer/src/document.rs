@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a page draws, as values: they are written as JSON, read again, and put into pages.
 //!
 //! Times are whole picoseconds since the start of the run. What there is many of (spans, messages) is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Why something cannot be shown.
 
 use corecast_core::Help;

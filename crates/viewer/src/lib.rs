@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Results as documents that the viewer draws, and documents as one page for a browser.
 //!
 //! Everything that is computed is computed here: routes, loads over time, what every rank holds after

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the links of a mesh carry over time: every message spread evenly from its first word to its
 //! last, over the links of its route.
 //!

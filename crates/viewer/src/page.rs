@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Documents as a page: one file that a browser shows, without a server or anything else.
 //!
 //! The page is built in `viewer` and kept in `assets`, so that nobody who builds this crate needs its

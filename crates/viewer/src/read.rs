@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Files as documents: documents, records, tables and traces, told apart by what they hold.
 
 use serde::de::DeserializeOwned;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Records of runs (`run`, `explain` and `compare --json`) and tables (`tune --json`) as documents:
 //! who wins where.
 

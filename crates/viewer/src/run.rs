@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A run as a document.
 
 use corecast_machine::{Cause, LinkHold, PathSegment, Report};

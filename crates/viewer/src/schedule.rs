@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A schedule as what a diagram of its rounds shows.
 
 use corecast_core::{Arrival, ChunkId, ChunkList, Schedule};

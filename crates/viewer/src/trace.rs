@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Chrome traces that corecast has written (`--trace`), read back as runs: they have spans and
 //! messages, and nothing else.
 

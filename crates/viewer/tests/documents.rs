@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The documents that the viewer's own tests draw are those that this version writes.
 //! `CORECAST_BLESS=1` writes them.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is read, and what is refused and how.
 
 use corecast_core::{Collective, Help as _};

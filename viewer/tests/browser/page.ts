@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Pages in a real browser: Debian's Chromium, or whatever CHROMIUM names.
 
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'

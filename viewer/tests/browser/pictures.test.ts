@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Pictures of every view beside those that were looked at. `CORECAST_BLESS=1` writes them again.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'

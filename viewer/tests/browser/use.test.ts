@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // What people do with a page: keys, clicks, links, files with hostile texts, large ones.
 
 import { readFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from 'vitest'
 import { NONE, raster, runs, upperBound, Windows } from '../../src/raster'
 import { random } from '../random'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { address, FIRST, look } from '../../src/address'

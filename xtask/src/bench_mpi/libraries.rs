@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The MPI libraries: where they come from, and how each is started best.
 //!
 //! The others are wheels of the Python package index, each in a virtual environment of its own below

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Runs the benchmark and keeps its figures.
 
 use std::collections::BTreeMap;

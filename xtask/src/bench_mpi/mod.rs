@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `cargo xtask bench-mpi`: our MPI library beside MPICH, Open MPI and Intel MPI, in one run.
 //!
 //! The same plain MPI program (`xtask/bench-mpi/mpibench.c`) runs on all of them, in turn inside each

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What `cargo xtask bench-mpi` can be asked for.
 
 const USAGE: &str = "usage: cargo xtask bench-mpi [--quick] [--only pair,many,late,start] \

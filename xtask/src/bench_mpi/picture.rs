@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The figures as a picture: our time over the best of the others, by size.
 
 use corecast_render::{LineChart, Scale, Series};

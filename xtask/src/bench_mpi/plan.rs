@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is measured: groups of tests with their ranks and sizes.
 
 use super::options::Options;

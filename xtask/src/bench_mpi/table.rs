@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The figures as a table, and as files.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `cargo xtask mpi-suites`: the tests of others, on our MPI libraries.
 //!
 //! Without `--source` those of mpi4py, with it those of MPICH, from a checkout of its repository. Both print

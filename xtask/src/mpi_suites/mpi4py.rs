@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! mpi4py's own tests, on our MPI library.
 //!
 //! The wheel is used as others have built it; the tests come from the sources of the same version. Every

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What every key of a chip file means, and what holds without it.
 
 /// A key, what holds if it is not there, and what it means.

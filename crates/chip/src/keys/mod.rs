@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Every key of a chip file: what may stand there, what it means, and what holds without it.
 //!
 //! What may stand there the parser says itself: it notes what it asks for (the module

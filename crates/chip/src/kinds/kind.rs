@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What all kinds of endpoints have in common.
 
 use corecast_core::{LinkCost, Queue, Request, SharedBuffer};

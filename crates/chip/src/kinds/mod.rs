@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What stands between a core's program and the network: one module per kind of message layer.
 //!
 //! The protocol belongs to the kind and is code in the simulator; how long its parts take belongs to

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where cores copy lines between their memory and buffers.
 //!
 //! The tiles used are a row; two cores share one. A core cycle is two cycles of the mesh.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where engines move words over a bus.
 
 use corecast_core::{Collective, Request};

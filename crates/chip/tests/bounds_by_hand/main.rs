@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Bounds of chips, worked out by hand.
 //!
 //! The chips are built-in ones with other numbers: each differs from all others, so that no term

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where hardware manages the buffers. Four ranks are a row.
 
 use corecast_core::{Collective, Request};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where cores write and read words themselves.
 
 use corecast_core::{Collective, Rank, Request};

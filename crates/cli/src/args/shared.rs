@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What several verbs take: a chip and a machine, a collective with its sizes, limits, pictures.
 
 use std::sync::OnceLock;

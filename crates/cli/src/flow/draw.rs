@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Files that `flow` writes: stacked bars, tasks on the mesh, a CSV, the decoded picture.
 
 use std::fmt::Write as _;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `flow`: dataflow programs on a chip's tiles or on this computer's cores.
 
 mod draw;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is said about runs of a flow, as tables.
 
 use corecast_figures::{cycles_or_us, flow_place, flow_size, percent_of_time};

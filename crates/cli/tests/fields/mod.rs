@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Names of JSON fields: those of a document, and those that `docs/cli.md` describes.
 
 use std::collections::BTreeSet;

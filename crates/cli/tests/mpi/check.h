@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* What the checks between ranks share. A file says which rank it is in `me`. */
 #include <mpi.h>
 #include <stdio.h>

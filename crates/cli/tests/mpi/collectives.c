@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Collectives whose results are known: which way they go is printed on request. */
 #include "check.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Datatypes and operators between ranks: datatypes NAME runs one check on all ranks; a wrong result
    aborts with 9. */
 #include <stddef.h>

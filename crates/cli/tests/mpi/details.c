@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* What programs may do with objects that others still use, and details of calls that tests of other
  * libraries look at: details NAME runs one check on all ranks; a wrong result aborts with 9. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Processes that start others, and groups that find each other: dynamic NAME runs one check on all
  * ranks; a wrong result aborts with 9. Started processes are this program with other names. */
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* How ranks end: ends HOW [RANK]. The rank RANK does something; the others wait for it. */
 #include <mpi.h>
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Two groups, files, sessions, partitioned messages: interfaces NAME runs one check on all ranks; a
    wrong result aborts with 9. */
 #include <string.h>

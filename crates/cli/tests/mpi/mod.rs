@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Programs of MPI in C for tests, with what it takes to compile and start them.
 #![allow(dead_code, reason = "no test uses all of it")]
 

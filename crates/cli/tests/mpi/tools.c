@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The tool interface: tools runs all checks on all ranks; a wrong result aborts with 9. */
 #include <mpi.h>
 #include <stdio.h>

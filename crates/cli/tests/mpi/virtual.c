@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* What programs do on simulated chips: virtual CHECK [NUMBER]. */
 #include <mpi.h>
 #include <signal.h>

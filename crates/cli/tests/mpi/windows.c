@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* One-sided communication: windows NAME runs one check on all ranks; a wrong result aborts with 9. */
 #include <signal.h>
 #include <string.h>

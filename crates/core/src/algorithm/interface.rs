@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What an algorithm is: a function from a [`Request`] to a [`Schedule`] with a name, a source, a
 //! precondition and a closed-form cost.
 

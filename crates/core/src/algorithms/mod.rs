@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Every algorithm: one folder per collective, one file per algorithm.
 //!
 //! To add one, write `algorithms/<collective>/<name>.rs` and add its `mod` line and its entry in

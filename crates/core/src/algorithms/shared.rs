@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Algorithms whose messages go through shared buffers, where a machine has them.
 //!
 //! A message is then put once for all its receivers, who do not have to be ready, and what a rank

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What any schedule has to move from some ranks to others, whatever way it takes.
 //!
 //! One argument, used for a rank's port, for the links between two halves of a mesh, and for

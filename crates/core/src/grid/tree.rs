@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The tree of a multicast over the nodes of a grid.
 
 use super::Grid;

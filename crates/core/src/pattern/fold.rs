@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A power of two out of any number of ranks.
 //!
 //! Hypercube algorithms need a power of two. The first `2 * extra` ranks are folded in pairs: the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Recursive halving and its reverse over the positions of a hypercube.
 //!
 //! The data are `size` chunks in a row. In every halving round a position swaps with its neighbour

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The rounds of Yagna and Mueller 2013, section 3.1: straight messages first, then those that turn
 //! left, then those that turn right, each kind by growing hop count.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The complete k-ary tree over all ranks, filled level by level, and where its ranks sit.
 //!
 //! Position 0 is the root; the children of position `i` are `k i + 1` to `k i + k`. Without a grid,

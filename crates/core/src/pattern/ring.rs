@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Blocks that travel once around a ring.
 //!
 //! ```text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! An exchange of everyone with everyone on a grid, in slots in which no link is used twice.
 //!
 //! A message from (sx, sy) to (dx, dy) under XY routing takes the links of row sy between sx and

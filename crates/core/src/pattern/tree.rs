@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The binomial tree whose subtrees are neighbours.
 //!
 //! Position 0 is the root. On level `k` every multiple of `2^(k + 1)` is the parent of the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A collective as a value: the steps of every rank, in one stream each or in several.
 //!
 //! Steps are executed in program order; [`crate::RoundIdx`] labels are for counting and drawing, and

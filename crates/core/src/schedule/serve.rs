@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A schedule that is given, for another size.
 //!
 //! An algorithm makes a schedule for every request; a schedule from a file is one value, and serves

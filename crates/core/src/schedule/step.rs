@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! One step of one rank: what it sends, what it receives, what it does with the data.
 //!
 //! A step names *places* by [`ChunkId`]: the first ids are the chunks of the specification, each of

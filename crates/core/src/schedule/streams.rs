@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Several programs per rank that proceed side by side and wait for one another where they say so.
 //!
 //! Most schedules have one stream per rank and none of what is here: no table, nothing per step.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Memory a schedule needs beyond the collective's own input and output.
 
 use crate::ids::{ChunkId, Rank};

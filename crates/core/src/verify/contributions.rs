@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which ranks' contributions a partial result holds.
 
 use std::rc::Rc;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Symbolic execution: every stream in program order, messages in order per connection.
 //!
 //! The protocol is that of the message passing hardware (Park 2019, Figure 7): a receiver grants

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What every rank holds while a schedule is executed symbolically.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Whether the labels of rounds agree with what depends on what.
 //!
 //! Rounds are counted and contention is looked for round by round, which means something only if a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The same schedule with one stream per rank, for machines that do one thing at a time per rank.
 //!
 //! What machines carry out are sends, receives, exchanges, forwards that keep what passes, multicasts

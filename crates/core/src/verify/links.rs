@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! How many messages share a link in one round.
 
 use crate::ids::{Rank, RoundIdx};

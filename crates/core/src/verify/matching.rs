@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which send meets which receive.
 //!
 //! A *connection* is a sender, a receiver and a channel: its k-th message is what its k-th send sends

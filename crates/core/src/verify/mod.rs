@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The verifier: a schedule in, a certificate out.
 //!
 //! Separate checks, each of which can fail alone:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! How much can lie unread at a rank when nobody waits for permission to send.
 //!
 //! Without flow control a message may arrive as soon as its sender can have sent it. Suppose rank

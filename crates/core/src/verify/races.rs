@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Whether something decides the order of what streams of one rank do with the same place.
 //!
 //! Two steps of different streams that touch a place, at least one of them to write it, must be

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Waits that a schedule lacks, where two streams race for a place.
 
 use super::{Violation, verify};

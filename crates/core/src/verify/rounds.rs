@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Labels of rounds for a schedule that comes without any.
 //!
 //! Every step gets the earliest round that the rules of labels allow (`labels`): rounds never fall

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Whether every step names what exists and can be carried out at all.
 
 use super::matching::misfit;

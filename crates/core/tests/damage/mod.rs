@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Ways to damage a schedule, one function each.
 //!
 //! A kind of damage takes a schedule and the number of a site and returns the damaged schedule, or

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A second opinion on schedules, as plain as possible and without any code of the verifier.
 //!
 //! Every rank has a memory of explicit multisets of contributions. Ranks are moved along by trying

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Schedules with several streams per rank, made of schedules with one: the steps of every rank are
 //! dealt out to streams, with the waits that keep what touches the same place in order.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A second opinion on schedules with several streams, as plain as possible and without any code of
 //! the verifier: an execution in which chance decides who goes on, and what happens before what as
 //! the ways in a graph.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Chakra execution traces: what every rank sends, receives and computes, as one file of protobuf
 //! messages per rank (`NAME.RANK.et`).
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The messages of a trace, in and out: metadata and nodes of every rank, and nothing of what they mean
 //! together.
 

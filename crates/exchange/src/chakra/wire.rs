@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The wire format of protobuf, as far as traces need it: fields of messages, in and out.
 
 /// The value of a field.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The messages of a schedule as a trace: its GOAL graph, node by node.
 
 use corecast_core::{Arrival, Schedule};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The binary form of a graph: what LogGOPSim's `txt2bin` makes of the text, byte by byte.
 //!
 //! Little endian and packed: u64 4223; from here on offsets count: u32 ranks, u8 cores, u8 network

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The text of a file as operations with what they require, before anything is made of them: a
 //! schedule here, or a program that is replayed.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! GOAL: the operation graphs of LogGOPSim, as text and in their binary form.
 //!
 //! Such a file names no data: only sends, receives and computations of every rank, and which of them

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A graph as a schedule: the exchange of its messages.
 //!
 //! Every send or receive becomes a step; those of one peer, tag and direction are a stream, in the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The messages of a schedule as a graph.
 
 use std::fmt::Write as _;

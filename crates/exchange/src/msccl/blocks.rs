@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Streams as thread blocks: at most one peer each way, steps in order, one wait per step.
 //!
 //! A stream that has one peer each way is a thread block as it is. Any other is spread over several,

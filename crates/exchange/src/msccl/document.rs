@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The elements of a file with their attributes, and nothing of what they mean.
 
 use corecast_text::{did_you_mean, quoted};

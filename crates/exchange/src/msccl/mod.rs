@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! MSCCL XML: the schedule files of MSCCL, RCCL, msccl-executor, TACCL and TE-CCL.
 //!
 //! A rank is a `gpu`, a stream a `tb` (thread block, with at most one peer each way and a channel), and

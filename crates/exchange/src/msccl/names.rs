@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! In which buffer of a rank every chunk and place lies: [`Layout`] backwards.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the three buffers of a rank are in terms of chunks and places.
 //!
 //! With `n` = `nchunksperloop`, `g` ranks and `m = n / g`:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A file as a schedule.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a file says before its first step: the request, the chunks, the places.
 
 use std::collections::BTreeSet;

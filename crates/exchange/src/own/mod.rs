@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Our own file: everything that a schedule can say, as text that a person can write and change.
 //!
 //! It is separate from the rendering that golden tests compare ([`corecast_core::Schedule`]'s

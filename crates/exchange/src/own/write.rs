@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A schedule as a file.
 
 use std::collections::BTreeSet;

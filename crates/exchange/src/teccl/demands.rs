@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which collective the demands of a file are.
 
 use std::collections::{BTreeMap, BTreeSet};

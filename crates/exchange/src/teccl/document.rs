@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The sentences of a file, and nothing of what they mean together.
 
 use corecast_text::quoted;

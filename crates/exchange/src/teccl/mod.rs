@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! TE-CCL: which chunk a solver sends over which link in which epoch, as JSON.
 //!
 //! What is promised follows from the demands: an allgather if every node wants every chunk of every

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A schedule as the flows of its messages.
 
 use std::collections::BTreeMap;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The edges of a flow file, and the graph that they make of its tasks.
 
 use corecast_text::{Item, Location, Section};

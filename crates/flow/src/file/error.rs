@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What can be wrong with a flow file, said so that it can be put right.
 //!
 //! As with chip files: every variant carries file, line and key and what would have been accepted;

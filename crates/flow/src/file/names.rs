@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Names in a flow file; the rest of its reading is `corecast_text`'s.
 
 use corecast_text::{Item, Section};

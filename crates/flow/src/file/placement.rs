@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where the tasks of a flow go, as its file says: a word, or a core for each.
 
 use corecast_text::{Item, Section};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The tasks of a flow file: what they cost or run, and chains of stages.
 
 use corecast_text::{EntryError, Item, Section};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! How long a task computes, drawn without any state: the k-th firing of a flow always takes the
 //! same number of cycles, on every machine and in every order.
 //!

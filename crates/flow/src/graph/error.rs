@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The rules of a graph, as errors: which one does not hold, and what would be right.
 
 use std::fmt;

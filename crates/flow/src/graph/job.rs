@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a task does when it fires: it costs time, or runs a kernel of the list [`KERNELS`].
 //!
 //! Here is what a flow file can say about kernels. Which edges each accepts is in

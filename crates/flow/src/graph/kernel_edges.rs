@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which edges a kernel accepts: how many, of which sizes and rates, to and from whom.
 //!
 //! Apart from the programs of the kernels (`run.rs`): a graph is refused before anything runs.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a kernel demands of its edges, as values.
 
 use corecast_core::Help;

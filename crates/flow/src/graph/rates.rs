@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! How often tasks fire, and whether they can.
 //!
 //! Apart from the graph because it is an algorithm: the balance equations and the simulation of one

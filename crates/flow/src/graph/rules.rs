@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What must hold for tasks and edges before their rates are looked at: names, numbers in their
 //! ranges, ends that can be told apart.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Tasks and the edges between them, whether or not they make a graph.
 //!
 //! Apart from [`Graph`](crate::Graph), which is made only of one that obeys all rules: the rules look

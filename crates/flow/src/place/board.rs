@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Tasks on cores while a placement is looked for.
 
 use crate::place::traffic::{Sites, Traffic, hops};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The placement `near`: built around the tasks with the most traffic, improved by simulated
 //! annealing, ended where no exchange of two cores helps.
 

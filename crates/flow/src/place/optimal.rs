@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The true optimum of small graphs, to compare `near` with.
 
 use crate::place::board::Board;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a placement is judged by: cores, bytes between tasks, and the cost of one on the other.
 
 use corecast_core::random::{GAMMA, SplitMix64};

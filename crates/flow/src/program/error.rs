@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Why a flow cannot become a program: its input, or a limit.
 
 use corecast_core::Help;

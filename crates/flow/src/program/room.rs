@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! How much may be on its way to a task, so that no sender can fill its buffer.
 //!
 //! A tile has one input buffer for all senders, first come, first served, and a program receives by

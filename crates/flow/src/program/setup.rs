@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the host knows about the input before the start: how long the run is, where results go.
 
 use std::sync::Arc;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What has arrived and when, by sender, receiver and firing.
 
 use corecast_machine::Time;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Whether the memory buffer holds what it must.
 
 use crate::expected::expected;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What crossed an edge, and how evenly.
 
 use corecast_core::Rank;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where the time of a task went.
 
 use corecast_machine::{Cause, Time};

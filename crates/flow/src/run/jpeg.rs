@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The JPEG decoder of Kumar 2012, Figure 4, as tasks: Huffman decoding, one or several inverse
 //! transforms, colour conversion.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Kernels that take and make one block of words per firing: the filter and the custom workload.
 
 use corecast_kernels::fir::{self, FirBlock};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Tasks that only cost time.
 //!
 //! What they send depends on everything that they have received in the firing, so two runs that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The bits of the entropy-coded data (ITU T.81, F.2.2.5), without the stuffing.
 
 use super::{JpegError, Part, Problem};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Blocks of 8x8 values and their form as messages.
 
 use thiserror::Error;

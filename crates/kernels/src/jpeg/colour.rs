@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The third stage: blocks of an MCU to red, green and blue.
 
 use super::{Block, Header};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! JPEG files to decode, made of generated pictures by an encoder of others.
 
 use jpeg_encoder::{ColorType, Encoder, SamplingFactor};

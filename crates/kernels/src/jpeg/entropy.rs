@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The first stage: Huffman decoding (ITU T.81, F.2.2).
 
 use super::bits::Bits;

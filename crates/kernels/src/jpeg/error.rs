@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Why a file is not decoded: what was found, at which byte, and what would be right.
 
 use corecast_core::Help;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The frame header (ITU T.81, B.2.2): size, components and their sampling.
 
 use super::layout::SIDE_MAX;

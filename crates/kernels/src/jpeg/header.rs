@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the head of a file says: size, components, tables, and where which block is.
 
 use super::huffman::Table;

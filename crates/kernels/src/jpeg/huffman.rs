@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Huffman tables: codes of up to eight bits by one look, longer ones bit by bit.
 
 use super::Problem;

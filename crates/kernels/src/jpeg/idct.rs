@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The second stage: inverse cosine transform in integers.
 //!
 //! Columns and rows are transformed one after the other with the method of Loeffler, Ligtenberg and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Sizes and orders of the format.
 
 /// Largest width and height that are decoded. It bounds memory: 192 MiB for the picture.

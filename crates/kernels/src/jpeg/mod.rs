@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A decoder of baseline JPEG files (ITU T.81, ISO/IEC 10918-1) in three stages.
 //!
 //! The stages are those of Kumar 2012, section V.B, which splits the decoder of MiBench:

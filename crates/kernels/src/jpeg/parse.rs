@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Reads the header: all marker segments up to the entropy-coded data (ITU T.81, annex B).
 
 use super::frame::{Declared, Frame};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! One marker segment: its bytes, and errors with their offsets.
 
 use super::{Feature, JpegError, Part, Problem};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Pictures of red, green and blue: what the decoder gives, and what files are made of.
 
 mod ppm;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Pictures as files: binary PPM (`P6`), which every viewer knows and which has no choices.
 
 use corecast_core::Help;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A generated picture with what photographs have: smooth parts, edges, fine detail and noise.
 //!
 //! All arithmetic is in integers, so the picture is the same on every machine.

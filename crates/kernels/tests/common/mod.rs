@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A writer of JPEG files from coefficients, for what the encoder does not write, and planes of
 //! samples.
 

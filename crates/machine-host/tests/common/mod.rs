@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The two machines that run programs of the RCCE libraries.
 #![allow(dead_code, reason = "not every test needs everything")]
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a core tells its engine to do, and how it learns that it is done.
 
 use std::cell::RefCell;

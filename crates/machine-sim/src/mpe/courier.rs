@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Tagged messages over the engines of a bus chip: every transfer begins with a header's words.
 //!
 //! A transfer costs what the engine's commands cost: a command and a request at the sender, a command

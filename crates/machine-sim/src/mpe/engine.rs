@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The state of one core's engine: issue queue, requests that have come, and the stream stage.
 
 use std::cell::{Cell, RefCell};

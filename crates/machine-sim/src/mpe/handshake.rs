@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The handshake stage, and what happens when the words of a message begin to move.
 
 use std::cell::{Cell, RefCell};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The launch unit on the local bus: holds an atomic broadcast back until it may start.
 //!
 //! An atomic broadcast starts for all ranks at once, when every engine has its command and every

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The message passing engine (MPE) of the bus chips (Chung 2011, section 3; Park 2019, 3.1, 3.3).
 //!
 //! Every core has one; `rtl/README.md` is its specification and `rtl/src` the same engine in

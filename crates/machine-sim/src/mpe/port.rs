@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a core puts on its engine's command port.
 
 use corecast_core::Rank;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Runs of schedules, written down as the commands that the engines got and what they did with
 //! them.
 

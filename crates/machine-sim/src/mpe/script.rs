@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Programs of commands, as cores put them on their engines' command ports: what the hardware can
 //! be given, too. They are run on the same engines as schedules.
 //!

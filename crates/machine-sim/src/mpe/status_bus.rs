@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Status register and launch of broadcasts that cores give as commands.
 //!
 //! A broadcast is launched when every member of its root's mask shows it on the command port; the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A core's handle on its message passing engine.
 
 use std::rc::Rc;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the engines' work costs.
 
 use corecast_chip::{AtomicLaunch, Crossbar, Mpe};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What goes over the wires between the engines, for comparison with the hardware clock by clock.
 
 use std::cell::{Cell, RefCell};

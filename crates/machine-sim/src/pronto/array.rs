@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The array of one run: the mesh with its clock, the tiles' interfaces, and what happens when.
 //!
 //! The mesh has a clock of its own. Its driver lets it run ahead of the cores until it has something

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the tiles' interfaces, the memory and the cores cost, as times.
 
 use corecast_chip::{CoreCosts, Mesh, Pronto};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Tagged messages over hardware-managed buffers: a header in front of the first block.
 //!
 //! The hardware's own envelopes carry a task and a length, and its status table tells the oldest

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The external memory buffer: its contents, and the requests at its port.
 
 use std::collections::VecDeque;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Flows on an array: where their tasks go, what a run shows, and what one core would take.
 
 use corecast_chip::System;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Traffic injectors at the edges of the array: requests that pass by and contend with messages.
 
 use std::rc::Rc;

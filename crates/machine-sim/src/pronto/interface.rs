@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A task's side of its tile's interface: commands to the engine, and waiting.
 //!
 //! The engine moves one block at a time, at the command of the core, which waits for it: so a core

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Tiles whose message passing buffers the hardware manages (Pronto, Kumar et al. 2012).
 //!
 //! A core gives a command to its interface's engine: the engine moves a block between local memory

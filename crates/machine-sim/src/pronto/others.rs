@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Random traffic between all tiles, beside the messages of a schedule.
 
 use std::rc::Rc;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What an interface does when something has happened: the protocol, step by step.
 //!
 //! 1. A block has been moved into the output buffer. If no earlier request of this tile to the same

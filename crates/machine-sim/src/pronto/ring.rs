@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! One message passing buffer: which words are in use, and what they hold.
 //!
 //! A block is contiguous and never goes over the end of the buffer. The search for room begins

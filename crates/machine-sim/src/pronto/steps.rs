@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Schedules over hardware-managed buffers: the software that cuts messages into blocks.
 //!
 //! A message that fits into the output buffer is one block. A longer one is cut into blocks of half

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Runs dataflow programs on an array: where tasks are, what surrounds them, and what comes out.
 
 use std::cell::RefCell;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The four calls of Kumar 2012, Table I, on a simulated tile.
 
 use std::rc::Rc;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The message passing interface of one tile: its buffers, tables and queues.
 
 use std::collections::VecDeque;

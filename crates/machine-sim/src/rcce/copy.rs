@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What copies between a buffer and private memory take.
 
 use corecast_core::Rank;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! One simulated core: its caches, and the time that its copies, flags and polls take.
 
 use std::rc::Rc;

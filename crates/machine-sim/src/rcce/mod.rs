@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Cores with message passing buffers on a mesh, and the RCCE libraries on them.
 //!
 //! What a core does, it does line by line and waits for each: its time is the sum over the lines it

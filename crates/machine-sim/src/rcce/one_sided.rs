@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Messages through shared buffers: put once, read by all who are told.
 //!
 //! ```text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Traffic of others on the links and the ports that lines use.
 //!
 //! Packets go between random cores of the whole chip, each into the buffer of its destination. A

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Messages in pieces, each with the addresses of its bytes.
 
 use corecast_machine::Payload;

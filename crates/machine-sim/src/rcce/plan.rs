@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the message layer has to know of a schedule beforehand, as its programmer would.
 
 use corecast_chip::Library;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which message lies where in which buffer, when messages go through shared buffers.
 //!
 //! A rank puts a message into its own buffer once, however many ranks read it, and keeps it there

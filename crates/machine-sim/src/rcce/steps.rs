@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Schedules on the RCCE libraries.
 
 use std::rc::Rc;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the cores of one run share: buffers, flags, links, controllers, and the books.
 
 use std::cell::{Cell, RefCell};

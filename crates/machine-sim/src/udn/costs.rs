@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the software of a mesh's cores costs, and how it cuts messages into packets.
 //!
 //! The simulated cores spend these times, and the bound on a schedule's time adds the same ones up:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Tagged messages in software over the mesh: envelopes go ahead, payloads wait until they are wanted.
 //!
 //! ```text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Whose time went where because another message used a link.
 //!
 //! The mesh tells which head flit waited where, when and for whom. A core that waits for the first

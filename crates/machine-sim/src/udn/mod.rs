@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A message layer in software over a mesh whose cores write and read words (Tilera's UDN).
 //!
 //! A core writes a packet into the network word by word and is held up when the network is full;

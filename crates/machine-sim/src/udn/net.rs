@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The mesh of one run, its clock, and the packets on it.
 
 use std::cell::{Cell, RefCell};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The mesh of one run in either fidelity, as the message layer sees it.
 //!
 //! What cores read comes in portions: a word on the mesh that is exact to the flit, a packet on the

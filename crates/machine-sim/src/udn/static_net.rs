@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The static network: a second mesh whose routes are configured in advance and may fork.
 //!
 //! Every core on the tree configures its part; a word that comes to a core that has not done so

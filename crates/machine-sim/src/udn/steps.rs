@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A core's software: sending, receiving, and putting aside what is not expected yet.
 //!
 //! A million cores have a future each. An `async fn` keeps its arguments twice while it waits, as

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Chips for tests that count cycles by hand.
 #![allow(dead_code, reason = "each file of tests uses a part of it")]
 

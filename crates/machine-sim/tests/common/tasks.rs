@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Programs of tasks as lists of calls, on chip nagam.
 #![allow(dead_code, reason = "each file of tests uses a part of it")]
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Programs of messages that every machine must run alike: tags, wildcards, sizes, order, probes,
 //! what is left over, and who waits for whom.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Random programs of messages that are right by construction: what every rank must receive is known
 //! beforehand, so machines are compared with it and not with each other.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Constants of type `int`, with their values in both ABIs.
 //!
 //! Sources as for [`super::names`]. Names are without their `MPI_`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `mpi.h` of both ABIs, written from the tables and the list of functions.
 #![forbid(unsafe_code)]
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What differs between the C interfaces of this library: types, numbers and layouts.
 //!
 //! Inside, numbers are those of the standard ABI. A face function is generic over [`Abi`] and

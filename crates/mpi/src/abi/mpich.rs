@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The ABI of MPICH 3.1 to 5, which Intel MPI and others share.
 //!
 //! A handle is an `int`: bits 30 and 31 say how it came to be (0 null, 1 built in, 2 and 3 made at run

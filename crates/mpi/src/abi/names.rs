@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The handles that the standard predefines, with their values in both ABIs.
 //!
 //! Sources: MPI 5.0, chapter 20 and `mpi.h` of mpi-forum/mpi-abi-stubs (the standard ABI, whose

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The standard ABI (MPI 5.0, chapter 20): inside is as outside.
 #![forbid(unsafe_code)]
 

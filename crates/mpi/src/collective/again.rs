@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Calls that a program makes again.
 //!
 //! Programs make the same small calls thousands of times: as many elements of the same type, by the same
@@ -7,9 +8,8 @@
 //! where the buffers lie is looked at again.
 #![forbid(unsafe_code)]
 
-use super::call::PAGE;
 use super::run::Buffers;
-use super::shared::{Task, What};
+use super::shared::{PAGE, Task, What};
 use super::side::{Cut, Side, meet};
 use crate::buffer::is_nowhere;
 use crate::handle::{OpId, TypeId};

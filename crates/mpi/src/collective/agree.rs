@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What ranks have to agree on before there is a new communicator.
 //!
 //! A context is named by who proposes it: `8 + 4 (counter * ranks + own rank)`, with a counter of its own

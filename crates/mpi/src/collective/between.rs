@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Reductions between the two groups of an intercommunicator: each group combines its own
 //! contributions, and the other gets the result.
 //!

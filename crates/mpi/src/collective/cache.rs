@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Plans of a communicator: made, verified and explained once, kept for the next call of their shape.
 #![forbid(unsafe_code)]
 

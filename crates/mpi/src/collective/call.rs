@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! One collective call of a program: what it asks for, and its way from buffers of datatypes to a run.
 
 use std::io::Write;
@@ -13,7 +14,7 @@ use super::plan::{Blocks, Layout};
 use super::program::{Program, Region, Span};
 use super::programs;
 use super::run::{Buffers, Channel, Combine, Run};
-use super::shared::{Shared, Task, What};
+use super::shared::{PAGE, Shared, Task, What};
 use super::side::{Cut, Ready, Side};
 use crate::datatype::Type;
 use crate::engine::{Engine, Operation};
@@ -22,9 +23,6 @@ use crate::handle::{CommId, OpId};
 use crate::op::{Kernel, Op};
 use crate::process::Process;
 use crate::pt2pt::Begin;
-
-/// Nothing so short is read out of another rank's memory.
-pub(super) const PAGE: usize = 4096;
 
 /// What is asked for.
 #[derive(Clone, PartialEq, Eq, Debug)]

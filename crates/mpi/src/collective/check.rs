@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Calls of all ranks compared before data moves (`CORECAST_CHECK=1`).
 //!
 //! Every rank tells every other what it calls. So two ranks that call different collectives find out,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which algorithm carries a collective out over messages, and why.
 //!
 //! A table of defaults, by collective, number of ranks and bytes, that the environment can overrule:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! New communicators, as far as one rank can go without waiting.
 #![forbid(unsafe_code)]
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Contributions of many ranks become one, in the order of ranks.
 
 use super::lane::Short;

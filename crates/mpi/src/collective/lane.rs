@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A communicator's share of the boards, and the one rule by which its ranks use it.
 //!
 //! Each rank has [`SLOTS`] places to post into, one after the other and over again. A post is a line

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What was measured on this computer: decision tables of `corecast tune --machine host`.
 //!
 //! A call asks whether it goes through boards every time, so that this is worked out when the tables

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Collectives: schedules of the registry, verified, flattened and carried out.
 //!
 //! ```text

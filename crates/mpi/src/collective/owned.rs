@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Runs with buffers of their own, for callers that have no memory to vouch for.
 
 use std::sync::Arc;

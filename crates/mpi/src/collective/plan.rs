@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Programs out of schedules.
 //!
 //! A schedule names chunks; a [`Layout`] says where the blocks that they are cut from lie in the

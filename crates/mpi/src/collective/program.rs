@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What one rank does of a collective, as a flat list of acts on byte ranges.
 //!
 //! A program names no addresses: its ranges lie in the caller's send buffer, its receive buffer or

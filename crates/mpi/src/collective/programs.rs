@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Programs of collectives that no schedule expresses: prefixes, neighbours, and reductions by an
 //! operator that does not commute.
 //!

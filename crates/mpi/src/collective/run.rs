@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Carries out a program over messages, as far as it can go without waiting.
 
 use std::sync::Arc;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Collectives through boards: the fast path on a host.
 //!
 //! A rank posts what it gives where all can read it ([`super::lane`]), and takes what it needs from the
@@ -32,6 +33,9 @@ use crate::transport::{Boards, LINE_PAYLOAD};
 /// Vectors up to this many bytes are combined by everybody who wants the result; longer ones in parts
 /// by all. Above it, what is not combined twice saves more than the second look at others' lines costs.
 const WHOLE_MAX: usize = 2048;
+
+/// Nothing so short is read out of another rank's memory.
+pub(super) const PAGE: usize = 4096;
 
 /// Longer data goes in pieces of this many bytes, so that one rank reads while the other writes.
 const PIECE: usize = 16 << 10;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The caller's buffers as packed blocks.
 //!
 //! A program knows packed bytes alone. Where elements lie in one piece their memory is used as it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a communicator keeps for its collectives.
 #![forbid(unsafe_code)]
 

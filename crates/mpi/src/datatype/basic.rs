@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Basic elements: what every datatype is made of in the end, and the list of predefined datatypes.
 #![forbid(unsafe_code)]
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a datatype is, whichever way it was made: bounds, layout and elements.
 #![forbid(unsafe_code)]
 

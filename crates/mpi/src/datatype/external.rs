@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The representation "external32" (MPI 5.0, 14.5.2): packed elements as every machine reads them.
 //!
 //! All numbers are big-endian; some have another size than here: `long` 4 bytes, `wchar_t` 2, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where the bytes of a datatype lie: blocks, in the order in which they are packed.
 //!
 //! What many constructors made is kept short: neighbours that touch are one block, equal blocks at

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! From a constructor's arguments to a type map, with every check that the standard allows.
 #![forbid(unsafe_code)]
 

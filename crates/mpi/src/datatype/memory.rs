@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Packing and unpacking: the bytes of elements in a program's memory, one after another.
 //!
 //! The one place where this crate follows a datatype into memory. A message can travel in pieces:

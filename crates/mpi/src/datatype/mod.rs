@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Datatypes: what lies where in a program's memory, and what it is.
 //!
 //! A [`Type`] never changes; a handle names one ([`crate::Process::datatype`]). Its layout is worked

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Elements as pieces of memory: where each begins and how long it is, in the order in which they are
 //! packed. For those who tell another process what to do with its memory.
 #![forbid(unsafe_code)]

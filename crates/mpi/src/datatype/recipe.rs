@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! How a datatype was made, as `MPI_Type_get_envelope` and `MPI_Type_get_contents` tell it.
 #![forbid(unsafe_code)]
 

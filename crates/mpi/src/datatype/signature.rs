@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which basic elements a datatype is made of, in order, without where they lie.
 #![forbid(unsafe_code)]
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What an engine has done, for those who ask (`MPI_T`).
 #![forbid(unsafe_code)]
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Messages that are on their way, seen from one end.
 
 use crate::copy::copy_slice;

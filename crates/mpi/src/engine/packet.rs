@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the two words before a packet's body mean.
 //!
 //! Word 0: kind in bits 0 to 2, context in bits 3 to 31, tag in bits 32 to 63. Word 1 names flights:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which message goes to which receive.
 //!
 //! A receive takes the earliest message that has come and that it matches; a message goes to the

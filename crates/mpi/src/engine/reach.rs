@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Ranks of other worlds: those that join while this one runs.
 #![forbid(unsafe_code)]
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Arguments of collectives: what the program gives, as one [`Call`], with what is wrong about it.
 //!
 //! Blocking, non-blocking and persistent forms of a collective have the same arguments.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Arguments of collectives between the two groups of an intercommunicator (MPI 5.0, 6.2.3).
 //!
 //! What is no reduction is messages from each rank of a group to each of the other; a root sends or

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Attributes that programs attach to communicators, datatypes and windows.
 
 use std::ffi::{c_int, c_void};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The tables behind attributes: keys, and what objects have.
 #![forbid(unsafe_code)]
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Memory that a program gives for buffered sends: of the process, of a communicator, of a session.
 #![forbid(unsafe_code)]
 

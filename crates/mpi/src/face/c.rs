@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What C hands over: addresses of results, arrays, strings and buffers.
 //!
 //! A face function gets these wrappers instead of pointers. They have the layout of the pointers

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Error codes, classes and their texts, those of programs too.
 #![forbid(unsafe_code)]
 

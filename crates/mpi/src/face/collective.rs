@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Blocking collectives.
 
 use std::ffi::c_int;

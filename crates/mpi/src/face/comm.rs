@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Communicators: what they are, without making new ones.
 #![forbid(unsafe_code)]
 

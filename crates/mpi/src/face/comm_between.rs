@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Intercommunicators: two groups that speak to each other.
 #![forbid(unsafe_code)]
 

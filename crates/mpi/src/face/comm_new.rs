@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Communicators that are made out of others.
 
 use std::ffi::c_int;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Requests that are made here, of others or of the program's functions.
 //!
 //! Their handles have [`COMPOSED`] set, which no request of [`Process`] has: there are never that

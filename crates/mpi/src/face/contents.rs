@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! How a datatype was made: copies, envelopes and contents, and the end of a handle.
 #![forbid(unsafe_code)]
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Handles as integers, for other languages.
 #![forbid(unsafe_code)]
 

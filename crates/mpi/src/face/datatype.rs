@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Datatypes: constructors, and what there is to ask of them.
 #![forbid(unsafe_code)]
 

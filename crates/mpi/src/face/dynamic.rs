@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Processes that are started while others run, and groups that find each other by a port.
 //!
 //! One rank of a group, its root, speaks with the launcher; what comes of it is the other group's

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Beginning, end, versions and names.
 
 use std::ffi::{c_char, c_int};

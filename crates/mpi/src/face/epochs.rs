@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Epochs of windows: fences, groups that start, post, complete and wait, locks and flushes.
 #![forbid(unsafe_code)]
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Error handlers of the program, and of communicators.
 #![forbid(unsafe_code)]
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What becomes of errors: the error handlers of the objects that calls are on.
 
 use std::ffi::c_int;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What predefined attributes of windows point to.
 #![forbid(unsafe_code)]
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Files: opening and closing them, and what they are.
 
 use std::ffi::{c_char, c_int};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Reading and writing files: at places, at positions of this rank, at the shared one.
 //!
 //! Nothing is put off: an access is done when its call returns, be it collective, non-blocking or split,

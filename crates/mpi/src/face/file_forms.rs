@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The forms of reading and writing files: blocking, non-blocking, split, collective or not.
 #![forbid(unsafe_code)]
 

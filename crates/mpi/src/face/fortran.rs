@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What an interface for Fortran, which this library has none of, tells the library of its language.
 //!
 //! It says so once in a process; the library keeps it for who asks.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Generalized requests, and the ends of all requests that are composed here.
 
 use std::ffi::{c_int, c_void};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Error handlers by handle: predefined ones, and functions of the program.
 
 use std::ffi::c_int;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Info objects: ordered pairs of strings.
 #![forbid(unsafe_code)]
 

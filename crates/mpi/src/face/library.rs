@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The library of this process: when it runs, and who is in it.
 //!
 //! A program enters it with every call. With `MPI_THREAD_MULTIPLE` a lock is held until the call

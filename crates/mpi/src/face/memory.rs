@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Memory that programs ask for.
 
 use std::alloc::{self, Layout};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The functions of MPI, each once for all ABIs.
 //!
 //! A function `pub fn send<A: Abi, ...>(...)` in a module of this folder is `MPI_Send` and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Operators of reductions.
 
 use std::ffi::{c_int, c_void};

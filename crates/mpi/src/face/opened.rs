@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The open files of a process, by their handles.
 #![forbid(unsafe_code)]
 

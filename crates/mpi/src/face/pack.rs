@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Packing and unpacking by the program.
 
 use std::ffi::{c_char, c_int};

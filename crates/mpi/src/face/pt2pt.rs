@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Messages: sends, receives and probes.
 #![forbid(unsafe_code)]
 

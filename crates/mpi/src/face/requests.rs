@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Requests: waiting, looking, starting, ending.
 #![forbid(unsafe_code)]
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is done in the memory of others: put, get, and accumulates.
 
 use std::ffi::c_int;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Sessions: ways into the library that know nothing of each other.
 #![forbid(unsafe_code)]
 

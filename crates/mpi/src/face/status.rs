@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What programs ask of statuses and put into them.
 #![forbid(unsafe_code)]
 

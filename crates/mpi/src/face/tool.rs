@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The tool interface: which variables there are, and what they are.
 //!
 //! Its calls return codes of their own, which no error handler sees, and may come before the library

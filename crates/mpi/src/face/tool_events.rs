@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Events of the tool interface, and where they come from: there are none.
 //!
 //! So no number is an event's or a source's, and no handle is one of an event: the calls say so.

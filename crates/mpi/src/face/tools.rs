@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the tool interface has: variables that control the library, those that tell what it has done, and
 //! who looks at them.
 //!

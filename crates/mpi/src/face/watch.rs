@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a transport in virtual time is told of the program's calls.
 //!
 //! Every exported function begins with [`watch`]; where time is the wall's that is a look at one word.

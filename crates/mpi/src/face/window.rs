@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Windows: making and freeing them, and what they are.
 #![forbid(unsafe_code)]
 

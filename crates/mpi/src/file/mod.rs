@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Files of the host, as MPI sees them: views through datatypes, and positions in their elements.
 //!
 //! An access is pieces of the file ([`View::pieces`]), each read or written by itself at its place; what

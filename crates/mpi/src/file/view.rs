@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which bytes of a file a rank sees: those of a datatype, laid again and again from a place on.
 #![forbid(unsafe_code)]
 

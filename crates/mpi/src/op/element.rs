@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What basic elements can do: numbers, order, bits and truth, for each type that C and Fortran have.
 #![forbid(unsafe_code)]
 

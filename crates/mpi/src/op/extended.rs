@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! C's `long double` on x86-64: 80 bits in 16 bytes.
 //!
 //! Rust has no such type, so sums and products are the instructions that a C compiler emits. The

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The loops of predefined operators: one for each operator and each type of element.
 //!
 //! Elements are read and written byte by byte in name only: the compiler makes vectors of them, of

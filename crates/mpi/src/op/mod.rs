@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Operators of reductions: those of the standard and a program's own.
 //!
 //! Both work on packed elements: `inout = input op inout`, the order in which MPI names them. Which

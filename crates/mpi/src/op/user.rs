@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Calls of a program's own operators, on elements as they lie in the program's memory.
 
 use crate::datatype::{Type, memory};

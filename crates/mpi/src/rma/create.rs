@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Making windows and freeing them, as far as one rank can go without waiting.
 
 use super::gate::SharedGate;

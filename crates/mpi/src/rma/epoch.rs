@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! When a rank may reach whose memory: fences, locks, and groups that start, post, complete and wait.
 #![forbid(unsafe_code)]
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The lock of one rank's window: a word in shared memory, or a queue that its owner keeps.
 
 use std::collections::VecDeque;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! One-sided communication: windows, and what one rank does in the memory of another.
 //!
 //! ```text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What this rank does in the memory of others.
 
 use std::sync::Arc;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What this rank does in its memory because others ask for it.
 
 use std::sync::Arc;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a window knows of what is under way: locks and epochs, replies that have not come, requests that
 //! have not been done.
 #![forbid(unsafe_code)]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Windows: whose memory they are of, and how each rank's is reached from here.
 #![forbid(unsafe_code)]
 

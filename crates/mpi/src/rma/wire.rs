@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Requests as messages: what one rank asks another to do with its memory.
 //!
 //! Five words, then the pieces of memory as pairs of words (displacement, bytes), then data.

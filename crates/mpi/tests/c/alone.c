@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* What one rank alone can see of most calls: results, handles, statuses, errors. */
 #include <mpi.h>
 #include <stdio.h>

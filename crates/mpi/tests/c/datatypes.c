@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Datatypes as a program sees them: bounds, contents, messages to oneself, packing, errors. */
 #include <mpi.h>
 #include <limits.h>

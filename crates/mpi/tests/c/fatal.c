@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* A mistake that nobody handles. */
 #include <mpi.h>
 

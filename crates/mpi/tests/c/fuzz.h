@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Random arguments of every type, for fuzz.rs, which writes the calls. */
 #include <mpi.h>
 #include <limits.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Writes a C program that calls every function with random arguments.
 //!
 //! Arguments that no library can check are as they should be: memory is there, arrays are as long as

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Operators as a program sees them: its own functions in both forms, and those of the standard. */
 #include <mpi.h>
 #include <complex.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Calls before MPI_Init and after MPI_Finalize. */
 #include <mpi.h>
 

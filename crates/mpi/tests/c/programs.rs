@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The tests of either library by C programs, which the crates of both include.
 
 use crate::LIBRARY;

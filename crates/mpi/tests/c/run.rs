@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Compiles a C program against one of the headers and runs it with the library that was built with
 //! the test: what the tests of both libraries share.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a library exports, and what a list of prototypes asks for.
 
 use std::collections::BTreeSet;

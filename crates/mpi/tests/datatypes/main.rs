@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Datatypes against a plain model of the standard.
 
 mod model;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Datatypes by the letter of the standard: a list of every basic element and of every marker.
 
 use std::sync::Arc;

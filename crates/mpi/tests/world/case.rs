@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Collectives as a plain model sees them.
 
 use corecast_core::Collective;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Ranks as threads of one process, over queues in memory that deliver late, in an order that a seed
 //! decides.
 #![allow(dead_code, reason = "every test takes what it needs")]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the paper prints, beside ours.
 
 use corecast_chip::System;

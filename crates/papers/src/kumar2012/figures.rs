@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Figures 5, 6, 7, 9 and 10, from our runs.
 
 use corecast_flow::Split;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Kumar 2012: Pronto's message passing on the NagaM array.
 //!
 //! The paper prints one time, a few bounds in words, and curves without numbers. So there are few

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The paper's workloads, and one run of one of them.
 
 use corecast_chip::Chip;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Every number that the thesis prints, beside ours.
 
 use rayon::prelude::*;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Figures 5 and 9 to 20, from our runs.
 
 use corecast_core::Rank;

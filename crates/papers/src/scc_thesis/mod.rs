@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The thesis on broadcasts on the Intel SCC: Cube over RCCE, DOPL over iRCCE, and RCCE's own.
 //!
 //! Cube runs on blocking calls, DOPL on requests, each in its published form. A time is the makespan

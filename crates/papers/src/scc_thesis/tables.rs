@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The tables of the thesis.
 
 use corecast_chip::{Chip, find_changed};

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Collective communication on many-core chips: schedules that are verified, run and explained.
 
 >>> import corecast

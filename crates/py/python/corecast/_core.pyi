@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """What the package is made of; use :mod:`corecast`. Records go and come as JSON."""
 
 from collections.abc import Callable, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Arguments: their types and ranges, said in one way."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Pickles that say by which version they were made."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Chips: built in, from a file, or from a text; with changes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Data of a run as NumPy arrays: what goes in, and what every rank ends with.
 
 ====================  =======================  ===================================

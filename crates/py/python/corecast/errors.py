@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """What can go wrong, as exceptions with fields.
 
 The first line of an exception's text says what was wrong, the others what would be right:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Pictures: SVG, PDF or PNG with what they depend on at their foot."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Dataflow programs: tasks that exchange blocks, on the tiles of a chip or on threads."""
 
 from __future__ import annotations

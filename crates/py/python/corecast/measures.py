@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Round trips between cores, and synthetic traffic on meshes."""
 
 from __future__ import annotations

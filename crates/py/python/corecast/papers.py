@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Every published number of the papers beside ours."""
 
 from __future__ import annotations

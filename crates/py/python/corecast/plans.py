@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """What to run, as a value: every argument of the verbs, checked, and nothing that ties it to this
 process, so that cells of a sweep can be worked on elsewhere."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Programs on a chip in virtual time: MPI programs as they are, and programs of files."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Progress bars, by tqdm where it is installed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Running, proving and explaining collectives."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Requests, schedules, and making schedules step by step.
 
 An algorithm is a function of a :class:`Request`. This broadcast sends to one rank after the other:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Sweeps over sizes and rank counts, here or by somebody else's executor; decision tables."""
 
 from __future__ import annotations

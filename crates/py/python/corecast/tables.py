@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Records and tables: what results are made of."""
 
 from __future__ import annotations

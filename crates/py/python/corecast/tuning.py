@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Decision tables: the fastest algorithm with its sizes for every rank count and size."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Results to look at: one page with timeline, mesh, schedule and certificate, in a notebook or a file."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // A view in a notebook (anywidget's interface): the page in a frame of its own, with its address and the
 // widget's kept the same. The page's side is viewer/src/host.ts.
 

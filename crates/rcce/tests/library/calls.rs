@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the calls do, whatever the order of the cores' turns.
 
 use corecast_core::random::SplitMix64;

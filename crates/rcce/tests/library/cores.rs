@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Cores over plain memory, without time and without threads, whose turns a seed decides.
 //!
 //! Every call gives the turn to another core before it takes effect, so that seeds try different

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a program that does something wrong is told. All calls with all their errors are tried on both
 //! machines (`rcce_errors.rs` of the host's crate); here is what needs two ends, or an end.
 

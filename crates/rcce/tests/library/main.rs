@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The libraries by themselves: protocol, messages, requests, communicators, gory calls and errors,
 //! on cores that are nothing but memory. The machines' crates test what their cores add.
 

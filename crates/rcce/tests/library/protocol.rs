@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which buffers and flags a message uses, and in which order.
 
 use corecast_core::Rank;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! One line of a trace: a call with its times and arguments.
 
 use corecast_exchange::Fault;

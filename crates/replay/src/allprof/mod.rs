@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Traces of liballprof, LogGOPSim's recorder of MPI calls: one file per rank, one call a line.
 //!
 //! `MPI_Send:BEGIN:ARGUMENT:...:END`: the arguments are those of the C call in its order, times are in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Traces as a program: every rank one call after the other.
 
 use std::collections::BTreeMap;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Chakra execution traces: the nodes of a rank are its calls, what they depend on is what they wait for,
 //! and a `COMM_COLL` node is a call of a collective.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A program as a trace: a node per call.
 
 use std::collections::BTreeSet;

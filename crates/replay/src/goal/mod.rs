@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! GOAL, the operation graphs of LogGOPSim: a program is what such a file says, without anything lost.
 //!
 //! Computing is in nanoseconds. A rank is one core here: `cpu` and `nic` are left out, and what several

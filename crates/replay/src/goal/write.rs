@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A program as a graph of GOAL. Collectives become the messages that they are.
 
 use std::collections::BTreeMap;

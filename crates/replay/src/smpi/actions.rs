@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! One line of a trace: its words, taken one after the other.
 
 use corecast_exchange::Fault;

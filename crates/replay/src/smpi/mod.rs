@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Time-independent traces of SimGrid's SMPI: one action a line, in the order of every rank's program.
 //!
 //! One file has the actions of all ranks, or it is a manifest that names one file per rank. Computing is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Datatypes by the numbers that traces give them.
 
 /// Bytes of an element of every type: double, int, char, short, long, float, byte, long long, and the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A program as a trace of all its ranks in one file. Computing is written as sleeping: a program knows
 //! times, and no operations.
 

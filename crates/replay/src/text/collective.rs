@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Collectives in a line: `allreduce 1024 element 8`, `gather counts 4 8 root 1`.
 
 use std::fmt::Write as _;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Our own file: everything that a [`CallGraph`] says, as text that a person can write and change.
 //!
 //! `docs/replay.md` has the grammar. What is written comes back exactly.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Times as people write them: `5us`, `2.5ns`, `0ps`.
 
 use corecast_core::Time;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A program as a file.
 
 use std::fmt::Write as _;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The samples.
 #![allow(dead_code, reason = "no test uses all of it")]
 

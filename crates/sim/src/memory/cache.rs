@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! One cache: which lines it holds, and which of them memory does not have as they are.
 
 /// What is done with a line.

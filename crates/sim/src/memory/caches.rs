@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Two levels of cache in front of a core's private memory.
 
 use corecast_core::random::{GAMMA, mixed};

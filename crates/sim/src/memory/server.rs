@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Something that many share and that serves so much work per time.
 
 use std::cell::Cell;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A full crossbar: one input and one output port per core, one word per cycle and port.
 //!
 //! Streams between different pairs of ports never disturb each other; a port serves one stream at

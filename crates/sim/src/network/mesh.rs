@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! 2D meshes and tori, in two fidelities: exact to the flit, and exact to the packet for very large
 //! ones.
 

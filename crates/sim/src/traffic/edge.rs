@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Traffic between two edges of an array, as cache misses and write-backs would cause it.
 
 use rand_xoshiro::Xoshiro256PlusPlus;

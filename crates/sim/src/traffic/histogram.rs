@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Exact counts of latencies in cycles.
 
 use std::collections::BTreeMap;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Synthetic traffic on a mesh: latency against load.
 //!
 //! Every core flips a coin per cycle (a Bernoulli process) and queues a packet in its unbounded

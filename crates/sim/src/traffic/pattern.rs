@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Who sends to whom in synthetic traffic (Dally and Towles 2004, section 3.2).
 
 use rand_xoshiro::Xoshiro256PlusPlus;

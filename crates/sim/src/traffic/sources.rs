@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! When each core creates a packet.
 
 use std::cmp::Reverse;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The router's rules written down as plainly as possible: one virtual channel, every buffer and
 //! every output looked at in every cycle. Slow, and an independent check of the fast one.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What to look at first in a program, as a sentence. It names nothing that only one face has.
 
 use super::CallRun;

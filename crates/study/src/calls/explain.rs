@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What made a program as long as it was: its critical path by calls, and who made others wait.
 //!
 //! Nothing here runs a program again. What a call or a cause takes of the critical path is the most that

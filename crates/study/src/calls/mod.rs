@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the run of a program on a chip has shown, by the calls of its ranks: of an MPI program, or of
 //! one that is replayed.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! On which chip a program of calls runs, and amid what.
 
 use std::sync::Arc;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a program's run has shown, as values that serialise.
 
 use std::collections::BTreeMap;

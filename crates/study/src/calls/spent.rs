@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where the time of ranks went, by the calls that they were in.
 
 use std::collections::BTreeMap;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Why a program has not come to its end, in words: what ended it, and which ranks were waiting.
 
 use std::fmt::Display;

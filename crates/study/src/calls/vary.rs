@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The same program on a chip with other numbers: which runs there are, and what they have shown.
 
 use corecast_machine::{Cause, Time};

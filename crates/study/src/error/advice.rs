@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Why decision tables cannot be asked.
 
 use corecast_core::{Collective, Help};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Why a flow cannot be studied, or has no result.
 
 use corecast_core::{Help, Rank};

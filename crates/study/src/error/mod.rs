@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Why a study cannot be made, or has no result: values with fields. What a user could type instead
 //! is up to the face that speaks to the user.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Why traffic cannot be put on a mesh.
 
 use corecast_core::Help;

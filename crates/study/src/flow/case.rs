@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! One run of a flow: so many flows, so many stages, one placement, one machine.
 
 use corecast_chip::{Chip, System};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Dataflow programs on the tiles of a chip or on this computer: every number of flows, every number
 //! of stages, every placement.
 //!

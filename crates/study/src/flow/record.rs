@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is said about a run of a flow, as records; units are in the names.
 
 use corecast_flow::{EdgeResult, TaskResult};

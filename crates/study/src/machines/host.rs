@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! This computer's cores.
 
 use std::sync::Arc;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What other programs take of this computer while something is measured on it.
 
 use std::time::Duration;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The machines that studies can take, as one list of trait objects.
 //!
 //! A [`MachineKind`] is a row of the list: a name, a line about it, and how to set it up for a chip.

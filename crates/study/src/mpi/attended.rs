@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Starts the ranks of a program and attends them: the launcher on this side, the machine on the other.
 
 use std::io::Write;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The packets of an MPI program as a program of messages that can be replayed without it.
 //!
 //! Every packet is a message: those that carry what the program sends, and those of the library's

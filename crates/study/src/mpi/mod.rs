@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! An MPI program on a simulated chip: what is asked for, and what it has shown.
 //!
 //! The ranks are processes that somebody else starts; a study attends them at a desk

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What an MPI program has shown, as values that serialise.
 
 use corecast_shm::Compute;

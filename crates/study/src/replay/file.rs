@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A program's file, and those that it names beside itself.
 
 use std::path::Path;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A program from a file on a simulated chip: what is asked for, and what its run has shown.
 //!
 //! ```

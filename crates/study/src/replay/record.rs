@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a replayed program has shown, as values that serialise.
 
 use serde::Serialize;

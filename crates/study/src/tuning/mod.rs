@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The fastest algorithm with its sizes for every rank count and size, as cells of a decision table.
 
 mod race;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The fastest way to carry a collective out where times are those of a wall clock.
 //!
 //! Two measurements of the same thing differ there, and for seconds on end everything may be slower.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Decision tables as the rules of MPI libraries: which of their own algorithms to use for which
 //! number of ranks and which size.
 //!

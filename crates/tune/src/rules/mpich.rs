@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! MPICH's selection file: JSON whose keys are questions, asked in order, and whose leaves are names of
 //! algorithms.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Open MPI's dynamic rules: numbers, collective by collective, ranks by ranks, size by size.
 //!
 //! ```text

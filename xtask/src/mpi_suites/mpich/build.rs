@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Compiles MPICH's tests with `mpicc`, without its `configure`.
 //!
 //! Everything goes below one folder per interface: headers that `configure` would write, an archive of what

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Tests that ask for what is MPICH's own, or for what no program may do, with what that is.
 
 const OTHER_HANDLER: &str =

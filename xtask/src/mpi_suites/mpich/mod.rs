@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! MPICH's own tests, on our MPI libraries.
 //!
 //! The programs of `test/mpi` are compiled with our `mpicc` and started by our `mpirun`, each line of each

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the runner of MPICH's tests can be asked for.
 
 use std::path::PathBuf;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a program is made of, out of its folder's `Makefile.am`.
 //!
 //! ```text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What came of all tests: counts by folder, and every test that did not pass by its name.
 
 use std::collections::BTreeMap;

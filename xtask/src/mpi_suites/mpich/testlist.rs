@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Lists of tests: `program ranks key=value ...`, one a line, or the name of a folder with a list of its own.
 //!
 //! ```text

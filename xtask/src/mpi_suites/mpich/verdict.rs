@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Runs one test and says what came of it, by the rules of MPICH's own runner.
 
 use std::fs::{self, File};

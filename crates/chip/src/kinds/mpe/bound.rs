@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The bound where engines in hardware move words over a bus: a sum of terms that every schedule
 //! pays.
 //!

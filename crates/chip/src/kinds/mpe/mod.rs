@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Message passing engines in hardware, one beside every core of a bus.
 //!
 //! ```text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The bound where hardware manages the buffers through which messages go.
 //!
 //! A word comes from one tile to another by a command to the engine, which copies a block with it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Tiles with hardware-managed message passing buffers (Pronto), and their cores.
 //!
 //! ```text

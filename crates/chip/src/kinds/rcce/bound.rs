@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The bound where cores copy lines between their memory and message passing buffers.
 //!
 //! A line comes from one core's memory to another's only if the first writes it into a buffer and

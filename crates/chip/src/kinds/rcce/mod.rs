@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Cores with a message passing buffer (MPB) each, and the RCCE library on them.
 //!
 //! ```text

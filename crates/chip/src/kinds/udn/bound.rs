@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The bound where cores write words into a mesh and read them themselves.
 //!
 //! Let `call` be the software on entering the collective, `send` and `recv` that of one message at

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Cores that write words into a mesh and read them from hardware queues themselves, with a message
 //! layer in software.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Bruck's algorithm: in round k every rank sends all it has to the rank 2^k below it.
 //!
 //! ```text

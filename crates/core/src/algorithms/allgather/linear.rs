@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Direct: in round i every rank sends its own block straight to the rank i + 1 above it.
 //!
 //! ```text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Allgather: every rank receives every rank's block.
 
 use crate::algorithm::Algorithm;

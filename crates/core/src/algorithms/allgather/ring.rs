@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Ring: every rank passes on to the right what it has just received from the left.
 //!
 //! ```text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Direct: every rank reduces one chunk out of the shared buffers of all others, and then all read
 //! each other's results.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! k-ary tree: partial results go up to the middle of the mesh, the result comes back on a static
 //! route.
 //!

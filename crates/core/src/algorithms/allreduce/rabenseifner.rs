@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Rabenseifner's algorithm: recursive halving adds, recursive doubling joins.
 //!
 //! ```text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Recursive doubling: neighbours in one dimension of a hypercube swap whole partial results.
 //!
 //! ```text

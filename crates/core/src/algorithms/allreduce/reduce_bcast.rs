@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Binomial reduction to rank 0, then binomial broadcast of the result.
 //!
 //! ```text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Ring: p partial sums travel around while every rank adds its share, then the results travel on.
 //!
 //! ```text

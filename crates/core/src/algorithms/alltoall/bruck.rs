@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Bruck's algorithm: a block that has to travel distance d takes the hops that are the bits of d.
 //!
 //! ```text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Contention-free: slots in which no link of the mesh carries two messages.
 //!
 //! ```text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Hop rounds: straight messages, then left turns, then right turns, each by growing hop count, in
 //! slots in which no link of the mesh carries two messages.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Linear: every rank serves its peers in numeric order, 0 first.
 //!
 //! ```text

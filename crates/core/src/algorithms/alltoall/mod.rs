@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Alltoall: every rank receives from every rank the block held for it.
 
 use std::sync::Arc;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Pairwise: p - 1 rounds, in each of which every rank sends to one and receives from one.
 //!
 //! ```text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Alltoallv: alltoall with a size of its own for every pair of ranks.
 //!
 //! The algorithms are those of [`super::alltoall`]: they move named blocks and never look at sizes.

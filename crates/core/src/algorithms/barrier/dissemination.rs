@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Dissemination: in round k every rank tells the rank 2^k above it all it has heard.
 //!
 //! ```text

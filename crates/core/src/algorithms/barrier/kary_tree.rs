@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! k-ary tree: reports are gathered up the tree, the release goes down the same way.
 //!
 //! ```text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Central counter: every rank reports to rank 0, which then releases them one after the other.
 //!
 //! ```text

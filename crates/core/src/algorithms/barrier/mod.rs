@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Barrier: no rank leaves before every rank has entered.
 
 use crate::algorithm::Algorithm;

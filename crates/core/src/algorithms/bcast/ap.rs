@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Atomic pipelined broadcast: one synchronisation, then the message streams along the chain.
 //!
 //! ```text

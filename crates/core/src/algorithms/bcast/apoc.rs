@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Atomic pipelined broadcast, order change: the busier a rank, the later its place in the chain.
 //!
 //! ```text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Atomic pipelined broadcast, order change by one status bit: free ranks before busy ones.
 //!
 //! ```text

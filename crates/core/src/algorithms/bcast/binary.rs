@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Binary tree: every rank sends the whole message to its left and then to its right child.
 //!
 //! ```text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Binomial tree: every rank that has the message sends it on in every round.
 //!
 //! ```text

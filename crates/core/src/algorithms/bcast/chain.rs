@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Chain: the whole message goes from rank to rank, stored before it is passed on.
 //!
 //! ```text

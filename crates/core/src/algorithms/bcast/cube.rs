@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Cube: every round all ranks exchange parts along one dimension of a hypercube, so that the
 //! number of rounds is the least possible for any number of ranks and parts.
 //!

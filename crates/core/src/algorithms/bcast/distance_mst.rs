@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Distance minimum spanning tree: recursive halving in which the distance travelled halves too.
 //!
 //! ```text

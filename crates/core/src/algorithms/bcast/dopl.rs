@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! DOPL, dimension-order pipelined: every turn all lines of one dimension of the mesh pass on a
 //! part, from the line's head to its tail; the next turn it is the next dimension's lines.
 //!

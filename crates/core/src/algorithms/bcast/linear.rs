@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Sequential tree: the root sends the whole message to one rank after the other.
 //!
 //! ```text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Broadcast: the root's message reaches every rank.
 
 use crate::algorithm::Algorithm;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Minimum spanning tree: halve the ranks, serve the other half through one rank, recurse.
 //!
 //! ```text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! OC-Bcast: a tree of seven children per rank through shared buffers. A rank takes a part from its
 //! parent's buffer into its own, where all its children read it.
 //!

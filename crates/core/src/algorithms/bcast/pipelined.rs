@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Pipelined chain: the message is cut into k parts that follow each other along a chain.
 //!
 //! ```text

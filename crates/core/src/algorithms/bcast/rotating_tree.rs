@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Rotating tree: every part goes through shared buffers to a few relays and from each of them to a
 //! few leaves; other ranks are relays for every part, so that all have the same work.
 //!

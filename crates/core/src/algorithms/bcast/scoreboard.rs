@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Scoreboard: sequential sends in which free ranks are served before busy ones.
 //!
 //! ```text

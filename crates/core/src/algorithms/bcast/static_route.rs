@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Static route: one message along a tree of routes that are configured in advance.
 //!
 //! ```text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Van de Geijn: scatter p parts along a minimum spanning tree, then collect them in a ring.
 //!
 //! ```text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Modified van de Geijn: two halves that exchange the parts over many concurrent pairs.
 //!
 //! ```text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Binomial tree: every rank collects the blocks of its subtree before it sends them up.
 //!
 //! ```text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Sequential gather: the root receives one rank's block after the other.
 //!
 //! ```text

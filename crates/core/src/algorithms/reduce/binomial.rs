@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Binomial tree: in every round half of the ranks that still hold a partial result hand it on.
 //!
 //! ```text

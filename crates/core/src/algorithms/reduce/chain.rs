@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Pipelined chain: partial results of one part after the other pass all ranks on their way to the
 //! root, through shared buffers.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Direct: every rank but the root reduces one chunk of a segment out of the shared buffers of all
 //! others, and the root reads the results.
 //!

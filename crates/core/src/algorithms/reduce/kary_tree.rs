@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! k-ary tree: partial results go up a tree whose parents are near their children.
 //!
 //! ```text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Sequential reduction: the root receives one rank's vector after the other.
 //!
 //! ```text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Reduction: the root receives the element-wise reduction of all vectors.
 
 use crate::algorithm::Algorithm;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Reduce-scatter: every rank receives one block of the reduction of all vectors.
 
 use crate::algorithm::Algorithm;

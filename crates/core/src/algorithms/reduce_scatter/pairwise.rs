@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Pairwise: in round i every rank sends its share of one block straight to the block's owner.
 //!
 //! ```text

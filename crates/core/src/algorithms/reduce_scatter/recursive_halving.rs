@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Recursive halving: neighbours in one dimension of a hypercube swap halves.
 //!
 //! ```text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Ring: every block's partial sum travels once around and ends at its owner.
 //!
 //! ```text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Binomial tree: every rank receives the blocks of its whole subtree and sends parts of them on.
 //!
 //! ```text

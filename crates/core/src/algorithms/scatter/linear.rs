@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Sequential scatter: the root sends one rank's block after the other.
 //!
 //! ```text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Scatter: every rank receives its block of the root.
 
 use crate::algorithm::Algorithm;

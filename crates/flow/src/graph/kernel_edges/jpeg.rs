@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The edges of a JPEG decoder: its stages follow each other, with blocks of one size, and blocks
 //! come back in the order in which they went out.
 

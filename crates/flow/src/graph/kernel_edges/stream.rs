@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The edges of kernels that take and make one block of words per firing: the filter and the custom
 //! workload.
 

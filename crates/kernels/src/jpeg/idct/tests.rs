@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Accuracy by IEEE 1180-1990, and operations as counted as they are done.
 
 use std::cell::Cell;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the links of a mesh have carried, in both fidelities alike.
 
 use corecast_core::{Grid, LinkUse, Side};

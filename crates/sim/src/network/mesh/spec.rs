@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a mesh is made of: its shape, its routing and its routers, in cycles of one clock.
 
 use corecast_core::{Grid, Help};

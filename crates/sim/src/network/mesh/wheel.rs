@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A timing wheel: who has to act in which of the next cycles.
 
 /// Buckets of one cycle each; a delay is less than their number.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Traffic from a file: every packet with its cycle, sender, receiver and length, and the packets that
 //! it waits for.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Traces of netrace (Hestness, Grot and Keckler 2010): packets between caches and memory controllers,
 //! each with the packets that wait for it.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The packets of a trace on a mesh.
 
 use std::cmp::Reverse;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A trace as text, one packet per line: `cycle src dst flits [after NUMBER[,NUMBER...]]`.
 //!
 //! Packets are numbered from 0 in the order of the file; `#` begins a comment. Lines without `after`

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Routing of head flits and allocation of the outputs' virtual channels.
 
 use super::{FREE, FlitMesh, Output, State, UnderWay, first_from};

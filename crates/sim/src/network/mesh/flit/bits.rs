@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Sets of channels and ports as the bits of a word, and other small arithmetic.
 
 /// Visits every set bit, the lowest first.

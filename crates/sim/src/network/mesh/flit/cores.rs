@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The cores' side: injection, and what waits to be taken at ejection.
 
 use super::{

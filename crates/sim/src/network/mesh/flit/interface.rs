@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What passes between the mesh and its cores.
 
 /// A packet to be sent.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The mesh exact to the flit: wormhole routers with virtual channels and credits.
 //!
 //! Cost follows the flits that move: every agent (an input's virtual channel, or a core's

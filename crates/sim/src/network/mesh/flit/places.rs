@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The places of all buffers, eight to a line of the processor's cache, and what is in them.
 
 use std::ops::{Index, IndexMut};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Flits on their way: through the switch, over the link, into the next buffer.
 
 use super::{

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Who waited for which link, and for whom. Recorded only on request.
 //!
 //! A head flit waits for an output that another packet has, or behind a packet in its input buffer

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A calendar of packets: which of them act in which cycle, however far ahead.
 //!
 //! The next cycles have a page each; cycles beyond them wait in a tree. A packet that waits for a

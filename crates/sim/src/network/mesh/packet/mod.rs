@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The mesh exact to the packet: cut-through with link occupancy, for very large meshes.
 //!
 //! Cost follows packets and hops: a packet has one entry in a calendar, for the cycle in which its
