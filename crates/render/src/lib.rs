@@ -21,6 +21,7 @@
 
 mod bars;
 mod chart;
+#[cfg(feature = "forms")]
 mod form;
 mod grid;
 mod heat;
@@ -32,6 +33,7 @@ mod trace;
 
 pub use bars::{Bar, StackedBars};
 pub use chart::{LineChart, Scale, Series};
+#[cfg(feature = "forms")]
 pub use form::{Form, FormError};
 pub use grid::WinnerMap;
 pub use heat::heat_map_svg;
