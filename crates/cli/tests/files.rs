@@ -142,6 +142,11 @@ fn inputs_are_not_replaced() {
     );
     let left = fs::read_to_string(folder.join("mine.toml"));
     assert_eq!(left.expect("readable"), chip);
+    let errors = refused("verify a.xml --repair a.xml", &folder);
+    assert!(
+        errors.contains("--repair would replace what FILE reads"),
+        "{errors}"
+    );
 }
 
 /// Nobody writes to it, so reading it would never end.

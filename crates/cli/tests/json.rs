@@ -98,6 +98,7 @@ fn every_field_is_documented_and_every_documented_field_exists() {
                 "list machines",
                 "list papers",
                 "list formats",
+                "list keys",
             ],
         ),
         (
