@@ -69,7 +69,9 @@ fn changed(text: String, file: String, changes: &[(String, String)]) -> Result<C
         }
         if !is_set {
             let mut known = keys(&document);
-            known.extend(may_be_placed(&document).then(|| PLACEMENT.to_owned()));
+            if may_be_placed(&document) && !known.iter().any(|key| key == PLACEMENT) {
+                known.push(PLACEMENT.to_owned());
+            }
             return Err(ChipError::NoSuchKey {
                 file,
                 key: key.clone(),
@@ -112,7 +114,7 @@ fn changed(text: String, file: String, changes: &[(String, String)]) -> Result<C
     })
 }
 
-/// Whether the file is that of a mesh that leaves [`PLACEMENT`] to its default.
+/// Whether the file is that of a mesh, which may leave [`PLACEMENT`] to its default.
 fn may_be_placed(document: &DocumentMut) -> bool {
     let network = document.get("network");
     network.is_some_and(|network| network.get("width").is_some() && network.get("height").is_some())
@@ -169,7 +171,10 @@ pub(crate) fn keys(document: &DocumentMut) -> Vec<String> {
 
 fn collect(item: &Item, path: &str, found: &mut Vec<String>) {
     let Some(table) = item.as_table() else {
-        found.push(path.to_owned());
+        // Who looks for a key to change leaves an empty item where there is none.
+        if !item.is_none() {
+            found.push(path.to_owned());
+        }
         return;
     };
     for (key, item) in table {
