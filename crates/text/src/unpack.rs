@@ -67,7 +67,7 @@ mod tests {
         let zeroes = vec![0; 1 << 20];
         for pack in [gzip, bzip2] {
             let packed = pack(&zeroes);
-            assert!(packed.len() < 4096, "a bomb");
+            assert!(packed.len() < zeroes.len() / 64, "a bomb");
             assert_eq!(unpacked(packed.clone(), 1 << 20), Ok(zeroes.clone()));
             let bytes_max = (1 << 20) - 1;
             let refused = ReadError::TooLarge { bytes_max };
