@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The licence in the first line of every source file, in the form of SPDX: `cargo xtask spdx` writes
-//! it where it is missing, and [`crate::tidy`] finds where it is.
+//! it where it is missing, and [`mod@crate::tidy`] finds where it is.
 //!
 //! The hardware in `rtl` has its own tools and lines. Headers of MPI (`include`) are written from
 //! tables, and pages for browsers (`assets`) are made of other files.
