@@ -140,7 +140,7 @@ fn number(document: &DocumentMut, key: &str) -> Option<i64> {
 fn set(document: &mut DocumentMut, key: &str, value: &str) -> Option<()> {
     let mut item: &mut Item = document.as_item_mut();
     for part in key.split('.') {
-        item = item.get_mut(part)?;
+        item = item.as_table_like_mut()?.get_mut(part)?;
     }
     if let Some(quantity) = item.as_inline_table_mut() {
         // What is no number stays a text, and the chip's own check says what is wrong with it.
@@ -171,10 +171,7 @@ pub(crate) fn keys(document: &DocumentMut) -> Vec<String> {
 
 fn collect(item: &Item, path: &str, found: &mut Vec<String>) {
     let Some(table) = item.as_table() else {
-        // Who looks for a key to change leaves an empty item where there is none.
-        if !item.is_none() {
-            found.push(path.to_owned());
-        }
+        found.push(path.to_owned());
         return;
     };
     for (key, item) in table {
