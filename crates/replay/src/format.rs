@@ -56,6 +56,11 @@ pub trait Format: Debug + Sync {
         false
     }
 
+    /// Whether computing is counted in operations, so that [`Options::flops`] changes something.
+    fn counts_operations(&self) -> bool {
+        false
+    }
+
     /// Whether contents look like a file of this format.
     fn is(&self, contents: &[u8]) -> bool;
 

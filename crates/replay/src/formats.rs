@@ -47,7 +47,13 @@ pub fn read(file: &str, contents: &[u8], options: &Options<'_>) -> Result<Read, 
         let right = format!("formats: {formats}; `corecast calls 1` begins one of our own");
         return Err(Fault::whole(wrong, right).in_file(file));
     };
-    let read = format.read(file, contents, options)?;
+    let mut read = format.read(file, contents, options)?;
     check(&read.graph)?;
+    if options.flops.is_some() && !format.counts_operations() {
+        let name = format.name();
+        let note =
+            format!("{name} files have computing as times: a rate of operations changes nothing");
+        read.notes.push(note);
+    }
     Ok(read)
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Programs as data: what every rank computes, sends and receives, and what waits for what.
 //!
-//! A [`CallGraph`] is read from our own text and from the formats of others ([`FORMATS`]), is checked before it runs ([`check`]), and runs on every machine that runs programs of messages
-//! ([`Replay`]). Collectives are the schedules that the MPI library takes, over messages.
+//! A [`CallGraph`] is read from our own text and from the formats of others ([`FORMATS`]), is checked
+//! before it runs ([`check`]), and runs on every machine that runs programs of messages ([`Replay`]).
+//! Collectives are the schedules that the MPI library takes, over messages.
 //!
 //! This crate knows no chip, and opens no files itself.
 //!

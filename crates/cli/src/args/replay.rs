@@ -13,7 +13,7 @@ pub struct Replay {
     /// The program: calls of our own (docs/replay.md), GOAL, or a time-independent trace of SimGrid; `-`
     /// is standard input
     pub file: String,
-    /// On what to run; rank i is on core i.
+    /// On what to run.
     #[command(flatten)]
     pub chip: ChipArg,
     /// How exactly a mesh is simulated: flit or packet [default: flit]

@@ -12,7 +12,7 @@
 mod line;
 mod read;
 
-use corecast_exchange::{Exported, FileError, Unsayable, text_of};
+use corecast_exchange::{Exported, FileError, Unsayable, begins_with};
 
 use crate::format::{Format, Options, Read};
 use crate::graph::CallGraph;
@@ -39,11 +39,7 @@ impl Format for Allprof {
     }
 
     fn is(&self, contents: &[u8]) -> bool {
-        let first = text_of(contents).ok().and_then(|text| {
-            let mut lines = text.lines().map(str::trim);
-            lines.find(|line| !line.is_empty() && !line.starts_with('#'))
-        });
-        first.is_some_and(|line| line.starts_with("MPI_") && line.contains(':'))
+        begins_with(contents, "MPI_")
     }
 
     fn read(&self, file: &str, contents: &[u8], options: &Options<'_>) -> Result<Read, FileError> {

@@ -57,6 +57,10 @@ impl Format for Chakra {
         true
     }
 
+    fn counts_operations(&self) -> bool {
+        true
+    }
+
     fn is(&self, contents: &[u8]) -> bool {
         trace::begins(contents)
     }

@@ -129,19 +129,20 @@ impl Writer<'_> {
             CollectiveKind::Scan | CollectiveKind::Exscan => None,
         };
         let number = COLLECTIVES.iter().find(|(_, of)| Some(*of) == known);
-        let Some((&(number, known), &Size::Bytes(bytes))) = number.zip(match &collective.size {
-            size @ Size::Bytes(_) => Some(size),
-            _ => None,
-        }) else {
+        let (Some(&(number, known)), &Size::Bytes(bytes)) = (number, &collective.size) else {
             let what = format!("a {} of this kind", collective.kind.name());
             let right = "its collectives have one size, and are neither scan nor alltoallv";
             return Err(self.unsayable(&what, call, right));
         };
-        let size = match known {
+        let blocks = match known {
             // All blocks of a rank, as ASTRA-sim counts.
-            Known::ReduceScatter | Known::Alltoall => bytes * group.ranks.len() as u64,
-            _ => bytes,
+            Known::ReduceScatter | Known::Alltoall => group.ranks.len() as u64,
+            _ => 1,
         };
+        let size = bytes.checked_mul(blocks).ok_or_else(|| {
+            let right = "a rank has less than 2^64 bytes";
+            self.unsayable("blocks of so many bytes", call, right)
+        })?;
         let mut numbers = vec![
             ("comm_type".to_owned(), number),
             ("comm_size".to_owned(), size),

@@ -37,6 +37,10 @@ impl Format for Smpi {
         "simgrid/simgrid"
     }
 
+    fn counts_operations(&self) -> bool {
+        true
+    }
+
     fn is(&self, contents: &[u8]) -> bool {
         text_of(contents).is_ok_and(|text| read::is_trace(text) || read::is_manifest(text))
     }
