@@ -10,10 +10,11 @@ use std::time::Duration;
 use corecast_core::Help as _;
 use corecast_launch::{Bind, Ending, Halt, Job, Part, TIMEOUT_CODE};
 use corecast_machine::{RunError, Watch};
+use corecast_replay::FILE_BYTES_MAX;
 use corecast_shm::Compute;
 use corecast_study::{
     CallRun, MpiError, MpiPlan, MpiStudy, ProgramPlan, ReplayError, ReplayPlan, ReplayStudy,
-    Settings, StudyMachine, read_program,
+    Settings, StudyMachine, file_contents, read_program,
 };
 use corecast_tune::Tables;
 use pyo3::prelude::*;
@@ -336,13 +337,12 @@ struct Replayed {
     around: Around,
 }
 
-/// Runs the program that the contents of the file at `path` are.
+/// Runs the program that the file at `path` is.
 #[pyfunction]
 pub fn replay(
     py: Python<'_>,
     chip: &Chip,
     path: String,
-    contents: Vec<u8>,
     arguments: &str,
     progress: &Bound<'_, PyAny>,
 ) -> PyResult<Program> {
@@ -355,6 +355,7 @@ pub fn replay(
         tables: tables(of.table.as_deref())?,
     };
     let ran = wait_for(py, meter, progress, move |_| {
+        let contents = file_contents(&path, FILE_BYTES_MAX).map_err(Refusal::from)?;
         let read = read_program(&path, &contents, flops);
         let read = read.map_err(|error| Refusal::library("ProgramFileError", &error))?;
         let study = ReplayStudy::new(plan, read.graph).map_err(Refusal::from)?;

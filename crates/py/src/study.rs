@@ -332,7 +332,7 @@ impl Study {
         &self,
         winners: Vec<String>,
         times: &str,
-        top: usize,
+        top: Option<usize>,
         is_absolute: bool,
     ) -> Result<String, Refusal> {
         let times: Vec<Time> = plan::parse(times)?;
@@ -342,7 +342,10 @@ impl Study {
             time: of.time,
             bound_cycles: of.bound_cycles,
         });
-        let shown = Lines { top, is_absolute };
+        let shown = Lines {
+            top: top.unwrap_or(Lines::default().top),
+            is_absolute,
+        };
         let settings = self.inner.settings();
         let winners: Vec<&str> = winners.iter().map(String::as_str).collect();
         let lines = lines(swept, is_absolute);

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _core, plans
-from ._values import U64, flag, number, optional_whole, read_bytes, shown, whole, word
+from ._values import U32, U64, flag, number, optional_whole, shown, whole, word
 from .chips import chip_of
 from .errors import InputError, InputTypeError
 from .figures import Figure, write_whole
@@ -28,10 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ProgramRun", "mpirun", "replay"]
 
-#: Most ranks of a job.
-RANKS_MAX = 1024
-#: Most bytes of a program's file.
-FILE_BYTES_MAX = 256 << 20
 #: What the libraries of MPI are called that programs ask for.
 LIBRARIES = ("libmpi.so.12", "libmpi_abi.so.1")
 
@@ -201,7 +197,7 @@ def mpirun(
     with _path_of(table) as path:
         arguments = {
             "program": _words(program),
-            "ranks": whole("ranks", ranks, 1, RANKS_MAX),
+            "ranks": whole("ranks", ranks, 1, U32),
             "compute": None if compute is None else number("compute", compute, 1e-6, 1e6),
             "capture": flag("capture", capture),
             "timeout_s": None if timeout_s is None else number("timeout_s", timeout_s, 0, 1e9),
@@ -260,7 +256,6 @@ def replay(
     if not isinstance(name, str):
         raise InputTypeError(f"file: {shown(name)} is no text", ["give the path as a str"])
     of_chip = chip_of(chip)
-    contents = read_bytes("the program", name, FILE_BYTES_MAX)
     with _path_of(table) as path:
         arguments = {
             "flops": None if flops is None else number("flops", flops, 1, 1e18),
@@ -268,7 +263,7 @@ def replay(
             "around": _around(fidelity, skew, background, seed, limit_events, limit_ns),
         }
         with bar(progress, "replay", 1) as told:
-            found = _core.replay(of_chip._inner, name, contents, json.dumps(arguments), told)
+            found = _core.replay(of_chip._inner, name, json.dumps(arguments), told)
     for note in found.notes:
         warnings.warn(note, stacklevel=2)
     return ProgramRun(found)

@@ -23,10 +23,6 @@ from .tuning import DecisionTable, cells_of, searches_of
 __all__ = ["Comparison", "Tuning", "compare", "tune"]
 
 
-#: Lines of a figure unless said otherwise.
-LINES = 12
-
-
 class Comparison(Table[Record]):
     """All runs of a sweep, case by case, the fastest of each case first.
 
@@ -76,7 +72,7 @@ class Comparison(Table[Record]):
         """
         study = self._plan.study()
         names = [str(case[0]["algorithm"]) for case in self.cases()]
-        lines = LINES if top is None else whole("top", top, 1, U32)
+        most = None if top is None else whole("top", top, 1, U32)
         if (top is not None or flag("absolute", absolute)) and len(study.ranks) != 1:
             raise InputError(
                 "top, absolute: with several rank counts who wins where is drawn, not lines",
@@ -92,7 +88,7 @@ class Comparison(Table[Record]):
                 }
                 for row in self
             ]
-            return Figure(study.sweep_chart(names, json.dumps(times), lines, absolute))
+            return Figure(study.sweep_chart(names, json.dumps(times), most, absolute))
         width = len(study.sizes)
         rows = [names[start : start + width] for start in range(0, len(names), width)]
         return Figure(study.winner_map(rows))
