@@ -60,10 +60,8 @@ pub struct Outputs<'a> {
     pub csv: Option<&'a str>,
     /// A chart or a map.
     pub plot: Option<&'a str>,
-    /// Which lines the chart has.
-    pub lines: Lines,
-    /// Whether somebody said which.
-    pub has_lines: bool,
+    /// Which lines the chart has, if somebody said it.
+    pub lines: Option<Lines>,
     /// A page or a document.
     pub view: Option<&'a str>,
 }
@@ -77,7 +75,7 @@ pub fn answer(
 ) -> Result<Answer, Failure> {
     let mut study = scene.study("all")?;
     study.plan.repeat = repeat.unwrap_or_else(|| study.usual_repeat());
-    if outputs.has_lines && study.ranks.len() != 1 {
+    if outputs.lines.is_some() && study.ranks.len() != 1 {
         let wrong =
             "--top, --absolute: with several rank counts who wins where is drawn, not lines";
         return Err(Failure::input(wrong).help("give one rank count, or leave them out"));
@@ -104,9 +102,9 @@ pub fn answer(
         let picture = match study.ranks[..] {
             [_] => {
                 let winners = sweep.winners().concat();
-                let lines = sweep.lines(outputs.lines.is_absolute);
-                let swept = swept(&study);
-                corecast_figures::sweep_chart(&swept, &winners, lines, outputs.lines, &settings)
+                let shown = outputs.lines.unwrap_or_default();
+                let lines = sweep.lines(shown.is_absolute);
+                corecast_figures::sweep_chart(&swept(&study), &winners, lines, shown, &settings)
             }
             _ => corecast_figures::winner_map(&swept(&study), &sweep.winners(), &settings),
         };

@@ -97,7 +97,11 @@ fn show(study: &Study, explanation: &Explanation, is_full: bool, settings: &Sett
     header.push("sum");
     text += &table(&header, 1..header.len(), rows.collect());
     let hidden = run.report.activity.len() - ranks.len();
-    text += &left_out(hidden, ["rank", "ranks"], "with less of the critical path");
+    text += &left_out(
+        hidden,
+        "rank with less of the critical path",
+        "ranks with less of the critical path",
+    );
     text += &format!(
         "\n{}\n",
         style::heading(&format!("critical path, in {unit}"))
@@ -115,8 +119,8 @@ fn show(study: &Study, explanation: &Explanation, is_full: bool, settings: &Sett
     text += &table(&["rank", "from", "to", "cause"], 1..3, rows.collect());
     text += &left_out(
         path.len() - shown.len(),
-        ["shorter segment", "shorter segments"],
-        "",
+        "shorter segment",
+        "shorter segments",
     );
     let waits = link_waits(&run.report);
     if !waits.is_empty() {
@@ -170,14 +174,13 @@ pub fn longest(times: impl Iterator<Item = Time>, most: usize) -> BTreeSet<usize
 }
 
 /// A line about rows that are not shown, if there are any.
-pub fn left_out(rows: usize, [one, many]: [&str; 2], which: &str) -> String {
+pub fn left_out(rows: usize, one: &str, many: &str) -> String {
     let what = match rows {
         0 => return String::new(),
         1 => one,
         _ => many,
     };
-    let gap = if which.is_empty() { "" } else { " " };
-    let told = format!("and {rows} {what}{gap}{which}: --full shows all");
+    let told = format!("and {rows} {what}: --full shows all");
     format!("{}\n", style::dim(&told))
 }
 

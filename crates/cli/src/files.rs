@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which files a command reads and writes. All outputs must be such that they can be written. No two of its outputs may be one file, of which only the
-//! last would be left, and none of them a file that it reads.
+//! Which files a command reads and writes. It must be possible to write every output; no two of them may
+//! be one file, of which only the last would be left, and none a file that is read.
 //!
 //! This is checked before anything runs; how files are read and written is in
 //! [`corecast_text::file`].

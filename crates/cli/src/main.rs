@@ -55,6 +55,7 @@ use clap::Parser as _;
 use clap::error::{ContextKind, ErrorKind};
 
 use args::{Cli, Measured, Sink, Verb};
+use corecast_figures::Lines;
 use failure::Failure;
 use output::Answer;
 use style::Stream;
@@ -132,11 +133,10 @@ fn answer(verb: &Verb, sink: &Sink) -> Result<Answer, Failure> {
             let outputs = compare::Outputs {
                 csv: csv.as_deref(),
                 plot: plot.as_deref(),
-                lines: corecast_figures::Lines {
-                    top: top.map_or(corecast_figures::LINES, |top| top as usize),
+                lines: (top.is_some() || *absolute).then(|| Lines {
+                    top: top.map_or(Lines::default().top, |top| top as usize),
                     is_absolute: *absolute,
-                },
-                has_lines: top.is_some() || *absolute,
+                }),
                 view: view.as_deref(),
             };
             compare::answer(scene, repeat.runs, keeping, &outputs)

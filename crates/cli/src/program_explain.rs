@@ -102,8 +102,8 @@ fn by_cause(
     table(&header, 1..header.len(), rows)
         + &left_out(
             calls.len() - shown,
-            ["function", "functions"],
-            "that took less",
+            "function that took less",
+            "functions that took less",
         )
 }
 
@@ -161,8 +161,8 @@ fn path(told: Told<'_>, explained: &CallsExplanation) -> String {
         )
         + &left_out(
             path.len() - shown.len(),
-            ["shorter stretch", "shorter stretches"],
-            "",
+            "shorter stretch",
+            "shorter stretches",
         )
 }
 
@@ -199,8 +199,8 @@ fn late(told: Told<'_>, explained: &CallsExplanation) -> String {
         + &table(&header, 0..3, rows)
         + &left_out(
             late.len().saturating_sub(told.most),
-            ["rank", "ranks"],
-            "that others wait less for",
+            "rank that others wait less for",
+            "ranks that others wait less for",
         )
         + &way
 }

@@ -7,7 +7,7 @@ use corecast::size;
 use corecast_chip::Chip;
 use corecast_core::{Collective, FlowControl, Tuning};
 use corecast_machine::{Limits, Time};
-use corecast_study::{ChipChoice, MACHINES, Plan, ScheduleFile, Selection, Study, StudyMachine};
+use corecast_study::{ChipChoice, Plan, ScheduleFile, Selection, Study, StudyMachine};
 
 use crate::args::{ChipArg, Choices, LimitArgs, Place, Scene};
 use crate::failure::Failure;
@@ -92,8 +92,7 @@ impl ChipArg {
 impl Place {
     /// Refuses a placement on cores that are not the chip's.
     pub fn refuse_placement(&self) -> Result<(), Failure> {
-        let is_simulated = self.machine.name() == MACHINES[0].name();
-        if is_simulated || self.chip.ranks_to_cores.is_none() {
+        if self.machine.seats_ranks() || self.chip.ranks_to_cores.is_none() {
             return Ok(());
         }
         Err(

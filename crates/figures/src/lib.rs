@@ -30,6 +30,6 @@ pub use flow::{cycles_or_us, flow_bars, flow_layout, flow_place, flow_size, perc
 pub use matrix::matrix;
 pub use pingpong::round_trips;
 pub use run::{beside, heat_map, run_heat_map, timeline};
-pub use sweep::{LINES, Lines, Swept, sweep_chart, winner_map};
+pub use sweep::{Lines, Swept, sweep_chart, winner_map};
 pub use traffic::{latency_chart, traffic_heat_map};
 pub use varied::mpi_varied;

@@ -23,7 +23,7 @@ pub struct Swept<'a> {
 }
 
 /// Lines that are drawn unless said otherwise.
-pub const LINES: usize = 12;
+const LINES: usize = 12;
 
 /// Which lines of a sweep are drawn.
 #[derive(Clone, Copy, Debug)]

@@ -55,6 +55,11 @@ pub trait MachineKind: Debug + Sync {
     /// One line for lists.
     fn summary(&self) -> &'static str;
 
+    /// Whether ranks sit on cores of the chip, so that it matters on which.
+    fn seats_ranks(&self) -> bool {
+        false
+    }
+
     /// The machine for this chip. `fidelity` is how exactly a mesh is to be simulated; none leaves
     /// it to the machine.
     ///

@@ -31,6 +31,10 @@ impl MachineKind for Simulated {
         "a chip simulated in virtual time, cycle by cycle"
     }
 
+    fn seats_ranks(&self) -> bool {
+        true
+    }
+
     fn on(
         &'static self,
         chip: &Chip,

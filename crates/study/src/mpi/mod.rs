@@ -35,7 +35,7 @@ const EAGER_MIN: usize = 64;
 pub struct MpiPlan {
     /// The chip, and what goes on around the program.
     pub on: ProgramPlan,
-    /// Number of ranks, one per core: rank i is on core i.
+    /// Number of ranks, at most one per core.
     pub ranks: u32,
     /// What the program's computing counts as.
     pub compute: Compute,
