@@ -1,15 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The whole of CI as one command, `cargo xtask ci`; what of it a change of the Rust code needs at every
-//! turn, `cargo xtask test`; the house rules, `cargo xtask tidy`, and the line with the licence,
-//! `cargo xtask spdx`; the fuzz targets, `cargo xtask fuzz`;
-//! the Python package, `cargo xtask py`; what users install, `cargo xtask dist`;
-//! the page that shows results, `cargo xtask viewer`, and the documentation, `cargo xtask site`;
-//! models of what is lock-free, `cargo xtask loom`; the MPI library's tests under AddressSanitizer,
-//! `cargo xtask asan`; the hardware engine, `cargo xtask rtl`; mutants of the code, which are not part of
-//! CI, `cargo xtask mutants`; the MPI library for C programs, `cargo xtask mpi-install DIR`, beside
-//! others, `cargo xtask bench-mpi`, beside SimGrid's SMPI, `cargo xtask smpi`, below programs that others have built, `cargo xtask mpi-clients`, and
-//! below their tests, `cargo xtask mpi-suites`; whether MPI libraries follow the rules that are written
-//! for them, `cargo xtask mpi-rules`.
+//! What is done with the code beside building it: `cargo xtask` alone prints [`COMMANDS`].
 
 mod bench_mpi;
 mod ci;
@@ -47,82 +37,136 @@ const TEST: &[&str] = &["test", "--workspace", "--no-fail-fast"];
 /// What `ci` consists of; an error says what failed.
 type Part = fn(&Path) -> Result<(), String>;
 
-fn main() -> ExitCode {
-    match std::env::args().nth(1).as_deref() {
-        Some("ci") => verdict(ci::run()),
-        // The second lane of `ci`, which starts it.
-        Some("beside") => verdict(ci::beside()),
-        Some("test") => verdict(steps(&[FORMAT, TEST])),
-        Some("tidy") => tidy(),
-        Some("fuzz") => {
-            let seconds = std::env::args().nth(2);
-            let seconds = seconds.and_then(|text| text.parse().ok());
-            verdict(fuzz::run(root(), seconds))
-        }
-        Some("loom") => verdict(loom(root())),
-        Some("asan") => verdict(asan(root())),
-        Some("rtl") => verdict(rtl::run(root())),
-        Some("site") => verdict(site::run(root())),
-        Some("viewer") => verdict(viewer::run(root())),
-        Some("py") => verdict(py::run(root())),
-        Some("spdx") => verdict(spdx::write(root())),
-        Some("dist") => verdict(dist::run(root())),
-        Some("mpi-install") => match std::env::args().nth(2) {
-            Some(prefix) => verdict(mpi::install(root(), Path::new(&prefix))),
-            None => usage(),
+/// A command: how it is written, what it does, and what does it.
+struct Task {
+    usage: &'static str,
+    about: &'static str,
+    run: fn(&[String]) -> Result<(), String>,
+}
+
+const fn task(
+    usage: &'static str,
+    about: &'static str,
+    run: fn(&[String]) -> Result<(), String>,
+) -> Task {
+    Task { usage, about, run }
+}
+
+/// All commands, by the word that each begins with.
+const COMMANDS: &[Task] = &[
+    task("ci", "everything that has to pass", |_| ci::run()),
+    task(
+        "beside",
+        "the part of `ci` that runs beside Cargo: viewer, rtl",
+        |_| ci::beside(),
+    ),
+    task("test", "what every change of Rust code has to pass", |_| {
+        steps(&[FORMAT, TEST])
+    }),
+    task("tidy", "the house rules", |_| tidy()),
+    task("spdx", "writes the line with the licence", |_| {
+        spdx::write(root())
+    }),
+    task("fuzz [SECONDS]", "every fuzz target", |arguments| {
+        let seconds = arguments.first().and_then(|text| text.parse().ok());
+        fuzz::run(root(), seconds)
+    }),
+    task("loom", "models of what is lock-free", |_| loom(root())),
+    task("asan", "the MPI library below AddressSanitizer", |_| {
+        asan(root())
+    }),
+    task(
+        "rtl",
+        "the hardware engine: simulation, proofs, synthesis",
+        |_| rtl::run(root()),
+    ),
+    task("viewer", "the page that shows results", |_| {
+        viewer::run(root())
+    }),
+    task(
+        "site",
+        "the documentation, its commands run and compared",
+        |_| site::run(root()),
+    ),
+    task("py", "the Python package", |_| py::run(root())),
+    task("dist", "what users install, in target/dist", |_| {
+        dist::run(root())
+    }),
+    task(
+        "mutants [AREA [K/N]]",
+        "mutants of the code, not in `ci`",
+        |arguments| {
+            let of = |at: usize| arguments.get(at).map(String::as_str);
+            mutants::run(root(), of(0), of(1))
         },
-        Some("mutants") => {
-            let (area, shard) = (std::env::args().nth(2), std::env::args().nth(3));
-            verdict(mutants::run(root(), area.as_deref(), shard.as_deref()))
+    ),
+    task(
+        "mpi-install DIR",
+        "the MPI library, for C programs",
+        |arguments| match arguments {
+            [prefix] => mpi::install(root(), Path::new(prefix)),
+            _ => Err("a folder is wanted: cargo xtask mpi-install DIR".to_owned()),
+        },
+    ),
+    task(
+        "bench-mpi [OPTIONS]",
+        "beside other MPI libraries, measured",
+        |arguments| bench_mpi::run(root(), arguments),
+    ),
+    task(
+        "smpi [--chip CHIP] [--built DIR]",
+        "beside SimGrid's SMPI, the same programs",
+        |arguments| smpi::run(root(), arguments),
+    ),
+    task(
+        "mpi-clients [--wheels DIR] [--chip CHIP]",
+        "below programs that others have built",
+        |arguments| mpi_clients::run(root(), arguments),
+    ),
+    task(
+        "mpi-suites [--wheels DIR] [RANKS...] | --source DIR [OPTIONS] [FOLDERS...]",
+        "below the tests of others",
+        |arguments| mpi_suites::run(root(), arguments),
+    ),
+    task(
+        "mpi-rules [--wheels DIR]",
+        "whether MPI libraries follow the rules written for them",
+        // The folder comes after its option.
+        |arguments| mpi_rules::run(root(), arguments.get(1).map(String::as_str)),
+    ),
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let found = arguments.first().and_then(|name| {
+        COMMANDS
+            .iter()
+            .find(|task| task.usage.split(' ').next() == Some(name))
+    });
+    match found {
+        Some(task) => verdict((task.run)(&arguments[1..])),
+        None => {
+            for task in COMMANDS {
+                eprintln!("cargo xtask {}\n    {}", task.usage, task.about);
+            }
+            ExitCode::from(2)
         }
-        Some("bench-mpi") => {
-            let arguments: Vec<String> = std::env::args().skip(2).collect();
-            verdict(bench_mpi::run(root(), &arguments))
-        }
-        Some("mpi-clients") => {
-            let arguments: Vec<String> = std::env::args().skip(2).collect();
-            verdict(mpi_clients::run(root(), &arguments))
-        }
-        Some("smpi") => {
-            let arguments: Vec<String> = std::env::args().skip(2).collect();
-            verdict(smpi::run(root(), &arguments))
-        }
-        Some("mpi-rules") => {
-            // `--wheels DIR`, as for `bench-mpi`.
-            let wheels = std::env::args().nth(3);
-            verdict(mpi_rules::run(root(), wheels.as_deref()))
-        }
-        Some("mpi-suites") => {
-            let arguments: Vec<String> = std::env::args().skip(2).collect();
-            verdict(mpi_suites::run(root(), &arguments))
-        }
-        _ => usage(),
     }
 }
 
-fn usage() -> ExitCode {
-    eprintln!(
-        "usage: cargo xtask ci | test | tidy | spdx | fuzz [SECONDS] | rtl | py | viewer | site | dist | mutants [AREA [K/N]] | loom | asan | mpi-install DIR | bench-mpi [OPTIONS] | mpi-clients [--wheels DIR] [--chip CHIP] | smpi [--chip CHIP] [--built DIR] | mpi-rules [--wheels DIR] | mpi-suites [--wheels DIR] [RANKS...] | mpi-suites --source DIR [OPTIONS] [FOLDERS...]"
-    );
-    ExitCode::from(2)
-}
-
-fn tidy() -> ExitCode {
+fn tidy() -> Result<(), String> {
     let findings = tidy::check(root());
     findings.iter().for_each(|finding| eprintln!("{finding}"));
     println!("tidy: {} findings", findings.len());
-    if findings.is_empty() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
+    match findings.is_empty() {
+        true => Ok(()),
+        false => Err("cargo xtask tidy".to_owned()),
     }
 }
 
 /// Tidiness, then these.
 fn steps(steps: &[&[&str]]) -> Result<(), String> {
-    if tidy() != ExitCode::SUCCESS {
-        return Err("cargo xtask tidy".to_owned());
-    }
+    tidy()?;
     for step in steps {
         let line = format!("cargo {}", step.join(" "));
         println!("== {line}");

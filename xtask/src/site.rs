@@ -4,8 +4,8 @@
 //! Every command in a `console` block of the pages named in [`RUN`] is run, by a shell that has
 //! `corecast`; what stands below it is compared with what it prints (`CORECAST_BLESS=1` writes it), and
 //! what it leaves in `pictures` is what the page shows. The page of chip files is made of what
-//! `show chip` and `list keys` print, that of Python's interface of its docstrings; what `cargo doc` says lies in
-//! `rust`. A link that leads nowhere fails.
+//! `show chip` and `list keys` print, that of Python's interface of its docstrings; what `cargo doc`
+//! says lies in `rust`. A link that leads nowhere fails.
 
 use std::fs;
 use std::path::{Path, PathBuf};
