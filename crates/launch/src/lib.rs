@@ -58,8 +58,8 @@ pub struct Job {
     pub environment: Vec<(OsString, OsString)>,
     /// The folder of our libraries, put before all others in `LD_LIBRARY_PATH`.
     pub libraries: Option<PathBuf>,
-    /// Says when it is to end, where the job runs inside a program that is more than a launcher: its signals and its
-    /// input stay its own then, and rank 0 has nothing to read.
+    /// Says when it is to end, where the job runs inside a program that is more than a launcher: its
+    /// signals and its input stay its own then, and rank 0 has nothing to read.
     pub halt: Option<Halt>,
 }
 

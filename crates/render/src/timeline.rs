@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A run as a picture: one row per rank, or per several, coloured by cause, with lines for messages. The legend has
-//! the causes that occur.
+//! A run as a picture: one row per rank, or per several, coloured by cause, with lines for messages.
+//! The legend has the causes that occur.
 
 use corecast_machine::{Report, Span};
 

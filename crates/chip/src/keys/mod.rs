@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Every key of a chip file: what may stand there, what it means, and what holds without it.
 //!
-//! What may stand there the parser says itself: it notes what it asks for (the module
-//! `form`), and the list is
-//! what it has asked for in the built-in chips, which are of every kind. What a key means is in the
-//! table of the module `means`; a test finds keys that it lacks, and those that nobody asks for.
+//! What may stand there the parser says itself: it notes what it asks for (the module `form`), and the
+//! list is what it has asked for in the built-in chips, which are of every kind. What a key means is in
+//! the table of the module `means`; a test finds keys that it lacks, and those that nobody asks for.
 //!
 //! ```
 //! use corecast_chip::{Form, keys};
