@@ -344,7 +344,7 @@ fn peak_memory_mib() -> Option<u64> {
 }
 
 #[cfg(test)]
-#[path = "../tests/fields/mod.rs"]
+#[path = "../tests/all/fields.rs"]
 mod fields;
 
 #[cfg(test)]

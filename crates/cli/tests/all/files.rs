@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Where answers go and chips come from: links, pipes, modes, and files that are named twice.
+#![cfg(unix)]
+
+use std::fs::{self, Permissions};
+use std::io::Write as _;
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+const RUN: &str = "run bcast --chip park2019-bus --ranks 4 --algorithm ap";
+
+/// An empty folder for one test.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("files")
+        .join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).expect("writable");
+    folder
+}
+
+fn corecast(arguments: &str, folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_corecast"));
+    command
+        .args(arguments.split_whitespace())
+        .current_dir(folder)
+        .env_remove("CLICOLOR_FORCE");
+    command
+}
+
+fn run(arguments: &str, folder: &Path) -> Output {
+    let output = corecast(arguments, folder).output();
+    output.expect("the binary runs")
+}
+
+fn refused(arguments: &str, folder: &Path) -> String {
+    let output = run(arguments, folder);
+    let errors = String::from_utf8(output.stderr).expect("text");
+    assert_eq!(output.status.code(), Some(2), "{arguments}: {errors}");
+    errors
+}
+
+fn fifo(path: &Path) {
+    let made = Command::new("mkfifo").arg(path).status();
+    assert!(made.expect("mkfifo runs").success());
+}
+
+#[test]
+fn a_link_to_standard_output_is_written_through() {
+    let folder = folder("stdout");
+    let plain = run(RUN, &folder).stdout;
+    assert!(!plain.is_empty());
+    for (name, target) in [("self", "/proc/self/fd/1"), ("dev", "/dev/fd/1")] {
+        symlink(target, folder.join(name)).expect("linked");
+        symlink(name, folder.join("over")).expect("linked");
+        for link in [name, "over"] {
+            let output = run(&format!("{RUN} -o {link}"), &folder);
+            assert_eq!(output.status.code(), Some(0));
+            assert_eq!(output.stdout, plain, "{link} to {target}");
+            let kind = fs::symlink_metadata(folder.join(link)).expect("there");
+            assert!(kind.is_symlink(), "{link} to {target}");
+        }
+        fs::remove_file(folder.join("over")).expect("ours");
+    }
+    // As the shell's `>>`: what was there stays.
+    let log = folder.join("log");
+    fs::write(&log, "before\n").expect("written");
+    let file = fs::OpenOptions::new().append(true).open(&log);
+    let status = corecast(&format!("{RUN} -o self"), &folder)
+        .stdout(file.expect("there"))
+        .status();
+    assert_eq!(status.expect("runs").code(), Some(0));
+    let logged = [b"before\n".to_vec(), plain.clone()].concat();
+    assert_eq!(fs::read(&log).expect("readable"), logged);
+    assert_eq!(run(&format!("{RUN} -o -"), &folder).stdout, plain);
+    assert!(!folder.join("-").exists());
+}
+
+#[test]
+fn pipes_are_written_to_and_stay() {
+    let folder = folder("pipe");
+    let path = folder.join("fifo");
+    fifo(&path);
+    let child = corecast(&format!("{RUN} --json -o fifo"), &folder).spawn();
+    let text = fs::read(&path).expect("readable");
+    let status = child.expect("runs").wait().expect("ends");
+    assert_eq!(status.code(), Some(0));
+    assert!(serde_json::from_slice::<serde_json::Value>(&text).is_ok());
+    let kind = fs::symlink_metadata(&path).expect("there").file_type();
+    assert!(kind.is_fifo());
+}
+
+#[test]
+fn replaced_files_keep_their_mode() {
+    let folder = folder("mode");
+    let file = folder.join("answer");
+    fs::write(&file, "").expect("written");
+    fs::set_permissions(&file, Permissions::from_mode(0o600)).expect("ours");
+    symlink("answer", folder.join("link")).expect("linked");
+    for arguments in ["-o answer", "-o link", "--svg link"] {
+        assert_eq!(
+            run(&format!("{RUN} {arguments}"), &folder).status.code(),
+            Some(0)
+        );
+        let mode = fs::metadata(&file).expect("there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{arguments}");
+        let link = fs::symlink_metadata(folder.join("link")).expect("there");
+        assert!(link.is_symlink(), "{arguments}");
+    }
+}
+
+#[test]
+fn two_outputs_are_two_files() {
+    let folder = folder("twice");
+    symlink("x", folder.join("link")).expect("linked");
+    for (arguments, told) in [
+        ("-o x --svg x", "--svg and -o name one file"),
+        ("-o x --svg link", "--svg and -o name one file"),
+        ("--svg x --trace ./x", "--svg and --trace name one file"),
+    ] {
+        let errors = refused(&format!("{RUN} {arguments}"), &folder);
+        assert!(errors.contains(told), "{arguments}: {errors}");
+        assert!(!folder.join("x").exists(), "nothing has run");
+    }
+    let same = format!("{RUN} --svg /dev/null --trace /dev/null");
+    assert_eq!(run(&same, &folder).status.code(), Some(0));
+    let tune = "tune bcast --ranks 2 --bytes 4 -o x --plot x";
+    assert!(refused(tune, &folder).contains("name one file"));
+}
+
+#[test]
+fn inputs_are_not_replaced() {
+    let folder = folder("inputs");
+    let chip = "base = \"park2019-bus\"\nname = \"mine\"\n";
+    fs::write(folder.join("mine.toml"), chip).expect("written");
+    let command = "run bcast --chip mine.toml --ranks 4 --algorithm ap -o mine.toml";
+    let errors = refused(command, &folder);
+    assert!(
+        errors.contains("-o would replace what --chip reads"),
+        "{errors}"
+    );
+    let left = fs::read_to_string(folder.join("mine.toml"));
+    assert_eq!(left.expect("readable"), chip);
+    let errors = refused("verify a.xml --repair a.xml", &folder);
+    assert!(
+        errors.contains("--repair would replace what FILE reads"),
+        "{errors}"
+    );
+}
+
+/// Nobody writes to it, so reading it would never end.
+#[test]
+fn a_fifo_is_no_chip_and_standard_input_is_one() {
+    let folder = folder("fifo");
+    fifo(&folder.join("chip.toml"));
+    let errors = refused("show chip ./chip.toml", &folder);
+    assert!(errors.contains("it is a FIFO"), "{errors}");
+    let errors = refused("run bcast --algorithm auto --table ./chip.toml", &folder);
+    assert!(errors.contains("it is a FIFO"), "{errors}");
+    let errors = refused("show chip /dev/zero", &folder);
+    assert!(errors.contains("it is a device"), "{errors}");
+    for (name, set) in [
+        ("-", ""),
+        ("/dev/stdin", ""),
+        ("-", "--set endpoint.ready=2"),
+    ] {
+        let arguments = format!("{} {set}", RUN.replace("park2019-bus", name));
+        let mut child = corecast(&arguments, &folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the binary runs");
+        let chip = include_bytes!("../../../../chips/park2019-bus.toml");
+        let mut pipe = child.stdin.take().expect("a pipe");
+        pipe.write_all(chip).expect("read");
+        drop(pipe);
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!(output.status.code(), Some(0), "{arguments}");
+        assert!(String::from_utf8_lossy(&output.stdout).contains("ap"));
+    }
+}

@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! MPI programs in C on simulated chips: the same results as elsewhere, the same times in every run, and
+//! how those end that cannot go on.
+
+use crate::fields;
+use crate::mpi;
+
+use std::process::{Command, Output};
+
+use corecast_core::Rank;
+use corecast_machine::{
+    Cause, Done, Endpoint, Pending, Program as MessageProgram, Programs, RunError, RunOptions,
+    Source, TagFilter, Time,
+};
+use corecast_machine_sim::SimMachine;
+use mpi::{Interface, MPICH, Program, STANDARD, text};
+use serde_json::Value;
+
+/// Bytes that the library puts before a short message.
+const HEAD_BYTES: usize = 12;
+
+fn program(interface: &Interface) -> Program {
+    Program::new("virtual.c", interface)
+}
+
+fn on(program: &Program, chip: &str, ranks: u32, arguments: &[&str]) -> Output {
+    let mut command = program.mpirun_with(&["--chip", chip], ranks, arguments);
+    command.output().expect("the binary runs")
+}
+
+/// What a run that ends well prints.
+fn said(output: &Output) -> String {
+    let errors = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    text(&output.stdout)
+}
+
+#[test]
+fn every_chip_gives_the_results_of_this_computer_and_the_same_times_twice() {
+    let chips: Vec<&str> = corecast_chip::builtin_names().collect();
+    assert!(chips.len() > 3, "{chips:?}");
+    for (index, chip) in chips.into_iter().enumerate() {
+        let program = program([&STANDARD, &MPICH][index % 2]);
+        let here = program.run(6, &["storm", "3"]);
+        let result = said(&here).lines().next().map(str::to_owned);
+        let once = on(&program, chip, 6, &["storm", "3"]);
+        let again = on(&program, chip, 6, &["storm", "3"]);
+        assert_eq!(
+            said(&once).lines().next().map(str::to_owned),
+            result,
+            "{chip}"
+        );
+        assert_eq!(said(&once), said(&again), "{chip}");
+        assert_eq!(text(&once.stderr), text(&again.stderr), "{chip}");
+    }
+}
+
+#[test]
+fn a_whole_chip_takes_the_same_time_twice() {
+    let program = program(&STANDARD);
+    let run = || on(&program, "scc", 48, &["storm", "2"]);
+    let (once, again) = (run(), run());
+    assert_eq!(said(&once), said(&again));
+    assert_eq!(text(&once.stderr), text(&again.stderr));
+}
+
+/// The same as the program's `pingpong`, without MPI.
+struct Pingpong {
+    bytes: usize,
+    tick: Time,
+}
+
+impl MessageProgram for Pingpong {
+    type Output = u64;
+
+    async fn run<E: Endpoint>(&self, endpoint: &mut E) -> Result<u64, RunError> {
+        let me = endpoint.rank().0;
+        let payload = || vec![0; self.bytes].into();
+        let mut pending: Vec<Pending> = Vec::new();
+        pending.push(endpoint.irecv(Source::Any, TagFilter::Any).await?);
+        let mut since = Vec::new();
+        for _ in 0..3 {
+            since.push(endpoint.now().ps());
+            if me == 0 {
+                // A look at the clock.
+                endpoint.compute(self.tick).await?;
+                pending.push(endpoint.isend(Rank(1), 0, payload()).await?);
+            }
+            loop {
+                let (index, done) = endpoint.wait_any(&pending).await?;
+                if let Done::Received(_) = done {
+                    pending[index] = endpoint.irecv(Source::Any, TagFilter::Any).await?;
+                    break;
+                }
+                drop(pending.remove(index));
+            }
+            if me == 1 {
+                pending.push(endpoint.isend(Rank(0), 0, payload()).await?);
+            }
+        }
+        Ok(since[2] - since[1])
+    }
+
+    async fn end<E: Endpoint>(&self, endpoint: &mut E) -> Result<(), RunError> {
+        let _ = endpoint.finish().await;
+        Ok(())
+    }
+}
+
+#[test]
+fn a_message_takes_as_long_as_one_of_the_chip_with_twelve_bytes_more() {
+    let program = program(&STANDARD);
+    // With the largest sizes that are sent without asking.
+    for (name, most) in [
+        ("scc", 6000),
+        ("tilepro64", 400),
+        ("nagam", 400),
+        ("park2019-bus", 60_000),
+    ] {
+        let chip = corecast_chip::find(name).expect("built in");
+        let tick = Time::from_ps(chip.reference_clock().period_ps);
+        for bytes in [0, 8, most] {
+            let alone = Pingpong {
+                bytes: bytes + HEAD_BYTES,
+                tick,
+            };
+            let machine = SimMachine::new(&chip);
+            let run = machine.run_programs(2, &alone, &RunOptions::default());
+            let expected = run.expect("runs").outputs[0];
+            let output = on(&program, name, 2, &["pingpong", &bytes.to_string()]);
+            let took: u64 = said(&output).trim().parse().expect("a number");
+            assert_eq!(took, expected, "{name}, {bytes} bytes");
+        }
+    }
+}
+
+#[test]
+fn ranks_on_other_cores_take_what_their_way_takes() {
+    let program = program(&STANDARD);
+    let time = |chip: &str, cores: &str| {
+        let options = ["--chip", chip, "--ranks-to-cores", cores];
+        let mut command = program.mpirun_with(&options, 2, &["pingpong", "16"]);
+        let output = command.output().expect("the binary runs");
+        said(&output).trim().parse::<u64>().expect("picoseconds")
+    };
+    let usual = said(&on(&program, "scc", 2, &["pingpong", "16"]));
+    assert_eq!(time("scc", "0,1").to_string(), usual.trim());
+    assert_eq!(time("scc", "rows").to_string(), usual.trim());
+    assert!(time("scc", "0,47") > time("scc", "0,1"));
+    // One hop, three, and seven of a row: each takes as long as any other.
+    let [near, middle, far] = ["0,1", "0,3", "0,7"].map(|cores| time("tilepro64", cores));
+    assert!(near < middle);
+    assert_eq!((middle - near) * 2, far - middle);
+}
+
+#[test]
+fn loops_that_look_and_clocks_go_on_in_virtual_time() {
+    let program = program(&MPICH);
+    for chip in ["scc", "tilepro64", "nagam", "park2019-bus"] {
+        for check in ["looks", "clocks", "threads"] {
+            let output = on(&program, chip, 3, &[check]);
+            assert_eq!(said(&output), "1\n", "{check} on {chip}");
+        }
+    }
+}
+
+/// A run that ends badly: its exit code, and what it says last.
+fn fails(arguments: &[&str], ranks: u32, options: &[&str]) -> (i32, String) {
+    let program = program(&STANDARD);
+    let options = [&["--chip", "park2019-bus"], options].concat();
+    let mut command = program.mpirun_with(&options, ranks, arguments);
+    let output = command.output().expect("the binary runs");
+    let errors = text(&output.stderr);
+    let at = errors.find("error:").unwrap_or_default();
+    let code = output.status.code().expect("no signal");
+    (code, errors[at..].to_owned())
+}
+
+#[test]
+fn a_deadlock_says_who_waits_for_whom_in_which_call() {
+    let expected = "error: deadlock at 3230 ns: no rank can go on
+  rank 0 waits in MPI_Recv for a message from rank 1 with tag 7 in MPI_COMM_WORLD
+  rank 1 waits in MPI_Recv for a message from rank 2 with tag 8 in rows
+  rank 2 waits in MPI_Send for rank 0 to receive with tag 3 in MPI_COMM_WORLD
+  rank 3 waits in MPI_Recv for a message from any rank in rows
+  rank 4 waits in MPI_Barrier for a message from rank 3 in rows
+";
+    assert_eq!(fails(&["deadlock"], 5, &[]), (3, expected.to_owned()));
+    let expected = "error: deadlock at 10 ns: no rank can go on
+  rank 1 waits in MPI_Finalize for rank 0 to receive
+";
+    assert_eq!(fails(&["unreceived"], 2, &[]), (3, expected.to_owned()));
+}
+
+#[test]
+fn who_ends_badly_ends_all_with_one_message() {
+    let cases = [
+        (
+            "crash",
+            139,
+            "error: rank 2 was killed by signal 11 (SIGSEGV); the others were ended\n",
+        ),
+        (
+            "exit",
+            1,
+            "error: rank 2 ended before MPI_Finalize; the others were ended\n",
+        ),
+        (
+            "abort",
+            5,
+            "error: rank 2 called MPI_Abort with code 5; the others were ended\n",
+        ),
+        ("late", 9, "error: rank 2 ended with exit code 9\n"),
+    ];
+    for (check, code, message) in cases {
+        assert_eq!(
+            fails(&[check], 3, &[]),
+            (code, message.to_owned()),
+            "{check}"
+        );
+    }
+    // What needs memory that all see is refused by the library.
+    let (code, message) = fails(&["shared"], 2, &[]);
+    assert!(
+        code != 0 && message.contains("called MPI_Abort"),
+        "{message}"
+    );
+}
+
+#[test]
+fn limits_end_what_does_not_end_by_itself() {
+    let expected = "error: the program did not end within 100000 ns of virtual time
+  rank 0 is in MPI_Iprobe
+  rank 1 is in MPI_Iprobe
+  help: raise --limit-ns or --limit-events if the program needs longer
+";
+    let ended = fails(&["endless"], 2, &["--limit-ns", "100000"]);
+    assert_eq!(ended, (3, expected.to_owned()));
+    let ended = fails(&["endless"], 2, &["--limit-events", "1000"]);
+    assert_eq!(ended.0, 3);
+    let expected = "error: the time of 1 s is over; the ranks were ended
+  help: rank 1 made no call of MPI meanwhile; computing takes no virtual time, so that only --timeout ends a loop
+";
+    let program = program(&STANDARD);
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_corecast"));
+    command.args(["mpirun", "-n", "2", "--chip", "scc", "--timeout", "1"]);
+    command.arg(program.path()).arg("loop");
+    command.env("LD_LIBRARY_PATH", program.folder.path());
+    let output = command.output().expect("the binary runs");
+    let ended = (output.status.code(), text(&output.stderr));
+    assert_eq!(ended, (Some(124), expected.to_owned()));
+}
+
+#[test]
+fn a_child_that_fork_made_is_no_rank() {
+    let program = program(&STANDARD);
+    let output = on(&program, "scc", 2, &["fork"]);
+    assert_eq!(said(&output), "1\n");
+    let errors = text(&output.stderr);
+    assert!(
+        errors.contains("rank 1: a child that fork made has called MPI_Barrier"),
+        "{errors}"
+    );
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_before_anything_starts() {
+    let refused = |options: &[&str], ranks| {
+        let program = program(&STANDARD);
+        let mut command = program.mpirun_with(options, ranks, &[]);
+        let output = command.output().expect("the binary runs");
+        assert_eq!(output.status.code(), Some(2));
+        text(&output.stderr)
+    };
+    let expected = "error: -n: 49 ranks do not fit on scc
+  help: use 1 to 48 ranks, one per core
+";
+    assert_eq!(refused(&["--chip", "scc"], 49), expected);
+    assert!(refused(&["--chip", "ssc"], 2).contains("did you mean `scc`?"));
+    assert!(refused(&["--report", "r.json"], 2).contains("--chip"));
+    let chip = ["--chip", "scc"];
+    let compute = refused(&[&chip[..], &["--compute", "fast"]].concat(), 2);
+    assert!(
+        compute.contains("write stated, or measured:FACTOR"),
+        "{compute}"
+    );
+    let skew = refused(&[&chip[..], &["--skew", "7=5"]].concat(), 2);
+    assert!(skew.contains("--skew"), "{skew}");
+    let one_file = ["--svg", "a.svg", "--trace", "a.svg"];
+    assert!(refused(&[&chip[..], &one_file].concat(), 2).contains("name one file"));
+}
+
+#[test]
+fn a_program_without_mpi_is_no_result() {
+    let program = program(&STANDARD);
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_corecast"));
+    command.args([
+        "mpirun",
+        "-n",
+        "2",
+        "--chip",
+        "scc",
+        "--timeout",
+        "60",
+        "/bin/true",
+    ]);
+    let output = command.output().expect("the binary runs");
+    let expected = "error: no rank called MPI_Init, so that nothing was simulated
+  help: without --chip any program can be started
+";
+    assert_eq!(
+        (output.status.code(), text(&output.stderr)),
+        (Some(1), expected.to_owned())
+    );
+    drop(program);
+}
+
+#[test]
+fn reports_account_for_every_nanosecond_of_every_rank() {
+    let program = program(&STANDARD);
+    let file = |name: &str| program.folder.path().join(name).display().to_string();
+    let [report, svg, trace, matrix] = ["r.json", "t.svg", "t.json", "m.csv"].map(file);
+    let toml = file("mine.toml");
+    let own = "base = \"scc\"\nname = \"mine\"\nsummary = \"Mine.\"\nsource = \"me\"\n";
+    std::fs::write(&toml, own).expect("written");
+    let options = [
+        "--chip",
+        &toml,
+        "--skew",
+        "uniform:500",
+        "--seed",
+        "3",
+        "--report",
+        &report,
+        "--svg",
+        &svg,
+        "--trace",
+        &trace,
+        "--matrix",
+        &matrix,
+    ];
+    let output = program.mpirun_with(&options, 4, &["storm", "2"]).output();
+    said(&output.expect("the binary runs"));
+    let read = |path: &str| std::fs::read_to_string(path).expect("written");
+    let report: Value = serde_json::from_str(&read(&report)).expect("JSON");
+    let documented = |heading| fields::documented(heading);
+    let mut described = documented("mpirun --report");
+    described.extend(documented("Settings of results"));
+    described.extend(documented("Settings of programs"));
+    // Only files have computing in operations.
+    assert!(described.remove("flops"));
+    let printed = fields::of(&report);
+    assert!(printed.is_subset(&described), "{printed:?}");
+    let causes: Vec<&str> = Cause::KINDS.to_vec();
+    described.retain(|name| !causes.contains(&name.as_str()) && !printed.contains(name));
+    assert!(described.is_empty(), "{described:?} are not written");
+    assert_eq!(
+        (&report["chip"], &report["ranks"]),
+        (&"mine".into(), &4.into())
+    );
+    assert_eq!(
+        (&report["seed"], &report["skew"][0]),
+        (&3.into(), &"uniform:500".into())
+    );
+    let sum = |causes: &Value| -> f64 {
+        let causes = causes.as_object().expect("causes").values();
+        causes.map(|ns| ns.as_f64().expect("a number")).sum()
+    };
+    let makespan = report["makespan_ns"].as_f64().expect("a number");
+    let ranks = report["per_rank"].as_array().expect("ranks");
+    for rank in ranks {
+        assert!((sum(&rank["causes_ns"]) - makespan).abs() < 1e-6, "{rank}");
+        for call in rank["calls"].as_array().expect("calls") {
+            let ns = call["ns"].as_f64().expect("a number");
+            assert!((sum(&call["causes_ns"]) - ns).abs() < 1e-6, "{call}");
+        }
+        let count = |name: &str| {
+            let calls = rank["calls"].as_array().expect("calls").iter();
+            let found = calls.clone().find(|call| call["call"] == name);
+            found.map_or(0, |call| call["count"].as_u64().expect("a count"))
+        };
+        assert_eq!(
+            (
+                count("MPI_Allreduce"),
+                count("MPI_Bcast"),
+                count("MPI_Finalize")
+            ),
+            (2, 2, 1)
+        );
+    }
+    let pairs = report["pairs"].as_array().expect("pairs");
+    let messages = pairs
+        .iter()
+        .map(|pair| pair["messages"].as_u64().expect("a count"));
+    assert_eq!(
+        messages.sum::<u64>(),
+        report["messages"].as_u64().expect("a count")
+    );
+    assert_eq!(read(&matrix).lines().count(), pairs.len() + 1);
+    assert!(read(&svg).contains("an MPI program over 4 ranks"));
+    let trace: Value = serde_json::from_str(&read(&trace)).expect("JSON");
+    let events = trace["traceEvents"].as_array().expect("events");
+    assert!(events.iter().any(|event| event["name"] == "MPI_Allreduce"));
+}
+
+/// Control flow of these programs does not depend on time, but for who answers first: and that is part of
+/// what is captured.
+#[test]
+fn a_captured_program_takes_the_same_time_without_its_processes() {
+    let program = program(&STANDARD);
+    let path = |name: &str| {
+        let path = program.folder.path().join(name);
+        path.to_str().expect("UTF-8").to_owned()
+    };
+    let (capture, report) = (path("it.calls"), path("r.json"));
+    let makespan = |text: &str| {
+        let record: Value = serde_json::from_str(text).expect("JSON");
+        (record["makespan_ns"].clone(), record["messages"].clone())
+    };
+    let replay = |chip: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_corecast"));
+        let output = command
+            .args(["replay", &capture, "--chip", chip, "--json"])
+            .output();
+        makespan(&said(&output.expect("the binary runs")))
+    };
+    for chip in ["scc", "tilepro64", "nagam", "park2019-bus"] {
+        for arguments in [&["storm", "2"][..], &["pingpong", "100000"], &["clocks"]] {
+            let options = ["--chip", chip, "--capture", &capture, "--report", &report];
+            let output = program.mpirun_with(&options, 4, arguments).output();
+            said(&output.expect("the binary runs"));
+            let expected = makespan(&std::fs::read_to_string(&report).expect("written"));
+            assert_eq!(replay(chip), expected, "{chip} {arguments:?}");
+        }
+    }
+    // Elsewhere it takes another time.
+    assert_ne!(replay("scc"), replay("tilepro64"));
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The tests of this crate from outside, as one program: one for each file would take longer to
+//! link than to run.
+
+mod bounds_by_hand;
+mod damage;
+mod golden;
+mod mutations;
+mod oracle;
+mod registry;
+mod rounds;
+mod schedules;
+mod slots;
+mod split;
+mod streams;
+mod streams_damage;
+mod unread;
+mod verifier;
+mod world;

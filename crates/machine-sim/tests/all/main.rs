@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The tests of this crate from outside, as one program: one for each file would take longer to
+//! link than to run.
+
+mod background;
+mod bounds;
+mod causes;
+mod channels;
+mod common;
+mod conformance;
+mod fidelity;
+mod flows;
+mod messages;
+mod mpe;
+mod placement;
+mod pronto_buffers;
+mod pronto_errors;
+mod pronto_latency;
+mod pronto_traffic;
+mod random;
+mod random_chips;
+mod routes;
+#[path = "../../../core/tests/all/split.rs"]
+mod split;
+mod streams;
+mod tasks;
+mod timing;
+mod udn;
+mod unused;
+mod watch;
+mod worst_case;
+mod worst_case_by_hand;
+mod write_back;

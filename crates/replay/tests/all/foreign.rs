@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Programs in files of others that are no text, or one per rank: Chakra's traces, binary GOAL and
+//! records of liballprof come in with all that they say, go out again, and damage is found.
+
+use crate::common;
+
+use common::{FLOPS, SAMPLES, load};
+use corecast_core::{Collective as Known, Time};
+use corecast_exchange::chakra::trace::{self, COLL, COMP, Node, RECV, SEND};
+use corecast_replay::{
+    CallGraph, Collective, CollectiveKind, Event, Options, Read, Size, What, find_format, read,
+};
+
+fn options() -> Options<'static> {
+    Options {
+        flops: Some(FLOPS),
+        read_file: None,
+    }
+}
+
+fn of(name: &str, contents: &[u8]) -> Read {
+    match read(name, contents, &options()) {
+        Ok(read) => read,
+        Err(error) => panic!("{error}: {}", error.right),
+    }
+}
+
+fn written(graph: &CallGraph, format: &str) -> Vec<Vec<u8>> {
+    let format = find_format(format).expect("in the list");
+    match format.write(graph) {
+        Ok(exported) => exported.files,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn node(id: u64, kind: u64, after: &[u64], numbers: &[(&str, u64)]) -> Node {
+    Node {
+        id,
+        kind,
+        after: after.to_vec(),
+        numbers: numbers
+            .iter()
+            .map(|&(name, number)| (name.to_owned(), number))
+            .collect(),
+        ..Node::default()
+    }
+}
+
+/// Four ranks that compute, exchange with a neighbour and call collectives, two of them in pairs.
+fn training() -> Vec<u8> {
+    let file = |rank: u64| {
+        let peer = rank ^ 1;
+        let mut all = vec![
+            Node {
+                micros: 7,
+                ..node(3, COMP, &[], &[])
+            },
+            node(4, COMP, &[3], &[("num_ops", 2000)]),
+            node(5, SEND, &[4], &trace_message("comm_dst", peer)),
+            node(6, RECV, &[4], &trace_message("comm_src", peer)),
+            node(7, COLL, &[5, 6], &[("comm_type", 0), ("comm_size", 4096)]),
+            node(8, COLL, &[7], &[("comm_type", 7), ("comm_size", 1024)]),
+            node(
+                9,
+                COLL,
+                &[8],
+                &[("comm_type", 5), ("comm_size", 64), ("root", 1)],
+            ),
+        ];
+        for node in &mut all[5..] {
+            node.texts
+                .push(("pg_name".to_owned(), format!("pair{}", rank / 2)));
+        }
+        trace::file(&[], &all)
+    };
+    (0..4).flat_map(file).collect()
+}
+
+fn trace_message(peer: &'static str, rank: u64) -> [(&'static str, u64); 3] {
+    [("comm_size", 256), (peer, rank), ("comm_tag", 2)]
+}
+
+#[test]
+fn nodes_of_a_trace_are_calls() {
+    let graph = of("train.0.et", &training()).graph;
+    let calls = &graph.ranks[2];
+    let whats: Vec<&What> = calls.iter().map(|call| &call.what).collect();
+    let us = |us: u64| Time::from_ps(us * 1_000_000);
+    assert_eq!(whats[0], &What::Compute(us(7)));
+    assert_eq!(whats[1], &What::Compute(us(2)), "2000 operations at 1G");
+    let (to, tag, bytes) = (3, 2, 256);
+    assert_eq!(whats[2], &What::Send { to, tag, bytes });
+    let collective = |kind, bytes, root| {
+        What::Collective(Box::new(Collective {
+            kind: CollectiveKind::Known(kind),
+            size: Size::Bytes(bytes),
+            root,
+            element_bytes: 1,
+        }))
+    };
+    assert_eq!(whats[4], &collective(Known::Allreduce, 4096, 0));
+    // The size of a trace is that of all blocks.
+    assert_eq!(whats[5], &collective(Known::ReduceScatter, 512, 0));
+    assert_eq!(whats[6], &collective(Known::Bcast, 64, 1));
+    assert_eq!(calls[4].after, [Event::End(2), Event::End(3)]);
+    let group = &graph.groups[calls[5].group as usize];
+    assert_eq!((&*group.name, &group.ranks[..]), ("pair1", &[2, 3][..]));
+    assert_eq!(calls[4].group, 0, "of all ranks");
+}
+
+#[test]
+fn what_counts_operations_needs_a_rate_to_take_time() {
+    let read = read("train.0.et", &training(), &Options::default()).expect("a trace");
+    let [note] = &read.notes[..] else {
+        panic!("{:?}", read.notes);
+    };
+    assert!(note.starts_with("4 computations"), "{note}");
+    assert_eq!(read.graph.ranks[0][1].what, What::Compute(Time::ZERO));
+}
+
+#[test]
+fn a_trace_comes_back() {
+    let graph = of("train.0.et", &training()).graph;
+    let files = written(&graph, "chakra");
+    assert_eq!(files.len(), 4);
+    let back = of("train.0.et", &files.concat()).graph;
+    assert_eq!(back, graph);
+    // From our own text it goes out, too: what waits for a start waits for what that waits for.
+    let (name, text) = SAMPLES[0];
+    let own = load(name, text).graph;
+    let chakra = find_format("chakra").expect("in the list");
+    let error = chakra.write(&own).expect_err("wildcards");
+    assert!(
+        error.what.contains("a receive of several messages"),
+        "{error}"
+    );
+    let text = "corecast calls 1\nranks 2\nrank 0\n  a: isend 1 8\n  b: irecv 1 8\n  wait a, b\n\
+                rank 1\n  recv 0 8\n  compute 1500ns\n  send 0 8\n  scan 8\n";
+    let own = find_format("calls").expect("our own");
+    let own = own
+        .read("t.calls", text.as_bytes(), &options())
+        .expect("a program")
+        .graph;
+    let error = chakra.write(&own).expect_err("a scan");
+    assert!(error.what.starts_with("a scan of this kind"), "{error}");
+    let mut own = own;
+    own.ranks[1].pop();
+    let exported = chakra.write(&own).expect("without it");
+    assert_eq!(exported.notes.len(), 2, "{:?}", exported.notes);
+    let back = of("t.0.et", &exported.files.concat()).graph;
+    assert_eq!(back.ranks[0][1].after, []);
+    assert_eq!(
+        back.ranks[1][1].what,
+        What::Compute(Time::from_ps(2_000_000))
+    );
+}
+
+/// Sends, receives, computations and both kinds of requirements.
+#[test]
+fn a_graph_comes_back_from_the_binary_form() {
+    let text = "num_ranks 3\nrank 0 {\na: recv 8b from -1 tag -1\nb: send 70000b to 1 tag 5\n\
+                c: calc 12345678901\nb requires a\nc irequires b\n}\nrank 2 {\nsend 8b to 0\n}\n\
+                rank 1 {\nrecv 70000b from 0 tag 5\n}\n";
+    for text in [text, SAMPLES[1].1] {
+        let graph = load("it", text).graph;
+        let [file] = &written(&graph, "goal-binary")[..] else {
+            panic!("one file");
+        };
+        let (mut back, mut graph) = (of("it", file).graph, graph);
+        // In which order a call waits for others is not kept, and means nothing.
+        for call in back.ranks.iter_mut().chain(&mut graph.ranks).flatten() {
+            call.after.sort_unstable();
+        }
+        assert_eq!(back, graph);
+        assert_eq!(
+            written(&graph, "goal-binary"),
+            written(&of("it", file).graph, "goal-binary")
+        );
+    }
+}
+
+/// What `txt2bin` of LogGOPSim makes of two ranks, byte by byte (76451de16546; recorded by hand).
+#[test]
+fn the_binary_form_is_that_of_others() {
+    let text = "num_ranks 2\nrank 0 {\na: calc 5\nb: send 8b to 1 tag 3\nb requires a\n}\n\
+                rank 1 {\nrecv 8b from 0 tag 3\n}\n";
+    let [file] = &written(&load("it", text).graph, "goal-binary")[..] else {
+        panic!("one file");
+    };
+    let theirs = include_bytes!("../samples/two.bin");
+    assert_eq!(file, theirs);
+}
+
+/// Any byte other, and any end: refused with its place, or another program.
+#[test]
+fn damage_is_found_or_changes_the_program() {
+    let graph = load("it", SAMPLES[1].1).graph;
+    let whole = written(&graph, "goal-binary").concat();
+    damage("goal-binary", &whole, 300);
+    let whole = written(&of("train.0.et", &training()).graph, "chakra").concat();
+    damage("chakra", &whole, 300);
+    damage("liballprof", PAIR[0].as_bytes(), 20);
+}
+
+fn damage(format: &str, whole: &[u8], least: usize) {
+    let format = find_format(format).expect("in the list");
+    let options = Options {
+        read_file: Some(&|_: &str| Ok(PAIR[1].as_bytes().to_vec())),
+        ..options()
+    };
+    let mut refused = 0;
+    for at in 0..whole.len() {
+        for flip in [1, 0x10, 0x80] {
+            let mut damaged = whole.to_vec();
+            damaged[at] ^= flip;
+            let read = format.read("it-0", &damaged, &options);
+            refused += usize::from(read.is_err());
+        }
+        refused += usize::from(format.read("it-0", &whole[..at], &options).is_err());
+    }
+    assert!(refused > least, "{}: {refused} refused", format.name());
+}
+
+/// A pair of ranks as liballprof records it: addresses, datatypes and communicators are made up.
+const PAIR: [&str; 2] = [
+    "# a comment\nMPI_Init:-:0:0:100\nMPI_Comm_rank:101:77,0,2:9000:102\n\
+     MPI_Irecv:110:5000:4:11,8,8:1:3:77,0,2:800:112\n\
+     MPI_Isend:112.5:5100:4:11,8,8:1:3:77,0,2:808:113\n\
+     MPI_Waitall:120:2:800:0:150\n\
+     MPI_Allreduce:151:5000:5100:2:11,8,8:3:77,0,2:160\n\
+     MPI_Send:160:5000:1:11,8,8:-2:3:77,0,2:161\n\
+     MPI_Test:161:800:7:0:162\n\
+     MPI_Bcast:170:5000:16:1,1,1:1:77,0,2:175\nMPI_Finalize:180:190\n",
+    "MPI_Init:-:0:0:100\n\
+     MPI_Sendrecv:110:5100:4:11,8,8:0:3:5000:4:11,8,8:-1:-1:77,1,2:0:150\n\
+     MPI_Allreduce:150:5000:5100:2:11,8,8:3:77,1,2:160\n\
+     MPI_Bcast:170:5000:16:1,1,1:1:77,1,2:175\nMPI_Finalize:180:190\n",
+];
+
+fn pair(first: &str) -> Result<Read, corecast_exchange::FileError> {
+    let files = |name: &str| match name {
+        "pmpi-trace-rank-0.txt" => Ok(first.as_bytes().to_vec()),
+        "pmpi-trace-rank-1.txt" => Ok(PAIR[1].as_bytes().to_vec()),
+        name => Err(format!("there is no {name}")),
+    };
+    let options = Options {
+        flops: None,
+        read_file: Some(&files),
+    };
+    read("a/pmpi-trace-rank-0.txt", first.as_bytes(), &options)
+}
+
+#[test]
+fn records_of_liballprof_are_calls() {
+    let read = pair(PAIR[0]).expect("a record");
+    assert_eq!(read.notes.len(), 2, "{:?}", read.notes);
+    let graph = read.graph;
+    let own = find_format("calls").expect("our own");
+    let exported = own.write(&graph).expect("it says everything");
+    let text = exported.text().expect("text");
+    let expected = "corecast calls 1\nranks 2\n\n\
+                    rank 0\n  compute 10us\n  c1: irecv 1 32 tag 3\n  compute 500ns\n  \
+                    c3: isend 1 32 tag 3\n  compute 7us\n  wait c1, c3\n  compute 1us\n  \
+                    allreduce 16 element 8\n  compute 8us\n  bcast 16 root 1\n\n\
+                    rank 1\n  compute 10us\n  c1: irecv any 32 tag any\n  c2: isend 0 32 tag 3\n  \
+                    wait c1, c2\n  allreduce 16 element 8\n  compute 10us\n  bcast 16 root 1\n";
+    assert_eq!(text, expected);
+    assert_eq!(
+        graph.place(graph.ranks[1][0].at),
+        "a/pmpi-trace-rank-1.txt:2"
+    );
+}
+
+#[test]
+fn what_a_record_does_not_say_is_refused() {
+    for (from, to, expected) in [
+        (
+            "MPI_Test:161",
+            "MPI_Waitany:161",
+            "9: MPI_Waitany: this call is not read",
+        ),
+        (
+            "MPI_Bcast:170",
+            "MPI_Bcast:150",
+            "10: MPI_Bcast: it begins before the last call has ended",
+        ),
+        (
+            "3:77,0,2:160",
+            "3:78,0,1:160",
+            "7: MPI_Allreduce: its communicator has 1 of 2 ranks",
+        ),
+        (
+            "3:77,0,2:160",
+            "3:78,1,2:160",
+            "7: MPI_Allreduce: it is of rank 1 of its communicator",
+        ),
+        (
+            "3:77,0,2:160",
+            "3:77:160",
+            "7: MPI_Allreduce: argument 6 is no communicator",
+        ),
+        (
+            "1:3:77,0,2:808",
+            "-1:3:77,0,2:808",
+            "5: MPI_Isend: a message to any rank",
+        ),
+        (
+            "1:3:77,0,2:808",
+            "-7:3:77,0,2:808",
+            "5: MPI_Isend: -7 is neither a rank nor a tag",
+        ),
+        (
+            "1:3:77,0,2:808",
+            "1:3:77,0,2:800",
+            "5: MPI_Isend: the request before it was not waited for",
+        ),
+        ("MPI_Init:-", "MPI_Init", "2: `MPI_Init:0:0:100`"),
+        ("# a comment", "a comment", "this is no program"),
+    ] {
+        let text = PAIR[0].replace(from, to);
+        assert_ne!(text, PAIR[0], "{from}");
+        match pair(&text) {
+            Ok(_) if expected.starts_with("2:") => {}
+            Ok(_) => panic!("{to} was taken"),
+            Err(error) => assert!(error.to_string().contains(expected), "{error}"),
+        }
+    }
+    let alone = read("t-0", PAIR[0].as_bytes(), &options()).expect_err("one of two");
+    assert!(alone.wrong.contains("other ranks"), "{alone}");
+}

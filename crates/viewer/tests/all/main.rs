@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The tests of this crate from outside, as one program: one for each file would take longer to
+//! link than to run.
+
+mod documents;
+mod read;
