@@ -19,7 +19,7 @@ mod spdx;
 mod tidy;
 mod viewer;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
@@ -33,6 +33,9 @@ const CLIPPY: &[&str] = &[
     "warnings",
 ];
 const TEST: &[&str] = &["test", "--workspace", "--no-fail-fast"];
+
+/// What [`command`] builds.
+const COMMAND: [&str; 3] = ["corecast", "corecast-mpi-mpich", "corecast-py"];
 
 /// What `ci` consists of; an error says what failed.
 type Part = fn(&Path) -> Result<(), String>;
@@ -180,6 +183,22 @@ fn steps(steps: &[&[&str]]) -> Result<(), String> {
     Ok(())
 }
 
+/// The command, with the MPI library that it starts programs on beside it.
+///
+/// The Python package is built, too, though only one part of `ci` needs it: these packages together ask
+/// of the crates below what the tests of the workspace ask of them, so that nothing is built again.
+fn command(root: &Path) -> Result<PathBuf, String> {
+    let mut cargo = Command::new("cargo");
+    cargo.current_dir(root).args(["build", "--quiet"]);
+    for package in COMMAND {
+        cargo.args(["-p", package]);
+    }
+    match cargo.status().is_ok_and(|status| status.success()) {
+        true => Ok(root.join("target/debug/corecast")),
+        false => Err(format!("cargo build of {}", COMMAND.join(", "))),
+    }
+}
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
@@ -232,5 +251,38 @@ fn verdict(outcome: Result<(), String>) -> ExitCode {
             eprintln!("failed: {error}");
             ExitCode::FAILURE
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Which features each package is built with, for these arguments of cargo.
+    fn features(edges: &str, packages: &[&str]) -> Vec<String> {
+        let output = Command::new("cargo")
+            .current_dir(root())
+            .args(["tree", "--offline", "--prefix", "none", "-f", "{p} {f}"])
+            .args(["-e", edges, "--no-dedupe"])
+            .args(packages)
+            .output()
+            .expect("cargo runs");
+        assert!(output.status.success(), "{output:?}");
+        let text = String::from_utf8(output.stdout).expect("text");
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        lines
+    }
+
+    #[test]
+    fn the_command_is_built_of_what_the_tests_are_built_of() {
+        let tests = features("normal,build,dev", &["--workspace"]);
+        let packages: Vec<&str> = COMMAND.iter().flat_map(|name| ["-p", name]).collect();
+        let other: Vec<String> = features("normal,build", &packages)
+            .into_iter()
+            .filter(|line| !tests.contains(line))
+            .collect();
+        assert!(other.is_empty(), "built twice in `ci`: {other:#?}");
     }
 }

@@ -8,6 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::command;
+
 /// The Python that makes the environment; `PYTHON` names another one.
 const PYTHON: &str = "python3";
 
@@ -72,21 +74,6 @@ pub fn run(root: &Path) -> Result<(), String> {
 pub fn dist(root: &Path, folder: &Path, libraries: &Path) -> Result<(), String> {
     let bin = own_environment(root)?;
     wheel(root, &bin, folder, ("release", Some(libraries))).map(drop)
-}
-
-/// The command, with the MPI library that it starts programs on beside it.
-fn command(root: &Path) -> Result<PathBuf, String> {
-    let mut cargo = Command::new("cargo");
-    cargo.current_dir(root).args([
-        "build",
-        "--quiet",
-        "-p",
-        "corecast",
-        "-p",
-        "corecast-mpi-mpich",
-    ]);
-    says(&mut cargo, "cargo build of corecast and its MPI library")?;
-    Ok(root.join("target/debug/corecast"))
 }
 
 fn own_environment(root: &Path) -> Result<PathBuf, String> {

@@ -13,6 +13,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::command;
 use crate::py::environment;
 
 /// Pages whose commands are run.
@@ -25,12 +26,7 @@ const RUN: [&str; 3] = ["tutorial.md", "guides.md", "gallery.md"];
 pub fn run(root: &Path) -> Result<(), String> {
     let site = root.join("target/site");
     let bin = environment(root, &site.join("venv"), "docs/site/requirements.txt")?;
-    let built = Command::new("cargo")
-        .args(["build", "--quiet", "-p", "corecast"])
-        .status();
-    if !built.is_ok_and(|status| status.success()) {
-        return Err("cargo build -p corecast".to_owned());
-    }
+    command(root)?;
     let docs = site.join("docs");
     for folder in [&docs, &site.join("run")] {
         if folder.exists() {
