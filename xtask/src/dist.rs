@@ -45,7 +45,13 @@ pub fn run(root: &Path) -> Result<(), String> {
     if laid_out.exists() {
         fs::remove_dir_all(&laid_out).map_err(|error| error.to_string())?;
     }
-    mpi::install(root, &prefix)?;
+    // Built together with the rest, what the wheel shares with it is built once.
+    mpi::install(root, &prefix, &["corecast-py"])?;
+    // Lines in backtraces are five sixths of what would have to be fetched.
+    let mut strip = Command::new("strip");
+    strip.arg("--strip-debug").arg(prefix.join("bin/corecast"));
+    let libraries = py::LIBRARIES.map(|name| prefix.join("lib").join(name));
+    py::says(strip.args(libraries), "strip of the command and libraries")?;
     generate(&prefix)?;
     let doc = prefix.join("share/doc/corecast");
     fs::create_dir_all(&doc).map_err(|error| error.to_string())?;

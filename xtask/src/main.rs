@@ -107,7 +107,7 @@ const COMMANDS: &[Task] = &[
         "mpi-install DIR",
         "the MPI library, for C programs",
         |arguments| match arguments {
-            [prefix] => mpi::install(root(), Path::new(prefix)),
+            [prefix] => mpi::install(root(), Path::new(prefix), &[]),
             _ => Err("a folder is wanted: cargo xtask mpi-install DIR".to_owned()),
         },
     ),

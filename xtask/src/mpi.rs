@@ -42,16 +42,18 @@ const LAUNCHERS: [&str; 2] = ["mpirun", "mpiexec"];
 const LAUNCHER: &str =
     "#!/bin/sh\nexec \"$(dirname -- \"$(readlink -f -- \"$0\")\")/corecast\" mpirun \"$@\"\n";
 
-/// Builds both libraries and the launcher and installs them below `prefix`.
+/// Builds both libraries and the launcher, and these packages with them, and installs them below
+/// `prefix`.
 ///
 /// # Errors
 /// In words.
-pub fn install(root: &Path, prefix: &Path) -> Result<(), String> {
+pub fn install(root: &Path, prefix: &Path, beside: &[&str]) -> Result<(), String> {
     let mut build = Command::new(env!("CARGO"));
     build.args(["build", "--release", "-p", "corecast"]);
     build.current_dir(root);
-    for interface in &INTERFACES {
-        build.args(["-p", interface.package]);
+    let libraries = INTERFACES.iter().map(|interface| interface.package);
+    for package in libraries.chain(beside.iter().copied()) {
+        build.args(["-p", package]);
     }
     let status = build.status().map_err(|error| format!("cargo: {error}"))?;
     if !status.success() {

@@ -14,7 +14,7 @@ use crate::command;
 const PYTHON: &str = "python3";
 
 /// The MPI libraries, by the names that programs ask for.
-const LIBRARIES: [&str; 2] = ["libmpi.so.12", "libmpi_abi.so.1"];
+pub const LIBRARIES: [&str; 2] = ["libmpi.so.12", "libmpi_abi.so.1"];
 
 /// Builds, installs and tests.
 ///
@@ -133,6 +133,9 @@ fn wheel(
         .current_dir(root.join("crates/py"))
         .args(["build", "--quiet", "--profile", profile, "--out"])
         .arg(folder);
+    if libraries.is_some() {
+        maturin.arg("--strip");
+    }
     let built = says(&mut maturin, "maturin build in crates/py");
     if inside.exists() {
         fs::remove_dir_all(&inside).map_err(|error| error.to_string())?;
