@@ -32,12 +32,15 @@
 
 mod blocks;
 mod document;
+mod listed;
 mod names;
 mod places;
 pub(crate) mod read;
 mod write;
 
 use corecast_core::Schedule;
+
+pub use listed::listed;
 
 use crate::error::{FileError, Unsayable};
 use crate::format::{Exported, Format, Imported, text_of};

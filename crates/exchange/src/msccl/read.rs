@@ -19,7 +19,7 @@ use crate::limits::Deliveries;
 const STEPS_MAX: [(&str, usize); 2] = [("RCCL", 64), ("MSCCL", 256)];
 
 /// From so many chunks in one message on the runtimes refuse a step.
-const COUNT_MAX: u32 = 72;
+pub(super) const COUNT_MAX: u32 = 72;
 
 /// What a step can be.
 const TYPES: [&str; 9] = ["s", "r", "rcs", "rrs", "rrc", "rrcs", "cpy", "re", "nop"];
