@@ -24,7 +24,9 @@ pub mod goal;
 mod json;
 mod limits;
 mod msccl;
+mod mscclpp;
 mod own;
+mod places;
 mod repair;
 mod teccl;
 

@@ -11,9 +11,8 @@
 
 use corecast_core::{FullCrossbar, Schedule, verify};
 
-use super::places::SLOTS;
 use super::read::COUNT_MAX;
-use super::{About, read, unsayable, write};
+use super::{About, SLOTS, read, unsayable, write};
 use crate::error::Unsayable;
 use crate::format::Exported;
 

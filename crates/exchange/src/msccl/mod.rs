@@ -2,7 +2,7 @@
 //! MSCCL XML: the schedule files of MSCCL, RCCL, msccl-executor, TACCL and TE-CCL.
 //!
 //! A rank is a `gpu`, a stream a `tb` (thread block, with at most one peer each way and a channel), and
-//! a step a `step`. What is in the three buffers becomes chunks and places ([`places`]): the input
+//! a step a `step`. What is in the three buffers becomes chunks and places (`crate::places`): the input
 //! holds the chunks of the collective, the output is the same memory where the file works in place and
 //! has places for results otherwise, and scratch memory is more places.
 //!
@@ -34,16 +34,32 @@ mod blocks;
 mod document;
 mod listed;
 mod names;
-mod places;
 pub(crate) mod read;
 mod write;
 
-use corecast_core::Schedule;
+use corecast_core::{Collective, Schedule};
 
 pub use listed::listed;
 
 use crate::error::{FileError, Unsayable};
 use crate::format::{Exported, Format, Imported, text_of};
+
+/// Messages that a connection of the runtimes holds at least: a connection has 8 slots, and a step
+/// takes at most half of them (`NCCL_STEPS` and `MSCCL_CHUNKSTEPS` of microsoft/msccl).
+const SLOTS: u32 = 1;
+
+/// The names that files have for collectives.
+const COLLECTIVES: [(&str, Collective); 9] = [
+    ("allreduce", Collective::Allreduce),
+    ("allgather", Collective::Allgather),
+    ("reducescatter", Collective::ReduceScatter),
+    ("reduce_scatter", Collective::ReduceScatter),
+    ("alltoall", Collective::Alltoall),
+    ("broadcast", Collective::Bcast),
+    ("reduce", Collective::Reduce),
+    ("gather", Collective::Gather),
+    ("scatter", Collective::Scatter),
+];
 
 /// What a file says to its runtimes and a schedule does not.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -8,12 +8,12 @@ use corecast_core::{
 };
 use corecast_text::{did_you_mean, quoted};
 
-use super::About;
 use super::document::{self, Element};
-use super::places::{Buffer, COLLECTIVES, Layout};
+use super::{About, COLLECTIVES, SLOTS};
 use crate::error::Fault;
 use crate::format::Imported;
 use crate::limits::Deliveries;
+use crate::places::{Buffer, Layout};
 
 /// Steps of a thread block that RCCL takes, and those that MSCCL takes.
 const STEPS_MAX: [(&str, usize); 2] = [("RCCL", 64), ("MSCCL", 256)];
@@ -42,6 +42,7 @@ pub(crate) fn parse(text: &str) -> Result<Imported, Fault> {
         deliveries: Deliveries::default(),
         remarks: Remarks::default(),
     };
+    reader.builder.set_slots(SLOTS);
     let mut seen = vec![false; layout.ranks as usize];
     for gpu in gpus {
         let rank = gpu.count("id", layout.ranks - 1)?;

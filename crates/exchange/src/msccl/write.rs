@@ -6,11 +6,11 @@ use std::fmt::Write as _;
 
 use corecast_core::{ChunkId, FullCrossbar, Launch, Op, Rank, Schedule, Split, Transport, verify};
 
-use super::About;
 use super::blocks::{Block, Blocks, Messages, Piece, runs};
 use super::names::{Entry, Names};
-use super::places::{Buffer, SLOTS};
+use super::{About, SLOTS};
 use crate::format::Exported;
+use crate::places::Buffer;
 
 /// The file, or what it cannot say.
 pub(crate) fn text(schedule: &Schedule, about: &About) -> Result<Exported, String> {
