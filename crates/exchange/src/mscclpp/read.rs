@@ -268,6 +268,7 @@ impl Reader<'_> {
                 };
                 let source = self.own(rank, does, does.source[0], forms[0])?;
                 let target = self.own(rank, does, does.target[0], forms[1])?;
+                self.fits(source, target, does)?;
                 let step = self.local(stream, source, target, Arrival::Store);
                 if forms[0] == Form::Packets {
                     self.reads_packets(step, source, does);
@@ -463,13 +464,13 @@ impl Reader<'_> {
                 ));
             }
         }
-        let is_kept = sources.contains(&target);
+        let kept = sources.iter().position(|&source| source == target);
         let mut steps = Vec::new();
         for (at, &source) in sources.iter().enumerate() {
-            let step = if source == target {
+            let step = if kept == Some(at) {
                 self.mark(stream) // its values are there already
             } else {
-                let arrival = match at == 0 && !is_kept {
+                let arrival = match at == 0 && kept.is_none() {
                     true => Arrival::Store,
                     false => Arrival::Reduce,
                 };

@@ -306,12 +306,15 @@ impl Barrier {
             let right = "every thread block of a barrier comes to it equally often";
             return Err(Fault::at(self.line, wrong, right));
         }
-        for (block, visits) in &self.visits {
-            for (other, theirs) in &self.visits {
-                if block != other {
-                    let pairs = visits.iter().zip(theirs);
-                    all.extend(pairs.map(|(ours, theirs)| (ours.1, theirs.0)));
-                }
+        // The first goes when all have come, and the others when it has gone: as many waits as visits.
+        let mut all_visits = self.visits.values();
+        let Some(first) = all_visits.next() else {
+            return Ok(());
+        };
+        for visits in all_visits {
+            for (ours, theirs) in first.iter().zip(visits) {
+                all.push((ours.1, theirs.0));
+                all.push((theirs.1, ours.1));
             }
         }
         Ok(())

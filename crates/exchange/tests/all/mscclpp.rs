@@ -10,8 +10,14 @@ const SAMPLES: [(&str, &str); 5] = [
     ("put", include_str!("../samples/allreduce_put_2.json")),
     ("ports", include_str!("../samples/allgather_ports_3.json")),
     ("get", include_str!("../samples/alltoall_get_2.json")),
-    ("packets", include_str!("../samples/allreduce_packets_2.json")),
-    ("reads", include_str!("../samples/reduce_scatter_reads_2.json")),
+    (
+        "packets",
+        include_str!("../samples/allreduce_packets_2.json"),
+    ),
+    (
+        "reads",
+        include_str!("../samples/reduce_scatter_reads_2.json"),
+    ),
 ];
 
 fn import(name: &str, text: &str) -> Schedule {
