@@ -11,8 +11,9 @@
 
 use corecast_core::{FullCrossbar, Schedule, verify};
 
+use super::known::SLOTS;
 use super::read::COUNT_MAX;
-use super::{About, SLOTS, read, unsayable, write};
+use super::{About, read, unsayable, write};
 use crate::error::Unsayable;
 use crate::format::Exported;
 

@@ -32,34 +32,18 @@
 
 mod blocks;
 mod document;
+mod known;
 mod listed;
 mod names;
 pub(crate) mod read;
 mod write;
 
-use corecast_core::{Collective, Schedule};
+use corecast_core::Schedule;
 
 pub use listed::listed;
 
 use crate::error::{FileError, Unsayable};
 use crate::format::{Exported, Format, Imported, text_of};
-
-/// Messages that a connection of the runtimes holds at least: a connection has 8 slots, and a step
-/// takes at most half of them (`NCCL_STEPS` and `MSCCL_CHUNKSTEPS` of microsoft/msccl).
-const SLOTS: u32 = 1;
-
-/// The names that files have for collectives.
-const COLLECTIVES: [(&str, Collective); 9] = [
-    ("allreduce", Collective::Allreduce),
-    ("allgather", Collective::Allgather),
-    ("reducescatter", Collective::ReduceScatter),
-    ("reduce_scatter", Collective::ReduceScatter),
-    ("alltoall", Collective::Alltoall),
-    ("broadcast", Collective::Bcast),
-    ("reduce", Collective::Reduce),
-    ("gather", Collective::Gather),
-    ("scatter", Collective::Scatter),
-];
 
 /// What a file says to its runtimes and a schedule does not.
 #[derive(Clone, PartialEq, Eq, Debug)]

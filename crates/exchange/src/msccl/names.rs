@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use corecast_core::{ChunkId, Collective, Rank, Schedule};
 
-use super::COLLECTIVES;
+use super::known::COLLECTIVES;
 use crate::places::{Buffer, Layout};
 
 /// An entry of a buffer.

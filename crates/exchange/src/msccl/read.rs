@@ -8,8 +8,9 @@ use corecast_core::{
 };
 use corecast_text::{did_you_mean, quoted};
 
+use super::About;
 use super::document::{self, Element};
-use super::{About, COLLECTIVES, SLOTS};
+use super::known::{COLLECTIVES, SLOTS};
 use crate::error::Fault;
 use crate::format::Imported;
 use crate::limits::Deliveries;

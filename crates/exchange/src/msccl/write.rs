@@ -6,9 +6,10 @@ use std::fmt::Write as _;
 
 use corecast_core::{ChunkId, FullCrossbar, Launch, Op, Rank, Schedule, Split, Transport, verify};
 
+use super::About;
 use super::blocks::{Block, Blocks, Messages, Piece, runs};
+use super::known::SLOTS;
 use super::names::{Entry, Names};
-use super::{About, SLOTS};
 use crate::format::Exported;
 use crate::places::Buffer;
 
