@@ -275,10 +275,11 @@ docs/replay.md has the formats; `corecast convert` writes one as another.")]
 docs/schedules.md and docs/replay.md say what each format can say; what one cannot is refused, or
 named in a note.")]
     Convert(Convert),
-    /// Write decision tables as the rules that an MPI library reads
+    /// Write decision tables as the rules that an MPI library reads, or as schedules for MSCCL
     #[command(after_help = "Examples:
   corecast rules bcast.toml rules.conf --to openmpi
   corecast rules tables/ selection.json --to mpich
+  corecast rules allreduce.toml algorithms --to msccl --chip mine.toml
 docs/rules.md says which algorithms each library has, too, and how it is told of the file.")]
     Rules(Rules),
     /// Measure how fast corecast itself is
@@ -335,8 +336,9 @@ fn papers() -> OneOf<&'static Paper> {
     one(PAPERS, |paper| paper.name)
 }
 
-fn libraries() -> OneOf<Library> {
-    one(Library::ALL, Library::name)
+fn readers() -> OneOf<Reader> {
+    let libraries = Library::ALL.map(Reader::Library);
+    one(libraries.into_iter().chain([Reader::Msccl]), Reader::name)
 }
 
 fn formats() -> OneOf<&'static dyn Format> {
@@ -374,11 +376,49 @@ pub struct Convert {
 pub struct Rules {
     /// A decision table, or a folder of them (`corecast tune COLLECTIVE -o FILE.toml` writes one)
     pub tables: String,
-    /// Where to write [default: standard output]
+    /// The file to write [default: standard output], or for msccl the folder [default: none, only its
+    /// list is shown]
     pub to_file: Option<String>,
     /// The library that is to read them
-    #[arg(long, value_name = "LIBRARY", value_parser = libraries())]
-    pub to: Library,
+    #[arg(long, value_name = "LIBRARY", value_parser = readers())]
+    pub to: Reader,
+    /// For msccl: the chip for which the tables were made, by name or path [default: the built-in chip
+    /// that they name]
+    #[arg(long, value_name = "CHIP")]
+    pub chip: Option<String>,
+    /// Change a value of the chip file, as the tables were made with (repeatable)
+    #[arg(long, value_name = "KEY=VALUE", requires = "chip")]
+    pub set: Vec<String>,
+    /// Which core every rank gets, as the tables were made with
+    #[arg(long, value_name = "PLACEMENT", requires = "chip")]
+    pub ranks_to_cores: Option<String>,
+}
+
+/// Who reads rules.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Reader {
+    /// A library that has algorithms of its own.
+    Library(Library),
+    /// Runtimes that read schedules.
+    Msccl,
+}
+
+impl Reader {
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Library(library) => library.name(),
+            Self::Msccl => "msccl",
+        }
+    }
+
+    /// How it is told of the file or folder at `path`, as it is typed.
+    pub fn usage(self, path: &str) -> String {
+        match self {
+            Self::Library(library) => library.usage(path),
+            Self::Msccl => format!("MSCCL_ALGO_DIR={path}"),
+        }
+    }
 }
 
 /// What to search.

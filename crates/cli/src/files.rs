@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use corecast_text::file;
 
-use crate::args::{ChipArg, Pictures, Scene, Show, Sink, Verb};
+use crate::args::{ChipArg, Pictures, Reader, Scene, Show, Sink, Verb};
 use crate::failure::Failure;
 use crate::output;
 use crate::picture::check_form;
@@ -25,6 +25,8 @@ struct Files<'a> {
     written: Vec<Named<'a>>,
     /// Those written that are pictures.
     drawn: Vec<Named<'a>>,
+    /// Folders that are made.
+    made: Vec<&'a str>,
 }
 
 impl<'a> Files<'a> {
@@ -106,7 +108,12 @@ impl<'a> Files<'a> {
             }
             Verb::Rules(rules) => {
                 files.reads("TABLES", Some(&rules.tables));
-                files.writes("FILE", rules.to_file.as_ref());
+                rules.chip.iter().for_each(|chip| files.chip(chip));
+                files.reads("--ranks-to-cores", rules.ranks_to_cores.as_deref());
+                match rules.to {
+                    Reader::Msccl => files.made.extend(rules.to_file.as_deref()),
+                    Reader::Library(_) => files.writes("FILE", rules.to_file.as_ref()),
+                }
             }
             Verb::Compare {
                 scene,
@@ -232,6 +239,9 @@ pub fn check(verb: &Verb, sink: &Sink) -> Result<(), Failure> {
     }
     for (_, path) in &files.written {
         output::check_writable(path.as_ref())?;
+    }
+    for path in &files.made {
+        output::check_folder(path.as_ref())?;
     }
     Ok(())
 }

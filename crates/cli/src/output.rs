@@ -101,6 +101,21 @@ pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     file::write(path, bytes).map_err(|error| unwritable(path, &error))
 }
 
+/// Makes a folder with these files, whole or not at all; see [`file::write_folder`].
+pub fn write_folder(path: &Path, files: &[(&str, &[u8])]) -> Result<(), Failure> {
+    file::write_folder(path, files).map_err(|error| unmakeable(path, &error))
+}
+
+/// Refuses a path at which no folder could be made at the end of a run.
+pub fn check_folder(path: &Path) -> Result<(), Failure> {
+    file::check_folder(path).map_err(|error| unmakeable(path, &error))
+}
+
+fn unmakeable(path: &Path, error: &io::Error) -> Failure {
+    Failure::input(format!("cannot make `{}`: {error}", path.display()))
+        .help("give the path of a new folder, or of an empty one: everything in it is read")
+}
+
 /// Refuses a path to which nothing could be written at the end of a run.
 pub fn check_writable(path: &Path) -> Result<(), Failure> {
     if !file::is_replaced(path) {

@@ -12,11 +12,13 @@ use crate::error::{Fault, FileError};
 use crate::format::{Format, Imported};
 use crate::goal::{Goal, GoalBinary};
 use crate::msccl::Msccl;
+use crate::mscclpp::Mscclpp;
 use crate::own::Own;
 use crate::teccl::Teccl;
 
 /// Every format.
-pub static FORMATS: [&dyn Format; 6] = [&Own, &Msccl, &Goal, &GoalBinary, &Teccl, &Chakra];
+pub static FORMATS: [&dyn Format; 7] =
+    [&Own, &Msccl, &Goal, &GoalBinary, &Teccl, &Mscclpp, &Chakra];
 
 /// The format of this name.
 #[must_use]

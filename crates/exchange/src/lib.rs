@@ -24,7 +24,9 @@ pub mod goal;
 mod json;
 mod limits;
 mod msccl;
+mod mscclpp;
 mod own;
+mod places;
 mod repair;
 mod teccl;
 
@@ -33,4 +35,5 @@ pub use error::{Fault, FileError, Unsayable};
 pub use format::{Exported, Format, Imported, begins_with, text_of};
 pub use formats::{FORMATS, find_format, format_of, format_of_name, read};
 pub use limits::{BYTES_MAX, FILE_BYTES_MAX};
+pub use msccl::listed;
 pub use repair::{Repaired, repair};

@@ -28,6 +28,7 @@ mod error;
 mod explain;
 mod flow;
 mod kept;
+mod listed;
 mod listing;
 mod machines;
 mod mpi;
@@ -59,7 +60,8 @@ pub use chips::ChipChoice;
 pub use choice::Choice;
 pub use claim::{Claim, Fault, Wrong, faults};
 pub use error::{
-    AdviceError, Asked, FlowStudyError, MachineError, Refused, StudyError, TrafficStudyError,
+    AdviceError, Asked, FlowStudyError, ListedError, MachineError, Refused, StudyError,
+    TrafficStudyError,
 };
 pub use explain::{
     Explanation, ExplanationRecord, HoldRecord, LinkWait, SegmentRecord, WaitRecord, link_waits,
@@ -69,6 +71,7 @@ pub use flow::{
     Tiles, placement_word,
 };
 pub use kept::{KEPT_BYTES_MAX, Kept, KeptError, Shard, ShardError};
+pub use listed::{ListedFile, ListedFiles};
 pub use listing::{
     AlgorithmRecord, ChipLine, ChipRecord, FormatRecord, KeyRecord, MachineRecord, list_algorithms,
     list_chips, list_formats, list_keys, list_machines,

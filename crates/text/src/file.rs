@@ -171,6 +171,61 @@ pub fn check(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Makes a folder with these files, whole or not at all. It must not be there yet, or be empty: who
+/// reads a folder reads everything in it.
+///
+/// # Errors
+/// What the operating system says, and that the folder is there and not empty.
+///
+/// ```
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("two");
+/// corecast_text::file::write_folder(&path, &[("a", b"1"), ("b", b"2")])?;
+/// assert_eq!(std::fs::read(path.join("b"))?, b"2");
+/// assert!(corecast_text::file::write_folder(&path, &[("c", b"3")]).is_err());
+/// assert!(!path.join("c").exists());
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn write_folder(path: &Path, files: &[(&str, &[u8])]) -> io::Result<()> {
+    check_folder(path)?;
+    let part = tempfile::Builder::new()
+        .prefix(".corecast-")
+        .suffix(".part")
+        .tempdir_in(beside(path))?;
+    let whole = part.path().join("whole"); // with the mode that a new folder has here
+    fs::create_dir(&whole)?;
+    for (name, bytes) in files {
+        fs::write(whole.join(name), bytes)?;
+    }
+    fs::rename(whole, path)
+}
+
+/// Whether [`write_folder`] could make a folder here now, without doing it.
+///
+/// # Errors
+/// What the operating system says against it, and that the folder is there and not empty.
+pub fn check_folder(path: &Path) -> io::Result<()> {
+    match fs::read_dir(path) {
+        Ok(mut found) => match found.next() {
+            None => Ok(()),
+            Some(_) => Err(io::Error::new(
+                ErrorKind::DirectoryNotEmpty,
+                "the folder is there and not empty",
+            )),
+        },
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            tempfile::tempdir_in(beside(path)).map(drop)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The folder that a path is in.
+fn beside(path: &Path) -> &Path {
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    folder.unwrap_or(Path::new("."))
+}
+
 /// Writes beside the file, then takes its place.
 fn replace(path: &Path, bytes: &[u8], found: Option<&Metadata>) -> io::Result<()> {
     let mut part = part(path, found)?;
@@ -191,13 +246,10 @@ fn part(path: &Path, found: Option<&Metadata>) -> io::Result<tempfile::NamedTemp
             "it is read-only",
         ));
     }
-    let folder = path.parent().filter(|folder| *folder != Path::new(""));
     tempfile::Builder::new()
         .prefix(".corecast-")
         .suffix(".part")
-        .make_in(folder.unwrap_or(Path::new(".")), |path| {
-            create(path, found.is_some())
-        })
+        .make_in(beside(path), |path| create(path, found.is_some()))
 }
 
 /// A new file; a private one gets its mode later and until then is nobody else's to read.

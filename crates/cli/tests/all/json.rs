@@ -87,7 +87,10 @@ fn every_field_is_documented_and_every_documented_field_exists() {
         ),
         (
             &["rules --json"],
-            &["rules tests/tables/bcast.toml --to openmpi"],
+            &[
+                "rules tests/tables/bcast.toml --to openmpi",
+                "rules tests/tables/allreduce.toml --to msccl",
+            ],
         ),
         (&["reproduce --json"], &["reproduce park2019"]),
         (

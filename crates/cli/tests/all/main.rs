@@ -9,6 +9,7 @@ mod fields;
 mod files;
 mod flow;
 mod json;
+mod listed;
 mod machines;
 mod mpi;
 mod mpi_programs;

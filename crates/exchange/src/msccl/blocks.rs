@@ -306,7 +306,7 @@ impl<'a> Blocks<'a> {
         };
         let pieces = runs(&lists[0], &lists[1], &BTreeSet::new());
         if pieces.is_empty() {
-            let nowhere = (super::places::Buffer::Input, 0);
+            let nowhere = (crate::places::Buffer::Input, 0);
             return vec![("nop", (nowhere, nowhere, 0))];
         }
         pieces.into_iter().map(|piece| (kind, piece)).collect()

@@ -2,7 +2,7 @@
 //! MSCCL XML: the schedule files of MSCCL, RCCL, msccl-executor, TACCL and TE-CCL.
 //!
 //! A rank is a `gpu`, a stream a `tb` (thread block, with at most one peer each way and a channel), and
-//! a step a `step`. What is in the three buffers becomes chunks and places ([`places`]): the input
+//! a step a `step`. What is in the three buffers becomes chunks and places (`crate::places`): the input
 //! holds the chunks of the collective, the output is the same memory where the file works in place and
 //! has places for results otherwise, and scratch memory is more places.
 //!
@@ -32,12 +32,15 @@
 
 mod blocks;
 mod document;
+mod known;
+mod listed;
 mod names;
-mod places;
 pub(crate) mod read;
 mod write;
 
 use corecast_core::Schedule;
+
+pub use listed::listed;
 
 use crate::error::{FileError, Unsayable};
 use crate::format::{Exported, Format, Imported, text_of};

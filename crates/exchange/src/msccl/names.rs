@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use corecast_core::{ChunkId, Collective, Rank, Schedule};
 
-use super::places::{Buffer, COLLECTIVES, Layout};
+use super::known::COLLECTIVES;
+use crate::places::{Buffer, Layout};
 
 /// An entry of a buffer.
 pub(super) type Entry = (Buffer, u32);

@@ -10,16 +10,17 @@ use corecast_text::{did_you_mean, quoted};
 
 use super::About;
 use super::document::{self, Element};
-use super::places::{Buffer, COLLECTIVES, Layout};
+use super::known::{COLLECTIVES, SLOTS};
 use crate::error::Fault;
 use crate::format::Imported;
 use crate::limits::Deliveries;
+use crate::places::{Buffer, Layout};
 
 /// Steps of a thread block that RCCL takes, and those that MSCCL takes.
 const STEPS_MAX: [(&str, usize); 2] = [("RCCL", 64), ("MSCCL", 256)];
 
 /// From so many chunks in one message on the runtimes refuse a step.
-const COUNT_MAX: u32 = 72;
+pub(super) const COUNT_MAX: u32 = 72;
 
 /// What a step can be.
 const TYPES: [&str; 9] = ["s", "r", "rcs", "rrs", "rrc", "rrcs", "cpy", "re", "nop"];
@@ -42,6 +43,7 @@ pub(crate) fn parse(text: &str) -> Result<Imported, Fault> {
         deliveries: Deliveries::default(),
         remarks: Remarks::default(),
     };
+    reader.builder.set_slots(SLOTS);
     let mut seen = vec![false; layout.ranks as usize];
     for gpu in gpus {
         let rank = gpu.count("id", layout.ranks - 1)?;

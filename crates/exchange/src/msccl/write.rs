@@ -8,9 +8,10 @@ use corecast_core::{ChunkId, FullCrossbar, Launch, Op, Rank, Schedule, Split, Tr
 
 use super::About;
 use super::blocks::{Block, Blocks, Messages, Piece, runs};
+use super::known::SLOTS;
 use super::names::{Entry, Names};
-use super::places::{Buffer, SLOTS};
 use crate::format::Exported;
+use crate::places::Buffer;
 
 /// The file, or what it cannot say.
 pub(crate) fn text(schedule: &Schedule, about: &About) -> Result<Exported, String> {

@@ -42,6 +42,7 @@ pub(super) fn parse(text: &str) -> Result<Imported, Fault> {
         false => of_flows(&file),
         true => of_paths(&file, parts, &mut notes)?,
     };
+    check_paths(&file)?;
     let request = Request::new(
         purpose.collective,
         purpose.nodes.len() as u32,
@@ -216,10 +217,41 @@ fn of_paths(file: &File, parts: u32, notes: &mut Vec<String>) -> Result<Vec<Mess
     Ok(messages)
 }
 
+/// A file says twice what goes where, in flows and in paths: what a path takes, a flow must carry.
+fn check_paths(file: &File) -> Result<(), Fault> {
+    let mut carried: BTreeMap<[u32; 5], f64> = BTreeMap::new();
+    for flow in &file.flows {
+        let key = key(flow.chunk, flow.source, &flow.hop);
+        *carried.entry(key).or_default() += flow.hop.volume;
+    }
+    for demand in &file.demands {
+        for hop in demand.paths.iter().flatten() {
+            let volume = carried.get(&key(demand.chunk, demand.source, hop));
+            if volume.is_none_or(|&volume| volume < hop.volume - TOLERANCE) {
+                let Hop {
+                    from, to, epoch, ..
+                } = *hop;
+                let (chunk, source) = (demand.chunk, demand.source);
+                let wrong = format!(
+                    "a path of this demand takes {from}->{to} in epoch {epoch}, where no flow has \
+                     that much of chunk {chunk} from {source}"
+                );
+                let right = "what a path takes is among the flows, with the same epoch";
+                return Err(Fault::at(demand.line, wrong, right));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What is sent, over which link and when.
+fn key(chunk: u32, source: u32, hop: &Hop) -> [u32; 5] {
+    [chunk, source, hop.from, hop.to, hop.epoch]
+}
+
 /// Flows that carry more than all paths over the same link in the same epoch.
 fn surplus(file: &File) -> usize {
     let mut left: BTreeMap<[u32; 5], f64> = BTreeMap::new();
-    let key = |chunk, source, hop: &Hop| [chunk, source, hop.from, hop.to, hop.epoch];
     for flow in &file.flows {
         *left
             .entry(key(flow.chunk, flow.source, &flow.hop))

@@ -20,9 +20,14 @@ fn messages_are_as_recorded() {
     for name in names {
         let text = std::fs::read(folder.join(&name)).expect("readable");
         let (case, ending) = name.rsplit_once('.').expect("an ending");
-        let format = FORMATS
+        // Of formats whose files end alike the case begins with the name.
+        let mut formats = FORMATS
             .into_iter()
-            .find(|format| format.extension() == ending);
+            .filter(|format| format.extension() == ending);
+        let named = formats
+            .clone()
+            .find(|format| case.starts_with(format.name()));
+        let format = named.or_else(|| formats.next());
         let found = match read(&name, &text, format) {
             Ok(_) => panic!("{name} was accepted"),
             Err(error) => format!("{}\n", error.with_help()),

@@ -7,6 +7,7 @@ mod documentation;
 mod errors;
 mod goal;
 mod msccl;
+mod mscclpp;
 mod repair;
 mod round_trip;
 mod teccl;

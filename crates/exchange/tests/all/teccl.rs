@@ -135,6 +135,92 @@ fn damage_is_found() {
     assert!(tried > 20, "{tried}");
 }
 
+/// The places of the numbers in a sentence, each with the words before it.
+fn numbers(line: &str) -> Vec<(std::ops::Range<usize>, &str)> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(start) = line[from..].find(|c: char| c.is_ascii_digit()) {
+        let start = from + start;
+        let is_part = |c: char| c.is_ascii_digit() || c == '.';
+        let length = line[start..]
+            .find(|c| !is_part(c))
+            .unwrap_or(line.len() - start);
+        found.push((start..start + length, line[..start].trim_end()));
+        from = start + length;
+    }
+    found
+}
+
+/// What is sent, whenever it is.
+fn sends(schedule: &Schedule) -> Vec<(u32, u32, Vec<u32>)> {
+    let sends = schedule.sends().map(|(rank, _, half)| {
+        let chunks = schedule.chunks(half.chunks).iter().map(|chunk| chunk.0);
+        (rank.0, half.to.0, chunks.collect())
+    });
+    let mut sends: Vec<_> = sends.collect();
+    sends.sort();
+    sends
+}
+
+/// Every number of every sentence changed to every other small one, every line away, every line there
+/// twice: refused, judged wrong, or the schedule that it was. An epoch may say when else it happens, and a
+/// message that is there twice is noted.
+#[test]
+fn no_mutant_is_right_and_different() {
+    let (mut tried, mut refused, mut wrong) = (0, 0, 0);
+    for (name, text) in [("ring.json", RING), ("halves.json", HALVES)] {
+        let lines: Vec<&str> = text.lines().collect();
+        let original = import(name, text);
+        for at in 0..lines.len() {
+            let line = lines[at];
+            let is_sentence =
+                line.contains("epoch") && line.contains("->") || line.contains("Demand");
+            if !is_sentence {
+                continue;
+            }
+            let mut mutants = vec![(Vec::new(), false), (vec![line.to_owned(); 2], false)];
+            for (place, before) in numbers(line) {
+                let is_epoch = before.ends_with("epoch");
+                for other in ["0", "1", "2", "3", "4", "5", "6", "0.25", "0.75", "1.5"] {
+                    let mut mutant = line.to_owned();
+                    mutant.replace_range(place.clone(), other);
+                    mutants.push((vec![mutant], is_epoch));
+                }
+            }
+            for (mutant, is_epoch) in mutants {
+                let mutant_lines: Vec<&str> = lines[..at]
+                    .iter()
+                    .copied()
+                    .chain(mutant.iter().map(|line| &**line))
+                    .chain(lines[at + 1..].iter().copied())
+                    .collect();
+                tried += 1;
+                let Ok(back) = read(name, mutant_lines.join("\n"), None) else {
+                    refused += 1;
+                    continue;
+                };
+                if !certify(&back.schedule).is_correct() {
+                    wrong += 1;
+                    continue;
+                }
+                let is_said = mutant.len() == 2
+                    && back
+                        .notes
+                        .iter()
+                        .any(|note| note.ends_with("what is there already"));
+                let is_same = back.schedule == original
+                    || is_said
+                    || (is_epoch && sends(&back.schedule) == sends(&original));
+                assert!(is_same, "{name}:{}: {line} became {mutant:?}", at + 1);
+            }
+        }
+    }
+    assert!(
+        tried > 2500 && refused > 2000 && wrong > 0,
+        "{tried} mutants, {refused} refused, {wrong} wrong"
+    );
+}
+
 #[test]
 fn files_of_others_are_read() {
     let Some(reference) = std::env::var_os("CORECAST_REFERENCE") else {

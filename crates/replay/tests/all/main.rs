@@ -6,5 +6,6 @@ mod common;
 mod documentation;
 mod errors;
 mod foreign;
+mod mutants;
 mod round_trip;
 mod run;

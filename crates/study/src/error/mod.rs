@@ -4,6 +4,7 @@
 
 mod advice;
 pub(crate) mod flow;
+mod listed;
 mod machine;
 mod traffic;
 
@@ -18,6 +19,7 @@ use thiserror::Error;
 
 pub use advice::{AdviceError, Asked};
 pub use flow::FlowStudyError;
+pub use listed::ListedError;
 pub use machine::MachineError;
 pub use traffic::TrafficStudyError;
 

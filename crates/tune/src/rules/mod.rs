@@ -190,29 +190,38 @@ fn rows<'a>(
             library.title()
         ));
     }
-    let kept: Vec<&Cell> = table.cells().filter(|cell| has(cell)).collect();
     let mut rows: Vec<Row<'a>> = Vec::new();
-    let mut ranks_before = 0;
-    for of_ranks in kept.chunk_by(|a, b| a.ranks == b.ranks) {
-        let Some(ranks) = of_ranks.first().map(|cell| cell.ranks) else {
-            continue;
+    let mut ranks_before = None;
+    for (ranks, cells) in table.ranges(has) {
+        let from_ranks = match ranks_before {
+            None => 0,
+            Some(before) => border(u64::from(before), u64::from(ranks)) as u32,
         };
-        let mut cells: Vec<(u64, &Cell)> = Vec::new();
-        for &cell in of_ranks {
-            let from = match cells.last() {
-                None => 0,
-                Some((_, before)) => border(before.bytes, cell.bytes),
-            };
-            cells.push((from, cell));
-        }
-        let from_ranks = match rows.is_empty() {
-            true => 0,
-            false => border(ranks_before, u64::from(ranks)) as u32,
-        };
-        ranks_before = u64::from(ranks);
+        ranks_before = Some(ranks);
         rows.push(Row { from_ranks, cells });
     }
     rows
+}
+
+impl Table {
+    /// For every number of ranks the cells that `keeps` keeps, in order of sizes, each with the smallest
+    /// size for which it decides among them; the first is 0.
+    #[must_use]
+    pub fn ranges(&self, keeps: impl Fn(&Cell) -> bool) -> Vec<(u32, Vec<(u64, &Cell)>)> {
+        let kept: Vec<&Cell> = self.cells().filter(|cell| keeps(cell)).collect();
+        let of_ranks = kept.chunk_by(|a, b| a.ranks == b.ranks).map(|of_ranks| {
+            let mut cells: Vec<(u64, &Cell)> = Vec::new();
+            for &cell in of_ranks {
+                let from = match cells.last() {
+                    None => 0,
+                    Some((_, before)) => border(before.bytes, cell.bytes),
+                };
+                cells.push((from, cell));
+            }
+            (of_ranks[0].ranks, cells)
+        });
+        of_ranks.collect()
+    }
 }
 
 /// The smallest number that is nearer to `above` than to `below` on a logarithmic scale.

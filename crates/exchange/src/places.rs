@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the three buffers of a rank are in terms of chunks and places.
+//! What the three buffers of a rank (input, output and scratch memory) are in terms of chunks and
+//! places, for formats that name data by them.
 //!
-//! With `n` = `nchunksperloop`, `g` ranks and `m = n / g`:
+//! With `n` chunks of the larger of input and output, `g` ranks and `m = n / g`:
 //!
 //! ```text
 //! collective       input i[k] of rank r     output o[k] of rank r, in place
@@ -22,29 +23,12 @@ use crate::limits;
 /// Bytes of a chunk, of which a file says nothing: a whole number of elements of any type.
 const CHUNK_BYTES: u64 = 8;
 
-/// Messages that a connection of the runtimes holds at least: a connection has 8 slots, and a step
-/// takes at most half of them (`NCCL_STEPS` and `MSCCL_CHUNKSTEPS` of microsoft/msccl).
-pub(super) const SLOTS: u32 = 1;
-
-/// The names that files have for collectives.
-pub(super) const COLLECTIVES: [(&str, Collective); 9] = [
-    ("allreduce", Collective::Allreduce),
-    ("allgather", Collective::Allgather),
-    ("reducescatter", Collective::ReduceScatter),
-    ("reduce_scatter", Collective::ReduceScatter),
-    ("alltoall", Collective::Alltoall),
-    ("broadcast", Collective::Bcast),
-    ("reduce", Collective::Reduce),
-    ("gather", Collective::Gather),
-    ("scatter", Collective::Scatter),
-];
-
 /// How the buffers of one file lie in chunks and places.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Layout {
+pub(crate) struct Layout {
     pub collective: Collective,
     pub ranks: u32,
-    /// `nchunksperloop`: chunks of the larger of input and output.
+    /// Chunks of the larger of input and output.
     pub chunks: u32,
     pub is_in_place: bool,
     pub root: u32,
@@ -54,14 +38,14 @@ pub(super) struct Layout {
 
 /// One of a rank's buffers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Buffer {
+pub(crate) enum Buffer {
     Input,
     Output,
     Scratch,
 }
 
 impl Buffer {
-    pub(super) const ALL: [(&'static str, Self); 3] = [
+    pub(crate) const ALL: [(&'static str, Self); 3] = [
         ("i", Self::Input),
         ("o", Self::Output),
         ("s", Self::Scratch),
@@ -70,7 +54,7 @@ impl Buffer {
 
 impl Layout {
     /// Chunks of a block.
-    pub(super) fn parts(&self) -> u32 {
+    pub(crate) fn parts(&self) -> u32 {
         match self.collective {
             Collective::Bcast | Collective::Reduce | Collective::Allreduce => self.chunks,
             _ => self.chunks / self.ranks,
@@ -86,7 +70,7 @@ impl Layout {
     }
 
     /// A schedule without steps.
-    pub(super) fn builder(&self, name: &str, line: u32) -> Result<ScheduleBuilder, Fault> {
+    pub(crate) fn builder(&self, name: &str, line: u32) -> Result<ScheduleBuilder, Fault> {
         let bytes = u64::from(self.parts()) * CHUNK_BYTES;
         let request = Request::new(self.collective, self.ranks, bytes);
         let request = request.with_root(Rank(self.root));
@@ -107,12 +91,11 @@ impl Layout {
         for _ in 0..self.scratch {
             builder.add_place(CHUNK_BYTES);
         }
-        builder.set_slots(SLOTS);
         Ok(builder)
     }
 
     /// The place of entry `offset` of a buffer of `rank`; none if the buffer has no such entry.
-    pub(super) fn place(&self, rank: u32, buffer: Buffer, offset: u32) -> Option<ChunkId> {
+    pub(crate) fn place(&self, rank: u32, buffer: Buffer, offset: u32) -> Option<ChunkId> {
         use Collective as C;
         let (parts, ranks) = (self.parts(), self.ranks);
         let of_block = |offset: u32| (offset < parts).then(|| rank * parts + offset);

@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The operations of a plan with whom they reach, and nothing of what they mean together.
+
+use corecast_text::{did_you_mean, quoted};
+
+use super::names::{self, Kind, Name};
+use crate::error::Fault;
+use crate::json::{Json, Text};
+use crate::places::Buffer;
+
+/// Most chunks of a buffer, and most of whatever else is numbered.
+const NUMBER_MAX: u32 = 1 << 24;
+
+/// Most thread blocks that share one operation.
+const SHARERS_MAX: u32 = 1 << 10;
+
+/// A plan.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub name: String,
+    pub collective: String,
+    /// Where that is.
+    pub collective_line: u32,
+    pub is_in_place: bool,
+    pub gpus: Vec<Gpu>,
+    /// What it says to its executor and a schedule does not.
+    pub said: Vec<String>,
+    pub line: u32,
+}
+
+/// A rank.
+#[derive(Debug)]
+pub(super) struct Gpu {
+    /// Chunks of input, output and scratch memory.
+    pub chunks: [u32; 3],
+    pub blocks: Vec<Vec<Operation>>,
+    /// The peer of every channel of a kind.
+    pub channels: [Vec<u32>; 2],
+    /// With which value every semaphore begins.
+    pub semaphores: Vec<u32>,
+    pub line: u32,
+}
+
+/// An operation of a thread block.
+#[derive(Clone, Debug)]
+pub(super) struct Operation {
+    pub name: Name,
+    pub source: Vec<Span>,
+    pub target: Vec<Span>,
+    /// Channels by their numbers at the rank.
+    pub channels: Vec<u32>,
+    pub kind: Option<Kind>,
+    /// Which part of the data the thread block takes, of how many.
+    pub share: (u32, u32),
+    /// Semaphores.
+    pub semaphores: Vec<u32>,
+    /// A barrier, and how many thread blocks it is for.
+    pub barrier: Option<(u32, u32)>,
+    pub line: u32,
+}
+
+/// Neighbouring chunks of a buffer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    /// Whose buffer; none for one's own.
+    pub peer: Option<u32>,
+    pub buffer: Buffer,
+    pub first: u32,
+    pub size: u32,
+    pub line: u32,
+}
+
+/// An object of which every key is known.
+struct Object<'a> {
+    at: Json<'a>,
+    what: &'static str,
+    entries: Vec<(String, Json<'a>)>,
+}
+
+impl<'a> Object<'a> {
+    fn new(at: Json<'a>, what: &'static str, known: &[&'static str]) -> Result<Self, Fault> {
+        let entries = at.entries(&format!("{what} is an object"))?;
+        for (key, value) in &entries {
+            if !known.contains(&&**key) {
+                let wrong = format!("`{}` is nothing that {what} is known to have", quoted(key));
+                let right = format!("keys are {}{}", known.join(", "), did_you_mean(key, known));
+                return Err(value.fault(wrong, right));
+            }
+        }
+        Ok(Self { at, what, entries })
+    }
+
+    fn get(&self, key: &str) -> Option<Json<'a>> {
+        let found = self.entries.iter().find(|(name, _)| name == key);
+        found.map(|(_, value)| *value)
+    }
+
+    fn need(&self, key: &str) -> Result<Json<'a>, Fault> {
+        self.get(key).ok_or_else(|| {
+            let wrong = format!("{} has no `{key}`", self.what);
+            let right =
+                format!("add \"{key}\": ...; plans are read as MSCCL++ writes them since 2025");
+            self.at.fault(wrong, right)
+        })
+    }
+
+    fn count(&self, key: &str, most: u32) -> Result<u32, Fault> {
+        count(self.need(key)?, key, most)
+    }
+
+    fn list(&self, key: &str) -> Result<Vec<Json<'a>>, Fault> {
+        match self.get(key) {
+            Some(value) => value.items(&format!("`{key}` is a list")),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    fn counts(&self, key: &str, most: u32) -> Result<Vec<u32>, Fault> {
+        let items = self.list(key)?.into_iter();
+        items.map(|item| count(item, key, most)).collect()
+    }
+}
+
+/// A number from 0 on.
+fn count(at: Json<'_>, key: &str, most: u32) -> Result<u32, Fault> {
+    let right = format!("`{key}` has numbers from 0 to {most}");
+    let number = at.number(&right)?;
+    match number.fract() == 0.0 && (0.0..=f64::from(most)).contains(&number) {
+        true => Ok(number as u32),
+        false => Err(at.fault(format!("here is `{}`", at.shown()), right)),
+    }
+}
+
+/// One of some words.
+fn one_of<T: Copy>(at: Json<'_>, what: &str, known: &[(&'static str, T)]) -> Result<T, Fault> {
+    let word = at.text(&format!("{what} is a text"))?;
+    let found = known.iter().find(|(name, _)| *name == word);
+    found.map(|&(_, value)| value).ok_or_else(|| {
+        let names: Vec<&str> = known.iter().map(|&(name, _)| name).collect();
+        let right = format!(
+            "{what} is {}{}",
+            names.join(", "),
+            did_you_mean(&word, &names)
+        );
+        at.fault(format!("`{}` is no {what}", quoted(&word)), right)
+    })
+}
+
+const PLAN_KEYS: [&str; 11] = [
+    "name",
+    "collective",
+    "protocol",
+    "inplace",
+    "reuse_resources",
+    "gpus",
+    "num_threads_per_block",
+    "use_double_scratch_buffer",
+    "buffer_alignment",
+    "min_message_size",
+    "max_message_size",
+];
+
+pub(super) fn parse(text: &str) -> Result<Plan, Fault> {
+    let text = Text::new(text);
+    let root = Json::parse(&text)?;
+    let plan = Object::new(root, "a plan", &PLAN_KEYS)?;
+    let flag = one_flag(plan.need("inplace")?)?;
+    let items = plan.need("gpus")?.items("`gpus` is a list")?;
+    let ranks = items.len() as u32;
+    let mut gpus = Vec::new();
+    for (number, item) in (0..).zip(items) {
+        let gpu = gpu(item, number, ranks)?;
+        gpus.push(gpu);
+    }
+    if gpus.is_empty() {
+        return Err(root.fault("there is no gpu", "a plan has one entry of `gpus` per rank"));
+    }
+    let unsaid = ["name", "collective", "inplace", "gpus"];
+    let collective = plan.need("collective")?;
+    let said = plan
+        .entries
+        .iter()
+        .filter(|(key, _)| !unsaid.contains(&&**key));
+    let said = said.map(|(key, value)| format!("{key}={}", value.shown().replace('"', "")));
+    Ok(Plan {
+        name: plan.need("name")?.text("the name is a text")?,
+        collective: collective.text("the collective is a text")?,
+        collective_line: collective.line(),
+        is_in_place: flag,
+        gpus,
+        said: said.collect(),
+        line: root.line(),
+    })
+}
+
+fn one_flag(at: Json<'_>) -> Result<bool, Fault> {
+    match at.shown().as_str() {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        shown => Err(at.fault(format!("here is `{shown}`"), "write true or false")),
+    }
+}
+
+/// A buffer of another rank, and over channels of which kinds it is reached.
+struct Remote {
+    rank: u32,
+    buffer: Buffer,
+    kinds: Vec<Kind>,
+}
+
+fn gpu(at: Json<'_>, number: u32, ranks: u32) -> Result<Gpu, Fault> {
+    let keys = [
+        "id",
+        "input_chunks",
+        "output_chunks",
+        "scratch_chunks",
+        "threadblocks",
+        "channels",
+        "remote_buffers",
+        "semaphores",
+    ];
+    let gpu = Object::new(at, "a gpu", &keys)?;
+    if gpu.count("id", NUMBER_MAX)? != number {
+        let right = "the executor takes entry r of `gpus` for rank r";
+        return Err(at.fault(format!("gpu {number} has another id"), right));
+    }
+    let chunks = ["input_chunks", "output_chunks", "scratch_chunks"];
+    let chunks = chunks.map(|key| gpu.count(key, NUMBER_MAX));
+    let [input, output, scratch] = chunks;
+    let mut channels = [Vec::new(), Vec::new()];
+    for channel in gpu.list("channels")? {
+        let keys = [
+            "channel_type",
+            "connected_to",
+            "buff",
+            "buffer_type",
+            "rank_groups",
+        ];
+        let channel = Object::new(channel, "a channel", &keys)?;
+        // Whatever uses a switch is refused where it does.
+        let Some(kind) = one_of(channel.need("channel_type")?, "channel type", &names::KINDS)?
+        else {
+            continue;
+        };
+        channels[kind as usize].extend(channel.counts("connected_to", ranks - 1)?);
+    }
+    if let Some(kind) = channels.iter().find(|peers| peers.contains(&number)) {
+        let wrong = format!(
+            "one of the {} channels of gpu {number} leads to itself",
+            kind.len()
+        );
+        return Err(at.fault(wrong, "channels lead to other gpus"));
+    }
+    let mut remotes = Vec::new();
+    for remote in gpu.list("remote_buffers")? {
+        let keys = ["rank", "type", "access_channel_types"];
+        let remote = Object::new(remote, "a remote buffer", &keys)?;
+        let kinds = remote.list("access_channel_types")?.into_iter();
+        let kinds = kinds.map(|kind| one_of(kind, "channel type", &names::KINDS));
+        remotes.push(Remote {
+            rank: remote.count("rank", ranks - 1)?,
+            buffer: one_of(remote.need("type")?, "buffer", &Buffer::ALL)?,
+            kinds: kinds
+                .filter_map(Result::transpose)
+                .collect::<Result<_, _>>()?,
+        });
+        if remotes.last().is_some_and(|remote| remote.rank == number) {
+            let wrong = format!("a remote buffer of gpu {number} is its own");
+            return Err(gpu
+                .at
+                .fault(wrong, "remote buffers are those of other gpus"));
+        }
+    }
+    let semaphores = gpu.list("semaphores")?.into_iter().map(|semaphore| {
+        let semaphore = Object::new(semaphore, "a semaphore", &["init_value"])?;
+        semaphore.count("init_value", NUMBER_MAX)
+    });
+    let semaphores = semaphores.collect::<Result<_, _>>()?;
+    let whole = Surroundings {
+        channels: &channels,
+        remotes: &remotes,
+    };
+    let blocks = gpu
+        .need("threadblocks")?
+        .items("`threadblocks` is a list")?;
+    let blocks = (0..).zip(blocks).map(|(id, block)| whole.block(block, id));
+    let blocks = blocks.collect::<Result<_, _>>()?;
+    Ok(Gpu {
+        chunks: [input?, output?, scratch?],
+        blocks,
+        channels,
+        semaphores,
+        line: at.line(),
+    })
+}
+
+/// What the thread blocks of a rank number by lists of their own.
+struct Surroundings<'a> {
+    channels: &'a [Vec<u32>; 2],
+    remotes: &'a [Remote],
+}
+
+/// The lists of a thread block.
+struct Lists {
+    /// Channels of each kind by their numbers at the rank.
+    channels: [Vec<u32>; 2],
+    /// Remote buffers reached over each kind.
+    remotes: [Vec<(u32, Buffer)>; 2],
+}
+
+impl Surroundings<'_> {
+    fn block(&self, at: Json<'_>, id: u32) -> Result<Vec<Operation>, Fault> {
+        let keys = ["id", "ops", "channels", "remote_buffer_refs"];
+        let block = Object::new(at, "a thread block", &keys)?;
+        if block.count("id", NUMBER_MAX)? != id {
+            let right = "thread blocks are numbered from 0 in order";
+            return Err(at.fault(format!("thread block {id} has another id"), right));
+        }
+        let mut lists = Lists {
+            channels: [Vec::new(), Vec::new()],
+            remotes: [Vec::new(), Vec::new()],
+        };
+        for channel in block.list("channels")? {
+            let keys = ["channel_type", "channel_ids", "buff"];
+            let channel = Object::new(channel, "a channel", &keys)?;
+            let kind = one_of(channel.need("channel_type")?, "channel type", &names::KINDS)?;
+            let Some(kind) = kind else { continue };
+            let all = &self.channels[kind as usize];
+            for number in channel.counts("channel_ids", NUMBER_MAX)? {
+                if number as usize >= all.len() {
+                    let wrong = format!("this gpu has no {} channel {number}", kind.name());
+                    let right = format!("it has {} of them", all.len());
+                    return Err(channel.at.fault(wrong, right));
+                }
+                lists.channels[kind as usize].push(number);
+            }
+        }
+        for refs in block.list("remote_buffer_refs")? {
+            let keys = ["access_channel_type", "remote_buffer_ids"];
+            let refs = Object::new(refs, "a list of remote buffers", &keys)?;
+            let kind = one_of(
+                refs.need("access_channel_type")?,
+                "channel type",
+                &names::KINDS,
+            )?;
+            let Some(kind) = kind else { continue };
+            for number in refs.counts("remote_buffer_ids", NUMBER_MAX)? {
+                let found = self.remotes.get(number as usize);
+                let Some(found) = found.filter(|remote| remote.kinds.contains(&kind)) else {
+                    let wrong = format!(
+                        "this gpu reaches no remote buffer {number} by {}",
+                        kind.name()
+                    );
+                    let right =
+                        "they are entries of `remote_buffers` with this access_channel_type";
+                    return Err(refs.at.fault(wrong, right));
+                };
+                lists.remotes[kind as usize].push((found.rank, found.buffer));
+            }
+        }
+        let ops = block.need("ops")?.items("`ops` is a list")?.into_iter();
+        ops.map(|op| lists.operation(op)).collect()
+    }
+}
+
+const OPERATION_KEYS: [&str; 10] = [
+    "name",
+    "src_buff",
+    "dst_buff",
+    "channel_ids",
+    "channel_type",
+    "reduce_op",
+    "tbg_info",
+    "semaphore_ids",
+    "barrier_id",
+    "num_threadblocks",
+];
+
+impl Lists {
+    fn operation(&self, at: Json<'_>) -> Result<Operation, Fault> {
+        let entries = at.entries("an operation is an object")?;
+        // What is not read has keys of its own.
+        let name = match entries.iter().find(|(key, _)| key == "name") {
+            Some((_, word)) => names::find(*word)?,
+            None => {
+                return Err(at.fault("an operation has no `name`", "add \"name\": ..."));
+            }
+        };
+        let operation = Object::new(at, "an operation", &OPERATION_KEYS)?;
+        let kind = match operation.get("channel_type") {
+            None => None,
+            Some(word) => one_of(word, "channel type", &names::KINDS)?,
+        };
+        let mut channels = Vec::new();
+        for number in operation.counts("channel_ids", NUMBER_MAX)? {
+            let known = kind.and_then(|kind| {
+                let of_kind = &self.channels[kind as usize];
+                of_kind.get(number as usize)
+            });
+            let Some(&known) = known else {
+                let wrong = format!("the thread block has no channel {number} of this type");
+                let right =
+                    "channel_ids count the channels of this channel_type in the thread block";
+                return Err(at.fault(wrong, right));
+            };
+            channels.push(known);
+        }
+        let share = match operation.get("tbg_info") {
+            None => (0, 1),
+            Some(group) => {
+                let group = Object::new(group, "`tbg_info`", &["tb_id", "tbg_size"])?;
+                let size = group.count("tbg_size", SHARERS_MAX)?.max(1);
+                (group.count("tb_id", size - 1)?, size)
+            }
+        };
+        let barrier = match operation.get("barrier_id") {
+            None => None,
+            Some(_) => Some((
+                operation.count("barrier_id", NUMBER_MAX)?,
+                operation.count("num_threadblocks", NUMBER_MAX)?,
+            )),
+        };
+        let spans = |key| -> Result<Vec<Span>, Fault> {
+            let items = operation.list(key)?.into_iter();
+            items.map(|item| self.span(item, kind)).collect()
+        };
+        Ok(Operation {
+            name,
+            source: spans("src_buff")?,
+            target: spans("dst_buff")?,
+            channels,
+            kind,
+            share,
+            semaphores: operation.counts("semaphore_ids", NUMBER_MAX)?,
+            barrier,
+            line: at.line(),
+        })
+    }
+
+    fn span(&self, at: Json<'_>, kind: Option<Kind>) -> Result<Span, Fault> {
+        let span = Object::new(
+            at,
+            "a piece of a buffer",
+            &["type", "buffer_id", "index", "size"],
+        )?;
+        let (peer, buffer) = match (span.get("type"), span.get("buffer_id")) {
+            (Some(word), None) => (None, one_of(word, "buffer", &Buffer::ALL)?),
+            (None, Some(id)) => {
+                let id = count(id, "buffer_id", NUMBER_MAX)?;
+                let known = kind.and_then(|kind| self.remotes[kind as usize].get(id as usize));
+                let Some(&(rank, buffer)) = known else {
+                    let wrong = format!(
+                        "the thread block has no remote buffer {id} over this channel_type"
+                    );
+                    let right = "buffer_id counts its remote_buffer_refs of this channel_type";
+                    return Err(at.fault(wrong, right));
+                };
+                (Some(rank), buffer)
+            }
+            _ => {
+                let right =
+                    "write `type` for a buffer of this gpu, or `buffer_id` for one of another";
+                return Err(at.fault("it is not said which buffer", right));
+            }
+        };
+        let size = span.count("size", NUMBER_MAX)?;
+        if size == 0 {
+            return Err(at.fault("a piece of no chunks", "`size` is a number from 1 on"));
+        }
+        Ok(Span {
+            peer,
+            buffer,
+            first: span.count("index", NUMBER_MAX)?,
+            size,
+            line: at.line(),
+        })
+    }
+}

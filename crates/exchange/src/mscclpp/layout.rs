@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a plan promises, and in how many chunks.
+
+use corecast_core::Collective;
+
+use super::document::Plan;
+use crate::error::Fault;
+use crate::places::Layout;
+
+/// The names that plans have for collectives.
+const COLLECTIVES: [(&str, Collective); 4] = [
+    ("allreduce", Collective::Allreduce),
+    ("allgather", Collective::Allgather),
+    ("reducescatter", Collective::ReduceScatter),
+    ("alltoall", Collective::Alltoall),
+];
+
+/// Most parts of a chunk that thread blocks share.
+const PARTS_MAX: u32 = 1 << 12;
+
+/// Into how many parts every chunk is cut, so that each of the thread blocks that share an operation has
+/// whole ones.
+pub(super) fn parts(plan: &Plan) -> Result<u32, Fault> {
+    let gpus = plan.gpus.iter();
+    let operations = gpus.flat_map(|gpu| gpu.blocks.iter().flatten());
+    let mut parts = 1_u32;
+    for operation in operations {
+        let (mut a, mut b) = (parts, operation.share.1);
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        parts = parts / a * operation.share.1;
+        if parts > PARTS_MAX {
+            let wrong = format!("chunks would be cut into more than {PARTS_MAX} parts");
+            let right = "`tbg_size` has few different values";
+            return Err(Fault::at(operation.line, wrong, right));
+        }
+    }
+    Ok(parts)
+}
+
+/// What the plan says of buffers.
+pub(super) fn layout(plan: &Plan, parts: u32) -> Result<Layout, Fault> {
+    let known = COLLECTIVES.map(|(name, _)| name);
+    let found = COLLECTIVES
+        .iter()
+        .find(|(name, _)| *name == plan.collective);
+    let Some(&(_, collective)) = found else {
+        let name = corecast_text::quoted(&plan.collective);
+        let wrong = format!("nothing is known of what `{name}` promises");
+        let right = format!("the collective is {}", known.join(", "));
+        return Err(Fault::at(plan.collective_line, wrong, right));
+    };
+    if collective == Collective::Alltoall && plan.is_in_place {
+        let right = "use \"inplace\": false: in place its input would lie where its output goes";
+        return Err(Fault::at(
+            plan.collective_line,
+            "an alltoall in place cannot be followed",
+            right,
+        ));
+    }
+    let ranks = plan.gpus.len() as u32;
+    let whole = |[input, output, _]: [u32; 3]| match collective {
+        Collective::Allgather => output,
+        _ => input,
+    };
+    let chunks = whole(plan.gpus[0].chunks);
+    if let Some(gpu) = plan.gpus.iter().find(|gpu| whole(gpu.chunks) != chunks) {
+        let wrong = format!(
+            "one gpu has {chunks} chunks in all and another one {}",
+            whole(gpu.chunks)
+        );
+        return Err(Fault::at(gpu.line, wrong, "all have as many"));
+    }
+    let is_shared = collective != Collective::Allreduce;
+    if chunks == 0 || (is_shared && !chunks.is_multiple_of(ranks)) {
+        let wrong = format!("{chunks} chunks are no equal blocks for {ranks} ranks");
+        let right =
+            "the larger of input and output has a multiple of as many chunks as there are gpus";
+        return Err(Fault::at(plan.gpus[0].line, wrong, right));
+    }
+    let scratch = plan.gpus.iter().map(|gpu| gpu.chunks[2]).max();
+    let (chunks, scratch) = (
+        chunks.checked_mul(parts),
+        scratch.unwrap_or(0).checked_mul(parts),
+    );
+    let (Some(chunks), Some(scratch)) = (chunks, scratch) else {
+        let right = "use fewer chunks, or fewer different values of `tbg_size`";
+        return Err(Fault::at(plan.line, "there are too many chunks", right));
+    };
+    Ok(Layout {
+        collective,
+        ranks,
+        chunks,
+        is_in_place: plan.is_in_place,
+        root: 0,
+        scratch,
+    })
+}
