@@ -4,7 +4,7 @@
 use corecast_chip::ChipError;
 use corecast_machine::{RunError, TaskError};
 use corecast_study::{
-    ARRIVAL_CYCLES_MAX, AdviceError, Asked, FlowStudyError, MachineError, StudyError,
+    ARRIVAL_CYCLES_MAX, AdviceError, Asked, FlowStudyError, MACHINES, MachineError, StudyError,
     SurroundingsError, TrafficStudyError,
 };
 
@@ -184,7 +184,9 @@ fn advice(error: &AdviceError) -> Failure {
                 "leave out {option}, or --table and name an algorithm"
             ))
         }
-        E::OtherCollective { asked, .. } | E::OtherChip { asked, .. } => {
+        E::OtherMachine { asked, .. }
+        | E::OtherCollective { asked, .. }
+        | E::OtherChip { asked, .. } => {
             let again = again(asked);
             Failure::input(error.to_string()).help(format!("tune again: {again} -o ANOTHER.toml"))
         }
@@ -199,10 +201,15 @@ fn again(asked: &Asked) -> String {
         collective,
         chip,
         changes,
+        machine,
     } = asked;
     let changes = changes.iter().map(|change| format!(" --set {change}"));
     let changes: String = changes.collect();
-    format!("corecast tune {collective} --chip {chip}{changes}")
+    let machine = match *machine == MACHINES[0].name() {
+        true => String::new(),
+        false => format!(" --machine {machine}"),
+    };
+    format!("corecast tune {collective} --chip {chip}{changes}{machine}")
 }
 
 /// A run that ended without a report.

@@ -4,7 +4,7 @@
 //! A [`MachineKind`] is a row of the list: a name, a line about it, and how to set it up for a chip.
 //! What it sets up, a [`StudyMachine`], answers everything that differs between machines: how it
 //! counts time, what it can have around a run, what it tells of a run. Nobody asks which machine it
-//! is; a third one is an implementation and a line in [`MACHINES`].
+//! is; another one is an implementation and a line in [`MACHINES`].
 //!
 //! ```
 //! let machine = corecast_study::machine("sim")?;
@@ -31,7 +31,8 @@ use crate::error::{FlowStudyError, MachineError, StudyError};
 use crate::flow::case::{FlowCase, FlowPrograms};
 
 /// Every machine.
-pub static MACHINES: [&dyn MachineKind; 3] = [&sim::Simulated, &host::HOST, &host::THREADS];
+pub static MACHINES: [&dyn MachineKind; 4] =
+    [&sim::SIM, &sim::MPI, &host::HOST, &host::THREADS];
 
 /// The machine of this name.
 ///
