@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Each is what `corecast tune COLLECTIVE --machine mpi --chip CHIP` writes for these rank counts and
-//! sizes; without a name those of all chips are made.
+//! sizes, with `--fidelity packet` where there is a choice; without a name those of all chips are made.
 
 use std::error::Error;
 use std::path::Path;
@@ -15,13 +15,14 @@ use std::time::Instant;
 use std::{env, fs};
 
 use corecast_core::{Collective, ElementType};
+use corecast_machine_sim::Fidelity;
 use corecast_study::{ChipChoice, Plan, Study, StudyError, machine, tuned_ranks};
 use corecast_tune::{Table, Tables};
 
 /// Sizes of a message or a vector.
-const WHOLE: [u64; 5] = [8, 512, 4096, 16384, 65536];
+const WHOLE: [u64; 4] = [8, 512, 4096, 16384];
 /// Sizes of a block, of which a rank has as many as there are ranks.
-const BLOCKS: [u64; 4] = [8, 128, 1024, 8192];
+const BLOCKS: [u64; 3] = [8, 128, 1024];
 
 fn sizes(collective: Collective) -> Vec<u64> {
     use Collective as C;
@@ -33,7 +34,7 @@ fn sizes(collective: Collective) -> Vec<u64> {
 }
 
 /// Cells in which all ranks together get more bytes are left out: the next smaller one decides there.
-const GOT_BYTES_MAX: u64 = 4 << 20;
+const GOT_BYTES_MAX: u64 = 1 << 20;
 
 fn got_bytes(collective: Collective, (ranks, bytes): (u32, u64)) -> u64 {
     use Collective as C;
@@ -54,7 +55,11 @@ fn tuned(chip: &str, collective: Collective) -> Result<Table, Box<dyn Error>> {
         element: ElementType::I32,
         ..Plan::new(chip, collective)
     };
-    let study = Study::new(plan)?.in_listed_order();
+    let study = Study::new(Plan {
+        fidelity: Some(Fidelity::Packet),
+        ..plan.clone()
+    });
+    let study = study.or_else(|_| Study::new(plan))?.in_listed_order();
     let table = Mutex::new(Table::new(study.setting()?));
     let all = study.cells().into_iter();
     let cells: Vec<(u32, u64)> = all

@@ -140,6 +140,8 @@ fn a_table_decides_about_collectives() {
         "bcast",
         "--chip",
         "tilepro64",
+        "--machine",
+        "mpi",
         "--ranks",
         "5",
         "--bytes",

@@ -122,6 +122,17 @@ static void deadlock(void) {
   MPI_Barrier(rows);
 }
 
+/* One collective call of so many bytes, or of blocks of so many. */
+static void collective(const char *name, int bytes) {
+  static char given[1 << 20];
+  MPI_Comm world = MPI_COMM_WORLD;
+  if (!strcmp(name, "bcast")) MPI_Bcast(room, bytes, MPI_BYTE, 0, world);
+  if (!strcmp(name, "allreduce")) MPI_Allreduce(given, room, bytes / 4, MPI_INT, MPI_SUM, world);
+  if (!strcmp(name, "gather")) MPI_Gather(given, bytes, MPI_BYTE, room, bytes, MPI_BYTE, 0, world);
+  if (!strcmp(name, "alltoall")) MPI_Alltoall(given, bytes, MPI_BYTE, room, bytes, MPI_BYTE, world);
+  if (!strcmp(name, "barrier")) MPI_Barrier(world);
+}
+
 int main(int argc, char **argv) {
   const char *check = argc > 1 ? argv[1] : "";
   int number = argc > 2 ? atoi(argv[2]) : 0;
@@ -132,6 +143,7 @@ int main(int argc, char **argv) {
   is_last = me == ranks - 1;
   if (!strcmp(check, "threads") && me == 0) printf("%d\n", provided == MPI_THREAD_SERIALIZED);
   if (!strcmp(check, "pingpong")) pingpong(number);
+  collective(check, number);
   if (!strcmp(check, "storm")) storm(number);
   if (!strcmp(check, "looks")) looks();
   if (!strcmp(check, "uneven")) uneven();

@@ -166,6 +166,12 @@ pub trait StudyMachine: Machine + Debug + Send + Sync {
         several(|| self.run(job), times)
     }
 
+    /// Whether tuning races the sizes that are worth it instead of searching among all: where times are
+    /// those of a wall clock, or every message costs far more than a few bytes more.
+    fn races_sizes(&self) -> bool {
+        self.clock().is_none()
+    }
+
     /// Whether runs can go on side by side without changing each other's times.
     fn runs_side_by_side(&self) -> bool {
         false

@@ -7,6 +7,7 @@ use corecast_chip::{Chip, Clock, Library, Mesh, NetworkSpec, NoBackground, Syste
 use corecast_core::{Certificate, Rank, Request, Schedule};
 use corecast_machine::pingpong::there_and_back;
 use corecast_machine::{Job, Machine, Report, RunError, RunOptions, Time};
+use corecast_machine_shm::ShmMachine;
 use corecast_machine_sim::pronto::FlowSetup;
 use corecast_machine_sim::{Fidelity, SimMachine};
 use corecast_mpi_sim::MpiMachine;
@@ -143,6 +144,17 @@ impl StudyMachine for OnChip {
             name: self.name(),
             fingerprint: self.chip().fingerprint(),
         }
+    }
+
+    fn does_the_same(&self, one: &Schedule, other: &Schedule) -> bool {
+        match self.layer.is_own {
+            true => one == other,
+            false => ShmMachine::does_the_same(one, other),
+        }
+    }
+
+    fn races_sizes(&self) -> bool {
+        !self.layer.is_own
     }
 
     fn runs_side_by_side(&self) -> bool {

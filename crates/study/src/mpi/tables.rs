@@ -142,3 +142,72 @@ fn check(
         }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use corecast_core::ElementType;
+    use corecast_machine_sim::Fidelity;
+    use corecast_tune::Cell;
+
+    use super::*;
+    use crate::{Plan, Study, StudyError, machine};
+
+    fn study(chip: &ChipChoice, table: &Table) -> Study {
+        let (setting, cells) = (table.setting(), table.cells());
+        let fidelity = Fidelity::ALL.into_iter();
+        let plan = Plan {
+            machine: machine(MPI).expect("in the list"),
+            fidelity: fidelity
+                .into_iter()
+                .find(|one| Some(one.name()) == setting.fidelity.as_deref()),
+            ranks: cells.map(|cell| u64::from(cell.ranks)).collect(),
+            sizes: vec![if setting.collective == Collective::Barrier { 0 } else { 8 }],
+            element: setting.dtype.unwrap_or(ElementType::U8),
+            ..Plan::new(chip.clone(), setting.collective)
+        };
+        Study::new(plan).expect("makes sense").in_listed_order()
+    }
+
+    /// Of every table the smallest cells are searched again.
+    #[test]
+    fn tables_that_come_with_corecast_are_what_is_found_today() {
+        for name in Tables::shipped_names() {
+            let chip = ChipChoice::find(name, &[]).expect("built in");
+            let tables = ProgramTables::of_chip(&chip);
+            assert_eq!(tables.notes, [""; 0], "{name} has changed");
+            for (file, table) in tables.tables.all() {
+                let study = study(&chip, table);
+                let setting = study.setting().expect("a setting");
+                assert_eq!(table.setting().differences(&setting), [], "{file}");
+                let cells = table.cells().filter(|cell| cell.ranks <= 4 && cell.bytes <= 8);
+                let cells: Vec<&Cell> = cells.collect();
+                assert!(cells.len() >= 2, "{file}");
+                let wanted: Vec<_> = cells.iter().map(|cell| (cell.ranks, cell.bytes)).collect();
+                let found = Mutex::new(Table::new(setting));
+                let keep = |cell| {
+                    found.lock().expect("nobody panics").insert(cell);
+                    Ok::<(), StudyError>(())
+                };
+                study.tune(&wanted, &keep, &()).expect("it runs");
+                let found = found.into_inner().expect("nobody panics");
+                let again = "run crates/study/examples/tables.rs";
+                assert!(found.cells().eq(cells), "{file} is not of today: {again}");
+            }
+        }
+    }
+
+    #[test]
+    fn changed_chips_have_the_tables_of_their_base() {
+        let set = [("network.link".to_owned(), "2".to_owned())];
+        let changed = ProgramTables::of_chip(&ChipChoice::find("tilepro64", &set).expect("a chip"));
+        assert_eq!((&*changed.word, changed.notes.len()), ("tilepro64", 1));
+        let variant = ProgramTables::of_chip(&ChipChoice::find("scc-800", &[]).expect("a chip"));
+        assert_eq!((&*variant.word, variant.notes.len()), ("scc", 1));
+        let other = ProgramTables::of_chip(&ChipChoice::find("chung2011-bus", &[]).expect("a chip"));
+        assert_eq!((&*other.word, other.notes.len()), (NONE, 0));
+        let none = ProgramTables::find(Some(NONE), &ChipChoice::find("scc", &[]).expect("a chip"));
+        assert_eq!(none.expect("no tables").tables.all().count(), 0);
+    }
+}
