@@ -10,8 +10,8 @@ use corecast_launch::{Bind, Job, TIMEOUT_CODE};
 use corecast_machine::RunError;
 use corecast_shm::Compute;
 use corecast_study::{
-    Attended, ChipChoice, MpiError, MpiPlan, MpiRun, MpiStudy, ProgramPlan, ProgramTables, Settings,
-    StudyError,
+    Attended, ChipChoice, MpiError, MpiPlan, MpiRun, MpiStudy, ProgramPlan, ProgramTables,
+    Settings, StudyError,
 };
 
 use crate::args::{LimitArgs, Sink};
@@ -34,7 +34,12 @@ pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
         on_chip.ranks_to_cores.as_deref(),
     )?;
     let study = study(options, chip, &job)?;
-    study.plan.tables.notes.iter().for_each(|note| output::note(note));
+    study
+        .plan
+        .tables
+        .notes
+        .iter()
+        .for_each(|note| output::note(note));
     let attended = attend(&job, &study, &mut io::stdout(), &mut io::stderr())?;
     let failed = failed(&attended);
     let Ok(run) = attended.run else {

@@ -117,6 +117,7 @@ fn flow(error: &FlowStudyError) -> Failure {
     let on_a_chip = "leave it out, or use --machine sim";
     match error {
         E::NoTiles { .. } => option("--chip").help("use --chip nagam, or a chip file based on it"),
+        E::NoTasks { .. } => option("--machine").help("leave it out, or use sim, host or threads"),
         E::Program(error) => Failure::library(error).help("docs/cli.md describes flow files"),
         E::TooManyCases { .. } => {
             Failure::input(error.to_string()).help("shorten --flows, --stages or --placement")

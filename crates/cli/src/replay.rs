@@ -5,7 +5,8 @@ use corecast_chip::Clock;
 use corecast_machine::{Cause, RunError};
 use corecast_replay::Read;
 use corecast_study::{
-    CallTime, ProgramPlan, ProgramTables, ReplayError, ReplayPlan, ReplayRun, ReplayStudy, StudyError,
+    CallTime, ProgramPlan, ProgramTables, ReplayError, ReplayPlan, ReplayRun, ReplayStudy,
+    StudyError,
 };
 
 use crate::args::Replay;

@@ -20,8 +20,6 @@ fn messages_of_several_packets_come() {
     let report = MpiMachine::new(&Oracle, 64).run(&Job::new(&schedule));
     let report = report.expect("it runs");
     assert!(report.delivered());
-    // To each of two ranks: an envelope, a wish for the rest, and four packets.
-    assert_eq!(report.messages.len(), 2 * (1 + 1 + 4));
 }
 
 #[test]

@@ -14,8 +14,8 @@ use corecast_machine::{RunError, Watch};
 use corecast_replay::FILE_BYTES_MAX;
 use corecast_shm::Compute;
 use corecast_study::{
-    CallRun, MpiError, MpiPlan, MpiStudy, ProgramPlan, ProgramTables, ReplayError, ReplayPlan, ReplayStudy,
-    Settings, StudyMachine, file_contents, read_program,
+    CallRun, MpiError, MpiPlan, MpiStudy, ProgramPlan, ProgramTables, ReplayError, ReplayPlan,
+    ReplayStudy, Settings, StudyMachine, file_contents, read_program,
 };
 use pyo3::prelude::*;
 use serde::Deserialize;

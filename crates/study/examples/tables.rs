@@ -20,7 +20,7 @@ use corecast_study::{ChipChoice, Plan, Study, StudyError, machine, tuned_ranks};
 use corecast_tune::{Table, Tables};
 
 /// Sizes of a message or a vector.
-const WHOLE: [u64; 4] = [8, 512, 4096, 16384];
+const WHOLE: [u64; 5] = [8, 512, 4096, 16384, 65536];
 /// Sizes of a block, of which a rank has as many as there are ranks.
 const BLOCKS: [u64; 3] = [8, 128, 1024];
 
@@ -34,7 +34,7 @@ fn sizes(collective: Collective) -> Vec<u64> {
 }
 
 /// Cells in which all ranks together get more bytes are left out: the next smaller one decides there.
-const GOT_BYTES_MAX: u64 = 1 << 20;
+const GOT_BYTES_MAX: u64 = 4 << 20;
 
 fn got_bytes(collective: Collective, (ranks, bytes): (u32, u64)) -> u64 {
     use Collective as C;
@@ -92,7 +92,10 @@ fn main() -> Result<(), Box<dyn Error>> {
                 Path::new(env!("CARGO_MANIFEST_DIR")).join(file),
                 table.to_string(),
             )?;
-            println!("{name} {collective}: {:.0} s", began.elapsed().as_secs_f64());
+            println!(
+                "{name} {collective}: {:.0} s",
+                began.elapsed().as_secs_f64()
+            );
         }
     }
     Ok(())

@@ -106,7 +106,10 @@ impl Tables {
     pub fn all(&self) -> impl Iterator<Item = (&str, &Table)> {
         let read = self.tables.iter().map(|(file, table)| (&file[..], table));
         let shipped = shipped::COLLECTIVES.iter().filter_map(|&one| {
-            let is_read = self.tables.iter().any(|(_, table)| table.setting().collective == one);
+            let is_read = self
+                .tables
+                .iter()
+                .any(|(_, table)| table.setting().collective == one);
             self.of(one).filter(|_| !is_read)
         });
         read.chain(shipped)

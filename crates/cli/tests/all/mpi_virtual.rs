@@ -162,15 +162,19 @@ fn a_collective_takes_as_long_as_on_the_machine_of_programs() {
         let options = ["--chip", chip, "-x", &named];
         let took = makespan_ns(&program, &options, ranks, &[call, bytes]);
         let mut alone = Command::new(env!("CARGO_BIN_EXE_corecast"));
-        let scene = format!("run {call} --machine mpi --chip {chip} --algorithm {algorithm} --json");
-        alone.args(scene.split(' ')).args(["--ranks", &ranks.to_string()]);
+        let scene =
+            format!("run {call} --machine mpi --chip {chip} --algorithm {algorithm} --json");
+        alone
+            .args(scene.split(' '))
+            .args(["--ranks", &ranks.to_string()]);
         if call != "barrier" {
             alone.args(["--bytes", bytes]);
         }
         if call == "allreduce" {
             alone.args(["--dtype", "i32"]);
         }
-        let runs: Value = serde_json::from_str(&said(&alone.output().expect("it runs"))).expect("JSON");
+        let runs: Value =
+            serde_json::from_str(&said(&alone.output().expect("it runs"))).expect("JSON");
         let run = runs.as_array().map_or(&runs, |runs| &runs[0]);
         assert_eq!(took, run["makespan_ns"], "{chip} {call} {bytes}");
     }

@@ -75,10 +75,7 @@ pub struct Places {
 impl Places {
     /// What the rank's two buffers hold before the first act: what it gives, and what it receives.
     #[must_use]
-    pub fn buffers<B: AsRef<[u8]>>(
-        &self,
-        contents: impl Fn(ChunkId) -> B,
-    ) -> (Vec<u8>, Vec<u8>) {
+    pub fn buffers<B: AsRef<[u8]>>(&self, contents: impl Fn(ChunkId) -> B) -> (Vec<u8>, Vec<u8>) {
         let (mut send, mut recv) = (Vec::new(), Vec::new());
         for &(chunk, span) in &self.sources {
             let buffer: &mut Vec<u8> = match span.region {

@@ -31,8 +31,7 @@ use crate::error::{FlowStudyError, MachineError, StudyError};
 use crate::flow::case::{FlowCase, FlowPrograms};
 
 /// Every machine.
-pub static MACHINES: [&dyn MachineKind; 4] =
-    [&sim::SIM, &sim::MPI, &host::HOST, &host::THREADS];
+pub static MACHINES: [&dyn MachineKind; 4] = [&sim::SIM, &sim::MPI, &host::HOST, &host::THREADS];
 
 /// The machine of this name.
 ///

@@ -56,7 +56,9 @@ impl Help for ProgramTablesError {
             } => {
                 let chip = chip.as_ref();
                 let chip = chip.map_or(String::new(), |chip| format!(" --chip {chip}"));
-                format!("tune again: corecast tune {collective} --machine {ours}{chip} -o ANOTHER.toml")
+                format!(
+                    "tune again: corecast tune {collective} --machine {ours}{chip} -o ANOTHER.toml"
+                )
             }
         }
     }
@@ -76,7 +78,9 @@ impl ProgramTables {
                 notes: Vec::new(),
             };
         };
-        let is_same = tables.of(Collective::Bcast).is_some_and(|(_, table)| is_of(table, chip));
+        let is_same = tables
+            .of(Collective::Bcast)
+            .is_some_and(|(_, table)| is_of(table, chip));
         let note = format!("collectives go by the tables of {name}, which this chip differs from");
         Self {
             word: name.to_owned(),
@@ -99,7 +103,9 @@ impl ProgramTables {
             check(file, table, (&[MPI], Some(chip.name())))?;
             if !is_of(table, chip) {
                 let theirs = &table.setting().chip;
-                notes.push(format!("{file} is of {theirs}, which this chip differs from"));
+                notes.push(format!(
+                    "{file} is of {theirs}, which this chip differs from"
+                ));
             }
         }
         Ok(Self {
@@ -163,7 +169,11 @@ mod tests {
                 .into_iter()
                 .find(|one| Some(one.name()) == setting.fidelity.as_deref()),
             ranks: cells.map(|cell| u64::from(cell.ranks)).collect(),
-            sizes: vec![if setting.collective == Collective::Barrier { 0 } else { 8 }],
+            sizes: vec![if setting.collective == Collective::Barrier {
+                0
+            } else {
+                8
+            }],
             element: setting.dtype.unwrap_or(ElementType::U8),
             ..Plan::new(chip.clone(), setting.collective)
         };
@@ -181,7 +191,9 @@ mod tests {
                 let study = study(&chip, table);
                 let setting = study.setting().expect("a setting");
                 assert_eq!(table.setting().differences(&setting), [], "{file}");
-                let cells = table.cells().filter(|cell| cell.ranks <= 4 && cell.bytes <= 8);
+                let cells = table
+                    .cells()
+                    .filter(|cell| cell.ranks <= 4 && cell.bytes <= 8);
                 let cells: Vec<&Cell> = cells.collect();
                 assert!(cells.len() >= 2, "{file}");
                 let wanted: Vec<_> = cells.iter().map(|cell| (cell.ranks, cell.bytes)).collect();
@@ -205,7 +217,8 @@ mod tests {
         assert_eq!((&*changed.word, changed.notes.len()), ("tilepro64", 1));
         let variant = ProgramTables::of_chip(&ChipChoice::find("scc-800", &[]).expect("a chip"));
         assert_eq!((&*variant.word, variant.notes.len()), ("scc", 1));
-        let other = ProgramTables::of_chip(&ChipChoice::find("chung2011-bus", &[]).expect("a chip"));
+        let other =
+            ProgramTables::of_chip(&ChipChoice::find("chung2011-bus", &[]).expect("a chip"));
         assert_eq!((&*other.word, other.notes.len()), (NONE, 0));
         let none = ProgramTables::find(Some(NONE), &ChipChoice::find("scc", &[]).expect("a chip"));
         assert_eq!(none.expect("no tables").tables.all().count(), 0);
