@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use clap::Args;
 use corecast_launch::{Bind, Ending, Job, LaunchError, Part};
-use corecast_tune::Tables;
+use corecast_study::ProgramTables;
 
 use crate::args::Sink;
 use crate::failure::Failure;
@@ -35,8 +35,9 @@ pub struct Mpirun {
     /// Set a variable for the ranks; without a value, insist that it is set (repeatable)
     #[arg(short = 'x', value_name = "VAR[=VALUE]")]
     pub export: Vec<String>,
-    /// Take the collectives' algorithms from a decision table that `tune --machine host` has written,
-    /// or from a folder of such tables
+    /// Take the collectives' algorithms from a decision table that `tune --machine host` has written (with
+    /// --chip: `tune --machine mpi`), or from a folder of such tables; with --chip also the name of a
+    /// built-in chip, or none for what is best on hosts [default: with --chip that chip's, if it has some]
     #[arg(long, value_name = "PATH")]
     pub table: Option<String>,
     /// Begin every line of output with its rank, as in `[3] `
@@ -56,6 +57,21 @@ pub struct Mpirun {
         value_name = "PROGRAM"
     )]
     pub words: Vec<OsString>,
+}
+
+/// The variable by which ranks are told of tables.
+const TABLE: &str = "CORECAST_TABLE";
+
+/// The tables asked for by the option, or else by a variable that ranks get.
+pub fn asked_tables(options: &Mpirun, job: &Job) -> Option<String> {
+    let exported = || {
+        let mut exported = job.environment.iter();
+        let found = exported.rfind(|(name, _)| name == TABLE);
+        found.map(|(_, value)| value.to_string_lossy().into_owned())
+    };
+    let inherited = || env::var(TABLE).ok();
+    let asked = options.table.clone().or_else(exported).or_else(inherited);
+    asked.filter(|word| !word.is_empty())
 }
 
 /// Options of other launchers, and what they are here.
@@ -101,7 +117,12 @@ pub fn refuse_sink(sink: &Sink) -> Result<(), Failure> {
 /// Runs the program to its end.
 pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
     refuse_sink(sink)?;
-    let job = job(options)?;
+    let mut job = job(options)?;
+    if let Some(word) = &options.table {
+        // Refused here once, and not by every rank.
+        ProgramTables::check_here(word).map_err(|error| Failure::library(&error))?;
+        job.environment.push((TABLE.into(), word.into()));
+    }
     let ended = corecast_launch::run(&job, &mut io::stdout(), &mut io::stderr());
     let ending = ended.map_err(|error| refused(&error))?;
     match ended_badly(&ending) {
@@ -129,11 +150,6 @@ pub fn job(options: &Mpirun) -> Result<Job, Failure> {
         None => None,
     };
     let mut environment = Vec::new();
-    if let Some(path) = &options.table {
-        // Refused here once, and not by every rank.
-        Tables::load(path).map_err(|error| Failure::library(&error))?;
-        environment.push(("CORECAST_TABLE".into(), path.into()));
-    }
     for text in &options.export {
         environment.push(variable(text)?);
     }

@@ -10,7 +10,8 @@ use corecast_launch::{Bind, Job, TIMEOUT_CODE};
 use corecast_machine::RunError;
 use corecast_shm::Compute;
 use corecast_study::{
-    Attended, ChipChoice, MpiError, MpiPlan, MpiRun, MpiStudy, ProgramPlan, Settings, StudyError,
+    Attended, ChipChoice, MpiError, MpiPlan, MpiRun, MpiStudy, ProgramPlan, ProgramTables,
+    Settings, StudyError,
 };
 
 use crate::args::{LimitArgs, Sink};
@@ -32,7 +33,13 @@ pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
         &on_chip.set,
         on_chip.ranks_to_cores.as_deref(),
     )?;
-    let study = study(options, chip, job.ranks())?;
+    let study = study(options, chip, &job)?;
+    study
+        .plan
+        .tables
+        .notes
+        .iter()
+        .for_each(|note| output::note(note));
     let attended = attend(&job, &study, &mut io::stdout(), &mut io::stderr())?;
     let failed = failed(&attended);
     let Ok(run) = attended.run else {
@@ -86,8 +93,9 @@ pub fn attend(
 }
 
 /// The study of a program on this chip.
-pub fn study(options: &Mpirun, chip: ChipChoice, ranks: u32) -> Result<MpiStudy, Failure> {
-    let on_chip = &options.on_chip;
+pub fn study(options: &Mpirun, chip: ChipChoice, job: &Job) -> Result<MpiStudy, Failure> {
+    let (on_chip, ranks) = (&options.on_chip, job.ranks());
+    let tables = ProgramTables::find(mpirun::asked_tables(options, job).as_deref(), &chip);
     let limits = LimitArgs {
         events: on_chip.limit_events,
         ns: on_chip.limit_ns,
@@ -105,6 +113,7 @@ pub fn study(options: &Mpirun, chip: ChipChoice, ranks: u32) -> Result<MpiStudy,
     };
     let plan = MpiPlan {
         is_captured: on_chip.capture.is_some(),
+        tables: tables.map_err(|error| Failure::library(&error))?,
         compute: on_chip.compute.unwrap_or(Compute::Stated),
         processor: match options.bind_to {
             Bind::None => None,

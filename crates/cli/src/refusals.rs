@@ -4,7 +4,7 @@
 use corecast_chip::ChipError;
 use corecast_machine::{RunError, TaskError};
 use corecast_study::{
-    ARRIVAL_CYCLES_MAX, AdviceError, Asked, FlowStudyError, MachineError, StudyError,
+    ARRIVAL_CYCLES_MAX, AdviceError, Asked, FlowStudyError, MACHINES, MachineError, StudyError,
     SurroundingsError, TrafficStudyError,
 };
 
@@ -117,6 +117,7 @@ fn flow(error: &FlowStudyError) -> Failure {
     let on_a_chip = "leave it out, or use --machine sim";
     match error {
         E::NoTiles { .. } => option("--chip").help("use --chip nagam, or a chip file based on it"),
+        E::NoTasks { .. } => option("--machine").help("leave it out, or use sim, host or threads"),
         E::Program(error) => Failure::library(error).help("docs/cli.md describes flow files"),
         E::TooManyCases { .. } => {
             Failure::input(error.to_string()).help("shorten --flows, --stages or --placement")
@@ -184,7 +185,9 @@ fn advice(error: &AdviceError) -> Failure {
                 "leave out {option}, or --table and name an algorithm"
             ))
         }
-        E::OtherCollective { asked, .. } | E::OtherChip { asked, .. } => {
+        E::OtherMachine { asked, .. }
+        | E::OtherCollective { asked, .. }
+        | E::OtherChip { asked, .. } => {
             let again = again(asked);
             Failure::input(error.to_string()).help(format!("tune again: {again} -o ANOTHER.toml"))
         }
@@ -199,10 +202,15 @@ fn again(asked: &Asked) -> String {
         collective,
         chip,
         changes,
+        machine,
     } = asked;
     let changes = changes.iter().map(|change| format!(" --set {change}"));
     let changes: String = changes.collect();
-    format!("corecast tune {collective} --chip {chip}{changes}")
+    let machine = match *machine == MACHINES[0].name() {
+        true => String::new(),
+        false => format!(" --machine {machine}"),
+    };
+    format!("corecast tune {collective} --chip {chip}{changes}{machine}")
 }
 
 /// A run that ended without a report.

@@ -5,9 +5,9 @@ use corecast_chip::Clock;
 use corecast_machine::{Cause, RunError};
 use corecast_replay::Read;
 use corecast_study::{
-    CallTime, ProgramPlan, ReplayError, ReplayPlan, ReplayRun, ReplayStudy, StudyError,
+    CallTime, ProgramPlan, ProgramTables, ReplayError, ReplayPlan, ReplayRun, ReplayStudy,
+    StudyError,
 };
-use corecast_tune::Tables;
 
 use crate::args::Replay;
 use crate::call_files::{self, CallFiles, check_matrix};
@@ -24,7 +24,9 @@ pub fn answer(options: &Replay) -> Result<Answer, Failure> {
     let placed = asked.ranks_to_cores.as_deref();
     let chip = scene::noted_for_programs(&asked.name, &asked.set, placed)?;
     let ranks = graph.size();
-    let tables = options.table.as_deref().map(Tables::load).transpose();
+    let tables = ProgramTables::find(options.table.as_deref(), &chip);
+    let tables = tables.map_err(|error| Failure::library(&error))?;
+    tables.notes.iter().for_each(|note| output::note(note));
     let on = ProgramPlan {
         fidelity: options.fidelity,
         surroundings: surroundings::read_beside(
@@ -39,7 +41,7 @@ pub fn answer(options: &Replay) -> Result<Answer, Failure> {
     let plan = ReplayPlan {
         on,
         flops: options.flops,
-        tables: tables.map_err(|error| Failure::library(&error))?,
+        tables,
     };
     let study = ReplayStudy::new(plan, graph).map_err(|error| match error {
         StudyError::RankCount { ranks, chip, max } => {

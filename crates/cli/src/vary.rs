@@ -196,9 +196,12 @@ pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
     let chips = chips(&base, &runs)?;
     let studies = chips
         .into_iter()
-        .map(|chip| mpirun_sim::study(options, chip, job.ranks()));
+        .map(|chip| mpirun_sim::study(options, chip, &job));
     let studies: Vec<MpiStudy> = studies.collect::<Result<_, _>>()?;
-    let base = mpirun_sim::study(options, base, job.ranks())?;
+    let base = mpirun_sim::study(options, base, &job)?;
+    let notes = studies.iter().flat_map(|study| &study.plan.tables.notes);
+    let notes: BTreeSet<&String> = notes.collect();
+    notes.into_iter().for_each(|note| output::note(note));
     // Says now, not after the runs, that a file cannot be written; and what is found is there also if
     // the sweep does not come to its end.
     let save = |sweep: &Sweep, is_last| write_files(on_chip, (&base, &varying), sweep, is_last);

@@ -12,7 +12,7 @@ use corecast_mpi::collective::{OnBytes, OwnedOnBoards};
 use corecast_mpi::{Engine, Group};
 
 use crate::books::Books;
-use crate::rank::{LOOKS, input, output};
+use crate::rank::{LOOKS, held};
 use crate::rounds::Rounds;
 use crate::{Failure, Finished, Hall, failed};
 
@@ -26,7 +26,7 @@ pub(crate) fn run(
 ) -> Result<Finished, Failure> {
     let spec = schedule.spec();
     let places = plan::places(schedule, rank, &Layout::EVEN);
-    let (send, recv) = input(job, rank, &places);
+    let (send, recv) = places.buffers(|chunk| job.input_of(rank, chunk));
     let mut engine = Engine::new(Box::new(hall.port(rank)?));
     let group = Group::new((0..spec.ranks()).collect());
     let no_boards = || Failure::Of(failed(rank, &"the segment has no boards for so many ranks"));
@@ -56,7 +56,7 @@ pub(crate) fn run(
         if round + 1 == rounds.all() {
             let mut books = Books::default();
             books.fill(finish, Cause::Transfer);
-            let held = output(schedule, &places, owned.received());
+            let held = held(schedule, &places, owned.received());
             return Ok(Finished { held, laps, books });
         }
     }

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use corecast_core::{ChunkId, Rank, Schedule};
+use corecast_core::{Rank, Schedule};
 use corecast_machine::{Await, Blocked, Cause, Held, Job, Time};
 use corecast_mpi::collective::plan::{self, Layout, Places};
-use corecast_mpi::collective::program::{Act, Region, Span};
+use corecast_mpi::collective::program::Act;
 use corecast_mpi::collective::{Channel, OnBytes, Owned, Step};
 use corecast_mpi::{Engine, Group};
 
@@ -27,7 +27,7 @@ pub(crate) fn run(
 ) -> Result<Finished, Failure> {
     let program = Arc::new(plan::program(schedule, rank, &Layout::EVEN));
     let places = plan::places(schedule, rank, &Layout::EVEN);
-    let (send, recv) = input(job, rank, &places);
+    let (send, recv) = places.buffers(|chunk| job.input_of(rank, chunk));
     let mut engine = Some(Engine::new(Box::new(hall.port(rank)?)));
     let mut laps = Vec::with_capacity(rounds.counted as usize);
     for round in 0..rounds.all() {
@@ -56,7 +56,7 @@ pub(crate) fn run(
         }
         if round + 1 == rounds.all() {
             let received = walk.owned.received().expect("all messages have ended");
-            let held = output(schedule, &places, received);
+            let held = held(schedule, &places, received);
             let books = walk.books;
             return Ok(Finished { held, laps, books });
         }
@@ -223,36 +223,8 @@ impl Walk<'_> {
     }
 }
 
-/// The contents of both buffers at the start.
-pub(crate) fn input(job: &Job<'_>, rank: Rank, places: &Places) -> (Vec<u8>, Vec<u8>) {
-    let (mut send, mut recv) = (Vec::new(), Vec::new());
-    for &(chunk, span) in &places.sources {
-        let buffer = match span.region {
-            Region::Send => &mut send,
-            Region::Recv => &mut recv,
-            Region::Scratch => continue,
-        };
-        let bytes = job.input_of(rank, chunk);
-        put(buffer, span, &bytes);
-    }
-    (send, recv)
-}
-
-fn put(buffer: &mut Vec<u8>, span: Span, bytes: &[u8]) {
-    if buffer.len() < span.end() {
-        buffer.resize(span.end(), 0);
-    }
-    buffer[span.offset..span.end()].copy_from_slice(bytes);
-}
-
-/// What the rank holds at the end, by the places in which the schedule leaves it.
-pub(crate) fn output(schedule: &Schedule, places: &Places, received: &[u8]) -> Held {
-    let results = schedule.results();
-    let place = |chunk: ChunkId| results.get(&chunk).copied().unwrap_or(chunk);
-    let held = places.results.iter().map(|&(chunk, span)| {
-        let end = span.end().min(received.len());
-        let bytes = &received[span.offset.min(end)..end];
-        (place(chunk), bytes.into())
-    });
-    held.collect()
+/// What the rank holds at the end.
+pub(crate) fn held(schedule: &Schedule, places: &Places, received: &[u8]) -> Held {
+    let held = places.held(schedule, received);
+    held.map(|(place, bytes)| (place, bytes.into())).collect()
 }

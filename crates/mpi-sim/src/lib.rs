@@ -24,10 +24,14 @@
 //! ```
 
 mod capture;
+mod machine;
+mod mail;
+mod port;
 mod rank;
 mod stuck;
 
 pub use capture::Captured;
+pub use machine::{MpiMachine, NAME};
 pub use rank::{MpiRanks, RankLog};
 pub use stuck::{Sought, StuckRank};
 

@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A rank on the machine: what its process asks for, in virtual time.
 
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use corecast_core::Rank;
-use corecast_machine::{
-    CallLog, CallSpan, Done, Endpoint, Payload, Pending, Program, Received, RunError, Source,
-    TagFilter, Time,
-};
-use corecast_shm::{Desk, Item, Request};
+use corecast_machine::{CallLog, CallSpan, Endpoint, Program, RunError, Time};
+use corecast_shm::{Desk, Request};
 
-use crate::HEAD_BYTES;
 use crate::capture::Captured;
-
-/// Messages that a rank may have on their way before a further send waits for the first of them, and
-/// their bytes: what a library has as room for messages that it has copied.
-const UNSENT_MAX: usize = 64;
-const UNSENT_BYTES_MAX: usize = 1 << 20;
+use crate::mail::{Mail, finish, packet};
 
 /// What is known of a rank at its end.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -94,10 +84,8 @@ impl Program for MpiRanks<'_> {
         if me == 0 {
             self.desk.sit_down();
         }
-        let mut mail = Mail {
-            captured: self.is_capturing.then(Vec::new),
-            ..Mail::default()
-        };
+        let mut mail = Mail::default();
+        mail.captured = self.is_capturing.then(Vec::new);
         let mut log = RankLog::default();
         loop {
             let mut is_finished = false;
@@ -106,7 +94,7 @@ impl Program for MpiRanks<'_> {
             self.awaited.store(NOBODY, Ordering::Relaxed);
             for item in items {
                 let since = endpoint.now();
-                is_finished |= mail.serve(endpoint, &item).await?;
+                is_finished |= mail.serve(endpoint, item.request).await?;
                 if let Request::Finish(counts) = item.request {
                     log.calls.counts = Desk::counts(counts).collect();
                     log.last = Some(CallSpan {
@@ -133,162 +121,13 @@ impl Program for MpiRanks<'_> {
 
     /// A rank that has come to `MPI_Finalize` may leave messages that nobody has received.
     async fn end<E: Endpoint>(&self, endpoint: &mut E) -> Result<(), RunError> {
-        match endpoint.finish().await {
-            Err(RunError::Unreceived { .. } | RunError::NotWaitedFor { .. }) => Ok(()),
-            ended => ended,
-        }
+        finish(endpoint).await
     }
-}
-
-/// Messages of a rank that are under way.
-#[derive(Default)]
-struct Mail {
-    /// The receive that takes the next packet, and sends that have not ended, in this order.
-    pending: Vec<Pending>,
-    /// Bytes of those sends.
-    unsent: VecDeque<usize>,
-    /// What has come and was not told.
-    inbox: VecDeque<Received>,
-    /// What the rank has done, where that is asked for.
-    captured: Option<Vec<Captured>>,
-    /// Numbers of the sends that have not ended.
-    numbers: VecDeque<u32>,
-    sends: u32,
-}
-
-impl Mail {
-    /// Does one thing; whether it was the rank's last.
-    async fn serve<E: Endpoint>(
-        &mut self,
-        endpoint: &mut E,
-        item: &Item<'_>,
-    ) -> Result<bool, RunError> {
-        match item.request {
-            Request::Begin | Request::Now | Request::Tell(_) => {}
-            Request::Compute(ps) => {
-                self.capture(Captured::Compute(ps));
-                endpoint.compute(Time::from_ps(ps)).await?;
-            }
-            Request::Send { to, head, body } => {
-                self.listen(endpoint).await?;
-                self.make_room(endpoint).await?;
-                let bytes = body.len();
-                let tag = head[0] as u32;
-                self.capture(Captured::Send {
-                    to,
-                    word: head[0],
-                    bytes: (HEAD_BYTES + bytes) as u64,
-                });
-                let sent = endpoint.isend(Rank(to), tag, message(head, body)).await?;
-                self.pending.push(sent);
-                self.unsent.push_back(bytes);
-                self.numbers.push_back(self.sends);
-                self.sends += 1;
-            }
-            Request::Look => {
-                self.listen(endpoint).await?;
-                if self.inbox.is_empty()
-                    && let Some(done) = endpoint.test(&self.pending[0]).await?
-                {
-                    self.ended(endpoint, 0, done).await?;
-                }
-            }
-            Request::Wait => {
-                self.listen(endpoint).await?;
-                while self.inbox.is_empty() {
-                    self.next(endpoint).await?;
-                }
-            }
-            Request::Finish(_) => return Ok(true),
-        }
-        Ok(false)
-    }
-
-    /// Sees to it that there is a receive for the next packet.
-    async fn listen<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<(), RunError> {
-        if self.pending.is_empty() {
-            self.capture(Captured::Listen);
-            let receive = endpoint.irecv(Source::Any, TagFilter::Any).await?;
-            self.pending.push(receive);
-        }
-        Ok(())
-    }
-
-    fn capture(&mut self, one: Captured) {
-        if let Some(captured) = &mut self.captured {
-            captured.push(one);
-        }
-    }
-
-    /// Waits as long as too much is on its way.
-    async fn make_room<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<(), RunError> {
-        while self.unsent.len() >= UNSENT_MAX
-            || self.unsent.iter().sum::<usize>() >= UNSENT_BYTES_MAX
-        {
-            let (index, done) = endpoint.wait_any(&self.pending).await?;
-            if done == Done::Sent {
-                self.capture(Captured::Sent(self.numbers[index - 1]));
-            }
-            self.ended(endpoint, index, done).await?;
-        }
-        Ok(())
-    }
-
-    /// Waits until something ends.
-    async fn next<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<(), RunError> {
-        let (index, done) = endpoint.wait_any(&self.pending).await?;
-        self.ended(endpoint, index, done).await
-    }
-
-    async fn ended<E: Endpoint>(
-        &mut self,
-        endpoint: &mut E,
-        index: usize,
-        done: Done,
-    ) -> Result<(), RunError> {
-        match done {
-            Done::Received(message) => {
-                if self.captured.is_some() {
-                    let (from, [word, _], body) = packet(&message);
-                    let bytes = (HEAD_BYTES + body.len()) as u64;
-                    self.capture(Captured::Received { from, word, bytes });
-                }
-                self.inbox.push_back(message);
-                self.pending[index] = endpoint.irecv(Source::Any, TagFilter::Any).await?;
-            }
-            Done::Sent => {
-                drop(self.pending.remove(index));
-                self.unsent.remove(index - 1);
-                self.numbers.remove(index - 1);
-            }
-        }
-        Ok(())
-    }
-}
-
-/// A packet as a message.
-fn message(head: [u64; 2], body: &[u8]) -> Payload {
-    let mut bytes = Vec::with_capacity(HEAD_BYTES + body.len());
-    bytes.extend_from_slice(&((head[0] >> 32) as u32).to_le_bytes());
-    bytes.extend_from_slice(&head[1].to_le_bytes());
-    bytes.extend_from_slice(body);
-    bytes.into()
-}
-
-/// The inverse of [`message`].
-fn packet(message: &Received) -> (u32, [u64; 2], &[u8]) {
-    let (head, body) = message.payload.split_at(HEAD_BYTES);
-    let (upper, second) = head.split_at(4);
-    let upper = u32::from_le_bytes(upper.try_into().expect("four bytes"));
-    let second = u64::from_le_bytes(second.try_into().expect("eight bytes"));
-    let first = u64::from(message.tag) | u64::from(upper) << 32;
-    (message.from.0, [first, second], body)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     #[test]
     fn what_is_left_to_do_at_the_end_is_part_of_the_last_call() {
@@ -304,19 +143,5 @@ mod tests {
         log.last = Some(span(5, 5));
         log.close(at(8));
         assert_eq!(log.calls.spans, [span(0, 8)]);
-    }
-
-    proptest! {
-        #[test]
-        fn a_packet_is_the_same_behind_a_message(
-            head: [u64; 2], body in prop::collection::vec(any::<u8>(), 0..99), from: u32,
-        ) {
-            let received = Received {
-                from: Rank(from),
-                tag: head[0] as u32,
-                payload: message(head, &body),
-            };
-            prop_assert_eq!(packet(&received), (from, head, &body[..]));
-        }
     }
 }

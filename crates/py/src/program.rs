@@ -2,6 +2,7 @@
 //! Programs on a chip in virtual time: those of MPI, and those of files.
 
 use std::collections::BTreeMap;
+use std::env;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,10 +14,9 @@ use corecast_machine::{RunError, Watch};
 use corecast_replay::FILE_BYTES_MAX;
 use corecast_shm::Compute;
 use corecast_study::{
-    CallRun, MpiError, MpiPlan, MpiStudy, ProgramPlan, ReplayError, ReplayPlan, ReplayStudy,
-    Settings, StudyMachine, file_contents, read_program,
+    CallRun, MpiError, MpiPlan, MpiStudy, ProgramPlan, ProgramTables, ReplayError, ReplayPlan,
+    ReplayStudy, Settings, StudyMachine, file_contents, read_program,
 };
-use corecast_tune::Tables;
 use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -131,11 +131,14 @@ impl Around {
     }
 }
 
-/// Which algorithms collectives take.
-fn tables(path: Option<&str>) -> Result<Option<Tables>, Refusal> {
-    let tables = path.map(Tables::load).transpose();
+/// What collectives go by.
+fn tables(asked: Option<&str>, chip: &Chip) -> Result<ProgramTables, Refusal> {
+    let tables = ProgramTables::find(asked, &chip.choice);
     tables.map_err(|error| Refusal::library("TableError", &error))
 }
+
+/// The variable by which ranks are told of tables.
+const TABLE: &str = "CORECAST_TABLE";
 
 /// What to start on what, as Python gives it.
 #[derive(Deserialize)]
@@ -149,7 +152,7 @@ struct Started {
     around: Around,
     timeout_s: Option<f64>,
     environment: BTreeMap<String, String>,
-    /// The path of a table, or of a folder of tables.
+    /// The path of a table or of a folder of tables, or a word in its place.
     table: Option<String>,
     /// The folder of the MPI libraries.
     libraries: Option<PathBuf>,
@@ -162,10 +165,6 @@ impl Started {
         let (program, arguments) = program.expect("Python has looked that there is one");
         let timeout = self.timeout_s.map(Duration::try_from_secs_f64).transpose();
         let watch = watch.clone();
-        // Refused here once, and not by every rank.
-        tables(self.table.as_deref())?;
-        let table = self.table.as_ref();
-        let table = table.map(|path| ("CORECAST_TABLE".into(), path.into()));
         let environment = self.environment.iter();
         let environment = environment.map(|(name, value)| (name.into(), value.into()));
         Ok(Job {
@@ -177,15 +176,19 @@ impl Started {
             bind: Bind::None,
             is_tagged: false,
             timeout: timeout.map_err(|error| Refusal::new("InputError", error.to_string()))?,
-            environment: environment.chain(table).collect(),
+            environment: environment.collect(),
             libraries: self.libraries.clone(),
             halt: Some(Halt::when(move || watch.is_stopped())),
         })
     }
 
     fn plan(self, chip: &Chip, watch: Watch) -> Result<MpiPlan, Refusal> {
+        let exported = self.environment.get(TABLE).cloned();
+        let asked = self.table.or(exported).or_else(|| env::var(TABLE).ok());
+        let asked = asked.filter(|word| !word.is_empty());
         let on = self.around.on(chip, watch)?;
         Ok(MpiPlan {
+            tables: tables(asked.as_deref(), chip)?,
             compute: self.compute.map_or(Compute::Stated, Compute::Measured),
             processor: corecast_shm::processor(),
             is_captured: self.capture,
@@ -234,6 +237,7 @@ pub fn mpirun(
         .map_err(|error| Refusal::library("ScheduleError", &error))?;
     let settings = study.settings();
     let explained = run.calls.explain();
+    let notes = study.plan.tables.notes.clone();
     Ok(Program {
         what: "an MPI program",
         record: settings.on(study.record(&run, &explained)),
@@ -242,7 +246,7 @@ pub fn mpirun(
         calls: run.calls,
         captured,
         printed,
-        notes: Vec::new(),
+        notes,
     })
 }
 
@@ -352,7 +356,7 @@ pub fn replay(
     let plan = ReplayPlan {
         on: of.around.on(chip, meter.watch.clone())?,
         flops,
-        tables: tables(of.table.as_deref())?,
+        tables: tables(of.table.as_deref(), chip)?,
     };
     let ran = wait_for(py, meter, progress, move |_| {
         let contents = file_contents(&path, FILE_BYTES_MAX).map_err(Refusal::from)?;

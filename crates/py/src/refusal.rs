@@ -282,7 +282,7 @@ fn advice(error: &AdviceError) -> Refusal {
         E::NothingToDecide => refusal.help("use algorithm=\"auto\", or leave `table` out"),
         E::NoChip => refusal.help("use machine=\"sim\"; without a table \"auto\" tries all"),
         E::SizeChosen { size } => refusal.help(format!("leave out `{size}` or `table`")),
-        E::OtherCollective { .. } | E::OtherChip { .. } => {
+        E::OtherMachine { .. } | E::OtherCollective { .. } | E::OtherChip { .. } => {
             refusal.help("tune again for this chip and collective")
         }
         _ => refusal.help("add cells with corecast.tune, or leave `table` out to try all"),

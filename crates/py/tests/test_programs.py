@@ -130,12 +130,16 @@ def test_tables_decide_in_replayed_programs(tmp_path):
     file = tmp_path / "all.calls"
     ranks = "".join(f"rank {rank}\nallreduce 64\n" for rank in range(4))
     file.write_text(f"corecast calls 1\nranks 4\n{ranks}")
-    table = corecast.tune("allreduce", chip="park2019-bus", ranks=[4], bytes=[64])
+    scene = {"chip": "park2019-bus", "ranks": [4], "bytes": [64]}
+    table = corecast.tune("allreduce", machine="mpi", **scene)
     path = table.table.save(tmp_path / "allreduce.toml")
     plain = corecast.replay(file, chip="park2019-bus")
     assert [row["collective"] for row in plain["algorithms"]] == ["allreduce"]
     by_table = corecast.replay(file, chip="park2019-bus", table=table.table)
     assert by_table == corecast.replay(file, chip="park2019-bus", table=path)
+    other = corecast.tune("allreduce", **scene).table
+    with pytest.raises(corecast.TableError, match="of machine `sim`, and programs run on `mpi`"):
+        corecast.replay(file, chip="park2019-bus", table=other)
 
 
 def test_what_cannot_be_run_is_refused(tmp_path):

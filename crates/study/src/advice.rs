@@ -17,8 +17,8 @@ pub struct Advice {
     pub notes: Vec<String>,
 }
 
-/// What the table says about another chip, or another collective, is worth nothing here.
-const DECISIVE: [&str; 2] = ["collective", "fingerprint"];
+/// What the table says about another chip, machine or collective is worth nothing here.
+const DECISIVE: [&str; 3] = ["machine", "collective", "fingerprint"];
 /// What does not change the answer: the same chip by another name, and who competed.
 const HARMLESS: [&str; 2] = ["chip", "algorithms"];
 
@@ -67,11 +67,17 @@ impl Study {
                 collective: ours.collective,
                 chip: self.plan.chip.name().to_owned(),
                 changes: self.plan.chip.changes(),
+                machine: self.machine.kind().name(),
             };
             let chip = |setting: &corecast_tune::Setting| {
                 (setting.chip.clone(), setting.fingerprint.clone())
             };
             let error = match difference.key {
+                "machine" => AdviceError::OtherMachine {
+                    file,
+                    theirs: setting.machine.clone(),
+                    asked,
+                },
                 "collective" => AdviceError::OtherCollective {
                     file,
                     theirs: setting.collective,

@@ -77,7 +77,10 @@ pub use listing::{
     list_chips, list_formats, list_keys, list_machines,
 };
 pub use machines::{Identity, MACHINES, MachineKind, StudyMachine, machine};
-pub use mpi::{Attended, Capture, MpiError, MpiPlan, MpiRecord, MpiRun, MpiStudy};
+pub use mpi::{
+    Attended, Capture, MpiError, MpiPlan, MpiRecord, MpiRun, MpiStudy, ProgramTables,
+    ProgramTablesError,
+};
 pub use number::{Cycles, TOTAL_BYTES_MAX};
 pub use pingpong::{Fit, Pingpong, PingpongPoint, PingpongRecord, Played};
 pub use plan::Plan;

@@ -236,6 +236,7 @@ impl Study {
         let names = self.algorithms.iter().map(|algorithm| algorithm.name());
         Ok(Setting {
             corecast: env!("CARGO_PKG_VERSION").to_owned(),
+            machine: self.machine.kind().name().to_owned(),
             chip: of.name,
             fingerprint: of.fingerprint,
             collective,

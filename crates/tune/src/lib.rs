@@ -39,6 +39,7 @@ mod error;
 mod read;
 mod rules;
 pub mod search;
+mod shipped;
 mod table;
 mod tables;
 
@@ -47,5 +48,5 @@ pub use decide::{Decision, Undecided};
 pub use error::TableError;
 pub use read::{FILE_BYTES_MAX, NUMBER_MAX};
 pub use rules::{Library, NoRules, Rules};
-pub use table::{BOARDS, Cell, Difference, FORMAT, Mismatch, Setting, Table};
-pub use tables::{Tables, TablesError};
+pub use table::{BOARDS, Cell, Difference, FORMAT, MPI, Mismatch, SIM, Setting, Table};
+pub use tables::{NONE, Tables, TablesError};

@@ -9,7 +9,7 @@ use corecast_text::{EntryError, Item, Section, Text};
 use toml::de::DeValue;
 
 use crate::error::TableError;
-use crate::table::{BOARDS, Cell, FORMAT, Setting, Table};
+use crate::table::{BOARDS, Cell, FORMAT, SIM, Setting, Table};
 
 /// Most bytes of a table's file: 16 MiB, some hundred thousand cells.
 pub const FILE_BYTES_MAX: usize = 16 << 20;
@@ -21,6 +21,7 @@ pub const NUMBER_MAX: u64 = 1 << 53;
 const KEYS: &[&str] = &[
     "format",
     "corecast",
+    "machine",
     "chip",
     "fingerprint",
     "collective",
@@ -127,8 +128,13 @@ fn setting(root: &Section<'_>) -> Result<Setting, TableError> {
         true => Some(root.text("fidelity")?.to_owned()),
         false => None,
     };
+    let machine = match root.has("machine") {
+        true => root.text("machine")?,
+        false => SIM,
+    };
     Ok(Setting {
         corecast: root.text("corecast")?.to_owned(),
+        machine: machine.to_owned(),
         chip: root.text("chip")?.to_owned(),
         fingerprint: fingerprint.to_owned(),
         collective,

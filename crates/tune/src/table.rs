@@ -22,12 +22,20 @@ pub const FORMAT: u64 = 1;
 /// messages, and so without a schedule.
 pub const BOARDS: &str = "boards";
 
+/// The machine of tables that name none: a chip whose own message layer carries schedules out.
+pub const SIM: &str = "sim";
+
+/// The machine of tables for programs on chips: the MPI library's plans over its packets.
+pub const MPI: &str = "mpi";
+
 /// What a table holds for: everything that may change which algorithm wins, beside the number of
 /// ranks and the size.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Setting {
     /// Version of corecast that searched; algorithms and models may differ between versions.
     pub corecast: String,
+    /// The machine that measured: the same chip under another layer takes other times.
+    pub machine: String,
     /// The collective.
     pub collective: Collective,
     /// Name of the chip.
@@ -100,6 +108,7 @@ impl Setting {
         let names: Vec<String> = self.algorithms.iter().map(|name| quoted(name)).collect();
         let entries = [
             ("corecast", Some(quoted(&self.corecast))),
+            ("machine", Some(quoted(&self.machine))),
             ("collective", Some(quoted(self.collective.name()))),
             ("chip", Some(quoted(&self.chip))),
             ("fingerprint", Some(quoted(&self.fingerprint))),
@@ -206,6 +215,10 @@ impl fmt::Display for Table {
         )?;
         writeln!(f, "format = {FORMAT}")?;
         for (key, value) in self.setting.entries() {
+            // What most tables are for is not said.
+            if (key, self.setting.machine.as_str()) == ("machine", SIM) {
+                continue;
+            }
             writeln!(f, "{key} = {value}")?;
         }
         for cell in self.cells.values() {

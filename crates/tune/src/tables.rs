@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Tables of several collectives, as a library reads them that is told where they are.
 //!
-//! A path names one table's file, or a folder in which every file that ends in `.toml` is one.
+//! A path names one table's file, or a folder in which every file that ends in `.toml` is one. In the
+//! place of a path may stand the name of a chip for whose programs tables come with corecast, or
+//! [`NONE`].
 
 use std::fs;
 use std::path::Path;
@@ -12,12 +14,18 @@ use thiserror::Error;
 
 use crate::error::TableError;
 use crate::read::FILE_BYTES_MAX;
+use crate::shipped;
 use crate::table::Table;
+
+/// In the place of a path: no tables.
+pub const NONE: &str = "none";
 
 /// At most one table per collective, each with its file.
 #[derive(Clone, Default, PartialEq, Debug)]
 pub struct Tables {
     tables: Vec<(String, Table)>,
+    /// The chip whose tables, of those that come with corecast, have the collectives that are not above.
+    shipped: Option<&'static str>,
 }
 
 /// Why tables could not be read.
@@ -71,20 +79,59 @@ impl Tables {
     pub fn one(file: &str, table: Table) -> Self {
         Self {
             tables: vec![(file.to_owned(), table)],
+            shipped: None,
         }
     }
 
-    /// All of them, in the order in which they were read.
-    pub fn all(&self) -> impl Iterator<Item = &Table> {
+    /// The collectives of which tables come with corecast.
+    pub const SHIPPED_COLLECTIVES: [Collective; 9] = shipped::COLLECTIVES;
+
+    /// The names of the chips for whose programs tables come with corecast.
+    pub fn shipped_names() -> impl Iterator<Item = &'static str> {
+        shipped::names()
+    }
+
+    /// Those that come with corecast for programs on the chip of this name.
+    #[must_use]
+    pub fn shipped(chip: &str) -> Option<Self> {
+        let shipped = shipped::of(chip)?;
+        Some(Self {
+            tables: Vec::new(),
+            shipped: Some(shipped.chip),
+        })
+    }
+
+    /// All of them, each with its file: those that were read, in the order in which they were, and those
+    /// that come with corecast.
+    pub fn all(&self) -> impl Iterator<Item = (&str, &Table)> {
+        let read = self.tables.iter().map(|(file, table)| (&file[..], table));
+        let shipped = shipped::COLLECTIVES.iter().filter_map(|&one| {
+            let is_read = self
+                .tables
+                .iter()
+                .any(|(_, table)| table.setting().collective == one);
+            self.of(one).filter(|_| !is_read)
+        });
+        read.chain(shipped)
+    }
+
+    /// Those that were read from files.
+    pub fn read(&self) -> impl Iterator<Item = &Table> {
         self.tables.iter().map(|(_, table)| table)
     }
 
-    /// Those in a file or a folder.
+    /// Those in a file or a folder, or those that a word means.
     ///
     /// # Errors
     /// See [`TablesError`].
     pub fn load(path: &str) -> Result<Self, TablesError> {
         let mut all = Self::default();
+        if path == NONE {
+            return Ok(all);
+        }
+        if let Some(shipped) = Self::shipped(path) {
+            return Ok(shipped);
+        }
         if !Path::new(path).is_dir() {
             all.add(path.to_owned())?;
             return Ok(all);
@@ -143,6 +190,8 @@ impl Tables {
     pub fn of(&self, collective: Collective) -> Option<(&str, &Table)> {
         let mut tables = self.tables.iter();
         let found = tables.find(|(_, table)| table.setting().collective == collective);
-        found.map(|(file, table)| (&file[..], table))
+        let found = found.map(|(file, table)| (&file[..], table));
+        let shipped = || self.shipped.and_then(shipped::of);
+        found.or_else(|| shipped()?.table(collective))
     }
 }

@@ -27,8 +27,9 @@ pub struct Replay {
     /// Operations per second of a core, such as 1G or 533M: what a trace counts computing in
     #[arg(long, value_name = "RATE", value_parser = program::rate)]
     pub flops: Option<f64>,
-    /// Take the collectives' algorithms from a decision table, or from a folder of them [default: those
-    /// that the MPI library takes]
+    /// Take the collectives' algorithms from a decision table of `tune --machine mpi`, from a folder of
+    /// them, or from those of a built-in chip by its name; none: those that are best on hosts [default:
+    /// those of the chip, if it has some]
     #[arg(long, value_name = "PATH")]
     pub table: Option<String>,
     /// Say what made the program as long as it was: time by call and cause, the critical path, ranks that

@@ -333,6 +333,7 @@ flow_control = "auto"
 status_bits = 2
 arity = 3
 algorithms = ["boards", "chain"]
+machine = "host"
 [[cell]]
 ranks = 3
 bytes = 8

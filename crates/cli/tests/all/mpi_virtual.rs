@@ -134,6 +134,52 @@ fn a_message_takes_as_long_as_one_of_the_chip_with_twelve_bytes_more() {
     }
 }
 
+/// Picoseconds of the whole run, as its report has them.
+fn makespan_ns(program: &Program, options: &[&str], ranks: u32, arguments: &[&str]) -> Value {
+    let report = program.folder.path().join("whole.json");
+    let report = report.to_str().expect("UTF-8");
+    let options = [options, &["--report", report]].concat();
+    let mut command = program.mpirun_with(&options, ranks, arguments);
+    said(&command.output().expect("the binary runs"));
+    let text = std::fs::read_to_string(report).expect("written");
+    let report: Value = serde_json::from_str(&text).expect("JSON");
+    report["makespan_ns"].clone()
+}
+
+#[test]
+fn a_collective_takes_as_long_as_on_the_machine_of_programs() {
+    let program = program(&STANDARD);
+    let cases = [
+        ("scc", "bcast", "binomial", "4096", 12),
+        ("tilepro64", "allreduce", "recursive-doubling", "64", 6),
+        ("tilepro64", "bcast", "van-de-geijn", "20000", 5),
+        ("nagam", "gather", "binomial", "1000", 7),
+        ("park2019-bus", "alltoall", "pairwise", "70000", 4),
+        ("scc", "barrier", "dissemination", "0", 9),
+    ];
+    for (chip, call, algorithm, bytes, ranks) in cases {
+        let named = format!("CORECAST_ALGORITHM_{}={algorithm}", call.to_uppercase());
+        let options = ["--chip", chip, "-x", &named];
+        let took = makespan_ns(&program, &options, ranks, &[call, bytes]);
+        let mut alone = Command::new(env!("CARGO_BIN_EXE_corecast"));
+        let scene =
+            format!("run {call} --machine mpi --chip {chip} --algorithm {algorithm} --json");
+        alone
+            .args(scene.split(' '))
+            .args(["--ranks", &ranks.to_string()]);
+        if call != "barrier" {
+            alone.args(["--bytes", bytes]);
+        }
+        if call == "allreduce" {
+            alone.args(["--dtype", "i32"]);
+        }
+        let runs: Value =
+            serde_json::from_str(&said(&alone.output().expect("it runs"))).expect("JSON");
+        let run = runs.as_array().map_or(&runs, |runs| &runs[0]);
+        assert_eq!(took, run["makespan_ns"], "{chip} {call} {bytes}");
+    }
+}
+
 #[test]
 fn ranks_on_other_cores_take_what_their_way_takes() {
     let program = program(&STANDARD);

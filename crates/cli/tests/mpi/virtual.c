@@ -122,6 +122,18 @@ static void deadlock(void) {
   MPI_Barrier(rows);
 }
 
+/* One collective call of so many bytes, or of blocks of so many; whether it is one. */
+static int collective(const char *name, int bytes) {
+  static char given[1 << 20];
+  MPI_Comm world = MPI_COMM_WORLD;
+  if (!strcmp(name, "bcast")) return MPI_Bcast(room, bytes, MPI_BYTE, 0, world), 1;
+  if (!strcmp(name, "allreduce")) return MPI_Allreduce(given, room, bytes / 4, MPI_INT, MPI_SUM, world), 1;
+  if (!strcmp(name, "gather")) return MPI_Gather(given, bytes, MPI_BYTE, room, bytes, MPI_BYTE, 0, world), 1;
+  if (!strcmp(name, "alltoall")) return MPI_Alltoall(given, bytes, MPI_BYTE, room, bytes, MPI_BYTE, world), 1;
+  if (!strcmp(name, "barrier")) return MPI_Barrier(world), 1;
+  return 0;
+}
+
 int main(int argc, char **argv) {
   const char *check = argc > 1 ? argv[1] : "";
   int number = argc > 2 ? atoi(argv[2]) : 0;
@@ -131,6 +143,7 @@ int main(int argc, char **argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   is_last = me == ranks - 1;
   if (!strcmp(check, "threads") && me == 0) printf("%d\n", provided == MPI_THREAD_SERIALIZED);
+  if (collective(check, number)) return MPI_Finalize();
   if (!strcmp(check, "pingpong")) pingpong(number);
   if (!strcmp(check, "storm")) storm(number);
   if (!strcmp(check, "looks")) looks();

@@ -212,11 +212,16 @@ pub fn whole_blocks(
         choice.algorithm = algorithm::find(collective, name).expect("registered");
         choice.why = "blocks have lengths of their own".to_owned();
     }
+    choice.tuning = request.tuning.clone();
     verified(&choice, &request)
 }
 
 fn verified(choice: &choose::Choice, request: &Request) -> Result<Verified> {
-    let schedule = algorithm::build(choice.algorithm, request).map_err(|e| no_schedule(&e))?;
+    let request = Request {
+        tuning: choice.tuning.clone(),
+        ..request.clone()
+    };
+    let schedule = algorithm::build(choice.algorithm, &request).map_err(|e| no_schedule(&e))?;
     let schedule = match in_one_stream(&schedule) {
         Ok(schedule) => schedule.into_owned(),
         Err(violation) => return Err(no_schedule(&violation)),

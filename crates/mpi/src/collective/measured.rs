@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What was measured on this computer: decision tables of `corecast tune --machine host`.
+//! What was measured: decision tables of `corecast tune --machine host`, or of `--machine mpi` for programs
+//! on simulated chips.
 //!
 //! A call asks whether it goes through boards every time, so that this is worked out when the tables
 //! are read: for every rank count in a table the sizes from which on another answer holds.
@@ -30,15 +31,13 @@ impl Measured {
     /// By these tables.
     #[must_use]
     pub fn new(tables: Tables) -> Self {
-        let rows = |collective| {
-            tables
-                .of(collective)
-                .map_or(Vec::new(), |(_, table)| rows(table))
-        };
-        Self {
-            boards: Collective::ALL.map(rows),
-            tables,
+        let mut boards = [const { Vec::new() }; Collective::ALL.len()];
+        // Those that come with corecast are for chips, which have no boards, and are read when they are
+        // asked.
+        for table in tables.read() {
+            boards[table.setting().collective as usize] = rows(table);
         }
+        Self { boards, tables }
     }
 
     /// Whether a call goes through boards, if a table says anything of it.
@@ -77,8 +76,13 @@ impl Measured {
                 "{file}: boards are the fastest, but not possible here"
             ));
         }
+        let setting = table.setting();
+        let mut asked = request.clone();
+        asked.tuning.arity = setting.arity;
+        asked.tuning.status_bits = setting.status_bits;
+        asked.tuning.flow_control = setting.flow_control;
         let decision = table
-            .decide(request)
+            .decide(&asked)
             .map_err(|why| format!("{file}: {why}"))?;
         let Cell {
             algorithm,
@@ -86,7 +90,7 @@ impl Measured {
             bytes,
             ..
         } = *decision.cell;
-        let chip = &table.setting().chip;
+        let chip = &setting.chip;
         let found = corecast_core::algorithm::find(request.collective, algorithm);
         Ok(found.map(|algorithm| Choice {
             algorithm,

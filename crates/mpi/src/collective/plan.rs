@@ -72,6 +72,41 @@ pub struct Places {
     pub results: Vec<(ChunkId, Span)>,
 }
 
+impl Places {
+    /// What the rank's two buffers hold before the first act: what it gives, and what it receives.
+    #[must_use]
+    pub fn buffers<B: AsRef<[u8]>>(&self, contents: impl Fn(ChunkId) -> B) -> (Vec<u8>, Vec<u8>) {
+        let (mut send, mut recv) = (Vec::new(), Vec::new());
+        for &(chunk, span) in &self.sources {
+            let buffer: &mut Vec<u8> = match span.region {
+                Region::Send => &mut send,
+                Region::Recv => &mut recv,
+                Region::Scratch => continue,
+            };
+            if buffer.len() < span.end() {
+                buffer.resize(span.end(), 0);
+            }
+            buffer[span.offset..span.end()].copy_from_slice(contents(chunk).as_ref());
+        }
+        (send, recv)
+    }
+
+    /// What the rank was promised, out of what it has received, by the places in which its schedule
+    /// leaves it.
+    pub fn held<'a>(
+        &'a self,
+        schedule: &'a Schedule,
+        received: &'a [u8],
+    ) -> impl Iterator<Item = (ChunkId, &'a [u8])> {
+        let left_in = schedule.results();
+        self.results.iter().map(move |&(chunk, span)| {
+            let end = span.end().min(received.len());
+            let place = left_in.get(&chunk).copied().unwrap_or(chunk);
+            (place, &received[span.offset.min(end)..end])
+        })
+    }
+}
+
 /// Where the program of a rank finds its input and leaves its results.
 #[must_use]
 pub fn places(schedule: &Schedule, rank: Rank, layout: &Layout<'_>) -> Places {

@@ -180,7 +180,9 @@ def mpirun(
         compute: What computing between calls counts as: its processor time on this computer times this
             factor. Without it only what the program states by ``MPI_Pcontrol`` counts.
         skew, background, seed: As of :func:`corecast.run`.
-        table: Which algorithms collectives take: a table, several, or the path of a file or folder.
+        table: Which algorithms collectives take: a table of ``tune(..., machine="mpi")``, several, the path
+            of a file or folder, the name of a built-in chip, or ``"none"`` for what is best on hosts; the
+            chip's own if not given.
         capture: Whether what ranks send is kept as a program for :func:`replay`.
         environment: Variables that the ranks get beside those of this process.
         libraries: The folder of corecast's MPI libraries; without it those of this package, or those
@@ -231,7 +233,9 @@ def replay(
     Args:
         file: Its path; files that it names are beside it.
         flops: Operations per second of a core, for files that count what is computed in operations.
-        table: Which algorithms collectives take: a table, several, or the path of a file or folder.
+        table: Which algorithms collectives take: a table of ``tune(..., machine="mpi")``, several, the path
+            of a file or folder, the name of a built-in chip, or ``"none"`` for what is best on hosts; the
+            chip's own if not given.
         skew, background, seed: As of :func:`corecast.run`.
 
     Raises:

@@ -305,7 +305,8 @@ def run(
         collective: Such as ``"bcast"``; ``corecast.list_collectives()`` has all. Or a schedule, which
             says itself what it is for.
         chip: A :class:`Chip`, or its name or path.
-        machine: ``"sim"``, the chip in virtual time; ``"host"``, this computer's cores; ``"threads"``.
+        machine: ``"sim"``, the chip in virtual time; ``"mpi"``, the same as MPI programs have it; ``"host"``,
+            this computer's cores; ``"threads"``.
         ranks: Number of ranks; 8 if not given, or all cores if there are fewer.
         bytes: Size of a block (of bcast, reduce, allreduce: of the whole), or several; 64 if not given.
         algorithm: A name, ``"all"`` (if not given), ``"auto"`` for the fastest, a function that makes a schedule of a

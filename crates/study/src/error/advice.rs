@@ -21,6 +21,16 @@ pub enum AdviceError {
         /// The field of the request's tuning.
         size: &'static str,
     },
+    /// The table is for another machine.
+    #[error("{file}: the table is of machine `{theirs}`, not of `{}`", asked.machine)]
+    OtherMachine {
+        /// Where the table is from.
+        file: String,
+        /// Its machine.
+        theirs: String,
+        /// What was asked for.
+        asked: Asked,
+    },
     /// The table is for another collective.
     #[error("{file}: the table is for {theirs}, not for {}", asked.collective)]
     OtherCollective {
@@ -74,4 +84,6 @@ pub struct Asked {
     pub chip: String,
     /// Its changes, as `KEY=VALUE`.
     pub changes: Vec<String>,
+    /// The machine.
+    pub machine: &'static str,
 }

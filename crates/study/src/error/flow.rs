@@ -21,7 +21,7 @@ pub enum FlowStudyError {
         chip: String,
     },
     /// The machine runs no tasks.
-    #[error("the {machine} runs no tasks")]
+    #[error("machine {machine} runs no tasks")]
     NoTasks {
         /// The machine.
         machine: &'static str,

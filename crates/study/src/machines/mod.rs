@@ -4,7 +4,7 @@
 //! A [`MachineKind`] is a row of the list: a name, a line about it, and how to set it up for a chip.
 //! What it sets up, a [`StudyMachine`], answers everything that differs between machines: how it
 //! counts time, what it can have around a run, what it tells of a run. Nobody asks which machine it
-//! is; a third one is an implementation and a line in [`MACHINES`].
+//! is; another one is an implementation and a line in [`MACHINES`].
 //!
 //! ```
 //! let machine = corecast_study::machine("sim")?;
@@ -31,7 +31,7 @@ use crate::error::{FlowStudyError, MachineError, StudyError};
 use crate::flow::case::{FlowCase, FlowPrograms};
 
 /// Every machine.
-pub static MACHINES: [&dyn MachineKind; 3] = [&sim::Simulated, &host::HOST, &host::THREADS];
+pub static MACHINES: [&dyn MachineKind; 4] = [&sim::SIM, &sim::MPI, &host::HOST, &host::THREADS];
 
 /// The machine of this name.
 ///
@@ -163,6 +163,12 @@ pub trait StudyMachine: Machine + Debug + Send + Sync {
         times: u32,
     ) -> Result<Trial, RunError> {
         several(|| self.run(job), times)
+    }
+
+    /// Whether tuning races the sizes that are worth it instead of searching among all: where times are
+    /// those of a wall clock, or every message costs far more than a few bytes more.
+    fn races_sizes(&self) -> bool {
+        self.clock().is_none()
     }
 
     /// Whether runs can go on side by side without changing each other's times.

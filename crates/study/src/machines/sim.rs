@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A chip in virtual time.
+//! A chip in virtual time: by its own message layer, or as MPI programs have it.
 
 use std::sync::Arc;
 
@@ -7,28 +7,68 @@ use corecast_chip::{Chip, Clock, Library, Mesh, NetworkSpec, NoBackground, Syste
 use corecast_core::{Certificate, Rank, Request, Schedule};
 use corecast_machine::pingpong::there_and_back;
 use corecast_machine::{Job, Machine, Report, RunError, RunOptions, Time};
+use corecast_machine_shm::ShmMachine;
 use corecast_machine_sim::pronto::FlowSetup;
 use corecast_machine_sim::{Fidelity, SimMachine};
+use corecast_mpi_sim::MpiMachine;
 
 use crate::error::{FlowStudyError, MachineError};
 use crate::flow::case::{FlowCase, FlowPrograms, on_chip};
+use crate::mpi::eager_max;
 
 use super::{Identity, MachineKind, StudyMachine};
 
 /// Round trips; the first may find caches empty.
 const TIMES: u32 = 2;
 
-/// The row of the list.
+/// A row of the list: what carries schedules out on a chip.
 #[derive(Debug)]
-pub struct Simulated;
+pub struct Layer {
+    name: &'static str,
+    summary: &'static str,
+    run: fn(&SimMachine, &Job<'_>) -> Result<Report, RunError>,
+    complete: fn(&SimMachine, Request, &RunOptions) -> Request,
+    round_trip: fn(&SimMachine, [Rank; 2], u64) -> Result<Time, RunError>,
+    /// Whether it is the chip's own, with what the chip does for schedules, and of which bounds are known.
+    is_own: bool,
+}
 
-impl MachineKind for Simulated {
+/// The chip's own.
+pub static SIM: Layer = Layer {
+    name: corecast_tune::SIM,
+    summary: "a chip simulated in virtual time, cycle by cycle",
+    run: |machine, job| machine.run(job),
+    complete: |machine, request, options| machine.request(request, options),
+    round_trip: |machine, pair, bytes| {
+        there_and_back(machine, machine.chip().ranks_max(), pair, bytes, TIMES)
+    },
+    is_own: true,
+};
+
+/// The MPI library's. It knows its ranks and no chip, so that requests say nothing of one.
+pub static MPI: Layer = Layer {
+    name: corecast_mpi_sim::NAME,
+    summary: "the same chip as MPI programs have it, by the library's plans over its packets",
+    run: |machine, job| as_mpi(machine, job.schedule.ranks()).run(job),
+    complete: |_, request, _| request,
+    round_trip: |machine, pair, bytes| {
+        let ranks = machine.chip().ranks_max();
+        as_mpi(machine, ranks).round_trip(ranks, pair, bytes, TIMES)
+    },
+    is_own: false,
+};
+
+fn as_mpi(machine: &SimMachine, ranks: u32) -> MpiMachine<'_, SimMachine> {
+    MpiMachine::new(machine, eager_max(machine.chip(), ranks))
+}
+
+impl MachineKind for Layer {
     fn name(&self) -> &'static str {
-        "sim"
+        self.name
     }
 
     fn summary(&self) -> &'static str {
-        "a chip simulated in virtual time, cycle by cycle"
+        self.summary
     }
 
     fn seats_ranks(&self) -> bool {
@@ -46,17 +86,21 @@ impl MachineKind for Simulated {
             return Err(MachineError::OneFidelity { chip });
         }
         let machine = machine.with_fidelity(fidelity.unwrap_or_default());
-        Ok(Arc::new(OnChip(machine)))
+        let layer = self;
+        Ok(Arc::new(OnChip { machine, layer }))
     }
 }
 
 /// The machine for one chip.
 #[derive(Debug)]
-struct OnChip(SimMachine);
+struct OnChip {
+    machine: SimMachine,
+    layer: &'static Layer,
+}
 
 impl OnChip {
     fn chip(&self) -> &Chip {
-        self.0.chip()
+        self.machine.chip()
     }
 
     fn name(&self) -> String {
@@ -66,17 +110,17 @@ impl OnChip {
 
 impl Machine for OnChip {
     fn name(&self) -> &'static str {
-        Machine::name(&self.0)
+        self.layer.name
     }
 
     fn run(&self, job: &Job<'_>) -> Result<Report, RunError> {
-        self.0.run(job)
+        (self.layer.run)(&self.machine, job)
     }
 }
 
 impl StudyMachine for OnChip {
     fn kind(&self) -> &'static dyn MachineKind {
-        &Simulated
+        self.layer
     }
 
     fn place(&self) -> &str {
@@ -84,7 +128,7 @@ impl StudyMachine for OnChip {
     }
 
     fn complete(&self, request: Request, options: &RunOptions) -> Request {
-        self.0.request(request, options)
+        (self.layer.complete)(&self.machine, request, options)
     }
 
     fn clock(&self) -> Option<&Clock> {
@@ -102,24 +146,39 @@ impl StudyMachine for OnChip {
         }
     }
 
+    fn does_the_same(&self, one: &Schedule, other: &Schedule) -> bool {
+        match self.layer.is_own {
+            true => one == other,
+            false => ShmMachine::does_the_same(one, other),
+        }
+    }
+
+    fn races_sizes(&self) -> bool {
+        !self.layer.is_own
+    }
+
     fn runs_side_by_side(&self) -> bool {
         true
     }
 
     fn has_shared_buffers(&self) -> bool {
         match self.chip().system() {
-            System::Mpb { rcce, .. } => rcce.library != Library::OneSided,
+            System::Mpb { rcce, .. } if self.layer.is_own => rcce.library != Library::OneSided,
             _ => false,
         }
     }
 
     fn fidelity(&self) -> Option<Fidelity> {
-        self.0.fidelity()
+        self.machine.fidelity()
     }
 
     fn exact(&self) -> Option<Arc<dyn StudyMachine>> {
-        let is_packet = self.0.fidelity() == Some(Fidelity::Packet);
-        let exact = || Arc::new(Self(self.0.clone().with_fidelity(Fidelity::Flit)));
+        let is_packet = self.machine.fidelity() == Some(Fidelity::Packet);
+        let layer = self.layer;
+        let exact = || {
+            let machine = self.machine.clone().with_fidelity(Fidelity::Flit);
+            Arc::new(Self { machine, layer })
+        };
         is_packet.then(|| exact() as Arc<dyn StudyMachine>)
     }
 
@@ -150,11 +209,15 @@ impl StudyMachine for OnChip {
     }
 
     fn bound_cycles(&self, request: &Request) -> Option<u64> {
-        Some(self.chip().bound_cycles(request))
+        let is_own = self.layer.is_own;
+        is_own.then(|| self.chip().bound_cycles(request))
     }
 
     fn worst_case(&self, schedule: &Schedule, certificate: &Certificate) -> Option<Time> {
-        self.0.worst_case(schedule, certificate)
+        match self.layer.is_own {
+            true => self.machine.worst_case(schedule, certificate),
+            false => None,
+        }
     }
 
     fn tells_shares(&self) -> bool {
@@ -162,11 +225,11 @@ impl StudyMachine for OnChip {
     }
 
     fn round_trip(&self, pair: [Rank; 2], bytes: u64) -> Result<Time, RunError> {
-        there_and_back(&self.0, self.chip().ranks_max(), pair, bytes, TIMES)
+        (self.layer.round_trip)(&self.machine, pair, bytes)
     }
 
     fn in_virtual_time(&self) -> Result<&SimMachine, RunError> {
-        Ok(&self.0)
+        Ok(&self.machine)
     }
 
     fn places_tasks(&self) -> bool {
@@ -182,6 +245,11 @@ impl StudyMachine for OnChip {
         programs: FlowPrograms,
         setup: &FlowSetup,
     ) -> Result<FlowCase, FlowStudyError> {
-        on_chip(&self.0, programs, setup)
+        match self.layer.is_own {
+            true => on_chip(&self.machine, programs, setup),
+            false => Err(FlowStudyError::NoTasks {
+                machine: self.layer.name,
+            }),
+        }
     }
 }

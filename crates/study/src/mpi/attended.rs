@@ -8,6 +8,9 @@ use corecast_shm::Segment;
 
 use super::{MpiError, MpiRun, MpiStudy};
 
+/// The variable by which a rank's library is told of tables.
+const TABLE: &str = "CORECAST_TABLE";
+
 /// A program that was started, and has ended.
 #[derive(Clone, Debug)]
 pub struct Attended {
@@ -36,10 +39,19 @@ impl MpiStudy {
         out: &mut dyn Write,
         err: &mut dyn Write,
     ) -> Result<Attended, LaunchError> {
+        let job = &self.with_tables(job);
         let segment = Segment::clocked(job.ranks(), &self.terms())?;
         let attend = || self.attend(segment.desk());
         let end = || self.plan.on.watch.stop();
         let (ending, run) = corecast_launch::run_attended(job, &segment, (attend, end), out, err)?;
         Ok(Attended { ending, run })
+    }
+
+    /// The job, whose ranks are told of the tables.
+    fn with_tables(&self, job: &Job) -> Job {
+        let mut job = job.clone();
+        let word = &self.plan.tables.word;
+        job.environment.push((TABLE.into(), word.into()));
+        job
     }
 }

@@ -6,16 +6,17 @@
 
 mod attended;
 mod capture;
+mod eager;
 mod record;
+mod tables;
 
 use std::mem;
 use std::sync::Arc;
 
-use corecast_chip::System;
 use corecast_machine::{Programs, RunError};
 use corecast_mpi::calls;
-use corecast_mpi_sim::{HEAD_BYTES, MpiRanks, StuckRank};
-use corecast_shm::{Compute, Desk, PACKET_MAX, Terms};
+use corecast_mpi_sim::{MpiRanks, StuckRank};
+use corecast_shm::{Compute, Desk, Terms};
 use thiserror::Error;
 
 use crate::calls::{CallRun, ProgramPlan, first_line, lines};
@@ -25,10 +26,9 @@ use crate::settings::Settings;
 
 pub use attended::Attended;
 pub use capture::Capture;
+pub(crate) use eager::eager_max;
 pub use record::MpiRecord;
-
-/// Shortest message that every library sends without asking, in bytes.
-const EAGER_MIN: usize = 64;
+pub use tables::{ProgramTables, ProgramTablesError};
 
 /// What to run on what.
 #[derive(Clone, Debug)]
@@ -43,13 +43,17 @@ pub struct MpiPlan {
     pub processor: Option<u32>,
     /// Whether what ranks do is written down, to be replayed.
     pub is_captured: bool,
+    /// What its collectives go by, whatever the job's environment says.
+    pub tables: ProgramTables,
 }
 
 impl MpiPlan {
-    /// A program on a chip by which computing takes no time unless it says so.
+    /// A program on a chip by which computing takes no time unless it says so, and whose collectives go by
+    /// the tables that come with corecast.
     #[must_use]
     pub fn new(on: ProgramPlan, ranks: u32) -> Self {
         Self {
+            tables: ProgramTables::of_chip(&on.chip),
             on,
             ranks,
             compute: Compute::Stated,
@@ -104,34 +108,12 @@ impl MpiStudy {
     /// What the ranks must know: what their library sends without asking follows from the chip's buffers.
     #[must_use]
     pub fn terms(&self) -> Terms {
-        let room = self.room().saturating_sub(HEAD_BYTES);
         Terms {
-            eager_max: room.clamp(EAGER_MIN, PACKET_MAX),
+            eager_max: eager_max(&self.plan.on.chip.chip, self.plan.ranks),
             tick_ps: self.plan.on.chip.chip.reference_clock().period_ps,
             compute: self.plan.compute,
             processor: self.plan.processor,
         }
-    }
-
-    /// Bytes that a message may have which nobody has asked for.
-    fn room(&self) -> usize {
-        let bytes = match self.plan.on.chip.chip.system() {
-            // The sender's buffer, beside a line for every rank.
-            System::Mpb { memory, rcce, .. } => {
-                let line = memory.line_bytes;
-                let lines = u64::from(self.plan.ranks) * line;
-                let payload = rcce.payload_bytes(self.plan.ranks, line);
-                payload.saturating_sub(lines)
-            }
-            // One packet of data, which the receiver's queue can hold.
-            System::Mesh { mesh, udn } => udn.packet_words * mesh.flit_bytes,
-            // What the receiver's hardware reserves room for.
-            System::Pronto { pronto, .. } => pronto.input_bytes,
-            // Engines have no buffers, and shake hands over every message: to ask before would be a second
-            // handshake for nothing.
-            System::Bus { .. } => PACKET_MAX as u64,
-        };
-        usize::try_from(bytes).unwrap_or(PACKET_MAX)
     }
 
     /// What results depend on.

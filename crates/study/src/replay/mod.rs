@@ -22,12 +22,12 @@ use corecast_exchange::FileError;
 use corecast_machine::{Programs, RunError};
 use corecast_mpi::collective::{Measured, Settings as Choosing};
 use corecast_replay::{CallGraph, KINDS, Replay, StuckCall, Taken};
-use corecast_tune::Tables;
 use thiserror::Error;
 
 use crate::calls::{CallRun, ProgramPlan};
 use crate::error::StudyError;
 use crate::machines::StudyMachine;
+use crate::mpi::ProgramTables;
 use crate::settings::Settings;
 
 pub use file::read_program;
@@ -40,18 +40,18 @@ pub struct ReplayPlan {
     pub on: ProgramPlan,
     /// Operations per second at which the file's computing was counted, where that was asked for.
     pub flops: Option<f64>,
-    /// Which algorithms collectives take; without it those that the MPI library takes.
-    pub tables: Option<Tables>,
+    /// What collectives go by.
+    pub tables: ProgramTables,
 }
 
 impl ReplayPlan {
-    /// With the library's own algorithms.
+    /// With the tables that come with corecast for the chip.
     #[must_use]
     pub fn new(on: ProgramPlan) -> Self {
         Self {
+            tables: ProgramTables::of_chip(&on.chip),
             on,
             flops: None,
-            tables: None,
         }
     }
 }
@@ -126,7 +126,7 @@ impl ReplayStudy {
         let ranks = self.graph.size();
         let options = plan.on.options(ranks);
         let choosing = Choosing {
-            measured: plan.tables.clone().map(Measured::new),
+            measured: Some(Measured::new(plan.tables.tables.clone())),
             ..Choosing::default()
         };
         let replay = Replay::new(&self.graph, &choosing)?;

@@ -98,8 +98,9 @@ impl Study {
         self
     }
 
-    /// Searches these cells; each is handed to `keep` when it is found. In virtual time every
-    /// candidate is run once; otherwise the candidates of a cell race each other.
+    /// Searches these cells; each is handed to `keep` when it is found. Where sizes are raced
+    /// ([`crate::StudyMachine::races_sizes`]) a few of them are tried, all of them; in virtual time every
+    /// candidate is run once.
     ///
     /// # Errors
     /// What is wrong with a request, and what `keep` returns.
@@ -113,9 +114,9 @@ impl Study {
             let request = self.request(ranks, bytes)?;
             let measure = |candidate: &Candidate<'_>| self.measure(candidate);
             let done = || progress.done();
-            let found = match self.machine.clock() {
-                Some(_) => search::cell(&self.algorithms, &request, &measure, &done),
-                None => {
+            let found = match self.machine.races_sizes() {
+                false => search::cell(&self.algorithms, &request, &measure, &done),
+                true => {
                     // A library knows its ranks and no chip: where ranks sit plays no part.
                     let platform = Platform::default();
                     let request = Request {

@@ -119,7 +119,7 @@ impl Library {
             Self::Mpich => mpich::has,
         };
         let (mut sets, mut notes) = (Vec::new(), Vec::new());
-        for table in tables.all() {
+        for (_, table) in tables.all() {
             let collective = table.setting().collective;
             let rows = rows(table, |cell| has(collective, cell), self, &mut notes);
             if !rows.is_empty() {
@@ -127,7 +127,7 @@ impl Library {
             }
         }
         if sets.is_empty() {
-            let lines = tables.all().map(|table| {
+            let lines = tables.all().map(|(_, table)| {
                 let collective = table.setting().collective;
                 let names = self.algorithms(collective);
                 let names = if names.is_empty() {

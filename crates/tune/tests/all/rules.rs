@@ -85,7 +85,7 @@ fn mpich_reads_questions() {
 fn rules_decide_as_tables_do() {
     let tables = table("bcast", "root = 0\n", &BCAST);
     let text = Library::OpenMpi.rules(&tables).expect("it has them").text;
-    let table = tables.all().next().expect("one");
+    let (_, table) = tables.all().next().expect("one");
     // Of four ranks: the lines behind `0 # ranks and more`.
     let lines = text.lines().skip(6).take(3);
     let rules: Vec<(u64, &str)> = lines

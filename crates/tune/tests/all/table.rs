@@ -3,12 +3,13 @@
 //! finds its cell.
 
 use corecast_core::{Algorithm, Collective, ElementType, FlowControl, Request, algorithm};
-use corecast_tune::{Cell, NUMBER_MAX, Setting, Table, Undecided};
+use corecast_tune::{Cell, NUMBER_MAX, SIM, Setting, Table, Undecided};
 use proptest::prelude::*;
 
 fn setting(collective: Collective) -> Setting {
     Setting {
         corecast: "0.1.0".to_owned(),
+        machine: SIM.to_owned(),
         chip: "test-bus".to_owned(),
         fingerprint: "0123456789abcdef".to_owned(),
         collective,

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A rank's end of the MPI library inside the simulator: what its engine sends is written down, and done
+//! when it waits.
+//!
+//! It is what [`corecast_shm`]'s mailbox is to a rank with a process of its own: the same limits, and
+//! the same requests in the same order. So both take the same time.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use corecast_machine::{Endpoint, Received, RunError};
+use corecast_mpi::collective::{Owned, Step};
+use corecast_mpi::transport::{Head, Transport};
+use corecast_mpi::{Engine, Result};
+use corecast_shm::{PACKET_MAX, Request};
+
+use crate::mail::{Mail, packet};
+
+/// Packets between an engine and its rank.
+#[derive(Default)]
+struct Tray {
+    sent: Vec<(u32, Head, Box<[u8]>)>,
+    come: VecDeque<Received>,
+}
+
+/// The engine's side.
+struct Port {
+    rank: u32,
+    ranks: u32,
+    eager_max: usize,
+    tray: Arc<Mutex<Tray>>,
+}
+
+fn lock(tray: &Mutex<Tray>) -> MutexGuard<'_, Tray> {
+    tray.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Transport for Port {
+    fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    fn packet_max(&self) -> usize {
+        PACKET_MAX
+    }
+
+    fn eager_max(&self) -> usize {
+        self.eager_max
+    }
+
+    /// What is longer than a buffer waits until it is asked for.
+    fn first_max(&self) -> usize {
+        0
+    }
+
+    fn send(&mut self, to: u32, head: Head, body: &[u8]) -> bool {
+        lock(&self.tray).sent.push((to, head, body.into()));
+        true
+    }
+
+    fn receive(&mut self, from: Option<u32>, take: &mut dyn FnMut(u32, Head, &[u8])) -> bool {
+        let mut tray = lock(&self.tray);
+        let come = std::mem::take(&mut tray.come);
+        let is_wanted = |message: &Received| from.is_none_or(|from| from == message.from.0);
+        let (wanted, kept): (VecDeque<_>, VecDeque<_>) = come.into_iter().partition(is_wanted);
+        tray.come = kept;
+        drop(tray);
+        for message in &wanted {
+            let (from, head, body) = packet(message);
+            take(from, head, body);
+        }
+        !wanted.is_empty()
+    }
+
+    /// Who waits says so by [`Seat::carry_out`].
+    fn idle(&mut self, _calls: u32) -> Result<()> {
+        Ok(())
+    }
+
+    fn now(&mut self) -> f64 {
+        0.0
+    }
+
+    fn abort(&mut self, code: i32) -> ! {
+        unreachable!("no program runs here that could call MPI_Abort with {code}")
+    }
+
+    fn finish(&mut self) {}
+}
+
+/// The rank's side, with its engine.
+pub(crate) struct Seat {
+    engine: Engine,
+    tray: Arc<Mutex<Tray>>,
+    mail: Mail,
+}
+
+impl Seat {
+    /// The seat of an endpoint's rank, which sends messages of up to `eager_max` bytes without asking.
+    pub(crate) fn new<E: Endpoint>(endpoint: &E, eager_max: usize) -> Self {
+        let tray = Arc::<Mutex<Tray>>::default();
+        let port = Port {
+            rank: endpoint.rank().0,
+            ranks: endpoint.ranks(),
+            eager_max,
+            tray: Arc::clone(&tray),
+        };
+        Self {
+            engine: Engine::new(Box::new(port)),
+            tray,
+            mail: Mail::default(),
+        }
+    }
+
+    /// Carries a program out to its end.
+    pub(crate) async fn carry_out<E: Endpoint>(
+        &mut self,
+        endpoint: &mut E,
+        owned: &mut Owned,
+    ) -> std::result::Result<(), RunError> {
+        let rank = endpoint.rank();
+        let failed = |error: corecast_mpi::Error| RunError::RankFailed {
+            rank,
+            reason: error.to_string(),
+            help: String::new(),
+        };
+        loop {
+            match owned.step(&mut self.engine).map_err(failed)? {
+                Step::Did(_) => {}
+                Step::Waits(_) => {
+                    if !self.engine.progress().map_err(failed)? {
+                        self.send(endpoint).await?;
+                        self.wait(endpoint).await?;
+                    }
+                }
+                Step::Complete => return self.send(endpoint).await,
+            }
+        }
+    }
+
+    /// Does what is written down.
+    async fn send<E: Endpoint>(&mut self, endpoint: &mut E) -> std::result::Result<(), RunError> {
+        let sent = std::mem::take(&mut lock(&self.tray).sent);
+        for (to, head, body) in &sent {
+            let (to, head) = (*to, *head);
+            let request = Request::Send { to, head, body };
+            self.mail.serve(endpoint, request).await?;
+        }
+        Ok(())
+    }
+
+    /// Waits until a packet has come.
+    async fn wait<E: Endpoint>(&mut self, endpoint: &mut E) -> std::result::Result<(), RunError> {
+        self.mail.serve(endpoint, Request::Wait).await?;
+        lock(&self.tray).come.extend(self.mail.inbox.drain(..));
+        Ok(())
+    }
+}

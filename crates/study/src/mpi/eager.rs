@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Which messages the MPI library sends without asking on a chip.
+
+use corecast_chip::{Chip, System};
+use corecast_mpi_sim::HEAD_BYTES;
+use corecast_shm::PACKET_MAX;
+
+/// Shortest message that every library sends without asking, in bytes.
+const EAGER_MIN: usize = 64;
+
+/// Bytes of the longest of them, where so many ranks share the chip.
+pub(crate) fn eager_max(chip: &Chip, ranks: u32) -> usize {
+    let room = room(chip, ranks).saturating_sub(HEAD_BYTES);
+    room.clamp(EAGER_MIN, PACKET_MAX)
+}
+
+/// Bytes that a message may have which nobody has asked for.
+fn room(chip: &Chip, ranks: u32) -> usize {
+    let bytes = match chip.system() {
+        // The sender's buffer, beside a line for every rank.
+        System::Mpb { memory, rcce, .. } => {
+            let line = memory.line_bytes;
+            let lines = u64::from(ranks) * line;
+            let payload = rcce.payload_bytes(ranks, line);
+            payload.saturating_sub(lines)
+        }
+        // One packet of data, which the receiver's queue can hold.
+        System::Mesh { mesh, udn } => udn.packet_words * mesh.flit_bytes,
+        // What the receiver's hardware reserves room for.
+        System::Pronto { pronto, .. } => pronto.input_bytes,
+        // Engines have no buffers, and shake hands over every message: to ask before would be a second
+        // handshake for nothing.
+        System::Bus { .. } => PACKET_MAX as u64,
+    };
+    usize::try_from(bytes).unwrap_or(PACKET_MAX)
+}
