@@ -58,7 +58,7 @@ impl ListedFiles {
     /// If a table is for another chip, or if no cell can be said.
     pub fn of(tables: &Tables, chip: Option<&ChipChoice>) -> Result<Self, ListedError> {
         let (mut files, mut lacks) = (Vec::new(), Lacks::new());
-        for table in tables.all() {
+        for (_, table) in tables.all() {
             let makes = Maker::new(table.setting(), table, chip)?;
             let mut made = BTreeMap::new();
             for cell in table.cells() {
@@ -200,7 +200,7 @@ impl<'a> Maker<'a> {
                 ..request
             };
         };
-        let simulated = machine("sim").and_then(|kind| Ok(kind.on(&choice.chip, None)?));
+        let simulated = machine(&setting.machine).and_then(|kind| Ok(kind.on(&choice.chip, None)?));
         let simulated = simulated.expect("every chip is simulated");
         simulated.complete(request, &RunOptions::default())
     }

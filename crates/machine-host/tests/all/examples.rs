@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The examples run, and say what they promise.
 
-use crate::own_schedule;
+#[allow(dead_code, reason = "the example's `main` prints what is tested here")]
+#[path = "../../examples/own_schedule.rs"]
+mod own_schedule;
 
-use crate::rcce_pingpong;
+#[allow(dead_code, reason = "as above")]
+#[path = "../../examples/rcce_pingpong.rs"]
+mod rcce_pingpong;
 
-use crate::rcce_ring;
+#[allow(dead_code, reason = "as above")]
+#[path = "../../examples/rcce_ring.rs"]
+mod rcce_ring;
 
-use crate::rcce_stencil;
+#[allow(dead_code, reason = "as above")]
+#[path = "../../examples/rcce_stencil.rs"]
+mod rcce_stencil;
 
 /// Column `index` of every row below the head.
 fn column(table: &str, index: usize) -> Vec<&str> {

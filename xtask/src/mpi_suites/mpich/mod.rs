@@ -49,7 +49,7 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
         Some(prefix) => whole(prefix)?,
         None => {
             let prefix = folder.join("prefix");
-            crate::mpi::install(root, &prefix)?;
+            crate::mpi::install(root, &prefix, &[])?;
             prefix
         }
     };
