@@ -103,8 +103,8 @@ pub struct Place {
     /// Which chip.
     #[command(flatten)]
     pub chip: ChipArg,
-    /// sim, the chip in virtual time; host, this computer's cores; or threads, the same cores behind
-    /// one lock, as a reference
+    /// sim, the chip in virtual time; mpi, the same as MPI programs have it; host, this computer's cores;
+    /// or threads, the same cores behind one lock, as a reference
     #[arg(long, default_value = "sim", hide_possible_values = true, value_parser = machines())]
     pub machine: &'static dyn MachineKind,
 }
