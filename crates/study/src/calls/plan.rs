@@ -73,12 +73,12 @@ impl ProgramPlan {
         }
     }
 
-    /// What results depend on; what computing counts as is the program's to add.
+    /// What results depend on; tables and what computing counts as are the program's to add.
     pub(crate) fn settings(
         &self,
         machine: &dyn StudyMachine,
-        compute: Option<String>,
-        flops: Option<f64>,
+        tables: &str,
+        (compute, flops): (Option<String>, Option<f64>),
     ) -> Settings {
         let around = &self.surroundings;
         Settings {
@@ -86,6 +86,7 @@ impl ProgramPlan {
             seed: Some(self.seed),
             program: Some(ProgramSettings {
                 compute,
+                tables: tables.to_owned(),
                 flops,
                 background: around.background.map(|traffic| traffic.to_string()),
                 skew: around.arrivals.iter().map(ToString::to_string).collect(),

@@ -120,7 +120,10 @@ impl MpiStudy {
     #[must_use]
     pub fn settings(&self) -> Settings {
         let compute = Some(self.compute_word());
-        self.plan.on.settings(&*self.machine, compute, None)
+        let tables = &self.plan.tables.word;
+        self.plan
+            .on
+            .settings(&*self.machine, tables, (compute, None))
     }
 
     /// Attends the ranks until all have finished.

@@ -114,7 +114,10 @@ impl ReplayStudy {
     /// What results depend on.
     #[must_use]
     pub fn settings(&self) -> Settings {
-        self.plan.on.settings(&*self.machine, None, self.plan.flops)
+        let ReplayPlan { tables, flops, .. } = &self.plan;
+        self.plan
+            .on
+            .settings(&*self.machine, &tables.word, (None, *flops))
     }
 
     /// Runs the program to its end.
