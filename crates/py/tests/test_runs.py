@@ -157,7 +157,12 @@ def test_chips_are_read_and_changed(tmp_path):
 def test_lists_are_those_of_the_command():
     assert {"scc", "tilepro64"} <= {chip.name for chip in corecast.list_chips()}
     assert len(corecast.list_algorithms()) > 40
-    assert [machine.name for machine in corecast.list_machines()] == ["sim", "mpi", "host", "threads"]
+    assert [machine.name for machine in corecast.list_machines()] == [
+        "sim",
+        "mpi",
+        "host",
+        "threads",
+    ]
     assert "park2019" in [paper.name for paper in corecast.list_papers()]
     assert corecast.list_collectives()[0] == "bcast"
 
