@@ -158,8 +158,8 @@ def test_what_cannot_be_run_is_refused(tmp_path):
         (lambda: corecast.mpirun("a", ranks=0), corecast.InputError, "ranks: 0 is out of range"),
         (
             lambda: corecast.mpirun("a", ranks=10**9),
-            corecast.InputError,
-            "ranks: 1000000000 is out of range",
+            corecast.RequestError,
+            "1000000000 ranks do not fit on scc",
         ),
         (
             lambda: corecast.mpirun("a", ranks=100),

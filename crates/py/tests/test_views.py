@@ -68,6 +68,10 @@ def test_schedules_come_from_files_and_go_there(tmp_path):
     ring = corecast.schedule("allgather", "ring", ranks=4, bytes=64)
     for format in (f for f in corecast.list_formats() if f.of == "schedules"):
         path = tmp_path / f"ring-{format.name}.{format.extension}"
+        if format.name == "mscclpp":
+            with pytest.raises(corecast.ScheduleError, match="mscclpp cannot say a message"):
+                ring.save(path, format.name)
+            continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             paths = ring.save(path, format.name)

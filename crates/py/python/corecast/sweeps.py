@@ -253,8 +253,8 @@ def tune(
         bytes: Sizes; 4 to 4096 in steps of four times if not given (from 8 on for elements of 8 bytes).
         algorithm: Names of those that compete.
         table: Its cells are kept, and only missing ones searched.
-        more: ``root``, ``dtype``, ``fidelity``, ``status_bits``, ``arity``, ``flow_control``,
-            ``limit_events``, ``limit_ns``, as in :func:`run`.
+        more: ``machine``, ``root``, ``dtype``, ``fidelity``, ``status_bits``, ``arity``,
+            ``flow_control``, ``limit_events``, ``limit_ns``, as in :func:`run`.
 
     >>> import corecast
     >>> tuned = corecast.tune("bcast", chip="park2019-bus", ranks=[4], bytes=[64])
@@ -264,6 +264,7 @@ def tune(
     True
     """
     allowed = {
+        "machine",
         "root",
         "dtype",
         "fidelity",
