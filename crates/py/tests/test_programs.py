@@ -188,7 +188,7 @@ def test_what_cannot_be_run_is_refused(tmp_path):
         ),
         (lambda: corecast.mpirun("a", table=5), corecast.InputTypeError, "table: 5 is no Decision"),
         (lambda: corecast.replay(5), corecast.InputTypeError, "file: 5 is no path"),
-        (lambda: corecast.replay("none.calls"), corecast.InputError, "the program `none.calls` "),
+        (lambda: corecast.replay("none.calls"), corecast.InputError, "cannot read `none.calls`"),
         (lambda: corecast.replay(wrong), corecast.ProgramFileError, f"{wrong}:4: "),
         (
             lambda: corecast.replay(file, flops=float("nan")),

@@ -52,7 +52,8 @@ pub struct ProgramSettings {
     /// What an MPI program's computing counts as: `stated`, or `measured:FACTOR`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compute: Option<String>,
-    /// Which decision tables collectives went by: a built-in chip's by its name, a path, or `none`.
+    /// Which decision tables collectives went by: a built-in chip's by its name, `none`, or a hash of
+    /// those that were given.
     pub tables: String,
     /// Operations per second at which a file's computing was counted.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -77,7 +77,7 @@ impl ProgramPlan {
     pub(crate) fn settings(
         &self,
         machine: &dyn StudyMachine,
-        tables: &str,
+        tables: String,
         (compute, flops): (Option<String>, Option<f64>),
     ) -> Settings {
         let around = &self.surroundings;
@@ -86,7 +86,7 @@ impl ProgramPlan {
             seed: Some(self.seed),
             program: Some(ProgramSettings {
                 compute,
-                tables: tables.to_owned(),
+                tables,
                 flops,
                 background: around.background.map(|traffic| traffic.to_string()),
                 skew: around.arrivals.iter().map(ToString::to_string).collect(),

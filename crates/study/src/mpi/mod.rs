@@ -120,7 +120,7 @@ impl MpiStudy {
     #[must_use]
     pub fn settings(&self) -> Settings {
         let compute = Some(self.compute_word());
-        let tables = &self.plan.tables.word;
+        let tables = self.plan.tables.label();
         self.plan
             .on
             .settings(&*self.machine, tables, (compute, None))

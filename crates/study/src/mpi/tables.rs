@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which decision tables the collectives of a program on a chip go by.
 
+use corecast_core::hash::fnv_1a;
 use corecast_core::{Collective, Help};
 use corecast_tune::{MPI, NONE, Table, Tables, TablesError};
 use thiserror::Error;
@@ -113,6 +114,19 @@ impl ProgramTables {
             tables,
             notes,
         })
+    }
+
+    /// What results say of them: the chip that they come with, or that there are none, or a hash of
+    /// tables that were given, which is the same wherever they lie.
+    #[must_use]
+    pub fn label(&self) -> String {
+        if self.word == NONE || Tables::shipped(&self.word).is_some() {
+            return self.word.clone();
+        }
+        let all = self.tables.all();
+        let mut texts: Vec<String> = all.map(|(_, table)| table.to_string()).collect();
+        texts.sort_unstable();
+        format!("{:016x}", fnv_1a(texts.concat().as_bytes()))
     }
 
     /// Refuses tables that are not for programs on this computer.

@@ -117,7 +117,7 @@ impl ReplayStudy {
         let ReplayPlan { tables, flops, .. } = &self.plan;
         self.plan
             .on
-            .settings(&*self.machine, &tables.word, (None, *flops))
+            .settings(&*self.machine, tables.label(), (None, *flops))
     }
 
     /// Runs the program to its end.
