@@ -3,6 +3,7 @@
 //! link than to run.
 
 mod chakra;
+mod common;
 mod documentation;
 mod errors;
 mod goal;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! MSCCL++ plans in: own samples, damaged ones, and what their waits are for. Plans are not written.
 
-use corecast_core::{
-    Certificate, Collective, FullCrossbar, Schedule, Violation, in_one_stream, verify,
-};
+use corecast_core::{Collective, Violation, in_one_stream};
 use corecast_exchange::{find_format, read};
+
+use crate::common::{certify, import};
 
 const SAMPLES: [(&str, &str); 5] = [
     ("put", include_str!("../samples/allreduce_put_2.json")),
@@ -19,17 +19,6 @@ const SAMPLES: [(&str, &str); 5] = [
         include_str!("../samples/reduce_scatter_reads_2.json"),
     ),
 ];
-
-fn import(name: &str, text: &str) -> Schedule {
-    match read(name, text, None) {
-        Ok(imported) => imported.schedule,
-        Err(error) => panic!("{error}"),
-    }
-}
-
-fn certify(schedule: &Schedule) -> Certificate {
-    verify(schedule, &FullCrossbar)
-}
 
 #[test]
 fn samples_are_correct_without_slots() {

@@ -4,24 +4,13 @@
 
 use std::path::Path;
 
-use corecast_core::{
-    Certificate, Collective, FlowControl, FullCrossbar, Request, Schedule, algorithm, verify,
-};
+use corecast_core::{Collective, FlowControl, Request, Schedule, algorithm};
 use corecast_exchange::{find_format, read};
+
+use crate::common::{certify, import};
 
 const RING: &str = include_str!("../samples/allgather_ring_4.json");
 const HALVES: &str = include_str!("../samples/alltoall_halves_3.json");
-
-fn import(name: &str, text: &str) -> Schedule {
-    match read(name, text, None) {
-        Ok(imported) => imported.schedule,
-        Err(error) => panic!("{error}"),
-    }
-}
-
-fn certify(schedule: &Schedule) -> Certificate {
-    verify(schedule, &FullCrossbar)
-}
 
 #[test]
 fn samples_are_the_collectives_that_their_demands_are() {
