@@ -217,6 +217,7 @@ pub fn swept(study: &Study) -> Swept<'_> {
         collective: study.collective(),
         place: study.machine.place(),
         is_timed: study.is_timed(),
+        is_bounded: study.is_bounded(),
         ranks: &study.ranks,
         sizes: &study.plan.sizes,
     }

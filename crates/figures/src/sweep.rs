@@ -16,6 +16,8 @@ pub struct Swept<'a> {
     pub place: &'a str,
     /// Whether times are those of a wall clock, in nanoseconds, with no bound to compare them with.
     pub is_timed: bool,
+    /// Whether there is a bound to compare cycles with; there is none for the library's messages.
+    pub is_bounded: bool,
     /// Rank counts.
     pub ranks: &'a [u32],
     /// Sizes in bytes.
@@ -82,7 +84,11 @@ pub fn sweep_chart(
     let x_scale = Scale::stepping(sizes);
     let ranks = swept.ranks.first().copied().unwrap_or_default();
     let (collective, place, beside) = (swept.collective, swept.place, beside(settings));
-    let what = format!("{collective} over {ranks} ranks on {place}{beside}");
+    let machine = match swept.is_timed || swept.is_bounded {
+        true => String::new(),
+        false => format!(" ({})", settings.machine),
+    };
+    let what = format!("{collective} over {ranks} ranks on {place}{machine}{beside}");
     let left_out = match all - lines.len() {
         0 => String::new(),
         slower => format!(" ({slower} slower lines not drawn)"),
@@ -97,7 +103,7 @@ pub fn sweep_chart(
     let chart = LineChart {
         title: format!("{}: {what}{left_out}", verdict(winners, "sizes")),
         x_label: "size (bytes)".to_owned(),
-        y_label: match (swept.is_timed, shown.is_absolute) {
+        y_label: match (swept.is_timed, shown.is_absolute || !swept.is_bounded) {
             (true, _) => "makespan (ns), median".to_owned(),
             (false, true) => "makespan (cycles)".to_owned(),
             (false, false) => "makespan / lower bound".to_owned(),

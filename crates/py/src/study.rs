@@ -86,6 +86,7 @@ impl Study {
             collective: self.inner.collective(),
             place: self.inner.machine.place(),
             is_timed: self.inner.is_timed(),
+            is_bounded: self.inner.is_bounded(),
             ranks: &self.inner.ranks,
             sizes: &self.inner.plan.sizes,
         }

@@ -214,6 +214,13 @@ impl Study {
         self.machine.clock().is_none()
     }
 
+    /// Whether it is known what no schedule can beat where it runs.
+    #[must_use]
+    pub fn is_bounded(&self) -> bool {
+        let some = Request::new(Collective::Bcast, 2, 1);
+        self.machine.bound_cycles(&some).is_some()
+    }
+
     /// How often runs are repeated unless somebody says: where every run takes another time, several.
     #[must_use]
     pub fn usual_repeat(&self) -> u32 {

@@ -88,6 +88,12 @@ fn a_run_of_this_computer_has_no_cycles() {
 
 #[test]
 fn compare_draws_lines_for_one_rank_count_and_a_map_for_several() {
+    let calls = draw(
+        "compare bcast --machine mpi --ranks 4 --bytes 4,8 --plot",
+        "calls.svg",
+    )
+    .1;
+    assert!(calls.contains("makespan (cycles)") && calls.contains("(mpi)"));
     let lines = draw("compare bcast --ranks 4 --bytes 4,8 --plot", "lines.svg").1;
     assert!(lines.contains("makespan / lower bound"));
     for (scene, name) in [
