@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The tables that come with corecast: for programs on built-in chips.
 //!
-//! `crates/study/examples/tables.rs` makes them. A table is read when somebody asks for its collective, because every
-//! rank of a program asks for few. There are none for alltoallv, which the library chooses for without
-//! looking at sizes.
+//! `crates/study/examples/tables.rs` makes them. A table is read when somebody asks for its collective,
+//! because every rank of a program asks for few. There are none for alltoallv, which the library chooses
+//! for without looking at sizes.
 
 use std::sync::OnceLock;
 

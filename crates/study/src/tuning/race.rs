@@ -3,10 +3,10 @@
 //! clock or of the MPI library's messages.
 //!
 //! In virtual time each is measured once. On a wall clock two measurements of the same thing differ, and
-//! for seconds on end everything may be slower. So there all contestants are measured in turns, round after round, and medians over the rounds are
-//! compared; after the first round those that are far behind leave the race. Of contestants that
-//! differ by less than [`NOISE`] the one listed first wins: an algorithm's own choice of sizes before
-//! any other.
+//! for seconds on end everything may be slower. So there all contestants are measured in turns, round
+//! after round, and medians over the rounds are compared; after the first round those that are far
+//! behind leave the race. Of contestants that differ by less than [`NOISE`] the one listed first wins:
+//! an algorithm's own choice of sizes before any other.
 
 use corecast_core::{Algorithm, Request, Schedule};
 use corecast_machine::Time;
