@@ -17,6 +17,7 @@
 
 pub mod chakra;
 mod cursor;
+mod divisor;
 mod error;
 mod format;
 mod formats;

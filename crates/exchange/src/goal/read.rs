@@ -14,6 +14,7 @@ use corecast_core::{
 };
 
 use super::graph::{Graph, Kind, Operation};
+use crate::divisor::{gcd, lcm};
 use crate::error::Fault;
 use crate::format::Imported;
 use crate::limits::{self, Deliveries};
@@ -160,7 +161,7 @@ impl Volumes {
             counts[from as usize * ranks as usize + to as usize] = total;
             if total > 0 {
                 let of_pair = total / unit;
-                parts = parts / gcd(parts, of_pair) * of_pair;
+                parts = lcm(parts, of_pair);
             }
             if parts > PARTS_MAX {
                 return Err(no_parts(from, to, None));
@@ -201,10 +202,6 @@ impl Volumes {
         let parts = first..if is_empty { first } else { end };
         Some(parts.map(|part| spec.chunk(block, part)).collect())
     }
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 struct Steps<'a> {

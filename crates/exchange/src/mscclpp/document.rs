@@ -56,6 +56,8 @@ pub(super) struct Operation {
     pub semaphores: Vec<u32>,
     /// A barrier, and how many thread blocks it is for.
     pub barrier: Option<(u32, u32)>,
+    /// By which operator it reduces.
+    reduces_by: Option<String>,
     pub line: u32,
 }
 
@@ -182,15 +184,37 @@ pub(super) fn parse(text: &str) -> Result<Plan, Fault> {
         .iter()
         .filter(|(key, _)| !unsaid.contains(&&**key));
     let said = said.map(|(key, value)| format!("{key}={}", value.shown().replace('"', "")));
+    let said = said.chain(operator(&gpus)?.map(|word| format!("reduce_op={word}")));
     Ok(Plan {
         name: plan.need("name")?.text("the name is a text")?,
         collective: collective.text("the collective is a text")?,
         collective_line: collective.line(),
         is_in_place: flag,
-        gpus,
         said: said.collect(),
+        gpus,
         line: root.line(),
     })
+}
+
+/// The operator by which all operations reduce: a schedule is for one of them, whichever it is.
+fn operator(gpus: &[Gpu]) -> Result<Option<&str>, Fault> {
+    let mut found: Option<&str> = None;
+    for operation in gpus.iter().flat_map(|gpu| gpu.blocks.iter().flatten()) {
+        let Some(word) = operation.reduces_by.as_deref() else {
+            continue;
+        };
+        let before = *found.get_or_insert(word);
+        if before != word {
+            let wrong = format!(
+                "this reduces by `{}`, and others by `{}`",
+                quoted(word),
+                quoted(before)
+            );
+            let right = "a schedule reduces by one operator";
+            return Err(Fault::at(operation.line, wrong, right));
+        }
+    }
+    Ok(found)
 }
 
 fn one_flag(at: Json<'_>) -> Result<bool, Fault> {
@@ -257,19 +281,20 @@ fn gpu(at: Json<'_>, number: u32, ranks: u32) -> Result<Gpu, Fault> {
         let remote = Object::new(remote, "a remote buffer", &keys)?;
         let kinds = remote.list("access_channel_types")?.into_iter();
         let kinds = kinds.map(|kind| one_of(kind, "channel type", &names::KINDS));
-        remotes.push(Remote {
-            rank: remote.count("rank", ranks - 1)?,
-            buffer: one_of(remote.need("type")?, "buffer", &Buffer::ALL)?,
-            kinds: kinds
-                .filter_map(Result::transpose)
-                .collect::<Result<_, _>>()?,
-        });
-        if remotes.last().is_some_and(|remote| remote.rank == number) {
+        let rank = remote.count("rank", ranks - 1)?;
+        if rank == number {
             let wrong = format!("a remote buffer of gpu {number} is its own");
             return Err(gpu
                 .at
                 .fault(wrong, "remote buffers are those of other gpus"));
         }
+        remotes.push(Remote {
+            rank,
+            buffer: one_of(remote.need("type")?, "buffer", &Buffer::ALL)?,
+            kinds: kinds
+                .filter_map(Result::transpose)
+                .collect::<Result<_, _>>()?,
+        });
     }
     let semaphores = gpu.list("semaphores")?.into_iter().map(|semaphore| {
         let semaphore = Object::new(semaphore, "a semaphore", &["init_value"])?;
@@ -433,6 +458,10 @@ impl Lists {
             share,
             semaphores: operation.counts("semaphore_ids", NUMBER_MAX)?,
             barrier,
+            reduces_by: match operation.get("reduce_op") {
+                None => None,
+                Some(word) => Some(word.text("`reduce_op` is a text")?),
+            },
             line: at.line(),
         })
     }

@@ -4,6 +4,7 @@
 use corecast_core::Collective;
 
 use super::document::Plan;
+use crate::divisor::lcm;
 use crate::error::Fault;
 use crate::places::Layout;
 
@@ -16,27 +17,23 @@ const COLLECTIVES: [(&str, Collective); 4] = [
 ];
 
 /// Most parts of a chunk that thread blocks share.
-const PARTS_MAX: u32 = 1 << 12;
+const PARTS_MAX: u64 = 1 << 12;
 
 /// Into how many parts every chunk is cut, so that each of the thread blocks that share an operation has
 /// whole ones.
 pub(super) fn parts(plan: &Plan) -> Result<u32, Fault> {
     let gpus = plan.gpus.iter();
     let operations = gpus.flat_map(|gpu| gpu.blocks.iter().flatten());
-    let mut parts = 1_u32;
+    let mut parts = 1;
     for operation in operations {
-        let (mut a, mut b) = (parts, operation.share.1);
-        while b > 0 {
-            (a, b) = (b, a % b);
-        }
-        parts = parts / a * operation.share.1;
+        parts = lcm(parts, u64::from(operation.share.1));
         if parts > PARTS_MAX {
             let wrong = format!("chunks would be cut into more than {PARTS_MAX} parts");
             let right = "`tbg_size` has few different values";
             return Err(Fault::at(operation.line, wrong, right));
         }
     }
-    Ok(parts)
+    Ok(parts as u32)
 }
 
 /// What the plan says of buffers.
