@@ -7,16 +7,17 @@
 //! such a file is left to the nearest others of its number of ranks, and a note says why.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use corecast_core::{Collective, ElementType, Platform, Rank, Request, Schedule, algorithm};
 use corecast_exchange::listed;
 use corecast_machine::RunOptions;
-use corecast_tune::{Cell, Setting, Table, Tables};
+use corecast_tune::{Cell, Setting, Tables};
 use serde::Serialize;
 
 use crate::chips::ChipChoice;
 use crate::error::ListedError;
-use crate::machines::machine;
+use crate::machines::{StudyMachine, machine};
 
 /// One file of such a folder.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -59,7 +60,7 @@ impl ListedFiles {
     pub fn of(tables: &Tables, chip: Option<&ChipChoice>) -> Result<Self, ListedError> {
         let (mut files, mut lacks) = (Vec::new(), Lacks::new());
         for (_, table) in tables.all() {
-            let makes = Maker::new(table.setting(), table, chip)?;
+            let makes = Maker::new(table.setting(), chip)?;
             let mut made = BTreeMap::new();
             for cell in table.cells() {
                 match makes.schedule(cell).and_then(|schedule| {
@@ -141,31 +142,28 @@ fn file(schedule: &Schedule, cell: &Cell, from: u64, next: Option<u64>) -> Liste
 /// Makes the schedules of a table's cells again.
 struct Maker<'a> {
     setting: &'a Setting,
-    /// What the chip is like; none where ranks won on a computer, which has no chip.
-    chip: Option<ChipChoice>,
+    /// The chip's machine, which knows what it is like; none where ranks won on a computer.
+    machine: Option<Arc<dyn StudyMachine>>,
 }
 
 impl<'a> Maker<'a> {
-    fn new(
-        setting: &'a Setting,
-        table: &Table,
-        chip: Option<&ChipChoice>,
-    ) -> Result<Self, ListedError> {
-        let is_simulated = table.cells().any(|cell| cell.cycles.is_some());
-        if !is_simulated {
-            return Ok(Self {
-                setting,
-                chip: None,
-            });
-        }
+    fn new(setting: &'a Setting, chip: Option<&ChipChoice>) -> Result<Self, ListedError> {
+        let kind = machine(&setting.machine).ok();
+        let Some(kind) = kind.filter(|kind| kind.seats_ranks()) else {
+            let machine = None;
+            return Ok(Self { setting, machine });
+        };
         let named = || ChipChoice::find(&setting.chip, &[]).ok();
         let found = chip.cloned().or_else(named);
         let is_it = |choice: &ChipChoice| choice.chip.fingerprint() == setting.fingerprint;
         match found.clone().filter(is_it) {
-            Some(choice) => Ok(Self {
-                setting,
-                chip: Some(choice),
-            }),
+            Some(choice) => {
+                let machine = kind
+                    .on(&choice.chip, None)
+                    .expect("every chip is simulated");
+                let machine = Some(machine);
+                Ok(Self { setting, machine })
+            }
             None => Err(ListedError::OtherChip {
                 collective: setting.collective,
                 theirs: (setting.chip.clone(), setting.fingerprint.clone()),
@@ -193,15 +191,12 @@ impl<'a> Maker<'a> {
         request.tuning.arity = setting.arity;
         request.tuning.part_bytes = cell.part_bytes;
         request.tuning.piece_bytes = cell.piece_bytes;
-        let Some(choice) = &self.chip else {
-            let platform = Platform::default();
-            return Request {
-                platform,
+        match &self.machine {
+            Some(machine) => machine.complete(request, &RunOptions::default()),
+            None => Request {
+                platform: Platform::default(),
                 ..request
-            };
-        };
-        let simulated = machine(&setting.machine).and_then(|kind| Ok(kind.on(&choice.chip, None)?));
-        let simulated = simulated.expect("every chip is simulated");
-        simulated.complete(request, &RunOptions::default())
+            },
+        }
     }
 }

@@ -107,7 +107,7 @@ fn ranges_are_those_of_the_table() {
     let table = fresh("allgather.toml");
     std::fs::write(
         &table,
-        "format = 1\ncorecast = \"0.1.0\"\ncollective = \"allgather\"\nchip = \"a computer\"\n\
+        "format = 1\ncorecast = \"0.1.0\"\nmachine = \"host\"\ncollective = \"allgather\"\nchip = \"a computer\"\n\
          fingerprint = \"0123456789abcdef\"\nflow_control = \"auto\"\nstatus_bits = 2\narity = 3\n\
          algorithms = [\"bruck\", \"ring\"]\n\
          cell = [{ranks = 4, bytes = 16, algorithm = \"bruck\", ns = 1},\n\
