@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use clap::Args;
 use corecast_launch::{Bind, Ending, Job, LaunchError, Part};
-use corecast_study::ProgramTables;
+use corecast_study::{ProgramTables, TABLES_VARIABLE};
 
 use crate::args::Sink;
 use crate::failure::Failure;
@@ -59,21 +59,6 @@ pub struct Mpirun {
     pub words: Vec<OsString>,
 }
 
-/// The variable by which ranks are told of tables.
-const TABLE: &str = "CORECAST_TABLE";
-
-/// The tables asked for by the option, or else by a variable that ranks get.
-pub fn asked_tables(options: &Mpirun, job: &Job) -> Option<String> {
-    let exported = || {
-        let mut exported = job.environment.iter();
-        let found = exported.rfind(|(name, _)| name == TABLE);
-        found.map(|(_, value)| value.to_string_lossy().into_owned())
-    };
-    let inherited = || env::var(TABLE).ok();
-    let asked = options.table.clone().or_else(exported).or_else(inherited);
-    asked.filter(|word| !word.is_empty())
-}
-
 /// Options of other launchers, and what they are here.
 const USUAL: [(&str, &str); 2] = [("-np", "-n"), ("-bind-to", "--bind-to")];
 
@@ -121,7 +106,7 @@ pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
     if let Some(word) = &options.table {
         // Refused here once, and not by every rank.
         ProgramTables::check_here(word).map_err(|error| Failure::library(&error))?;
-        job.environment.push((TABLE.into(), word.into()));
+        job.environment.push((TABLES_VARIABLE.into(), word.into()));
     }
     let ended = corecast_launch::run(&job, &mut io::stdout(), &mut io::stderr());
     let ending = ended.map_err(|error| refused(&error))?;

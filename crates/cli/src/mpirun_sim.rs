@@ -95,7 +95,8 @@ pub fn attend(
 /// The study of a program on this chip.
 pub fn study(options: &Mpirun, chip: ChipChoice, job: &Job) -> Result<MpiStudy, Failure> {
     let (on_chip, ranks) = (&options.on_chip, job.ranks());
-    let tables = ProgramTables::find(mpirun::asked_tables(options, job).as_deref(), &chip);
+    let asked = ProgramTables::asked(options.table.as_deref(), job);
+    let tables = ProgramTables::find(asked.as_deref(), &chip);
     let limits = LimitArgs {
         events: on_chip.limit_events,
         ns: on_chip.limit_ns,

@@ -2,7 +2,6 @@
 //! Programs on a chip in virtual time: those of MPI, and those of files.
 
 use std::collections::BTreeMap;
-use std::env;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -137,9 +136,6 @@ fn tables(asked: Option<&str>, chip: &Chip) -> Result<ProgramTables, Refusal> {
     tables.map_err(|error| Refusal::library("TableError", &error))
 }
 
-/// The variable by which ranks are told of tables.
-const TABLE: &str = "CORECAST_TABLE";
-
 /// What to start on what, as Python gives it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -182,10 +178,8 @@ impl Started {
         })
     }
 
-    fn plan(self, chip: &Chip, watch: Watch) -> Result<MpiPlan, Refusal> {
-        let exported = self.environment.get(TABLE).cloned();
-        let asked = self.table.or(exported).or_else(|| env::var(TABLE).ok());
-        let asked = asked.filter(|word| !word.is_empty());
+    fn plan(self, chip: &Chip, job: &Job, watch: Watch) -> Result<MpiPlan, Refusal> {
+        let asked = ProgramTables::asked(self.table.as_deref(), job);
         let on = self.around.on(chip, watch)?;
         Ok(MpiPlan {
             tables: tables(asked.as_deref(), chip)?,
@@ -215,7 +209,7 @@ pub fn mpirun(
     let started: Started = plan::parse(arguments)?;
     let meter = Meter::new();
     let job = started.job(&meter.watch)?;
-    let study = started.plan(chip, meter.watch.clone())?;
+    let study = started.plan(chip, &job, meter.watch.clone())?;
     let study = MpiStudy::new(study).map_err(Refusal::from)?;
     let ended = wait_for(py, meter, progress, move |_| {
         let (mut out, mut err) = (Printed::default(), Printed::default());

@@ -79,7 +79,7 @@ pub use listing::{
 pub use machines::{Identity, MACHINES, MachineKind, StudyMachine, machine};
 pub use mpi::{
     Attended, Capture, MpiError, MpiPlan, MpiRecord, MpiRun, MpiStudy, ProgramTables,
-    ProgramTablesError,
+    ProgramTablesError, TABLES_VARIABLE,
 };
 pub use number::{Cycles, TOTAL_BYTES_MAX};
 pub use pingpong::{Fit, Pingpong, PingpongPoint, PingpongRecord, Played};

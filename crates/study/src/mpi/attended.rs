@@ -6,10 +6,8 @@ use std::io::Write;
 use corecast_launch::{Cause, Ending, Job, LaunchError};
 use corecast_shm::Segment;
 
+use super::tables::TABLES_VARIABLE;
 use super::{MpiError, MpiRun, MpiStudy};
-
-/// The variable by which a rank's library is told of tables.
-const TABLE: &str = "CORECAST_TABLE";
 
 /// A program that was started, and has ended.
 #[derive(Clone, Debug)]
@@ -51,7 +49,7 @@ impl MpiStudy {
     fn with_tables(&self, job: &Job) -> Job {
         let mut job = job.clone();
         let word = &self.plan.tables.word;
-        job.environment.push((TABLE.into(), word.into()));
+        job.environment.push((TABLES_VARIABLE.into(), word.into()));
         job
     }
 }

@@ -28,7 +28,7 @@ pub use attended::Attended;
 pub use capture::Capture;
 pub(crate) use eager::eager_max;
 pub use record::MpiRecord;
-pub use tables::{ProgramTables, ProgramTablesError};
+pub use tables::{ProgramTables, ProgramTablesError, TABLES_VARIABLE};
 
 /// What to run on what.
 #[derive(Clone, Debug)]

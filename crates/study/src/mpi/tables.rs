@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which decision tables the collectives of a program on a chip go by.
 
+use std::env;
+
 use corecast_core::hash::fnv_1a;
 use corecast_core::{Collective, Help};
+use corecast_launch::Job;
 use corecast_tune::{MPI, NONE, Table, Tables, TablesError};
 use thiserror::Error;
 
@@ -10,6 +13,9 @@ use crate::chips::ChipChoice;
 
 /// Machines that measure this computer.
 const OF_THIS_COMPUTER: [&str; 2] = ["host", "threads"];
+
+/// The variable by which a rank's library is told of tables.
+pub const TABLES_VARIABLE: &str = "CORECAST_TABLE";
 
 /// The tables of a program.
 #[derive(Clone, PartialEq, Debug)]
@@ -88,6 +94,18 @@ impl ProgramTables {
             tables,
             notes: (!is_same).then_some(note).into_iter().collect(),
         }
+    }
+
+    /// What is asked for by an option, or else by the variable: as a job sets it for its ranks, or as they
+    /// inherit it.
+    #[must_use]
+    pub fn asked(option: Option<&str>, job: &Job) -> Option<String> {
+        let mut set = job.environment.iter().rev();
+        let set = set.find(|(name, _)| name == TABLES_VARIABLE);
+        let set = set.map(|(_, word)| word.to_string_lossy().into_owned());
+        let asked = option.map(str::to_owned).or(set);
+        let asked = asked.or_else(|| env::var(TABLES_VARIABLE).ok());
+        asked.filter(|word| !word.is_empty())
     }
 
     /// Those asked for by a path or a word ([`Tables::load`]), for a chip; without, those of the chip.
