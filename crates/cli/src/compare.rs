@@ -104,9 +104,9 @@ pub fn answer(
                 let winners = sweep.winners().concat();
                 let shown = outputs.lines.unwrap_or_default();
                 let lines = sweep.lines(shown.is_absolute);
-                corecast_figures::sweep_chart(&swept(&study), &winners, lines, shown, &settings)
+                corecast_figures::sweep_chart(&Swept::of(&study), &winners, lines, shown, &settings)
             }
-            _ => corecast_figures::winner_map(&swept(&study), &sweep.winners(), &settings),
+            _ => corecast_figures::winner_map(&Swept::of(&study), &sweep.winners(), &settings),
         };
         wrote += &picture::write_figure(path, &picture, &settings)?;
     }
@@ -209,16 +209,4 @@ fn lines(sweep: &Sweep, settings: &Settings) -> String {
         ]);
     }
     csv.with(settings)
-}
-
-/// What a sweep went over.
-pub fn swept(study: &Study) -> Swept<'_> {
-    Swept {
-        collective: study.collective(),
-        place: study.machine.place(),
-        is_timed: study.is_timed(),
-        is_bounded: study.is_bounded(),
-        ranks: &study.ranks,
-        sizes: &study.plan.sizes,
-    }
 }

@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use corecast_core::{Collective, ReduceOp};
+use corecast_figures::Swept;
 use corecast_study::{CellSearch, Mistrial, Study, StudyError, TableRecord, tuned_ranks};
 use corecast_text::file;
 use corecast_tune::{Cell, Setting, Table};
@@ -15,7 +16,7 @@ use crate::failure::Failure;
 use crate::output::{self, Answer};
 use crate::progress::Bar;
 use crate::subject::{Subject, is_file};
-use crate::{compare, picture, run, scene, style, table};
+use crate::{picture, run, scene, style, table};
 
 /// A table is written this often while cells are being found.
 const SAVED_EVERY: Duration = Duration::from_secs(1);
@@ -174,7 +175,7 @@ pub fn answer(options: &Tune) -> Result<Answer, Failure> {
     let table = &keeper.lock().0;
     let mut text = show(&study, table, wanted.len() - missing.len(), &searches);
     if let Some(path) = &options.plot {
-        let (swept, winners) = (compare::swept(&study), study.table_winners(table));
+        let (swept, winners) = (Swept::of(&study), study.table_winners(table));
         let map = corecast_figures::winner_map(&swept, &winners, &study.settings());
         text += &picture::write_figure(path, &map, &study.settings())?;
     }

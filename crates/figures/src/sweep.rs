@@ -3,7 +3,7 @@
 
 use corecast_core::Collective;
 use corecast_render::{LineChart, Scale, Series, WinnerMap};
-use corecast_study::{Settings, most_wins};
+use corecast_study::{Settings, Study, most_wins};
 
 use crate::run::beside;
 
@@ -22,6 +22,21 @@ pub struct Swept<'a> {
     pub ranks: &'a [u32],
     /// Sizes in bytes.
     pub sizes: &'a [u64],
+}
+
+impl<'a> Swept<'a> {
+    /// What a study goes over.
+    #[must_use]
+    pub fn of(study: &'a Study) -> Self {
+        Self {
+            collective: study.collective(),
+            place: study.machine.place(),
+            is_timed: study.is_timed(),
+            is_bounded: study.is_bounded(),
+            ranks: &study.ranks,
+            sizes: &study.plan.sizes,
+        }
+    }
 }
 
 /// Lines that are drawn unless said otherwise.
@@ -84,11 +99,7 @@ pub fn sweep_chart(
     let x_scale = Scale::stepping(sizes);
     let ranks = swept.ranks.first().copied().unwrap_or_default();
     let (collective, place, beside) = (swept.collective, swept.place, beside(settings));
-    let machine = match swept.is_timed || swept.is_bounded {
-        true => String::new(),
-        false => format!(" ({})", settings.machine),
-    };
-    let what = format!("{collective} over {ranks} ranks on {place}{machine}{beside}");
+    let what = format!("{collective} over {ranks} ranks on {place}{beside}");
     let left_out = match all - lines.len() {
         0 => String::new(),
         slower => format!(" ({slower} slower lines not drawn)"),

@@ -80,17 +80,6 @@ impl Study {
         study.plan.watch = meter.watch.clone();
         (study, meter)
     }
-
-    fn swept(&self) -> Swept<'_> {
-        Swept {
-            collective: self.inner.collective(),
-            place: self.inner.machine.place(),
-            is_timed: self.inner.is_timed(),
-            is_bounded: self.inner.is_bounded(),
-            ranks: &self.inner.ranks,
-            sizes: &self.inner.plan.sizes,
-        }
-    }
 }
 
 fn schedules(given: &[PyRef<'_, Schedule>]) -> Vec<Arc<CoreSchedule>> {
@@ -350,15 +339,20 @@ impl Study {
         let settings = self.inner.settings();
         let winners: Vec<&str> = winners.iter().map(String::as_str).collect();
         let lines = lines(swept, is_absolute);
-        let picture =
-            corecast_figures::sweep_chart(&self.swept(), &winners, lines, shown, &settings);
+        let picture = corecast_figures::sweep_chart(
+            &Swept::of(&self.inner),
+            &winners,
+            lines,
+            shown,
+            &settings,
+        );
         Ok(signed(&picture, &settings))
     }
 
     /// Who wins where, one row per rank count, as SVG.
     fn winner_map(&self, winners: Vec<Vec<String>>) -> String {
         let settings = self.inner.settings();
-        let picture = corecast_figures::winner_map(&self.swept(), &winners, &settings);
+        let picture = corecast_figures::winner_map(&Swept::of(&self.inner), &winners, &settings);
         signed(&picture, &settings)
     }
 }

@@ -93,7 +93,7 @@ fn compare_draws_lines_for_one_rank_count_and_a_map_for_several() {
         "calls.svg",
     )
     .1;
-    assert!(calls.contains("makespan (cycles)") && calls.contains("(mpi)"));
+    assert!(calls.contains("makespan (cycles)") && calls.contains("under MPI"));
     let lines = draw("compare bcast --ranks 4 --bytes 4,8 --plot", "lines.svg").1;
     assert!(lines.contains("makespan / lower bound"));
     for (scene, name) in [

@@ -109,7 +109,8 @@ pub trait StudyMachine: Machine + Debug + Send + Sync {
     /// Of which kind it is.
     fn kind(&self) -> &'static dyn MachineKind;
 
-    /// Where runs take place, for titles: the chip's name, or `this computer`.
+    /// Where runs take place, for titles: the chip's name (with `under MPI` where that is what carries
+    /// messages), or `this computer`.
     fn place(&self) -> &str;
 
     /// The request as the machine would hear it: with the status that follows from `options`, and

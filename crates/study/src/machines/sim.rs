@@ -86,8 +86,7 @@ impl MachineKind for Layer {
             return Err(MachineError::OneFidelity { chip });
         }
         let machine = machine.with_fidelity(fidelity.unwrap_or_default());
-        let layer = self;
-        Ok(Arc::new(OnChip { machine, layer }))
+        Ok(Arc::new(OnChip::new(machine, self)))
     }
 }
 
@@ -96,9 +95,24 @@ impl MachineKind for Layer {
 struct OnChip {
     machine: SimMachine,
     layer: &'static Layer,
+    /// The chip's name, and that it is not the chip alone.
+    place: String,
 }
 
 impl OnChip {
+    fn new(machine: SimMachine, layer: &'static Layer) -> Self {
+        let chip = &machine.chip().name;
+        let place = match layer.is_own {
+            true => chip.clone(),
+            false => format!("{chip} under MPI"),
+        };
+        Self {
+            machine,
+            layer,
+            place,
+        }
+    }
+
     fn chip(&self) -> &Chip {
         self.machine.chip()
     }
@@ -124,7 +138,7 @@ impl StudyMachine for OnChip {
     }
 
     fn place(&self) -> &str {
-        &self.chip().name
+        &self.place
     }
 
     fn complete(&self, request: Request, options: &RunOptions) -> Request {
@@ -174,10 +188,9 @@ impl StudyMachine for OnChip {
 
     fn exact(&self) -> Option<Arc<dyn StudyMachine>> {
         let is_packet = self.machine.fidelity() == Some(Fidelity::Packet);
-        let layer = self.layer;
         let exact = || {
             let machine = self.machine.clone().with_fidelity(Fidelity::Flit);
-            Arc::new(Self { machine, layer })
+            Arc::new(Self::new(machine, self.layer))
         };
         is_packet.then(|| exact() as Arc<dyn StudyMachine>)
     }
