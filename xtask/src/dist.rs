@@ -50,7 +50,7 @@ pub fn run(root: &Path) -> Result<(), String> {
     // Lines in backtraces are five sixths of what would have to be fetched.
     let mut strip = Command::new("strip");
     strip.arg("--strip-debug").arg(prefix.join("bin/corecast"));
-    let libraries = py::LIBRARIES.map(|name| prefix.join("lib").join(name));
+    let libraries = mpi::sonames().map(|name| prefix.join("lib").join(name));
     py::says(strip.args(libraries), "strip of the command and libraries")?;
     generate(&prefix)?;
     let doc = prefix.join("share/doc/corecast");

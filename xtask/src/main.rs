@@ -71,7 +71,9 @@ const COMMANDS: &[Task] = &[
         spdx::write(root())
     }),
     task("fuzz [SECONDS]", "every fuzz target", |arguments| {
-        let seconds = arguments.first().and_then(|text| text.parse().ok());
+        let seconds = arguments.first().map(|text| text.parse());
+        let seconds = seconds.transpose();
+        let seconds = seconds.map_err(|error| format!("fuzz: seconds: {error}"))?;
         fuzz::run(root(), seconds)
     }),
     task("loom", "models of what is lock-free", |_| loom(root())),
@@ -134,8 +136,11 @@ const COMMANDS: &[Task] = &[
     task(
         "mpi-rules [--wheels DIR]",
         "whether MPI libraries follow the rules written for them",
-        // The folder comes after its option.
-        |arguments| mpi_rules::run(root(), arguments.get(1).map(String::as_str)),
+        |arguments| match arguments {
+            [] => mpi_rules::run(root(), None),
+            [option, wheels] if option == "--wheels" => mpi_rules::run(root(), Some(wheels)),
+            _ => Err("usage: cargo xtask mpi-rules [--wheels DIR]".to_owned()),
+        },
     ),
 ];
 

@@ -37,6 +37,11 @@ const INTERFACES: [Interface; 2] = [
     },
 ];
 
+/// The libraries, by the names that programs ask for.
+pub fn sonames() -> impl Iterator<Item = &'static str> {
+    INTERFACES.iter().map(|interface| interface.soname)
+}
+
 /// Commands that start a job, and their text: what they are called beside `corecast mpirun`.
 const LAUNCHERS: [&str; 2] = ["mpirun", "mpiexec"];
 const LAUNCHER: &str =

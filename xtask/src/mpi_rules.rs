@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use crate::bench_mpi::{compile, last_line, quietly, venv};
+use crate::command;
 
 const RANKS: u32 = 8;
 
@@ -153,12 +154,7 @@ const MPICH_HAS: [(&str, &str, &[Poison]); 4] = [
 pub fn run(root: &Path, wheels: Option<&str>) -> Result<(), String> {
     let folder = root.join("target/bench-mpi");
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-    quietly(
-        Command::new("cargo")
-            .args(["build", "--quiet", "-p", "corecast"])
-            .current_dir(root),
-    )?;
-    let corecast = root.join("target/debug/corecast");
+    let corecast = command(root)?;
     let source = root.join("xtask/bench-mpi/coll.c");
     let library = |name: &str, wheel: &str| -> Result<Library, String> {
         let prefix = venv(&folder, name, wheel, wheels)?;

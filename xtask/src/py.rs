@@ -8,13 +8,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::command;
+use crate::{command, mpi};
 
 /// The Python that makes the environment; `PYTHON` names another one.
 const PYTHON: &str = "python3";
-
-/// The MPI libraries, by the names that programs ask for.
-pub const LIBRARIES: [&str; 2] = ["libmpi.so.12", "libmpi_abi.so.1"];
 
 /// Builds, installs and tests.
 ///
@@ -123,7 +120,7 @@ fn wheel(
     }
     if let Some(libraries) = libraries {
         fs::create_dir_all(&inside).map_err(|error| error.to_string())?;
-        for name in LIBRARIES {
+        for name in mpi::sonames() {
             let copied = fs::copy(libraries.join(name), inside.join(name));
             copied.map_err(|error| format!("{name}: {error}"))?;
         }
