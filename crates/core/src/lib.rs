@@ -60,5 +60,5 @@ pub use schedule::{
 pub use seats::Seats;
 pub use spec::Spec;
 pub use time::{EventHash, Limits, Time};
-pub use tuning::{FlowControl, Tuning};
+pub use tuning::{FlowControl, STATUS_BITS, Tuning};
 pub use verify::{Certificate, Violation, in_one_stream, verify, worst_queue};

@@ -7,6 +7,12 @@
 //! assert_eq!((tuning.status_bits, tuning.flow_control), (2, FlowControl::Auto));
 //! ```
 
+/// Bits per rank of the status register, unless somebody asks for others.
+///
+/// # Source
+/// Park 2019, 3.2.4.
+pub const STATUS_BITS: u32 = 2;
+
 /// Most status bits: with 10 bits a class is 2 bytes wide, finer than any bus word.
 pub const STATUS_BITS_MAX: u32 = 10;
 
@@ -60,7 +66,7 @@ impl Default for Tuning {
         Self {
             part_bytes: None,
             piece_bytes: None,
-            status_bits: 2,
+            status_bits: STATUS_BITS,
             arity: 3,
             flow_control: FlowControl::Auto,
         }

@@ -81,6 +81,14 @@ impl Books {
         self.blocked[blocked.rank.index()].set(Some(blocked));
     }
 
+    /// Who waits for a launch waits for this rank from now on.
+    pub(crate) fn launch_waits_for(&self, rank: Rank, peer: Rank) {
+        let blocked = &self.blocked[rank.index()];
+        if let Some(before) = blocked.get().filter(|one| one.awaits == Await::Launch) {
+            blocked.set(Some(Blocked { peer, ..before }));
+        }
+    }
+
     pub(crate) fn unblock(&self, rank: Rank) {
         self.blocked[rank.index()].set(None);
     }

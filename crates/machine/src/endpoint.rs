@@ -99,6 +99,20 @@ pub struct Received {
     pub payload: Payload,
 }
 
+/// One rank's part in a broadcast that the machine itself carries out.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Broadcast {
+    /// Who has the bytes.
+    pub root: Rank,
+    /// All ranks that take part, the root and this one among them, in ascending order.
+    pub members: Vec<Rank>,
+    /// The same number at all of them, and another one than that of any other broadcast of this root to
+    /// these members which may be under way.
+    pub number: u64,
+    /// The root's bytes; nothing at the others.
+    pub payload: Payload,
+}
+
 /// A send or receive that a rank has asked for and not seen the end of.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[must_use = "a receive has to be waited for"]
@@ -205,6 +219,24 @@ pub trait Endpoint {
     /// # Errors
     /// As [`Endpoint::isend`].
     async fn probe(&mut self, from: Source, tag: TagFilter) -> Result<Envelope, RunError>;
+
+    /// Whether the machine has broadcasts of its own.
+    fn has_broadcasts(&self) -> bool {
+        false
+    }
+
+    /// Asks to take part in a broadcast of the machine's own, one at a time. It begins when all members
+    /// wait in a call that lets it, and meets no message: at the root it ends as a send does, at the others
+    /// with a message from the root, whose tag is the lower half of the broadcast's number.
+    ///
+    /// # Errors
+    /// As [`Endpoint::isend`].
+    ///
+    /// # Panics
+    /// If the machine has none ([`Endpoint::has_broadcasts`]), or another one is under way at this rank.
+    async fn ibroadcast(&mut self, broadcast: Broadcast) -> Result<Pending, RunError> {
+        panic!("rank {} has no hardware for {broadcast:?}", self.rank())
+    }
 
     /// Ends the rank's part: waits until all it has sent is out of its hands.
     ///

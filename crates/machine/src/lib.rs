@@ -48,8 +48,8 @@ mod turns;
 pub use activity::{Activity, Cause, Span};
 pub use calls::{CallLog, CallSpan};
 pub use endpoint::{
-    Done, Endpoint, Envelope, Pending, Program, ProgramRun, Programs, Received, Source, Tag,
-    TagFilter, run_blocking,
+    Broadcast, Done, Endpoint, Envelope, Pending, Program, ProgramRun, Programs, Received, Source,
+    Tag, TagFilter, run_blocking,
 };
 pub use error::{Await, Blocked, LibraryCall, RunError, cycle_first};
 pub use header::{Header, HeaderKind};

@@ -18,7 +18,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 use corecast_core::{Rank, Time};
 
-use crate::endpoint::{Done, Endpoint, Envelope, Pending, Received, Source, Tag, TagFilter};
+use crate::endpoint::{
+    Broadcast, Done, Endpoint, Envelope, Pending, Received, Source, Tag, TagFilter,
+};
 use crate::error::{Await, Blocked, RunError};
 use crate::payload::Payload;
 
@@ -36,8 +38,11 @@ pub enum News {
     Arrived(ArrivalId, Envelope),
     /// The payload that was fetched is here.
     Landed(ArrivalId, Payload),
-    /// A message that was sent is out of this rank's hands.
+    /// A message that was sent is out of this rank's hands; the same of a broadcast of which it is the
+    /// root.
     Sent(SendId),
+    /// The bytes of a broadcast are here.
+    Broadcast(SendId, Payload),
 }
 
 /// What moves envelopes and payloads for one rank: a machine's own part of an [`Endpoint`].
@@ -75,6 +80,16 @@ pub trait Courier {
 
     /// Asks for the payload of a message that has arrived; [`News::Landed`] follows.
     async fn fetch(&mut self, id: ArrivalId) -> Result<(), RunError>;
+
+    /// Whether the machine has broadcasts of its own.
+    fn has_broadcasts(&self) -> bool {
+        false
+    }
+
+    /// Begins to take part in one; [`News::Sent`] follows at its root, [`News::Broadcast`] elsewhere.
+    fn broadcast(&mut self, id: SendId, broadcast: Broadcast) {
+        panic!("{id}: there is no hardware for {broadcast:?}");
+    }
 
     /// Looks once for what has come. Takes simulated ranks some time.
     async fn look(&mut self) -> Result<(), RunError>;
@@ -123,6 +138,7 @@ enum Content {
 enum Wanted {
     Send(Rank),
     Recv(Source, TagFilter),
+    Broadcast { root: Rank, number: u64 },
 }
 
 /// See the module's documentation.
@@ -243,6 +259,17 @@ impl<C: Courier> Matched<C> {
                     self.end(id, Done::Received(received(envelope, payload)));
                 }
                 News::Sent(id) => self.end(id, Done::Sent),
+                News::Broadcast(id, payload) => {
+                    let Some(&Wanted::Broadcast { root, number }) = self.open.get(&id) else {
+                        panic!("broadcast {id} ends once");
+                    };
+                    let message = Received {
+                        from: root,
+                        tag: number as Tag,
+                        payload,
+                    };
+                    self.end(id, Done::Received(message));
+                }
             }
         }
         Ok(())
@@ -265,6 +292,7 @@ impl<C: Courier> Matched<C> {
         let me = self.courier.rank();
         let (peer, awaits) = match wanted {
             Some(Wanted::Send(to)) => (to, Await::Send),
+            Some(Wanted::Broadcast { root, .. }) => (root, Await::Launch),
             Some(Wanted::Recv(Source::From(from), TagFilter::Any)) => (from, Await::Recv),
             Some(Wanted::Recv(Source::From(from), TagFilter::Is(tag))) => (from, Await::Tag(tag)),
             Some(Wanted::Recv(Source::Any, TagFilter::Is(tag))) => (me, Await::Any(Some(tag))),
@@ -352,6 +380,19 @@ impl<C: Courier> Endpoint for Matched<C> {
             Some(message) => self.give(id, message).await?,
             None => self.posted.push_back((id, from, tag)),
         }
+        Ok(Pending(id))
+    }
+
+    fn has_broadcasts(&self) -> bool {
+        self.courier.has_broadcasts()
+    }
+
+    async fn ibroadcast(&mut self, broadcast: Broadcast) -> Result<Pending, RunError> {
+        // In ascending order: the last one is the highest.
+        self.enter(broadcast.members.last().copied())?;
+        let (root, number) = (broadcast.root, broadcast.number);
+        let id = self.open(Wanted::Broadcast { root, number });
+        self.courier.broadcast(id, broadcast);
         Ok(Pending(id))
     }
 

@@ -10,6 +10,9 @@
 //! A core has one transfer of its own under way. That it may receive while its request waits is
 //! assumed of the engine: a Fwd has a request out and another in, a Send holds up the command behind
 //! it. Without that, two cores that send to each other would wait for ever.
+//!
+//! A broadcast is the engine's own command ([`super::gathering`]): no header, no envelope, since all
+//! members know of it. A core shows it when its transfer, if it has one under way, is granted.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -18,12 +21,16 @@ use std::rc::Rc;
 
 use corecast_core::Rank;
 use corecast_machine::{
-    ArrivalId, Blocked, Cause, Courier, Header, InTurns, MessageRecord, News, Payload, Rendezvous,
-    RunError, SendId, Tag, Time, until_news, until_sent,
+    ArrivalId, Await, Blocked, Broadcast, Cause, Courier, Header, InTurns, MessageRecord, News,
+    Payload, Rendezvous, RunError, SendId, Tag, Time, until_news, until_sent,
 };
 use corecast_sim::{Latch, race};
 
+use super::command::{Command, CommandKind, Completion, Content};
+use super::engine::{StreamStage, StreamTimes};
 use super::fabric::Fabric;
+use super::gathering::{Gatherings, Launched, Shown};
+use super::handshake;
 use crate::ranks::SimCourier;
 
 /// A header and what follows it, from its request to its last word.
@@ -36,8 +43,8 @@ struct Letter {
     posted: Time,
     /// When the request is at the receiver.
     arrives: Time,
-    /// When the complete message has passed, once the receiver has granted it.
-    done: Cell<Option<Time>>,
+    /// When its words move, once the receiver has granted it.
+    flow: Cell<Option<StreamTimes>>,
 }
 
 /// Requests that have arrived at every core, or will have, and how a core that waits is told.
@@ -73,16 +80,36 @@ pub(crate) struct MpeCourier {
     letters: Rendezvous,
     /// The transfer of this core that is under way.
     sent: Option<Rc<Letter>>,
+    gatherings: Rc<Gatherings>,
+    /// The broadcast that it is to take part in.
+    cast: Option<Cast>,
+    /// How the last one has ended, until that was told.
+    ended: Option<News>,
+}
+
+/// A broadcast of which a core is a member.
+struct Cast {
+    id: SendId,
+    broadcast: Broadcast,
+    shown: Shown,
 }
 
 impl MpeCourier {
-    pub(crate) fn new(fabric: Rc<Fabric>, requests: Rc<Requests>, rank: Rank) -> Self {
+    pub(crate) fn new(
+        fabric: Rc<Fabric>,
+        requests: Rc<Requests>,
+        gatherings: Rc<Gatherings>,
+        rank: Rank,
+    ) -> Self {
         Self {
             fabric,
             requests,
             rank,
             letters: Rendezvous::default(),
             sent: None,
+            gatherings,
+            cast: None,
+            ended: None,
         }
     }
 
@@ -94,8 +121,8 @@ impl MpeCourier {
 
     /// When the core learns that its transfer is through, once that is known.
     fn sent_at(&self) -> Option<Time> {
-        let done = self.sent.as_ref()?.done.get()?;
-        Some(done + self.fabric.timing.notify)
+        let flow = self.sent.as_ref()?.flow.get()?;
+        Some(flow.free + self.fabric.timing.notify)
     }
 
     /// When the next request is here.
@@ -137,7 +164,7 @@ impl MpeCourier {
             range,
             posted,
             arrives: now + self.fabric.timing.request,
-            done: Cell::new(None),
+            flow: Cell::new(None),
         });
         self.sent = Some(Rc::clone(&letter));
         let arrived = &self.requests.arrived[to.index()];
@@ -164,7 +191,12 @@ impl MpeCourier {
             let end = crossbar.stream(letter.from.index(), rank.index(), start, words);
             (start, end)
         };
-        letter.done.set(Some(end + timing.complete));
+        letter.flow.set(Some(StreamTimes {
+            start,
+            counted: end,
+            end,
+            free: end + timing.complete,
+        }));
         self.requests.tell(letter.from, fabric.kernel.now());
         let notified = end + timing.complete + timing.notify;
         fabric.kernel.sleep_until(notified).await;
@@ -185,6 +217,91 @@ impl MpeCourier {
     }
 }
 
+impl MpeCourier {
+    /// Whether something has come up that goes before waiting.
+    fn is_due(&self) -> bool {
+        let now = self.fabric.kernel.now();
+        let mut times = self.sent_at().into_iter().chain(self.request_at());
+        times.any(|time| time <= now)
+    }
+
+    /// Shows the broadcast on the command port, if there is one and the engine could take it; returns
+    /// whether it is there. Giving the command takes its time, in which a request may come.
+    async fn show(&mut self) -> bool {
+        let has_room = |letter: &Rc<Letter>| letter.flow.get().is_some();
+        if self.cast.is_none() || !self.sent.as_ref().is_none_or(has_room) {
+            return false;
+        }
+        self.spend(self.fabric.timing.command, Cause::Handshake)
+            .await;
+        if self.is_due() {
+            return false;
+        }
+        let (fabric, cast) = (&self.fabric, self.cast.as_ref().expect("it is there"));
+        if let Some(flow) = self.sent.as_ref().and_then(|letter| letter.flow.get()) {
+            let mut stage = fabric.engine(self.rank).stage.borrow_mut();
+            *stage = StreamStage::moving(&fabric.kernel, flow);
+        }
+        let Cast {
+            broadcast, shown, ..
+        } = cast;
+        let is_launched = self.gatherings.show(fabric, self.rank, broadcast, shown);
+        let missing = self.gatherings.missing(broadcast);
+        for &member in &broadcast.members {
+            match is_launched {
+                true => self.requests.tell(member, fabric.kernel.now()),
+                false => fabric.books.launch_waits_for(member, missing),
+            }
+        }
+        true
+    }
+
+    /// Carries the launched broadcast out.
+    async fn take_part(&mut self, cast: Cast, launched: Launched) {
+        let (fabric, rank) = (Rc::clone(&self.fabric), self.rank);
+        fabric.kernel.sleep_until(launched.start).await;
+        fabric.fill(rank, launched.start, Cause::PortBusy(launched.binding));
+        self.spend(fabric.timing.order, Cause::Ordering).await;
+        let payload = cast.broadcast.payload;
+        let kind = match (launched.place.before, launched.place.after) {
+            (None, Some(to)) => {
+                let content = Content::Message(vec![Payload::clone(&payload)]);
+                Some(CommandKind::Send { to, content })
+            }
+            (Some(from), Some(to)) => Some(CommandKind::Forward {
+                from,
+                to,
+                piece_bytes: None,
+            }),
+            (Some(from), None) => Some(CommandKind::Recv { from }),
+            (None, None) => None,
+        };
+        let mut received = None;
+        if let Some(kind) = kind {
+            let completion = Completion::new(&fabric.kernel);
+            let is_root = launched.place.before.is_none();
+            let words = is_root.then(|| fabric.timing.words(payload.len() as u64));
+            let command = Command {
+                kind,
+                step: 0,
+                words,
+                leaves_before: launched.place.leaves_before,
+                target: None,
+                completion: Rc::clone(&completion),
+            };
+            handshake::enqueue(&fabric, rank, command);
+            completion.done.wait().await;
+            fabric.kernel.sleep(fabric.timing.notify).await;
+            fabric.fill(rank, fabric.kernel.now(), Cause::Handshake);
+            received = completion.received.take();
+        }
+        self.ended = Some(match received {
+            Some(message) => News::Broadcast(cast.id, message.concat().into()),
+            None => News::Sent(cast.id),
+        });
+    }
+}
+
 impl SimCourier for MpeCourier {
     /// Ports may be busy with transfers from before the run; the core is not.
     async fn begin(&mut self, late: Time) -> Result<(), RunError> {
@@ -199,7 +316,11 @@ impl InTurns for MpeCourier {
         loop {
             let now = self.fabric.kernel.now();
             let is_due = |time: Option<Time>| time.is_some_and(|time| time <= now);
-            if is_due(self.sent_at()) {
+            let launched = self.cast.as_ref().and_then(|cast| cast.shown.get());
+            if let Some(launched) = launched {
+                let cast = self.cast.take().expect("it is launched");
+                self.take_part(cast, launched).await;
+            } else if is_due(self.sent_at()) {
                 let letter = self.sent.take().expect("it is through");
                 self.letters.taken(letter.header);
             } else if is_due(self.request_at()) {
@@ -215,7 +336,7 @@ impl InTurns for MpeCourier {
     }
 
     fn has_news(&self) -> bool {
-        self.letters.has_news()
+        self.letters.has_news() || self.ended.is_some()
     }
 
     fn sending_to(&self) -> Option<Rank> {
@@ -223,10 +344,15 @@ impl InTurns for MpeCourier {
         sent.or_else(|| self.letters.sending())
     }
 
-    async fn pause(&mut self, blocked: Blocked) -> Result<(), RunError> {
+    async fn pause(&mut self, mut blocked: Blocked) -> Result<(), RunError> {
+        let told = Rc::new(Latch::new(&self.fabric.kernel));
+        *self.requests.told[self.rank.index()].borrow_mut() = Some(Rc::clone(&told));
+        let is_shown = self.show().await;
         let (fabric, rank) = (&self.fabric, self.rank);
-        let told = Rc::new(Latch::new(&fabric.kernel));
-        *self.requests.told[rank.index()].borrow_mut() = Some(Rc::clone(&told));
+        if let Some(cast) = &self.cast {
+            blocked.awaits = Await::Launch;
+            blocked.peer = self.gatherings.missing(&cast.broadcast);
+        }
         fabric.books.block_as(blocked);
         match self.sent_at().into_iter().chain(self.request_at()).min() {
             Some(time) => race(fabric.kernel.sleep_until(time), told.wait()).await,
@@ -235,6 +361,16 @@ impl InTurns for MpeCourier {
             }
         }
         fabric.books.unblock(rank);
+        if let Some(cast) = self.cast.as_ref().filter(|_| is_shown) {
+            match cast.shown.get() {
+                Some(launched) => {
+                    let last = Cause::WaitPeer(launched.last);
+                    fabric.fill(rank, fabric.kernel.now(), last);
+                    return Ok(());
+                }
+                None => self.gatherings.withdraw(rank, &cast.broadcast),
+            }
+        }
         // A program that receives from anybody does not say for whom it waits.
         let peer = self.next_peer().unwrap_or(blocked.peer);
         fabric.fill(rank, fabric.kernel.now(), Cause::WaitPeer(peer));
@@ -278,6 +414,20 @@ impl Courier for MpeCourier {
         Ok(())
     }
 
+    fn has_broadcasts(&self) -> bool {
+        true
+    }
+
+    fn broadcast(&mut self, id: SendId, broadcast: Broadcast) {
+        assert!(self.cast.is_none(), "one broadcast at a time");
+        let shown = Shown::default();
+        self.cast = Some(Cast {
+            id,
+            broadcast,
+            shown,
+        });
+    }
+
     /// Looking at the engine takes as long as giving it a command, and a cycle at least.
     async fn look(&mut self) -> Result<(), RunError> {
         let timing = &self.fabric.timing;
@@ -292,7 +442,7 @@ impl Courier for MpeCourier {
     }
 
     fn news(&mut self) -> Option<News> {
-        self.letters.news()
+        self.letters.news().or_else(|| self.ended.take())
     }
 
     async fn finish(&mut self, call: usize) -> Result<(), RunError> {

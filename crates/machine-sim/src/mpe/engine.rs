@@ -69,13 +69,7 @@ impl StreamStage {
     /// The transfer of `words` words that the engine receives when the run starts, or none.
     fn ongoing(kernel: &Rc<Kernel>, timing: &Timing, words: u64) -> Rc<Self> {
         let end = timing.word * words;
-        let stage = Self {
-            command: None,
-            outgoing: RefCell::default(),
-            known: Latch::new(kernel),
-            flow: Cell::new(None),
-        };
-        stage.resolve(StreamTimes {
+        let flow = StreamTimes {
             start: Time::ZERO,
             counted: end,
             end,
@@ -84,7 +78,19 @@ impl StreamStage {
             } else {
                 Time::ZERO
             },
-        });
+        };
+        Self::moving(kernel, flow)
+    }
+
+    /// A transfer that is no command's, and whose times are known.
+    pub(crate) fn moving(kernel: &Rc<Kernel>, flow: StreamTimes) -> Rc<Self> {
+        let stage = Self {
+            command: None,
+            outgoing: RefCell::default(),
+            known: Latch::new(kernel),
+            flow: Cell::new(None),
+        };
+        stage.resolve(flow);
         Rc::new(stage)
     }
 

@@ -28,6 +28,7 @@ mod command;
 mod courier;
 mod engine;
 mod fabric;
+mod gathering;
 mod handshake;
 mod launch;
 mod port;
@@ -52,6 +53,7 @@ use corecast_sim::Executor;
 
 use crate::ranks::{OnChip, execute};
 use courier::{MpeCourier, Requests};
+use gathering::Gatherings;
 use steps::MpeSteps;
 
 /// Runs what `on` says on the cores of `fabric`.
@@ -70,7 +72,11 @@ where
     }
     let requests = Rc::new(Requests::new(ranks));
     let steps = |rank| MpeSteps::new(Rc::clone(fabric), rank);
-    let courier = |rank| MpeCourier::new(Rc::clone(fabric), Rc::clone(&requests), rank);
+    let gatherings = Rc::new(Gatherings::default());
+    let courier = |rank| {
+        let (requests, gatherings) = (Rc::clone(&requests), Rc::clone(&gatherings));
+        MpeCourier::new(Rc::clone(fabric), requests, gatherings, rank)
+    };
     let rank = (steps, courier);
     let run = execute(executor, on, rank, ranks, options, &fabric.books)?;
     fabric.assert_conservation();

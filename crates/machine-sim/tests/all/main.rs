@@ -4,6 +4,7 @@
 
 mod background;
 mod bounds;
+mod broadcasts;
 mod causes;
 mod channels;
 mod common;
