@@ -175,6 +175,7 @@ impl Walk<'_> {
                 let now = self.now();
                 self.books.fill(now, Cause::Compute);
             }
+            Act::Broadcast { .. } => unreachable!("plans without hardware have none"),
             Act::Copy { .. } => {}
         }
     }

@@ -13,8 +13,14 @@
 //! ```
 //! use corecast_machine::{Oracle, Programs, RunOptions};
 //! use corecast_mpi_sim::MpiRanks;
-//! use corecast_shm::{Compute, Segment, Terms};
-//! let terms = Terms { eager_max: 4096, tick_ps: 1, compute: Compute::Stated, processor: None };
+//! use corecast_shm::{Broadcasts, Compute, Segment, Terms};
+//! let terms = Terms {
+//!     eager_max: 4096,
+//!     tick_ps: 1,
+//!     compute: Compute::Stated,
+//!     processor: None,
+//!     broadcasts: Broadcasts::None,
+//! };
 //! let segment = Segment::clocked(1, &terms)?;
 //! let attended = MpiRanks::new(segment.desk());
 //! // No process will ever ask for anything: somebody has to say so.
@@ -33,7 +39,7 @@ mod stuck;
 pub use capture::Captured;
 pub use machine::{MpiMachine, NAME};
 pub use rank::{MpiRanks, RankLog};
-pub use stuck::{Sought, StuckRank};
+pub use stuck::{Awaited, Sought, StuckRank};
 
 /// Bytes before a packet's body.
 pub const HEAD_BYTES: usize = 12;

@@ -27,7 +27,9 @@ use corecast_machine::{
 use corecast_mpi::Group;
 use corecast_mpi::collective::plan::{self, Layout};
 use corecast_mpi::collective::program::{Builder, Region, Span};
-use corecast_mpi::collective::{Channel, OnBytes, Owned};
+use corecast_mpi::collective::{Channel, OnBytes, Owned, is_for_hardware};
+
+use corecast_shm::PACKET_MAX;
 
 use crate::mail::finish;
 use crate::port::Seat;
@@ -113,7 +115,10 @@ impl Program for Planned<'_> {
 
     async fn run<E: Endpoint>(&self, endpoint: &mut E) -> Result<Held, RunError> {
         let (job, schedule, rank) = (self.job, self.schedule, endpoint.rank());
-        let program = plan::program(schedule, rank, &Layout::EVEN);
+        let program = match endpoint.has_broadcasts() && is_for_hardware(schedule) {
+            true => plan::in_hardware(schedule, PACKET_MAX),
+            false => plan::program(schedule, rank, &Layout::EVEN),
+        };
         let places = plan::places(schedule, rank, &Layout::EVEN);
         let (send, recv) = places.buffers(|chunk| job.input_of(rank, chunk));
         let (op, element) = (job.op, job.element);

@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 
 use corecast_core::Rank;
 use corecast_machine::{
-    Done, Endpoint, Payload, Pending, Received, RunError, Source, TagFilter, Time,
+    Broadcast, Done, Endpoint, Payload, Pending, Received, RunError, Source, TagFilter, Time,
 };
-use corecast_shm::Request;
+use corecast_shm::{Request, broadcast_parts};
 
 use crate::HEAD_BYTES;
 use crate::capture::Captured;
@@ -20,8 +20,11 @@ const UNSENT_BYTES_MAX: usize = 1 << 20;
 /// Messages of a rank that are under way.
 #[derive(Default)]
 pub(crate) struct Mail {
-    /// The receive that takes the next packet, and sends that have not ended, in this order.
+    /// The receive that takes the next packet, sends that have not ended, and the broadcast that the rank
+    /// takes part in, in this order.
     pending: Vec<Pending>,
+    /// The root of that broadcast, and the words before the packet in which it comes.
+    broadcast: Option<(Rank, [u64; 2])>,
     /// Bytes of those sends.
     unsent: VecDeque<usize>,
     /// What has come and was not told.
@@ -57,7 +60,8 @@ impl Mail {
                     bytes: (HEAD_BYTES + bytes) as u64,
                 });
                 let sent = endpoint.isend(Rank(to), tag, message(head, body)).await?;
-                self.pending.push(sent);
+                let sends_end = self.pending.len() - usize::from(self.broadcast.is_some());
+                self.pending.insert(sends_end, sent);
                 self.unsent.push_back(bytes);
                 self.numbers.push_back(self.sends);
                 self.sends += 1;
@@ -75,6 +79,27 @@ impl Mail {
                 while self.inbox.is_empty() {
                     self.next(endpoint).await?;
                 }
+            }
+            Request::Broadcast {
+                root,
+                members,
+                head,
+                body,
+            } => {
+                self.listen(endpoint).await?;
+                let (members, bytes) = broadcast_parts(members, body);
+                let mut members: Vec<Rank> = members.into_iter().map(Rank).collect();
+                members.sort_unstable();
+                let root = Rank(root);
+                let broadcast = Broadcast {
+                    root,
+                    members,
+                    number: head[0],
+                    payload: bytes.into(),
+                };
+                let taken_part = endpoint.ibroadcast(broadcast).await?;
+                self.pending.push(taken_part);
+                self.broadcast = Some((root, head));
             }
             Request::Finish(_) => return Ok(true),
         }
@@ -123,6 +148,20 @@ impl Mail {
         index: usize,
         done: Done,
     ) -> Result<(), RunError> {
+        let is_last = index + 1 == self.pending.len();
+        if let Some((from, head)) = self.broadcast.take_if(|_| is_last) {
+            drop(self.pending.pop());
+            let received = done.received();
+            let body = received
+                .as_ref()
+                .map_or(&[][..], |message| &message.payload);
+            self.inbox.push_back(Received {
+                from,
+                tag: head[0] as u32,
+                payload: message(head, body),
+            });
+            return Ok(());
+        }
         match done {
             Done::Received(message) => {
                 if self.captured.is_some() {

@@ -10,17 +10,51 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use corecast_machine::{Endpoint, Received, RunError};
 use corecast_mpi::collective::{Owned, Step};
-use corecast_mpi::transport::{Head, Transport};
+use corecast_mpi::transport::{Broadcaster, Head, Transport};
 use corecast_mpi::{Engine, Result};
-use corecast_shm::{PACKET_MAX, Request};
+use corecast_shm::{PACKET_MAX, Request, broadcast_body};
 
 use crate::mail::{Mail, packet};
 
 /// Packets between an engine and its rank.
 #[derive(Default)]
 struct Tray {
-    sent: Vec<(u32, Head, Box<[u8]>)>,
+    sent: Vec<Sent>,
     come: VecDeque<Received>,
+}
+
+/// What the engine has given.
+enum Sent {
+    Packet(u32, Head, Box<[u8]>),
+    Broadcast {
+        root: u32,
+        members: u32,
+        head: Head,
+        body: Vec<u8>,
+    },
+}
+
+impl Sent {
+    fn request(&self) -> Request<'_> {
+        match self {
+            Self::Packet(to, head, body) => Request::Send {
+                to: *to,
+                head: *head,
+                body,
+            },
+            Self::Broadcast {
+                root,
+                members,
+                head,
+                body,
+            } => Request::Broadcast {
+                root: *root,
+                members: *members,
+                head: *head,
+                body,
+            },
+        }
+    }
 }
 
 /// The engine's side.
@@ -28,6 +62,7 @@ struct Port {
     rank: u32,
     ranks: u32,
     eager_max: usize,
+    has_broadcasts: bool,
     tray: Arc<Mutex<Tray>>,
 }
 
@@ -58,7 +93,8 @@ impl Transport for Port {
     }
 
     fn send(&mut self, to: u32, head: Head, body: &[u8]) -> bool {
-        lock(&self.tray).sent.push((to, head, body.into()));
+        let packet = Sent::Packet(to, head, body.into());
+        lock(&self.tray).sent.push(packet);
         true
     }
 
@@ -81,6 +117,11 @@ impl Transport for Port {
         Ok(())
     }
 
+    fn broadcaster(&mut self) -> Option<&mut dyn Broadcaster> {
+        let has_broadcasts = self.has_broadcasts;
+        has_broadcasts.then_some(self as &mut dyn Broadcaster)
+    }
+
     fn now(&mut self) -> f64 {
         0.0
     }
@@ -90,6 +131,22 @@ impl Transport for Port {
     }
 
     fn finish(&mut self) {}
+}
+
+impl Broadcaster for Port {
+    fn bytes_max(&self) -> Option<usize> {
+        Some(PACKET_MAX)
+    }
+
+    fn broadcast(&mut self, root: u32, members: &[u32], head: Head, body: &[u8]) {
+        let broadcast = Sent::Broadcast {
+            root,
+            members: members.len() as u32,
+            head,
+            body: broadcast_body(members, body),
+        };
+        lock(&self.tray).sent.push(broadcast);
+    }
 }
 
 /// The rank's side, with its engine.
@@ -107,6 +164,7 @@ impl Seat {
             rank: endpoint.rank().0,
             ranks: endpoint.ranks(),
             eager_max,
+            has_broadcasts: endpoint.has_broadcasts(),
             tray: Arc::clone(&tray),
         };
         Self {
@@ -145,10 +203,8 @@ impl Seat {
     /// Does what is written down.
     async fn send<E: Endpoint>(&mut self, endpoint: &mut E) -> std::result::Result<(), RunError> {
         let sent = std::mem::take(&mut lock(&self.tray).sent);
-        for (to, head, body) in &sent {
-            let (to, head) = (*to, *head);
-            let request = Request::Send { to, head, body };
-            self.mail.serve(endpoint, request).await?;
+        for one in &sent {
+            self.mail.serve(endpoint, one.request()).await?;
         }
         Ok(())
     }

@@ -7,11 +7,22 @@ use corecast_machine::{Await, Blocked};
 use corecast_mpi::calls;
 use corecast_shm::Desk;
 
-/// A message that a rank waits for.
+/// What a rank waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Awaited {
+    /// That a message comes.
+    Message,
+    /// That one is received.
+    Receipt,
+    /// That a rank takes part in a broadcast of the machine's own.
+    Member,
+}
+
+/// A message that a rank waits for, or a rank.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Sought {
-    /// Whether it is to be received, and not to be sent.
-    pub is_receive: bool,
+    /// What it is to do.
+    pub awaited: Awaited,
     /// World rank of the other end; none = anybody.
     pub peer: Option<u32>,
     /// Its tag; none = any, or a message of a collective.
@@ -49,10 +60,16 @@ impl StuckRank {
             let Some((call, text)) = desk.question(rank) else {
                 return gone(rank);
             };
+            let mut sought: Vec<Sought> = text.lines().filter_map(Sought::read).collect();
+            let mut blocked = blocked.iter();
+            let launch = blocked.find(|one| one.rank.0 == rank && one.awaits == Await::Launch);
+            if let Some(launch) = launch {
+                join(&mut sought, launch.peer.0);
+            }
             Some(Self {
                 rank,
                 call: calls::name(call),
-                sought: text.lines().filter_map(Sought::read).collect(),
+                sought,
             })
         };
         circle_first((0..desk.ranks()).filter_map(ask).collect())
@@ -64,7 +81,7 @@ impl StuckRank {
             rank,
             call: "MPI_Finalize",
             sought: vec![Sought {
-                is_receive: false,
+                awaited: Awaited::Receipt,
                 peer: Some(peer),
                 tag: None,
                 comm: String::new(),
@@ -75,6 +92,17 @@ impl StuckRank {
     /// The rank that it waits for, if that is a certain one.
     fn peer(&self) -> Option<u32> {
         self.sought.first()?.peer
+    }
+}
+
+/// A rank's process tells of a broadcast of the machine's own as of a message of its root; the machine knows
+/// who is not there.
+fn join(sought: &mut [Sought], missing: u32) {
+    let is_collective = |one: &&mut Sought| one.awaited == Awaited::Message && one.tag.is_none();
+    let mut named = sought.iter_mut().filter(is_collective);
+    if let Some(one) = named.find(|one| one.peer.is_some()) {
+        one.awaited = Awaited::Member;
+        one.peer = Some(missing);
     }
 }
 
@@ -102,7 +130,10 @@ impl Sought {
     fn read(line: &str) -> Option<Self> {
         let mut words = line.splitn(4, '\t');
         Some(Self {
-            is_receive: words.next()? == "recv",
+            awaited: match words.next()? {
+                "recv" => Awaited::Message,
+                _ => Awaited::Receipt,
+            },
             peer: words.next()?.parse().ok(),
             tag: words.next()?.parse().ok(),
             comm: words.next()?.to_owned(),
@@ -113,16 +144,16 @@ impl Sought {
 impl fmt::Display for Sought {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
-            is_receive,
+            awaited,
             peer,
             tag,
             comm,
         } = self;
-        match (is_receive, peer) {
-            (true, Some(peer)) => write!(f, "a message from rank {peer}")?,
-            (true, None) => write!(f, "a message from any rank")?,
-            (false, Some(peer)) => write!(f, "rank {peer} to receive")?,
-            (false, None) => write!(f, "anybody to receive")?,
+        let rank = |nobody: &str| peer.map_or(nobody.to_owned(), |peer| format!("rank {peer}"));
+        match awaited {
+            Awaited::Message => write!(f, "a message from {}", rank("any rank"))?,
+            Awaited::Receipt => write!(f, "{} to receive", rank("anybody"))?,
+            Awaited::Member => write!(f, "{} to take part", rank("somebody"))?,
         }
         if let Some(tag) = tag {
             write!(f, " with tag {tag}")?;
@@ -176,6 +207,15 @@ mod tests {
         assert_eq!(waits(5, "").to_string(), "rank 5 is in MPI_Recv");
         let expected = "rank 2 waits in MPI_Finalize for rank 7 to receive";
         assert_eq!(StuckRank::ending(2, 7).to_string(), expected);
+    }
+
+    #[test]
+    fn of_a_broadcast_it_is_told_who_is_not_there() {
+        let mut stuck = waits(1, "recv\t4\t7\tours\nrecv\t0\t*\tMPI_COMM_WORLD");
+        join(&mut stuck.sought, 2);
+        let expected = "rank 1 waits in MPI_Recv for a message from rank 4 with tag 7 in ours and for \
+                        rank 2 to take part in MPI_COMM_WORLD";
+        assert_eq!(stuck.to_string(), expected);
     }
 
     #[test]

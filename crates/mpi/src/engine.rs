@@ -19,7 +19,7 @@ mod reach;
 use std::collections::VecDeque;
 
 use crate::copy::copy_slice;
-use crate::error::Result;
+use crate::error::{Class, Error, Result};
 use crate::status::Status;
 use crate::transport::{Head, Transport, Wanted};
 
@@ -356,6 +356,34 @@ impl Engine {
             self.follow_up();
         }
         Ok(Flight(flight))
+    }
+
+    /// Takes part in a broadcast of the machine's own among these ranks; the root lands without bytes.
+    ///
+    /// # Errors
+    /// [`Class::Intern`] where the transport has none, or what ends all ranks.
+    pub fn broadcast(
+        &mut self,
+        context: u32,
+        members: &[u32],
+        root: u32,
+        tag: i32,
+        memory: Memory,
+    ) -> Result<Flight> {
+        let is_root = root == self.matter.rank;
+        let into = if is_root { Memory::NONE } else { memory };
+        let flight = self.recv(context, Some(root), Some(tag), into)?;
+        let body: &[u8] = match is_root {
+            // SAFETY: the memory may be read until the flight has landed.
+            true => unsafe { memory.bytes() },
+            false => &[],
+        };
+        let Some(broadcaster) = self.transport().broadcaster() else {
+            return Err(Error::new(Class::Intern, "there is no such hardware"));
+        };
+        let head = Packet::eager(context, tag).head();
+        broadcaster.broadcast(root, members, head, body);
+        Ok(flight)
     }
 
     /// Receives a message that a probe took.

@@ -142,6 +142,11 @@ pub trait Transport: Send {
         None
     }
 
+    /// What carries broadcasts out without the library, where there is something.
+    fn broadcaster(&mut self) -> Option<&mut dyn Broadcaster> {
+        None
+    }
+
     /// Time since some moment that is the same for all ranks, in seconds.
     fn now(&mut self) -> f64;
 
@@ -192,6 +197,17 @@ pub struct Wanted {
     pub tag: Option<i32>,
     /// The communicator's name.
     pub comm: String,
+}
+
+/// Broadcasts of the machine's own, which need all members there at once and meet no packet.
+pub trait Broadcaster {
+    /// Most bytes of one; none if nobody is to use them in this run.
+    fn bytes_max(&self) -> Option<usize>;
+
+    /// Takes part in one, not before all members do; one at a time. When it is through, a packet with this
+    /// head comes from `root`, there without a body. `body` is the root's; `members` are all that take
+    /// part, this rank included. The head is the same at all of them.
+    fn broadcast(&mut self, root: u32, members: &[u32], head: Head, body: &[u8]);
 }
 
 /// Memory that several ranks see, each at an address of its own: what windows of one-sided communication

@@ -8,7 +8,9 @@ use corecast_core::{Collective as Known, Rank};
 use corecast_exchange::{Fault, FileError};
 use corecast_mpi::collective::plan::{self, Blocks, Layout};
 use corecast_mpi::collective::program::Program;
-use corecast_mpi::collective::{Settings, Shape, Verified, programs, schedule, whole_blocks};
+use corecast_mpi::collective::{
+    Hardware, Settings, Shape, Verified, programs, schedule, whole_blocks,
+};
 
 use crate::graph::{CallGraph, Collective, CollectiveKind, Place, Size, What};
 
@@ -174,6 +176,8 @@ fn programs_of(
         element_bytes: first.element_bytes as usize,
         in_place: false,
         is_ordered: false,
+        // A program that is replayed may have other calls under way at the same time.
+        hardware: Hardware::Unused,
     };
     let Verified { schedule, .. } = schedule(settings, ranks, shape).map_err(failed)?;
     take(Some(bytes), schedule.algorithm());

@@ -342,6 +342,7 @@ impl<'r> OnRank<'r> {
                     let message = (self.member(call, to), tag, self.payload(span));
                     self.mail.send(endpoint, message, owner).await?;
                 }
+                Act::Broadcast { .. } => unreachable!("planned over messages"),
                 Act::Recv { from, .. } => {
                     running.next += 1;
                     let owner = owner(running);

@@ -8,14 +8,15 @@
 use std::io::Write as _;
 use std::time::Duration;
 
-use corecast_mpi::transport::{Clocked, Head, Transport, Wanted};
+use corecast_mpi::transport::{Broadcaster, Clocked, Head, Transport, Wanted};
 use corecast_mpi::{Class, Error, Result, calls};
 
 use crate::error::ShmError;
 use crate::job::{End, Job, Member};
 use crate::layout::Layout;
 use crate::mailbox::{
-    AREA_BYTES, AREAS_OFFSET, Compute, Item, Mailbox, PACKET_MAX, Request, Terms, write_counts,
+    AREA_BYTES, AREAS_OFFSET, Broadcasts, Compute, Item, Mailbox, PACKET_MAX, Request, Terms,
+    broadcast_body, write_counts,
 };
 use crate::map::Map;
 
@@ -304,6 +305,13 @@ impl Transport for ClockedPort {
         Some(self)
     }
 
+    fn broadcaster(&mut self) -> Option<&mut dyn Broadcaster> {
+        match self.terms.broadcasts {
+            Broadcasts::None => None,
+            Broadcasts::Unused | Broadcasts::Used => Some(self),
+        }
+    }
+
     /// Takes a tick of the chip's clock.
     fn now(&mut self) -> f64 {
         if self.written > 0 && self.ask(Request::Now).is_err() && self.is_asked {
@@ -333,6 +341,24 @@ impl Transport for ClockedPort {
             self.tell(&[]);
         }
         self.member().finish();
+    }
+}
+
+impl Broadcaster for ClockedPort {
+    fn bytes_max(&self) -> Option<usize> {
+        (self.terms.broadcasts == Broadcasts::Used).then_some(PACKET_MAX)
+    }
+
+    fn broadcast(&mut self, root: u32, members: &[u32], head: Head, body: &[u8]) {
+        let body = broadcast_body(members, body);
+        let request = Request::Broadcast {
+            root,
+            members: members.len() as u32,
+            head,
+            body: &body,
+        };
+        // If all is over, whoever waits for it hears of it.
+        let _ = self.write(request);
     }
 }
 

@@ -80,7 +80,9 @@ pub use error::ShmError;
 #[cfg(not(loom))]
 pub use layout::RANKS_MAX;
 #[cfg(not(loom))]
-pub use mailbox::{Compute, Item, PACKET_MAX, Request, Terms};
+pub use mailbox::{
+    Broadcasts, Compute, Item, PACKET_MAX, Request, Terms, broadcast_body, broadcast_parts,
+};
 #[cfg(not(loom))]
 pub use port::Port;
 #[cfg(not(loom))]

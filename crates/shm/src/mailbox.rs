@@ -50,6 +50,20 @@ pub struct Terms {
     pub compute: Compute,
     /// The processor on which all of them run; none = wherever there is one.
     pub processor: Option<u32>,
+    /// What ranks have of the machine's own broadcasts.
+    pub broadcasts: Broadcasts,
+}
+
+/// What ranks have of broadcasts of the machine's own.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Broadcasts {
+    /// There are none.
+    #[default]
+    None,
+    /// There are some, which are not used in this run.
+    Unused,
+    /// They use them.
+    Used,
 }
 
 /// The beginning of a mailbox.
@@ -66,6 +80,7 @@ pub struct Mailbox {
     factor: AtomicU64,
     /// One more than its number; 0 for none.
     processor: AtomicU32,
+    broadcasts: AtomicU32,
 }
 
 impl Mailbox {
@@ -78,6 +93,8 @@ impl Mailbox {
             .store(terms.eager_max as u64, Ordering::Relaxed);
         self.tick_ps.store(terms.tick_ps, Ordering::Relaxed);
         self.factor.store(factor.to_bits(), Ordering::Relaxed);
+        self.broadcasts
+            .store(terms.broadcasts as u32, Ordering::Relaxed);
         let processor = terms.processor.map_or(0, |processor| processor + 1);
         self.processor.store(processor, Ordering::Release);
     }
@@ -92,6 +109,11 @@ impl Mailbox {
                 factor => Compute::Measured(factor),
             },
             processor: self.processor.load(Ordering::Acquire).checked_sub(1),
+            broadcasts: match self.broadcasts.load(Ordering::Relaxed) {
+                0 => Broadcasts::None,
+                1 => Broadcasts::Unused,
+                _ => Broadcasts::Used,
+            },
         }
     }
 
@@ -178,6 +200,17 @@ pub enum Request<'a> {
     Wait,
     /// It has come to its end; the calls that it has made (`counts`). Answered.
     Finish(&'a [u8]),
+    /// It takes part in a broadcast of the machine's own, and waits next.
+    Broadcast {
+        /// Who has the bytes.
+        root: u32,
+        /// How many take part.
+        members: u32,
+        /// The words before the packet in which it will come.
+        head: Head,
+        /// Who takes part, and behind that the root's bytes ([`broadcast_body`]).
+        body: &'a [u8],
+    },
     /// What it waits for, as it was asked ([`Wanted`](corecast_mpi::transport::Wanted)s as text).
     Tell(&'a [u8]),
 }
@@ -214,6 +247,12 @@ impl<'a> Item<'a> {
             Request::Wait => (5, 0, NO_HEAD, &[]),
             Request::Finish(counts) => (6, 0, NO_HEAD, counts),
             Request::Tell(text) => (7, 0, NO_HEAD, text),
+            Request::Broadcast {
+                root,
+                members,
+                head,
+                body,
+            } => (8, u64::from(root) | u64::from(members) << 32, head, body),
         }
     }
 
@@ -252,6 +291,12 @@ impl<'a> Item<'a> {
             5 => Request::Wait,
             6 => Request::Finish(body),
             7 => Request::Tell(body),
+            8 => Request::Broadcast {
+                root: word(1) as u32,
+                members: (word(1) >> 32) as u32,
+                head: [word(2), word(3)],
+                body,
+            },
             _ => return None,
         };
         let item = Self {
@@ -261,6 +306,24 @@ impl<'a> Item<'a> {
         };
         Some((item, rest))
     }
+}
+
+/// The body of [`Request::Broadcast`].
+pub fn broadcast_body(members: &[u32], bytes: &[u8]) -> Vec<u8> {
+    let mut body: Vec<u8> = members.iter().flat_map(|rank| rank.to_le_bytes()).collect();
+    body.extend_from_slice(bytes);
+    body
+}
+
+/// The inverse of [`broadcast_body`]; fewer members where there are not so many.
+pub fn broadcast_parts(members: u32, body: &[u8]) -> (Vec<u32>, &[u8]) {
+    let end = (members as usize).saturating_mul(4).min(body.len());
+    let (members, bytes) = body.split_at(end);
+    let members = members.as_chunks::<4>().0.iter();
+    (
+        members.map(|rank| u32::from_le_bytes(*rank)).collect(),
+        bytes,
+    )
 }
 
 /// Bytes that a packet for a rank takes in an area.
@@ -304,12 +367,14 @@ mod tests {
             tick_ps: AtomicU64::new(0),
             factor: AtomicU64::new(0),
             processor: AtomicU32::new(0),
+            broadcasts: AtomicU32::new(0),
         };
         let terms = Terms {
             eager_max: 7936,
             tick_ps: 1876,
             compute: Compute::Measured(4.2),
             processor: Some(0),
+            broadcasts: Broadcasts::Unused,
         };
         mailbox.begin(&terms);
         assert_eq!(mailbox.terms(), terms);
@@ -336,10 +401,11 @@ mod tests {
             let requests: Vec<Item<'_>> = bodies.iter().enumerate().map(|(index, body)| Item {
                 call,
                 serial,
-                request: match index % 4 {
+                request: match index % 5 {
                     0 => Request::Send { to, head, body },
                     1 => Request::Compute(head[0]),
                     2 => Request::Wait,
+                    3 => Request::Broadcast { root: to, members: serial, head, body },
                     _ => Request::Tell(body),
                 },
             }).collect();
@@ -354,6 +420,16 @@ mod tests {
                 rest = more;
             }
             prop_assert_eq!(Item::read(rest), None);
+        }
+
+        #[test]
+        fn members_and_bytes_of_a_broadcast_are_told_apart(
+            members in prop::collection::vec(any::<u32>(), 0..9),
+            bytes in prop::collection::vec(any::<u8>(), 0..50),
+        ) {
+            let body = broadcast_body(&members, &bytes);
+            let parts = broadcast_parts(members.len() as u32, &body);
+            prop_assert_eq!(parts, (members, &bytes[..]));
         }
 
         #[test]

@@ -155,6 +155,7 @@ fn a_collective_takes_as_long_as_on_the_machine_of_programs() {
         ("tilepro64", "bcast", "van-de-geijn", "20000", 5),
         ("nagam", "gather", "binomial", "1000", 7),
         ("park2019-bus", "alltoall", "pairwise", "70000", 4),
+        ("park2019-bus", "bcast", "apoc", "70000", 4),
         ("scc", "barrier", "dissemination", "0", 9),
     ];
     for (chip, call, algorithm, bytes, ranks) in cases {
@@ -177,6 +178,47 @@ fn a_collective_takes_as_long_as_on_the_machine_of_programs() {
             serde_json::from_str(&said(&alone.output().expect("it runs"))).expect("JSON");
         let run = runs.as_array().map_or(&runs, |runs| &runs[0]);
         assert_eq!(took, run["makespan_ns"], "{chip} {call} {bytes}");
+    }
+}
+
+/// The tables that come with the chip say so; calls that go on beside others use messages.
+#[test]
+fn broadcasts_are_the_hardwares_where_the_chip_has_some() {
+    let program = program(&STANDARD);
+    for (chip, ranks) in [("park2019-bus", 7), ("chung2011-bus", 4), ("scc", 5)] {
+        let output = on(&program, chip, ranks, &["broadcasts"]);
+        let expected = "0 wrong\n".repeat(ranks as usize);
+        assert_eq!(said(&output), expected, "{chip}");
+    }
+    let explains = |call: &str| {
+        let options = ["--chip", "park2019-bus", "-x", "CORECAST_EXPLAIN=1"];
+        let output = program.mpirun_with(&options, 7, &[call, "64"]).output();
+        text(&output.expect("the binary runs").stderr)
+    };
+    let told = explains("bcast");
+    let expected = "MPI_Bcast, 7 ranks, 64 bytes: apoc by the machine's own broadcast (";
+    assert!(told.contains(expected), "{told}");
+    let told = explains("ibcast");
+    let expected = "MPI_Ibcast, 7 ranks, 64 bytes: binomial over messages (";
+    assert!(told.contains(expected), "{told}");
+    assert!(
+        told.contains("a table's is for the machine's own broadcasts"),
+        "{told}"
+    );
+}
+
+#[test]
+fn who_does_not_take_part_in_a_broadcast_is_named() {
+    let program = program(&STANDARD);
+    let output = on(&program, "park2019-bus", 3, &["absent"]);
+    let told = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{told}");
+    for expected in [
+        "rank 0 waits in MPI_Bcast for rank 2 to take part in MPI_COMM_WORLD\n",
+        "rank 1 waits in MPI_Bcast for rank 2 to take part in MPI_COMM_WORLD\n",
+        "rank 2 waits in MPI_Recv for a message from rank 0 with tag 7 in MPI_COMM_WORLD\n",
+    ] {
+        assert!(told.contains(expected), "{told}");
     }
 }
 

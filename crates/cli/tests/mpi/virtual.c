@@ -122,11 +122,57 @@ static void deadlock(void) {
   MPI_Barrier(rows);
 }
 
+/* Broadcasts of all lengths from all roots, of everybody and of every second rank, while messages are on
+   their way that must be received before some of the ranks come. */
+static void broadcasts(void) {
+  static char given[70000];
+  int sizes[] = {0, 1, 13, 3000, 70000}, wrong = 0;
+  MPI_Comm half;
+  MPI_Comm_split(MPI_COMM_WORLD, me % 2, -me, &half);
+  for (int index = 0; index < 5; index++)
+    for (int root = 0; root < ranks; root++) {
+      MPI_Request sent, received;
+      int right = (me + 1) % ranks, left = (me + ranks - 1) % ranks, of_half;
+      int bytes = sizes[index];
+      MPI_Irecv(room + sizeof room / 2, bytes, MPI_BYTE, left, root, MPI_COMM_WORLD, &received);
+      MPI_Isend(given, bytes, MPI_BYTE, right, root, MPI_COMM_WORLD, &sent);
+      if (me % 3 == 1) MPI_Wait(&received, MPI_STATUS_IGNORE);
+      memset(room, me == root ? root + 1 : 99, bytes);
+      MPI_Bcast(room, bytes, MPI_BYTE, root, MPI_COMM_WORLD);
+      for (int at = 0; at < bytes; at++) wrong += room[at] != root + 1;
+      MPI_Comm_size(half, &of_half);
+      int head = root % of_half, number = me;
+      MPI_Bcast(&number, 1, MPI_INT, head, half);
+      /* Ranks of a half are in descending order. */
+      int last = (ranks - 1) - (ranks - 1 - me) % 2;
+      wrong += number != last - 2 * head;
+      MPI_Request later;
+      number = me;
+      MPI_Ibcast(&number, 1, MPI_INT, root, MPI_COMM_WORLD, &later);
+      MPI_Wait(&later, MPI_STATUS_IGNORE);
+      wrong += number != root;
+      MPI_Wait(&received, MPI_STATUS_IGNORE);
+      MPI_Wait(&sent, MPI_STATUS_IGNORE);
+    }
+  printf("%d wrong\n", wrong);
+}
+
+/* The last rank does something else than the broadcast of the others. */
+static void absent(void) {
+  if (me == ranks - 1) take(0, 7, MPI_COMM_WORLD);
+  MPI_Bcast(room, 100, MPI_BYTE, 1, MPI_COMM_WORLD);
+}
+
 /* One collective call of so many bytes, or of blocks of so many; whether it is one. */
 static int collective(const char *name, int bytes) {
   static char given[1 << 20];
   MPI_Comm world = MPI_COMM_WORLD;
   if (!strcmp(name, "bcast")) return MPI_Bcast(room, bytes, MPI_BYTE, 0, world), 1;
+  if (!strcmp(name, "ibcast")) {
+    MPI_Request request;
+    MPI_Ibcast(room, bytes, MPI_BYTE, 0, world, &request);
+    return MPI_Wait(&request, MPI_STATUS_IGNORE), 1;
+  }
   if (!strcmp(name, "allreduce")) return MPI_Allreduce(given, room, bytes / 4, MPI_INT, MPI_SUM, world), 1;
   if (!strcmp(name, "gather")) return MPI_Gather(given, bytes, MPI_BYTE, room, bytes, MPI_BYTE, 0, world), 1;
   if (!strcmp(name, "alltoall")) return MPI_Alltoall(given, bytes, MPI_BYTE, room, bytes, MPI_BYTE, world), 1;
@@ -152,6 +198,8 @@ int main(int argc, char **argv) {
   if (!strcmp(check, "hello")) hello();
   if (!strcmp(check, "clocks")) clocks();
   if (!strcmp(check, "deadlock")) deadlock();
+  if (!strcmp(check, "broadcasts")) broadcasts();
+  if (!strcmp(check, "absent")) absent();
   if (!strcmp(check, "endless")) for (int flag = 0; !flag;) MPI_Iprobe(0, 1, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
   if (!strcmp(check, "loop") && is_last) for (;;);
   if (!strcmp(check, "crash") && is_last) raise(SIGSEGV);

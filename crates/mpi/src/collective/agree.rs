@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use corecast_core::Collective;
 
 use super::cache::{Cache, Shape};
-use super::choose::Settings;
+use super::choose::{Hardware, Settings};
 use super::run::{Buffers, Channel, Combine, Run};
 use crate::comm::CONTEXTS;
 use crate::engine::{CONTEXT_MAX, Engine, Operation};
@@ -180,6 +180,7 @@ impl Small {
             element_bytes: BYTES,
             in_place: true,
             is_ordered: true,
+            hardware: Hardware::None,
         };
         let buffers = (Box::default(), proposal.to_bytes().into());
         Self::new(plans, ranks, shape, channel, buffers, Some(Arc::new(Agree)))
@@ -202,6 +203,7 @@ impl Small {
             element_bytes: 1,
             in_place: false,
             is_ordered: false,
+            hardware: Hardware::None,
         };
         let all = vec![0; gives.len() * ranks.1 as usize];
         let buffers = (gives.into(), all.into());
@@ -225,6 +227,7 @@ impl Small {
             element_bytes: 1,
             in_place: false,
             is_ordered: false,
+            hardware: Hardware::None,
         };
         Self::new(
             plans,

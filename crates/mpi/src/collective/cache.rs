@@ -8,7 +8,7 @@ use corecast_core::{
     Collective, FullCrossbar, Rank, Request, Schedule, algorithm, in_one_stream, verify,
 };
 
-use super::choose::{self, Settings};
+use super::choose::{self, Hardware, Settings, is_for_hardware};
 use super::plan::{self, Layout};
 use super::program::Program;
 use super::programs;
@@ -17,6 +17,9 @@ use crate::error::{Class, Error, Result};
 /// Most steps of all ranks together that a schedule may have to be verified when it is made; larger
 /// ones rest on the verification of the same algorithm over fewer ranks, in the tests.
 pub const VERIFIED_STEPS_MAX: usize = 1 << 15;
+
+/// What carries out a plan that needs no hardware of its own.
+const MESSAGES: &str = "over messages";
 
 /// Plans that a communicator keeps; beyond it the oldest goes.
 const PLANS_MAX: usize = 64;
@@ -36,6 +39,8 @@ pub struct Shape {
     pub in_place: bool,
     /// Whether operands must keep the order of ranks: the operator does not commute.
     pub is_ordered: bool,
+    /// What the call has of the machine's own broadcasts.
+    pub hardware: Hardware,
 }
 
 /// What this rank does for calls of one shape.
@@ -45,6 +50,8 @@ pub struct Plan {
     pub program: Arc<Program>,
     /// The algorithm.
     pub algorithm: String,
+    /// What carries it out.
+    pub means: &'static str,
     /// Why this one, and what was proved of it.
     pub why: String,
 }
@@ -125,6 +132,7 @@ impl Cache {
         Ok(Plan {
             program: Arc::new(program),
             algorithm: verified.schedule.algorithm().to_owned(),
+            means: MESSAGES,
             why: verified.why,
         })
     }
@@ -147,6 +155,7 @@ fn make(settings: &Settings, (rank, ranks): (u32, u32), shape: Shape) -> Result<
         return Ok(Plan {
             program: Arc::new(program),
             algorithm: "binomial from rank 0".to_owned(),
+            means: MESSAGES,
             why: "the operator does not commute".to_owned(),
         });
     }
@@ -155,9 +164,18 @@ fn make(settings: &Settings, (rank, ranks): (u32, u32), shape: Shape) -> Result<
         in_place: shape.in_place,
         ..Layout::EVEN
     };
+    let schedule = &verified.schedule;
+    let (program, means) = match shape.hardware {
+        Hardware::Used(bytes) if is_for_hardware(schedule) => (
+            plan::in_hardware(schedule, bytes),
+            "by the machine's own broadcast",
+        ),
+        _ => (plan::program(schedule, Rank(rank), &layout), MESSAGES),
+    };
     Ok(Plan {
-        program: Arc::new(plan::program(&verified.schedule, Rank(rank), &layout)),
-        algorithm: verified.schedule.algorithm().to_owned(),
+        program: Arc::new(program),
+        algorithm: schedule.algorithm().to_owned(),
+        means,
         why: verified.why,
     })
 }
@@ -184,7 +202,10 @@ pub fn schedule(settings: &Settings, ranks: u32, shape: Shape) -> Result<Verifie
     if shape.is_ordered {
         return ordered_schedule(&request);
     }
-    verified(&choose::choose(&request, settings), &request)
+    verified(
+        &choose::choose(&request, settings, shape.hardware),
+        &request,
+    )
 }
 
 /// A schedule of blocks that nobody cuts and that only those who know their lengths pass on.
@@ -205,7 +226,7 @@ pub fn whole_blocks(
         C::ReduceScatter => Some("pairwise"),
         _ => None,
     };
-    let mut choice = choose::choose(&request, settings);
+    let mut choice = choose::choose(&request, settings, Hardware::Unused);
     let knows_lengths = matches!(choice.algorithm.name(), "linear" | "pairwise" | "ring");
     let name = taken.or((!knows_lengths).then_some("linear"));
     if let Some(name) = name {

@@ -10,6 +10,7 @@ use super::again::{Known, Signature};
 use super::between::{self, Between, Groups};
 use super::cache::{Plan, Shape};
 use super::check::Check;
+use super::choose::Hardware;
 use super::plan::{Blocks, Layout};
 use super::program::{Program, Region, Span};
 use super::programs;
@@ -236,20 +237,42 @@ impl Persistent {
 
 impl Begin for Persistent {
     fn begin(&self, process: &mut Process) -> Result<Box<dyn Operation>> {
-        Ok(Box::new(self.call.job_of(process, Some(self))?))
+        Ok(Box::new(self.call.job_of(process, Form::Again(self))?))
     }
 }
 
+/// How a call is made.
+enum Form<'a> {
+    /// The program waits for it.
+    Now,
+    /// The program goes on.
+    Later,
+    /// As one of many.
+    Again(&'a Persistent),
+}
+
 impl Call {
-    /// The call, ready to be carried out.
+    /// The call, ready to be carried out while the program goes on.
     ///
     /// # Errors
     /// What is wrong with its arguments.
     pub fn job(&self, process: &mut Process) -> Result<Job> {
-        self.job_of(process, None)
+        self.job_of(process, Form::Later)
     }
 
-    fn job_of(&self, process: &mut Process, kept: Option<&Persistent>) -> Result<Job> {
+    /// The call, ready to be carried out while the program waits for it.
+    ///
+    /// # Errors
+    /// What is wrong with its arguments.
+    pub fn job_now(&self, process: &mut Process) -> Result<Job> {
+        self.job_of(process, Form::Now)
+    }
+
+    fn job_of(&self, process: &mut Process, form: Form<'_>) -> Result<Job> {
+        let kept = match form {
+            Form::Again(kept) => Some(kept),
+            Form::Now | Form::Later => None,
+        };
         let operator = match kept {
             Some(kept) => self.reduction(kept.op.as_ref())?,
             None => self.operator(process)?,
@@ -268,7 +291,9 @@ impl Call {
         let reads_recv = self.in_place || is_bcast_root;
         // SAFETY: who made the call promised it for all its buffers (`crate::Buffer`).
         let (send, recv) = unsafe { self.ready(reads_recv) };
-        let program = self.program(process, (rank, ranks), (&send, &recv), operator.as_ref())?;
+        let hardware = Self::hardware(process, &form);
+        let buffers = (&send, &recv);
+        let program = self.program(process, (rank, ranks), buffers, operator.as_ref(), hardware)?;
         let channel = match kept {
             Some(kept) => kept.channel.clone(),
             None => process.next_collective(self.comm, self.name)?,
@@ -464,12 +489,25 @@ impl Call {
         }
     }
 
+    /// What the call has of the machine's own broadcasts. Calls that go on beside others use none: ranks
+    /// may wait for several in different orders.
+    fn hardware(process: &mut Process, form: &Form<'_>) -> Hardware {
+        match process.engine.transport().broadcaster() {
+            None => Hardware::None,
+            Some(broadcaster) => match broadcaster.bytes_max() {
+                Some(bytes) if matches!(form, Form::Now) => Hardware::Used(bytes),
+                _ => Hardware::Unused,
+            },
+        }
+    }
+
     fn program(
         &self,
         process: &mut Process,
         ranks: (u32, u32),
         (send, recv): (&Ready, &Ready),
         operator: Option<&(Reduction, bool)>,
+        hardware: Hardware,
     ) -> Result<Arc<Program>> {
         let is_ordered = operator.is_some_and(|(_, is_ordered)| *is_ordered);
         let (collective, root) = match &self.wanted {
@@ -555,6 +593,7 @@ impl Call {
                 element_bytes,
                 in_place: self.in_place,
                 is_ordered,
+                hardware,
             };
             state.cache.plan(&settings, ranks, shape)?.clone()
         };
@@ -656,7 +695,7 @@ fn without_index(blocks: Vec<(usize, u32, Span)>) -> Vec<(u32, Span)> {
 }
 
 fn explain(name: &str, ranks: u32, bytes: usize, plan: &Plan) {
-    let way = format!("{} over messages ({})", plan.algorithm, plan.why);
+    let way = format!("{} {} ({})", plan.algorithm, plan.means, plan.why);
     say(name, ranks, bytes, &way);
 }
 

@@ -17,7 +17,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use corecast_core::{Collective, Help, Tuning, algorithm};
+use corecast_core::{Collective, Help, Launch, Request, STATUS_BITS, Schedule, Tuning, algorithm};
 use corecast_tune::Tables;
 
 use super::measured::Measured;
@@ -312,9 +312,30 @@ pub struct Choice {
     pub why: String,
 }
 
-/// The algorithm for a request: what the environment names, or what was measured, or else the table's.
+/// What a call has of the machine's own broadcasts ([`crate::transport::Broadcaster`]).
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Hardware {
+    /// The machine has none.
+    #[default]
+    None,
+    /// It has, and this call goes over messages all the same.
+    Unused,
+    /// Those of up to so many bytes.
+    Used(usize),
+}
+
+/// Whether a schedule is one that the machine carries out by itself where it can: it begins when all ranks
+/// are there, and goes by their status in a register of the width that hardware has.
 #[must_use]
-pub fn choose(request: &corecast_core::Request, settings: &Settings) -> Choice {
+pub fn is_for_hardware(schedule: &Schedule) -> bool {
+    let is_atomic = matches!(schedule.launch(), Launch::AtomicOnArrival { .. });
+    is_atomic && schedule.status_bits() == Some(STATUS_BITS)
+}
+
+/// The algorithm for a request: what the environment names, or what was measured, or else the table's.
+/// What was measured of hardware is not for calls that do not use it.
+#[must_use]
+pub fn choose(request: &Request, settings: &Settings, hardware: Hardware) -> Choice {
     let (collective, ranks) = (request.collective, request.ranks);
     let tuning = request.tuning.clone();
     let index = Collective::ALL
@@ -345,7 +366,13 @@ pub fn choose(request: &corecast_core::Request, settings: &Settings) -> Choice {
     }
     let measured = settings.measured.as_ref().filter(|_| asked.is_none());
     match measured.map(|measured| measured.choose(request)) {
-        Some(Ok(Some(choice))) => return choice,
+        Some(Ok(Some(choice))) => {
+            let schedule = algorithm::build(choice.algorithm, request);
+            match hardware == Hardware::Unused && schedule.is_ok_and(|it| is_for_hardware(&it)) {
+                false => return choice,
+                true => refusal = "; a table's is for the machine's own broadcasts".to_owned(),
+            }
+        }
         Some(Err(why)) => refusal = format!("; {why}"),
         Some(Ok(None)) | None => {}
     }
@@ -377,8 +404,6 @@ fn bounds(row: &Row) -> String {
 
 #[cfg(test)]
 mod tests {
-    use corecast_core::Request;
-
     use super::*;
 
     #[test]
@@ -387,7 +412,7 @@ mod tests {
             for ranks in [1, 2, 3, 4, 7, 8, 9, 16, 100] {
                 for bytes in [0, 8, 4096, 1 << 20] {
                     let request = Request::new(collective, ranks, bytes);
-                    let choice = choose(&request, &Settings::default());
+                    let choice = choose(&request, &Settings::default(), Hardware::None);
                     assert!(algorithm::build(choice.algorithm, &request).is_ok());
                 }
             }
@@ -401,7 +426,7 @@ mod tests {
                 (variable == "CORECAST_ALGORITHM_REDUCE_SCATTER").then(|| name.to_owned())
             });
             let request = Request::new(Collective::ReduceScatter, 4, 64);
-            choose(&request, &settings)
+            choose(&request, &settings, Hardware::None)
         };
         assert_eq!(named("ring").algorithm.name(), "ring");
         assert!(named("wheel").why.contains("has no such algorithm"));

@@ -41,7 +41,7 @@ pub use agree::{Contexts, Proposal, Small};
 pub use between::Between;
 pub use cache::{Cache, Plan, Shape, VERIFIED_STEPS_MAX, Verified, schedule, whole_blocks};
 pub use call::{Call, Job, Persistent, Through, Wanted};
-pub use choose::{Choice, Settings, choose, set_variable, variable};
+pub use choose::{Choice, Hardware, Settings, choose, is_for_hardware, set_variable, variable};
 pub use measured::Measured;
 pub use owned::{OnBytes, Owned, OwnedOnBoards};
 pub use run::{Buffers, Channel, Combine, Run, Scratch, Step};

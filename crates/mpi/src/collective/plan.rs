@@ -63,6 +63,21 @@ pub fn program(schedule: &Schedule, rank: Rank, layout: &Layout<'_>) -> Program 
     walk.builder.finish()
 }
 
+/// What every rank does of a broadcast that the machine itself carries out
+/// ([`super::is_for_hardware`]), `part_bytes` at a time.
+#[must_use]
+pub fn in_hardware(schedule: &Schedule, part_bytes: usize) -> Program {
+    let spec = schedule.spec();
+    let chunks = (0..spec.chunks()).map(|chunk| spec.chunk_bytes(ChunkId(chunk)));
+    let bytes = chunks.sum::<u64>() as usize;
+    let mut builder = Builder::new();
+    for offset in (0..bytes).step_by(part_bytes) {
+        let part = Span::new(Region::Recv, offset, part_bytes.min(bytes - offset));
+        builder.broadcast(spec.root().0, part);
+    }
+    builder.finish()
+}
+
 /// Where chunks lie in a rank's buffers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Places {

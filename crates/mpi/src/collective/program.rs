@@ -78,7 +78,14 @@ pub enum Act {
         /// Where to.
         span: Span,
     },
-    /// Wait for the message of this number; sends and receives are counted from 0.
+    /// Begin to take part in a broadcast of the machine's own, with everybody.
+    Broadcast {
+        /// Who has the bytes.
+        root: u32,
+        /// Where they are, and where they go.
+        span: Span,
+    },
+    /// Wait for the message of this number; sends, receives and broadcasts are counted from 0.
     Wait {
         /// Its number.
         post: u32,
@@ -104,7 +111,7 @@ pub enum Act {
 pub struct Program {
     /// In this order.
     pub acts: Vec<Act>,
-    /// Number of sends and receives.
+    /// Number of sends, receives and broadcasts.
     pub posts: u32,
     /// Bytes of scratch memory.
     pub scratch_bytes: usize,
@@ -115,7 +122,9 @@ impl Program {
     #[must_use]
     pub fn reach(&self, region: Region) -> usize {
         let spans = self.acts.iter().flat_map(|act| match *act {
-            Act::Send { span, .. } | Act::Recv { span, .. } => [span, Span::NONE],
+            Act::Send { span, .. } | Act::Recv { span, .. } | Act::Broadcast { span, .. } => {
+                [span, Span::NONE]
+            }
             Act::Wait { .. } => [Span::NONE; 2],
             Act::Combine { left, into } => [left, into],
             Act::Copy { from, into } => [from, into],
@@ -185,6 +194,13 @@ impl Builder {
     pub fn recv(&mut self, from: u32, span: Span) -> u32 {
         self.wait_to_write(span);
         self.post(Act::Recv { from, span }, span, false)
+    }
+
+    /// Broadcasts a range by the machine's own means, and returns the number of the message.
+    pub fn broadcast(&mut self, root: u32, span: Span) -> u32 {
+        // One at a time.
+        self.wait_where(|_| true);
+        self.post(Act::Broadcast { root, span }, span, false)
     }
 
     fn post(&mut self, act: Act, span: Span, is_send: bool) -> u32 {

@@ -210,6 +210,19 @@ impl Run {
                     expected: Some(span.bytes),
                 });
             }
+            Act::Broadcast { root, span } => {
+                let memory = self.memory(span);
+                let members = self.channel.peers.world_ranks();
+                let world = members[root as usize];
+                let flight = engine.broadcast(context, members, world, tag, memory)?;
+                // At its root there is nothing to receive but that it is through.
+                let is_root = world == engine.transport().rank();
+                self.posts.push(Post {
+                    flight: Some(flight),
+                    peer: root,
+                    expected: Some(if is_root { 0 } else { span.bytes }),
+                });
+            }
             Act::Copy { from, into } => {
                 let (from, to) = (self.address(from), self.address(into));
                 // SAFETY: ranges of a program lie in memory that was promised in `new`; one that may

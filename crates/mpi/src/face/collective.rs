@@ -22,7 +22,7 @@ fn carry_out(mpi: &mut Entered, call: &Call, signature: Option<Signature>) -> Re
     if let Some(through) = call.through_boards(&mut mpi.process, signature)? {
         return end(mpi, through);
     }
-    let mut job = call.job(&mut mpi.process)?;
+    let mut job = call.job_now(&mut mpi.process)?;
     mpi.wait(|process| Ok(job.advance(&mut process.engine)?.then_some(())))
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use corecast_core::{Collective, Request, algorithm};
 use corecast_mpi::collective::program::Program;
-use corecast_mpi::collective::{Buffers, Channel, Combine, Run, Settings, Shape, State};
+use corecast_mpi::collective::{Buffers, Channel, Combine, Hardware, Run, Settings, Shape, State};
 use corecast_mpi::{Engine, Group};
 use world::case::{Case, ELEMENT, compose, given, sum};
 
@@ -50,6 +50,7 @@ fn shape(case: Case) -> Shape {
         },
         in_place: case.in_place,
         is_ordered: case.is_ordered,
+        hardware: Hardware::None,
     }
 }
 

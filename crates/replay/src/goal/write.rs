@@ -184,6 +184,7 @@ fn collective(
                 continue;
             }
             Act::Combine { .. } | Act::Copy { .. } => continue,
+            Act::Broadcast { .. } => unreachable!("planned over messages"),
         };
         let name = format!("m{index}_{number}");
         let _ = writeln!(operations, "{name}: {line}");

@@ -10,11 +10,12 @@ use corecast_machine::{Job, Machine, Report, RunError, RunOptions, Time};
 use corecast_machine_shm::ShmMachine;
 use corecast_machine_sim::pronto::FlowSetup;
 use corecast_machine_sim::{Fidelity, SimMachine};
+use corecast_mpi::collective::is_for_hardware;
 use corecast_mpi_sim::MpiMachine;
 
 use crate::error::{FlowStudyError, MachineError};
 use crate::flow::case::{FlowCase, FlowPrograms, on_chip};
-use crate::mpi::eager_max;
+use crate::mpi::{eager_max, has_broadcasts};
 
 use super::{Identity, MachineKind, StudyMachine};
 
@@ -163,7 +164,11 @@ impl StudyMachine for OnChip {
     fn does_the_same(&self, one: &Schedule, other: &Schedule) -> bool {
         match self.layer.is_own {
             true => one == other,
-            false => ShmMachine::does_the_same(one, other),
+            false => {
+                let has_broadcasts = has_broadcasts(self.chip());
+                let by_itself = |it| has_broadcasts && is_for_hardware(it);
+                by_itself(one) == by_itself(other) && ShmMachine::does_the_same(one, other)
+            }
         }
     }
 

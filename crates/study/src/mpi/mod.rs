@@ -6,9 +6,9 @@
 
 mod attended;
 mod capture;
-mod eager;
 mod record;
 mod tables;
+mod terms;
 
 use std::mem;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use corecast_machine::{Programs, RunError};
 use corecast_mpi::calls;
 use corecast_mpi_sim::{MpiRanks, StuckRank};
-use corecast_shm::{Compute, Desk, Terms};
+use corecast_shm::{Broadcasts, Compute, Desk, Terms};
 use thiserror::Error;
 
 use crate::calls::{CallRun, ProgramPlan, first_line, lines};
@@ -26,9 +26,9 @@ use crate::settings::Settings;
 
 pub use attended::Attended;
 pub use capture::Capture;
-pub(crate) use eager::eager_max;
 pub use record::MpiRecord;
 pub use tables::{ProgramTables, ProgramTablesError, TABLES_VARIABLE};
+pub(crate) use terms::{eager_max, has_broadcasts};
 
 /// What to run on what.
 #[derive(Clone, Debug)]
@@ -113,6 +113,12 @@ impl MpiStudy {
             tick_ps: self.plan.on.chip.chip.reference_clock().period_ps,
             compute: self.plan.compute,
             processor: self.plan.processor,
+            broadcasts: match has_broadcasts(&self.plan.on.chip.chip) {
+                false => Broadcasts::None,
+                // What is replayed has messages only.
+                true if self.plan.is_captured => Broadcasts::Unused,
+                true => Broadcasts::Used,
+            },
         }
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which messages the MPI library sends without asking on a chip.
+//! What the MPI library has to know of a chip: which messages it sends without asking, and what the chip
+//! does by itself.
 
 use corecast_chip::{Chip, System};
 use corecast_mpi_sim::HEAD_BYTES;
@@ -12,6 +13,11 @@ const EAGER_MIN: usize = 64;
 pub(crate) fn eager_max(chip: &Chip, ranks: u32) -> usize {
     let room = room(chip, ranks).saturating_sub(HEAD_BYTES);
     room.clamp(EAGER_MIN, PACKET_MAX)
+}
+
+/// Whether the chip has broadcasts of its own for programs: the engines' launch unit.
+pub(crate) fn has_broadcasts(chip: &Chip) -> bool {
+    matches!(chip.system(), System::Bus { .. })
 }
 
 /// Bytes that a message may have which nobody has asked for.
