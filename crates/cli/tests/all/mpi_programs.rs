@@ -79,7 +79,7 @@ fn objects_live_as_long_as_others_use_them() {
     }
 }
 
-const WINDOWS: [&str; 5] = ["fences", "locks", "requests", "groups", "together"];
+const WINDOWS: [&str; 6] = ["fences", "locks", "requests", "groups", "together", "own"];
 const INTERFACES: [&str; 3] = ["files", "parts", "sessions"];
 
 #[test]

@@ -217,6 +217,28 @@ static void requests(void) {
   }
 }
 
+/* The last rank looks at its own memory until another one has written there. It waits for nobody, and yet
+   does what the others ask for. */
+static void own(void) {
+  for (enum kind kind = CREATED; kind < KINDS; kind++) {
+    struct box box = make(kind);
+    int last = ranks - 1, shared = MPI_LOCK_SHARED, unchecked = MPI_MODE_NOCHECK;
+    long one = 1, seen = 0;
+    if (me < last) {
+      OK(MPI_Win_lock(shared, last, unchecked, box.win));
+      OK(MPI_Accumulate(&one, 1, MPI_LONG, last, cell(&box, last, 5), 1, MPI_LONG, MPI_SUM, box.win));
+      OK(MPI_Win_unlock(last, box.win));
+    }
+    while (me == last && seen < last) {
+      OK(MPI_Win_lock(shared, last, unchecked, box.win));
+      OK(MPI_Fetch_and_op(NULL, &seen, MPI_LONG, last, cell(&box, last, 5), MPI_NO_OP, box.win));
+      OK(MPI_Win_unlock(last, box.win));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    drop(&box);
+  }
+}
+
 /* All even ranks reach all odd ones, which let them. */
 static void groups(void) {
   for (enum kind kind = CREATED; kind < KINDS; kind++) {
@@ -300,6 +322,7 @@ int main(int argc, char **argv) {
   else if (!strcmp(name, "locks")) locks();
   else if (!strcmp(name, "requests")) requests();
   else if (!strcmp(name, "groups")) groups();
+  else if (!strcmp(name, "own")) own();
   else if (!strcmp(name, "together")) together();
   else if (!strcmp(name, "dies")) dies();
   else MPI_Abort(MPI_COMM_WORLD, 8);

@@ -24,8 +24,12 @@ fn check(assertion: c_int, allowed: c_int) -> Result<()> {
 }
 
 /// Brings what is under way to ranks to its end.
+///
+/// What others ask for goes on even where there is nothing to wait for: a rank that looks at its own
+/// memory again and again may look for what another one is yet to do there.
 fn flush(mpi: &mut Entered, win: WinId, ranks: &[u32], is_remote: bool) -> Result<()> {
     mpi.process.begin_flush(win, ranks, is_remote)?;
+    mpi.process.progress()?;
     mpi.wait(|process| Ok(process.is_flushed(win, ranks)?.then_some(())))
 }
 
