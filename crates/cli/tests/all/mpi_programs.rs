@@ -79,7 +79,9 @@ fn objects_live_as_long_as_others_use_them() {
     }
 }
 
-const WINDOWS: [&str; 6] = ["fences", "locks", "requests", "groups", "together", "own"];
+const WINDOWS: [&str; 7] = [
+    "fences", "locks", "requests", "groups", "together", "own", "pairs",
+];
 const INTERFACES: [&str; 3] = ["files", "parts", "sessions"];
 
 #[test]

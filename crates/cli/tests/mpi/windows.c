@@ -239,6 +239,46 @@ static void own(void) {
   }
 }
 
+/* What is made of pairs, predefined ones, is compared pair by pair. */
+static void pairs(void) {
+  struct pair {
+    int value, place;
+  };
+  struct long_pair {
+    long double value;
+    int place;
+  };
+  for (enum kind kind = CREATED; kind < KINDS; kind++) {
+    struct box box = make(kind);
+    MPI_Datatype twos, longs;
+    MPI_Type_vector(2, 2, 3, MPI_2INT, &twos);
+    MPI_Type_contiguous(2, MPI_LONG_DOUBLE_INT, &longs);
+    MPI_Type_commit(&twos);
+    MPI_Type_commit(&longs);
+    struct pair mine[5], *found = (struct pair *)box.cells;
+    for (int i = 0; i < 5; i++) mine[i] = (struct pair){i < 3 ? me + 1 : 9, me};
+    struct long_pair best[2] = {{me + 0.5L, me}, {-me - 0.5L, me}};
+    struct long_pair *bests = (struct long_pair *)(box.cells + 16);
+    OK(MPI_Win_fence(0, box.win));
+    OK(MPI_Accumulate(mine, 1, twos, 0, cell(&box, 0, 0), 1, twos, MPI_MAXLOC, box.win));
+    OK(MPI_Accumulate(best, 1, longs, 0, cell(&box, 0, 16), 1, longs, MPI_MINLOC, box.win));
+    int code = MPI_Accumulate(mine, 1, twos, 0, cell(&box, 0, 0), 1, twos, MPI_SUM, box.win);
+    CHECK(class_of(code) == MPI_ERR_OP);
+    OK(MPI_Win_fence(0, box.win));
+    if (me == 0) {
+      for (int i = 0; i < 2; i++) CHECK(found[i].value == ranks && found[i].place == ranks - 1);
+      CHECK(found[2].value == 0 && found[2].place == 0);
+      for (int i = 3; i < 5; i++) CHECK(found[i].value == 9 && found[i].place == 0);
+      CHECK(bests[0].value == 0 && bests[0].place == 0);
+      CHECK(bests[1].value == 0.5L - ranks && bests[1].place == ranks - 1);
+    }
+    OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, box.win));
+    MPI_Type_free(&twos);
+    MPI_Type_free(&longs);
+    drop(&box);
+  }
+}
+
 /* All even ranks reach all odd ones, which let them. */
 static void groups(void) {
   for (enum kind kind = CREATED; kind < KINDS; kind++) {
@@ -323,6 +363,7 @@ int main(int argc, char **argv) {
   else if (!strcmp(name, "requests")) requests();
   else if (!strcmp(name, "groups")) groups();
   else if (!strcmp(name, "own")) own();
+  else if (!strcmp(name, "pairs")) pairs();
   else if (!strcmp(name, "together")) together();
   else if (!strcmp(name, "dies")) dies();
   else MPI_Abort(MPI_COMM_WORLD, 8);

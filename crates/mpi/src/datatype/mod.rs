@@ -50,6 +50,7 @@ pub struct Type {
     is_dense: bool,
     is_committed: bool,
     element: Option<Basic>,
+    pair: Option<TypeId>,
     handle: TypeId,
     body: Body,
     form: Form,
@@ -65,11 +66,16 @@ impl Type {
     /// [`Class::ValueTooLarge`] for what no address space holds.
     pub fn new(recipe: Recipe) -> Result<Self> {
         let body = make::body(&recipe)?;
+        Self::with_body(recipe, body)
+    }
+
+    fn with_body(recipe: Recipe, body: Body) -> Result<Self> {
         let (lower, extent) = body.bounds()?;
         let (low, high) = body.data.unwrap_or_default();
         if high.checked_sub(low).is_none() {
             return Err(too_large());
         }
+        let pair = pair(&recipe);
         let is_single = body.size == 0 || body.layout.single().is_some();
         Ok(Self {
             size: body.size,
@@ -77,7 +83,8 @@ impl Type {
             lower,
             is_dense: is_single && (extent == body.size as isize || body.size == 0),
             is_committed: false,
-            element: body.signature.only().filter(|_| !is_pair(&recipe)),
+            element: body.signature.only().filter(|_| pair.is_none()),
+            pair,
             handle: TypeId::NULL,
             body,
             form: Form::Int,
@@ -195,6 +202,12 @@ impl Type {
     #[must_use]
     pub fn element(&self) -> Option<Basic> {
         self.element
+    }
+
+    /// The predefined pair of a value and an index that all of it is made of, if it is.
+    #[must_use]
+    pub fn pair(&self) -> Option<TypeId> {
+        self.pair
     }
 
     /// How it was made.
@@ -356,10 +369,18 @@ impl Type {
     }
 }
 
-/// Whether it is a pair of two equal elements: `MPI_2INT`, `MPI_2REAL` and their like.
-fn is_pair(recipe: &Recipe) -> bool {
-    const TWOS: [TypeId; 4] = [TypeId(0x22b), TypeId(0x230), TypeId(0x231), TypeId(0x232)];
-    matches!(recipe, Recipe::Named(id) if TWOS.contains(id))
+/// The predefined pair that all of a datatype is made of, if it is.
+fn pair(recipe: &Recipe) -> Option<TypeId> {
+    const PAIRS: std::ops::RangeInclusive<u32> = 0x228..=0x232;
+    if let Recipe::Named(id) = recipe {
+        return Some(*id).filter(|id| PAIRS.contains(&id.0));
+    }
+    let (first, others) = recipe.parts().split_first()?;
+    let pair = first.pair?;
+    others
+        .iter()
+        .all(|part| part.pair == Some(pair))
+        .then_some(pair)
 }
 
 /// Classes of Fortran's types (`MPI_TYPECLASS_*`).

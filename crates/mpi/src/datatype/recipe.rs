@@ -192,6 +192,30 @@ pub struct Contents {
     pub datatypes: Vec<Arc<Type>>,
 }
 
+/// The datatypes that a recipe names, borrowed as it is.
+macro_rules! parts {
+    ($recipe:expr, $one:path) => {
+        match $recipe {
+            Recipe::Named(_)
+            | Recipe::F90Real { .. }
+            | Recipe::F90Complex { .. }
+            | Recipe::F90Integer { .. } => Default::default(),
+            Recipe::Struct { of, .. } => of,
+            Recipe::Dup { of }
+            | Recipe::Contiguous { of, .. }
+            | Recipe::Vector { of, .. }
+            | Recipe::Hvector { of, .. }
+            | Recipe::Indexed { of, .. }
+            | Recipe::Hindexed { of, .. }
+            | Recipe::IndexedBlock { of, .. }
+            | Recipe::HindexedBlock { of, .. }
+            | Recipe::Subarray { of, .. }
+            | Recipe::Darray(Darray { of, .. })
+            | Recipe::Resized { of, .. } => $one(of),
+        }
+    };
+}
+
 impl Recipe {
     /// Which constructor it is.
     #[must_use]
@@ -216,6 +240,17 @@ impl Recipe {
         }
     }
 
+    /// The datatypes that it is made of; none for those of the standard.
+    #[must_use]
+    pub fn parts(&self) -> &[Arc<Type>] {
+        parts!(self, std::slice::from_ref)
+    }
+
+    /// The same, to be replaced.
+    pub(crate) fn parts_mut(&mut self) -> &mut [Arc<Type>] {
+        parts!(self, std::slice::from_mut)
+    }
+
     /// Its arguments; `number` writes what each ABI writes in its own way.
     #[must_use]
     pub fn contents(&self, form: Form, number: &dyn Fn(Constant) -> i32) -> Contents {
@@ -224,6 +259,7 @@ impl Recipe {
             contents: Contents::default(),
         };
         sorted.take(self, number);
+        sorted.contents.datatypes = self.parts().to_vec();
         sorted.contents
     }
 }
@@ -256,7 +292,7 @@ impl Sorted {
     fn take(&mut self, recipe: &Recipe, number: &dyn Fn(Constant) -> i32) {
         let digits = |digits: Option<i32>| digits.unwrap_or_else(|| number(Constant::Undefined));
         match recipe {
-            Recipe::Named(_) => {}
+            Recipe::Named(_) | Recipe::Dup { .. } => {}
             Recipe::F90Real {
                 digits: p,
                 range: r,
@@ -266,76 +302,59 @@ impl Sorted {
                 range: r,
             } => self.contents.integers.extend([digits(*p), digits(*r)]),
             Recipe::F90Integer { digits } => self.contents.integers.push(*digits),
-            Recipe::Struct { blocks, at, of } => {
+            Recipe::Struct { blocks, at, .. } => {
                 self.counts(&[blocks.len() as isize]);
                 self.counts(blocks);
                 self.addresses(at);
-                self.contents.datatypes.extend(of.iter().cloned());
             }
             Recipe::Darray(array) => self.darray(array, number),
-            Recipe::Dup { of } => self.contents.datatypes.push(Arc::clone(of)),
-            Recipe::Contiguous { count, of } => {
-                self.counts(&[*count]);
-                self.contents.datatypes.push(Arc::clone(of));
-            }
+            Recipe::Contiguous { count, .. } => self.counts(&[*count]),
             Recipe::Vector {
                 count,
                 block,
                 stride,
-                of,
-            } => {
-                self.counts(&[*count, *block, *stride]);
-                self.contents.datatypes.push(Arc::clone(of));
-            }
+                ..
+            } => self.counts(&[*count, *block, *stride]),
             Recipe::Hvector {
                 count,
                 block,
                 stride,
-                of,
+                ..
             } => {
                 self.counts(&[*count, *block]);
                 self.addresses(&[*stride]);
-                self.contents.datatypes.push(Arc::clone(of));
             }
-            Recipe::Indexed { blocks, at, of } => {
+            Recipe::Indexed { blocks, at, .. } => {
                 self.counts(&[blocks.len() as isize]);
                 self.counts(blocks);
                 self.counts(at);
-                self.contents.datatypes.push(Arc::clone(of));
             }
-            Recipe::Hindexed { blocks, at, of } => {
+            Recipe::Hindexed { blocks, at, .. } => {
                 self.counts(&[blocks.len() as isize]);
                 self.counts(blocks);
                 self.addresses(at);
-                self.contents.datatypes.push(Arc::clone(of));
             }
-            Recipe::IndexedBlock { block, at, of } => {
+            Recipe::IndexedBlock { block, at, .. } => {
                 self.counts(&[at.len() as isize, *block]);
                 self.counts(at);
-                self.contents.datatypes.push(Arc::clone(of));
             }
-            Recipe::HindexedBlock { block, at, of } => {
+            Recipe::HindexedBlock { block, at, .. } => {
                 self.counts(&[at.len() as isize, *block]);
                 self.addresses(at);
-                self.contents.datatypes.push(Arc::clone(of));
             }
-            Recipe::Resized { lower, extent, of } => {
-                self.addresses(&[*lower, *extent]);
-                self.contents.datatypes.push(Arc::clone(of));
-            }
+            Recipe::Resized { lower, extent, .. } => self.addresses(&[*lower, *extent]),
             Recipe::Subarray {
                 sizes,
                 subsizes,
                 starts,
                 order,
-                of,
+                ..
             } => {
                 self.contents.integers.push(sizes.len() as i32);
                 self.counts(sizes);
                 self.counts(subsizes);
                 self.counts(starts);
                 self.contents.integers.push(number(Constant::Order(*order)));
-                self.contents.datatypes.push(Arc::clone(of));
             }
         }
     }
@@ -353,6 +372,5 @@ impl Sorted {
             .extend(dargs.map(|darg| darg.unwrap_or_else(|| number(Constant::DefaultArgument))));
         integers.extend(&array.psizes);
         integers.push(number(Constant::Order(array.order)));
-        self.contents.datatypes.push(Arc::clone(&array.of));
     }
 }

@@ -285,8 +285,9 @@ fn on_others(op: Predefined, ty: &Type) -> Option<Kernel> {
         Predefined::NoOp => return Some(kernel::no_op),
         _ => {}
     }
-    ty.predefined()?;
-    match ty.signature() {
+    // Whatever is made of pairs has the elements of one again and again.
+    let pair = Type::named(ty.pair()?).ok()?;
+    match pair.signature() {
         Signature::Run { basic, .. } => kernel::on_pairs(op, *basic, *basic),
         Signature::Sequence(pair) => match **pair {
             [

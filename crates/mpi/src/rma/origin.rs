@@ -313,7 +313,7 @@ impl Process {
             return Err(Error::new(Class::Op, what));
         };
         let keeps = matches!(predefined, Predefined::NoOp | Predefined::Replace);
-        let named = match ty.predefined() {
+        let named = match ty.predefined().or(ty.pair()) {
             Some(named) => Some(named),
             None => ty.element().and_then(|basic| self.named(basic)),
         };
