@@ -82,7 +82,7 @@ fn objects_live_as_long_as_others_use_them() {
 const WINDOWS: [&str; 7] = [
     "fences", "locks", "requests", "groups", "together", "own", "pairs",
 ];
-const INTERFACES: [&str; 3] = ["files", "parts", "sessions"];
+const INTERFACES: [&str; 5] = ["files", "external", "refused", "parts", "sessions"];
 
 #[test]
 fn windows_do_what_they_say() {

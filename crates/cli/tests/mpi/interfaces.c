@@ -107,6 +107,150 @@ static void between(void) {
   }
 }
 
+/* A file of this job that goes when it is closed. */
+static MPI_File new_file(int mode) {
+  char path[64] = "";
+  if (me == 0) {
+    snprintf(path, sizeof path, "/tmp/corecast-test-%ld", (long)getpid());
+    unlink(path);
+  }
+  MPI_Bcast(path, sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD);
+  MPI_File file;
+  OK(MPI_File_open(MPI_COMM_WORLD, path, mode | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE,
+                   MPI_INFO_NULL, &file));
+  return file;
+}
+
+/* What every machine reads: other sizes than here, and the other order of bytes. */
+static void external(void) {
+  MPI_File file = new_file(MPI_MODE_RDWR);
+  MPI_Status status;
+  MPI_Aint extent;
+  MPI_Offset at;
+  int count;
+  /* Ranks by turns: two longs, which have four bytes each there, of each. */
+  MPI_Datatype tile;
+  MPI_Type_vector(3, 2, 2 * ranks, MPI_LONG, &tile);
+  MPI_Type_commit(&tile);
+  OK(MPI_File_set_view(file, 8 * me, MPI_LONG, tile, "external32", MPI_INFO_NULL));
+  char name[MPI_MAX_DATAREP_STRING];
+  MPI_Offset start;
+  MPI_Datatype element, shown;
+  OK(MPI_File_get_view(file, &start, &element, &shown, name));
+  CHECK(start == 8 * me && element == MPI_LONG && !strcmp(name, "external32"));
+  MPI_Type_free(&shown);
+  OK(MPI_File_get_type_extent(file, MPI_LONG, &extent));
+  CHECK(extent == 4);
+  OK(MPI_File_get_type_extent(file, MPI_DOUBLE_INT, &extent));
+  CHECK(extent == 12);
+  OK(MPI_File_get_byte_offset(file, 2, &at));
+  CHECK(at == 8 * me + 8 * ranks);
+  /* Elements with gaps in memory. */
+  long out[12], in[12];
+  for (int i = 0; i < 12; i++) out[i] = i % 2 ? -1 : -1000 * me - i;
+  MPI_Datatype gaps;
+  MPI_Type_vector(6, 1, 2, MPI_LONG, &gaps);
+  MPI_Type_commit(&gaps);
+  OK(MPI_File_write_all(file, out, 1, gaps, &status));
+  MPI_Get_count(&status, gaps, &count);
+  CHECK(count == 1);
+  OK(MPI_File_get_position(file, &at));
+  CHECK(at == 6);
+  OK(MPI_File_sync(file));
+  OK(MPI_File_get_size(file, &at));
+  CHECK(at == 24 * ranks);
+  memset(in, 0, sizeof in);
+  OK(MPI_File_read_at(file, 0, in, 1, gaps, &status));
+  for (int i = 0; i < 12; i++) CHECK(in[i] == (i % 2 ? 0 : out[i]));
+  /* A number that does not fit is refused, and moves nothing. */
+  out[0] = 1L << 40;
+  CHECK(class_of(MPI_File_write(file, out, 1, MPI_LONG, &status)) == MPI_ERR_CONVERSION);
+  OK(MPI_File_get_position(file, &at));
+  CHECK(at == 6);
+  /* As bytes. */
+  unsigned char bytes[4];
+  OK(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
+  OK(MPI_File_read_at_all(file, 8 * me + 4, bytes, 4, MPI_BYTE, &status));
+  int second = -1000 * me - 2;
+  for (int i = 0; i < 4; i++) CHECK(bytes[i] == (unsigned char)(second >> (24 - 8 * i)));
+  /* The file ends within what is asked for. */
+  OK(MPI_File_set_view(file, 0, MPI_LONG, MPI_LONG, "external32", MPI_INFO_NULL));
+  OK(MPI_File_seek(file, -2, MPI_SEEK_END));
+  OK(MPI_File_read(file, in, 12, MPI_LONG, &status));
+  MPI_Get_count(&status, MPI_LONG, &count);
+  CHECK(count == 2 && in[1] == -1000 * (ranks - 1) - 10);
+  struct pair {
+    double value;
+    int place;
+  } mine = {1.5, me}, found = {0, 0};
+  OK(MPI_File_set_view(file, 0, MPI_DOUBLE_INT, MPI_DOUBLE_INT, "external32", MPI_INFO_NULL));
+  OK(MPI_File_write_at_all(file, me, &mine, 1, MPI_DOUBLE_INT, &status));
+  OK(MPI_File_read_at_all(file, me, &found, 1, MPI_DOUBLE_INT, &status));
+  CHECK(found.value == 1.5 && found.place == me);
+  MPI_Type_free(&gaps);
+  MPI_Type_free(&tile);
+  OK(MPI_File_close(&file));
+}
+
+/* What one rank cannot do, none does, and none waits in vain. */
+static void refused(void) {
+  MPI_File file = new_file(MPI_MODE_RDWR);
+  MPI_Status status;
+  MPI_Offset at;
+  int last = ranks - 1, out = me, in = -1;
+  OK(MPI_File_set_view(file, 4, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+  OK(MPI_File_seek(file, 3, MPI_SEEK_SET));
+  /* The last rank's file type goes back. */
+  MPI_Datatype falling, twice;
+  MPI_Type_indexed(2, (int[]){1, 1}, (int[]){3, 0}, MPI_INT, &falling);
+  MPI_Type_commit(&falling);
+  int code = MPI_File_set_view(file, 0, MPI_INT, me == last ? falling : MPI_INT, "native",
+                               MPI_INFO_NULL);
+  CHECK(class_of(code) == MPI_ERR_IO);
+  MPI_Type_indexed(2, (int[]){3, 1}, (int[]){0, 1}, MPI_INT, &twice);
+  MPI_Type_commit(&twice);
+  code = MPI_File_set_view(file, 0, MPI_INT, me == last ? twice : MPI_INT, "native", MPI_INFO_NULL);
+  CHECK(class_of(code) == MPI_ERR_IO);
+  code = MPI_File_set_view(file, me == last ? -1 : 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
+  CHECK(class_of(code) == MPI_ERR_ARG);
+  if (ranks > 1) {
+    code = MPI_File_set_view(file, 0, MPI_INT, MPI_INT, me == last ? "external32" : "native",
+                             MPI_INFO_NULL);
+    CHECK(class_of(code) == MPI_ERR_NOT_SAME);
+    MPI_Datatype element = me == last ? MPI_SHORT : MPI_INT;
+    code = MPI_File_set_view(file, 0, element, element, "native", MPI_INFO_NULL);
+    CHECK(class_of(code) == MPI_ERR_NOT_SAME);
+    CHECK(class_of(MPI_File_set_size(file, 8 + me)) == MPI_ERR_NOT_SAME);
+    CHECK(class_of(MPI_File_seek_shared(file, me, MPI_SEEK_SET)) == MPI_ERR_NOT_SAME);
+  }
+  CHECK(class_of(MPI_File_set_size(file, me == last ? -1 : 8)) == MPI_ERR_ARG);
+  CHECK(class_of(MPI_File_preallocate(file, me == last ? -1 : 8)) == MPI_ERR_ARG);
+  CHECK(class_of(MPI_File_seek_shared(file, me == last ? -1 : 1, MPI_SEEK_SET)) == MPI_ERR_ARG);
+  OK(MPI_File_get_size(file, &at));
+  CHECK(at == 0);
+  /* The view and the position are those of before. */
+  OK(MPI_File_get_position(file, &at));
+  CHECK(at == 3);
+  OK(MPI_File_get_byte_offset(file, 1, &at));
+  CHECK(at == 8);
+  /* A rank that writes nothing, since it may not, leaves no gap. */
+  code = MPI_File_write_ordered(file, &out, 1, me == 0 ? MPI_CHAR : MPI_INT, &status);
+  CHECK(me == 0 ? class_of(code) == MPI_ERR_TYPE : code == MPI_SUCCESS);
+  OK(MPI_File_sync(file));
+  if (me > 0) {
+    OK(MPI_File_read_at(file, me - 1, &in, 1, MPI_INT, &status));
+    CHECK(in == me);
+  }
+  MPI_Type_free(&falling);
+  MPI_Type_free(&twice);
+  OK(MPI_File_close(&file));
+  /* Nobody opens what one names with a wrong mode. */
+  int mode = MPI_MODE_CREATE | (me == last ? MPI_MODE_RDONLY : MPI_MODE_RDWR);
+  code = MPI_File_open(MPI_COMM_WORLD, "/tmp/corecast-test-refused", mode, MPI_INFO_NULL, &file);
+  CHECK(class_of(code) == MPI_ERR_AMODE);
+  if (me == 0) unlink("/tmp/corecast-test-refused");
+}
+
 static void files(void) {
   char path[64] = "";
   if (me == 0) {
@@ -192,7 +336,7 @@ static void files(void) {
   CHECK(count == 1);
   CHECK(class_of(MPI_File_write_at(file, -1, out, 1, MPI_INT, &status)) == MPI_ERR_ARG);
   CHECK(class_of(MPI_File_write(file, out, 1, MPI_CHAR, &status)) == MPI_ERR_TYPE);
-  CHECK(class_of(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "external32", MPI_INFO_NULL)) ==
+  CHECK(class_of(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "external64", MPI_INFO_NULL)) ==
         MPI_ERR_UNSUPPORTED_DATAREP);
   MPI_Type_free(&gaps);
   MPI_Type_free(&tile);
@@ -286,6 +430,8 @@ int main(int argc, char **argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (!strcmp(name, "between")) between();
   else if (!strcmp(name, "files")) files();
+  else if (!strcmp(name, "external")) external();
+  else if (!strcmp(name, "refused")) refused();
   else if (!strcmp(name, "parts")) parts();
   else MPI_Abort(MPI_COMM_WORLD, 8);
   MPI_Finalize();

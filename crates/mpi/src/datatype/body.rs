@@ -53,6 +53,28 @@ impl Body {
         }
     }
 
+    /// The elements of another as "external32" has them, one after the other, with its markers.
+    pub fn external(here: &Self) -> Result<Self> {
+        let mut parts = Vec::new();
+        let mut at = 0;
+        here.signature.each_run(&mut |basic, count| {
+            let basic = Basic {
+                bytes: basic.external_bytes,
+                ..basic
+            };
+            for _ in 0..count {
+                parts.push((at, Self::basic(basic)));
+                at += basic.size() as isize;
+            }
+        });
+        Ok(Self {
+            alignment: 1,
+            lower: here.lower,
+            upper: here.upper,
+            ..Self::join(parts)?
+        })
+    }
+
     /// Lower bound and extent: from the markers if there are any, else from the bytes, the extent
     /// rounded up to the alignment.
     pub fn bounds(&self) -> Result<(isize, isize)> {

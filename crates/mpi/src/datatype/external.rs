@@ -35,18 +35,24 @@ pub fn encode(ty: &Type, packed: &[u8]) -> Result<Vec<u8>> {
     failed.map_or(Ok(external), Err)
 }
 
-/// Elements in external form, as many as there are whole ones, packed as here.
+/// Basic elements in external form, as many as there are whole ones, packed as here; those of the last
+/// element of the datatype may be some of them.
 #[must_use]
 pub fn decode(ty: &Type, external: &[u8]) -> Vec<u8> {
     let each = ty.signature().external_bytes();
-    let count = external.len().checked_div(each).unwrap_or(0);
+    let count = match each {
+        0 => 0,
+        _ => external.len().div_ceil(each),
+    };
     let mut packed = Vec::with_capacity(count * ty.size());
     let mut rest = external;
     for _ in 0..count {
         ty.signature().each_run(&mut |basic, elements| {
             let bytes = usize::from(basic.external_bytes);
-            let (run, behind) = rest.split_at(elements * bytes);
-            rest = behind;
+            let whole = elements.min(rest.len() / bytes);
+            let (run, behind) = rest.split_at(whole * bytes);
+            // Behind a part of an element there is nothing.
+            rest = if whole < elements { &[] } else { behind };
             for element in run.chunks_exact(bytes) {
                 decode_one(basic, element, &mut packed);
             }

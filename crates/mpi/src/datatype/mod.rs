@@ -210,6 +210,26 @@ impl Type {
         self.pair
     }
 
+    /// The same as a file in the representation "external32" has it: all elements in their sizes there,
+    /// none with a gap before it that only alignment makes, displacements in extents scaled with them,
+    /// those in bytes as they are (MPI 5.0, 14.5.1).
+    ///
+    /// # Errors
+    /// [`Class::ValueTooLarge`] for what no address space holds.
+    pub fn in_external_file(&self) -> Result<Self> {
+        let mut recipe = (*self.recipe).clone();
+        let body = match recipe.parts_mut() {
+            [] if self.is_permanent() => Body::external(&self.body)?,
+            parts => {
+                for part in parts {
+                    *part = Arc::new(part.in_external_file()?);
+                }
+                make::body(&recipe)?
+            }
+        };
+        Self::with_body(recipe, body)
+    }
+
     /// How it was made.
     #[must_use]
     pub fn recipe(&self) -> &Recipe {

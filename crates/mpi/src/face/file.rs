@@ -16,7 +16,7 @@ use super::{
 use crate::abi::Abi;
 use crate::datatype::Type;
 use crate::error::{Class, Error, Result};
-use crate::file::{Disk, Mode, View};
+use crate::file::{Disk, Mode, Representation, View};
 use crate::handle::{CommId, FileId, TypeId};
 use crate::rma::{Flavor, Piece};
 
@@ -51,63 +51,60 @@ fn mode_of<A: Abi>(amode: c_int) -> Result<Mode> {
     mode.check().map(|()| mode)
 }
 
-/// Opens the file at all ranks of `comm`: the first creates it. All fail if one does.
+/// All ranks of a file get what they have come to, or none does: where one rank has an error, each has one,
+/// and nobody has waited in vain. What has to be the `same` everywhere is told with it.
+pub(super) fn all_or_none<T>(
+    mpi: &mut Entered,
+    (comm, name): (CommId, &'static str),
+    outcome: Result<T>,
+    same: [i64; 2],
+) -> Result<T> {
+    let class = outcome.as_ref().err().map_or(0, |error| error.class as i64);
+    let told = [class, same[0], same[1]].map(i64::to_ne_bytes);
+    let gathering = mpi.process.gather_all(comm, told.as_flattened(), name)?;
+    let all = complete(mpi, gathering)?;
+    let (words, _) = all.result().as_chunks::<8>();
+    let (rows, _) = words.as_chunks::<3>();
+    let value = outcome?;
+    let first = rows.first().copied().unwrap_or_default();
+    for (rank, row) in rows.iter().enumerate() {
+        let class = i64::from_ne_bytes(row[0]);
+        if class != 0 {
+            let class = Class::ALL.get(class as usize).copied();
+            let what = format!("it failed at rank {rank}, so that it fails everywhere");
+            return Err(Error::new(class.unwrap_or(Class::Io), what));
+        }
+        if row[1..] != first[1..] {
+            let what = format!("rank {rank} and rank 0 call it with different arguments");
+            return Err(Error::new(Class::NotSame, what));
+        }
+    }
+    Ok(value)
+}
+
+/// Opens the file at all ranks of `comm`: the first creates it.
 fn open_everywhere(
     mpi: &mut Entered,
     comm: CommId,
-    (path, mode, amode): (&Path, Mode, c_int),
+    (given, amode): (Result<(PathBuf, Mode)>, c_int),
     name: &'static str,
-) -> Result<Disk> {
-    let rank = mpi.process.comm(comm)?.rank;
-    let mut opened = match rank {
-        0 => Some(Disk::open(path, mode, true)),
-        _ => None,
-    };
-    let class = match &opened {
-        Some(Err(error)) => error.class as i32,
-        _ => Class::Success as i32,
-    };
-    let mut told = [0; 8];
-    told[..4].copy_from_slice(&class.to_ne_bytes());
-    told[4..].copy_from_slice(&amode.to_ne_bytes());
-    let giving = mpi.process.give_all(comm, (0, told.into()), name)?;
-    let told = complete(mpi, giving)?;
-    let (words, _) = told.result().as_chunks::<4>();
-    let (first, their_mode) = (i32::from_ne_bytes(words[0]), i32::from_ne_bytes(words[1]));
-    if opened.is_none() {
-        opened = Some(match first {
-            _ if their_mode != amode => {
-                let what = format!("the access mode is {amode} here and {their_mode} at rank 0");
-                Err(Error::new(Class::NotSame, what))
-            }
-            0 => Disk::open(path, mode, false),
-            _ => {
-                let class = Class::ALL.get(first as usize).copied();
-                let what = format!("{}: rank 0 could not open it", path.display());
-                Err(Error::new(class.unwrap_or(Class::Io), what))
-            }
-        });
-    }
-    let opened = opened.expect("by rank 0, or now");
-    let class = opened.as_ref().err().map_or(0, |error| error.class as i32);
-    let gathering = mpi.process.gather_all(comm, &class.to_ne_bytes(), name)?;
-    let all = complete(mpi, gathering)?;
-    let (classes, _) = all.result().as_chunks::<4>();
-    let mut classes = (0..).zip(classes.iter().copied().map(i32::from_ne_bytes));
-    let failed = classes.find(|&(_, class)| class != 0);
-    match (opened, failed) {
-        (Ok(_), Some((rank, class))) => {
-            let class = Class::ALL.get(class as usize).copied();
-            let what = format!("{}: rank {rank} could not open it", path.display());
-            Err(Error::new(class.unwrap_or(Class::Io), what))
-        }
-        (opened, _) => opened,
-    }
+) -> Result<(Disk, Mode)> {
+    let is_first = mpi.process.comm(comm)?.rank == 0;
+    let begun = given.and_then(|(path, mode)| {
+        let disk = is_first.then(|| Disk::open(&path, mode, true));
+        Ok((path, mode, disk.transpose()?))
+    });
+    let same = [amode.into(), 0];
+    let (path, mode, disk) = all_or_none(mpi, (comm, name), begun, same)?;
+    let disk = disk.map_or_else(|| Disk::open(&path, mode, false), Ok);
+    let disk = all_or_none(mpi, (comm, name), disk, same)?;
+    Ok((disk, mode))
 }
 
 fn bytes_view(mpi: &Entered) -> Result<View> {
     let byte = Arc::clone(mpi.process.datatype(TypeId::BYTE)?);
-    View::new(0, Arc::clone(&byte), byte)
+    let native = Representation::Native;
+    View::new(0, Arc::clone(&byte), byte, native, true)
 }
 
 pub fn file_open<A: Abi>(
@@ -126,14 +123,20 @@ pub fn file_open<A: Abi>(
             return Err(Error::new(Class::Comm, what));
         }
         let group = known.group.clone();
-        let (path, mode) = (PathBuf::from(path.string()?), mode_of::<A>(amode)?);
-        let hints = info::pairs(hints.id())?;
-        if place.is_null() {
-            return Err(super::c::null("the place of the file"));
-        }
+        let checked = || {
+            if place.is_null() {
+                return Err(super::c::null("the place of the file"));
+            }
+            let hints = info::pairs(hints.id())?;
+            Ok((PathBuf::from(path.string()?), mode_of::<A>(amode)?, hints))
+        };
+        let (given, hints) = match checked() {
+            Ok((path, mode, hints)) => (Ok((path, mode)), hints),
+            Err(error) => (Err(error), Vec::new()),
+        };
         let own = make(mpi, comm, (group, None), NAME)?;
-        let disk = match open_everywhere(mpi, own, (&path, mode, amode), NAME) {
-            Ok(disk) => disk,
+        let (disk, mode) = match open_everywhere(mpi, own, (given, amode), NAME) {
+            Ok(opened) => opened,
             Err(error) => {
                 leave_comm(mpi, own)?;
                 return Err(error);
@@ -161,7 +164,6 @@ pub fn file_open<A: Abi>(
             mode,
             amode,
             view: bytes_view(mpi)?,
-            datarep: "native".to_owned(),
             position: end,
             is_atomic: false,
             errhandler,
@@ -229,16 +231,7 @@ pub fn file_set_size<A: Abi>(file: File, size: i64) -> c_int {
     const NAME: &str = "MPI_File_set_size";
     let id = id_of(file);
     call::<A>(NAME, id, |mpi| {
-        let comm = mpi.files.get(id)?.comm;
-        let size = length(size)?;
-        writable(mpi.files.get(id)?)?;
-        meet::<A>(mpi, comm, NAME)?;
-        let set = match mpi.process.comm(comm)?.rank {
-            0 => mpi.files.get(id)?.disk.set_bytes(size),
-            _ => Ok(()),
-        };
-        meet::<A>(mpi, comm, NAME)?;
-        set
+        resize(mpi, id, size, NAME, |disk, size| disk.set_bytes(size))
     })
 }
 
@@ -246,18 +239,30 @@ pub fn file_preallocate<A: Abi>(file: File, size: i64) -> c_int {
     const NAME: &str = "MPI_File_preallocate";
     let id = id_of(file);
     call::<A>(NAME, id, |mpi| {
-        let comm = mpi.files.get(id)?.comm;
-        let size = length(size)?;
-        writable(mpi.files.get(id)?)?;
-        meet::<A>(mpi, comm, NAME)?;
-        let disk = &mpi.files.get(id)?.disk;
-        let set = match mpi.process.comm(comm)?.rank {
-            0 if disk.bytes()? < size => disk.set_bytes(size),
+        resize(mpi, id, size, NAME, |disk, size| match disk.bytes()? {
+            bytes if bytes < size => disk.set_bytes(size),
             _ => Ok(()),
-        };
-        meet::<A>(mpi, comm, NAME)?;
-        set
+        })
     })
+}
+
+/// The first rank changes the size of a file, when all have come to it.
+fn resize(
+    mpi: &mut Entered,
+    id: FileId,
+    size: i64,
+    name: &'static str,
+    change: impl FnOnce(&Disk, u64) -> Result<()>,
+) -> Result<()> {
+    let file = mpi.files.get(id)?;
+    let (comm, same) = (file.comm, [size, 0]);
+    let checked = writable(file).and_then(|()| length(size));
+    let bytes = all_or_none(mpi, (comm, name), checked, same)?;
+    let changed = match mpi.process.comm(comm)?.rank {
+        0 => change(&mpi.files.get(id)?.disk, bytes),
+        _ => Ok(()),
+    };
+    all_or_none(mpi, (comm, name), changed, same)
 }
 
 fn length(size: i64) -> Result<u64> {
@@ -344,43 +349,58 @@ pub fn file_set_view<A: Abi>(
     const NAME: &str = "MPI_File_set_view";
     let id = id_of(file);
     call::<A>(NAME, id, |mpi| {
-        let found = mpi.files.get(id)?;
-        let (comm, mode) = (found.comm, found.mode);
-        let datarep = datarep.string()?;
-        if registered().contains(&datarep) {
-            let what = format!(
-                "{datarep:?} is the program's; what its functions would convert is not converted"
-            );
-            return Err(Error::new(Class::UnsupportedDatarep, what));
-        }
-        if !matches!(&datarep[..], "native" | "internal") {
-            let what =
-                format!("the data representation is {datarep:?}; native and internal are known");
-            return Err(Error::new(Class::UnsupportedDatarep, what));
-        }
-        let element = Arc::clone(mpi.process.committed(element.id())?);
-        let tile = Arc::clone(mpi.process.committed(tile.id())?);
-        let start = match start == A::DISPLACEMENT_CURRENT {
-            true if mode.is_sequential => {
-                let guard = found.guard;
-                let position = super::file_access::shared(mpi, guard)?;
-                let found = mpi.files.get(id)?;
-                let skip = position as u64 * found.view.element_bytes();
-                let pieces = found.view.pieces(skip, 1)?;
-                pieces.first().map_or(0, |&(at, _)| at as i64)
-            }
-            _ => start,
-        };
-        let view = View::new(start, element, tile)?;
-        let new = info::pairs(hints.id())?;
+        let comm = mpi.files.get(id)?.comm;
+        let new = new_view(mpi, id, (start, element, tile), datarep);
+        let new = new.and_then(|view| Ok((view, info::pairs(hints.id())?)));
+        // What has to be the same: the representation and the size of elements (MPI 5.0, 14.3).
+        let same = new.as_ref().map_or([0; 2], |(view, _)| {
+            [view.representation as i64, view.element_bytes() as i64]
+        });
+        let (view, new) = all_or_none(mpi, (comm, NAME), new, same)?;
         let found = mpi.files.get_mut(id)?;
         found.view = view;
-        found.datarep = datarep;
         found.position = 0;
         info::keep(&mut found.hints, new);
-        meet::<A>(mpi, comm, NAME)?;
         super::file_access::set_shared::<A>(mpi, id, 0)
     })
+}
+
+/// The view that a rank asks for.
+fn new_view<A: Abi>(
+    mpi: &mut Entered,
+    id: FileId,
+    (start, element, tile): (i64, Datatype<A>, Datatype<A>),
+    datarep: In<c_char>,
+) -> Result<View> {
+    let datarep = datarep.string()?;
+    let representation = Representation::named(&datarep).ok_or_else(|| {
+        let what = match registered().contains(&datarep) {
+            true => format!(
+                "{datarep:?} is the program's; what its functions would convert is not converted"
+            ),
+            false => {
+                let known = Representation::ALL.map(Representation::name).join(", ");
+                format!("the data representation is {datarep:?}; there are {known}")
+            }
+        };
+        Error::new(Class::UnsupportedDatarep, what)
+    })?;
+    let element = Arc::clone(mpi.process.committed(element.id())?);
+    let tile = Arc::clone(mpi.process.committed(tile.id())?);
+    let found = mpi.files.get(id)?;
+    let mode = found.mode;
+    let start = match start == A::DISPLACEMENT_CURRENT {
+        true if mode.is_sequential => {
+            let guard = found.guard;
+            let position = super::file_access::shared(mpi, guard)?;
+            let found = mpi.files.get(id)?;
+            let skip = position as u64 * found.view.element_bytes();
+            let pieces = found.view.pieces(skip, 1)?;
+            pieces.first().map_or(0, |&(at, _)| at as i64)
+        }
+        _ => start,
+    };
+    View::new(start, element, tile, representation, mode.writes)
 }
 
 /// Names of data representations that programs have made.
@@ -404,8 +424,7 @@ pub fn register_datarep<A: Abi>(
             return Err(Error::new(Class::Arg, what));
         }
         let mut names = registered();
-        let known = ["native", "internal", "external32"];
-        if known.contains(&&name[..]) || names.contains(&name) {
+        if Representation::named(&name).is_some() || names.contains(&name) {
             let what = format!("there is a data representation {name:?} already");
             return Err(Error::new(Class::DupDatarep, what));
         }
@@ -424,12 +443,12 @@ pub fn file_get_view<A: Abi>(
     let id = id_of(file);
     call::<A>("MPI_File_get_view", id, |mpi| {
         let found = mpi.files.get(id)?;
-        let (view, name) = (found.view.clone(), found.datarep.clone());
+        let view = found.view.clone();
         start.set(view.start as i64)?;
         let mut give = |ty: &Type| mpi.process.handle_of(ty);
         element.set(Datatype::of(give(&view.element)?))?;
         tile.set(Datatype::of(give(&view.tile)?))?;
-        datarep.set_string(&name, A::MAX_DATAREP_STRING as usize)?;
+        datarep.set_string(view.representation.name(), A::MAX_DATAREP_STRING as usize)?;
         Ok(())
     })
 }
@@ -441,8 +460,9 @@ pub fn file_get_type_extent<A: Abi, N: super::Count>(
 ) -> c_int {
     let id = id_of(file);
     call::<A>("MPI_File_get_type_extent", id, |mpi| {
-        mpi.files.get(id)?;
-        let found = N::narrow(mpi.process.datatype(datatype.id())?.extent() as i64);
+        let representation = mpi.files.get(id)?.view.representation;
+        let there = representation.in_file(mpi.process.datatype(datatype.id())?)?;
+        let found = N::narrow(there.extent() as i64);
         extent.set(found.ok_or_else(|| Error::new(Class::ValueTooLarge, "the extent"))?)
     })
 }

@@ -9,12 +9,14 @@ use std::ffi::c_int;
 use std::sync::atomic::{Ordering, fence};
 
 use super::comm_new::complete;
-use super::file::{meet, writable};
+use super::file::{all_or_none, meet, writable};
 use super::opened::{OpenFile, id_of};
 use super::{Address, Count, Datatype, Entered, File, Out, Request, call};
 use crate::abi::Abi;
 use crate::buffer::Buffer;
+use crate::datatype::{external, memory};
 use crate::error::{Class, Error, Result};
+use crate::file::Representation;
 use crate::handle::{CommId, FileId, OpId, TypeId, WinId};
 use crate::request;
 use crate::rma::{LockKind, Remote};
@@ -144,13 +146,25 @@ fn begin(mpi: &mut Entered, id: FileId, place: Where, elements: i64) -> Result<i
     }
 }
 
-/// Carries an access out.
-fn access<A: Abi, N: Count>(
-    mpi: &mut Entered,
+/// An access that can be carried out.
+struct Ready {
+    buffer: Buffer,
+    /// Its bytes in memory and in the file.
+    bytes: usize,
+    there: usize,
+    /// Bytes of an element of the view.
+    each: usize,
+    /// What is written, or room for what is read, where the file has other bytes than memory.
+    converted: Option<Vec<u8>>,
+}
+
+/// Checks the arguments of an access, and converts what it writes.
+fn prepare<A: Abi, N: Count>(
+    mpi: &Entered,
     id: FileId,
-    (what, place): (What, Where),
+    what: What,
     (address, count, datatype): (Address, N, Datatype<A>),
-) -> Result<Status> {
+) -> Result<Ready> {
     let file = mpi.files.get(id)?;
     match what {
         What::Write => writable(file)?,
@@ -163,25 +177,78 @@ fn access<A: Abi, N: Count>(
     let buffer = address.buffer(count, datatype.id())?;
     let ty = mpi.process.committed(buffer.datatype)?;
     address.check(buffer.count, ty)?;
-    let bytes = ty.packed_bytes(buffer.count);
-    let bytes = bytes.filter(|&bytes| isize::try_from(bytes).is_ok());
-    let bytes =
-        bytes.ok_or_else(|| Error::new(Class::Count, "more bytes than an address space"))?;
+    let too_many = || Error::new(Class::Count, "more bytes than an address space");
+    let representation = file.view.representation;
+    let bytes = ty.packed_bytes(buffer.count).ok_or_else(too_many)?;
+    let there = representation.packed_bytes(ty).checked_mul(buffer.count);
+    let there = there.filter(|&bytes| isize::try_from(bytes).is_ok());
+    let there = there.ok_or_else(too_many)?;
     let each = file.view.element_bytes() as usize;
-    if bytes % each != 0 {
-        let what = format!("{bytes} bytes are no number of elements of the view, of {each} each");
+    if there % each != 0 {
+        let what = format!("{there} bytes are no number of elements of the view, of {each} each");
         return Err(Error::new(Class::Type, what));
     }
+    // What cannot be converted moves no position.
+    let converted = match (what, representation) {
+        (_, Representation::Native | Representation::Internal) => None,
+        (What::Read, Representation::External32) => Some(vec![0; there]),
+        (What::Write, Representation::External32) => {
+            let mut packed = vec![0; bytes];
+            // SAFETY: the program's promise for the buffer: its elements may be read.
+            let _ = unsafe { memory::pack(ty, buffer.address, buffer.count, 0, &mut packed) };
+            Some(external::encode(ty, &packed)?)
+        }
+    };
+    Ok(Ready {
+        buffer,
+        bytes,
+        there,
+        each,
+        converted,
+    })
+}
+
+/// Carries an access out.
+fn access<A: Abi, N: Count>(
+    mpi: &mut Entered,
+    id: FileId,
+    (what, place): (What, Where),
+    buffer: (Address, N, Datatype<A>),
+) -> Result<Status> {
+    mpi.files.get(id)?;
+    let ready = prepare(mpi, id, what, buffer);
+    if ready.is_err() && place == Where::Ordered {
+        // The others wait for what each has to say.
+        begin(mpi, id, place, 0)?;
+    }
+    let Ready {
+        buffer,
+        bytes,
+        there,
+        each,
+        converted,
+    } = ready?;
+    let file = mpi.files.get(id)?;
     let (guard, is_atomic) = (file.guard, file.is_atomic);
-    let at = begin(mpi, id, place, (bytes / each) as i64)?;
+    let at = begin(mpi, id, place, (there / each) as i64)?;
     let move_bytes = |mpi: &mut Entered| {
         let file = mpi.files.get(id)?;
         let skip = (at as u64).checked_mul(each as u64);
         let skip = skip.ok_or_else(|| Error::new(Class::Arg, "no file reaches that far"))?;
         let ty = mpi.process.committed(buffer.datatype)?;
-        let pieces = file.view.pieces(skip, bytes)?;
-        // SAFETY: the program's promise for the buffer, which lasts until the call returns.
-        unsafe { move_pieces(file, what, &pieces, (&buffer, ty, bytes)) }
+        let pieces = file.view.pieces(skip, there)?;
+        let Some(mut converted) = converted else {
+            // SAFETY: the program's promise for the buffer, which lasts until the call returns.
+            return unsafe { move_pieces(file, what, &pieces, (&buffer, ty, bytes)) };
+        };
+        if what == What::Write {
+            return file.disk.write(&pieces, &converted).map(|()| bytes);
+        }
+        let found = file.disk.read(&pieces, &mut converted)?;
+        let packed = external::decode(ty, &converted[..found]);
+        // SAFETY: as above; what is read may be written.
+        unsafe { memory::unpack(ty, buffer.address, buffer.count, 0, &packed) };
+        Ok(packed.len())
     };
     let done = match is_atomic {
         true => guarded(mpi, guard, LockKind::Alone, move_bytes)?,
@@ -203,7 +270,6 @@ unsafe fn move_pieces(
     pieces: &[(u64, usize)],
     (buffer, ty, bytes): (&Buffer, &crate::datatype::Type, usize),
 ) -> Result<usize> {
-    use crate::datatype::memory::{pack, unpack};
     let there = ty.contiguous_bytes(buffer.count).filter(|&bytes| bytes > 0);
     let first = buffer.address.wrapping_offset(ty.true_lower());
     if what == What::Write {
@@ -214,7 +280,7 @@ unsafe fn move_pieces(
         }
         let mut packed = vec![0; bytes];
         // SAFETY: they may be read.
-        let _ = unsafe { pack(ty, buffer.address, buffer.count, 0, &mut packed) };
+        let _ = unsafe { memory::pack(ty, buffer.address, buffer.count, 0, &mut packed) };
         return file.disk.write(pieces, &packed).map(|()| bytes);
     }
     if there.is_some() {
@@ -225,7 +291,7 @@ unsafe fn move_pieces(
     let mut packed = vec![0; bytes];
     let done = file.disk.read(pieces, &mut packed)?;
     // SAFETY: they may be written.
-    unsafe { unpack(ty, buffer.address, buffer.count, 0, &packed[..done]) };
+    unsafe { memory::unpack(ty, buffer.address, buffer.count, 0, &packed[..done]) };
     Ok(done)
 }
 
@@ -332,13 +398,15 @@ pub fn file_seek<A: Abi>(file: File, offset: i64, whence: c_int) -> c_int {
 }
 
 pub fn file_seek_shared<A: Abi>(file: File, offset: i64, whence: c_int) -> c_int {
+    const NAME: &str = "MPI_File_seek_shared";
     let id = id_of(file);
-    call::<A>("MPI_File_seek_shared", id, |mpi| {
+    call::<A>(NAME, id, |mpi| {
         let (comm, guard) = (mpi.files.get(id)?.comm, mpi.files.get(id)?.guard);
-        // Nobody moves it before all know where it was.
         let current = shared(mpi, guard)?;
-        let position = sought::<A>(mpi.files.get(id)?, current, offset, whence)?;
-        meet::<A>(mpi, comm, "MPI_File_seek_shared")?;
+        let position = sought::<A>(mpi.files.get(id)?, current, offset, whence);
+        // Nobody moves it before all know where it was.
+        let same = [offset, whence.into()];
+        let position = all_or_none(mpi, (comm, NAME), position, same)?;
         set_shared::<A>(mpi, id, position)
     })
 }

@@ -22,7 +22,6 @@ pub struct OpenFile {
     pub(super) mode: Mode,
     pub(super) amode: c_int,
     pub(super) view: View,
-    pub(super) datarep: String,
     /// In elements of the view.
     pub(super) position: i64,
     pub(super) is_atomic: bool,

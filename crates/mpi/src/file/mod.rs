@@ -12,7 +12,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-pub use view::View;
+pub use view::{Representation, View};
 
 use crate::error::{Class, Error, Result};
 
