@@ -107,7 +107,8 @@ impl View {
         check("elementary", &element_there, is_written)?;
         let pieces = check("file", &tile_there, is_written)?;
         let extent = match u64::try_from(tile_there.extent()) {
-            Ok(extent) if extent > 0 || size == 0 => extent,
+            _ if size == 0 => 0,
+            Ok(extent) if extent > 0 => extent,
             _ => {
                 let extent = tile_there.extent();
                 let what = format!("the file type has the extent {extent}; files go on upwards");

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use corecast_mpi::Process;
 use corecast_mpi::datatype::{Darray, Distribution, Form, Order, Recipe, Type, memory};
+use corecast_mpi::file::{Representation, View};
 use corecast_mpi::handle::TypeId;
 use corecast_mpi::transport::Alone;
 use proptest::prelude::*;
@@ -123,6 +124,42 @@ proptest! {
             let is_one_piece = places.windows(2).all(|pair| pair[1] == pair[0] + 1);
             let few = model.entries.len() * count <= 8;
             prop_assert!(!(is_one_piece && few && count < 2), "it is in one piece");
+        }
+    }
+
+    #[test]
+    fn a_view_shows_the_bytes_of_its_tiles(
+        (ty, model) in model::any(),
+        start in 0..50_i64,
+        skip in 0..90_usize,
+        bytes in 0..90_usize,
+        file_bytes in 0..300_u64,
+    ) {
+        let view = |is_written| {
+            let byte = Arc::new(Type::named(TypeId::BYTE).unwrap());
+            View::new(start, byte, Arc::clone(&ty), Representation::Native, is_written)
+        };
+        let tile = model.bytes(1);
+        let goes_up = tile.windows(2).all(|pair| pair[0] < pair[1]);
+        let is_within = tile.iter().all(|&at| at >= 0) && (ty.extent() > 0 || tile.is_empty());
+        // Whoever writes needs places that go up; whoever reads may see bytes twice.
+        prop_assert_eq!(view(true).is_ok(), goes_up && is_within);
+        let Ok(view) = view(false) else {
+            prop_assert!(!goes_up || !is_within);
+            return Ok(());
+        };
+        if tile.is_empty() {
+            prop_assert_eq!((view.pieces(0, 0).unwrap(), view.seen(file_bytes)), (vec![], 0));
+            return Ok(());
+        }
+        let tiles = (skip + bytes).max(300) / tile.len() + 300;
+        let places: Vec<u64> = model.bytes(tiles).iter().map(|&at| at as u64 + start as u64).collect();
+        let pieces = view.pieces(skip as u64, bytes).unwrap();
+        let shown: Vec<u64> = pieces.iter().flat_map(|&(at, many)| at..at + many as u64).collect();
+        prop_assert_eq!(&shown, &places[skip..skip + bytes]);
+        if model.true_bounds().1 <= ty.extent() && goes_up {
+            let seen = places.iter().filter(|&&at| at < file_bytes).count();
+            prop_assert_eq!(view.seen(file_bytes), seen as u64);
         }
     }
 
