@@ -352,9 +352,9 @@ pub fn file_set_view<A: Abi>(
         let comm = mpi.files.get(id)?.comm;
         let new = new_view(mpi, id, (start, element, tile), datarep);
         let new = new.and_then(|view| Ok((view, info::pairs(hints.id())?)));
-        // What has to be the same: the representation and the size of elements (MPI 5.0, 14.3).
+        // What has to be the same: the representation and the extent of elements (MPI 5.0, 14.3).
         let same = new.as_ref().map_or([0; 2], |(view, _)| {
-            [view.representation as i64, view.element_bytes() as i64]
+            [view.representation as i64, view.element_extent() as i64]
         });
         let (view, new) = all_or_none(mpi, (comm, NAME), new, same)?;
         let found = mpi.files.get_mut(id)?;

@@ -71,6 +71,7 @@ pub struct View {
     /// How elements are written.
     pub representation: Representation,
     element_bytes: u64,
+    element_extent: isize,
     /// Bytes of a tile in the file, and from one tile to the next.
     size: u64,
     extent: u64,
@@ -121,6 +122,7 @@ impl View {
             tile,
             representation,
             element_bytes: each as u64,
+            element_extent: element_there.extent(),
             size: size as u64,
             extent,
             pieces,
@@ -131,6 +133,12 @@ impl View {
     #[must_use]
     pub fn element_bytes(&self) -> u64 {
         self.element_bytes
+    }
+
+    /// The extent of an element in the file, which is the same for all ranks.
+    #[must_use]
+    pub fn element_extent(&self) -> isize {
+        self.element_extent
     }
 
     /// The pieces of the file that hold `bytes` bytes of what is seen, from its byte `skip` on.
