@@ -2,6 +2,7 @@
 //! Plans of a communicator: made, verified and explained once, kept for the next call of their shape.
 #![forbid(unsafe_code)]
 
+use std::io::Write;
 use std::sync::Arc;
 
 use corecast_core::{
@@ -54,6 +55,20 @@ pub struct Plan {
     pub means: &'static str,
     /// Why this one, and what was proved of it.
     pub why: String,
+}
+
+impl Plan {
+    /// Says how a call is carried out, and why so.
+    pub fn explain(&self, name: &str, ranks: u32, bytes: usize) {
+        let way = format!("{} {} ({})", self.algorithm, self.means, self.why);
+        say(name, ranks, bytes, &way);
+    }
+}
+
+/// Says of a call what way it goes.
+pub fn say(name: &str, ranks: u32, bytes: usize, way: &str) {
+    let line = format!("corecast: {name}, {ranks} ranks, {bytes} bytes: {way}");
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// The plans of a communicator.

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! One collective call of a program: what it asks for, and its way from buffers of datatypes to a run.
 
-use std::io::Write;
 use std::sync::Arc;
 
 use corecast_core::Collective;
 
 use super::again::{Known, Signature};
 use super::between::{self, Between, Groups};
-use super::cache::{Plan, Shape};
+use super::cache::{Shape, say};
 use super::check::Check;
 use super::choose::Hardware;
 use super::plan::{Blocks, Layout};
@@ -598,7 +597,7 @@ impl Call {
             state.cache.plan(&settings, ranks, shape)?.clone()
         };
         if settings.explains && rank == 0 && state.cache.is_news(collective, bytes) {
-            explain(name, ranks.1, bytes, &plan);
+            plan.explain(name, ranks.1, bytes);
         }
         Ok(plan.program)
     }
@@ -692,16 +691,6 @@ fn blocks_of(
 fn without_index(blocks: Vec<(usize, u32, Span)>) -> Vec<(u32, Span)> {
     let blocks = blocks.into_iter();
     blocks.map(|(_, peer, span)| (peer, span)).collect()
-}
-
-fn explain(name: &str, ranks: u32, bytes: usize, plan: &Plan) {
-    let way = format!("{} {} ({})", plan.algorithm, plan.means, plan.why);
-    say(name, ranks, bytes, &way);
-}
-
-fn say(name: &str, ranks: u32, bytes: usize, way: &str) {
-    let line = format!("corecast: {name}, {ranks} ranks, {bytes} bytes: {way}");
-    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 #[cold]

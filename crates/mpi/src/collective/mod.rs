@@ -39,7 +39,7 @@ pub use again::{Again, Known, Signature};
 pub(crate) use agree::Unsettled;
 pub use agree::{Contexts, Proposal, Small};
 pub use between::Between;
-pub use cache::{Cache, Plan, Shape, VERIFIED_STEPS_MAX, Verified, schedule, whole_blocks};
+pub use cache::{Cache, Plan, Shape, VERIFIED_STEPS_MAX, Verified, say, schedule, whole_blocks};
 pub use call::{Call, Job, Persistent, Through, Wanted};
 pub use choose::{Choice, Hardware, Settings, choose, is_for_hardware, set_variable, variable};
 pub use measured::Measured;

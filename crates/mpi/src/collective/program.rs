@@ -5,10 +5,14 @@
 //! scratch memory, so that one program serves every call of the same shape. The [`Builder`] keeps
 //! bytes in order: it lets an act wait for the messages under way that it would disturb or that it
 //! needs, and for no others.
+//!
+//! Acts and ranges lie in memory as C has them: `crates/coll` gives programs to code in C, which carries
+//! them out over somebody else's MPI.
 #![forbid(unsafe_code)]
 
 /// Where bytes lie.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
 pub enum Region {
     /// What the caller gives; never written.
     Send,
@@ -20,6 +24,7 @@ pub enum Region {
 
 /// A range of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
 pub struct Span {
     /// Where it lies.
     pub region: Region,
@@ -63,6 +68,7 @@ impl Span {
 
 /// One thing a rank does; ranks are those of the communicator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
 pub enum Act {
     /// Begin to send.
     Send {
@@ -76,13 +82,6 @@ pub enum Act {
         /// The sender.
         from: u32,
         /// Where to.
-        span: Span,
-    },
-    /// Begin to take part in a broadcast of the machine's own, with everybody.
-    Broadcast {
-        /// Who has the bytes.
-        root: u32,
-        /// Where they are, and where they go.
         span: Span,
     },
     /// Wait for the message of this number; sends, receives and broadcasts are counted from 0.
@@ -103,6 +102,13 @@ pub enum Act {
         from: Span,
         /// Where to.
         into: Span,
+    },
+    /// Begin to take part in a broadcast of the machine's own, with everybody.
+    Broadcast {
+        /// Who has the bytes.
+        root: u32,
+        /// Where they are, and where they go.
+        span: Span,
     },
 }
 

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * What ranks do in collectives: the face of libcorecast_plans.so, which knows no MPI.
+ */
+#ifndef CORECAST_PLANS_H
+#define CORECAST_PLANS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum corecast_collective {
+    CORECAST_BCAST = 0,
+    CORECAST_SCATTER = 1,
+    CORECAST_GATHER = 2,
+    CORECAST_ALLGATHER = 3,
+    CORECAST_REDUCE = 4,
+    CORECAST_ALLREDUCE = 5,
+    CORECAST_REDUCE_SCATTER = 6,
+    CORECAST_ALLTOALL = 7,
+    CORECAST_ALLTOALLV = 8,
+    CORECAST_BARRIER = 9,
+};
+
+/* Where bytes lie: what the caller gives, which is never written; what it receives; memory that is
+ * needed meanwhile. */
+enum corecast_region { CORECAST_SEND, CORECAST_RECV, CORECAST_SCRATCH };
+
+struct corecast_span {
+    uint32_t region;
+    size_t offset;
+    size_t bytes;
+};
+
+/* Sends and receives begin, and are counted from 0; a wait ends the one of its number. To combine is
+ * `into = left op into`, element by element. */
+enum corecast_kind {
+    CORECAST_ACT_SEND,
+    CORECAST_ACT_RECV,
+    CORECAST_ACT_WAIT,
+    CORECAST_ACT_COMBINE,
+    CORECAST_ACT_COPY
+};
+
+struct corecast_act {
+    uint32_t kind;
+    union {
+        struct {
+            uint32_t peer;
+            struct corecast_span span;
+        } message; /* a send or a receive */
+        struct {
+            uint32_t post;
+        } wait;
+        struct {
+            struct corecast_span from; /* or the left operand */
+            struct corecast_span into;
+        } two; /* combine and copy */
+    } of;
+};
+
+/* What one rank does. */
+struct corecast_acts {
+    const struct corecast_act *acts;
+    size_t acts_total;
+    size_t scratch_bytes;
+    uint32_t posts;
+};
+
+/* A call. Bytes are those of the message, of one block where there are blocks, or of the vector; all
+ * ranks say the same, but for `in_place`. */
+struct corecast_call {
+    const char *name;
+    size_t bytes;
+    size_t element_bytes; /* of a reduction, else 1 */
+    uint32_t collective;
+    uint32_t root;
+    uint32_t in_place;   /* what this rank gives lies where it receives */
+    uint32_t is_ordered; /* the operator does not commute */
+};
+
+enum corecast_scope { CORECAST_OFF, CORECAST_NODE, CORECAST_JOB };
+
+/* What the environment asks for. */
+struct corecast_wish {
+    uint64_t hash;     /* equal where the same is chosen */
+    const char *fault; /* what is wrong with it, or NULL */
+    uint32_t scope;
+    uint32_t explains;
+    uint32_t checks;
+};
+
+/* The ranks of a communicator, as one of them sees them. */
+struct corecast_group;
+
+struct corecast_wish corecast_wish(void);
+struct corecast_group *corecast_group_new(uint32_t rank, uint32_t ranks);
+void corecast_group_free(struct corecast_group *group);
+/* 0, or 1 where no rank has a plan; acts live until the next plan of this group. */
+uint32_t corecast_group_plan(struct corecast_group *group, const struct corecast_call *call,
+                             struct corecast_acts *into);
+void corecast_group_took(struct corecast_group *group, const struct corecast_call *call,
+                         double seconds);
+void corecast_left(const char *name, uint32_t ranks, const char *why);
+
+_Static_assert(sizeof(struct corecast_span) == 24, "as in crates/coll/src/plans.rs");
+_Static_assert(sizeof(struct corecast_act) == 56, "as in crates/coll/src/plans.rs");
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * What the files of the shim have in common. A function that returns int returns an error code of MPI.
+ */
+#ifndef CORECAST_SHIM_H
+#define CORECAST_SHIM_H
+
+#include <mpi.h>
+
+#include "plans.h"
+
+/* A message that has begun. */
+struct post {
+    MPI_Request request;
+    size_t expected; /* bytes of a receive */
+    int is_recv;
+};
+
+/* A communicator that is served. */
+struct served {
+    struct corecast_group *group; /* NULL once it was given back */
+    MPI_Comm messages;            /* the same ranks, for our messages alone */
+    int rank;
+    int ranks;
+    int is_in_scope;
+    unsigned calls; /* the number of the next call, which is its tag */
+    /* Memory that calls need meanwhile, kept for the next. */
+    char *scratch;
+    size_t scratch_bytes;
+    struct post *posts;
+    size_t posts_total;
+    struct served *next;
+};
+
+/* One side of a call: bytes that lie as a plan has them. */
+struct side {
+    char *bytes;
+    void *packed; /* what they are a copy in, or NULL */
+    void *user;
+    int count;
+    MPI_Datatype type;
+};
+
+/* A reduction. */
+struct reduction {
+    MPI_Op op;
+    MPI_Datatype type;
+    size_t element_bytes;
+};
+
+/* What the environment asks for, read once. */
+const struct corecast_wish *wish(void);
+
+/* The state of a communicator, made by all its ranks in their first call; NULL with MPI_SUCCESS where it
+ * is not served, and `*why` says why, if it is worth saying. */
+int serve(MPI_Comm comm, struct served **into, const char **why);
+
+/* Ends the groups of all communicators: nothing is served any more. */
+void serve_no_more(void);
+
+/* Carries a call out; `op` is NULL for what combines nothing. Sets `*is_planned` to 0 and does nothing
+ * where there is no plan. */
+int carry_out(struct served *served, const struct corecast_call *call, const char *send, char *recv,
+              const struct reduction *op, int *is_planned);
+
+/* Bytes of `count` elements, in `*bytes`; 0 where the type has no size. */
+int type_bytes(MPI_Datatype type, long long count, size_t *bytes);
+
+/* Makes a side ready; its contents count if `is_read`. */
+int side_ready(struct side *side, void *user, long long count, MPI_Datatype type, int is_read,
+               MPI_Comm comm);
+/* Brings what was received to where it belongs, if `is_written`, and ends the side. */
+int side_end(struct side *side, int is_written, MPI_Comm comm);
+
+/* Whether reductions of this type are on bytes that lie one after the other: sets `*element_bytes`, to 0
+ * if not. */
+int reduced_bytes(MPI_Datatype type, size_t *element_bytes);
+
+#endif

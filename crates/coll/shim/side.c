@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Buffers of the program as bytes one after the other.
+ *
+ * Ranks may describe the same data by other types, so what moves data takes every type: those of
+ * which this file does not see at once that they have no gaps and no order of their own are packed.
+ */
+#include <stdlib.h>
+
+#include "shim.h"
+
+int type_bytes(MPI_Datatype type, long long count, size_t *bytes) {
+    MPI_Count size;
+    int code = PMPI_Type_size_x(type, &size);
+    if (code != MPI_SUCCESS)
+        return code;
+    *bytes = size > 0 && count > 0 ? (size_t)size * (size_t)count : 0;
+    return MPI_SUCCESS;
+}
+
+/* Whether a type is one of the standard's. */
+static int is_named(MPI_Datatype type, int *is) {
+    int integers, addresses, types, combiner;
+    int code = PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+    *is = code == MPI_SUCCESS && combiner == MPI_COMBINER_NAMED;
+    return code;
+}
+
+int reduced_bytes(MPI_Datatype type, size_t *element_bytes) {
+    MPI_Count size, lower, extent, true_lower, true_extent;
+    int named;
+    *element_bytes = 0;
+    int code = is_named(type, &named);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Type_size_x(type, &size);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Type_get_extent_x(type, &lower, &extent);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Type_get_true_extent_x(type, &true_lower, &true_extent);
+    if (code != MPI_SUCCESS)
+        return code;
+    /* Bytes between the parts of a standard pair belong to nobody. All ranks name the same type, so
+     * that the order of a type's parts is the same everywhere. */
+    int is_dense = lower == 0 && true_lower == 0 && size == extent && true_extent == extent;
+    if (is_dense || (named && lower == 0))
+        *element_bytes = (size_t)extent;
+    return MPI_SUCCESS;
+}
+
+int side_ready(struct side *side, void *user, long long count, MPI_Datatype type, int is_read,
+               MPI_Comm comm) {
+    MPI_Count size, lower, extent;
+    int named;
+    *side = (struct side){.bytes = user, .user = user, .count = (int)count, .type = type};
+    int code = is_named(type, &named);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Type_size_x(type, &size);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Type_get_extent_x(type, &lower, &extent);
+    if (code != MPI_SUCCESS || (named && lower == 0 && size == extent))
+        return code;
+    int bytes = (int)(size * count), position = 0;
+    side->packed = malloc(bytes > 0 ? (size_t)bytes : 1);
+    side->bytes = side->packed;
+    if (side->packed == NULL)
+        return MPI_ERR_NO_MEM;
+    if (!is_read)
+        return MPI_SUCCESS;
+    code = PMPI_Pack(user, (int)count, type, side->packed, bytes, &position, comm);
+    return code == MPI_SUCCESS && position != bytes ? MPI_ERR_INTERN : code;
+}
+
+int side_end(struct side *side, int is_written, MPI_Comm comm) {
+    int code = MPI_SUCCESS;
+    if (side->packed != NULL && is_written) {
+        size_t bytes;
+        int position = 0;
+        code = type_bytes(side->type, side->count, &bytes);
+        if (code == MPI_SUCCESS)
+            code = PMPI_Unpack(side->packed, (int)bytes, &position, side->user, side->count,
+                               side->type, comm);
+    }
+    free(side->packed);
+    side->packed = NULL;
+    return code;
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the environment asks for: the variables of our own library, and which communicators are served.
+#![forbid(unsafe_code)]
+
+use std::ffi::CString;
+use std::sync::{Arc, OnceLock};
+
+use corecast_core::hash::fnv_1a;
+use corecast_mpi::collective::{Settings, variable};
+
+/// Which communicators are served; the others are left to the library.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scope {
+    /// None.
+    Off = 0,
+    /// Those whose ranks are all on one node.
+    Node = 1,
+    /// All.
+    Job = 2,
+}
+
+/// What the environment of this process asks for.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// As for our own library.
+    pub settings: Arc<Settings>,
+    /// `CORECAST_COLL`.
+    pub scope: Scope,
+    /// What is wrong with what is asked for.
+    pub fault: Option<CString>,
+    /// What is the same at two ranks if they choose the same.
+    pub hash: u64,
+}
+
+impl Asked {
+    /// Read once.
+    #[must_use]
+    pub fn of_environment() -> &'static Self {
+        static ASKED: OnceLock<Asked> = OnceLock::new();
+        ASKED.get_or_init(|| Self::read(variable))
+    }
+
+    /// What variables ask for.
+    #[must_use]
+    pub fn read(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let mut settings = Settings::read(&variable);
+        let scope = match variable("CORECAST_COLL").as_deref() {
+            None | Some("" | "job") => Ok(Scope::Job),
+            Some("node") => Ok(Scope::Node),
+            Some("off") => Ok(Scope::Off),
+            Some(other) => Err(format!(
+                "CORECAST_COLL is {other:?}; it is job, node or off"
+            )),
+        };
+        let fault = settings.fault.take();
+        let fault = fault.or_else(|| scope.as_ref().err().cloned());
+        let scope = scope.unwrap_or(Scope::Job);
+        // Who says what it does chooses the same.
+        let explains = std::mem::take(&mut settings.explains);
+        let version = env!("CARGO_PKG_VERSION");
+        let hash = fnv_1a(format!("{version} {scope:?} {settings:?}").as_bytes());
+        settings.explains = explains;
+        Self {
+            settings: Arc::new(settings),
+            scope,
+            fault: fault.map(|text| CString::new(text.replace('\0', " ")).unwrap_or_default()),
+            hash,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(variables: &[(&str, &str)]) -> Asked {
+        let of = |name: &str| variables.iter().find(|(other, _)| *other == name);
+        Asked::read(|name| of(name).map(|(_, value)| (*value).to_owned()))
+    }
+
+    #[test]
+    fn ranks_that_choose_the_same_have_one_hash_and_others_another() {
+        let plain = asked(&[]);
+        assert_eq!(plain.scope, Scope::Job);
+        assert_eq!(asked(&[("CORECAST_EXPLAIN", "1")]).hash, plain.hash);
+        for other in [
+            ("CORECAST_COLL", "node"),
+            ("CORECAST_ALGORITHM_BCAST", "linear"),
+        ] {
+            assert_ne!(asked(&[other]).hash, plain.hash, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let fault = |variable| asked(&[variable]).fault.map(|it| it.into_string());
+        let scope = fault(("CORECAST_COLL", "nodes"));
+        let expected = "CORECAST_COLL is \"nodes\"; it is job, node or off";
+        assert_eq!(scope, Some(Ok(expected.to_owned())));
+        let table = fault(("CORECAST_TABLE", "/no/such/table.toml"));
+        assert!(table.is_some_and(|it| it.is_ok_and(|it| it.starts_with("CORECAST_TABLE:"))));
+    }
+}

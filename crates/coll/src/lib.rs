@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Collectives under somebody else's MPI: plans for code in C that carries them out.
+//!
+//! MPI libraries have no binary interface in common, so what calls them is compiled against each: the
+//! files of [`SOURCES`], by that library's own `mpicc`. They define `MPI_Bcast` and its like, ask here
+//! what a rank has to do, and do it by `PMPI_Isend` and `PMPI_Irecv`. This side knows no MPI: its
+//! functions are those of `crates/coll/shim/plans.h`, built as `libcorecast_plans.so`.
+//!
+//! ```text
+//! MPI_Bcast of a program -> shim (C, per MPI library) -> plan (here) -> acts -> PMPI_Isend ...
+//! ```
+//!
+//! Plans are those of our own MPI library (`crates/mpi/src/collective/cache.rs`), with the same
+//! variables and the same tables.
+
+mod asked;
+mod group;
+mod plans;
+
+pub use asked::{Asked, Scope};
+pub use group::Group;
+
+/// The files in C, by name: those that end in `.c` are compiled, the others included.
+pub const SOURCES: [(&str, &str); 6] = [
+    ("plans.h", include_str!("../shim/plans.h")),
+    ("shim.h", include_str!("../shim/shim.h")),
+    ("calls.c", include_str!("../shim/calls.c")),
+    ("comm.c", include_str!("../shim/comm.c")),
+    ("run.c", include_str!("../shim/run.c")),
+    ("side.c", include_str!("../shim/side.c")),
+];
+
+/// What the library with the plans is called.
+pub const LIBRARY: &str = "libcorecast_plans.so";
