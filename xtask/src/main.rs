@@ -4,6 +4,7 @@
 mod bench_mpi;
 mod ci;
 mod circles;
+mod coll;
 mod dist;
 mod fuzz;
 mod mpi;
@@ -132,6 +133,11 @@ const COMMANDS: &[Task] = &[
         "mpi-suites [--wheels DIR] [RANKS...] | --source DIR [OPTIONS] [FOLDERS...]",
         "below the tests of others",
         |arguments| mpi_suites::run(root(), arguments),
+    ),
+    task(
+        "coll [--times] [--wheels DIR]",
+        "our collectives below programs of other MPI libraries",
+        |arguments| coll::run(root(), arguments),
     ),
     task(
         "mpi-rules [--wheels DIR]",

@@ -37,9 +37,13 @@ const INTERFACES: [Interface; 2] = [
     },
 ];
 
+/// The library with plans for other MPIs: its package, and its name.
+const PLANS: (&str, &str) = ("corecast-coll", "libcorecast_plans.so");
+
 /// The libraries, by the names that programs ask for.
 pub fn sonames() -> impl Iterator<Item = &'static str> {
-    INTERFACES.iter().map(|interface| interface.soname)
+    let interfaces = INTERFACES.iter().map(|interface| interface.soname);
+    interfaces.chain([PLANS.1])
 }
 
 /// Commands that start a job, and their text: what they are called beside `corecast mpirun`.
@@ -47,7 +51,7 @@ const LAUNCHERS: [&str; 2] = ["mpirun", "mpiexec"];
 const LAUNCHER: &str =
     "#!/bin/sh\nexec \"$(dirname -- \"$(readlink -f -- \"$0\")\")/corecast\" mpirun \"$@\"\n";
 
-/// Builds both libraries and the launcher, and these packages with them, and installs them below
+/// Builds the libraries and the launcher, and these packages with them, and installs them below
 /// `prefix`.
 ///
 /// # Errors
@@ -57,7 +61,7 @@ pub fn install(root: &Path, prefix: &Path, beside: &[&str]) -> Result<(), String
     build.args(["build", "--release", "-p", "corecast"]);
     build.current_dir(root);
     let libraries = INTERFACES.iter().map(|interface| interface.package);
-    for package in libraries.chain(beside.iter().copied()) {
+    for package in libraries.chain([PLANS.0]).chain(beside.iter().copied()) {
         build.args(["-p", package]);
     }
     let status = build.status().map_err(|error| format!("cargo: {error}"))?;
@@ -97,6 +101,7 @@ fn lay_out(root: &Path, built: &Path, prefix: &Path) -> io::Result<()> {
             text,
         )?;
     }
+    replace(&built.join(PLANS.1), &prefix.join("lib").join(PLANS.1))?;
     replace(&from.join("tools/mpicc"), &prefix.join("bin/mpicc"))?;
     for name in ["mpic++", "mpicxx"] {
         link("mpicc", &prefix.join("bin").join(name))?;

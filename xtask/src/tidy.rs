@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Which of our crates a crate may depend on.
-const ARROWS: [(&str, &[&str]); 27] = [
+const ARROWS: [(&str, &[&str]); 28] = [
     ("text", &[]),
     ("core", &[]),
     ("chip", &["text", "core"]),
@@ -23,6 +23,7 @@ const ARROWS: [(&str, &[&str]); 27] = [
         &["core", "machine", "rcce", "kernels", "flow"],
     ),
     ("mpi", &["core", "tune"]),
+    ("coll", &["core", "mpi"]),
     ("mpi-abi", &["mpi", "shm"]),
     ("mpi-mpich", &["mpi", "shm"]),
     ("shm", &["mpi"]),

@@ -282,6 +282,12 @@ named in a note.")]
   corecast rules allreduce.toml algorithms --to msccl --chip mine.toml
 docs/rules.md says which algorithms each library has, too, and how it is told of the file.")]
     Rules(Rules),
+    /// Build the library that puts corecast's collectives into programs of another MPI
+    #[command(after_help = "Examples:
+  corecast coll libcorecast_coll.so --mpicc mpicc
+  mpirun -n 4 -x LD_PRELOAD=$PWD/libcorecast_coll.so -x CORECAST_EXPLAIN=1 ./program
+docs/coll.md says which calls it serves, and how it is told what to do.")]
+    Coll(Coll),
     /// Measure how fast corecast itself is
     Bench {
         /// What of it
@@ -392,6 +398,20 @@ pub struct Rules {
     /// Which core every rank gets, as the tables were made with
     #[arg(long, value_name = "PLACEMENT", requires = "chip")]
     pub ranks_to_cores: Option<String>,
+}
+
+/// For which MPI.
+#[derive(Args)]
+pub struct Coll {
+    /// The library to write
+    #[arg(value_name = "FILE")]
+    pub to_file: String,
+    /// The compiler of the MPI library whose programs are to be served, with arguments if it needs some
+    #[arg(long, value_name = "COMMAND", default_value = "mpicc")]
+    pub mpicc: String,
+    /// The library with the plans, by which FILE finds it [default: libcorecast_plans.so beside corecast]
+    #[arg(long, value_name = "PATH")]
+    pub plans: Option<String>,
 }
 
 /// Who reads rules.

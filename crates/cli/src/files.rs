@@ -115,6 +115,7 @@ impl<'a> Files<'a> {
                     Reader::Library(_) => files.writes("FILE", rules.to_file.as_ref()),
                 }
             }
+            Verb::Coll(coll) => files.writes("FILE", Some(&coll.to_file)),
             Verb::Compare {
                 scene,
                 keeping,

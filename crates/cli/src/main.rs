@@ -5,6 +5,7 @@ mod args;
 mod bench;
 mod call_files;
 mod certificate;
+mod coll;
 mod compare;
 mod convert;
 mod csv;
@@ -148,6 +149,7 @@ fn answer(verb: &Verb, sink: &Sink) -> Result<Answer, Failure> {
         }
         Verb::Convert(options) => convert::answer(options),
         Verb::Rules(options) => rules::answer(options),
+        Verb::Coll(options) => coll::answer(options),
         Verb::Tune(options) => tune::answer(options),
         Verb::Pingpong(options) => pingpong::answer(options),
         Verb::Traffic(traffic) => traffic::answer(traffic),

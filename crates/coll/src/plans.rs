@@ -151,9 +151,7 @@ pub unsafe extern "C" fn corecast_left(name: *const c_char, ranks: u32, why: *co
     let (name, why) = unsafe { (text(name), text(why)) };
     let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
     if said.insert((name.clone().into_owned(), why.clone().into_owned())) {
-        let _ = writeln!(
-            std::io::stderr(),
-            "corecast: {name}, {ranks} ranks: left to the library ({why})"
-        );
+        let line = format!("corecast: {name}, {ranks} ranks: left to the library ({why})\n");
+        let _ = std::io::stderr().write_all(line.as_bytes());
     }
 }

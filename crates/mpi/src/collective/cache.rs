@@ -67,8 +67,9 @@ impl Plan {
 
 /// Says of a call what way it goes.
 pub fn say(name: &str, ranks: u32, bytes: usize, way: &str) {
-    let line = format!("corecast: {name}, {ranks} ranks, {bytes} bytes: {way}");
-    let _ = writeln!(std::io::stderr(), "{line}");
+    // In one go: lines of several ranks are not mixed.
+    let line = format!("corecast: {name}, {ranks} ranks, {bytes} bytes: {way}\n");
+    let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
 /// The plans of a communicator.

