@@ -73,7 +73,7 @@ static int move(struct served *served, const struct wanted *wanted, int *is_plan
     const struct blocks *give = &wanted->give, *get = &wanted->get;
     struct side send = {.packed = NULL}, recv = {.packed = NULL};
     struct reduction op = {wanted->op, get->type, wanted->call.element_bytes};
-    MPI_Comm comm = served->messages;
+    MPI_Comm comm = served->levels ? levels_messages(served->levels) : served->messages;
     int code = MPI_SUCCESS;
     if (wanted->is_reduction) {
         send.bytes = give->address;
@@ -86,9 +86,12 @@ static int move(struct served *served, const struct wanted *wanted, int *is_plan
             code = side_ready(&recv, get->address, (long long)get->count * get->number, get->type,
                               wanted->is_get_read, comm);
     }
-    if (code == MPI_SUCCESS)
-        code = carry_out(served, &wanted->call, send.bytes, recv.bytes,
-                         wanted->is_reduction ? &op : NULL, is_planned);
+    if (code == MPI_SUCCESS && served->levels) {
+        *is_planned = 1;
+        code = levels_carry_out(served->levels, &wanted->call, send.bytes, recv.bytes, &op);
+    } else if (code == MPI_SUCCESS) {
+        code = carry_out(served, &wanted->call, send.bytes, recv.bytes, &op, is_planned);
+    }
     int is_written = code == MPI_SUCCESS && *is_planned;
     int ended = side_end(&recv, is_written, comm);
     side_end(&send, 0, comm);
@@ -111,6 +114,8 @@ static int take(struct served *served, struct wanted *wanted, int *code) {
     call->bytes = give->number > 0 ? given : got;
     if (why == NULL && call->bytes > (size_t)(INT_MAX / served->ranks))
         why = "all blocks together are 2 GiB or more";
+    if (why == NULL && served->levels && !levels_serve(call))
+        why = "its ranks are on several nodes";
     if (why != NULL) {
         left(call->name, wanted->comm, why);
         return 0;

@@ -25,11 +25,13 @@ const struct corecast_wish *wish(void) {
     return &asked;
 }
 
-/* Says how long calls took, and ends the group of a state. */
+/* Says how long calls took, and ends the groups of a state. */
 static void end_group(struct served *served) {
     if (served->group != NULL)
         corecast_group_free(served->group);
     served->group = NULL;
+    if (served->levels != NULL)
+        levels_report(served->levels);
 }
 
 static int on_delete(MPI_Comm comm, int key, void *value, void *extra) {
@@ -46,6 +48,8 @@ static int on_delete(MPI_Comm comm, int key, void *value, void *extra) {
     if (served->group == NULL)
         return MPI_SUCCESS;
     end_group(served);
+    if (served->levels != NULL)
+        levels_free(served->levels);
     if (served->messages != MPI_COMM_NULL)
         PMPI_Comm_free(&served->messages);
     free(served->scratch);
@@ -103,21 +107,6 @@ static int agree(MPI_Comm comm, int rank) {
     return MPI_ERR_OTHER;
 }
 
-/* Whether all ranks of a communicator are on one node. */
-static int is_on_one_node(MPI_Comm comm, int ranks, int *is) {
-    MPI_Comm node;
-    int size, all_of_them;
-    int code = PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    if (code != MPI_SUCCESS)
-        return code;
-    code = PMPI_Comm_size(node, &size);
-    PMPI_Comm_free(&node);
-    if (code != MPI_SUCCESS)
-        return code;
-    all_of_them = size == ranks;
-    return PMPI_Allreduce(&all_of_them, is, 1, MPI_INT, MPI_MIN, comm);
-}
-
 /* Another communicator of the same ranks. One that is made so has none of the program's attributes, so
  * that no function of the program runs. */
 static int same_ranks(MPI_Comm comm, MPI_Comm *into) {
@@ -141,8 +130,15 @@ static int prepare(MPI_Comm comm, struct served *served) {
     if (code != MPI_SUCCESS)
         return code;
     served->is_in_scope = wish()->scope == CORECAST_JOB;
-    if (wish()->scope == CORECAST_NODE)
-        code = is_on_one_node(comm, served->ranks, &served->is_in_scope);
+    if (wish()->scope == CORECAST_NODE) {
+        code = levels_make(comm, served->ranks, &served->levels);
+        int nodes = code == MPI_SUCCESS ? levels_nodes(served->levels) : 0;
+        served->is_in_scope = nodes == 1;
+        if (nodes == 1 || nodes == served->ranks) {
+            levels_free(served->levels);
+            served->levels = NULL;
+        }
+    }
     if (code == MPI_SUCCESS && served->is_in_scope)
         code = same_ranks(comm, &served->messages);
     if (code == MPI_SUCCESS)
@@ -187,8 +183,8 @@ int serve(MPI_Comm comm, struct served **into, const char **why) {
         all = served;
         pthread_mutex_unlock(&lock);
     }
-    *why = wish()->scope == CORECAST_OFF ? "CORECAST_COLL is off" : "its ranks are on several nodes";
-    if (served->is_in_scope)
+    *why = wish()->scope == CORECAST_OFF ? "CORECAST_COLL is off" : "every rank is on a node of its own";
+    if (served->is_in_scope || served->levels != NULL)
         *into = served;
     return MPI_SUCCESS;
 }

@@ -16,13 +16,16 @@ struct post {
     int is_recv;
 };
 
+struct levels;
+
 /* A communicator that is served. */
 struct served {
     struct corecast_group *group; /* NULL once it was given back */
     MPI_Comm messages;            /* the same ranks, for our messages alone */
     int rank;
     int ranks;
-    int is_in_scope;
+    int is_in_scope;       /* served as a whole */
+    struct levels *levels; /* or within its nodes, unless NULL */
     unsigned calls; /* the number of the next call, which is its tag */
     /* Memory that calls need meanwhile, kept for the next. */
     char *scratch;
@@ -62,6 +65,19 @@ void serve_no_more(void);
  * where there is no plan. */
 int carry_out(struct served *served, const struct corecast_call *call, const char *send, char *recv,
               const struct reduction *op, int *is_planned);
+
+/* The nodes of a communicator; what is made of one that cannot be had is lost. */
+int levels_make(MPI_Comm comm, int ranks, struct levels **into);
+int levels_nodes(const struct levels *levels);
+/* A communicator of the ranks of this node, for our messages. */
+MPI_Comm levels_messages(const struct levels *levels);
+/* Says how long calls took, after which nothing is served any more. */
+void levels_report(struct levels *levels);
+void levels_free(struct levels *levels);
+/* Whether calls like this one are carried out within nodes, and carries one out. */
+int levels_serve(const struct corecast_call *call);
+int levels_carry_out(struct levels *levels, const struct corecast_call *call, const char *send,
+                     char *recv, const struct reduction *op);
 
 /* Bytes of `count` elements, in `*bytes`; 0 where the type has no size. */
 int type_bytes(MPI_Datatype type, long long count, size_t *bytes);

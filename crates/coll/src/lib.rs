@@ -21,11 +21,12 @@ pub use asked::{Asked, Scope};
 pub use group::Group;
 
 /// The files in C, by name: those that end in `.c` are compiled, the others included.
-pub const SOURCES: [(&str, &str); 6] = [
+pub const SOURCES: [(&str, &str); 7] = [
     ("plans.h", include_str!("../shim/plans.h")),
     ("shim.h", include_str!("../shim/shim.h")),
     ("calls.c", include_str!("../shim/calls.c")),
     ("comm.c", include_str!("../shim/comm.c")),
+    ("levels.c", include_str!("../shim/levels.c")),
     ("run.c", include_str!("../shim/run.c")),
     ("side.c", include_str!("../shim/side.c")),
 ];
