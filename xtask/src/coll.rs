@@ -184,6 +184,8 @@ impl<'a> Job<'a> {
         }
         command.arg(&self.program);
         command.envs(self.library.variables.iter().copied());
+        // Cargo names the folder in which our own `libmpi.so.12` lies.
+        command.env("LD_LIBRARY_PATH", self.prefix.join("lib"));
         command
     }
 
@@ -221,7 +223,7 @@ impl<'a> Job<'a> {
             let said = self.checked(&what, "4", &[&asked[..], *variables].concat())?;
             for expected in [
                 "corecast: MPI_Gather, 4 ranks: left to the library (its ranks are on several nodes)",
-                "corecast: MPI_Allreduce, 2 ranks, ",
+                "corecast: MPI_Allreduce's reduction within a node, 2 ranks, ",
             ] {
                 if !said.lines().any(|line| line.starts_with(expected)) {
                     return Err(format!("{what}: nobody says `{expected}`"));

@@ -101,12 +101,13 @@ int levels_serve(const struct corecast_call *call) {
             !call->is_ordered);
 }
 
-/* A call of the same name within this node. */
-static int within(struct levels *levels, const struct corecast_call *call,
+/* A part of a call, within this node. */
+static int within(struct levels *levels, const struct corecast_call *call, const char *name,
                   enum corecast_collective collective, int root, int in_place, const char *send,
                   char *recv, const struct reduction *op) {
     struct corecast_call part = *call;
     int is_planned;
+    part.name = name;
     part.collective = collective;
     part.root = (uint32_t)root;
     part.in_place = (uint32_t)in_place;
@@ -117,22 +118,26 @@ static int within(struct levels *levels, const struct corecast_call *call,
 }
 
 static int barrier(struct levels *levels, const struct corecast_call *call) {
-    int code = within(levels, call, CORECAST_BARRIER, 0, 0, NULL, NULL, NULL);
+    const char *name = "MPI_Barrier within a node";
+    int code = within(levels, call, name, CORECAST_BARRIER, 0, 0, NULL, NULL, NULL);
     if (code == MPI_SUCCESS && levels->firsts != MPI_COMM_NULL)
         code = PMPI_Barrier(levels->firsts);
-    return code == MPI_SUCCESS ? within(levels, call, CORECAST_BARRIER, 0, 0, NULL, NULL, NULL) : code;
+    if (code == MPI_SUCCESS)
+        code = within(levels, call, name, CORECAST_BARRIER, 0, 0, NULL, NULL, NULL);
+    return code;
 }
 
 /* From the root to its node, from there to the first rank of every node, from there to its node. */
 static int bcast(struct levels *levels, const struct corecast_call *call, char *data) {
     struct seat root = levels->seats[call->root];
     int is_here = root.node == levels->own.node, code = MPI_SUCCESS;
+    const char *name = "MPI_Bcast within a node";
     if (is_here)
-        code = within(levels, call, CORECAST_BCAST, root.rank, 0, NULL, data, NULL);
+        code = within(levels, call, name, CORECAST_BCAST, root.rank, 0, NULL, data, NULL);
     if (code == MPI_SUCCESS && levels->firsts != MPI_COMM_NULL)
         code = PMPI_Bcast(data, (int)call->bytes, MPI_BYTE, root.node, levels->firsts);
     if (code == MPI_SUCCESS && !is_here)
-        code = within(levels, call, CORECAST_BCAST, 0, 0, NULL, data, NULL);
+        code = within(levels, call, name, CORECAST_BCAST, 0, 0, NULL, data, NULL);
     return code;
 }
 
@@ -141,7 +146,10 @@ static int reduce_within(struct levels *levels, const struct corecast_call *call
                          const char *recv, char *into, const struct reduction *op) {
     /* What lies where the call receives is in place only if that is where it is reduced to. */
     int in_place = call->in_place && into == recv;
-    return within(levels, call, CORECAST_REDUCE, 0, in_place, call->in_place ? recv : send, into, op);
+    const char *name = call->collective == CORECAST_REDUCE ? "MPI_Reduce within a node"
+                                                           : "MPI_Allreduce's reduction within a node";
+    send = call->in_place ? recv : send;
+    return within(levels, call, name, CORECAST_REDUCE, 0, in_place, send, into, op);
 }
 
 static int allreduce(struct levels *levels, const struct corecast_call *call, const char *send,
@@ -151,7 +159,10 @@ static int allreduce(struct levels *levels, const struct corecast_call *call, co
     if (code == MPI_SUCCESS && is_first)
         code = PMPI_Allreduce(MPI_IN_PLACE, recv, (int)(call->bytes / op->element_bytes), op->type,
                               op->op, levels->firsts);
-    return code == MPI_SUCCESS ? within(levels, call, CORECAST_BCAST, 0, 0, NULL, recv, NULL) : code;
+    if (code == MPI_SUCCESS)
+        code = within(levels, call, "MPI_Allreduce's broadcast within a node", CORECAST_BCAST, 0, 0, NULL,
+                      recv, NULL);
+    return code;
 }
 
 /* Within nodes to their first ranks, from there to the first one of the root's node, from there to it. */
