@@ -114,6 +114,8 @@ static int take(struct served *served, struct wanted *wanted, int *code) {
     call->bytes = give->number > 0 ? given : got;
     if (why == NULL && call->bytes > (size_t)(INT_MAX / served->ranks))
         why = "all blocks together are 2 GiB or more";
+    if (why == NULL && wish()->left >> call->collective & 1)
+        why = "its variable names the library";
     if (why == NULL && served->levels && !levels_serve(call))
         why = "its ranks are on several nodes";
     if (why != NULL) {

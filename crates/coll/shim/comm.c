@@ -17,7 +17,7 @@ static struct corecast_wish asked;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void ask(void) {
-    asked = corecast_wish();
+    corecast_wish(CORECAST_PLANS, &asked);
 }
 
 const struct corecast_wish *wish(void) {
@@ -184,7 +184,10 @@ int serve(MPI_Comm comm, struct served **into, const char **why) {
         pthread_mutex_unlock(&lock);
     }
     *why = wish()->scope == CORECAST_OFF ? "CORECAST_COLL is off" : "every rank is on a node of its own";
-    if (served->is_in_scope || served->levels != NULL)
+    /* Functions of the program that MPI_Finalize calls may communicate, too. */
+    if (served->group == NULL)
+        *why = NULL;
+    else if (served->is_in_scope || served->levels != NULL)
         *into = served;
     return MPI_SUCCESS;
 }

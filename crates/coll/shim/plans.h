@@ -8,6 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The number of this interface. */
+#define CORECAST_PLANS 1
+
 enum corecast_collective {
     CORECAST_BCAST = 0,
     CORECAST_SCATTER = 1,
@@ -80,11 +83,12 @@ struct corecast_call {
 
 enum corecast_scope { CORECAST_OFF, CORECAST_NODE, CORECAST_JOB };
 
-/* What the environment asks for. */
+/* What the environment asks for. The first two are the same in every interface. */
 struct corecast_wish {
     uint64_t hash;     /* equal where the same is chosen */
-    const char *fault; /* what is wrong with it, or NULL */
+    const char *fault; /* what is wrong with it, or with the interface, or NULL */
     uint32_t scope;
+    uint32_t left; /* collectives that are left to the library, by bit */
     uint32_t explains;
     uint32_t checks;
 };
@@ -92,7 +96,8 @@ struct corecast_wish {
 /* The ranks of a communicator, as one of them sees them. */
 struct corecast_group;
 
-struct corecast_wish corecast_wish(void);
+/* Sets the first two fields alone for another interface than its own. */
+void corecast_wish(uint32_t interface, struct corecast_wish *into);
 struct corecast_group *corecast_group_new(uint32_t rank, uint32_t ranks);
 void corecast_group_free(struct corecast_group *group);
 /* 0, or 1 where no rank has a plan; acts live until the next plan of this group. */

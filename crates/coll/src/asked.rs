@@ -19,6 +19,9 @@ pub enum Scope {
     Job = 2,
 }
 
+/// In the place of an algorithm's name: calls are left to the library below.
+const LIBRARY_BELOW: &str = "library";
+
 /// What the environment of this process asks for.
 #[derive(Clone, Debug)]
 pub struct Asked {
@@ -26,6 +29,9 @@ pub struct Asked {
     pub settings: Arc<Settings>,
     /// `CORECAST_COLL`.
     pub scope: Scope,
+    /// Collectives for which `CORECAST_ALGORITHM_<COLLECTIVE>` names the library below: bits, in the order of
+    /// `Collective::ALL`.
+    pub left: u32,
     /// What is wrong with what is asked for.
     pub fault: Option<CString>,
     /// What is the same at two ranks if they choose the same.
@@ -55,6 +61,9 @@ impl Asked {
         let fault = settings.fault.take();
         let fault = fault.or_else(|| scope.as_ref().err().cloned());
         let scope = scope.unwrap_or(Scope::Job);
+        let named = settings.algorithms.iter().enumerate();
+        let left = named.filter(|(_, name)| name.as_deref() == Some(LIBRARY_BELOW));
+        let left = left.map(|(at, _)| 1 << at).sum();
         // Who says what it does chooses the same.
         let explains = std::mem::take(&mut settings.explains);
         let version = env!("CARGO_PKG_VERSION");
@@ -63,6 +72,7 @@ impl Asked {
         Self {
             settings: Arc::new(settings),
             scope,
+            left,
             fault: fault.map(|text| CString::new(text.replace('\0', " ")).unwrap_or_default()),
             hash,
         }
@@ -89,6 +99,13 @@ mod tests {
         ] {
             assert_ne!(asked(&[other]).hash, plain.hash, "{other:?}");
         }
+    }
+
+    #[test]
+    fn collectives_are_left_by_name() {
+        assert_eq!(asked(&[("CORECAST_ALGORITHM_BCAST", "linear")]).left, 0);
+        let gather = ("CORECAST_ALGORITHM_GATHER", "library");
+        assert_eq!(asked(&[gather]).left, 1 << 2);
     }
 
     #[test]

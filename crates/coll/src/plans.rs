@@ -39,6 +39,7 @@ pub struct Wish {
     hash: u64,
     fault: *const c_char,
     scope: u32,
+    left: u32,
     explains: u32,
     checks: u32,
 }
@@ -56,17 +57,36 @@ unsafe fn text<'a>(text: *const c_char) -> std::borrow::Cow<'a, str> {
     unsafe { CStr::from_ptr(text) }.to_string_lossy()
 }
 
-/// What the environment asks for.
+/// `CORECAST_PLANS` of `plans.h`: another number for another meaning of what it declares.
+const INTERFACE: u32 = 1;
+
+/// What the environment asks for; only the first two fields for who was built for another interface.
+///
+/// # Safety
+/// `into` may be written, as far as its interface has fields.
 #[unsafe(no_mangle)]
-pub extern "C" fn corecast_wish() -> Wish {
+pub unsafe extern "C" fn corecast_wish(interface: u32, into: *mut Wish) {
     let asked = Asked::of_environment();
-    let fault = asked.fault.as_ref();
-    Wish {
-        hash: asked.hash,
-        fault: fault.map_or(std::ptr::null(), |fault| fault.as_ptr()),
-        scope: asked.scope as u32,
-        explains: u32::from(asked.settings.explains),
-        checks: u32::from(asked.settings.checks),
+    let of = |fault: Option<&CStr>| fault.map_or(std::ptr::null(), CStr::as_ptr);
+    if interface != INTERFACE {
+        let fault = c"the preloaded library is of another version of corecast; build it again";
+        // SAFETY: the caller's promise.
+        unsafe {
+            (*into).hash = asked.hash;
+            (*into).fault = of(Some(fault));
+        }
+        return;
+    }
+    // SAFETY: as above.
+    unsafe {
+        *into = Wish {
+            hash: asked.hash,
+            fault: of(asked.fault.as_deref()),
+            scope: asked.scope as u32,
+            left: asked.left,
+            explains: u32::from(asked.settings.explains),
+            checks: u32::from(asked.settings.checks),
+        };
     }
 }
 

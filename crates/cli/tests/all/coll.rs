@@ -115,6 +115,10 @@ fn what_is_asked_for_is_the_same_at_all_ranks_or_the_job_ends() {
             && told.contains("chain over messages (CORECAST_ALGORITHM_BCAST=chain asks for it"),
         "{told}"
     );
+    let (is_right, _, told) = run("CORECAST_ALGORITHM_GATHER=library");
+    let left =
+        "corecast: MPI_Gather, 3 ranks: left to the library (its variable names the library)";
+    assert!(is_right && told.contains(left), "{told}");
     let tables = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tables/bcast.toml");
     let (is_right, _, told) = run(&format!("CORECAST_TABLE={}", tables.display()));
     assert!(
