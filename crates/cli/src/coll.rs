@@ -10,13 +10,26 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use corecast_plans::{LIBRARY, SOURCES};
 use serde::Serialize;
 
 use crate::args;
 use crate::failure::Failure;
 use crate::output::{self, Answer, json};
 use crate::style;
+
+/// The files in C, by name: those that end in `.c` are compiled, the others included.
+const SOURCES: [(&str, &str); 7] = [
+    ("plans.h", include_str!("../../coll/shim/plans.h")),
+    ("shim.h", include_str!("../../coll/shim/shim.h")),
+    ("calls.c", include_str!("../../coll/shim/calls.c")),
+    ("comm.c", include_str!("../../coll/shim/comm.c")),
+    ("levels.c", include_str!("../../coll/shim/levels.c")),
+    ("run.c", include_str!("../../coll/shim/run.c")),
+    ("side.c", include_str!("../../coll/shim/side.c")),
+];
+
+/// What the library with the plans is called.
+const LIBRARY: &str = "libcorecast_plans.so";
 
 /// Lines of a compiler that are shown.
 const SAID_LINES_MAX: usize = 8;

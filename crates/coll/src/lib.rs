@@ -2,7 +2,7 @@
 //! Collectives under somebody else's MPI: plans for code in C that carries them out.
 //!
 //! MPI libraries have no binary interface in common, so what calls them is compiled against each: the
-//! files of [`SOURCES`], by that library's own `mpicc`. They define `MPI_Bcast` and its like, ask here
+//! files of `crates/coll/shim`, by that library's own `mpicc` (`crates/cli/src/coll.rs`). They define `MPI_Bcast` and its like, ask here
 //! what a rank has to do, and do it by `PMPI_Isend` and `PMPI_Irecv`. This side knows no MPI: its
 //! functions are those of `crates/coll/shim/plans.h`, built as `libcorecast_plans.so`.
 //!
@@ -19,17 +19,3 @@ mod plans;
 
 pub use asked::{Asked, Scope};
 pub use group::Group;
-
-/// The files in C, by name: those that end in `.c` are compiled, the others included.
-pub const SOURCES: [(&str, &str); 7] = [
-    ("plans.h", include_str!("../shim/plans.h")),
-    ("shim.h", include_str!("../shim/shim.h")),
-    ("calls.c", include_str!("../shim/calls.c")),
-    ("comm.c", include_str!("../shim/comm.c")),
-    ("levels.c", include_str!("../shim/levels.c")),
-    ("run.c", include_str!("../shim/run.c")),
-    ("side.c", include_str!("../shim/side.c")),
-];
-
-/// What the library with the plans is called.
-pub const LIBRARY: &str = "libcorecast_plans.so";
