@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_char};
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 
-use corecast_mpi::collective::Shape;
+use corecast_mpi::collective::{Hardware, Shape};
 use corecast_mpi::collective::program::{Act, Span};
 
 use super::asked::Asked;
