@@ -6,8 +6,8 @@ use std::ffi::{CStr, c_char};
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 
-use corecast_mpi::collective::{Hardware, Shape};
 use corecast_mpi::collective::program::{Act, Span};
+use corecast_mpi::collective::{Hardware, Shape};
 
 use super::asked::Asked;
 use super::group::{Group, collective};

@@ -150,7 +150,7 @@ impl Mail {
     ) -> Result<(), RunError> {
         let is_last = index + 1 == self.pending.len();
         if let Some((from, head)) = self.broadcast.take_if(|_| is_last) {
-            drop(self.pending.pop());
+            self.pending.truncate(index);
             let received = done.received();
             let body = received
                 .as_ref()
