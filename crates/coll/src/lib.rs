@@ -2,9 +2,10 @@
 //! Collectives under somebody else's MPI: plans for code in C that carries them out.
 //!
 //! MPI libraries have no binary interface in common, so what calls them is compiled against each: the
-//! files of `crates/coll/shim`, by that library's own `mpicc` (`crates/cli/src/coll.rs`). They define `MPI_Bcast` and its like, ask here
-//! what a rank has to do, and do it by `PMPI_Isend` and `PMPI_Irecv`. This side knows no MPI: its
-//! functions are those of `crates/coll/shim/plans.h`, built as `libcorecast_plans.so`.
+//! files of `crates/coll/shim`, by that library's own `mpicc` (`crates/cli/src/coll.rs`). They define
+//! `MPI_Bcast` and its like, ask here what a rank has to do, and do it by `PMPI_Isend` and `PMPI_Irecv`.
+//! This side knows no MPI: its functions are those of `crates/coll/shim/plans.h`, built as
+//! `libcorecast_plans.so`.
 //!
 //! ```text
 //! MPI_Bcast of a program -> shim (C, per MPI library) -> plan (here) -> acts -> PMPI_Isend ...

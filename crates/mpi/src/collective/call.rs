@@ -34,8 +34,8 @@ pub enum Wanted {
     Prefix(bool),
     /// A reduction between the groups of an intercommunicator.
     Between(Between),
-    /// Messages with neighbours, named by their place among everybody ([`crate::Communicator`]): whom this rank receives from, and whom it sends to. A side with one
-    /// block is sent to all of them.
+    /// Messages with neighbours, named by their place among everybody ([`crate::Communicator`]): whom
+    /// this rank receives from, and whom it sends to. A side with one block is sent to all of them.
     Neighbours {
         /// Senders, in the order of blocks; `None`: nobody.
         sources: Vec<Option<u32>>,
