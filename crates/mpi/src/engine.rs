@@ -10,18 +10,20 @@
 //! - **stream**: where memory cannot be read, the first bytes go along with the envelope, and the
 //!   receiver asks for the rest, which then comes in packets.
 
+mod broadcast;
 mod counters;
 mod flight;
 mod packet;
 mod queues;
 mod reach;
+mod under_way;
 
 use std::collections::VecDeque;
 
 use crate::copy::copy_slice;
-use crate::error::{Class, Error, Result};
+use crate::error::Result;
 use crate::status::Status;
-use crate::transport::{Head, Transport, Wanted};
+use crate::transport::{Head, Transport};
 
 use flight::{Flights, State};
 use packet::{Packet, PacketKind};
@@ -358,34 +360,6 @@ impl Engine {
         Ok(Flight(flight))
     }
 
-    /// Takes part in a broadcast of the machine's own among these ranks; the root lands without bytes.
-    ///
-    /// # Errors
-    /// [`Class::Intern`] where the transport has none, or what ends all ranks.
-    pub fn broadcast(
-        &mut self,
-        context: u32,
-        members: &[u32],
-        root: u32,
-        tag: i32,
-        memory: Memory,
-    ) -> Result<Flight> {
-        let is_root = root == self.matter.rank;
-        let into = if is_root { Memory::NONE } else { memory };
-        let flight = self.recv(context, Some(root), Some(tag), into)?;
-        let body: &[u8] = match is_root {
-            // SAFETY: the memory may be read until the flight has landed.
-            true => unsafe { memory.bytes() },
-            false => &[],
-        };
-        let Some(broadcaster) = self.transport().broadcaster() else {
-            return Err(Error::new(Class::Intern, "there is no such hardware"));
-        };
-        let head = Packet::eager(context, tag).head();
-        broadcaster.broadcast(root, members, head, body);
-        Ok(flight)
-    }
-
     /// Receives a message that a probe took.
     ///
     /// # Errors
@@ -444,48 +418,6 @@ impl Engine {
             };
             matter.flights.land(flight.0, landed);
         }
-    }
-
-    /// What is under way, with contexts: messages that nobody has received or sent.
-    #[must_use]
-    pub fn waits_for(&self) -> Vec<(u32, Wanted)> {
-        let receives = self.matter.queues.posted().map(|posted| {
-            let wanted = Wanted {
-                is_receive: true,
-                peer: posted.from,
-                tag: posted.tag,
-                comm: String::new(),
-            };
-            (posted.context, wanted)
-        });
-        let sends = self.matter.flights.sends().map(|(context, to, tag)| {
-            let wanted = Wanted {
-                is_receive: false,
-                peer: Some(to),
-                tag: Some(tag),
-                comm: String::new(),
-            };
-            (context, wanted)
-        });
-        receives.chain(sends).collect()
-    }
-
-    /// Whether nothing is under way: no packet waits for room, no bytes are being moved.
-    #[must_use]
-    pub fn is_quiet(&self) -> bool {
-        let matter = &self.matter;
-        matter.waiting == 0 && matter.streams.is_empty() && matter.pulls.is_empty()
-    }
-
-    /// As [`Engine::is_quiet`], of what is on its way to or from these ranks.
-    #[must_use]
-    pub fn is_quiet_with(&self, ranks: &[u32]) -> bool {
-        let matter = &self.matter;
-        let is_quiet = |&rank: &u32| matter.outboxes[rank as usize].is_empty();
-        let is_theirs = |rank: u32| ranks.contains(&rank);
-        ranks.iter().all(is_quiet)
-            && !matter.streams.iter().any(|stream| is_theirs(stream.to))
-            && !matter.pulls.iter().any(|pull| is_theirs(pull.from))
     }
 
     /// Takes what has come and moves what waits; whether anything happened.

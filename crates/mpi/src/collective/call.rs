@@ -10,10 +10,11 @@ use super::between::{self, Between, Groups};
 use super::cache::{Shape, say};
 use super::check::Check;
 use super::choose::Hardware;
+use super::persistent::Persistent;
 use super::plan::{Blocks, Layout};
 use super::program::{Program, Region, Span};
 use super::programs;
-use super::run::{Buffers, Channel, Combine, Run};
+use super::run::{Buffers, Combine, Run};
 use super::shared::{PAGE, Shared, Task, What};
 use super::side::{Cut, Ready, Side};
 use crate::datatype::Type;
@@ -22,7 +23,6 @@ use crate::error::{Class, Error, Result};
 use crate::handle::{CommId, OpId};
 use crate::op::{Kernel, Op};
 use crate::process::Process;
-use crate::pt2pt::Begin;
 
 /// What is asked for.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -206,42 +206,8 @@ impl Drop for Job {
     }
 }
 
-/// A call that is begun again and again. Its messages have one tag, which ranks agree on when they make
-/// it, so that they may start several in different orders (MPI 5.0, 6.13).
-pub struct Persistent {
-    call: Call,
-    /// The operator, which may be freed meanwhile.
-    op: Option<Arc<Op>>,
-    check: Channel,
-    channel: Channel,
-}
-
-impl Persistent {
-    /// That of a call; all ranks make theirs in the same order.
-    ///
-    /// # Errors
-    /// [`Class::Comm`] and [`Class::Op`] if there is no such communicator or operator.
-    pub fn new(process: &mut Process, call: Call) -> Result<Self> {
-        let op = call.op.map(|op| process.op(op).cloned()).transpose()?;
-        let check = process.next_collective(call.comm, call.name)?;
-        let channel = process.next_collective(call.comm, call.name)?;
-        Ok(Self {
-            call,
-            op,
-            check,
-            channel,
-        })
-    }
-}
-
-impl Begin for Persistent {
-    fn begin(&self, process: &mut Process) -> Result<Box<dyn Operation>> {
-        Ok(Box::new(self.call.job_of(process, Form::Again(self))?))
-    }
-}
-
 /// How a call is made.
-enum Form<'a> {
+pub(super) enum Form<'a> {
     /// The program waits for it.
     Now,
     /// The program goes on.
@@ -267,7 +233,7 @@ impl Call {
         self.job_of(process, Form::Now)
     }
 
-    fn job_of(&self, process: &mut Process, form: Form<'_>) -> Result<Job> {
+    pub(super) fn job_of(&self, process: &mut Process, form: Form<'_>) -> Result<Job> {
         let kept = match form {
             Form::Again(kept) => Some(kept),
             Form::Now | Form::Later => None,
