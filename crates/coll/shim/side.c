@@ -18,48 +18,49 @@ int type_bytes(MPI_Datatype type, long long count, size_t *bytes) {
     return MPI_SUCCESS;
 }
 
-/* Whether a type is one of the standard's. */
-static int is_named(MPI_Datatype type, int *is) {
+/* How the elements of a type lie. */
+struct form {
+    int is_named; /* one of the standard's */
+    MPI_Count size, lower, extent;
+};
+
+static int form_of(MPI_Datatype type, struct form *form) {
     int integers, addresses, types, combiner;
     int code = PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-    *is = code == MPI_SUCCESS && combiner == MPI_COMBINER_NAMED;
+    form->is_named = code == MPI_SUCCESS && combiner == MPI_COMBINER_NAMED;
+    if (code == MPI_SUCCESS)
+        code = PMPI_Type_size_x(type, &form->size);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Type_get_extent_x(type, &form->lower, &form->extent);
     return code;
 }
 
 int reduced_bytes(MPI_Datatype type, size_t *element_bytes) {
-    MPI_Count size, lower, extent, true_lower, true_extent;
-    int named;
+    struct form form;
+    MPI_Count true_lower, true_extent;
     *element_bytes = 0;
-    int code = is_named(type, &named);
-    if (code == MPI_SUCCESS)
-        code = PMPI_Type_size_x(type, &size);
-    if (code == MPI_SUCCESS)
-        code = PMPI_Type_get_extent_x(type, &lower, &extent);
+    int code = form_of(type, &form);
     if (code == MPI_SUCCESS)
         code = PMPI_Type_get_true_extent_x(type, &true_lower, &true_extent);
     if (code != MPI_SUCCESS)
         return code;
     /* Bytes between the parts of a standard pair belong to nobody. All ranks name the same type, so
      * that the order of a type's parts is the same everywhere. */
-    int is_dense = lower == 0 && true_lower == 0 && size == extent && true_extent == extent;
-    if (is_dense || (named && lower == 0))
-        *element_bytes = (size_t)extent;
+    int is_dense = form.lower == 0 && true_lower == 0 && form.size == form.extent &&
+                   true_extent == form.extent;
+    if (is_dense || (form.is_named && form.lower == 0))
+        *element_bytes = (size_t)form.extent;
     return MPI_SUCCESS;
 }
 
 int side_ready(struct side *side, void *user, long long count, MPI_Datatype type, int is_read,
                MPI_Comm comm) {
-    MPI_Count size, lower, extent;
-    int named;
+    struct form form;
     *side = (struct side){.bytes = user, .user = user, .count = (int)count, .type = type};
-    int code = is_named(type, &named);
-    if (code == MPI_SUCCESS)
-        code = PMPI_Type_size_x(type, &size);
-    if (code == MPI_SUCCESS)
-        code = PMPI_Type_get_extent_x(type, &lower, &extent);
-    if (code != MPI_SUCCESS || (named && lower == 0 && size == extent))
+    int code = form_of(type, &form);
+    if (code != MPI_SUCCESS || (form.is_named && form.lower == 0 && form.size == form.extent))
         return code;
-    int bytes = (int)(size * count), position = 0;
+    int bytes = (int)(form.size * count), position = 0;
     side->packed = malloc(bytes > 0 ? (size_t)bytes : 1);
     side->bytes = side->packed;
     if (side->packed == NULL)

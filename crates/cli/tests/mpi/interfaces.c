@@ -107,14 +107,22 @@ static void between(void) {
   }
 }
 
-/* A file of this job that goes when it is closed. */
-static MPI_File new_file(int mode) {
-  char path[64] = "";
+#define PATH_BYTES 64
+
+/* The path of a file of this job, which is not there. */
+static void new_path(char *path) {
+  memset(path, 0, PATH_BYTES);
   if (me == 0) {
-    snprintf(path, sizeof path, "/tmp/corecast-test-%ld", (long)getpid());
+    snprintf(path, PATH_BYTES, "/tmp/corecast-test-%ld", (long)getpid());
     unlink(path);
   }
-  MPI_Bcast(path, sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD);
+  MPI_Bcast(path, PATH_BYTES, MPI_CHAR, 0, MPI_COMM_WORLD);
+}
+
+/* A file of this job that goes when it is closed. */
+static MPI_File new_file(int mode) {
+  char path[PATH_BYTES];
+  new_path(path);
   MPI_File file;
   OK(MPI_File_open(MPI_COMM_WORLD, path, mode | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE,
                    MPI_INFO_NULL, &file));
@@ -252,12 +260,8 @@ static void refused(void) {
 }
 
 static void files(void) {
-  char path[64] = "";
-  if (me == 0) {
-    snprintf(path, sizeof path, "/tmp/corecast-test-%ld", (long)getpid());
-    unlink(path);
-  }
-  MPI_Bcast(path, sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD);
+  char path[PATH_BYTES];
+  new_path(path);
   MPI_File file;
   MPI_Status status;
   int count, code;
