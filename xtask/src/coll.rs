@@ -4,8 +4,7 @@
 //!
 //! One program makes every call twice, by us and by the library, and compares all bytes; it runs with
 //! several numbers of ranks, over the libraries' shared memory and as over several nodes, there also with
-//! nodes alone served. With `--times`
-//! another one measures both side by side, and nothing is checked.
+//! nodes alone served. With `--times` another one measures both side by side, and nothing is checked.
 //!
 //! Both libraries are wheels of the Python package index, as for `bench-mpi`.
 

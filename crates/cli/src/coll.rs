@@ -93,35 +93,18 @@ fn plans(named: Option<&str>) -> Result<PathBuf, Failure> {
     })
 }
 
-/// A folder that goes when it is needed no more.
-struct Passing(PathBuf);
-
-impl Passing {
-    fn new() -> io::Result<Self> {
-        let path = env::temp_dir().join(format!("corecast-coll-{}", std::process::id()));
-        fs::create_dir(&path)?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Passing {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
 /// The bytes of the library for the MPI of this compiler.
 fn build(mpicc: &str, plans: &Path) -> Result<Vec<u8>, Failure> {
     let temporary = |error: io::Error| Failure::input(format!("cannot make a folder: {error}"));
-    let folder = Passing::new().map_err(temporary)?;
-    let built = folder.0.join("libcorecast_coll.so");
+    let folder = tempfile::tempdir().map_err(temporary)?;
+    let built = folder.path().join("libcorecast_coll.so");
     let mut words = mpicc.split_whitespace();
     let mut command = Command::new(words.next().unwrap_or_default());
     command.args(words);
     command.args(["-std=c11", "-O2", "-fPIC", "-shared", "-pthread", "-o"]);
     command.arg(&built);
     for (name, text) in SOURCES {
-        let path = folder.0.join(name);
+        let path = folder.path().join(name);
         fs::write(&path, text).map_err(temporary)?;
         if name.ends_with(".c") {
             command.arg(path);

@@ -28,7 +28,6 @@ use corecast_mpi::Group;
 use corecast_mpi::collective::plan::{self, Layout};
 use corecast_mpi::collective::program::{Builder, Region, Span};
 use corecast_mpi::collective::{Channel, OnBytes, Owned, is_for_hardware};
-
 use corecast_shm::PACKET_MAX;
 
 use crate::mail::finish;

@@ -245,13 +245,12 @@ impl MpeCourier {
         let Cast {
             broadcast, shown, ..
         } = cast;
-        let is_launched = self.gatherings.show(fabric, self.rank, broadcast, shown);
-        let missing = self.gatherings.missing(broadcast);
-        for &member in &broadcast.members {
-            match is_launched {
-                true => self.requests.tell(member, fabric.kernel.now()),
-                false => fabric.books.launch_waits_for(member, missing),
-            }
+        let members = broadcast.members.iter();
+        if self.gatherings.show(fabric, self.rank, broadcast, shown) {
+            members.for_each(|&member| self.requests.tell(member, fabric.kernel.now()));
+        } else {
+            let missing = self.gatherings.missing(broadcast);
+            members.for_each(|&member| fabric.books.launch_waits_for(member, missing));
         }
         true
     }
@@ -349,7 +348,7 @@ impl InTurns for MpeCourier {
         *self.requests.told[self.rank.index()].borrow_mut() = Some(Rc::clone(&told));
         let is_shown = self.show().await;
         let (fabric, rank) = (&self.fabric, self.rank);
-        if let Some(cast) = &self.cast {
+        if let Some(cast) = self.cast.as_ref().filter(|_| is_shown) {
             blocked.awaits = Await::Launch;
             blocked.peer = self.gatherings.missing(&cast.broadcast);
         }

@@ -59,7 +59,7 @@ impl Key {
 #[derive(Default)]
 pub(crate) struct Gatherings {
     shown: RefCell<BTreeMap<Key, BTreeMap<Rank, Shown>>>,
-    /// When the unit can launch the next group.
+    /// When the unit can launch the next group, where it takes one at a time.
     free_at: Cell<Time>,
 }
 
@@ -74,15 +74,14 @@ impl Gatherings {
     ) -> bool {
         let key = Key::of(broadcast);
         let mut gatherings = self.shown.borrow_mut();
-        let gathering = gatherings.entry(key).or_default();
+        let mut gathering = gatherings.remove(&key).unwrap_or_default();
         gathering.insert(rank, Rc::clone(shown));
-        if gathering.len() < broadcast.members.len() {
-            return false;
+        let is_complete = gathering.len() == broadcast.members.len();
+        match is_complete {
+            true => self.launch(fabric, rank, broadcast.root, &gathering),
+            false => drop(gatherings.insert(key, gathering)),
         }
-        let gathering = gatherings.remove(&Key::of(broadcast));
-        let gathering = gathering.expect("it was complete");
-        self.launch(fabric, rank, broadcast.root, &gathering);
-        true
+        is_complete
     }
 
     /// `rank` does not show it any more.
@@ -115,8 +114,9 @@ impl Gatherings {
             .collect();
         let mut order = status::order_by_class(&classes, root);
         order.retain(|rank| members.contains_key(rank));
-        let (mut start, mut binding) = (now.max(self.free_at.get()), last);
+        let (mut start, mut binding) = (now, last);
         if timing.launch == AtomicLaunch::Held {
+            start = start.max(self.free_at.get());
             for (&rank, hops) in order.iter().zip(0_u64..) {
                 // When the words have made so many hops, the port is free (Park 2019, 3.2.2).
                 let flow = fabric.engine(rank).stage().flow();
@@ -126,8 +126,8 @@ impl Gatherings {
                     (start, binding) = (earliest, rank);
                 }
             }
+            self.free_at.set(start + timing.word);
         }
-        self.free_at.set(start + timing.word);
         for (hops, rank) in order.iter().enumerate() {
             let place = Neighbours {
                 before: hops.checked_sub(1).map(|before| order[before]),

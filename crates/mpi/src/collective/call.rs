@@ -256,7 +256,7 @@ impl Call {
         let reads_recv = self.in_place || is_bcast_root;
         // SAFETY: who made the call promised it for all its buffers (`crate::Buffer`).
         let (send, recv) = unsafe { self.ready(reads_recv) };
-        let hardware = Self::hardware(process, &form);
+        let hardware = self.hardware(process, &form);
         let buffers = (&send, &recv);
         let program = self.program(process, (rank, ranks), buffers, operator.as_ref(), hardware)?;
         let channel = match kept {
@@ -456,7 +456,10 @@ impl Call {
 
     /// What the call has of the machine's own broadcasts. Calls that go on beside others use none: ranks
     /// may wait for several in different orders.
-    fn hardware(process: &mut Process, form: &Form<'_>) -> Hardware {
+    fn hardware(&self, process: &mut Process, form: &Form<'_>) -> Hardware {
+        if !matches!(self.wanted, Wanted::Known(Collective::Bcast, _)) {
+            return Hardware::None;
+        }
         match process.engine.transport().broadcaster() {
             None => Hardware::None,
             Some(broadcaster) => match broadcaster.bytes_max() {

@@ -312,6 +312,16 @@ pub struct Choice {
     pub why: String,
 }
 
+impl Choice {
+    fn is_for_hardware(&self, request: &Request) -> bool {
+        let request = Request {
+            tuning: self.tuning.clone(),
+            ..request.clone()
+        };
+        algorithm::build(self.algorithm, &request).is_ok_and(|schedule| is_for_hardware(&schedule))
+    }
+}
+
 /// What a call has of the machine's own broadcasts ([`crate::transport::Broadcaster`]).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Hardware {
@@ -367,8 +377,8 @@ pub fn choose(request: &Request, settings: &Settings, hardware: Hardware) -> Cho
     let measured = settings.measured.as_ref().filter(|_| asked.is_none());
     match measured.map(|measured| measured.choose(request)) {
         Some(Ok(Some(choice))) => {
-            let schedule = algorithm::build(choice.algorithm, request);
-            match hardware == Hardware::Unused && schedule.is_ok_and(|it| is_for_hardware(&it)) {
+            let is_spared = hardware == Hardware::Unused && choice.is_for_hardware(request);
+            match is_spared {
                 false => return choice,
                 true => refusal = "; a table's is for the machine's own broadcasts".to_owned(),
             }
