@@ -16,6 +16,12 @@ fn machine() -> SimMachine {
     SimMachine::new(&find(CHIP).expect("a built-in chip"))
 }
 
+/// The same chip with a launch unit that waits for no port.
+fn ready_ahead() -> SimMachine {
+    let change = ("endpoint.launch".to_owned(), "ready-ahead".to_owned());
+    SimMachine::new(&find_changed(CHIP, &[change]).expect("valid"))
+}
+
 fn bytes(seed: u32, len: usize) -> Payload {
     (0..len)
         .map(|at| (seed as usize * 7 + at * 3) as u8)
@@ -107,9 +113,7 @@ fn everybody(ranks: u32) -> Vec<u32> {
 
 #[test]
 fn it_takes_as_long_as_the_schedule_does() {
-    let ahead = ("endpoint.launch".to_owned(), "ready-ahead".to_owned());
-    let ahead = SimMachine::new(&find_changed(CHIP, &[ahead]).expect("valid"));
-    for machine in [machine(), ahead] {
+    for machine in [machine(), ready_ahead()] {
         for (ranks, root, len) in [(2, 1, 8), (5, 0, 0), (8, 3, 4), (8, 7, 5000)] {
             let request = Request::new(Collective::Bcast, ranks, len).with_root(Rank(root));
             let algorithm = algorithm::find(Collective::Bcast, "apoc").expect("registered");
@@ -178,6 +182,21 @@ fn groups_are_apart() {
     assert_eq!(run.expect("it ends").outputs[3].len(), 2);
     let alone = play(&machine(), vec![vec![group(0, &[0], 64)]]).expect("it ends");
     assert_eq!(alone.outputs[0].len(), 1);
+}
+
+/// A unit that holds broadcasts back takes one group at a time, the other one all (`rtl/README.md`).
+#[test]
+fn groups_that_are_there_at_once_start_one_by_one_or_together() {
+    let pair = |root: u32| vec![Do::Broadcast(root, vec![root, root + 1], 64)];
+    let script = || vec![pair(0), pair(0), pair(2), pair(2)];
+    let ends = |machine: &SimMachine| {
+        let run = play(machine, script()).expect("it ends");
+        [0, 2].map(|root: usize| run.outputs[root][0].ps())
+    };
+    let [first, second] = ends(&machine());
+    assert_eq!(second - first, 10_000, "a clock later");
+    let [first, second] = ends(&ready_ahead());
+    assert_eq!(first, second);
 }
 
 #[test]
