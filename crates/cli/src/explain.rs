@@ -74,7 +74,8 @@ fn show(study: &Study, explanation: &Explanation, is_full: bool, settings: &Sett
             style::near(&format!("{} above the bound of {bound}", took - bound))
         }
         Some(bound) => style::good(&format!("{} above the bound of {bound}", took - bound)),
-        None => format!("the median of {} runs", run.spread.runs),
+        None if study.is_timed() => format!("the median of {} runs", run.spread.runs),
+        None => "no bound is known".to_owned(),
     };
     let note = scene::placement_line(study, request.ranks);
     let shares = shares::line(study, run);

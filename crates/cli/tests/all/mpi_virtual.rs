@@ -208,6 +208,15 @@ fn broadcasts_are_the_hardwares_where_the_chip_has_some() {
 }
 
 #[test]
+fn a_schedule_under_mpi_is_explained_without_a_bound() {
+    let scene =
+        "explain bcast --machine mpi --chip park2019-bus --ranks 8 --bytes 256 --algorithm apoc";
+    let mut explain = Command::new(env!("CARGO_BIN_EXE_corecast"));
+    let told = said(&explain.args(scene.split(' ')).output().expect("it runs"));
+    assert!(told.contains("\n85 cycles, no bound is known\n"), "{told}");
+}
+
+#[test]
 fn who_does_not_take_part_in_a_broadcast_is_named() {
     let program = program(&STANDARD);
     let output = on(&program, "park2019-bus", 3, &["absent"]);
