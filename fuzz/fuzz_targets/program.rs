@@ -4,7 +4,9 @@
 #![no_main]
 
 use corecast_machine::{Oracle, Programs, RunOptions};
-use corecast_replay::{FORMATS, Options, Replay, check, find_format};
+use corecast_replay::{
+    CallGraph, FORMATS, MESSAGE_BYTES_MAX, Options, Replay, check, find_format,
+};
 use libfuzzer_sys::fuzz_target;
 
 /// Programs with more would only be slow.
@@ -27,7 +29,7 @@ fuzz_target!(|contents: &[u8]| {
             }
         };
         // Messages that no machine carries are refused with the program, and by our own text at once.
-        let is_long = longest(&graph) > corecast_replay::MESSAGE_BYTES_MAX;
+        let is_long = longest(&graph) > MESSAGE_BYTES_MAX;
         if graph.calls_total() > CALLS_MAX || graph.size() > RANKS_MAX || is_long {
             continue;
         }
@@ -48,17 +50,8 @@ fuzz_target!(|contents: &[u8]| {
     }
 });
 
-/// Bytes of the longest message or block.
-fn longest(graph: &corecast_replay::CallGraph) -> u64 {
-    use corecast_replay::{Size, What};
-    let of = |what: &What| match what {
-        What::Send { bytes, .. } => *bytes,
-        What::Collective(collective) => match &collective.size {
-            Size::Bytes(bytes) => *bytes,
-            Size::Counts(counts) => counts.iter().copied().max().unwrap_or(0),
-            Size::Pairs { to, .. } => to.iter().copied().max().unwrap_or(0),
-        },
-        _ => 0,
-    };
-    graph.ranks.iter().flatten().map(|call| of(&call.what)).max().unwrap_or(0)
+/// Bytes of the longest message or block that it names.
+fn longest(graph: &CallGraph) -> u64 {
+    let calls = graph.ranks.iter().flatten();
+    calls.map(|call| call.what.bytes_max()).max().unwrap_or(0)
 }

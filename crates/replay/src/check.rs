@@ -80,34 +80,25 @@ fn of_call(
             Err((wrong, format!("the ranks are 0 to {}", size - 1)))
         }
     };
-    let sized = |bytes: u64| match bytes <= MESSAGE_BYTES_MAX {
-        true => Ok(()),
-        false => {
-            let wrong = format!("{bytes} bytes are too many for one message");
-            Err((
-                wrong,
-                format!("a message has at most {MESSAGE_BYTES_MAX} bytes"),
-            ))
-        }
-    };
     match &call.what {
         What::Compute(_) | What::Wait => Ok(()),
-        What::Send { to, bytes, .. } => named(*to).and_then(|()| sized(*bytes)),
-        What::Recv { from, bytes, .. } => from.map_or(Ok(()), named).and_then(|()| sized(*bytes)),
+        What::Send { to, .. } => named(*to),
+        What::Recv { from, .. } => from.map_or(Ok(()), named),
         What::Collective(collective) => {
             let rooted = match collective.kind.is_rooted() {
                 true => named(collective.root),
                 false => Ok(()),
             };
-            rooted.and_then(|()| of_sizes(collective, size))?;
-            let all = match &collective.size {
-                Size::Bytes(bytes) => vec![*bytes],
-                Size::Counts(counts) => counts.clone(),
-                Size::Pairs { to, from } => to.iter().chain(from).copied().collect(),
-            };
-            all.into_iter().try_for_each(sized)
+            rooted.and_then(|()| of_sizes(collective, size))
         }
+    }?;
+    let bytes = call.what.bytes_max();
+    if bytes > MESSAGE_BYTES_MAX {
+        let wrong = format!("{bytes} bytes are too many for one message");
+        let right = format!("a message has at most {MESSAGE_BYTES_MAX} bytes");
+        return Err((wrong, right));
     }
+    Ok(())
 }
 
 /// Whether a collective has as many sizes as ranks, and whole elements.

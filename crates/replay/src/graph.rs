@@ -98,6 +98,22 @@ pub enum What {
     Collective(Box<Collective>),
 }
 
+impl What {
+    /// The most bytes of one message, or of a block of a collective, that it names; 0 if it names none.
+    #[must_use]
+    pub fn bytes_max(&self) -> u64 {
+        match self {
+            What::Compute(_) | What::Wait => 0,
+            What::Send { bytes, .. } | What::Recv { bytes, .. } => *bytes,
+            What::Collective(collective) => match &collective.size {
+                Size::Bytes(bytes) => *bytes,
+                Size::Counts(counts) => counts.iter().copied().max().unwrap_or(0),
+                Size::Pairs { to, from } => to.iter().chain(from).copied().max().unwrap_or(0),
+            },
+        }
+    }
+}
+
 /// A collective as one rank calls it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Collective {
