@@ -40,8 +40,10 @@ struct Library {
     launcher: &'static [&'static str],
     /// The option that gives a variable to the ranks.
     passes: fn(&str, &str) -> Vec<String>,
-    /// Variables that make ranks share cores well, or let it run at all.
+    /// Variables without which it may not run at all.
     variables: &'static [(&'static str, &'static str)],
+    /// Variables that make ranks share cores well, for checks.
+    sharing: &'static [(&'static str, &'static str)],
     /// Ways that messages go, by name, with the variables that choose them.
     ways: &'static [(&'static str, &'static [(&'static str, &'static str)])],
     /// The way on which a job is on several nodes, if it can be had.
@@ -58,6 +60,7 @@ const LIBRARIES: [Library; 2] = [
             ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
             ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
         ],
+        sharing: &[],
         ways: &[
             ("shared memory", &[]),
             (
@@ -72,7 +75,8 @@ const LIBRARIES: [Library; 2] = [
         wheel: "mpich==5.0.2",
         launcher: &["mpiexec.hydra"],
         passes: |name, value| ["-genv", name, value].map(str::to_owned).to_vec(),
-        variables: &[
+        variables: &[],
+        sharing: &[
             ("MPIR_CVAR_CH4_PROGRESS_THROTTLE", "1"),
             ("MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT", "1"),
             ("MPIR_CVAR_POSIX_POLL_FREQUENCY", "1"),
@@ -239,7 +243,9 @@ impl<'a> Job<'a> {
         ranks: &str,
         variables: &[(&str, &str)],
     ) -> Result<String, String> {
-        let output = self.command(ranks, variables).arg("1000").output();
+        let mut command = self.command(ranks, variables);
+        command.envs(self.library.sharing.iter().copied());
+        let output = command.arg("1000").output();
         let output = output.map_err(|error| error.to_string())?;
         let result = String::from_utf8_lossy(&output.stdout);
         let summary = result
