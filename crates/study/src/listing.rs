@@ -7,6 +7,7 @@
 
 use corecast_chip::{Chip, Unused, Word};
 use corecast_core::{Algorithm, algorithm};
+use corecast_sim::traffic::TRACE_FORMATS;
 use serde::Serialize;
 
 use crate::machines::MACHINES;
@@ -86,7 +87,7 @@ pub fn list_machines() -> impl Iterator<Item = MachineRecord> {
 pub struct FormatRecord {
     /// The name.
     pub name: &'static str,
-    /// What its files hold: `schedules` or `programs`.
+    /// What its files hold: `schedules`, `programs` or `traffic`.
     pub of: &'static str,
     /// How names of its files end.
     pub extension: &'static str,
@@ -96,7 +97,7 @@ pub struct FormatRecord {
     pub source: &'static str,
 }
 
-/// The formats of schedule files, and of programs as data.
+/// The formats of schedule files, of programs as data, and of traffic.
 pub fn list_formats() -> impl Iterator<Item = FormatRecord> {
     let schedules = corecast_exchange::FORMATS
         .iter()
@@ -114,7 +115,14 @@ pub fn list_formats() -> impl Iterator<Item = FormatRecord> {
         summary: format.summary(),
         source: format.source(),
     });
-    schedules.chain(programs)
+    let traffic = TRACE_FORMATS.iter().map(|format| FormatRecord {
+        name: format.name,
+        of: "traffic",
+        extension: format.extension,
+        summary: format.summary,
+        source: format.source,
+    });
+    schedules.chain(programs).chain(traffic)
 }
 
 /// A key of chip files in a list.

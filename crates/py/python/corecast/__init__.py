@@ -97,7 +97,7 @@ def list_machines() -> Table[Record]:
 def list_formats() -> Table[Record]:
     """The formats of files.
 
-    ``name``, ``of`` (schedules or programs), ``extension``, ``summary``, ``source``.
+    ``name``, ``of`` (schedules, programs or traffic), ``extension``, ``summary``, ``source``.
     """
     return Table([Record(row) for row in _json.loads(_core.list_formats())])
 

@@ -33,7 +33,7 @@ pub use histogram::Histogram;
 pub use pattern::{NoPattern, PATTERN_NAMES, Pattern};
 use sources::Sources;
 pub use sources::UniformTraffic;
-pub use trace::{Trace, TraceError, TracePlace, TraceRun, run_trace};
+pub use trace::{TRACE_FORMATS, Trace, TraceError, TraceFormat, TracePlace, TraceRun, run_trace};
 
 /// How much is sent, and for how long.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -35,6 +35,35 @@ const FLITS_MAX: u64 = 1 << 20;
 /// Most flits of all packets: so a run ends before the clock does.
 const ALL_FLITS_MAX: u64 = 1 << 31;
 
+/// A way to write traffic down.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TraceFormat {
+    /// What people call it.
+    pub name: &'static str,
+    /// How names of such files mostly end, without the dot.
+    pub extension: &'static str,
+    /// What it is, in a line.
+    pub summary: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+}
+
+/// What [`Trace::read`] reads.
+pub const TRACE_FORMATS: [TraceFormat; 2] = [
+    TraceFormat {
+        name: "packets",
+        extension: "txt",
+        summary: "our own text: a packet per line with its cycle, sender, receiver and flits, and what it waits for",
+        source: "docs/cli.md",
+    },
+    TraceFormat {
+        name: "netrace",
+        extension: "bz2",
+        summary: "packets between the caches and memory controllers of PARSEC programs, which wait for each other",
+        source: "Hestness, Grot and Keckler 2010",
+    },
+];
+
 /// What is wrong with a trace.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{at}: {what}")]
