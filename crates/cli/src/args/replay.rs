@@ -10,8 +10,8 @@ use crate::program;
 /// What to run, on what, and in which surroundings.
 #[derive(Args)]
 pub struct Replay {
-    /// The program: calls of our own (docs/replay.md), GOAL, or a time-independent trace of SimGrid; `-`
-    /// is standard input
+    /// The program: calls of our own, GOAL, time-independent traces of SimGrid, Chakra execution traces
+    /// or records of liballprof (docs/replay.md); `-` is standard input
     pub file: String,
     /// On what to run.
     #[command(flatten)]

@@ -2,6 +2,10 @@
 //! Chakra execution traces: the nodes of a rank are its calls, what they depend on is what they wait for,
 //! and a `COMM_COLL` node is a call of a collective.
 //!
+//! ASTRA-sim ends a send when its message has arrived, whether or not anybody receives it yet. No send of a
+//! chip does that when it is long, and traces in which all ranks send before they receive would never end;
+//! so what depends on a send waits for its start.
+//!
 //! A process group is the ranks that name it (`pg_name`); without a name all are meant. Operations that
 //! count computing in operations (`num_ops`) and have no duration take [`Options::flops`]. A rank is one
 //! core: what a trace has on several streams at once is done one after the other.
@@ -14,7 +18,7 @@ mod write;
 use std::collections::BTreeMap;
 
 use corecast_core::Time;
-use corecast_exchange::chakra::trace::{self, COLL, COMP, Node, OfRank, fault};
+use corecast_exchange::chakra::trace::{self, COLL, COMP, Node, OfRank, SEND, fault};
 use corecast_exchange::chakra::{dependences, kind, request};
 use corecast_exchange::goal::graph::Kind;
 use corecast_exchange::{Exported, Fault, FileError, Unsayable};
@@ -90,7 +94,11 @@ fn program(file: &str, ranks: &[OfRank], flops: Option<f64>) -> Result<Read, Fau
         uncounted: 0,
     };
     for (calls, rank) in graph.ranks.iter_mut().zip(ranks) {
-        for (node, after) in rank.nodes.iter().zip(dependences(rank)?) {
+        for (node, on) in rank.nodes.iter().zip(dependences(rank)?) {
+            let after = on.into_iter().map(|on| match rank.nodes[on as usize].kind {
+                SEND => Event::Start(on),
+                _ => Event::End(on),
+            });
             let group = match node.kind {
                 COLL => groups[node.text(GROUP).unwrap_or_default()],
                 _ => WORLD,
@@ -99,7 +107,7 @@ fn program(file: &str, ranks: &[OfRank], flops: Option<f64>) -> Result<Read, Fau
             calls.push(Call {
                 what: reader.what(node, members)?,
                 group,
-                after: after.into_iter().map(Event::End).collect(),
+                after: after.collect(),
                 at: Place {
                     file: 0,
                     line: node.message,

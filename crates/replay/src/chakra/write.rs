@@ -22,6 +22,7 @@ pub(super) fn written(graph: &CallGraph) -> Result<Exported, Unsayable> {
         graph,
         waits: 0,
         has_starts: false,
+        has_ends: false,
         is_rounded: false,
     };
     let files = graph.ranks.iter().map(|calls| writer.of_rank(calls));
@@ -29,8 +30,15 @@ pub(super) fn written(graph: &CallGraph) -> Result<Exported, Unsayable> {
     let mut notes = Vec::new();
     if writer.has_starts {
         notes.push(
-            "chakra has no dependence on a start: what waits for one waits for all that the other \
-             waits for"
+            "chakra depends on starts of sends alone: what waits for another start waits for all that \
+             the other call waits for"
+                .to_owned(),
+        );
+    }
+    if writer.has_ends {
+        notes.push(
+            "no send of chakra waits for its receive: what waits for the end of one waits for its \
+             start there"
                 .to_owned(),
         );
     }
@@ -44,7 +52,10 @@ pub(super) fn written(graph: &CallGraph) -> Result<Exported, Unsayable> {
 struct Writer<'a> {
     graph: &'a CallGraph,
     waits: usize,
+    /// Something waits for the start of a call that is no send.
     has_starts: bool,
+    /// Something waits for the end of a send.
+    has_ends: bool,
     is_rounded: bool,
 }
 
@@ -54,9 +65,15 @@ impl Writer<'_> {
         for (id, call) in (0..).zip(calls) {
             let mut after: BTreeSet<u64> = BTreeSet::new();
             for event in &call.after {
-                match *event {
-                    Event::End(on) => drop(after.insert(u64::from(on))),
-                    Event::Start(on) => {
+                let (Event::Start(on) | Event::End(on)) = *event;
+                let is_send = matches!(calls[on as usize].what, What::Send { .. });
+                match event {
+                    Event::Start(_) if is_send => drop(after.insert(u64::from(on))),
+                    Event::End(_) => {
+                        self.has_ends |= is_send;
+                        after.insert(u64::from(on));
+                    }
+                    Event::Start(_) => {
                         self.has_starts = true;
                         let Some(node) = nodes.get(on as usize) else {
                             let what = "a call that waits for the start of a later one";

@@ -102,7 +102,11 @@ fn nodes_of_a_trace_are_calls() {
     // The size of a trace is that of all blocks.
     assert_eq!(whats[5], &collective(Known::ReduceScatter, 512, 0));
     assert_eq!(whats[6], &collective(Known::Bcast, 64, 1));
-    assert_eq!(calls[4].after, [Event::End(2), Event::End(3)]);
+    assert_eq!(
+        calls[4].after,
+        [Event::Start(2), Event::End(3)],
+        "no send waits for its receive"
+    );
     let group = &graph.groups[calls[5].group as usize];
     assert_eq!((&*group.name, &group.ranks[..]), ("pair1", &[2, 3][..]));
     assert_eq!(calls[4].group, 0, "of all ranks");
@@ -146,9 +150,11 @@ fn a_trace_comes_back() {
     let mut own = own;
     own.ranks[1].pop();
     let exported = chakra.write(&own).expect("without it");
-    assert_eq!(exported.notes.len(), 2, "{:?}", exported.notes);
+    assert_eq!(exported.notes.len(), 3, "{:?}", exported.notes);
     let back = of("t.0.et", &exported.files.concat()).graph;
-    assert_eq!(back.ranks[0][1].after, []);
+    // What waits for the start of a send depends on it.
+    assert_eq!(back.ranks[0][1].after, [Event::Start(0)]);
+    assert_eq!(back.ranks[0][2].after, [Event::Start(0), Event::End(1)]);
     assert_eq!(
         back.ranks[1][1].what,
         What::Compute(Time::from_ps(2_000_000))

@@ -5,6 +5,7 @@ use crate::common;
 
 use common::{SAMPLES, load};
 use corecast_core::{Collective, Rank, Request, Time, algorithm};
+use corecast_exchange::chakra::trace::{self, Node, RECV, SEND};
 use corecast_exchange::find_format as find_schedule_format;
 use corecast_machine::{
     ByMessages, CallLog, Job, Limits, Machine, Oracle, ProgramRun, Programs, RunError, RunOptions,
@@ -230,6 +231,33 @@ fn every_collective_runs_in_every_form_over_a_group() {
     );
     assert_eq!(talks.count(), run.messages.len() - rests);
     assert!(run.messages.len() > 30);
+}
+
+/// As ASTRA-sim's own ring allreduce has it: a long message to the right, then one from the left.
+#[test]
+fn traces_in_which_all_send_before_they_receive_end_on_every_chip() {
+    let file = |rank: u32| {
+        let [right, left] = [(rank + 1) % 4, (rank + 3) % 4];
+        let message = |id: u64, kind, peer: &str, of: u32| Node {
+            id,
+            kind,
+            after: (1..id).collect(),
+            numbers: trace::of_message(kind, (131_072, peer, of, 0)),
+            ..Node::default()
+        };
+        let calls = [
+            message(1, SEND, "comm_dst", right),
+            message(2, RECV, "comm_src", left),
+            message(3, SEND, "comm_dst", right),
+            message(4, RECV, "comm_src", left),
+        ];
+        trace::file(&[], &calls)
+    };
+    let graph = load("ring.0.et", (0..4).flat_map(file).collect::<Vec<u8>>()).graph;
+    for name in corecast_chip::builtin_names() {
+        let run = run_on(&chip(name), &graph).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(makespan(&run) > Time::ZERO, "{name}");
+    }
 }
 
 #[test]
