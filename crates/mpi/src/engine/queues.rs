@@ -226,3 +226,127 @@ impl Queues {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What the standard says (MPI 5.0, 3.5 and 3.8): one list of receives and one of messages, both in
+    /// order.
+    #[derive(Default)]
+    struct Model {
+        posted: Vec<Posted>,
+        /// Context, sender, tag and number.
+        arrived: Vec<(u32, u32, i32, usize)>,
+    }
+
+    fn matches(posted: &Posted, context: u32, from: u32, tag: i32) -> bool {
+        let is_from = posted.from.is_none_or(|wanted| wanted == from);
+        is_from && posted.context == context && posted.tag.is_none_or(|wanted| wanted == tag)
+    }
+
+    impl Model {
+        fn first(&self, posted: &Posted) -> Option<usize> {
+            let mut arrived = self.arrived.iter();
+            arrived.position(|&(context, from, tag, _)| matches(posted, context, from, tag))
+        }
+    }
+
+    #[derive(Clone, Debug)]
+    enum Act {
+        Post(u32, Option<u32>, Option<i32>),
+        Arrive(u32, u32, i32),
+        Probe(u32, Option<u32>, Option<i32>),
+        Take(u32, Option<u32>, Option<i32>),
+        /// The receive with this number, if it still waits.
+        Withdraw(u32),
+        Grow,
+    }
+
+    fn acts() -> impl Strategy<Value = Vec<Act>> {
+        let (context, from, tag) = (0_u32..2, 0_u32..4, 0_i32..3);
+        let any_from = prop::option::of(from.clone());
+        let any_tag = prop::option::of(tag.clone());
+        let wish = (context.clone(), any_from, any_tag);
+        let act = prop_oneof![
+            4 => wish.clone().prop_map(|(context, from, tag)| Act::Post(context, from, tag)),
+            4 => (context, from, tag).prop_map(|(context, from, tag)| Act::Arrive(context, from, tag)),
+            1 => wish.clone().prop_map(|(context, from, tag)| Act::Probe(context, from, tag)),
+            1 => wish.prop_map(|(context, from, tag)| Act::Take(context, from, tag)),
+            1 => (0_u32..40).prop_map(Act::Withdraw),
+            1 => Just(Act::Grow),
+        ];
+        prop::collection::vec(act, 0..80)
+    }
+
+    /// The number that went with a message.
+    fn number(arrived: &Arrived) -> usize {
+        match arrived.body {
+            Body::Announced { bytes, .. } => bytes,
+            _ => unreachable!("all are announced"),
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        /// Every receive gets the message that it gets by the letter of the standard, whatever else waits.
+        #[test]
+        fn receives_and_messages_meet_as_in_one_list_of_each(acts in acts()) {
+            let (mut queues, mut model) = (Queues::new(4), Model::default());
+            let (mut ranks, mut flights) = (4, 0);
+            for (number_of, act) in acts.into_iter().enumerate() {
+                match act {
+                    Act::Post(context, from, tag) => {
+                        let posted = Posted { context, from, tag, flight: flights };
+                        flights += 1;
+                        let expected = model.first(&posted).map(|at| model.arrived.remove(at).3);
+                        if expected.is_none() {
+                            model.posted.push(posted);
+                        }
+                        let found = queues.post(posted);
+                        prop_assert_eq!(found.as_ref().map(number), expected);
+                    }
+                    Act::Arrive(context, from, tag) => {
+                        let mut posted = model.posted.iter();
+                        let at = posted.position(|posted| matches(posted, context, from, tag));
+                        let expected = at.map(|at| model.posted.remove(at).flight);
+                        prop_assert!(queues.concern(from) || expected.is_none());
+                        prop_assert_eq!(queues.matching(context, from, tag), expected);
+                        if expected.is_none() {
+                            model.arrived.push((context, from, tag, number_of));
+                            let body = Body::Announced { bytes: number_of, address: 0, theirs: 0 };
+                            queues.keep(Arrived { context, from, tag, body, order: 0 });
+                        }
+                    }
+                    Act::Probe(context, from, tag) => {
+                        let wish = Posted { context, from, tag, flight: 0 };
+                        let expected = model.first(&wish).map(|at| model.arrived[at].3);
+                        prop_assert_eq!(queues.peek(context, from, tag).map(number), expected);
+                    }
+                    Act::Take(context, from, tag) => {
+                        let wish = Posted { context, from, tag, flight: 0 };
+                        let expected = model.first(&wish).map(|at| model.arrived.remove(at).3);
+                        let taken = queues.take(context, from, tag);
+                        prop_assert_eq!(taken.as_ref().map(number), expected);
+                    }
+                    Act::Withdraw(flight) => {
+                        let at = model.posted.iter().position(|posted| posted.flight == flight);
+                        if let Some(at) = at {
+                            model.posted.remove(at);
+                        }
+                        prop_assert_eq!(queues.withdraw(flight), at.is_some());
+                    }
+                    Act::Grow => {
+                        ranks += 1;
+                        queues.grow(ranks);
+                    }
+                }
+                prop_assert_eq!(queues.kept(), model.arrived.len());
+                prop_assert_eq!(queues.posted().count(), model.posted.len());
+            }
+        }
+    }
+}
