@@ -91,6 +91,13 @@ fn windows_do_what_they_say() {
 }
 
 #[test]
+fn random_one_sided_communication_does_what_a_naive_model_does() {
+    let seeds = ["1", "2", "3", "4", "5", "6"];
+    checks_pass("windows_random.c", &STANDARD, &seeds, &[1, 2, 4, 6]);
+    checks_pass("windows_random.c", &MPICH, &seeds[..1], &[3]);
+}
+
+#[test]
 fn who_waits_for_a_lock_of_the_dead_is_told() {
     let program = Program::new("windows.c", &STANDARD);
     let output = program.run(3, &["dies"]);
