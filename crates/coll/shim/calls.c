@@ -68,8 +68,8 @@ static const char *reduction(struct wanted *wanted) {
     return wanted->call.element_bytes == 0 ? "elements have gaps" : NULL;
 }
 
-/* Moves the data of a call whose bytes are known. */
-static int move(struct served *served, const struct wanted *wanted, int *is_planned) {
+/* Moves the data of a call whose bytes are known, within nodes where there are levels, or by a plan. */
+static int move(struct served *served, const struct wanted *wanted, const struct corecast_acts *plan) {
     const struct blocks *give = &wanted->give, *get = &wanted->get;
     struct side send = {.packed = NULL}, recv = {.packed = NULL};
     struct reduction op = {wanted->op, get->type, wanted->call.element_bytes};
@@ -86,14 +86,11 @@ static int move(struct served *served, const struct wanted *wanted, int *is_plan
             code = side_ready(&recv, get->address, (long long)get->count * get->number, get->type,
                               wanted->is_get_read, comm);
     }
-    if (code == MPI_SUCCESS && served->levels) {
-        *is_planned = 1;
+    if (code == MPI_SUCCESS && served->levels)
         code = levels_carry_out(served->levels, &wanted->call, send.bytes, recv.bytes, &op);
-    } else if (code == MPI_SUCCESS) {
-        code = carry_out(served, &wanted->call, send.bytes, recv.bytes, &op, is_planned);
-    }
-    int is_written = code == MPI_SUCCESS && *is_planned;
-    int ended = side_end(&recv, is_written, comm);
+    else if (code == MPI_SUCCESS)
+        code = carry_out(served, &wanted->call, plan, send.bytes, recv.bytes, &op);
+    int ended = side_end(&recv, code == MPI_SUCCESS, comm);
     side_end(&send, 0, comm);
     return code == MPI_SUCCESS ? ended : code;
 }
@@ -126,12 +123,15 @@ static int take(struct served *served, struct wanted *wanted, int *code) {
     if (give->number > 0 && get->number > 0 && given != got)
         *code = MPI_ERR_TRUNCATE;
     else if (call->bytes > 0 || call->collective == CORECAST_BARRIER) {
-        int is_planned = 0;
-        *code = move(served, wanted, &is_planned);
-        if (*code == MPI_SUCCESS && !is_planned) {
+        struct corecast_acts plan;
+        uint32_t planned = CORECAST_PLAN;
+        if (!served->levels)
+            planned = corecast_group_plan(served->group, call, &plan);
+        if (planned == CORECAST_NO_PLAN)
             left(call->name, wanted->comm, "no algorithm serves it");
+        if (planned != CORECAST_PLAN)
             return 0;
-        }
+        *code = move(served, wanted, &plan);
     }
     if (*code != MPI_SUCCESS)
         PMPI_Comm_call_errhandler(wanted->comm, *code);

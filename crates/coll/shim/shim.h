@@ -61,10 +61,10 @@ int serve(MPI_Comm comm, struct served **into, const char **why);
 /* Ends the groups of all communicators: nothing is served any more. */
 void serve_no_more(void);
 
-/* Carries a call out; `op` is NULL for what combines nothing. Sets `*is_planned` to 0 and does nothing
- * where there is no plan. */
-int carry_out(struct served *served, const struct corecast_call *call, const char *send, char *recv,
-              const struct reduction *op, int *is_planned);
+/* Carries a call out by its plan; `op` is NULL for what combines nothing. */
+int carry_out(struct served *served, const struct corecast_call *call,
+              const struct corecast_acts *plan, const char *send, char *recv,
+              const struct reduction *op);
 
 /* The nodes of a communicator; what is made of one that cannot be had is lost. */
 int levels_make(MPI_Comm comm, int ranks, struct levels **into);
