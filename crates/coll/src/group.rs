@@ -58,22 +58,31 @@ impl Group {
         }
     }
 
-    /// What this rank does in a call; it lives until the next is asked for.
+    /// What this rank does in a call; it lives until the next is asked for. The name is asked for by who
+    /// says something.
     ///
     /// # Errors
     /// Why there is nothing to do for it, which is the same at all ranks.
-    pub fn plan(&mut self, name: &str, shape: Shape) -> Result<&Program, Unplanned> {
+    pub fn plan<N: AsRef<str>>(
+        &mut self,
+        name: impl Fn() -> N,
+        shape: Shape,
+    ) -> Result<&Program, Unplanned> {
         if self.is_left(shape.collective, shape.bytes) {
-            self.explain_left(name, shape);
+            if self.is_told(shape) {
+                let why = self.why_left(shape);
+                say(name().as_ref(), self.ranks, shape.bytes, &why);
+            }
             return Err(Unplanned::Left);
         }
+        let is_told = self.is_told(shape);
         let ranks = (self.rank, self.ranks);
         let plan = self.cache.plan(&self.settings, ranks, shape);
-        let plan = plan.map_err(|_| Unplanned::Unserved)?.clone();
-        if self.is_told(shape) {
-            plan.explain(name, self.ranks, shape.bytes);
+        let plan = plan.map_err(|_| Unplanned::Unserved)?;
+        if is_told {
+            plan.explain(name().as_ref(), self.ranks, shape.bytes);
         }
-        self.current = plan.program;
+        self.current = Arc::clone(&plan.program);
         Ok(&self.current)
     }
 
@@ -88,17 +97,11 @@ impl Group {
         })
     }
 
-    fn explain_left(&mut self, name: &str, shape: Shape) {
-        let Shape {
-            collective, bytes, ..
-        } = shape;
-        if !self.is_told(shape) {
-            return;
-        }
+    fn why_left(&self, shape: Shape) -> String {
         let measured = self.settings.measured.as_ref();
-        let why = measured.and_then(|it| it.why(collective, self.ranks, bytes as u64));
-        let way = format!("left to the library ({})", why.unwrap_or_default());
-        say(name, self.ranks, bytes, &way);
+        let bytes = shape.bytes as u64;
+        let why = measured.and_then(|it| it.why(shape.collective, self.ranks, bytes));
+        format!("left to the library ({})", why.unwrap_or_default())
     }
 
     /// Whether this rank says how calls of this size class are carried out, which it does once.

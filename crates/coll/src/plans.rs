@@ -123,8 +123,6 @@ pub unsafe extern "C" fn corecast_group_plan(
 ) -> u32 {
     // SAFETY: the caller's promise.
     let (group, call, into) = unsafe { (&mut *group, &*call, &mut *into) };
-    // SAFETY: as above.
-    let name = unsafe { text(call.name) };
     let Some(collective) = collective(call.collective) else {
         return 1;
     };
@@ -137,7 +135,9 @@ pub unsafe extern "C" fn corecast_group_plan(
         is_ordered: call.is_ordered != 0,
         hardware: Hardware::None,
     };
-    let program = match group.plan(&name, shape) {
+    // SAFETY: as above.
+    let name = || unsafe { text(call.name) };
+    let program = match group.plan(name, shape) {
         Ok(program) => program,
         Err(Unplanned::Unserved) => return 1,
         Err(Unplanned::Left) => return 2,

@@ -223,7 +223,7 @@ impl Job {
         });
         // Who is refused here would be measured as the library, which takes over.
         let shape = shape(collective, bytes);
-        let serves = |(_, group): &mut (Cell, Group)| group.plan("", shape).is_ok();
+        let serves = |(_, group): &mut (Cell, Group)| group.plan(|| "", shape).is_ok();
         let mut field: Vec<_> = entrants.collect();
         field.retain_mut(serves);
         field
