@@ -193,7 +193,7 @@ static int reduce(struct levels *levels, const struct corecast_call *call, const
     struct seat root = levels->seats[call->root], own = levels->own;
     int is_first = levels->firsts != MPI_COMM_NULL, is_here = root.node == own.node;
     int is_root = is_here && root.rank == own.rank;
-    int count = (int)(call->bytes / op->element_bytes), bytes = (int)call->bytes;
+    int count = (int)(call->bytes / op->element_bytes);
     char *sum = is_root && is_first ? recv : NULL, *own_sum = NULL;
     if (is_first && !is_root) {
         sum = own_sum = malloc(call->bytes);
@@ -205,11 +205,12 @@ static int reduce(struct levels *levels, const struct corecast_call *call, const
         code = PMPI_Reduce(is_here ? MPI_IN_PLACE : sum, is_here ? sum : NULL, count, op->type, op->op,
                            root.node, levels->firsts);
     MPI_Comm node = levels->node.messages;
+    /* As elements: who reduced them may have left alone what lies between the parts of a pair. */
     if (code == MPI_SUCCESS && is_here && root.rank != 0) {
         if (is_first)
-            code = PMPI_Send(sum, bytes, MPI_BYTE, root.rank, 0, node);
+            code = PMPI_Send(sum, count, op->type, root.rank, 0, node);
         else if (is_root)
-            code = PMPI_Recv(recv, bytes, MPI_BYTE, 0, 0, node, MPI_STATUS_IGNORE);
+            code = PMPI_Recv(recv, count, op->type, 0, 0, node, MPI_STATUS_IGNORE);
     }
     free(own_sum);
     return code;
