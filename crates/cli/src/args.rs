@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What can be typed.
 
+mod coll;
 mod replay;
 mod shared;
 
@@ -17,6 +18,7 @@ use crate::mpirun::Mpirun;
 use crate::one_of::{OneOf, one, one_of};
 use crate::program;
 
+pub use coll::Coll;
 pub use replay::Replay;
 pub use shared::{ChipArg, Choices, Keeping, LimitArgs, Pictures, Place, Repeat, Scene};
 use shared::{collectives, fidelities, machines};
@@ -398,43 +400,6 @@ pub struct Rules {
     /// Which core every rank gets, as the tables were made with
     #[arg(long, value_name = "PLACEMENT", requires = "chip")]
     pub ranks_to_cores: Option<String>,
-}
-
-/// For which MPI.
-#[derive(Args)]
-pub struct Coll {
-    /// The library to write; with --tune the program
-    #[arg(value_name = "FILE")]
-    pub to_file: String,
-    /// The compiler of the MPI library whose programs are to be served, with arguments if it needs some
-    #[arg(long, value_name = "COMMAND", default_value = "mpicc")]
-    pub mpicc: String,
-    /// The library with the plans, by which FILE finds it [default: libcorecast_plans.so beside corecast]
-    #[arg(long, value_name = "PATH")]
-    pub plans: Option<String>,
-    /// Write a program in the place of the library: started as a job of that MPI, with a folder as its
-    /// argument, it measures our collectives beside the MPI's own and writes a table of each, for
-    /// CORECAST_TABLE
-    #[arg(long, help_heading = "Measuring")]
-    pub tune: bool,
-    /// What it measures: names separated by commas [default: all that are served]
-    #[arg(
-        long,
-        value_name = "NAMES",
-        value_delimiter = ',',
-        value_parser = collectives(),
-        requires = "tune",
-        help_heading = "Measuring"
-    )]
-    pub collective: Vec<Collective>,
-    /// Bytes per block (bcast, reduce, allreduce: in all), such as 64, 8K or 8..1M:x2 [default: 8..2M:x8]
-    #[arg(
-        long,
-        value_name = "SIZES",
-        requires = "tune",
-        help_heading = "Measuring"
-    )]
-    pub bytes: Option<String>,
 }
 
 /// Who reads rules.

@@ -127,7 +127,7 @@ fn check_size(collective: Collective, bytes: u64) -> Result<(), Failure> {
                 .help(format!("name sizes from 1 to {BYTES_MAX} bytes")),
         );
     }
-    if collective.is_reduction() && bytes % element != 0 {
+    if collective.is_reduction() && !bytes.is_multiple_of(element) {
         return Err(Failure::input(format!(
             "--bytes: {bytes} bytes are no whole number of the elements of {element} bytes that \
              {collective} is measured with"

@@ -22,6 +22,7 @@ enum corecast_collective {
     CORECAST_ALLTOALL = 7,
     CORECAST_ALLTOALLV = 8,
     CORECAST_BARRIER = 9,
+    CORECAST_COLLECTIVES, /* how many there are */
 };
 
 /* Where bytes lie: what the caller gives, which is never written; what it receives; memory that is

@@ -18,6 +18,13 @@ struct post {
 
 struct levels;
 
+/* What a table left to the library of a collective the last time: the next call of that size goes there
+ * at once. */
+struct left {
+    int is_known;
+    size_t bytes;
+};
+
 /* A communicator that is served. */
 struct served {
     struct corecast_group *group; /* NULL once it was given back */
@@ -27,6 +34,7 @@ struct served {
     int is_in_scope;       /* served as a whole */
     struct levels *levels; /* or within its nodes, unless NULL */
     unsigned calls; /* the number of the next call, which is its tag */
+    struct left left[CORECAST_COLLECTIVES];
     /* Memory that calls need meanwhile, kept for the next. */
     char *scratch;
     size_t scratch_bytes;
