@@ -4,7 +4,8 @@
 //!
 //! One program makes every call twice, by us and by the library, and compares all bytes; it runs with
 //! several numbers of ranks, over the libraries' shared memory and as over several nodes, there also with
-//! nodes alone served. With `--times` another one measures both side by side, and nothing is checked.
+//! nodes alone served, and by tables that were measured just before. With `--times` another one measures
+//! both side by side, by our defaults and by tables, and nothing is checked.
 //!
 //! Both libraries are wheels of the Python package index, as for `bench-mpi`.
 
@@ -17,6 +18,13 @@ use crate::bench_mpi::{last_line, quietly, venv};
 const LIMIT_S: &str = "300";
 
 const CHECKED_RANKS: [&str; 4] = ["2", "4", "5", "8"];
+
+/// Ranks that are checked by tables of theirs, and what is in these.
+const TUNED_RANKS: [&str; 2] = ["2", "4"];
+const TUNED_SIZES: &str = "8..8K:x32";
+
+/// What is in tables that are measured with.
+const TIMED_SIZES: &str = "8..2M:x8";
 
 /// What must have been carried out by us, and what left to the library.
 const SERVED: [&str; 9] = [
@@ -114,7 +122,8 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
     };
     for library in &LIBRARIES {
         let prefix = venv(&folder, library.name, library.wheel, wheels)?;
-        let job = Job::new(library, prefix, &corecast, &program)?;
+        let sizes = if is_timed { TIMED_SIZES } else { TUNED_SIZES };
+        let job = Job::new(library, prefix, &corecast, (&program, sizes))?;
         match is_timed {
             true => job.measure()?,
             false => job.check()?,
@@ -136,12 +145,29 @@ fn build(root: &Path, is_release: bool) -> Result<PathBuf, String> {
     }
 }
 
+/// Changes tables so that they leave every call to the library.
+fn leave_all(folder: &str) -> std::io::Result<()> {
+    for file in std::fs::read_dir(folder)? {
+        let path = file?.path();
+        let text = std::fs::read_to_string(&path)?;
+        let kept = text.lines().filter(|line| !line.contains("_bytes = "));
+        let left = kept.map(|line| match line.starts_with("algorithm = ") {
+            true => "algorithm = \"library\"\n".to_owned(),
+            false => format!("{line}\n"),
+        });
+        std::fs::write(&path, left.collect::<String>())?;
+    }
+    Ok(())
+}
+
 struct Job<'a> {
     library: &'a Library,
     prefix: PathBuf,
     /// What is preloaded.
     ours: PathBuf,
     program: PathBuf,
+    /// What writes tables.
+    tuner: PathBuf,
 }
 
 impl<'a> Job<'a> {
@@ -150,16 +176,20 @@ impl<'a> Job<'a> {
         library: &'a Library,
         prefix: PathBuf,
         corecast: &Path,
-        source: &Path,
+        (source, sizes): (&Path, &str),
     ) -> Result<Self, String> {
         let folder = prefix.with_file_name(format!("coll-{}", library.name));
         std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
         let (ours, program) = (folder.join("libcorecast_coll.so"), folder.join("program"));
         let mpicc = prefix.join("bin/mpicc");
         let plans = corecast.with_file_name("libcorecast_plans.so");
-        let mut build = Command::new(corecast);
-        build.arg("coll").arg(&ours).arg("--mpicc").arg(&mpicc);
-        quietly(build.arg("--plans").arg(plans))?;
+        let tuner = folder.join("tuner");
+        for (to, options) in [(&ours, &[][..]), (&tuner, &["--tune", "--bytes", sizes])] {
+            let mut build = Command::new(corecast);
+            build.arg("coll").arg(to).args(options);
+            build.arg("--mpicc").arg(&mpicc).arg("--plans").arg(&plans);
+            quietly(&mut build)?;
+        }
         let mut cc = Command::new(mpicc);
         cc.args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-O2", "-o"]);
         quietly(cc.arg(&program).arg(source))?;
@@ -168,11 +198,19 @@ impl<'a> Job<'a> {
             prefix,
             ours,
             program,
+            tuner,
         })
     }
 
     /// What starts the program with our library.
     fn command(&self, ranks: &str, variables: &[(&str, &str)]) -> Command {
+        let ours = self.ours.display().to_string();
+        let preload = [("LD_PRELOAD", &*ours)];
+        self.job(&self.program, ranks, &[&preload, variables].concat())
+    }
+
+    /// What starts a program.
+    fn job(&self, program: &Path, ranks: &str, variables: &[(&str, &str)]) -> Command {
         let Library {
             launcher, passes, ..
         } = self.library;
@@ -180,20 +218,56 @@ impl<'a> Job<'a> {
         command.arg(LIMIT_S);
         command.arg(self.prefix.join("bin").join(launcher[0]));
         command.args(&launcher[1..]).args(["-n", ranks]);
-        let ours = self.ours.display().to_string();
-        command.args(passes("LD_PRELOAD", &ours));
         for (name, value) in variables {
             command.args(passes(name, value));
         }
-        command.arg(&self.program);
+        command.arg(program);
         command.envs(self.library.variables.iter().copied());
         // Cargo names the folder in which our own `libmpi.so.12` lies.
         command.env("LD_LIBRARY_PATH", self.prefix.join("lib"));
         command
     }
 
+    /// Measures tables for so many ranks, and says in which folder they are.
+    fn tables(
+        &self,
+        ranks: &str,
+        variables: &[(&str, &str)],
+        sharing: &[(&str, &str)],
+    ) -> Result<String, String> {
+        let folder = self.tuner.with_file_name(format!("tables-{ranks}"));
+        if folder.exists() {
+            std::fs::remove_dir_all(&folder).map_err(|error| error.to_string())?;
+        }
+        let mut command = self.job(&self.tuner, ranks, variables);
+        command.envs(sharing.iter().copied());
+        quietly(command.arg(&folder))?;
+        Ok(folder.display().to_string())
+    }
+
+    /// By tables every call is served, or left to the library, as they say.
+    fn check_by_tables(&self) -> Result<(), String> {
+        for ranks in TUNED_RANKS {
+            let what = format!("{}, {ranks} ranks, by tables", self.library.name);
+            let folder = self.tables(ranks, &[], self.library.sharing)?;
+            let variables = [("CORECAST_EXPLAIN", "1"), ("CORECAST_TABLE", &*folder)];
+            let said = self.checked(&what, ranks, &variables)?;
+            let is_by_table = |call: &&str| {
+                let begin = format!("corecast: {call}, {ranks} ranks, ");
+                let why = format!(".toml: the fastest at {ranks} ranks and ");
+                let mut lines = said.lines();
+                lines.any(|line| line.starts_with(&begin) && line.contains(&why))
+            };
+            if let Some(call) = SERVED.iter().find(|call| !is_by_table(call)) {
+                return Err(format!("{what}: {call} did not go by its table"));
+            }
+        }
+        Ok(())
+    }
+
     fn check(&self) -> Result<(), String> {
         let name = self.library.name;
+        self.check_by_tables()?;
         for (way, variables) in self.library.ways {
             for ranks in CHECKED_RANKS {
                 let what = format!("{name}, {way}, {ranks} ranks");
@@ -223,6 +297,10 @@ impl<'a> Job<'a> {
         if let Some((way, variables)) = on_nodes {
             let what = format!("{name}, {way}, CORECAST_COLL=node");
             let asked = [("CORECAST_EXPLAIN", "1"), ("CORECAST_COLL", "node")];
+            let folder = self.tables("2", &[], self.library.sharing)?;
+            leave_all(&folder).map_err(|error| error.to_string())?;
+            let by_tables = [&asked[1..], &[("CORECAST_TABLE", &*folder)], *variables].concat();
+            self.checked(&format!("{what}, all left by tables"), "4", &by_tables)?;
             let said = self.checked(&what, "4", &[&asked[..], *variables].concat())?;
             for expected in [
                 "corecast: MPI_Gather, 4 ranks: left to the library (its ranks are on several nodes)",
@@ -266,25 +344,35 @@ impl<'a> Job<'a> {
         let cores = std::thread::available_parallelism().map_err(|error| error.to_string())?;
         let ranks = cores.to_string();
         for (way, variables) in self.library.ways {
-            println!(
-                "{}, {way}, {ranks} ranks: bytes, our us, its us, ratio",
-                self.library.name
-            );
-            let output = self.command(&ranks, variables).output();
-            let output = output.map_err(|error| error.to_string())?;
-            if !output.status.success() {
-                return Err(last_line(&output.stderr));
-            }
-            for line in String::from_utf8_lossy(&output.stdout).lines() {
-                let words: Vec<&str> = line.split_whitespace().collect();
-                if let [call, bytes, ours, theirs] = words[..]
-                    && let (Ok(us), Ok(their_us)) = (ours.parse::<f64>(), theirs.parse::<f64>())
-                {
-                    println!(
-                        "{call:10} {bytes:>8} {us:>10.2} {their_us:>10.2} {:>6.2}",
-                        us / their_us
-                    );
-                }
+            let what = format!("{}, {way}, {ranks} ranks", self.library.name);
+            println!("{what}: bytes, our us, its us, ratio");
+            self.time(&ranks, variables)?;
+            let folder = self.tables(&ranks, variables, &[])?;
+            println!("{what}, by tables: bytes, our us, its us, ratio");
+            self.time(
+                &ranks,
+                &[&[("CORECAST_TABLE", &*folder)], *variables].concat(),
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Times of one job.
+    fn time(&self, ranks: &str, variables: &[(&str, &str)]) -> Result<(), String> {
+        let output = self.command(ranks, variables).output();
+        let output = output.map_err(|error| error.to_string())?;
+        if !output.status.success() {
+            return Err(last_line(&output.stderr));
+        }
+        for line in String::from_utf8_lossy(&output.stdout).lines() {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            if let [call, bytes, ours, theirs] = words[..]
+                && let (Ok(us), Ok(their_us)) = (ours.parse::<f64>(), theirs.parse::<f64>())
+            {
+                println!(
+                    "{call:10} {bytes:>8} {us:>10.2} {their_us:>10.2} {:>6.2}",
+                    us / their_us
+                );
             }
         }
         Ok(())

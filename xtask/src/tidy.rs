@@ -23,7 +23,7 @@ const ARROWS: [(&str, &[&str]); 28] = [
         &["core", "machine", "rcce", "kernels", "flow"],
     ),
     ("mpi", &["core", "tune"]),
-    ("coll", &["core", "mpi"]),
+    ("coll", &["core", "mpi", "text", "tune"]),
     ("mpi-abi", &["mpi", "shm"]),
     ("mpi-mpich", &["mpi", "shm"]),
     ("shm", &["mpi"]),

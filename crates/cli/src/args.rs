@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What can be typed.
 
+mod coll;
 mod replay;
 mod shared;
 
@@ -17,6 +18,7 @@ use crate::mpirun::Mpirun;
 use crate::one_of::{OneOf, one, one_of};
 use crate::program;
 
+pub use coll::Coll;
 pub use replay::Replay;
 pub use shared::{ChipArg, Choices, Keeping, LimitArgs, Pictures, Place, Repeat, Scene};
 use shared::{collectives, fidelities, machines};
@@ -398,20 +400,6 @@ pub struct Rules {
     /// Which core every rank gets, as the tables were made with
     #[arg(long, value_name = "PLACEMENT", requires = "chip")]
     pub ranks_to_cores: Option<String>,
-}
-
-/// For which MPI.
-#[derive(Args)]
-pub struct Coll {
-    /// The library to write
-    #[arg(value_name = "FILE")]
-    pub to_file: String,
-    /// The compiler of the MPI library whose programs are to be served, with arguments if it needs some
-    #[arg(long, value_name = "COMMAND", default_value = "mpicc")]
-    pub mpicc: String,
-    /// The library with the plans, by which FILE finds it [default: libcorecast_plans.so beside corecast]
-    #[arg(long, value_name = "PATH")]
-    pub plans: Option<String>,
 }
 
 /// Who reads rules.

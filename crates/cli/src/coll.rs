@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `coll`: builds the library that puts our collectives into programs of another MPI.
+//! `coll`: builds the library that puts our collectives into programs of another MPI, or the program that
+//! measures which of them are faster there than that MPI's own.
 //!
 //! The part that knows MPI is compiled here, by that MPI's own compiler: libraries of MPI have no binary
 //! interface in common.
@@ -10,6 +11,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use corecast::size;
+use corecast_core::{Collective, ElementType};
 use serde::Serialize;
 
 use crate::args;
@@ -17,7 +20,7 @@ use crate::failure::Failure;
 use crate::output::{self, Answer, json};
 use crate::style;
 
-/// The files in C, by name: those that end in `.c` are compiled, the others included.
+/// The files in C of the library, by name: those that end in `.c` are compiled, the others included.
 const SOURCES: [(&str, &str); 7] = [
     ("plans.h", include_str!("../../coll/shim/plans.h")),
     ("shim.h", include_str!("../../coll/shim/shim.h")),
@@ -27,6 +30,18 @@ const SOURCES: [(&str, &str); 7] = [
     ("run.c", include_str!("../../coll/shim/run.c")),
     ("side.c", include_str!("../../coll/shim/side.c")),
 ];
+
+/// What makes a program of them that measures, together with what it is to measure.
+const PROGRAM: (&str, &str) = ("tune.c", include_str!("../../coll/shim/tune.c"));
+
+/// The sizes that are measured unless others are named.
+const SIZES: &str = "8..2M:x8";
+
+/// The largest; what several blocks of it need in all is up to the program, which knows how many.
+const BYTES_MAX: u64 = 1 << 28;
+
+/// The elements of reductions that are measured.
+const DTYPE: ElementType = ElementType::F64;
 
 /// What the library with the plans is called.
 const LIBRARY: &str = "libcorecast_plans.so";
@@ -45,25 +60,81 @@ struct CollRecord<'a> {
 
 /// The verb.
 pub fn answer(options: &args::Coll) -> Result<Answer, Failure> {
-    output::check_writable(Path::new(&options.to_file))?;
+    let to = Path::new(&options.to_file);
+    output::check_writable(to)?;
+    let product = match options.tune {
+        true => Product::Program(cells(options)?),
+        false => Product::Library,
+    };
     let plans = plans(options.plans.as_deref())?;
-    let library = build(&options.mpicc, &plans)?;
-    output::write_bytes(Path::new(&options.to_file), &library)?;
+    product.build(&options.mpicc, &plans, to)?;
     let record = CollRecord {
         to: &options.to_file,
         mpicc: &options.mpicc,
         plans: plans.display().to_string(),
     };
-    let usage = format!(
-        "its ranks need LD_PRELOAD={0}, as by mpirun -x LD_PRELOAD={0} (Open MPI) or mpiexec -genv \
-         LD_PRELOAD {0} (MPICH)",
-        whole(&options.to_file)
-    );
+    let whole = whole(&options.to_file);
+    let usage = match product {
+        Product::Library => format!(
+            "its ranks need LD_PRELOAD={whole}, as by mpirun -x LD_PRELOAD={whole} (Open MPI) or mpiexec \
+             -genv LD_PRELOAD {whole} (MPICH)"
+        ),
+        Product::Program(_) => format!(
+            "it measures what it is started as, as by mpirun -n 4 {whole} tables; CORECAST_TABLE names \
+             the folder to the library that this command builds without --tune"
+        ),
+    };
     Ok(Answer {
         text: format!("wrote {}\n{}\n", options.to_file, style::dim(&usage)),
         json: json(record),
         failed: Vec::new(),
     })
+}
+
+/// What is to be measured, collective by collective.
+fn cells(options: &args::Coll) -> Result<Vec<(Collective, u64)>, Failure> {
+    let sizes = size::list("--bytes", options.bytes.as_deref().unwrap_or(SIZES))?;
+    let is_served = |one: &Collective| *one != Collective::Alltoallv;
+    let is_asked =
+        |one: &Collective| options.collective.is_empty() || options.collective.contains(one);
+    if let Some(one) = options.collective.iter().find(|one| !is_served(one)) {
+        return Err(Failure::input(format!("--collective: {one} is not served"))
+            .help("no call with blocks of several lengths is"));
+    }
+    let asked = Collective::ALL.into_iter().filter(is_served);
+    let asked: Vec<Collective> = asked.filter(is_asked).collect();
+    let mut cells = Vec::new();
+    for one in asked {
+        if one == Collective::Barrier {
+            cells.push((one, 0));
+            continue;
+        }
+        for &bytes in &sizes {
+            check_size(one, bytes)?;
+            if !cells.contains(&(one, bytes)) {
+                cells.push((one, bytes));
+            }
+        }
+    }
+    Ok(cells)
+}
+
+fn check_size(collective: Collective, bytes: u64) -> Result<(), Failure> {
+    let element = u64::from(DTYPE.bytes());
+    if !(1..=BYTES_MAX).contains(&bytes) {
+        return Err(
+            Failure::input(format!("--bytes: {bytes} bytes are not measured"))
+                .help(format!("name sizes from 1 to {BYTES_MAX} bytes")),
+        );
+    }
+    if collective.is_reduction() && !bytes.is_multiple_of(element) {
+        return Err(Failure::input(format!(
+            "--bytes: {bytes} bytes are no whole number of the elements of {element} bytes that \
+             {collective} is measured with"
+        ))
+        .help("name multiples, or leave out reductions by --collective"));
+    }
+    Ok(())
 }
 
 /// A path that holds in every folder.
@@ -93,43 +164,107 @@ fn plans(named: Option<&str>) -> Result<PathBuf, Failure> {
     })
 }
 
-/// The bytes of the library for the MPI of this compiler.
-fn build(mpicc: &str, plans: &Path) -> Result<Vec<u8>, Failure> {
-    let temporary = |error: io::Error| Failure::input(format!("cannot make a folder: {error}"));
-    let folder = tempfile::tempdir().map_err(temporary)?;
-    let built = folder.path().join("libcorecast_coll.so");
-    let mut words = mpicc.split_whitespace();
-    let mut command = Command::new(words.next().unwrap_or_default());
-    command.args(words);
-    command.args(["-std=c11", "-O2", "-fPIC", "-shared", "-pthread", "-o"]);
-    command.arg(&built);
-    for (name, text) in SOURCES {
-        let path = folder.path().join(name);
-        fs::write(&path, text).map_err(temporary)?;
-        if name.ends_with(".c") {
-            command.arg(path);
+/// What is built.
+enum Product {
+    /// What is preloaded.
+    Library,
+    /// What measures, and what it does.
+    Program(Vec<(Collective, u64)>),
+}
+
+impl Product {
+    /// Its name in a sentence.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Library => "library",
+            Self::Program(_) => "program",
         }
     }
-    // By its path: a folder to search would give our own libmpi in the place of theirs.
-    command.arg(plans);
-    let output = command.output().map_err(|error| {
-        Failure::input(format!("cannot run `{mpicc}`: {error}"))
-            .help("--mpicc names the compiler of the MPI library whose programs are to be served")
-    })?;
-    let library = fs::read(&built).ok();
-    match library.filter(|_| output.status.success()) {
-        Some(library) => Ok(library),
-        None => Err(refused(mpicc, &String::from_utf8_lossy(&output.stderr))),
+
+    /// Options of the compiler.
+    fn options(&self) -> &'static [&'static str] {
+        match self {
+            Self::Library => &["-fPIC", "-shared"],
+            Self::Program(_) => &[],
+        }
+    }
+
+    /// The files in C.
+    fn sources(&self) -> Vec<(&'static str, String)> {
+        let shared = SOURCES.iter();
+        let mut sources: Vec<_> = shared
+            .map(|&(name, text)| (name, text.to_owned()))
+            .collect();
+        if let Self::Program(cells) = self {
+            sources.push((PROGRAM.0, PROGRAM.1.to_owned()));
+            sources.push(("cells.c", cells_in_c(cells)));
+        }
+        sources
+    }
+
+    /// Builds it for the MPI of this compiler.
+    fn build(&self, mpicc: &str, plans: &Path, to: &Path) -> Result<(), Failure> {
+        let temporary = |error: io::Error| Failure::input(format!("cannot make a folder: {error}"));
+        let folder = tempfile::tempdir().map_err(temporary)?;
+        let built = folder.path().join("built");
+        let mut words = mpicc.split_whitespace();
+        let mut command = Command::new(words.next().unwrap_or_default());
+        command.args(words);
+        command
+            .args(["-std=c11", "-O2", "-pthread"])
+            .args(self.options());
+        command.arg("-o").arg(&built);
+        for (name, text) in self.sources() {
+            let path = folder.path().join(name);
+            fs::write(&path, text).map_err(temporary)?;
+            if name.ends_with(".c") {
+                command.arg(path);
+            }
+        }
+        // By its path: a folder to search would give our own libmpi in the place of theirs.
+        command.arg(plans);
+        let output = command.output().map_err(|error| {
+            Failure::input(format!("cannot run `{mpicc}`: {error}")).help(
+                "--mpicc names the compiler of the MPI library whose programs are to be served",
+            )
+        })?;
+        let bytes = fs::read(&built).ok().filter(|_| output.status.success());
+        let Some(bytes) = bytes else {
+            return Err(self.refused(mpicc, &String::from_utf8_lossy(&output.stderr)));
+        };
+        output::write_bytes(to, &bytes)?;
+        if let Self::Program(_) = self {
+            let unable = |error| Failure::input(format!("cannot make it a program: {error}"));
+            let mode = fs::metadata(&built).map_err(unable)?.permissions();
+            fs::set_permissions(to, mode).map_err(unable)?;
+        }
+        Ok(())
+    }
+
+    /// What the compiler has against it.
+    fn refused(&self, mpicc: &str, said: &str) -> Failure {
+        let name = self.name();
+        let failure = Failure::input(format!("`{mpicc}` does not compile the {name}"));
+        let lines = said.lines().filter(|line| !line.trim().is_empty());
+        let failure = lines
+            .take(SAID_LINES_MAX)
+            .fold(failure, |failure, line| failure.help(line));
+        failure.help(
+            "it has to be a C compiler that finds the mpi.h of MPI 3.0 or later, and its library",
+        )
     }
 }
 
-/// What the compiler has against it.
-fn refused(mpicc: &str, said: &str) -> Failure {
-    let failure = Failure::input(format!("`{mpicc}` does not compile the library"));
-    let lines = said.lines().filter(|line| !line.trim().is_empty());
-    let failure = lines
-        .take(SAID_LINES_MAX)
-        .fold(failure, |failure, line| failure.help(line));
-    failure
-        .help("it has to be a C compiler that finds the mpi.h of MPI 3.0 or later, and its library")
+/// What is to be measured, for `tune.c`.
+fn cells_in_c(cells: &[(Collective, u64)]) -> String {
+    let entry = |&(one, bytes): &(Collective, u64)| {
+        let name = one.name().to_uppercase();
+        format!("    {{CORECAST_{name}, {bytes}}},\n")
+    };
+    let entries: String = cells.iter().map(entry).collect();
+    let total = cells.len();
+    format!(
+        "#include \"plans.h\"\n\nconst struct corecast_cell corecast_cells[] = {{\n{entries}}};\n\
+         const size_t corecast_cells_total = {total};\n"
+    )
 }

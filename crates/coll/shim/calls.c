@@ -56,20 +56,25 @@ static int block_bytes(const struct wanted *wanted, const struct blocks *blocks,
     return 1;
 }
 
-/* What of a reduction has to be known; why it cannot be served, or NULL. */
-static const char *reduction(struct wanted *wanted) {
-    int commutes;
-    if (wanted->op == MPI_OP_NULL || wanted->get.type == MPI_DATATYPE_NULL)
+/* Bytes of a reduction's elements; why it cannot be served, or NULL. */
+static const char *elements(struct wanted *wanted) {
+    if (wanted->op == MPI_OP_NULL || wanted->get.type == MPI_DATATYPE_NULL ||
+        reduced_bytes(wanted->get.type, &wanted->call.element_bytes) != MPI_SUCCESS)
         return "its arguments";
-    if (reduced_bytes(wanted->get.type, &wanted->call.element_bytes) != MPI_SUCCESS ||
-        PMPI_Op_commutative(wanted->op, &commutes) != MPI_SUCCESS)
-        return "its arguments";
-    wanted->call.is_ordered = !commutes;
     return wanted->call.element_bytes == 0 ? "elements have gaps" : NULL;
 }
 
-/* Moves the data of a call whose bytes are known. */
-static int move(struct served *served, const struct wanted *wanted, int *is_planned) {
+/* Whether a reduction's operands keep the order of ranks; why it cannot be served, or NULL. */
+static const char *order(struct wanted *wanted) {
+    int commutes;
+    if (PMPI_Op_commutative(wanted->op, &commutes) != MPI_SUCCESS)
+        return "its arguments";
+    wanted->call.is_ordered = !commutes;
+    return NULL;
+}
+
+/* Moves the data of a call whose bytes are known, within nodes where there are levels, or by a plan. */
+static int move(struct served *served, const struct wanted *wanted, const struct corecast_acts *plan) {
     const struct blocks *give = &wanted->give, *get = &wanted->get;
     struct side send = {.packed = NULL}, recv = {.packed = NULL};
     struct reduction op = {wanted->op, get->type, wanted->call.element_bytes};
@@ -86,14 +91,11 @@ static int move(struct served *served, const struct wanted *wanted, int *is_plan
             code = side_ready(&recv, get->address, (long long)get->count * get->number, get->type,
                               wanted->is_get_read, comm);
     }
-    if (code == MPI_SUCCESS && served->levels) {
-        *is_planned = 1;
+    if (code == MPI_SUCCESS && served->levels)
         code = levels_carry_out(served->levels, &wanted->call, send.bytes, recv.bytes, &op);
-    } else if (code == MPI_SUCCESS) {
-        code = carry_out(served, &wanted->call, send.bytes, recv.bytes, &op, is_planned);
-    }
-    int is_written = code == MPI_SUCCESS && *is_planned;
-    int ended = side_end(&recv, is_written, comm);
+    else if (code == MPI_SUCCESS)
+        code = carry_out(served, &wanted->call, plan, send.bytes, recv.bytes, &op);
+    int ended = side_end(&recv, code == MPI_SUCCESS, comm);
     side_end(&send, 0, comm);
     return code == MPI_SUCCESS ? ended : code;
 }
@@ -102,7 +104,7 @@ static int move(struct served *served, const struct wanted *wanted, int *is_plan
 static int take(struct served *served, struct wanted *wanted, int *code) {
     struct corecast_call *call = &wanted->call;
     const struct blocks *give = &wanted->give, *get = &wanted->get;
-    const char *why = wanted->is_reduction ? reduction(wanted) : NULL;
+    const char *why = wanted->is_reduction ? elements(wanted) : NULL;
     if (!wanted->is_reduction)
         call->element_bytes = 1;
     if (why == NULL && call->root >= (uint32_t)served->ranks)
@@ -112,6 +114,11 @@ static int take(struct served *served, struct wanted *wanted, int *code) {
                         (get->number > 0 && !block_bytes(wanted, get, &got))))
         why = "its arguments";
     call->bytes = give->number > 0 ? given : got;
+    struct left *before = &served->left[call->collective];
+    if (why == NULL && before->is_known && before->bytes == call->bytes)
+        return 0;
+    if (why == NULL && wanted->is_reduction)
+        why = order(wanted);
     if (why == NULL && call->bytes > (size_t)(INT_MAX / served->ranks))
         why = "all blocks together are 2 GiB or more";
     if (why == NULL && wish()->left >> call->collective & 1)
@@ -126,12 +133,17 @@ static int take(struct served *served, struct wanted *wanted, int *code) {
     if (give->number > 0 && get->number > 0 && given != got)
         *code = MPI_ERR_TRUNCATE;
     else if (call->bytes > 0 || call->collective == CORECAST_BARRIER) {
-        int is_planned = 0;
-        *code = move(served, wanted, &is_planned);
-        if (*code == MPI_SUCCESS && !is_planned) {
+        struct corecast_acts plan;
+        uint32_t planned = CORECAST_PLAN;
+        if (!served->levels)
+            planned = corecast_group_plan(served->group, call, &plan);
+        if (planned == CORECAST_LEFT && !wish()->explains)
+            *before = (struct left){1, call->bytes};
+        if (planned == CORECAST_NO_PLAN)
             left(call->name, wanted->comm, "no algorithm serves it");
+        if (planned != CORECAST_PLAN)
             return 0;
-        }
+        *code = move(served, wanted, &plan);
     }
     if (*code != MPI_SUCCESS)
         PMPI_Comm_call_errhandler(wanted->comm, *code);

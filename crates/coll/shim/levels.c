@@ -101,20 +101,42 @@ int levels_serve(const struct corecast_call *call) {
             !call->is_ordered);
 }
 
+/* A part of a call, within this node, by the library. */
+static int by_library(const struct levels *levels, const struct corecast_call *part, const char *send,
+                      char *recv, const struct reduction *op) {
+    MPI_Comm node = levels->node.messages;
+    int root = (int)part->root, bytes = (int)part->bytes;
+    switch (part->collective) {
+    case CORECAST_BARRIER:
+        return PMPI_Barrier(node);
+    case CORECAST_BCAST:
+        return PMPI_Bcast(recv, bytes, MPI_BYTE, root, node);
+    default:
+        return PMPI_Reduce(part->in_place ? MPI_IN_PLACE : send, recv, bytes / (int)op->element_bytes,
+                           op->type, op->op, root, node);
+    }
+}
+
 /* A part of a call, within this node. */
 static int within(struct levels *levels, const struct corecast_call *call, const char *name,
                   enum corecast_collective collective, int root, int in_place, const char *send,
                   char *recv, const struct reduction *op) {
     struct corecast_call part = *call;
-    int is_planned;
+    struct corecast_acts plan;
     part.name = name;
     part.collective = collective;
     part.root = (uint32_t)root;
     part.in_place = (uint32_t)in_place;
     if (levels->node.ranks == 1 && collective != CORECAST_REDUCE)
         return MPI_SUCCESS;
-    int code = carry_out(&levels->node, &part, send, recv, op, &is_planned);
-    return code == MPI_SUCCESS && !is_planned ? MPI_ERR_INTERN : code;
+    switch (corecast_group_plan(levels->node.group, &part, &plan)) {
+    case CORECAST_PLAN:
+        return carry_out(&levels->node, &part, &plan, send, recv, op);
+    case CORECAST_LEFT:
+        return by_library(levels, &part, send, recv, op);
+    default:
+        return MPI_ERR_INTERN;
+    }
 }
 
 static int barrier(struct levels *levels, const struct corecast_call *call) {
@@ -171,7 +193,7 @@ static int reduce(struct levels *levels, const struct corecast_call *call, const
     struct seat root = levels->seats[call->root], own = levels->own;
     int is_first = levels->firsts != MPI_COMM_NULL, is_here = root.node == own.node;
     int is_root = is_here && root.rank == own.rank;
-    int count = (int)(call->bytes / op->element_bytes), bytes = (int)call->bytes;
+    int count = (int)(call->bytes / op->element_bytes);
     char *sum = is_root && is_first ? recv : NULL, *own_sum = NULL;
     if (is_first && !is_root) {
         sum = own_sum = malloc(call->bytes);
@@ -183,11 +205,12 @@ static int reduce(struct levels *levels, const struct corecast_call *call, const
         code = PMPI_Reduce(is_here ? MPI_IN_PLACE : sum, is_here ? sum : NULL, count, op->type, op->op,
                            root.node, levels->firsts);
     MPI_Comm node = levels->node.messages;
+    /* As elements: who reduced them may have left alone what lies between the parts of a pair. */
     if (code == MPI_SUCCESS && is_here && root.rank != 0) {
         if (is_first)
-            code = PMPI_Send(sum, bytes, MPI_BYTE, root.rank, 0, node);
+            code = PMPI_Send(sum, count, op->type, root.rank, 0, node);
         else if (is_root)
-            code = PMPI_Recv(recv, bytes, MPI_BYTE, 0, 0, node, MPI_STATUS_IGNORE);
+            code = PMPI_Recv(recv, count, op->type, 0, 0, node, MPI_STATUS_IGNORE);
     }
     free(own_sum);
     return code;

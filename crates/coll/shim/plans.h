@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* The number of this interface. */
-#define CORECAST_PLANS 1
+#define CORECAST_PLANS 2
 
 enum corecast_collective {
     CORECAST_BCAST = 0,
@@ -22,6 +22,7 @@ enum corecast_collective {
     CORECAST_ALLTOALL = 7,
     CORECAST_ALLTOALLV = 8,
     CORECAST_BARRIER = 9,
+    CORECAST_COLLECTIVES, /* how many there are */
 };
 
 /* Where bytes lie: what the caller gives, which is never written; what it receives; memory that is
@@ -100,12 +101,46 @@ struct corecast_group;
 void corecast_wish(uint32_t interface, struct corecast_wish *into);
 struct corecast_group *corecast_group_new(uint32_t rank, uint32_t ranks);
 void corecast_group_free(struct corecast_group *group);
-/* 0, or 1 where no rank has a plan; acts live until the next plan of this group. */
+/* What of a call is there at all ranks. */
+enum corecast_planned {
+    CORECAST_PLAN,
+    CORECAST_NO_PLAN, /* no algorithm serves it */
+    CORECAST_LEFT,    /* a table leaves it to the library, which was said if it is asked for */
+};
+
+/* One of the above; acts live until the next plan of this group. */
 uint32_t corecast_group_plan(struct corecast_group *group, const struct corecast_call *call,
                              struct corecast_acts *into);
 void corecast_group_took(struct corecast_group *group, const struct corecast_call *call,
                          double seconds);
 void corecast_left(const char *name, uint32_t ranks, const char *why);
+
+/* What is measured: calls of one collective and size. */
+struct corecast_cell {
+    uint32_t collective;
+    size_t bytes; /* as those of a call */
+};
+
+/* A job that measures. */
+struct corecast_job {
+    uint32_t rank;
+    uint32_t ranks;
+    const char *folder;  /* of tables */
+    const char *library; /* what the library below says of itself */
+    const char *computer;
+    const struct corecast_cell *cells;
+    size_t cells_total;
+};
+
+/* Seconds that one of so many calls takes which all ranks make one after the other, at the slowest rank:
+ * by the plans of a group, or, where it is NULL, by the library. The same at all ranks. */
+typedef double corecast_turn(void *context, struct corecast_group *group,
+                             const struct corecast_cell *cell, uint32_t calls);
+
+/* Says what is wrong with the folder: 0 if nothing is. For the first rank, before all measure. */
+uint32_t corecast_tune_check(const struct corecast_job *job);
+/* Measures, at all ranks; the first one says what was found, and writes the tables. 0, or 1 if it cannot. */
+uint32_t corecast_tune(const struct corecast_job *job, corecast_turn *turn, void *context);
 
 _Static_assert(sizeof(struct corecast_span) == 24, "as in crates/coll/src/plans.rs");
 _Static_assert(sizeof(struct corecast_act) == 56, "as in crates/coll/src/plans.rs");

@@ -125,18 +125,15 @@ static int run(struct served *served, const struct corecast_acts *plan, const st
     return MPI_SUCCESS;
 }
 
-int carry_out(struct served *served, const struct corecast_call *call, const char *send, char *recv,
-              const struct reduction *op, int *is_planned) {
-    struct corecast_acts plan;
-    *is_planned = corecast_group_plan(served->group, call, &plan) == 0;
-    if (!*is_planned)
-        return MPI_SUCCESS;
-    if (!has_memory(served, &plan))
+int carry_out(struct served *served, const struct corecast_call *call,
+              const struct corecast_acts *plan, const char *send, char *recv,
+              const struct reduction *op) {
+    if (!has_memory(served, plan))
         return MPI_ERR_NO_MEM;
     struct memory memory = {{(char *)send, recv, served->scratch}};
     int tag = (int)(served->calls++ & TAG_MAX);
     double start = wish()->explains ? PMPI_Wtime() : 0;
-    int code = run(served, &plan, &memory, op, tag);
+    int code = run(served, plan, &memory, op, tag);
     if (code != MPI_SUCCESS) {
         /* Messages may still be under way in it: it is never given back. */
         served->scratch = NULL;

@@ -18,6 +18,13 @@ struct post {
 
 struct levels;
 
+/* What a table left to the library of a collective the last time: the next call of that size goes there
+ * at once. */
+struct left {
+    int is_known;
+    size_t bytes;
+};
+
 /* A communicator that is served. */
 struct served {
     struct corecast_group *group; /* NULL once it was given back */
@@ -27,6 +34,7 @@ struct served {
     int is_in_scope;       /* served as a whole */
     struct levels *levels; /* or within its nodes, unless NULL */
     unsigned calls; /* the number of the next call, which is its tag */
+    struct left left[CORECAST_COLLECTIVES];
     /* Memory that calls need meanwhile, kept for the next. */
     char *scratch;
     size_t scratch_bytes;
@@ -61,10 +69,10 @@ int serve(MPI_Comm comm, struct served **into, const char **why);
 /* Ends the groups of all communicators: nothing is served any more. */
 void serve_no_more(void);
 
-/* Carries a call out; `op` is NULL for what combines nothing. Sets `*is_planned` to 0 and does nothing
- * where there is no plan. */
-int carry_out(struct served *served, const struct corecast_call *call, const char *send, char *recv,
-              const struct reduction *op, int *is_planned);
+/* Carries a call out by its plan; `op` is NULL for what combines nothing. */
+int carry_out(struct served *served, const struct corecast_call *call,
+              const struct corecast_acts *plan, const char *send, char *recv,
+              const struct reduction *op);
 
 /* The nodes of a communicator; what is made of one that cannot be had is lost. */
 int levels_make(MPI_Comm comm, int ranks, struct levels **into);

@@ -9,22 +9,13 @@
 
 #include "shim.h"
 
-int type_bytes(MPI_Datatype type, long long count, size_t *bytes) {
-    MPI_Count size;
-    int code = PMPI_Type_size_x(type, &size);
-    if (code != MPI_SUCCESS)
-        return code;
-    *bytes = size > 0 && count > 0 ? (size_t)size * (size_t)count : 0;
-    return MPI_SUCCESS;
-}
-
 /* How the elements of a type lie. */
 struct form {
     int is_named; /* one of the standard's */
-    MPI_Count size, lower, extent;
+    MPI_Count size, lower, extent, true_lower, true_extent;
 };
 
-static int form_of(MPI_Datatype type, struct form *form) {
+static int ask_form(MPI_Datatype type, struct form *form) {
     int integers, addresses, types, combiner;
     int code = PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
     form->is_named = code == MPI_SUCCESS && combiner == MPI_COMBINER_NAMED;
@@ -32,22 +23,48 @@ static int form_of(MPI_Datatype type, struct form *form) {
         code = PMPI_Type_size_x(type, &form->size);
     if (code == MPI_SUCCESS)
         code = PMPI_Type_get_extent_x(type, &form->lower, &form->extent);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Type_get_true_extent_x(type, &form->true_lower, &form->true_extent);
     return code;
+}
+
+/* The last of the standard's types is known again: it never goes, so that its handle is never another's. */
+static int form_of(MPI_Datatype type, struct form *form) {
+    static _Thread_local struct {
+        MPI_Datatype type;
+        struct form form;
+    } known;
+    if (known.form.is_named && known.type == type) {
+        *form = known.form;
+        return MPI_SUCCESS;
+    }
+    int code = ask_form(type, form);
+    if (code == MPI_SUCCESS && form->is_named) {
+        known.type = type;
+        known.form = *form;
+    }
+    return code;
+}
+
+int type_bytes(MPI_Datatype type, long long count, size_t *bytes) {
+    struct form form;
+    int code = form_of(type, &form);
+    if (code != MPI_SUCCESS)
+        return code;
+    *bytes = form.size > 0 && count > 0 ? (size_t)form.size * (size_t)count : 0;
+    return MPI_SUCCESS;
 }
 
 int reduced_bytes(MPI_Datatype type, size_t *element_bytes) {
     struct form form;
-    MPI_Count true_lower, true_extent;
     *element_bytes = 0;
     int code = form_of(type, &form);
-    if (code == MPI_SUCCESS)
-        code = PMPI_Type_get_true_extent_x(type, &true_lower, &true_extent);
     if (code != MPI_SUCCESS)
         return code;
     /* Bytes between the parts of a standard pair belong to nobody. All ranks name the same type, so
      * that the order of a type's parts is the same everywhere. */
-    int is_dense = form.lower == 0 && true_lower == 0 && form.size == form.extent &&
-                   true_extent == form.extent;
+    int is_dense = form.lower == 0 && form.true_lower == 0 && form.size == form.extent &&
+                   form.true_extent == form.extent;
     if (is_dense || (form.is_named && form.lower == 0))
         *element_bytes = (size_t)form.extent;
     return MPI_SUCCESS;

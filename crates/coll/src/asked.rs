@@ -6,7 +6,8 @@ use std::ffi::CString;
 use std::sync::{Arc, OnceLock};
 
 use corecast_core::hash::fnv_1a;
-use corecast_mpi::collective::{Settings, variable};
+use corecast_mpi::collective::{Measured, Settings, variable};
+use corecast_tune::{LIBRARY, PMPI};
 
 /// Which communicators are served; the others are left to the library.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,9 +19,6 @@ pub enum Scope {
     /// All.
     Job = 2,
 }
-
-/// In the place of an algorithm's name: calls are left to the library below.
-const LIBRARY_BELOW: &str = "library";
 
 /// What the environment of this process asks for.
 #[derive(Clone, Debug)]
@@ -60,9 +58,10 @@ impl Asked {
         };
         let fault = settings.fault.take();
         let fault = fault.or_else(|| scope.as_ref().err().cloned());
+        let fault = fault.or_else(|| settings.measured.as_ref().and_then(of_another_machine));
         let scope = scope.unwrap_or(Scope::Job);
         let named = settings.algorithms.iter().enumerate();
-        let left = named.filter(|(_, name)| name.as_deref() == Some(LIBRARY_BELOW));
+        let left = named.filter(|(_, name)| name.as_deref() == Some(LIBRARY));
         let left = left.map(|(at, _)| 1 << at).sum();
         // Who says what it does chooses the same.
         let explains = std::mem::take(&mut settings.explains);
@@ -77,6 +76,17 @@ impl Asked {
             hash,
         }
     }
+}
+
+/// What is said against tables that were measured elsewhere than below another MPI.
+fn of_another_machine(measured: &Measured) -> Option<String> {
+    let mut all = measured.tables().all();
+    let (file, table) = all.find(|(_, table)| table.setting().machine != PMPI)?;
+    let theirs = &table.setting().machine;
+    Some(format!(
+        "CORECAST_TABLE: {file}: the table is of machine `{theirs}`, and calls go over another MPI here, \
+         which is `{PMPI}`; measure it: corecast coll PROGRAM --tune"
+    ))
 }
 
 #[cfg(test)]
@@ -116,5 +126,10 @@ mod tests {
         assert_eq!(scope, Some(Ok(expected.to_owned())));
         let table = fault(("CORECAST_TABLE", "/no/such/table.toml"));
         assert!(table.is_some_and(|it| it.is_ok_and(|it| it.starts_with("CORECAST_TABLE:"))));
+        let other = fault(("CORECAST_TABLE", "scc"));
+        let expected = "CORECAST_TABLE: tables/scc/bcast.toml: the table is of machine `mpi`, and calls go \
+            over another MPI here, which is `pmpi`; measure it: corecast coll PROGRAM --tune";
+        assert_eq!(other, Some(Ok(expected.to_owned())));
+        assert_eq!(fault(("CORECAST_TABLE", "none")), None);
     }
 }

@@ -6,19 +6,27 @@ use std::sync::Arc;
 
 use corecast_core::Collective;
 use corecast_mpi::collective::program::Program;
-use corecast_mpi::collective::{Cache, Shape, say};
-
-use super::asked::Asked;
+use corecast_mpi::collective::{Cache, Means, Settings, Shape, say};
 
 /// See the module's documentation.
 pub struct Group {
     rank: u32,
     ranks: u32,
+    settings: Arc<Settings>,
     cache: Cache,
     /// What was given out last, which lives until the next is asked for.
     current: Arc<Program>,
     /// By call and size class, in the order in which they came first.
     times: Vec<Times>,
+}
+
+/// Why a rank has nothing to do for a call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unplanned {
+    /// No schedule can be made.
+    Unserved,
+    /// A table leaves it to the library below.
+    Left,
 }
 
 /// Calls of one name and size class.
@@ -39,34 +47,67 @@ fn class(bytes: usize) -> u32 {
 impl Group {
     /// One that has no plans yet.
     #[must_use]
-    pub fn new(rank: u32, ranks: u32) -> Self {
+    pub fn new(rank: u32, ranks: u32, settings: Arc<Settings>) -> Self {
         Self {
             rank,
             ranks,
+            settings,
             cache: Cache::default(),
             current: Arc::default(),
             times: Vec::new(),
         }
     }
 
-    /// What this rank does in a call; it lives until the next is asked for.
+    /// What this rank does in a call; it lives until the next is asked for. The name is asked for by who
+    /// says something.
     ///
     /// # Errors
-    /// Why there is no plan, which is the same at all ranks.
-    pub fn plan(&mut self, asked: &Asked, name: &str, shape: Shape) -> Result<&Program, String> {
-        let ranks = (self.rank, self.ranks);
-        let plan = self.cache.plan(&asked.settings, ranks, shape);
-        let plan = plan.map_err(|error| error.to_string())?.clone();
-        if asked.settings.explains && self.rank == 0 {
-            let Shape {
-                collective, bytes, ..
-            } = shape;
-            if self.cache.is_news(collective, bytes) {
-                plan.explain(name, self.ranks, bytes);
+    /// Why there is nothing to do for it, which is the same at all ranks.
+    pub fn plan<N: AsRef<str>>(
+        &mut self,
+        name: impl Fn() -> N,
+        shape: Shape,
+    ) -> Result<&Program, Unplanned> {
+        if self.is_left(shape.collective, shape.bytes) {
+            if self.is_told(shape) {
+                let why = self.why_left(shape);
+                say(name().as_ref(), self.ranks, shape.bytes, &why);
             }
+            return Err(Unplanned::Left);
         }
-        self.current = plan.program;
+        let is_told = self.is_told(shape);
+        let ranks = (self.rank, self.ranks);
+        let plan = self.cache.plan(&self.settings, ranks, shape);
+        let plan = plan.map_err(|_| Unplanned::Unserved)?;
+        if is_told {
+            plan.explain(name().as_ref(), self.ranks, shape.bytes);
+        }
+        self.current = Arc::clone(&plan.program);
         Ok(&self.current)
+    }
+
+    /// Whether a table says that calls of this size are faster below us. What is named in the environment
+    /// comes first.
+    fn is_left(&self, collective: Collective, bytes: usize) -> bool {
+        let measured = self.settings.measured.as_ref();
+        let is_named = || self.settings.algorithms[collective as usize].is_some();
+        measured.is_some_and(|measured| {
+            let means = measured.means(collective, self.ranks as usize, bytes);
+            means == Some(Means::Library) && !is_named()
+        })
+    }
+
+    fn why_left(&self, shape: Shape) -> String {
+        let measured = self.settings.measured.as_ref();
+        let bytes = shape.bytes as u64;
+        let why = measured.and_then(|it| it.why(shape.collective, self.ranks, bytes));
+        format!("left to the library ({})", why.unwrap_or_default())
+    }
+
+    /// Whether this rank says how calls of this size class are carried out, which it does once.
+    fn is_told(&mut self, shape: Shape) -> bool {
+        let is_asked = self.settings.explains && self.rank == 0;
+        is_asked && self.cache.is_news(shape.collective, shape.bytes)
     }
 
     /// Notes how long a call took at this rank.
@@ -130,7 +171,7 @@ mod tests {
 
     #[test]
     fn calls_are_counted_by_name_and_size_class() {
-        let mut group = Group::new(0, 4);
+        let mut group = Group::new(0, 4, Arc::default());
         for (name, bytes, us) in [("A", 8, 3.0), ("A", 9, 1.0), ("A", 16, 5.0), ("B", 8, 7.0)] {
             group.took(name, bytes, us * 1e-6);
         }

@@ -11,12 +11,19 @@
 //! MPI_Bcast of a program -> shim (C, per MPI library) -> plan (here) -> acts -> PMPI_Isend ...
 //! ```
 //!
+//! What is faster than that library's own is measured by a program of the same files ([`Job`]), and kept in
+//! decision tables.
+//!
 //! Plans are those of our own MPI library (`crates/mpi/src/collective/cache.rs`), with the same
 //! variables and the same tables.
 
 mod asked;
 mod group;
 mod plans;
+mod race;
+mod tune;
 
 pub use asked::{Asked, Scope};
-pub use group::Group;
+pub use group::{Group, Unplanned};
+pub use race::{Outcome, Runner, race};
+pub use tune::Job;

@@ -2,15 +2,16 @@
 //! The functions of `crates/coll/shim/plans.h`.
 
 use std::collections::BTreeSet;
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_char, c_void};
 use std::io::Write;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use corecast_mpi::collective::program::{Act, Span};
 use corecast_mpi::collective::{Hardware, Shape};
 
 use super::asked::Asked;
-use super::group::{Group, collective};
+use super::group::{Group, Unplanned, collective};
+use super::tune::Job;
 
 /// A call, as every rank makes it.
 #[repr(C)]
@@ -58,7 +59,7 @@ unsafe fn text<'a>(text: *const c_char) -> std::borrow::Cow<'a, str> {
 }
 
 /// `CORECAST_PLANS` of `plans.h`: another number for another meaning of what it declares.
-const INTERFACE: u32 = 1;
+const INTERFACE: u32 = 2;
 
 /// What the environment asks for; only the first two fields for who was built for another interface.
 ///
@@ -93,7 +94,8 @@ pub unsafe extern "C" fn corecast_wish(interface: u32, into: *mut Wish) {
 /// A group of ranks, for its rank `rank`; [`corecast_group_free`] takes it back.
 #[unsafe(no_mangle)]
 pub extern "C" fn corecast_group_new(rank: u32, ranks: u32) -> *mut Group {
-    Box::into_raw(Box::new(Group::new(rank, ranks)))
+    let settings = Arc::clone(&Asked::of_environment().settings);
+    Box::into_raw(Box::new(Group::new(rank, ranks, settings)))
 }
 
 /// Says how long calls took, if that is asked for, and gives back the memory of a group.
@@ -107,8 +109,8 @@ pub unsafe extern "C" fn corecast_group_free(group: *mut Group) {
     group.report();
 }
 
-/// What the rank does in a call, until the next one is asked for; 0, or 1 where there is no plan at any
-/// rank.
+/// What the rank does in a call, until the next one is asked for; 0, or at all ranks 1 where there is no
+/// plan, and 2 where a table leaves the call to the library, which is said.
 ///
 /// # Safety
 /// The group is of [`corecast_group_new`], and no other thread uses it. The call may be read and `into`
@@ -121,8 +123,6 @@ pub unsafe extern "C" fn corecast_group_plan(
 ) -> u32 {
     // SAFETY: the caller's promise.
     let (group, call, into) = unsafe { (&mut *group, &*call, &mut *into) };
-    // SAFETY: as above.
-    let name = unsafe { text(call.name) };
     let Some(collective) = collective(call.collective) else {
         return 1;
     };
@@ -135,8 +135,12 @@ pub unsafe extern "C" fn corecast_group_plan(
         is_ordered: call.is_ordered != 0,
         hardware: Hardware::None,
     };
-    let Ok(program) = group.plan(Asked::of_environment(), &name, shape) else {
-        return 1;
+    // SAFETY: as above.
+    let name = || unsafe { text(call.name) };
+    let program = match group.plan(name, shape) {
+        Ok(program) => program,
+        Err(Unplanned::Unserved) => return 1,
+        Err(Unplanned::Left) => return 2,
     };
     *into = Acts {
         acts: program.acts.as_ptr(),
@@ -174,4 +178,88 @@ pub unsafe extern "C" fn corecast_left(name: *const c_char, ranks: u32, why: *co
         let line = format!("corecast: {name}, {ranks} ranks: left to the library ({why})\n");
         let _ = std::io::stderr().write_all(line.as_bytes());
     }
+}
+
+/// What is measured.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct CellWanted {
+    collective: u32,
+    bytes: usize,
+}
+
+/// A job that measures.
+#[repr(C)]
+pub struct JobWanted {
+    rank: u32,
+    ranks: u32,
+    folder: *const c_char,
+    library: *const c_char,
+    computer: *const c_char,
+    cells: *const CellWanted,
+    cells_total: usize,
+}
+
+/// Seconds that one of so many calls takes.
+pub type Turn = unsafe extern "C" fn(*mut c_void, *mut Group, *const CellWanted, u32) -> f64;
+
+/// # Safety
+/// Its texts are of C, and its cells may be read.
+unsafe fn job(wanted: &JobWanted) -> Job {
+    // SAFETY: the caller's promise.
+    let text = |it| unsafe { text(it) }.into_owned();
+    // SAFETY: as above.
+    let cells = unsafe { std::slice::from_raw_parts(wanted.cells, wanted.cells_total) };
+    let of = |cell: &CellWanted| Some((collective(cell.collective)?, cell.bytes as u64));
+    Job {
+        rank: wanted.rank,
+        ranks: wanted.ranks,
+        folder: text(wanted.folder).into(),
+        library: text(wanted.library),
+        computer: text(wanted.computer),
+        cells: cells.iter().filter_map(of).collect(),
+    }
+}
+
+fn ended(outcome: Result<(), String>) -> u32 {
+    match outcome {
+        Ok(()) => 0,
+        Err(why) => {
+            let _ = std::io::stderr().write_all(format!("corecast: {why}\n").as_bytes());
+            1
+        }
+    }
+}
+
+/// Says what is wrong with the folder of a job: 0 if nothing is.
+///
+/// # Safety
+/// The job may be read; its texts are of C.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn corecast_tune_check(wanted: *const JobWanted) -> u32 {
+    // SAFETY: the caller's promise.
+    ended(unsafe { job(&*wanted) }.check())
+}
+
+/// Measures, at all ranks; 0, or 1 at the first one if it cannot write the tables, which it says.
+///
+/// # Safety
+/// The job may be read; its texts are of C. `turn` may be called with `context`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn corecast_tune(
+    wanted: *const JobWanted,
+    turn: Turn,
+    context: *mut c_void,
+) -> u32 {
+    // SAFETY: the caller's promise.
+    let job = unsafe { job(&*wanted) };
+    ended(job.measure(|group, (collective, bytes), calls| {
+        let cell = CellWanted {
+            collective: collective as u32,
+            bytes: bytes as usize,
+        };
+        let group = group.map_or(std::ptr::null_mut(), std::ptr::from_mut);
+        // SAFETY: the caller's promise; the group is used by nobody else meanwhile.
+        unsafe { turn(context, group, &raw const cell, calls) }
+    }))
 }

@@ -4,8 +4,8 @@
 //! The rule: of the rank counts in the table the nearest decides, and of its cells the nearest in
 //! size. Near is measured on a logarithmic scale, so 12 is as near to 6 as to 24; of two that are
 //! as near the smaller decides. If the algorithm of that cell cannot serve the request, for example
-//! because it needs a power of two ranks, or if it names no algorithm ([`crate::BOARDS`]), the next
-//! nearest cell is asked.
+//! because it needs a power of two ranks, or if it names no algorithm ([`crate::BOARDS`],
+//! [`crate::LIBRARY`]), the next nearest cell is asked.
 
 use std::cmp::Ordering;
 
@@ -63,7 +63,7 @@ impl Table {
             tuned.tuning.piece_bytes = cell.piece_bytes;
             let found = algorithm::find(self.setting().collective, cell.algorithm);
             let Some(algorithm) = found else {
-                continue; // no schedule: `crate::BOARDS`
+                continue; // no schedule: `crate::BOARDS`, `crate::LIBRARY`
             };
             match algorithm::build(algorithm, &tuned) {
                 Ok(schedule) => {

@@ -48,5 +48,7 @@ pub use decide::{Decision, Undecided};
 pub use error::TableError;
 pub use read::{FILE_BYTES_MAX, NUMBER_MAX};
 pub use rules::{Library, NoRules, Rules};
-pub use table::{BOARDS, Cell, Difference, FORMAT, MPI, Mismatch, SIM, Setting, Table};
+pub use table::{
+    BOARDS, Cell, Difference, FORMAT, LIBRARY, MPI, Mismatch, PMPI, SIM, Setting, Table,
+};
 pub use tables::{NONE, Tables, TablesError};

@@ -9,7 +9,7 @@ use corecast_text::{EntryError, Item, Section, Text};
 use toml::de::DeValue;
 
 use crate::error::TableError;
-use crate::table::{BOARDS, Cell, FORMAT, SIM, Setting, Table};
+use crate::table::{BOARDS, Cell, FORMAT, LIBRARY, SIM, Setting, Table};
 
 /// Most bytes of a table's file: 16 MiB, some hundred thousand cells.
 pub const FILE_BYTES_MAX: usize = 16 << 20;
@@ -172,7 +172,7 @@ fn cell(section: &Section<'_>, collective: Collective) -> Result<Cell, TableErro
 /// The names of a collective's algorithms, and of ways that are none.
 fn names(collective: Collective) -> impl Iterator<Item = &'static str> {
     let algorithms = algorithm::of(collective).map(Algorithm::name);
-    algorithms.chain([BOARDS])
+    algorithms.chain([BOARDS, LIBRARY])
 }
 
 /// The time under `key`, in whatever unit: not negative, with or without a decimal point.

@@ -22,11 +22,18 @@ pub const FORMAT: u64 = 1;
 /// messages, and so without a schedule.
 pub const BOARDS: &str = "boards";
 
+/// The name of another way that is no algorithm: below another MPI, calls that are left to that library.
+pub const LIBRARY: &str = "library";
+
 /// The machine of tables that name none: a chip whose own message layer carries schedules out.
 pub const SIM: &str = "sim";
 
 /// The machine of tables for programs on chips: the MPI library's plans over its packets.
 pub const MPI: &str = "mpi";
+
+/// The machine of tables for programs of another MPI: our plans over its messages, beside its own
+/// collectives.
+pub const PMPI: &str = "pmpi";
 
 /// What a table holds for: everything that may change which algorithm wins, beside the number of
 /// ranks and the size.
@@ -65,7 +72,7 @@ pub struct Cell {
     pub ranks: u32,
     /// Size in bytes; of what, [`Collective`] says per variant. 0 for a barrier.
     pub bytes: u64,
-    /// The fastest algorithm, or [`BOARDS`].
+    /// The fastest algorithm, or [`BOARDS`] or [`LIBRARY`].
     pub algorithm: &'static str,
     /// The size of parts with which it is; `None`: its own choice.
     pub part_bytes: Option<u64>,

@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use corecast_core::{Collective, Help, Launch, Request, STATUS_BITS, Schedule, Tuning, algorithm};
 use corecast_tune::Tables;
 
-use super::measured::Measured;
+use super::measured::{Means, Measured};
 
 /// What the environment asks for.
 #[derive(Clone, Default, Debug)]
@@ -136,7 +136,10 @@ impl Settings {
             None => {}
         }
         let measured = self.measured.as_ref();
-        let says = measured.and_then(|it| it.goes_through_boards(collective, ranks, bytes));
+        let says = measured.and_then(|it| it.means(collective, ranks, bytes));
+        // Nothing is below us that a call could be left to.
+        let says = says.filter(|&means| means != Means::Library);
+        let says = says.map(|means| means == Means::Boards);
         says.unwrap_or_else(|| {
             let most = match collective {
                 _ if !reads_remotely => usize::MAX,

@@ -1,55 +1,77 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What was measured: decision tables of `corecast tune --machine host`, or of `--machine mpi` for programs
-//! on simulated chips.
+//! What was measured: decision tables of `corecast tune --machine host`, of `--machine mpi` for programs
+//! on simulated chips, or of what `corecast coll --tune` builds, below another MPI.
 //!
-//! A call asks whether it goes through boards every time, so that this is worked out when the tables
+//! A call asks every time whether it goes over messages at all, so that this is worked out when the tables
 //! are read: for every rank count in a table the sizes from which on another answer holds.
 #![forbid(unsafe_code)]
 
-use corecast_core::{Collective, Request};
-use corecast_tune::{BOARDS, Cell, Table, Tables};
+use corecast_core::{Collective, Request, algorithm};
+use corecast_tune::{BOARDS, Cell, LIBRARY, Table, Tables};
 
 use super::choose::Choice;
 
-/// Tables, and what they say of boards.
+/// How a call is carried out, as a table has it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Means {
+    /// By a schedule over messages.
+    Messages,
+    /// Through boards ([`BOARDS`]).
+    Boards,
+    /// By the library below ([`LIBRARY`]).
+    Library,
+}
+
+impl Means {
+    fn of(cell: &Cell) -> Self {
+        match cell.algorithm {
+            BOARDS => Self::Boards,
+            LIBRARY => Self::Library,
+            _ => Self::Messages,
+        }
+    }
+}
+
+/// Tables, and what they say of means.
 #[derive(Clone, Debug)]
 pub struct Measured {
     tables: Tables,
     /// By collective in the order of [`Collective::ALL`].
-    boards: [Vec<Row>; Collective::ALL.len()],
+    means: [Vec<Row>; Collective::ALL.len()],
 }
 
 /// What a table says of one rank count.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Row {
     ranks: u32,
-    /// Largest sizes for which an answer holds, and whether it is boards; the last holds for all.
-    answers: Vec<(u64, bool)>,
+    /// Largest sizes for which an answer holds, and the answer; the last holds for all.
+    answers: Vec<(u64, Means)>,
 }
 
 impl Measured {
     /// By these tables.
     #[must_use]
     pub fn new(tables: Tables) -> Self {
-        let mut boards = [const { Vec::new() }; Collective::ALL.len()];
+        let mut means = [const { Vec::new() }; Collective::ALL.len()];
         // Those that come with corecast are for chips, which have no boards, and are read when they are
         // asked.
         for table in tables.read() {
-            boards[table.setting().collective as usize] = rows(table);
+            means[table.setting().collective as usize] = rows(table);
         }
-        Self { boards, tables }
+        Self { means, tables }
     }
 
-    /// Whether a call goes through boards, if a table says anything of it.
+    /// The tables.
+    #[must_use]
+    pub fn tables(&self) -> &Tables {
+        &self.tables
+    }
+
+    /// How a call is carried out, if a table says anything of it.
     #[inline]
     #[must_use]
-    pub fn goes_through_boards(
-        &self,
-        collective: Collective,
-        ranks: usize,
-        bytes: usize,
-    ) -> Option<bool> {
-        let rows = &self.boards[collective as usize];
+    pub fn means(&self, collective: Collective, ranks: usize, bytes: usize) -> Option<Means> {
+        let rows = &self.means[collective as usize];
         let ranks = ranks as u64;
         // Rows are few, and in order: the first that is nearer than the one behind it.
         let nearest = rows.windows(2).find(|pair| {
@@ -58,7 +80,15 @@ impl Measured {
         });
         let row = nearest.map(|pair| &pair[0]).or(rows.last())?;
         let answer = row.answers.iter().find(|(most, _)| bytes as u64 <= *most);
-        answer.map(|&(_, is_boards)| is_boards)
+        answer.map(|&(_, means)| means)
+    }
+
+    /// Why it is so: the file, and its cell that is the nearest.
+    #[must_use]
+    pub fn why(&self, collective: Collective, ranks: u32, bytes: u64) -> Option<String> {
+        let (file, table) = self.tables.of(collective)?;
+        let cell = *table.nearest(ranks, bytes).first()?;
+        Some(why(file, table, cell))
     }
 
     /// What a table says of a request that goes over messages, if it says anything; why not, if there
@@ -71,10 +101,18 @@ impl Measured {
             return Ok(None);
         };
         let nearest = table.nearest(request.ranks, request.bytes);
-        if nearest.first().is_some_and(|cell| cell.algorithm == BOARDS) {
-            return Err(format!(
-                "{file}: boards are the fastest, but not possible here"
-            ));
+        match nearest.first().map(|cell| Means::of(cell)) {
+            Some(Means::Boards) => {
+                return Err(format!(
+                    "{file}: boards are the fastest, but not possible here"
+                ));
+            }
+            Some(Means::Library) => {
+                return Err(format!(
+                    "{file}: the library below is the fastest, but there is none here"
+                ));
+            }
+            Some(Means::Messages) | None => {}
         }
         let setting = table.setting();
         let mut asked = request.clone();
@@ -84,18 +122,11 @@ impl Measured {
         let decision = table
             .decide(&asked)
             .map_err(|why| format!("{file}: {why}"))?;
-        let Cell {
-            algorithm,
-            ranks,
-            bytes,
-            ..
-        } = *decision.cell;
-        let chip = &setting.chip;
-        let found = corecast_core::algorithm::find(request.collective, algorithm);
+        let found = algorithm::find(request.collective, decision.cell.algorithm);
         Ok(found.map(|algorithm| Choice {
             algorithm,
+            why: why(file, table, decision.cell),
             tuning: decision.request.tuning,
-            why: format!("{file}: the fastest at {ranks} ranks and {bytes} bytes on {chip}"),
         }))
     }
 
@@ -106,6 +137,13 @@ impl Measured {
     }
 }
 
+/// Why a cell's algorithm is taken.
+fn why(file: &str, table: &Table, cell: &Cell) -> String {
+    let Cell { ranks, bytes, .. } = cell;
+    let chip = &table.setting().chip;
+    format!("{file}: the fastest at {ranks} ranks and {bytes} bytes on {chip}")
+}
+
 /// The rows of a table, in order of ranks.
 fn rows(table: &Table) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
@@ -113,7 +151,7 @@ fn rows(table: &Table) -> Vec<Row> {
     while let Some(cell) = cells.next() {
         let next = cells.peek().filter(|next| next.ranks == cell.ranks);
         let most = next.map_or(u64::MAX, |next| between(cell.bytes, next.bytes));
-        let answer = (most, cell.algorithm == BOARDS);
+        let answer = (most, Means::of(cell));
         match rows.last_mut().filter(|row| row.ranks == cell.ranks) {
             Some(row) => row.answers.push(answer),
             None => rows.push(Row {
@@ -145,12 +183,12 @@ mod tests {
 
     const HEAD: &str = "format = 1\ncorecast = \"0.1.0\"\nchip = \"test\"\n\
         fingerprint = \"0123456789abcdef\"\ncollective = \"barrier\"\nflow_control = \"auto\"\n\
-        status_bits = 2\narity = 3\nalgorithms = [\"boards\", \"linear\"]\n";
+        status_bits = 2\narity = 3\nalgorithms = [\"boards\", \"library\", \"linear\"]\n";
 
-    fn table(cells: &[(u32, u64, bool)]) -> Table {
+    fn table(cells: &[(u32, u64, usize)]) -> Table {
         let mut text = HEAD.to_owned();
-        for (ranks, bytes, is_boards) in cells {
-            let name = if *is_boards { BOARDS } else { "linear" };
+        for (ranks, bytes, means) in cells {
+            let name = [BOARDS, LIBRARY, "linear"][*means];
             text += &format!(
                 "[[cell]]\nranks = {ranks}\nbytes = {bytes}\nalgorithm = \"{name}\"\nns = 1\n"
             );
@@ -161,19 +199,16 @@ mod tests {
     proptest! {
         /// What is worked out beforehand is what the table says when it is asked.
         #[test]
-        fn boards_are_asked_for_where_the_nearest_cell_has_them(
-            cells in prop::collection::btree_map((1_u32..40, 0_u64..5000), any::<bool>(), 1..12),
+        fn a_call_has_the_means_of_the_nearest_cell(
+            cells in prop::collection::btree_map((1_u32..40, 0_u64..5000), 0..3_usize, 1..12),
             ranks in 1_u32..50,
             bytes in 0_u64..6000,
         ) {
             let cells: Vec<_> = cells.into_iter().map(|((r, b), is)| (r, b, is)).collect();
             let table = table(&cells);
-            let expected = table.nearest(ranks, bytes)[0].algorithm == BOARDS;
-            let mut boards = Collective::ALL.map(|_| Vec::new());
-            boards[Collective::Barrier as usize] = rows(&table);
-            let measured = Measured { tables: Tables::default(), boards };
-            let found =
-                measured.goes_through_boards(Collective::Barrier, ranks as usize, bytes as usize);
+            let expected = Means::of(table.nearest(ranks, bytes)[0]);
+            let measured = Measured::new(Tables::one("t.toml", table));
+            let found = measured.means(Collective::Barrier, ranks as usize, bytes as usize);
             prop_assert_eq!(found, Some(expected));
         }
     }

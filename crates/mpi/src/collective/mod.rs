@@ -43,7 +43,7 @@ pub use between::Between;
 pub use cache::{Cache, Plan, Shape, VERIFIED_STEPS_MAX, Verified, say, schedule, whole_blocks};
 pub use call::{Call, Job, Through, Wanted};
 pub use choose::{Choice, Hardware, Settings, choose, is_for_hardware, set_variable, variable};
-pub use measured::Measured;
+pub use measured::{Means, Measured};
 pub use owned::{OnBytes, Owned, OwnedOnBoards};
 pub use persistent::Persistent;
 pub use run::{Buffers, Channel, Combine, Run, Scratch, Step};
