@@ -301,6 +301,11 @@ impl Transport for ClockedPort {
         }
     }
 
+    /// A wait that is no longer than this asks nothing, so a wait of any length has to ask after it.
+    fn patience(&self) -> u32 {
+        ROUNDS
+    }
+
     fn clocked(&mut self) -> Option<&mut dyn Clocked> {
         Some(self)
     }

@@ -64,6 +64,17 @@ fn a_whole_chip_takes_the_same_time_twice() {
     assert_eq!(text(&once.stderr), text(&again.stderr));
 }
 
+/// With many who want the same locks, so that some wait for a long time.
+#[test]
+fn random_one_sided_communication_does_what_a_naive_model_does() {
+    let program = Program::new("windows_random.c", &STANDARD);
+    for chip in ["scc", "park2019-bus"] {
+        for seed in ["1", "2"] {
+            said(&on(&program, chip, 4, &[seed, "apart"]));
+        }
+    }
+}
+
 /// The same as the program's `pingpong`, without MPI.
 struct Pingpong {
     bytes: usize,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Random one-sided communication against a naive model: windows_random SEED [KINDS].
+/* Random one-sided communication against a naive model: windows_random SEED [apart]; `apart` where ranks
+ * have no memory in common.
  *
  * A rank's first cells are sums, to which everybody adds; the others belong to one origin each, which
  * alone reaches them and knows what is in them. All ranks draw the kind of each epoch from one seed, and
@@ -223,6 +224,7 @@ int main(int argc, char **argv) {
   int seed = atoi(argv[1]);
   owned = (CELLS - SUMS) / ranks;
   for (enum kind kind = CREATED; kind < KINDS; kind++) {
+    if (kind == SHARED && argc > 2) continue;
     common = 1000 * seed + kind;
     mine = 1000 * (common + 1) + me;
     memset(model, 0, sizeof model);
