@@ -20,6 +20,7 @@
 //! ```
 
 mod activity;
+mod ascending;
 mod calls;
 pub mod conformance;
 pub mod data;
@@ -46,6 +47,7 @@ mod tasks;
 mod turns;
 
 pub use activity::{Activity, Cause, Span};
+pub use ascending::Ascending;
 pub use calls::{CallLog, CallSpan};
 pub use endpoint::{
     Broadcast, Done, Endpoint, Envelope, Pending, Program, ProgramRun, Programs, Received, Source,

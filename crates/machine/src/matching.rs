@@ -18,6 +18,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use corecast_core::{Rank, Time};
 
+use crate::ascending::Ascending;
 use crate::endpoint::{
     Broadcast, Done, Endpoint, Envelope, Pending, Received, Source, Tag, TagFilter,
 };
@@ -154,7 +155,7 @@ pub struct Matched<C> {
     /// Sends and receives that have ended, and those that have not; the program has waited for
     /// neither.
     done: BTreeMap<u64, Done>,
-    open: BTreeMap<u64, Wanted>,
+    open: Ascending<u64, Wanted>,
     next: u64,
     call: usize,
     is_numbered: bool,
@@ -169,7 +170,7 @@ impl<C: Courier> Matched<C> {
             unexpected: VecDeque::new(),
             landing: BTreeMap::new(),
             done: BTreeMap::new(),
-            open: BTreeMap::new(),
+            open: Ascending::default(),
             next: 0,
             call: 0,
             is_numbered: false,
@@ -278,7 +279,7 @@ impl<C: Courier> Matched<C> {
     /// Whether this is pending, or has ended and was not told.
     fn check(&self, pending: &Pending) -> Result<(), RunError> {
         let Pending(id) = pending;
-        match self.open.contains_key(id) || self.done.contains_key(id) {
+        match self.open.get(id).is_some() || self.done.contains_key(id) {
             true => Ok(()),
             false => Err(RunError::NotPending {
                 rank: self.courier.rank(),
@@ -470,8 +471,8 @@ impl<C: Courier> Endpoint for Matched<C> {
                 envelope: message.envelope,
             });
         }
-        let receives = self.open.values();
-        let receives = receives.filter(|wanted| matches!(wanted, Wanted::Recv(..)));
+        let receives = self.open.iter();
+        let receives = receives.filter(|(_, wanted)| matches!(wanted, Wanted::Recv(..)));
         match receives.count() {
             0 => Ok(()),
             receives => Err(RunError::NotWaitedFor {
