@@ -30,6 +30,7 @@ mod header;
 mod held;
 pub mod interpreter;
 mod job;
+mod line;
 mod matching;
 mod oracle;
 mod over_messages;
