@@ -84,8 +84,8 @@ pub fn answer(options: &Replay) -> Result<Answer, Failure> {
     ))
 }
 
-/// What a run has shown. Of a million calls the explanation takes as long as the run, so it is made
-/// only where somebody asks for it.
+/// What a run has shown. The explanation of many calls takes long, so it is made only where somebody
+/// asks for it.
 struct Shown {
     study: ReplayStudy,
     settings: Settings,
