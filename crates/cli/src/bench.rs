@@ -62,11 +62,7 @@ pub fn answer() -> Result<Answer, Failure> {
         large,
         peak: peak_memory_mib(),
     };
-    Ok(Answer {
-        text: measured.text(),
-        json: json(measured.record()),
-        failed: Vec::new(),
-    })
+    Ok(Answer::new(measured.text(), json(measured.record())))
 }
 
 /// What was measured.

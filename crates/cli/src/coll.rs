@@ -84,11 +84,10 @@ pub fn answer(options: &args::Coll) -> Result<Answer, Failure> {
              the folder to the library that this command builds without --tune"
         ),
     };
-    Ok(Answer {
-        text: format!("wrote {}\n{}\n", options.to_file, style::dim(&usage)),
-        json: json(record),
-        failed: Vec::new(),
-    })
+    Ok(Answer::new(
+        format!("wrote {}\n{}\n", options.to_file, style::dim(&usage)),
+        json(record),
+    ))
 }
 
 /// What is to be measured, collective by collective.

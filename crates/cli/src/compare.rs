@@ -128,11 +128,13 @@ pub fn answer(
     let rows = sweep.cases().map(row).collect();
     scene::note_others(&*study.machine);
     Ok(Answer {
-        text: output::table(&header, 0..4, rows) + &wrote,
-        json: Value::Array(records),
         failed: runs()
             .flat_map(|run| run.faults.iter().map(Failure::check))
             .collect(),
+        ..Answer::new(
+            output::table(&header, 0..4, rows) + &wrote,
+            Value::Array(records),
+        )
     })
 }
 

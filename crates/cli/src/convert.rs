@@ -67,17 +67,16 @@ fn written(
             _ => format!("wrote {path} ({format})\n"),
         };
     }
-    Ok(Answer {
-        json: json(ConvertRecord {
+    Ok(Answer::new(
+        text.clone().unwrap_or(said),
+        json(ConvertRecord {
             from: &options.from_file,
             to: path,
             format,
             notes: &notes,
             text: text.as_deref(),
         }),
-        text: text.clone().unwrap_or(said),
-        failed: Vec::new(),
-    })
+    ))
 }
 
 /// The format to write.

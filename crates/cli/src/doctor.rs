@@ -136,11 +136,7 @@ pub fn answer() -> Answer {
             }
         };
     }
-    Answer {
-        text,
-        json: json(found),
-        failed: Vec::new(),
-    }
+    Answer::new(text, json(found))
 }
 
 #[cfg(test)]

@@ -46,11 +46,7 @@ pub fn answer(scene: &Scene, is_full: bool, pictures: &Pictures) -> Result<Answe
         text += &view::write(path, documents)?;
     }
     scene::note_others(&*study.machine);
-    Ok(Answer {
-        text,
-        json: Value::Array(objects),
-        failed: Vec::new(),
-    })
+    Ok(Answer::new(text, Value::Array(objects)))
 }
 
 fn show(study: &Study, explanation: &Explanation, is_full: bool, settings: &Settings) -> String {

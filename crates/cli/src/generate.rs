@@ -37,11 +37,8 @@ pub fn answer(what: Generated, verb: Option<&str>) -> Result<Answer, Failure> {
 
 fn generated(what: &'static str, text: String) -> Answer {
     let page = Page { what, text };
-    Answer {
-        json: json(&page),
-        text: page.text,
-        failed: Vec::new(),
-    }
+    let record = json(&page);
+    Answer::new(page.text, record)
 }
 
 /// The manual page of one verb, or of all.

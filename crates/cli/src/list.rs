@@ -34,11 +34,10 @@ trait Line: Serialize {
 
 fn list<L: Line>(lines: impl Iterator<Item = L>) -> Answer {
     let lines: Vec<L> = lines.collect();
-    Answer {
-        text: table(L::HEADER, 0..0, lines.iter().map(L::cells).collect()),
-        json: json(lines),
-        failed: Vec::new(),
-    }
+    Answer::new(
+        table(L::HEADER, 0..0, lines.iter().map(L::cells).collect()),
+        json(lines),
+    )
 }
 
 impl Line for ChipLine {

@@ -90,8 +90,7 @@ fn main() -> ExitCode {
                 },
                 _ => cli.sink,
             };
-            output::emit(&answer, &sink)?;
-            Ok(answer.failed)
+            output::emit(answer, &sink)
         });
     match outcome {
         Ok(failed) => failed

@@ -33,11 +33,8 @@ pub fn answer(parts: &[String]) -> Result<Answer, Failure> {
         cases,
         text,
     };
-    Ok(Answer {
-        json: json(&merged),
-        text: merged.text,
-        failed: Vec::new(),
-    })
+    let record = json(&merged);
+    Ok(Answer::new(merged.text, record))
 }
 
 fn sweeps(parts: &[String]) -> Result<(usize, String), Failure> {

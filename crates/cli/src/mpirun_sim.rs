@@ -208,7 +208,5 @@ fn write_files(
         trace: on_chip.trace.as_deref(),
         matrix: on_chip.matrix.as_deref(),
     };
-    what.write(&files, || {
-        output::json(settings.on(study.record(run, &explained)))
-    })
+    what.write(&files, || settings.on(study.record(run, &explained)))
 }

@@ -13,14 +13,47 @@ use crate::args::Sink;
 use crate::failure::Failure;
 use crate::style::{self, Stream};
 
-/// What a verb has found out, in both forms, and what should have been otherwise.
+/// What a verb has found out, in two forms of which one is asked for, and what should have been
+/// otherwise.
 pub struct Answer {
     /// For people, with styles.
-    pub text: String,
+    pub text: Form<String>,
     /// For programs.
-    pub json: Value,
+    pub json: Form<Value>,
     /// The checks that failed; if there are none the exit code is 0.
     pub failed: Vec<Failure>,
+}
+
+impl Answer {
+    /// One without failed checks.
+    pub fn new(text: impl Into<Form<String>>, json: impl Into<Form<Value>>) -> Self {
+        Self {
+            text: text.into(),
+            json: json.into(),
+            failed: Vec::new(),
+        }
+    }
+}
+
+/// A form of an answer: there already, or made only if it is asked for, where that takes long.
+pub struct Form<T>(Box<dyn FnOnce() -> T>);
+
+impl<T> Form<T> {
+    /// One that `make` makes.
+    pub fn later(make: impl FnOnce() -> T + 'static) -> Self {
+        Self(Box::new(make))
+    }
+
+    /// The form itself.
+    fn made(self) -> T {
+        (self.0)()
+    }
+}
+
+impl<T: 'static> From<T> for Form<T> {
+    fn from(made: T) -> Self {
+        Self::later(|| made)
+    }
 }
 
 /// A record as JSON.
@@ -61,16 +94,21 @@ pub fn table(header: &[&str], numbers: std::ops::Range<usize>, rows: Vec<Vec<Str
     text
 }
 
-/// Prints an answer or writes it to the file asked for.
-pub fn emit(answer: &Answer, sink: &Sink) -> Result<(), Failure> {
-    // JSON has no styles to begin with: it is a value, not a text.
-    let document = || format!("{:#}\n", answer.json);
-    match &sink.output {
-        Some(path) if sink.json => write_file(Path::new(path), &document()),
-        Some(path) => write_file(Path::new(path), &style::plain(&answer.text)),
-        None if sink.json => print(&document()),
-        None => print(&style::fit(&answer.text, Stream::Out)),
+/// Prints an answer or writes it to the file asked for; tells which checks failed.
+pub fn emit(answer: Answer, sink: &Sink) -> Result<Vec<Failure>, Failure> {
+    let path = sink.output.as_deref().map(Path::new);
+    if sink.json {
+        // JSON has no styles to begin with: it is a value, not a text.
+        let document = format!("{:#}\n", answer.json.made());
+        path.map_or_else(|| print(&document), |path| write_file(path, &document))?;
+    } else {
+        let text = answer.text.made();
+        match path {
+            Some(path) => write_file(path, &style::plain(&text))?,
+            None => print(&style::fit(&text, Stream::Out))?,
+        }
     }
+    Ok(answer.failed)
 }
 
 /// Prints to standard output; a reader that has seen enough is no error.

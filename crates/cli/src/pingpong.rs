@@ -3,6 +3,7 @@
 
 use corecast::size;
 use corecast_study::{Fit, PingpongPoint, Played};
+use serde_json::Value;
 
 use crate::args::Pingpong;
 use crate::failure::Failure;
@@ -62,13 +63,10 @@ pub fn answer(options: &Pingpong) -> Result<Answer, Failure> {
     }
     let objects = played.points.iter();
     scene::note_others(&**machine);
-    Ok(Answer {
-        text,
-        json: objects
-            .map(|point| settings.on(played.record(point)))
-            .collect(),
-        failed: Vec::new(),
-    })
+    let objects: Value = objects
+        .map(|point| settings.on(played.record(point)))
+        .collect();
+    Ok(Answer::new(text, objects))
 }
 
 fn row(played: &Played, point: &PingpongPoint) -> Vec<String> {

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `replay`: a program from a file on a simulated chip.
 
+use std::cell::OnceCell;
+use std::rc::Rc;
+
 use corecast_chip::Clock;
 use corecast_machine::{Cause, RunError};
 use corecast_replay::Read;
 use corecast_study::{
-    CallTime, ProgramPlan, ProgramTables, ReplayError, ReplayPlan, ReplayRun, ReplayStudy,
-    StudyError,
+    CallTime, CallsExplanation, ProgramPlan, ProgramTables, ReplayError, ReplayPlan, ReplayRun,
+    ReplayStudy, Settings, StudyError,
 };
+use serde_json::Value;
 
 use crate::args::Replay;
 use crate::call_files::{self, CallFiles, check_matrix};
 use crate::failure::Failure;
-use crate::output::{self, Answer, json, table};
+use crate::output::{self, Answer, Form, table};
 use crate::{program, program_explain, run, scene, style, surroundings};
 
 /// The verb.
@@ -53,14 +57,17 @@ pub fn answer(options: &Replay) -> Result<Answer, Failure> {
         error => error.into(),
     })?;
     let run = study.run().map_err(|error| stopped(&error))?;
-    let settings = study.settings();
-    let explained = run.calls.explain();
-    let record = json(settings.on(study.record(&run, &explained)));
+    let shown = Rc::new(Shown {
+        settings: study.settings(),
+        study,
+        run,
+        explained: OnceCell::new(),
+    });
     let what = call_files::What {
         name: "a program",
-        machine: &*study.machine,
-        run: &run.calls,
-        settings: &settings,
+        machine: &*shown.study.machine,
+        run: &shown.run.calls,
+        settings: &shown.settings,
     };
     let outputs = &options.files;
     let files = CallFiles {
@@ -69,17 +76,41 @@ pub fn answer(options: &Replay) -> Result<Answer, Failure> {
         trace: outputs.trace.as_deref(),
         matrix: outputs.matrix.as_deref(),
     };
-    what.write(&files, || record.clone())?;
-    let clock = study.plan.on.chip.chip.reference_clock();
-    let spent = match options.explain {
-        true => program_explain::show(&run.calls, clock, &explained, options.full),
-        false => of_calls(&run, clock),
-    };
-    Ok(Answer {
-        text: text(&study, &run, &spent),
-        json: record,
-        failed: Vec::new(),
-    })
+    what.write(&files, || shown.record())?;
+    let (for_text, spent) = (Rc::clone(&shown), Spent::asked(options));
+    Ok(Answer::new(
+        Form::later(move || for_text.text(spent)),
+        Form::later(move || shown.record()),
+    ))
+}
+
+/// What a run has shown. The explanation of many calls takes long, so it is made only where somebody
+/// asks for it.
+struct Shown {
+    study: ReplayStudy,
+    settings: Settings,
+    run: ReplayRun,
+    explained: OnceCell<CallsExplanation>,
+}
+
+/// How the text says where the time went.
+#[derive(Clone, Copy)]
+enum Spent {
+    /// By the kind of call.
+    ByCall,
+    /// With what made the program as long as it was.
+    Explained { is_full: bool },
+}
+
+impl Spent {
+    fn asked(options: &Replay) -> Self {
+        match options.explain {
+            true => Self::Explained {
+                is_full: options.full,
+            },
+            false => Self::ByCall,
+        }
+    }
 }
 
 /// Why there is no result.
@@ -106,38 +137,57 @@ fn stopped(error: &ReplayError) -> Failure {
     }
 }
 
-/// What a run has shown, for people: `spent` is where the time went.
-fn text(study: &ReplayStudy, run: &ReplayRun, spent: &str) -> String {
-    let (calls, clock) = (&run.calls, study.plan.on.chip.chip.reference_clock());
-    let (ranks, place) = (study.graph.size(), study.machine.place());
-    let title = format!(
-        "{}: {ranks} ranks on {place}, {} cycles, {} us",
-        study.graph.files[0],
-        calls.cycles(clock),
-        calls.report.makespan.ps() as f64 / 1e6,
-    );
-    let mut text = format!(
-        "{}\n{}\n",
-        style::heading(&title),
-        run::with(&study.settings())
-    );
-    text += spent;
-    text += &format!(
-        "\n{} calls, {} messages of {} bytes\n",
-        study.graph.calls_total(),
-        calls.report.messages.len(),
-        calls.bytes(),
-    );
-    for taken in &run.taken {
-        let of = match taken.bytes {
-            Some(0) => String::new(),
-            Some(bytes) => format!(" of {bytes} bytes"),
-            None => " of several sizes".to_owned(),
-        };
-        let (ranks, algorithm) = (taken.ranks, &taken.algorithm);
-        text += &format!("{}{of} over {ranks} ranks: {algorithm}\n", taken.collective);
+impl Shown {
+    fn explained(&self) -> &CallsExplanation {
+        self.explained.get_or_init(|| self.run.calls.explain())
     }
-    text
+
+    /// For programs.
+    fn record(&self) -> Value {
+        let record = self.study.record(&self.run, self.explained());
+        self.settings.on(record)
+    }
+
+    /// For people.
+    fn text(&self, spent: Spent) -> String {
+        let Self {
+            study,
+            settings,
+            run,
+            ..
+        } = self;
+        let (calls, clock) = (&run.calls, study.plan.on.chip.chip.reference_clock());
+        let (ranks, place) = (study.graph.size(), study.machine.place());
+        let title = format!(
+            "{}: {ranks} ranks on {place}, {} cycles, {} us",
+            study.graph.files[0],
+            calls.cycles(clock),
+            calls.report.makespan.ps() as f64 / 1e6,
+        );
+        let mut text = format!("{}\n{}\n", style::heading(&title), run::with(settings));
+        text += &match spent {
+            Spent::ByCall => of_calls(run, clock),
+            Spent::Explained { is_full } => {
+                program_explain::show(calls, clock, self.explained(), is_full)
+            }
+        };
+        text += &format!(
+            "\n{} calls, {} messages of {} bytes\n",
+            study.graph.calls_total(),
+            calls.report.messages.len(),
+            calls.bytes(),
+        );
+        for taken in &run.taken {
+            let of = match taken.bytes {
+                Some(0) => String::new(),
+                Some(bytes) => format!(" of {bytes} bytes"),
+                None => " of several sizes".to_owned(),
+            };
+            let (ranks, algorithm) = (taken.ranks, &taken.algorithm);
+            text += &format!("{}{of} over {ranks} ranks: {algorithm}\n", taken.collective);
+        }
+        text
+    }
 }
 
 /// The table of where the time went, all ranks together.

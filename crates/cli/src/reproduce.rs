@@ -70,11 +70,7 @@ pub fn answer(
         let message = format!("--rtl: {path} has no program of these numbers");
         return Err(Failure::input(message).help(HOW_RTL));
     }
-    Ok(Answer {
-        text,
-        json: Value::Array(objects),
-        failed: Vec::new(),
-    })
+    Ok(Answer::new(text, Value::Array(objects)))
 }
 
 /// The results of the hardware's simulation.

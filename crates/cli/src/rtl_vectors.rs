@@ -41,11 +41,7 @@ pub fn answer(options: &RtlVectors) -> Result<Answer, Failure> {
     ];
     text += &table(&header, 0..3, rows.iter().map(Row::cells).collect());
     text += &format!("\n{}", picture::write(&options.file, &to_json(&vectors))?);
-    Ok(Answer {
-        text,
-        json: json(rows),
-        failed: Vec::new(),
-    })
+    Ok(Answer::new(text, json(rows)))
 }
 
 /// Of the algorithms and at random.

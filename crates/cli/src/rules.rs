@@ -50,23 +50,23 @@ fn rules(options: &args::Rules, library: Library, tables: &Tables) -> Result<Ans
         output::write_file(Path::new(path), &text)?;
     }
     let usage = options.to.usage(path.unwrap_or("FILE"));
-    Ok(Answer {
-        json: json(RulesRecord {
-            from: &options.tables,
-            to: path,
-            library: options.to.name(),
-            usage: usage.clone(),
-            notes: &notes,
-            text: path.is_none().then_some(&*text),
-            files: &[],
-        }),
-        text: match path {
+    let record = json(RulesRecord {
+        from: &options.tables,
+        to: path,
+        library: options.to.name(),
+        usage: usage.clone(),
+        notes: &notes,
+        text: path.is_none().then_some(&*text),
+        files: &[],
+    });
+    Ok(Answer::new(
+        match path {
             Some("-") => String::new(),
             Some(path) => format!("wrote {path}\n{}\n", style::dim(&usage)),
             None => text,
         },
-        failed: Vec::new(),
-    })
+        record,
+    ))
 }
 
 /// Schedules, as the files of a folder.
@@ -92,19 +92,16 @@ fn schedules(options: &args::Rules, tables: &Tables) -> Result<Answer, Failure> 
         ),
         None => format!("\n{}\n", style::dim("name a folder to write them into")),
     };
-    Ok(Answer {
-        json: json(RulesRecord {
-            from: &options.tables,
-            to: path,
-            library: options.to.name(),
-            usage,
-            notes: &notes,
-            text: None,
-            files: &files,
-        }),
-        text: table(&files) + &told,
-        failed: Vec::new(),
-    })
+    let record = json(RulesRecord {
+        from: &options.tables,
+        to: path,
+        library: options.to.name(),
+        usage,
+        notes: &notes,
+        text: None,
+        files: &files,
+    });
+    Ok(Answer::new(table(&files) + &told, record))
 }
 
 fn table(files: &[ListedFile]) -> String {

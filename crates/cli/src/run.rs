@@ -67,9 +67,8 @@ pub fn answer(scene: &Scene, repeat: Option<u32>, pictures: &Pictures) -> Result
     }
     scene::note_others(&*study.machine);
     Ok(Answer {
-        text,
-        json: Value::Array(objects),
         failed,
+        ..Answer::new(text, Value::Array(objects))
     })
 }
 

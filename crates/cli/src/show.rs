@@ -71,11 +71,7 @@ fn show_algorithm(name: &str, only: Option<Collective>) -> Result<Answer, Failur
         known.dedup();
         return Err(Failure::unknown("algorithm", "algorithms", name, &known));
     }
-    Ok(Answer {
-        text,
-        json: json(records),
-        failed: Vec::new(),
-    })
+    Ok(Answer::new(text, json(records)))
 }
 
 fn show_schedule(scene: &Scene, format: Option<&dyn Format>) -> Result<Answer, Failure> {
@@ -116,16 +112,12 @@ fn show_schedule(scene: &Scene, format: Option<&dyn Format>) -> Result<Answer, F
             text.to_owned()
         }
     };
-    let record = ScheduleRecord {
+    let record = json(ScheduleRecord {
         collective: study.collective().name(),
         algorithm: schedule.algorithm(),
         ranks,
         bytes,
         schedule: &text,
-    };
-    Ok(Answer {
-        json: json(record),
-        text,
-        failed: Vec::new(),
-    })
+    });
+    Ok(Answer::new(text, record))
 }

@@ -14,11 +14,10 @@ pub fn answer(name: &str, asked: &ChipArg) -> Result<Answer, Failure> {
     let choice = scene::find_chip(name, &asked.set)?;
     let choice = placement::place(choice, asked.ranks_to_cores.as_deref())?;
     let (chip, changes) = (&choice.chip, choice.changes());
-    Ok(Answer {
-        text: text(chip),
-        json: json(ChipRecord::new(chip, &changes)),
-        failed: Vec::new(),
-    })
+    Ok(Answer::new(
+        text(chip),
+        json(ChipRecord::new(chip, &changes)),
+    ))
 }
 
 /// Who said the value of a key, if it was not the chip's own file.

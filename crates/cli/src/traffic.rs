@@ -61,13 +61,10 @@ pub fn answer(options: &Traffic) -> Result<Answer, Failure> {
     };
     text += &draw(&sweep, chip, options)?;
     let points = sweep.points.iter();
-    Ok(Answer {
-        text,
-        json: points
-            .map(|point| settings.on(sweep.record(point)))
-            .collect(),
-        failed: Vec::new(),
-    })
+    let points: Value = points
+        .map(|point| settings.on(sweep.record(point)))
+        .collect();
+    Ok(Answer::new(text, points))
 }
 
 /// Writes what was asked for; returns a line for each file.
@@ -287,11 +284,7 @@ fn of_trace(study: &TraceStudy, path: &str, options: &Traffic) -> Result<Answer,
         let picture = corecast_figures::heat_map(&what, &study.grid, &links, run.cycles as f64);
         text += &picture::write_figure(path, &picture, settings)?;
     }
-    Ok(Answer {
-        text,
-        json: Value::Array(vec![settings.on(record)]),
-        failed: Vec::new(),
-    })
+    Ok(Answer::new(text, Value::Array(vec![settings.on(record)])))
 }
 
 fn read(path: &str) -> Result<Vec<u8>, Failure> {

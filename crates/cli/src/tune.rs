@@ -185,9 +185,8 @@ pub fn answer(options: &Tune) -> Result<Answer, Failure> {
     };
     scene::note_others(&*study.machine);
     Ok(Answer {
-        text,
-        json: settings.on(TableRecord::of(table)),
         failed: failures(&study, searches),
+        ..Answer::new(text, settings.on(TableRecord::of(table)))
     })
 }
 

@@ -79,9 +79,8 @@ pub fn answer(
         }
     }
     Ok(Answer {
-        text,
-        json: Value::Array(objects),
         failed,
+        ..Answer::new(text, Value::Array(objects))
     })
 }
 
@@ -241,9 +240,11 @@ fn verify_corpus(paths: &[String], require: &[Claim]) -> Result<Answer, Failure>
         outcomes.len()
     );
     Ok(Answer {
-        text: output::table(&header, 5..10, rows) + &sum + &below,
-        json: Value::Array(objects),
         failed,
+        ..Answer::new(
+            output::table(&header, 5..10, rows) + &sum + &below,
+            Value::Array(objects),
+        )
     })
 }
 

@@ -35,11 +35,10 @@ pub fn answer(files: &[String], output: Option<&str>) -> Result<Answer, Failure>
     check_target(&path, files)?;
     write_file(Path::new(&path), &page)?;
     let list: Vec<String> = shown.iter().map(|title| format!("  {title}\n")).collect();
-    Ok(Answer {
-        text: format!("wrote {path}: open it in a browser\n{}", list.concat()),
-        json: json!({ "page": path, "page_bytes": page.len(), "documents": shown }),
-        failed: Vec::new(),
-    })
+    Ok(Answer::new(
+        format!("wrote {path}: open it in a browser\n{}", list.concat()),
+        json!({ "page": path, "page_bytes": page.len(), "documents": shown }),
+    ))
 }
 
 /// Refuses a page that would take the place of a file it shows; where it is named is known only here.

@@ -20,6 +20,7 @@
 //! ```
 
 mod activity;
+mod ascending;
 mod calls;
 pub mod conformance;
 pub mod data;
@@ -29,6 +30,7 @@ mod header;
 mod held;
 pub mod interpreter;
 mod job;
+mod line;
 mod matching;
 mod oracle;
 mod over_messages;
@@ -46,6 +48,7 @@ mod tasks;
 mod turns;
 
 pub use activity::{Activity, Cause, Span};
+pub use ascending::Ascending;
 pub use calls::{CallLog, CallSpan};
 pub use endpoint::{
     Broadcast, Done, Endpoint, Envelope, Pending, Program, ProgramRun, Programs, Received, Source,

@@ -14,14 +14,16 @@
 //! up no other one; a courier that has no room for payloads that nobody has asked for moves them
 //! when they are fetched.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use corecast_core::{Rank, Time};
 
+use crate::ascending::Ascending;
 use crate::endpoint::{
     Broadcast, Done, Endpoint, Envelope, Pending, Received, Source, Tag, TagFilter,
 };
 use crate::error::{Await, Blocked, RunError};
+use crate::line::Line;
 use crate::payload::Payload;
 
 /// Number that a courier gives a message that has arrived, different from those of all others that
@@ -117,13 +119,6 @@ pub trait Courier {
     async fn finish(&mut self, call: usize) -> Result<(), RunError>;
 }
 
-/// A message that nobody has asked for yet.
-#[derive(Debug)]
-struct Unexpected {
-    envelope: Envelope,
-    content: Content,
-}
-
 /// Where the payload of a message is.
 #[derive(Debug)]
 enum Content {
@@ -146,15 +141,15 @@ enum Wanted {
 pub struct Matched<C> {
     courier: C,
     /// Receives that match nothing so far, in the order of the calls.
-    posted: VecDeque<(u64, Source, TagFilter)>,
+    posted: Line<(Source, TagFilter), u64>,
     /// Messages that no receive has matched so far, in the order of arrival.
-    unexpected: VecDeque<Unexpected>,
+    unexpected: Line<Envelope, Content>,
     /// Receives whose payload is on its way.
     landing: BTreeMap<ArrivalId, (u64, Envelope)>,
     /// Sends and receives that have ended, and those that have not; the program has waited for
     /// neither.
     done: BTreeMap<u64, Done>,
-    open: BTreeMap<u64, Wanted>,
+    open: Ascending<u64, Wanted>,
     next: u64,
     call: usize,
     is_numbered: bool,
@@ -165,11 +160,11 @@ impl<C: Courier> Matched<C> {
     pub fn new(courier: C) -> Self {
         Self {
             courier,
-            posted: VecDeque::new(),
-            unexpected: VecDeque::new(),
+            posted: Line::default(),
+            unexpected: Line::default(),
             landing: BTreeMap::new(),
             done: BTreeMap::new(),
-            open: BTreeMap::new(),
+            open: Ascending::default(),
             next: 0,
             call: 0,
             is_numbered: false,
@@ -219,7 +214,7 @@ impl<C: Courier> Matched<C> {
     async fn give(
         &mut self,
         id: u64,
-        Unexpected { envelope, content }: Unexpected,
+        (envelope, content): (Envelope, Content),
     ) -> Result<(), RunError> {
         match content {
             Content::Here(payload) => self.end(id, Done::Received(received(envelope, payload))),
@@ -232,13 +227,11 @@ impl<C: Courier> Matched<C> {
     }
 
     /// A message has come: the earliest receive that it matches takes it.
-    async fn arrive(&mut self, message: Unexpected) -> Result<(), RunError> {
-        let mut posted = self.posted.iter();
-        let found = posted.position(|&(_, from, tag)| message.envelope.matches(from, tag));
-        match found.and_then(|index| self.posted.remove(index)) {
-            Some((id, ..)) => self.give(id, message).await,
+    async fn arrive(&mut self, envelope: Envelope, content: Content) -> Result<(), RunError> {
+        match self.posted.take_for(&envelope) {
+            Some(id) => self.give(id, (envelope, content)).await,
             None => {
-                self.unexpected.push_back(message);
+                self.unexpected.push(envelope, content);
                 Ok(())
             }
         }
@@ -249,8 +242,7 @@ impl<C: Courier> Matched<C> {
         while let Some(news) = self.courier.news() {
             match news {
                 News::Arrived(arrival, envelope) => {
-                    let content = Content::At(arrival);
-                    self.arrive(Unexpected { envelope, content }).await?;
+                    self.arrive(envelope, Content::At(arrival)).await?;
                 }
                 News::Landed(arrival, payload) => {
                     let landing = self.landing.remove(&arrival);
@@ -278,7 +270,7 @@ impl<C: Courier> Matched<C> {
     /// Whether this is pending, or has ended and was not told.
     fn check(&self, pending: &Pending) -> Result<(), RunError> {
         let Pending(id) = pending;
-        match self.open.contains_key(id) || self.done.contains_key(id) {
+        match self.open.get(id).is_some() || self.done.contains_key(id) {
             true => Ok(()),
             false => Err(RunError::NotPending {
                 rank: self.courier.rank(),
@@ -306,15 +298,6 @@ impl<C: Courier> Matched<C> {
             since: self.courier.now(),
             call: None,
         }
-    }
-
-    fn find(&self, from: Source, tag: TagFilter) -> Option<usize> {
-        let mut unexpected = self.unexpected.iter();
-        unexpected.position(|message| message.envelope.matches(from, tag))
-    }
-
-    fn probed(&self, from: Source, tag: TagFilter) -> Option<Envelope> {
-        Some(self.unexpected[self.find(from, tag)?].envelope)
     }
 }
 
@@ -362,8 +345,7 @@ impl<C: Courier> Endpoint for Matched<C> {
             self.end(id, Done::Sent);
             let (from, bytes) = (me, payload.len() as u64);
             let envelope = Envelope { from, tag, bytes };
-            let content = Content::Here(payload);
-            self.arrive(Unexpected { envelope, content }).await?;
+            self.arrive(envelope, Content::Here(payload)).await?;
         } else {
             self.courier.start(id, to, tag, payload).await?;
         }
@@ -375,10 +357,9 @@ impl<C: Courier> Endpoint for Matched<C> {
         // What has come before this call is earlier than what comes later.
         self.settle().await?;
         let id = self.open(Wanted::Recv(from, tag));
-        let index = self.find(from, tag);
-        match index.and_then(|index| self.unexpected.remove(index)) {
+        match self.unexpected.take_by(from, tag) {
             Some(message) => self.give(id, message).await?,
-            None => self.posted.push_back((id, from, tag)),
+            None => self.posted.push((from, tag), id),
         }
         Ok(Pending(id))
     }
@@ -445,14 +426,14 @@ impl<C: Courier> Endpoint for Matched<C> {
         self.enter(named(from))?;
         self.courier.look().await?;
         self.settle().await?;
-        Ok(self.probed(from, tag))
+        Ok(self.unexpected.probe(from, tag))
     }
 
     async fn probe(&mut self, from: Source, tag: TagFilter) -> Result<Envelope, RunError> {
         self.enter(named(from))?;
         loop {
             self.settle().await?;
-            if let Some(envelope) = self.probed(from, tag) {
+            if let Some(envelope) = self.unexpected.probe(from, tag) {
                 return Ok(envelope);
             }
             let blocked = self.blocked(Some(Wanted::Recv(from, tag)));
@@ -464,14 +445,14 @@ impl<C: Courier> Endpoint for Matched<C> {
         self.enter(None)?;
         self.courier.finish(self.call).await?;
         self.settle().await?;
-        if let Some(message) = self.unexpected.front() {
+        if let Some(&envelope) = self.unexpected.first() {
             return Err(RunError::Unreceived {
                 to: self.courier.rank(),
-                envelope: message.envelope,
+                envelope,
             });
         }
-        let receives = self.open.values();
-        let receives = receives.filter(|wanted| matches!(wanted, Wanted::Recv(..)));
+        let receives = self.open.iter();
+        let receives = receives.filter(|(_, wanted)| matches!(wanted, Wanted::Recv(..)));
         match receives.count() {
             0 => Ok(()),
             receives => Err(RunError::NotWaitedFor {

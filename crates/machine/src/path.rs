@@ -125,20 +125,32 @@ fn walk_back(report: &Report, follows: impl Fn(&Span, Time) -> bool) -> Vec<Path
     };
     let (mut rank, mut time) = (Rank(last as u32), report.makespan);
     let mut path: Vec<PathSegment> = Vec::new();
-    let mut visited: Vec<Rank> = Vec::new();
+    // Of every rank the first span that ends no earlier than the path has come: it only goes back.
+    let ends = report
+        .activity
+        .iter()
+        .map(|activity| activity.spans().len());
+    let mut first: Vec<usize> = ends.collect();
+    // Ranks that a wait has led away from since the last segment have its number.
+    let mut left = vec![0; report.activity.len()];
+    let (mut segment, mut is_led) = (1_u64, false);
     while time > Time::ZERO {
         let spans = report.activity[rank.index()].spans();
-        let index = spans.partition_point(|span| span.end < time);
-        let Some(span) = spans.get(index) else { break };
+        let first = &mut first[rank.index()];
+        while *first > 0 && spans[*first - 1].end >= time {
+            *first -= 1;
+        }
+        let Some(span) = spans.get(*first) else { break };
         if let Some(peer) = span.cause.peer().filter(|&peer| peer != rank)
-            && !visited.contains(&peer)
-            && (visited.is_empty() || follows(span, time))
+            && left[peer.index()] != segment
+            && (!is_led || follows(span, time))
         {
-            visited.push(rank);
+            left[rank.index()] = segment;
+            is_led = true;
             rank = peer;
             continue;
         }
-        visited.clear();
+        (segment, is_led) = (segment + 1, false);
         path.push(PathSegment {
             rank,
             cause: span.cause,

@@ -15,6 +15,7 @@ use std::ops::Range;
 
 use corecast_core::{Rank, Time};
 
+use crate::ascending::Ascending;
 use crate::endpoint::Tag;
 use crate::header::{Header, HeaderKind};
 use crate::matching::{ArrivalId, News, SendId};
@@ -50,7 +51,7 @@ pub struct NextPart {
 #[derive(Debug, Default)]
 pub struct Rendezvous {
     /// By their number.
-    sends: BTreeMap<u32, Outgoing>,
+    sends: Ascending<u32, Outgoing>,
     /// Headers that are to go, in order.
     outbox: VecDeque<(Rank, Header)>,
     /// Messages that their receivers want, in order; one goes after the other.
@@ -197,6 +198,6 @@ impl Rendezvous {
     /// For whom a message is that is not out of this rank's hands, if there is one.
     #[must_use]
     pub fn sending(&self) -> Option<Rank> {
-        self.sends.values().next().map(|message| message.to)
+        self.sends.first().map(|(_, message)| message.to)
     }
 }

@@ -5,14 +5,15 @@
 //! takes messages with any tag beside those of collectives or other groups, whose tags it must not take,
 //! the rank listens for every message and matches by itself ([`Mail::listening`]).
 
-use std::collections::{BTreeMap, VecDeque};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
 use corecast_machine::{
-    Done, Endpoint, Payload, Pending, Received, RunError, Source, Tag, TagFilter,
+    Ascending, Done, Endpoint, Payload, Pending, Received, RunError, Source, Tag, TagFilter,
 };
 
 /// What a message is for: a call, or one of a collective's messages.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Owner {
     /// Index of the call.
     pub call: u32,
@@ -30,7 +31,7 @@ pub(crate) enum Wish {
 }
 
 /// A message that has ended.
-#[derive(Debug)]
+#[derive(PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Ended {
     pub owner: Owner,
     /// Its length, if it was received.
@@ -46,11 +47,11 @@ pub(crate) struct Mail<'a> {
     /// The receive of a rank that listens.
     listening: Option<Pending>,
     /// Messages whose end a call waits for, and the others.
-    awaited: BTreeMap<Pending, Owner>,
-    others: BTreeMap<Pending, Owner>,
+    awaited: Ascending<Pending, Owner>,
+    others: Ascending<Pending, Owner>,
     /// What has ended and was not told: of those that are waited for the first that was asked for,
     /// then of the others.
-    ended: BTreeMap<(bool, Pending), Ended>,
+    ended: BinaryHeap<Reverse<(bool, Pending, Ended)>>,
     /// While listening: what has come, receives that nothing has come for, and what nobody has asked for.
     heard: VecDeque<Received>,
     wanted: VecDeque<(Source, Wish, Owner)>,
@@ -66,9 +67,9 @@ impl<'a> Mail<'a> {
             groups,
             is_listening,
             listening: None,
-            awaited: BTreeMap::new(),
-            others: BTreeMap::new(),
-            ended: BTreeMap::new(),
+            awaited: Ascending::default(),
+            others: Ascending::default(),
+            ended: BinaryHeap::new(),
             heard: VecDeque::new(),
             wanted: VecDeque::new(),
             unexpected: VecDeque::new(),
@@ -143,11 +144,12 @@ impl<'a> Mail<'a> {
         if let Some((.., owner)) = self.wanted.front() {
             return Some(owner.call);
         }
-        let ended = self.ended.first_key_value();
-        let ended = ended.map(|((is_other, pending), ended)| ((*is_other, pending), ended.owner));
-        let awaited = self.awaited.first_key_value();
+        let ended = self.ended.peek();
+        let ended =
+            ended.map(|Reverse((is_other, pending, ended))| ((*is_other, pending), ended.owner));
+        let awaited = self.awaited.first();
         let awaited = awaited.map(|(pending, owner)| ((false, pending), *owner));
-        let other = self.others.first_key_value();
+        let other = self.others.first();
         let other = other.map(|(pending, owner)| ((true, pending), *owner));
         let all = [ended, awaited, other].into_iter().flatten();
         all.min_by_key(|(turn, _)| *turn)
@@ -166,7 +168,8 @@ impl<'a> Mail<'a> {
             let ended = endpoint.ended(None).await?;
             self.enter(ended);
             if self.heard.is_empty() && self.ended.is_empty() {
-                let open = || self.awaited.keys().chain(self.others.keys()).next();
+                let open = || self.awaited.first().or_else(|| self.others.first());
+                let open = || open().map(|(pending, _)| pending);
                 let first = self.listening.as_ref().or_else(open);
                 let ended = endpoint.ended(first).await?;
                 self.enter(ended);
@@ -176,7 +179,7 @@ impl<'a> Mail<'a> {
                 if let Some(ended) = self.matched(message) {
                     return Ok(Some(ended));
                 }
-            } else if let Some((_, ended)) = self.ended.pop_first() {
+            } else if let Some(Reverse((.., ended))) = self.ended.pop() {
                 return Ok(Some(ended));
             }
         }
@@ -196,8 +199,8 @@ impl<'a> Mail<'a> {
             let owner = awaited.or_else(|| self.others.remove(&pending));
             let owner = owner.expect("it was begun here");
             let bytes = done.received().map(|message| message.payload.len() as u64);
-            self.ended
-                .insert((!is_awaited, pending), Ended { owner, bytes });
+            let ended = Ended { owner, bytes };
+            self.ended.push(Reverse((!is_awaited, pending, ended)));
         }
     }
 

@@ -132,6 +132,8 @@ struct OnRank<'r> {
     replay: &'r Replay<'r>,
     rank: Rank,
     calls: &'r [Call],
+    /// The number of each call's kind.
+    kinds: Vec<u16>,
     progress: Progress,
     mail: Mail<'r>,
     /// Calls that can begin: messages and collectives, and computing.
@@ -150,13 +152,15 @@ impl<'r> OnRank<'r> {
         let collectives = numbers.filter(|(_, call)| matches!(call.what, What::Collective(_)));
         let collectives = collectives.map(|(index, _)| index).zip(0..).collect();
         let mut counts: BTreeMap<u16, u64> = BTreeMap::new();
-        for call in calls {
-            *counts.entry(number(&call.what)).or_default() += 1;
+        let kinds: Vec<u16> = calls.iter().map(|call| number(&call.what)).collect();
+        for &kind in &kinds {
+            *counts.entry(kind).or_default() += 1;
         }
         let mut rank = Self {
             replay,
             rank,
             calls,
+            kinds,
             progress: Progress::new(calls),
             mail: Mail::new(&replay.groups, replay.listens(calls)),
             messages: VecDeque::new(),
@@ -216,7 +220,7 @@ impl<'r> OnRank<'r> {
                     call
                 }
             };
-            let kind = number(&self.calls[call as usize].what);
+            let kind = self.kinds[call as usize];
             self.log.enter(kind, call, since, endpoint.now());
         }
         assert!(

@@ -38,6 +38,9 @@ impl Outcome {
 /// Events from one look at whether somebody wants the run to stop to the next.
 const STOP_EVERY: u64 = 1024;
 
+/// Most tasks that a queue has room for that is kept for later.
+const SPARE_TASKS: usize = 64;
+
 /// Index of a task, in order of spawning.
 pub(crate) type TaskIdx = u32;
 
@@ -54,6 +57,8 @@ pub struct Kernel {
     timed: RefCell<BTreeMap<Time, VecDeque<TaskIdx>>>,
     /// Those of the time that is now.
     due: RefCell<VecDeque<TaskIdx>>,
+    /// Empty queues of times that have passed, for times to come.
+    spare: RefCell<Vec<VecDeque<TaskIdx>>>,
     ready: RefCell<VecDeque<TaskIdx>>,
     events: Cell<EventHash>,
 }
@@ -111,7 +116,8 @@ impl Kernel {
             self.ready.borrow_mut().push_back(task);
         } else {
             let mut timed = self.timed.borrow_mut();
-            timed.entry(time).or_default().push_back(task);
+            let spare = || self.spare.borrow_mut().pop().unwrap_or_default();
+            timed.entry(time).or_insert_with(spare).push_back(task);
         }
     }
 
@@ -166,6 +172,7 @@ impl<'a> Executor<'a> {
             current: Cell::new(0),
             timed: RefCell::default(),
             due: RefCell::default(),
+            spare: RefCell::default(),
             ready: RefCell::default(),
             events: Cell::default(),
         };
@@ -258,7 +265,11 @@ impl<'a> Executor<'a> {
                 return None;
             }
             self.kernel.now.set(*first.key());
-            *due = first.remove();
+            let passed = std::mem::replace(&mut *due, first.remove());
+            // A queue of all ranks at once is not kept for ever.
+            if passed.capacity() <= SPARE_TASKS {
+                self.kernel.spare.borrow_mut().push(passed);
+            }
         }
         due.pop_front()
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How fast programs are read, checked and run: operations of a GOAL graph a second.
+//! How fast programs are read, checked, run and explained: operations of a GOAL graph a second.
 //!
 //! ```console
-//! $ cargo run --release -p corecast-study --example replay_speed -- [MILLIONS] [CHIP] [FILE]
+//! $ cargo run --release -p corecast-study --example replay_speed -- [MILLIONS] [CHIP] [FIDELITY] [FILE]
 //! ```
 //!
 //! Without a file two graphs of so many million operations are made: four ranks with a chain of
@@ -12,6 +12,7 @@ use std::fmt::Write as _;
 use std::time::Instant;
 
 use corecast_machine::Limits;
+use corecast_machine_sim::Fidelity;
 use corecast_study::{ChipChoice, ProgramPlan, ReplayPlan, ReplayStudy};
 
 /// Ranks of the ring: the cores of the smallest mesh among the chips.
@@ -51,7 +52,7 @@ fn ring(operations: u32) -> String {
     text
 }
 
-fn measure(name: &str, chip: &str, contents: &[u8]) {
+fn measure(name: &str, (chip, fidelity): (&str, Option<Fidelity>), contents: &[u8]) {
     let start = Instant::now();
     let program = corecast_replay::read(name, contents, &Default::default()).expect("a program");
     let read = start.elapsed().as_secs_f64();
@@ -61,36 +62,39 @@ fn measure(name: &str, chip: &str, contents: &[u8]) {
             events: u64::MAX,
             ..Limits::default()
         },
+        fidelity,
         ..ProgramPlan::new(ChipChoice::find(chip, &[]).expect("a chip"))
     };
     let study = ReplayStudy::new(ReplayPlan::new(on), program.graph).expect("it fits");
     let start = Instant::now();
     let run = study.run().expect("it ends");
     let ran = start.elapsed().as_secs_f64();
+    let start = Instant::now();
+    let explained = run.calls.explain();
+    let explaining = start.elapsed().as_secs_f64();
     println!(
-        "{name} on {chip}: {calls} operations, {:.2} s read and checked, {:.2} s run, {:.0} operations/s \
-         in all, {} messages",
-        read,
-        ran,
+        "{name} on {chip}: {calls} operations, {read:.2} s read and checked, {ran:.2} s run, {:.0} \
+         operations/s in all, {} messages; {explaining:.2} s to explain {} stretches",
         calls / (read + ran),
-        run.calls.report.messages.len()
+        run.calls.report.messages.len(),
+        explained.path.len()
     );
 }
 
 fn main() {
-    let mut arguments = std::env::args().skip(1);
+    let mut arguments = std::env::args().skip(1).peekable();
     let millions: f64 = arguments
         .next()
         .map_or(1.0, |text| text.parse().expect("a number"));
     let chip = arguments.next().unwrap_or_else(|| "tilepro64".to_owned());
+    let known = |name: &String| Fidelity::ALL.into_iter().find(|one| one.name() == name);
+    let fidelity = arguments.peek().and_then(known);
+    arguments.next_if(|_| fidelity.is_some());
+    let on = (&*chip, fidelity);
     if let Some(path) = arguments.next() {
-        return measure(
-            &path,
-            &chip,
-            &std::fs::read(&path).expect("a readable file"),
-        );
+        return measure(&path, on, &std::fs::read(&path).expect("a readable file"));
     }
     let operations = (millions * 1e6) as u32;
-    measure("chains", &chip, chains(operations).as_bytes());
-    measure("ring", &chip, ring(operations).as_bytes());
+    measure("chains", on, chains(operations).as_bytes());
+    measure("ring", on, ring(operations).as_bytes());
 }

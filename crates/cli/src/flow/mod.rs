@@ -11,6 +11,7 @@ use corecast_flow::{FLOWS_MAX, TASKS_MAX};
 use corecast_machine_sim::pronto::{Aim, Direction, Injectors};
 use corecast_study::{FlowCase, FlowPlan, FlowStudy};
 use corecast_text::file;
+use serde_json::Value;
 
 use crate::args::{Flow, LimitArgs};
 use crate::failure::Failure;
@@ -96,13 +97,13 @@ pub fn answer(options: &Flow) -> Result<Answer, Failure> {
     progress.clear();
     let mut text = show::text(&study, &cases);
     text += &draw::draw(options, &study, &cases)?;
+    let objects = cases.iter();
+    let objects: Value = objects
+        .map(|case| study.settings.on(study.record(case)))
+        .collect();
     Ok(Answer {
         failed: cases.iter().flat_map(failures).collect(),
-        json: cases
-            .iter()
-            .map(|case| study.settings.on(study.record(case)))
-            .collect(),
-        text,
+        ..Answer::new(text, objects)
     })
 }
 

@@ -5,12 +5,13 @@
 use std::collections::HashMap;
 
 use corecast_text::{did_you_mean, quoted};
+use foldhash::fast::RandomState;
 
 use crate::error::Fault;
 use crate::limits::BYTES_MAX;
 
 /// Operations of a rank by their names, which are only looked up.
-type Labels<'a> = HashMap<&'a str, u32>;
+type Labels<'a> = HashMap<&'a str, u32, RandomState>;
 
 /// An operation of a rank.
 #[derive(Clone, Debug)]
@@ -232,6 +233,7 @@ pub fn parse(text: &str) -> Result<Graph, Fault> {
         has_units: false,
     };
     let mut seen = vec![false; ranks as usize];
+    let mut names = 0;
     while !words.peek(0).is_empty() {
         words.need("rank", "write `rank NUMBER { ... }`")?;
         let line = words.line();
@@ -241,11 +243,13 @@ pub fn parse(text: &str) -> Result<Graph, Fault> {
             return Err(Fault::at(line, wrong, "put its operations together"));
         }
         words.need("{", "the operations of a rank are in braces")?;
-        let mut labels = Labels::default();
+        // Most ranks have as many names as the one before.
+        let mut labels = Labels::with_capacity_and_hasher(names, RandomState::default());
         while words.peek(0) != "}" {
             item(&mut words, rank as u32, &mut graph, &mut labels)?;
         }
         words.take();
+        names = labels.len();
     }
     Ok(graph)
 }

@@ -146,7 +146,7 @@ impl MpeCourier {
         let (to, header, payload, range, posted) = match self.letters.next_header(|_| true) {
             Some((to, header)) => {
                 let posted = self.letters.posted(header).unwrap_or(now);
-                (to, header, Payload::from([]), 0..0, posted)
+                (to, header, Payload::default(), 0..0, posted)
             }
             None => match self.letters.next_part(usize::MAX, |_| true) {
                 Some(part) => (part.to, part.header, part.payload, part.range, part.posted),

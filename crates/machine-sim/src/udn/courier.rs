@@ -17,8 +17,8 @@ use std::rc::Rc;
 
 use corecast_core::Rank;
 use corecast_machine::{
-    ArrivalId, Await, Blocked, Cause, Courier, Header, HeaderKind, InTurns, MessageRecord, News,
-    Payload, RunError, SendId, Tag, Time, until_news, until_sent,
+    ArrivalId, Ascending, Await, Blocked, Cause, Courier, Header, HeaderKind, InTurns,
+    MessageRecord, News, Payload, RunError, SendId, Tag, Time, until_news, until_sent,
 };
 
 use super::costs::Cut;
@@ -55,7 +55,7 @@ pub(crate) struct UdnCourier {
     news: VecDeque<News>,
     tasks: VecDeque<Task>,
     /// By their number.
-    sends: BTreeMap<u32, Outgoing>,
+    sends: Ascending<u32, Outgoing>,
     /// Messages that have been asked for, with their sizes; the first one's next packet has been
     /// granted.
     wanted: VecDeque<(ArrivalId, u64)>,
@@ -72,7 +72,7 @@ impl UdnCourier {
             call: 0,
             news: VecDeque::new(),
             tasks: VecDeque::new(),
-            sends: BTreeMap::new(),
+            sends: Ascending::default(),
             wanted: VecDeque::new(),
             is_granted: false,
             arrived: BTreeMap::new(),
@@ -264,7 +264,7 @@ impl InTurns for UdnCourier {
     }
 
     fn sending_to(&self) -> Option<Rank> {
-        self.sends.values().next().map(|message| message.to)
+        self.sends.first().map(|(_, message)| message.to)
     }
 
     /// Reads what is next, waiting for it.

@@ -223,8 +223,26 @@ struct Blame<'a> {
     ranks: &'a [Vec<Piece>],
     late: Vec<Spent>,
     on_its_way: Time,
+    /// Of every rank the piece that was looked at last: time goes on, so the next one is close by.
+    near: Vec<usize>,
     /// Ranks that wait for each other, the last for the one that is looked at.
-    chain: Vec<Rank>,
+    is_in_chain: Vec<bool>,
+    /// The same as what is looked at; a list, as a chain may be longer than a thread's stack allows.
+    looks: Vec<Look>,
+}
+
+/// What a rank did while another one waited for it.
+struct Look {
+    /// Who waits.
+    waits: Rank,
+    /// For whom, and the piece of its time that is next.
+    rank: Rank,
+    next: usize,
+    /// What is looked at of that time.
+    start: Time,
+    end: Time,
+    /// When the wait ends, of which that is a part or all.
+    until: Time,
 }
 
 impl Blame<'_> {
@@ -233,14 +251,15 @@ impl Blame<'_> {
             ranks,
             late: ranks.iter().map(|_| Spent::default()).collect(),
             on_its_way: Time::ZERO,
-            chain: Vec::new(),
+            near: vec![0; ranks.len()],
+            is_in_chain: vec![false; ranks.len()],
+            looks: Vec::new(),
         };
         for (rank, pieces) in (0..).map(Rank).zip(ranks) {
             for piece in pieces {
                 if let Some(peer) = awaited(rank, piece) {
-                    blame.chain.push(rank);
-                    blame.explain(peer, (piece.start, piece.end), piece.until);
-                    blame.chain.clear();
+                    blame.look((rank, peer), (piece.start, piece.end), piece.end);
+                    blame.explain();
                 }
             }
         }
@@ -258,25 +277,66 @@ impl Blame<'_> {
         (late, blame.on_its_way)
     }
 
-    /// Somebody waits for a rank from `start` to `end`, in a wait that ends at `until`. While the rank
-    /// waits itself, and goes on because of that before `until`, it is who it waits for that is late.
-    fn explain(&mut self, rank: Rank, (start, end): (Time, Time), until: Time) {
-        let ranks = self.ranks;
-        for piece in within(&ranks[rank.index()], start, end) {
-            let time = piece.end - piece.start;
-            match awaited(rank, &piece) {
-                None if piece.cause == Cause::Idle => self.on_its_way += time,
-                None => self.late[rank.index()].spend(piece.call, piece.cause, time),
-                Some(peer) if piece.until <= until && !self.chain.contains(&peer) => {
-                    self.chain.push(rank);
-                    self.explain(peer, (piece.start, piece.end), piece.until);
-                    self.chain.pop();
+    /// One rank waits for another from `start` to `end`, in a wait that ends at `until`.
+    fn look(&mut self, (waits, rank): (Rank, Rank), (start, end): (Time, Time), until: Time) {
+        let near = &mut self.near[rank.index()];
+        *near = first_after(&self.ranks[rank.index()], start, *near);
+        let next = *near;
+        self.is_in_chain[waits.index()] = true;
+        self.looks.push(Look {
+            waits,
+            rank,
+            next,
+            start,
+            end,
+            until,
+        });
+    }
+
+    /// Says who is late. While the rank that is waited for waits itself, and goes on because of that
+    /// before the wait for it ends, it is who it waits for that is late.
+    fn explain(&mut self) {
+        while let Some(look) = self.looks.last_mut() {
+            let pieces = self.ranks[look.rank.index()].get(look.next);
+            let Some(piece) = pieces.filter(|piece| piece.start < look.end) else {
+                self.is_in_chain[look.waits.index()] = false;
+                self.looks.pop();
+                continue;
+            };
+            look.next += 1;
+            let (rank, until) = (look.rank, look.until);
+            let (start, end) = (piece.start.max(look.start), piece.end.min(look.end));
+            match awaited(rank, piece) {
+                None if piece.cause == Cause::Idle => self.on_its_way += end - start,
+                None => self.late[rank.index()].spend(piece.call, piece.cause, end - start),
+                Some(peer) if piece.end <= until && !self.is_in_chain[peer.index()] => {
+                    self.look((rank, peer), (start, end), piece.end);
                 }
                 // It has sent what is waited for before it began to wait.
-                Some(_) => self.on_its_way += time,
+                Some(_) => self.on_its_way += end - start,
             }
         }
     }
+}
+
+/// The first of some pieces that ends after `start`, looked for around the one with the index `near`.
+fn first_after(pieces: &[Piece], start: Time, near: usize) -> usize {
+    // Those before `low` end earlier, those from `high` on later.
+    let (mut low, mut high) = (near, near);
+    let mut step = 1;
+    while pieces.get(high).is_some_and(|piece| piece.end <= start) {
+        low = high + 1;
+        high += step;
+        step *= 2;
+    }
+    step = 1;
+    while low > 0 && pieces[low - 1].end > start {
+        high = low - 1;
+        low = low.saturating_sub(step);
+        step *= 2;
+    }
+    let high = high.min(pieces.len());
+    low + pieces[low..high].partition_point(|piece| piece.end <= start)
 }
 
 /// The other rank that this one waits for.
@@ -439,6 +499,41 @@ mod tests {
         (1_u64..20, 0_u8..6, 0_u32..4)
     }
 
+    /// Who is late and for how long, as one would say it: rank by rank and wait by wait.
+    fn plainly_late(run: &CallRun) -> Vec<(u32, u64)> {
+        fn look(ranks: &[Vec<Piece>], chain: &mut Vec<Rank>, wait: Piece, late: &mut [u64]) {
+            let waits = *chain.last().expect("somebody waits");
+            let peer = awaited(waits, &wait).expect("for somebody");
+            let until = ranks[waits.index()].iter().map(|piece| piece.end);
+            let until = until.filter(|&end| end >= wait.end).min();
+            for piece in within(&ranks[peer.index()], wait.start, wait.end) {
+                let ends = ranks[peer.index()].iter().map(|piece| piece.end);
+                let ends = ends.filter(|&end| end >= piece.end).min();
+                match awaited(peer, &piece) {
+                    None if piece.cause == Cause::Idle => {}
+                    None => late[peer.index()] += (piece.end - piece.start).ps(),
+                    Some(next) if ends <= until && !chain.contains(&next) => {
+                        chain.push(peer);
+                        look(ranks, chain, piece, late);
+                        chain.pop();
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        let ranks = run.logs.iter().zip(&run.report.activity);
+        let ranks: Vec<Vec<Piece>> = ranks.map(|(log, of)| pieces(log, of)).collect();
+        let mut late = vec![0; ranks.len()];
+        for (rank, of) in (0..).map(Rank).zip(&ranks) {
+            let waits = of.iter().filter(|piece| awaited(rank, piece).is_some());
+            waits.for_each(|wait| look(&ranks, &mut vec![rank], *wait, &mut late));
+        }
+        let late = (0..).zip(late).filter(|&(_, waited)| waited > 0);
+        let mut late: Vec<(u32, u64)> = late.collect();
+        late.sort_by_key(|&(_, waited)| std::cmp::Reverse(waited));
+        late
+    }
+
     proptest! {
         #[test]
         fn every_picosecond_has_its_place(
@@ -478,6 +573,8 @@ mod tests {
             let late = explained.late.iter();
             let blamed: u64 = late.map(|late| late.waited.ps()).sum();
             prop_assert_eq!(blamed + explained.on_its_way.ps(), waited);
+            let late: Vec<(u32, u64)> = explained.late.iter().map(|late| (late.rank, late.waited.ps())).collect();
+            prop_assert_eq!(late, plainly_late(&run));
         }
     }
 }

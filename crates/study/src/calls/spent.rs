@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where the time of ranks went, by the calls that they were in.
 
-use std::collections::BTreeMap;
-
 use corecast_machine::{Activity, CallLog, Cause, Time};
 
 /// The call of what is part of none.
@@ -45,13 +43,18 @@ impl CallTime {
     }
 }
 
-/// Times of several kinds of call.
+/// Times of several kinds of call, which are few, in order of their numbers.
 #[derive(Default)]
-pub(super) struct Spent(BTreeMap<u16, CallTime>);
+pub(super) struct Spent(Vec<CallTime>);
 
 impl Spent {
     fn of(&mut self, call: u16) -> &mut CallTime {
-        self.0.entry(call).or_insert(CallTime::new(call, 0))
+        let found = self.0.binary_search_by_key(&call, |of| of.call);
+        let index = found.unwrap_or_else(|index| {
+            self.0.insert(index, CallTime::new(call, 0));
+            index
+        });
+        &mut self.0[index]
     }
 
     /// Calls of a kind were made so often more.
@@ -75,7 +78,7 @@ impl Spent {
 
     /// The kinds, those that took longest first.
     pub(super) fn longest_first(self) -> Vec<CallTime> {
-        let mut calls: Vec<CallTime> = self.0.into_values().collect();
+        let mut calls = self.0;
         calls.sort_by_key(|call| std::cmp::Reverse(call.total()));
         calls
     }
@@ -91,13 +94,17 @@ pub(super) struct Piece {
     pub call: u16,
     /// Which of the rank's calls.
     pub serial: u32,
-    /// Its end, also where only a part of it is looked at.
-    pub until: Time,
 }
 
 /// All of a rank's time, cut where causes and calls begin and end; adjacent from time zero.
 pub(super) fn pieces(log: &CallLog, activity: &Activity) -> Vec<Piece> {
     let mut pieces = Vec::with_capacity(activity.spans().len() + log.spans.len());
+    each_piece(log, activity, |piece| pieces.push(piece));
+    pieces
+}
+
+/// The same, one after the other.
+fn each_piece(log: &CallLog, activity: &Activity, mut take: impl FnMut(Piece)) {
     let mut calls = log.spans.iter().peekable();
     for span in activity.spans() {
         let mut start = span.start;
@@ -109,18 +116,16 @@ pub(super) fn pieces(log: &CallLog, activity: &Activity) -> Vec<Piece> {
                 None => (NO_CALL, 0, span.end),
             };
             let end = end.min(span.end);
-            pieces.push(Piece {
+            take(Piece {
                 start,
                 end,
                 cause: span.cause,
                 call,
                 serial,
-                until: end,
             });
             start = end;
         }
     }
-    pieces
 }
 
 /// Calls that a rank has made, those that took longest first. Together with what it did outside of calls
@@ -130,10 +135,11 @@ pub(super) fn by_call(log: &CallLog, activity: &Activity) -> Vec<CallTime> {
     for &(call, count) in &log.counts {
         spent.count(call, count);
     }
-    let pieces = pieces(log, activity).into_iter();
-    for piece in pieces.filter(|piece| piece.cause != Cause::Idle) {
-        spent.spend(piece.call, piece.cause, piece.end - piece.start);
-    }
+    each_piece(log, activity, |piece| {
+        if piece.cause != Cause::Idle {
+            spent.spend(piece.call, piece.cause, piece.end - piece.start);
+        }
+    });
     spent.longest_first()
 }
 
