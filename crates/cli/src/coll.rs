@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use corecast::size;
-use corecast_core::{Collective, ElementType};
+use corecast_core::Collective;
+use corecast_tune::{PMPI_BYTES_MAX, PMPI_DTYPE};
 use serde::Serialize;
 
 use crate::args;
@@ -36,12 +37,6 @@ const PROGRAM: (&str, &str) = ("tune.c", include_str!("../../coll/shim/tune.c"))
 
 /// The sizes that are measured unless others are named.
 const SIZES: &str = "8..2M:x8";
-
-/// The largest; what several blocks of it need in all is up to the program, which knows how many.
-const BYTES_MAX: u64 = 1 << 28;
-
-/// The elements of reductions that are measured.
-const DTYPE: ElementType = ElementType::F64;
 
 /// What the library with the plans is called.
 const LIBRARY: &str = "libcorecast_plans.so";
@@ -119,11 +114,11 @@ fn cells(options: &args::Coll) -> Result<Vec<(Collective, u64)>, Failure> {
 }
 
 fn check_size(collective: Collective, bytes: u64) -> Result<(), Failure> {
-    let element = u64::from(DTYPE.bytes());
-    if !(1..=BYTES_MAX).contains(&bytes) {
+    let element = u64::from(PMPI_DTYPE.bytes());
+    if !(1..=PMPI_BYTES_MAX).contains(&bytes) {
         return Err(
             Failure::input(format!("--bytes: {bytes} bytes are not measured"))
-                .help(format!("name sizes from 1 to {BYTES_MAX} bytes")),
+                .help(format!("name sizes from 1 to {PMPI_BYTES_MAX} bytes")),
         );
     }
     if collective.is_reduction() && !bytes.is_multiple_of(element) {

@@ -133,9 +133,10 @@ struct corecast_job {
 };
 
 /* Seconds that one of so many calls takes which all ranks make one after the other, at the slowest rank:
- * by the plans of a group, or, where it is NULL, by the library. The same at all ranks. */
+ * by the plans of a group, or, where it is NULL, by the library. The same at all ranks. No buffer of a call
+ * has more than `buffer_bytes`. */
 typedef double corecast_turn(void *context, struct corecast_group *group,
-                             const struct corecast_cell *cell, uint32_t calls);
+                             const struct corecast_cell *cell, size_t buffer_bytes, uint32_t calls);
 
 /* Says what is wrong with the folder: 0 if nothing is. For the first rank, before all measure. */
 uint32_t corecast_tune_check(const struct corecast_job *job);

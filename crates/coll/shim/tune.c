@@ -15,22 +15,16 @@ extern const size_t corecast_cells_total;
 
 /* Buffers that every call takes as they are. */
 static char *given, *got;
-static size_t buffer_bytes;
+static size_t room_bytes;
 
-static int has_blocks(uint32_t collective) {
-    return collective != CORECAST_BARRIER && collective != CORECAST_BCAST &&
-           collective != CORECAST_REDUCE && collective != CORECAST_ALLREDUCE;
-}
-
-static void make_room(const struct corecast_cell *cell, int ranks) {
-    size_t bytes = cell->bytes * (has_blocks(cell->collective) ? (size_t)ranks : 1);
-    if (bytes <= buffer_bytes)
+static void make_room(size_t bytes) {
+    if (bytes <= room_bytes)
         return;
     free(given);
     free(got);
     given = calloc(bytes, 1);
     got = calloc(bytes, 1);
-    buffer_bytes = bytes;
+    room_bytes = bytes;
     if (given == NULL || got == NULL) {
         fprintf(stderr, "corecast: no memory for two buffers of %zu bytes\n", bytes);
         PMPI_Abort(MPI_COMM_WORLD, 3);
@@ -39,7 +33,7 @@ static void make_room(const struct corecast_cell *cell, int ranks) {
 
 static void call(const struct corecast_cell *cell, int is_ours) {
     MPI_Comm world = MPI_COMM_WORLD;
-    int bytes = (int)cell->bytes, doubles = bytes / 8;
+    int bytes = (int)cell->bytes, doubles = bytes / (int)sizeof(double);
     switch (cell->collective) {
     case CORECAST_BCAST:
         (is_ours ? MPI_Bcast : PMPI_Bcast)(got, bytes, MPI_BYTE, 0, world);
@@ -73,11 +67,11 @@ static void call(const struct corecast_cell *cell, int is_ours) {
 
 /* See `corecast_turn`. */
 static double turn(void *context, struct corecast_group *group, const struct corecast_cell *cell,
-                   uint32_t calls) {
+                   size_t buffer_bytes, uint32_t calls) {
     struct served *served = context;
     struct corecast_group *own = served->group;
     double slowest;
-    make_room(cell, served->ranks);
+    make_room(buffer_bytes);
     if (group != NULL)
         served->group = group;
     call(cell, group != NULL); /* the first one finds nothing where it was */

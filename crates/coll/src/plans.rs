@@ -200,8 +200,8 @@ pub struct JobWanted {
     cells_total: usize,
 }
 
-/// Seconds that one of so many calls takes.
-pub type Turn = unsafe extern "C" fn(*mut c_void, *mut Group, *const CellWanted, u32) -> f64;
+/// Seconds that one of so many calls takes, in buffers of so many bytes.
+pub type Turn = unsafe extern "C" fn(*mut c_void, *mut Group, *const CellWanted, usize, u32) -> f64;
 
 /// # Safety
 /// Its texts are of C, and its cells may be read.
@@ -259,7 +259,8 @@ pub unsafe extern "C" fn corecast_tune(
             bytes: bytes as usize,
         };
         let group = group.map_or(std::ptr::null_mut(), std::ptr::from_mut);
+        let buffer_bytes = collective.buffer_bytes(job.ranks, bytes) as usize;
         // SAFETY: the caller's promise; the group is used by nobody else meanwhile.
-        unsafe { turn(context, group, &raw const cell, calls) }
+        unsafe { turn(context, group, &raw const cell, buffer_bytes, calls) }
     }))
 }

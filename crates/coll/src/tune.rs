@@ -11,23 +11,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use corecast_core::hash::fnv_1a;
-use corecast_core::{
-    Collective, ElementType, Help, Rank, Request, Schedule, Tuning, algorithm, in_one_stream,
-};
+use corecast_core::{Collective, Help, Rank, Request, Schedule, Tuning, algorithm, in_one_stream};
 use corecast_mpi::collective::plan::{self, Layout};
 use corecast_mpi::collective::{Hardware, Measured, Settings, Shape, VERIFIED_STEPS_MAX};
 use corecast_text::file;
 use corecast_tune::search::{self, Contestant};
-use corecast_tune::{Cell, LIBRARY, PMPI, Setting, Table, Tables, TablesError};
+use corecast_tune::{
+    Cell, LIBRARY, PMPI, PMPI_BYTES_MAX, PMPI_DTYPE, Setting, Table, Tables, TablesError,
+};
 
 use super::group::Group;
 use super::race::{self, Outcome, Runner};
-
-/// Elements of reductions.
-const DTYPE: ElementType = ElementType::F64;
-
-/// Most bytes of a buffer; what needs more is not measured.
-const BUFFER_BYTES_MAX: u64 = 1 << 28;
 
 /// Characters of what a library calls itself that are kept.
 const NAME_CHARS_MAX: usize = 60;
@@ -72,7 +66,7 @@ impl Job {
             fingerprint: format!("{:016x}", fnv_1a(library.as_bytes())),
             chip: format!("{library} at {}", self.computer),
             root: collective.is_rooted().then_some(0),
-            dtype: collective.is_reduction().then_some(DTYPE),
+            dtype: collective.is_reduction().then_some(PMPI_DTYPE),
             fidelity: None,
             flow_control: tuning.flow_control,
             status_bits: tuning.status_bits,
@@ -132,9 +126,9 @@ impl Job {
             let cells = self.cells.iter().filter(|cell| cell.0 == collective);
             let mut found = Vec::new();
             for &(_, bytes) in cells {
-                match buffer_bytes(collective, self.ranks, bytes) > BUFFER_BYTES_MAX {
+                match collective.buffer_bytes(self.ranks, bytes) > PMPI_BYTES_MAX {
                     true => self.say(&format!(
-                        "{collective} of {bytes} bytes needs buffers of more than {BUFFER_BYTES_MAX}"
+                        "{collective} of {bytes} bytes needs buffers of more than {PMPI_BYTES_MAX}"
                     )),
                     false => found.push(self.cell((collective, bytes), &mut turn)),
                 }
@@ -251,18 +245,8 @@ fn shape(collective: Collective, bytes: u64) -> Shape {
 
 fn element_bytes(collective: Collective) -> u32 {
     match collective.is_reduction() {
-        true => DTYPE.bytes(),
+        true => PMPI_DTYPE.bytes(),
         false => 1,
-    }
-}
-
-/// Bytes of the largest buffer of a call.
-fn buffer_bytes(collective: Collective, ranks: u32, bytes: u64) -> u64 {
-    use Collective as C;
-    match collective {
-        C::Barrier => 0,
-        C::Bcast | C::Reduce | C::Allreduce => bytes,
-        _ => bytes.saturating_mul(u64::from(ranks)),
     }
 }
 

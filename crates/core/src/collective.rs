@@ -99,6 +99,20 @@ impl Collective {
     pub const fn is_reduction(self) -> bool {
         matches!(self.combine(), Combine::ExactlyOnce)
     }
+
+    /// Bytes of a call's largest buffer over so many ranks: of all blocks where `bytes` are those of one.
+    #[must_use]
+    pub const fn buffer_bytes(self, ranks: u32, bytes: u64) -> u64 {
+        match self {
+            Self::Bcast | Self::Reduce | Self::Allreduce | Self::Barrier => bytes,
+            Self::Scatter
+            | Self::Gather
+            | Self::Allgather
+            | Self::ReduceScatter
+            | Self::Alltoall
+            | Self::Alltoallv => bytes.saturating_mul(ranks as u64),
+        }
+    }
 }
 
 impl fmt::Display for Collective {

@@ -49,6 +49,7 @@ pub use error::TableError;
 pub use read::{FILE_BYTES_MAX, NUMBER_MAX};
 pub use rules::{Library, NoRules, Rules};
 pub use table::{
-    BOARDS, Cell, Difference, FORMAT, LIBRARY, MPI, Mismatch, PMPI, SIM, Setting, Table,
+    BOARDS, Cell, Difference, FORMAT, LIBRARY, MPI, Mismatch, PMPI, PMPI_BYTES_MAX, PMPI_DTYPE,
+    SIM, Setting, Table,
 };
 pub use tables::{NONE, Tables, TablesError};

@@ -35,6 +35,12 @@ pub const MPI: &str = "mpi";
 /// collectives.
 pub const PMPI: &str = "pmpi";
 
+/// Elements of the reductions that such a table measures; `crates/coll/shim/tune.c` counts in them.
+pub const PMPI_DTYPE: ElementType = ElementType::F64;
+
+/// Most bytes of a buffer of a call that such a table measures.
+pub const PMPI_BYTES_MAX: u64 = 1 << 28;
+
 /// What a table holds for: everything that may change which algorithm wins, beside the number of
 /// ranks and the size.
 #[derive(Clone, PartialEq, Debug)]

@@ -131,7 +131,7 @@ static void act(int a, int has_locks) {
   OK(MPI_Type_free(&there));
 }
 
-/* Some calls, and what they got when `ends` has ended them. */
+/* Some calls; how many. */
 static int acts_of(int has_locks) {
   memset(uses, UNUSED, sizeof uses);
   int acts = draw(&mine, ACTS + 1);
@@ -139,6 +139,7 @@ static int acts_of(int has_locks) {
   return acts;
 }
 
+/* An epoch has ended, and every call has got what it should. */
 static void have_got(int acts) {
   for (int a = 0; a < acts; a++)
     for (int i = 0; i < length[a]; i++) CHECK(got[a][i] == expected[a][i]);

@@ -232,15 +232,6 @@ fn border(below: u64, above: u64) -> u64 {
     root.saturating_add(1).min(above)
 }
 
-/// The bytes by which libraries choose, of a size as our tables have it: most count all blocks.
-fn library_bytes(collective: Collective, cell: &Cell, bytes: u64) -> u64 {
-    use Collective as C;
-    match collective {
-        C::Bcast | C::Reduce | C::Allreduce | C::Barrier => bytes,
-        _ => bytes.saturating_mul(u64::from(cell.ranks)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::border;

@@ -18,7 +18,7 @@ use std::fmt::Write as _;
 
 use corecast_core::Collective;
 
-use super::{Row, library_bytes};
+use super::Row;
 use crate::table::Cell;
 
 /// Our name and theirs; what stands behind a question has its fallback after it.
@@ -504,7 +504,7 @@ fn of_row(known: &Counterparts, row: &Row<'_>, is_cut: &mut bool) -> String {
         let bytes = match known.size {
             Size::None => 0,
             Size::Average if known.collective == Collective::Alltoall => from,
-            Size::Average | Size::Total => library_bytes(known.collective, cell, from),
+            Size::Average | Size::Total => known.collective.buffer_bytes(cell.ranks, from),
         };
         if bytes > SIZE_MAX {
             *is_cut = true;

@@ -20,7 +20,7 @@ use std::fmt::Write as _;
 
 use corecast_core::Collective;
 
-use super::{Row, library_bytes};
+use super::Row;
 use crate::table::Cell;
 
 /// A collective of Open MPI, and the algorithms that we have, too: our name, their number, their name.
@@ -189,7 +189,7 @@ pub(super) fn text(sets: &[(Collective, Vec<Row<'_>>)]) -> String {
                 let from = match known.collective {
                     // It asks for size 0, whatever the size.
                     Collective::Alltoallv => 0,
-                    _ => library_bytes(known.collective, cell, from),
+                    _ => known.collective.buffer_bytes(cell.ranks, from),
                 };
                 let (number, name, fan_out, segment) =
                     rule(known, cell).unwrap_or((OWN_CHOICE, "its own choice", 0, 0));
