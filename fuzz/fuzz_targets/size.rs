@@ -3,8 +3,9 @@
 //! text as a file that lists the cores of ranks: a line for each, or the line of an error.
 #![no_main]
 
-use corecast::cores;
-use corecast::size::{VALUES_MAX, list};
+use corecast_core::request::RANKS_MAX;
+use corecast_text::cores;
+use corecast_text::size::{VALUES_MAX, list};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
@@ -13,7 +14,7 @@ fuzz_target!(|text: &str| {
         Err(error) => assert!(!error.message.is_empty() && !error.help.is_empty()),
     }
     let lines = text.lines().count();
-    match cores::list(text) {
+    match cores::list(text, RANKS_MAX) {
         Ok(cores) => assert!(cores.len() <= lines),
         Err(error) => assert!((1..=lines).contains(&error.line)),
     }

@@ -11,8 +11,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use corecast::size;
 use corecast_core::Collective;
+use corecast_text::size;
 use corecast_tune::{PMPI_BYTES_MAX, PMPI_DTYPE};
 use serde::Serialize;
 

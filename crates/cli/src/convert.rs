@@ -3,10 +3,10 @@
 
 use std::path::Path;
 
-use corecast::size;
 use corecast_exchange::{Format, find_format, format_of_name};
 use corecast_replay::{self as programs, Format as ProgramFormat};
 use corecast_study::{Converted, ScheduleFile};
+use corecast_text::size;
 use serde::Serialize;
 
 use crate::args::Convert;

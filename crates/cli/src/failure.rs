@@ -3,8 +3,8 @@
 
 use std::fmt;
 
-use corecast::size::SizeError;
 use corecast_core::Help;
+use corecast_text::size::SizeError;
 
 use crate::style;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `pingpong`: how long a message takes between two cores, there and back.
 
-use corecast::size;
 use corecast_study::{Fit, PingpongPoint, Played};
+use corecast_text::size;
 use serde_json::Value;
 
 use crate::args::Pingpong;

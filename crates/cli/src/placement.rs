@@ -2,9 +2,10 @@
 //! `--ranks-to-cores`: which core every rank gets. By it the chip's `network.placement` is changed, so
 //! settings, captions and fingerprints say so as for every other change.
 
-use corecast::cores::{self, LINES};
 use corecast_chip::{NetworkSpec, Placement, PlacementError};
+use corecast_core::request::RANKS_MAX;
 use corecast_study::ChipChoice;
+use corecast_text::cores::{self, LINES};
 
 use crate::failure::Failure;
 use crate::input;
@@ -81,7 +82,7 @@ fn of_file(
     let refuse = |line: usize, why: &dyn std::fmt::Display| {
         Failure::input(format!("{path}:{line}: {why}")).help(LINES)
     };
-    let entries = cores::list(&text).map_err(|error| refuse(error.line, &error.what))?;
+    let entries = cores::list(&text, RANKS_MAX).map_err(|error| refuse(error.line, &error.what))?;
     let words: Vec<&str> = entries.iter().map(|(_, core)| *core).collect();
     let words = words.join(" ");
     match check(&words) {

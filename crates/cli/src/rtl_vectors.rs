@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `rtl-vectors`: lockstep programs for the engine in hardware.
 
-use corecast::size;
 use corecast_machine_sim::mpe::Wire;
 use corecast_papers::rtl_vectors;
+use corecast_text::size;
 use corecast_vectors::{Hardware, Suite, Vector, suite, to_json};
 use serde::Serialize;
 

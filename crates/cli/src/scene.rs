@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use corecast::size;
 use corecast_chip::Chip;
 use corecast_core::{Collective, FlowControl, Tuning};
 use corecast_machine::{Limits, Time};
 use corecast_study::{ChipChoice, Plan, ScheduleFile, Selection, Study, StudyMachine};
+use corecast_text::size;
 
 use crate::args::{ChipArg, Choices, LimitArgs, Place, Scene};
 use crate::failure::Failure;

@@ -4,11 +4,11 @@
 
 use std::str::FromStr;
 
-use corecast::cores::clip;
-use corecast::size;
 use corecast_core::Rank;
 use corecast_machine::Ongoing;
 use corecast_study::{ARRIVAL_CYCLES_MAX, Arrival, OtherTraffic, PACKET_FLITS, Surroundings};
+use corecast_text::quoted;
+use corecast_text::size;
 
 use crate::args::Scene;
 use crate::failure::Failure;
@@ -90,7 +90,7 @@ fn read_arrivals(path: &str, ranks: u32) -> Result<Vec<u64>, Failure> {
             .filter(|&cycles| cycles <= ARRIVAL_CYCLES_MAX);
         let cycles = cycles.ok_or_else(|| {
             let most = format!("0 to {ARRIVAL_CYCLES_MAX}");
-            refuse(format!("`{}` is no number of cycles, {most}", clip(word)))
+            refuse(format!("`{}` is no number of cycles, {most}", quoted(word)))
         })?;
         if late.len() == ranks as usize {
             return Err(refuse(format!("there are only {ranks} ranks")));

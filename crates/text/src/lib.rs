@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What errors about files and names that users write have in common: where something is, how it is
-//! quoted, and what was probably meant; how entries of TOML files are read with such errors; and how
-//! files are read, unpacked and written.
+//! quoted, and what was probably meant; how sizes, files of cores and entries of TOML files are read with
+//! such errors; and how files are read, unpacked and written.
 
+pub mod cores;
 mod entry;
 pub mod file;
 mod section;
+pub mod size;
 pub mod unpack;
 
 use std::fmt::{self, Write as _};

@@ -6,11 +6,11 @@ mod show;
 
 use std::path::Path;
 
-use corecast::size;
 use corecast_flow::{FLOWS_MAX, TASKS_MAX};
 use corecast_machine_sim::pronto::{Aim, Direction, Injectors};
 use corecast_study::{FlowCase, FlowPlan, FlowStudy};
 use corecast_text::file;
+use corecast_text::size;
 use serde_json::Value;
 
 use crate::args::{Flow, LimitArgs};

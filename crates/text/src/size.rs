@@ -2,6 +2,10 @@
 //! Sizes and lists of sizes as users write them: `64`, `8K`, `4,64`, `1..1M:x2`, `0..64:+16`.
 //!
 //! `K`, `M` and `G` (also `KiB`, `KB`, `k`) are powers of 1024, as message sizes always are.
+//!
+//! ```
+//! assert_eq!(corecast_text::size::list("--bytes", "1..8:x2"), Ok(vec![1, 2, 4, 8]));
+//! ```
 
 use std::fmt;
 

@@ -2,15 +2,15 @@
 //! Files that say which core every rank gets, line by line; whether a chip has the cores is asked later.
 //!
 //! ```
-//! let list = corecast::cores::list("4\n# far\n0 # rank 1\n").unwrap();
+//! let list = corecast_text::cores::list("4\n# far\n0 # rank 1\n", 48).unwrap();
 //! assert_eq!(list, [(1, "4"), (3, "0")]);
-//! let pairs = corecast::cores::list("1 7\n0 3\n").unwrap();
+//! let pairs = corecast_text::cores::list("1 7\n0 3\n", 48).unwrap();
 //! assert_eq!(pairs, [(2, "3"), (1, "7")]);
 //! ```
 
 use std::fmt;
 
-use corecast_core::request::RANKS_MAX;
+use crate::quoted;
 
 /// The forms of a file.
 pub const LINES: &str =
@@ -57,11 +57,11 @@ impl fmt::Display for Wrong {
     }
 }
 
-/// By rank: the line of its core, and what stands there.
+/// By rank, of which there are at most `ranks_max`: the line of its core, and what stands there.
 ///
 /// # Errors
 /// The first line that is wrong, or the last one where a rank is missing.
-pub fn list(text: &str) -> Result<Vec<(usize, &str)>, LineError> {
+pub fn list(text: &str, ranks_max: u32) -> Result<Vec<(usize, &str)>, LineError> {
     let mut entries: Vec<Option<(usize, &str)>> = Vec::new();
     let mut width = None;
     let mut last = 1;
@@ -73,13 +73,13 @@ pub fn list(text: &str) -> Result<Vec<(usize, &str)>, LineError> {
             [] => continue,
             [core] => (entries.len(), core),
             [rank, core] => match rank.parse::<u32>() {
-                Ok(rank) if rank < RANKS_MAX => (rank as usize, core),
-                _ => return refuse(Wrong::Rank(clip(rank))),
+                Ok(rank) if rank < ranks_max => (rank as usize, core),
+                _ => return refuse(Wrong::Rank(quoted(rank))),
             },
             _ => return refuse(Wrong::Words(words.len())),
         };
         if !core.chars().all(|c| c.is_ascii_digit()) {
-            return refuse(Wrong::Core(clip(core)));
+            return refuse(Wrong::Core(quoted(core)));
         }
         if width.is_some_and(|width| width != words.len()) {
             return refuse(Wrong::Mixed);
@@ -99,12 +99,6 @@ pub fn list(text: &str) -> Result<Vec<(usize, &str)>, LineError> {
     Ok(entries.into_iter().flatten().collect())
 }
 
-/// The beginning of a word, without what a terminal would obey.
-pub fn clip(word: &str) -> String {
-    let safe = word.chars().filter(|c| !c.is_control());
-    safe.take(40).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,13 +115,13 @@ mod tests {
             ("0 1 2\n", 1, "3 words"),
             ("0,1\n", 1, "`0,1` is no core"),
         ] {
-            let error = list(text).expect_err(text);
+            let error = list(text, 1 << 20).expect_err(text);
             assert_eq!(error.line, line, "{text:?}");
             assert!(
                 error.what.to_string().starts_with(told),
                 "{text:?}: {error:?}"
             );
         }
-        assert_eq!(list("# none\n"), Ok(Vec::new()));
+        assert_eq!(list("# none\n", 48), Ok(Vec::new()));
     }
 }
