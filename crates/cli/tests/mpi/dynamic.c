@@ -351,21 +351,28 @@ static void sleeper(void) {
   let_go(&parent);
 }
 
-/* A started process dies while the others wait for it. */
+/* A started process dies while the others wait for it: not before each of those who started it has
+   left MPI_Comm_spawn, which would be ended in the name of that call. */
 static void dies(void) {
   char *arguments[] = {"victim", NULL};
   MPI_Comm between;
-  int value;
+  int value = 0;
   OK(MPI_Comm_spawn(program, arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &between,
                     MPI_ERRCODES_IGNORE));
+  OK(MPI_Send(&value, 1, MPI_INT, 1, 0, between));
   MPI_Recv(&value, 1, MPI_INT, 1, 0, between, MPI_STATUS_IGNORE);
 }
 
 static void victim(void) {
-  int rank, value;
+  int rank, value, parents;
   MPI_Comm parent = started_by();
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (rank == 1) raise(SIGKILL);
+  OK(MPI_Comm_remote_size(parent, &parents));
+  if (rank == 1) {
+    for (int from = 0; from < parents; from++)
+      OK(MPI_Recv(&value, 1, MPI_INT, from, 0, parent, MPI_STATUS_IGNORE));
+    raise(SIGKILL);
+  }
   MPI_Recv(&value, 1, MPI_INT, 0, 0, parent, MPI_STATUS_IGNORE);
 }
 
