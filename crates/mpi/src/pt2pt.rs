@@ -150,14 +150,7 @@ impl Process {
     /// [`Process::begin_send`] does it or says what is wrong.
     #[inline]
     pub fn send_now(&mut self, buffer: Buffer, to: i32, tag: i32, comm: CommId) -> bool {
-        let Some(communicator) = self.comms.get(comm) else {
-            return false;
-        };
-        let peers = communicator.peers().world_ranks();
-        let (Some(&to), context) = (peers.get(to as usize), communicator.context) else {
-            return false;
-        };
-        let Some(memory) = self.in_one_piece(&buffer) else {
+        let Some((context, to, memory)) = self.plain(&buffer, to, comm) else {
             return false;
         };
         tag >= 0 && self.engine.send_now(context, to, tag, memory)
@@ -176,14 +169,7 @@ impl Process {
         tag: i32,
         comm: CommId,
     ) -> Result<Option<Status>> {
-        let Some(communicator) = self.comms.get(comm) else {
-            return Ok(None);
-        };
-        let peers = communicator.peers().world_ranks();
-        let (Some(&sender), context) = (peers.get(from as usize), communicator.context) else {
-            return Ok(None);
-        };
-        let Some(memory) = self.in_one_piece(&buffer) else {
+        let Some((context, sender, memory)) = self.plain(&buffer, from, comm) else {
             return Ok(None);
         };
         if (tag < 0 && tag != ANY_TAG) || !self.is_idle() {
@@ -197,15 +183,19 @@ impl Process {
         received(landed, &Source::Known(from), memory.bytes, None).map(Some)
     }
 
-    /// The memory of a buffer, if it lies in one piece and nothing is wrong with it.
+    /// Context, world rank of the peer and memory of a message, if the peer is one rank, the memory lies
+    /// in one piece and nothing is wrong with either.
     #[inline]
-    fn in_one_piece(&self, buffer: &Buffer) -> Option<Memory> {
+    fn plain(&self, buffer: &Buffer, peer: i32, comm: CommId) -> Option<(u32, u32, Memory)> {
+        let communicator = self.comms.get(comm)?;
+        let &rank = communicator.peers().world_ranks().get(peer as usize)?;
         let datatype = self.types.get(buffer.datatype)?;
         let bytes = datatype.contiguous_bytes(buffer.count)?;
         if !datatype.is_committed() {
             return None;
         }
-        contiguous(buffer, datatype, bytes).ok()
+        let memory = contiguous(buffer, datatype, bytes).ok()?;
+        Some((communicator.context, rank, memory))
     }
 
     /// Begins to send.
@@ -392,6 +382,10 @@ impl Process {
         comm: CommId,
         mode: SendMode,
     ) -> Result<RequestId> {
+        let is_plain = matches!(mode, SendMode::Standard | SendMode::Ready);
+        if is_plain && self.send_now(buffer, to, tag, comm) {
+            return Ok(self.complete);
+        }
         let request = self.begin_send(buffer, to, tag, comm, mode)?;
         self.keep(request)
     }
@@ -408,6 +402,14 @@ impl Process {
         tag: i32,
         comm: CommId,
     ) -> Result<RequestId> {
+        if (tag >= 0 || tag == ANY_TAG)
+            && let Some((context, sender, memory)) = self.plain(&buffer, from, comm)
+        {
+            let tag = (tag != ANY_TAG).then_some(tag);
+            let flight = self.engine.recv(context, Some(sender), tag, memory)?;
+            let (source, room) = (Source::Known(from), memory.bytes);
+            return self.hold(Request::of_recv(comm, flight, source, room, None));
+        }
         let request = self.begin_recv(buffer, from, tag, comm)?;
         self.keep(request)
     }

@@ -171,26 +171,24 @@ impl Request {
         let Some(landed) = engine.landed(flight) else {
             return Ok(None);
         };
-        match std::mem::replace(&mut self.what, What::Inactive) {
+        let ended = match &mut self.what {
             What::Recv {
-                flight,
                 source,
                 room,
                 scattered,
-            } => {
-                engine.release(flight);
-                received(landed, &source, room, scattered).map(Some)
-            }
-            What::Send { flight, .. } => {
-                engine.release(flight);
-                let status = Status {
-                    is_cancelled: landed.is_cancelled,
-                    ..Status::EMPTY
-                };
-                Ok(Some(status))
-            }
-            _ => unreachable!("seen above"),
+                ..
+            } => received(landed, source, *room, scattered.take()),
+            _ => Ok(Status {
+                is_cancelled: landed.is_cancelled,
+                ..Status::EMPTY
+            }),
+        };
+        if let What::Recv { flight, .. } | What::Send { flight, .. } =
+            std::mem::replace(&mut self.what, What::Inactive)
+        {
+            engine.release(flight);
         }
+        ended.map(Some)
     }
 
     fn end(&mut self) -> Status {
@@ -267,6 +265,12 @@ impl Process {
         if matches!(request.what, What::Done(Status::EMPTY)) {
             return Ok(self.complete);
         }
+        self.hold(request)
+    }
+
+    /// As [`Process::keep`], of one that is not complete.
+    #[inline]
+    pub(crate) fn hold(&mut self, request: Request) -> Result<RequestId> {
         let kept = self.requests.insert(request);
         kept.ok_or_else(|| Error::new(Class::NoMem, "there are four million requests already"))
     }
@@ -331,7 +335,7 @@ impl Process {
         let request = self.requests.get_mut(id).ok_or_else(|| none(id))?;
         let ended = request.poll(&mut self.engine);
         if !matches!(ended, Ok(None)) && !request.is_persistent() {
-            self.requests.remove(id);
+            self.requests.discard(id);
         }
         ended
     }

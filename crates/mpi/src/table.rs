@@ -98,42 +98,60 @@ impl<H: Handle, T> Table<H, T> {
     }
 
     /// Takes an object in; `None` if there is no number left.
+    #[inline]
     #[must_use]
     pub fn insert(&mut self, object: T) -> Option<H> {
         let index = match self.free.pop() {
             Some(index) => index,
-            None => {
-                let index = u32::try_from(self.slots.len()).ok()?;
-                if index >> SLOT_BITS != 0 {
-                    return None;
-                }
-                self.slots.push(Slot {
-                    age: 0,
-                    object: None,
-                });
-                index
-            }
+            None => self.grow()?,
         };
         let slot = &mut self.slots[index as usize];
         slot.object = Some(object);
         Some(H::from_number(DYNAMIC | slot.age << SLOT_BITS | index))
     }
 
+    /// A slot more, empty; `None` if there are as many as handles can name.
+    #[cold]
+    fn grow(&mut self) -> Option<u32> {
+        let index = u32::try_from(self.slots.len()).ok()?;
+        if index >> SLOT_BITS != 0 {
+            return None;
+        }
+        self.slots.push(Slot {
+            age: 0,
+            object: None,
+        });
+        Some(index)
+    }
+
     /// Takes an object out that was made at run time.
     pub fn remove(&mut self, handle: H) -> Option<T> {
+        self.vacate(handle)?.take()
+    }
+
+    /// As [`Table::remove`], for who does not want the object.
+    #[inline]
+    pub fn discard(&mut self, handle: H) {
+        if let Some(object) = self.vacate(handle) {
+            *object = None;
+        }
+    }
+
+    /// The place of an object that is to be taken out of it: its handle finds nothing from now on.
+    #[inline]
+    fn vacate(&mut self, handle: H) -> Option<&mut Option<T>> {
         let number = handle.number();
         if number < DYNAMIC {
             return None;
         }
         let (index, age) = Self::place(number)?;
         let slot = self.slots.get_mut(index)?;
-        if slot.age != age {
+        if slot.age != age || slot.object.is_none() {
             return None;
         }
-        let object = slot.object.take()?;
         slot.age = (slot.age + 1) % AGES;
         self.free.push(index as u32);
-        Some(object)
+        Some(&mut slot.object)
     }
 
     /// Every object made at run time, with its handle.

@@ -138,6 +138,19 @@ impl Queues {
     /// The receive that takes such a message; it waits no more.
     #[inline]
     pub fn matching(&mut self, context: u32, from: u32, tag: i32) -> Option<u32> {
+        if self.from_any.is_empty() {
+            // Messages mostly come in the order of the receives for them.
+            let queue = &mut self.posted[from as usize];
+            let (_, first) = queue.front()?;
+            if first.takes(context, tag) {
+                return queue.pop_front().map(|(_, posted)| posted.flight);
+            }
+        }
+        self.search(context, from, tag)
+    }
+
+    /// [`Queues::matching`], among all that wait.
+    fn search(&mut self, context: u32, from: u32, tag: i32) -> Option<u32> {
         let find = |queue: &VecDeque<(u64, Posted)>| {
             let at = queue
                 .iter()
@@ -146,11 +159,7 @@ impl Queues {
         };
         let queue = &mut self.posted[from as usize];
         let of_sender = find(queue);
-        let of_any = if self.from_any.is_empty() {
-            None
-        } else {
-            find(&self.from_any)
-        };
+        let of_any = find(&self.from_any);
         let (queue, at) = match (of_sender, of_any) {
             (None, None) => return None,
             (Some((first, at)), of_any) if of_any.is_none_or(|(second, _)| first < second) => {
