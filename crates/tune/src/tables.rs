@@ -65,7 +65,9 @@ impl Help for TablesError {
     fn help(&self) -> String {
         match self {
             Self::Unread { .. } | Self::Empty { .. } => {
-                "`corecast tune COLLECTIVE --machine host -o FILE.toml` writes one".to_owned()
+                "`corecast tune COLLECTIVE --machine host -o FILE.toml` writes one (`--machine mpi` for \
+                 programs on a simulated chip; below another MPI `corecast coll PROGRAM --tune` does)"
+                    .to_owned()
             }
             Self::Table(error) => error.help(),
             Self::Twice { .. } => "keep one of them".to_owned(),
