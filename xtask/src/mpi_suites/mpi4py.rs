@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+use super::on_chip;
 use crate::bench_mpi::{corecast, venv};
 
 const VERSION: &str = "mpi4py==4.1.2";
@@ -22,16 +23,18 @@ const RANKS: [u32; 3] = [1, 2, 4];
 /// What a run took too long to end after, in seconds.
 const LIMIT_S: &str = "3600";
 
-/// What is asked for: `--wheels DIR` instead of the package index, and numbers of ranks.
+/// What is asked for: `--wheels DIR` instead of the package index, `--chip CHIP` instead of this computer's
+/// cores, and numbers of ranks.
 #[derive(Debug, PartialEq, Eq)]
 struct Plan {
     wheels: Option<String>,
+    chip: Option<String>,
     ranks: Vec<u32>,
 }
 
 impl Plan {
     fn of(arguments: &[String]) -> Result<Self, String> {
-        let (mut wheels, mut ranks) = (None, Vec::new());
+        let (mut wheels, mut chip, mut ranks) = (None, None, Vec::new());
         let mut arguments = arguments.iter();
         while let Some(argument) = arguments.next() {
             if argument == "--wheels" {
@@ -39,10 +42,15 @@ impl Plan {
                 wheels = Some(folder.clone());
                 continue;
             }
+            if argument == "--chip" {
+                chip = Some(arguments.next().ok_or("--chip needs a chip")?.clone());
+                continue;
+            }
             let number = argument.parse().ok().filter(|&number: &u32| number > 0);
             let wrong = || {
                 format!(
-                    "{argument:?} is no number of ranks; write `mpi-suites [--wheels DIR] [RANKS...]`"
+                    "{argument:?} is no number of ranks; write `mpi-suites [--wheels DIR] \
+                     [--chip CHIP] [RANKS...]`"
                 )
             };
             ranks.push(number.ok_or_else(wrong)?);
@@ -50,7 +58,11 @@ impl Plan {
         if ranks.is_empty() {
             ranks = RANKS.to_vec();
         }
-        Ok(Self { wheels, ranks })
+        Ok(Self {
+            wheels,
+            chip,
+            ranks,
+        })
     }
 }
 
@@ -73,6 +85,9 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
         let mut command = Command::new(&mpirun);
         command.args(["mpirun", "--tag-output", "--timeout", LIMIT_S]);
         command.args(["-n", &ranks.to_string()]);
+        if let Some(chip) = &plan.chip {
+            command.args(on_chip(chip));
+        }
         command.arg(prefix.join("bin/python"));
         command.args(["test/main.py", "-v"]);
         command.env("MPI4PY_MPIABI", "mpich").current_dir(&sources);
@@ -211,17 +226,22 @@ mod tests {
             let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
             Plan::of(&words)
         };
-        let of = |wheels: Option<&str>, ranks: &[u32]| {
-            let (wheels, ranks) = (wheels.map(str::to_owned), ranks.to_vec());
-            Ok(Plan { wheels, ranks })
+        let of = |wheels: Option<&str>, chip: Option<&str>, ranks: &[u32]| {
+            Ok(Plan {
+                wheels: wheels.map(str::to_owned),
+                chip: chip.map(str::to_owned),
+                ranks: ranks.to_vec(),
+            })
         };
-        assert_eq!(plan(&[]), of(None, &RANKS));
-        assert_eq!(plan(&["8", "--wheels", "w", "3"]), of(Some("w"), &[8, 3]));
+        assert_eq!(plan(&[]), of(None, None, &RANKS));
+        let words = ["8", "--wheels", "w", "3", "--chip", "scc"];
+        assert_eq!(plan(&words), of(Some("w"), Some("scc"), &[8, 3]));
         assert_eq!(
             plan(&["--wheels"]),
             Err("--wheels needs a folder".to_owned())
         );
-        let wrong = "\"0\" is no number of ranks; write `mpi-suites [--wheels DIR] [RANKS...]`";
+        let wrong = "\"0\" is no number of ranks; write `mpi-suites [--wheels DIR] [--chip CHIP] \
+                     [RANKS...]`";
         assert_eq!(plan(&["0"]), Err(wrong.to_owned()));
     }
 

@@ -21,7 +21,7 @@ use build::{Builder, Built};
 use options::Options;
 use report::Report;
 use testlist::Test;
-use verdict::Verdict;
+use verdict::{Launcher, Verdict};
 
 /// Runs what the arguments ask for.
 ///
@@ -83,16 +83,17 @@ fn one(builder: &Builder, options: &Options, name: &str, tests: &[Test]) -> Resu
     let mut report = Report::new(name);
     let logs = builder.built.join("logs");
     std::fs::create_dir_all(&logs).map_err(|error| format!("{}: {error}", logs.display()))?;
+    let launcher = Launcher {
+        mpirun: &builder.prefix.join("bin/mpirun"),
+        chip: options.chip.as_deref(),
+        limit_s: options.limit_s,
+    };
     for (index, test) in tests.iter().enumerate() {
         let log = format!("{}-{index}.txt", test.path().replace('/', "-"));
         let verdict = match (&test.skipped, built.get(&test.path())) {
             (Some(reason), _) => Verdict::Skipped(reason.clone()),
             (None, Some(Err(error))) => Verdict::Failed(format!("does not compile: {error}")),
-            (None, _) => {
-                let mpirun = builder.prefix.join("bin/mpirun");
-                let log = logs.join(log);
-                verdict::run(test, options.limit_s, &mpirun, &builder.built, &log)?
-            }
+            (None, _) => verdict::run(test, &launcher, &builder.built, &logs.join(log))?,
         };
         if let Verdict::Failed(why) = &verdict {
             eprintln!("{}: {}: {why}", builder.abi.name(), test.name());

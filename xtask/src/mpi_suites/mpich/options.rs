@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 
 /// How to ask, for error messages.
-const USAGE: &str = "mpi-suites --source DIR [--abi standard|mpich|both] [--prefix DIR] [--only PROGRAM] \
-                     [--limit S] [--memory GB] [--xfail] [FOLDERS...]";
+const USAGE: &str = "mpi-suites --source DIR [--abi standard|mpich|both] [--chip CHIP] [--prefix DIR] \
+                     [--only PROGRAM] [--limit S] [--memory GB] [--xfail] [FOLDERS...]";
 
 /// The folders that run if none are named: those of C in MPICH's own list. `basic` has no testlist.
 const FOLDERS: [&str; 17] = [
@@ -38,6 +38,8 @@ pub struct Options {
     /// A checkout of MPICH, or its folder `test/mpi`.
     pub source: PathBuf,
     pub abis: Vec<Abi>,
+    /// The simulated chip to run on in the place of this computer's cores.
+    pub chip: Option<String>,
     /// Where `cargo xtask mpi-install` has put what to test; built and installed if it is not named.
     pub prefix: Option<PathBuf>,
     /// The one program of the folders to run.
@@ -56,6 +58,7 @@ impl Options {
         let mut options = Self {
             source: PathBuf::new(),
             abis: vec![Abi::Standard, Abi::Mpich],
+            chip: None,
             prefix: None,
             only: None,
             // Those of MPICH's own runner.
@@ -78,6 +81,7 @@ impl Options {
             let mut value = || words.next().ok_or_else(value);
             match &**word {
                 "--source" => options.source = value()?.into(),
+                "--chip" => options.chip = Some(value()?.clone()),
                 "--prefix" => options.prefix = Some(value()?.into()),
                 "--only" => options.only = Some(value()?.clone()),
                 "--limit" => options.limit_s = number(word, value()?)?,
@@ -120,13 +124,14 @@ mod tests {
     #[test]
     fn all_that_can_be_asked_for() {
         let options = of(
-            "--source m --abi mpich --prefix p --only red3 --limit 9 --memory 0.5 \
+            "--source m --abi mpich --chip scc --prefix p --only red3 --limit 9 --memory 0.5 \
                           --xfail coll/ errors/comm",
         )
         .unwrap();
         let expected = Options {
             source: "m".into(),
             abis: vec![Abi::Mpich],
+            chip: Some("scc".to_owned()),
             prefix: Some("p".into()),
             only: Some("red3".to_owned()),
             limit_s: 9,

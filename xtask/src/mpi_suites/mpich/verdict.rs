@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use super::super::on_chip;
 use super::testlist::{Expected, Test};
 
 /// The code with which `mpirun` ends a job that took too long.
@@ -24,22 +25,30 @@ pub enum Verdict {
     Skipped(String),
 }
 
+/// What starts tests.
+#[derive(Debug)]
+pub struct Launcher<'a> {
+    pub mpirun: &'a Path,
+    /// On which simulated chip, if on one.
+    pub chip: Option<&'a str>,
+    /// Seconds for a test whose line names none.
+    pub limit_s: u32,
+}
+
 /// Runs a test in the folder of its program; what it says is kept in `log`.
 ///
 /// # Errors
 /// When it cannot be started, in words.
-pub fn run(
-    test: &Test,
-    limit_s: u32,
-    mpirun: &Path,
-    built: &Path,
-    log: &Path,
-) -> Result<Verdict, String> {
+pub fn run(test: &Test, launcher: &Launcher, built: &Path, log: &Path) -> Result<Verdict, String> {
     let wrong = |error: std::io::Error| format!("{}: {error}", log.display());
     let output = File::create(log).map_err(wrong)?;
     let errors = output.try_clone().map_err(wrong)?;
-    let limit_s = test.limit_s.unwrap_or(limit_s);
+    let limit_s = test.limit_s.unwrap_or(launcher.limit_s);
+    let mpirun = launcher.mpirun;
     let mut command = Command::new(mpirun);
+    if let Some(chip) = launcher.chip {
+        command.args(on_chip(chip));
+    }
     command.args([
         "--timeout",
         &limit_s.to_string(),
@@ -70,7 +79,21 @@ pub fn run(
         std::thread::sleep(Duration::from_millis(5));
     };
     let said = fs::read(log).map_err(wrong)?;
-    Ok(judge(test, code, &String::from_utf8_lossy(&said)))
+    let said = String::from_utf8_lossy(&said);
+    Ok(match launcher.chip {
+        None => judge(test, code, &said),
+        Some(_) => judge_on_chip(test, code, &said),
+    })
+}
+
+/// As [`judge`], of a run on a simulated chip.
+fn judge_on_chip(test: &Test, code: Option<i32>, said: &str) -> Verdict {
+    if said.contains("ranks do not fit on") {
+        return Verdict::Skipped("more ranks than the chip has cores".to_owned());
+    }
+    // How long the program took there is said by `mpirun`, not by the test.
+    let lines = said.lines().filter(|line| !line.starts_with("note: "));
+    judge(test, code, &lines.collect::<Vec<_>>().join("\n"))
 }
 
 /// What a run that ended with this code (`None` for a signal) and said this is.
@@ -137,8 +160,8 @@ fn judge(test: &Test, code: Option<i32>, said: &str) -> Verdict {
 mod tests {
     use super::*;
 
-    fn verdict(expected: Expected, limit_s: Option<u32>, code: i32, said: &str) -> Verdict {
-        let test = Test {
+    fn test(expected: Expected, limit_s: Option<u32>) -> Test {
+        Test {
             folder: "coll".to_owned(),
             program: "red3".to_owned(),
             ranks: 2,
@@ -149,8 +172,11 @@ mod tests {
             expected,
             xfail: None,
             skipped: None,
-        };
-        judge(&test, Some(code), said)
+        }
+    }
+
+    fn verdict(expected: Expected, limit_s: Option<u32>, code: i32, said: &str) -> Verdict {
+        judge(&test(expected, limit_s), Some(code), said)
     }
 
     fn failed(why: &str) -> Verdict {
@@ -204,6 +230,18 @@ mod tests {
         assert_eq!(
             verdict(Expected::Status, Some(10), TOO_LONG, ""),
             Verdict::Passed
+        );
+    }
+
+    #[test]
+    fn on_a_chip_notes_are_not_the_tests_and_too_many_ranks_are_skipped() {
+        let test = test(Expected::NoErrors, None);
+        let said = "No Errors\nnote: 64 ranks on scc: 12 cycles\n";
+        assert_eq!(judge_on_chip(&test, Some(0), said), Verdict::Passed);
+        let said = "error: -n: 64 ranks do not fit on scc\n  help: use 1 to 48 ranks\n";
+        assert_eq!(
+            judge_on_chip(&test, Some(2), said),
+            Verdict::Skipped("more ranks than the chip has cores".to_owned())
         );
     }
 }
