@@ -140,8 +140,8 @@ fn stopped(error: &MpiError, failed: Option<Failure>) -> Failure {
         });
         return match error.awaited {
             Some(rank) if failure.code == TIMEOUT_CODE => failure.help(format!(
-                "rank {rank} made no call of MPI meanwhile; computing takes no virtual time, so that \
-                 only --timeout ends a loop"
+                "rank {rank} was between two calls of MPI then: if it loops there, only --timeout \
+                 ends that, as computing takes no virtual time; if not, it needs a longer one"
             )),
             _ => failure,
         };

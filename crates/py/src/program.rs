@@ -265,8 +265,8 @@ fn stopped(error: &MpiError, ending: &Ending) -> Refusal {
         let refusal = ended_badly(ending);
         return match error.awaited {
             Some(rank) if ending.code() == TIMEOUT_CODE => refusal.help(format!(
-                "rank {rank} made no call of MPI meanwhile; computing takes no virtual time, so that \
-                 only `timeout_s` ends a loop"
+                "rank {rank} was between two calls of MPI then: if it loops there, only `timeout_s` \
+                 ends that, as computing takes no virtual time; if not, it needs a longer one"
             )),
             _ => refusal,
         };

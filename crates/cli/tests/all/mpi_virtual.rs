@@ -347,7 +347,7 @@ fn limits_end_what_does_not_end_by_itself() {
     let ended = fails(&["endless"], 2, &["--limit-events", "1000"]);
     assert_eq!(ended.0, 3);
     let expected = "error: the time of 1 s is over; the ranks were ended
-  help: rank 1 made no call of MPI meanwhile; computing takes no virtual time, so that only --timeout ends a loop
+  help: rank 1 was between two calls of MPI then: if it loops there, only --timeout ends that, as computing takes no virtual time; if not, it needs a longer one
 ";
     let program = program(&STANDARD);
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_corecast"));
