@@ -272,6 +272,18 @@ fn loops_that_look_and_clocks_go_on_in_virtual_time() {
     }
 }
 
+#[test]
+fn sessions_begin_again_until_the_process_ends() {
+    let program = program(&STANDARD);
+    for arguments in [["sessions", "0"], ["sessions", "1"]] {
+        let output = on(&program, "scc", 3, &arguments);
+        assert_eq!(said(&output), "3\n3\n", "{arguments:?}");
+    }
+    // What has ended by MPI_Finalize does not begin again.
+    let output = on(&program, "scc", 2, &["afterwards"]);
+    assert_eq!(said(&output), "1\n");
+}
+
 /// A run that ends badly: its exit code, and what it says last.
 fn fails(arguments: &[&str], ranks: u32, options: &[&str]) -> (i32, String) {
     let program = program(&STANDARD);

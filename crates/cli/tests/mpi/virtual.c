@@ -180,10 +180,44 @@ static int collective(const char *name, int bytes) {
   return 0;
 }
 
+/* A session whose ranks add up their numbers; rank 0 prints the sum. */
+static void session(void) {
+  MPI_Session session;
+  MPI_Group group;
+  MPI_Comm all;
+  int number, sum;
+  MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+  MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+  MPI_Comm_create_from_group(group, "all", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &all);
+  MPI_Comm_rank(all, &number);
+  MPI_Allreduce(&number, &sum, 1, MPI_INT, MPI_SUM, all);
+  if (number == 0) printf("%d\n", sum);
+  MPI_Comm_free(&all);
+  MPI_Group_free(&group);
+  MPI_Session_finalize(&session);
+}
+
+/* Two sessions one after the other, and between them a child that exits; then MPI_Init, if so. */
+static int sessions(int has_world) {
+  session();
+  fflush(stdout);
+  pid_t child = fork();
+  if (child == 0) exit(0);
+  int status;
+  waitpid(child, &status, 0);
+  session();
+  if (!has_world) return status;
+  MPI_Init(NULL, NULL);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Finalize();
+  return status;
+}
+
 int main(int argc, char **argv) {
   const char *check = argc > 1 ? argv[1] : "";
   int number = argc > 2 ? atoi(argv[2]) : 0;
   int is_last = 0, provided;
+  if (!strcmp(check, "sessions")) return sessions(number);
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -227,5 +261,9 @@ int main(int argc, char **argv) {
   }
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Finalize();
+  if (!strcmp(check, "afterwards") && me == 0) {
+    MPI_Session none;
+    printf("%d\n", MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &none) != MPI_SUCCESS);
+  }
   return !strcmp(check, "late") && is_last ? 9 : 0;
 }

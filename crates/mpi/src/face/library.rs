@@ -127,7 +127,7 @@ pub(super) fn begin_session(level: Level) -> Result<()> {
 
 #[cold]
 fn is_over() -> Error {
-    let what = "the library has ended; a rank of a simulated chip takes part in a job once";
+    let what = "the library has ended; on a simulated chip nothing begins after MPI_Finalize";
     Error::new(Class::Other, what)
 }
 
@@ -205,15 +205,41 @@ pub(super) fn end() -> bool {
         return false;
     };
     let transport = library.process.engine.transport();
-    transport.finish();
     if transport.clocked().is_none() {
+        transport.finish();
+        STAGE.store(RESTING, Ordering::Release);
+    } else if WORLD.load(Ordering::Acquire) == BEFORE {
+        // A rank of a simulated chip ends once. That another session begins is not known yet, and the
+        // others have to wait for it: so this one ends with its process, in `at_exit`.
         STAGE.store(RESTING, Ordering::Release);
     } else {
+        transport.finish();
         STAGE.store(AFTER, Ordering::Release);
         *place = None;
     }
     true
 }
+
+/// The process exits: a rank of a simulated chip that has had sessions alone, and has ended them, ends.
+extern "C" fn at_exit() {
+    let _guard = lock();
+    if STAGE.load(Ordering::Acquire) != RESTING {
+        return;
+    }
+    // SAFETY: the stage is `RESTING`, so that nobody else reaches it; the lock is held.
+    if let Some(library) = unsafe { (*LIBRARY.0.get()).as_mut() } {
+        let transport = library.process.engine.transport();
+        if transport.clocked().is_some() {
+            transport.finish();
+        }
+    }
+}
+
+/// Functions of this section are called when the process exits, or lets go of the library.
+// SAFETY: the section is an array of functions of this type.
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static AT_EXIT: extern "C" fn() = at_exit;
 
 /// Whether `MPI_Init` was called, and whether `MPI_Finalize` was.
 pub(super) fn stage() -> (bool, bool) {
