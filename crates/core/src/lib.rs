@@ -61,4 +61,4 @@ pub use seats::Seats;
 pub use spec::Spec;
 pub use time::{EventHash, Limits, Time};
 pub use tuning::{FlowControl, STATUS_BITS, Tuning};
-pub use verify::{Certificate, Violation, in_one_stream, verify, worst_queue};
+pub use verify::{Certificate, Violation, in_one_stream, slots_needed, verify, worst_queue};

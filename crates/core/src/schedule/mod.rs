@@ -320,6 +320,12 @@ impl Schedule {
         }
     }
 
+    /// The steps of a lane.
+    pub(crate) fn steps_of(&self, lane: u32) -> &[Step] {
+        let numbers = self.lanes().numbers(lane);
+        &self.steps[numbers.start as usize..numbers.end as usize]
+    }
+
     /// Sets the label of every step, in the order in which steps are numbered.
     pub(crate) fn set_rounds(&mut self, rounds: &[u32]) {
         assert_eq!(rounds.len(), self.steps.len(), "a label per step");

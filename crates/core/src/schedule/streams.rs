@@ -21,6 +21,7 @@
 //! ```
 
 use std::fmt;
+use std::ops::Range;
 
 use crate::ids::Rank;
 
@@ -122,13 +123,18 @@ impl Lanes<'_> {
     }
 
     /// The lanes of `rank`.
-    pub(crate) fn of(self, rank: Rank) -> std::ops::Range<u32> {
+    pub(crate) fn of(self, rank: Rank) -> Range<u32> {
         match self.streams {
             None => rank.0..rank.0 + 1,
             Some(streams) => {
                 streams.first_stream[rank.index()]..streams.first_stream[rank.index() + 1]
             }
         }
+    }
+
+    /// The numbers of a lane's steps.
+    pub(crate) fn numbers(self, lane: u32) -> Range<u32> {
+        self.first_step[lane as usize]..self.first_step[lane as usize + 1]
     }
 
     /// The rank that `lane` belongs to.

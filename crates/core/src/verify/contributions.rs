@@ -6,21 +6,38 @@ use std::rc::Rc;
 /// A set of ranks as sorted, disjoint, non-adjacent half-open runs `[start, end)`.
 ///
 /// Trees and rings combine neighbours, so a partial result is nearly always one or two runs, even
-/// with a million ranks.
+/// with a million ranks; and most are one, which takes no memory of its own.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Contributions(Rc<[(u32, u32)]>);
+pub(super) enum Contributions {
+    Run(Run),
+    Runs(Rc<[Run]>),
+}
+
+type Run = (u32, u32);
 
 impl Contributions {
     /// The set of one rank.
     pub(super) fn of(rank: u32) -> Self {
-        Self(Rc::new([(rank, rank + 1)]))
+        Self::Run((rank, rank + 1))
+    }
+
+    fn runs(&self) -> &[Run] {
+        match self {
+            Self::Run(run) => std::slice::from_ref(run),
+            Self::Runs(runs) => runs,
+        }
     }
 
     /// The union, and the first rank that both sets contain.
     pub(super) fn union(&self, other: &Self) -> (Self, Option<u32>) {
-        let mut runs: Vec<(u32, u32)> = Vec::with_capacity(self.0.len() + other.0.len());
+        if let (&Self::Run(a), &Self::Run(b)) = (self, other)
+            && (a.1 == b.0 || b.1 == a.0)
+        {
+            return (Self::Run((a.0.min(b.0), a.1.max(b.1))), None);
+        }
+        let (mut a, mut b) = (self.runs(), other.runs());
+        let mut runs: Vec<Run> = Vec::with_capacity(a.len() + b.len());
         let mut shared: Option<u32> = None;
-        let (mut a, mut b) = (&self.0[..], &other.0[..]);
         loop {
             let take = if b.is_empty() || (!a.is_empty() && a[0].0 <= b[0].0) {
                 &mut a
@@ -41,12 +58,16 @@ impl Contributions {
                 _ => runs.push((start, end)),
             }
         }
-        (Self(runs.into()), shared)
+        let union = match runs[..] {
+            [run] => Self::Run(run),
+            _ => Self::Runs(runs.into()),
+        };
+        (union, shared)
     }
 
     /// The first rank below `ranks` that is not in the set.
     pub(super) fn first_missing(&self, ranks: u32) -> Option<u32> {
-        match self.0.first() {
+        match self.runs().first() {
             Some(&(0, end)) => (end < ranks).then_some(end),
             _ => Some(0),
         }
@@ -66,8 +87,8 @@ mod tests {
     #[test]
     fn runs_join_when_they_touch() {
         assert_eq!(set(&[3, 1, 2]), set(&[1, 2, 3]));
-        assert_eq!(set(&[0, 1, 2]).0.len(), 1);
-        assert_eq!(set(&[0, 2]).0.len(), 2);
+        assert_eq!(set(&[0, 1, 2]).runs().len(), 1);
+        assert_eq!(set(&[0, 2]).runs().len(), 2);
     }
 
     #[test]

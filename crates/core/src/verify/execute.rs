@@ -80,18 +80,19 @@ pub(super) enum Event {
 
 /// What happens in an execution with the fewest slots with which every step completes.
 pub(super) fn events(schedule: &Schedule, matching: &Matching) -> Result<Vec<Event>, Violation> {
-    let recorded = |slots| {
-        let mut execution = Execution::new(schedule, matching, slots);
-        execution.events = Some(Vec::new());
-        execution.run(&mut Collector::default());
-        execution
-    };
-    let mut execution = recorded(0);
-    if let Some(cycle) = execution.wait_cycle() {
-        let slots = least_slots(schedule, matching).ok_or(Violation::Deadlock { cycle })?;
-        execution = recorded(slots);
-    }
+    let slots = slots_needed(schedule, matching)?;
+    let mut execution = Execution::new(schedule, matching, slots);
+    execution.events = Some(Vec::new());
+    execution.run(&mut Collector::default());
     Ok(execution.events.unwrap_or_default())
+}
+
+/// The fewest slots with which every step completes.
+pub(super) fn slots_needed(schedule: &Schedule, matching: &Matching) -> Result<u32, Violation> {
+    match Execution::completed(schedule, matching, 0).wait_cycle() {
+        None => Ok(0),
+        Some(cycle) => least_slots(schedule, matching).ok_or(Violation::Deadlock { cycle }),
+    }
 }
 
 /// Whether every step completes under rendezvous.
@@ -146,10 +147,12 @@ struct Execution<'a> {
     /// Next step of every stream, numbered through all ranks.
     next: Vec<u32>,
     progress: Vec<Progress>,
-    /// Contents of the message a stream is about to send, taken when it arrived at the step.
-    outgoing: Vec<Option<Vec<Content>>>,
-    /// Contents in the slot of a receiving step.
-    mail: Vec<Option<Vec<Content>>>,
+    /// The message a stream is about to send, as it was when the stream came to the step.
+    outgoing: Vec<Option<Message>>,
+    /// The message in the slot of a receiving step.
+    mail: Vec<Option<Message>>,
+    /// Lists of messages that have been taken, for those to come.
+    spare: Vec<Vec<Content>>,
     /// Messages in the slots of every connection.
     in_flight: Vec<u32>,
     /// Receivers of a multicast that have not granted it.
@@ -164,12 +167,20 @@ struct Execution<'a> {
 
 /// A step that a stream is at: its rank, its index there, its number, its stream.
 #[derive(Clone, Copy)]
-struct Current {
+struct Current<'a> {
     rank: Rank,
     index: usize,
     number: u32,
     lane: u32,
-    step: Step,
+    step: &'a Step,
+}
+
+/// What a message carries.
+#[derive(Clone)]
+enum Message {
+    /// The chunks of this list, where chunks are names.
+    Named(ChunkList),
+    Contents(Vec<Content>),
 }
 
 impl<'a> Execution<'a> {
@@ -185,6 +196,7 @@ impl<'a> Execution<'a> {
             progress: vec![Progress::default(); steps],
             outgoing: vec![None; lanes.count()],
             mail: vec![None; if slots == 0 { 0 } else { steps }],
+            spare: Vec::new(),
             in_flight: vec![0; matching.messages.len()],
             ungranted: BTreeMap::new(),
             work: (0..lanes.count() as u32).collect(),
@@ -215,7 +227,7 @@ impl<'a> Execution<'a> {
     }
 
     /// The step that a stream is at.
-    fn current(&self, rank: Rank, lane: u32) -> Option<Current> {
+    fn current(&self, rank: Rank, lane: u32) -> Option<Current<'a>> {
         let number = self.next[lane as usize];
         (number < self.lanes.first_step[lane as usize + 1]).then(|| {
             let (index, step) = self.locate(rank, number);
@@ -230,9 +242,9 @@ impl<'a> Execution<'a> {
     }
 
     /// Rank-local index and definition of a numbered step.
-    fn locate(&self, rank: Rank, number: u32) -> (usize, Step) {
+    fn locate(&self, rank: Rank, number: u32) -> (usize, &'a Step) {
         let index = (number - self.schedule.first_steps()[rank.index()]) as usize;
-        (index, self.schedule.steps(rank)[index])
+        (index, &self.schedule.steps(rank)[index])
     }
 
     fn is_complete(&self, rank: Rank, number: u32) -> bool {
@@ -264,8 +276,8 @@ impl<'a> Execution<'a> {
             arrival,
         } = at.step.op
         {
-            let contents = self.collect(&at, source, found);
-            self.put(&at, target, arrival, contents, found);
+            let message = self.collect(&at, source, found);
+            self.put(&at, target, arrival, message, found);
             self.note(Event::Local(at.number));
         }
         let sends = at.step.send_half().is_some() || matches!(at.step.op, Op::Multicast { .. });
@@ -274,8 +286,8 @@ impl<'a> Execution<'a> {
                 && !self.progress[at.number as usize].received;
             if !waits_for_data {
                 if self.outgoing[lane as usize].is_none() {
-                    let contents = self.collect(&at, at.step.sent(), found);
-                    self.outgoing[lane as usize] = Some(contents);
+                    let message = self.collect(&at, at.step.sent(), found);
+                    self.outgoing[lane as usize] = Some(message);
                 }
                 self.try_send(&at, found);
             }
@@ -313,21 +325,29 @@ impl<'a> Execution<'a> {
     }
 
     /// What the places of a list hold; what is missing is reported, and taken for what it should be.
-    fn collect(&self, current: &Current, list: ChunkList, found: &mut Collector) -> Vec<Content> {
+    fn collect(&mut self, current: &Current, list: ChunkList, found: &mut Collector) -> Message {
+        let mut contents = self.spare.pop().unwrap_or_default();
         let chunks = self.schedule.chunks(list).iter();
-        let contents = chunks.map(|&chunk| {
-            self.holdings
-                .content(current.rank, chunk)
-                .unwrap_or_else(|| {
-                    let at = self.at(current, current.step.last_round());
-                    found.push(match current.step.op {
-                        Op::Local { .. } => Violation::ReadsUnheld { at, chunk },
-                        _ => Violation::SendsUnheld { at, chunk },
-                    });
-                    Content::Whole(chunk)
-                })
-        });
-        contents.collect()
+        let missing = |chunk| {
+            let at = self.at(current, current.step.last_round());
+            match current.step.op {
+                Op::Local { .. } => Violation::ReadsUnheld { at, chunk },
+                _ => Violation::SendsUnheld { at, chunk },
+            }
+        };
+        let rank = current.rank;
+        if self.holdings.are_names() {
+            let missed = chunks.filter(|&&chunk| !self.holdings.holds(rank, chunk));
+            missed.for_each(|&chunk| found.push(missing(chunk)));
+            return Message::Named(list);
+        }
+        contents.extend(chunks.map(|&chunk| {
+            self.holdings.content(rank, chunk).unwrap_or_else(|| {
+                found.push(missing(chunk));
+                Content::Whole(chunk)
+            })
+        }));
+        Message::Contents(contents)
     }
 
     /// A step as violations name it, with this label.
@@ -379,22 +399,22 @@ impl<'a> Execution<'a> {
         if !receivers.iter().all(is_free) {
             return;
         }
-        let contents = self.outgoing[at.lane as usize].take();
-        let mut contents = contents.expect("taken when the stream came to the step");
+        let message = self.outgoing[at.lane as usize].take();
+        let mut message = Some(message.expect("taken when the stream came to the step"));
         self.progress[at.number as usize].sent = true;
         self.note(Event::Put(at.number));
         let single = at.step.send_half().map(|half| half.to);
         for (place, receiver) in receivers.iter().enumerate() {
             let to = single.unwrap_or_else(|| self.schedule.rank_of(*receiver));
-            let contents = match place + 1 == receivers.len() {
-                true => std::mem::take(&mut contents),
-                false => contents.clone(),
+            let message = match place + 1 == receivers.len() {
+                true => message.take(),
+                false => message.clone(),
             };
             if self.slots > 0 {
                 self.in_flight[connection(receiver)] += 1;
-                self.mail[*receiver as usize] = Some(contents);
-            } else {
-                self.deliver(to, *receiver, contents, found);
+                self.mail[*receiver as usize] = message;
+            } else if let Some(message) = message {
+                self.deliver(to, *receiver, message, found);
             }
             self.work.push(self.lanes.at(to, *receiver));
         }
@@ -403,7 +423,7 @@ impl<'a> Execution<'a> {
     /// Takes a message out of its slot.
     fn try_receive(&mut self, at: &Current, found: &mut Collector) {
         let mail = self.mail.get_mut(at.number as usize);
-        let Some(contents) = mail.and_then(Option::take) else {
+        let Some(message) = mail.and_then(Option::take) else {
             return;
         };
         let sender = self.matching.sender_of[at.number as usize];
@@ -414,16 +434,16 @@ impl<'a> Execution<'a> {
             && !self.progress[at.number as usize].sent
         {
             // The outgoing message holds the values from before this step.
-            let contents = self.collect(at, send, found);
-            self.outgoing[at.lane as usize] = Some(contents);
+            let outgoing = self.collect(at, send, found);
+            self.outgoing[at.lane as usize] = Some(outgoing);
         }
-        self.deliver(at.rank, at.number, contents, found);
+        self.deliver(at.rank, at.number, message, found);
         let from = at.step.recv_half().expect("a receiving step").from;
         self.work.push(self.lanes.at(from, sender));
     }
 
-    /// Hands contents to the step that receives them.
-    fn deliver(&mut self, rank: Rank, number: u32, contents: Vec<Content>, found: &mut Collector) {
+    /// Hands a message to the step that receives it.
+    fn deliver(&mut self, rank: Rank, number: u32, message: Message, found: &mut Collector) {
         let (index, step) = self.locate(rank, number);
         let half = step.recv_half().expect("matched to a receiving step");
         let at = Current {
@@ -433,43 +453,65 @@ impl<'a> Execution<'a> {
             lane: self.lanes.at(rank, number),
             step,
         };
-        self.put(&at, half.chunks, half.arrival, contents, found);
+        self.put(&at, half.chunks, half.arrival, message, found);
         self.progress[number as usize].received = true;
         self.note(Event::Take(number));
     }
 
-    /// Does with contents what the step says.
+    /// Does with a message, or with what a local step has read, what the step says.
     fn put(
         &mut self,
         at: &Current,
         list: ChunkList,
         arrival: Arrival,
-        contents: Vec<Content>,
+        message: Message,
         found: &mut Collector,
     ) {
+        let chunks = self.schedule.chunks(list).iter();
         let mut passed_on = Vec::new();
-        for (&chunk, content) in self.schedule.chunks(list).iter().zip(contents) {
-            if arrival == Arrival::Store {
-                let is_known = match (&content, self.holdings.content(at.rank, chunk)) {
-                    (Content::Whole(new), Some(Content::Whole(held))) => *new == held,
-                    _ => false,
-                };
-                if is_known && at.step.recv_half().is_some() {
-                    self.redundant_bytes += self.schedule.chunk_bytes(chunk);
+        match message {
+            Message::Named(sent) => {
+                for (&chunk, &sent) in chunks.zip(self.schedule.chunks(sent)) {
+                    let content = Content::Whole(sent);
+                    passed_on.extend(self.put_one(at, chunk, arrival, content, found));
                 }
-                self.holdings.store(at.rank, chunk, content);
-                continue;
             }
-            let combined = self.combine(at, chunk, &content, found);
-            if arrival == Arrival::PassOn {
-                passed_on.push(combined.unwrap_or(content));
-            } else if let Some(combined) = combined {
-                self.holdings.store(at.rank, chunk, combined);
+            Message::Contents(mut contents) => {
+                for (&chunk, content) in chunks.zip(contents.drain(..)) {
+                    passed_on.extend(self.put_one(at, chunk, arrival, content, found));
+                }
+                self.spare.push(contents);
             }
         }
         if arrival == Arrival::PassOn {
-            self.outgoing[at.lane as usize] = Some(passed_on);
+            self.outgoing[at.lane as usize] = Some(Message::Contents(passed_on));
         }
+    }
+
+    /// The same for one place; returns what is passed on instead of being kept.
+    fn put_one(
+        &mut self,
+        at: &Current,
+        chunk: ChunkId,
+        arrival: Arrival,
+        content: Content,
+        found: &mut Collector,
+    ) -> Option<Content> {
+        if arrival == Arrival::Store {
+            if at.step.recv_half().is_some() && self.holdings.is_known(at.rank, chunk, &content) {
+                self.redundant_bytes += self.schedule.chunk_bytes(chunk);
+            }
+            self.holdings.store(at.rank, chunk, content);
+            return None;
+        }
+        let combined = self.combine(at, chunk, &content, found);
+        if arrival == Arrival::PassOn {
+            return Some(combined.unwrap_or(content));
+        }
+        if let Some(combined) = combined {
+            self.holdings.store(at.rank, chunk, combined);
+        }
+        None
     }
 
     /// What comes of combining contents with those of a place.
@@ -591,8 +633,13 @@ impl<'a> Execution<'a> {
     fn conclude(self, found: &mut Collector) -> Outcome {
         let spec = self.schedule.spec();
         let results = self.schedule.results();
+        // Then nothing lies anywhere but in its own place.
+        let are_names = self.holdings.are_names();
         for rank in self.schedule.all_ranks() {
             for chunk in spec.final_chunks(rank) {
+                if are_names && self.holdings.holds(rank, chunk) {
+                    continue;
+                }
                 let place = results.get(&chunk).copied().unwrap_or(chunk);
                 let content = self.holdings.content(rank, place);
                 let holds = content.as_ref().map(Content::chunk);

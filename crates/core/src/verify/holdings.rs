@@ -2,6 +2,7 @@
 //! What every rank holds while a schedule is executed symbolically.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
 
 use super::contributions::Contributions;
 use crate::collective::Combine;
@@ -17,10 +18,10 @@ pub(super) enum Holdings {
     Dense { chunks: u64, bits: Vec<u64> },
     /// The same for very many pairs.
     Sparse(Vec<BTreeSet<ChunkId>>),
-    /// Data is combined: the contributions in every (rank, chunk); `None` is the rank's own alone.
+    /// Data is combined: the contributions in every (rank, chunk).
     Combined {
         chunks: usize,
-        partial: Vec<Option<Contributions>>,
+        partial: Vec<Contributions>,
     },
     /// Anything may be anywhere: what lies in every place, per rank.
     Placed(Vec<BTreeMap<ChunkId, Content>>),
@@ -62,9 +63,10 @@ impl Holdings {
         }
         if combines {
             let chunks = chunks as usize;
+            let own = (0..spec.ranks()).map(Contributions::of);
             return Self::Combined {
                 chunks,
-                partial: vec![None; ranks as usize * chunks],
+                partial: own.flat_map(|own| iter::repeat_n(own, chunks)).collect(),
             };
         }
         let mut holdings = if ranks * chunks <= DENSE_PAIRS_MAX {
@@ -84,23 +86,50 @@ impl Holdings {
         holdings
     }
 
-    /// What `rank` would send for `chunk`; `None` if it does not hold it.
-    pub(super) fn content(&self, rank: Rank, chunk: ChunkId) -> Option<Content> {
+    /// Whether chunks are names: what lies in a place is that chunk, or nothing.
+    pub(super) fn are_names(&self) -> bool {
+        matches!(self, Self::Dense { .. } | Self::Sparse(_))
+    }
+
+    /// Whether anything lies in a place.
+    pub(super) fn holds(&self, rank: Rank, chunk: ChunkId) -> bool {
         match self {
             Self::Dense { chunks, bits } => {
                 let bit = rank.0 as u64 * chunks + u64::from(chunk.0);
-                let set = bits[(bit / 64) as usize] >> (bit % 64) & 1 == 1;
-                set.then_some(Content::Whole(chunk))
+                bits[(bit / 64) as usize] >> (bit % 64) & 1 == 1
             }
-            Self::Sparse(held) => held[rank.index()]
-                .contains(&chunk)
-                .then_some(Content::Whole(chunk)),
+            Self::Sparse(held) => held[rank.index()].contains(&chunk),
+            Self::Combined { .. } => true,
+            Self::Placed(held) => held[rank.index()].contains_key(&chunk),
+        }
+    }
+
+    /// What `rank` would send for `chunk`; `None` if it does not hold it.
+    pub(super) fn content(&self, rank: Rank, chunk: ChunkId) -> Option<Content> {
+        match self {
+            Self::Dense { .. } | Self::Sparse(_) => {
+                self.holds(rank, chunk).then_some(Content::Whole(chunk))
+            }
             Self::Combined { chunks, partial } => {
                 let held = &partial[rank.index() * chunks + chunk.index()];
-                let own = || Contributions::of(rank.0);
-                Some(Content::Partial(chunk, held.clone().unwrap_or_else(own)))
+                Some(Content::Partial(chunk, held.clone()))
             }
             Self::Placed(held) => held[rank.index()].get(&chunk).cloned(),
+        }
+    }
+
+    /// Whether data that is only moved lies in its place already.
+    pub(super) fn is_known(&self, rank: Rank, chunk: ChunkId, content: &Content) -> bool {
+        let Content::Whole(new) = *content else {
+            return false;
+        };
+        match self {
+            Self::Placed(held) => {
+                let held = held[rank.index()].get(&chunk);
+                matches!(held, Some(Content::Whole(held)) if *held == new)
+            }
+            Self::Combined { .. } => false,
+            Self::Dense { .. } | Self::Sparse(_) => new == chunk && self.holds(rank, chunk),
         }
     }
 
@@ -116,7 +145,7 @@ impl Holdings {
                 held[rank.index()].insert(chunk);
             }
             (Self::Combined { chunks, partial }, Content::Partial(_, set)) => {
-                partial[rank.index() * *chunks + chunk.index()] = Some(set);
+                partial[rank.index() * *chunks + chunk.index()] = set;
             }
             (Self::Placed(held), content) => {
                 held[rank.index()].insert(chunk, content);

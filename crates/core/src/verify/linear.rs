@@ -44,14 +44,7 @@ pub fn in_one_stream(schedule: &Schedule) -> Result<Cow<'_, Schedule>, Violation
     if schedule.is_plain() {
         return Ok(Cow::Borrowed(schedule));
     }
-    let mut found = Collector::default();
-    if !structure::check(schedule, &mut found) {
-        return Err(found.into_list().swap_remove(0));
-    }
-    let matching = Matching::new(schedule, &mut found);
-    if let Some(violation) = found.into_list().into_iter().next() {
-        return Err(violation);
-    }
+    let matching = matched(schedule)?;
     let events = execute::events(schedule, &matching)?;
     let merged = Linear::new(schedule, true).run(&matching, &events);
     let of_merged = Matching::new(&merged, &mut Collector::default());
@@ -61,6 +54,31 @@ pub fn in_one_stream(schedule: &Schedule) -> Result<Cow<'_, Schedule>, Violation
     Ok(Cow::Owned(
         Linear::new(schedule, false).run(&matching, &events),
     ))
+}
+
+/// The fewest messages that every connection of `schedule` must be able to hold so that it completes;
+/// the number that its certificate names.
+///
+/// # Errors
+/// What is wrong with a schedule whose messages do not match or which never completes.
+///
+/// # Cost
+/// That of executing it as the verifier does.
+pub fn slots_needed(schedule: &Schedule) -> Result<u32, Violation> {
+    execute::slots_needed(schedule, &matched(schedule)?)
+}
+
+/// Which send meets which receive, where all of them do.
+fn matched(schedule: &Schedule) -> Result<Matching, Violation> {
+    let mut found = Collector::default();
+    if !structure::check(schedule, &mut found) {
+        return Err(found.into_list().swap_remove(0));
+    }
+    let matching = Matching::new(schedule, &mut found);
+    match found.into_list().into_iter().next() {
+        Some(violation) => Err(violation),
+        None => Ok(matching),
+    }
 }
 
 /// What a rank does in an event; steps are numbered through all ranks.

@@ -6,9 +6,10 @@
 
 use std::collections::BTreeMap;
 
+use super::connections::{Connections, Expected, Numbered};
 use super::violation::{At, Collector, Violation};
 use crate::ids::{ChunkId, Rank};
-use crate::schedule::{Lanes, Op, Schedule, Step};
+use crate::schedule::{Op, Schedule, Step};
 
 /// "No partner" in [`Matching`].
 pub(super) const NONE: u32 = u32::MAX;
@@ -51,30 +52,17 @@ pub fn messages(schedule: &Schedule) -> Vec<MessageEnds> {
     ends.collect()
 }
 
-/// One half of a message, sortable by (from, to, channel) and then by program order.
-type Half = (u32, u32, u32, u32);
-
 impl Matching {
     /// Matches the k-th send of every connection with its k-th receive; reports what is left over and
-    /// what disagrees.
+    /// what disagrees. Receives from ranks that do not exist are passed over.
+    ///
+    /// # Cost
+    /// Time and memory proportional to the ranks and the halves of messages: where ranks have one
+    /// stream each nothing is sorted but what is wrong.
     pub(super) fn new(schedule: &Schedule, found: &mut Collector) -> Self {
-        let lanes = schedule.lanes();
-        let (mut sends, mut recvs): (Vec<Half>, Vec<Half>) = (Vec::new(), Vec::new());
-        for lane in 0..lanes.count() as u32 {
-            let (rank, channel) = (lanes.rank(lane), lanes.channel(lane));
-            let numbers = lanes.first_step[lane as usize]..lanes.first_step[lane as usize + 1];
-            for number in numbers {
-                let (_, step) = locate(schedule, rank, number);
-                let halves = step.send_half().into_iter();
-                let halves = halves.chain(schedule.branches(step));
-                sends.extend(halves.map(|half| (rank.0, half.to.0, channel, number)));
-                let half = step.recv_half();
-                recvs.extend(half.map(|half| (half.from.0, rank.0, channel, number)));
-            }
+        if schedule.has_streams() {
+            check_streams(schedule, found);
         }
-        // In long schedules most of them lie in long runs already, which this sort finds.
-        sends.sort();
-        recvs.sort();
         let total = schedule.steps_total();
         let mut matching = Self {
             receiver_of: vec![NONE; total],
@@ -83,11 +71,20 @@ impl Matching {
             connection_of: vec![NONE; total],
             messages: Vec::new(),
         };
-        let ends = [(&sends, true), (&recvs, false)];
-        for (halves, is_send) in ends.into_iter().filter(|_| schedule.has_streams()) {
-            check_streams(schedule, lanes, halves, is_send, found);
+        let expected = Expected::new(schedule);
+        let mut connections = Connections::new(schedule);
+        let mut wrong = Vec::new();
+        for from in schedule.all_ranks() {
+            let count = connections.open(schedule, expected.from(from));
+            matching.pair_up(schedule, from, count, &mut connections, &mut wrong);
+            wrong.extend(connections.left().map(|(channel, (rank, number))| {
+                let at = at(schedule, (rank, number), false);
+                let key = (rank, channel, true, number);
+                (key, Violation::UnmatchedRecv { at, from })
+            }));
+            wrong.sort_by_key(|&(key, _)| key);
+            wrong.drain(..).for_each(|(_, wrong)| found.push(wrong));
         }
-        matching.pair_up(schedule, &sends, &recvs, found);
         matching
     }
 
@@ -99,150 +96,135 @@ impl Matching {
         }
     }
 
-    /// Merges the two sorted lists of halves.
+    /// Gives every message that a rank sends over these connections to the next receive there.
     fn pair_up(
         &mut self,
         schedule: &Schedule,
-        sends: &[Half],
-        recvs: &[Half],
-        found: &mut Collector,
+        from: Rank,
+        count: usize,
+        connections: &mut Connections<'_>,
+        wrong: &mut Vec<(Key, Violation)>,
     ) {
-        let connection = |half: &Half| (half.0, half.1, half.2);
-        let (mut s, mut r) = (0, 0);
-        let mut last = None;
-        while s < sends.len() || r < recvs.len() {
-            match (sends.get(s), recvs.get(r)) {
-                (Some(send), Some(recv)) if connection(send) == connection(recv) => {
-                    if last.replace(connection(send)) != Some(connection(send)) {
-                        self.messages.push(0);
+        let before = self.messages.len();
+        self.messages.resize(before + count, 0);
+        let lanes = schedule.lanes();
+        for lane in lanes.of(from) {
+            let channel = lanes.channel(lane);
+            for (number, step) in lanes.numbers(lane).zip(schedule.steps_of(lane)) {
+                for half in step.send_half().into_iter().chain(schedule.branches(step)) {
+                    let key = (half.to, channel, false, number);
+                    let Some((connection, receiver)) = connections.take(half.to, channel) else {
+                        let at = at(schedule, (from, number), true);
+                        wrong.push((key, Violation::UnmatchedSend { at, to: half.to }));
+                        continue;
+                    };
+                    if matches!(step.op, Op::Multicast { .. }) {
+                        self.branches.entry(number).or_default().push(receiver);
+                    } else {
+                        self.receiver_of[number as usize] = receiver;
                     }
-                    self.join(schedule, send, recv, found);
-                    s += 1;
-                    r += 1;
+                    self.sender_of[receiver as usize] = number;
+                    self.connection_of[receiver as usize] = (before + connection) as u32;
+                    self.messages[before + connection] += 1;
+                    let ends = [(from, number), (half.to, receiver)];
+                    compare(schedule, ends, |violation| wrong.push((key, violation)));
                 }
-                (Some(send), recv)
-                    if recv.is_none_or(|recv| connection(send) < connection(recv)) =>
-                {
-                    let (rank, to) = (Rank(send.0), Rank(send.1));
-                    let (index, step) = locate(schedule, rank, send.3);
-                    found.push(Violation::UnmatchedSend {
-                        at: At {
-                            rank,
-                            step: schedule.position(rank, index),
-                            round: step.last_round(),
-                        },
-                        to,
-                    });
-                    s += 1;
-                }
-                (_, Some(recv)) => {
-                    let (from, rank) = (Rank(recv.0), Rank(recv.1));
-                    let (index, step) = locate(schedule, rank, recv.3);
-                    found.push(Violation::UnmatchedRecv {
-                        at: At {
-                            rank,
-                            step: schedule.position(rank, index),
-                            round: step.round,
-                        },
-                        from,
-                    });
-                    r += 1;
-                }
-                (_, None) => unreachable!("the loop ends when both lists are used up"),
             }
         }
     }
+}
 
-    /// Makes two halves one message, and compares what they say.
-    fn join(&mut self, schedule: &Schedule, send: &Half, recv: &Half, found: &mut Collector) {
-        let (sender, receiver) = (send.3, recv.3);
-        let (_, step) = locate(schedule, Rank(send.0), sender);
-        if matches!(step.op, Op::Multicast { .. }) {
-            self.branches.entry(sender).or_default().push(receiver);
-        } else {
-            self.receiver_of[sender as usize] = receiver;
+/// What violations at the connections of one sender are sorted by: the receiver, the channel, whether
+/// a receive was left over, the number of the step.
+type Key = (Rank, u32, bool, u32);
+
+/// One half of a message, sortable by (from, to, channel) and then by program order.
+type Half = (Rank, Rank, u32, u32);
+
+/// Every end of a connection must be in one stream.
+fn check_streams(schedule: &Schedule, found: &mut Collector) {
+    let lanes = schedule.lanes();
+    let (mut sends, mut recvs): (Vec<Half>, Vec<Half>) = (Vec::new(), Vec::new());
+    for lane in 0..lanes.count() as u32 {
+        let (rank, channel) = (lanes.rank(lane), lanes.channel(lane));
+        for (number, step) in lanes.numbers(lane).zip(schedule.steps_of(lane)) {
+            let halves = step.send_half().into_iter().chain(schedule.branches(step));
+            sends.extend(halves.map(|half| (rank, half.to, channel, number)));
+            let half = step.recv_half();
+            recvs.extend(half.map(|half| (half.from, rank, channel, number)));
         }
-        self.sender_of[receiver as usize] = sender;
-        self.connection_of[receiver as usize] = self.messages.len() as u32 - 1;
-        *self.messages.last_mut().expect("the connection has begun") += 1;
-        compare(schedule, send, recv, found);
+    }
+    for (mut halves, is_send) in [(sends, true), (recvs, false)] {
+        halves.sort_unstable();
+        for pair in halves.windows(2) {
+            let (before, after) = (pair[0], pair[1]);
+            if (before.0, before.1, before.2) != (after.0, after.1, after.2) {
+                continue;
+            }
+            let (rank, peer) = match is_send {
+                true => (after.0, after.1),
+                false => (after.1, after.0),
+            };
+            if lanes.at(rank, before.3) != lanes.at(rank, after.3) {
+                found.push(Violation::SharedConnection {
+                    at: at(schedule, (rank, after.3), is_send),
+                    peer,
+                    channel: after.2,
+                    other: at(schedule, (rank, before.3), is_send).step,
+                    sends: is_send,
+                });
+            }
+        }
     }
 }
 
-/// Rank-local index and definition of a numbered step of `rank`.
-fn locate(schedule: &Schedule, rank: Rank, number: u32) -> (usize, &Step) {
+/// A step as violations name it: with the round of what it sends, or of what it receives.
+fn at(schedule: &Schedule, (rank, number): Numbered, sends: bool) -> At {
+    let (index, step) = locate(schedule, (rank, number));
+    At {
+        rank,
+        step: schedule.position(rank, index),
+        round: if sends { step.last_round() } else { step.round },
+    }
+}
+
+/// Rank-local index and definition of a numbered step.
+fn locate(schedule: &Schedule, (rank, number): Numbered) -> (usize, &Step) {
     let index = (number - schedule.first_steps()[rank.index()]) as usize;
     (index, &schedule.steps(rank)[index])
 }
 
-/// Every end of a connection must be in one stream.
-fn check_streams(
-    schedule: &Schedule,
-    lanes: Lanes<'_>,
-    halves: &[Half],
-    sends: bool,
-    found: &mut Collector,
-) {
-    for pair in halves.windows(2) {
-        let (before, after) = (pair[0], pair[1]);
-        if (before.0, before.1, before.2) != (after.0, after.1, after.2) {
-            continue;
-        }
-        let (rank, peer) = match sends {
-            true => (Rank(after.0), Rank(after.1)),
-            false => (Rank(after.1), Rank(after.0)),
-        };
-        if lanes.at(rank, before.3) != lanes.at(rank, after.3) {
-            let (other, _) = locate(schedule, rank, before.3);
-            let (index, step) = locate(schedule, rank, after.3);
-            found.push(Violation::SharedConnection {
-                at: At {
-                    rank,
-                    step: schedule.position(rank, index),
-                    round: if sends { step.last_round() } else { step.round },
-                },
-                peer,
-                channel: after.2,
-                other: schedule.position(rank, other),
-                sends,
-            });
-        }
-    }
-}
-
 /// Sender and receiver must name the same chunks, or places of the same sizes, the same round and
 /// the same multicast.
-fn compare(schedule: &Schedule, send: &Half, recv: &Half, found: &mut Collector) {
-    let (rank, to) = (Rank(send.0), Rank(send.1));
-    let (index, sender) = locate(schedule, rank, send.3);
-    let (_, receiver) = locate(schedule, to, recv.3);
+fn compare(schedule: &Schedule, ends: [Numbered; 2], mut report: impl FnMut(Violation)) {
+    let [sender, receiver] = ends.map(|end| locate(schedule, end).1);
     let received = receiver.recv_half().expect("a half of this step");
-    let at = At {
-        rank,
-        step: schedule.position(rank, index),
-        round: sender.last_round(),
-    };
-    let numbers = [sender, receiver].map(|step| match step.op {
+    let at = || at(schedule, ends[0], true);
+    let to = ends[1].0;
+    let [sent, expected] = [sender, receiver].map(|step| match step.op {
         Op::Multicast { number, .. } | Op::RecvMulticast { number, .. } => Some(number),
         _ => None,
     });
-    if numbers[0] != numbers[1] {
-        let [sent, received] = numbers;
-        found.push(Violation::MulticastMismatch {
-            at,
+    if sent != expected {
+        report(Violation::MulticastMismatch {
+            at: at(),
             to,
             sent,
-            received,
+            received: expected,
         });
     }
     let sent = sender.sent();
     let (ours, theirs) = (schedule.chunks(sent), schedule.chunks(received.chunks));
     if sent != received.chunks && ours != theirs {
         if let Some(chunk) = mismatch(schedule, ours, theirs) {
-            found.push(Violation::ChunkMismatch { at, to, chunk });
+            report(Violation::ChunkMismatch {
+                at: at(),
+                to,
+                chunk,
+            });
         } else if let Some((chunk, target)) = misfit(schedule, ours, theirs) {
-            found.push(Violation::WrongSize {
-                at,
+            report(Violation::WrongSize {
+                at: at(),
                 chunk,
                 bytes: schedule.chunk_bytes(chunk),
                 target,
@@ -250,12 +232,11 @@ fn compare(schedule: &Schedule, send: &Half, recv: &Half, found: &mut Collector)
             });
         }
     }
-    if received.round != at.round {
-        let receives_in = received.round;
-        found.push(Violation::RoundMismatch {
-            at,
+    if received.round != sender.last_round() {
+        report(Violation::RoundMismatch {
+            at: at(),
             to,
-            receives_in,
+            receives_in: received.round,
         });
     }
 }

@@ -33,6 +33,7 @@
 //! ```
 
 mod buffers;
+mod connections;
 mod contributions;
 mod execute;
 mod holdings;
@@ -47,7 +48,7 @@ mod rounds;
 mod structure;
 mod violation;
 
-pub use linear::in_one_stream;
+pub use linear::{in_one_stream, slots_needed};
 pub use links::LinkShare;
 pub use matching::{MessageEnds, messages};
 pub use occupancy::worst_queue;
@@ -163,6 +164,7 @@ pub fn verify(schedule: &Schedule, routes: &dyn Routes) -> Certificate {
     };
     if structure_holds {
         let matching = matching::Matching::new(schedule, &mut found);
+        let all_match = found.is_empty();
         if !schedule.has_streams() {
             labels::check(schedule, &[], &mut found);
         }
@@ -182,7 +184,10 @@ pub fn verify(schedule: &Schedule, routes: &dyn Routes) -> Certificate {
         certificate.link_bound_rounds = uses.most_in_all;
         certificate.most_per_port = uses.most_per_port;
         certificate.max_buffer_bytes = buffers::max_bytes(schedule);
-        certificate.max_unread_bytes = worst_queue(schedule, &|bytes| bytes);
+        if all_match {
+            let queue = occupancy::worst_queue_of(schedule, &matching, &|bytes| bytes);
+            certificate.max_unread_bytes = queue;
+        }
         for (_, _, half) in schedule.sends() {
             certificate.messages += 1;
             certificate.payload_bytes += schedule.message_bytes(half.chunks);

@@ -468,6 +468,10 @@ impl Collector {
             .for_each(|violation| self.push(violation));
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(super) fn into_list(self) -> Vec<Violation> {
         self.0
     }
