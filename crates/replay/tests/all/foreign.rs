@@ -286,9 +286,9 @@ fn record(ranks: u32, of: impl Fn(u32) -> String) -> Result<Read, corecast_excha
             let (name, arguments) = line.split_once(':').unwrap_or((line, ""));
             let arguments = arguments.replace(' ', ":");
             let (begin, end) = match name {
-                "MPI_Init" => ("-".to_owned(), "100".to_owned()),
-                "MPI_Finalize" => ((number + 100).to_string(), "-".to_owned()),
-                _ => ((number + 100).to_string(), (number + 100).to_string()),
+                "MPI_Init" => ("-".to_owned(), "100.0".to_owned()),
+                "MPI_Finalize" => (format!("{}.0", number + 100), "-".to_owned()),
+                _ => (format!("{}.0", number + 100), format!("{}.0", number + 100)),
             };
             let between = if arguments.is_empty() { "" } else { ":" };
             text += &format!("{name}:{begin}{between}{arguments}:{end}\n");
