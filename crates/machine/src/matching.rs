@@ -418,8 +418,12 @@ impl<C: Courier> Endpoint for Matched<C> {
                 self.settle().await?;
             }
         }
-        let done = std::mem::take(&mut self.done).into_iter();
-        Ok(done.map(|(id, done)| (Pending(id), done)).collect())
+        // One by one: a map that is given away would make a node anew for the next one.
+        let mut all = Vec::with_capacity(self.done.len());
+        while let Some((id, done)) = self.done.pop_first() {
+            all.push((Pending(id), done));
+        }
+        Ok(all)
     }
 
     async fn iprobe(&mut self, from: Source, tag: TagFilter) -> Result<Option<Envelope>, RunError> {

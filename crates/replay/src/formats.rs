@@ -17,8 +17,8 @@ use crate::goal::{Goal, GoalBinary};
 use crate::smpi::Smpi;
 use crate::text::Text;
 
-/// Every format.
-pub static FORMATS: [&dyn Format; 6] = [&Text, &Goal, &GoalBinary, &Smpi, &Chakra, &Allprof];
+/// Every format. A manifest of SMPI is a list of words, so what is known by its words comes before it.
+pub static FORMATS: [&dyn Format; 6] = [&Text, &Goal, &GoalBinary, &Allprof, &Smpi, &Chakra];
 
 /// The format of this name.
 #[must_use]

@@ -8,7 +8,7 @@ use corecast_core::{Collective, Help as _, Rank, Request, Schedule, Split, algor
 use super::trace::{self, COLL, COMP, Node, OfRank, RECV, SEND, fault};
 use crate::error::Fault;
 use crate::format::Imported;
-use crate::goal::graph::{Graph, Kind, Operation};
+use crate::goal::graph::{Graph, Kind, Operation, Units};
 use crate::limits::{self, BYTES_MAX};
 use crate::{goal, msccl};
 
@@ -70,7 +70,7 @@ fn of_input(ranks: &[OfRank], graph: &Graph) -> Option<Imported> {
 fn graph(ranks: &[OfRank]) -> Result<Graph, Fault> {
     let mut graph = Graph {
         ranks: Vec::with_capacity(ranks.len()),
-        has_units: false,
+        units: Units::default(),
     };
     for rank in ranks {
         let mut operations = Vec::with_capacity(rank.nodes.len());

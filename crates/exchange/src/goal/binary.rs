@@ -9,7 +9,7 @@
 //! Source: spcl/LogGOPSim, `src/LogGOPSim/Parser.hpp`. LogGOPSim2 has another layout under the same
 //! number, whose nodes do not come out as whole ones here.
 
-use super::graph::{Graph, Kind, Operation};
+use super::graph::{Graph, Kind, Operation, Units};
 use crate::error::Fault;
 use crate::limits::BYTES_MAX;
 
@@ -89,7 +89,7 @@ pub fn parse(contents: &[u8]) -> Result<Graph, Fault> {
     }
     let mut graph = Graph {
         ranks: Vec::new(),
-        has_units: false,
+        units: Units::default(),
     };
     // Ranks that lie in each other would take more memory than the file.
     let mut left = contents.len();
@@ -110,7 +110,7 @@ pub fn parse(contents: &[u8]) -> Result<Graph, Fault> {
             all: &contents[..end],
             at: begin,
         };
-        let operations = of_rank(&mut own, ranks as u32, &mut graph.has_units)?;
+        let operations = of_rank(&mut own, ranks as u32, &mut graph.units)?;
         graph.ranks.push(operations);
     }
     Ok(graph)
@@ -119,11 +119,7 @@ pub fn parse(contents: &[u8]) -> Result<Graph, Fault> {
 /// How many followers of a node there are, and where they begin in the list.
 type Span = (u32, u32);
 
-fn of_rank(
-    bytes: &mut Bytes<'_>,
-    ranks: u32,
-    has_units: &mut bool,
-) -> Result<Vec<Operation>, Fault> {
+fn of_rank(bytes: &mut Bytes<'_>, ranks: u32, units: &mut Units) -> Result<Vec<Operation>, Fault> {
     let at = bytes.at;
     let (nodes, roots) = (bytes.u32()? as usize, bytes.u32()? as usize);
     let left = bytes.all.len() - bytes.at;
@@ -146,8 +142,7 @@ fn of_rank(
     for number in 0..nodes {
         counts.push(bytes.u32()?);
         let kind = kind(bytes, ranks)?;
-        *has_units |= bytes.u8()? > 0;
-        *has_units |= bytes.u8()? > 0;
+        units.see([bytes.u8()?, bytes.u8()?], number as u32);
         let ends = (bytes.u32()?, bytes.u32()?);
         followers.push([ends, (bytes.u32()?, bytes.u32()?)]);
         operations.push(Operation {

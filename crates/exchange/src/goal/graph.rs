@@ -59,8 +59,49 @@ pub enum Kind {
 pub struct Graph {
     /// The operations of every rank, in the order of the file.
     pub ranks: Vec<Vec<Operation>>,
-    /// Whether an operation names a core or a network interface other than 0.
-    pub has_units: bool,
+    /// Operations on other cores and network interfaces of a rank than its first.
+    pub units: Units,
+}
+
+/// What a file says of `cpu` and `nic`, which nothing here has several of per rank.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Units {
+    /// How many operations name one other than 0.
+    pub operations: u64,
+    /// The largest of each.
+    pub most: [u8; 2],
+    /// Where the first of them stands.
+    pub first: u32,
+}
+
+impl Units {
+    /// Takes in the `cpu` and `nic` of an operation.
+    pub(crate) fn see(&mut self, [cpu, nic]: [u8; 2], line: u32) {
+        if cpu == 0 && nic == 0 {
+            return;
+        }
+        if self.operations == 0 {
+            self.first = line;
+        }
+        self.operations += 1;
+        self.most = [self.most[0].max(cpu), self.most[1].max(nic)];
+    }
+
+    /// What is lost of them, if anything is; `place` is what a line is called in this format.
+    #[must_use]
+    pub fn note(&self, place: &str) -> Option<String> {
+        let Self {
+            operations,
+            most: [cpu, nic],
+            first,
+        } = self;
+        (*operations > 0).then(|| {
+            format!(
+                "cpu and nic are left out, of {operations} operations other than 0 (up to cpu {cpu} and \
+                 nic {nic}, the first in {place} {first}): a rank is one core with one way into the network"
+            )
+        })
+    }
 }
 
 /// The words of a file with their lines, without comments; two of them ahead. A file may have some
@@ -230,7 +271,7 @@ pub fn parse(text: &str) -> Result<Graph, Fault> {
     }
     let mut graph = Graph {
         ranks: vec![Vec::new(); ranks as usize],
-        has_units: false,
+        units: Units::default(),
     };
     let mut seen = vec![false; ranks as usize];
     let mut names = 0;
@@ -332,13 +373,14 @@ fn item<'a>(
             return Err(words.fault(wrong, &right));
         }
     };
-    for unit in ["cpu", "nic"] {
+    let mut units = [0; 2];
+    for (unit, number) in ["cpu", "nic"].into_iter().zip(&mut units) {
         if words.peek(0) == unit {
             words.take();
-            let number = words.number(unit, u64::from(u8::MAX))?;
-            graph.has_units |= number > 0;
+            *number = words.number(unit, u64::from(u8::MAX))? as u8;
         }
     }
+    graph.units.see(units, line);
     graph.ranks[rank as usize].push(Operation {
         kind,
         after: Vec::new(),

@@ -82,9 +82,12 @@ fn notes(graph: &Graph, format: &str) -> Vec<String> {
             "{count} computations of {ns} ns in all are left out"
         ));
     }
-    if graph.has_units {
-        notes.push("cpu and nic are left out".to_owned());
-    }
+    let place = if format == "goal" {
+        "line"
+    } else {
+        "operation"
+    };
+    notes.extend(graph.units.note(place));
     notes
 }
 

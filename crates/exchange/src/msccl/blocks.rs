@@ -13,7 +13,7 @@ use super::names::{Entry, Names};
 
 /// A step of a thread block before it is numbered.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
+pub(crate) struct Node {
     pub kind: &'static str,
     pub source: Entry,
     pub target: Entry,
@@ -24,7 +24,7 @@ pub(super) struct Node {
 
 /// A thread block.
 #[derive(Clone, Debug)]
-pub(super) struct Block {
+pub(crate) struct Block {
     pub send: Option<Rank>,
     pub recv: Option<Rank>,
     pub channel: u32,

@@ -38,6 +38,10 @@ mod names;
 pub(crate) mod read;
 mod write;
 
+pub(crate) use blocks::Block;
+pub(crate) use names::Entry;
+pub(crate) use write::{blocks_of, lost};
+
 use corecast_core::Schedule;
 
 pub use listed::listed;

@@ -9,10 +9,10 @@ use super::known::COLLECTIVES;
 use crate::places::{Buffer, Layout};
 
 /// An entry of a buffer.
-pub(super) type Entry = (Buffer, u32);
+pub(crate) type Entry = (Buffer, u32);
 
 /// Where everything lies at every rank.
-pub(super) struct Names {
+pub(crate) struct Names {
     pub layout: Layout,
     pub collective: &'static str,
     entries: Vec<BTreeMap<ChunkId, Entry>>,
@@ -148,7 +148,7 @@ impl Names {
     }
 
     /// `i_chunks`, `o_chunks` and `s_chunks` of a rank.
-    pub(super) fn sizes(&self, rank: Rank) -> [u32; 3] {
+    pub(crate) fn sizes(&self, rank: Rank) -> [u32; 3] {
         use Collective as C;
         let (whole, share) = (self.layout.chunks, self.layout.parts());
         let is_root = rank.0 == self.layout.root;

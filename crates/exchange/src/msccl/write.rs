@@ -15,12 +15,10 @@ use crate::places::Buffer;
 
 /// The file, or what it cannot say.
 pub(crate) fn text(schedule: &Schedule, about: &About) -> Result<Exported, String> {
-    let names = Names::new(schedule)?;
-    let pieces = Pieces::new(schedule, &names)?;
+    let (names, all) = blocks_of(schedule, false)?;
     let mut gpus = String::new();
     let mut channels = 0;
-    for rank in schedule.all_ranks() {
-        let blocks = Blocks::new(schedule, &names, &pieces, rank)?.blocks;
+    for (rank, blocks) in schedule.all_ranks().zip(&all) {
         channels = blocks
             .iter()
             .map(|block| block.channel.saturating_add(1))
@@ -30,7 +28,7 @@ pub(crate) fn text(schedule: &Schedule, about: &About) -> Result<Exported, Strin
             gpus,
             "  <gpu id=\"{rank}\" i_chunks=\"{input}\" o_chunks=\"{output}\" s_chunks=\"{scratch}\">"
         );
-        write_blocks(&blocks, &mut gpus);
+        write_blocks(blocks, &mut gpus);
         gpus.push_str("  </gpu>\n");
     }
     let spec = schedule.spec();
@@ -62,6 +60,20 @@ pub(crate) fn text(schedule: &Schedule, about: &About) -> Result<Exported, Strin
     Ok(Exported::of_text(text, notes))
 }
 
+/// A schedule as thread blocks of every rank, each with one peer each way, and where its data lie. A
+/// message without chunks is refused, or has steps of no chunks.
+pub(crate) fn blocks_of(
+    schedule: &Schedule,
+    takes_empty: bool,
+) -> Result<(Names, Vec<Vec<Block>>), String> {
+    let names = Names::new(schedule)?;
+    let pieces = Pieces::new(schedule, &names, takes_empty)?;
+    let ranks = schedule.all_ranks();
+    let of = |rank| Ok(Blocks::new(schedule, &names, &pieces, rank)?.blocks);
+    let blocks = ranks.map(of).collect::<Result<_, String>>()?;
+    Ok((names, blocks))
+}
+
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
@@ -78,8 +90,8 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// What is lost, and whether the file runs with the slots that runtimes give.
-fn notes(schedule: &Schedule, text: &str) -> Vec<String> {
+/// What a schedule says that formats of thread blocks and buffers do not.
+pub(crate) fn lost(schedule: &Schedule) -> Vec<String> {
     let spec = schedule.spec();
     let mut lost = vec![format!("bytes {}", spec.bytes())];
     if spec.element_bytes() > 1 {
@@ -107,6 +119,13 @@ fn notes(schedule: &Schedule, text: &str) -> Vec<String> {
             .piece_bytes()
             .map(|bytes| format!("piece-bytes {bytes}")),
     );
+    lost
+}
+
+/// What is lost, and whether the file runs with the slots that runtimes give.
+fn notes(schedule: &Schedule, text: &str) -> Vec<String> {
+    let spec = schedule.spec();
+    let lost = lost(schedule);
     let mut notes = vec![format!("msccl does not say {}", lost.join(", "))];
     if spec.collective().is_rooted() && spec.root().0 > 0 {
         notes.push("the attribute `root` is read by corecast only".to_owned());
@@ -230,7 +249,7 @@ struct Pieces {
 }
 
 impl Pieces {
-    fn new(schedule: &Schedule, names: &Names) -> Result<Self, String> {
+    fn new(schedule: &Schedule, names: &Names, takes_empty: bool) -> Result<Self, String> {
         let ends = verify::messages(schedule);
         let entries = |rank: Rank, list| {
             let places: &[ChunkId] = schedule.chunks(list);
@@ -247,7 +266,7 @@ impl Pieces {
             if sent.len() != received.len() {
                 return Err("a message whose ends have different numbers of chunks".to_owned());
             }
-            if sent.is_empty() {
+            if sent.is_empty() && !takes_empty {
                 return Err("a message without chunks".to_owned());
             }
             lists.push((entries(*from, sent), entries(*to, received)));
@@ -294,7 +313,10 @@ impl Pieces {
         }
         let (mut sent, mut received) = (BTreeMap::new(), BTreeMap::new());
         for (([from, to], (ours, theirs)), cuts) in ends.into_iter().zip(&lists).zip(&cuts) {
-            let pieces = runs(ours, theirs, cuts);
+            let mut pieces = runs(ours, theirs, cuts);
+            if pieces.is_empty() {
+                pieces.push(((Buffer::Input, 0), (Buffer::Input, 0), 0));
+            }
             sent.insert(from, pieces.clone());
             received.insert(to, pieces);
         }

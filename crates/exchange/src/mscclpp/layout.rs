@@ -16,6 +16,12 @@ const COLLECTIVES: [(&str, Collective); 4] = [
     ("alltoall", Collective::Alltoall),
 ];
 
+/// The name of a collective in plans; none if they have none.
+pub(super) fn name_of(collective: Collective) -> Option<&'static str> {
+    let found = COLLECTIVES.iter().find(|(_, known)| *known == collective);
+    found.map(|&(name, _)| name)
+}
+
 /// Most parts of a chunk that thread blocks share.
 const PARTS_MAX: u64 = 1 << 12;
 

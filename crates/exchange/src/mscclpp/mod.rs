@@ -16,6 +16,8 @@
 //! barriers, semaphores, flush                     waits within the rank
 //! ```
 //!
+//! What is written has a slot for every connection, as MSCCL's runtimes have (`write.rs` shows how).
+//!
 //! So what is not ordered by signals in the plan is not ordered here, and is found as a race.
 //!
 //! Source: microsoft/mscclpp 1f5f065d7b13, `src/core/executor/execution_plan.cc` (reader),
@@ -50,6 +52,7 @@ mod layout;
 mod names;
 mod read;
 mod waits;
+mod write;
 
 use corecast_core::Schedule;
 
@@ -70,7 +73,7 @@ impl Format for Mscclpp {
     }
 
     fn summary(&self) -> &'static str {
-        "execution plans of MSCCL++, as JSON: puts, signals and waits; read only"
+        "execution plans of MSCCL++, as JSON: puts, signals and waits of thread blocks"
     }
 
     fn source(&self) -> &'static str {
@@ -90,12 +93,11 @@ impl Format for Mscclpp {
         parsed.map_err(|fault| fault.in_file(file))
     }
 
-    fn write(&self, _: &Schedule) -> Result<Exported, Unsayable> {
-        Err(Unsayable {
+    fn write(&self, schedule: &Schedule) -> Result<Exported, Unsayable> {
+        write::plan(schedule).map_err(|what| Unsayable {
             format: self.name(),
-            what: "a message, which its receiver takes: plans put data where they are to lie"
-                .to_owned(),
-            instead: "plans are read and not written; `corecast list formats` lists the others"
+            what,
+            instead: "`--to corecast` can say everything; `corecast list formats` lists the others"
                 .to_owned(),
         })
     }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! MSCCL++ plans in: own samples, damaged ones, and what their waits are for. Plans are not written.
+//! MSCCL++ plans in: own samples, damaged ones, and what their waits are for; and out:
+//! what is written is read again, and does the same.
 
-use corecast_core::{Collective, Violation, in_one_stream};
+use std::collections::{BTreeMap, BTreeSet};
+
+use corecast_core::{Collective, Request, Schedule, Violation, algorithm, in_one_stream};
 use corecast_exchange::{find_format, read};
 
 use crate::common::{certify, import};
@@ -61,9 +64,130 @@ fn what_was_read_is_kept_by_our_own_format() {
         let written = own.write(&schedule).expect("it can say everything");
         let back = import(name, written.text().expect("text"));
         assert!(back == schedule, "{name}");
-        let plans = find_format("mscclpp").expect("in the list");
-        assert!(plans.write(&schedule).is_err(), "{name}");
+        // As a plan it has slots and signals besides, and delivers the same.
+        let again = import(name, &plan(&schedule).expect("slots are enough"));
+        let certificate = certify(&again);
+        assert_eq!(certificate.violations, [], "{name}");
+        assert!(certificate.is_deadlock_free(), "{name}");
+        assert_eq!(certificate.collective, schedule.spec().collective());
     }
+}
+
+/// The text of a plan, or what it cannot say.
+fn plan(schedule: &Schedule) -> Result<String, String> {
+    let plans = find_format("mscclpp").expect("in the list");
+    let exported = plans.write(schedule).map_err(|error| error.what)?;
+    Ok(exported.text().expect("text").to_owned())
+}
+
+/// Numbers of chunks of the messages that have some, between every two ranks.
+fn moved(schedule: &Schedule) -> BTreeMap<(u32, u32), Vec<usize>> {
+    let mut moved: BTreeMap<(u32, u32), Vec<usize>> = BTreeMap::new();
+    for (rank, _, step) in schedule.sends() {
+        let (chunks, to) = (step.chunks.len(), step.to.0);
+        if chunks > 0 {
+            moved.entry((rank.0, to)).or_default().push(chunks);
+        }
+    }
+    moved.values_mut().for_each(|chunks| chunks.sort_unstable());
+    moved
+}
+
+/// Every algorithm that a plan has a collective for is written, is read again as correct and free of
+/// deadlocks without slots, and moves what it moved.
+#[test]
+fn algorithms_are_written_and_read_again() {
+    let mut written = 0;
+    let mut refused = BTreeSet::new();
+    for algorithm in algorithm::all() {
+        for ranks in [2, 3, 4, 5, 8] {
+            let mut request = Request::new(algorithm.collective(), ranks, 64);
+            request.tuning.part_bytes = Some(32);
+            let Ok(schedule) = algorithm::build(algorithm, &request) else {
+                continue;
+            };
+            let name = format!("{} of {ranks}", algorithm.name());
+            let text = match plan(&schedule) {
+                Ok(text) => text,
+                Err(what) => {
+                    refused.insert(what);
+                    continue;
+                }
+            };
+            let back = import(&name, &text);
+            let certificate = certify(&back);
+            assert_eq!(certificate.violations, [], "{name}");
+            assert!(certificate.is_deadlock_free(), "{name}");
+            let (spec, read) = (schedule.spec(), back.spec());
+            assert_eq!(
+                (spec.collective(), spec.ranks()),
+                (read.collective(), read.ranks())
+            );
+            assert_eq!(spec.parts(), read.parts(), "{name}");
+            let (before, after) = (moved(&schedule), moved(&back));
+            let total = |moved: &BTreeMap<(u32, u32), Vec<usize>>| -> BTreeMap<(u32, u32), usize> {
+                moved
+                    .iter()
+                    .map(|(&ends, chunks)| (ends, chunks.iter().sum()))
+                    .collect()
+            };
+            assert_eq!(total(&before), total(&after), "{name}");
+            written += 1;
+        }
+    }
+    assert!(written > 60, "only {written} plans");
+    let expected = ["a collective like alltoallv", "a collective like barrier"];
+    for what in expected {
+        assert!(refused.contains(what), "{refused:?}");
+    }
+    let known = ["a collective like", "multicast"];
+    assert!(
+        refused
+            .iter()
+            .all(|what| known.iter().any(|known| what.contains(known))),
+        "{refused:?}"
+    );
+}
+
+/// Without the wait for a free slot, or the signal of one, a plan is refused or found wrong.
+#[test]
+fn slots_are_what_keeps_messages_apart() {
+    let request = Request::new(Collective::Allreduce, 4, 64);
+    let ring = algorithm::find(Collective::Allreduce, "ring").expect("in the list");
+    let schedule = algorithm::build(ring, &request).expect("it serves that");
+    let text = plan(&schedule).expect("it can be said");
+    assert_eq!(certify(&import("ring", &text)).violations, []);
+    let whole: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let block = &whole["gpus"][0]["threadblocks"][0]["ops"];
+    let operations = block.as_array().expect("operations").len();
+    let mut found = 0;
+    for at in 0..operations {
+        let mut less = whole.clone();
+        let list = less["gpus"][0]["threadblocks"][0]["ops"].as_array_mut();
+        let taken = list.expect("operations").remove(at);
+        let is_right = read("it", less.to_string(), None).is_ok_and(|read| {
+            let certificate = certify(&read.schedule);
+            certificate.is_correct() && certificate.is_deadlock_free()
+        });
+        assert_eq!(is_right, taken["name"] == "nop", "without {taken}");
+        found += usize::from(!is_right);
+    }
+    assert!(found > 20, "{found}");
+}
+
+/// A schedule that needs two slots would deadlock as a plan.
+#[test]
+fn what_needs_more_slots_is_refused() {
+    let text = "corecast schedule 1\ncollective alltoall\nranks 2\nbytes 16\nsplit even 2\n\
+                rank 0\n send 1 [2]\n send 1 [3]\n recv 1 [4]\n recv 1 [5]\n\
+                rank 1\n send 0 [4]\n send 0 [5]\n recv 0 [2]\n recv 0 [3]\n";
+    let schedule = import("two", text);
+    assert_eq!(certify(&schedule).slots_needed, Some(2));
+    let what = plan(&schedule).expect_err("it has one slot");
+    assert_eq!(
+        what,
+        "a connection that holds 2 messages: one that is written holds 1"
+    );
 }
 
 /// One operation less, another piece, peer or kind: refused or judged wrong, never taken as right.

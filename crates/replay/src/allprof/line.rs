@@ -7,16 +7,19 @@ use corecast_text::quoted;
 /// A call.
 pub(super) struct Line<'a> {
     pub name: &'a str,
-    /// In microseconds; `MPI_Init` begins at no time that is known.
+    /// In microseconds; `MPI_Init` begins at no time that is known, and `MPI_Finalize` ends at none.
     pub begin: Option<f64>,
-    pub end: f64,
+    pub end: Option<f64>,
     arguments: Vec<&'a str>,
     pub number: u32,
 }
 
-/// Of all ranks in a communicator: its number and size.
+/// A communicator as a call names it.
 #[derive(Clone, Copy)]
-pub(super) struct Comm {
+pub(super) struct Comm<'a> {
+    /// Its handle: an address, or a number.
+    pub handle: &'a str,
+    /// The caller's rank in it.
     pub rank: u32,
     pub ranks: u32,
 }
@@ -43,11 +46,12 @@ impl<'a> Line<'a> {
             let time = text.parse::<f64>().ok();
             time.filter(|time| (0.0..1e18).contains(time))
         };
-        let begin = match *begin {
-            "-" => None,
-            begin => Some(time(begin).ok_or_else(|| wrong("does not say when it began"))?),
+        let known = |text: &str, what: &str| match text {
+            "-" => Ok(None),
+            text => time(text).map(Some).ok_or_else(|| wrong(what)),
         };
-        let end = time(end).ok_or_else(|| wrong("does not say when it ended"))?;
+        let begin = known(begin, "does not say when it began")?;
+        let end = known(end, "does not say when it ended")?;
         Ok(Some(Self {
             name,
             begin,
@@ -55,6 +59,11 @@ impl<'a> Line<'a> {
             arguments: arguments.to_vec(),
             number,
         }))
+    }
+
+    /// How many arguments it has.
+    pub(super) fn len(&self) -> usize {
+        self.arguments.len()
     }
 
     pub(super) fn fault(&self, wrong: &str, right: &str) -> Fault {
@@ -82,6 +91,11 @@ impl<'a> Line<'a> {
         })
     }
 
+    /// An argument as it stands there.
+    pub(super) fn text(&self, at: usize) -> Result<&'a str, Fault> {
+        Ok(self.parts(at)?[0])
+    }
+
     /// A count, a rank, a tag.
     pub(super) fn int(&self, at: usize) -> Result<i64, Fault> {
         self.part(at, 0, "number")
@@ -102,8 +116,22 @@ impl<'a> Line<'a> {
         Ok((bytes, size))
     }
 
-    pub(super) fn comm(&self, at: usize) -> Result<Comm, Fault> {
+    /// Bytes of several counts and the datatype at `of`.
+    pub(super) fn bytes_each(&self, at: usize, of: usize) -> Result<(Vec<u64>, u32), Fault> {
+        let size: u32 = self.part(of, 1, "datatype")?;
+        let right = "counts are numbers from 0, one of every rank, of less than 2^63 bytes";
+        let wrong = || self.fault(&format!("argument {} is no list of counts", at + 1), right);
+        let bytes = self.parts(at)?.into_iter().map(|count| {
+            let count = count.parse::<u64>().ok();
+            let bytes = count.and_then(|count| count.checked_mul(u64::from(size)));
+            bytes.ok_or_else(wrong)
+        });
+        Ok((bytes.collect::<Result<_, _>>()?, size))
+    }
+
+    pub(super) fn comm(&self, at: usize) -> Result<Comm<'a>, Fault> {
         Ok(Comm {
+            handle: self.parts(at)?[0],
             rank: self.part(at, 1, "communicator")?,
             ranks: self.part(at, 2, "communicator")?,
         })

@@ -2,15 +2,21 @@
 //! Traces of liballprof, LogGOPSim's recorder of MPI calls: one file per rank, one call a line.
 //!
 //! `MPI_Send:BEGIN:ARGUMENT:...:END`: the arguments are those of the C call in its order, times are in
-//! microseconds. A datatype is `number,bytes,extent`, a communicator `number,rank,ranks`. What lies
-//! between two calls is computing, and so is the time of calls that move nothing; how long other calls
-//! took is the machine's. A request is known by its address, and of several in an array each has 8
-//! bytes, as LogGOPSim reads them. Numbers below 0 are Open MPI's: -1 any rank or tag, -2 nobody.
+//! microseconds. A datatype is `number,bytes,extent`, a communicator `handle,rank,ranks`, and a list of
+//! counts its address and, as an argument more, its numbers. What lies between two calls is computing,
+//! and so is the time of calls that move nothing; how long other calls took is the machine's. A request
+//! is known by its address; in an array each has the size of a handle: 8 bytes in Open MPI's C, else 4.
+//! Any rank and nobody are -1 and -2 in Open MPI, and -2 and -1 in MPICH, whose communicator of all
+//! ranks is known by its number.
 //!
 //! Source: spcl/LogGOPSim, `src/liballprof/gencode.py` and `src/Schedgen/process_trace.cpp`.
 
+mod collective;
+mod comms;
 mod line;
+mod names;
 mod read;
+mod requests;
 
 use corecast_exchange::{Exported, FileError, Unsayable, begins_with};
 

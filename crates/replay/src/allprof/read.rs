@@ -1,113 +1,82 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Traces as a program: every rank one call after the other.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use corecast_core::{Collective as Known, Time};
+use corecast_core::Time;
 use corecast_exchange::{Fault, FileError, text_of};
 
-use super::line::{Comm, Line};
+use super::collective;
+use super::comms::{Comms, Seen, resolve};
+use super::line::Line;
+use super::names::{comm_at, is_local, is_look, making};
+use super::requests::{Before, Requests};
 use crate::format::{Options, Read};
-use crate::graph::{
-    COMPUTE_MAX, Call, CallGraph, Collective, CollectiveKind, Event, Place, RANKS_MAX, Size, WORLD,
-    What,
-};
+use crate::graph::{COMPUTE_MAX, Call, CallGraph, Event, Place, RANKS_MAX, What};
 
-/// Bytes of a request in an array.
-const REQUEST_BYTES: u64 = 8;
-/// Calls that move nothing and wait for nothing: computing.
-const LOCAL: [&str; 22] = [
-    "MPI_Comm_rank",
-    "MPI_Comm_size",
-    "MPI_Wtime",
-    "MPI_Get_count",
-    "MPI_Initialized",
-    "MPI_Finalized",
-    "MPI_Init",
-    "MPI_Init_thread",
-    "MPI_Finalize",
-    "MPI_Get_processor_name",
-    "MPI_Type_contiguous",
-    "MPI_Type_vector",
-    "MPI_Type_commit",
-    "MPI_Type_free",
-    "MPI_Type_size",
-    "MPI_Type_extent",
-    "MPI_Op_create",
-    "MPI_Op_free",
-    "MPI_Errhandler_set",
-    "MPI_Comm_set_errhandler",
-    "MPI_Comm_group",
-    "MPI_Group_free",
-];
-/// Calls whose answer depends on time, which are left out.
-const LOOKS: [&str; 4] = ["MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Iprobe"];
+/// Numbers below 0, and bytes of a request in an array: of MPICH and of Open MPI.
+#[derive(Clone, Copy)]
+struct Numbers {
+    any_rank: i64,
+    nobody: i64,
+    request_bytes: u64,
+}
+
+/// Any tag, in both.
+const ANY_TAG: i64 = -1;
 
 /// Reads the file of a rank and those of the others beside it.
 pub(super) fn read(file: &str, contents: &[u8], options: &Options<'_>) -> Result<Read, FileError> {
-    let fault = |fault: Fault| fault.in_file(file);
-    let ranks = size(contents).map_err(fault)?;
-    let names: Vec<String> = match ranks {
-        1 => vec![file.to_owned()],
-        _ => names(file, ranks).map_err(fault)?,
+    let seen = look_at(contents).map_err(|fault| fault.in_file(file))?;
+    let ranks = size(&seen).map_err(|fault| fault.in_file(file))?;
+    let (names, contents) = match ranks {
+        1 => (vec![file.to_owned()], vec![Cow::Borrowed(contents)]),
+        _ => files(file, ranks, options)?,
     };
+    let mut all = Vec::with_capacity(names.len());
+    for (name, contents) in names.iter().zip(&contents) {
+        all.push(look_at(contents).map_err(|fault| fault.in_file(name))?);
+    }
+    let comms = resolve(&all).map_err(|(rank, fault)| fault.in_file(&names[rank as usize]))?;
+    let is_mpich = all.iter().any(|seen| seen.is_mpich);
     let mut graph = CallGraph::new(file, ranks);
     graph.files.clone_from(&names);
-    let mut looks = 0;
-    for (rank, name) in (0..).zip(&names) {
-        let own;
-        let contents = match (ranks, options.read_file) {
-            (1, _) => contents,
-            (_, Some(read_file)) => {
-                let short = name.rsplit_once('/').map_or(&**name, |(_, short)| short);
-                own = read_file(short).map_err(|why| {
-                    let wrong = format!("cannot read the trace of rank {rank}, `{short}`: {why}");
-                    let right = "every rank has a file, whose name ends with its number";
-                    Fault::whole(wrong, right).in_file(file)
-                })?;
-                &own[..]
-            }
-            (_, None) => {
-                let right = "a trace of several ranks is several files";
-                let wrong = "files of other ranks are not read here";
-                return Err(Fault::whole(wrong, right).in_file(file));
-            }
+    graph.groups.clone_from(&comms.groups);
+    let (mut looks, mut guessed) = (0, 0);
+    for (rank, (name, contents)) in (0..).zip(names.iter().zip(&contents)) {
+        let is_narrow = is_mpich || all[rank as usize].is_fortran;
+        let numbers = Numbers {
+            any_rank: if is_mpich { -2 } else { -1 },
+            nobody: if is_mpich { -1 } else { -2 },
+            request_bytes: if is_narrow { 4 } else { 8 },
         };
-        let mut of_rank = OfRank {
-            rank,
-            ranks,
-            calls: Vec::new(),
-            before: None,
-            requests: BTreeMap::new(),
-            last: None,
-            looks: 0,
-        };
+        let mut of_rank = OfRank::new(rank, &comms, numbers);
         let read = text_of(contents).and_then(|text| of_rank.file(text));
         read.map_err(|fault| fault.in_file(name))?;
         looks += of_rank.looks;
+        guessed += of_rank.requests.guessed;
         graph.ranks[rank as usize] = of_rank.calls;
     }
-    let mut notes = vec![
-        "communicators of all ranks are one, and how long calls took is left out: it is the machine's"
-            .to_owned(),
-    ];
-    if looks > 0 {
-        notes.push(format!("{looks} looks (MPI_Test, MPI_Iprobe) are left out"));
-    }
+    collective::counts_of_roots(&mut graph)?;
+    let notes = notes(&comms, looks, guessed);
     Ok(Read { graph, notes })
 }
 
-/// Number of ranks: the largest communicator that a trace names.
-fn size(contents: &[u8]) -> Result<u32, Fault> {
-    let mut most = 0;
+/// What the calls of a file say about communicators.
+fn look_at(contents: &[u8]) -> Result<Seen, Fault> {
+    let mut seen = Seen::default();
     for (number, text) in (1..).zip(text_of(contents)?.lines()) {
-        if let Some(line) = Line::new(text, number)?
-            && let Some(at) = comm_at(line.name)
-        {
-            most = most.max(line.comm(at)?.ranks);
+        if let Some(line) = Line::new(text, number)? {
+            seen.line(&line)?;
         }
     }
-    match most {
+    Ok(seen)
+}
+
+/// Number of ranks: that of the largest communicator that a trace names.
+fn size(seen: &Seen) -> Result<u32, Fault> {
+    match seen.most {
         0 => Err(Fault::whole(
             "no call names a communicator",
             "how many ranks there are its calls say",
@@ -120,8 +89,46 @@ fn size(contents: &[u8]) -> Result<u32, Fault> {
     }
 }
 
-/// Names of the files of all ranks: the last number in that of one is its rank.
-fn names(file: &str, ranks: u32) -> Result<Vec<String>, Fault> {
+fn notes(comms: &Comms, looks: u64, guessed: u64) -> Vec<String> {
+    let mut notes = vec![
+        "how long calls took is left out: it is the machine's; so is making communicators"
+            .to_owned(),
+    ];
+    if comms.made > 0 {
+        notes.push(format!(
+            "{} communicators were made; which handle is which follows from ranks and sizes",
+            comms.made
+        ));
+    }
+    if comms.guessed > 0 {
+        notes.push(format!(
+            "{} handles could be of several communicators; the one made first was taken",
+            comms.guessed
+        ));
+    }
+    if looks > 0 {
+        notes.push(format!("{looks} looks (MPI_Test, MPI_Probe) are left out"));
+    }
+    if guessed > 0 {
+        notes.push(format!(
+            "of {guessed} waits for any of several requests the record does not say which ended; the \
+             one begun first was taken"
+        ));
+    }
+    notes
+}
+
+/// Names and contents of the files of all ranks: the last number in a name is its rank, which
+/// liballprof fills up with zeroes to the length of the largest.
+fn files<'a>(
+    file: &str,
+    ranks: u32,
+    options: &Options<'a>,
+) -> Result<(Vec<String>, Vec<Cow<'a, [u8]>>), FileError> {
+    let Some(read_file) = options.read_file else {
+        let right = "a trace of several ranks is several files";
+        return Err(Fault::whole("files of other ranks are not read here", right).in_file(file));
+    };
     let (folder, short) = match file.rsplit_once('/') {
         Some((folder, short)) => (format!("{folder}/"), short),
         None => (String::new(), file),
@@ -131,115 +138,166 @@ fn names(file: &str, ranks: u32) -> Result<Vec<String>, Fault> {
         .map(|last| last + 1);
     let Some(end) = end else {
         let right = "name the file of rank R `NAME-R` or `NAME-R.ENDING`, as liballprof does";
-        return Err(Fault::whole(
-            format!("its calls are of {ranks} ranks, and its name has no number"),
-            right,
-        ));
+        let wrong = format!("its calls are of {ranks} ranks, and its name has no number");
+        return Err(Fault::whole(wrong, right).in_file(file));
     };
     let start = short[..end]
         .rfind(|c: char| !c.is_ascii_digit())
         .map_or(0, |last| last + 1);
-    let (before, after) = (&short[..start], &short[end..]);
-    let of = |rank: u32| format!("{folder}{before}{rank}{after}");
-    Ok((0..ranks).map(of).collect())
+    let (before, number, after) = (&short[..start], &short[start..end], &short[end..]);
+    let width = number.len();
+    let (mut names, mut contents) = (Vec::new(), Vec::new());
+    for rank in 0..ranks {
+        let plain = format!("{before}{rank}{after}");
+        let padded = format!("{before}{rank:0width$}{after}");
+        let both = match number.starts_with('0') {
+            true => [padded, plain],
+            false => [plain, padded],
+        };
+        let [first, second] = both.map(|name| (read_file(&name), name));
+        let (read, name) = match (&first.0, &second.0) {
+            (Err(_), Ok(_)) => second,
+            _ => first,
+        };
+        let read = read.map_err(|why| {
+            let wrong = format!("cannot read the trace of rank {rank}, `{name}`: {why}");
+            let right = "every rank has a file, whose name ends with its number";
+            Fault::whole(wrong, right).in_file(file)
+        })?;
+        names.push(format!("{folder}{name}"));
+        contents.push(Cow::Owned(read));
+    }
+    Ok((names, contents))
 }
 
-/// Which argument of a call is its communicator.
-fn comm_at(name: &str) -> Option<usize> {
-    Some(match name {
-        "MPI_Barrier" | "MPI_Comm_rank" | "MPI_Comm_size" => 0,
-        "MPI_Bcast" => 4,
-        "MPI_Send" | "MPI_Ssend" | "MPI_Rsend" | "MPI_Bsend" | "MPI_Isend" | "MPI_Issend"
-        | "MPI_Irsend" | "MPI_Ibsend" | "MPI_Recv" | "MPI_Irecv" | "MPI_Allreduce" | "MPI_Scan"
-        | "MPI_Exscan" => 5,
-        "MPI_Reduce" | "MPI_Allgather" | "MPI_Alltoall" => 6,
-        "MPI_Gather" | "MPI_Scatter" => 7,
-        "MPI_Sendrecv" => 10,
-        _ => return None,
-    })
-}
-
-struct OfRank {
+struct OfRank<'a> {
     rank: u32,
-    ranks: u32,
+    comms: &'a Comms,
+    numbers: Numbers,
     calls: Vec<Call>,
     before: Option<Event>,
-    /// Calls of open requests by their addresses; none of what has nobody at its other end.
-    requests: BTreeMap<u64, Option<u32>>,
+    requests: Requests,
+    /// What persistent requests do, by their addresses, and in which group.
+    persistent: BTreeMap<u64, (Option<What>, u32)>,
     /// When the last call ended.
     last: Option<f64>,
     looks: u64,
 }
 
-impl OfRank {
+impl<'a> OfRank<'a> {
+    fn new(rank: u32, comms: &'a Comms, numbers: Numbers) -> Self {
+        Self {
+            rank,
+            comms,
+            numbers,
+            calls: Vec::new(),
+            before: None,
+            requests: Requests::new(numbers.request_bytes),
+            persistent: BTreeMap::new(),
+            last: None,
+            looks: 0,
+        }
+    }
+
     fn file(&mut self, text: &str) -> Result<(), Fault> {
         for (number, text) in (1..).zip(text.lines()) {
             if let Some(line) = Line::new(text, number)? {
                 self.line(&line)?;
             }
         }
+        self.requests.end();
+        for &(wait, call) in &self.requests.settled {
+            self.calls[wait as usize].after.push(Event::End(call));
+        }
         Ok(())
     }
 
     fn line(&mut self, line: &Line<'_>) -> Result<(), Fault> {
-        if line.begin.is_some_and(|begin| begin > line.end) {
+        if line
+            .begin
+            .zip(line.end)
+            .is_some_and(|(begin, end)| begin > end)
+        {
             return Err(line.fault("it ends before it begins", "times are in microseconds"));
         }
-        if LOCAL.contains(&line.name) {
+        if is_local(line.name) {
             // Computing goes on until the next call; it began with the end of the first.
-            self.last.get_or_insert(line.end);
+            self.last = self.last.or(line.end);
             return Ok(());
         }
-        let last = self.last.replace(line.end);
+        let last = self.last;
+        self.last = line.end.or(line.begin).or(last);
         if let Some((last, begin)) = last.zip(line.begin) {
             self.computing(line, begin - last)?;
         }
-        if LOOKS.contains(&line.name) {
-            self.looks += 1;
-            return Ok(());
-        }
-        if let Some(at) = comm_at(line.name) {
-            self.check_comm(line, line.comm(at)?)?;
-        }
+        let group = comm_at(line).map(|at| line.comm(at)).transpose()?;
+        let group = group.map(|comm| self.comms.group(self.rank, comm.handle, line.number));
+        let group = group.unwrap_or(crate::graph::WORLD);
         match line.name {
+            name if making(name).is_some() => {}
+            name if is_look(name) => self.look(line)?,
             "MPI_Send" | "MPI_Ssend" | "MPI_Rsend" | "MPI_Bsend" => {
-                if let Some(what) = send(line, 1)? {
-                    self.push(line, what, false);
+                if let Some(what) = self.send(line, 1, 3)? {
+                    self.push(line, (what, group), false);
                 }
             }
             "MPI_Recv" => {
-                if let Some(what) = recv(line, 1)? {
-                    self.push(line, what, false);
+                if let Some(what) = self.recv(line, 1, 3)? {
+                    self.push(line, (what, group), false);
                 }
             }
             "MPI_Isend" | "MPI_Issend" | "MPI_Irsend" | "MPI_Ibsend" => {
-                let what = send(line, 1)?;
-                self.request(line, what)?;
+                let what = self.send(line, 1, 3)?;
+                self.request(line, line.address(6)?, (what, group))?;
             }
             "MPI_Irecv" => {
-                let what = recv(line, 1)?;
-                self.request(line, what)?;
+                let what = self.recv(line, 1, 3)?;
+                self.request(line, line.address(6)?, (what, group))?;
             }
-            "MPI_Sendrecv" => self.swap(line)?,
+            "MPI_Send_init" | "MPI_Ssend_init" | "MPI_Rsend_init" | "MPI_Bsend_init" => {
+                let what = self.send(line, 1, 3)?;
+                self.persistent.insert(line.address(6)?, (what, group));
+            }
+            "MPI_Recv_init" => {
+                let what = self.recv(line, 1, 3)?;
+                self.persistent.insert(line.address(6)?, (what, group));
+            }
+            "MPI_Start" => self.start(line, line.address(0)?)?,
+            "MPI_Startall" => {
+                let (count, first) = (array_count(line)?, line.address(1)?);
+                for number in 0..count {
+                    let bytes = number.saturating_mul(self.numbers.request_bytes);
+                    self.start(line, first.saturating_add(bytes))?;
+                }
+            }
+            "MPI_Request_free" => {
+                let address = line.address(0)?;
+                if self.persistent.remove(&address).is_none() {
+                    self.requests.free(address);
+                }
+            }
+            "MPI_Sendrecv" => {
+                let both = [self.recv(line, 6, 8)?, self.send(line, 1, 3)?];
+                self.swap(line, both, group);
+            }
+            "MPI_Sendrecv_replace" => {
+                let both = [self.recv(line, 1, 5)?, self.send(line, 1, 3)?];
+                self.swap(line, both, group);
+            }
             "MPI_Wait" => self.wait(line, line.address(0)?, 1),
-            "MPI_Waitall" => {
-                let count = u64::try_from(line.int(0)?).unwrap_or(0);
-                self.wait(line, line.address(1)?, count);
-            }
-            _ => {
-                let what = self.collective(line)?;
-                self.push(line, what, false);
-            }
+            "MPI_Waitall" => self.wait(line, line.address(1)?, array_count(line)?),
+            "MPI_Waitany" | "MPI_Waitsome" => self.wait_any(line)?,
+            _ => self.collective(line, group)?,
         }
         Ok(())
     }
 
     /// Adds a call; the next waits for its end, or for its start.
-    fn push(&mut self, line: &Line<'_>, what: What, is_started: bool) -> u32 {
+    fn push(&mut self, line: &Line<'_>, (what, group): (What, u32), is_started: bool) -> u32 {
         let call = self.calls.len() as u32;
         self.calls.push(Call {
             what,
-            group: WORLD,
+            group,
             after: self.before.into_iter().collect(),
             at: Place {
                 file: self.rank,
@@ -264,66 +322,52 @@ impl OfRank {
             return Err(line.fault("the time before it is too long", &right));
         }
         if ps >= 1.0 {
-            self.push(line, What::Compute(Time::from_ps(ps.round() as u64)), false);
+            let what = What::Compute(Time::from_ps(ps.round() as u64));
+            self.push(line, (what, crate::graph::WORLD), false);
         }
         Ok(())
     }
 
-    fn check_comm(&self, line: &Line<'_>, comm: Comm) -> Result<(), Fault> {
-        if comm.ranks != self.ranks {
-            let wrong = format!(
-                "its communicator has {} of {} ranks, and a trace does not say which",
-                comm.ranks, self.ranks
-            );
-            let right = "record a program whose communicators have all ranks";
+    /// Begins what can be waited for.
+    fn request(
+        &mut self,
+        line: &Line<'_>,
+        address: u64,
+        (what, group): (Option<What>, u32),
+    ) -> Result<(), Fault> {
+        match self.requests.before(address) {
+            Before::Nothing | Before::Ended(None) => {}
+            Before::Ended(Some(call)) => self.wait_for(line, &[call]),
+            Before::Open => {
+                let right = "a request is waited for before its place is used again";
+                return Err(line.fault("the request before it was not waited for", right));
+            }
+        }
+        let call = what.map(|what| self.push(line, (what, group), true));
+        self.requests.begin(address, call);
+        Ok(())
+    }
+
+    fn start(&mut self, line: &Line<'_>, address: u64) -> Result<(), Fault> {
+        let Some(persistent) = self.persistent.get(&address).cloned() else {
+            let wrong = format!("there is no persistent request at {address}");
+            let right = "MPI_Send_init and MPI_Recv_init make one";
             return Err(line.fault(&wrong, right));
-        }
-        if comm.rank != self.rank {
-            let wrong = format!("it is of rank {} of its communicator", comm.rank);
-            let right = format!(
-                "the file of rank {} has its calls, in communicators that number ranks alike",
-                self.rank
-            );
-            return Err(line.fault(&wrong, &right));
-        }
-        Ok(())
+        };
+        self.request(line, address, persistent)
     }
 
-    fn request(&mut self, line: &Line<'_>, what: Option<What>) -> Result<(), Fault> {
-        let address = line.address(6)?;
-        let call = what.map(|what| self.push(line, what, true));
-        if self.requests.insert(address, call).flatten().is_some() {
-            let right = "a request is waited for before its place is used again";
-            return Err(line.fault("the request before it was not waited for", right));
-        }
-        Ok(())
-    }
-
-    fn swap(&mut self, line: &Line<'_>) -> Result<(), Fault> {
-        let all = [recv(line, 6)?, send(line, 1)?];
+    fn swap(&mut self, line: &Line<'_>, both: [Option<What>; 2], group: u32) {
+        let all = both.into_iter().flatten();
         let all: Vec<u32> = all
-            .into_iter()
-            .flatten()
-            .map(|what| self.push(line, what, true))
+            .map(|what| self.push(line, (what, group), true))
             .collect();
         self.wait_for(line, &all);
-        Ok(())
     }
 
-    /// Waits for so many requests from an address on. Those that are not open are null.
+    /// Waits for so many requests from an address on.
     fn wait(&mut self, line: &Line<'_>, address: u64, count: u64) {
-        let end = address.saturating_add(count.saturating_mul(REQUEST_BYTES));
-        let open: Vec<u64> = self
-            .requests
-            .range(address..end)
-            .map(|(&at, _)| at)
-            .collect();
-        let open = open
-            .into_iter()
-            .filter(|at| (at - address).is_multiple_of(REQUEST_BYTES));
-        let calls: Vec<u32> = open
-            .filter_map(|at| self.requests.remove(&at).flatten())
-            .collect();
+        let calls = self.requests.wait_all(address, count);
         self.wait_for(line, &calls);
     }
 
@@ -331,80 +375,93 @@ impl OfRank {
         if calls.is_empty() {
             return;
         }
-        let wait = self.push(line, What::Wait, false);
+        let wait = self.push(line, (What::Wait, crate::graph::WORLD), false);
         let after = &mut self.calls[wait as usize].after;
         after.extend(calls.iter().map(|&call| Event::End(call)));
     }
 
-    fn collective(&self, line: &Line<'_>) -> Result<What, Fault> {
-        use CollectiveKind::{Exscan, Known as Of, Scan};
-        let ((bytes, element), kind, root) = match line.name {
-            "MPI_Barrier" => ((0, 1), Of(Known::Barrier), None),
-            "MPI_Bcast" => ((line.bytes(1)?.0, 1), Of(Known::Bcast), Some(3)),
-            "MPI_Reduce" => (line.bytes(2)?, Of(Known::Reduce), Some(5)),
-            "MPI_Allreduce" => (line.bytes(2)?, Of(Known::Allreduce), None),
-            "MPI_Scan" => (line.bytes(2)?, Scan, None),
-            "MPI_Exscan" => (line.bytes(2)?, Exscan, None),
-            // Of the others the block that is received: where it is in place nothing else is known.
-            "MPI_Allgather" => ((line.bytes(4)?.0, 1), Of(Known::Allgather), None),
-            "MPI_Alltoall" => ((line.bytes(4)?.0, 1), Of(Known::Alltoall), None),
-            "MPI_Gather" => ((line.bytes(1)?.0, 1), Of(Known::Gather), Some(6)),
-            "MPI_Scatter" => ((line.bytes(4)?.0, 1), Of(Known::Scatter), Some(6)),
-            _ => {
-                let right = "messages, MPI_Wait, MPI_Waitall, and collectives of one size over all \
-                             ranks are read";
-                return Err(line.fault("this call is not read", right));
+    /// Waits for one of several requests, and perhaps more.
+    fn wait_any(&mut self, line: &Line<'_>) -> Result<(), Fault> {
+        let (count, address) = (array_count(line)?, line.address(1)?);
+        if self.requests.has_open(address, count) {
+            let wait = self.push(line, (What::Wait, crate::graph::WORLD), false);
+            self.requests.wait_any(wait, address, count);
+            if line.name == "MPI_Waitsome" {
+                self.requests.look(address, count);
             }
-        };
-        let root = root.map_or(Ok(0), |at| line.int(at))?;
-        let root = u32::try_from(root).map_err(|_| {
-            line.fault("its root is no rank", "roots are ranks of the communicator")
+        }
+        Ok(())
+    }
+
+    fn look(&mut self, line: &Line<'_>) -> Result<(), Fault> {
+        self.looks += 1;
+        match line.name {
+            "MPI_Test" => self.requests.look(line.address(0)?, 1),
+            "MPI_Testall" | "MPI_Testany" | "MPI_Testsome" => {
+                self.requests.look(line.address(1)?, array_count(line)?);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn collective(&mut self, line: &Line<'_>, group: u32) -> Result<(), Fault> {
+        let ranks = &self.comms.groups[group as usize].ranks;
+        let me = ranks.iter().position(|&rank| rank == self.rank);
+        let me = me.expect("its communicators have it") as u32;
+        let read = collective::read(line, (me, ranks.len() as u32))?;
+        // One rank alone moves nothing.
+        let what = (ranks.len() > 1).then(|| What::Collective(Box::new(read.what)));
+        if read.is_waited_for {
+            if let Some(what) = what {
+                self.push(line, (what, group), false);
+            }
+            return Ok(());
+        }
+        let request = line.len() - 1;
+        self.request(line, line.address(request)?, (what, group))
+    }
+
+    /// A rank or tag whose argument is at `at`; none = any.
+    fn number(line: &Line<'_>, at: usize, any: i64) -> Result<Option<u32>, Fault> {
+        match line.int(at)? {
+            number if number == any => Ok(None),
+            number => u32::try_from(number).map(Some).map_err(|_| {
+                let wrong = format!("{number} is neither a rank nor a tag");
+                let right = "numbers below 0 are any rank or tag, or nobody";
+                line.fault(&wrong, right)
+            }),
+        }
+    }
+
+    /// What a send does with its count at `at` and its peer at `to`; none to nobody.
+    fn send(&self, line: &Line<'_>, at: usize, to: usize) -> Result<Option<What>, Fault> {
+        if line.int(to)? == self.numbers.nobody {
+            return Ok(None);
+        }
+        let peer = Self::number(line, to, self.numbers.any_rank)?;
+        let peer = peer.zip(Self::number(line, to + 1, ANY_TAG)?);
+        let (to, tag) = peer.ok_or_else(|| {
+            let right = "only receives take any";
+            line.fault("a message to any rank or with any tag", right)
         })?;
-        Ok(What::Collective(Box::new(Collective {
-            kind,
-            size: Size::Bytes(bytes),
-            root,
-            element_bytes: element.max(1),
-        })))
+        let bytes = line.bytes(at)?.0;
+        Ok(Some(What::Send { to, tag, bytes }))
+    }
+
+    /// What a receive does with its count at `at` and its peer at `from`; none from nobody.
+    fn recv(&self, line: &Line<'_>, at: usize, from: usize) -> Result<Option<What>, Fault> {
+        if line.int(from)? == self.numbers.nobody {
+            return Ok(None);
+        }
+        let tag = Self::number(line, from + 1, ANY_TAG)?;
+        let from = Self::number(line, from, self.numbers.any_rank)?;
+        let bytes = line.bytes(at)?.0;
+        Ok(Some(What::Recv { from, tag, bytes }))
     }
 }
 
-/// A rank or tag; none = any.
-fn number(line: &Line<'_>, at: usize) -> Result<Option<u32>, Fault> {
-    match line.int(at)? {
-        -1 => Ok(None),
-        number => u32::try_from(number).map(Some).map_err(|_| {
-            let wrong = format!("{number} is neither a rank nor a tag");
-            line.fault(
-                &wrong,
-                "numbers below 0 are -1 (any) and, of ranks, -2 (nobody)",
-            )
-        }),
-    }
-}
-
-/// What a send does whose count is the argument at `at`; none to nobody.
-fn send(line: &Line<'_>, at: usize) -> Result<Option<What>, Fault> {
-    if line.int(at + 2)? == -2 {
-        return Ok(None);
-    }
-    let peer = number(line, at + 2)?.zip(number(line, at + 3)?);
-    let (to, tag) = peer.ok_or_else(|| {
-        line.fault(
-            "a message to any rank or with any tag",
-            "only receives take any",
-        )
-    })?;
-    let bytes = line.bytes(at)?.0;
-    Ok(Some(What::Send { to, tag, bytes }))
-}
-
-/// What a receive does whose count is the argument at `at`; none from nobody.
-fn recv(line: &Line<'_>, at: usize) -> Result<Option<What>, Fault> {
-    if line.int(at + 2)? == -2 {
-        return Ok(None);
-    }
-    let (from, tag) = (number(line, at + 2)?, number(line, at + 3)?);
-    let bytes = line.bytes(at)?.0;
-    Ok(Some(What::Recv { from, tag, bytes }))
+/// How many requests an array has.
+fn array_count(line: &Line<'_>) -> Result<u64, Fault> {
+    Ok(u64::try_from(line.int(0)?).unwrap_or(0))
 }

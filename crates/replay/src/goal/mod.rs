@@ -44,7 +44,7 @@ impl Format for Goal {
 
     fn read(&self, file: &str, contents: &[u8], _: &Options<'_>) -> Result<Read, FileError> {
         let parsed = text_of(contents).and_then(graph::parse);
-        let read = parsed.and_then(|graph| program(file, graph));
+        let read = parsed.and_then(|graph| program(file, (graph, "line")));
         read.map_err(|fault| fault.in_file(file))
     }
 
@@ -81,7 +81,7 @@ impl Format for GoalBinary {
     }
 
     fn read(&self, file: &str, contents: &[u8], _: &Options<'_>) -> Result<Read, FileError> {
-        let read = binary::parse(contents).and_then(|graph| program(file, graph));
+        let read = binary::parse(contents).and_then(|graph| program(file, (graph, "operation")));
         read.map_err(|fault| fault.in_file(file))
     }
 
@@ -93,8 +93,9 @@ impl Format for GoalBinary {
     }
 }
 
-/// The program of a graph.
-fn program(file: &str, parsed: Graph) -> Result<Read, Fault> {
+/// The program of a graph, in which a place is called so.
+fn program(file: &str, (parsed, place): (Graph, &str)) -> Result<Read, Fault> {
+    let notes = parsed.units.note(place).into_iter().collect();
     let mut graph = CallGraph::new(file, parsed.ranks.len() as u32);
     for (calls, operations) in graph.ranks.iter_mut().zip(parsed.ranks) {
         calls.reserve(operations.len());
@@ -124,10 +125,6 @@ fn program(file: &str, parsed: Graph) -> Result<Read, Fault> {
                 },
             });
         }
-    }
-    let mut notes = Vec::new();
-    if parsed.has_units {
-        notes.push("cpu and nic are left out: a rank is one core".to_owned());
     }
     Ok(Read { graph, notes })
 }

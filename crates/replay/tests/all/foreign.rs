@@ -236,7 +236,7 @@ const PAIR: [&str; 2] = [
      MPI_Allreduce:151:5000:5100:2:11,8,8:3:77,0,2:160\n\
      MPI_Send:160:5000:1:11,8,8:-2:3:77,0,2:161\n\
      MPI_Test:161:800:7:0:162\n\
-     MPI_Bcast:170:5000:16:1,1,1:1:77,0,2:175\nMPI_Finalize:180:190\n",
+     MPI_Bcast:170:5000:16:1,1,1:1:77,0,2:175\nMPI_Finalize:180:-\n",
     "MPI_Init:-:0:0:100\n\
      MPI_Sendrecv:110:5100:4:11,8,8:0:3:5000:4:11,8,8:-1:-1:77,1,2:0:150\n\
      MPI_Allreduce:150:5000:5100:2:11,8,8:3:77,1,2:160\n\
@@ -277,13 +277,272 @@ fn records_of_liballprof_are_calls() {
     );
 }
 
+/// A record of several ranks: `of` gives the lines of each, without times, which are added.
+fn record(ranks: u32, of: impl Fn(u32) -> String) -> Result<Read, corecast_exchange::FileError> {
+    let text = |rank: u32| -> String {
+        let lines = format!("MPI_Init:0:0\n{}MPI_Finalize\n", of(rank));
+        let mut text = "# collprof\n".to_owned();
+        for (number, line) in lines.lines().enumerate() {
+            let (name, arguments) = line.split_once(':').unwrap_or((line, ""));
+            let arguments = arguments.replace(' ', ":");
+            let (begin, end) = match name {
+                "MPI_Init" => ("-".to_owned(), "100.0".to_owned()),
+                "MPI_Finalize" => (format!("{}.0", number + 100), "-".to_owned()),
+                _ => (format!("{}.0", number + 100), format!("{}.0", number + 100)),
+            };
+            let between = if arguments.is_empty() { "" } else { ":" };
+            text += &format!("{name}:{begin}{between}{arguments}:{end}\n");
+        }
+        text
+    };
+    let files: Vec<String> = (0..ranks).map(text).collect();
+    let read_file = |name: &str| {
+        // As liballprof names them where there are more than ten.
+        let rank = name
+            .strip_prefix("r-")
+            .and_then(|name| name.strip_suffix(".txt"));
+        let rank = rank
+            .filter(|rank| rank.len() == 2)
+            .and_then(|rank| rank.parse().ok());
+        let rank: usize = rank.ok_or_else(|| format!("there is no {name}"))?;
+        Ok(files[rank].clone().into_bytes())
+    };
+    let options = Options {
+        flops: None,
+        read_file: Some(&read_file),
+    };
+    read("r-00.txt", files[0].as_bytes(), &options)
+}
+
+/// The calls of a program that do something, without computing.
+fn calls_of(read: Read) -> String {
+    let mut graph = read.graph;
+    for calls in &mut graph.ranks {
+        for call in calls {
+            if let What::Compute(_) = call.what {
+                call.what = What::Wait;
+            }
+        }
+    }
+    let own = find_format("calls").expect("our own");
+    let exported = own.write(&graph).expect("it says everything");
+    let text = exported.text().expect("text").to_owned();
+    let kept = text.lines().filter(|line| *line != "  wait");
+    kept.map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn communicators_of_a_record_have_the_ranks_that_made_them() {
+    // Rows and columns of two by two, whose handles the ranks have at other addresses.
+    let read = record(4, |rank| {
+        let (row, column) = (rank / 2, rank % 2);
+        let rows = format!("{},{column},2", 5000 + rank);
+        let columns = format!("{},{},2", 6000 + rank, 1 - row);
+        let other = 1 - column;
+        format!(
+            "MPI_Comm_split:9,{rank},4 {row} {rank} 800\n\
+             MPI_Comm_split:9,{rank},4 {column} {} 808\n\
+             MPI_Allreduce:1 2 2 11,8,8 3 {rows}\nMPI_Bcast:1 16 1,1,1 1 {columns}\n\
+             MPI_Isend:1 4 11,8,8 {other} 3 {rows} 900\nMPI_Recv:1 4 11,8,8 {other} 3 {rows} 0\n\
+             MPI_Wait:900 0\nMPI_Comm_free:800\nMPI_Comm_dup:9,{rank},4 800\n\
+             MPI_Barrier:{},{rank},4\n",
+            -i64::from(rank),
+            5000 + rank
+        )
+    });
+    let read = read.expect("a record");
+    corecast_replay::check(&read.graph).expect("all match");
+    assert!(
+        read.notes
+            .iter()
+            .any(|note| note.starts_with("3 communicators were made")),
+        "{:?}",
+        read.notes
+    );
+    let groups: Vec<&[u32]> = read
+        .graph
+        .groups
+        .iter()
+        .map(|group| &group.ranks[..])
+        .collect();
+    let all = [0, 1, 2, 3];
+    // Columns are numbered from below: their keys fall.
+    let expected: [&[u32]; 6] = [&all, &[0, 1], &[2, 3], &[2, 0], &[3, 1], &all];
+    assert_eq!(groups, expected);
+}
+
+#[test]
+fn members_that_a_record_does_not_say_are_refused_by_the_call() {
+    let opaque = record(4, |rank| {
+        let half = format!("7,{},2", rank % 2);
+        format!("MPI_Cart_sub:9,{rank},4 70 80\nMPI_Barrier:{half}\n")
+    });
+    let error = opaque.expect_err("nobody knows").to_string();
+    assert!(
+        error.contains(":4: MPI_Barrier: its communicator has 2 of 4"),
+        "{error}"
+    );
+    let early = record(4, |rank| match rank {
+        3 => "MPI_Barrier:9,3,4\n".to_owned(),
+        rank => format!(
+            "MPI_Barrier:9,{rank},4\nMPI_Comm_split:9,{rank},4 0 0 80\nMPI_Barrier:7,{rank},3\n"
+        ),
+    });
+    let error = early.expect_err("rank 3 does not split").to_string();
+    assert!(
+        error.contains("MPI_Comm_split in line 4, which rank 3 never calls"),
+        "{error}"
+    );
+    let grid = record(4, |rank| {
+        let own = format!("7,{rank},3");
+        let last = if rank < 3 {
+            format!("MPI_Barrier:{own}\n")
+        } else {
+            String::new()
+        };
+        format!("MPI_Cart_create:9,{rank},4 2 50 60 0 80\n{last}")
+    });
+    let grid = grid.expect("the first three").graph;
+    assert_eq!(grid.groups[1].ranks, [0, 1, 2]);
+}
+
+#[test]
+fn collectives_of_several_sizes_take_the_counts_of_their_roots() {
+    let read = record(3, |rank| {
+        let comm = format!("9,{rank},3");
+        // What is at the others' list of counts means nothing.
+        let (counts, places) = match rank {
+            1 => ("1,2,3", "0,1,3"),
+            _ => ("-7,99999999999999999999,0", "0,0,0"),
+        };
+        let (own, next, last) = (rank + 1, (rank + 1) % 3, (rank + 2) % 3);
+        let mut to = [0; 3];
+        (to[next as usize], to[last as usize]) = (rank + 1, 10 * (rank + 1));
+        let mut from = [0; 3];
+        (from[last as usize], from[next as usize]) = (last + 1, 10 * (next + 1));
+        let list = |counts: [u32; 3]| format!("{},{},{}", counts[0], counts[1], counts[2]);
+        format!(
+            "MPI_Gatherv:1 {own} 2,4,4 2 70 {counts} 71 {places} 2,4,4 1 {comm}\n\
+             MPI_Scatterv:1 70 {counts} 71 {places} 2,4,4 2 {own} 2,4,4 1 {comm}\n\
+             MPI_Allgatherv:1 {own} 2,4,4 2 70 1,2,3 71 0,1,3 2,4,4 {comm}\n\
+             MPI_Alltoallv:60 70 {} 71 0,0,0 1,1,1 2 72 {} 73 0,0,0 1,1,1 {comm}\n\
+             MPI_Reduce_scatter:1 2 70 1,2,3 11,8,8 3 {comm}\n\
+             MPI_Iallreduce:1 2 2 11,8,8 3 {comm} 800\nMPI_Wait:800 0\n",
+            list(to),
+            list(from),
+        )
+    });
+    let read = read.expect("a record");
+    corecast_replay::check(&read.graph).expect("all match");
+    let text = calls_of(read);
+    let expected = "rank 0\n  gather counts 4 8 12 root 1\n  scatter counts 4 8 12 root 1\n  \
+                    allgather counts 4 8 12\n  alltoallv to 0 1 10 from 0 20 3\n  \
+                    reduce_scatter counts 8 16 24 element 8\n";
+    let at = text.find("rank 0\n").expect("rank 0");
+    let found = text[at..].replace("  wait\n", "");
+    assert!(found.starts_with(expected), "{found}");
+    assert!(found.contains("iallreduce 16 element 8"), "{found}");
+}
+
+#[test]
+fn what_a_wait_for_any_ended_with_shows_where_its_place_is_used_again() {
+    let two = |rest: &str| {
+        let rest = rest.to_owned();
+        let read = record(2, move |rank| match rank {
+            0 => format!(
+                "MPI_Irecv:1 4 1,1,1 1 5 9,0,2 800\nMPI_Irecv:1 4 1,1,1 1 6 9,0,2 808\n{rest}"
+            ),
+            _ => {
+                let sends = [5, 6, 7]
+                    .into_iter()
+                    .filter(|tag| *tag < 7 || rest.contains(" 7 "));
+                let sends = sends.map(|tag| format!("MPI_Send:1 4 1,1,1 0 {tag} 9,1,2\n"));
+                sends.collect()
+            }
+        });
+        read.expect("a record")
+    };
+    // What a call of rank 0 waits for beside the call before it.
+    let waits = |read: &Read| -> Vec<Vec<u32>> {
+        let waits = read.graph.ranks[0]
+            .iter()
+            .filter(|call| matches!(call.what, What::Wait));
+        let ends = |call: &corecast_replay::Call| {
+            let messages = call.after.iter().map(|event| event.call());
+            let is_message =
+                |call: &u32| matches!(read.graph.ranks[0][*call as usize].what, What::Recv { .. });
+            let ended = call.after.iter().zip(messages).filter(|(event, call)| {
+                matches!(event, corecast_replay::Event::End(_)) && is_message(call)
+            });
+            ended.map(|(_, call)| call).collect()
+        };
+        waits.map(ends).collect()
+    };
+    let recvs = |read: &Read| -> Vec<u32> {
+        let calls = (0..).zip(&read.graph.ranks[0]);
+        let recvs = calls.filter(|(_, call)| matches!(call.what, What::Recv { .. }));
+        recvs.map(|(index, _)| index).collect()
+    };
+    let any = "MPI_Waitany:2 800 70 71\n";
+    let again = "MPI_Irecv:1 4 1,1,1 1 7 9,0,2 808\n";
+    // The second is begun again: it was the one.
+    let read = two(&format!("{any}{again}MPI_Waitall:2 800 0\n"));
+    let [first, second, third] = recvs(&read)[..] else {
+        panic!("three receives");
+    };
+    assert_eq!(waits(&read), [vec![second], vec![first, third]]);
+    assert!(
+        !read
+            .notes
+            .iter()
+            .any(|note| note.contains("any of several"))
+    );
+    // Nothing tells: the one begun first, which a note says; the last is sure.
+    let read = two(&format!("{any}{any}"));
+    assert_eq!(waits(&read), [vec![first], vec![second]]);
+    assert!(
+        read.notes
+            .iter()
+            .any(|note| note.starts_with("of 1 waits for any")),
+        "{:?}",
+        read.notes
+    );
+    // The other is waited for by itself.
+    let read = two(&format!("{any}MPI_Wait:800 0\n"));
+    assert_eq!(waits(&read), [vec![second], vec![first]]);
+    // A look has seen it end at the latest when its place is used again.
+    let read = two(&format!(
+        "MPI_Testany:2 800 70 71 72\n{again}MPI_Waitall:2 800 0\n"
+    ));
+    assert_eq!(waits(&read), [vec![second], vec![first, third]]);
+}
+
+#[test]
+fn records_of_mpich_have_its_numbers_and_short_requests() {
+    let world = |rank: u32| format!("1140850688,{rank},2");
+    let read = record(2, |rank| {
+        let comm = world(rank);
+        match rank {
+            0 => format!(
+                "MPI_Irecv:1 4 1,1,1 -2 5 {comm} 800\nMPI_Irecv:1 4 1,1,1 -1 5 {comm} 804\n\
+                 MPI_Recv_init:1 4 1,1,1 1 -1 {comm} 808\nMPI_Startall:1 808\n\
+                 MPI_Waitall:3 800 0\nMPI_Request_free:808\n"
+            ),
+            _ => format!("MPI_Send:1 4 1,1,1 0 5 {comm}\nMPI_Send:1 4 1,1,1 0 6 {comm}\n"),
+        }
+    });
+    let text = calls_of(read.expect("a record"));
+    let waits = "irecv any 4 tag 5\n  c5: irecv 1 4 tag any\n  wait c1, c5\n";
+    assert!(text.replace("  wait\n", "").contains(waits), "{text}");
+}
+
 #[test]
 fn what_a_record_does_not_say_is_refused() {
     for (from, to, expected) in [
         (
             "MPI_Test:161",
-            "MPI_Waitany:161",
-            "9: MPI_Waitany: this call is not read",
+            "MPI_Win_fence:161",
+            "9: MPI_Win_fence: this call is not read",
         ),
         (
             "MPI_Bcast:170",
@@ -292,13 +551,13 @@ fn what_a_record_does_not_say_is_refused() {
         ),
         (
             "3:77,0,2:160",
-            "3:78,0,1:160",
-            "7: MPI_Allreduce: its communicator has 1 of 2 ranks",
+            "3:78,0,3:160",
+            "cannot read the trace of rank 2",
         ),
         (
             "3:77,0,2:160",
             "3:78,1,2:160",
-            "7: MPI_Allreduce: it is of rank 1 of its communicator",
+            "7: MPI_Allreduce: its communicator has 2 of 2 ranks, this one as number 1",
         ),
         (
             "3:77,0,2:160",
