@@ -143,9 +143,7 @@ fn answer(verb: &Verb, sink: &Sink) -> Result<Answer, Failure> {
         }
         Verb::View { files } => view::answer(files, sink.output.as_deref()),
         Verb::Merge { parts } => merge::answer(parts),
-        Verb::Reproduce { paper, plot, rtl } => {
-            reproduce::answer(*paper, plot.as_deref(), rtl.as_deref())
-        }
+        Verb::Reproduce(options) => reproduce::answer(options),
         Verb::Convert(options) => convert::answer(options),
         Verb::Rules(options) => rules::answer(options),
         Verb::Coll(options) => coll::answer(options),
