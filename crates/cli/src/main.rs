@@ -10,6 +10,8 @@ mod compare;
 mod convert;
 mod csv;
 mod doctor;
+#[cfg(test)]
+mod documented;
 mod explain;
 mod failure;
 mod files;

@@ -29,6 +29,15 @@ def test_the_reference_by_example(tmp_path, monkeypatch):
     assert {"timeline.pdf", "winners.svg", "bcast.toml"} <= set(os.listdir(tmp_path))
 
 
+def test_the_ten_lines_of_the_readme(tmp_path, monkeypatch, capsys):
+    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+    monkeypatch.chdir(tmp_path)
+    exec(block, {"__name__": "__main__"})
+    shown = capsys.readouterr().out
+    assert "star" in shown and "False" not in shown
+    assert (tmp_path / "timeline.pdf").read_bytes().startswith(b"%PDF-")
+
+
 NOTEBOOKS = sorted((ROOT / "examples/notebooks").glob("*.ipynb"))
 
 

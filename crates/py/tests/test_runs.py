@@ -117,6 +117,7 @@ def test_explanations_say_what_to_do():
     several = corecast.explain("bcast", chip="park2019-bus", algorithm=["linear", "ap"], ranks=8)
     assert list(several.to_pandas()["algorithm"]) == [one.algorithm for one in several]
     assert html.escape(several[0].advice)[:20] in several._repr_html_()
+    assert len(corecast.view(several).titles) == 2
 
 
 def test_certificates_need_no_run():
