@@ -3,6 +3,7 @@
 
 mod coll;
 mod replay;
+mod reproduce;
 mod shared;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -20,6 +21,7 @@ use crate::program;
 
 pub use coll::Coll;
 pub use replay::Replay;
+pub use reproduce::Reproduce;
 pub use shared::{ChipArg, Choices, Keeping, LimitArgs, Pictures, Place, Repeat, Scene};
 use shared::{collectives, fidelities, machines};
 
@@ -214,18 +216,10 @@ Cells that the table already has are kept; docs/cli.md says what is searched and
   corecast pingpong --machine host --to 1")]
     Pingpong(Pingpong),
     /// Every published number of the papers beside ours
-    Reproduce {
-        /// Which paper [default: all]
-        #[arg(value_parser = papers())]
-        paper: Option<&'static Paper>,
-        /// Redraw the paper's figures, and draw who wins where, as SVG files in this folder
-        #[arg(long, value_name = "DIR", help_heading = "Output")]
-        plot: Option<String>,
-        /// Results of the engine in hardware, as `make -C rtl lockstep` leaves them in
-        /// rtl/build/lockstep.json: adds their column
-        #[arg(long, value_name = "FILE")]
-        rtl: Option<String>,
-    },
+    #[command(after_help = "Examples:
+  corecast reproduce park2019
+  corecast reproduce park2019 --plot figures --form pdf")]
+    Reproduce(Reproduce),
     /// Latency and throughput of a mesh under synthetic traffic
     #[command(after_help = "Examples:
   corecast traffic

@@ -52,11 +52,12 @@ struct Need {
 const MPI: &str = "MPI programs (mpirun)";
 const COMPILE: &str = "compiling MPI programs (mpicc)";
 const HARDWARE: &str = "the hardware engine's tests (cargo xtask rtl)";
+const PAGE: &str = "building the page of --view and testing it (cargo xtask viewer)";
 const PACKAGE: &str = "building the Python package (cargo xtask dist)";
 const BUILD_TOOLS: &str = "Debian: apt-get install build-essential";
 
 /// Programs that are looked for on the search path: for what, which, how to get it.
-const PROGRAMS: [(&str, &str, &str); 7] = [
+const PROGRAMS: [(&str, &str, &str); 10] = [
     (COMPILE, "cc", BUILD_TOOLS),
     (COMPILE, "c++", BUILD_TOOLS),
     (
@@ -69,6 +70,9 @@ const PROGRAMS: [(&str, &str, &str); 7] = [
         "cargo",
         "Rust's own installer, or apt-get install cargo",
     ),
+    (PAGE, "node", "Node.js 20 or later, from nodejs.org"),
+    (PAGE, "npm", "it comes with Node.js"),
+    (PAGE, "chromium", "Debian: apt-get install chromium"),
     (HARDWARE, "make", "rtl/packages.sh installs it on Debian"),
     (HARDWARE, "perl", "rtl/packages.sh installs it on Debian"),
     (

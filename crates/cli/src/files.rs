@@ -192,7 +192,7 @@ impl<'a> Files<'a> {
                 files.writes("--trace", outputs.trace.as_ref());
                 files.writes("--matrix", outputs.matrix.as_ref());
             }
-            Verb::Reproduce { rtl, .. } => files.reads("--rtl", rtl.as_deref()),
+            Verb::Reproduce(options) => files.reads("--rtl", options.rtl.as_deref()),
             Verb::RtlVectors(vectors) => files.writes("FILE", Some(&vectors.file)),
             Verb::Show(Show::Chip { name, chip }) => {
                 files.chip(name.as_deref().unwrap_or(&chip.name));

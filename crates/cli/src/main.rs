@@ -10,6 +10,8 @@ mod compare;
 mod convert;
 mod csv;
 mod doctor;
+#[cfg(test)]
+mod documented;
 mod explain;
 mod failure;
 mod files;
@@ -143,9 +145,7 @@ fn answer(verb: &Verb, sink: &Sink) -> Result<Answer, Failure> {
         }
         Verb::View { files } => view::answer(files, sink.output.as_deref()),
         Verb::Merge { parts } => merge::answer(parts),
-        Verb::Reproduce { paper, plot, rtl } => {
-            reproduce::answer(*paper, plot.as_deref(), rtl.as_deref())
-        }
+        Verb::Reproduce(options) => reproduce::answer(options),
         Verb::Convert(options) => convert::answer(options),
         Verb::Rules(options) => rules::answer(options),
         Verb::Coll(options) => coll::answer(options),

@@ -62,10 +62,13 @@ pub fn write_figure(
     picture: &str,
     settings: &Settings,
 ) -> Result<String, Failure> {
-    let footed = corecast_render::with_footer(picture, &settings.line(remedy::option));
     let path = path.as_ref();
-    let form = form(path)?;
-    let file = form.file(&footed);
+    write_form(path, form(path)?, picture, &settings.line(remedy::option))
+}
+
+/// Writes a picture in a form, with a line at its foot; returns the line that says so.
+pub fn write_form(path: &Path, form: Form, picture: &str, foot: &str) -> Result<String, Failure> {
+    let file = form.file(&corecast_render::with_footer(picture, foot));
     write_bytes(path, &file.map_err(|error| Failure::library(&error))?)?;
     Ok(wrote(path))
 }

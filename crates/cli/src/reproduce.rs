@@ -4,10 +4,12 @@
 use std::path::Path;
 
 use corecast_papers::{
-    Ends, Figure, PAPERS, Paper, PaperError, PaperSettings, Row, Winner, Work, add_rtl,
+    Ends, Figure, PAPERS, PaperError, PaperSettings, Row, Winner, Work, add_rtl,
 };
+use corecast_render::Form;
 use serde_json::Value;
 
+use crate::args::Reproduce;
 use crate::failure::Failure;
 use crate::output::{Answer, json, table};
 use crate::progress::Parts;
@@ -21,15 +23,13 @@ const HOW_RTL: &str =
 const ENDS_BYTES_MAX: u64 = 64 << 20;
 
 /// The verb: one paper, or all of them.
-pub fn answer(
-    paper: Option<&Paper>,
-    plot: Option<&str>,
-    rtl: Option<&str>,
-) -> Result<Answer, Failure> {
+pub fn answer(options: &Reproduce) -> Result<Answer, Failure> {
     let papers: Vec<_> = PAPERS
         .iter()
-        .filter(|of| paper.is_none_or(|paper| paper.name == of.name))
+        .filter(|of| options.paper.is_none_or(|paper| paper.name == of.name))
         .collect();
+    let plot = options.plot.as_deref().map(Path::new);
+    let rtl = options.rtl.as_deref();
     let ends = rtl.map(read_ends).transpose()?;
     let of_paper =
         |Work {
@@ -62,7 +62,7 @@ pub fn answer(
         if let Some(folder) = plot {
             let figures = of.figures(&winners).map_err(|error| failed(&error))?;
             progress.done(of.work.figures);
-            text += &write_figures(Path::new(folder), &figures, &settings)?;
+            text += &write_figures(folder, options.form, &figures, &settings)?;
         }
         objects.extend(reproduced.iter().map(|row| json(settings.on(row))));
     }
@@ -85,6 +85,7 @@ fn read_ends(path: &str) -> Result<Ends, Failure> {
 /// Writes every figure; returns one line for each.
 fn write_figures(
     folder: &Path,
+    form: Form,
     figures: &[Figure],
     settings: &PaperSettings,
 ) -> Result<String, Failure> {
@@ -97,8 +98,8 @@ fn write_figures(
         .help("give a folder that exists, or that can be made")
     })?;
     for (name, svg) in figures {
-        let picture = corecast_render::with_footer(svg, &settings.line());
-        text += &picture::write(folder.join(name), &picture)?;
+        let path = folder.join(format!("{name}.{}", form.ending()));
+        text += &picture::write_form(&path, form, svg, &settings.line())?;
     }
     Ok(text + "\n")
 }

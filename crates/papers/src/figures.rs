@@ -5,7 +5,7 @@ use corecast_render::{LineChart, Scale, Series};
 
 use crate::bench::{Bench, PaperError, ongoing, powers_of_two};
 
-/// A file name and a picture.
+/// What a file of it is called, without the ending, and a picture as SVG.
 pub type Figure = (String, String);
 
 /// Chung 2011, Figures 5 to 7: gain of the proposed over the previous model.
@@ -50,7 +50,7 @@ pub(crate) fn chung2011() -> Result<Vec<Figure>, PaperError> {
                 marks: Vec::new(),
                 series,
             };
-            figures.push((format!("chung2011-figure{figure}{part}.svg"), chart.svg()));
+            figures.push((format!("chung2011-figure{figure}{part}"), chart.svg()));
         }
     }
     Ok(figures)
@@ -85,7 +85,7 @@ pub(crate) fn park2019() -> Result<Vec<Figure>, PaperError> {
             marks: Vec::new(),
             series,
         };
-        figures.push((format!("park2019-figure{figure}.svg"), chart.svg()));
+        figures.push((format!("park2019-figure{figure}"), chart.svg()));
     }
     Ok(figures)
 }

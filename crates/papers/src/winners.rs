@@ -154,10 +154,7 @@ fn maps(winners: &[Winner]) -> Vec<Figure> {
             columns: columns.collect(),
             cells: cells.collect(),
         };
-        (
-            format!("{chip}-{collective}-winners-{file}.svg"),
-            picture.svg(),
-        )
+        (format!("{chip}-{collective}-winners-{file}"), picture.svg())
     };
     states.into_iter().map(map).collect()
 }

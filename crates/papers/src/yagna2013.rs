@@ -371,7 +371,7 @@ fn figures() -> Result<Vec<Figure>, PaperError> {
             marks: Vec::new(),
             series: lines,
         };
-        Ok((format!("yagna2013-figure{number}.svg"), chart.svg()))
+        Ok((format!("yagna2013-figure{number}"), chart.svg()))
     };
     drawn.into_iter().map(figure).collect()
 }

@@ -89,7 +89,7 @@ fn experiments_and_figures_repeat() {
         } else {
             "idle"
         };
-        let map = format!("{}-bcast-winners-{state}.svg", paper.contest.chip);
+        let map = format!("{}-bcast-winners-{state}", paper.contest.chip);
         assert!(names.contains(&map.as_str()), "{names:?}");
         for (name, svg) in &figures {
             assert!(!svg.contains("NaN") && !svg.contains("inf"), "{name}");

@@ -108,3 +108,14 @@ def test_the_data_say_sizes_and_types():
         corecast.run("allreduce", data=data)
     with pytest.raises(corecast.InputError, match="bytes: the data say that already"):
         corecast.run("allgather", data=data, bytes=16)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
+def test_data_in_the_other_order_of_bytes_are_the_same_numbers(dtype):
+    data = numpy.arange(8, dtype=dtype).reshape(4, 2)
+    swapped = data.astype(data.dtype.newbyteorder())
+    for collective in ("allreduce", "allgather"):
+        for run in corecast.run(collective, data=swapped, algorithm="ring"):
+            plain = corecast.run(collective, data=data, algorithm="ring")[0]
+            for found, wanted in zip(run.outputs, plain.outputs):
+                assert numpy.array_equal(found, wanted)

@@ -3,6 +3,7 @@
 
 import ast
 import doctest
+import inspect
 import json
 import os
 import re
@@ -26,6 +27,15 @@ def test_the_reference_by_example(tmp_path, monkeypatch):
     runner.run(test, out=lines.append)
     assert runner.summarize(verbose=False).failed == 0, "".join(lines)
     assert {"timeline.pdf", "winners.svg", "bcast.toml"} <= set(os.listdir(tmp_path))
+
+
+def test_the_ten_lines_of_the_readme(tmp_path, monkeypatch, capsys):
+    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+    monkeypatch.chdir(tmp_path)
+    exec(block, {"__name__": "__main__"})
+    shown = capsys.readouterr().out
+    assert "star" in shown and "False" not in shown
+    assert (tmp_path / "timeline.pdf").read_bytes().startswith(b"%PDF-")
 
 
 NOTEBOOKS = sorted((ROOT / "examples/notebooks").glob("*.ipynb"))
@@ -61,3 +71,34 @@ def test_every_error_is_in_the_reference():
     text = (ROOT / "docs/errors.md").read_text()
     for name in set(corecast.errors.__all__) - {"Error"}:
         assert f"| `{name}` |" in text, name
+
+
+def documented():
+    """Public functions, and methods of public classes, with what is to be read about them."""
+    for name in corecast.__all__:
+        thing = getattr(corecast, name)
+        assert inspect.getdoc(thing), name
+        if inspect.isfunction(thing):
+            yield name, thing, inspect.getdoc(thing)
+        for member, value in vars(thing).items() if inspect.isclass(thing) else ():
+            if member.startswith("_"):
+                continue
+            function = value.__func__ if isinstance(value, classmethod) else value
+            if isinstance(function, property) or inspect.isfunction(function):
+                assert inspect.getdoc(function), f"{name}.{member}"
+            if inspect.isfunction(function):
+                # What all steps have in common is said once, at the class.
+                shared = inspect.getdoc(thing) if name == "ScheduleBuilder" else ""
+                yield f"{name}.{member}", function, f"{inspect.getdoc(function)} {shared}"
+
+
+def test_every_argument_is_documented_and_so_are_errors():
+    seen = 0
+    for name, function, text in documented():
+        arguments = [one for one in inspect.signature(function).parameters if one != "self"]
+        missing = set(arguments) - set(re.findall(r"\w+", text)) - {"cls"}
+        assert not missing, f"{name}: {missing}"
+        if "." not in name and arguments:
+            assert "Raises:" in text, name
+            seen += 1
+    assert seen > 12

@@ -166,6 +166,11 @@ REFUSED = [
         "the flow file `missing.toml` cannot be read",
     ),
     (
+        lambda: corecast.run("bcast", rank=4),
+        corecast.InputTypeError,
+        "there is no argument `rank`\n  did you mean `ranks`?\n  arguments: collective, chip, machine, ranks",
+    ),
+    (
         lambda: corecast.reproduce("park2018"),
         corecast.UnknownNameError,
         "there is no paper called `park2018`\n  did you mean `park2019`?",

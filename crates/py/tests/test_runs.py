@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Runs, tables, pictures: what the command says, and in the forms of others."""
 
+import html
 import json
 import pickle
 
@@ -80,6 +81,17 @@ def test_records_show_themselves():
     assert "<script>" not in corecast.Record({"a": "<script>"})._repr_html_()
 
 
+def test_schedules_and_tables_show_their_text():
+    schedule = corecast.schedule("bcast", "mst", ranks=4)
+    assert html.escape(str(schedule)) in schedule._repr_html_()
+    assert repr(schedule.edit()) == "<ScheduleBuilder: 4 ranks, 1 chunks>"
+    large = corecast.schedule("alltoall", "linear", ranks=48)
+    assert len(large._repr_html_()) < 200 < len(str(large))
+    tuned = corecast.tune("bcast", chip="park2019-bus", ranks=4, bytes=64)
+    table = tuned.table
+    assert html.escape(str(table)) in table._repr_html_()
+
+
 def test_a_run_tells_what_happened():
     run = corecast.run("alltoall", chip="tilepro64", ranks=9, algorithm="pairwise")[0]
     spans = run.spans.to_pandas()
@@ -102,6 +114,10 @@ def test_explanations_say_what_to_do():
     assert path["to_cycles"].iloc[-1] == explained.makespan_cycles
     assert len(explained.rank_causes) == 8
     assert explained.timeline().svg == explained.run.timeline().svg
+    several = corecast.explain("bcast", chip="park2019-bus", algorithm=["linear", "ap"], ranks=8)
+    assert list(several.to_pandas()["algorithm"]) == [one.algorithm for one in several]
+    assert html.escape(several[0].advice)[:20] in several._repr_html_()
+    assert len(corecast.view(several).titles) == 2
 
 
 def test_certificates_need_no_run():
@@ -217,6 +233,21 @@ def test_papers():
     assert {row.paper for row in rows} == {"park2019"}
     assert any(row.error_percent == 0 for row in rows)
     assert list(rows.open) == ["park2019"]
+
+
+def test_the_figures_of_a_paper_have_the_form_that_is_asked_for(tmp_path):
+    rows = corecast.reproduce("chung2011")
+    folder = tmp_path / "new" / "figures"
+    with pytest.raises(corecast.UnknownNameError, match="did you mean `png`"):
+        rows.save_figures(folder, form="pnq")
+    assert not folder.exists()
+    paths = rows.save_figures(folder, form="pdf")
+    assert sorted(paths) == sorted(folder.iterdir())
+    assert folder / "chung2011-figure5a.pdf" in paths
+    assert all(path.read_bytes().startswith(b"%PDF-") for path in paths)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(corecast.InputError, match="cannot make the folder"):
+        rows.save_figures(tmp_path / "file")
 
 
 def test_tables_decide(tmp_path):

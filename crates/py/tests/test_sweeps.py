@@ -113,6 +113,20 @@ def test_dask_works_on_sweeps(tmp_path: Path) -> None:
         assert sweep(executor=executor) == sweep()
 
 
+def test_ray_works_on_sweeps() -> None:
+    """By the executor that docs/python.md shows; CI has no Ray, which is large."""
+    ray = pytest.importorskip("ray")
+    text = (HERE.parents[2] / "docs/python.md").read_text()
+    (shown,) = (block for block in text.split("```") if "class RayExecutor" in block)
+    names: dict[str, Any] = {}
+    exec(shown.removeprefix("text").replace(">>> ", "").replace("... ", ""), names)
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    try:
+        assert sweep(executor=names["RayExecutor"]()) == sweep()
+    finally:
+        ray.shutdown()
+
+
 @pytest.mark.skipif("CORECAST" not in os.environ, reason="CORECAST does not name the command")
 def test_ranks_of_an_mpi_program_work_on_sweeps(tmp_path: Path) -> None:
     found = tmp_path / "found.json"

@@ -25,7 +25,7 @@ def studied() -> list[str]:
     """Every verb once."""
     chip: corecast.Chip = corecast.Chip("tilepro64", network__buffer=8)
     name, _ = fastest(corecast.run("bcast", chip=chip, algorithm=[star, "binomial"]))
-    explained: list[corecast.Explanation] = corecast.explain("bcast", chip=chip)
+    explained: corecast.Explanations = corecast.explain("bcast", chip=chip)
     sweep: corecast.Comparison = corecast.compare("bcast", chip=chip, ranks=[4, 8])
     figure: corecast.Figure = sweep.figure()
     table: corecast.DecisionTable = corecast.tune("bcast", chip=chip, ranks=4, bytes=4).table

@@ -19,6 +19,7 @@ mod mpi_whatif;
 mod mpirun;
 mod parts;
 mod pictures;
+mod readme;
 mod replay;
 mod schedules;
 mod tune;

@@ -57,6 +57,39 @@ fn pictures_have_the_form_that_their_names_say() {
 }
 
 #[test]
+fn the_figures_of_a_paper_have_the_form_that_is_asked_for() {
+    let reproduce = |options: &str, folder: &Path| {
+        let output = Command::new(env!("CARGO_BIN_EXE_corecast"))
+            .args(["reproduce", "chung2011", "--plot"])
+            .arg(folder)
+            .args(options.split_whitespace())
+            .output();
+        assert!(output.expect("the binary runs").status.success());
+        let files = std::fs::read_dir(folder).expect("a folder");
+        let mut paths: Vec<PathBuf> = files.flatten().map(|file| file.path()).collect();
+        paths.sort();
+        paths
+    };
+    let forms = [
+        ("", "svg", &b"<svg"[..]),
+        ("--form pdf", "pdf", b"%PDF-"),
+        ("--form png", "png", b"\x89PNG"),
+    ];
+    for (options, ending, begins) in forms {
+        let folder = path(&format!("chung2011-{ending}"));
+        let _ = std::fs::remove_dir_all(&folder);
+        let paths = reproduce(options, &folder);
+        let first = folder.join(format!("chung2011-figure5a.{ending}"));
+        assert!(paths.contains(&first), "{paths:?}");
+        for path in paths {
+            let file = std::fs::read(&path).expect("written");
+            assert!(file.starts_with(begins), "{}", path.display());
+            assert_eq!(path.extension().expect("an ending"), ending);
+        }
+    }
+}
+
+#[test]
 fn auto_draws_the_winner() {
     let (text, svg) = draw(
         "run bcast --chip park2019-bus --algorithm auto --svg",

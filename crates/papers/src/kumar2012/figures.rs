@@ -46,7 +46,7 @@ fn figure5() -> Result<Figure, PaperError> {
         parts: Split::PARTS.map(str::to_owned).to_vec(),
         bars,
     };
-    Ok(("kumar2012-figure5.svg".to_owned(), bars.svg()))
+    Ok(("kumar2012-figure5".to_owned(), bars.svg()))
 }
 
 fn figure6() -> Result<Figure, PaperError> {
@@ -124,5 +124,5 @@ fn chart(number: u32, title: String, [x_label, y_label]: [&str; 2], series: Vec<
         marks: Vec::new(),
         series,
     };
-    (format!("kumar2012-figure{number}.svg"), chart.svg())
+    (format!("kumar2012-figure{number}"), chart.svg())
 }

@@ -88,7 +88,7 @@ fn figure(number: u32, title: String, series: Vec<Series>) -> Figure {
         marks: Vec::new(),
         series,
     };
-    (format!("scc-thesis-figure{number}.svg"), chart.svg())
+    (format!("scc-thesis-figure{number}"), chart.svg())
 }
 
 /// There and back between core 0 and others, with the faster clocks.
@@ -117,5 +117,5 @@ fn figure5() -> Result<Figure, PaperError> {
         marks: Vec::new(),
         series,
     };
-    Ok(("scc-thesis-figure5.svg".to_owned(), chart.svg()))
+    Ok(("scc-thesis-figure5".to_owned(), chart.svg()))
 }

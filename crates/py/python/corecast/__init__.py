@@ -47,6 +47,7 @@ from .runs import (
     Certificate,
     Certificates,
     Explanation,
+    Explanations,
     Run,
     Runs,
     explain,
@@ -71,6 +72,9 @@ def list_chips() -> Table[Record]:
 
 def list_algorithms(collective: str | None = None) -> Table[Record]:
     """The algorithms, of one collective or of all, with what they do and where they are from.
+
+    Raises:
+        UnknownNameError: for a collective that there is not.
 
     >>> [row.name for row in list_algorithms("gather")]
     ['linear', 'binomial']
@@ -127,6 +131,7 @@ __all__ = [
     "DecisionTable",
     "Error",
     "Explanation",
+    "Explanations",
     "Figure",
     "FlowError",
     "FlowRun",

@@ -86,6 +86,15 @@ def unknown(kind: str, name: str, known: list[str]) -> UnknownNameError:
     return UnknownNameError(message, [*help, f"{plural}: {', '.join(known)}"], fields)
 
 
+def unknown_argument(name: str, known: list[str]) -> InputTypeError:
+    """The error for an argument that nothing has."""
+    nearest = _core.nearest(name, known)
+    help = [f"did you mean `{nearest}`?"] if nearest else []
+    fields = {"name": name, "nearest": nearest, "known": known}
+    message = f"there is no argument `{shown_text(name)}`"
+    return InputTypeError(message, [*help, f"arguments: {', '.join(known)}"], fields)
+
+
 def flag(name: str, value: Any) -> bool:
     """A boolean."""
     if not isinstance(value, bool):

@@ -57,11 +57,22 @@ class Chip:
 
     @classmethod
     def from_toml(cls, text: str, name: str = "text") -> Chip:
-        """The chip that a TOML text describes; errors call it `name`."""
+        """The chip that a TOML text describes.
+
+        Args:
+            text: What would stand in its file.
+            name: How errors call it.
+
+        Raises:
+            ChipError: for what is wrong in the text, with its line.
+        """
         return cls(name, text=text)
 
     def changed(self, set: Mapping[str, object] | None = None, **changes: object) -> Chip:
-        """The same chip with further changes.
+        """The same chip with further changes, by key in `set` or as keywords.
+
+        Raises:
+            ChipError: for a key that it does not have, or a value that cannot be there.
 
         >>> import corecast
         >>> corecast.Chip("scc").changed(endpoint__library="ircce").changes

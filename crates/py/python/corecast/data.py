@@ -63,7 +63,8 @@ def array_of(data: Any) -> numpy.ndarray[Any, Any]:
             f"data: elements of type {found.dtype} are no plain numbers",
             ["give an array of numbers"],
         )
-    return found
+    # The other order of bytes would be read as this computer's.
+    return found.astype(found.dtype.newbyteorder("="), copy=False)
 
 
 def described(

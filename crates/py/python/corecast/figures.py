@@ -76,6 +76,19 @@ class Figure(Versioned):
         return target
 
 
+def made(folder: str | os.PathLike[str]) -> Path:
+    """A folder that is there, or is made with those above it."""
+    target = Path(folder)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"cannot make the folder `{target}`: {error.strerror or error}",
+            ["give a folder that exists, or that can be made"],
+        ) from None
+    return target
+
+
 def write_whole(target: Path, content: str | bytes) -> None:
     """Writes a file in one go: a reader sees the old one or the new one."""
     data = content.encode() if isinstance(content, str) else content

@@ -69,8 +69,11 @@ class FlowRuns(Table[FlowRun]):
     def layout(self, case: int = 0) -> Figure:
         """Tasks of a run on the mesh, edges coloured by load.
 
+        Args:
+            case: Which run, counted from 0.
+
         Raises:
-            InputError: on machines that place no tasks.
+            InputError: if there are fewer runs, or on machines that place no tasks.
         """
         svg = self._layouts[whole("case", case, 0, max(len(self._layouts) - 1, 0))]
         if svg is None:
@@ -98,12 +101,24 @@ def flow(
 
     Args:
         file: The flow file; an input file that it names lies beside it.
+        text: Or: what would stand in it.
+        chip: A :class:`Chip`, or its name or path.
+        machine: As of :func:`run`.
         flows: Instances of the graph at once, one number or several.
         stages: Stages of the tasks that have ``stages``, one number or several.
         placement: ``"near"``, ``"row"``, ``"column"``, ``"random"``, or several.
         flow_control: ``False`` lets tasks with several senders acknowledge nothing.
         injectors: Share of time in which injectors at the edges send, 0 to 1, or a pair of that and
             ``"north-south"`` or ``"west-east"``.
+        seed: Of random placements and of what injectors send.
+        limit_events: Most events of a run.
+        limit_ns: Most nanoseconds of a run, simulated or of this computer's clock.
+        progress: Whether a bar is shown; ``None`` leaves it to where the output goes.
+
+    Raises:
+        FlowError: for what is wrong in the file, with its line, or cannot be placed.
+        InputError: for other arguments that cannot be, or a file that cannot be read.
+        RunError: if a run ends without a result.
 
     >>> import corecast
     >>> runs = corecast.flow(text='''

@@ -57,9 +57,16 @@ def pingpong(
     """How long a message takes between two cores: half of there and back.
 
     Args:
+        chip: A :class:`Chip`, or its name or path.
+        machine: As of :func:`run`.
         start: The core that begins.
         to: The cores that answer; five from near to far if not given.
-        bytes: Sizes; 4 to 8192 in steps of twice if not given.
+        bytes: Sizes in bytes; 4 to 8192 in steps of twice if not given.
+        progress: Whether a bar is shown; ``None`` leaves it to where the output goes.
+
+    Raises:
+        InputError: for cores or sizes that cannot be, by its subclasses.
+        RunError: if a run ends without a result.
 
     >>> import corecast
     >>> points = corecast.pingpong(chip="tilepro64", to=[1, 63], bytes=[4, 64])
@@ -138,14 +145,26 @@ def traffic(
     """Latency and throughput of a mesh under synthetic traffic.
 
     Args:
+        chip: A :class:`Chip` with a mesh, or its name or path.
         pattern: ``"uniform"``, ``"transpose"``, ``"bit-complement"``, ``"bit-reverse"``,
             ``"tornado"``, ``"neighbour"`` or ``"hotspot"``.
         hot_cores, hot_share: Of ``"hotspot"``: these cores receive this share of the packets.
         rates: Flits per core and cycle, 0 to 1; in steps of 0.02 until the mesh is saturated if not
             given.
+        packet_flits: Flits of a packet.
+        warmup_cycles: Cycles before those that are measured.
+        measure_cycles: Cycles in which the packets leave whose latency counts.
+        drain_cycles: Cycles after these in which they have to arrive; a load at which they do not is
+            beyond saturation.
+        seed: Of who sends when, and whereto.
         trace: A file with lines ``cycle src dst flits [after N,...]`` or of netrace, whose packets
             are sent instead.
         open_loop: Let packets of a trace leave in their cycles, whatever they wait for.
+        progress: Whether a bar is shown; ``None`` leaves it to where the output goes.
+
+    Raises:
+        TrafficError: for traffic that cannot be put on this mesh, or a chip without one.
+        InputError: for other arguments that cannot be, or a trace that cannot be read.
 
     >>> import corecast
     >>> points = corecast.traffic(rates=[0.02], measure_cycles=1000)

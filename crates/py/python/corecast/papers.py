@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 
 from . import _core
 from ._values import word
-from .figures import Figure
+from .figures import FORMS, Figure, made
 from .progress import bar
 from .tables import Record, Table
 
@@ -43,20 +45,54 @@ class Reproduction(Table[Record]):
         return {name: _core.Paper(name).open for name in self.papers}
 
     def winners(self, progress: bool | None = None) -> Table[Record]:
-        """Which algorithm is the fastest where, on the papers' chips; takes a while."""
+        """Which algorithm is the fastest where, on the papers' chips; takes a while.
+
+        Args:
+            progress: Whether a bar is shown; ``None`` leaves it to where the output goes.
+        """
         with bar(progress, "winners", len(self.papers)) as told:
             found = [json.loads(_core.Paper(name).winners(told)) for name in self.papers]
         return Table([Record(row) for rows in found for row in rows])
 
     def figures(self, progress: bool | None = None) -> dict[str, Figure]:
-        """The papers' figures from our runs, by the names of their files; takes a while."""
+        """The papers' figures from our runs, by name, such as ``park2019-figure18``; takes a while.
+
+        Args:
+            progress: Whether a bar is shown; ``None`` leaves it to where the output goes.
+        """
         with bar(progress, "figures", len(self.papers)) as told:
             found = [_core.Paper(name).figures(told) for name in self.papers]
         return {name: Figure(svg) for figures in found for name, svg in figures}
 
+    def save_figures(
+        self, folder: str | os.PathLike[str], form: str = "svg", progress: bool | None = None
+    ) -> list[Path]:
+        """Writes :meth:`figures` into a folder, which is made if it is not there; returns their paths.
+
+        Args:
+            folder: Where to; files of the same names are replaced.
+            form: What they are: ``"svg"``, ``"pdf"`` or ``"png"``.
+            progress: Whether a bar is shown; ``None`` leaves it to where the output goes.
+
+        Raises:
+            UnknownNameError: if there is no such form.
+            InputError: if the folder cannot be made or written to.
+        """
+        ending = word("form", form, FORMS)
+        target = made(folder)
+        figures = self.figures(progress).items()
+        return [figure.save(target / f"{name}.{ending}") for name, figure in figures]
+
 
 def reproduce(paper: str | None = None, *, progress: bool | None = None) -> Reproduction:
     """Runs the experiments of one paper, or of all; takes a while.
+
+    Args:
+        paper: Its name, as :func:`list_papers` has it; all if not given.
+        progress: Whether a bar is shown; ``None`` leaves it to where the output goes.
+
+    Raises:
+        UnknownNameError: for a paper that there is not.
 
     >>> import corecast
     >>> rows = corecast.reproduce("park2019")

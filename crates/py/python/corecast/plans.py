@@ -4,6 +4,7 @@ process, so that cells of a sweep can be worked on elsewhere."""
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 from collections.abc import Callable, Iterable, Sequence
@@ -11,7 +12,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from . import _core
-from ._values import U32, U64, flag, number, optional_whole, shown, unknown, whole, wholes, word
+from ._values import (
+    U32,
+    U64,
+    flag,
+    number,
+    optional_whole,
+    shown,
+    unknown,
+    unknown_argument,
+    whole,
+    wholes,
+    word,
+)
 from ._versioned import Versioned
 from .chips import Chip, chip_of
 from .errors import InputError, InputTypeError, ScheduleError
@@ -117,8 +130,11 @@ def make(
     limit_ns: int | None = None,
     table: DecisionTable | None = None,
     input: bytes | None = None,
+    **unknown_ones: Any,
 ) -> Plan:
     """The plan that these arguments make."""
+    for name in unknown_ones:
+        raise unknown_argument(name, ARGUMENTS)
     names, functions = _algorithms(algorithm)
     if table is not None and not isinstance(table, DecisionTable):
         raise InputTypeError(f"table: {shown(table)} is no DecisionTable", ["see corecast.tune"])
@@ -149,6 +165,14 @@ def make(
         "limit_ns": optional_whole("limit_ns", limit_ns),
     }
     return Plan(chip_of(chip), arguments, functions, input, table)
+
+
+#: What the verbs that run collectives can be told; ``data`` is read before a plan is made.
+ARGUMENTS = [
+    *(name for name in inspect.signature(make).parameters if name not in ("input", "unknown_ones")),
+    "data",
+    "progress",
+]
 
 
 def dtype_name(dtype: Any) -> str:

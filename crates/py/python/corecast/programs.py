@@ -177,6 +177,7 @@ def mpirun(
     Args:
         program: The program and its arguments: ``["./ring", "100"]``, or a name or path alone.
         ranks: Number of ranks.
+        chip: A :class:`Chip`, or its name or path.
         compute: What computing between calls counts as: its processor time on this computer times this
             factor. Without it only what the program states by ``MPI_Pcontrol`` counts.
         skew, background, seed: As of :func:`corecast.run`.
@@ -188,6 +189,8 @@ def mpirun(
         libraries: The folder of corecast's MPI libraries; without it those of this package, or those
             beside the command ``corecast`` (in ``PATH``, or named by the variable ``CORECAST``).
         timeout_s: After so many seconds all ranks are ended.
+        fidelity, limit_events, limit_ns: As of :func:`corecast.run`.
+        progress: Whether a bar is shown; ``None`` leaves it to where the output goes.
 
     Raises:
         InputError: for what cannot be run, by its subclasses.
@@ -232,11 +235,13 @@ def replay(
 
     Args:
         file: Its path; files that it names are beside it.
+        chip: A :class:`Chip`, or its name or path.
         flops: Operations per second of a core, for files that count what is computed in operations.
         table: Which algorithms collectives take: a table of ``tune(..., machine="mpi")``, several, the path
             of a file or folder, the name of a built-in chip, or ``"none"`` for what is best on hosts; the
             chip's own if not given.
-        skew, background, seed: As of :func:`corecast.run`.
+        fidelity, skew, background, seed, limit_events, limit_ns: As of :func:`corecast.run`.
+        progress: Whether a bar is shown; ``None`` leaves it to where the output goes.
 
     Raises:
         ProgramFileError: for what is wrong in the file, with its line.

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Certificate",
     "Explanation",
+    "Explanations",
     "Run",
     "Runs",
     "explain",
@@ -261,6 +262,12 @@ class Explanation(Record):
         return self.run.timeline()
 
 
+class Explanations(Table[Explanation]):
+    """Explanations, one per size and algorithm; each has tables of its own."""
+
+    _shown = Explanation._shown
+
+
 def _made(what: str | Schedule, arguments: dict[str, Any]) -> tuple[plans.Plan, Any]:
     """The plan of some arguments, and the array that its data are."""
     data = arguments.pop("data", None)
@@ -379,10 +386,18 @@ def explain(
     algorithm: Algorithms | None = None,
     progress: bool | None = None,
     **more: Any,
-) -> list[Explanation]:
+) -> Explanations:
     """Where the time of runs went, what made them as long as they were, and what to do about it.
 
-    Arguments are those of :func:`run`; the fastest algorithm is explained unless one is named.
+    Args:
+        collective: A collective's name, or a schedule.
+        algorithm: As of :func:`run`; the fastest one is explained if none is named.
+        progress: Whether a progress bar is shown; ``None`` leaves it to where the output goes.
+        more: The other arguments of :func:`run`.
+
+    Raises:
+        InputError: for what cannot be run, by its subclasses.
+        RunError: if a run ends without a result.
 
     >>> import corecast
     >>> explained = corecast.explain("bcast", chip="park2019-bus", ranks=4, algorithm="linear")[0]
@@ -402,7 +417,7 @@ def explain(
             given = plan.given(study, count, size)
             explained = study.explain((count, size), given, told)
             found += [Explanation(Run(core, like), json.loads(text)) for core, text in explained]
-    return found
+    return Explanations(found)
 
 
 @overload
@@ -429,6 +444,13 @@ def verify(
     Args:
         what: A schedule: the answer is its :class:`Certificate`. Or a collective, with the arguments
             of :func:`run`: a table of certificates, one per algorithm.
+        chip: On whose routes; a :class:`Chip`, or its name or path.
+        progress: Whether a progress bar is shown; ``None`` leaves it to where the output goes.
+        more: With a collective: ``ranks``, ``bytes``, ``algorithm`` and the rest, as of :func:`run`.
+
+    Raises:
+        InputError: for what cannot be proved, by its subclasses. A schedule that is not correct is
+            no error: its certificate says so.
 
     >>> import corecast
     >>> certificates = corecast.verify("alltoall", chip="tilepro64", ranks=16)
@@ -471,7 +493,14 @@ class Certificates(Table[Certificate]):
 
 
 def request(collective: str, **more: Any) -> Request:
-    """The request as an algorithm would hear it on a chip. Arguments are those of :func:`run`.
+    """The request as an algorithm would hear it on a chip.
+
+    Args:
+        collective: Its name.
+        more: The other arguments of :func:`run`, such as ``chip``, ``ranks``, ``bytes`` and ``root``.
+
+    Raises:
+        InputError: for a request that cannot be, by its subclasses.
 
     >>> import corecast
     >>> corecast.request("scatter", ranks=4, bytes=16, root=1)
@@ -483,7 +512,16 @@ def request(collective: str, **more: Any) -> Request:
 
 
 def schedule(collective: str, algorithm: Any, **more: Any) -> Schedule:
-    """The schedule of an algorithm, by name or as a function; further arguments are those of :func:`run`.
+    """The schedule of an algorithm.
+
+    Args:
+        collective: Its name.
+        algorithm: The algorithm's name, or a function that makes a schedule of a :class:`Request`.
+        more: The other arguments of :func:`run`, such as ``chip``, ``ranks``, ``bytes`` and ``root``.
+
+    Raises:
+        InputError: for what cannot be, by its subclasses; ``UnservedError`` if the algorithm cannot
+            serve the request.
 
     >>> import corecast
     >>> corecast.schedule("bcast", "binomial", ranks=8).rounds

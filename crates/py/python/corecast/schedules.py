@@ -21,6 +21,7 @@ P2                 r1 recv 0 [0]
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import warnings
@@ -35,6 +36,9 @@ from .tables import Record, Table
 
 __all__ = ["Request", "Schedule", "ScheduleBuilder"]
 
+
+#: Most messages of a schedule whose text a notebook shows.
+MESSAGES_SHOWN = 1000
 
 #: A step as :meth:`ScheduleBuilder.wait` names it: rank, stream, and number in there.
 Step = tuple[int, int, int]
@@ -105,7 +109,11 @@ class Request:
         return self._inner.grid
 
     def position(self, rank: int) -> tuple[int, int] | None:
-        """Where a rank sits, x to the east and y to the north; ``None`` where there is no mesh."""
+        """Where a rank sits, x to the east and y to the north; ``None`` where there is no mesh.
+
+        Raises:
+            InputError: for a `rank` that there is not.
+        """
         return self._inner.position(whole("rank", rank, 0, U32))
 
     def __repr__(self) -> str:
@@ -232,6 +240,9 @@ class Schedule:
     def steps(self, rank: int) -> Table[Record]:
         """The steps of a rank in program order.
 
+        Raises:
+            InputError: for a `rank` that there is not.
+
         >>> import corecast
         >>> schedule = corecast.schedule("bcast", "binomial", ranks=4)
         >>> [(step.kind, step["to"], step.sends) for step in schedule.steps(0)]
@@ -264,6 +275,10 @@ class Schedule:
     def __repr__(self) -> str:
         return repr(self._inner)
 
+    def _repr_html_(self) -> str:
+        text = str(self) if self.messages <= MESSAGES_SHOWN else repr(self)
+        return f"<pre>{html.escape(text)}</pre>"
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Schedule) and self._inner == other._inner
 
@@ -286,11 +301,21 @@ class ScheduleBuilder:
     Steps of a rank are carried out in the order in which they are added. Rounds are labels: they never
     fall along the steps of a rank, and what arrives in one is sent on in a later one.
 
+    What steps have in common is called the same everywhere: ``round`` is the label, ``rank`` whose step
+    it is, ``start`` from whom it receives, ``to`` to whom it sends, ``chunks`` (``sends`` and
+    ``receives`` where it does both; ``source`` and ``target`` where nothing is moved) the units of data
+    in their order in the message, ``combine`` whether what arrives is reduced into what is held,
+    ``stream`` one of those that :meth:`add_stream` has made. Every method raises ``ScheduleError`` for a
+    rank, chunk, stream or step that there is not; whether the schedule is right, :func:`verify` says.
+
     Args:
         request: What the schedule answers; see :func:`corecast.request`.
         name: The algorithm's name, 1 to 64 characters.
         parts: Chunks per block, as even as elements allow.
         part_bytes: Or: bytes per chunk, the last one of a block smaller.
+
+    Raises:
+        ScheduleError: for chunks that cannot be cut so.
     """
 
     _inner: _core.ScheduleBuilder
@@ -527,12 +552,15 @@ class ScheduleBuilder:
         self._inner.set_piece_bytes(optional_whole("bytes", bytes, 1))
 
     def set_slots(self, slots: int) -> None:
-        """Messages that every connection is to hold before its receiver takes one."""
+        """Messages (`slots`) that every connection is to hold before its receiver takes one."""
         self._inner.set_slots(whole("slots", slots, 0, U32))
 
     def set_shared_buffers(self) -> None:
         """Messages go through buffers that others can read, on chips that have such."""
         self._inner.set_shared_buffers()
+
+    def __repr__(self) -> str:
+        return f"<ScheduleBuilder: {self.ranks} ranks, {self.chunks} chunks>"
 
     def finish(self) -> Schedule:
         """The schedule of the steps so far. Whether it is right, :func:`corecast.verify` says."""

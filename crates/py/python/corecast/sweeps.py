@@ -121,15 +121,24 @@ def compare(
     """Runs every case of a sweep: who wins at which size and rank count.
 
     Args:
+        collective: Its name.
+        chip: A :class:`Chip`, or its name or path.
         ranks: One rank count, or several.
-        bytes: One size, or several.
+        bytes: One size in bytes, or several.
+        algorithm: As of :func:`run`.
         executor: Any :class:`concurrent.futures.Executor`; each case is one call, which is pickled
             where that is needed (then functions in `algorithm` must be importable). Results are those
             without one.
         checkpoint: A file in which cases are kept as they are found. Those that it has are not run
             again, so a sweep that was interrupted goes on. It is the file of ``corecast compare
             --keep``; results are those without one.
-        more: As in :func:`run`.
+        progress: Whether a bar is shown; ``None`` leaves it to where the output goes.
+        more: The other arguments of :func:`run`, but ``data``.
+
+    Raises:
+        InputError: for what cannot be run, by its subclasses; also if the checkpoint cannot be written,
+            or was made of something else.
+        RunError: if a run ends without a result; what was found until then is in the checkpoint.
 
     >>> import corecast
     >>> sweep = corecast.compare("bcast", chip="park2019-bus", ranks=[4, 8], bytes=[64, 256])
@@ -249,12 +258,19 @@ def tune(
     """Finds the fastest algorithm with its sizes for every rank count and size, as a decision table.
 
     Args:
+        collective: Its name.
+        chip: A :class:`Chip`, or its name or path.
         ranks: Rank counts; powers of two up to 64 and all cores if not given.
-        bytes: Sizes; 4 to 4096 in steps of four times if not given (from 8 on for elements of 8 bytes).
+        bytes: Sizes in bytes; 4 to 4096 in steps of four times if not given (from 8 on for elements of 8 bytes).
         algorithm: Names of those that compete.
         table: Its cells are kept, and only missing ones searched.
+        progress: Whether a bar is shown; ``None`` leaves it to where the output goes.
         more: ``machine``, ``root``, ``dtype``, ``fidelity``, ``status_bits``, ``arity``,
             ``flow_control``, ``limit_events``, ``limit_ns``, as in :func:`run`.
+
+    Raises:
+        InputError: for what cannot be searched, by its subclasses; ``TableError`` for a table of another
+            chip or machine.
 
     >>> import corecast
     >>> tuned = corecast.tune("bcast", chip="park2019-bus", ranks=[4], bytes=[64])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 from pathlib import Path
@@ -46,11 +47,23 @@ class DecisionTable:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> DecisionTable:
-        """The table in a file."""
+        """The table in a file.
+
+        Args:
+            path: What ``corecast tune -o`` or :meth:`save` has written.
+
+        Raises:
+            InputError: if the file cannot be read.
+            TableError: for what is no table; it says in which line.
+        """
         return cls(read_text("the table", path, FILE_BYTES_MAX), os.fspath(path))
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Writes its file, whole or not at all; returns the path."""
+        """Writes its file, whole or not at all; returns the path.
+
+        Raises:
+            InputError: if `path` cannot be written.
+        """
         write_whole(Path(path), str(self))
         return Path(path)
 
@@ -65,6 +78,9 @@ class DecisionTable:
 
     def __repr__(self) -> str:
         return f"<DecisionTable {self._inner.file}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_restore, (_core.__version__, str(self), self._inner.file))

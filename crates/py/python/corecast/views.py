@@ -16,7 +16,7 @@ from ._versioned import Versioned
 from .errors import InputError, InputTypeError
 from .figures import write_whole
 from .programs import ProgramRun
-from .runs import Explanation, Run, Runs
+from .runs import Explanation, Explanations, Run, Runs
 from .schedules import Schedule
 from .sweeps import Comparison, Tuning
 
@@ -158,7 +158,7 @@ def _texts(what: Any) -> Iterator[tuple[str, str]]:
         yield "the table", what._record
     elif isinstance(what, Schedule):
         yield what.algorithm, what._inner.view()
-    elif isinstance(what, Runs | Sequence) and not isinstance(what, str | bytes):
+    elif isinstance(what, Runs | Explanations | Sequence) and not isinstance(what, str | bytes):
         for one in what:
             yield from _texts(one)
         if isinstance(what, Runs) and len(what) > 1:
