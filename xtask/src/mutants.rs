@@ -142,3 +142,27 @@ fn examine(root: &Path, area: &Area, choice: &Choice) -> Result<Report, String> 
     report.write(&path)?;
     Ok(report)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_come_in_any_order() {
+        let read = |text: &str| {
+            let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+            Choice::read(&words)
+        };
+        assert_eq!(read(""), Ok(Choice::default()));
+        let all = Choice {
+            area: Some("mesh".to_owned()),
+            part: Some((3, 8)),
+            is_missed: true,
+            tests: "packet".to_owned(),
+        };
+        assert_eq!(read("mesh 3/8 missed tests=packet"), Ok(all));
+        for wrong in ["meshes", "8/8", "3"] {
+            assert!(read(wrong).is_err_and(|error| error.starts_with(wrong)));
+        }
+    }
+}

@@ -3,10 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::areas::Area;
 use super::list::{CRATE_ROOT, List, Mutant};
@@ -19,6 +20,8 @@ pub struct LeftOut {
     pub unbuildable: BTreeSet<usize>,
     /// There is no place for them in a program that has others.
     pub unwoven: BTreeSet<usize>,
+    /// Functions that stay `const`, because constants call them.
+    constant: BTreeSet<String>,
 }
 
 /// A program of tests, and the folder in which it is started.
@@ -28,6 +31,38 @@ pub struct Program {
 }
 
 impl LeftOut {
+    /// What was left out of the same sources the last time: found at once, and without building
+    /// anything again.
+    fn read(path: &Path, key: &str) -> Option<Self> {
+        let known: Value = serde_json::from_str(&fs::read_to_string(path).ok()?).ok()?;
+        let numbers = |of: &str| {
+            let numbers = known[of].as_array()?.iter();
+            let numbers = numbers.filter_map(|number| usize::try_from(number.as_u64()?).ok());
+            Some(numbers.collect())
+        };
+        let names = known["constant"].as_array()?.iter();
+        let names = names.filter_map(|name| name.as_str().map(str::to_owned));
+        (known["key"] == key).then_some(Self {
+            unbuildable: numbers("unbuildable")?,
+            unwoven: numbers("unwoven")?,
+            constant: names.collect(),
+        })
+    }
+
+    fn write(&self, path: &Path, key: &str) -> Result<(), String> {
+        let known = json!({
+            "key": key,
+            "unbuildable": self.unbuildable,
+            "unwoven": self.unwoven,
+            "constant": self.constant,
+        });
+        put(path, known.to_string().as_bytes())
+    }
+
+    fn len(&self) -> usize {
+        self.unbuildable.len() + self.unwoven.len() + self.constant.len()
+    }
+
     pub fn has(&self, number: usize) -> bool {
         self.unbuildable.contains(&number) || self.unwoven.contains(&number)
     }
@@ -50,38 +85,27 @@ pub fn build(
     list: &List,
 ) -> Result<(Vec<Program>, LeftOut), String> {
     copy_tree(root, tree, &list.sources)?;
-    let mut left_out = LeftOut::default();
-    let mut constant = Vec::new();
+    let known = tree.with_file_name(format!("{}-left-out.json", area.name));
+    let key = key(list);
+    let mut left_out = LeftOut::read(&known, &key).unwrap_or_default();
     let packages: BTreeSet<&str> = list.mutants.iter().map(|of| &*of.package).collect();
     for _ in 0..ROUNDS_MAX {
-        let woven = write(tree, list, &mut left_out, &constant)?;
+        let woven = write(tree, list, &mut left_out)?;
         let mut check = cargo(tree, "check");
         check.args(packages.iter().map(|of| format!("--package={of}")));
-        check.args(["--lib", "--profile=dev"]);
+        check.arg("--lib");
         let (is_built, messages) = messages(check)?;
         if is_built {
-            let mut test = cargo(tree, "test");
-            test.args(area.packages.iter().map(|of| format!("--package={of}")));
-            test.args(["--lib", "--tests", "--no-run"]);
-            let (is_built, messages) = self::messages(test)?;
-            return match is_built {
-                true => Ok((programs(&messages), left_out)),
-                false => Err(rendered(&messages)),
-            };
+            left_out.write(&known, &key)?;
+            return Ok((test_programs(tree, area)?, left_out));
         }
-        let size = |left_out: &LeftOut, constant: &[String]| {
-            left_out.unbuildable.len() + left_out.unwoven.len() + constant.len()
-        };
-        let before = size(&left_out, &constant);
+        let before = left_out.len();
         for message in &messages {
-            refuse(message, &woven, &mut left_out, &mut constant);
+            refuse(message, &woven, &mut left_out);
         }
-        println!(
-            "{}: {} mutants do not compile",
-            area.name,
-            left_out.unbuildable.len()
-        );
-        if before == size(&left_out, &constant) {
+        let many = left_out.unbuildable.len();
+        println!("{}: {many} mutants do not compile", area.name);
+        if left_out.len() == before {
             return Err(rendered(&messages));
         }
     }
@@ -89,6 +113,26 @@ pub fn build(
         "{}: after {ROUNDS_MAX} rounds it does not compile",
         area.name
     ))
+}
+
+/// What the mutants depend on.
+fn key(list: &List) -> String {
+    let mut hasher = DefaultHasher::new();
+    list.sources.hash(&mut hasher);
+    let names = list.mutants.iter().map(|mutant| &mutant.name);
+    names.for_each(|name| name.hash(&mut hasher));
+    format!("{:016x}", hasher.finish())
+}
+
+fn test_programs(tree: &Path, area: &Area) -> Result<Vec<Program>, String> {
+    let mut test = cargo(tree, "test");
+    test.args(area.packages.iter().map(|of| format!("--package={of}")));
+    test.args(["--lib", "--tests", "--no-run"]);
+    let (is_built, messages) = messages(test)?;
+    match is_built {
+        true => Ok(programs(&messages)),
+        false => Err(rendered(&messages)),
+    }
 }
 
 /// Copies what belongs to the workspace, but for the files that mutants are woven into. What has not
@@ -156,7 +200,6 @@ fn write(
     tree: &Path,
     list: &List,
     left_out: &mut LeftOut,
-    constant: &[String],
 ) -> Result<BTreeMap<String, Woven>, String> {
     let mut found = BTreeMap::new();
     for (file, source) in &list.sources {
@@ -164,7 +207,7 @@ fn write(
             .zip(&list.mutants)
             .filter(|(number, of)| of.file == *file && !left_out.has(*number))
             .collect();
-        let woven = weave::weave(source, &here, constant);
+        let woven = weave::weave(source, &here, &left_out.constant);
         let mut woven = woven.map_err(|error| format!("{file}: {error}"))?;
         left_out.unbuildable.extend(&woven.unbuildable);
         left_out.unwoven.extend(&woven.unwoven);
@@ -220,12 +263,7 @@ fn programs(messages: &[Value]) -> Vec<Program> {
 
 /// Leaves out the mutants that an error is about, or makes a function that constants call one for
 /// them again.
-fn refuse(
-    message: &Value,
-    woven: &BTreeMap<String, Woven>,
-    left_out: &mut LeftOut,
-    constant: &mut Vec<String>,
-) {
+fn refuse(message: &Value, woven: &BTreeMap<String, Woven>, left_out: &mut LeftOut) {
     let message = &message["message"];
     if message["level"] != "error" {
         return;
@@ -236,7 +274,7 @@ fn refuse(
         let path = text.split('`').nth(1).unwrap_or_default();
         match path.rsplit("::").next() {
             Some("active") | None => left_out.unwoven.extend(mutants),
-            Some(name) => constant.push(name.to_owned()),
+            Some(name) => drop(left_out.constant.insert(name.to_owned())),
         }
         return;
     }

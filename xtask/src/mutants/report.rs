@@ -136,3 +136,69 @@ fn without_place(mutant: &str) -> String {
     let what = parts.nth(2).unwrap_or_default();
     format!("{file}:{what}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MISSED_ONE: &str = "crates/a/src/b.rs:12:7: replace a::b -> u32 with 1";
+    const EXPLAINED: &str = "- `crates/a/src/b.rs: replace a::b -> u32 with 1`: equal";
+
+    fn mutants(names: &[&str]) -> Vec<Mutant> {
+        let of = names.iter().map(|&name| Mutant {
+            name: name.to_owned(),
+            file: String::new(),
+            package: String::new(),
+            genre: String::new(),
+            replacement: String::new(),
+            range: 0..0,
+        });
+        of.collect()
+    }
+
+    /// So many that are noticed, one that is missed, one that does not build.
+    fn report(noticed: usize) -> Report {
+        let mut names = vec!["crates/a/src/b.rs:1:1: replace"; noticed];
+        names.extend([MISSED_ONE, "crates/a/src/c.rs:1:1: delete !"]);
+        let mut report = Report::new(&mutants(&names));
+        for number in 0..noticed {
+            report.note(number, &Fate::Noticed("a::test".to_owned()));
+        }
+        report.note(noticed, &Fate::Missed(3));
+        report.set(noticed + 1, UNBUILDABLE, "");
+        report
+    }
+
+    #[test]
+    fn survivors_must_be_few_and_explained() {
+        assert_eq!(report(19).failures("x", EXPLAINED), [""; 0]);
+        assert!(report(19).failures("x", "")[0].contains("not explained"));
+        assert!(report(18).failures("x", EXPLAINED)[0].contains("18 of 19"));
+        assert_eq!(Report::new(&[]).failures("x", ""), [""; 0]);
+    }
+
+    #[test]
+    fn a_row_counts_what_runs() {
+        let row = "| x | 21 | 20 | 20 | 19 | 1 | 95.0 % |\n";
+        assert_eq!(report(19).row("x"), row);
+        let mut overrun = report(19);
+        overrun.note(19, &Fate::Overrun("a::test".to_owned()));
+        overrun.set(0, UNWOVEN, "");
+        let row = "| x | 21 | 20 | 19 | 19 | 0 | 100.0 % |\n";
+        assert_eq!(overrun.row("x"), row);
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("x.txt");
+        let written = report(2);
+        written.write(&path).expect("it is written");
+        let names: Vec<&str> = written.lines.iter().map(|line| &*line.2).collect();
+        let read = Report::read(&path, &mutants(&names)).expect("it is read");
+        assert_eq!(read.lines, written.lines);
+        assert!(read.is_missed(2) && !read.is_missed(0));
+        let error = Report::read(&path, &mutants(&names[1..])).err();
+        assert!(error.is_some_and(|text| text.ends_with("other mutants now; run them all")));
+    }
+}

@@ -7,7 +7,7 @@
 //! the number of mutants and not with a power of it; they keep their grouping: of `a * b / c` the
 //! mutant `+` is `(a + b) / c`, where replacing characters would give `a + b / c`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use syn::spanned::Spanned;
@@ -91,7 +91,7 @@ impl Woven {
 pub fn weave(
     source: &str,
     mutants: &[(usize, &Mutant)],
-    constant: &[String],
+    constant: &BTreeSet<String>,
 ) -> Result<Woven, String> {
     let file = syn::parse_file(source).map_err(|error| error.to_string())?;
     let mut wanted: HashMap<(&str, usize), Vec<Choice>> = HashMap::new();
@@ -193,7 +193,7 @@ struct Finder<'a> {
     /// By genre and first byte; what has found its place is gone.
     wanted: HashMap<(&'a str, usize), Vec<Choice<'a>>>,
     /// Names of functions that stay `const`.
-    constant: &'a [String],
+    constant: &'a BTreeSet<String>,
     /// What is visited now is worked out by the compiler.
     is_constant: bool,
     sites: Vec<Site<'a>>,
@@ -230,7 +230,7 @@ impl<'a> Finder<'a> {
         body: &syn::Block,
         more: impl FnOnce(&mut Self),
     ) {
-        let stays = self.constant.iter().any(|name| signature.ident == name);
+        let stays = self.constant.contains(&signature.ident.to_string());
         let is_const = signature.constness.is_some();
         self.constantly(is_const && stays, |finder| {
             let sites = finder.sites.len();
@@ -565,5 +565,144 @@ impl Writer<'_> {
         let end = self.out.text.len();
         let numbers = choices.iter().map(|of| of.number).collect();
         self.out.parts.push((begin..end, numbers));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    /// Mutants of a source, each by its genre, the text where it begins (the first like it) and what
+    /// replaces it.
+    fn woven(source: &str, of: &[(&str, &str, &str)], constant: &[&str]) -> Woven {
+        let mutant = |&(genre, text, replacement): &(&str, &str, &str)| {
+            let start = source.find(text).expect("it stands there");
+            Mutant {
+                name: String::new(),
+                file: String::new(),
+                package: String::new(),
+                genre: genre.to_owned(),
+                replacement: replacement.to_owned(),
+                range: start..start + 1,
+            }
+        };
+        let mutants: Vec<Mutant> = of.iter().map(mutant).collect();
+        let numbered: Vec<(usize, &Mutant)> = mutants.iter().enumerate().collect();
+        let constant = constant.iter().map(|&name| name.to_owned()).collect();
+        weave(source, &numbered, &constant).expect("it is Rust")
+    }
+
+    #[test]
+    fn operands_are_written_once() {
+        let of = [("+", "-"), ("*", "/"), ("<", "<=")];
+        let of = of.map(|(text, with)| ("BinaryOperator", text, with));
+        let found = woven("fn f() -> bool { a + b * 2 < 7 }", &of, &[]);
+        assert_eq!(
+            found.text.replace(ACTIVE, "active"),
+            "fn f() -> bool { (match (&((match ((a), ((match ((b), (2)) \
+             { (l, r) => if active(1) { l / r } else { l * r } }))) \
+             { (l, r) => if active(0) { l - r } else { l + r } })), &(7)) \
+             { (l, r) => if active(2) { *l <= *r } else { *l < *r } }) }"
+        );
+        let at = |text: &str| {
+            let start = found.text.find(text).expect("it is written");
+            found.mutants_at(&(start..start + text.len()))
+        };
+        assert_eq!(at("l - r"), [0]);
+        assert_eq!(at("l / r"), [1]);
+        assert_eq!(at("(match ((b), (2))"), [1]);
+        assert_eq!(at("fn f"), [0; 0]);
+    }
+
+    #[test]
+    fn some_have_no_place() {
+        let source = "const A: u8 = 1 + 2; fn f() -> impl Sized { A } const fn g() -> u8 { 3 % 1 } \
+                      fn h(a: bool) -> bool { if a && let 1 = A { a } else { !a } }";
+        let of = [
+            ("BinaryOperator", "+", "-"),
+            ("FnValue", "A }", "0"),
+            ("BinaryOperator", "%", "+"),
+            ("BinaryOperator", "&&", "||"),
+        ];
+        let found = woven(source, &of, &["g"]);
+        assert_eq!(found.text, source);
+        assert_eq!(found.unwoven, [0, 1, 2]);
+        assert_eq!(found.unbuildable, [3]);
+        let found = woven(source, &of, &[]);
+        assert_eq!(found.unwoven, [0, 1]);
+        assert!(!found.text.contains("const fn"));
+    }
+
+    /// What a program prints for every mutant in turn, and without one.
+    #[test]
+    fn the_number_chooses() {
+        let source = r#"
+struct Three { a: u8, b: u8, c: u8 }
+fn sum(a: i32, b: i32) -> i32 { a + b }
+fn both(a: bool, b: bool) -> bool { a && b }
+fn either(a: bool, b: bool) -> bool { a || b }
+fn least(a: &str, b: &str) -> bool { *a < *b }
+fn not(a: bool) -> bool { !a }
+fn count(many: [u32; 2]) -> u32 { let mut of = many; of[0 ^ 1] += 3; of[1] }
+fn arm(a: u8) -> u8 {
+    match a { 1 => 10, 2 if a.is_power_of_two() => 20, n if n > 4 => 40, _ => 0 }
+}
+const fn body() -> u8 { 9 }
+fn field(base: Three) -> Three { let b = 7; Three { b, ..base } }
+fn main() {
+    let three = field(Three { a: 1, b: 2, c: 3 });
+    assert_eq!((three.a, three.c), (1, 3));
+    println!(
+        "{} {} {} {} {} {} {} {} {} {} {}",
+        sum(5, 3), both(true, false), either(true, false), least("a", "b"), not(true),
+        count([0, 4]), arm(1), arm(2), arm(5), body(), three.b,
+    );
+}
+"#;
+        let of = [
+            ("BinaryOperator", "+ b }", "*"),
+            ("BinaryOperator", "&&", "||"),
+            ("BinaryOperator", "||", "&&"),
+            ("BinaryOperator", "< *b", ">"),
+            ("UnaryOperator", "!a", ""),
+            ("BinaryOperator", "+= 3", "-="),
+            ("MatchArm", "1 => 10", ""),
+            ("MatchArm", "2 if a", ""),
+            ("MatchArmGuard", "n > 4", "false"),
+            ("FnValue", "9 }", "0"),
+            ("StructField", "b, ..", ""),
+            ("BinaryOperator", "^", "|"),
+        ];
+        let folder = tempfile::tempdir().expect("a folder");
+        let [file, program, notes] = ["a.rs", "a", "met"].map(|name| folder.path().join(name));
+        std::fs::write(&file, woven(source, &of, &[]).text + RUNTIME).expect("a file");
+        let rustc = Command::new("rustc")
+            .args(["--edition=2024", "--cap-lints=allow", "-o"])
+            .args([&program, &file])
+            .output()
+            .expect("rustc");
+        let said = String::from_utf8_lossy(&rustc.stderr);
+        assert!(rustc.status.success(), "{said}");
+        let run = |variable: &str, value: &str| {
+            let output = Command::new(&program).env(variable, value).output();
+            let output = output.expect("it starts").stdout;
+            String::from_utf8_lossy(&output).trim_end().to_owned()
+        };
+        let plain = "8 false true true false 7 10 20 40 9 7";
+        assert_eq!(run("MUTANT", "none"), plain);
+        let changed = "15 true false false true 1 0 0 0 0 2";
+        for (number, changed) in changed.split(' ').enumerate() {
+            let mut words: Vec<&str> = plain.split(' ').collect();
+            words[number] = changed;
+            let found = run("MUTANT", &number.to_string());
+            assert_eq!(found, words.join(" "), "{:?}", of[number]);
+        }
+        assert_eq!(run("MUTANTS_MET", &notes.to_string_lossy()), plain);
+        let met = std::fs::read_to_string(notes).expect("notes");
+        let mut met: Vec<usize> = met.lines().flat_map(str::parse).collect();
+        met.sort_unstable();
+        assert_eq!(met, (0..of.len()).collect::<Vec<_>>());
     }
 }
