@@ -12,6 +12,9 @@ pub struct Area {
     pub skip: &'static [&'static str],
 }
 
+/// Sweeps over all algorithms and chips, minutes long.
+const SWEEPS: &[&str] = &["conformance::", "bounds::", "random_chips::"];
+
 pub const AREAS: [Area; 9] = [
     Area {
         name: "interpreter",
@@ -23,7 +26,7 @@ pub const AREAS: [Area; 9] = [
         name: "worst-case",
         files: &["crates/machine-sim/src/worst_case.rs"],
         packages: &["corecast-machine-sim"],
-        skip: &[],
+        skip: SWEEPS,
     },
     Area {
         name: "verifier",
@@ -52,13 +55,13 @@ pub const AREAS: [Area; 9] = [
         name: "engine",
         files: &["crates/machine-sim/src/mpe/**"],
         packages: &["corecast-machine-sim"],
-        skip: &[],
+        skip: SWEEPS,
     },
     Area {
         name: "words",
         files: &["crates/machine-sim/src/udn/**"],
         packages: &["corecast-machine-sim"],
-        skip: &[],
+        skip: SWEEPS,
     },
     Area {
         name: "rcce",
@@ -68,12 +71,12 @@ pub const AREAS: [Area; 9] = [
             "corecast-machine-host",
             "corecast-rcce",
         ],
-        skip: &[],
+        skip: SWEEPS,
     },
     Area {
         name: "tiles",
         files: &["crates/machine-sim/src/pronto/**"],
         packages: &["corecast-machine-sim"],
-        skip: &[],
+        skip: SWEEPS,
     },
 ];
