@@ -90,11 +90,11 @@ pub fn run(root: &Path, choice: &Choice) -> Result<(), String> {
 
 /// Runs one area.
 fn examine(root: &Path, area: &Area, choice: &Choice) -> Result<Report, String> {
-    let home = root.join("target/mutants");
+    let home = root.join("target/mutants").join(area.name);
     let tree = home.join("tree");
     fs::create_dir_all(&tree).map_err(|error| format!("{}: {error}", tree.display()))?;
     let list = list::list(root, area)?;
-    let path = home.join(format!("{}.txt", area.name));
+    let path = home.join("mutants.txt");
     let mut report = match choice.is_missed {
         true => Report::read(&path, &list.mutants)?,
         false => Report::new(&list.mutants),
