@@ -226,8 +226,10 @@ fn cargo(tree: &Path, verb: &str) -> Command {
     command
         .current_dir(tree)
         .args([verb, "--message-format=json"])
-        // Beside the areas' folders: what is not woven into is built once for all.
-        .env("CARGO_TARGET_DIR", tree.join("../../build"))
+        // One for each area: Cargo takes crates of two copies of one workspace for the same.
+        .env("CARGO_TARGET_DIR", tree.with_file_name("build"))
+        .env("CARGO_INCREMENTAL", "0")
+        .env("CARGO_PROFILE_DEV_DEBUG", "0")
         .env("RUSTFLAGS", "--cap-lints=warn");
     command
 }

@@ -172,6 +172,8 @@ enum Form {
     Body,
     /// After the pattern of an arm without guard, which is deleted.
     Arm,
+    /// A `match` of which the compiler says that arms are missing.
+    Match,
     /// The guard of an arm: which becomes a constant, and the number with which the arm is gone.
     Guard(Option<usize>),
     /// The value of a field, which is taken from a base.
@@ -367,6 +369,14 @@ impl<'a> Visit<'a> for Finder<'_> {
         visit::visit_expr_unary(self, unary);
     }
 
+    fn visit_expr_match(&mut self, chosen: &'a syn::ExprMatch) {
+        let arms = chosen.arms.iter();
+        let deleted = arms.filter_map(|arm| self.wanted.get(&("MatchArm", range(arm).start)));
+        let deleted = deleted.flatten().copied().collect();
+        self.add(range(chosen), Form::Match, deleted);
+        visit::visit_expr_match(self, chosen);
+    }
+
     fn visit_arm(&mut self, arm: &'a syn::Arm) {
         let deleted = self.take("MatchArm", range(arm).start);
         match &arm.guard {
@@ -560,6 +570,7 @@ impl Writer<'_> {
                 self.copy(site.whole.clone(), next);
                 self.push(" }");
             }
+            Form::Match => self.copy(site.whole.clone(), next),
             Form::Const => {}
         }
         let end = self.out.text.len();
