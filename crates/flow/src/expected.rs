@@ -3,7 +3,7 @@
 
 use corecast_kernels::{custom, fir, words};
 
-use crate::graph::{End, Graph, Job, Routine};
+use crate::graph::{End, Firing, Graph, Routine};
 use crate::program::FlowProgram;
 
 /// What must be in a part of the memory buffer at the end, worked out without the graph.
@@ -51,7 +51,7 @@ fn direct(graph: &Graph, edge: usize, input: &[u8]) -> Option<(usize, Vec<u8>)> 
     let routine = graph.routine(End::Task(task))?;
     let (mut taps, mut rounds) = (0, 0_u64);
     let output = loop {
-        let Job::Kernel(job) = &graph.tasks()[task].job else {
+        let Firing::Kernel(job) = &graph.tasks()[task].job else {
             return None;
         };
         if job.kernel.routine != routine {

@@ -7,8 +7,8 @@
 //! graph has rates that balance and can run for ever in bounded memory.
 //!
 //! ```
-//! use corecast_flow::{Cost, Edge, End, Graph, Job, Task};
-//! let task = |name: &str| Task { name: name.into(), job: Job::Cost(Cost::Fixed(100)) };
+//! use corecast_flow::{Cost, Edge, End, Graph, Firing, Task};
+//! let task = |name: &str| Task { name: name.into(), job: Firing::Cost(Cost::Fixed(100)) };
 //! let edge = |from, to, produce, consume| Edge { from, to, bytes: 64, produce, consume, initial: 0 };
 //! let graph = Graph::new(
 //!     "pair",
@@ -32,7 +32,7 @@ use std::ops::Deref;
 pub use cost::{CYCLES_MAX, Cost};
 pub use error::{Culprit, GraphError, NamedEdge, NamedTask};
 pub(crate) use job::Routine;
-pub use job::{Job, KERNELS, Kernel, KernelJob, Parameter};
+pub use job::{Firing, KERNELS, Kernel, KernelJob, Parameter};
 pub use kernel_rule::KernelRule;
 pub use wiring::{
     BLOCK_BYTES_MAX, EDGES_MAX, Edge, End, MEMORY, RATE_MAX, TASKS_MAX, Task, Wiring,

@@ -30,7 +30,7 @@ pub use file::{
     Changes, FLOWS_MAX, FileError, FlowFile, ITERATIONS_MAX, Input, PLACEMENTS, Placement,
 };
 pub use graph::{
-    CYCLES_MAX, Cost, Culprit, Edge, End, Graph, GraphError, Job, KERNELS, Kernel, KernelJob,
+    CYCLES_MAX, Cost, Culprit, Edge, End, Firing, Graph, GraphError, KERNELS, Kernel, KernelJob,
     KernelRule, MEMORY, NamedEdge, NamedTask, Parameter, TASKS_MAX, Task, Wiring,
 };
 pub use ports::Ports;

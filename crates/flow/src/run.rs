@@ -10,7 +10,7 @@ mod synthetic;
 use corecast_machine::RunError;
 
 use crate::books::TaskBooks;
-use crate::graph::{Job, KernelJob, Routine};
+use crate::graph::{Firing, KernelJob, Routine};
 use crate::ports::Ports;
 use crate::program::FlowProgram;
 use crate::tile::{TaskProgram, Tile};
@@ -27,8 +27,8 @@ impl TaskProgram for FlowProgram {
             }
         }
         match &self.graph().tasks()[ports.task()].job {
-            Job::Cost(cost) => synthetic::run(&mut ports, cost).await?,
-            Job::Kernel(job) => kernel(&mut ports, job).await?,
+            Firing::Cost(cost) => synthetic::run(&mut ports, cost).await?,
+            Firing::Kernel(job) => kernel(&mut ports, job).await?,
         }
         // What was there at the start is there again at the end; nobody else would take it.
         for input in 0..ports.inputs() {

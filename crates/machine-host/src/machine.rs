@@ -53,6 +53,15 @@ impl Schedules for HostMachine {
         post.outcome()?;
         Ok(collect(results))
     }
+
+    fn run_streams<P: Program>(
+        &self,
+        ranks: u32,
+        program: &P,
+        options: &RunOptions,
+    ) -> Option<Result<ProgramRun<P::Output>, RunError>> {
+        Some(self.run_programs(ranks, program, options))
+    }
 }
 
 impl Programs for HostMachine {

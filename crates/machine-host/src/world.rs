@@ -265,6 +265,10 @@ impl Courier for HostCourier {
         self.shared.check()
     }
 
+    async fn combine(&mut self, _: u64) -> Result<(), RunError> {
+        Ok(())
+    }
+
     async fn start(
         &mut self,
         id: SendId,

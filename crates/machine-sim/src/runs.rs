@@ -64,6 +64,21 @@ impl Schedules for SimMachine {
     ) -> Result<ProgramRun<P::Output>, RunError> {
         self.run_on(ranks, OnSteps(program), options)
     }
+
+    /// On meshes, whose messages are software with or without tags. Engines, buffers of cores and
+    /// managed buffers move the messages of a schedule without the header and the envelope that those
+    /// of a program need, which is more than what overlapping saves in many schedules.
+    fn run_streams<P: Program>(
+        &self,
+        ranks: u32,
+        program: &P,
+        options: &RunOptions,
+    ) -> Option<Result<ProgramRun<P::Output>, RunError>> {
+        match self.chip().system() {
+            System::Mesh { .. } => Some(self.run_programs(ranks, program, options)),
+            System::Bus { .. } | System::Mpb { .. } | System::Pronto { .. } => None,
+        }
+    }
 }
 
 impl Programs for SimMachine {

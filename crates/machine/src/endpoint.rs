@@ -173,6 +173,19 @@ pub trait Endpoint {
     /// Whatever ended the run meanwhile.
     async fn compute(&mut self, time: Time) -> Result<(), RunError>;
 
+    /// Spends the time that combining `bytes` bytes with as many others takes. Real ranks spend it by
+    /// doing so.
+    ///
+    /// # Errors
+    /// As [`Endpoint::compute`].
+    async fn combine(&mut self, bytes: u64) -> Result<(), RunError>;
+
+    /// The same for copying them.
+    ///
+    /// # Errors
+    /// As [`Endpoint::compute`].
+    async fn copy(&mut self, bytes: u64) -> Result<(), RunError>;
+
     /// Asks to send a message, which is taken as it is now.
     ///
     /// # Errors

@@ -17,12 +17,13 @@ use crate::job::Job;
 use crate::payload::{Message, Payload, message_bytes};
 use crate::report::{Report, WrongChunk};
 use crate::steps::{Schedules, StepProgram, Steps};
+use crate::streams::SideBySide;
 
 /// Walks a schedule; a rank's output is what it holds at the end.
 ///
-/// An endpoint does one thing at a time, so a schedule with several streams per rank is walked in
-/// one order that cannot deadlock where the schedule cannot ([`in_one_stream`]). The steps that
-/// endpoints are told of, and that errors name, are then those of that order.
+/// A schedule with several streams per rank is walked in one order that cannot deadlock where the
+/// schedule cannot ([`in_one_stream`]). The steps that endpoints are told of, and that errors name, are
+/// then those of that order. Where streams can wait side by side, [`SideBySide`] is the program instead.
 pub struct Walk<'a> {
     job: &'a Job<'a>,
     schedule: Result<Cow<'a, Schedule>, Box<Violation>>,
@@ -62,7 +63,10 @@ impl StepProgram for Walk<'_> {
                     arrival,
                 } => {
                     let contents = gather(&held, source)?;
-                    endpoint.combine(message_bytes(&contents)).await?;
+                    match arrival {
+                        Arrival::Store => endpoint.copy(message_bytes(&contents)).await?,
+                        _ => endpoint.combine(message_bytes(&contents)).await?,
+                    }
                     let targets = schedule.chunks(target).iter();
                     for (&chunk, payload) in targets.zip(contents) {
                         take(&mut held, chunk, payload, arrival, self.operator());
@@ -134,7 +138,7 @@ impl<'a> Walk<'a> {
 }
 
 /// The contents of a list of chunks.
-fn gather(
+pub(crate) fn gather(
     schedule: &Schedule,
     held: &Held,
     rank: Rank,
@@ -152,23 +156,32 @@ fn gather(
 }
 
 /// Stores an arrived chunk, or combines it with what is held: `held = held op arrived`.
-fn take(
+pub(crate) fn take(
     held: &mut Held,
     chunk: ChunkId,
     arrived: Payload,
     arrival: Arrival,
-    (op, element): (ReduceOp, ElementType),
+    operator: (ReduceOp, ElementType),
 ) {
     match (arrival, held.get_mut(chunk)) {
         (Arrival::Reduce, Some(mine)) => {
-            let mut result = mine.to_vec();
-            op.apply(element, &mut result, &arrived);
-            *mine = result.into();
+            *mine = combined(mine, &arrived, operator);
         }
         _ => {
             held.insert(chunk, arrived);
         }
     }
+}
+
+/// `held op arrived`.
+pub(crate) fn combined(
+    held: &[u8],
+    arrived: &[u8],
+    (op, element): (ReduceOp, ElementType),
+) -> Payload {
+    let mut result = held.to_vec();
+    op.apply(element, &mut result, arrived);
+    result.into()
 }
 
 /// Forgets all that `rank` was not promised; what is kept has the name of its chunk, wherever it lay.
@@ -197,7 +210,12 @@ pub fn run_job<M: Schedules>(
 ) -> Result<Report, RunError> {
     let ranks = job.schedule.ranks();
     job.options.check(ranks)?;
-    let run = machine.run_steps(ranks, &Walk::new(job), &job.options)?;
+    let side_by_side = SideBySide::if_worthwhile(job);
+    let run = side_by_side.and_then(|it| machine.run_streams(ranks, &it, &job.options));
+    let run = match run {
+        Some(run) => run?,
+        None => machine.run_steps(ranks, &Walk::new(job), &job.options)?,
+    };
     report(name, job, run)
 }
 

@@ -44,6 +44,7 @@ mod rounding;
 mod skew;
 mod spread;
 mod steps;
+mod streams;
 mod tasks;
 mod turns;
 
@@ -69,6 +70,7 @@ pub use report::{LinkHold, MessageRecord, Report, WrongChunk};
 pub use skew::Skew;
 pub use spread::Spread;
 pub use steps::{Schedules, StepProgram, Steps};
+pub use streams::SideBySide;
 pub use tasks::{TaskError, Unrest};
 
 pub use corecast_core::{Limits, LinkUse, Time};

@@ -71,6 +71,14 @@ pub trait Courier {
     /// Here and below: whatever ended the run meanwhile.
     async fn compute(&mut self, time: Time) -> Result<(), RunError>;
 
+    /// Spends the time that combining so many bytes takes; nothing where it is really done.
+    async fn combine(&mut self, bytes: u64) -> Result<(), RunError>;
+
+    /// The same for copying them: that of combining, where nothing says how much less it is.
+    async fn copy(&mut self, bytes: u64) -> Result<(), RunError> {
+        self.combine(bytes).await
+    }
+
     /// Begins to send a message to another rank; [`News::Sent`] follows.
     async fn start(
         &mut self,
@@ -334,6 +342,14 @@ impl<C: Courier> Endpoint for Matched<C> {
 
     async fn compute(&mut self, time: Time) -> Result<(), RunError> {
         self.courier.compute(time).await
+    }
+
+    async fn combine(&mut self, bytes: u64) -> Result<(), RunError> {
+        self.courier.combine(bytes).await
+    }
+
+    async fn copy(&mut self, bytes: u64) -> Result<(), RunError> {
+        self.courier.copy(bytes).await
     }
 
     async fn isend(&mut self, to: Rank, tag: Tag, payload: Payload) -> Result<Pending, RunError> {

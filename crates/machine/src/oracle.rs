@@ -260,6 +260,10 @@ impl Courier for OracleCourier<'_> {
         Ok(())
     }
 
+    async fn combine(&mut self, _: u64) -> Result<(), RunError> {
+        Ok(())
+    }
+
     async fn start(
         &mut self,
         id: SendId,

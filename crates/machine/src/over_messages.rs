@@ -19,7 +19,7 @@ use crate::endpoint::{Endpoint, Program, ProgramRun, Programs, Source, Tag, TagF
 use crate::error::RunError;
 use crate::interpreter;
 use crate::job::{Job, Machine, RunOptions};
-use crate::payload::{Message, Payload};
+use crate::payload::{Message, Payload, divided, joined};
 use crate::report::Report;
 use crate::steps::{Schedules, StepProgram, Steps};
 
@@ -28,8 +28,6 @@ const TAG: Tag = Tag::MAX;
 
 /// Steps over an endpoint. A message goes as one payload, and its chunks are told apart by the sizes
 /// that the receiver's schedule gives; where nothing gives them, it arrives as one chunk.
-///
-/// What combining takes is the program's own time: nothing is spent for it.
 #[derive(Debug)]
 pub struct OverMessages<'e, E> {
     endpoint: &'e mut E,
@@ -46,24 +44,7 @@ impl<'e, E: Endpoint> OverMessages<'e, E> {
 
     /// The chunks of a message that has come.
     fn divide(&self, payload: Payload) -> Message {
-        if self.sizes.len() == 1 || self.sizes.iter().sum::<usize>() != payload.len() {
-            return vec![payload];
-        }
-        let mut rest = &payload[..];
-        let chunks = self.sizes.iter().map(|&size| {
-            let (chunk, others) = rest.split_at(size);
-            rest = others;
-            Payload::from(chunk)
-        });
-        chunks.collect()
-    }
-}
-
-/// The bytes of a message one after the other.
-fn joined(mut message: Message) -> Payload {
-    match message.len() {
-        1 => message.remove(0),
-        _ => message.concat().into(),
+        divided(&payload, &self.sizes).unwrap_or_else(|| vec![payload])
     }
 }
 
@@ -126,8 +107,12 @@ impl<E: Endpoint> Steps for OverMessages<'_, E> {
         Ok(arrived)
     }
 
-    async fn combine(&mut self, _bytes: u64) -> Result<(), RunError> {
-        Ok(())
+    async fn combine(&mut self, bytes: u64) -> Result<(), RunError> {
+        self.endpoint.combine(bytes).await
+    }
+
+    async fn copy(&mut self, bytes: u64) -> Result<(), RunError> {
+        self.endpoint.copy(bytes).await
     }
 
     /// The endpoint's own end comes with its program's.
@@ -159,6 +144,15 @@ impl<M: Programs> Schedules for ByMessages<M> {
         options: &RunOptions,
     ) -> Result<ProgramRun<P::Output>, RunError> {
         self.0.run_programs(ranks, &AsMessages(program), options)
+    }
+
+    fn run_streams<P: Program>(
+        &self,
+        ranks: u32,
+        program: &P,
+        options: &RunOptions,
+    ) -> Option<Result<ProgramRun<P::Output>, RunError>> {
+        Some(self.0.run_programs(ranks, program, options))
     }
 }
 

@@ -14,3 +14,28 @@ pub type Message = Vec<Payload>;
 pub fn message_bytes(message: &[Payload]) -> u64 {
     message.iter().map(|payload| payload.len() as u64).sum()
 }
+
+/// The bytes of a message one after the other.
+pub(crate) fn joined(mut message: Message) -> Payload {
+    match message.len() {
+        1 => message.remove(0),
+        _ => message.concat().into(),
+    }
+}
+
+/// The other way round: payloads of these sizes; nothing if they do not make up the whole.
+pub(crate) fn divided(payload: &Payload, sizes: &[usize]) -> Option<Message> {
+    if sizes.iter().sum::<usize>() != payload.len() {
+        return None;
+    }
+    if sizes.len() == 1 {
+        return Some(vec![Payload::clone(payload)]);
+    }
+    let mut rest = &payload[..];
+    let chunks = sizes.iter().map(|&size| {
+        let (chunk, others) = rest.split_at(size);
+        rest = others;
+        Payload::from(chunk)
+    });
+    Some(chunks.collect())
+}

@@ -8,7 +8,7 @@
 
 use corecast_core::{Rank, RouteTree, Schedule, Step, Time};
 
-use crate::endpoint::ProgramRun;
+use crate::endpoint::{Program, ProgramRun};
 use crate::error::RunError;
 use crate::job::RunOptions;
 use crate::payload::Message;
@@ -91,6 +91,12 @@ pub trait Steps {
     /// Spends the time that combining `bytes` bytes with as many held ones takes.
     async fn combine(&mut self, bytes: u64) -> Result<(), RunError>;
 
+    /// Spends the time that copying `bytes` bytes takes: that of combining them, where nothing says how
+    /// much less it is.
+    async fn copy(&mut self, bytes: u64) -> Result<(), RunError> {
+        self.combine(bytes).await
+    }
+
     /// Waits until everything this rank has sent is out of its hands.
     async fn finish(&mut self) -> Result<(), RunError>;
 }
@@ -122,4 +128,16 @@ pub trait Schedules {
         program: &P,
         options: &RunOptions,
     ) -> Result<ProgramRun<P::Output>, RunError>;
+
+    /// Runs the program that carries out several streams per rank side by side
+    /// ([`crate::SideBySide`]), if that is how the machine does it: where a message of a program costs
+    /// about what one of a schedule does. All others walk one order of the steps.
+    fn run_streams<P: Program>(
+        &self,
+        _ranks: u32,
+        _program: &P,
+        _options: &RunOptions,
+    ) -> Option<Result<ProgramRun<P::Output>, RunError>> {
+        None
+    }
 }

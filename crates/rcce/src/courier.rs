@@ -267,6 +267,11 @@ impl<C: Core> Courier for MpbCourier<C> {
         self.core.check()
     }
 
+    async fn combine(&mut self, bytes: u64) -> Result<(), RunError> {
+        self.core.combine(bytes).await;
+        self.core.check()
+    }
+
     async fn start(
         &mut self,
         id: SendId,

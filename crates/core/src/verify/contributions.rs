@@ -9,34 +9,34 @@ use std::rc::Rc;
 /// with a million ranks; and most are one, which takes no memory of its own.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Contributions {
-    Run(Run),
-    Runs(Rc<[Run]>),
+    One(Interval),
+    Several(Rc<[Interval]>),
 }
 
-type Run = (u32, u32);
+type Interval = (u32, u32);
 
 impl Contributions {
     /// The set of one rank.
     pub(super) fn of(rank: u32) -> Self {
-        Self::Run((rank, rank + 1))
+        Self::One((rank, rank + 1))
     }
 
-    fn runs(&self) -> &[Run] {
+    fn runs(&self) -> &[Interval] {
         match self {
-            Self::Run(run) => std::slice::from_ref(run),
-            Self::Runs(runs) => runs,
+            Self::One(run) => std::slice::from_ref(run),
+            Self::Several(runs) => runs,
         }
     }
 
     /// The union, and the first rank that both sets contain.
     pub(super) fn union(&self, other: &Self) -> (Self, Option<u32>) {
-        if let (&Self::Run(a), &Self::Run(b)) = (self, other)
+        if let (&Self::One(a), &Self::One(b)) = (self, other)
             && (a.1 == b.0 || b.1 == a.0)
         {
-            return (Self::Run((a.0.min(b.0), a.1.max(b.1))), None);
+            return (Self::One((a.0.min(b.0), a.1.max(b.1))), None);
         }
         let (mut a, mut b) = (self.runs(), other.runs());
-        let mut runs: Vec<Run> = Vec::with_capacity(a.len() + b.len());
+        let mut runs: Vec<Interval> = Vec::with_capacity(a.len() + b.len());
         let mut shared: Option<u32> = None;
         loop {
             let take = if b.is_empty() || (!a.is_empty() && a[0].0 <= b[0].0) {
@@ -59,8 +59,8 @@ impl Contributions {
             }
         }
         let union = match runs[..] {
-            [run] => Self::Run(run),
-            _ => Self::Runs(runs.into()),
+            [run] => Self::One(run),
+            _ => Self::Several(runs.into()),
         };
         (union, shared)
     }

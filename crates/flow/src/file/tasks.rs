@@ -7,7 +7,7 @@ use toml::de::DeValue;
 use crate::file::error::FileError;
 use crate::file::names::SEED_MAX;
 use crate::graph::{
-    BLOCK_BYTES_MAX, CYCLES_MAX, Cost, Job, KERNELS, Kernel, KernelJob, TASKS_MAX, Task,
+    BLOCK_BYTES_MAX, CYCLES_MAX, Cost, Firing, KERNELS, Kernel, KernelJob, TASKS_MAX, Task,
 };
 
 /// What a command line changes in a file.
@@ -46,9 +46,9 @@ pub(super) fn chain<'a>(
         }
         (Some(cycles), None) => {
             section.accept(&keys)?;
-            Job::Cost(cost(&cycles)?)
+            Firing::Cost(cost(&cycles)?)
         }
-        (None, Some(item)) => Job::Kernel(kernel(&section, &item, &mut keys)?),
+        (None, Some(item)) => Firing::Kernel(kernel(&section, &item, &mut keys)?),
         (None, None) => {
             section.accept(&keys)?;
             let form = "cycles = 100 or kernel = \"...\"".to_owned();
@@ -65,7 +65,8 @@ pub(super) fn chain<'a>(
     };
     let is_chain = section.has("stages") || bytes > 0;
     let stages = section.whole_or("stages", 1..=TASKS_MAX as u64, 1)? as u32;
-    let is_one = changes.is_sequential && matches!(&job, Job::Kernel(job) if job.kernel.is_shared);
+    let is_one =
+        changes.is_sequential && matches!(&job, Firing::Kernel(job) if job.kernel.is_shared);
     let stages = match is_one {
         true => 1,
         false => changes.stages.filter(|_| is_chain).unwrap_or(stages),
@@ -77,11 +78,11 @@ pub(super) fn chain<'a>(
             format!("{name}-{stage}")
         };
         let job = match &job {
-            Job::Kernel(job) => Job::Kernel(KernelJob {
+            Firing::Kernel(job) => Firing::Kernel(KernelJob {
                 stage: (stage - 1, stages),
                 ..job.clone()
             }),
-            Job::Cost(cost) => Job::Cost(*cost),
+            Firing::Cost(cost) => Firing::Cost(*cost),
         };
         Task { name, job }
     };

@@ -14,7 +14,7 @@ use crate::graph::cost::Cost;
 
 /// What a task does when it fires.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Job {
+pub enum Firing {
     /// It computes for so long; what it sends depends on all that it has received, so that every
     /// lost, doubled or exchanged block shows in the results.
     Cost(Cost),

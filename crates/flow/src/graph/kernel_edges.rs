@@ -7,7 +7,7 @@ mod jpeg;
 mod stream;
 
 use crate::graph::error::GraphError;
-use crate::graph::job::{Job, Routine};
+use crate::graph::job::{Firing, Routine};
 use crate::graph::wiring::Wiring;
 
 /// Most tasks that share the transform of a picture.
@@ -15,7 +15,7 @@ const OUTPUTS_MAX: usize = 16;
 
 /// Checks the edges of a task with a kernel.
 pub(super) fn check(wiring: &Wiring, task: usize) -> Result<(), GraphError> {
-    let Job::Kernel(job) = &wiring.tasks()[task].job else {
+    let Firing::Kernel(job) = &wiring.tasks()[task].job else {
         return Ok(());
     };
     let routine = job.kernel.routine;

@@ -5,7 +5,7 @@
 //! at this.
 
 use crate::graph::error::{GraphError, NamedEdge, NamedTask};
-use crate::graph::job::{Job, Routine};
+use crate::graph::job::{Firing, Routine};
 use crate::graph::kernel_rule::KernelRule;
 
 /// How the memory buffer is called where tasks are.
@@ -25,7 +25,7 @@ pub struct Task {
     /// Its name, unique in the graph.
     pub name: String,
     /// What it does.
-    pub job: Job,
+    pub job: Firing,
 }
 
 /// Where an edge begins or ends.
@@ -142,8 +142,8 @@ impl Wiring {
     /// What the kernel of an edge's end runs, if it has one.
     pub(crate) fn routine(&self, end: End) -> Option<Routine> {
         match &self.tasks[end.task()?].job {
-            Job::Kernel(job) => Some(job.kernel.routine),
-            Job::Cost(_) => None,
+            Firing::Kernel(job) => Some(job.kernel.routine),
+            Firing::Cost(_) => None,
         }
     }
 

@@ -236,7 +236,7 @@ fn parts(graph: &Graph) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::{Cost, Job, Task};
+    use crate::graph::{Cost, Firing, Task};
 
     const BUFFERS: Buffers = Buffers {
         message_bytes: 256,
@@ -246,7 +246,7 @@ mod tests {
     fn graph(tasks: usize, edges: &[(usize, usize, u32, u32, u32, u32)]) -> Graph {
         let task = |index| Task {
             name: format!("t{index}"),
-            job: Job::Cost(Cost::Fixed(1)),
+            job: Firing::Cost(Cost::Fixed(1)),
         };
         let edge = |&(from, to, bytes, produce, consume, initial): &_| Edge {
             from: End::Task(from),

@@ -395,6 +395,12 @@ impl Courier for MpeCourier {
         Ok(())
     }
 
+    async fn combine(&mut self, bytes: u64) -> Result<(), RunError> {
+        let timing = &self.fabric.timing;
+        self.compute(timing.combine_per_word * timing.words(bytes))
+            .await
+    }
+
     async fn start(
         &mut self,
         id: SendId,

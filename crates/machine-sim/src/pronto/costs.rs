@@ -90,4 +90,16 @@ impl Costs {
             branches: words,
         })
     }
+
+    /// To copy bytes: a load, a store and a branch per word.
+    pub(crate) fn copy(&self, bytes: u64) -> Time {
+        let words = bytes.div_ceil(self.word_bytes as u64);
+        self.work(&Work {
+            multiplications: 0,
+            additions: 0,
+            loads: words,
+            stores: words,
+            branches: words,
+        })
+    }
 }

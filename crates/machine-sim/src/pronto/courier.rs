@@ -198,6 +198,15 @@ impl Courier for ProntoCourier {
         Ok(())
     }
 
+    async fn combine(&mut self, bytes: u64) -> Result<(), RunError> {
+        self.compute(self.interface.array.costs.combine(bytes))
+            .await
+    }
+
+    async fn copy(&mut self, bytes: u64) -> Result<(), RunError> {
+        self.compute(self.interface.array.costs.copy(bytes)).await
+    }
+
     async fn start(
         &mut self,
         id: SendId,

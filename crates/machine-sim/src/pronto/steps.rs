@@ -309,6 +309,12 @@ impl Steps for ProntoSteps {
         Ok(())
     }
 
+    async fn copy(&mut self, bytes: u64) -> Result<(), RunError> {
+        let duration = self.interface.array.costs.copy(bytes);
+        self.interface.spend(duration, Cause::Compute).await;
+        Ok(())
+    }
+
     async fn finish(&mut self) -> Result<(), RunError> {
         self.interface.drain().await;
         self.interface.array.retire();

@@ -299,6 +299,11 @@ impl Courier for UdnCourier {
         Ok(())
     }
 
+    async fn combine(&mut self, bytes: u64) -> Result<(), RunError> {
+        let costs = &self.net.costs;
+        self.compute(costs.combine * costs.words(bytes)).await
+    }
+
     async fn start(
         &mut self,
         id: SendId,

@@ -3,7 +3,7 @@
 
 use corecast_flow::place::{Sites, Traffic, near};
 use corecast_flow::{
-    Buffers, Cost, Edge, End, FlowFile, FlowProgram, FlowResult, Graph, Input, Job, Placement,
+    Buffers, Cost, Edge, End, Firing, FlowFile, FlowProgram, FlowResult, Graph, Input, Placement,
     Task, functional,
 };
 use corecast_machine::RunError;
@@ -61,7 +61,7 @@ fn result(graph: Graph, iterations: u64) -> Result<Option<FlowResult>, String> {
 fn task(index: usize, cycles: u64) -> Task {
     Task {
         name: format!("t{index}"),
-        job: Job::Cost(Cost::Fixed(cycles)),
+        job: Firing::Cost(Cost::Fixed(cycles)),
     }
 }
 

@@ -4,9 +4,13 @@
 
 use crate::split;
 
+use corecast_chip::System;
 use corecast_core::random::SplitMix64;
-use corecast_core::{ElementType, ReduceOp, Request, Schedule, algorithm};
-use corecast_machine::{Job, Machine, Oracle, Report, RunOptions};
+use corecast_core::{
+    Arrival, ChunkId, Collective, ElementType, FullCrossbar, Op, Rank, ReduceOp, Request, Schedule,
+    ScheduleBuilder, Spec, Split, Time, algorithm, verify,
+};
+use corecast_machine::{Cause, Job, Machine, Oracle, Report, RunOptions, Schedules, interpreter};
 use corecast_machine_sim::SimMachine;
 use split::{Deal, split};
 
@@ -52,4 +56,153 @@ fn streams_give_the_bytes_of_one_stream_on_every_chip() {
         compared[of_chip] += 1;
     }
     assert!(compared.iter().all(|&times| times > 30), "{compared:?}");
+}
+
+/// Chips on which streams wait side by side.
+const SIDE_BY_SIDE: [&str; 3] = ["tilepro64", "tilepro64-operampi", "booksim-mesh"];
+
+fn builder(collective: Collective, ranks: u32, bytes: u64) -> ScheduleBuilder {
+    let mut request = Request::new(collective, ranks, bytes);
+    request.element_bytes = 4;
+    ScheduleBuilder::new("by hand", Spec::new(&request, Split::Even(1)))
+}
+
+/// Ranks 1 and 2 send their blocks to rank 0, each to a stream of its own, and the stream of rank 2
+/// copies what it has got so often; `late` is the stream of rank 1. Without copies rank 2 sends nothing.
+fn gather(late: usize, copies: u32) -> Schedule {
+    let mut builder = builder(Collective::Gather, 3, 4000);
+    let scratch = builder.add_place(4000);
+    let streams = [0, builder.add_stream(Rank(0), 0)];
+    let (of_late, other) = (streams[late], streams[1 - late]);
+    builder.deliver_on(0, (Rank(1), 0), (Rank(0), of_late), &[ChunkId(1)]);
+    if copies > 0 {
+        builder.deliver_on(0, (Rank(2), 0), (Rank(0), other), &[ChunkId(2)]);
+    }
+    let copied = [&[ChunkId(2)], &[scratch]].map(|places| match copies {
+        0 => builder.list(&[]),
+        _ => builder.list(places),
+    });
+    let [source, target] = copied;
+    for _ in 0..copies.max(1) {
+        let op = Op::Local {
+            source,
+            target,
+            arrival: Arrival::Store,
+        };
+        builder.push_on(0, (Rank(0), other), op);
+    }
+    builder.finish()
+}
+
+/// While one stream of rank 0 waits for a message that is late, the other receives and copies; and
+/// when the message is there, the rank goes on as if it had done nothing else.
+#[test]
+fn a_stream_works_while_another_waits() {
+    for chip in SIDE_BY_SIDE {
+        let machine = SimMachine::new(&corecast_chip::find(chip).expect("built in"));
+        let options = |lateness| RunOptions {
+            late: vec![Time::ZERO, lateness],
+            ..RunOptions::default()
+        };
+        let run = |schedule: &Schedule, options: &RunOptions| {
+            let job = Job {
+                options: options.clone(),
+                ..Job::new(schedule)
+            };
+            machine.run(&job).expect("runs")
+        };
+        // What is done meanwhile is over in time.
+        let copies = 20;
+        let work = run(&gather(0, copies), &options(Time::ZERO)).finish[0];
+        let options = options(work * 2);
+        let alone = run(&gather(0, 0), &options).finish[0];
+        let mut of_order = Vec::new();
+        for late in 0..2 {
+            let schedule = gather(late, copies);
+            assert_eq!(verify(&schedule, &FullCrossbar).violations, []);
+            let report = run(&schedule, &options);
+            assert!(report.delivered());
+            assert_eq!(report.finish[0], alone, "{chip}");
+            let computes = report.activity[0].total(|cause| cause == Cause::Compute);
+            let once =
+                run(&gather(late, 1), &options).activity[0].total(|cause| cause == Cause::Compute);
+            assert_eq!(computes, once * u64::from(copies), "{chip}");
+            let job = Job {
+                options: options.clone(),
+                ..Job::new(&schedule)
+            };
+            let walk = interpreter::Walk::new(&job);
+            let walked = machine.run_steps(3, &walk, &job.options).expect("runs");
+            of_order.push(walked.finish[0]);
+        }
+        // In one order it is behind the late message, or before it.
+        of_order.sort();
+        assert!(of_order[0] < of_order[1], "{chip}: {of_order:?}");
+    }
+}
+
+/// Both ranks send before they receive, in each of two streams: under rendezvous they would wait for
+/// ever.
+#[test]
+fn streams_have_the_slots_that_they_need() {
+    let mut builder = builder(Collective::Alltoall, 2, 4000);
+    builder.set_slots(1);
+    for rank in [Rank(0), Rank(1)] {
+        let peer = Rank(1 - rank.0);
+        // The second stream has nothing to say.
+        let blocks = [1, 2].map(|block| builder.list(&[ChunkId(block)]));
+        let nothing = builder.list(&[]);
+        let lists = [[blocks[rank.index()], blocks[peer.index()]], [nothing; 2]];
+        for (channel, [chunks, received]) in (0..).zip(lists) {
+            let stream = match channel {
+                0 => 0,
+                _ => builder.add_stream(rank, channel),
+            };
+            builder.push_on(0, (rank, stream), Op::Send { to: peer, chunks });
+            let recv = Op::Recv {
+                from: peer,
+                chunks: received,
+                arrival: Arrival::Store,
+            };
+            builder.push_on(0, (rank, stream), recv);
+        }
+    }
+    let schedule = builder.finish();
+    let certificate = verify(&schedule, &FullCrossbar);
+    assert_eq!(certificate.violations, []);
+    assert_eq!(certificate.slots_needed, Some(1));
+    for chip in SIDE_BY_SIDE {
+        let machine = SimMachine::new(&corecast_chip::find(chip).expect("built in"));
+        run(&machine, &schedule);
+    }
+}
+
+/// A copy is a load, a store and a branch per word where a chip says what these take; combining two
+/// loads, an addition, a store and a branch.
+#[test]
+fn copies_have_a_price_of_their_own() {
+    let machine = SimMachine::new(&corecast_chip::find("nagam").expect("built in"));
+    let System::Pronto { pronto, .. } = machine.chip().system() else {
+        panic!("NagaM has managed buffers");
+    };
+    let core = &pronto.core;
+    let of_copy = core.load_cycles + core.store_cycles + core.branch_cycles;
+    let of_both = of_copy + core.load_cycles + core.add_cycles;
+    let computes = |arrival| {
+        let mut builder = builder(Collective::Allreduce, 2, 4000);
+        let place = builder.add_place(4000);
+        builder.copy(0, Rank(0), &[ChunkId(0)], &[place]);
+        if arrival == Arrival::Reduce {
+            builder.combine(0, Rank(0), &[ChunkId(0)], &[place]);
+        }
+        let report = machine.run(&Job::new(&builder.finish())).expect("runs");
+        report.activity[0].total(|cause| cause == Cause::Compute)
+    };
+    let cycles = |per_word: u64| {
+        let cycles = (per_word * 1000).div_ceil(core.parallel);
+        Time::from_ps(core.clock.to_ps(cycles))
+    };
+    assert_eq!(computes(Arrival::Store), cycles(of_copy));
+    let both = computes(Arrival::Reduce);
+    assert_eq!(both, cycles(of_copy) + cycles(of_both));
 }

@@ -9,7 +9,9 @@ use corecast_core::{
     Arrival, ChunkId, Collective, ElementType, FullCrossbar, Op, Rank, ReduceOp, Request, Schedule,
     ScheduleBuilder, Spec, Split, algorithm, verify,
 };
-use corecast_machine::{ByMessages, Held, Job, Machine, Oracle, RunError};
+use corecast_machine::{
+    ByMessages, Held, Job, Machine, Oracle, Programs, RunError, SideBySide, interpreter,
+};
 use split::{Deal, split};
 
 /// What every rank holds at the end, after a look at whether that is right; sums of floats, whose
@@ -49,6 +51,31 @@ fn streams_give_the_bytes_of_one_stream() {
         compared += 1;
     }
     assert!(compared > 300, "{compared}");
+}
+
+/// What steps give and messages do not is left to the walk; but the program for streams carries out
+/// every operation.
+#[test]
+fn every_schedule_can_be_carried_out_as_streams() {
+    let mut compared = 0;
+    for algorithm in algorithm::all() {
+        for ranks in 1..=6 {
+            let mut request = Request::new(algorithm.collective(), ranks, 24);
+            request.element_bytes = 4;
+            request.tuning.part_bytes = Some(8);
+            let Ok(schedule) = algorithm::build(algorithm, &request) else {
+                continue;
+            };
+            let job = Job::new(&schedule);
+            let program = SideBySide::new(&job);
+            let run = Oracle.run_programs(ranks, &program, &job.options);
+            let report = interpreter::report("oracle", &job, run.expect("runs")).expect("exact");
+            assert!(report.delivered(), "{:?}\n{schedule}", report.wrong);
+            assert!(SideBySide::if_worthwhile(&job).is_none());
+            compared += 1;
+        }
+    }
+    assert!(compared > 150, "{compared}");
 }
 
 fn builder(collective: Collective, ranks: u32, bytes: u64) -> ScheduleBuilder {
@@ -96,6 +123,10 @@ fn what_is_combined_and_passed_on_is_not_kept() {
         correct(&schedule);
         outputs(&Oracle, &schedule);
         outputs(&ByMessages(Oracle), &schedule);
+        let job = Job::new(&schedule);
+        let run = Oracle.run_programs(ranks, &SideBySide::new(&job), &job.options);
+        let report = interpreter::report("oracle", &job, run.expect("runs")).expect("exact");
+        assert!(report.delivered());
         // Its own contribution once more, which a rank that keeps the sum no longer has.
         let mut twice = schedule.edit();
         twice.reduce(last, Rank(1), Rank(0), &[ChunkId(0)]);
