@@ -103,7 +103,7 @@ fn nodes_of_a_trace_are_calls() {
     assert_eq!(whats[5], &collective(Known::ReduceScatter, 512, 0));
     assert_eq!(whats[6], &collective(Known::Bcast, 64, 1));
     assert_eq!(
-        calls[4].after,
+        calls[4].after[..],
         [Event::Start(2), Event::End(3)],
         "no send waits for its receive"
     );
@@ -153,8 +153,8 @@ fn a_trace_comes_back() {
     assert_eq!(exported.notes.len(), 3, "{:?}", exported.notes);
     let back = of("t.0.et", &exported.files.concat()).graph;
     // What waits for the start of a send depends on it.
-    assert_eq!(back.ranks[0][1].after, [Event::Start(0)]);
-    assert_eq!(back.ranks[0][2].after, [Event::Start(0), Event::End(1)]);
+    assert_eq!(back.ranks[0][1].after[..], [Event::Start(0)]);
+    assert_eq!(back.ranks[0][2].after[..], [Event::Start(0), Event::End(1)]);
     assert_eq!(
         back.ranks[1][1].what,
         What::Compute(Time::from_ps(2_000_000))
