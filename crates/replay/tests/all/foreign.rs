@@ -331,6 +331,40 @@ fn calls_of(read: Read) -> String {
     kept.map(|line| format!("{line}\n")).collect()
 }
 
+/// One rank that sends to itself: what a record looks like, and what fuzzing begins with.
+#[test]
+fn a_record_of_one_rank_is_a_program() {
+    let alone = of("alone.allprof", include_bytes!("../samples/alone.allprof"));
+    let groups: Vec<&[u32]> = alone
+        .graph
+        .groups
+        .iter()
+        .map(|group| &group.ranks[..])
+        .collect();
+    assert_eq!(groups, [[0], [0]]);
+    let notes = &alone.notes;
+    assert!(
+        notes.iter().any(|note| note.starts_with("1 looks")),
+        "{notes:?}"
+    );
+    assert!(
+        notes
+            .iter()
+            .any(|note| note.starts_with("of 1 waits for any")),
+        "{notes:?}"
+    );
+    let text = calls_of(alone);
+    let messages = text
+        .lines()
+        .filter(|line| line.contains("isend") || line.contains("irecv"));
+    assert_eq!(messages.count(), 4, "{text}");
+    // Alone there is nobody to gather from.
+    assert!(
+        !text.contains("gather") && !text.contains("alltoallv"),
+        "{text}"
+    );
+}
+
 #[test]
 fn communicators_of_a_record_have_the_ranks_that_made_them() {
     // Rows and columns of two by two, whose handles the ranks have at other addresses.
