@@ -19,6 +19,7 @@ pub mod chakra;
 mod cursor;
 mod divisor;
 mod error;
+mod few;
 mod format;
 mod formats;
 pub mod goal;
@@ -33,6 +34,7 @@ mod teccl;
 
 pub use cursor::{Cursor, quoted_word};
 pub use error::{Fault, FileError, Unsayable};
+pub use few::Few;
 pub use format::{Exported, Format, Imported, begins_with, text_of};
 pub use formats::{FORMATS, find_format, format_of, format_of_name, read};
 pub use limits::{BYTES_MAX, FILE_BYTES_MAX};

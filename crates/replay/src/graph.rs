@@ -14,6 +14,7 @@
 use std::fmt;
 
 use corecast_core::Time;
+use corecast_exchange::Few;
 
 /// Most bytes of a message, or of a block of a collective: a run carries real bytes.
 pub const MESSAGE_BYTES_MAX: u64 = 1 << 30;
@@ -55,7 +56,7 @@ pub struct Call {
     /// The group in which peers and roots are counted.
     pub group: u32,
     /// What must have happened at this rank before it begins.
-    pub after: Vec<Event>,
+    pub after: Few<Event>,
     /// Where it was read.
     pub at: Place,
 }
@@ -195,7 +196,7 @@ impl CallGraph {
         calls.push(Call {
             what,
             group: WORLD,
-            after: Vec::new(),
+            after: Few::default(),
             at: Place::default(),
         });
         calls.len() as u32 - 1

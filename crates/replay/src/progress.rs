@@ -96,7 +96,7 @@ mod tests {
         let call = |after: &[Event]| Call {
             what: What::Wait,
             group: WORLD,
-            after: after.to_vec(),
+            after: after.iter().copied().collect(),
             at: Place::default(),
         };
         let calls = [

@@ -7,6 +7,7 @@ use corecast_core::{Collective, Help as _, Rank, Request, Schedule, Split, algor
 
 use super::trace::{self, COLL, COMP, Node, OfRank, RECV, SEND, fault};
 use crate::error::Fault;
+use crate::few::Few;
 use crate::format::Imported;
 use crate::goal::graph::{Graph, Kind, Operation, Units};
 use crate::limits::{self, BYTES_MAX};
@@ -77,8 +78,8 @@ fn graph(ranks: &[OfRank]) -> Result<Graph, Fault> {
         for (node, after) in rank.nodes.iter().zip(dependences(rank)?) {
             operations.push(Operation {
                 kind: kind(node, ranks.len())?,
-                after,
-                with: Vec::new(),
+                after: after.into(),
+                with: Few::default(),
                 line: node.message,
             });
         }

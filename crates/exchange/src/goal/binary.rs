@@ -11,6 +11,7 @@
 
 use super::graph::{Graph, Kind, Operation, Units};
 use crate::error::Fault;
+use crate::few::Few;
 use crate::limits::BYTES_MAX;
 
 const MAGIC: u64 = 4223;
@@ -147,8 +148,8 @@ fn of_rank(bytes: &mut Bytes<'_>, ranks: u32, units: &mut Units) -> Result<Vec<O
         followers.push([ends, (bytes.u32()?, bytes.u32()?)]);
         operations.push(Operation {
             kind,
-            after: Vec::new(),
-            with: Vec::new(),
+            after: Few::default(),
+            with: Few::default(),
             line: number as u32,
         });
     }

@@ -8,6 +8,7 @@ use corecast_text::{did_you_mean, quoted};
 use foldhash::fast::RandomState;
 
 use crate::error::Fault;
+use crate::few::Few;
 use crate::limits::BYTES_MAX;
 
 /// Operations of a rank by their names, which are only looked up.
@@ -19,9 +20,9 @@ pub struct Operation {
     /// What it does.
     pub kind: Kind,
     /// Operations of the rank that must have ended.
-    pub after: Vec<u32>,
+    pub after: Few<u32>,
     /// Operations of the rank that must have begun.
-    pub with: Vec<u32>,
+    pub with: Few<u32>,
     /// Where it stands.
     pub line: u32,
 }
@@ -383,8 +384,8 @@ fn item<'a>(
     graph.units.see(units, line);
     graph.ranks[rank as usize].push(Operation {
         kind,
-        after: Vec::new(),
-        with: Vec::new(),
+        after: Few::default(),
+        with: Few::default(),
         line,
     });
     Ok(())

@@ -93,13 +93,12 @@ fn notes(file: &File, purpose: &Purpose, [rounds, last]: [u64; 2]) -> Vec<String
         epochs += &format!(", and take {seconds} s each there");
     }
     let mut notes = vec![epochs];
-    let (first, last) = (purpose.nodes.first(), purpose.nodes.last());
-    if let (Some(first), Some(last)) = (first, last)
-        && *last as usize + 1 != purpose.nodes.len()
-    {
-        let ranks = purpose.nodes.len() - 1;
+    let (nodes, ranks) = (&purpose.nodes, purpose.nodes.len());
+    if nodes.last().is_some_and(|&last| last as usize + 1 != ranks) {
+        let nodes = stretches(nodes);
+        let last = ranks - 1;
         notes.push(format!(
-            "nodes {first} to {last} are ranks 0 to {ranks}, in order; the others want nothing"
+            "nodes {nodes} are ranks 0 to {last}, in order; the others want nothing"
         ));
     }
     let switched = file
@@ -113,6 +112,22 @@ fn notes(file: &File, purpose: &Purpose, [rounds, last]: [u64; 2]) -> Vec<String
         ));
     }
     notes
+}
+
+/// Ascending numbers in words: `1-3, 5`.
+fn stretches(numbers: &[u32]) -> String {
+    let mut all: Vec<[u32; 2]> = Vec::new();
+    for &number in numbers {
+        match all.last_mut() {
+            Some([_, last]) if *last + 1 == number => *last = number,
+            _ => all.push([number; 2]),
+        }
+    }
+    let words = all.into_iter().map(|[first, last]| match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
+    });
+    words.collect::<Vec<String>>().join(", ")
 }
 
 /// The fewest parts of a chunk of which every fraction is a whole number.

@@ -30,6 +30,10 @@ fn samples_are_the_collectives_that_their_demands_are() {
         (Collective::Alltoall, 2)
     );
     assert_eq!((certificate.messages, certificate.rounds), (8, 2));
+    // Which rank a node is, for files that say which core each rank gets.
+    let notes = read("halves.json", HALVES, None).expect("a sample").notes;
+    let told = |note: &String| note.starts_with("nodes 1, 3, 5 are ranks 0 to 2, in order");
+    assert!(notes.iter().any(told), "{notes:?}");
 }
 
 #[test]

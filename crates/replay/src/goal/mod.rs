@@ -113,8 +113,8 @@ fn program(file: &str, (parsed, place): (Graph, &str)) -> Result<Read, Fault> {
                     What::Compute(Time::from_ps(ns * 1000))
                 }
             };
-            let ends = operation.after.into_iter().map(Event::End);
-            let starts = operation.with.into_iter().map(Event::Start);
+            let ends = operation.after.iter().copied().map(Event::End);
+            let starts = operation.with.iter().copied().map(Event::Start);
             calls.push(Call {
                 what,
                 group: WORLD,

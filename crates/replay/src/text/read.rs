@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use corecast_exchange::{Cursor, Fault};
+use corecast_exchange::{Cursor, Fault, Few};
 use corecast_text::did_you_mean;
 
 use super::{MAGIC, VERSION, collective, time};
@@ -172,7 +172,7 @@ impl<'a> Block<'a> {
             true => find_group(line, groups)?,
             false => WORLD,
         };
-        let mut after: Vec<Event> = self.before.into_iter().filter(|_| !self.is_free).collect();
+        let mut after: Few<Event> = self.before.into_iter().filter(|_| !self.is_free).collect();
         let has_names = match what {
             What::Wait => !line.is_empty(),
             _ => line.eat_word("after"),
@@ -258,7 +258,7 @@ impl<'a> Block<'a> {
         &mut self,
         line: &mut Cursor<'a>,
         index: u32,
-        after: &mut Vec<Event>,
+        after: &mut Few<Event>,
     ) -> Result<(), Fault> {
         const RIGHT: &str = "write names of calls of this rank: `after a, start b`";
         if line.is_empty() {

@@ -103,7 +103,7 @@ fn nodes_of_a_trace_are_calls() {
     assert_eq!(whats[5], &collective(Known::ReduceScatter, 512, 0));
     assert_eq!(whats[6], &collective(Known::Bcast, 64, 1));
     assert_eq!(
-        calls[4].after,
+        calls[4].after[..],
         [Event::Start(2), Event::End(3)],
         "no send waits for its receive"
     );
@@ -153,8 +153,8 @@ fn a_trace_comes_back() {
     assert_eq!(exported.notes.len(), 3, "{:?}", exported.notes);
     let back = of("t.0.et", &exported.files.concat()).graph;
     // What waits for the start of a send depends on it.
-    assert_eq!(back.ranks[0][1].after, [Event::Start(0)]);
-    assert_eq!(back.ranks[0][2].after, [Event::Start(0), Event::End(1)]);
+    assert_eq!(back.ranks[0][1].after[..], [Event::Start(0)]);
+    assert_eq!(back.ranks[0][2].after[..], [Event::Start(0), Event::End(1)]);
     assert_eq!(
         back.ranks[1][1].what,
         What::Compute(Time::from_ps(2_000_000))
@@ -329,6 +329,40 @@ fn calls_of(read: Read) -> String {
     let text = exported.text().expect("text").to_owned();
     let kept = text.lines().filter(|line| *line != "  wait");
     kept.map(|line| format!("{line}\n")).collect()
+}
+
+/// One rank that sends to itself: what a record looks like, and what fuzzing begins with.
+#[test]
+fn a_record_of_one_rank_is_a_program() {
+    let alone = of("alone.allprof", include_bytes!("../samples/alone.allprof"));
+    let groups: Vec<&[u32]> = alone
+        .graph
+        .groups
+        .iter()
+        .map(|group| &group.ranks[..])
+        .collect();
+    assert_eq!(groups, [[0], [0]]);
+    let notes = &alone.notes;
+    assert!(
+        notes.iter().any(|note| note.starts_with("1 looks")),
+        "{notes:?}"
+    );
+    assert!(
+        notes
+            .iter()
+            .any(|note| note.starts_with("of 1 waits for any")),
+        "{notes:?}"
+    );
+    let text = calls_of(alone);
+    let messages = text
+        .lines()
+        .filter(|line| line.contains("isend") || line.contains("irecv"));
+    assert_eq!(messages.count(), 4, "{text}");
+    // Alone there is nobody to gather from.
+    assert!(
+        !text.contains("gather") && !text.contains("alltoallv"),
+        "{text}"
+    );
 }
 
 #[test]
