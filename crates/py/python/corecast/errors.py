@@ -83,7 +83,8 @@ class InputError(Error, ValueError):
 
 
 class InputTypeError(InputError, TypeError):
-    """An argument has a type that it cannot have."""
+    """An argument has a type that it cannot have, or there is no such argument: then ``name``,
+    ``nearest`` (or ``None``), ``known``."""
 
 
 class UnknownNameError(InputError):
