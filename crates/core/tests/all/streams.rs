@@ -8,8 +8,8 @@ use crate::world;
 use corecast_core::random::SplitMix64;
 use corecast_core::verify::Violation;
 use corecast_core::{
-    Arrival, Certificate, ChunkId, Collective, FullCrossbar, Op, Rank, Request, Schedule,
-    ScheduleBuilder, Spec, Split, algorithm, in_one_stream, verify,
+    Arrival, Certificate, Collective, FullCrossbar, Op, Rank, Request, Schedule, ScheduleBuilder,
+    Spec, Split, algorithm, in_one_stream, verify,
 };
 use proptest::prelude::*;
 use split::{Deal, conflict, split};
@@ -188,73 +188,4 @@ fn the_least_number_of_slots_is_found() {
         assert_eq!(certificate.slots_needed, Some(0), "{linear}");
         assert_eq!(certificate.violations, [], "{linear}");
     }
-}
-
-/// What both ranks exchange in one step stays one step.
-#[test]
-fn an_exchange_stays_whole_in_one_stream() {
-    let spec = Spec::new(&Request::new(Collective::Allgather, 2, 8), Split::Even(1));
-    let mut builder = ScheduleBuilder::new("swapped", spec);
-    for rank in [0, 1] {
-        let [send, recv] = [rank, 1 - rank].map(|rank| builder.list(&[ChunkId(rank)]));
-        let op = Op::Exchange {
-            to: Rank(1 - rank),
-            send,
-            from: Rank(1 - rank),
-            recv,
-            arrival: Arrival::Store,
-        };
-        builder.push(0, Rank(rank), op);
-    }
-    builder.set_slots(1);
-    let schedule = builder.finish();
-    assert!(!schedule.is_plain(), "it claims a slot");
-    let linear = in_one_stream(&schedule).expect("it completes");
-    for rank in [0, 1].map(Rank) {
-        assert_eq!(linear.steps(rank).len(), 1, "{linear}");
-        assert!(matches!(linear.steps(rank)[0].op, Op::Exchange { .. }));
-    }
-}
-
-/// A message that passes rank 1 twice, by a forward of each of its streams: in one stream the first
-/// forward would wait for the second, so both are taken apart.
-#[test]
-fn what_passes_a_rank_twice_is_taken_apart() {
-    let spec = Spec::new(&Request::new(Collective::Bcast, 4, 8), Split::Even(1));
-    let mut builder = ScheduleBuilder::new("there and back", spec);
-    let place = builder.add_place(8);
-    let [chunk, again] = [ChunkId(0), place].map(|place| builder.list(&[place]));
-    let forward = |from, to, chunks| Op::Forward {
-        from: Rank(from),
-        to: Rank(to),
-        chunks,
-        arrival: Arrival::Store,
-    };
-    let stream = builder.add_stream(Rank(1), 0);
-    builder.push(
-        0,
-        Rank(0),
-        Op::Send {
-            to: Rank(1),
-            chunks: chunk,
-        },
-    );
-    builder.push(0, Rank(1), forward(0, 2, chunk));
-    builder.push(1, Rank(2), forward(1, 1, chunk));
-    builder.push_on(2, (Rank(1), stream), forward(2, 3, again));
-    let (from, arrival) = (Rank(1), Arrival::Store);
-    builder.push(
-        3,
-        Rank(3),
-        Op::Recv {
-            from,
-            chunks: chunk,
-            arrival,
-        },
-    );
-    let schedule = builder.finish();
-    certified(&schedule);
-    let linear = in_one_stream(&schedule).expect("it completes");
-    assert_eq!(certified(&linear).slots_needed, Some(0));
-    assert_eq!(linear.steps(Rank(1)).len(), 4, "{linear}");
 }

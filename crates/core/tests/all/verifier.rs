@@ -146,6 +146,17 @@ fn what_was_copied_on_is_dropped() {
     assert_eq!(certified(&builder.finish()).max_buffer_bytes, 20);
 }
 
+/// What comes out of one added place may go into another, beside a chunk that stays what it is.
+#[test]
+fn places_may_have_other_names_at_the_other_end() {
+    let mut builder = builder(Collective::Bcast, 2, 10, 1);
+    let chunk = ChunkId(0);
+    let [from, to] = [(); 2].map(|()| builder.add_place(10));
+    builder.copy(0, Rank(0), &[chunk], &[from]);
+    builder.transfer(1, (Rank(0), &[chunk, from]), (Rank(1), &[chunk, to]));
+    certified(&builder.finish());
+}
+
 /// The place of a result is a buffer at a rank that does not want the result.
 #[test]
 fn the_place_of_a_result_is_a_buffer_where_nobody_wants_it() {
