@@ -6,6 +6,7 @@ mod bounds_by_hand;
 mod damage;
 mod golden;
 mod mutations;
+mod one_stream;
 mod oracle;
 mod registry;
 mod rounds;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Labels that are worked out, and schedules that serve another size than their own.
+//! Labels that are worked out or refused, and schedules that serve another size than their own.
 
+use std::sync::Arc;
+
+use corecast_core::verify::Violation;
 use corecast_core::{
-    Arrival, ChunkId, Collective, FullCrossbar, Op, Rank, Request, ScheduleBuilder, Spec, Split,
-    algorithm, verify,
+    Arrival, ChunkId, Collective, FullCrossbar, Op, Rank, Request, RouteTree, ScheduleBuilder,
+    Spec, Split, algorithm, verify,
 };
 
 #[test]
@@ -63,6 +66,135 @@ fn steps_that_never_happen_get_labels_too() {
             .collect::<Vec<_>>()
     };
     assert_eq!((labels(1), labels(2)), (vec![0, 0, 0], vec![0, 0]));
+}
+
+/// Rank 1 gets the contribution of rank 2 in round 1 and that of rank 3 in round 3, in two places, and
+/// combines one place with the other: the sum has been there since round 3, whichever of them it lies
+/// in, and is sent in round 4.
+#[test]
+fn a_sum_is_as_late_as_the_later_of_its_parts() {
+    let chunk = ChunkId(0);
+    for (from, to) in [(0, 1), (1, 0)] {
+        for round in [3, 4] {
+            let spec = Spec::new(&Request::new(Collective::Reduce, 4, 8), Split::Even(1));
+            let mut builder = ScheduleBuilder::new("sums", spec);
+            let places = [(); 2].map(|()| builder.add_place(8));
+            let middle = Rank(1);
+            builder.transfer(1, (Rank(2), &[chunk]), (middle, &places[..1]));
+            builder.transfer(3, (Rank(3), &[chunk]), (middle, &places[1..]));
+            builder.combine(3, middle, &[places[from]], &[places[to]]);
+            builder.combine(3, middle, &[chunk], &[places[to]]);
+            let [sum, chunks] = [places[to], chunk].map(|place| builder.list(&[place]));
+            builder.push(
+                round,
+                middle,
+                Op::Send {
+                    to: Rank(0),
+                    chunks: sum,
+                },
+            );
+            let (from, arrival) = (middle, Arrival::Reduce);
+            builder.push(
+                round,
+                Rank(0),
+                Op::Recv {
+                    from,
+                    chunks,
+                    arrival,
+                },
+            );
+            let violations = verify(&builder.finish(), &FullCrossbar).violations;
+            match (round, &violations[..]) {
+                (4, []) => {}
+                (3, [Violation::SendsTooEarly { arrives_in, .. }]) => assert_eq!(arrives_in.0, 3),
+                _ => panic!("{violations:?}"),
+            }
+        }
+    }
+}
+
+/// What a copy has replaced no longer counts: rank 1 sends in round 3 what it had since round 1.
+#[test]
+fn a_copy_is_as_old_as_what_was_copied() {
+    let spec = Spec::new(&Request::new(Collective::Bcast, 3, 8), Split::Even(1));
+    let mut builder = ScheduleBuilder::new("copies", spec);
+    let places = [(); 2].map(|()| builder.add_place(8));
+    let (chunk, root, middle) = (ChunkId(0), Rank(0), Rank(1));
+    builder.transfer(1, (root, &[chunk]), (middle, &places[..1]));
+    builder.transfer(3, (root, &[chunk]), (middle, &places[1..]));
+    builder.copy(3, middle, &places[..1], &places[1..]);
+    builder.copy(3, middle, &places[..1], &[chunk]);
+    builder.transfer(3, (middle, &places[1..]), (Rank(2), &[chunk]));
+    let violations = verify(&builder.finish(), &FullCrossbar).violations;
+    assert_eq!(violations, []);
+}
+
+/// A forward of round 0 sends in round 1, so that a multicast behind it cannot be of round 0.
+#[test]
+fn a_multicast_keeps_its_place_behind_a_forward() {
+    for round in [0, 1] {
+        let spec = Spec::new(&Request::new(Collective::Bcast, 5, 8), Split::Even(1));
+        let mut builder = ScheduleBuilder::new("behind", spec);
+        let (root, middle, chunk) = (Rank(0), Rank(1), ChunkId(0));
+        let chunks = builder.list(&[chunk]);
+        let (to, arrival) = (Rank(2), Arrival::Store);
+        builder.push(0, root, Op::Send { to: middle, chunks });
+        builder.push(
+            0,
+            middle,
+            Op::Forward {
+                from: root,
+                to,
+                chunks,
+                arrival,
+            },
+        );
+        builder.push(
+            1,
+            to,
+            Op::Recv {
+                from: middle,
+                chunks,
+                arrival,
+            },
+        );
+        let number = builder.add_multicast(Arc::new(RouteTree::new(middle, vec![middle; 5])));
+        builder.push(round, middle, Op::Multicast { number, chunks });
+        for rank in [0, 2, 3, 4] {
+            let from = middle;
+            let recv = Op::RecvMulticast {
+                from,
+                number,
+                chunks,
+            };
+            builder.push(round.max(1), Rank(rank), recv);
+        }
+        let violations = verify(&builder.finish(), &FullCrossbar).violations;
+        let falls = |found: &Violation| matches!(found, Violation::RoundFalls { .. });
+        assert_eq!(violations.iter().any(falls), round == 0, "{violations:?}");
+        assert!(round == 0 || violations.is_empty(), "{violations:?}");
+    }
+}
+
+/// Both ends of all messages, in the order of the receives; a send too many has no end.
+#[test]
+fn the_ends_of_messages_are_found() {
+    let spec = Spec::new(&Request::new(Collective::Bcast, 3, 8), Split::Even(1));
+    let mut builder = ScheduleBuilder::new("by hand", spec);
+    builder.message(0, Rank(0), Rank(2), &[ChunkId(0)]);
+    builder.message(1, Rank(0), Rank(1), &[ChunkId(0)]);
+    let chunks = builder.list(&[ChunkId(0)]);
+    builder.push(
+        2,
+        Rank(0),
+        Op::Send {
+            to: Rank(1),
+            chunks,
+        },
+    );
+    let ends = verify::messages(&builder.finish());
+    let [first, second] = [0, 1].map(|step| (Rank(0), step));
+    assert_eq!(ends, [[second, (Rank(1), 0)], [first, (Rank(2), 0)]]);
 }
 
 /// A reduction over scratch memory, with its result elsewhere.

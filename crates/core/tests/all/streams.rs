@@ -8,8 +8,8 @@ use crate::world;
 use corecast_core::random::SplitMix64;
 use corecast_core::verify::Violation;
 use corecast_core::{
-    Certificate, Collective, FullCrossbar, Op, Rank, Request, Schedule, algorithm, in_one_stream,
-    verify,
+    Arrival, Certificate, Collective, FullCrossbar, Op, Rank, Request, Schedule, ScheduleBuilder,
+    Spec, Split, algorithm, in_one_stream, verify,
 };
 use proptest::prelude::*;
 use split::{Deal, conflict, split};
@@ -138,8 +138,8 @@ fn most_waits_are_needed() {
 fn the_least_number_of_slots_is_found() {
     for messages in 1..=7_u32 {
         let request = Request::new(Collective::Allgather, 2, 8 * u64::from(messages));
-        let spec = corecast_core::Spec::new(&request, corecast_core::Split::Even(messages));
-        let mut builder = corecast_core::ScheduleBuilder::new("crossed", spec);
+        let spec = Spec::new(&request, Split::Even(messages));
+        let mut builder = ScheduleBuilder::new("crossed", spec);
         for rank in [0, 1] {
             for part in 0..messages {
                 let chunks = builder.list(&[builder.spec().chunk(rank, part)]);
@@ -151,7 +151,7 @@ fn the_least_number_of_slots_is_found() {
             for part in 0..messages {
                 let from = Rank(1 - rank);
                 let chunks = builder.list(&[builder.spec().chunk(from.0, part)]);
-                let arrival = corecast_core::Arrival::Store;
+                let arrival = Arrival::Store;
                 let recv = Op::Recv {
                     from,
                     chunks,

@@ -122,6 +122,14 @@ fn it_is_correct_and_shows_all_that_matters() {
     );
 }
 
+/// Rank 0 keeps the second partial sum, 8 bytes, and whichever of its streams is ahead, the first one
+/// has an operand of 8 bytes beside it; where the sum goes is no buffer.
+#[test]
+fn what_streams_hold_is_added_up() {
+    let certificate = verify(&allreduce().finish(), &FullCrossbar);
+    assert_eq!(certificate.max_buffer_bytes, 16);
+}
+
 #[test]
 fn streams_that_touch_the_same_place_race() {
     let unordered = first(|builder| builder.waits_mut().clear());

@@ -129,6 +129,68 @@ fn scattered(messages: &[(u32, u32, u32)]) -> Certificate {
     certified(&builder.finish())
 }
 
+/// Copies through three places of ten bytes, of which two are held at a time: what has been copied on
+/// for the last time is dropped. The root copies into the place of its result, which is no buffer.
+#[test]
+fn what_was_copied_on_is_dropped() {
+    let mut builder = builder(Collective::Bcast, 2, 10, 1);
+    let (chunk, root) = (ChunkId(0), Rank(0));
+    let result = builder.add_result(chunk);
+    builder.transfer(0, (root, &[chunk]), (Rank(1), &[result]));
+    builder.copy(1, root, &[chunk], &[result]);
+    assert_eq!(certified(&builder.clone().finish()).max_buffer_bytes, 0);
+    let places = [(); 3].map(|()| builder.add_place(10));
+    builder.copy(2, root, &[chunk], &places[..1]);
+    builder.copy(2, root, &places[..1], &places[1..2]);
+    builder.copy(2, root, &places[1..2], &places[2..]);
+    assert_eq!(certified(&builder.finish()).max_buffer_bytes, 20);
+}
+
+/// What comes out of one added place may go into another, beside a chunk that stays what it is.
+#[test]
+fn places_may_have_other_names_at_the_other_end() {
+    let mut builder = builder(Collective::Bcast, 2, 10, 1);
+    let chunk = ChunkId(0);
+    let [from, to] = [(); 2].map(|()| builder.add_place(10));
+    builder.copy(0, Rank(0), &[chunk], &[from]);
+    builder.transfer(1, (Rank(0), &[chunk, from]), (Rank(1), &[chunk, to]));
+    certified(&builder.finish());
+}
+
+/// The place of a result is a buffer at a rank that does not want the result.
+#[test]
+fn the_place_of_a_result_is_a_buffer_where_nobody_wants_it() {
+    let mut builder = builder(Collective::Reduce, 2, 10, 1);
+    let chunk = ChunkId(0);
+    let result = builder.add_result(chunk);
+    builder.copy(0, Rank(1), &[chunk], &[result]);
+    builder.copy(0, Rank(0), &[chunk], &[result]);
+    let (from, to) = (builder.list(&[result]), builder.list(&[result]));
+    builder.push(
+        1,
+        Rank(1),
+        Op::Send {
+            to: Rank(0),
+            chunks: from,
+        },
+    );
+    let arrival = corecast_core::Arrival::Reduce;
+    let recv = Op::Recv {
+        from: Rank(1),
+        chunks: to,
+        arrival,
+    };
+    builder.push(1, Rank(0), recv);
+    let schedule = builder.finish();
+    // Rank 0 has an operand of as many bytes while it combines.
+    assert_eq!(certified(&schedule).max_buffer_bytes, 10);
+    let mut builder = schedule.edit();
+    builder.steps_mut(Rank(0)).truncate(1);
+    builder.steps_mut(Rank(1)).truncate(1);
+    let certificate = verify(&builder.finish(), &FullCrossbar);
+    assert_eq!(certificate.max_buffer_bytes, 10, "at rank 1 alone");
+}
+
 /// A block is dropped after the last step that sends it, not after the first.
 #[test]
 fn a_block_is_held_until_it_is_sent_for_the_last_time() {
