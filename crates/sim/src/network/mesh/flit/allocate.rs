@@ -1,46 +1,44 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Routing of head flits and allocation of the outputs' virtual channels.
 
-use super::{FREE, FlitMesh, Output, State, UnderWay, first_from};
+use super::{FREE, FlitMesh, NEVER, Output, State, VCS_MAX, first_from};
 use crate::network::mesh::spec::{SIDES, VcChoice};
+
+impl Output {
+    /// Virtual channels that can be allocated in cycle `now`.
+    #[inline]
+    fn free_at(&self, now: u64) -> u16 {
+        if self.next_at > now {
+            self.free & !self.soon
+        } else {
+            self.free
+        }
+    }
+}
 
 impl FlitMesh {
     /// The head flit's route is known: it asks for an output.
     pub(super) fn route(&mut self, channel: u32) {
-        let input = self.channels[channel as usize];
-        let place = self.places[(channel * self.capacity + u32::from(input.first)) as usize];
-        let packet = &self.packets[(place & FREE) as usize];
-        let (router, local) = (self.by_inputs.of(channel), u32::from(input.local));
-        let wide = |(x, y): (u16, u16)| (u32::from(x), u32::from(y));
-        let at = self.positions[router as usize];
-        let hop = self
-            .spec
-            .grid
-            .next_hop(wide(packet.from), wide(packet.to), wide(at));
-        let out_port = match hop {
-            Some(hop) => hop.side as u32,
-            None => u32::from(packet.last_port),
-        };
-        let in_port = u32::from(self.port_of[local as usize & 63][0]);
-        let turns = in_port < SIDES && out_port < SIDES && in_port / 2 != out_port / 2;
-        let allowed = self.allowed(packet, out_port, hop.is_some_and(|hop| hop.is_wrapped));
-        let state = &mut self.channels[channel as usize];
-        if turns && self.spec.router.turn > 0 && !state.has_turned {
-            state.has_turned = true;
-            self.wheel
-                .push(self.now + u64::from(self.spec.router.turn), channel);
-            return;
+        let input = &mut self.channels[channel as usize];
+        let (index, local) = (input.output, u32::from(input.local));
+        let turn = self.spec.router.turn;
+        if turn > 0 && input.state == State::Routing {
+            let out_port = index - self.by_ports.of(index) * self.ports;
+            let in_port = u32::from(self.port_of[local as usize & 63][0]);
+            if in_port < SIDES && out_port < SIDES && in_port / 2 != out_port / 2 {
+                input.state = State::Turning;
+                self.wheel.push(self.now + u64::from(turn), channel);
+                return;
+            }
         }
-        state.state = State::Requesting;
-        state.down = u32::from(allowed);
-        let index = router * self.ports + out_port;
-        state.output = index;
+        input.state = State::Requesting;
         self.note_request(channel, index);
         let output = &mut self.outputs[index as usize];
-        output.requests |= 1 << local;
-        if output.free != 0 {
-            let at = if self.vcs == 1 {
-                output.next_at.max(self.now)
+        output.requests |= 1 << (local & 63);
+        let (free, next_at) = (output.free, output.next_at);
+        if free != 0 {
+            let at = if self.vcs == 1 || free == output.soon {
+                next_at.max(self.now)
             } else {
                 self.now
             };
@@ -52,25 +50,23 @@ impl FlitMesh {
     #[inline]
     pub(super) fn plan(&mut self, index: u32, at: u64) {
         let output = &mut self.outputs[index as usize];
-        if output.is_planned {
+        if output.planned_at <= at {
             return;
         }
-        output.is_planned = true;
+        output.planned_at = at;
         if at == self.now {
             self.allocating.push(index);
         } else {
-            let agent = (self.channels.len() + self.sources.len()) as u32 + index;
-            self.wheel.push(at, agent);
+            self.wheel.push(at, self.agent_of_output(index));
         }
     }
 
     /// Virtual channels that a packet may be given at an output; those of an ejection port with
     /// queues are its queues. `is_wrapped` where it must use the upper half of a torus's.
     #[inline]
-    fn allowed(&self, packet: &UnderWay, out_port: u32, is_wrapped: bool) -> u16 {
-        let queue = packet.packet.queue;
+    pub(super) fn allowed(&self, packet: u32, out_port: u32, is_wrapped: bool) -> u16 {
         if out_port >= SIDES && self.has_queues {
-            return 1 << queue;
+            return 1 << self.packets[packet as usize].packet.queue;
         }
         let (first, len) = match self.spec.grid.is_torus && out_port < SIDES {
             false => (0, self.vcs),
@@ -79,26 +75,27 @@ impl FlitMesh {
         };
         match self.spec.router.vc_choice {
             VcChoice::Any => (((1_u32 << len) - 1) << first) as u16,
-            VcChoice::Receiver => 1 << (first + packet.receiver() % len.max(1)),
+            VcChoice::Receiver => 1 << (first + self.ways[packet as usize].receiver % len.max(1)),
         }
     }
 
     /// Allocates the free virtual channels of an output.
     pub(super) fn allocate(&mut self, index: u32) {
         let output = &mut self.outputs[index as usize];
-        output.is_planned = false;
+        if output.planned_at != self.now {
+            return; // it has been done, or is planned for an earlier or a later cycle
+        }
+        output.planned_at = NEVER;
         let Output {
-            requests,
-            free,
-            next_at,
-            ..
+            requests, next_at, ..
         } = *output;
+        let free = output.free_at(self.now);
         if requests == 0 || free == 0 {
-            return;
+            return self.plan_rest(index, free);
         }
         if self.vcs == 1 {
             debug_assert!(next_at <= self.now, "planned for then");
-            let local = first_from(requests, self.vc_pointers[(index * self.out_vcs) as usize]);
+            let local = first_from(requests, output.vcs_first[0]);
             let base = self.by_ports.of(index) * self.inputs;
             self.grant_channel(index, base + local, local, 0);
             return;
@@ -111,10 +108,10 @@ impl FlitMesh {
                 true => self.channels[(base + local) as usize].down as u16,
                 false => u16::MAX,
             };
-            if free & allowed != 0 {
-                self.accept(index, base, local, free & allowed);
+            if free & allowed == 0 {
+                return self.plan_rest(index, free);
             }
-            return;
+            return self.accept(index, base, local, free & allowed);
         }
         // Offers: per request the virtual channels that chose it.
         let mut offers = [0_u16; 64];
@@ -137,7 +134,7 @@ impl FlitMesh {
                     continue;
                 }
             }
-            let pointer = self.vc_pointers[(index * self.out_vcs + vc) as usize];
+            let pointer = self.outputs[index as usize].vcs_first[vc as usize % VCS_MAX];
             let local = first_from(candidates, pointer);
             offers[local as usize] |= 1 << vc;
             offered |= 1 << local;
@@ -147,18 +144,29 @@ impl FlitMesh {
             offered &= offered - 1;
             self.accept(index, base, local, offers[local as usize]);
         }
-        let output = &mut self.outputs[index as usize];
-        // Channels that no request may use are no reason to try again.
-        if output.requests != 0 && output.free != 0 && output.free != free {
+        self.plan_rest(index, free);
+    }
+
+    /// Lets an output allocate again that had `free` channels to allocate, if it has requests and
+    /// channels left. Channels that no request may use are no reason to try again.
+    fn plan_rest(&mut self, index: u32, free: u16) {
+        let output = &self.outputs[index as usize];
+        if output.requests == 0 {
+            return;
+        }
+        let (left, next_at) = (output.free_at(self.now), output.next_at);
+        if left != 0 && left != free {
             self.plan(index, self.now + 1);
-        } else if output.requests != 0 && output.free == free && !self.is_restricted {
+        } else if output.free != left {
+            self.plan(index, next_at);
+        } else if left != 0 && !self.is_restricted {
             unreachable!("a free channel and a request always meet");
         }
     }
 
     /// A request accepts one of the channels that offer themselves to it.
     fn accept(&mut self, index: u32, base: u32, local: u32, offers: u16) {
-        let pointer = &mut self.accept_pointers[(base + local) as usize];
+        let pointer = &mut self.channels[(base + local) as usize].accepts_first;
         let vc = first_from(u64::from(offers), *pointer);
         *pointer = vc as u8 + 1;
         self.grant_channel(index, base + local, local, vc);
@@ -169,12 +177,11 @@ impl FlitMesh {
         output.requests &= !(1 << local);
         output.free &= !(1 << vc);
         self.note_grant(channel, index);
-        let output = &self.outputs[index as usize];
+        let output = &mut self.outputs[index as usize];
         // With several channels a queue is one of the port's.
         let is_queue = self.vcs == 1 && self.has_queues && output.down >= self.ejection;
         let mut down = output.down + vc;
-        let pointer = &mut self.vc_pointers[(index * self.out_vcs + vc) as usize];
-        *pointer = local as u8 + 1;
+        output.vcs_first[vc as usize % VCS_MAX] = local as u8 + 1;
         let input = &mut self.channels[channel as usize];
         if is_queue {
             let place = channel * self.capacity + u32::from(input.first);
@@ -191,7 +198,10 @@ impl FlitMesh {
         } else if at == self.now {
             self.ask_for_switch(channel);
         } else {
-            self.wheel.push(at, channel);
+            let router = self.by_ports.of(index);
+            if at != self.now + 1 || !self.pass_next(router, local) {
+                self.wheel.push(at, channel);
+            }
         }
     }
 }

@@ -15,7 +15,7 @@ impl FlitMesh {
         let port = SIDES + core % self.spec.grid.per_node;
         let base = (router * self.ports + port) * self.vcs;
         if self.spec.router.vc_choice == VcChoice::Receiver {
-            return base + self.packets[packet as usize].receiver() % self.vcs;
+            return base + self.ways[packet as usize].receiver % self.vcs;
         }
         let last = u32::from(self.sources[core as usize].last_vc);
         let mut turns = (1..=self.vcs).map(|turn| base + (last + turn) % self.vcs);
@@ -41,6 +41,7 @@ impl FlitMesh {
         };
         let of = self.packets[packet as usize].packet;
         let flits = of.flits;
+        let is_exact = self.vcs > 1 && (self.ahead == 0 || of.reports_injection);
         while flit < flits {
             let place = self.places[self.next_place(channel)];
             if place & FREE != FREE {
@@ -48,7 +49,7 @@ impl FlitMesh {
                 break;
             }
             let start = at.max(place >> TIME_SHIFT);
-            if start > ahead || (start > self.now && (self.vcs > 1 || flit == 0)) {
+            if start > ahead || (start > self.now && (is_exact || flit == 0)) {
                 self.wheel.push(start, agent);
                 break;
             }

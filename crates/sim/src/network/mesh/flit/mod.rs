@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The mesh exact to the flit: wormhole routers with virtual channels and credits.
 //!
-//! Cost follows the flits that move: every agent (an input's virtual channel, or a core's
+//! Cost follows the packets that move: every agent (an input's virtual channel, or a core's
 //! injection) has at most one entry in a timing wheel, and sleeps while it waits for a flit, a
 //! place downstream or an output. A cycle in which nobody acts is skipped.
 //!
@@ -20,30 +20,44 @@
 //! Credits are not counted but read off the buffer itself: the place that flit `k` will take is
 //! free from the cycle on that the departure of flit `k - buffer` has written into it, credit
 //! delay included.
+//!
+//! So every place says from which cycle on its flit can go, or a flit can take it, and a cycle may
+//! lie ahead: flits are moved before their time where nothing can change it any more. With one
+//! virtual channel that is everything a packet has in its buffer (`stream`). With several it is what
+//! nobody else can get in the way of (`claims`), and the rest goes one by one (`traverse`). Tests
+//! compare both with meshes that move nothing ahead.
 
 mod allocate;
 mod bits;
+mod build;
+mod claims;
 mod cores;
 mod interface;
+mod look;
 mod places;
+mod records;
+mod stream;
 mod switch;
+mod traverse;
 mod waits;
-
-use std::collections::VecDeque;
 
 use corecast_core::{LinkUse, Side};
 
 use super::links::used_links;
-use super::spec::{Ejection, MeshError, MeshSpec, SIDES, VcChoice};
+use super::spec::{MeshSpec, SIDES};
 use super::wheel::Wheel;
 use bits::{Divisor, first_from, for_each_bit, is_before};
 pub use interface::{Delivery, Flit, Packet, QueueEvent};
 use places::{FREE, Places, TAIL, TIME_SHIFT, free_from, place_of, retimed, wrapped};
+use records::{Channel, Output, Source, State, UnderWay, Way};
 use switch::Switch;
 pub use waits::LinkWait;
 use waits::Waits;
 
 const NONE: u32 = u32::MAX;
+const NEVER: u64 = u64::MAX;
+/// Most virtual channels of an output: those of a link, or the queues of an ejection port.
+const VCS_MAX: usize = 16;
 /// Most cycles of a run; times have 39 bits.
 pub const CYCLES_MAX: u64 = (1 << (63 - TIME_SHIFT)) - 1;
 /// How far a flit may be moved ahead of the clock where its times are known: about a buffer.
@@ -53,109 +67,11 @@ const AHEAD: u64 = 64;
 /// of its memory together.
 const LARGE: u32 = 1 << 13;
 /// Agents and routers of which that is done at once.
-const TOGETHER: usize = 16;
+const TOGETHER: usize = 32;
 /// Most cycles between two flits at injection.
 const INTERVAL_MAX: u32 = 64;
 /// Most packets under way at once.
 pub const PACKETS_MAX: usize = FREE as usize - 1;
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-enum State {
-    /// No flit, no packet.
-    Idle,
-    /// A head flit is being routed.
-    Routing,
-    /// A head flit asks for an output.
-    Requesting,
-    /// A packet has an output.
-    Active,
-    /// As `Active`, and the next flit has not arrived; of a core's queue: it is empty, and the core
-    /// is to be told of the next flit.
-    Starved,
-    /// Of a core's queue: the core is to be told when it is full and holds up a flit.
-    Watched,
-}
-
-/// An input's virtual channel. Those of the routers come first, those of the cores' ejection ports
-/// follow; of the latter only the places and the waiting sender are used.
-///
-/// Half a line of the processor's cache: large meshes are bound by memory.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(32))]
-struct Channel {
-    /// Flits may leave from this cycle on.
-    next_at: u64,
-    /// The output that the packet has or asks for, and the channel at its other end; while it asks,
-    /// a bit per virtual channel of the output that it may have.
-    output: u32,
-    down: u32,
-    /// Agent that waits for a place here.
-    waiter: u32,
-    /// Flits that have arrived so far, at most 2^32 - 1.
-    flits: u32,
-    /// Its number at its router.
-    local: u8,
-    /// Place of the oldest flit, and number of flits.
-    first: u16,
-    len: u16,
-    state: State,
-    /// The output's virtual channel that the packet has.
-    out_vc: u8,
-    has_turned: bool,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct UnderWay {
-    packet: Packet,
-    sent: u64,
-    injected: u64,
-    from: (u16, u16),
-    to: (u16, u16),
-    /// Port of the last router.
-    last_port: u8,
-}
-
-impl UnderWay {
-    /// What decides about its virtual channels where the receiver does: see
-    /// [`super::VcChoice::Receiver`].
-    #[inline]
-    fn receiver(&self) -> u32 {
-        let (x, y) = (u32::from(self.to.0), u32::from(self.to.1));
-        x + y + u32::from(self.last_port) + self.packet.queue
-    }
-}
-
-/// A core's injection.
-#[derive(Clone, Debug)]
-struct Source {
-    queue: VecDeque<u32>,
-    /// Flits of the first packet that have been injected.
-    flit: u32,
-    /// Channel that the first packet uses.
-    channel: u32,
-    /// The next flit may be injected from this cycle on.
-    next_at: u64,
-    last_vc: u8,
-    is_scheduled: bool,
-}
-
-/// An output port of a router. Half a line of the processor's cache.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(32))]
-struct Output {
-    /// Input channels of the router that ask for a virtual channel.
-    requests: u64,
-    /// Virtual channels without a packet.
-    free: u16,
-    /// Channel 0 at the other end, or [`NONE`].
-    down: u32,
-    /// With one virtual channel, it can be allocated from this cycle on; with several, the link
-    /// takes the next flit from this cycle on.
-    next_at: u64,
-    /// Whether the allocation of virtual channels is planned; avoids planning twice.
-    is_planned: bool,
-}
 
 /// See the module's documentation.
 #[derive(Clone, Debug)]
@@ -163,8 +79,6 @@ pub struct FlitMesh {
     spec: MeshSpec,
     ports: u32,
     vcs: u32,
-    /// Most virtual channels of an output: those of a link, or the queues of an ejection port.
-    out_vcs: u32,
     /// Input channels of a router: ports times virtual channels.
     inputs: u32,
     capacity: u32,
@@ -181,10 +95,13 @@ pub struct FlitMesh {
     /// Whether flits stay there until they are taken.
     has_queues: bool,
     outputs: Vec<Output>,
-    /// Per output and virtual channel: input channel that is offered it first.
-    vc_pointers: Vec<u8>,
-    /// Per input channel: virtual channel that it accepts first.
-    accept_pointers: Vec<u8>,
+    /// Last cycle, from the current one, until which nobody asks for a switch who has no claim yet;
+    /// 0 if nothing is moved ahead of the clock or there is one virtual channel. See `claims`.
+    ahead: u64,
+    /// The same where a further packet waits in one of the router's buffers behind another.
+    ahead_of_next: u64,
+    /// Fewest cycles from now to the arrival of a flit that has not been moved yet.
+    next_arrival: u64,
     /// Per router; only with several virtual channels.
     switches: Vec<Switch>,
     /// Per input channel of a router: its port, and its number there.
@@ -199,6 +116,7 @@ pub struct FlitMesh {
     /// See [`LARGE`].
     is_large: bool,
     packets: Vec<UnderWay>,
+    ways: Vec<Way>,
     unused_packets: Vec<u32>,
     sources: Vec<Source>,
     wheel: Wheel,
@@ -223,133 +141,6 @@ const fn all_of(vcs: u32) -> u16 {
 }
 
 impl FlitMesh {
-    /// An idle mesh at cycle 0.
-    ///
-    /// # Errors
-    /// What [`MeshSpec::check`] refuses.
-    pub fn new(spec: &MeshSpec) -> Result<Self, MeshError> {
-        spec.check()?;
-        let (router, cores) = (spec.router, spec.cores());
-        let (vcs, ports) = (router.vcs, SIDES + spec.grid.per_node);
-        let ejection = spec.routers() * ports * vcs;
-        let channel = Channel {
-            next_at: 0,
-            output: NONE,
-            down: NONE,
-            waiter: NONE,
-            local: 0,
-            flits: 0,
-            first: 0,
-            len: 0,
-            state: State::Idle,
-            out_vc: 0,
-            has_turned: false,
-        };
-        let (lanes, lane_capacity, has_queues) = match spec.ejection {
-            Ejection::Sink => (vcs, router.buffer_flits, false),
-            Ejection::Queues { count, flits } => (count, flits, true),
-        };
-        let mut channels = vec![channel; (ejection + cores * lanes) as usize];
-        for (index, channel) in (0..ejection).zip(&mut channels) {
-            channel.local = (index % (ports * vcs)) as u8;
-        }
-        let places = ejection * router.buffer_flits + cores * lanes * lane_capacity;
-        let places = Places::new(places as usize, free_from(0));
-        let output = |index: u32| {
-            let (at, port) = (index / ports, index % ports);
-            let down = match port.checked_sub(SIDES) {
-                Some(local) => Some(ejection + (at * spec.grid.per_node + local) * lanes),
-                None => spec
-                    .grid
-                    .neighbour(at, Side::ALL[port as usize])
-                    .map(|next| {
-                        let opposite = port ^ 1;
-                        (next * ports + opposite) * vcs
-                    }),
-            };
-            Output {
-                requests: 0,
-                free: match down {
-                    Some(_) if port < SIDES || vcs == 1 => all_of(vcs),
-                    Some(_) => all_of(lanes),
-                    None => 0,
-                },
-                down: down.unwrap_or(NONE),
-                next_at: 0,
-                is_planned: false,
-            }
-        };
-        let outputs: Vec<Output> = (0..spec.routers() * ports).map(output).collect();
-        let source = Source {
-            queue: VecDeque::new(),
-            flit: 0,
-            channel: NONE,
-            next_at: 0,
-            last_vc: (vcs - 1) as u8,
-            is_scheduled: false,
-        };
-        let delays = [
-            router.switch + router.link,
-            router.routing + router.switch + router.link,
-            router.vc_allocation,
-            router.credit,
-            router.turn,
-            router.injection + router.routing,
-            router.ejection + router.credit,
-            router.link_interval,
-            INTERVAL_MAX,
-        ];
-        let delay_max = AHEAD as u32 + 2 * delays.into_iter().max().unwrap_or(0) + 2;
-        Ok(Self {
-            spec: *spec,
-            ports,
-            vcs,
-            out_vcs: vcs.max(lanes),
-            inputs: ports * vcs,
-            capacity: router.buffer_flits,
-            now: 0,
-            positions: (0..spec.routers())
-                .map(|router| spec.grid.position(router))
-                .map(|(x, y)| (x as u16, y as u16))
-                .collect(),
-            vc_pointers: vec![0; outputs.len() * vcs.max(lanes) as usize],
-            accept_pointers: vec![0; ejection as usize],
-            switches: match vcs {
-                1 => Vec::new(),
-                _ => vec![Switch::NEW; spec.routers() as usize],
-            },
-            by_inputs: Divisor::new(ports * vcs),
-            by_ports: Divisor::new(ports),
-            port_of: std::array::from_fn(|local| {
-                [local / vcs as usize, local % vcs as usize].map(|part| part as u8)
-            }),
-            is_restricted: spec.grid.is_torus || has_queues || router.vc_choice != VcChoice::Any,
-            has_slow_links: router.link_interval > 1,
-            is_large: ejection > LARGE,
-            channels,
-            places,
-            ejection,
-            lanes,
-            lane_capacity,
-            has_queues,
-            outputs,
-            packets: Vec::new(),
-            unused_packets: Vec::new(),
-            sources: vec![source; cores as usize],
-            wheel: Wheel::new(delay_max),
-            spare: Vec::new(),
-            allocating: Vec::new(),
-            switching: Vec::new(),
-            deliveries: Vec::new(),
-            arrivals: Vec::new(),
-            injected: Vec::new(),
-            flits_injected: 0,
-            flits_ejected: 0,
-            flit_hops: 0,
-            waits: None,
-        })
-    }
-
     /// The shape, routing and routers.
     #[must_use]
     pub fn spec(&self) -> &MeshSpec {
@@ -365,13 +156,15 @@ impl FlitMesh {
     /// Link crossings of flits so far; injection and ejection are no hops.
     #[must_use]
     pub fn flit_hops(&self) -> u64 {
-        self.flit_hops
+        self.flit_hops - self.all_later().0
     }
 
-    /// Flits injected and ejected so far.
+    /// Flits injected and ejected so far. Those whose times are known already may be counted among
+    /// them: any that a core injects, and with one virtual channel those ejected as well.
     #[must_use]
     pub fn flits(&self) -> (u64, u64) {
-        (self.flits_injected, self.flits_ejected)
+        let ejected = self.flits_ejected - self.all_later().1;
+        (self.flits_injected, ejected)
     }
 
     /// Packets of `core` that are not wholly injected.
@@ -395,9 +188,8 @@ impl FlitMesh {
             return 0;
         }
         let channels = output.down..output.down + self.vcs;
-        channels
-            .map(|channel| u64::from(self.channels[channel as usize].flits))
-            .sum()
+        let flits = channels.map(|channel| u64::from(self.channels[channel as usize].flits));
+        flits.sum::<u64>() - self.crossing_later(output)
     }
 
     /// Every link that has been used, with [`FlitMesh::link_flits`].
@@ -423,13 +215,19 @@ impl FlitMesh {
             packet,
             sent: self.now,
             injected: 0,
+        };
+        let to = position(packet.dst);
+        let last_port = SIDES + packet.dst % self.spec.grid.per_node;
+        let way = Way {
             from: position(packet.src),
-            to: position(packet.dst),
-            last_port: (SIDES + packet.dst % self.spec.grid.per_node) as u8,
+            to,
+            receiver: u32::from(to.0) + u32::from(to.1) + last_port + packet.queue,
+            last_port: last_port as u8,
         };
         let index = match self.unused_packets.pop() {
             Some(index) => {
                 self.packets[index as usize] = under_way;
+                self.ways[index as usize] = way;
                 index
             }
             None => {
@@ -438,6 +236,7 @@ impl FlitMesh {
                     "{PACKETS_MAX} packets are under way"
                 );
                 self.packets.push(under_way);
+                self.ways.push(way);
                 self.packets.len() as u32 - 1
             }
         };
@@ -452,6 +251,15 @@ impl FlitMesh {
 
     fn agent_of_source(&self, core: u32) -> u32 {
         self.channels.len() as u32 + core
+    }
+
+    fn agent_of_output(&self, output: u32) -> u32 {
+        (self.channels.len() + self.sources.len()) as u32 + output
+    }
+
+    /// Of a packet whose tail has been moved to its core ahead of the clock.
+    fn agent_of_packet(&self, packet: u32) -> u32 {
+        self.agent_of_output(self.outputs.len() as u32) + packet
     }
 
     /// The first cycle, from now on, in which something happens.
@@ -539,34 +347,28 @@ impl FlitMesh {
         }
     }
 
-    /// Reads what agents are about to change, all at once: see [`LARGE`].
-    fn look_ahead(&self, agents: &[u32]) {
-        if !self.is_large || agents.len() < TOGETHER {
-            return;
-        }
-        let mut seen = 0;
-        for &agent in agents {
-            if agent < self.ejection {
-                seen ^= u64::from(self.channels[agent as usize].down);
-                seen ^= self.places[(agent * self.capacity) as usize];
-            }
-        }
-        std::hint::black_box(seen);
-    }
-
     #[inline]
     fn act(&mut self, agent: u32) {
         let Some(channel) = self.channels.get(agent as usize) else {
             let beyond = agent - self.channels.len() as u32;
-            return match beyond.checked_sub(self.sources.len() as u32) {
-                Some(output) => self.allocating.push(output),
-                None => self.inject(beyond),
+            let Some(output) = beyond.checked_sub(self.sources.len() as u32) else {
+                return self.inject(beyond);
+            };
+            return match output.checked_sub(self.outputs.len() as u32) {
+                Some(packet) => {
+                    self.deliver(packet, self.now + u64::from(self.spec.router.ejection));
+                }
+                None => self.allocating.push(output),
             };
         };
         match channel.state {
             State::Active if self.vcs == 1 => self.stream(agent),
             State::Active => self.ask_for_switch(agent),
-            State::Routing => self.route(agent),
+            State::Ready => {
+                let local = u32::from(channel.local);
+                self.request_switch(self.by_inputs.of(agent), local);
+            }
+            State::Routing | State::Turning => self.route(agent),
             State::Idle | State::Requesting | State::Starved | State::Watched => {
                 unreachable!("a waiting agent is not scheduled")
             }
@@ -627,7 +429,7 @@ impl FlitMesh {
     fn put(&mut self, channel: u32, packet: u32, is_tail: bool, arrival: u64) {
         let place = self.next_place(channel);
         self.places[place] = place_of(packet, is_tail, arrival);
-        self.arrive(channel, 1, arrival);
+        self.arrive(channel, packet, 1, arrival);
     }
 
     fn deliver(&mut self, packet: u32, ejected: u64) {
@@ -635,10 +437,8 @@ impl FlitMesh {
             packet: of,
             sent,
             injected,
-            from,
-            to,
-            ..
         } = self.packets[packet as usize];
+        let Way { from, to, .. } = self.ways[packet as usize];
         let distance = |from: u16, to: u16, len: u32| {
             let direct = u32::from(from.abs_diff(to));
             if self.spec.grid.is_torus {
@@ -659,24 +459,24 @@ impl FlitMesh {
         self.unused_packets.push(packet);
     }
 
-    /// Wakes a router's channel in which flits have been put, the first of them to act from
-    /// `arrival` on.
+    /// Wakes a router's channel in which flits of `packet` have been put, the first of them to act
+    /// from `arrival` on.
     #[inline]
-    fn arrive(&mut self, channel: u32, flits: u16, arrival: u64) {
+    fn arrive(&mut self, channel: u32, packet: u32, flits: u16, arrival: u64) {
         let into = &mut self.channels[channel as usize];
         into.len += flits;
         into.flits = into.flits.saturating_add(u32::from(flits));
+        let start = arrival.max(into.next_at);
         match into.state {
-            State::Idle => {
-                into.state = State::Routing;
-                into.has_turned = false;
-                let start = arrival.max(into.next_at);
-                self.wheel
-                    .push(start + u64::from(self.spec.router.routing), channel);
-            }
+            State::Idle => self.claim(channel, packet, start),
             State::Starved => {
                 into.state = State::Active;
-                self.wheel.push(arrival.max(into.next_at), channel);
+                into.next_at = start;
+                self.wheel.push(start, channel);
+            }
+            _ if self.ahead > 0 => {
+                let before = into.len - flits;
+                self.note_if_behind(channel, packet, before);
             }
             _ => {}
         }

@@ -37,22 +37,41 @@ pub(super) const fn free_from(time: u64) -> u64 {
 /// flits or fewer lies in one line.
 #[derive(Clone, Debug)]
 pub(super) struct Places {
-    lines: Vec<Line>,
+    words: Vec<u64>,
+    /// Words before the first that begins a line.
+    offset: usize,
 }
 
-#[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-struct Line([u64; 8]);
+/// Words in a line of the cache.
+const LINE: usize = 8;
 
 impl Places {
     pub(super) fn new(len: usize, value: u64) -> Self {
+        let words = vec![value; len + LINE];
+        // A clone may begin elsewhere: then it is only slower.
+        let offset = words.as_ptr().align_offset(LINE * size_of::<u64>());
         Self {
-            lines: vec![Line([value; 8]); len.div_ceil(8)],
+            words,
+            offset: offset.min(LINE),
         }
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &u64> {
-        self.lines.iter().flat_map(|line| &line.0)
+        self.words.iter()
+    }
+
+    /// Writes `value` into `count` places from place `first` on of the ring that begins at `base`,
+    /// into every further one with a time one cycle later.
+    #[inline]
+    pub(super) fn fill(&mut self, base: u32, capacity: u32, first: u32, count: u32, value: u64) {
+        let base = base as usize + self.offset;
+        let ring = &mut self.words[base..base + capacity as usize];
+        let (mut at, mut value) = (first, value);
+        for _ in 0..count {
+            ring[at as usize] = value;
+            value += 1 << TIME_SHIFT;
+            at = wrapped(at + 1, capacity);
+        }
     }
 }
 
@@ -61,13 +80,13 @@ impl Index<usize> for Places {
 
     #[inline]
     fn index(&self, place: usize) -> &u64 {
-        &self.lines[place / 8].0[place % 8]
+        &self.words[place + self.offset]
     }
 }
 
 impl IndexMut<usize> for Places {
     #[inline]
     fn index_mut(&mut self, place: usize) -> &mut u64 {
-        &mut self.lines[place / 8].0[place % 8]
+        &mut self.words[place + self.offset]
     }
 }

@@ -40,6 +40,8 @@ pub(super) struct Waits {
 impl FlitMesh {
     /// Records waits from now on, for [`FlitMesh::take_waits`].
     pub fn record_waits(&mut self) {
+        // Waits are told when they end, and in order.
+        self.ahead = 0;
         self.waits = Some(Box::new(Waits {
             asking: vec![(0, Packet::new(0, 0, 1)); self.ejection as usize],
             holders: vec![Packet::new(0, 0, 1); self.outputs.len()],
