@@ -6,7 +6,9 @@ use std::str::FromStr;
 
 use corecast_core::Rank;
 use corecast_machine::Ongoing;
-use corecast_study::{ARRIVAL_CYCLES_MAX, Arrival, OtherTraffic, PACKET_FLITS, Surroundings};
+use corecast_study::{
+    ARRIVAL_CYCLES_MAX, ArrivalPattern, OtherTraffic, PACKET_FLITS, Surroundings,
+};
 use corecast_text::quoted;
 use corecast_text::size;
 
@@ -45,17 +47,17 @@ pub fn read_beside(
 }
 
 /// One arrival pattern.
-fn arrival(text: &str, ranks: u32) -> Result<Arrival, Failure> {
+fn arrival(text: &str, ranks: u32) -> Result<ArrivalPattern, Failure> {
     let refuse = |why: &str| refuse_arrival(&format!("`{text}` {why}"), ranks);
     let cycles = |text: &str| {
         let cycles = u64::from_str(text).ok();
         cycles.ok_or_else(|| refuse("has no valid number of cycles"))
     };
     match text.split_once(':') {
-        _ if text == "none" => Ok(Arrival::OnTime),
-        Some(("uniform", most)) => cycles(most).map(|cycles| Arrival::Even { cycles }),
-        Some(("random", most)) => cycles(most).map(|cycles| Arrival::Random { cycles }),
-        Some(("file", path)) => Ok(Arrival::Each {
+        _ if text == "none" => Ok(ArrivalPattern::OnTime),
+        Some(("uniform", most)) => cycles(most).map(|cycles| ArrivalPattern::Even { cycles }),
+        Some(("random", most)) => cycles(most).map(|cycles| ArrivalPattern::Random { cycles }),
+        Some(("file", path)) => Ok(ArrivalPattern::Each {
             file: path.to_owned(),
             cycles: read_arrivals(path, ranks)?,
         }),
@@ -66,7 +68,7 @@ fn arrival(text: &str, ranks: u32) -> Result<Arrival, Failure> {
             let rank = u32::from_str(rank).ok();
             let rank = rank.ok_or_else(|| refuse("names no rank of this run"))?;
             let cycles = cycles(by)?;
-            Ok(Arrival::One { rank, cycles })
+            Ok(ArrivalPattern::One { rank, cycles })
         }
     }
 }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use corecast_core::{Collective, ElementType, FlowControl, Rank, ReduceOp, Tuning};
 use corecast_machine::{Limits, Ongoing, Time, Watch};
 use corecast_machine_sim::Fidelity;
-use corecast_study::{Arrival, ChipChoice, OtherTraffic, Plan, Selection, Surroundings, machine};
+use corecast_study::{
+    ArrivalPattern, ChipChoice, OtherTraffic, Plan, Selection, Surroundings, machine,
+};
 use serde::Deserialize;
 
 use crate::refusal::Refusal;
@@ -180,12 +182,12 @@ pub fn read(chip: ChipChoice, text: &str, input: Option<Vec<u8>>) -> Result<Plan
     })
 }
 
-fn arrival(skew: Skew) -> Arrival {
+fn arrival(skew: Skew) -> ArrivalPattern {
     match skew {
-        Skew::Uniform { cycles } => Arrival::Even { cycles },
-        Skew::Random { cycles } => Arrival::Random { cycles },
-        Skew::One { rank, cycles } => Arrival::One { rank, cycles },
-        Skew::Each { cycles } => Arrival::Each {
+        Skew::Uniform { cycles } => ArrivalPattern::Even { cycles },
+        Skew::Random { cycles } => ArrivalPattern::Random { cycles },
+        Skew::One { rank, cycles } => ArrivalPattern::One { rank, cycles },
+        Skew::Each { cycles } => ArrivalPattern::Each {
             file: "the list given".to_owned(),
             cycles,
         },

@@ -94,7 +94,7 @@ pub use schedules::{
 pub use settings::{CollectiveSettings, ProgramSettings, Settings};
 pub use study::{Certified, Detour, Runs, Study};
 pub use surroundings::{
-    ARRIVAL_CYCLES_MAX, Arrival, OtherTraffic, PACKET_FLITS, PACKET_FLITS_MAX, Surroundings,
+    ARRIVAL_CYCLES_MAX, ArrivalPattern, OtherTraffic, PACKET_FLITS, PACKET_FLITS_MAX, Surroundings,
     SurroundingsError, ongoing_words,
 };
 pub use sweep::{Sweep, SweepCase, SweptRun, SweptTime, Wins, lines, most_wins};

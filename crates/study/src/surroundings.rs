@@ -2,8 +2,8 @@
 //! What goes on around a run: transfers under way, ranks that come late, other traffic.
 //!
 //! ```
-//! use corecast_study::{Arrival, OtherTraffic};
-//! assert_eq!(Arrival::Random { cycles: 5000 }.to_string(), "random:5000");
+//! use corecast_study::{ArrivalPattern, OtherTraffic};
+//! assert_eq!(ArrivalPattern::Random { cycles: 5000 }.to_string(), "random:5000");
 //! let traffic = OtherTraffic { rate: 0.05, packet_flits: 8 };
 //! assert_eq!(traffic.to_string(), "0.05:8");
 //! ```
@@ -26,7 +26,7 @@ pub const PACKET_FLITS: u32 = 4;
 
 /// Who comes late, in cycles of the chip's reference clock. Shown as the command line writes it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Arrival {
+pub enum ArrivalPattern {
     /// Nobody.
     OnTime,
     /// Evenly spread in the order of the ranks, the last by this.
@@ -55,7 +55,7 @@ pub enum Arrival {
     },
 }
 
-impl fmt::Display for Arrival {
+impl fmt::Display for ArrivalPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::OnTime => write!(f, "none"),
@@ -67,7 +67,7 @@ impl fmt::Display for Arrival {
     }
 }
 
-impl Arrival {
+impl ArrivalPattern {
     /// Every rank named, the latest arrival.
     fn extent(&self) -> (u32, u64) {
         match self {
@@ -127,7 +127,7 @@ pub struct Surroundings {
     /// Transfers under way.
     pub ongoing: Vec<Ongoing>,
     /// Who comes late: one after the other, each replacing what it speaks of.
-    pub arrivals: Vec<Arrival>,
+    pub arrivals: Vec<ArrivalPattern>,
     /// Other traffic on the mesh.
     pub background: Option<OtherTraffic>,
     /// Whether caches are empty at the start; otherwise every rank has just read its data.
@@ -142,7 +142,7 @@ pub enum SurroundingsError {
     #[error("`{arrival}` names no rank of this run")]
     LateRank {
         /// Who comes late.
-        arrival: Arrival,
+        arrival: ArrivalPattern,
         /// Number of ranks.
         ranks: u32,
     },
@@ -150,7 +150,7 @@ pub enum SurroundingsError {
     #[error("`{arrival}` has no valid number of cycles")]
     TooLate {
         /// Who comes late.
-        arrival: Arrival,
+        arrival: ArrivalPattern,
         /// Number of ranks.
         ranks: u32,
     },
@@ -286,7 +286,7 @@ mod tests {
             name: "core".to_owned(),
             period_ps: 1,
         };
-        let late = |arrivals: &[Arrival]| {
+        let late = |arrivals: &[ArrivalPattern]| {
             let surroundings = Surroundings {
                 arrivals: arrivals.to_vec(),
                 ..Surroundings::default()
@@ -295,16 +295,16 @@ mod tests {
             options.late.into_iter().map(Time::ps).collect::<Vec<_>>()
         };
         let (even, one) = (
-            Arrival::Even { cycles: 10 },
-            Arrival::One {
+            ArrivalPattern::Even { cycles: 10 },
+            ArrivalPattern::One {
                 rank: 1,
                 cycles: 90,
             },
         );
         assert_eq!(late(&[even, one.clone()]), [0, 90, 10]);
-        assert_eq!(late(&[one, Arrival::OnTime]), [0, 0, 0]);
+        assert_eq!(late(&[one, ArrivalPattern::OnTime]), [0, 0, 0]);
         assert!(late(&[]).is_empty());
-        let random = late(&[Arrival::Random { cycles: 5 }]);
+        let random = late(&[ArrivalPattern::Random { cycles: 5 }]);
         assert!(random.iter().all(|&late| late <= 5));
     }
 }
