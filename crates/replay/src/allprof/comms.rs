@@ -432,6 +432,11 @@ impl Resolver<'_> {
     }
 
     fn unknown(&self, rank: u32, item: &Item, named: &Named) -> Fault {
+        if named.ranks as usize == self.seen.len() && self.ranks[rank as usize].made.is_empty() {
+            let wrong = format!("it is of rank {} of all {}", named.rank, named.ranks);
+            let right = format!("this is the file of rank {rank}: its last number says so");
+            return fault(item, &wrong, &right);
+        }
         let wrong = format!(
             "its communicator has {} of {} ranks, this one as number {}, and the record does not say \
              which",

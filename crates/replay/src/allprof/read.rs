@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Traces as a program: every rank one call after the other.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use corecast_core::Time;
@@ -30,21 +29,21 @@ const ANY_TAG: i64 = -1;
 pub(super) fn read(file: &str, contents: &[u8], options: &Options<'_>) -> Result<Read, FileError> {
     let seen = look_at(contents).map_err(|fault| fault.in_file(file))?;
     let ranks = size(&seen).map_err(|fault| fault.in_file(file))?;
-    let (names, contents) = match ranks {
-        1 => (vec![file.to_owned()], vec![Cow::Borrowed(contents)]),
+    let files = match ranks {
+        1 => vec![(file.to_owned(), contents.to_vec())],
         _ => files(file, ranks, options)?,
     };
-    let mut all = Vec::with_capacity(names.len());
-    for (name, contents) in names.iter().zip(&contents) {
+    let mut all = Vec::with_capacity(files.len());
+    for (name, contents) in &files {
         all.push(look_at(contents).map_err(|fault| fault.in_file(name))?);
     }
-    let comms = resolve(&all).map_err(|(rank, fault)| fault.in_file(&names[rank as usize]))?;
+    let comms = resolve(&all).map_err(|(rank, fault)| fault.in_file(&files[rank as usize].0))?;
     let is_mpich = all.iter().any(|seen| seen.is_mpich);
     let mut graph = CallGraph::new(file, ranks);
-    graph.files.clone_from(&names);
+    graph.files = files.iter().map(|(name, _)| name.clone()).collect();
     graph.groups.clone_from(&comms.groups);
     let (mut looks, mut guessed) = (0, 0);
-    for (rank, (name, contents)) in (0..).zip(names.iter().zip(&contents)) {
+    for (rank, (name, contents)) in (0..).zip(&files) {
         let is_narrow = is_mpich || all[rank as usize].is_fortran;
         let numbers = Numbers {
             any_rank: if is_mpich { -2 } else { -1 },
@@ -120,11 +119,11 @@ fn notes(comms: &Comms, looks: u64, guessed: u64) -> Vec<String> {
 
 /// Names and contents of the files of all ranks: the last number in a name is its rank, which
 /// liballprof fills up with zeroes to the length of the largest.
-fn files<'a>(
+fn files(
     file: &str,
     ranks: u32,
-    options: &Options<'a>,
-) -> Result<(Vec<String>, Vec<Cow<'a, [u8]>>), FileError> {
+    options: &Options<'_>,
+) -> Result<Vec<(String, Vec<u8>)>, FileError> {
     let Some(read_file) = options.read_file else {
         let right = "a trace of several ranks is several files";
         return Err(Fault::whole("files of other ranks are not read here", right).in_file(file));
@@ -146,7 +145,7 @@ fn files<'a>(
         .map_or(0, |last| last + 1);
     let (before, number, after) = (&short[..start], &short[start..end], &short[end..]);
     let width = number.len();
-    let (mut names, mut contents) = (Vec::new(), Vec::new());
+    let mut files = Vec::new();
     for rank in 0..ranks {
         let plain = format!("{before}{rank}{after}");
         let padded = format!("{before}{rank:0width$}{after}");
@@ -164,10 +163,9 @@ fn files<'a>(
             let right = "every rank has a file, whose name ends with its number";
             Fault::whole(wrong, right).in_file(file)
         })?;
-        names.push(format!("{folder}{name}"));
-        contents.push(Cow::Owned(read));
+        files.push((format!("{folder}{name}"), read));
     }
-    Ok((names, contents))
+    Ok(files)
 }
 
 struct OfRank<'a> {

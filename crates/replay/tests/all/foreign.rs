@@ -591,7 +591,7 @@ fn what_a_record_does_not_say_is_refused() {
         (
             "3:77,0,2:160",
             "3:78,1,2:160",
-            "7: MPI_Allreduce: its communicator has 2 of 2 ranks, this one as number 1",
+            "7: MPI_Allreduce: it is of rank 1 of all 2",
         ),
         (
             "3:77,0,2:160",
