@@ -2,13 +2,18 @@
 //! `cargo xtask py`: the Python package, built as a wheel, installed into an environment of its own
 //! below `target/py`, and tested there.
 //!
-//! Everything that is fetched is named with its version in `crates/py/requirements-test.txt`.
+//! Everything that is fetched is named with its version, in `crates/py/requirements-build.txt` what
+//! builds the wheel, in `crates/py/requirements-test.txt` what tests it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::{command, mpi};
+
+/// What builds the wheel, and alone is fetched where nothing is tested.
+const BUILD: &str = "crates/py/requirements-build.txt";
+const TEST: &str = "crates/py/requirements-test.txt";
 
 /// The Python that makes the environment; `PYTHON` names another one.
 const PYTHON: &str = "python3";
@@ -19,7 +24,7 @@ const PYTHON: &str = "python3";
 /// What is missing or went wrong, in one line.
 pub fn run(root: &Path) -> Result<(), String> {
     let here = root.join("crates/py");
-    let bin = own_environment(root)?;
+    let bin = environment(root, &root.join("target/py/venv"), &[BUILD, TEST])?;
     let wheel = wheel(root, &bin, &root.join("target/py/wheels"), ("dev", None))?;
     let mut pip = Command::new(bin.join("pip"));
     pip.args([
@@ -69,27 +74,25 @@ pub fn run(root: &Path) -> Result<(), String> {
 /// # Errors
 /// As [`run`].
 pub fn dist(root: &Path, folder: &Path, libraries: &Path) -> Result<(), String> {
-    let bin = own_environment(root)?;
+    let bin = environment(root, &root.join("target/py/build"), &[BUILD])?;
     wheel(root, &bin, folder, ("release", Some(libraries))).map(drop)
 }
 
-fn own_environment(root: &Path) -> Result<PathBuf, String> {
-    let folder = root.join("target/py/venv");
-    environment(root, &folder, "crates/py/requirements-test.txt")
-}
-
-/// The programs of an environment that has what a file names; it is made anew when that has changed.
+/// The programs of an environment that has what some files name; it is made anew when they have
+/// changed.
 ///
 /// # Errors
 /// What is missing or went wrong, in one line.
-pub fn environment(root: &Path, folder: &Path, requirements: &str) -> Result<PathBuf, String> {
-    let needed = root.join(requirements);
-    let text = fs::read_to_string(&needed).map_err(|error| error.to_string())?;
+pub fn environment(root: &Path, folder: &Path, requirements: &[&str]) -> Result<PathBuf, String> {
+    let needed = requirements.iter().map(|name| root.join(name));
+    let text: Result<String, _> = needed.clone().map(fs::read_to_string).collect();
+    let text = text.map_err(|error| format!("{}: {error}", requirements.join(", ")))?;
     let (bin, stamp) = (folder.join("bin"), folder.join("installed.txt"));
     if fs::read_to_string(&stamp).is_ok_and(|installed| installed == text) {
         return Ok(bin);
     }
-    println!("installing {} into {}", needed.display(), folder.display());
+    let names = requirements.join(", ");
+    println!("installing {names} into {}", folder.display());
     let python = std::env::var("PYTHON").unwrap_or_else(|_| PYTHON.to_owned());
     let mut made = Command::new(python);
     says(
@@ -97,8 +100,11 @@ pub fn environment(root: &Path, folder: &Path, requirements: &str) -> Result<Pat
         "python3 -m venv (Python 3.10 or later with venv is needed)",
     )?;
     let mut pip = Command::new(bin.join("pip"));
-    pip.args(["install", "--quiet", "--disable-pip-version-check", "-r"]);
-    says(pip.arg(&needed), &format!("pip install of {requirements}"))?;
+    pip.args(["install", "--quiet", "--disable-pip-version-check"]);
+    for file in needed {
+        pip.arg("-r").arg(file);
+    }
+    says(&mut pip, &format!("pip install of {names}"))?;
     fs::write(&stamp, text).map_err(|error| error.to_string())?;
     Ok(bin)
 }

@@ -25,7 +25,7 @@ const RUN: [&str; 3] = ["tutorial.md", "guides.md", "gallery.md"];
 /// What is missing or went wrong: of commands the page and the line.
 pub fn run(root: &Path) -> Result<(), String> {
     let site = root.join("target/site");
-    let bin = environment(root, &site.join("venv"), "docs/site/requirements.txt")?;
+    let bin = environment(root, &site.join("venv"), &["docs/site/requirements.txt"])?;
     command(root)?;
     let docs = site.join("docs");
     for folder in [&docs, &site.join("run")] {
