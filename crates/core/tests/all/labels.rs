@@ -144,3 +144,26 @@ fn messages_that_cross_share_a_round() {
     }
     assert_eq!(labels(builder), [[0; 4], [0; 4]]);
 }
+
+/// Ranks 0 and 1 wait for each other: what never ends has the label of what comes before it in its
+/// stream, or 0 at the beginning.
+#[test]
+fn what_never_ends_has_the_label_of_what_did() {
+    let mut builder = builder(Collective::Bcast, 4);
+    builder.message(0, Rank(0), Rank(2), &[ChunkId(0)]);
+    builder.message(0, Rank(0), Rank(3), &[ChunkId(0)]);
+    let chunks = builder.list(&[ChunkId(0)]);
+    for (rank, peer) in [(0, Rank(1)), (1, Rank(0))] {
+        let recv = Op::Recv {
+            from: peer,
+            chunks,
+            arrival: Arrival::Store,
+        };
+        builder.push(0, Rank(rank), recv);
+        builder.push(0, Rank(rank), Op::Send { to: peer, chunks });
+    }
+    assert_eq!(
+        labels(builder),
+        [vec![0, 1, 1, 1], vec![0, 0], vec![0], vec![1]]
+    );
+}
