@@ -5,10 +5,12 @@
 mod bounds_by_hand;
 mod damage;
 mod golden;
+mod labels;
 mod mutations;
 mod one_stream;
 mod oracle;
 mod registry;
+mod repair;
 mod rounds;
 mod schedules;
 mod slots;

@@ -237,3 +237,104 @@ fn an_exchange_that_is_taken_apart_sends_what_was_held_before() {
         "{linear}"
     );
 }
+
+/// Two ranks send before they receive, three times: what comes too early lies in the same slot each
+/// time.
+#[test]
+fn a_slot_is_used_again() {
+    let parts = 3;
+    let spec = Spec::new(
+        &Request::new(Collective::Allgather, 2, 24),
+        Split::Even(parts),
+    );
+    let mut builder = ScheduleBuilder::new("crossed", spec);
+    for part in 0..parts {
+        for rank in [0, 1] {
+            let [own, other] = [rank, 1 - rank].map(|of| {
+                let chunk = builder.spec().chunk(of, part);
+                builder.list(&[chunk])
+            });
+            let peer = Rank(1 - rank);
+            let send = Op::Send {
+                to: peer,
+                chunks: own,
+            };
+            builder.push(part, Rank(rank), send);
+            let recv = Op::Recv {
+                from: peer,
+                chunks: other,
+                arrival: Arrival::Store,
+            };
+            builder.push(part, Rank(rank), recv);
+        }
+    }
+    builder.set_slots(1);
+    let schedule = builder.finish();
+    assert!(verify(&schedule, &FullCrossbar).is_correct());
+    assert_eq!(linear(&schedule).places().len(), 1);
+}
+
+/// The other way round rank 0 takes what rank 2 sends before anything comes to rank 2: what was sent
+/// needs no copy.
+#[test]
+fn an_exchange_that_has_sent_copies_nothing() {
+    let spec = Spec::new(&Request::new(Collective::Reduce, 3, 8), Split::Even(1));
+    let mut builder = ScheduleBuilder::new("apart", spec);
+    let place = builder.add_place(8);
+    let [root, first, middle] = [0, 1, 2].map(Rank);
+    let [at_first, at_middle] = [first, middle].map(|rank| builder.add_stream(rank, 1));
+    let chunk = builder.list(&[ChunkId(0)]);
+    let passing = builder.list(&[place]);
+    let arrival = Arrival::Reduce;
+    let exchange = Op::Exchange {
+        to: root,
+        send: chunk,
+        from: first,
+        recv: chunk,
+        arrival,
+    };
+    builder.push(0, middle, exchange);
+    let recv = Op::Recv {
+        from: middle,
+        chunks: chunk,
+        arrival,
+    };
+    builder.push(0, root, recv);
+    // Only then rank 0 calls rank 1, who sends to the other stream of rank 2 first.
+    let (_, called) = builder.deliver_on(1, (root, 0), (first, 0), &[]);
+    let send = Op::Send {
+        to: middle,
+        chunks: chunk,
+    };
+    let sent = builder.push_on(1, (first, at_first), send);
+    builder.wait(sent, called);
+    let recv = Op::Recv {
+        from: first,
+        chunks: passing,
+        arrival: Arrival::Store,
+    };
+    builder.push_on(1, (middle, at_middle), recv);
+    let last = builder.push_on(0, (first, 0), send);
+    builder.wait(last, sent);
+    let schedule = builder.finish();
+    assert_eq!(verify(&schedule, &FullCrossbar).slots_needed, Some(0));
+    let linear = in_one_stream(&schedule).expect("it completes");
+    let ops = linear.steps(middle).iter().map(|step| step.op);
+    assert!(
+        matches!(
+            ops.collect::<Vec<_>>()[..],
+            [
+                Op::Send { .. },
+                Op::Recv {
+                    arrival: Arrival::Store,
+                    ..
+                },
+                Op::Recv {
+                    arrival: Arrival::Reduce,
+                    ..
+                }
+            ]
+        ),
+        "{linear}"
+    );
+}

@@ -146,6 +146,23 @@ fn what_was_copied_on_is_dropped() {
     assert_eq!(certified(&builder.finish()).max_buffer_bytes, 20);
 }
 
+/// Ranks are numbered from 0, and send to others.
+#[test]
+fn peers_exist_and_are_others() {
+    let sends_to = |peer| {
+        let mut builder = builder(Collective::Bcast, 2, 10, 1);
+        let chunks = builder.list(&[ChunkId(0)]);
+        let to = Rank(peer);
+        builder.push(0, Rank(0), Op::Send { to, chunks });
+        verify(&builder.finish(), &FullCrossbar).violations
+    };
+    assert!(matches!(
+        sends_to(2)[..],
+        [Violation::UnknownPeer { peer: Rank(2), .. }]
+    ));
+    assert!(matches!(sends_to(0)[..], [Violation::SelfMessage { .. }]));
+}
+
 /// What comes out of one added place may go into another, beside a chunk that stays what it is.
 #[test]
 fn places_may_have_other_names_at_the_other_end() {

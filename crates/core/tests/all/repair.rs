@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Waits that a schedule lacks are found, and none where that would be of no use.
+
+use corecast_core::{
+    Arrival, ChunkId, Collective, FullCrossbar, Op, Rank, Request, ScheduleBuilder, Spec, Split,
+    StepRef, verify,
+};
+
+const CHUNK: ChunkId = ChunkId(0);
+
+fn builder(ranks: u32) -> ScheduleBuilder {
+    let spec = Spec::new(&Request::new(Collective::Bcast, ranks, 8), Split::Even(1));
+    ScheduleBuilder::new("by hand", spec)
+}
+
+fn copy(builder: &mut ScheduleBuilder, at: (Rank, u32), from: ChunkId, to: ChunkId) -> StepRef {
+    let [source, target] = [from, to].map(|place| builder.list(&[place]));
+    let arrival = Arrival::Store;
+    let copy = Op::Local {
+        source,
+        target,
+        arrival,
+    };
+    builder.push_on(1, at, copy)
+}
+
+/// The waits that are added, if that makes the schedule correct.
+fn added(builder: &ScheduleBuilder) -> Option<Vec<(StepRef, StepRef)>> {
+    let (schedule, added) = verify::with_missing_waits(&builder.clone().finish())?;
+    assert!(verify(&schedule, &FullCrossbar).is_correct());
+    Some(added)
+}
+
+/// A copy has to wait for what it copies, and the other way round there would be nothing to copy.
+#[test]
+fn a_wait_is_found_in_the_only_useful_direction() {
+    let mut builder = builder(2);
+    let place = builder.add_place(8);
+    let stream = builder.add_stream(Rank(1), 1);
+    let (_, received) = builder.deliver_on(0, (Rank(0), 0), (Rank(1), 0), &[CHUNK]);
+    let copied = copy(&mut builder, (Rank(1), stream), CHUNK, place);
+    assert_eq!(added(&builder), Some(vec![(copied, received)]));
+    builder.wait(copied, received);
+    assert_eq!(added(&builder), Some(vec![]), "nothing is missing");
+}
+
+/// No wait makes up for a message that nobody sends.
+#[test]
+fn what_waits_do_not_cure_is_left_alone() {
+    let mut builder = builder(3);
+    let place = builder.add_place(8);
+    let stream = builder.add_stream(Rank(1), 1);
+    builder.deliver_on(0, (Rank(0), 0), (Rank(1), 0), &[CHUNK]);
+    copy(&mut builder, (Rank(1), stream), CHUNK, place);
+    assert_eq!(added(&builder), None);
+}
+
+/// Two streams read what the first one writes again at the end. Only one of the two races is found at
+/// a time, so that no single wait leaves fewer; one after the other they are cured.
+#[test]
+fn races_behind_races_are_cured() {
+    let mut builder = builder(2);
+    let [place, first, second, back] = [(); 4].map(|()| builder.add_place(8));
+    let root = Rank(0);
+    let streams = [1, 2].map(|channel| builder.add_stream(root, channel));
+    let written = copy(&mut builder, (root, 0), CHUNK, place);
+    builder.deliver_on(1, (root, 0), (Rank(1), 0), &[CHUNK]);
+    let [sent, kept] = [CHUNK, back].map(|place| builder.list(&[place]));
+    let send = Op::Send {
+        to: root,
+        chunks: sent,
+    };
+    builder.push(2, Rank(1), send);
+    let recv = Op::Recv {
+        from: Rank(1),
+        chunks: kept,
+        arrival: Arrival::Store,
+    };
+    builder.push(2, root, recv);
+    let reads = [(streams[0], first), (streams[1], second)].map(|(stream, to)| {
+        let read = copy(&mut builder, (root, stream), place, to);
+        builder.wait(read, written);
+        read
+    });
+    let [source, target] = [back, place].map(|place| builder.list(&[place]));
+    let arrival = Arrival::Store;
+    let again = Op::Local {
+        source,
+        target,
+        arrival,
+    };
+    let again = builder.push_on(2, (root, 0), again);
+    let mut added = added(&builder).expect("waits are enough");
+    added.sort_by_key(|(_, on)| on.stream);
+    assert_eq!(added, reads.map(|read| (again, read)));
+}
