@@ -183,8 +183,10 @@ pub(crate) struct Engine {
     pub emptied: RefCell<Option<Rc<Latch>>>,
     /// Set by the core when the queue is full.
     pub full: RefCell<Option<Rc<Latch>>>,
-    /// Whom the command at the head waits for.
-    pub waits: Cell<Option<Wait>>,
+    /// From whom the command at the head waits for a message.
+    pub recv_waits: Cell<Option<Wait>>,
+    /// For whose ready it waits; an exchange may wait for both.
+    pub send_waits: Cell<Option<Wait>>,
     /// Whom the core waits for, with a broadcast on the command port.
     pub launch_waits: Cell<Option<Wait>>,
 }
@@ -201,7 +203,8 @@ impl Engine {
             idle: RefCell::default(),
             emptied: RefCell::default(),
             full: RefCell::default(),
-            waits: Cell::new(None),
+            recv_waits: Cell::new(None),
+            send_waits: Cell::new(None),
             launch_waits: Cell::new(None),
         }
     }

@@ -5,10 +5,12 @@
 mod background;
 mod bounds;
 mod broadcasts;
+mod by_hand;
 mod causes;
 mod channels;
 mod common;
 mod conformance;
+mod engine_steps;
 mod fidelity;
 mod flows;
 mod messages;
