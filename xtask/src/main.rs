@@ -99,12 +99,9 @@ const COMMANDS: &[Task] = &[
         dist::run(root())
     }),
     task(
-        "mutants [AREA [K/N]]",
+        "mutants [AREA] [K/N] [missed] [tests=TEXT]",
         "mutants of the code, not in `ci`",
-        |arguments| {
-            let of = |at: usize| arguments.get(at).map(String::as_str);
-            mutants::run(root(), of(0), of(1))
-        },
+        |arguments| mutants::run(root(), &mutants::Choice::read(arguments)?),
     ),
     task(
         "mpi-install DIR",

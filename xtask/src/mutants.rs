@@ -1,323 +1,168 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `cargo xtask mutants [AREA [K/N]]`: a small change in the code must fail a test.
+//! `cargo xtask mutants [AREA [K/N] [missed] [tests=TEXT]]`: a small change in the code must fail a
+//! test.
 //!
-//! `cargo-mutants` makes the changes, one at a time in a copy of the tree, and runs the tests; here is
-//! only which files belong together, and the fewest tests that should notice. What is left out, and
-//! why, is in `.cargo/mutants.toml`; survivors and their reasons are in `docs/mutants.md`, and one that is
-//! not there is a failure. Too long for CI: meant for nights.
+//! `cargo-mutants` says which changes there are; all of an area are put into one build, each behind
+//! a number (`weave`), and the tests that meet one are run with it (`run`). What is left out, and
+//! why, is in `.cargo/mutants.toml`; survivors and their reasons are in `docs/mutants.md`, and one that
+//! is not there is a failure. Too long for CI: meant for nights.
 
-use std::fmt::Write as _;
+mod areas;
+mod build;
+mod list;
+mod report;
+mod run;
+mod weave;
+
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::sync::Mutex;
 
-/// Files that are changed together, and what is run for them.
-struct Area {
-    name: &'static str,
-    files: &'static [&'static str],
-    /// Packages whose tests are run.
-    packages: &'static [&'static str],
-    /// Which of their tests, as arguments of `cargo test`: nothing else is built.
-    tests: &'static [&'static str],
-    /// Tests that are left out because others notice as much in less time.
-    skip: &'static [&'static str],
+use areas::{AREAS, Area};
+use report::Report;
+
+/// Which mutants, and which tests.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Choice {
+    area: Option<String>,
+    /// One of so many even parts.
+    part: Option<(usize, usize)>,
+    /// Only those that were missed the last time.
+    is_missed: bool,
+    /// Only tests whose name contains this.
+    tests: String,
 }
 
-const AREAS: [Area; 9] = [
-    Area {
-        name: "interpreter",
-        files: &["crates/machine/src/interpreter.rs"],
-        packages: &["corecast-machine"],
-        tests: &["--lib", "--test=interpreter"],
-        skip: &[],
-    },
-    Area {
-        name: "worst-case",
-        files: &["crates/machine-sim/src/worst_case.rs"],
-        packages: &["corecast-machine-sim"],
-        tests: &["--test=worst_case_by_hand"],
-        skip: &[],
-    },
-    Area {
-        name: "verifier",
-        files: &["crates/core/src/verify/**"],
-        packages: &["corecast-core"],
-        tests: &[
-            "--lib",
-            "--test=verifier",
-            "--test=unread",
-            "--test=mutations",
-        ],
-        skip: &["they_agree_on_schedules", "pattern::", "algorithms::"],
-    },
-    Area {
-        name: "bounds",
-        files: &[
-            "crates/core/src/bounds.rs",
-            "crates/core/src/bounds/**",
-            "crates/chip/src/platform.rs",
-            "crates/chip/src/kinds/**/bound.rs",
-        ],
-        packages: &["corecast-core", "corecast-chip"],
-        tests: &["--lib", "--test=bounds_by_hand"],
-        skip: &[],
-    },
-    Area {
-        name: "mesh",
-        files: &["crates/sim/src/network/mesh/**"],
-        packages: &["corecast-sim"],
-        tests: &[
-            "--lib",
-            "--test=classes",
-            "--test=channels",
-            "--test=mesh",
-            "--test=packet",
-        ],
-        skip: &[],
-    },
-    Area {
-        name: "engine",
-        files: &["crates/machine-sim/src/mpe/**"],
-        packages: &["corecast-machine-sim"],
-        tests: &["--lib", "--test=mpe", "--test=timing"],
-        skip: &[],
-    },
-    Area {
-        name: "words",
-        files: &["crates/machine-sim/src/udn/**"],
-        packages: &["corecast-machine-sim"],
-        tests: &["--lib", "--test=udn", "--test=causes", "--test=fidelity"],
-        skip: &[],
-    },
-    Area {
-        name: "rcce",
-        files: &["crates/machine-sim/src/rcce/**", "crates/rcce/src/**"],
-        packages: &[
-            "corecast-machine-sim",
-            "corecast-machine-host",
-            "corecast-rcce",
-        ],
-        tests: &["--lib", "--test=rcce_programs", "--test=rcce_errors"],
-        skip: &[],
-    },
-    Area {
-        name: "tiles",
-        files: &["crates/machine-sim/src/pronto/**"],
-        packages: &["corecast-machine-sim"],
-        tests: &[
-            "--lib",
-            "--test=pronto_buffers",
-            "--test=pronto_errors",
-            "--test=pronto_latency",
-            "--test=pronto_traffic",
-        ],
-        skip: &[],
-    },
-];
-
-/// Least share of the mutants that build which tests must notice.
-const PERCENT_MIN: usize = 95;
-
-/// Seconds after which a test run has noticed the change by not ending, and a build has failed.
-const TEST_SECONDS: &str = "60";
-const BUILD_SECONDS: &str = "1800";
-
-/// Runs one area or all of them, or one of `N` even parts of it.
-///
-/// # Errors
-/// What is missing, went wrong or survived, in one line.
-pub fn run(root: &Path, area: Option<&str>, shard: Option<&str>) -> Result<(), String> {
-    let areas: Vec<&Area> = AREAS
-        .iter()
-        .filter(|known| area.is_none_or(|name| name == known.name))
-        .collect();
-    if areas.is_empty() {
-        let names: Vec<&str> = AREAS.iter().map(|area| area.name).collect();
-        return Err(format!("no such area; there are {}", names.join(", ")));
-    }
-    let version = Command::new("cargo")
-        .args(["mutants", "--version"])
-        .output();
-    if !version.is_ok_and(|output| output.status.success()) {
-        return Err("cargo-mutants is missing: cargo install cargo-mutants --locked".to_owned());
-    }
-    let out = root.join("target/mutants");
-    let explained = fs::read_to_string(root.join("docs/mutants.md")).unwrap_or_default();
-    let mut summary = format!("{HEAD}\n");
-    let mut failures = Vec::new();
-    for area in areas {
-        let folder = out.join(area.name);
-        mutate(root, area, shard, &folder)?;
-        let found = Found::read(&folder.join("mutants.out"))?;
-        summary += &found.row(area.name);
-        failures.extend(found.failures(area.name, &explained));
-    }
-    print!("{summary}");
-    let path = out.join("summary.md");
-    fs::write(&path, summary).map_err(|error| format!("{}: {error}", path.display()))?;
-    failures.iter().for_each(|failure| println!("{failure}"));
-    match failures.len() {
-        0 => Ok(()),
-        many => Err(format!(
-            "{many} findings; the logs are in {}",
-            out.display()
-        )),
-    }
-}
-
-const HEAD: &str = "| area | mutants | caught | timeout | missed | unviable | killed |\n\
-                    |---|---|---|---|---|---|---|";
-
-/// Crates whose profile optimises them for long property tests. A mutant is built once and tested
-/// briefly.
-const OPTIMISED: [&str; 5] = [
-    "corecast-core",
-    "corecast-sim",
-    "corecast-machine-sim",
-    "corecast-kernels",
-    "corecast-flow",
-];
-
-/// Lets cargo-mutants work on an area.
-fn mutate(root: &Path, area: &Area, shard: Option<&str>, folder: &Path) -> Result<(), String> {
-    fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let quick = OPTIMISED.map(|of| format!("--config=profile.dev.package.{of}.opt-level=1"));
-    let cargo_args = area
-        .tests
-        .iter()
-        .copied()
-        .chain(quick.iter().map(String::as_str));
-    let mut command = Command::new("cargo");
-    command
-        .current_dir(root)
-        .args(["mutants", "--no-times", "--timeout", TEST_SECONDS])
-        .args(["--build-timeout", BUILD_SECONDS, "--sharding=round-robin"])
-        .arg("--output")
-        .arg(folder)
-        .args(area.files.iter().map(|file| format!("--file={file}")))
-        .args(
-            area.packages
-                .iter()
-                .map(|of| format!("--test-package={of}")),
-        )
-        .args(cargo_args.map(|arg| format!("--cargo-arg={arg}")))
-        .args(shard.map(|shard| format!("--shard={shard}")))
-        .args(["--", "--"])
-        .args(area.skip.iter().flat_map(|test| ["--skip", test]))
-        // Dependencies are built once for all areas, and nobody debugs a mutant.
-        .env("CARGO_TARGET_DIR", root.join("target/mutants/build"))
-        .env("CARGO_PROFILE_DEV_DEBUG", "0");
-    let status = command.status().map_err(|error| error.to_string())?;
-    // 2: some were missed; 3: some did not end.
-    match status.code() {
-        Some(0 | 2 | 3) => Ok(()),
-        _ => Err(format!("cargo mutants fails on {}", area.name)),
-    }
-}
-
-/// What became of the mutants of an area, by name.
-struct Found {
-    caught: Vec<String>,
-    timeout: Vec<String>,
-    missed: Vec<String>,
-    unviable: Vec<String>,
-}
-
-impl Found {
-    fn read(folder: &Path) -> Result<Self, String> {
-        let list = |name: &str| {
-            let path = folder.join(name);
-            let text = fs::read_to_string(&path);
-            let text = text.map_err(|error| format!("{}: {error}", path.display()))?;
-            Ok::<_, String>(text.lines().map(str::to_owned).collect())
-        };
-        Ok(Self {
-            caught: list("caught.txt")?,
-            timeout: list("timeout.txt")?,
-            missed: list("missed.txt")?,
-            unviable: list("unviable.txt")?,
-        })
-    }
-
-    /// Mutants that were noticed, and all that build.
-    fn killed_of(&self) -> (usize, usize) {
-        let killed = self.caught.len() + self.timeout.len();
-        (killed, killed + self.missed.len())
-    }
-
-    fn row(&self, name: &str) -> String {
-        let (killed, all) = self.killed_of();
-        let mut row = format!("| {name} |");
-        let counts = [
-            all + self.unviable.len(),
-            self.caught.len(),
-            self.timeout.len(),
-            self.missed.len(),
-            self.unviable.len(),
-        ];
-        for count in counts {
-            // Writing to a `String` cannot fail.
-            let _ = write!(row, " {count} |");
-        }
-        let percent = 100.0 * killed as f64 / all.max(1) as f64;
-        let _ = writeln!(row, " {percent:.1} % |");
-        row
-    }
-
-    fn failures(&self, name: &str, explained: &str) -> Vec<String> {
-        let (killed, all) = self.killed_of();
-        let mut failures = Vec::new();
-        if killed * 100 < all * PERCENT_MIN {
-            failures.push(format!(
-                "{name}: {killed} of {all} are killed, less than {PERCENT_MIN} %"
-            ));
-        }
-        for missed in &self.missed {
-            if !explained.contains(&format!("`{}`", without_place(missed))) {
-                failures.push(format!(
-                    "{name}: not explained in docs/mutants.md: {missed}"
+impl Choice {
+    /// # Errors
+    /// What cannot be understood.
+    pub fn read(arguments: &[String]) -> Result<Self, String> {
+        let mut choice = Self::default();
+        for argument in arguments {
+            if AREAS.iter().any(|area| area.name == argument) {
+                choice.area = Some(argument.clone());
+            } else if argument == "missed" {
+                choice.is_missed = true;
+            } else if let Some(text) = argument.strip_prefix("tests=") {
+                text.clone_into(&mut choice.tests);
+            } else if let Some(part) = part(argument) {
+                choice.part = Some(part);
+            } else {
+                let names: Vec<&str> = AREAS.iter().map(|area| area.name).collect();
+                return Err(format!(
+                    "{argument}: neither an area ({}) nor K/N, missed or tests=TEXT",
+                    names.join(", ")
                 ));
             }
         }
-        failures
+        Ok(choice)
     }
 }
 
-/// The name of a mutant without line and column, which move: `FILE:LINE:COLUMN: WHAT` as `FILE: WHAT`.
-fn without_place(mutant: &str) -> String {
-    let mut parts = mutant.splitn(4, ':');
-    let file = parts.next().unwrap_or_default();
-    let what = parts.nth(2).unwrap_or_default();
-    format!("{file}:{what}")
+/// `3/8` is the fourth of eight parts.
+fn part(text: &str) -> Option<(usize, usize)> {
+    let (at, of) = text.split_once('/')?;
+    let (at, of) = (at.parse().ok()?, of.parse().ok()?);
+    (at < of).then_some((at, of))
+}
+
+/// Runs one area or all of them.
+///
+/// # Errors
+/// What is missing, went wrong or survived, in one line.
+pub fn run(root: &Path, choice: &Choice) -> Result<(), String> {
+    let explained = fs::read_to_string(root.join("docs/mutants.md")).unwrap_or_default();
+    let mut summary = format!("{}\n", report::HEAD);
+    let mut failures = Vec::new();
+    let all = AREAS.iter();
+    for area in all.filter(|area| choice.area.as_ref().is_none_or(|name| name == area.name)) {
+        let report = examine(root, area, choice)?;
+        summary += &report.row(area.name);
+        failures.extend(report.failures(area.name, &explained));
+    }
+    failures.iter().for_each(|failure| println!("{failure}"));
+    print!("{summary}");
+    match failures.len() {
+        0 => Ok(()),
+        many => Err(format!("{many} findings; all is in target/mutants")),
+    }
+}
+
+/// Runs one area.
+fn examine(root: &Path, area: &Area, choice: &Choice) -> Result<Report, String> {
+    let home = root.join("target/mutants");
+    let tree = home.join("tree");
+    fs::create_dir_all(&tree).map_err(|error| format!("{}: {error}", tree.display()))?;
+    let list = list::list(root, area)?;
+    let path = home.join(format!("{}.txt", area.name));
+    let mut report = match choice.is_missed {
+        true => Report::read(&path, &list.mutants)?,
+        false => Report::new(&list.mutants),
+    };
+    let (programs, left_out) = build::build(root, &tree, area, &list)?;
+    left_out
+        .unbuildable
+        .iter()
+        .for_each(|&number| report.set(number, report::UNBUILDABLE, ""));
+    left_out
+        .unwoven
+        .iter()
+        .for_each(|&number| report.set(number, report::UNWOVEN, ""));
+    let woven = (0..list.mutants.len()).filter(|&number| !left_out.has(number));
+    let (at, of) = choice.part.unwrap_or((0, 1));
+    let mutants: Vec<usize> = (0..)
+        .zip(woven)
+        .filter(|(index, _)| index % of == at)
+        .map(|(_, number)| number)
+        .filter(|&number| !choice.is_missed || report.is_missed(number))
+        .collect();
+    println!(
+        "{}: {} mutants, learning what tests meet",
+        area.name,
+        mutants.len()
+    );
+    let wanted = |name: &str| {
+        name.contains(&choice.tests) && !area.skip.iter().any(|skip| name.contains(skip))
+    };
+    let tests = run::learn(&programs, &home, wanted)?;
+    for test in tests.iter().rev().take(5) {
+        println!(
+            "{}: {} takes {:.1} s",
+            area.name,
+            test.name,
+            test.time.as_secs_f64()
+        );
+    }
+    let report = Mutex::new(report);
+    run::judge(&tests, &mutants, |number, fate| {
+        let mut report = report.lock().expect("nobody panics with it");
+        report.note(number, fate);
+    })?;
+    let report = report.into_inner().expect("nobody panics with it");
+    report.write(&path)?;
+    Ok(report)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const MISSED: &str = "crates/a/src/b.rs:12:7: replace a::b -> u32 with 1";
-
-    fn found(caught: usize, missed: &[&str]) -> Found {
-        Found {
-            caught: vec![String::new(); caught],
-            timeout: Vec::new(),
-            missed: missed.iter().map(|&name| name.to_owned()).collect(),
-            unviable: vec![String::new()],
+    #[test]
+    fn arguments_come_in_any_order() {
+        let read = |text: &str| {
+            let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+            Choice::read(&words)
+        };
+        assert_eq!(read(""), Ok(Choice::default()));
+        let all = Choice {
+            area: Some("mesh".to_owned()),
+            part: Some((3, 8)),
+            is_missed: true,
+            tests: "packet".to_owned(),
+        };
+        assert_eq!(read("mesh 3/8 missed tests=packet"), Ok(all));
+        for wrong in ["meshes", "8/8", "3"] {
+            assert!(read(wrong).is_err_and(|error| error.starts_with(wrong)));
         }
-    }
-
-    #[test]
-    fn survivors_must_be_few_and_explained() {
-        let explained = "- `crates/a/src/b.rs: replace a::b -> u32 with 1`: equal";
-        assert_eq!(found(19, &[MISSED]).failures("x", explained), [""; 0]);
-        assert!(found(19, &[MISSED]).failures("x", "")[0].contains("not explained"));
-        assert!(found(18, &[MISSED]).failures("x", explained)[0].contains("18 of 19"));
-        assert_eq!(found(0, &[]).failures("x", ""), [""; 0]);
-    }
-
-    #[test]
-    fn a_row_counts_what_builds() {
-        let row = found(19, &[MISSED]).row("x");
-        assert_eq!(row, "| x | 21 | 19 | 0 | 1 | 1 | 95.0 % |\n");
     }
 }

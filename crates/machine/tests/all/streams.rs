@@ -147,6 +147,23 @@ fn partial_sums_and_results_have_places() {
     assert_eq!(outputs(&ByMessages(Oracle), &schedule), held);
 }
 
+/// What lies in a place at the end is no result, not even where everybody wants every chunk.
+#[test]
+fn a_place_is_no_result() {
+    let mut builder = builder(Collective::Bcast, 2, 8);
+    let (chunk, place) = (ChunkId(0), builder.add_place(8));
+    builder.transfer(0, (Rank(0), &[chunk]), (Rank(1), &[place]));
+    builder.copy(1, Rank(1), &[place], &[chunk]);
+    let schedule = builder.finish();
+    correct(&schedule);
+    for held in outputs(&Oracle, &schedule) {
+        assert_eq!(
+            held.iter().map(|(chunk, _)| chunk).collect::<Vec<_>>(),
+            [chunk]
+        );
+    }
+}
+
 /// What no order completes is refused by the interpreter, with the circle.
 #[test]
 fn streams_that_wait_in_a_circle_are_refused() {

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Which files are changed together, and whose tests have to notice.
+
+/// Files that are changed together, and what is run for them.
+pub struct Area {
+    pub name: &'static str,
+    /// Patterns as `cargo mutants --file` takes them.
+    pub files: &'static [&'static str],
+    /// Packages whose tests are run: those of the library and those below `tests`.
+    pub packages: &'static [&'static str],
+    /// Tests whose name contains one of these are left out: others notice as much in less time.
+    pub skip: &'static [&'static str],
+}
+
+pub const AREAS: [Area; 9] = [
+    Area {
+        name: "interpreter",
+        files: &["crates/machine/src/interpreter.rs"],
+        packages: &["corecast-machine"],
+        skip: &[],
+    },
+    Area {
+        name: "worst-case",
+        files: &["crates/machine-sim/src/worst_case.rs"],
+        packages: &["corecast-machine-sim"],
+        skip: &[],
+    },
+    Area {
+        name: "verifier",
+        files: &["crates/core/src/verify/**"],
+        packages: &["corecast-core"],
+        skip: &[],
+    },
+    Area {
+        name: "bounds",
+        files: &[
+            "crates/core/src/bounds.rs",
+            "crates/core/src/bounds/**",
+            "crates/chip/src/platform.rs",
+            "crates/chip/src/kinds/**/bound.rs",
+        ],
+        packages: &["corecast-core", "corecast-chip"],
+        skip: &[],
+    },
+    Area {
+        name: "mesh",
+        files: &["crates/sim/src/network/mesh/**"],
+        packages: &["corecast-sim"],
+        skip: &[],
+    },
+    Area {
+        name: "engine",
+        files: &["crates/machine-sim/src/mpe/**"],
+        packages: &["corecast-machine-sim"],
+        skip: &[],
+    },
+    Area {
+        name: "words",
+        files: &["crates/machine-sim/src/udn/**"],
+        packages: &["corecast-machine-sim"],
+        skip: &[],
+    },
+    Area {
+        name: "rcce",
+        files: &["crates/machine-sim/src/rcce/**", "crates/rcce/src/**"],
+        packages: &[
+            "corecast-machine-sim",
+            "corecast-machine-host",
+            "corecast-rcce",
+        ],
+        skip: &[],
+    },
+    Area {
+        name: "tiles",
+        files: &["crates/machine-sim/src/pronto/**"],
+        packages: &["corecast-machine-sim"],
+        skip: &[],
+    },
+];
