@@ -12,6 +12,20 @@ pub struct Area {
     pub skip: &'static [&'static str],
 }
 
+/// Tests of the chips' message layers that run for long, over many chips or schedules.
+const LONG: [&str; 10] = [
+    "random_chips::",
+    "conformance::",
+    "bounds::",
+    "worst_case::",
+    "random::",
+    "fidelity::",
+    "background::",
+    "messages_are_enough",
+    "no_makespan_is_below_the_bound",
+    "a_core_that_is_held_up_reads_its_full_queue",
+];
+
 pub const AREAS: [Area; 9] = [
     Area {
         name: "interpreter",
@@ -52,13 +66,13 @@ pub const AREAS: [Area; 9] = [
         name: "engine",
         files: &["crates/machine-sim/src/mpe/**"],
         packages: &["corecast-machine-sim"],
-        skip: &[],
+        skip: &LONG,
     },
     Area {
         name: "words",
         files: &["crates/machine-sim/src/udn/**"],
         packages: &["corecast-machine-sim"],
-        skip: &[],
+        skip: &LONG,
     },
     Area {
         name: "rcce",
@@ -68,12 +82,12 @@ pub const AREAS: [Area; 9] = [
             "corecast-machine-host",
             "corecast-rcce",
         ],
-        skip: &[],
+        skip: &LONG,
     },
     Area {
         name: "tiles",
         files: &["crates/machine-sim/src/pronto/**"],
         packages: &["corecast-machine-sim"],
-        skip: &[],
+        skip: &LONG,
     },
 ];
