@@ -65,7 +65,8 @@ pub const AREAS: [Area; 9] = [
     Area {
         name: "engine",
         files: &["crates/machine-sim/src/mpe/**"],
-        packages: &["corecast-machine-sim"],
+        // The hardware's vectors hold every clock of the engines.
+        packages: &["corecast-machine-sim", "corecast-vectors"],
         skip: &LONG,
     },
     Area {

@@ -189,7 +189,9 @@ fn a_full_queue_holds_the_core_up() {
         // A message enters the stream stage a handshake after its command, and after the one before it.
         let (mut gives, mut enters): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
         for index in 0..5_usize {
-            let room = index.checked_sub(waiting).map_or(0, |before| enters[before]);
+            let room = index
+                .checked_sub(waiting)
+                .map_or(0, |before| enters[before]);
             let give = room.max(gives.last().copied().unwrap_or(0)) + COMMAND;
             let (shaken, free) = match enters.last() {
                 None => (give, 0),
@@ -319,11 +321,7 @@ fn an_exchange_begins_when_the_port_is_free() {
     let run = bench.steps(&program, &with(&[busy(0, 30)]));
     let end = free + REQUEST + READY + 10 + END;
     assert_eq!(run.finish, [end; 2]);
-    let program = [
-        vec![pair(1), Send(2, 4)],
-        vec![pair(0)],
-        vec![Recv(0, 4)],
-    ];
+    let program = [vec![pair(1), Send(2, 4)], vec![pair(0)], vec![Recv(0, 4)]];
     let run = bench.steps(&program, &RunOptions::default());
     let exchanged = START + 10 + END;
     assert_eq!(run.after[0], [exchanged, exchanged + COMMAND]);
@@ -363,11 +361,11 @@ fn a_deadlock_says_who_waits_for_whom() {
     // One half of an exchange is over, the other one not.
     assert_eq!(
         of(&[vec![Exchange(both, both)], vec![Recv(0, 4)]]),
-        [(0, 1, Await::Recv, 0, COMMAND)]
+        [(0, 1, Await::Recv, 0, START)]
     );
     assert_eq!(
         of(&[vec![Exchange(both, both)], vec![Send(0, 4)]]),
-        [(0, 1, Await::Send, 0, COMMAND)]
+        [(0, 1, Await::Send, 0, START)]
     );
     assert_eq!(
         of(&[vec![Exchange(both, (2, 4))], vec![], vec![]]),
