@@ -27,7 +27,7 @@ pub struct Choice {
     area: Option<String>,
     /// One of so many even parts.
     part: Option<(usize, usize)>,
-    /// Only those that were missed the last time.
+    /// Only those that were missed or not run the last time.
     is_missed: bool,
     /// Only tests whose name contains this.
     tests: String,
@@ -90,11 +90,11 @@ pub fn run(root: &Path, choice: &Choice) -> Result<(), String> {
 
 /// Runs one area.
 fn examine(root: &Path, area: &Area, choice: &Choice) -> Result<Report, String> {
-    let home = root.join("target/mutants");
+    let home = root.join("target/mutants").join(area.name);
     let tree = home.join("tree");
     fs::create_dir_all(&tree).map_err(|error| format!("{}: {error}", tree.display()))?;
     let list = list::list(root, area)?;
-    let path = home.join(format!("{}.txt", area.name));
+    let path = home.join("mutants.txt");
     let mut report = match choice.is_missed {
         true => Report::read(&path, &list.mutants)?,
         false => Report::new(&list.mutants),
@@ -114,7 +114,7 @@ fn examine(root: &Path, area: &Area, choice: &Choice) -> Result<Report, String> 
         .zip(woven)
         .filter(|(index, _)| index % of == at)
         .map(|(_, number)| number)
-        .filter(|&number| !choice.is_missed || report.is_missed(number))
+        .filter(|&number| !choice.is_missed || report.is_open(number))
         .collect();
     println!(
         "{}: {} mutants, learning what tests meet",
@@ -133,14 +133,15 @@ fn examine(root: &Path, area: &Area, choice: &Choice) -> Result<Report, String> 
             test.time.as_secs_f64()
         );
     }
+    report.write(&path)?;
     let report = Mutex::new(report);
+    // Written every time, so that what ends early can go on.
     run::judge(&tests, &mutants, |number, fate| {
         let mut report = report.lock().expect("nobody panics with it");
         report.note(number, fate);
+        report.write(&path)
     })?;
-    let report = report.into_inner().expect("nobody panics with it");
-    report.write(&path)?;
-    Ok(report)
+    Ok(report.into_inner().expect("nobody panics with it"))
 }
 
 #[cfg(test)]

@@ -85,7 +85,7 @@ pub fn build(
     list: &List,
 ) -> Result<(Vec<Program>, LeftOut), String> {
     copy_tree(root, tree, &list.sources)?;
-    let known = tree.with_file_name(format!("{}-left-out.json", area.name));
+    let known = tree.with_file_name("left-out.json");
     let key = key(list);
     let mut left_out = LeftOut::read(&known, &key).unwrap_or_default();
     let packages: BTreeSet<&str> = list.mutants.iter().map(|of| &*of.package).collect();
@@ -226,7 +226,8 @@ fn cargo(tree: &Path, verb: &str) -> Command {
     command
         .current_dir(tree)
         .args([verb, "--message-format=json"])
-        .env("CARGO_TARGET_DIR", tree.with_file_name("build"))
+        // Beside the areas' folders: what is not woven into is built once for all.
+        .env("CARGO_TARGET_DIR", tree.join("../../build"))
         .env("RUSTFLAGS", "--cap-lints=warn");
     command
 }
