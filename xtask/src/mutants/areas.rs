@@ -19,8 +19,6 @@ const SWEEPS: &[&str] = &[
     "random_chips::",
     "worst_case::",
     "random::",
-    "fidelity::",
-    "background::",
     "messages_are_enough",
     "a_core_that_is_held_up_reads_its_full_queue",
 ];

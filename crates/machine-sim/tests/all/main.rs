@@ -23,6 +23,7 @@ mod pronto_latency;
 mod pronto_traffic;
 mod random;
 mod random_chips;
+mod rcce_steps;
 mod routes;
 #[path = "../../../core/tests/all/split.rs"]
 mod split;
