@@ -213,11 +213,10 @@ impl Engine {
         Rc::clone(&self.stage.borrow())
     }
 
-    /// Whether a command of this run is in one of the stages, and the engine keeps the books.
-    pub(crate) fn is_active(&self, now: Time) -> bool {
-        let stage = self.stage.borrow();
-        let streams = stage.command.is_some() && stage.flow().is_none_or(|flow| now < flow.free);
-        streams || !self.queue.borrow().is_empty()
+    /// Whether a command is in the queue, and the engine keeps the books. Those of the stream stage are
+    /// written when its times are known, up to its end; until then its core waits for it.
+    pub(crate) fn is_active(&self) -> bool {
+        !self.queue.borrow().is_empty()
     }
 
     pub(crate) fn is_drained(&self) -> bool {

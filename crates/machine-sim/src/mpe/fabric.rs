@@ -68,9 +68,8 @@ impl Fabric {
 
     /// As [`Fabric::fill`] up to now, unless the engine of `rank` is at work and keeps the books.
     pub(crate) fn fill_core(&self, rank: Rank, cause: Cause) {
-        let now = self.kernel.now();
-        if !self.engine(rank).is_active(now) {
-            self.fill(rank, now, cause);
+        if !self.engine(rank).is_active() {
+            self.fill(rank, self.kernel.now(), cause);
         }
     }
 

@@ -188,7 +188,7 @@ mod tests {
         Plan::new(&builder.finish(), Library::Rcce, 1024, 32)
     }
 
-    /// Round a circle every other one sends first; of an odd one the last two both do.
+    /// Round a circle every other one sends first; of an odd one two neighbours do.
     #[test]
     fn every_other_one_of_a_circle_sends_first() {
         let circle = |ranks: u32| {

@@ -364,3 +364,17 @@ fn a_request_is_served_before_the_broadcast_goes_on() {
     ];
     assert_eq!(run.spans[0][..5], waits);
 }
+
+/// So it does one that comes in the very clocks in which the command is given.
+#[test]
+fn a_request_that_comes_while_the_command_is_given_is_served_first() {
+    let program = [
+        vec![Compute(6), all(2, 24), Recv(Some(2))],
+        vec![all(2, 24)],
+        vec![Isend(0, 0), Wait],
+    ];
+    let run = play(&bench(&[]), &program);
+    let served = 6 + COMMAND + GRANT + HEADER + END;
+    assert_eq!(run.finish[2], served);
+    assert_eq!(run.finish[1], served + COMMAND + chain(2, 6));
+}

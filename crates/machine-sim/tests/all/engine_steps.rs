@@ -2,8 +2,10 @@
 //! Steps on the engines of a bus chip whose numbers are all different, counted by hand: when each
 //! ends, when words move, and where the time goes.
 
+use corecast_chip::System;
 use corecast_core::{Collective, Rank, Request, algorithm};
 use corecast_machine::{Await, Cause, Job, Machine, Ongoing, Report, RunError, RunOptions, Time};
+use corecast_machine_sim::mpe::{PortCommand, PortOp, Wire, record};
 
 use crate::by_hand::{Bench, Step};
 use crate::common::chip;
@@ -442,6 +444,55 @@ fn a_launch_waits_for_the_last_rank_and_for_the_busiest_port() {
     let waits = [(Handshake, COMMAND), (PortBusy(Rank(2)), free - COMMAND)];
     for rank in 0..4 {
         assert_eq!(spans(&bench, &run, rank)[..2], waits, "rank {rank}");
+    }
+}
+
+/// Without an order nobody knows how far the words have to go: a ready goes no further ahead, whatever
+/// the engines can.
+#[test]
+fn a_launch_without_an_order_waits_all_the_same() {
+    let bench = bench(&[("endpoint.launch", "ready-ahead")]);
+    let run = broadcast(&bench, "ap", 4, 6, with(&[busy(2, 40)]));
+    assert_eq!(makespan(&bench, &run), 40 + COMPLETE + chain(4, 6));
+}
+
+/// What goes over the wires: a request, a ready and words, of which an empty message has none.
+#[test]
+fn an_empty_message_has_no_words_on_the_wires() {
+    let bench = bench(&[]);
+    let System::Bus { bus, mpe } = bench.machine.chip().system() else {
+        panic!("a bus chip");
+    };
+    for (words, moved) in [
+        (0, None),
+        (1, Some(Wire::Words(1))),
+        (3, Some(Wire::Words(3))),
+    ] {
+        let request = Request::new(Collective::Bcast, 2, 4 * words);
+        let request = bench.machine.request(request, &RunOptions::default());
+        let linear = algorithm::find(Collective::Bcast, "linear").expect("registered");
+        let schedule = linear.schedule(&request);
+        let recording = record(bus, mpe, &Job::new(&schedule)).expect("runs");
+        let wires = recording.wires.iter().map(|event| {
+            let cycle = event.at.ps() / bench.cycle_ps;
+            (cycle, event.wire, event.from.0, event.to.0)
+        });
+        let control = [
+            (COMMAND + REQUEST, Wire::Request, 0, 1),
+            (COMMAND + REQUEST, Wire::Ready, 1, 0),
+        ];
+        let moved = moved.map(|words| (START, words, 0, 1));
+        let expected: Vec<_> = control.into_iter().chain(moved).collect();
+        assert_eq!(wires.collect::<Vec<_>>(), expected, "{words} words");
+        let commands = recording.commands.expect("the hardware has them");
+        let give = |op| PortCommand {
+            shown: 0,
+            op,
+            addr: 0,
+            words,
+        };
+        let [send, recv] = [PortOp::Send { to: Rank(1) }, PortOp::Recv { from: Rank(0) }];
+        assert_eq!(commands, [[give(send)], [give(recv)]]);
     }
 }
 

@@ -265,3 +265,45 @@ fn a_look_takes_the_time_of_a_word() {
     assert_eq!(run.after[0][..3], [0, WRITE, 2 * WRITE]);
     assert_eq!(run.spans[0][0], (Software, 2 * WRITE));
 }
+
+/// A look reads whatever has come.
+#[test]
+fn a_look_reads_what_is_there() {
+    let program = [
+        vec![
+            Irecv(2),
+            Compute(100),
+            Test,
+            Test,
+            Wait,
+            Call::Recv(Some(1)),
+        ],
+        vec![Isend(0, 0), Wait],
+        vec![Compute(500), Isend(0, 0), Wait],
+    ];
+    let run = bench(&[]).calls(&program, &RunOptions::default());
+    let read = 100 + WRITE + (4 + HEADER) * READ;
+    assert_eq!(run.after[0][2..4], [read, read + WRITE]);
+}
+
+/// Its software runs once, before the first packet; an empty one does not wait for a word.
+#[test]
+fn a_synchronous_message_of_several_packets_has_its_software_once() {
+    let program = |bytes| [vec![Isend(1, bytes), Wait], vec![Call::Recv(Some(0))]];
+    let run = synchronous().calls(&program(48), &RunOptions::default());
+    let letter = way(1) + (4 + HEADER) * READ;
+    let first = 2 * letter + send(48) + way(1) + (8 + HEADER) * READ;
+    let last = first + letter + way(1) + (4 + HEADER) * READ + recv(2, 48);
+    assert_eq!(run.finish[0], last + letter);
+    let run = synchronous().calls(&program(0), &RunOptions::default());
+    let sent = send(0) + (4 + HEADER) * WRITE;
+    assert_eq!(run.finish, [sent, send(0) + letter + recv(2, 0)]);
+    let run = synchronous().steps(
+        &[vec![Send(1, 48)], vec![Recv(0, 48)]],
+        &RunOptions::default(),
+    );
+    let control = way(1) + HEADER * READ;
+    let first = control + send(48) + way(1) + (8 + HEADER) * READ;
+    let last = first + control + way(1) + (4 + HEADER) * READ + recv(2, 48);
+    assert_eq!(run.finish, [last + control, last + HEADER * WRITE]);
+}
