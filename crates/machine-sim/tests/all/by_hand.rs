@@ -236,6 +236,16 @@ impl Bench {
         self.played(run().expect("it ends"), &run().expect("it ends"))
     }
 
+    /// Why a program of calls does not end.
+    pub fn failed_calls(&self, calls: &[Vec<Call>]) -> RunError {
+        let ranks = calls.len() as u32;
+        let program = CallsOf(calls, self.cycle_ps);
+        let run = self
+            .machine
+            .run_programs(ranks, &program, &RunOptions::default());
+        run.expect_err("it fails")
+    }
+
     /// Who waits in a program of steps that cannot end, by rank.
     pub fn stuck_steps(&self, steps: &[Vec<Step>]) -> Waits {
         let ranks = steps.len() as u32;

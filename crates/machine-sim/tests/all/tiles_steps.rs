@@ -3,7 +3,7 @@
 //! and where the time goes.
 
 use corecast_core::Rank;
-use corecast_machine::{Await, Cause, Ongoing, RunOptions};
+use corecast_machine::{Await, Cause, Ongoing, RunError, RunOptions};
 
 use crate::by_hand::{Bench, Call, Step};
 use crate::common::chip;
@@ -138,4 +138,33 @@ fn a_deadlock_says_who_waits_for_whom() {
         bench.stuck_calls(&[vec![], vec![Call::Recv(Some(0))]]),
         [(1, 0, Await::Tag(5), 2, 0)]
     );
+}
+
+/// The words of an envelope must fit into the output buffer, which is never the larger one.
+#[test]
+fn a_buffer_holds_an_envelope_at_least() {
+    let program = [vec![Isend(1, 40), Wait], vec![Call::Recv(Some(0))]];
+    let run = bench(&[("endpoint.output", "16")]).calls(&program, &RunOptions::default());
+    assert_eq!(run.messages[0].2, 40);
+    let error = bench(&[("endpoint.output", "12")]).failed_calls(&program);
+    let expected = RunError::Unsupported {
+        machine: "a chip with so small buffers",
+        what: "room for the words of an envelope in each of them",
+    };
+    assert_eq!(error, expected);
+}
+
+/// A message that is longer than a buffer goes in blocks of half of it, one as long as it in one.
+#[test]
+fn long_messages_go_in_halves_of_a_buffer() {
+    let bench = bench(&[("endpoint.input", "128"), ("endpoint.output", "64")]);
+    let program = |bytes| [vec![Isend(1, bytes), Wait], vec![Call::Recv(Some(0))]];
+    // Sixteen words, of which four are the header's.
+    let whole = bench.calls(&program(48), &RunOptions::default());
+    assert_eq!(whole.after[0], [SETUP + COPY * 16; 2]);
+    let halves = bench.calls(&program(49), &RunOptions::default());
+    // Two blocks of eight words fit, and the last word waits until the first has left.
+    assert_eq!(halves.after[0][0], 2 * (SETUP + COPY * 8));
+    assert!(halves.after[0][1] > 3 * SETUP + COPY * 17);
+    assert_eq!(halves.messages[0].2, 49);
 }
