@@ -164,6 +164,7 @@ impl Program for CallsOf<'_> {
                     Some(endpoint.recv(from, TagFilter::Is(5)).await?)
                 }
                 Call::Broadcast(root, members, len) => {
+                    assert!(endpoint.has_broadcasts());
                     let broadcast = Broadcast {
                         root: Rank(*root),
                         members: members.iter().copied().map(Rank).collect(),

@@ -172,6 +172,15 @@ fn words_wait_for_both_ports() {
     }
 }
 
+#[test]
+fn a_late_core_begins_late() {
+    let bench = bench(&[]);
+    let program = [vec![Isend(1, 0), Wait], vec![Recv(None)]];
+    let run = bench.calls(&program, &bench.late([30, 0]));
+    assert_eq!(run.finish, [30 + transfer(0); 2]);
+    assert_eq!(run.spans[0][0], (Cause::Compute, 30));
+}
+
 /// Looking takes as long as a command, and a cycle at least.
 #[test]
 fn a_look_takes_a_command_or_a_cycle() {

@@ -345,6 +345,11 @@ fn combining_takes_its_time_for_every_word() {
     assert_eq!(run.after[0], [COMMAND, COMMAND + COMBINE]);
     let spans = [(Handshake, START), (Transfer, 100), (Handshake, END)];
     assert_eq!(run.spans[0], spans);
+    // And while it asks.
+    let short = self::bench(&[("endpoint.combine", "3")]);
+    let run = short.steps(&program, &RunOptions::default());
+    assert_eq!(run.after[0], [COMMAND, COMMAND + 3]);
+    assert_eq!(run.spans[0], spans);
 }
 
 /// Who waits for whom, for what, in which step, and since when.

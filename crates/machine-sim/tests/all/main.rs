@@ -11,6 +11,7 @@ mod channels;
 mod common;
 mod conformance;
 mod engine_messages;
+mod engine_scripts;
 mod engine_steps;
 mod fidelity;
 mod flows;

@@ -168,3 +168,12 @@ fn long_messages_go_in_halves_of_a_buffer() {
     assert!(halves.after[0][1] > 3 * SETUP + COPY * 17);
     assert_eq!(halves.messages[0].2, 49);
 }
+
+#[test]
+fn a_late_core_begins_late() {
+    let bench = bench(&[]);
+    let program = [vec![Isend(1, 0), Wait], vec![Call::Recv(None)]];
+    let run = bench.calls(&program, &bench.late([30, 0]));
+    assert_eq!(run.after[0][0], 30 + SETUP + COPY * 4);
+    assert_eq!(run.spans[0][0], (Cause::Compute, 30));
+}

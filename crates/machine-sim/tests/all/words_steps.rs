@@ -307,3 +307,12 @@ fn a_synchronous_message_of_several_packets_has_its_software_once() {
     let last = first + control + way(1) + (4 + HEADER) * READ + recv(2, 48);
     assert_eq!(run.finish, [last + control, last + HEADER * WRITE]);
 }
+
+#[test]
+fn a_late_core_begins_late() {
+    let bench = bench(&[]);
+    let program = [vec![Isend(1, 0), Wait], vec![Call::Recv(None)]];
+    let run = bench.calls(&program, &bench.late([30, 0]));
+    assert_eq!(run.after[0][0], 30 + send(0) + (4 + HEADER) * WRITE);
+    assert_eq!(run.spans[0][0], (Cause::Compute, 30));
+}

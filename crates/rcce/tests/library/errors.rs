@@ -232,10 +232,7 @@ fn errors_come_with_advice() {
     let chip = "tilepro64".to_owned();
     let advice = "RCCE needs a chip that does, such as scc";
     assert_eq!(RcceError::NoBuffers { chip }.help(), advice);
-    let run = RunError::EventLimit {
-        limit: 1,
-        blocked: Vec::new(),
-    };
+    let run = RunError::NotPending { rank, call: 1 };
     assert_eq!(RcceError::Run(run.clone()).help(), run.help());
     assert!(!run.help().is_empty());
 }
