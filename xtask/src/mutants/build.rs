@@ -226,6 +226,8 @@ fn cargo(tree: &Path, verb: &str) -> Command {
     command
         .current_dir(tree)
         .args([verb, "--message-format=json"])
+        // Its profile is for long sweeps, which are left out: to build it would take longer than to
+        // run its tests.
         .arg("--config=profile.dev.package.corecast-machine-sim.opt-level=1")
         // Beside the areas' folders: what is not woven into is built once for all.
         .env("CARGO_TARGET_DIR", tree.join("../../build"))

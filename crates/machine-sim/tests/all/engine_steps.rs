@@ -501,6 +501,36 @@ fn an_empty_message_has_no_words_on_the_wires() {
     }
 }
 
+/// The hardware gets one command for an ordered broadcast, from when on a core is there.
+#[test]
+fn an_ordered_broadcast_is_one_command_of_each_rank() {
+    let bench = bench(&[]);
+    let System::Bus { bus, mpe } = bench.machine.chip().system() else {
+        panic!("a bus chip");
+    };
+    let options = bench.late([0, 9, 4]);
+    let request = Request::new(Collective::Bcast, 3, 24).with_root(Rank(1));
+    let request = bench.machine.request(request, &options);
+    let apoc = algorithm::find(Collective::Bcast, "apoc").expect("registered");
+    let schedule = apoc.schedule(&request);
+    let job = Job {
+        options,
+        ..Job::new(&schedule)
+    };
+    let recording = record(bus, mpe, &job).expect("runs");
+    let give = |shown| PortCommand {
+        shown,
+        op: PortOp::Bcast {
+            root: Rank(1),
+            members: 0b111,
+        },
+        addr: 0,
+        words: 6,
+    };
+    let commands = recording.commands.expect("the hardware has them");
+    assert_eq!(commands, [[give(0)], [give(9)], [give(4)]]);
+}
+
 /// APOC orders the ranks, and starts so early that words find each port free.
 #[test]
 fn an_ordered_launch_counts_the_hops_of_the_words() {
