@@ -225,10 +225,9 @@ impl Engine {
 
     /// Whether nobody's words or ready are waited for in the clock `clock`: no command is in the queue,
     /// and the words of the stream stage move or have moved. So it is known when it will be free.
-    pub(crate) fn is_settled(&self, clock: Time, word: Time) -> bool {
+    pub(crate) fn is_settled(&self, clock: Time) -> bool {
         let flow = self.stage.borrow().flow();
-        self.queue.borrow().is_empty()
-            && flow.is_some_and(|flow| flow.start <= clock || flow.free <= clock + word)
+        self.queue.borrow().is_empty() && flow.is_some_and(|flow| flow.start <= clock)
     }
 
     /// Waits until the engine will be settled after some time, whatever others do. Nothing enters its

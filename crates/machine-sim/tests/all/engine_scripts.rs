@@ -10,7 +10,7 @@ use corecast_machine_sim::mpe::{PortCommand, PortOp, Script, ScriptRun, run_scri
 use crate::common::chip;
 use PortOp::{Bcast, Forward, Recv, Send};
 
-/// Every number of this chip is one clock but this one.
+/// On a chip whose command, request, ready and complete message take a clock each.
 fn run(status_bits: u32, is_snooped: bool, commands: Vec<Vec<PortCommand>>) -> ScriptRun {
     let chip = chip("park2019-bus", &[]);
     let System::Bus { bus, mpe } = chip.system() else {
