@@ -183,8 +183,10 @@ pub(crate) struct Engine {
     pub emptied: RefCell<Option<Rc<Latch>>>,
     /// Set by the core when the queue is full.
     pub full: RefCell<Option<Rc<Latch>>>,
-    /// Whom the command at the head waits for.
-    pub waits: Cell<Option<Wait>>,
+    /// From whom the command at the head waits for a message.
+    pub recv_waits: Cell<Option<Wait>>,
+    /// For whose ready it waits; an exchange may wait for both.
+    pub send_waits: Cell<Option<Wait>>,
     /// Whom the core waits for, with a broadcast on the command port.
     pub launch_waits: Cell<Option<Wait>>,
 }
@@ -201,7 +203,8 @@ impl Engine {
             idle: RefCell::default(),
             emptied: RefCell::default(),
             full: RefCell::default(),
-            waits: Cell::new(None),
+            recv_waits: Cell::new(None),
+            send_waits: Cell::new(None),
             launch_waits: Cell::new(None),
         }
     }
@@ -210,11 +213,10 @@ impl Engine {
         Rc::clone(&self.stage.borrow())
     }
 
-    /// Whether a command of this run is in one of the stages, and the engine keeps the books.
-    pub(crate) fn is_active(&self, now: Time) -> bool {
-        let stage = self.stage.borrow();
-        let streams = stage.command.is_some() && stage.flow().is_none_or(|flow| now < flow.free);
-        streams || !self.queue.borrow().is_empty()
+    /// Whether a command is in the queue, and the engine keeps the books. Those of the stream stage are
+    /// written when its times are known, up to its end; until then its core waits for it.
+    pub(crate) fn is_active(&self) -> bool {
+        !self.queue.borrow().is_empty()
     }
 
     pub(crate) fn is_drained(&self) -> bool {
@@ -223,10 +225,9 @@ impl Engine {
 
     /// Whether nobody's words or ready are waited for in the clock `clock`: no command is in the queue,
     /// and the words of the stream stage move or have moved. So it is known when it will be free.
-    pub(crate) fn is_settled(&self, clock: Time, word: Time) -> bool {
+    pub(crate) fn is_settled(&self, clock: Time) -> bool {
         let flow = self.stage.borrow().flow();
-        self.queue.borrow().is_empty()
-            && flow.is_some_and(|flow| flow.start <= clock || flow.free <= clock + word)
+        self.queue.borrow().is_empty() && flow.is_some_and(|flow| flow.start <= clock)
     }
 
     /// Waits until the engine will be settled after some time, whatever others do. Nothing enters its

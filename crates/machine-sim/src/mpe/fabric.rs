@@ -68,9 +68,8 @@ impl Fabric {
 
     /// As [`Fabric::fill`] up to now, unless the engine of `rank` is at work and keeps the books.
     pub(crate) fn fill_core(&self, rank: Rank, cause: Cause) {
-        let now = self.kernel.now();
-        if !self.engine(rank).is_active(now) {
-            self.fill(rank, now, cause);
+        if !self.engine(rank).is_active() {
+            self.fill(rank, self.kernel.now(), cause);
         }
     }
 
@@ -98,9 +97,15 @@ impl Fabric {
         self.fill(rank, until, Cause::WaitPeer(peer));
     }
 
-    /// The command at the head of the engine of `rank` waits for a peer, or no longer.
-    pub(crate) fn set_wait(&self, rank: Rank, wait: Option<Wait>) {
-        self.engine(rank).waits.set(wait);
+    /// The command at the head of the engine of `rank` waits for a message, or no longer.
+    pub(crate) fn set_recv_wait(&self, rank: Rank, wait: Option<Wait>) {
+        self.engine(rank).recv_waits.set(wait);
+        self.show_wait(rank);
+    }
+
+    /// The command at the head of the engine of `rank` waits for a ready, or no longer.
+    pub(crate) fn set_send_wait(&self, rank: Rank, wait: Option<Wait>) {
+        self.engine(rank).send_waits.set(wait);
         self.show_wait(rank);
     }
 
@@ -114,9 +119,10 @@ impl Fabric {
     /// that is handshaked, then the core.
     pub(crate) fn show_wait(&self, rank: Rank) {
         let engine = self.engine(rank);
-        let handshakes = engine.waits.get().or(engine.launch_waits.get());
+        let handshakes = engine.recv_waits.get().or(engine.send_waits.get());
+        let waits = handshakes.or(engine.launch_waits.get());
         let now = self.kernel.now();
-        match engine.stage.borrow().wait().or(handshakes) {
+        match engine.stage.borrow().wait().or(waits) {
             Some(Wait { peer, awaits, step }) => self.books.block(rank, peer, awaits, step, now),
             None => self.books.unblock(rank),
         }

@@ -146,9 +146,9 @@ impl Port<'_> {
 
     async fn await_ready(&self, transfer: &Transfer) -> Time {
         let (fabric, rank, to) = (self.fabric, self.rank, transfer.to);
-        self.wait_for(Some((to, Await::Send)));
+        fabric.set_send_wait(rank, Some(self.wait_for(to, Await::Send)));
         let ready = transfer.granted.wait().await;
-        self.wait_for(None);
+        fabric.set_send_wait(rank, None);
         fabric.fill_handshake(rank, transfer.arrives, Cause::Handshake);
         self.fill_wait(to, transfer.met.get());
         fabric.fill_handshake(rank, ready, Cause::Handshake);
@@ -176,9 +176,9 @@ impl Port<'_> {
                     arrived: Rc::clone(&arrived),
                 };
                 *engine.listener.borrow_mut() = Some(listener);
-                self.wait_for(Some((from, Await::Recv)));
+                fabric.set_recv_wait(rank, Some(self.wait_for(from, Await::Recv)));
                 arrived.wait().await;
-                self.wait_for(None);
+                fabric.set_recv_wait(rank, None);
                 next().expect("the request has arrived")
             }
         };
@@ -239,9 +239,9 @@ impl Port<'_> {
         let receive = async {
             let incoming = self.meet(from).await;
             self.grant(&incoming, stage).await;
-            self.wait_for(Some((from, Await::Recv)));
+            fabric.set_recv_wait(rank, Some(self.wait_for(from, Await::Recv)));
             let start = incoming.started.wait().await;
-            self.wait_for(None);
+            fabric.set_recv_wait(rank, None);
             self.fill_wait(from, start);
             incoming
         };
@@ -260,13 +260,12 @@ impl Port<'_> {
         enters
     }
 
-    fn wait_for(&self, peer: Option<(Rank, Await)>) {
-        let wait = peer.map(|(peer, awaits)| Wait {
+    fn wait_for(&self, peer: Rank, awaits: Await) -> Wait {
+        Wait {
             peer,
             awaits,
             step: self.command.step,
-        });
-        self.fabric.set_wait(self.rank, wait);
+        }
     }
 
     /// [`Fabric::fill_wait`], where the time is the handshake's.

@@ -110,7 +110,7 @@ impl StatusBus {
         let is_held = fabric.timing.launch == AtomicLaunch::Held;
         let is_ready = |group: &[Rank], clock| {
             let mut group = group.iter();
-            !is_held || group.all(|&rank| fabric.engine(rank).is_settled(clock, word))
+            !is_held || group.all(|&rank| fabric.engine(rank).is_settled(clock))
         };
         let is_chosen = |clock| {
             let complete = self.complete.borrow();

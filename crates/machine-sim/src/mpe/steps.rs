@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use corecast_chip::AtomicLaunch;
 use corecast_core::{ChunkId, Launch, Rank, Schedule, Step};
-use corecast_machine::{Cause, Message, RunError, Steps, Time, message_bytes};
+use corecast_machine::{Cause, Message, RunError, Steps, Time};
 
 use super::command::{Command, CommandKind, Completion, Content};
 use super::fabric::Fabric;
@@ -91,18 +91,11 @@ impl MpeSteps {
             &CommandKind::Forward { from, to, .. } => Some(PortOp::Forward { from, to }),
             CommandKind::Exchange { .. } => None,
         };
-        let words = match &command.kind {
-            CommandKind::Send {
-                content: Content::Message(message),
-                ..
-            } => Some(self.fabric.timing.words(message_bytes(message))),
-            _ => command.words,
-        };
         let timing = &self.fabric.timing;
         let width = timing.width_bytes;
         let word = self.at.offset_bytes.filter(|bytes| bytes % width == 0);
         let command = op
-            .zip(words)
+            .zip(command.words)
             .zip(word)
             .map(|((op, words), bytes)| PortCommand {
                 shown: shown.ps() / timing.word.ps(),

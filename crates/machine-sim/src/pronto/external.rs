@@ -64,3 +64,39 @@ impl External {
         std::mem::take(&mut self.bytes)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_given_or_written_is_zero() {
+        let mut memory = External::new(vec![1, 2, 3], 10);
+        assert_eq!(memory.read(0, 3), [1, 2, 3]);
+        assert_eq!(memory.read(1, 4), [2, 3, 0, 0]);
+        assert_eq!(memory.read(3, 2), [0, 0]);
+        assert_eq!(memory.read(8, 2), [0, 0]);
+        memory.write(1, &[7]);
+        assert_eq!(memory.read(0, 4), [1, 7, 3, 0]);
+        memory.write(2, &[8, 9]);
+        memory.write(5, &[4]);
+        assert_eq!(memory.take(), [1, 7, 8, 9, 0, 4]);
+        assert_eq!(memory.take(), [0; 0]);
+    }
+
+    #[test]
+    fn nobody_goes_beyond_the_end() {
+        let memory = External::new(Vec::new(), 10);
+        assert_eq!(memory.check(Rank(1), 8, 2), Ok(()));
+        assert_eq!(memory.check(Rank(1), 10, 0), Ok(()));
+        for (address, bytes) in [(8, 3), (11, 0), (u64::MAX, 1)] {
+            let error = TaskError::BeyondMemory {
+                task: Rank(1),
+                address,
+                bytes,
+                max: 10,
+            };
+            assert_eq!(memory.check(Rank(1), address, bytes), Err(error));
+        }
+    }
+}

@@ -92,3 +92,20 @@ fn share(whole: u64, piece: u64, pieces: u64) -> u64 {
     let until = |piece: u64| u128::from(whole) * u128::from(piece) / u128::from(pieces);
     (until(piece + 1) - until(piece)) as u64 // at most the whole
 }
+
+#[cfg(test)]
+mod tests {
+    use super::share;
+
+    #[test]
+    fn shares_sum_to_the_whole() {
+        let shares = |whole, pieces| {
+            (0..pieces)
+                .map(|piece| share(whole, piece, pieces))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(shares(10, 4), [2, 3, 2, 3]);
+        assert_eq!(shares(3, 5), [0, 1, 0, 1, 1]);
+        assert_eq!(shares(u64::MAX, 1), [u64::MAX]);
+    }
+}

@@ -63,3 +63,33 @@ pub(super) fn passed_on(piece: &Incoming) -> Outgoing {
     });
     Outgoing::new(parts.collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_cut_where_pieces_end() {
+        let data: Payload = (0..20_u8).collect();
+        let part = |address, range| Part {
+            address,
+            data: Payload::clone(&data),
+            range,
+        };
+        let parts = vec![part(100, 0..0), part(200, 3..10), part(300, 10..13)];
+        let pieces = cut(parts, &[4, 5, 1, 0]);
+        assert_eq!(
+            pieces.iter().map(Outgoing::left).collect::<Vec<_>>(),
+            [4, 5, 1, 0]
+        );
+        let arriving = cut_incoming(&[(100, 0), (200, 7), (300, 3)], &[4, 5, 1, 0]);
+        let places = arriving.iter().map(|piece| {
+            let parts = piece.parts().iter();
+            parts
+                .map(|(address, data)| (*address, data.len()))
+                .collect::<Vec<_>>()
+        });
+        let expected: [&[(u64, usize)]; 4] = [&[(200, 4)], &[(204, 3), (300, 2)], &[(302, 1)], &[]];
+        assert_eq!(places.collect::<Vec<_>>(), expected);
+    }
+}

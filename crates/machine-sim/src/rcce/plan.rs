@@ -162,3 +162,66 @@ impl Plan {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use corecast_core::{Collective, Request, ScheduleBuilder, Spec, Split};
+
+    use super::*;
+
+    /// Exchanges of an allgather: rank, to whom, from whom.
+    fn plan(ranks: u32, exchanges: &[(u32, u32, u32)]) -> Plan {
+        let request = Request::new(Collective::Allgather, ranks, 8);
+        let mut builder = ScheduleBuilder::new("by hand", Spec::new(&request, Split::Even(1)));
+        let mine = |rank| ChunkId(rank);
+        for &(rank, to, from) in exchanges {
+            let (send, recv) = (builder.list(&[mine(rank)]), builder.list(&[mine(from)]));
+            let exchange = Op::Exchange {
+                to: Rank(to),
+                send,
+                from: Rank(from),
+                recv,
+                arrival: Arrival::Store,
+            };
+            builder.push(0, Rank(rank), exchange);
+        }
+        Plan::new(&builder.finish(), Library::Rcce, 1024, 32)
+    }
+
+    /// Round a circle every other one sends first; of an odd one two neighbours do.
+    #[test]
+    fn every_other_one_of_a_circle_sends_first() {
+        let circle = |ranks: u32| {
+            let exchanges = (0..ranks).map(|at| (at, (at + 1) % ranks, (at + ranks - 1) % ranks));
+            let plan = plan(ranks, &exchanges.collect::<Vec<_>>());
+            let ranks = (0..ranks).map(Rank);
+            ranks
+                .map(|rank| plan.step(rank, 0).sends_first)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(circle(2).iter().filter(|&&first| first).count(), 1);
+        for ranks in [4, 6] {
+            let order = circle(ranks);
+            assert!(order.windows(2).all(|pair| pair[0] != pair[1]), "{order:?}");
+        }
+        assert_eq!(circle(3).iter().filter(|&&first| first).count(), 2);
+    }
+
+    /// Blocks lie one behind the other, places behind each other too.
+    #[test]
+    fn chunks_have_addresses() {
+        let request = Request::new(Collective::Allgather, 3, 12);
+        let mut builder = ScheduleBuilder::new("by hand", Spec::new(&request, Split::Even(3)));
+        builder.message(0, Rank(0), Rank(1), &[ChunkId(0)]);
+        let places = [builder.add_place(5), builder.add_place(7)];
+        let schedule = builder.finish();
+        let plan = Plan::new(&schedule, Library::Ircce, 1024, 32);
+        let address = |chunk| plan.address(&schedule, chunk);
+        let chunks = (0..9).map(ChunkId).map(address);
+        assert_eq!(
+            chunks.collect::<Vec<_>>(),
+            [0, 4, 8, 12, 16, 20, 24, 28, 32]
+        );
+        assert_eq!(places.map(address), [36, 41]);
+    }
+}

@@ -262,3 +262,149 @@ fn arriving(sender: &SharedStep) -> Vec<Arriving> {
         .map(|&(content, number)| Arriving { content, number })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use corecast_core::verify;
+    use corecast_core::{Collective, Request, ScheduleBuilder, Spec, Split};
+
+    use super::*;
+
+    const LINE: usize = 32;
+
+    /// Offset, bytes, readers and what it replaces.
+    type Row = (usize, usize, Vec<(u32, u64)>, Vec<usize>);
+
+    fn rows(shared: &Shared, rank: usize) -> Vec<Row> {
+        let rows = shared.contents[rank].iter().map(|content| {
+            let readers = content
+                .readers
+                .iter()
+                .map(|(rank, number)| (rank.0, *number));
+            let Content {
+                offset,
+                bytes,
+                ref replaces,
+                ..
+            } = *content;
+            (offset, bytes, readers.collect(), replaces.clone())
+        });
+        rows.collect()
+    }
+
+    /// The plan of a broadcast of so many bytes, in so many parts, by these messages.
+    fn plan(bytes: u64, parts: u32, room: usize, messages: &[(u32, u32, u32)]) -> Shared {
+        let request = Request::new(Collective::Bcast, 4, bytes);
+        let mut builder = ScheduleBuilder::new("by hand", Spec::new(&request, Split::Even(parts)));
+        for (round, &(from, to, chunk)) in (0..).zip(messages) {
+            builder.message(round, Rank(from), Rank(to), &[ChunkId(chunk)]);
+        }
+        let schedule = builder.finish();
+        let mut total = 0;
+        let first = schedule.all_ranks().map(|rank| {
+            total += schedule.steps(rank).len();
+            total - schedule.steps(rank).len()
+        });
+        let first: Vec<usize> = first.collect();
+        Shared::new(&schedule, &first, &verify::messages(&schedule), room, LINE)
+    }
+
+    /// Two pieces fit into a buffer; what lies there already is not put again.
+    #[test]
+    fn a_message_lies_once_for_all_its_readers() {
+        let shared = plan(96, 1, 4 * LINE + 31, &[(0, 1, 0), (0, 2, 0), (0, 1, 0)]);
+        let expected = vec![
+            (0, 64, vec![(1, 1), (2, 1), (1, 3)], vec![]),
+            (64, 32, vec![(1, 2), (2, 2), (1, 4)], vec![]),
+        ];
+        assert_eq!(rows(&shared, 0), expected);
+        let puts: Vec<bool> = shared.steps[..3].iter().map(|step| step.puts).collect();
+        assert_eq!(puts, [true, false, false]);
+        assert_eq!(shared.steps[1].announces, [(0, 1), (1, 2)]);
+        assert_eq!(shared.steps[2].announces, [(0, 3), (1, 4)]);
+        let arrives = shared.steps[4].arrives.iter();
+        let arrives: Vec<_> = arrives.map(|one| (one.content, one.number)).collect();
+        assert_eq!(arrives, [(0, 3), (1, 4)]);
+    }
+
+    /// One that is longer than the buffer goes round, and has driven out its own beginning when it is
+    /// sent again.
+    #[test]
+    fn a_long_message_replaces_its_own_beginning() {
+        let shared = plan(200, 1, 4 * LINE, &[(0, 1, 0), (0, 2, 0)]);
+        let reader = |rank, number| vec![(rank, number)];
+        let expected = vec![
+            (0, 64, reader(1, 1), vec![]),
+            (64, 64, reader(1, 2), vec![]),
+            (0, 64, reader(1, 3), vec![0]),
+            (64, 8, reader(1, 4), vec![1]),
+            (0, 64, reader(2, 1), vec![2]),
+            (64, 64, reader(2, 2), vec![3]),
+            (0, 64, reader(2, 3), vec![4]),
+            (64, 8, reader(2, 4), vec![5]),
+        ];
+        assert_eq!(rows(&shared, 0), expected);
+        assert!(shared.steps[1].puts);
+    }
+
+    /// A message that is sent on later is kept where it arrives, unless it would drive out its own
+    /// beginning; one that is not, is not.
+    #[test]
+    fn what_is_sent_on_is_kept() {
+        let shared = plan(64, 1, 4 * LINE, &[(0, 1, 0), (1, 2, 0), (1, 3, 0)]);
+        let expected = vec![(0, 64, vec![(2, 1), (3, 1)], vec![])];
+        assert_eq!(rows(&shared, 1), expected);
+        assert_eq!(shared.steps[1].keeps, [0]);
+        assert!(!shared.steps[2].puts && !shared.steps[3].puts);
+        let long = plan(65, 1, 4 * LINE, &[(0, 1, 0), (1, 2, 0)]);
+        assert_eq!(long.steps[1].keeps, [0; 0]);
+        assert!(long.steps[2].puts);
+        let last = plan(64, 1, 4 * LINE, &[(0, 1, 0)]);
+        assert_eq!(last.steps[1].keeps, [0; 0]);
+        assert_eq!(rows(&last, 1), []);
+    }
+
+    /// What lies at the end of the buffer and does not fit there goes to its begin, over the oldest.
+    #[test]
+    fn small_messages_go_round() {
+        let messages = [(0, 1, 0), (0, 1, 1), (0, 1, 2), (0, 2, 2), (0, 2, 0)];
+        // Chunks of 33 bytes need two lines each.
+        let shared = plan(99, 3, 5 * LINE, &messages);
+        let expected = vec![
+            (0, 33, vec![(1, 1)], vec![]),
+            (64, 33, vec![(1, 2)], vec![]),
+            (0, 33, vec![(1, 3), (2, 1)], vec![0]),
+            (64, 33, vec![(2, 2)], vec![1]),
+        ];
+        assert_eq!(rows(&shared, 0), expected);
+    }
+
+    /// Flags count messages in bytes: no more than 64 lie in a buffer, however small.
+    #[test]
+    fn a_buffer_holds_at_most_64_messages() {
+        let messages: Vec<_> = (0..66).map(|chunk| (0, 1, chunk)).collect();
+        let shared = plan(66, 66, 100 * LINE, &messages);
+        let rows = rows(&shared, 0);
+        let replaces: Vec<_> = rows.iter().map(|row| row.3.clone()).collect();
+        assert!(replaces[..64].iter().all(Vec::is_empty));
+        assert_eq!(replaces[64..], [[0], [1]]);
+        assert_eq!(rows[65].0, 65 * LINE);
+    }
+
+    /// Even a piece without bytes has a line, and one is as long as a buffer of a line.
+    #[test]
+    fn a_piece_has_a_line_at_least() {
+        let shared = plan(0, 1, 2 * LINE, &[(0, 1, 0), (0, 2, 0)]);
+        assert_eq!(rows(&shared, 0), [(0, 0, vec![(1, 1), (2, 1)], vec![])]);
+        for (room, most) in [
+            (32, 32),
+            (63, 32),
+            (64, 32),
+            (127, 32),
+            (128, 64),
+            (200, 96),
+        ] {
+            assert_eq!(piece_max(room, LINE), most, "{room}");
+        }
+    }
+}
