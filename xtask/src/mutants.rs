@@ -12,6 +12,7 @@ mod build;
 mod list;
 mod report;
 mod run;
+mod sites;
 mod weave;
 
 use std::fs;

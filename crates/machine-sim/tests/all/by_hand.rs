@@ -302,3 +302,24 @@ impl Bench {
         }
     }
 }
+
+/// Numbers of a bus chip's engine that are all different, so that no sum of some is one of others.
+pub mod engine {
+    pub const COMMAND: u64 = 2;
+    pub const ORDER: u64 = 3;
+    pub const REQUEST: u64 = 5;
+    pub const READY: u64 = 7;
+    pub const COMPLETE: u64 = 11;
+    pub const NOTIFY: u64 = 13;
+    pub const COMBINE: u64 = 17;
+
+    pub const NUMBERS: [(&str, &str); 7] = [
+        ("endpoint.command", "2"),
+        ("endpoint.order", "3"),
+        ("endpoint.request", "5"),
+        ("endpoint.ready", "7"),
+        ("endpoint.complete", "11"),
+        ("endpoint.notify", "13"),
+        ("endpoint.combine", "17"),
+    ];
+}

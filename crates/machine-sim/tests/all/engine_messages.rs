@@ -5,26 +5,11 @@
 use corecast_core::Rank;
 use corecast_machine::{Await, Cause, Ongoing, RunOptions};
 
+use crate::by_hand::engine::{COMMAND, COMPLETE, NOTIFY, NUMBERS, ORDER, READY, REQUEST};
 use crate::by_hand::{Bench, Call, Played};
 use crate::common::chip;
 use Call::{Compute, Irecv, Isend, Recv, Test, Wait};
 use Cause::{Handshake, Ordering, PortBusy, Transfer, WaitPeer};
-
-const COMMAND: u64 = 2;
-const ORDER: u64 = 3;
-const REQUEST: u64 = 5;
-const READY: u64 = 7;
-const COMPLETE: u64 = 11;
-const NOTIFY: u64 = 13;
-
-const NUMBERS: [(&str, &str); 6] = [
-    ("endpoint.command", "2"),
-    ("endpoint.order", "3"),
-    ("endpoint.request", "5"),
-    ("endpoint.ready", "7"),
-    ("endpoint.complete", "11"),
-    ("endpoint.notify", "13"),
-];
 
 /// Words of a header.
 const HEADER: u64 = 4;

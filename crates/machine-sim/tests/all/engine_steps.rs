@@ -7,28 +7,11 @@ use corecast_core::{Collective, Rank, Request, algorithm};
 use corecast_machine::{Await, Cause, Job, Machine, Ongoing, Report, RunError, RunOptions, Time};
 use corecast_machine_sim::mpe::{PortCommand, PortOp, Wire, record};
 
+use crate::by_hand::engine::{COMBINE, COMMAND, COMPLETE, NOTIFY, NUMBERS, ORDER, READY, REQUEST};
 use crate::by_hand::{Bench, Step};
 use crate::common::chip;
 use Cause::{Compute, Handshake, Ordering, PortBusy, Transfer, WaitPeer};
 use Step::{Combine, Exchange, Forward, Recv, Send};
-
-const COMMAND: u64 = 2;
-const ORDER: u64 = 3;
-const REQUEST: u64 = 5;
-const READY: u64 = 7;
-const COMPLETE: u64 = 11;
-const NOTIFY: u64 = 13;
-const COMBINE: u64 = 17;
-
-const NUMBERS: [(&str, &str); 7] = [
-    ("endpoint.command", "2"),
-    ("endpoint.order", "3"),
-    ("endpoint.request", "5"),
-    ("endpoint.ready", "7"),
-    ("endpoint.complete", "11"),
-    ("endpoint.notify", "13"),
-    ("endpoint.combine", "17"),
-];
 
 /// From both commands to the first word.
 const START: u64 = COMMAND + REQUEST + READY;
