@@ -68,18 +68,18 @@ def test_schedules_come_from_files_and_go_there(tmp_path):
     ring = corecast.schedule("allgather", "ring", ranks=4, bytes=64)
     for format in (f for f in corecast.list_formats() if f.of == "schedules"):
         path = tmp_path / f"ring-{format.name}.{format.extension}"
-        if format.name == "mscclpp":
-            with pytest.raises(corecast.ScheduleError, match="mscclpp cannot say a message"):
-                ring.save(path, format.name)
-            continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             paths = ring.save(path, format.name)
         again = corecast.Schedule.read(paths[0])
-        assert again.messages == ring.messages, format.name
+        # Signals that a slot is free again are messages in a plan of MSCCL++.
+        extra = again.messages - ring.messages
+        assert extra > 0 if format.name == "mscclpp" else extra == 0, format.name
         assert corecast.verify(again).correct, format.name
         assert corecast.run(again)[0].delivered, format.name
     assert corecast.Schedule.read(ring.save(tmp_path / "a.sched")[0]) == ring
+    with pytest.raises(corecast.ScheduleError, match="mscclpp cannot say a collective like bcast"):
+        corecast.schedule("bcast", "linear", ranks=4).save(tmp_path / "b.json", "mscclpp")
 
 
 def test_what_a_format_leaves_out_is_told(tmp_path):
