@@ -23,6 +23,7 @@ enum Call {
     Multicast(usize),
     RecvMulticast(usize),
     Combine(u64),
+    Copy(u64),
 }
 
 /// An endpoint that notes what it is asked, and receives the same message again and again.
@@ -95,6 +96,11 @@ impl Steps for Scripted {
         Ok(())
     }
 
+    async fn copy(&mut self, bytes: u64) -> Result<(), RunError> {
+        self.calls.push(Call::Copy(bytes));
+        Ok(())
+    }
+
     async fn finish(&mut self) -> Result<(), RunError> {
         Ok(())
     }
@@ -152,6 +158,29 @@ fn combining_is_paid_for_by_the_bytes_that_arrive() {
             Call::Send(Rank(0), 2),
             Call::AtStep(1),
             Call::Recv(Rank(0)),
+        ]
+    );
+}
+
+/// What a rank copies and what it combines within itself have prices of their own.
+#[test]
+fn copying_is_not_combining() {
+    let mut builder = builder(Collective::Allreduce, 1, 20, 2);
+    builder.copy(0, Rank(0), &[ChunkId(0)], &[ChunkId(1)]);
+    builder.combine(
+        1,
+        Rank(0),
+        &[ChunkId(0), ChunkId(1)],
+        &[ChunkId(1), ChunkId(0)],
+    );
+    assert_eq!(
+        walk(&builder.finish(), 0, &[]).expect("runs"),
+        [
+            Call::Launch,
+            Call::AtStep(0),
+            Call::Copy(10),
+            Call::AtStep(1),
+            Call::Combine(20),
         ]
     );
 }
