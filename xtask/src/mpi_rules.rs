@@ -414,7 +414,10 @@ fn mpich(library: &Library) -> Result<Vec<String>, String> {
             for at in 0..algorithms.len() {
                 let bytes = bytes(collective, at);
                 if !is_served(&rules, collective, bytes)? {
-                    elsewhere.push(format!("at {bytes} bytes the data are wrong, or it failed"));
+                    // Whatever decides: by the rules as they are written the data have to be right.
+                    let why = format!("{what}: at {bytes} bytes the data are wrong, or it failed");
+                    println!("{why}");
+                    wrong.push(why);
                 }
                 match (is_served(&poisoned, collective, bytes)?, at == place) {
                     (true, true) => is_poison = false,
