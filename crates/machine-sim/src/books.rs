@@ -56,6 +56,9 @@ impl Books {
     pub(crate) fn fill_hold(&self, rank: Rank, times: [Time; 2], before: Cause, hold: LinkHold) {
         let [from, until] = times;
         self.fill(rank, from, before);
+        if until <= self.accounted(rank) {
+            return;
+        }
         let index = self.holds.borrow().len() as u32; // fewer than events
         self.holds.borrow_mut().push(hold);
         self.fill(rank, until, Cause::LinkBusy(index));

@@ -16,11 +16,11 @@ impl Net {
     /// `peer`.
     pub(super) fn account_arrival(&self, rank: Rank, peer: Rank, tag: u64) {
         self.hear_waits();
-        let of_packet = self.waits.borrow_mut().remove(&tag);
         let before = Cause::WaitPeer(peer);
-        for wait in of_packet.unwrap_or_default() {
+        // They stay until the packet has been read: it may still be written.
+        for wait in self.waits.borrow().get(&tag).into_iter().flatten() {
             let times = [self.time(wait.from), self.time(wait.until)];
-            self.account(rank, times, before, &wait);
+            self.account(rank, times, before, wait);
         }
     }
 
@@ -33,13 +33,12 @@ impl Net {
             return;
         }
         self.hear_waits();
-        let of_packet = self.waits.borrow().get(&tag).cloned();
-        for wait in of_packet.unwrap_or_default() {
+        for wait in self.waits.borrow().get(&tag).into_iter().flatten() {
             let from = self.time(wait.from);
             let until = self.time(wait.until).min(from + lost).min(now);
             if from < until {
                 lost = lost.saturating_sub(until - from);
-                self.account(rank, [from, until], Cause::Transfer, &wait);
+                self.account(rank, [from, until], Cause::Transfer, wait);
             }
         }
     }

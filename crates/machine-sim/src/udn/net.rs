@@ -319,6 +319,7 @@ impl Net {
     /// Takes the label of a packet whose last word has been read.
     pub(super) fn take_label(&self, tag: u64) -> Label {
         let place = tag as u32; // its lower half
+        self.waits.borrow_mut().remove(&tag);
         self.free_labels.borrow_mut().push(place);
         let label = self.labels.borrow_mut()[place as usize].take();
         label.expect("a packet under way has a label")

@@ -29,6 +29,8 @@ pub enum Step {
 pub enum Call {
     /// For so many cycles of the reference clock.
     Compute(u64),
+    /// So many bytes with what it has.
+    Combine(u64),
     /// Begins to send so many bytes to a rank.
     Isend(u32, usize),
     /// Begins to receive from a rank.
@@ -54,7 +56,25 @@ pub struct Played {
     /// Sender, receiver and bytes; when the sender asked, when the first word left and when the last
     /// one arrived.
     pub messages: Vec<(u32, u32, u64, [u64; 3])>,
+    /// Times that ranks have lost because a link was somebody else's.
+    pub lost: Vec<Lost>,
+    /// All that a link is said to have held up, lost time or not.
+    pub holds: usize,
     pub links: usize,
+}
+
+/// What a rank has lost because another message used a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Lost {
+    pub rank: u32,
+    /// When, and for how long.
+    pub since: u64,
+    pub cycles: u64,
+    /// Columns of the routers at its ends.
+    pub link: (u32, u32),
+    /// Whose head waited, and whose packet went: sender and receiver.
+    pub message: (u32, u32),
+    pub holder: Option<(u32, u32)>,
 }
 
 /// Who waits for whom, for what, in which step, since which cycle.
@@ -74,6 +94,7 @@ impl StepProgram for StepsOf<'_> {
 
     async fn run<S: Steps>(&self, steps: &mut S) -> Result<Vec<Time>, RunError> {
         let me = steps.rank().0;
+        assert_eq!(steps.ranks() as usize, self.0.len());
         let mut after = Vec::new();
         for &step in &self.0[me as usize] {
             let expected = match step {
@@ -143,6 +164,10 @@ impl Program for CallsOf<'_> {
             let got = match call {
                 Call::Compute(cycles) => {
                     endpoint.compute(Time::from_ps(cycles * self.1)).await?;
+                    None
+                }
+                Call::Combine(bytes) => {
+                    endpoint.combine(*bytes).await?;
                     None
                 }
                 Call::Isend(to, len) => {
@@ -293,7 +318,27 @@ impl Bench {
             let times = [one.posted, one.start, one.end].map(|time| self.cycles(time));
             (one.from.0, one.to.0, one.bytes, times)
         });
+        let ends = |(from, to): (Rank, Rank)| (from.0, to.0);
+        let mut lost = Vec::new();
+        for (rank, activity) in (0..).zip(&run.activity) {
+            for span in activity.spans() {
+                let Cause::LinkBusy(index) = span.cause else {
+                    continue;
+                };
+                let hold = run.holds[index as usize];
+                lost.push(Lost {
+                    rank,
+                    since: self.cycles(span.start),
+                    cycles: self.cycles(span.end - span.start),
+                    link: (hold.from.0, hold.to.0),
+                    message: ends(hold.message),
+                    holder: hold.holder.map(ends),
+                });
+            }
+        }
         Played {
+            lost,
+            holds: run.holds.len(),
             after: run.outputs.iter().map(cycles).collect(),
             finish: cycles(&run.finish),
             spans: spans.collect(),

@@ -5,10 +5,10 @@
 use corecast_core::Rank;
 use corecast_machine::{Await, Cause, Ongoing, RunOptions};
 
-use crate::by_hand::engine::{COMMAND, COMPLETE, NOTIFY, NUMBERS, ORDER, READY, REQUEST};
+use crate::by_hand::engine::{COMBINE, COMMAND, COMPLETE, NOTIFY, NUMBERS, ORDER, READY, REQUEST};
 use crate::by_hand::{Bench, Call, Played};
 use crate::common::chip;
-use Call::{Compute, Irecv, Isend, Recv, Test, Wait};
+use Call::{Combine, Compute, Irecv, Isend, Recv, Test, Wait};
 use Cause::{Handshake, Ordering, PortBusy, Transfer, WaitPeer};
 
 /// Words of a header.
@@ -48,6 +48,17 @@ fn a_message_is_three_transfers_and_an_empty_one_is_one() {
         let start = before + ASK + GRANT;
         let times = [0, start, start + HEADER + words];
         assert_eq!(run.messages, [(0, 1, bytes as u64, times)]);
+    }
+}
+
+#[test]
+fn a_program_takes_its_time_to_combine_every_word() {
+    for (bytes, words) in [(0, 0), (1, 1), (8, 2), (9, 3)] {
+        let program = [vec![Combine(bytes), Compute(1)]];
+        let run = play(&bench(&[]), &program);
+        let end = words * COMBINE;
+        assert_eq!(run.after[0], [end, end + 1], "{bytes} bytes");
+        assert_eq!(run.spans[0], [(Cause::Compute, end + 1)]);
     }
 }
 

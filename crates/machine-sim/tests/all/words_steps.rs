@@ -3,9 +3,9 @@
 //! where the time goes.
 
 use corecast_core::Rank;
-use corecast_machine::{Await, Cause, RunOptions};
+use corecast_machine::{Await, Cause, RunError, RunOptions};
 
-use crate::by_hand::{Bench, Call, Step};
+use crate::by_hand::{Bench, Call, Lost, Step};
 use crate::common::chip;
 use Call::{Compute, Irecv, Isend, Test, Wait};
 use Cause::{Software, Transfer, WaitPeer};
@@ -315,4 +315,225 @@ fn a_late_core_begins_late() {
     let run = bench.calls(&program, &bench.late([30, 0]));
     assert_eq!(run.after[0][0], 30 + send(0) + (4 + HEADER) * WRITE);
     assert_eq!(run.spans[0][0], (Cause::Compute, 30));
+}
+
+#[test]
+fn a_program_takes_its_time_to_combine_every_word() {
+    for (bytes, words) in [(0, 0), (1, 1), (8, 2), (9, 3)] {
+        let program = [vec![Call::Combine(bytes), Compute(1)]];
+        let run = bench(&[]).calls(&program, &RunOptions::default());
+        let end = 13 * words;
+        assert_eq!(run.after[0], [end, end + 1], "{bytes} bytes");
+    }
+}
+
+/// What a core has begun to send it sends before it ends, and is then said to wait for its receiver.
+#[test]
+fn a_rank_ends_when_all_it_has_sent_is_gone() {
+    let bench = bench(&[]);
+    let run = bench.calls(
+        &[vec![Isend(1, 16)], vec![Call::Recv(Some(0))]],
+        &RunOptions::default(),
+    );
+    let letter = way(1) + (4 + HEADER) * READ;
+    let wish = send(16) + 2 * letter;
+    assert_eq!(run.after[0], [send(16) + (4 + HEADER) * WRITE]);
+    assert_eq!(run.finish[0], wish + (4 + HEADER) * WRITE);
+    let program = [
+        vec![Isend(1, 16)],
+        vec![Irecv(2), Wait],
+        vec![Irecv(1), Wait],
+    ];
+    let stuck = bench.stuck_calls(&program);
+    let waits: Vec<_> = stuck
+        .iter()
+        .map(|&(rank, peer, awaits, ..)| (rank, peer, awaits))
+        .collect();
+    let recv = Await::Tag(5);
+    assert_eq!(waits, [(0, 1, Await::Send), (1, 2, recv), (2, 1, recv)]);
+}
+
+/// A message for a rank that has ended.
+#[test]
+fn a_message_that_nobody_receives_is_an_error() {
+    let failed = bench(&[]).failed_calls(&[vec![], vec![Isend(0, 0), Wait]]);
+    let RunError::Unreceived { to, envelope } = failed else {
+        panic!("{failed}");
+    };
+    assert_eq!((to, envelope.from, envelope.bytes), (Rank(0), Rank(1), 0));
+}
+
+/// Words that come more slowly than they can be read are read one by one, as they come.
+#[test]
+fn a_reader_waits_for_each_word() {
+    let write = 5;
+    let slow = bench(&[("endpoint.inject", "5")]);
+    let run = play(&slow, &[vec![Send(1, 16)], vec![Recv(0, 16)]]);
+    let start = send(16) + HEADER * READ;
+    let last = start + (3 + HEADER) * write + way(1);
+    assert_eq!(run.messages, [(0, 1, 16, [0, start, last + READ])]);
+}
+
+/// Time in which a core waits for words is the other core's, whichever that is.
+#[test]
+fn a_program_waits_for_whoever_sends() {
+    let program = [vec![Call::Recv(None)], vec![Compute(90), Isend(0, 0), Wait]];
+    let run = bench(&[]).calls(&program, &RunOptions::default());
+    let waits = [
+        (WaitPeer(Rank(1)), 90 + send(0) + way(1)),
+        (Transfer, (4 + HEADER) * READ),
+        (Software, recv(2, 0)),
+    ];
+    assert_eq!(run.spans[0], waits);
+}
+
+/// The one of three that is late holds up the others; each hears that its message has been received
+/// while it still waits for one.
+#[test]
+fn synchronous_exchanges_remember_who_has_received() {
+    let bench = synchronous();
+    let ring = |me: u32| vec![Exchange(((me + 1) % 3, 16), ((me + 2) % 3, 16))];
+    let program = [ring(0), ring(1), ring(2)];
+    let run = bench.steps(&program, &bench.late([0, 0, 1000]));
+    let control = way(1) + HEADER * READ;
+    // Rank 1 waits for the ready of rank 2, rank 0 for the packet of rank 2.
+    assert!(run.finish.iter().all(|&finish| finish > 1000 + control));
+}
+
+/// Each of two messages is heard of, and so is that of a forward, which is the longer for it.
+#[test]
+fn every_synchronous_message_is_waited_for() {
+    let control = way(1) + HEADER * READ;
+    let message = (4 + HEADER) * READ;
+    let run = play(
+        &synchronous(),
+        &[vec![Send(1, 16); 2], vec![Recv(0, 16); 2]],
+    );
+    let once = control + send(16) + way(1) + message + recv(2, 16);
+    // Behind the word that it is received comes a ready, on the way while that word is read.
+    let ready = HEADER * WRITE.max(READ);
+    assert_eq!(
+        run.after[0],
+        [once + control, once + ready + once + control]
+    );
+    let program = [
+        vec![Send(1, 16)],
+        vec![Forward(0, 2, 16, None)],
+        vec![Recv(1, 16)],
+    ];
+    let run = play(&synchronous(), &program);
+    assert_eq!(run.finish[1], run.finish[2] - HEADER * WRITE + control);
+}
+
+/// A ready that an empty message has used does not serve the next message.
+#[test]
+fn an_empty_message_uses_its_ready() {
+    let program = [
+        vec![Recv(2, 4), Send(1, 0), Send(1, 16)],
+        vec![Recv(0, 0), Recv(0, 16)],
+        vec![Send(0, 4)],
+    ];
+    let bench = synchronous();
+    let run = bench.steps(&program, &bench.late([0, 0, 100]));
+    let control = way(1) + HEADER * READ;
+    let second = run.after[1][0] + control + send(16);
+    let end = second + way(1) + (4 + HEADER) * READ + recv(3, 16);
+    assert_eq!(run.after[1][1], end + HEADER * WRITE);
+}
+
+/// The head of 0 to 5 waits for 1 to 2, and then for 3 to 4, until their last words have gone; so
+/// long waits the core that reads it. The one that writes it waits until all of it has a place.
+#[test]
+fn time_is_lost_to_links_that_are_others() {
+    let bench = bench(&[("network.width", "6")]);
+    let program = [
+        vec![Send(5, 32)],
+        vec![Send(2, 32)],
+        vec![Recv(1, 32)],
+        vec![Send(4, 32)],
+        vec![Recv(3, 32)],
+        vec![Recv(0, 32)],
+    ];
+    let run = bench.steps(&program, &bench.late([0, 0, 0, 20, 0, 0]));
+    let start = send(32) + HEADER * READ;
+    let busy = (8 + HEADER - 1) * WRITE;
+    let lost = |rank, since, cycles, link, holder| Lost {
+        rank,
+        since,
+        cycles,
+        link,
+        message: (0, 5),
+        holder: Some(holder),
+    };
+    let [first, second] = [start + 2, start + 20 + 2];
+    let writer_ends = run.finish[0];
+    let of_writer = writer_ends - start - (8 + HEADER) * WRITE - 1;
+    assert_eq!(
+        run.lost,
+        [
+            lost(0, first, of_writer, (1, 2), (1, 2)),
+            lost(5, first, busy, (1, 2), (1, 2)),
+            lost(5, second, busy, (3, 4), (3, 4)),
+        ]
+    );
+    assert!(of_writer > 0 && of_writer < busy);
+    assert_eq!(run.holds, run.lost.len());
+}
+
+/// A longer packet is still being written when its first words are read, and both heads' waits have
+/// held up its writer: as long as the path has no places for its words.
+#[test]
+fn a_writer_loses_time_at_two_links() {
+    let bench = bench(&[("network.width", "6"), ("endpoint.packet", "32")]);
+    let program = [
+        vec![Send(5, 128)],
+        vec![Send(2, 64)],
+        vec![Recv(1, 64)],
+        vec![Send(4, 128)],
+        vec![Recv(3, 128)],
+        vec![Recv(0, 128)],
+    ];
+    let run = bench.steps(&program, &bench.late([0, 0, 0, 4, 0, 0]));
+    let start = send(128) + HEADER * READ;
+    let first = (16 + HEADER - 1) * WRITE;
+    let second_since = start + first + 4;
+    let all = run.finish[0] - start - (32 + HEADER) * WRITE - 1;
+    let expected = [
+        (0, start + 2, first, (1, 2)),
+        (0, second_since, all - first, (3, 4)),
+        (5, start + 2, first, (1, 2)),
+        // Rank 3 is two words behind when the head comes.
+        (
+            5,
+            second_since,
+            (32 + HEADER - 1) * WRITE - first + 2,
+            (3, 4),
+        ),
+    ];
+    let lost = run.lost.iter();
+    let lost: Vec<_> = lost
+        .map(|lost| (lost.rank, lost.since, lost.cycles, lost.link))
+        .collect();
+    assert_eq!(lost, expected);
+    assert!(all > first);
+}
+
+/// Traffic of others is nobody's message.
+#[test]
+fn time_is_lost_to_background_traffic() {
+    let bench = bench(&[("network.height", "4")]);
+    let options = RunOptions {
+        background: Some(corecast_machine::Background {
+            rate: 0.15,
+            packet_flits: 4,
+            seed: 1,
+        }),
+        ..RunOptions::default()
+    };
+    let run = bench.steps(&[vec![Send(1, 4000)], vec![Recv(0, 4000)]], &options);
+    assert!(!run.lost.is_empty());
+    for lost in run.lost {
+        assert_eq!(lost.holder, None);
+        assert!([(0, 1), (1, 0)].contains(&lost.message));
+    }
 }
