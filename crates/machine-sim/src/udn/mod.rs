@@ -38,6 +38,7 @@
 mod costs;
 mod courier;
 mod holds;
+mod inbox;
 mod net;
 mod network;
 mod static_net;

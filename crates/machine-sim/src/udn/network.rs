@@ -181,3 +181,41 @@ impl Network {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use corecast_core::Grid;
+    use corecast_sim::network::mesh::{Ejection, RouterSpec};
+
+    /// A packet under way is one too many at the end.
+    #[test]
+    fn what_has_gone_in_must_come_out() {
+        let spec = MeshSpec {
+            grid: Grid::mesh(2, 1),
+            router: RouterSpec::booksim(1, 4),
+            ejection: Ejection::Queues { count: 1, flits: 8 },
+        };
+        for fidelity in [Fidelity::Flit, Fidelity::Packet] {
+            let mut network = Network::new(&spec, fidelity);
+            assert_eq!(network.conservation(), Ok(0));
+            network.send(Packet {
+                src: 0,
+                dst: 1,
+                flits: 3,
+                flit_interval: 1,
+                queue: 0,
+                reports_injection: false,
+                tag: 0,
+            });
+            network.run_until(4);
+            assert!(network.conservation().is_err());
+            network.run_until(100);
+            while network.front(1, 0).is_some() {
+                network.take(1, 0);
+            }
+            network.run_until(200);
+            assert_eq!(network.conservation(), Ok(3));
+        }
+    }
+}

@@ -6,7 +6,6 @@
 
 #![expect(clippy::manual_async_fn, reason = "see the module's documentation")]
 
-use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 use corecast_core::{Rank, RouteTree, Schedule, Step};
@@ -15,33 +14,11 @@ use corecast_machine::{
 };
 
 use super::costs::Cut;
+use super::inbox::{Inbox, Inboxes, Packet};
 use super::net::{CONTROL, DATA, Injection, Label, Net, PacketKind};
 use super::network::Portion;
 use super::static_net::InFlight;
 use crate::ranks::SimSteps;
-
-/// A packet that has been read: words of payload, and the message if it is the last one of it.
-type Packet = (u64, Option<Message>);
-
-/// What has arrived from one rank and is not consumed.
-#[derive(Default)]
-struct Inbox {
-    /// Packets of all messages.
-    packets: VecDeque<Packet>,
-    /// Readies: packets that this core may send.
-    readies: u32,
-    /// Readies still to come for packets that did not wait for theirs.
-    spare_readies: u32,
-    /// Messages of this core that the rank has received, since this core last asked.
-    dones: u32,
-}
-
-impl Inbox {
-    fn is_empty(&self) -> bool {
-        let controls = self.readies + self.spare_readies + self.dones;
-        controls == 0 && self.packets.is_empty()
-    }
-}
 
 /// The program's side of the message layer.
 pub(crate) struct UdnSteps {
@@ -51,10 +28,7 @@ pub(crate) struct UdnSteps {
     has_flow_control: bool,
     /// Most words of payload in a packet.
     packet_words: u64,
-    /// What came from one rank, which is all there is nearly always, and from the others; a rank is
-    /// in one of them.
-    near: (Rank, Inbox),
-    far: BTreeMap<Rank, Inbox>,
+    inboxes: Inboxes,
 }
 
 /// What [`UdnSteps::pump`] waits for.
@@ -80,50 +54,21 @@ impl UdnSteps {
             rank,
             step: 0,
             has_flow_control: true,
-            near: (rank, Inbox::default()),
-            far: BTreeMap::new(),
+            inboxes: Inboxes::new(rank),
         }
-    }
-
-    fn inbox(&mut self, peer: Rank) -> &mut Inbox {
-        if self.near.0 != peer {
-            if !self.near.1.is_empty() || self.far.contains_key(&peer) {
-                return self.far.entry(peer).or_default();
-            }
-            self.near.0 = peer;
-        }
-        &mut self.near.1
     }
 
     /// Whether something of this kind is here.
     fn is_here(&self, until: Until) -> bool {
-        let of = |peer: Rank| match self.near.0 == peer {
-            true => Some(&self.near.1),
-            false => self.far.get(&peer),
-        };
+        let of = |peer| self.inboxes.of(peer);
         match until {
             Until::Ready(peer) => of(peer).is_some_and(|inbox| inbox.readies > 0),
-            Until::Packet(peer) => of(peer).is_some_and(|inbox| !inbox.packets.is_empty()),
+            Until::Packet(peer) => of(peer).is_some_and(Inbox::has_packet),
             Until::Done(peer) => of(peer).is_some_and(|inbox| inbox.dones > 0),
             Until::Settled(peer) => of(peer).is_none_or(|inbox| inbox.spare_readies == 0),
             Until::ReadyOrPacket(to, from) => {
                 self.is_here(Until::Ready(to)) || self.is_here(Until::Packet(from))
             }
-        }
-    }
-
-    /// A rank that has not sent all readies that nobody waits for.
-    fn owing(&self) -> Option<Rank> {
-        let near = std::iter::once((&self.near.0, &self.near.1));
-        let mut all = near.chain(&self.far);
-        let (peer, _) = all.find(|(_, inbox)| inbox.spare_readies > 0)?;
-        Some(*peer)
-    }
-
-    /// Forgets a rank of which nothing is left: a root hears from many, one after the other.
-    fn tidy_inbox(&mut self, peer: Rank) {
-        if self.near.0 != peer && self.far.get(&peer).is_some_and(Inbox::is_empty) {
-            self.far.remove(&peer);
         }
     }
 
@@ -190,7 +135,7 @@ impl UdnSteps {
         let now = net.kernel.now();
         match label.kind {
             PacketKind::Ready => {
-                let inbox = self.inbox(label.from);
+                let inbox = self.inboxes.of_mut(label.from);
                 match inbox.spare_readies {
                     0 => inbox.readies += 1,
                     _ => inbox.spare_readies -= 1,
@@ -198,7 +143,7 @@ impl UdnSteps {
                 return;
             }
             PacketKind::Done => {
-                self.inbox(label.from).dones += 1;
+                self.inboxes.of_mut(label.from).dones += 1;
                 return;
             }
             PacketKind::Data => {}
@@ -215,11 +160,7 @@ impl UdnSteps {
             });
         }
         let packet = (label.words, label.message);
-        let packets = &mut self.inbox(label.from).packets;
-        if packets.capacity() == 0 {
-            packets.reserve_exact(1); // all that most of a million ranks need
-        }
-        packets.push_back(packet);
+        self.inboxes.of_mut(label.from).put(packet);
     }
 
     /// Sends a packet without payload.
@@ -327,15 +268,15 @@ impl UdnSteps {
             let is_synchronous = self.is_synchronous();
             if self.waits_for_ready(packet) {
                 self.pump(Until::Ready(to)).await;
-                self.inbox(to).readies -= 1;
-                self.tidy_inbox(to);
+                self.inboxes.of_mut(to).readies -= 1;
+                self.inboxes.tidy(to);
             } else if self.has_flow_control {
-                let inbox = self.inbox(to);
+                let inbox = self.inboxes.of_mut(to);
                 match inbox.readies {
                     0 => inbox.spare_readies += 1,
                     _ => inbox.readies -= 1,
                 }
-                self.tidy_inbox(to);
+                self.inboxes.tidy(to);
             }
             if is_synchronous && packet.is_first {
                 let software = self.net.costs.send(packet.words);
@@ -351,8 +292,8 @@ impl UdnSteps {
         async move {
             if self.is_synchronous() && bytes > 0 {
                 self.pump(Until::Done(to)).await;
-                self.inbox(to).dones -= 1;
-                self.tidy_inbox(to);
+                self.inboxes.of_mut(to).dones -= 1;
+                self.inboxes.tidy(to);
             }
         }
     }
@@ -361,8 +302,8 @@ impl UdnSteps {
     fn recv_packet(&mut self, from: Rank) -> impl Future<Output = Packet> {
         async move {
             self.pump(Until::Packet(from)).await;
-            let packet = self.inbox(from).packets.pop_front();
-            self.tidy_inbox(from);
+            let packet = self.inboxes.of_mut(from).take();
+            self.inboxes.tidy(from);
             packet.expect("the packet has come")
         }
     }
@@ -594,9 +535,9 @@ impl Steps for UdnSteps {
 
     async fn finish(&mut self) -> Result<(), RunError> {
         // Readies that nobody waited for are read all the same.
-        while let Some(peer) = self.owing() {
+        while let Some(peer) = self.inboxes.owing() {
             self.pump(Until::Settled(peer)).await;
-            self.tidy_inbox(peer);
+            self.inboxes.tidy(peer);
         }
         Ok(())
     }

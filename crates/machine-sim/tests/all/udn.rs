@@ -5,9 +5,12 @@ use crate::common;
 
 use common::FREE;
 use corecast_chip::Chip;
-use corecast_core::{Collective, FlowControl, Rank, Request, Schedule, algorithm};
+use corecast_core::{
+    Arrival, ChunkId, Collective, FlowControl, Op, Rank, Request, Schedule, ScheduleBuilder, Spec,
+    Split, algorithm,
+};
 use corecast_machine::{
-    Background, Job, Machine, Report, RunError, RunOptions, Schedules, StepProgram, Steps,
+    Await, Background, Job, Machine, Report, RunError, RunOptions, Schedules, StepProgram, Steps,
     message_bytes,
 };
 use corecast_machine_sim::SimMachine;
@@ -205,7 +208,36 @@ fn without_proof_the_mesh_can_fill_up_and_stop_for_ever() {
     let RunError::Deadlock { blocked, .. } = error else {
         panic!("{error}");
     };
-    assert!(!blocked.is_empty());
+    // Each of them writes the message of its first step.
+    assert!(blocked.iter().any(|one| one.awaits == Await::Send));
+    assert!(blocked.iter().all(|one| one.step == 0));
+}
+
+/// A rank that waits says in which of its steps.
+#[test]
+fn a_deadlock_names_the_steps() {
+    let spec = Spec::new(&Request::new(Collective::Bcast, 3, 4), Split::Even(1));
+    let mut builder = ScheduleBuilder::new("stuck", spec);
+    builder.message(0, Rank(0), Rank(1), &[ChunkId(0)]);
+    let chunks = builder.list(&[ChunkId(0)]);
+    let arrival = Arrival::Store;
+    for (rank, from) in [(1, 2), (2, 1)] {
+        let from = Rank(from);
+        let recv = Op::Recv {
+            from,
+            chunks,
+            arrival,
+        };
+        builder.push(1, Rank(rank), recv);
+        builder.push(2, Rank(rank), Op::Send { to: from, chunks });
+    }
+    let machine = SimMachine::new(&chip(&[]));
+    let error = run(&machine, &builder.finish()).expect_err("it cannot end");
+    let RunError::Deadlock { blocked, .. } = error else {
+        panic!("{error}");
+    };
+    let steps: Vec<_> = blocked.iter().map(|one| (one.rank.0, one.step)).collect();
+    assert_eq!(steps, [(1, 1), (2, 0)]);
 }
 
 #[test]
@@ -239,8 +271,18 @@ fn contention_free_slots_are_not_slower_than_their_messages_one_by_one() {
 
 /// Cycles until each rank has finished a static-route broadcast of `words` words from rank 0.
 fn static_route(ranks: u32, words: u64, late: &[u64]) -> Vec<u64> {
-    let mut changes = FREE.to_vec();
-    changes.push(("endpoint.route", "10"));
+    let (report, cycle) = static_run(ranks, words, late, &[]);
+    report.finish.iter().map(|time| time.ps() / cycle).collect()
+}
+
+/// Its report, and the picoseconds of a cycle.
+fn static_run(
+    ranks: u32,
+    words: u64,
+    late: &[u64],
+    changes: &[(&'static str, &'static str)],
+) -> (Report, u64) {
+    let changes = [&FREE[..], &[("endpoint.route", "10")], changes].concat();
     let chip = chip(&changes);
     let machine = SimMachine::new(&chip);
     let size = (ranks, 4 * words);
@@ -265,7 +307,31 @@ fn static_route(ranks: u32, words: u64, late: &[u64]) -> Vec<u64> {
     };
     let report = machine.run(&job).expect("runs");
     assert!(report.delivered());
-    report.finish.iter().map(|time| time.ps() / cycle).collect()
+    (report, cycle)
+}
+
+/// Words that are written more slowly than they are read come at the root's speed.
+#[test]
+fn a_static_route_is_as_fast_as_its_root() {
+    for (inject, extract) in [("3", "1"), ("2", "5")] {
+        let changes = [("endpoint.inject", inject), ("endpoint.extract", extract)];
+        let (report, cycle) = static_run(9, 20, &[], &changes);
+        let [inject, extract] =
+            [inject, extract].map(|text| text.parse::<u64>().expect("a number"));
+        let first = 10 + inject + 4;
+        let end = first + (19 * inject + extract).max(20 * extract);
+        assert_eq!(report.finish[8].ps() / cycle, end);
+        assert_eq!(report.finish[0].ps() / cycle, 10 + 20 * inject);
+    }
+}
+
+/// Every word goes over every link of the tree, and over no other.
+#[test]
+fn a_static_route_uses_each_link_once() {
+    let (report, _) = static_run(9, 20, &[], &[]);
+    let used = report.links.iter().filter(|link| link.flits > 0);
+    let used: Vec<u64> = used.map(|link| link.flits).collect();
+    assert_eq!(used, [20; 8]);
 }
 
 #[test]
