@@ -10,3 +10,4 @@ mod mesh;
 mod naive;
 mod packet;
 mod trace;
+mod turns;

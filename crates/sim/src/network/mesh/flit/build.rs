@@ -142,6 +142,7 @@ impl FlitMesh {
             flits_injected: 0,
             flits_ejected: 0,
             flit_hops: 0,
+            turns: 0,
             waits: None,
         })
     }

@@ -131,6 +131,7 @@ pub struct FlitMesh {
     flits_injected: u64,
     flits_ejected: u64,
     flit_hops: u64,
+    turns: u64,
     /// Who waits for whom, if it is recorded.
     waits: Option<Box<Waits>>,
 }
@@ -157,6 +158,13 @@ impl FlitMesh {
     #[must_use]
     pub fn flit_hops(&self) -> u64 {
         self.flit_hops - self.all_later().0
+    }
+
+    /// How often a flit, an output or a switch has been attended to so far: what the simulation costs,
+    /// told without a clock. Flits that are moved ahead of the clock take fewer.
+    #[must_use]
+    pub fn turns(&self) -> u64 {
+        self.turns
     }
 
     /// Flits injected and ejected so far. Those whose times are known already may be counted among
@@ -334,12 +342,14 @@ impl FlitMesh {
                 self.act(agent);
             }
         }
+        self.turns += agents.len() as u64;
         agents.clear();
         self.spare = agents;
         let mut allocating = std::mem::take(&mut self.allocating);
         for &output in &allocating {
             self.allocate(output);
         }
+        self.turns += (allocating.len() + self.switching.len()) as u64;
         allocating.clear();
         self.allocating = allocating;
         if !self.switching.is_empty() {
