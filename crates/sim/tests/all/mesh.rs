@@ -265,6 +265,10 @@ fn a_full_queue_is_told_of() {
             panic!("it is told once");
         };
         assert_eq!((event.core, event.queue), (2, 1));
+        // The first flit comes in three hops and two cycles, the seventh asks for its place before
+        // the cycles of its ejection.
+        let asks = (5 * 3 + 2) + 6 - 3;
+        assert_eq!(event.cycle, asks + 1, "{vcs}");
         assert!(network.now() <= event.cycle);
         assert!(!network.has_news() && !network.is_idle());
         network.run_until(200);
@@ -467,6 +471,26 @@ fn refusals_name_the_number_and_the_range() {
     let mut many = base;
     many.router.vcs = 0;
     assert!(refuse(many).contains("vcs = 0"));
+    many.router.vcs = 12;
+    assert_eq!(many.check(), Ok(()));
+    many.router.vcs = 13;
+    assert!(refuse(many).contains("vcs of a router = 65"));
+    for (routing, switch, told) in [
+        (
+            201,
+            1,
+            "routing = 201 is out of range\n  it must be 0 to 200 cycles",
+        ),
+        (
+            200,
+            0,
+            "switch = 0 is out of range\n  it must be 1 to 200 cycles",
+        ),
+    ] {
+        let mut slow = base;
+        (slow.router.routing, slow.router.switch) = (routing, switch);
+        assert_eq!(refuse(slow), told);
+    }
     let huge = mesh(4096, 4096, RouterSpec::booksim(1, 64));
     assert!(refuse(huge).contains("1 GiB"));
     // 2048 x 1024 routers, eight ports with eight channels of one flit each: as many as there may be.

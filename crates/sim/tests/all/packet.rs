@@ -193,6 +193,109 @@ fn with_one_channel_the_next_head_is_routed_behind_the_tail() {
     }
 }
 
+/// Heads that come from two sides, at the same time, to the same port: each has been routed when the
+/// port is free again.
+#[test]
+fn with_one_channel_a_head_from_the_other_side_is_allocated_the_port() {
+    for vc_allocation in 0..4 {
+        let router = RouterSpec {
+            vc_allocation,
+            ..RouterSpec::booksim(1, 16)
+        };
+        let spec = mesh(3, 1, router);
+        let mut network = PacketMesh::new(&spec).expect("is valid");
+        network.send(Packet::new(0, 1, 10));
+        network.send(Packet::new(2, 1, 10));
+        network.run_until(1000);
+        let times: Vec<u64> = network
+            .take_deliveries()
+            .iter()
+            .map(|delivery| delivery.ejected)
+            .collect();
+        assert_eq!(times[1] - times[0], 9 + 1 + u64::from(vc_allocation));
+    }
+}
+
+/// Core 1 writes to core 2 for long. What core 0 sends there waits, and what it sends to core 1 behind
+/// that waits, too: the flit mesh does the same.
+#[test]
+fn with_one_channel_a_packet_waits_behind_one_that_waits() {
+    let spec = mesh(3, 1, RouterSpec::booksim(1, 32));
+    let mut packets = PacketMesh::new(&spec).expect("is valid");
+    let mut flits = FlitMesh::new(&spec).expect("is valid");
+    for (src, dst, len) in [(1, 2, 40), (0, 2, 5), (0, 1, 3)] {
+        packets.send(Packet::new(src, dst, len));
+        flits.send(Packet::new(src, dst, len));
+    }
+    packets.run_until(1000);
+    flits.run_until(1000);
+    let [ours, theirs] = [packets.take_deliveries(), flits.take_deliveries()].map(|mut all| {
+        all.sort_by_key(|delivery| delivery.ejected);
+        all
+    });
+    assert_eq!(ours, theirs);
+}
+
+/// Both meshes stop in time, and at the first news.
+#[test]
+fn a_mesh_stops_where_it_is_told() {
+    macro_rules! check {
+        ($mesh:ident) => {
+            let spec = mesh(4, 1, RouterSpec::booksim(1, 16));
+            let mut network = $mesh::new(&spec).expect("is valid");
+            network.send(Packet::new(0, 3, 9));
+            let mut stepped = network.clone();
+            for end in 1..60 {
+                stepped.run_until(end);
+                assert_eq!(stepped.now(), end);
+                assert!(stepped.next_event().is_none_or(|cycle| cycle >= end));
+            }
+            assert_eq!(stepped.take_deliveries().len(), 1);
+            // It does not go on to the news beyond the end.
+            let before = network.now();
+            network.run_to_news(3);
+            assert!((before..=3).contains(&network.now()));
+            assert!(network.next_event().is_some_and(|cycle| cycle >= 3));
+            assert!(network.take_deliveries().is_empty());
+            let mut earlier = network.clone();
+            network.run_to_news(1000);
+            let now = network.now();
+            assert_eq!(network.take_deliveries().len(), 1);
+            earlier.run_until(now - 1);
+            assert!(earlier.take_deliveries().is_empty());
+            earlier.run_until(now);
+            assert_eq!(earlier.take_deliveries().len(), 1);
+        };
+    }
+    check!(FlitMesh);
+    check!(PacketMesh);
+}
+
+fn watched_twice() -> PacketMesh {
+    let spec = MeshSpec {
+        ejection: Ejection::Queues { count: 1, flits: 6 },
+        ..mesh(2, 1, RouterSpec::booksim(1, 8))
+    };
+    let mut network = PacketMesh::new(&spec).expect("is valid");
+    network.watch(1, 0);
+    network.watch(1, 0);
+    network.send(Packet::new(0, 1, 2));
+    network.run_to_news(1000);
+    assert_eq!(network.take_arrivals().len(), 1);
+    network
+}
+
+#[test]
+fn an_empty_queue_may_be_watched_twice() {
+    watched_twice();
+}
+
+#[test]
+#[should_panic(expected = "only an empty queue is watched")]
+fn a_queue_with_packets_is_not_watched() {
+    watched_twice().watch(1, 0);
+}
+
 #[test]
 fn packets_stay_in_their_queue_until_taken() {
     let spec = MeshSpec {

@@ -88,10 +88,8 @@ impl Calendar {
         // The word of `now` is looked at twice: its upper bits are next, its lower ones last.
         for turn in 0..=words {
             let index = (first / 64 + turn) % words;
-            let above = u64::MAX << (first % 64);
             let mask = match turn {
-                0 => above,
-                _ if turn == words => !above,
+                0 => u64::MAX << (first % 64),
                 _ => u64::MAX,
             };
             let bits = self.used[index as usize] & mask;
@@ -152,5 +150,29 @@ mod tests {
         calendar.push(100, 600, 4);
         calendar.push(500, 600, 5);
         assert_eq!(calendar.take(600), [4, 5]);
+    }
+
+    /// Packets put in at random while time goes on come out as of a map.
+    #[test]
+    fn a_calendar_is_a_map() {
+        let (mut calendar, mut map) = (Calendar::new(), BTreeMap::<u64, Vec<u32>>::new());
+        let (mut now, mut random) = (0, 1_u64);
+        for packet in 0..20_000 {
+            // A linear congruential generator (Knuth's MMIX).
+            random = random.wrapping_mul(6_364_136_223_846_793_005);
+            random = random.wrapping_add(1_442_695_040_888_963_407);
+            let scale = [3, 100, PAGES - 1, 3 * PAGES][(random >> 62) as usize];
+            let cycle = now + 1 + (random >> 32) % scale;
+            calendar.push(now, cycle, packet);
+            map.entry(cycle).or_default().push(packet);
+            if packet % 3 == 0 {
+                assert_eq!(calendar.next(), map.keys().next().copied());
+                now = calendar.next().expect("one is in it");
+                let mut packets = calendar.take(now);
+                calendar.give_back(now, packets.clone());
+                packets.sort_unstable();
+                assert_eq!(Some(packets), map.remove(&now));
+            }
+        }
     }
 }
