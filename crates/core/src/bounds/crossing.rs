@@ -413,6 +413,8 @@ mod tests {
         let alltoall = |ranks| Request::new(Collective::Alltoall, ranks, 1);
         assert_eq!(widest(&alltoall(16), &Grid::mesh(4, 4)), Some((64, 4)));
         assert_eq!(widest(&alltoall(64), &Grid::mesh(8, 8)), Some((1024, 8)));
+        // Rows without ranks send nothing from column to column.
+        assert_eq!(widest(&alltoall(8), &Grid::mesh(4, 4)), Some((16, 2)));
         let torus = Grid {
             is_torus: true,
             ..Grid::mesh(8, 8)
@@ -442,6 +444,25 @@ mod tests {
         assert_eq!(widest(&request, &grid), Some((48 * 96, 3)));
         let scatter = Request::new(Collective::Scatter, 144, 1);
         assert_eq!(widest(&scatter, &grid), Some((128, 2)));
+    }
+
+    /// Ranks that are not in order may sit at any corner, here at the last one: what the one there
+    /// receives comes over its router's two links.
+    #[test]
+    fn corners_are_those_of_the_grid_where_ranks_are_not_in_order() {
+        let grid = Grid {
+            per_node: 2,
+            ..Grid::mesh(3, 3)
+        };
+        let seats = Seats::on(grid, (0..16).rev().chain([17]).collect());
+        let request = Request::new(Collective::Gather, 17, 1).with_root(Rank(8));
+        let around = Cut { links: 2, bytes: 1 };
+        let all = cuts(&request, &seats);
+        assert_eq!(
+            all.iter().filter(|&&cut| cut == around).count(),
+            1,
+            "{all:?}"
+        );
     }
 
     /// Whatever the groups, what must cross is what the specification says only one side holds and

@@ -4,7 +4,7 @@
 use corecast_core::verify::Violation;
 use corecast_core::{
     Arrival, ChunkId, Collective, FullCrossbar, Op, Rank, Request, Schedule, ScheduleBuilder, Spec,
-    Split, in_one_stream, verify,
+    Split, in_one_stream, slots_needed, verify,
 };
 
 /// What it makes of a schedule, which must be correct but for labels.
@@ -236,6 +236,43 @@ fn an_exchange_that_is_taken_apart_sends_what_was_held_before() {
         ),
         "{linear}"
     );
+}
+
+/// As the certificate says it, and for a schedule that never ends what is wrong with it.
+#[test]
+fn slots_are_counted_alone() {
+    for (first, needed) in [(true, 0), (false, 1)] {
+        let spec = Spec::new(&Request::new(Collective::Allgather, 2, 8), Split::Even(1));
+        let mut builder = ScheduleBuilder::new("both", spec);
+        let arrival = Arrival::Store;
+        for me in [0, 1] {
+            let other = Rank(1 - me);
+            let [own, theirs] = [me, 1 - me].map(|chunk| builder.list(&[ChunkId(chunk)]));
+            let send = Op::Send {
+                to: other,
+                chunks: own,
+            };
+            let recv = Op::Recv {
+                from: other,
+                chunks: theirs,
+                arrival,
+            };
+            let order = match first && me == 1 {
+                true => [recv, send],
+                false => [send, recv],
+            };
+            for op in order {
+                builder.push(0, Rank(me), op);
+            }
+        }
+        let schedule = builder.finish();
+        assert_eq!(slots_needed(&schedule).ok(), Some(needed));
+        let certificate = verify(&schedule, &FullCrossbar);
+        assert_eq!(certificate.slots_needed, Some(needed));
+    }
+    let spec = Spec::new(&Request::new(Collective::Bcast, 2, 8), Split::Even(1));
+    let empty = ScheduleBuilder::new("empty", spec).finish();
+    assert_eq!(slots_needed(&empty).ok(), Some(0));
 }
 
 /// Two ranks send before they receive, three times: what comes too early lies in the same slot each

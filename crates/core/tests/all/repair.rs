@@ -55,10 +55,29 @@ fn what_waits_do_not_cure_is_left_alone() {
     assert_eq!(added(&builder), None);
 }
 
-/// Two streams read what the first one writes again at the end. Only one of the two races is found at
-/// a time, so that no single wait leaves fewer; one after the other they are cured.
+/// Two streams copy the same into one place and read it there. Who writes last does not matter to what
+/// is read, but one race hides the next, so that no single wait leaves fewer: they are cured in the
+/// order in which the verifier carries them out.
 #[test]
-fn races_behind_races_are_cured() {
+fn a_race_behind_a_race_is_cured() {
+    let mut builder = builder(2);
+    let [place, first, second] = [(); 3].map(|()| builder.add_place(8));
+    let root = Rank(0);
+    let other = builder.add_stream(root, 1);
+    builder.deliver_on(0, (root, 0), (Rank(1), 0), &[CHUNK]);
+    let [written, again] = [0, other].map(|of| copy(&mut builder, (root, of), CHUNK, place));
+    let [read, read_again] =
+        [(0, first), (other, second)].map(|(of, to)| copy(&mut builder, (root, of), place, to));
+    assert_eq!(
+        added(&builder),
+        Some(vec![(again, written), (again, read)]),
+        "{read_again:?}"
+    );
+}
+
+/// Two streams read what the first one writes again at the end: a wait for each.
+#[test]
+fn several_races_are_cured() {
     let mut builder = builder(2);
     let [place, first, second, back] = [(); 4].map(|()| builder.add_place(8));
     let root = Rank(0);

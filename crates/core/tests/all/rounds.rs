@@ -68,6 +68,74 @@ fn steps_that_never_happen_get_labels_too() {
     assert_eq!((labels(1), labels(2)), (vec![0, 0, 0], vec![0, 0]));
 }
 
+/// What waits for a step that never happens never happens, and gets the label of the step before it. A
+/// receive of what nobody sends is labelled as if that came.
+#[test]
+fn what_waits_for_ever_gets_no_label_of_its_own() {
+    let spec = Spec::new(&Request::new(Collective::Bcast, 3, 8), Split::Even(1));
+    let mut builder = ScheduleBuilder::new("stuck", spec);
+    let (root, chunk) = (Rank(0), ChunkId(0));
+    let stream = builder.add_stream(root, 1);
+    let chunks = builder.list(&[chunk]);
+    let arrival = Arrival::Store;
+    let recv = |from| Op::Recv {
+        from: Rank(from),
+        chunks,
+        arrival,
+    };
+    let send = |to| Op::Send {
+        to: Rank(to),
+        chunks,
+    };
+    // Ranks 0 and 1 wait for each other.
+    let never = builder.push_on(0, (root, 0), recv(1));
+    builder.push(0, root, send(1));
+    builder.push(0, Rank(1), recv(0));
+    builder.push(0, Rank(1), send(0));
+    builder.deliver_on(0, (root, stream), (Rank(2), 0), &[chunk]);
+    let waiting = builder.push_on(0, (root, stream), send(2));
+    builder.wait(waiting, never);
+    builder.push(0, Rank(2), recv(1));
+    let schedule = verify::with_rounds(builder.finish());
+    let labels = |rank| {
+        let steps = schedule.steps(Rank(rank)).iter();
+        steps.map(|step| step.round.0).collect::<Vec<_>>()
+    };
+    assert_eq!(labels(0), [0, 0, 0, 0]);
+    assert_eq!(labels(2), [0, 1]);
+}
+
+/// What a forward passes on may have been there before: that makes it no later than its message.
+#[test]
+fn a_forward_of_what_is_there_is_as_late_as_its_message() {
+    let spec = Spec::new(&Request::new(Collective::Bcast, 3, 8), Split::Even(1));
+    let mut builder = ScheduleBuilder::new("twice", spec);
+    let (root, middle, last, chunk) = (Rank(0), Rank(1), Rank(2), ChunkId(0));
+    builder.message(0, root, middle, &[chunk]);
+    let chunks = builder.list(&[chunk]);
+    let arrival = Arrival::Store;
+    builder.push(0, root, Op::Send { to: middle, chunks });
+    let forward = Op::Forward {
+        from: root,
+        to: last,
+        chunks,
+        arrival,
+    };
+    builder.push(0, middle, forward);
+    let recv = Op::Recv {
+        from: middle,
+        chunks,
+        arrival,
+    };
+    builder.push(0, last, recv);
+    let schedule = verify::with_rounds(builder.finish());
+    let labels = [root, middle, last].map(|rank| {
+        let steps = schedule.steps(rank).iter();
+        steps.map(|step| step.round.0).collect::<Vec<_>>()
+    });
+    assert_eq!(labels, [vec![0, 1], vec![0, 1], vec![2]]);
+}
+
 /// Rank 1 gets the contribution of rank 2 in round 1 and that of rank 3 in round 3, in two places, and
 /// combines one place with the other: the sum has been there since round 3, whichever of them it lies
 /// in, and is sent in round 4.

@@ -4,6 +4,7 @@
 
 use corecast_core::Rank;
 use corecast_machine::{Await, Cause, RunError, RunOptions};
+use corecast_machine_sim::Fidelity;
 
 use crate::by_hand::{Bench, Call, Lost, Step};
 use crate::common::chip;
@@ -367,11 +368,14 @@ fn a_message_that_nobody_receives_is_an_error() {
 #[test]
 fn a_reader_waits_for_each_word() {
     let write = 5;
-    let slow = bench(&[("endpoint.inject", "5")]);
-    let run = play(&slow, &[vec![Send(1, 16)], vec![Recv(0, 16)]]);
-    let start = send(16) + HEADER * READ;
-    let last = start + (3 + HEADER) * write + way(1);
-    assert_eq!(run.messages, [(0, 1, 16, [0, start, last + READ])]);
+    for fidelity in [Fidelity::Flit, Fidelity::Packet] {
+        let mut slow = bench(&[("endpoint.inject", "5")]);
+        slow.machine = slow.machine.with_fidelity(fidelity);
+        let run = play(&slow, &[vec![Send(1, 16)], vec![Recv(0, 16)]]);
+        let start = send(16) + HEADER * READ;
+        let last = start + (3 + HEADER) * write + way(1);
+        assert_eq!(run.messages, [(0, 1, 16, [0, start, last + READ])]);
+    }
 }
 
 /// Time in which a core waits for words is the other core's, whichever that is.
@@ -536,4 +540,25 @@ fn time_is_lost_to_background_traffic() {
         assert_eq!(lost.holder, None);
         assert!([(0, 1), (1, 0)].contains(&lost.message));
     }
+}
+
+/// A core that is held up and reads its full queue meanwhile goes on when its own last word has been
+/// taken, not when it has read: whenever it began, that is when its receiver has made room.
+#[test]
+fn a_core_that_reads_while_it_writes_waits_for_its_last_word() {
+    let tiny = bench(&[("network.width", "3"), ("endpoint.queue", "8")]);
+    let to_both = |me: u32| {
+        let others = move || (0..3).filter(move |&other| other != me);
+        let sends = others().map(|other| Isend(other, 4));
+        let receives = others().map(Irecv);
+        sends.chain(receives).chain([const { Wait }; 4]).collect()
+    };
+    let ends = (22..=26).map(|late| {
+        let program = [0, 1, 2].map(to_both);
+        tiny.calls(&program, &tiny.late([0, late, 0])).after[1][1]
+    });
+    let ends: Vec<u64> = ends.collect();
+    // As if it had begun last, and had been held up by nobody.
+    let alone = 26 + 2 * (send(4) + (4 + HEADER) * WRITE);
+    assert_eq!(ends, [alone; 5]);
 }
