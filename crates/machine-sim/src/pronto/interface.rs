@@ -240,6 +240,8 @@ impl Interface {
         );
         let id = self.array.begin(transfer);
         self.array.post(self.array.node_of(self.task), id);
+        // The engine is behind by some words when the last one has come.
+        self.set_copying(true);
         while self.is_under_way(id) {
             self.listen(None).await;
             self.fill(self.now(), Cause::Memory);
@@ -247,6 +249,7 @@ impl Interface {
         let transfer = self.array.transfers.borrow_mut().remove(&id);
         let mut transfer = transfer.expect("it has been answered");
         self.spend_until(transfer.end, Cause::Transfer).await;
+        self.set_copying(false);
         transfer.data.truncate(bytes);
         transfer.data
     }

@@ -188,6 +188,7 @@ mod tests {
         let mut ring = ring();
         let now = Time::ZERO;
         assert_eq!(ring.reserve(7, now), Some(0));
+        assert!(!ring.is_empty());
         ring.free(0, now);
         assert!(ring.is_empty());
         assert_eq!(

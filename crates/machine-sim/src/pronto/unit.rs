@@ -142,7 +142,7 @@ pub(crate) struct Unit {
     pub streams: VecDeque<TransferId>,
     /// What is being injected, if anything: the last packet of a block, or another one.
     pub injecting: Option<Option<Last>>,
-    /// Whether the engine moves a block between a buffer and local memory.
+    /// Whether the engine moves words between a buffer or the network and local memory.
     pub is_copying: bool,
 }
 

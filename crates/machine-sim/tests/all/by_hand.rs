@@ -31,6 +31,8 @@ pub enum Call {
     Compute(u64),
     /// So many bytes with what it has.
     Combine(u64),
+    /// So many bytes to another place of its own.
+    Copy(u64),
     /// Begins to send so many bytes to a rank.
     Isend(u32, usize),
     /// Begins to receive from a rank.
@@ -168,6 +170,10 @@ impl Program for CallsOf<'_> {
                 }
                 Call::Combine(bytes) => {
                     endpoint.combine(*bytes).await?;
+                    None
+                }
+                Call::Copy(bytes) => {
+                    endpoint.copy(*bytes).await?;
                     None
                 }
                 Call::Isend(to, len) => {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Flows on the tiles of NagaM: random graphs get through, and a pipeline is as fast as its stages.
 
+use corecast_core::Help as _;
 use corecast_flow::place::{Sites, Traffic, near};
 use corecast_flow::{
     Buffers, Cost, Edge, End, Firing, FlowFile, FlowProgram, FlowResult, Graph, Input, Placement,
     Task, functional,
 };
-use corecast_machine::RunError;
+use corecast_machine::{RunError, RunOptions, Time};
 use corecast_machine_sim::SimMachine;
-use corecast_machine_sim::pronto::TaskSetup;
+use corecast_machine_sim::pronto::{FlowError, FlowRun, FlowSetup, TaskSetup};
 use proptest::prelude::*;
 
 const BUFFERS: Buffers = Buffers {
@@ -170,4 +171,77 @@ fn a_pipeline_is_as_fast_as_its_slowest_stage() {
     for two in arrivals[10..].windows(2) {
         assert_eq!(two[1].ns() - two[0].ns(), interval);
     }
+}
+
+/// The one task of a flow at core (`x`, `y`) reads a block of 16 words, computes and writes it.
+fn one_task(place: (u32, u32), flows: u32) -> Result<FlowRun, FlowError> {
+    let edges = vec![
+        edge(End::Memory, End::Task(0), 64),
+        edge(End::Task(0), End::Memory, 64),
+    ];
+    let graph = Graph::new("one", vec![task(0, 100)], edges).expect("a graph");
+    let machine = SimMachine::new(&corecast_chip::find("nagam").expect("built in"));
+    let file = FlowFile {
+        graph,
+        summary: String::new(),
+        flows,
+        iterations: Some(1),
+        placement: match flows {
+            1 => Placement::Given(vec![vec![place]]),
+            _ => Placement::Row,
+        },
+        input: Input::Random(1),
+    };
+    let program = FlowProgram::new(&file, flows, None, BUFFERS).expect("a program");
+    let setup = FlowSetup {
+        placement: file.placement.clone(),
+        seed: 1,
+        injectors: None,
+        options: RunOptions::default(),
+    };
+    machine.run_flow(&program, &program, &setup)
+}
+
+/// From the beginning of a read of 16 words, through 100 cycles of work, to the word that they are
+/// written, so many hops from the memory: both need a command; a request and data of three, and
+/// packets of 17 flits, two cycles each; an access, two cycles and one a word.
+fn alone(hops: u64) -> u64 {
+    let packet = |flits: u64| 1 + 3 * hops + 2 + 2 * (flits - 1);
+    let read = 5 + packet(3) + (2 + 16) + packet(17) + 2;
+    let write = 5 + 2 * 16 + 2 * 3 + packet(17) + (2 + 16) + packet(1);
+    read + 100 + write
+}
+
+/// One core is next to the memory, one hop from it, and does the work of a core that is farther away
+/// in less time.
+#[test]
+fn one_core_is_next_to_the_memory() {
+    for (place, hops) in [((2, 3), 1), ((0, 0), 6)] {
+        let run = one_task(place, 1).expect("it runs");
+        let cycles = |time: Time| time.ps() / 10_000;
+        assert_eq!(cycles(run.result.makespan), alone(hops));
+        assert_eq!(cycles(run.one_core), alone(1));
+        assert_eq!(run.speed_up(), alone(1) as f64 / alone(hops) as f64);
+    }
+}
+
+/// What helps against an error of a placement or of a run helps against that of its flow.
+#[test]
+fn flows_that_do_not_fit_say_what_helps() {
+    let error = one_task((0, 0), 19).expect_err("18 cores");
+    assert_eq!(
+        error.with_help().to_string(),
+        "19 tasks do not fit on 18 cores\n  use fewer flows or stages, or a larger chip"
+    );
+    let unsupported = RunError::Unsupported {
+        machine: "a chip",
+        what: "it",
+    };
+    for error in [
+        FlowError::Untimed(unsupported.clone()),
+        FlowError::Run(unsupported.clone()),
+    ] {
+        assert_eq!(error.help(), unsupported.help());
+    }
+    assert_ne!(unsupported.help(), "");
 }

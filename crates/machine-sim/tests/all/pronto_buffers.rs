@@ -282,6 +282,29 @@ fn a_read_is_the_sum_of_its_stages() {
 }
 
 #[test]
+fn nothing_is_read_without_asking() {
+    let run = run(&on(&[0]), &[&[Read(64, 0)]]).expect("runs");
+    assert_eq!(run.run.outputs[0], [5], "the command alone");
+    assert_eq!((run.arrivals.len(), run.run.links.len()), (0, 0));
+}
+
+/// The port goes on with the next packet's words while those before are on their way; the last packet
+/// has what is left, which here comes when the one before has left the memory.
+#[test]
+fn a_slow_port_reads_word_after_word() {
+    let slow = 10;
+    let machine = nagam(&[("endpoint.word", "10")]);
+    for (words, last) in [(16, 16), (24, 8), (40, 8)] {
+        let script = Script(vec![vec![Read(0, words as usize)]]);
+        let run = machine.run_tasks(&script, &on(&[0])).expect("runs");
+        let request = HEAD + 2 * 2;
+        let served = 2 + slow * words;
+        let end = 5 + request + served + HEAD + 2 * last + 2;
+        assert_eq!(run.run.outputs[0], [end], "{words} words");
+    }
+}
+
+#[test]
 fn a_write_is_the_sum_of_its_stages() {
     for words in [1_u64, 16, 17, 64] {
         let run = run(&on(&[0]), &[&[Write(40, words as usize)]]).expect("runs");

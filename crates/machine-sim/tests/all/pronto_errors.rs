@@ -82,6 +82,8 @@ fn the_memory_has_an_end() {
         text(&setup, &[&[]]),
         "16777217 bytes of initial contents do not fit into the external memory buffer of 16777216"
     );
+    setup.memory.pop();
+    assert!(run(&setup, &[&[]]).is_ok(), "all of it may be given");
 }
 
 #[test]
@@ -145,11 +147,18 @@ fn a_deadlock_is_found_beside_injectors() {
             rate,
             ..Injectors::default()
         });
-        let error = run(&setup, &[&[Receive(1, 1)], &[Receive(0, 1)]]);
-        assert!(
-            matches!(error, Err(RunError::Deadlock { .. })),
-            "{rate}: {error:?}"
-        );
+        let at_once: &[&[Call]] = &[&[Receive(1, 1)], &[Receive(0, 1)]];
+        let after_a_message: &[&[Call]] = &[
+            &[Send(1, 1), Receive(1, 1)],
+            &[Receive(0, 1), Receive(0, 1)],
+        ];
+        for calls in [at_once, after_a_message] {
+            let error = run(&setup, calls);
+            assert!(
+                matches!(error, Err(RunError::Deadlock { .. })),
+                "{rate}: {error:?}"
+            );
+        }
     }
 }
 
@@ -201,13 +210,18 @@ fn injectors() {
 
 /// The error of moving task 1 from core 1 to `core` in `cycle`, while task 0 sends it 64 words.
 fn moved(core: u32, cycle: u64) -> Option<TaskError> {
-    let mut setup = on(&[0, 1]);
+    let calls: &[&[Call]] = &[&[Send(1, 64)], &[Receive(0, 64), Compute(1000)]];
+    moved_beside(calls, 1, core, cycle)
+}
+
+/// The error of moving `task` from its core, which has its number, to `core` in `cycle`.
+fn moved_beside(calls: &[&[Call]], task: u32, core: u32, cycle: u64) -> Option<TaskError> {
+    let mut setup = on(&(0..calls.len() as u32).collect::<Vec<_>>());
     setup.moves = vec![Move {
         at: Time::from_ps(cycle * CYCLE_PS),
-        task: Rank(1),
+        task: Rank(task),
         core,
     }];
-    let calls: &[&[Call]] = &[&[Send(1, 64)], &[Receive(0, 64), Compute(1000)]];
     match run(&setup, calls) {
         Ok(_) => None,
         Err(RunError::Task(error)) => Some(error),
@@ -243,6 +257,48 @@ fn moves_are_refused_while_anything_is_on_its_way() {
         moved(18, 500).expect("refused").with_help().to_string(),
         "task 1 is placed on core 18\n  cores are 0 to 17"
     );
+}
+
+/// Why `task` cannot be moved to core 17 in `cycle`.
+fn unrest(calls: &[&[Call]], task: u32, cycle: u64) -> Option<Unrest> {
+    match moved_beside(calls, task, 17, cycle) {
+        Some(TaskError::NotAtRest { why, .. }) => Some(why),
+        None => None,
+        Some(error) => panic!("{error}"),
+    }
+}
+
+/// The receiver's tile finds out whose a message is by where it has come from, at its last word.
+#[test]
+fn who_has_sent_stays_until_the_last_word_is_there() {
+    let calls: &[&[Call]] = &[&[Send(1, 64)], &[Receive(0, 64)], &[Compute(1000)]];
+    let in_buffer = 5 + 2 * 64;
+    let left = in_buffer + 8 + 6 + 2 * 68;
+    let come = left + 4;
+    let why = |cycle| unrest(calls, 0, cycle);
+    assert_eq!(why(4), None, "a command is no request");
+    for cycle in [6, in_buffer - 1, in_buffer + 1, left - 1] {
+        assert_eq!(why(cycle), Some(Unrest::Asking), "{cycle}");
+    }
+    assert_eq!(why(left + 2), Some(Unrest::Sent));
+    assert_eq!(why(come + 1), None, "it is in the status table");
+    for cycle in [left - 1, left + 2] {
+        assert_eq!(unrest(calls, 2, cycle), None, "another's is on its way");
+    }
+}
+
+/// A read is a request until its last word has come, and then the engine copies that.
+#[test]
+fn who_reads_stays_until_its_engine_has_the_last_word() {
+    // Over the six hops to the memory and back. An access takes two cycles, a word one; four packets.
+    let (head, flits) = (1 + 3 * 6 + 2, 68);
+    let come = 5 + (head + 2 * 2) + (2 + 16) + (head + 2 * (flits - 1));
+    let why = |cycle| unrest(&[&[Read(0, 64), Compute(10)]], 0, cycle);
+    for cycle in [6, come - 1] {
+        assert_eq!(why(cycle), Some(Unrest::Asking), "{cycle}");
+    }
+    assert_eq!(why(come + 1), Some(Unrest::Copying));
+    assert_eq!(why(come + 2 + 1), None);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::tasks;
 
 use corecast_core::Rank;
 use corecast_flow::{TaskProgram, TaskRun, Tile};
+use corecast_kernels::Work;
 use corecast_machine::{Cause, RunError};
 use corecast_machine_sim::SimMachine;
 use corecast_machine_sim::pronto::TaskSetup;
@@ -166,6 +167,47 @@ fn each_stage_contributes_what_it_says() {
         ("network.buffer", "64"),
     ] {
         assert_eq!(with(key, value), base, "{key}");
+    }
+}
+
+/// Some of each operation.
+struct Working;
+
+const WORK: Work = Work {
+    multiplications: 1,
+    additions: 2,
+    loads: 3,
+    stores: 4,
+    branches: 5,
+};
+
+impl TaskProgram for Working {
+    type Output = u64;
+
+    async fn run<T: Tile>(&self, tile: &mut T) -> Result<u64, RunError> {
+        tile.work(&WORK).await;
+        Ok(tile.now().ps() / CYCLE_PS)
+    }
+}
+
+/// Each operation takes its cycles, and so many of them go on at once.
+#[test]
+fn work_is_the_sum_of_its_operations() {
+    let numbers = [
+        ("core.multiply", "19"),
+        ("core.add", "2"),
+        ("core.load", "3"),
+        ("core.store", "5"),
+        ("core.branch", "7"),
+    ];
+    let one_by_one: u64 = 19 + 2 * 2 + 3 * 3 + 4 * 5 + 5 * 7;
+    for parallel in [1, 2, 4] {
+        let text = parallel.to_string();
+        let mut changes = numbers.to_vec();
+        changes.push(("core.parallel", &text));
+        let run = tasks::nagam(&changes).run_tasks(&Working, &tasks::on(&[0]));
+        let end = one_by_one.div_ceil(parallel);
+        assert_eq!(run.expect("runs").run.outputs, [end], "{parallel} at once");
     }
 }
 

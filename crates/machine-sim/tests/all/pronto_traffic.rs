@@ -119,6 +119,24 @@ fn the_lowest_rates_send_nothing_in_time() {
     for rate in [f64::MIN_POSITIVE, 1e-200, 1e-14] {
         let run = disturbed(Some(at_rate(rate, Direction::WestToEast)));
         assert_eq!(run.arrivals, calm.arrivals, "{rate}");
+        assert_eq!(run.run.links, calm.run.links, "{rate}");
+    }
+}
+
+/// Whatever the seed is, no two injectors draw the same numbers: what they send differs.
+#[test]
+fn each_injector_has_random_numbers_of_its_own() {
+    for seed in [0, u64::MAX] {
+        let mut setup = on(&[0]);
+        setup.injectors = Some(Injectors {
+            seed,
+            ..at_rate(0.5, Direction::NorthToSouth)
+        });
+        let run = run(&setup, &[&[Compute(2000)]]).expect("runs");
+        let first = run.run.links.iter().filter(|link| link.from.1 == 4);
+        let sent: Vec<u64> = first.map(|link| link.flits).collect();
+        assert_eq!(sent.len(), 4);
+        assert!(sent.iter().any(|&flits| flits != sent[0]), "{sent:?}");
     }
 }
 

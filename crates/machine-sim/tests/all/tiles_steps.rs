@@ -2,8 +2,8 @@
 //! Steps and messages on tiles whose buffers the hardware manages, counted by hand: when each ends,
 //! and where the time goes.
 
-use corecast_core::Rank;
-use corecast_machine::{Await, Cause, Ongoing, RunError, RunOptions};
+use corecast_core::{Collective, Rank, Request, ScheduleBuilder, Spec, Split};
+use corecast_machine::{Await, Cause, Job, Machine as _, Ongoing, RunError, RunOptions};
 
 use crate::by_hand::{Bench, Call, Step};
 use crate::common::chip;
@@ -18,6 +18,19 @@ fn bench(changes: &[(&str, &str)]) -> Bench {
     let mut all = vec![("endpoint.setup", "7"), ("endpoint.copy", "3")];
     all.extend(changes);
     Bench::new(&chip("nagam", &all))
+}
+
+/// A packet of so many flits to the next tile.
+const fn packet(flits: u64) -> u64 {
+    6 + 2 * (flits - 1)
+}
+
+/// From the post of a block to its first word: envelope and acknowledgement.
+const ASK: u64 = packet(2) + packet(1);
+
+/// The time in which a packet of so many words leaves its tile.
+const fn leaves(words: u64) -> u64 {
+    2 * (words + 1)
 }
 
 /// From the post of a block of so many words to its last word in the next tile: envelope and
@@ -50,6 +63,8 @@ fn a_block_is_copied_sent_and_copied_again() {
             run.spans[0][..2],
             [(Handshake, SETUP), (Transfer, run.finish[0] - SETUP)]
         );
+        let times = [0, posted + ASK, run.finish[1]];
+        assert_eq!(run.messages, [(0, 1, bytes as u64, times)]);
         let spans = &run.spans[1];
         assert_eq!(spans[0], (Handshake, SETUP));
         assert!(matches!(spans[1], (WaitPeer(Rank(0)), _)));
@@ -97,19 +112,23 @@ fn a_look_takes_a_cycle() {
     assert_eq!(run.spans[0][0], (Software, 2));
 }
 
-/// A transfer from before the run takes two cycles for each of its words.
-#[test]
-fn a_busy_port_is_waited_for() {
-    let options = RunOptions {
+/// A transfer of a rank from before the run, of a hundred words.
+fn busy(rank: u32) -> RunOptions {
+    RunOptions {
         ongoing: vec![Ongoing {
-            src: Rank(0),
+            src: Rank(rank),
             dst: None,
             bytes: 398,
         }],
         ..RunOptions::default()
-    };
+    }
+}
+
+/// A transfer from before the run takes two cycles for each of its words.
+#[test]
+fn a_busy_port_is_waited_for() {
     let program = [vec![Isend(1, 0), Wait], vec![Call::Recv(Some(0))]];
-    let run = bench(&[]).calls(&program, &options);
+    let run = bench(&[]).calls(&program, &busy(0));
     assert_eq!(run.after[0][0], 200 + SETUP + COPY * 4);
     assert_eq!(run.spans[0][0], (PortBusy(Rank(0)), 200));
 }
@@ -169,9 +188,123 @@ fn long_messages_go_in_halves_of_a_buffer() {
     assert_eq!(halves.messages[0].2, 49);
 }
 
+/// The same in steps: blocks of halves are copied in while those before leave.
+#[test]
+fn long_steps_go_in_halves_of_a_buffer() {
+    let bench = bench(&[("endpoint.output", "64")]);
+    let program = |bytes| [vec![Send(1, bytes)], vec![Recv(0, bytes)]];
+    let whole = bench.steps(&program(64), &RunOptions::default());
+    assert_eq!(whole.after[0], [SETUP + COPY * 16]);
+    let halves = bench.steps(&program(65), &RunOptions::default());
+    let half = SETUP + COPY * 8;
+    assert_eq!(halves.after[0], [2 * half + SETUP + COPY]);
+    let last = half + 2 * (ASK + leaves(8)) + ASK;
+    assert_eq!(halves.finish[0], last + leaves(1));
+}
+
+/// What is in the input buffer stays there until it is wanted, as long as it is in nobody's way.
+#[test]
+fn a_message_that_is_wanted_later_stays_in_the_buffer() {
+    let program = [
+        vec![Recv(2, 16), Recv(1, 40)],
+        vec![Send(0, 40)],
+        vec![Send(0, 16)],
+    ];
+    let bench = bench(&[]);
+    let run = bench.steps(&program, &bench.late([0, 0, 1000]));
+    // The later one is two hops away. Until it asks for room the core does nothing.
+    let asked = 1000 + SETUP + COPY * 4 + packet(2) + 3;
+    let waits = [(Handshake, SETUP), (WaitPeer(Rank(2)), asked - SETUP)];
+    assert_eq!(run.spans[0][..2], waits);
+    let first = run.after[0][0];
+    assert_eq!(first, asked + packet(1) + packet(5) + 2 * 3 + COPY * 4);
+    assert_eq!(run.after[0][1], first + SETUP + COPY * 10);
+}
+
+/// Combining and copying take the time of their operations for every word.
+#[test]
+fn a_program_takes_its_time_for_every_word() {
+    let (add, load, store, branch) = (2, 3, 5, 7);
+    let bench = bench(&[
+        ("core.add", "2"),
+        ("core.load", "3"),
+        ("core.store", "5"),
+        ("core.branch", "7"),
+        ("core.parallel", "1"),
+    ]);
+    for (bytes, words) in [(0, 0), (1, 1), (8, 2), (9, 3)] {
+        let program = [vec![Call::Combine(bytes), Call::Copy(bytes), Compute(1)]];
+        let run = bench.calls(&program, &RunOptions::default());
+        let combined = words * (2 * load + add + store + branch);
+        let copied = combined + words * (load + store + branch);
+        assert_eq!(run.after[0], [combined, copied, copied + 1]);
+        assert_eq!(run.spans[0], [(Cause::Compute, copied + 1)]);
+    }
+}
+
+/// Blocks that had no room are sent before a rank ends, and have left it then.
+#[test]
+fn a_rank_ends_when_all_it_has_sent_is_gone() {
+    let bench = bench(&[("endpoint.input", "128"), ("endpoint.output", "64")]);
+    let program = [vec![Isend(1, 49)], vec![Call::Recv(Some(0))]];
+    let run = bench.calls(&program, &RunOptions::default());
+    let half = SETUP + COPY * 8;
+    assert_eq!(run.after[0], [2 * half]);
+    let last = half + 2 * (ASK + leaves(8)) + ASK;
+    assert_eq!(run.finish[0], last + leaves(1));
+    // Nobody takes them: the receiver's buffer has room for four halves, the sender's for two.
+    // A seventh waits for a place, from when the sixth is in the second's.
+    let fourth_left = half + 4 * (ASK + leaves(8));
+    for (halves, since) in [(5, fourth_left), (7, fourth_left + half)] {
+        let stuck = bench.stuck_calls(&[vec![Isend(1, 32 * halves - 16)], vec![]]);
+        let expected = [(0, 1, Await::Send, 2, since)];
+        assert_eq!(stuck, expected, "{halves} halves");
+    }
+}
+
+/// Rank 1 sends 16 bytes to rank 0.
+fn one_message() -> ScheduleBuilder {
+    let spec = Spec::new(&Request::new(Collective::Alltoall, 2, 16), Split::Even(1));
+    let mut builder = ScheduleBuilder::new("by hand", spec);
+    let chunk = builder.spec().chunk(2, 0);
+    builder.message(0, Rank(1), Rank(0), &[chunk]);
+    builder
+}
+
+#[test]
+fn a_busy_port_is_waited_for_by_schedules() {
+    let schedule = one_message().finish();
+    let mut job = Job::new(&schedule);
+    job.options = busy(1);
+    let report = bench(&[]).machine.run(&job).expect("runs");
+    let spans = report.activity[1].spans();
+    let first = (spans[0].cause, spans[0].end.ps() / 10_000);
+    assert_eq!(first, (PortBusy(Rank(1)), 200));
+}
+
+/// A deadlock names the step of the schedule, whichever it is.
+#[test]
+fn a_deadlock_of_a_schedule_says_at_which_step() {
+    let mut builder = one_message();
+    let chunk = builder.spec().chunk(1, 0);
+    builder.message(1, Rank(0), Rank(1), &[chunk]);
+    builder.steps_mut(Rank(0)).pop();
+    let schedule = builder.finish();
+    let error = bench(&[]).machine.run(&Job::new(&schedule));
+    let Err(RunError::Deadlock { blocked, .. }) = error else {
+        panic!("no deadlock: {error:?}");
+    };
+    let waits = blocked.iter().map(|one| (one.rank.0, one.peer.0, one.step));
+    assert_eq!(waits.collect::<Vec<_>>(), [(1, 0, 1)]);
+}
+
 #[test]
 fn a_late_core_begins_late() {
     let bench = bench(&[]);
+    let late = bench.late([30, 0]);
+    let run = bench.steps(&[vec![Send(1, 4)], vec![Recv(0, 4)]], &late);
+    assert_eq!(run.after[0], [30 + SETUP + COPY]);
+    assert_eq!(run.spans[0][0], (Cause::Compute, 30));
     let program = [vec![Isend(1, 0), Wait], vec![Call::Recv(None)]];
     let run = bench.calls(&program, &bench.late([30, 0]));
     assert_eq!(run.after[0][0], 30 + SETUP + COPY * 4);
