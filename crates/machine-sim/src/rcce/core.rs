@@ -46,8 +46,19 @@ impl SimCore {
 
     /// The core is busy with something else until `time`.
     pub(crate) async fn compute_until(&self, time: Time) {
+        self.busy_until(time, Cause::Compute).await;
+    }
+
+    /// Waits for transfers from before the run.
+    pub(super) async fn await_own_port(&self) {
+        if let Some(&until) = self.tiles.busy_until.get(self.rank.index()) {
+            self.busy_until(until, Cause::PortBusy(self.rank)).await;
+        }
+    }
+
+    async fn busy_until(&self, time: Time, cause: Cause) {
         if time > self.now() {
-            self.spend_until(time, Cause::Compute).await;
+            self.spend_until(time, cause).await;
         }
     }
 
@@ -326,7 +337,34 @@ mod tests {
     use corecast_sim::memory::Touched;
     use corecast_sim::{Executor, Limits};
 
+    use super::super::bench::{HOP, OWN_WRITE, READ, WRITE, beside, ns, tiles};
     use super::*;
+
+    /// Beside others a flag's lines take no longer, and what they wait for others is a link's.
+    #[test]
+    fn a_flag_that_is_held_up_accounts_for_others() {
+        let (me, at, flag) = (Rank(0), Rank(10), Flag::sent(Rank(0)));
+        let (begin, way) = (ns(100), 5 * HOP);
+        for is_set in [true, false] {
+            let (mut executor, tiles) = tiles(&beside(1.0), |_, _, _| {});
+            let mut core = SimCore::new(Rc::clone(&tiles), me);
+            executor.spawn(async move {
+                core.spend_until(begin, Cause::Compute).await;
+                match is_set {
+                    true => core.set_flag(at, flag, 1).await,
+                    false => assert_eq!(core.flag(at, flag).await, 0),
+                }
+            });
+            assert!(executor.run().is_complete());
+            let lines = if is_set { OWN_WRITE + WRITE } else { READ };
+            let activity = tiles.books.take_activity().swap_remove(me.index());
+            let own = activity.total(|cause| cause == Cause::Handshake);
+            assert_eq!(own, ns(lines + way), "{is_set}");
+            let held = activity.total(|cause| matches!(cause, Cause::LinkBusy(_)));
+            assert!(held > Time::ZERO);
+            assert_eq!(begin + own + held, tiles.kernel.now());
+        }
+    }
 
     /// Core cycles that `work` takes core 0 of 48.
     fn cycles<W: AsyncFnOnce(&mut SimCore)>(chip: &Chip, work: W) -> f64 {
