@@ -333,7 +333,8 @@ impl Core for SimCore {
 #[cfg(test)]
 mod tests {
     use corecast_chip::{Chip, System};
-    use corecast_machine::RunOptions;
+    use corecast_machine::{Payload, RunOptions};
+    use corecast_rcce::{Incoming, Outgoing, Part};
     use corecast_sim::memory::Touched;
     use corecast_sim::{Executor, Limits};
 
@@ -364,6 +365,47 @@ mod tests {
             assert!(held > Time::ZERO);
             assert_eq!(begin + own + held, tiles.kernel.now());
         }
+    }
+
+    /// A chunk holds what fits of parts that lie apart, and the next one goes on where it ends. Each
+    /// line of private memory is read once.
+    #[test]
+    fn a_chunk_holds_parts_from_where_they_lie() {
+        let line = 13;
+        let (mut executor, tiles) = tiles(&RunOptions::default(), |_, memory, _| {
+            memory.read_cycles = line;
+        });
+        let mut core = SimCore::new(tiles, Rank(0));
+        executor.spawn(async move {
+            let data: Payload = (0..104).collect();
+            let part = |address, range| Part {
+                address,
+                data: Payload::clone(&data),
+                range,
+            };
+            let mut message = Outgoing::new(vec![part(4096, 0..40), part(8192, 40..104)]);
+            assert_eq!(message.put(&mut core, 0, 64).await, 64);
+            // 40 bytes in two lines, and 24 bytes that end the second line of the buffer.
+            let first = 2 * (OWN_WRITE + line) + OWN_WRITE + line;
+            assert_eq!(core.now(), ns(first));
+            assert_eq!(
+                core.tiles.buffers.borrow()[0][..65],
+                [&data[..64], &[0]].concat()
+            );
+            assert_eq!(message.put(&mut core, 64, 64).await, 40);
+            // The first of the two lines of memory is in the cache.
+            let second = 2 * OWN_WRITE + line;
+            assert_eq!(core.now(), ns(first + second));
+            assert_eq!(core.tiles.buffers.borrow()[0][..104], data[..]);
+            let mut arriving = Incoming::new([(0, 40), (4096, 64)]);
+            let (from, copy) = (Rank(0), CopyLoop::ReadFirst);
+            assert_eq!(arriving.get(&mut core, from, 0, 64, copy).await, 64);
+            assert_eq!(arriving.left(), 40);
+            assert_eq!(arriving.get(&mut core, from, 64, 64, copy).await, 40);
+            let parts = arriving.into_parts().into_iter().flat_map(|(_, part)| part);
+            assert!(parts.eq(data.iter().copied()));
+        });
+        assert!(executor.run().is_complete());
     }
 
     /// Core cycles that `work` takes core 0 of 48.
