@@ -95,7 +95,91 @@ fn share(whole: u64, piece: u64, pieces: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::share;
+    use std::rc::Rc;
+
+    use corecast_machine::RunOptions;
+
+    use super::super::bench::{HOP, OWN_READ, READ, beside, ns, tiles};
+    use super::*;
+
+    /// A core with its controller a hop away.
+    const FAR: Rank = Rank(2);
+
+    #[test]
+    fn private_memory_takes_its_time_at_every_level() {
+        let [l2_read, read, write_back, l2_store, store] = [3, 13, 17, 19, 23];
+        let (_, tiles) = tiles(&RunOptions::default(), |_, memory, _| {
+            (memory.l2_read_cycles, memory.read_cycles) = (l2_read, read);
+            (memory.write_back_cycles, memory.l2_store_cycles) = (write_back, l2_store);
+            memory.store_cycles = store;
+        });
+        let core = SimCore::new(tiles, FAR);
+        let touched = Touched {
+            l1: 2,
+            l2: 3,
+            memory: 5,
+            written_back: 7,
+        };
+        let parts = |private: Private| (private.caches, private.memory, private.lines);
+        let memory = 5 * (read + HOP) + 7 * (write_back + HOP);
+        let expected = (ns(3 * l2_read), ns(memory), 5 + 7);
+        assert_eq!(parts(core.reading(touched)), expected);
+        let words = 4;
+        let (caches, memory) = (3 * words * l2_store, 5 * words * (store + HOP));
+        let expected = (ns(caches), ns(memory), 5 * words);
+        assert_eq!(parts(core.storing(touched, words)), expected);
+    }
+
+    /// The second transfer waits for all of the first, as if that had come as a whole.
+    #[test]
+    fn without_others_a_port_takes_copies_whole() {
+        let port = 20;
+        let (mut executor, tiles) = tiles(&RunOptions::default(), |_, _, rcce| {
+            rcce.mpb_port_cycles = port;
+        });
+        let private = Private {
+            caches: Time::ZERO,
+            memory: Time::ZERO,
+            lines: 0,
+        };
+        for (reader, before) in [(0, 0), (1, 4)] {
+            let core = SimCore::new(Rc::clone(&tiles), Rank(reader));
+            executor.spawn(async move {
+                core.copy(Rank(0), true, 4, private).await;
+                assert_eq!(core.now(), ns((before + 4) * port));
+            });
+        }
+        assert!(executor.run().is_complete());
+        assert!(4 * OWN_READ.max(READ) < 4 * port, "the port is the slowest");
+    }
+
+    /// Beside others and at a slow controller only the lines' own time is that of the transfer. What
+    /// they wait for others is a link's, and the rest is memory's.
+    #[test]
+    fn a_copy_that_is_held_up_accounts_for_others_and_for_memory() {
+        let (lines, caches, memory, port) = (6, 30, 40, 1000);
+        let (mut executor, tiles) = tiles(&beside(0.2), |_, memory, _| {
+            memory.port_cycles = port;
+        });
+        let (from, me) = (Rank(10), Rank(0));
+        let core = SimCore::new(Rc::clone(&tiles), me);
+        let private = Private {
+            caches: ns(caches),
+            memory: ns(memory),
+            lines,
+        };
+        executor.spawn(async move { core.copy(from, true, lines, private).await });
+        assert!(executor.run().is_complete());
+        assert_eq!(tiles.kernel.now(), ns(lines * port));
+        let activity = tiles.books.take_activity().swap_remove(me.index());
+        let of = |keep: fn(Cause) -> bool| activity.total(keep);
+        let transfer = of(|cause| cause == Cause::Transfer);
+        assert_eq!(transfer, ns(lines * (READ + 5 * HOP) + caches));
+        let held = of(|cause| matches!(cause, Cause::LinkBusy(_)));
+        assert!(held > ns(4), "a packet: {held}");
+        let of_memory = of(|cause| cause == Cause::Memory);
+        assert_eq!(held + transfer + of_memory, ns(lines * port));
+    }
 
     #[test]
     fn shares_sum_to_the_whole() {

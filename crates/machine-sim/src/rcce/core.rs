@@ -46,8 +46,19 @@ impl SimCore {
 
     /// The core is busy with something else until `time`.
     pub(crate) async fn compute_until(&self, time: Time) {
+        self.busy_until(time, Cause::Compute).await;
+    }
+
+    /// Waits for transfers from before the run.
+    pub(super) async fn await_own_port(&self) {
+        if let Some(&until) = self.tiles.busy_until.get(self.rank.index()) {
+            self.busy_until(until, Cause::PortBusy(self.rank)).await;
+        }
+    }
+
+    async fn busy_until(&self, time: Time, cause: Cause) {
         if time > self.now() {
-            self.spend_until(time, Cause::Compute).await;
+            self.spend_until(time, cause).await;
         }
     }
 
@@ -322,11 +333,80 @@ impl Core for SimCore {
 #[cfg(test)]
 mod tests {
     use corecast_chip::{Chip, System};
-    use corecast_machine::RunOptions;
+    use corecast_machine::{Payload, RunOptions};
+    use corecast_rcce::{Incoming, Outgoing, Part};
     use corecast_sim::memory::Touched;
     use corecast_sim::{Executor, Limits};
 
+    use super::super::bench::{HOP, OWN_WRITE, READ, WRITE, beside, ns, tiles};
     use super::*;
+
+    /// Beside others a flag's lines take no longer, and what they wait for others is a link's.
+    #[test]
+    fn a_flag_that_is_held_up_accounts_for_others() {
+        let (me, at, flag) = (Rank(0), Rank(10), Flag::sent(Rank(0)));
+        let (begin, way) = (ns(100), 5 * HOP);
+        for is_set in [true, false] {
+            let (mut executor, tiles) = tiles(&beside(1.0), |_, _, _| {});
+            let mut core = SimCore::new(Rc::clone(&tiles), me);
+            executor.spawn(async move {
+                core.spend_until(begin, Cause::Compute).await;
+                match is_set {
+                    true => core.set_flag(at, flag, 1).await,
+                    false => assert_eq!(core.flag(at, flag).await, 0),
+                }
+            });
+            assert!(executor.run().is_complete());
+            let lines = if is_set { OWN_WRITE + WRITE } else { READ };
+            let activity = tiles.books.take_activity().swap_remove(me.index());
+            let own = activity.total(|cause| cause == Cause::Handshake);
+            assert_eq!(own, ns(lines + way), "{is_set}");
+            let held = activity.total(|cause| matches!(cause, Cause::LinkBusy(_)));
+            assert!(held > Time::ZERO);
+            assert_eq!(begin + own + held, tiles.kernel.now());
+        }
+    }
+
+    /// A chunk holds what fits of parts that lie apart, and the next one goes on where it ends. Each
+    /// line of private memory is read once.
+    #[test]
+    fn a_chunk_holds_parts_from_where_they_lie() {
+        let line = 13;
+        let (mut executor, tiles) = tiles(&RunOptions::default(), |_, memory, _| {
+            memory.read_cycles = line;
+        });
+        let mut core = SimCore::new(tiles, Rank(0));
+        executor.spawn(async move {
+            let data: Payload = (0..104).collect();
+            let part = |address, range| Part {
+                address,
+                data: Payload::clone(&data),
+                range,
+            };
+            let mut message = Outgoing::new(vec![part(4096, 0..40), part(8192, 40..104)]);
+            assert_eq!(message.put(&mut core, 0, 64).await, 64);
+            // 40 bytes in two lines, and 24 bytes that end the second line of the buffer.
+            let first = 2 * (OWN_WRITE + line) + OWN_WRITE + line;
+            assert_eq!(core.now(), ns(first));
+            assert_eq!(
+                core.tiles.buffers.borrow()[0][..65],
+                [&data[..64], &[0]].concat()
+            );
+            assert_eq!(message.put(&mut core, 64, 64).await, 40);
+            // The first of the two lines of memory is in the cache.
+            let second = 2 * OWN_WRITE + line;
+            assert_eq!(core.now(), ns(first + second));
+            assert_eq!(core.tiles.buffers.borrow()[0][..104], data[..]);
+            let mut arriving = Incoming::new([(0, 40), (4096, 64)]);
+            let (from, copy) = (Rank(0), CopyLoop::ReadFirst);
+            assert_eq!(arriving.get(&mut core, from, 0, 64, copy).await, 64);
+            assert_eq!(arriving.left(), 40);
+            assert_eq!(arriving.get(&mut core, from, 64, 64, copy).await, 40);
+            let parts = arriving.into_parts().into_iter().flat_map(|(_, part)| part);
+            assert!(parts.eq(data.iter().copied()));
+        });
+        assert!(executor.run().is_complete());
+    }
 
     /// Core cycles that `work` takes core 0 of 48.
     fn cycles<W: AsyncFnOnce(&mut SimCore)>(chip: &Chip, work: W) -> f64 {

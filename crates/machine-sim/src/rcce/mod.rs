@@ -9,6 +9,8 @@
 //! Not modelled: that lines of buffers pass through the first-level cache and drive out private
 //! ones.
 
+#[cfg(test)]
+mod bench;
 mod copy;
 mod core;
 mod one_sided;
@@ -23,8 +25,8 @@ mod tile;
 use std::rc::Rc;
 
 use corecast_chip::{Memory, Mesh, Rcce};
-use corecast_machine::{Cause, ProgramRun, RunError, RunOptions, Time};
-use corecast_rcce::{Core, MpbCourier};
+use corecast_machine::{ProgramRun, RunError, RunOptions, Time};
+use corecast_rcce::MpbCourier;
 use corecast_sim::Executor;
 
 use crate::ranks::{OnChip, SimCourier, execute};
@@ -36,12 +38,7 @@ impl SimCourier for MpbCourier<SimCore> {
     async fn begin(&mut self, late: Time) -> Result<(), RunError> {
         let core = self.core();
         core.compute_until(late).await;
-        let rank = core.id();
-        if let Some(&until) = core.tiles.busy_until.get(rank.index())
-            && until > core.now()
-        {
-            core.spend_until(until, Cause::PortBusy(rank)).await;
-        }
+        core.await_own_port().await;
         self.check()
     }
 }

@@ -100,3 +100,54 @@ impl Others {
         self.ports[core as usize].backlog(now).min(self.wait_max)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use corecast_chip::System;
+
+    use super::*;
+
+    /// Others that seldom send, on a chip of 24 routers with two cores each.
+    fn others() -> Others {
+        let chip = corecast_chip::find("scc").expect("built in");
+        let System::Mpb { mesh, .. } = chip.system() else {
+            panic!("a chip with buffers");
+        };
+        let background = Background {
+            rate: 0.001,
+            packet_flits: 4,
+            seed: 1,
+        };
+        Others::new(mesh, background).expect("they send something")
+    }
+
+    #[test]
+    fn every_link_and_every_port_has_a_queue_of_its_own() {
+        let others = others();
+        let links = (0..24).flat_map(|node| Side::ALL.map(|side| others.link(node, side)));
+        assert!(links.eq(0..others.links.len()));
+        let work = |core: u32| Time::from_ps(u64::from(core) + 1);
+        for (core, port) in (0..).zip(&others.ports) {
+            port.serve(Time::ZERO, Time::ZERO, work(core));
+        }
+        for core in 0..48 {
+            let at = others.grid.position(core / 2);
+            let wait = others.wait_at_port(at, core % 2, Time::ZERO);
+            assert_eq!(wait, work(core), "core {core}");
+        }
+    }
+
+    /// A packet is there in the cycle in which it is created, and not before.
+    #[test]
+    fn packets_come_when_they_are_created() {
+        let others = others();
+        let created = others.period * others.traffic.borrow().next_cycle();
+        let waiting = |now: Time| {
+            others.advance(now);
+            let waits = others.ports.iter().map(|port| port.backlog(now));
+            waits.filter(|&wait| wait == others.packet).count()
+        };
+        assert_eq!(waiting(created.saturating_sub(Time::from_ps(1))), 0);
+        assert_eq!(waiting(created), 1);
+    }
+}

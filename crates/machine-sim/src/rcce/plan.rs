@@ -173,6 +173,11 @@ mod tests {
     fn plan(ranks: u32, exchanges: &[(u32, u32, u32)]) -> Plan {
         let request = Request::new(Collective::Allgather, ranks, 8);
         let mut builder = ScheduleBuilder::new("by hand", Spec::new(&request, Split::Even(1)));
+        exchange_all(&mut builder, exchanges);
+        Plan::new(&builder.finish(), Library::Rcce, 1024, 32)
+    }
+
+    fn exchange_all(builder: &mut ScheduleBuilder, exchanges: &[(u32, u32, u32)]) {
         let mine = |rank| ChunkId(rank);
         for &(rank, to, from) in exchanges {
             let (send, recv) = (builder.list(&[mine(rank)]), builder.list(&[mine(from)]));
@@ -185,7 +190,70 @@ mod tests {
             };
             builder.push(0, Rank(rank), exchange);
         }
-        Plan::new(&builder.finish(), Library::Rcce, 1024, 32)
+    }
+
+    /// A row that ranks begin and end which do not exchange: its first exchange sends first, wherever
+    /// it is in the list.
+    #[test]
+    fn every_other_one_of_a_row_sends_first() {
+        let request = Request::new(Collective::Allgather, 5, 8);
+        let mut builder = ScheduleBuilder::new("by hand", Spec::new(&request, Split::Even(1)));
+        let [into, out] = [3, 0].map(|rank| builder.list(&[ChunkId(rank)]));
+        let (to, from, arrival) = (Rank(2), Rank(0), Arrival::Store);
+        builder.push(0, Rank(3), Op::Send { to, chunks: into });
+        exchange_all(&mut builder, &[(2, 1, 3), (1, 0, 2), (0, 4, 1)]);
+        let recv = Op::Recv {
+            from,
+            chunks: out,
+            arrival,
+        };
+        builder.push(0, Rank(4), recv);
+        let plan = Plan::new(&builder.finish(), Library::Rcce, 1024, 32);
+        let order = [2, 1, 0].map(|rank| plan.step(Rank(rank), 0).sends_first);
+        assert_eq!(order, [true, false, true]);
+    }
+
+    /// Both ends of a message are cut if one of them passes on what still arrives.
+    #[test]
+    fn messages_to_and_from_a_forward_go_in_pieces() {
+        let request = Request::new(Collective::Bcast, 4, 64);
+        let mut builder = ScheduleBuilder::new("by hand", Spec::new(&request, Split::Even(1)));
+        builder.set_piece_bytes(Some(16));
+        let chunks = builder.list(&[ChunkId(0)]);
+        builder.message(0, Rank(0), Rank(3), &[ChunkId(0)]);
+        let (from, to, arrival) = (Rank(0), Rank(2), Arrival::Store);
+        builder.push(
+            1,
+            from,
+            Op::Send {
+                to: Rank(1),
+                chunks,
+            },
+        );
+        let forward = Op::Forward {
+            from,
+            to,
+            chunks,
+            arrival,
+        };
+        builder.push(1, Rank(1), forward);
+        let from = Rank(1);
+        let recv = Op::Recv {
+            from,
+            chunks,
+            arrival,
+        };
+        builder.push(2, to, recv);
+        let plan = Plan::new(&builder.finish(), Library::Ircce, 1024, 32);
+        let of = |rank, step| {
+            let step = plan.step(Rank(rank), step);
+            (step.sends_pieces, step.receives_pieces)
+        };
+        assert_eq!([of(0, 0), of(3, 0)], [(false, false); 2]);
+        assert_eq!(
+            [of(0, 1), of(1, 0), of(2, 0)],
+            [(true, false), (true, true), (false, true)]
+        );
     }
 
     /// Round a circle every other one sends first; of an odd one two neighbours do.

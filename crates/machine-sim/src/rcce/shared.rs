@@ -266,7 +266,7 @@ fn arriving(sender: &SharedStep) -> Vec<Arriving> {
 #[cfg(test)]
 mod tests {
     use corecast_core::verify;
-    use corecast_core::{Collective, Request, ScheduleBuilder, Spec, Split};
+    use corecast_core::{Collective, Request, RouteTree, ScheduleBuilder, Spec, Split};
 
     use super::*;
 
@@ -294,11 +294,22 @@ mod tests {
 
     /// The plan of a broadcast of so many bytes, in so many parts, by these messages.
     fn plan(bytes: u64, parts: u32, room: usize, messages: &[(u32, u32, u32)]) -> Shared {
+        plan_of(bytes, parts, room, |builder| {
+            for (round, &(from, to, chunk)) in (0..).zip(messages) {
+                builder.message(round, Rank(from), Rank(to), &[ChunkId(chunk)]);
+            }
+        })
+    }
+
+    fn plan_of(
+        bytes: u64,
+        parts: u32,
+        room: usize,
+        push: impl FnOnce(&mut ScheduleBuilder),
+    ) -> Shared {
         let request = Request::new(Collective::Bcast, 4, bytes);
         let mut builder = ScheduleBuilder::new("by hand", Spec::new(&request, Split::Even(parts)));
-        for (round, &(from, to, chunk)) in (0..).zip(messages) {
-            builder.message(round, Rank(from), Rank(to), &[ChunkId(chunk)]);
-        }
+        push(&mut builder);
         let schedule = builder.finish();
         let mut total = 0;
         let first = schedule.all_ranks().map(|rank| {
@@ -389,6 +400,117 @@ mod tests {
         assert!(replaces[..64].iter().all(Vec::is_empty));
         assert_eq!(replaces[64..], [[0], [1]]);
         assert_eq!(rows[65].0, 65 * LINE);
+    }
+
+    /// Two that lie beside each other are sent again from where they lie.
+    #[test]
+    fn what_is_not_replaced_stays() {
+        let messages = [(0, 1, 0), (0, 1, 1), (0, 2, 0), (0, 2, 1)];
+        let shared = plan(64, 2, 4 * LINE, &messages);
+        let puts: Vec<bool> = shared.steps[..4].iter().map(|step| step.puts).collect();
+        assert_eq!(puts, [true, true, false, false]);
+    }
+
+    /// A forward's piece is kept and announced from there; the step before it has nothing to do with
+    /// that.
+    #[test]
+    fn a_forward_sends_what_it_keeps() {
+        let shared = plan_of(64, 2, 4 * LINE, |builder| {
+            builder.message(0, Rank(0), Rank(1), &[ChunkId(1)]);
+            let chunks = builder.list(&[ChunkId(0)]);
+            let (from, to, arrival) = (Rank(0), Rank(2), Arrival::Store);
+            builder.push(
+                1,
+                from,
+                Op::Send {
+                    to: Rank(1),
+                    chunks,
+                },
+            );
+            let forward = Op::Forward {
+                from,
+                to,
+                chunks,
+                arrival,
+            };
+            builder.push(1, Rank(1), forward);
+            let from = Rank(1);
+            let recv = Op::Recv {
+                from,
+                chunks,
+                arrival,
+            };
+            builder.push(2, to, recv);
+        });
+        // Two steps of rank 0, then those of rank 1.
+        let [before, forward] = &shared.steps[2..4] else {
+            panic!("two steps of rank 1");
+        };
+        assert_eq!((before.keeps.len(), before.announces.len()), (0, 0));
+        assert_eq!(forward.keeps, [0]);
+        assert_eq!(
+            (&forward.announces[..], forward.puts),
+            (&[(0, 1)][..], false)
+        );
+        assert_eq!(rows(&shared, 1), [(0, 32, vec![(2, 1)], vec![])]);
+    }
+
+    /// Who sends and receives the same chunk in one step sends nothing of it later.
+    #[test]
+    fn what_comes_while_it_is_sent_is_not_kept() {
+        let shared = plan_of(32, 1, 4 * LINE, |builder| {
+            let list = builder.list(&[ChunkId(0)]);
+            for (me, other) in [(0, 1), (1, 0)].map(|(me, other)| (Rank(me), Rank(other))) {
+                let exchange = Op::Exchange {
+                    to: other,
+                    send: list,
+                    from: other,
+                    recv: list,
+                    arrival: Arrival::Store,
+                };
+                builder.push(0, me, exchange);
+            }
+        });
+        for step in &shared.steps[..2] {
+            assert_eq!((step.keeps.len(), step.announces.len()), (0, 1));
+        }
+    }
+
+    /// What a local step changes is put again; what lies beside it is not.
+    #[test]
+    fn what_a_local_step_changes_is_put_again() {
+        let shared = plan_of(96, 3, 8 * LINE, |builder| {
+            let [zero, one, two] = [0, 1, 2].map(ChunkId);
+            builder.message(0, Rank(0), Rank(1), &[zero]);
+            builder.message(1, Rank(0), Rank(1), &[one]);
+            builder.copy(2, Rank(0), &[two], &[zero]);
+            builder.message(3, Rank(0), Rank(2), &[zero]);
+            builder.message(4, Rank(0), Rank(2), &[one]);
+        });
+        let puts: Vec<bool> = shared.steps[..5].iter().map(|step| step.puts).collect();
+        assert_eq!(puts, [true, true, false, true, false]);
+    }
+
+    /// A multicast announces what it has put once to every receiver, in the step that it is.
+    #[test]
+    fn a_multicast_is_put_once_and_announced_to_all() {
+        let shared = plan_of(64, 2, 4 * LINE, |builder| {
+            builder.message(0, Rank(0), Rank(1), &[ChunkId(0)]);
+            let edges = [(1, 2), (1, 3)].map(|(from, to)| (Rank(from), Rank(to)));
+            let tree = RouteTree::to_some(Rank(1), 4, &edges);
+            builder.multicast(1, tree.into(), &[ChunkId(1)]);
+        });
+        // A step of rank 0, and the first of rank 1.
+        let multicast = 1 + 1;
+        let branches = shared.branches.iter().map(|(&(step, to), branch)| {
+            let announces = branch.announces.clone();
+            (step, to, announces, branch.puts)
+        });
+        let expected = [
+            (multicast, Rank(2), vec![(0, 1)], true),
+            (multicast, Rank(3), vec![(0, 1)], false),
+        ];
+        assert_eq!(branches.collect::<Vec<_>>(), expected);
     }
 
     /// Even a piece without bytes has a line, and one is as long as a buffer of a line.

@@ -101,10 +101,10 @@ impl RcceSteps {
     fn assemble(&self, pieces: Vec<Incoming>) -> Message {
         let mut parts = pieces.into_iter().flat_map(Incoming::into_parts);
         let chunks = self.now.recvs.iter().map(|&(_, len)| {
-            let mut chunk = Vec::with_capacity(len);
+            let mut chunk = Vec::new();
             while chunk.len() < len {
                 let (_, part) = parts.next().expect("the pieces make up the message");
-                if chunk.is_empty() && part.len() == len {
+                if chunk.is_empty() {
                     chunk = part;
                 } else {
                     chunk.extend(part);
@@ -278,11 +278,7 @@ impl Steps for RcceSteps {
         let plan = tiles.plan(schedule);
         self.piece_bytes = schedule.piece_bytes();
         let rank = self.core.id();
-        if let Some(&until) = tiles.busy_until.get(rank.index())
-            && until > self.core.now()
-        {
-            self.core.spend_until(until, Cause::PortBusy(rank)).await;
-        }
+        self.core.await_own_port().await;
         let steps = schedule.steps(rank).iter();
         let lists = steps.flat_map(|step| {
             let received = step.recv_half().map(|half| half.chunks);
@@ -468,5 +464,26 @@ impl Steps for RcceSteps {
 
     async fn finish(&mut self) -> Result<(), RunError> {
         self.one_sided.finish(&mut self.core).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use corecast_machine::RunOptions;
+
+    use super::super::bench::tiles;
+    use super::*;
+
+    #[test]
+    fn a_message_goes_in_whole_pieces_and_a_rest() {
+        let (_, tiles) = tiles(&RunOptions::default(), |_, _, _| {});
+        let mut steps = RcceSteps::new(tiles, Rank(0));
+        assert_eq!(steps.sizes(200, true), [200]);
+        steps.piece_bytes = Some(64);
+        assert_eq!(steps.sizes(200, false), [200]);
+        assert_eq!(steps.sizes(200, true), [64, 64, 64, 8]);
+        assert_eq!(steps.sizes(128, true), [64, 64]);
+        assert_eq!(steps.sizes(63, true), [63]);
+        assert_eq!(steps.sizes(0, true), [0]);
     }
 }

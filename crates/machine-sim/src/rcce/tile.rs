@@ -247,10 +247,7 @@ impl Tiles {
             end: self.ports[at.index()].serve(now, duration, port),
             held,
         };
-        if self.is_bypassed(from, to) {
-            return moved;
-        }
-        // A head and the line.
+        // A head and the line. Within a router there are no links, with the bypass or without.
         let flits = lines * (1 + self.memory.line_bytes.div_ceil(self.mesh.flit_bytes));
         let work = self
             .mesh
@@ -266,10 +263,6 @@ impl Tiles {
             moved.end = moved.end.max(server.serve(now, duration, work + others));
         });
         moved
-    }
-
-    fn is_bypassed(&self, from: Rank, to: Rank) -> bool {
-        from == to && self.rcce.has_bypass
     }
 
     fn wait_at(&self, node: u32, side: Side) -> Time {
@@ -305,14 +298,12 @@ impl Tiles {
         };
         let at_port = others.wait_at_port(place, index, now);
         add(at_port, hold(place, place));
-        if !self.is_bypassed(from, to) {
-            let (from, to) = (self.node(from), self.node(to));
-            self.grid().visit_route(from, to, &mut |node, hop| {
-                let next = self.grid().neighbour(node, hop.side).unwrap_or(node);
-                let ends = [node, next].map(|node| self.grid().position(node));
-                add(self.wait_at(node, hop.side), hold(ends[0], ends[1]));
-            });
-        }
+        let (from, to) = (self.node(from), self.node(to));
+        self.grid().visit_route(from, to, &mut |node, hop| {
+            let next = self.grid().neighbour(node, hop.side).unwrap_or(node);
+            let ends = [node, next].map(|node| self.grid().position(node));
+            add(self.wait_at(node, hop.side), hold(ends[0], ends[1]));
+        });
         Held { at_port, ..held }
     }
 
@@ -344,5 +335,112 @@ impl Tiles {
                 Some(LinkUse { from, to, flits })
             });
         uses.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bench::{beside, ns, tiles};
+    use super::*;
+
+    #[test]
+    fn every_flag_has_a_place_of_its_own() {
+        let (_, tiles) = tiles(&RunOptions::default(), |_, _, _| {});
+        let flags = 2 * tiles.ranks + OTHER_FLAGS;
+        let all = || (0..tiles.ranks).flat_map(|at| (0..flags).map(move |flag| (at, flag)));
+        // Neighbouring numbers in one flag would show.
+        let value = |(at, flag): (u32, u32)| (7 * at + flag) as u8;
+        for (at, flag) in all() {
+            tiles.set_flag(Rank(at), Flag(flag), value((at, flag)));
+        }
+        for (at, flag) in all() {
+            let found = tiles.flag(Rank(at), Flag(flag));
+            assert_eq!(found, (value((at, flag)), Time::ZERO), "{flag} of {at}");
+        }
+    }
+
+    /// A line is three flits: a head and two of 16 bytes.
+    #[test]
+    fn lines_take_the_links_of_their_way() {
+        let interval = 10;
+        let (_, tiles) = tiles(&RunOptions::default(), |mesh, _, _| {
+            mesh.link_interval_cycles = interval as u32;
+        });
+        let (lines, flits) = (4, 3 * 4);
+        // Ranks 0 and 1 share a router; rank 4 is two hops away.
+        let moved = |from, to, lines| {
+            let moved = tiles.move_lines((Rank(from), Rank(to)), Rank(to), lines, ns(1));
+            moved.end
+        };
+        assert_eq!([moved(0, 0, 7), moved(0, 1, 7)], [ns(1); 2]);
+        assert_eq!(moved(0, 4, lines), ns(flits * interval));
+        assert_eq!(moved(2, 4, lines), ns(2 * flits * interval));
+        let hop = |from: u32, flits| LinkUse {
+            from: (from, 0),
+            to: (from + 1, 0),
+            flits,
+        };
+        assert_eq!(tiles.link_uses(), [hop(0, flits), hop(1, 2 * flits)]);
+    }
+
+    /// A core goes to the nearest controller, the first of those; each serves one after the other.
+    #[test]
+    fn controllers_serve_who_has_lines_for_them() {
+        let line = 7;
+        let (_, tiles) = tiles(&RunOptions::default(), |_, memory, _| {
+            memory.port_cycles = line;
+        });
+        let of = |(x, y): (u32, u32)| tiles.controller(Rank(12 * y + 2 * x));
+        assert_eq!(
+            [of((0, 0)), of((1, 0)), of((2, 1))],
+            [(0, 0), (0, 1), (0, 3)]
+        );
+        assert_eq!(
+            [of((5, 0)), of((5, 1)), of((4, 3))],
+            [(1, 0), (1, 1), (3, 2)]
+        );
+        let end = |rank, lines, end| tiles.use_controller(Rank(rank), lines, end);
+        assert_eq!(end(0, 3, ns(1)), ns(3 * line));
+        assert_eq!(end(2, 2, ns(1)), ns((3 + 2) * line));
+        assert_eq!(end(2, 0, ns(1)), ns(1), "it wants nothing of it");
+        assert_eq!(end(10, 1, ns(1)), ns(line));
+    }
+
+    /// A line waits at its port and at every link of its way; the longest of these waits is named, the
+    /// first of equal ones, and none where there is none.
+    #[test]
+    fn lines_wait_for_others_at_their_port_and_at_every_link() {
+        let [mut without, mut with_ties] = [0, 0];
+        // Beside few packets most waits are zero; beside too many they are as long as they can be.
+        for rate in [0.02, 1.0] {
+            let (mut executor, tiles) = tiles(&beside(rate), |_, _, _| {});
+            executor.spawn(tiles.kernel.sleep_until(ns(2000)));
+            assert!(executor.run().is_complete());
+            for (from, to) in (0..48).flat_map(|from| (0..48).map(move |to| (from, to))) {
+                let ends = (Rank(from), Rank(to));
+                let held = tiles.held(ends, ends.1);
+                let (now, place) = (tiles.kernel.now(), tiles.seats.position(ends.1));
+                let others = tiles.others.as_ref().expect("there are others");
+                let at_port = others.wait_at_port(place, to % 2, now);
+                assert_eq!(held.at_port, at_port);
+                let mut waits = vec![(at_port, (place, place))];
+                let grid = tiles.grid();
+                grid.visit_route(from / 2, to / 2, &mut |node, hop| {
+                    let next = grid.neighbour(node, hop.side).expect("inside");
+                    let wait = others.wait_at_link(grid.position(node), hop.side, now);
+                    waits.push((wait, (grid.position(node), grid.position(next))));
+                });
+                let sum = waits.iter().fold(Time::ZERO, |sum, &(wait, _)| sum + wait);
+                assert_eq!(held.time, sum, "{from} to {to}");
+                let longest = waits.iter().map(|&(wait, _)| wait).max();
+                let longest = longest.filter(|&wait| wait > Time::ZERO);
+                let mut first = waits.iter().filter(|&&(wait, _)| Some(wait) == longest);
+                let named = held.hold.map(|hold| (hold.from, hold.to));
+                assert_eq!(named, first.next().map(|&(_, link)| link), "{from} to {to}");
+                without += usize::from(named.is_none());
+                with_ties += first.count();
+            }
+        }
+        assert!(without > 0 && with_ties > 0, "{without}, {with_ties}");
     }
 }

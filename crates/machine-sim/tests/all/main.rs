@@ -24,6 +24,7 @@ mod pronto_latency;
 mod pronto_traffic;
 mod random;
 mod random_chips;
+mod rcce_schedules;
 mod rcce_steps;
 mod routes;
 #[path = "../../../core/tests/all/split.rs"]

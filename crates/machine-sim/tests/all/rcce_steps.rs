@@ -2,7 +2,6 @@
 //! Steps and messages through message passing buffers whose memory costs nothing, counted by hand:
 //! when each ends, and where the time goes.
 
-use corecast_chip::Chip;
 use corecast_core::{Collective, Rank, Request, algorithm};
 use corecast_machine::{Await, Cause, Job, Machine, Ongoing, RunOptions};
 
@@ -12,17 +11,22 @@ use Cause::{Handshake, PortBusy, Software, Transfer, WaitPeer};
 use Step::{Combine, Exchange, Forward, Recv, Send};
 
 /// Lines of the own buffer and of another's: ranks 0 and 1 share a router.
-const OWN_READ: u64 = 5;
-const OWN_WRITE: u64 = 8;
-const READ: u64 = 11;
-const WRITE: u64 = 14;
+pub const OWN_READ: u64 = 5;
+pub const OWN_WRITE: u64 = 8;
+pub const READ: u64 = 11;
+pub const WRITE: u64 = 14;
 /// Software of the libraries.
 const RCCE: u64 = 17;
 const IRCCE: u64 = 19;
-const ONE_SIDED: u64 = 23;
-const LINE: usize = 32;
+pub const ONE_SIDED: u64 = 23;
+pub const LINE: usize = 32;
 
-fn bench(library: &str) -> Bench {
+pub fn bench(library: &str) -> Bench {
+    bench_changed(library, &[])
+}
+
+/// With other numbers, as by `find_changed`.
+pub fn bench_changed(library: &str, changes: &[(&str, &str)]) -> Bench {
     let number = |value, unit| {
         format!(
             "{{ value = {value}, unit = \"{unit}\", kind = \"assumed\", source = \"by hand\" }}"
@@ -65,17 +69,20 @@ fn bench(library: &str) -> Bench {
         number(IRCCE, "cycles"),
         number(ONE_SIDED, "cycles"),
     );
-    Bench::new(&Chip::parse(&text, "by-hand.toml").expect("valid"))
+    let owned = changes.iter().map(|&(k, v)| (k.to_owned(), v.to_owned()));
+    let changes: Vec<_> = owned.collect();
+    let chip = corecast_chip::parse_changed(&text, "by-hand.toml", &changes);
+    Bench::new(&chip.expect("valid"))
 }
 
 /// When a core that polls so many flags of its own, from `begin` on, sees that number `index` has been
 /// set at `since`.
-fn polled(begin: u64, (index, count): (u64, u64), since: u64) -> u64 {
+pub fn polled(begin: u64, (index, count): (u64, u64), since: u64) -> u64 {
     let first = begin + OWN_READ * (index + 1);
     first + OWN_READ * count * since.saturating_sub(first).div_ceil(OWN_READ * count)
 }
 
-const ALONE: (u64, u64) = (0, 1);
+pub const ALONE: (u64, u64) = (0, 1);
 /// A flag of the own buffer; one of another's, and how long after its begin that is there.
 const OWN_FLAG: u64 = OWN_WRITE + OWN_WRITE;
 const FLAG: u64 = OWN_WRITE + WRITE;
@@ -110,7 +117,7 @@ fn lines_of(bytes: usize, room: usize) -> Vec<u64> {
 }
 
 /// What of a buffer messages may use.
-fn room() -> usize {
+pub fn room() -> usize {
     let chip = corecast_chip::find("scc").expect("built in");
     let corecast_chip::System::Mpb { mesh, memory, rcce } = chip.system() else {
         panic!("a chip with buffers");
@@ -227,6 +234,26 @@ fn combining_takes_its_time_for_every_word() {
     }
 }
 
+/// Of messages, too; the call does nothing else.
+#[test]
+fn calls_that_compute_and_combine_take_their_time() {
+    let program = [vec![Compute(100), Call::Combine(9), Call::Combine(0)]];
+    let run = bench("rcce").calls(&program, &RunOptions::default());
+    assert_eq!(run.after, [[100, 100 + 4 * 3, 100 + 4 * 3]]);
+    assert_eq!(run.spans, [[(Cause::Compute, 112)]]);
+}
+
+#[test]
+fn a_late_rank_computes_before_its_steps() {
+    let bench = bench("rcce");
+    let run = bench.steps(&message(64), &bench.late([100, 0]));
+    assert_eq!(run.spans[0][0], (Cause::Compute, 100));
+    let [(.., [posted, start, _])] = run.messages[..] else {
+        panic!("one message: {:?}", run.messages);
+    };
+    assert_eq!((posted, start), (100, 100));
+}
+
 #[test]
 fn a_deadlock_says_who_waits_for_whom() {
     let bench = bench("rcce");
@@ -298,6 +325,22 @@ fn a_message_is_an_envelope_a_wish_and_its_parts() {
         }
         assert_eq!(run.finish, [sender, receiver], "{bytes} bytes");
     }
+}
+
+/// Who has sent does not end before that has been taken.
+#[test]
+fn a_rank_ends_when_its_lines_have_been_taken() {
+    let late = 500;
+    let program = [vec![Isend(1, 0)], vec![Compute(late), Call::Recv(Some(0))]];
+    let bench = bench("rcce");
+    let run = bench.calls(&program, &RunOptions::default());
+    let envelope = line(0);
+    let took = taken(polled(late, ALONE, envelope.there), 0);
+    let told = polled(envelope.sent, SECOND, took + THERE) + OWN_FLAG;
+    assert_eq!((run.after[0][0], run.finish[0]), (envelope.sent, told));
+    let nobody_takes = [vec![Isend(1, 0)], vec![]];
+    let waits = [(0, 1, Await::Send, 2, envelope.sent)];
+    assert_eq!(bench.stuck_calls(&nobody_takes), waits);
 }
 
 /// Looking reads the flags of all others once.

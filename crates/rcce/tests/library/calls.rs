@@ -92,6 +92,7 @@ fn tests_and_wait_lists_find_what_is_complete() {
             return Ok(order);
         }
         let (one, two) = (rcce.alloc(8)?, rcce.alloc(8)?);
+        assert_eq!(WaitList::new().len(), 0);
         let mut list = WaitList::new();
         let (first, second) = (
             rcce.irecv(Rank(1), one).await?,
@@ -108,6 +109,54 @@ fn tests_and_wait_lists_find_what_is_complete() {
         Ok(order)
     });
     assert_eq!(outputs[0], [[1; 8], [2; 8]].concat());
+}
+
+/// Whatever the list's other request does, the one that is complete leaves it.
+#[test]
+fn a_list_is_tested_until_one_is_complete() {
+    let outputs = run_all(3, async |rcce| {
+        let buffers = [rcce.alloc(8)?, rcce.alloc(8)?];
+        if rcce.ue() != Rank(0) {
+            rcce.bytes_mut(buffers[0])?.fill(7);
+            // The other one sends when that of rank 2 is there.
+            if rcce.ue() == Rank(1) {
+                rcce.recv(Rank(0), buffers[1]).await?;
+            }
+            rcce.send(Rank(0), buffers[0]).await?;
+            return Ok(0);
+        }
+        let first = rcce.irecv(Rank(1), buffers[0]).await?;
+        let second = rcce.irecv(Rank(2), buffers[1]).await?;
+        let mut list: WaitList = [first, second].into_iter().collect();
+        let found = loop {
+            if let Some(found) = rcce.test_any(&mut list).await? {
+                break found;
+            }
+        };
+        assert_eq!((found, list.len()), (second, 1));
+        assert_eq!(rcce.bytes(buffers[1])?, [7; 8]);
+        let word = rcce.alloc(8)?;
+        rcce.send(Rank(1), word).await?;
+        rcce.wait_all(&mut list).await?;
+        Ok(rcce.bytes(buffers[0])?[0])
+    });
+    assert_eq!(outputs, [7, 0, 0]);
+}
+
+/// All but the line that messages need may be put into, up to the end of the buffer.
+#[test]
+fn the_whole_space_of_a_buffer_can_be_used() {
+    let outputs = run_all(2, async |rcce| {
+        let bytes = PAYLOAD_BYTES - corecast_rcce::LINE_BYTES;
+        let (space, buffer) = (rcce.malloc(bytes)?, rcce.alloc(bytes)?);
+        let me = rcce.ue();
+        rcce.bytes_mut(buffer)?.fill(7 + me.0 as u8);
+        rcce.put(space, buffer, me).await?;
+        rcce.bytes_mut(buffer)?.fill(0);
+        rcce.get(buffer, space, me).await?;
+        Ok(rcce.bytes(buffer)?.to_vec())
+    });
+    assert_eq!(outputs, [[7; 64], [8; 64]]);
 }
 
 #[test]

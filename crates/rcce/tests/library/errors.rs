@@ -147,6 +147,19 @@ fn a_communicator_of_another_run_is_refused() {
     assert_eq!(misuse_of(error), told);
 }
 
+/// Its flags are those of every run, but not all of its members exist.
+#[test]
+fn a_communicator_of_more_ranks_is_refused() {
+    let kept = run(3, 0, async |rcce| Ok(rcce.world()));
+    let kept = kept.expect("it runs").outputs;
+    let error = error_of(async |rcce| match rcce.ue() {
+        Rank(0) => rcce.barrier(&kept[0]).await,
+        _ => Ok(()),
+    });
+    let told = (Rank(0), "RCCE_barrier", Misuse::ForeignComm);
+    assert_eq!(misuse_of(error), told);
+}
+
 /// What would be right stands beside what is wrong.
 #[test]
 fn errors_come_with_advice() {

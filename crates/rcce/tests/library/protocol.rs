@@ -80,6 +80,31 @@ fn a_message_of_no_bytes_sets_its_flags_all_the_same() {
     );
 }
 
+/// The flags of one barrier are those that the next one waits for.
+#[test]
+fn barriers_set_their_flags_and_take_them_back() {
+    let run = run(2, 3, async |rcce| {
+        let world = rcce.world();
+        for _ in 0..3 {
+            rcce.barrier(&world).await?;
+        }
+        Ok(())
+    });
+    let effects = run.expect("it runs").effects;
+    let of = |rank, other| {
+        let values = effects
+            .iter()
+            .filter_map(move |&(by, effect)| match effect {
+                Set(_, flag, value) if by == rank && flag == Flag::other(2, other) => Some(value),
+                _ => None,
+            });
+        values.collect::<Vec<_>>()
+    };
+    let turns = [1, 0, 1];
+    assert_eq!([of(Rank(0), 0), of(Rank(1), 0)], [turns, turns]);
+    assert_eq!(of(Rank(0), 1), turns);
+}
+
 #[test]
 fn a_barrier_gathers_at_member_0_and_releases_in_order() {
     let run = run(4, 3, async |rcce| {
