@@ -5,7 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use corecast_chip::{
-    BUILTIN, Chip, Clock, EndpointSpec, NetworkSpec, Provenance, builtin_names, find,
+    BUILTIN, Chip, Clock, EndpointSpec, NetworkSpec, NoBackground, Provenance, builtin_names, find,
+    find_changed,
 };
 use corecast_core::{Rank, Routes as _};
 
@@ -146,4 +147,16 @@ fn a_file_is_found_by_its_path() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../chips/park2019-bus.toml");
     let chip = find(path.to_str().expect("UTF-8")).expect("valid");
     assert_eq!(Some(chip), Chip::builtin("park2019-bus"));
+}
+
+/// Traffic of others needs a mesh, and a queue beside the two that messages take.
+#[test]
+fn chips_say_why_they_take_no_background_traffic() {
+    let bus = find("park2019-bus").expect("is built in");
+    assert_eq!(bus.takes_background(), Err(NoBackground::NoMesh));
+    for (queues, taken) in [("3", Ok(())), ("2", Err(NoBackground::TwoQueues))] {
+        let change = ("endpoint.queues".to_owned(), queues.to_owned());
+        let chip = find_changed("tilepro64", &[change]).expect("is valid");
+        assert_eq!(chip.takes_background(), taken, "{queues} queues");
+    }
 }

@@ -7,6 +7,8 @@
 //! elements that they are. Lengths of blocks of their own (`v` and `w` forms) are compared message by
 //! message, in every run.
 
+use corecast_core::hash::Fnv1a;
+
 use super::agree::Small;
 use super::call::{Call, Wanted};
 use super::run::Channel;
@@ -162,12 +164,12 @@ fn elements(side: &Side) -> u64 {
     if has_bytes {
         return 0;
     }
-    // FNV-1a, 64 bits: Fowler, Noll, Vo 1991.
-    let words = runs.iter().flat_map(|&(kind, many)| [kind, many]);
-    let hash = words.fold(0xcbf2_9ce4_8422_2325, |hash: u64, word| {
-        (hash ^ word).wrapping_mul(0x0100_0000_01b3)
-    });
-    hash.max(1)
+    let mut hash = Fnv1a::new();
+    for (kind, many) in runs {
+        hash.word(kind);
+        hash.word(many);
+    }
+    hash.value().max(1)
 }
 
 /// A comparison under way.

@@ -3,6 +3,8 @@
 
 use std::ffi::c_int;
 
+use corecast_core::hash::fnv_1a;
+
 use super::arguments::Caller;
 use super::collective::wait;
 use super::{
@@ -310,11 +312,7 @@ pub fn comm_create_group<A: Abi>(
 
 /// The tag that stands for a string.
 pub(super) fn tag_of(text: &str) -> i32 {
-    // FNV-1a, 32 bits: Fowler, Noll, Vo 1991.
-    let hash = text.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
-        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
-    });
-    (hash >> 1) as i32
+    (fnv_1a(text.as_bytes()) >> 33) as i32 // its 31 upper bits
 }
 
 pub fn comm_create_from_group<A: Abi>(
