@@ -35,17 +35,19 @@ pub fn format_of_name(path: &str) -> Option<&'static dyn Format> {
         .find(|format| format.extension() == extension)
 }
 
+/// The format that contents look like.
+#[must_use]
+pub fn format_of(contents: &[u8]) -> Option<&'static dyn Format> {
+    FORMATS.into_iter().find(|format| format.is(contents))
+}
+
 /// Reads a program in the format that its contents show, and checks it.
 ///
 /// # Errors
 /// What is wrong with the file, and where; or with the program in it.
 pub fn read(file: &str, contents: &[u8], options: &Options<'_>) -> Result<Read, FileError> {
-    let format = FORMATS.into_iter().find(|format| format.is(contents));
-    let Some(format) = format else {
-        let formats = FORMATS.map(Format::name).join(", ");
-        let wrong = "this is no program in a format that is known here";
-        let right = format!("formats: {formats}; `corecast calls 1` begins one of our own");
-        return Err(Fault::whole(wrong, right).in_file(file));
+    let Some(format) = format_of(contents) else {
+        return Err(unknown(file, contents).in_file(file));
     };
     let mut read = format.read(file, contents, options)?;
     check(&read.graph)?;
@@ -56,4 +58,17 @@ pub fn read(file: &str, contents: &[u8], options: &Options<'_>) -> Result<Read, 
         read.notes.push(note);
     }
     Ok(read)
+}
+
+/// Why contents are no program: a schedule has commands of its own.
+fn unknown(file: &str, contents: &[u8]) -> Fault {
+    if let Some(format) = corecast_exchange::format_of(contents) {
+        let wrong = format!("this is a schedule ({}), not a program", format.name());
+        let right = format!("`corecast verify {file}` proves it, `corecast run {file}` times it");
+        return Fault::whole(wrong, right);
+    }
+    let formats = FORMATS.map(Format::name).join(", ");
+    let wrong = "this is no program in a format that is known here";
+    let right = format!("formats: {formats}; `corecast calls 1` begins one of our own");
+    Fault::whole(wrong, right)
 }

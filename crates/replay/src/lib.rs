@@ -37,7 +37,7 @@ mod text;
 pub use check::check;
 pub use collective::Taken;
 pub use format::{FILE_BYTES_MAX, Format, Options, Read, ReadFile};
-pub use formats::{FORMATS, find_format, format_of_name, read};
+pub use formats::{FORMATS, find_format, format_of, format_of_name, read};
 pub use graph::{
     COMPUTE_MAX, Call, CallGraph, Collective, CollectiveKind, Event, Group, KINDS,
     MESSAGE_BYTES_MAX, Place, RANKS_MAX, Size, WORLD, What,

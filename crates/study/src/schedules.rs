@@ -19,8 +19,8 @@ use std::sync::Arc;
 
 use corecast_core::{BuildError, Certificate, Collective, FullCrossbar, Request, Schedule, verify};
 use corecast_exchange::{
-    Exported, FILE_BYTES_MAX, FORMATS, Format, Imported, Repaired, find_format, format_of, read,
-    repair,
+    Exported, FILE_BYTES_MAX, FORMATS, Fault, FileError, Format, Imported, Repaired, find_format,
+    format_of, read, repair,
 };
 use corecast_text::unpack;
 use rayon::prelude::*;
@@ -107,6 +107,26 @@ pub fn file_contents(path: &str, bytes_max: u64) -> Result<Vec<u8>, StudyError> 
     Ok(all)
 }
 
+/// Reads a schedule; of a program of messages it says with which command that is run.
+fn read_schedule(
+    file: &str,
+    contents: impl AsRef<[u8]>,
+    format: Option<&'static dyn Format>,
+) -> Result<Imported, FileError> {
+    let contents = contents.as_ref();
+    let of_program = match format.or_else(|| format_of(contents)) {
+        Some(_) => None,
+        None => corecast_replay::format_of(contents),
+    };
+    let Some(of_program) = of_program else {
+        return read(file, contents, format);
+    };
+    let name = of_program.name();
+    let wrong = format!("this is a program of messages ({name}), not a schedule");
+    let right = format!("`corecast replay {file}` runs it on a chip");
+    Err(Fault::whole(wrong, right).in_file(file))
+}
+
 impl ScheduleFile {
     /// Reads the file at `path`, or standard input for `-`, in the format of this name, or in that
     /// which its contents show. Of a format with a file per rank any of them names all.
@@ -116,7 +136,7 @@ impl ScheduleFile {
     pub fn load(path: &str, format: Option<&str>) -> Result<Self, StudyError> {
         let format = format.map(format_named).transpose()?;
         Ok(Self {
-            imported: read(path, file_contents(path, FILE_BYTES_MAX)?, format)?,
+            imported: read_schedule(path, file_contents(path, FILE_BYTES_MAX)?, format)?,
             name: path.to_owned(),
         })
     }
@@ -128,7 +148,7 @@ impl ScheduleFile {
     /// As [`ScheduleFile::load`], and what the format cannot say.
     pub fn repair(path: &str) -> Result<Option<Repaired>, StudyError> {
         let contents = file_contents(path, FILE_BYTES_MAX)?;
-        let Imported { schedule, .. } = read(path, &contents, None)?;
+        let Imported { schedule, .. } = read_schedule(path, &contents, None)?;
         let format = format_of(&contents).expect("it was read");
         Ok(repair(format, &contents, &schedule)?)
     }

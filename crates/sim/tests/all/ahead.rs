@@ -58,7 +58,12 @@ fn assert_equal(spec: &MeshSpec, packets: &[(u64, Packet)], step: u64) {
 fn router() -> impl Strategy<Value = RouterSpec> {
     let buffer = (1_u32..=8, 2_u32..=6);
     let cycles = (0_u32..=2, 0_u32..=2, 1_u32..=3, 0_u32..=2, 0_u32..=2);
-    let ends = (1_u32..=4, 1_u32..=3, 1_u32..=4);
+    let ends = (
+        1_u32..=4,
+        1_u32..=3,
+        1_u32..=4,
+        prop_oneof![4 => Just(1_u32), 1 => Just(2)],
+    );
     (buffer, cycles, ends, any::<bool>()).prop_map(|(buffer, cycles, ends, is_any)| RouterSpec {
         vc_choice: match is_any {
             true => VcChoice::Any,
@@ -72,6 +77,7 @@ fn router() -> impl Strategy<Value = RouterSpec> {
         credit: ends.0,
         injection: ends.1,
         ejection: ends.2,
+        link_interval: ends.3,
         ..RouterSpec::booksim(buffer.1, buffer.0)
     })
 }

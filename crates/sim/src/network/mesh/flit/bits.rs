@@ -59,6 +59,17 @@ pub(super) fn is_before(a: u32, b: u32, pointer: u8) -> bool {
 mod tests {
     use super::*;
 
+    /// Of two, the first is the one that is found first.
+    #[test]
+    fn the_first_of_two_is_found_first() {
+        for (a, b) in (0..64).flat_map(|a| (0..64).map(move |b| (a, b))) {
+            for pointer in (0..=64).filter(|_| a != b) {
+                let first = first_from(1 << a | 1 << b, pointer);
+                assert_eq!(is_before(a, b, pointer), first == a, "{a} {b} {pointer}");
+            }
+        }
+    }
+
     #[test]
     fn the_first_of_two_is_before_the_other() {
         for (a, b) in (0..64).flat_map(|a| (0..a).map(move |b| (a, b))) {

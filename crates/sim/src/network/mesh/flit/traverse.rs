@@ -130,7 +130,6 @@ impl FlitMesh {
     /// or cycle `until` is over. Does nothing, and says so, if there is a pause between them. Only
     /// ahead of the clock, and so where flits that have reached their core are taken at once.
     fn pass_many(&mut self, router: u32, local: u32, start: u64, until: u64) -> bool {
-        let now = self.now;
         let channel = router * self.inputs + local;
         let input = self.channels[channel as usize];
         let (output, down) = (input.output, input.down);
@@ -201,9 +200,8 @@ impl FlitMesh {
             port.first = wrapped(free + flits, down_capacity) as u16;
             port.flits = port.flits.saturating_add(flits);
             self.flits_ejected += u64::from(flits);
-            if is_tail && time == now {
-                self.deliver(packet, time + u64::from(ejection));
-            } else if is_tail {
+            if is_tail {
+                // Behind the first flit, and so in a cycle to come.
                 self.wheel.push(time, self.agent_of_packet(packet));
             }
         }
