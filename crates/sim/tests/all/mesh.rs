@@ -272,6 +272,29 @@ fn a_core_with_full_channels_waits_for_the_next_one() {
     assert_eq!((taken, network.waiting(0)), (2 * flits, 0));
 }
 
+/// A flit has crossed a slow link when it has left for it, not when the next one may.
+#[test]
+fn a_slow_link_has_carried_what_has_left() {
+    let slow = RouterSpec {
+        link_interval: 20,
+        ..RouterSpec::booksim(2, 4)
+    };
+    let mut network = FlitMesh::new(&mesh(2, 1, slow)).expect("is valid");
+    network.send(Packet::new(0, 1, 2));
+    // Injected, routed and given a channel; the second flit follows 20 cycles later.
+    let leaves = 2 + 1 + 1;
+    for (cycle, crossed) in [
+        (leaves, 0),
+        (leaves + 1, 1),
+        (leaves + 20, 1),
+        (leaves + 21, 2),
+    ] {
+        network.run_until(cycle);
+        assert_eq!(network.link_flits(0, Side::East), crossed, "{cycle}");
+        assert_eq!(network.flit_hops(), crossed);
+    }
+}
+
 /// A core that watches a queue is told when it is full and a flit finds no place, which lies ahead.
 #[test]
 fn a_full_queue_is_told_of() {
