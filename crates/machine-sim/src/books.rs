@@ -52,7 +52,7 @@ impl Books {
     }
 
     /// Attributes the time of `rank` from `from` to `until` to a link that another message used,
-    /// and what is not accounted for before to `before`.
+    /// and what is not accounted for before to `before`. Nothing is noted where no time is left for it.
     pub(crate) fn fill_hold(&self, rank: Rank, times: [Time; 2], before: Cause, hold: LinkHold) {
         let [from, until] = times;
         self.fill(rank, from, before);

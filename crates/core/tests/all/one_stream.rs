@@ -238,7 +238,7 @@ fn an_exchange_that_is_taken_apart_sends_what_was_held_before() {
     );
 }
 
-/// As the certificate says it, and for a schedule that never ends what is wrong with it.
+/// Alone they are as the certificate says, and none without a message.
 #[test]
 fn slots_are_counted_alone() {
     for (first, needed) in [(true, 0), (false, 1)] {

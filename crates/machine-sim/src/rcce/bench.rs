@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The chip's 48 cores by themselves, with numbers that tests count by hand.
+//! The chip's 48 cores by themselves, with numbers that tests count by hand, and parts of schedules.
 
 use std::rc::Rc;
 
 use corecast_chip::{Memory, Mesh, Rcce, System};
+use corecast_core::{Arrival, ChunkId, Op, Rank, ScheduleBuilder};
 use corecast_machine::{Background, RunOptions, Time};
 use corecast_sim::{Executor, Limits};
 
@@ -61,4 +62,29 @@ pub(super) fn beside(rate: f64) -> RunOptions {
         background: Some(background),
         ..RunOptions::default()
     }
+}
+
+/// From rank 0 through rank 1 to rank 2, in round 1.
+pub(super) fn forward(builder: &mut ScheduleBuilder, chunk: ChunkId) {
+    let chunks = builder.list(&[chunk]);
+    let [first, through, last] = [0, 1, 2].map(Rank);
+    let arrival = Arrival::Store;
+    let send = Op::Send {
+        to: through,
+        chunks,
+    };
+    let forward = Op::Forward {
+        from: first,
+        to: last,
+        chunks,
+        arrival,
+    };
+    let recv = Op::Recv {
+        from: through,
+        chunks,
+        arrival,
+    };
+    builder.push(1, first, send);
+    builder.push(1, through, forward);
+    builder.push(2, last, recv);
 }

@@ -167,6 +167,7 @@ impl Plan {
 mod tests {
     use corecast_core::{Collective, Request, ScheduleBuilder, Spec, Split};
 
+    use super::super::bench::forward;
     use super::*;
 
     /// Exchanges of an allgather: rank, to whom, from whom.
@@ -219,31 +220,8 @@ mod tests {
         let request = Request::new(Collective::Bcast, 4, 64);
         let mut builder = ScheduleBuilder::new("by hand", Spec::new(&request, Split::Even(1)));
         builder.set_piece_bytes(Some(16));
-        let chunks = builder.list(&[ChunkId(0)]);
         builder.message(0, Rank(0), Rank(3), &[ChunkId(0)]);
-        let (from, to, arrival) = (Rank(0), Rank(2), Arrival::Store);
-        builder.push(
-            1,
-            from,
-            Op::Send {
-                to: Rank(1),
-                chunks,
-            },
-        );
-        let forward = Op::Forward {
-            from,
-            to,
-            chunks,
-            arrival,
-        };
-        builder.push(1, Rank(1), forward);
-        let from = Rank(1);
-        let recv = Op::Recv {
-            from,
-            chunks,
-            arrival,
-        };
-        builder.push(2, to, recv);
+        forward(&mut builder, ChunkId(0));
         let plan = Plan::new(&builder.finish(), Library::Ircce, 1024, 32);
         let of = |rank, step| {
             let step = plan.step(Rank(rank), step);

@@ -268,6 +268,7 @@ mod tests {
     use corecast_core::verify;
     use corecast_core::{Collective, Request, RouteTree, ScheduleBuilder, Spec, Split};
 
+    use super::super::bench::forward;
     use super::*;
 
     const LINE: usize = 32;
@@ -417,30 +418,7 @@ mod tests {
     fn a_forward_sends_what_it_keeps() {
         let shared = plan_of(64, 2, 4 * LINE, |builder| {
             builder.message(0, Rank(0), Rank(1), &[ChunkId(1)]);
-            let chunks = builder.list(&[ChunkId(0)]);
-            let (from, to, arrival) = (Rank(0), Rank(2), Arrival::Store);
-            builder.push(
-                1,
-                from,
-                Op::Send {
-                    to: Rank(1),
-                    chunks,
-                },
-            );
-            let forward = Op::Forward {
-                from,
-                to,
-                chunks,
-                arrival,
-            };
-            builder.push(1, Rank(1), forward);
-            let from = Rank(1);
-            let recv = Op::Recv {
-                from,
-                chunks,
-                arrival,
-            };
-            builder.push(2, to, recv);
+            forward(builder, ChunkId(0));
         });
         // Two steps of rank 0, then those of rank 1.
         let [before, forward] = &shared.steps[2..4] else {
