@@ -105,6 +105,8 @@ impl Calendar {
 
 #[cfg(test)]
 mod tests {
+    use corecast_core::random::SplitMix64;
+
     use super::*;
 
     #[test]
@@ -156,13 +158,10 @@ mod tests {
     #[test]
     fn a_calendar_is_a_map() {
         let (mut calendar, mut map) = (Calendar::new(), BTreeMap::<u64, Vec<u32>>::new());
-        let (mut now, mut random) = (0, 1_u64);
+        let (mut now, mut random) = (0, SplitMix64::new(1));
         for packet in 0..20_000 {
-            // A linear congruential generator (Knuth's MMIX).
-            random = random.wrapping_mul(6_364_136_223_846_793_005);
-            random = random.wrapping_add(1_442_695_040_888_963_407);
-            let scale = [3, 100, PAGES - 1, 3 * PAGES][(random >> 62) as usize];
-            let cycle = now + 1 + (random >> 32) % scale;
+            let scale = [3, 100, PAGES - 1, 3 * PAGES][random.below(4) as usize];
+            let cycle = now + 1 + random.below(scale);
             calendar.push(now, cycle, packet);
             map.entry(cycle).or_default().push(packet);
             if packet % 3 == 0 {
