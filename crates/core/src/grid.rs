@@ -235,6 +235,7 @@ impl Grid {
     /// `None` if it has arrived. On a torus the shorter way is taken, of two equal ones that to
     /// the east or north.
     #[must_use]
+    #[inline]
     pub fn next_hop(&self, src: (u32, u32), dst: (u32, u32), at: (u32, u32)) -> Option<Hop> {
         let (width, height) = self.around();
         let x = || self.along(src.0, dst.0, at.0, width, (Side::East, Side::West));
@@ -245,6 +246,7 @@ impl Grid {
         }
     }
 
+    #[inline]
     fn along(&self, src: u32, dst: u32, at: u32, len: u32, sides: (Side, Side)) -> Option<Hop> {
         if at == dst {
             return None;

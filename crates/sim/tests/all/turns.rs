@@ -40,18 +40,18 @@ fn a_mesh_does_no_more_than_before() {
         ejection: Ejection::Sink,
     };
     let four = booksim(4);
-    check("one channel", &booksim(1), [6659, 1507, 6436, 1106]);
-    check("four channels", &four, [7824, 3032, 12833, 2866]);
+    check("one channel", &booksim(1), [6659, 1507, 6439, 1109]);
+    check("four channels", &four, [5936, 2470, 11671, 2713]);
     let mut by_receiver = four;
     by_receiver.router.vc_choice = VcChoice::Receiver;
     check(
         "channels by receiver",
         &by_receiver,
-        [8408, 2966, 13951, 2712],
+        [6345, 2389, 12609, 2552],
     );
     let mut turning = four;
     turning.router.turn = 2;
-    check("turns that take time", &turning, [8511, 3140, 13230, 2920]);
+    check("turns that take time", &turning, [6659, 2581, 12098, 2767]);
     let mut slow = four;
     slow.router.link_interval = 2;
     check("slow links", &slow, [11953, 7496, 22095, 7123]);
@@ -59,10 +59,10 @@ fn a_mesh_does_no_more_than_before() {
     short.router.routing = 0;
     short.router.vc_allocation = 0;
     short.router.switch = 1;
-    check("short routers", &short, [8945, 4639, 15422, 4257]);
+    check("short routers", &short, [6566, 4046, 14086, 4101]);
     let mut torus = four;
     torus.grid.is_torus = true;
-    check("torus", &torus, [6867, 2593, 11111, 2257]);
+    check("torus", &torus, [5091, 2094, 9988, 2122]);
     let mut shared = four;
     shared.grid = Grid {
         per_node: 3,
@@ -71,9 +71,9 @@ fn a_mesh_does_no_more_than_before() {
     check(
         "three cores at a router",
         &shared,
-        [11929, 3615, 20253, 3287],
+        [9941, 3080, 19737, 3155],
     );
     let mut small = four;
     small.router.buffer_flits = 2;
-    check("small buffers", &small, [7903, 5933, 23305, 5924]);
+    check("small buffers", &small, [6013, 5462, 22383, 5785]);
 }

@@ -34,7 +34,13 @@ impl FlitMesh {
         input.state = State::Requesting;
         self.note_request(channel, index);
         let output = &mut self.outputs[index as usize];
-        output.requests |= 1 << (local & 63);
+        let bit = 1 << (local & 63);
+        output.requests |= bit;
+        if self.ahead > 0 && output.claims == bit {
+            // Nobody else can ask in this cycle, so nothing is left to decide.
+            let free = output.free_at(self.now);
+            return self.allocate_to(index, free, local);
+        }
         let (free, next_at) = (output.free, output.next_at);
         if free != 0 {
             let at = if self.vcs == 1 || free == output.soon {
@@ -102,16 +108,7 @@ impl FlitMesh {
         }
         let base = self.by_ports.of(index) * self.inputs;
         if requests.is_power_of_two() {
-            // Every channel offers itself to the only request.
-            let local = requests.trailing_zeros();
-            let allowed = match self.is_restricted {
-                true => self.channels[(base + local) as usize].down as u16,
-                false => u16::MAX,
-            };
-            if free & allowed == 0 {
-                return self.plan_rest(index, free);
-            }
-            return self.accept(index, base, local, free & allowed);
+            return self.allocate_to(index, free, requests.trailing_zeros());
         }
         // Offers: per request the virtual channels that chose it.
         let mut offers = [0_u16; 64];
@@ -145,6 +142,20 @@ impl FlitMesh {
             self.accept(index, base, local, offers[local as usize]);
         }
         self.plan_rest(index, free);
+    }
+
+    /// Allocates one of an output's `free` channels, of several, to `local`, the only one that asks:
+    /// every channel offers itself to it.
+    fn allocate_to(&mut self, index: u32, free: u16, local: u32) {
+        let base = self.by_ports.of(index) * self.inputs;
+        let allowed = match self.is_restricted {
+            true => self.channels[(base + local) as usize].down as u16,
+            false => u16::MAX,
+        };
+        match free & allowed {
+            0 => self.plan_rest(index, free),
+            offers => self.accept(index, base, local, offers),
+        }
     }
 
     /// Lets an output allocate again that had `free` channels to allocate, if it has requests and

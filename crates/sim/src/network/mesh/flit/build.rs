@@ -132,6 +132,7 @@ impl FlitMesh {
             ways: Vec::new(),
             unused_packets: Vec::new(),
             sources: vec![source; cores as usize],
+            injections: Wheel::new(delay_max),
             wheel: Wheel::new(delay_max),
             spare: Vec::new(),
             allocating: Vec::new(),

@@ -2,8 +2,8 @@
 //! The cores' side: injection, and what waits to be taken at ejection.
 
 use super::{
-    AHEAD, FREE, Flit, FlitMesh, NONE, Output, QueueEvent, State, TAIL, TIME_SHIFT, all_of,
-    free_from,
+    AHEAD, Channel, FREE, Flit, FlitMesh, NONE, Output, QueueEvent, State, TAIL, TIME_SHIFT,
+    all_of, free_from, place_of, wrapped,
 };
 use crate::network::mesh::spec::{SIDES, VcChoice};
 
@@ -28,8 +28,6 @@ impl FlitMesh {
 
     /// Injects as much of the first packet of a core as has a place.
     pub(super) fn inject(&mut self, core: u32) {
-        let agent = self.agent_of_source(core);
-        let delay = u64::from(self.spec.router.injection);
         let ahead = self.now + AHEAD;
         let source = &self.sources[core as usize];
         let mut at = self.now.max(source.next_at);
@@ -45,21 +43,25 @@ impl FlitMesh {
         while flit < flits {
             let place = self.places[self.next_place(channel)];
             if place & FREE != FREE {
-                self.wait_for_place(channel, agent, at);
+                let waiter = self.channels.len() as u32 + core;
+                self.wait_for_place(channel, waiter, at);
                 break;
             }
             let start = at.max(place >> TIME_SHIFT);
             if start > ahead || (start > self.now && (is_exact || flit == 0)) {
-                self.wheel.push(start, agent);
+                self.injections.push(start, core);
                 break;
             }
             if flit == 0 {
                 self.packets[packet as usize].injected = start;
             }
-            flit += 1;
-            self.flits_injected += 1;
-            self.put(channel, packet, flit == flits, start + delay);
-            at = start + u64::from(of.flit_interval);
+            let end = match is_exact || of.flit_interval > 1 {
+                true => start,
+                false => ahead,
+            };
+            let put = self.put(channel, packet, flits - flit, [start, end]);
+            flit += put;
+            at = start + u64::from(put - 1) + u64::from(of.flit_interval);
         }
         let source = &mut self.sources[core as usize];
         source.channel = channel;
@@ -75,9 +77,37 @@ impl FlitMesh {
             if source.queue.is_empty() {
                 source.is_scheduled = false;
             } else {
-                self.wheel.push(at, agent);
+                self.injections.push(at, core);
             }
         }
+    }
+
+    /// Injects those of the last `left` flits of `packet` that have a place in `channel` in the cycles
+    /// from `start` to `end`, one in each without a pause; the first has one. Returns their number.
+    fn put(&mut self, channel: u32, packet: u32, left: u32, [start, end]: [u64; 2]) -> u32 {
+        let base = channel * self.capacity;
+        let Channel { first, len, .. } = self.channels[channel as usize];
+        let free = wrapped(u32::from(first) + u32::from(len), self.capacity);
+        let room = self.capacity - u32::from(len);
+        let most = left.min(room).min((end + 1 - start) as u32);
+        let mut flits = 1;
+        while flits < most {
+            let place = base + wrapped(free + flits, self.capacity);
+            if self.places[place as usize] >> TIME_SHIFT > start + u64::from(flits) {
+                break;
+            }
+            flits += 1;
+        }
+        let arrival = start + u64::from(self.spec.router.injection);
+        let flit = place_of(packet, false, arrival);
+        self.places.fill(base, self.capacity, free, flits, flit);
+        if flits == left {
+            let tail = wrapped(free + flits - 1, self.capacity);
+            self.places[(base + tail) as usize] |= TAIL;
+        }
+        self.flits_injected += u64::from(flits);
+        self.arrive(channel, packet, flits as u16, arrival);
+        flits
     }
 
     /// Takes, for every packet that asked for it and is wholly injected, its tag and the cycle
@@ -142,10 +172,7 @@ impl FlitMesh {
             lane.first + 1
         };
         lane.len -= 1;
-        let waiter = std::mem::replace(&mut lane.waiter, NONE);
-        if waiter != NONE {
-            self.wheel.push(usable, waiter);
-        }
+        self.wake_for_place(channel, usable);
         self.flits_ejected += 1;
         if flit.is_tail {
             self.deliver(packet, taken);

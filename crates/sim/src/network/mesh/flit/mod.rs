@@ -7,8 +7,9 @@
 //!
 //! What happens in cycle `t`:
 //!
-//! 1. every agent whose turn it is acts: a head flit asks for an output's virtual channel; a flit
-//!    whose packet has one asks for the switch;
+//! 1. every core whose turn it is injects, then every other agent acts: a head flit asks for an
+//!    output's virtual channel, and is given one at once if nobody else can ask in this cycle; a
+//!    flit whose packet has one asks for the switch;
 //! 2. every output with requests allocates its free virtual channels (iSLIP, one iteration:
 //!    each free channel offers itself to the first request at or after its pointer, each request
 //!    accepts the first offer at or after its own); where cores have queues, those are the
@@ -119,6 +120,8 @@ pub struct FlitMesh {
     ways: Vec<Way>,
     unused_packets: Vec<u32>,
     sources: Vec<Source>,
+    /// When agents act: cores, and all others.
+    injections: Wheel,
     wheel: Wheel,
     spare: Vec<u32>,
     /// Outputs that allocate in this cycle.
@@ -253,16 +256,12 @@ impl FlitMesh {
         if !source.is_scheduled {
             source.is_scheduled = true;
             let at = self.now.max(source.next_at);
-            self.wheel.push(at, self.agent_of_source(packet.src));
+            self.injections.push(at, packet.src);
         }
     }
 
-    fn agent_of_source(&self, core: u32) -> u32 {
-        self.channels.len() as u32 + core
-    }
-
     fn agent_of_output(&self, output: u32) -> u32 {
-        (self.channels.len() + self.sources.len()) as u32 + output
+        self.channels.len() as u32 + output
     }
 
     /// Of a packet whose tail has been moved to its core ahead of the clock.
@@ -276,7 +275,11 @@ impl FlitMesh {
         if !self.switching.is_empty() {
             return Some(self.now);
         }
-        self.wheel.next(self.now)
+        let injection = self.injections.next(self.now);
+        match self.wheel.next(self.now) {
+            Some(at) => Some(injection.map_or(at, |injection| at.min(injection))),
+            None => injection,
+        }
     }
 
     /// Simulates all cycles before `end`.
@@ -334,8 +337,15 @@ impl FlitMesh {
     }
 
     fn cycle(&mut self) {
+        // Cores come first, so that nobody else has to reckon with what they inject in this cycle.
         let spare = std::mem::take(&mut self.spare);
-        let mut agents = self.wheel.take(self.now, spare);
+        let mut cores = self.injections.take(self.now, spare);
+        for &core in &cores {
+            self.inject(core);
+        }
+        self.turns += cores.len() as u64;
+        cores.clear();
+        let mut agents = self.wheel.take(self.now, cores);
         for together in agents.chunks(TOGETHER) {
             self.look_ahead(together);
             for &agent in together {
@@ -360,10 +370,7 @@ impl FlitMesh {
     #[inline]
     fn act(&mut self, agent: u32) {
         let Some(channel) = self.channels.get(agent as usize) else {
-            let beyond = agent - self.channels.len() as u32;
-            let Some(output) = beyond.checked_sub(self.sources.len() as u32) else {
-                return self.inject(beyond);
-            };
+            let output = agent - self.channels.len() as u32;
             return match output.checked_sub(self.outputs.len() as u32) {
                 Some(packet) => {
                     self.deliver(packet, self.now + u64::from(self.spec.router.ejection));
@@ -434,12 +441,17 @@ impl FlitMesh {
         }
     }
 
-    /// Puts a flit into `channel`, where it can act from `arrival` on.
+    /// Who waits for a place in `channel`, if anybody does, gets one in cycle `at`.
     #[inline]
-    fn put(&mut self, channel: u32, packet: u32, is_tail: bool, arrival: u64) {
-        let place = self.next_place(channel);
-        self.places[place] = place_of(packet, is_tail, arrival);
-        self.arrive(channel, packet, 1, arrival);
+    fn wake_for_place(&mut self, channel: u32, at: u64) {
+        let waiter = std::mem::replace(&mut self.channels[channel as usize].waiter, NONE);
+        if waiter == NONE {
+            return;
+        }
+        match waiter.checked_sub(self.channels.len() as u32) {
+            None => self.wheel.push(at, waiter),
+            Some(core) => self.injections.push(at, core),
+        }
     }
 
     fn deliver(&mut self, packet: u32, ejected: u64) {

@@ -42,7 +42,7 @@ pub(super) struct Channel {
     /// that, a bit per virtual channel of the output that it may have.
     pub(super) output: u32,
     pub(super) down: u32,
-    /// Agent that waits for a place here.
+    /// Who waits for a place here: a channel, or a core, numbered after all channels.
     pub(super) waiter: u32,
     /// Flits that have arrived so far, at most 2^32 - 1.
     pub(super) flits: u32,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Flits on their way where there is one virtual channel.
 
-use super::{AHEAD, Channel, FREE, FlitMesh, NONE, State, TAIL, TIME_SHIFT, free_from};
+use super::{AHEAD, Channel, FREE, FlitMesh, State, TAIL, TIME_SHIFT, free_from};
 
 impl FlitMesh {
     /// Sends the flits of a packet that has its output, as far as they are here and have a place.
@@ -73,10 +73,7 @@ impl FlitMesh {
             len -= 1;
             if moved == 0 {
                 first_arrival = arrival;
-                let waiter = std::mem::replace(&mut self.channels[channel as usize].waiter, NONE);
-                if waiter != NONE {
-                    self.wheel.push(time + credit, waiter);
-                }
+                self.wake_for_place(channel, time + credit);
             }
             moved += 1;
             at = time + interval;

@@ -3,7 +3,7 @@
 //! into the next buffer.
 
 use super::{
-    Channel, FREE, FlitMesh, NONE, State, TAIL, TIME_SHIFT, free_from, place_of, retimed, wrapped,
+    Channel, FREE, FlitMesh, State, TAIL, TIME_SHIFT, free_from, place_of, retimed, wrapped,
 };
 
 impl FlitMesh {
@@ -43,7 +43,6 @@ impl FlitMesh {
         let Channel {
             output,
             down,
-            waiter,
             first,
             len,
             ..
@@ -51,7 +50,6 @@ impl FlitMesh {
         let behind = wrapped(u32::from(first) + 1, self.capacity);
         input.first = behind as u16;
         input.len = len - 1;
-        input.waiter = NONE;
         input.next_at = now + 1;
         if len == 1 {
             input.state = State::Starved;
@@ -60,9 +58,7 @@ impl FlitMesh {
         let usable = now + u64::from(self.spec.router.credit);
         let place = &mut self.places[(base + u32::from(first)) as usize];
         let flit = std::mem::replace(place, free_from(usable));
-        if waiter != NONE {
-            self.wheel.push(usable, waiter);
-        }
+        self.wake_for_place(channel, usable);
         if flit & TAIL != 0 {
             self.end_packet(router, local, (flit & FREE) as u32, now);
             self.pass_on(down, flit);
@@ -160,14 +156,11 @@ impl FlitMesh {
         self.places
             .fill(base, self.capacity, first, flits, free_from(start + credit));
         let input = &mut self.channels[channel as usize];
-        let waiter = std::mem::replace(&mut input.waiter, NONE);
         input.first = wrapped(first + flits, self.capacity) as u16;
         input.len = (len - flits) as u16;
         input.next_at = time + 1;
         self.move_pointers(router, local, output);
-        if waiter != NONE {
-            self.wheel.push(start + credit, waiter);
-        }
+        self.wake_for_place(channel, start + credit);
         let packet = (flit & FREE) as u32;
         let (switch, ejection) = (spec.switch + spec.link, spec.ejection);
         if is_tail {
