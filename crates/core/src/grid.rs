@@ -251,26 +251,31 @@ impl Grid {
         if at == dst {
             return None;
         }
-        let is_up = if self.is_torus {
-            // Distance going up, from where the packet entered this dimension.
-            let up = if dst >= src {
-                dst - src
-            } else {
-                dst + len - src
-            };
-            2 * up <= len
-        } else {
-            dst > at
+        let (is_up, is_wrapped) = match self.is_torus {
+            false => (dst > at, false),
+            true => Self::around_ring(src, dst, at, len),
         };
+        Some(Hop {
+            side: if is_up { sides.0 } else { sides.1 },
+            is_wrapped,
+        })
+    }
+
+    /// Whether a packet that entered a ring of `len` nodes at `src`, and is at `at`, goes up to `dst`,
+    /// and whether it has passed or now passes the ring's end.
+    fn around_ring(src: u32, dst: u32, at: u32, len: u32) -> (bool, bool) {
+        let up = if dst >= src {
+            dst - src
+        } else {
+            dst + len - src
+        };
+        let is_up = 2 * up <= len;
         let is_beyond = if is_up {
             at < src || at + 1 == len
         } else {
             at > src || at == 0
         };
-        Some(Hop {
-            side: if is_up { sides.0 } else { sides.1 },
-            is_wrapped: self.is_torus && is_beyond,
-        })
+        (is_up, is_beyond)
     }
 
     /// Links between the nodes of two ranks.

@@ -445,9 +445,12 @@ impl FlitMesh {
     #[inline]
     fn wake_for_place(&mut self, channel: u32, at: u64) {
         let waiter = std::mem::replace(&mut self.channels[channel as usize].waiter, NONE);
-        if waiter == NONE {
-            return;
+        if waiter != NONE {
+            self.wake(waiter, at);
         }
+    }
+
+    fn wake(&mut self, waiter: u32, at: u64) {
         match waiter.checked_sub(self.channels.len() as u32) {
             None => self.wheel.push(at, waiter),
             Some(core) => self.injections.push(at, core),
