@@ -21,7 +21,8 @@ use crate::launcher::{Answer, Launcher, Question, Refusal, Start};
 fn launcher(mpi: &mut Entered, refused: Class) -> Result<&mut dyn Launcher> {
     let launcher = mpi.process.engine.transport().launcher();
     launcher.ok_or_else(|| {
-        let what = "this program was started without mpirun, which would have to do that";
+        let what = "this program runs without mpirun, which would have to do that, or on a \
+                    simulated chip, where nothing else can be started";
         Error::new(refused, what)
     })
 }
