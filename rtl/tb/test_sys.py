@@ -140,6 +140,7 @@ async def order_of_parks_example(dut):
     await bench.start()
     need(bench.nodes == 8 and bench.status_w == 2 and bench.addr_w >= 10,
          "the figure is of 8 nodes, a status of 2 bits and addresses of 10 bits")
+    need(not IS_HOLDING, "the launch finds members busy, and a held one waits until they are free")
     program = Program(8)
     add = lambda node, *what: program.commands[node].append(Command(*what))
     # Lengths that do not agree bring an odd number of nodes into one class; that is a mistake of
