@@ -43,8 +43,7 @@ impl FlitMesh {
         while flit < flits {
             let place = self.places[self.next_place(channel)];
             if place & FREE != FREE {
-                let waiter = self.channels.len() as u32 + core;
-                self.wait_for_place(channel, waiter, at);
+                self.wait_for_place(channel, self.waiter_of_core(core), at);
                 break;
             }
             let start = at.max(place >> TIME_SHIFT);

@@ -275,11 +275,11 @@ impl FlitMesh {
         if !self.switching.is_empty() {
             return Some(self.now);
         }
-        let injection = self.injections.next(self.now);
-        match self.wheel.next(self.now) {
-            Some(at) => Some(injection.map_or(at, |injection| at.min(injection))),
-            None => injection,
-        }
+        let wheels = [&self.injections, &self.wheel];
+        wheels
+            .into_iter()
+            .filter_map(|wheel| wheel.next(self.now))
+            .min()
     }
 
     /// Simulates all cycles before `end`.
@@ -448,6 +448,11 @@ impl FlitMesh {
         if waiter != NONE {
             self.wake(waiter, at);
         }
+    }
+
+    /// What a core is called that waits for a place: see [`Channel::waiter`].
+    fn waiter_of_core(&self, core: u32) -> u32 {
+        self.channels.len() as u32 + core
     }
 
     fn wake(&mut self, waiter: u32, at: u64) {
