@@ -44,6 +44,19 @@ const FOREIGN: [(&str, &str); 12] = [
 /// What begins so is about time limits of MPICH's own.
 const TIMEOUTS: &str = "errors/spawn/connect_timeout_";
 
+/// What a simulated chip does not have, and the programs that are about it, by how they begin.
+const NOT_ON_CHIPS: [(&str, &str); 2] = [
+    ("spawn/", "ranks of another program are started or met"),
+    ("threads/", "several threads of a rank make calls"),
+];
+
+/// Why a program does not run on a simulated chip.
+pub fn not_on_chips(path: &str) -> Option<String> {
+    let mut rows = NOT_ON_CHIPS.iter();
+    let (_, what) = rows.find(|(start, _)| path.starts_with(start))?;
+    Some(format!("{what}, which chips do not have"))
+}
+
 /// Why a program is no test of another MPI.
 pub fn reason(path: &str) -> Option<&'static str> {
     if path.starts_with(TIMEOUTS) {
@@ -62,5 +75,16 @@ mod tests {
         assert!(reason("errors/spawn/connect_timeout_mismatch").is_some());
         assert!(reason("pt2pt/bsend_iflush").is_some());
         assert_eq!(reason("pt2pt/bsend1"), None);
+    }
+
+    #[test]
+    fn chips_start_nothing_and_their_ranks_have_one_thread() {
+        let why = not_on_chips("threads/coll/allred").unwrap();
+        assert_eq!(
+            why,
+            "several threads of a rank make calls, which chips do not have"
+        );
+        assert!(not_on_chips("spawn/join").is_some());
+        assert_eq!(not_on_chips("errors/spawn/unpub"), None);
     }
 }

@@ -109,6 +109,11 @@ fn skip(test: &Test, options: &Options) -> Option<String> {
     if let Some(reason) = foreign::reason(&test.path()) {
         return Some(reason.to_owned());
     }
+    if let Some(reason) = foreign::not_on_chips(&test.path())
+        && options.chip.is_some()
+    {
+        return Some(reason);
+    }
     if let Some(xfail) = &test.xfail
         && !options.runs_xfail
     {
