@@ -93,8 +93,38 @@ pub fn header(interface: Interface) -> String {
             functions(MORE_FUNCTIONS, prefix, &mut text);
         }
     }
+    if interface == Interface::Standard {
+        fortran(&mut text);
+    }
     text.push_str("\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
     text
+}
+
+/// What MPI 5.0 (19.3.4) has in C for handles of Fortran, and the standard ABI under other names: a
+/// library behind it need not know how long an integer of Fortran is. A status has the same words.
+fn fortran(text: &mut String) {
+    section(text, "Handles and statuses of Fortran");
+    let handles = HANDLES.iter().map(|&(name, _)| name).chain(["File"]);
+    let names = handles.map(|name| if name == "Datatype" { "Type" } else { name });
+    let names: Vec<_> = names.collect();
+    for prefix in ["MPI", "PMPI"] {
+        for name in &names {
+            let _ = write!(
+                text,
+                "#define {prefix}_{name}_c2f(handle) ((MPI_Fint) {prefix}_{name}_toint(handle))\n\
+                 #define {prefix}_{name}_f2c(handle) {prefix}_{name}_fromint((int) (handle))\n"
+            );
+        }
+        let _ = write!(
+            text,
+            "#define {prefix}_Status_c2f(c, f) (*(MPI_Status *) (f) = *(c), MPI_SUCCESS)\n\
+             #define {prefix}_Status_f2c(f, c) (*(c) = *(const MPI_Status *) (f), MPI_SUCCESS)\n"
+        );
+    }
+    text.push_str(
+        "#define MPI_F_STATUS_IGNORE ((MPI_Fint *) 0)\n\
+         #define MPI_F_STATUSES_IGNORE ((MPI_Fint *) 0)\n",
+    );
 }
 
 fn section(text: &mut String, title: &str) {

@@ -402,6 +402,39 @@ static void fortran(void)
     OK(MPI_Info_free(&facts));
 }
 
+/* Handles and statuses as a program of Fortran has them. */
+static void fortran_handles(void)
+{
+    MPI_Group group;
+    OK(MPI_Comm_group(MPI_COMM_SELF, &group));
+    MPI_Request request;
+    OK(MPI_Recv_init(0, 0, MPI_INT, 0, 0, MPI_COMM_SELF, &request));
+    CHECK(MPI_Comm_f2c(MPI_Comm_c2f(MPI_COMM_SELF)) == MPI_COMM_SELF);
+    CHECK(MPI_Group_f2c(MPI_Group_c2f(group)) == group);
+    CHECK(MPI_Type_f2c(MPI_Type_c2f(MPI_DOUBLE)) == MPI_DOUBLE);
+    CHECK(MPI_Op_f2c(MPI_Op_c2f(MPI_MAXLOC)) == MPI_MAXLOC);
+    CHECK(MPI_Errhandler_f2c(MPI_Errhandler_c2f(MPI_ERRORS_RETURN)) == MPI_ERRORS_RETURN);
+    CHECK(MPI_Info_f2c(MPI_Info_c2f(MPI_INFO_ENV)) == MPI_INFO_ENV);
+    CHECK(MPI_Request_f2c(MPI_Request_c2f(request)) == request);
+    CHECK(PMPI_Request_f2c(PMPI_Request_c2f(MPI_REQUEST_NULL)) == MPI_REQUEST_NULL);
+    CHECK(MPI_Message_f2c(MPI_Message_c2f(MPI_MESSAGE_NO_PROC)) == MPI_MESSAGE_NO_PROC);
+    CHECK(MPI_Win_f2c(MPI_Win_c2f(MPI_WIN_NULL)) == MPI_WIN_NULL);
+    CHECK(MPI_File_f2c(MPI_File_c2f(MPI_FILE_NULL)) == MPI_FILE_NULL);
+    CHECK(MPI_Session_f2c(MPI_Session_c2f(MPI_SESSION_NULL)) == MPI_SESSION_NULL);
+    MPI_Status status, back;
+    MPI_Fint words[MPI_F_STATUS_SIZE];
+    OK(MPI_Sendrecv("ab", 2, MPI_CHAR, 0, 7, words, 2, MPI_CHAR, 0, 7, MPI_COMM_SELF, &status));
+    memset(&back, 1, sizeof back);
+    OK(MPI_Status_c2f(&status, words));
+    OK(MPI_Status_f2c(words, &back));
+    int count;
+    OK(MPI_Get_count(&back, MPI_CHAR, &count));
+    CHECK(count == 2 && back.MPI_TAG == 7 && back.MPI_SOURCE == 0);
+    CHECK(MPI_F_STATUS_IGNORE != words && MPI_F_STATUSES_IGNORE != words);
+    OK(MPI_Request_free(&request));
+    OK(MPI_Group_free(&group));
+}
+
 int main(int argc, char **argv)
 {
     int provided;
@@ -415,6 +448,7 @@ int main(int argc, char **argv)
     infos();
     errors();
     fortran();
+    fortran_handles();
     OK(MPI_Finalize());
     return 0;
 }
