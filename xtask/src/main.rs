@@ -8,6 +8,7 @@ mod coll;
 mod dist;
 mod fuzz;
 mod mpi;
+mod mpi_apps;
 mod mpi_clients;
 mod mpi_rules;
 mod mpi_suites;
@@ -130,6 +131,11 @@ const COMMANDS: &[Task] = &[
         "mpi-suites [--wheels DIR] [--chip CHIP] [RANKS...] | --source DIR [OPTIONS] [FOLDERS...]",
         "below the tests of others",
         |arguments| mpi_suites::run(root(), arguments),
+    ),
+    task(
+        "mpi-apps [OPTIONS] [NAMES...]",
+        "applications of others, compiled with our mpicc, with their own checks",
+        |arguments| mpi_apps::run(root(), arguments),
     ),
     task(
         "coll [--times] [--wheels DIR]",

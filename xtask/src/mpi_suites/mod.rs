@@ -10,7 +10,7 @@ mod mpich;
 use std::path::Path;
 
 /// Options of `mpirun` for a run on a simulated chip; what ends it is its time limit alone.
-fn on_chip(chip: &str) -> [&str; 6] {
+pub fn on_chip(chip: &str) -> [&str; 6] {
     let most = "1000000000000000";
     ["--chip", chip, "--limit-ns", most, "--limit-events", most]
 }

@@ -265,7 +265,7 @@ fn ranks_on_other_cores_take_what_their_way_takes() {
 fn loops_that_look_and_clocks_go_on_in_virtual_time() {
     let program = program(&MPICH);
     for chip in ["scc", "tilepro64", "nagam", "park2019-bus"] {
-        for check in ["looks", "clocks", "threads"] {
+        for check in ["looks", "watches", "clocks", "threads"] {
             let output = on(&program, chip, 3, &[check]);
             assert_eq!(said(&output), "1\n", "{check} on {chip}");
         }

@@ -79,6 +79,34 @@ static void looks(void) {
   }
 }
 
+/* Looks again and again at its own memory until another rank, which is late, has put something there. */
+static void watches(void) {
+  const int one = 1;
+  volatile int *memory;
+  MPI_Win win;
+  MPI_Win_allocate(3 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+  for (int kind = 0; kind < 3; kind++) memory[kind] = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int kind = 0; kind < 3; kind++) {
+    if (kind < 2) MPI_Win_lock_all(0, win);
+    if (me == 1) {
+      MPI_Pcontrol(100000);
+      if (kind == 2) MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+      MPI_Accumulate(&one, 1, MPI_INT, 0, kind, 1, MPI_INT, MPI_REPLACE, win);
+      if (kind == 2) MPI_Win_unlock(0, win);
+    } else if (me == 0) {
+      while (memory[kind] == 0) {
+        if (kind == 0) MPI_Win_sync(win);
+        if (kind == 1) MPI_Win_flush(0, win);
+        if (kind == 2) MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win), MPI_Win_unlock(0, win);
+      }
+    }
+    if (kind < 2) MPI_Win_unlock_all(win);
+  }
+  MPI_Win_free(&win);
+  if (me == 0) printf("1\n");
+}
+
 /* Half a millisecond by the clock, and a whole one that the program states. */
 static void clocks(void) {
   double since = MPI_Wtime();
@@ -227,6 +255,7 @@ int main(int argc, char **argv) {
   if (!strcmp(check, "pingpong")) pingpong(number);
   if (!strcmp(check, "storm")) storm(number);
   if (!strcmp(check, "looks")) looks();
+  if (!strcmp(check, "watches")) watches();
   if (!strcmp(check, "uneven")) uneven();
   if (!strcmp(check, "ring")) ring(number);
   if (!strcmp(check, "hello")) hello();

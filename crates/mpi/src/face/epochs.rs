@@ -6,6 +6,7 @@ use std::ffi::c_int;
 
 use super::arguments::Caller;
 use super::collective::wait;
+use super::watch::look;
 use super::{Comm, Entered, Group, Out, Win, call, group};
 use crate::abi::Abi;
 use crate::error::{Class, Error, Result};
@@ -29,6 +30,9 @@ fn check(assertion: c_int, allowed: c_int) -> Result<()> {
 /// memory again and again may look for what another one is yet to do there.
 fn flush(mpi: &mut Entered, win: WinId, ranks: &[u32], is_remote: bool) -> Result<()> {
     mpi.process.begin_flush(win, ranks, is_remote)?;
+    if mpi.process.is_flushed(win, ranks)? {
+        look(mpi);
+    }
     mpi.process.progress()?;
     mpi.wait(|process| Ok(process.is_flushed(win, ranks)?.then_some(())))
 }
@@ -196,6 +200,7 @@ pub fn win_sync<A: Abi>(win: Win<A>) -> c_int {
         mpi.process.win(win)?;
         std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
         // What others ask for is done meanwhile, as in every call that may wait.
+        look(mpi);
         mpi.process.progress().map(|_| ())
     })
 }
