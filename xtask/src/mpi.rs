@@ -5,8 +5,10 @@
 use std::fs;
 use std::io;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use serde::Deserialize;
 
 /// One interface: its library as cargo and as programs name it, its header's folder, its package.
 struct Interface {
@@ -50,6 +52,54 @@ pub fn sonames() -> impl Iterator<Item = &'static str> {
 const LAUNCHERS: [&str; 2] = ["mpirun", "mpiexec"];
 const LAUNCHER: &str =
     "#!/bin/sh\nexec \"$(dirname -- \"$(readlink -f -- \"$0\")\")/corecast\" mpirun \"$@\"\n";
+
+/// One of the two interfaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Abi {
+    Standard,
+    Mpich,
+}
+
+impl Abi {
+    /// As `mpicc` calls it, in `CORECAST_MPI_ABI`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Standard => "standard",
+            Self::Mpich => "mpich",
+        }
+    }
+
+    /// The one of this name.
+    pub fn of(name: &str) -> Option<Self> {
+        let mut all = [Self::Standard, Self::Mpich].into_iter();
+        all.find(|abi| abi.name() == name)
+    }
+}
+
+/// A path from the root on.
+///
+/// # Errors
+/// When it does not exist.
+pub fn whole(path: &Path) -> Result<PathBuf, String> {
+    fs::canonicalize(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// Where all is installed that others' programs are compiled and started with: in `prefix`, or else built
+/// and put into `target`.
+///
+/// # Errors
+/// In words.
+pub fn installed(root: &Path, prefix: Option<&Path>) -> Result<PathBuf, String> {
+    match prefix {
+        Some(prefix) => whole(prefix),
+        None => {
+            let prefix = root.join("target/mpi-suites/prefix");
+            install(root, &prefix, &[])?;
+            Ok(prefix)
+        }
+    }
+}
 
 /// Builds the libraries and the launcher, and these packages with them, and installs them below
 /// `prefix`.

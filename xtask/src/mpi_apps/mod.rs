@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
+use crate::mpi::{Abi, installed, whole};
 use crate::mpi_suites::on_chip;
 use recipe::{Check, Recipe};
 
@@ -23,8 +24,7 @@ struct Options {
     /// A folder of checkouts and archives.
     sources: Option<PathBuf>,
     chip: Option<String>,
-    /// As `CORECAST_MPI_ABI` names it.
-    abi: String,
+    abi: Abi,
     /// Where `cargo xtask mpi-install` has put what to test; built and installed if it is not named.
     prefix: Option<PathBuf>,
     /// Seconds after which a run is ended.
@@ -38,7 +38,7 @@ impl Options {
         let mut options = Self {
             sources: None,
             chip: None,
-            abi: "standard".to_owned(),
+            abi: Abi::Standard,
             prefix: None,
             limit_s: 600,
             names: Vec::new(),
@@ -62,10 +62,9 @@ impl Options {
                         number.ok_or_else(|| format!("--limit needs seconds, not {text:?}"))?;
                 }
                 "--abi" => {
-                    options.abi.clone_from(value()?);
-                    if !matches!(&*options.abi, "standard" | "mpich") {
-                        return Err(format!("--abi is standard or mpich, not {:?}", options.abi));
-                    }
+                    let text = value()?;
+                    options.abi = Abi::of(text)
+                        .ok_or_else(|| format!("--abi is standard or mpich, not {text:?}"))?;
                 }
                 _ => return Err(format!("there is no option {word}; write `{USAGE}`")),
             }
@@ -87,23 +86,14 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
         return Err(format!("there is no {name:?}, only {}", known.join(", ")));
     }
     recipes.retain(|recipe| options.names.is_empty() || options.names.contains(&recipe.name));
-    let prefix = match &options.prefix {
-        Some(prefix) => whole(prefix)?,
-        None => {
-            let prefix = root.join("target/mpi-suites/prefix");
-            crate::mpi::install(root, &prefix, &[])?;
-            prefix
-        }
-    };
+    let prefix = installed(root, options.prefix.as_deref())?;
     let given = options.sources.as_deref().map(whole).transpose()?;
     let (mut rows, mut failed) = (String::new(), 0);
     for recipe in &recipes {
-        let abi = if recipe.only_mpich {
-            "mpich"
-        } else {
-            &options.abi
-        };
-        let folder = root.join("target/mpi-apps").join(&recipe.name).join(abi);
+        println!("{}: {}", recipe.name, recipe.about);
+        let abi = recipe.abi.unwrap_or(options.abi);
+        let applications = root.join("target/mpi-apps");
+        let folder = applications.join(&recipe.name).join(abi.name());
         let here = Application {
             recipe,
             options: &options,
@@ -113,7 +103,7 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
         };
         let start = Instant::now();
         let (version, outcome) = match here.all(given.as_deref()) {
-            Ok((version, outcome)) => (version, outcome),
+            Ok(ran) => ran,
             Err(error) => {
                 eprintln!("{}: {error}", recipe.name);
                 failed += 1;
@@ -122,8 +112,9 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
         };
         failed += outcome.failed;
         rows += &format!(
-            "| {} {version} | {abi} | {} | {} | {} | {} |\n",
+            "| {} {version} | {} | {} | {} | {} | {} |\n",
             recipe.name,
+            abi.name(),
             outcome.passed.join(", "),
             outcome.failed,
             outcome.skipped,
@@ -139,10 +130,6 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
     }
 }
 
-fn whole(path: &Path) -> Result<PathBuf, String> {
-    fs::canonicalize(path).map_err(|error| format!("{}: {error}", path.display()))
-}
-
 /// What came of an application's checks.
 #[derive(Default)]
 struct Outcome {
@@ -156,7 +143,7 @@ struct Application<'a> {
     recipe: &'a Recipe,
     options: &'a Options,
     prefix: &'a Path,
-    abi: &'a str,
+    abi: Abi,
     folder: &'a Path,
 }
 
@@ -197,7 +184,8 @@ impl Application<'_> {
 
     fn build(&self, source: &Path) -> Result<(), String> {
         let stamp = self.folder.join("built");
-        if stamp.exists() {
+        let built = fs::read_to_string(&stamp);
+        if built.is_ok_and(|commands| commands == self.recipe.build) {
             return Ok(());
         }
         let log = self.folder.join("build.txt");
@@ -218,7 +206,7 @@ impl Application<'_> {
             self.recipe.name,
             start.elapsed().as_secs()
         );
-        fs::write(&stamp, "").map_err(|error| error.to_string())
+        fs::write(&stamp, &self.recipe.build).map_err(|error| error.to_string())
     }
 
     fn check(&self, source: &Path, check: &Check, ranks: u32) -> Result<Option<String>, String> {
@@ -266,7 +254,7 @@ impl Application<'_> {
             .env("MPICXX", bin.join("mpicxx"))
             .env("MPIRUN", launcher)
             .env("RANKS", ranks.to_string())
-            .env("CORECAST_MPI_ABI", self.abi)
+            .env("CORECAST_MPI_ABI", self.abi.name())
             .stdin(std::process::Stdio::null())
             .stdout(output)
             .stderr(errors)
@@ -294,7 +282,7 @@ mod tests {
         let expected = Options {
             sources: Some("s".into()),
             chip: Some("scc".to_owned()),
-            abi: "mpich".to_owned(),
+            abi: Abi::Mpich,
             prefix: Some("p".into()),
             limit_s: 9,
             names: vec!["fftw".to_owned(), "hdf5".to_owned()],

@@ -25,6 +25,8 @@ pub fn unpack(
         return Ok((folder, version));
     }
     fs::create_dir_all(into).map_err(|error| format!("{}: {error}", into.display()))?;
+    // What is left of an attempt that did not come to its end.
+    let _ = fs::remove_dir_all(&folder);
     let checkout = given.map(|given| given.join(&recipe.name));
     let version = match checkout.filter(|checkout| checkout.is_dir()) {
         Some(checkout) => {

@@ -27,7 +27,8 @@ fn check(assertion: c_int, allowed: c_int) -> Result<()> {
 /// Brings what is under way to ranks to its end.
 ///
 /// What others ask for goes on even where there is nothing to wait for: a rank that looks at its own
-/// memory again and again may look for what another one is yet to do there.
+/// memory again and again may look for what another one is yet to do there. In virtual time that takes
+/// some, so that what the other one does can come.
 fn flush(mpi: &mut Entered, win: WinId, ranks: &[u32], is_remote: bool) -> Result<()> {
     mpi.process.begin_flush(win, ranks, is_remote)?;
     if mpi.process.is_flushed(win, ranks)? {
@@ -199,7 +200,7 @@ pub fn win_sync<A: Abi>(win: Win<A>) -> c_int {
     call::<A>("MPI_Win_sync", win, |mpi| {
         mpi.process.win(win)?;
         std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
-        // What others ask for is done meanwhile, as in every call that may wait.
+        // What others ask for is done meanwhile, as in `flush`.
         look(mpi);
         mpi.process.progress().map(|_| ())
     })

@@ -13,9 +13,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 
-use super::options::Abi;
 use super::recipe::Recipes;
 use super::testlist::Test;
+use crate::mpi::Abi;
 
 const CONFIGURATION: &str = include_str!("../../../mpi-suites/mpitestconf.h");
 

@@ -17,6 +17,7 @@ mod verdict;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use crate::mpi::{installed, whole};
 use build::{Builder, Built};
 use options::Options;
 use report::Report;
@@ -45,14 +46,7 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
         }
         lists.push((folder.clone(), tests));
     }
-    let prefix = match &options.prefix {
-        Some(prefix) => whole(prefix)?,
-        None => {
-            let prefix = folder.join("prefix");
-            crate::mpi::install(root, &prefix, &[])?;
-            prefix
-        }
-    };
+    let prefix = installed(root, options.prefix.as_deref())?;
     let mut failed = 0;
     for &abi in &options.abis {
         let built = folder.join("mpich").join(abi.name());
@@ -139,10 +133,6 @@ fn suite(source: &Path) -> Result<PathBuf, String> {
         )
     })?;
     whole(found)
-}
-
-fn whole(path: &Path) -> Result<PathBuf, String> {
-    std::fs::canonicalize(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 #[cfg(test)]

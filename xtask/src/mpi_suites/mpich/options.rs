@@ -3,6 +3,8 @@
 
 use std::path::PathBuf;
 
+use crate::mpi::Abi;
+
 /// How to ask, for error messages.
 const USAGE: &str = "mpi-suites --source DIR [--abi standard|mpich|both] [--chip CHIP] [--prefix DIR] \
                      [--only PROGRAM] [--limit S] [--memory GB] [--xfail] [FOLDERS...]";
@@ -15,23 +17,6 @@ const FOLDERS: [&str; 17] = [
 
 /// Also by default, and after the others: what threads do.
 const THREADS: &str = "threads";
-
-/// One of the two interfaces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Abi {
-    Standard,
-    Mpich,
-}
-
-impl Abi {
-    /// As `mpicc` calls it, in `CORECAST_MPI_ABI`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Standard => "standard",
-            Self::Mpich => "mpich",
-        }
-    }
-}
 
 #[derive(Debug, PartialEq)]
 pub struct Options {
@@ -87,13 +72,11 @@ impl Options {
                 "--limit" => options.limit_s = number(word, value()?)?,
                 "--memory" => options.memory_gb = number(word, value()?)?,
                 "--abi" => {
-                    options.abis = match &**value()? {
-                        "standard" => vec![Abi::Standard],
-                        "mpich" => vec![Abi::Mpich],
-                        "both" => vec![Abi::Standard, Abi::Mpich],
-                        other => {
-                            return Err(format!("--abi is standard, mpich or both, not {other:?}"));
-                        }
+                    let text = value()?;
+                    options.abis = match (&**text, Abi::of(text)) {
+                        (_, Some(abi)) => vec![abi],
+                        ("both", None) => vec![Abi::Standard, Abi::Mpich],
+                        _ => return Err(format!("--abi is standard, mpich or both, not {text:?}")),
                     };
                 }
                 _ => return Err(format!("there is no option {word}; write `{USAGE}`")),

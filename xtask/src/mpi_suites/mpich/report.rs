@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::options::Abi;
 use super::testlist::Test;
 use super::verdict::Verdict;
+use crate::mpi::Abi;
 
 /// What came of one list.
 #[derive(Debug)]
