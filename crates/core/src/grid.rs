@@ -14,6 +14,7 @@
 //! ```
 
 use std::fmt;
+use std::hint::select_unpredictable;
 
 use crate::ids::Rank;
 use crate::route_tree::RouteTree;
@@ -244,6 +245,23 @@ impl Grid {
             DimensionOrder::Xy => x().or_else(y),
             DimensionOrder::Yx => y().or_else(x),
         }
+    }
+
+    /// On a mesh, the number of the side on which a packet to `dst` leaves the router at `at`, or
+    /// `arrived` if it is there: as [`Grid::next_hop`], without a branch, because a simulator asks for
+    /// every packet at every router, and the processor cannot foresee the answers.
+    #[must_use]
+    #[inline]
+    pub fn next_side(&self, dst: (u32, u32), at: (u32, u32), arrived: u32) -> u32 {
+        debug_assert!(!self.is_torus, "the way around a ring needs the source");
+        let x = (dst.0 != at.0, Side::East as u32 + u32::from(dst.0 < at.0));
+        let y = (dst.1 != at.1, Side::North as u32 + u32::from(dst.1 < at.1));
+        let (first, second) = match self.order {
+            DimensionOrder::Xy => (x, y),
+            DimensionOrder::Yx => (y, x),
+        };
+        let after = select_unpredictable(second.0, second.1, arrived);
+        select_unpredictable(first.0, first.1, after)
     }
 
     #[inline]
@@ -481,6 +499,22 @@ mod tests {
             names.push(grid.describe(link))
         });
         names
+    }
+
+    #[test]
+    fn the_side_without_a_branch_is_that_of_the_next_hop() {
+        for order in [DimensionOrder::Xy, DimensionOrder::Yx] {
+            let grid = Grid {
+                order,
+                ..Grid::mesh(4, 3)
+            };
+            for (src, dst) in (0..12).flat_map(|src| (0..12).map(move |dst| (src, dst))) {
+                let (at, to) = (grid.position(src), grid.position(dst));
+                let hop = grid.next_hop(at, to, at);
+                let side = hop.map_or(7, |hop| hop.side as u32);
+                assert_eq!(grid.next_side(to, at, 7), side, "{order:?} {src} {dst}");
+            }
+        }
     }
 
     #[test]

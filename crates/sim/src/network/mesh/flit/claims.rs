@@ -48,13 +48,13 @@ impl FlitMesh {
         let way = &self.ways[packet as usize];
         let wide = |(x, y): (u16, u16)| (u32::from(x), u32::from(y));
         let at = self.positions[router as usize];
-        let hop = self
-            .spec
-            .grid
-            .next_hop(wide(way.from), wide(way.to), wide(at));
-        let (out_port, is_wrapped) = match hop {
-            Some(hop) => (hop.side as u32, hop.is_wrapped),
-            None => (u32::from(way.last_port), false),
+        let grid = &self.spec.grid;
+        let last_port = u32::from(way.last_port);
+        let (out_port, is_wrapped) = if grid.is_torus {
+            let hop = grid.next_hop(wide(way.from), wide(way.to), wide(at));
+            hop.map_or((last_port, false), |hop| (hop.side as u32, hop.is_wrapped))
+        } else {
+            (grid.next_side(wide(way.to), wide(at), last_port), false)
         };
         let allowed = match self.is_restricted {
             true => self.allowed(packet, out_port, is_wrapped),

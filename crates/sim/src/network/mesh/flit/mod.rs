@@ -68,7 +68,7 @@ const AHEAD: u64 = 64;
 /// of its memory together.
 const LARGE: u32 = 1 << 13;
 /// Agents and routers of which that is done at once.
-const TOGETHER: usize = 32;
+const TOGETHER: usize = 64;
 /// Most cycles between two flits at injection.
 const INTERVAL_MAX: u32 = 64;
 /// Most packets under way at once.
@@ -378,17 +378,18 @@ impl FlitMesh {
                 None => self.allocating.push(output),
             };
         };
-        match channel.state {
-            State::Active if self.vcs == 1 => self.stream(agent),
-            State::Active => self.ask_for_switch(agent),
-            State::Ready => {
-                let local = u32::from(channel.local);
-                self.request_switch(self.by_inputs.of(agent), local);
-            }
-            State::Routing | State::Turning => self.route(agent),
-            State::Idle | State::Requesting | State::Starved | State::Watched => {
-                unreachable!("a waiting agent is not scheduled")
-            }
+        let (state, local) = (channel.state, u32::from(channel.local));
+        // Compared one by one: a jump by a table is hard to foresee for the processor.
+        if state == State::Routing || state == State::Turning {
+            self.route(agent);
+        } else if self.vcs == 1 {
+            debug_assert_eq!(state, State::Active, "a waiting agent is not scheduled");
+            self.stream(agent);
+        } else if state == State::Ready {
+            self.request_switch(self.by_inputs.of(agent), local);
+        } else {
+            debug_assert_eq!(state, State::Active, "a waiting agent is not scheduled");
+            self.ask_for_switch(agent);
         }
     }
 

@@ -66,16 +66,12 @@ impl Places {
     pub(super) fn fill(&mut self, base: u32, capacity: u32, first: u32, count: u32, value: u64) {
         let base = base as usize + self.offset;
         let ring = &mut self.words[base..base + capacity as usize];
-        let (first, count) = (first as usize, count as usize);
-        let to_end = count.min(ring.len() - first);
+        let mut at = first as usize;
         let mut value = value;
-        for place in &mut ring[first..first + to_end] {
-            *place = value;
+        for _ in 0..count {
+            ring[at] = value;
             value += 1 << TIME_SHIFT;
-        }
-        for place in &mut ring[..count - to_end] {
-            *place = value;
-            value += 1 << TIME_SHIFT;
+            at = if at + 1 == ring.len() { 0 } else { at + 1 };
         }
     }
 }
