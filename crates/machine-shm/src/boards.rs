@@ -80,9 +80,7 @@ fn through(
         {
             return Err(Failure::Late(None));
         }
-        // A sleep is woken by posts alone: whoever must look at the clock does not sleep.
-        let awake = engine.transport().patience();
-        engine.transport().idle(calls.min(awake)).map_err(ended)?;
+        engine.transport().idle_awake(calls).map_err(ended)?;
         calls = calls.saturating_add(1);
     }
 }

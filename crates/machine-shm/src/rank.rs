@@ -193,12 +193,7 @@ impl Walk<'_> {
         if calls % LOOKS == LOOKS - 1 && (self.hall.is_over() || self.now() > limit) {
             return Err(Failure::Late(self.blocked(post)));
         }
-        // A sleep is woken by packets alone: whoever must look at the clock does not sleep.
-        let awake = self.engine.transport().patience();
-        self.engine
-            .transport()
-            .idle(calls.min(awake))
-            .map_err(ended)
+        self.engine.transport().idle_awake(calls).map_err(ended)
     }
 
     fn blocked(&self, post: u32) -> Option<Blocked> {

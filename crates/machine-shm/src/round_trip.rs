@@ -95,9 +95,8 @@ fn finish(owned: &mut Owned, engine: &mut Engine, hall: &Hall) -> corecast_mpi::
             Step::Did(_) => calls = 0,
             Step::Waits(_) => {
                 if !engine.progress()? {
-                    let patience = engine.transport().patience();
-                    engine.transport().idle(calls)?;
-                    calls = (calls + 1).min(patience);
+                    engine.transport().idle_awake(calls)?;
+                    calls = calls.saturating_add(1);
                 }
             }
         }

@@ -100,6 +100,16 @@ pub trait Transport: Send {
     /// When another rank has died, or somebody called for the end of all.
     fn idle(&mut self, calls: u32) -> Result<()>;
 
+    /// As [`Transport::idle`], for who waits for what may come without a packet, or looks at a clock:
+    /// never sleeps for long.
+    ///
+    /// # Errors
+    /// As [`Transport::idle`].
+    fn idle_awake(&mut self, calls: u32) -> Result<()> {
+        let calls = calls.min(self.patience());
+        self.idle(calls)
+    }
+
     /// Called again and again by who waits long for something that no packet brings: leaves the core to
     /// others for a moment, or until a packet comes.
     ///

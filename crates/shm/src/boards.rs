@@ -19,6 +19,14 @@ pub const fn bytes(data_bytes: usize) -> usize {
     LINES_BYTES + data_bytes
 }
 
+/// A line of a rank, and the flag for which another waits.
+#[derive(Clone, Copy, Debug)]
+pub struct Awaited {
+    rank: u32,
+    line: usize,
+    flag: u64,
+}
+
 /// The boards of all ranks, as one of them sees them.
 #[derive(Debug)]
 pub struct SharedBoards {
@@ -33,8 +41,7 @@ pub struct SharedBoards {
     barrier: Barrier,
     /// How far the readers are; of messages, too.
     pub distances: Distances,
-    /// The line that this rank waits for, and its flag.
-    awaited: Option<(u32, usize, u64)>,
+    awaited: Option<Awaited>,
 }
 
 // SAFETY: addresses in a mapping that is shared anyway, kept by the `Port` that owns this.
@@ -62,10 +69,15 @@ impl SharedBoards {
         }
     }
 
-    /// Whether the line that this rank waits for has come.
-    pub fn has_come(&self) -> bool {
-        let awaited = self.awaited;
-        awaited.is_some_and(|(rank, line, flag)| self.lines(rank)[line].flag() >= flag)
+    /// The line that this rank said last that it waits for. Only once, because what it waits for next
+    /// may be no line.
+    pub fn take_awaited(&mut self) -> Option<Awaited> {
+        self.awaited.take()
+    }
+
+    /// Whether a line has come.
+    pub fn has_come(&self, awaited: Awaited) -> bool {
+        self.lines(awaited.rank)[awaited.line].flag() >= awaited.flag
     }
 }
 
@@ -117,6 +129,6 @@ impl Boards for SharedBoards {
     }
 
     fn await_line(&mut self, rank: u32, line: usize, flag: u64) {
-        self.awaited = Some((rank, line, flag));
+        self.awaited = Some(Awaited { rank, line, flag });
     }
 }

@@ -43,6 +43,7 @@ mod boards;
 mod bridge;
 #[cfg(not(loom))]
 mod clocked;
+mod cpu_time;
 #[cfg(not(loom))]
 mod desk;
 #[cfg(not(loom))]
@@ -57,6 +58,7 @@ mod layout;
 mod mailbox;
 #[cfg(not(loom))]
 mod map;
+mod patience;
 #[cfg(not(loom))]
 mod port;
 mod ring;

@@ -14,11 +14,13 @@ use crate::areas::Areas;
 use crate::asks::Asks;
 use crate::boards::{self, SharedBoards};
 use crate::bridge::Bridge;
+use crate::cpu_time;
 use crate::distance::{Distances, Pulse, Way};
 use crate::error::ShmError;
 use crate::job::{End, JOB_BYTES, Job, Member};
 use crate::layout::Layout;
 use crate::map::Map;
+use crate::patience::Patience;
 use crate::ring::{self, Receiver, Sender};
 use crate::segment::Segment;
 use crate::single_copy;
@@ -26,11 +28,6 @@ use crate::wait::{self, Barrier};
 
 /// Looks for packets before a rank that has a core of its own begins to hand it over: about 50 us.
 const SPINS: u32 = 1000;
-/// How long a rank hands its core over, again and again, before it sleeps: to wake a sleeper takes tens
-/// of microseconds, which ranks that are a little late should not cost the others.
-const PATIENCE: Duration = Duration::from_millis(10);
-/// Of so many looks one is at the clock.
-const CLOCK: u32 = 64;
 /// Longest sleep: then it looks whether all must end.
 const NAP: Duration = Duration::from_millis(100);
 /// How long who waits for something that no packet brings leaves the core to others: a lock is held for
@@ -57,9 +54,7 @@ pub struct Port {
     /// To whom the last long packet went, and its length: while nothing else is to be done, the next
     /// one is prepared for.
     last_sent: Option<(u32, usize)>,
-    /// Since when this rank hands its core over, and whether it still does.
-    waits_since: Instant,
-    is_patient: bool,
+    wait: Patience,
     /// Ways to ranks of other worlds that this one speaks with.
     bridges: BTreeMap<u32, Bridge>,
     asks: Option<Asks>,
@@ -100,7 +95,8 @@ impl Port {
             .map(|rank| map.address(layout.board(rank), boards::bytes(layout.board_bytes)));
         let boards = boards.collect();
         // SAFETY: it lies there, and holds atomics only.
-        let share_cores = first + ranks > unsafe { map.at::<Job>(0) }.cores();
+        let cores = unsafe { map.at::<Job>(0) }.cores();
+        let share_cores = first + ranks > cores;
         let mut port = Self {
             rank,
             first,
@@ -123,8 +119,7 @@ impl Port {
             ),
             reads_remotely: false,
             last_sent: None,
-            waits_since: Instant::now(),
-            is_patient: true,
+            wait: Patience::new(share_cores.then_some(cores.min(ranks))),
             bridges: BTreeMap::new(),
             asks: None,
             areas: Areas::new(copy(&file, &layout)?, job.job()),
@@ -220,6 +215,40 @@ impl Port {
         let read =
             unsafe { libc::pread(file, into.as_mut_ptr().cast(), bytes, offset as libc::off_t) };
         (read == bytes as isize).then_some(())
+    }
+
+    /// Turn `turn` of a wait after its spins: hands the core over, or sleeps.
+    fn rest(&mut self, turn: u32, longest: Duration) -> Result<()> {
+        if self.job().must_end() {
+            return Err(self.end());
+        }
+        if turn == 0 {
+            self.wait.begin(Instant::now());
+        }
+        if self.wait.is_patient() {
+            wait::hand_over();
+            if self.wait.is_clocked(turn) {
+                let now = Instant::now();
+                if self.wait.is_back(now) {
+                    self.wait.was_away(now, self.processor_time());
+                }
+            }
+            return Ok(());
+        }
+        let awaited = self.boards.take_awaited();
+        let word = &self.member(self.rank).asleep;
+        wait::sleep(word, self.barrier, longest, || {
+            self.has_packet() || awaited.is_some_and(|line| self.boards.has_come(line))
+        });
+        Ok(())
+    }
+
+    /// Of all ranks that were started together.
+    fn processor_time(&self) -> Duration {
+        let ranks = self.first..self.first + self.ranks;
+        ranks
+            .map(|rank| cpu_time::of_process(self.member(rank).pid()))
+            .sum()
     }
 
     #[cold]
@@ -384,27 +413,18 @@ impl Transport for Port {
     }
 
     fn idle(&mut self, calls: u32) -> Result<()> {
-        if calls < self.spins {
-            std::hint::spin_loop();
-            return Ok(());
+        match calls.checked_sub(self.spins) {
+            None => std::hint::spin_loop(),
+            Some(turn) => self.rest(turn, NAP)?,
         }
-        if self.job().must_end() {
-            return Err(self.end());
-        }
-        let since = calls - self.spins;
-        if since == 0 {
-            self.is_patient = true;
-            self.waits_since = Instant::now();
-        } else if self.is_patient && since.is_multiple_of(CLOCK) {
-            self.is_patient = self.waits_since.elapsed() < PATIENCE;
-        }
-        if self.is_patient {
-            wait::hand_over();
-        } else {
-            let word = &self.member(self.rank).asleep;
-            wait::sleep(word, self.barrier, NAP, || {
-                self.has_packet() || self.boards.has_come()
-            });
+        Ok(())
+    }
+
+    fn idle_awake(&mut self, calls: u32) -> Result<()> {
+        match calls < self.spins {
+            true => std::hint::spin_loop(),
+            // Every turn is the first: so it goes on to hand its core over, unless others want that.
+            false => self.rest(0, DOZE)?,
         }
         Ok(())
     }

@@ -34,7 +34,15 @@ fn every_rank_knows_its_place() {
 /// Runs every check of messages on several numbers of ranks, more than there are cores among them.
 fn messages_arrive(interface: &Interface) {
     let program = Program::new("messages.c", interface);
-    let checks = ["ring", "wildcards", "large", "unexpected", "ssend", "probe"];
+    let checks = [
+        "ring",
+        "wildcards",
+        "large",
+        "unexpected",
+        "ssend",
+        "probe",
+        "sleeps",
+    ];
     for check in checks {
         for ranks in [2, 3, 6] {
             let output = program.run(ranks, &[check]);

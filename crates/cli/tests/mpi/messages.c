@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Messages between ranks: messages NAME runs one check on all ranks; a wrong result aborts with 9. */
+#define _POSIX_C_SOURCE 199309L
 #include <string.h>
+#include <time.h>
 
 #include "check.h"
 
@@ -153,6 +155,22 @@ static void probe(void) {
   }
 }
 
+/* Who waits long for a message sleeps, also where the last wait was for a collective. */
+static void sleeps(void) {
+  const struct timespec moment = {0, 30000000}, while_ = {0, 600000000};
+  int data = me;
+  if (me == 0) nanosleep(&moment, NULL);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (me == 0) {
+    nanosleep(&while_, NULL);
+    for (int to = 1; to < ranks; to++) MPI_Send(&data, 1, MPI_INT, to, 1, MPI_COMM_WORLD);
+    return;
+  }
+  clock_t before = clock();
+  MPI_Recv(&data, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  CHECK(data == 0 && clock() - before < CLOCKS_PER_SEC / 10);
+}
+
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
@@ -160,6 +178,7 @@ int main(int argc, char **argv) {
   struct { const char *name; void (*run)(void); } checks[] = {
     {"hello", hello}, {"ring", ring}, {"wildcards", wildcards}, {"large", large},
     {"unexpected", unexpected}, {"ssend", ssend}, {"probe", probe},
+    {"sleeps", sleeps},
   };
   int found = 0;
   for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)

@@ -50,8 +50,7 @@ pub struct Library {
     pub topologies: BTreeMap<CommId, Topology>,
 }
 
-/// Calls of [`Transport::idle`] without success above which it may sleep; with several threads it
-/// must not, since a thread of this process may be about to bring what it waits for.
+/// Calls of [`Transport::idle_awake`] above which a thread leaves its core to others of its process.
 const IDLE_CALLS_AWAKE: u32 = 16;
 
 /// How far this process is.
@@ -340,12 +339,9 @@ impl Entered {
             if self.process.progress()? {
                 continue;
             }
-            // A wait that has just begun to hand its core over is far from sleeping.
-            if calls < patience + IDLE_CALLS_AWAKE {
-                self.idle(calls)?;
-                calls += 1;
-            } else if self.guard.is_some() {
-                self.idle(patience)?;
+            if calls < patience + IDLE_CALLS_AWAKE || self.guard.is_some() {
+                self.idle_awake(calls)?;
+                calls = calls.saturating_add(1);
             } else {
                 self.process.engine.transport().doze()?;
             }
@@ -385,11 +381,26 @@ impl Entered {
 
     #[inline]
     fn idle(&mut self, calls: u32) -> Result<()> {
+        self.rest(calls, true)
+    }
+
+    /// As [`Entered::idle`], for what nobody says who brings it: does not sleep for long.
+    #[inline]
+    fn idle_awake(&mut self, calls: u32) -> Result<()> {
+        self.rest(calls, false)
+    }
+
+    #[inline]
+    fn rest(&mut self, calls: u32, may_sleep: bool) -> Result<()> {
         if calls == 0 {
             self.process.engine.count_wait();
         }
         if self.guard.is_none() {
-            let idled = self.process.engine.transport().idle(calls);
+            let transport = self.process.engine.transport();
+            let idled = match may_sleep {
+                true => transport.idle(calls),
+                false => transport.idle_awake(calls),
+            };
             if idled.is_err() {
                 watch::tell(self);
             }
@@ -403,8 +414,9 @@ impl Entered {
         if STAGE.load(Ordering::Acquire) != RUNNING {
             return Err(Error::new(Class::Other, "the library ended meanwhile"));
         }
+        // Another thread of this process may be about to bring what this one waits for.
         let calls = calls.min(IDLE_CALLS_AWAKE);
-        self.process.engine.transport().idle(calls)
+        self.process.engine.transport().idle_awake(calls)
     }
 
     fn release(&mut self) {
