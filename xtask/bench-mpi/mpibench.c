@@ -23,6 +23,10 @@
  * others. Printed are the time of those on time, without the root of a reduction (mean over them,
  * since they began): late_COLL_WHO_others; and how long after the arrival of the last rank the last
  * one has left: late_COLL_WHO_after.
+ *
+ * steps: what a program is like: STEPS times every rank computes for about 20 us and all take part in
+ * an allreduce. Printed is the time of all over STEPS, the slowest rank's; what waits cost beside other
+ * work shows in it, and not in a median of single ones.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -35,6 +39,7 @@
 #include <time.h>
 
 enum { WINDOW = 64, BLOCK = 10, ITER_MAX = 4000, ITER_MIN = 15, KEPT_MIN = 5, WARM = 12, SIZES_MAX = 40 };
+enum { STEPS = 10000, STEP = 16000 };
 #define LATE_US 1000.0
 #define FAR_US 0.15 /* one way; a shared cache hands a line over in 0.03 to 0.11 */
 #define AHEAD_US 3.0 /* for every doubling of the ranks: an announcement reaches everybody in less */
@@ -318,6 +323,20 @@ static void late(const char *c, const char *who, size_t n) {
   row(name, n, last_out, count);
 }
 
+static void steps(size_t n) {
+  static volatile unsigned result;
+  checked("allreduce", n);
+  MPI_Barrier(MPI_COMM_WORLD);
+  double start = now();
+  for (int step = 0; step < STEPS; step++) {
+    for (int i = 0; i < STEP; i++) result = roll(2);
+    collective("allreduce", n);
+  }
+  double each = (now() - start) / STEPS, slowest = each;
+  MPI_Reduce(&each, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  row("steps", n, &slowest, 1);
+}
+
 static void open_gauge(const char *file) {
   int fd = open(file, O_RDWR);
   void *at = fd < 0 ? MAP_FAILED : mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -333,6 +352,7 @@ static void run(const char *test) {
     size_t n = sizes[i];
     if (who) late(name + 5, who, n);
     else if (!strcmp(name, "latency") || !strcmp(name, "bw") || !strcmp(name, "bibw")) pair(name, n);
+    else if (!strcmp(name, "steps")) steps(n);
     else if (!strcmp(name, "barrier")) { if (i == 0) everybody(name, 0); }
     else everybody(name, n);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What `cargo xtask bench-mpi` can be asked for.
 
-const USAGE: &str = "usage: cargo xtask bench-mpi [--quick] [--only pair,many,late,start] \
+const USAGE: &str = "usage: cargo xtask bench-mpi [--quick] [--only pair,many,late,steps,start] \
 [--libraries corecast,mpich,openmpi,impi] [--repetitions N] [--load N] [--wait-quiet S] \
 [--wheels DIR] [-o FILE.csv|FILE.json|FILE.svg]...";
 
@@ -30,7 +30,7 @@ impl Options {
         let is_quick = arguments.iter().any(|word| word == "--quick");
         let mut options = Self {
             is_quick,
-            only: ["pair", "many", "late", "start"]
+            only: ["pair", "many", "late", "steps", "start"]
                 .map(str::to_owned)
                 .to_vec(),
             libraries: ["corecast", "mpich", "openmpi", "impi"]
@@ -94,6 +94,6 @@ mod tests {
         assert!(read("--fast").is_err_and(|error| error == USAGE));
         assert!(read("-o").is_err_and(|error| error == USAGE));
         let error = read("--only pears").expect_err("no group");
-        assert_eq!(error, "there is no \"pears\" among pair, many, late, start");
+        assert_eq!(error, "there is no \"pears\" among pair, many, late, steps, start");
     }
 }

@@ -126,6 +126,11 @@ pub fn groups(options: &Options, cores: u32) -> Vec<Group> {
             add("late ranks", ranks, &tests, &[8, 65536], seconds);
         }
     }
+    if options.has("steps") {
+        for &ranks in if quick { &[2, 4][..] } else { &[2, 4, 8] } {
+            add("steps of a program", ranks, &["steps"], &[8, 1024], seconds);
+        }
+    }
     if options.has("start") {
         for ranks in [2, 16] {
             add("start and end", ranks, &[START], &[0], 0.0);
