@@ -5,7 +5,7 @@ set -e
 PACKAGES="
   make perl g++ libc6-dev
   python3 python3-venv
-  iverilog
+  iverilog berkeley-abc
 "
 # For `make area`, `make timing` and `make gate`, which CI leaves out: OSU 0.18 um cells, OpenSTA.
 NIGHTLY="qflow-tech-osu018 opensta"

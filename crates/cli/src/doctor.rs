@@ -57,7 +57,7 @@ const PACKAGE: &str = "building the Python package (cargo xtask dist)";
 const BUILD_TOOLS: &str = "Debian: apt-get install build-essential";
 
 /// Programs that are looked for on the search path: for what, which, how to get it.
-const PROGRAMS: [(&str, &str, &str); 10] = [
+const PROGRAMS: [(&str, &str, &str); 11] = [
     (COMPILE, "cc", BUILD_TOOLS),
     (COMPILE, "c++", BUILD_TOOLS),
     (
@@ -78,6 +78,11 @@ const PROGRAMS: [(&str, &str, &str); 10] = [
     (
         HARDWARE,
         "iverilog",
+        "rtl/packages.sh installs it on Debian",
+    ),
+    (
+        HARDWARE,
+        "berkeley-abc",
         "rtl/packages.sh installs it on Debian",
     ),
 ];

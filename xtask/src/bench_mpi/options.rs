@@ -94,6 +94,9 @@ mod tests {
         assert!(read("--fast").is_err_and(|error| error == USAGE));
         assert!(read("-o").is_err_and(|error| error == USAGE));
         let error = read("--only pears").expect_err("no group");
-        assert_eq!(error, "there is no \"pears\" among pair, many, late, steps, start");
+        assert_eq!(
+            error,
+            "there is no \"pears\" among pair, many, late, steps, start"
+        );
     }
 }
