@@ -22,6 +22,7 @@ impl FlitMesh {
             for &channel in channels() {
                 let output = self.channels[channel as usize].output;
                 seen ^= u64::from(self.outputs[output as usize].free);
+                seen ^= self.switches[self.by_inputs.of(channel) as usize].busy;
             }
             for &channel in channels() {
                 seen ^= self.look_downstream(&self.channels[channel as usize]);
@@ -65,6 +66,7 @@ impl FlitMesh {
                 seen ^= self.places[(channel * self.capacity) as usize];
                 seen ^= self.places[self.places_of(input.down).0 as usize];
                 seen ^= u64::from(down.flits);
+                seen ^= self.outputs[input.output as usize].claims;
             });
         }
         std::hint::black_box(seen);
