@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Pages in a real browser: Debian's Chromium, or whatever CHROMIUM names.
 
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { chromium, type Browser, type Page } from 'playwright-core'
+import { afterAll } from 'vitest'
 import type { Document } from '../../src/documents'
 
 const FLAGS = [
   '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
   '--disable-component-update', '--disable-sync', '--force-color-profile=srgb', '--font-render-hinting=none',
 ]
+
+/** Where the pages of a file of tests are, until they have ended. */
+const folder = mkdtempSync(join(tmpdir(), 'corecast-viewer-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+let pages = 0
 
 export function launch(): Promise<Browser> {
   return chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: FLAGS })
@@ -33,7 +39,7 @@ export type Options = { hash?: string; scheme?: 'light' | 'dark'; width?: number
 
 /** A page of documents, from a file. What goes wrong in it is in `wrong`, what it asks of a network in `asked`. */
 export async function open(browser: Browser, documents: Document[], options: Options = {}): Promise<{ page: Page; wrong: string[]; asked: string[] }> {
-  const path = join(mkdtempSync(join(tmpdir(), 'corecast-viewer-')), 'page.html')
+  const path = join(folder, `page${pages++}.html`)
   writeFileSync(path, pageOf(documents))
   const { width = 1200, height = 720, scheme = 'light' } = options
   const page = await browser.newPage({ viewport: { width, height }, colorScheme: scheme, reducedMotion: 'reduce' })
