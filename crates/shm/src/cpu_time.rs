@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-/// Processor time of a process so far, of all of its threads; none if there is no such process.
+/// Processor time of a process so far, of all of its threads; none if there is no such process, as
+/// there is none with number 0.
 pub fn of_process(pid: u32) -> Duration {
     let mut clock = 0;
     let mut time = libc::timespec {
@@ -12,7 +13,8 @@ pub fn of_process(pid: u32) -> Duration {
     };
     // SAFETY: both write into what they are given alone.
     let is_known = unsafe {
-        libc::clock_getcpuclockid(pid as libc::pid_t, &raw mut clock) == 0
+        pid != 0
+            && libc::clock_getcpuclockid(pid as libc::pid_t, &raw mut clock) == 0
             && libc::clock_gettime(clock, &raw mut time) == 0
     };
     match is_known {
@@ -30,6 +32,7 @@ mod tests {
         let own = || of_process(std::process::id());
         let before = own();
         while own() < before + Duration::from_millis(1) {}
+        assert_eq!(of_process(0), Duration::ZERO);
         // Linux numbers processes up to 2^22.
         assert_eq!(of_process((1 << 22) + 1), Duration::ZERO);
     }
