@@ -1,31 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Reading ahead what will be changed: see [`super::LARGE`].
 
-use std::hint::select_unpredictable;
-
-use super::{Channel, FlitMesh, State, TOGETHER, for_each_bit};
+use super::{Channel, FlitMesh, State, TOGETHER, first_from, for_each_bit};
 
 impl FlitMesh {
-    /// Reads what agents are about to change, all at once: see [`super::LARGE`]. Every loop needs what
-    /// the one before it has read, and has no branch that depends on what it reads itself.
+    /// Reads what agents are about to change, all at once: see [`super::LARGE`].
     pub(super) fn look_ahead(&self, agents: &[u32]) {
         if !self.is_large || agents.len() < TOGETHER {
             return;
         }
-        let channels = || agents.iter().filter(|&&agent| agent < self.ejection);
         let mut seen = 0;
-        for &channel in channels() {
-            seen ^= self.places[(channel * self.capacity) as usize];
-            seen ^= u64::from(self.channels[channel as usize].down);
-        }
-        if self.vcs > 1 {
-            for &channel in channels() {
-                let output = self.channels[channel as usize].output;
-                seen ^= u64::from(self.outputs[output as usize].free);
-                seen ^= self.switches[self.by_inputs.of(channel) as usize].busy;
-            }
-            for &channel in channels() {
-                seen ^= self.look_downstream(&self.channels[channel as usize]);
+        for &agent in agents {
+            if agent < self.ejection {
+                let input = &self.channels[agent as usize];
+                seen ^= self.places[(agent * self.capacity) as usize];
+                seen ^= match self.vcs {
+                    1 => u64::from(input.down),
+                    _ => self.look_downstream(input),
+                };
             }
         }
         std::hint::black_box(seen);
@@ -36,11 +28,11 @@ impl FlitMesh {
     #[inline]
     fn look_downstream(&self, input: &Channel) -> u64 {
         let output = &self.outputs[input.output as usize];
-        let above = u32::from(output.free) & (u32::MAX << (input.accepts_first & 31));
-        let first = select_unpredictable(above == 0, u32::from(output.free), above);
-        let vc = first.trailing_zeros().min(self.vcs - 1);
-        let has_down = matches!(input.state, State::Active | State::Ready);
-        let down = select_unpredictable(has_down, input.down, output.down + vc);
+        let vc = first_from(u64::from(output.free), input.accepts_first).min(self.vcs - 1);
+        let down = match input.state {
+            State::Active | State::Ready => input.down,
+            _ => output.down + vc,
+        };
         if down >= self.ejection {
             return 0;
         }
@@ -66,7 +58,6 @@ impl FlitMesh {
                 seen ^= self.places[(channel * self.capacity) as usize];
                 seen ^= self.places[self.places_of(input.down).0 as usize];
                 seen ^= u64::from(down.flits);
-                seen ^= self.outputs[input.output as usize].claims;
             });
         }
         std::hint::black_box(seen);

@@ -68,7 +68,7 @@ const AHEAD: u64 = 64;
 /// of its memory together.
 const LARGE: u32 = 1 << 13;
 /// Agents and routers of which that is done at once.
-const TOGETHER: usize = 64;
+const TOGETHER: usize = 32;
 /// Most cycles between two flits at injection.
 const INTERVAL_MAX: u32 = 64;
 /// Most packets under way at once.
