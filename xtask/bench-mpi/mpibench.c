@@ -24,9 +24,10 @@
  * since they began): late_COLL_WHO_others; and how long after the arrival of the last rank the last
  * one has left: late_COLL_WHO_after.
  *
- * steps: what a program is like: STEPS times every rank computes for about 20 us and all take part in
- * an allreduce. Printed is the time of all over STEPS, the slowest rank's; what waits cost beside other
- * work shows in it, and not in a median of single ones.
+ * steps: what a program is like: STEPS times every rank draws STEP numbers, about 20 us on the computer
+ * of docs/mpi.md, and all take part in an allreduce. Printed is the time of all over STEPS, the slowest
+ * rank's, whatever --seconds says; what waits cost beside other work shows in it, and not in a median
+ * of single ones.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -21,12 +21,14 @@ const TOOLS: [(&[&str], &str); 7] = [
     (&["perl", "-MPod::Usage", "-e", "1"], "perl"),
     (&["cc", "--version"], "a C compiler"),
     (&["c++", "--version"], "a C++ compiler"),
-    (&["iverilog", "-V"], OPTIONAL[0]),
-    (&["berkeley-abc", "-c", "quit"], OPTIONAL[1]),
+    (&["iverilog", "-V"], ICARUS),
+    (&["berkeley-abc", "-c", "quit"], ABC),
 ];
 
+const ICARUS: &str = "iverilog";
+const ABC: &str = "berkeley-abc";
 /// Those without which most of the steps run; the Makefile says which ones do not.
-const OPTIONAL: [&str; 2] = ["iverilog", "berkeley-abc"];
+const OPTIONAL: [&str; 2] = [ICARUS, ABC];
 
 /// Runs all of it.
 ///
@@ -93,8 +95,8 @@ mod tests {
         assert_eq!(refusal(&OPTIONAL, false), None);
         let text =
             "the hardware engine's tests need iverilog: `rtl/packages.sh` as root installs it";
-        assert_eq!(refusal(&["iverilog"], true).as_deref(), Some(text));
-        let text = refusal(&["make", "iverilog"], false);
+        assert_eq!(refusal(&[ICARUS], true).as_deref(), Some(text));
+        let text = refusal(&["make", ICARUS], false);
         assert!(text.is_some_and(|text| text.contains("make, iverilog")));
     }
 }

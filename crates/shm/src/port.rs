@@ -235,12 +235,17 @@ impl Port {
             }
             return Ok(());
         }
+        self.sleep(longest);
+        Ok(())
+    }
+
+    /// Sleeps until something comes, or for `longest`.
+    fn sleep(&mut self, longest: Duration) {
         let awaited = self.boards.take_awaited();
         let word = &self.member(self.rank).asleep;
         wait::sleep(word, self.barrier, longest, || {
             self.has_packet() || awaited.is_some_and(|line| self.boards.has_come(line))
         });
-        Ok(())
     }
 
     /// Of all ranks that were started together.
@@ -433,8 +438,7 @@ impl Transport for Port {
         if self.job().must_end() {
             return Err(self.end());
         }
-        let word = &self.member(self.rank).asleep;
-        wait::sleep(word, self.barrier, DOZE, || self.has_packet());
+        self.sleep(DOZE);
         Ok(())
     }
 

@@ -157,12 +157,12 @@ static void probe(void) {
 
 /* Who waits long for a message sleeps, also where the last wait was for a collective. */
 static void sleeps(void) {
-  const struct timespec moment = {0, 30000000}, while_ = {0, 600000000};
+  const struct timespec moment = {0, 30000000}, long_moment = {0, 600000000};
   int data = me;
   if (me == 0) nanosleep(&moment, NULL);
   MPI_Barrier(MPI_COMM_WORLD);
   if (me == 0) {
-    nanosleep(&while_, NULL);
+    nanosleep(&long_moment, NULL);
     for (int to = 1; to < ranks; to++) MPI_Send(&data, 1, MPI_INT, to, 1, MPI_COMM_WORLD);
     return;
   }

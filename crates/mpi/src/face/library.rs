@@ -381,26 +381,26 @@ impl Entered {
 
     #[inline]
     fn idle(&mut self, calls: u32) -> Result<()> {
-        self.rest(calls, true)
+        self.rest(calls, |transport, calls| transport.idle(calls))
     }
 
     /// As [`Entered::idle`], for what nobody says who brings it: does not sleep for long.
     #[inline]
     fn idle_awake(&mut self, calls: u32) -> Result<()> {
-        self.rest(calls, false)
+        self.rest(calls, |transport, calls| transport.idle_awake(calls))
     }
 
     #[inline]
-    fn rest(&mut self, calls: u32, may_sleep: bool) -> Result<()> {
+    fn rest(
+        &mut self,
+        calls: u32,
+        idle: impl FnOnce(&mut dyn Transport, u32) -> Result<()>,
+    ) -> Result<()> {
         if calls == 0 {
             self.process.engine.count_wait();
         }
         if self.guard.is_none() {
-            let transport = self.process.engine.transport();
-            let idled = match may_sleep {
-                true => transport.idle(calls),
-                false => transport.idle_awake(calls),
-            };
+            let idled = idle(self.process.engine.transport(), calls);
             if idled.is_err() {
                 watch::tell(self);
             }
