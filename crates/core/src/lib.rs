@@ -35,6 +35,7 @@ mod route_tree;
 pub mod routes;
 pub mod schedule;
 pub mod seats;
+pub mod shelf;
 mod show;
 mod spec;
 pub mod status;

@@ -7,6 +7,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+pub use corecast_core::shelf::Shelf;
+
 use crate::error::{Class, Error, Result};
 use crate::launcher::Launcher;
 
@@ -144,6 +146,11 @@ pub trait Transport: Send {
 
     /// Memory that several ranks see, where there can be some.
     fn shared_memory(&mut self) -> Option<&mut dyn SharedMemory> {
+        None
+    }
+
+    /// What ranks keep for each other, where there is memory for it: see [`corecast_core::shelf`].
+    fn shelf(&mut self) -> Option<Box<dyn Shelf>> {
         None
     }
 

@@ -6,9 +6,10 @@
 //! nothing hands over and waits.
 
 use std::io::Write as _;
+use std::sync::Arc;
 use std::time::Duration;
 
-use corecast_mpi::transport::{Broadcaster, Clocked, Head, Transport, Wanted};
+use corecast_mpi::transport::{Broadcaster, Clocked, Head, Shelf, Transport, Wanted};
 use corecast_mpi::{Class, Error, Result, calls};
 
 use crate::error::ShmError;
@@ -19,6 +20,7 @@ use crate::mailbox::{
     broadcast_body, write_counts,
 };
 use crate::map::Map;
+use crate::shelf::SharedShelf;
 
 /// The call of what is part of none.
 const NO_CALL: u16 = u16::MAX;
@@ -31,7 +33,7 @@ const ROUNDS: u32 = 4;
 pub struct ClockedPort {
     rank: u32,
     layout: Layout,
-    map: Map,
+    map: Arc<Map>,
     terms: Terms,
     /// Its process: a child that `fork` made is another one.
     process: u32,
@@ -71,7 +73,7 @@ impl ClockedPort {
         let mut port = Self {
             rank,
             layout,
-            map,
+            map: Arc::new(map),
             terms,
             process,
             written: 0,
@@ -304,6 +306,11 @@ impl Transport for ClockedPort {
     /// A wait that is no longer than this asks nothing, so a wait of any length has to ask after it.
     fn patience(&self) -> u32 {
         ROUNDS
+    }
+
+    fn shelf(&mut self) -> Option<Box<dyn Shelf>> {
+        let shelf = SharedShelf::new(Arc::clone(&self.map), self.layout.shelf());
+        Some(Box::new(shelf))
     }
 
     fn clocked(&mut self) -> Option<&mut dyn Clocked> {

@@ -13,7 +13,7 @@ pub const RANK_BYTES: usize = 512;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"corecast");
 /// Counts layouts: processes that attach must have the launcher's.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 const TEXT_WORDS: usize = 64;
 
 /// The first page.

@@ -8,6 +8,7 @@ use crate::boards;
 use crate::job::{JOB_BYTES, RANK_BYTES};
 use crate::mailbox::MAILBOX_BYTES;
 use crate::ring::{self, CONTROL_BYTES, SLOTS_BYTES};
+use crate::shelf::SHELF_BYTES;
 
 /// Most ranks of a segment: every pair has a ring.
 pub const RANKS_MAX: u32 = 1024;
@@ -56,7 +57,8 @@ pub struct Layout {
     first_ring: usize,
     ring_bytes: usize,
     first_board: usize,
-    /// Whether ranks are in virtual time: in the place of all rings each has a mailbox.
+    /// Whether ranks are in virtual time: in the place of all rings each has a mailbox, and in that of
+    /// all boards there is one shelf.
     pub is_clocked: bool,
     pub bytes: usize,
 }
@@ -84,22 +86,27 @@ impl Layout {
     /// Of ranks in virtual time.
     pub fn clocked(ranks: u32) -> Self {
         let first_ring = (JOB_BYTES + ranks as usize * RANK_BYTES).next_multiple_of(PAGE);
-        let bytes = first_ring + ranks as usize * MAILBOX_BYTES;
+        let shelf = first_ring + ranks as usize * MAILBOX_BYTES;
         Self {
             ranks,
             pool_bytes: 0,
             board_bytes: 0,
             first_ring,
             ring_bytes: MAILBOX_BYTES,
-            first_board: bytes,
+            first_board: shelf,
             is_clocked: true,
-            bytes,
+            bytes: shelf + SHELF_BYTES,
         }
     }
 
     /// Offset of a rank's mailbox.
     pub const fn mailbox(&self, rank: u32) -> usize {
         self.first_ring + rank as usize * self.ring_bytes
+    }
+
+    /// Offset of the shelf of ranks in virtual time.
+    pub const fn shelf(&self) -> usize {
+        self.first_board
     }
 
     /// Bytes that are in use at most, with one communicator that has large collectives.
@@ -133,7 +140,8 @@ mod tests {
             let [ample, scarce] = Room::ALL.map(|room| Layout::new(ranks, room).bytes);
             let clocked = Layout::clocked(ranks);
             assert!(clocked.bytes != ample && clocked.bytes != scarce);
-            assert_eq!(clocked.mailbox(ranks - 1) + MAILBOX_BYTES, clocked.bytes);
+            assert_eq!(clocked.mailbox(ranks - 1) + MAILBOX_BYTES, clocked.shelf());
+            assert_eq!(clocked.shelf() + SHELF_BYTES, clocked.bytes);
         }
     }
 

@@ -65,6 +65,8 @@ mod ring;
 #[cfg(not(loom))]
 mod segment;
 #[cfg(not(loom))]
+mod shelf;
+#[cfg(not(loom))]
 mod single_copy;
 mod sync;
 mod wait;

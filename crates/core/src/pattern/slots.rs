@@ -33,6 +33,7 @@ use crate::grid::Grid;
 use crate::ids::Rank;
 use crate::random::{GAMMA, SplitMix64};
 use crate::routes::Routes as _;
+use crate::shelf::shelf;
 
 /// An alltoall on a grid, slot by slot.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -66,11 +67,61 @@ pub fn contention_free_slots(grid: &Grid, ranks: u32) -> Arc<Slots> {
     if let Some(slots) = FOUND.lock().ok().and_then(|found| known(&found)) {
         return slots;
     }
-    let slots = Arc::new(Search::new(grid, ranks).run());
+    let slots = Arc::new(shared(grid, ranks));
     if let Ok(mut found) = FOUND.lock() {
         found.insert(key, Arc::clone(&slots));
     }
     slots
+}
+
+/// Slots that another process has found, or those found here, for the others.
+fn shared(grid: &Grid, ranks: u32) -> Slots {
+    let find = || Search::new(grid, ranks).run();
+    let Some(shelf) = shelf() else {
+        return find();
+    };
+    let name = format!("slots for {ranks} ranks on {grid:?}");
+    let kept = shelf.get(name.as_bytes());
+    kept.and_then(|bytes| Slots::of_bytes(&bytes))
+        .unwrap_or_else(|| {
+            let found = find();
+            shelf.put(name.as_bytes(), &found.to_bytes());
+            found
+        })
+}
+
+impl Slots {
+    /// The bound, then every slot: the number of its messages, and sender and receiver of each; words of
+    /// two bytes.
+    fn to_bytes(&self) -> Vec<u8> {
+        let mut words = vec![self.bound as u16, (self.bound >> 16) as u16];
+        for slot in &self.slots {
+            words.push(slot.len() as u16);
+            words.extend(
+                slot.iter()
+                    .flat_map(|(from, to)| [from.0 as u16, to.0 as u16]),
+            );
+        }
+        words.into_iter().flat_map(u16::to_le_bytes).collect()
+    }
+
+    /// The inverse; none if it is something else.
+    fn of_bytes(bytes: &[u8]) -> Option<Self> {
+        let mut words = bytes
+            .as_chunks::<2>()
+            .0
+            .iter()
+            .copied()
+            .map(u16::from_le_bytes);
+        let mut next = || words.next().map(u32::from);
+        let bound = next()? | next()? << 16;
+        let mut slots = Vec::new();
+        while let Some(messages) = next() {
+            let message = |_| Some((Rank(next()?), Rank(next()?)));
+            slots.push((0..messages).map(message).collect::<Option<_>>()?);
+        }
+        Some(Self { slots, bound })
+    }
 }
 
 const NONE: u32 = u32::MAX;
@@ -324,6 +375,21 @@ mod tests {
         assert_eq!(seen.len() as u32, ranks * ranks.saturating_sub(1));
         assert!(found.slots.len() as u32 >= found.bound);
         (found.slots.len() as u32, found.bound)
+    }
+
+    #[test]
+    fn slots_become_bytes_and_come_back() {
+        for (grid, ranks) in [
+            (Grid::mesh(4, 3), 12),
+            (Grid::mesh(3, 3), 5),
+            (Grid::mesh(1, 1), 1),
+        ] {
+            let found = contention_free_slots(&grid, ranks);
+            let bytes = found.to_bytes();
+            assert_eq!(Slots::of_bytes(&bytes).as_ref(), Some(&*found));
+            let cut = bytes.len().saturating_sub(2);
+            assert!(ranks == 1 || Slots::of_bytes(&bytes[..cut]).is_none());
+        }
     }
 
     #[test]

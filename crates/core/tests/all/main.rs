@@ -13,6 +13,7 @@ mod registry;
 mod repair;
 mod rounds;
 mod schedules;
+mod shelf;
 mod slots;
 mod split;
 mod streams;

@@ -139,6 +139,9 @@ fn start(level: Level) -> Result<()> {
         None => Box::new(Alone::new()),
     };
     let is_clocked = transport.clocked().is_some();
+    if let Some(shelf) = transport.shelf() {
+        corecast_core::shelf::share(shelf);
+    }
     let mut process = Process::new(transport);
     // In virtual time a rank is one thread of events.
     let level = match is_clocked {
