@@ -22,7 +22,7 @@ use crate::program;
 pub use coll::Coll;
 pub use replay::Replay;
 pub use reproduce::Reproduce;
-pub use shared::{ChipArg, Choices, Keeping, LimitArgs, Pictures, Place, Repeat, Scene};
+pub use shared::{ChipArg, Choices, Keeping, LimitArgs, MachineArgs, Pictures, Repeat, Scene};
 use shared::{collectives, fidelities, machines};
 
 const BEGIN_WITH: &str = "\
@@ -431,7 +431,7 @@ pub struct Tune {
     pub collective: Collective,
     /// On what to run.
     #[command(flatten)]
-    pub place: Place,
+    pub place: MachineArgs,
     /// How exactly a mesh is simulated [default: flit]
     #[arg(long, value_name = "FIDELITY", value_parser = fidelities())]
     pub fidelity: Option<Fidelity>,
@@ -481,7 +481,7 @@ pub struct Tune {
 pub struct Pingpong {
     /// On what to run.
     #[command(flatten)]
-    pub place: Place,
+    pub place: MachineArgs,
     /// The core that begins
     #[arg(long, value_name = "CORE", default_value_t = 0)]
     pub from: u32,

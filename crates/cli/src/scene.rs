@@ -9,7 +9,7 @@ use corecast_machine::{Limits, Time};
 use corecast_study::{ChipChoice, Plan, ScheduleFile, Selection, Study, StudyMachine};
 use corecast_text::size;
 
-use crate::args::{ChipArg, Choices, LimitArgs, Place, Scene};
+use crate::args::{ChipArg, Choices, LimitArgs, MachineArgs, Scene};
 use crate::failure::Failure;
 use crate::subject::{Subject, is_file};
 use crate::{output, placement, surroundings, table};
@@ -89,7 +89,7 @@ impl ChipArg {
     }
 }
 
-impl Place {
+impl MachineArgs {
     /// Refuses a placement on cores that are not the chip's.
     pub fn refuse_placement(&self) -> Result<(), Failure> {
         if self.machine.seats_ranks() || self.chip.ranks_to_cores.is_none() {

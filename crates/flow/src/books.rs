@@ -8,7 +8,7 @@ use corecast_machine::Time;
 
 /// Which call of a tile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Call {
+pub enum TileCall {
     /// A message of another task.
     Receive,
     /// A message to another task.
@@ -23,7 +23,7 @@ pub enum Call {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CallRecord {
     /// What was called.
-    pub call: Call,
+    pub call: TileCall,
     /// Index of the edge in the graph.
     pub edge: u32,
     /// Bytes moved.

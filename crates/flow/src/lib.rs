@@ -23,7 +23,7 @@ mod result;
 mod run;
 mod tile;
 
-pub use books::{Call, CallRecord, TaskBooks};
+pub use books::{CallRecord, TaskBooks, TileCall};
 pub use corecast_text::EntryError;
 pub use expected::{Expected, expected};
 pub use file::{

@@ -9,7 +9,7 @@ use corecast_core::{Help, Rank};
 use corecast_kernels::Work;
 use corecast_machine::{RunError, Time};
 
-use crate::books::{Call, CallRecord, TaskBooks};
+use crate::books::{CallRecord, TaskBooks, TileCall};
 use crate::graph::{Edge, End};
 use crate::program::{FlowProgram, WORD};
 use crate::tile::Tile;
@@ -123,7 +123,7 @@ impl<'a, T: Tile> Ports<'a, T> {
                     if self.program.window(index).is_some() {
                         self.tile.send(from, &[0; WORD]).await?;
                     }
-                    self.note(Call::Receive, index, bytes, bytes == left, start);
+                    self.note(TileCall::Receive, index, bytes, bytes == left, start);
                 }
                 Ok(block)
             }
@@ -159,7 +159,7 @@ impl<'a, T: Tile> Ports<'a, T> {
                     }
                     self.tile.send(to, message).await?;
                     self.open[index] += u32::from(self.program.window(index).is_some());
-                    self.note(Call::Send, index, message.len(), left == 0, start);
+                    self.note(TileCall::Send, index, message.len(), left == 0, start);
                 }
                 Ok(())
             }
@@ -198,7 +198,7 @@ impl<'a, T: Tile> Ports<'a, T> {
             .read(region.address + self.used[index], bytes)
             .await?;
         self.used[index] += bytes as u64;
-        self.note(Call::Read, index, bytes, true, start);
+        self.note(TileCall::Read, index, bytes, true, start);
         Ok(data)
     }
 
@@ -217,7 +217,7 @@ impl<'a, T: Tile> Ports<'a, T> {
         let start = self.tile.now();
         self.tile.write(region.address + offset, data).await?;
         self.used[index] = self.used[index].max(end);
-        self.note(Call::Write, index, data.len(), true, start);
+        self.note(TileCall::Write, index, data.len(), true, start);
         Ok(())
     }
 
@@ -256,7 +256,7 @@ impl<'a, T: Tile> Ports<'a, T> {
         self.program.rank(self.flow, self.task)
     }
 
-    fn note(&mut self, call: Call, edge: usize, bytes: usize, is_last: bool, start: Time) {
+    fn note(&mut self, call: TileCall, edge: usize, bytes: usize, is_last: bool, start: Time) {
         self.books.calls.push(CallRecord {
             call,
             edge: edge as u32,

@@ -45,7 +45,7 @@ pub fn arrow_stream<'py>(py: Python<'py>, columns: &str) -> PyResult<Bound<'py, 
 
 /// Of which type values are, the widest of all.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum ColumnKind {
     Null,
     Boolean,
     Signed,
@@ -54,14 +54,14 @@ enum Kind {
     Text,
 }
 
-fn kind(value: &Value) -> Kind {
+fn kind(value: &Value) -> ColumnKind {
     match value {
-        Value::Null => Kind::Null,
-        Value::Bool(_) => Kind::Boolean,
-        Value::Number(number) if number.is_i64() => Kind::Signed,
-        Value::Number(number) if number.is_u64() => Kind::Unsigned,
-        Value::Number(_) => Kind::Float,
-        Value::String(_) | Value::Array(_) | Value::Object(_) => Kind::Text,
+        Value::Null => ColumnKind::Null,
+        Value::Bool(_) => ColumnKind::Boolean,
+        Value::Number(number) if number.is_i64() => ColumnKind::Signed,
+        Value::Number(number) if number.is_u64() => ColumnKind::Unsigned,
+        Value::Number(_) => ColumnKind::Float,
+        Value::String(_) | Value::Array(_) | Value::Object(_) => ColumnKind::Text,
     }
 }
 
@@ -79,22 +79,22 @@ fn array(values: &[Value]) -> ArrayRef {
     if values.iter().all(is_list) && values.iter().any(Value::is_array) {
         return lists(values);
     }
-    let widest = values.iter().map(kind).max().unwrap_or(Kind::Null);
+    let widest = values.iter().map(kind).max().unwrap_or(ColumnKind::Null);
     match widest {
-        Kind::Null => Arc::new(NullArray::new(values.len())),
-        Kind::Boolean => filled(BooleanBuilder::new(), values, |builder, value| {
+        ColumnKind::Null => Arc::new(NullArray::new(values.len())),
+        ColumnKind::Boolean => filled(BooleanBuilder::new(), values, |builder, value| {
             builder.append_option(value.as_bool());
         }),
-        Kind::Signed => filled(Int64Builder::new(), values, |builder, value| {
+        ColumnKind::Signed => filled(Int64Builder::new(), values, |builder, value| {
             builder.append_option(value.as_i64());
         }),
-        Kind::Unsigned => filled(UInt64Builder::new(), values, |builder, value| {
+        ColumnKind::Unsigned => filled(UInt64Builder::new(), values, |builder, value| {
             builder.append_option(value.as_u64());
         }),
-        Kind::Float => filled(Float64Builder::new(), values, |builder, value| {
+        ColumnKind::Float => filled(Float64Builder::new(), values, |builder, value| {
             builder.append_option(value.as_f64());
         }),
-        Kind::Text => filled(StringBuilder::new(), values, |builder, value| {
+        ColumnKind::Text => filled(StringBuilder::new(), values, |builder, value| {
             builder.append_option(text(value));
         }),
     }
@@ -111,21 +111,23 @@ fn filled<B: arrow_array::builder::ArrayBuilder>(
 
 fn lists(values: &[Value]) -> ArrayRef {
     let all = values.iter().filter_map(Value::as_array).flatten();
-    match all.map(kind).max().unwrap_or(Kind::Null) {
-        Kind::Boolean => lists_of(BooleanBuilder::new(), values, |builder, value| {
+    match all.map(kind).max().unwrap_or(ColumnKind::Null) {
+        ColumnKind::Boolean => lists_of(BooleanBuilder::new(), values, |builder, value| {
             builder.append_option(value.as_bool());
         }),
-        Kind::Signed => lists_of(Int64Builder::new(), values, |builder, value| {
+        ColumnKind::Signed => lists_of(Int64Builder::new(), values, |builder, value| {
             builder.append_option(value.as_i64());
         }),
-        Kind::Unsigned | Kind::Float => {
+        ColumnKind::Unsigned | ColumnKind::Float => {
             lists_of(Float64Builder::new(), values, |builder, value| {
                 builder.append_option(value.as_f64());
             })
         }
-        Kind::Null | Kind::Text => lists_of(StringBuilder::new(), values, |builder, value| {
-            builder.append_option(text(value));
-        }),
+        ColumnKind::Null | ColumnKind::Text => {
+            lists_of(StringBuilder::new(), values, |builder, value| {
+                builder.append_option(text(value));
+            })
+        }
     }
 }
 

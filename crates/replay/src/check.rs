@@ -12,7 +12,7 @@ use corecast_core::Time;
 use corecast_exchange::{Fault, FileError};
 
 use crate::graph::{
-    COMPUTE_MAX, Call, CallGraph, Collective, CollectiveKind, MESSAGE_BYTES_MAX, Place, Size,
+    COMPUTE_MAX, Call, CallGraph, Collective, CollectiveKind, MESSAGE_BYTES_MAX, Origin, Size,
     WORLD, What,
 };
 
@@ -21,7 +21,7 @@ use crate::graph::{
 /// # Errors
 /// The first thing that is wrong, by its place.
 pub fn check(graph: &CallGraph) -> Result<(), FileError> {
-    let fault = |at: Place, wrong: String, right: &str| {
+    let fault = |at: Origin, wrong: String, right: &str| {
         Fault::at(at.line, wrong, right).in_file(&graph.files[at.file as usize])
     };
     // All ranks are in the first group.
@@ -173,13 +173,13 @@ fn circle(calls: &[Call]) -> Option<usize> {
     Some(at)
 }
 
-type Wrong = (Place, String, String);
+type Wrong = (Origin, String, String);
 
 /// Messages of one sender to one receiver, in one group with one tag: the sends and the receives.
 #[derive(Default)]
 struct Pair {
-    sends: Vec<Place>,
-    recvs: Vec<Place>,
+    sends: Vec<Origin>,
+    recvs: Vec<Origin>,
 }
 
 /// Every message has a receive.
@@ -257,7 +257,7 @@ fn messages(graph: &CallGraph) -> Result<(), Wrong> {
 
 /// The ranks of a group call the same collectives in the same order.
 fn collectives(graph: &CallGraph) -> Result<(), Wrong> {
-    let mut sequences: BTreeMap<(u32, u32), Vec<(&Collective, Place)>> = BTreeMap::new();
+    let mut sequences: BTreeMap<(u32, u32), Vec<(&Collective, Origin)>> = BTreeMap::new();
     for (rank, calls) in (0..).zip(&graph.ranks) {
         for call in calls {
             if let What::Collective(collective) = &call.what {
@@ -283,8 +283,8 @@ fn collectives(graph: &CallGraph) -> Result<(), Wrong> {
 
 /// Two ranks call the same.
 fn same(
-    one: &[(&Collective, Place)],
-    other: &[(&Collective, Place)],
+    one: &[(&Collective, Origin)],
+    other: &[(&Collective, Origin)],
     group: &str,
     [first, rank]: [u32; 2],
 ) -> Result<(), Wrong> {
@@ -321,7 +321,7 @@ fn same(
 /// What a rank has for another in an alltoallv is what that one expects.
 fn pairs(
     ranks: &[u32],
-    sequences: &BTreeMap<(u32, u32), Vec<(&Collective, Place)>>,
+    sequences: &BTreeMap<(u32, u32), Vec<(&Collective, Origin)>>,
     group: u32,
 ) -> Result<(), Wrong> {
     let Some(first) = sequences.get(&(group, ranks[0])) else {
@@ -335,7 +335,7 @@ fn pairs(
         .enumerate()
         .filter(|(_, (one, _))| is_alltoallv(one));
     for (number, _) in numbers {
-        let tables: Vec<(&[u64], &[u64], Place)> = ranks
+        let tables: Vec<(&[u64], &[u64], Origin)> = ranks
             .iter()
             .map(|&rank| {
                 let (collective, at) = sequences[&(group, rank)][number];

@@ -12,7 +12,7 @@ use corecast_mpi::collective::{
     Hardware, Settings, Shape, Verified, programs, schedule, whole_blocks,
 };
 
-use crate::graph::{CallGraph, Collective, CollectiveKind, Place, Size, What};
+use crate::graph::{CallGraph, Collective, CollectiveKind, Origin, Size, What};
 
 /// Tags of collectives' messages have this bit, and those of the program do not.
 pub(crate) const TAG_BIT: u32 = 1 << 31;
@@ -49,7 +49,7 @@ pub(crate) struct Plans {
 }
 
 /// The programs of one collective, by rank of its group.
-type Programs = Arc<[Arc<Program>]>;
+type ByRank = Arc<[Arc<Program>]>;
 
 /// Plans every collective of a checked program.
 ///
@@ -71,9 +71,9 @@ pub(crate) fn plan(graph: &CallGraph, settings: &Settings) -> Result<Plans, File
             })
         };
         let mut by_rank: Vec<_> = group.ranks.iter().map(|&rank| calls(rank)).collect();
-        let mut known: BTreeMap<&Collective, Programs> = BTreeMap::new();
+        let mut known: BTreeMap<&Collective, ByRank> = BTreeMap::new();
         loop {
-            let round: Vec<(&Collective, Place)> =
+            let round: Vec<(&Collective, Origin)> =
                 by_rank.iter_mut().filter_map(Iterator::next).collect();
             let Some(&(first, at)) = round.first() else {
                 break;
@@ -130,7 +130,7 @@ fn programs_of(
     calls: &[&Collective],
     settings: &Settings,
     taken: &mut Vec<Taken>,
-) -> Result<Programs, String> {
+) -> Result<ByRank, String> {
     let ranks = calls.len() as u32;
     let first = calls[0];
     let mut take = |bytes: Option<u64>, algorithm: &str| {

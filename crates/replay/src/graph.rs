@@ -31,7 +31,7 @@ pub const WORLD: u32 = 0;
 /// A program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CallGraph {
-    /// Names of the files that [`Place`] speaks of.
+    /// Names of the files that [`Origin`] speaks of.
     pub files: Vec<String>,
     /// Groups of ranks that messages and collectives belong to; the first one is all ranks.
     pub groups: Vec<Group>,
@@ -58,7 +58,7 @@ pub struct Call {
     /// What must have happened at this rank before it begins.
     pub after: Few<Event>,
     /// Where it was read.
-    pub at: Place,
+    pub at: Origin,
 }
 
 /// A moment of another call of the same rank.
@@ -157,14 +157,14 @@ pub enum Size {
 
 /// Where a call was read. It changes nothing about a program, so all are equal.
 #[derive(Clone, Copy, Eq, Default, Debug)]
-pub struct Place {
+pub struct Origin {
     /// Index in [`CallGraph::files`].
     pub file: u32,
     /// Line, counted from 1.
     pub line: u32,
 }
 
-impl PartialEq for Place {
+impl PartialEq for Origin {
     fn eq(&self, _: &Self) -> bool {
         true
     }
@@ -197,7 +197,7 @@ impl CallGraph {
             what,
             group: WORLD,
             after: Few::default(),
-            at: Place::default(),
+            at: Origin::default(),
         });
         calls.len() as u32 - 1
     }
@@ -210,7 +210,7 @@ impl CallGraph {
 
     /// The file and line of a call, as errors name it.
     #[must_use]
-    pub fn place(&self, at: Place) -> String {
+    pub fn place(&self, at: Origin) -> String {
         format!("{}:{}", self.files[at.file as usize], at.line)
     }
 }

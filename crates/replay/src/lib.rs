@@ -40,7 +40,7 @@ pub use format::{FILE_BYTES_MAX, Format, Options, Read, ReadFile};
 pub use formats::{FORMATS, find_format, format_of, format_of_name, read};
 pub use graph::{
     COMPUTE_MAX, Call, CallGraph, Collective, CollectiveKind, Event, Group, KINDS,
-    MESSAGE_BYTES_MAX, Place, RANKS_MAX, Size, WORLD, What,
+    MESSAGE_BYTES_MAX, Origin, RANKS_MAX, Size, WORLD, What,
 };
 pub use run::Replay;
 pub use stuck::StuckCall;

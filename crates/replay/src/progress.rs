@@ -89,7 +89,7 @@ impl Progress {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::{Place, WORLD, What};
+    use crate::graph::{Origin, WORLD, What};
 
     #[test]
     fn calls_become_ready_when_all_that_they_wait_for_has_happened() {
@@ -97,7 +97,7 @@ mod tests {
             what: What::Wait,
             group: WORLD,
             after: after.iter().copied().collect(),
-            at: Place::default(),
+            at: Origin::default(),
         };
         let calls = [
             call(&[]),

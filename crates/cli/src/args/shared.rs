@@ -99,7 +99,7 @@ pub struct LimitArgs {
 
 /// On what to run.
 #[derive(Args, Clone)]
-pub struct Place {
+pub struct MachineArgs {
     /// Which chip.
     #[command(flatten)]
     pub chip: ChipArg,
@@ -151,7 +151,7 @@ pub struct Scene {
     pub what: Subject,
     /// On what to run.
     #[command(flatten)]
-    pub place: Place,
+    pub place: MachineArgs,
     /// How exactly a mesh is simulated: flit, every flit in every buffer, or packet, whole packets
     /// on links that are taken, for very large meshes [default: flit]
     #[arg(

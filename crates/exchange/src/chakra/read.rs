@@ -9,7 +9,7 @@ use super::trace::{self, COLL, COMP, Node, OfRank, RECV, SEND, fault};
 use crate::error::Fault;
 use crate::few::Few;
 use crate::format::Imported;
-use crate::goal::graph::{Graph, Kind, Operation, Units};
+use crate::goal::graph::{Graph, Operation, OperationKind, Units};
 use crate::limits::{self, BYTES_MAX};
 use crate::{goal, msccl};
 
@@ -49,7 +49,7 @@ fn of_input(ranks: &[OfRank], graph: &Graph) -> Option<Imported> {
     let mut theirs: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     for (from, operations) in (0..).zip(&graph.ranks) {
         for operation in operations {
-            if let Kind::Send { to, .. } = operation.kind {
+            if let OperationKind::Send { to, .. } = operation.kind {
                 *theirs.entry((from, to)).or_default() += 1;
             }
         }
@@ -118,7 +118,7 @@ pub fn dependences(rank: &OfRank) -> Result<Vec<Vec<u32>>, Fault> {
 ///
 /// # Errors
 /// An attribute that is missing or out of range, or a type that there is not.
-pub fn kind(node: &Node, ranks: usize) -> Result<Kind, Fault> {
+pub fn kind(node: &Node, ranks: usize) -> Result<OperationKind, Fault> {
     let number = |name: &str, most: u64, default: Option<u64>| {
         let found = node.number(name).or(default);
         found.filter(|&number| number <= most).ok_or_else(|| {
@@ -133,12 +133,12 @@ pub fn kind(node: &Node, ranks: usize) -> Result<Kind, Fault> {
     let peer = |name: &str| Ok(number(name, ranks as u64 - 1, None)? as u32);
     let tag = || Ok(number("comm_tag", u64::from(u32::MAX), Some(0))? as u32);
     match node.kind {
-        SEND => Ok(Kind::Send {
+        SEND => Ok(OperationKind::Send {
             bytes: number("comm_size", BYTES_MAX, None)?,
             to: peer("comm_dst")?,
             tag: tag()?,
         }),
-        RECV => Ok(Kind::Recv {
+        RECV => Ok(OperationKind::Recv {
             bytes: number("comm_size", BYTES_MAX, None)?,
             from: Some(peer("comm_src")?),
             tag: Some(tag()?),
@@ -149,7 +149,7 @@ pub fn kind(node: &Node, ranks: usize) -> Result<Kind, Fault> {
             "a schedule is one collective: a trace of one COMM_COLL node per rank, or of sends and \
              receives\n`corecast replay` runs such traces as programs",
         )),
-        1..=COMP => Ok(Kind::Calc {
+        1..=COMP => Ok(OperationKind::Calc {
             ns: node.micros.saturating_mul(1000),
         }),
         kind => Err(fault(

@@ -6,7 +6,7 @@ use corecast_core::{Arrival, Schedule};
 use super::trace::{self, COMP, Node, RECV, SEND};
 use crate::format::{Exported, lost};
 use crate::goal;
-use crate::goal::graph::{Kind, Operation};
+use crate::goal::graph::{Operation, OperationKind};
 
 /// A file per rank.
 pub(super) fn files(schedule: &Schedule) -> Exported {
@@ -26,13 +26,13 @@ pub(super) fn files(schedule: &Schedule) -> Exported {
 
 fn node(id: u64, operation: &Operation) -> Node {
     let (kind, message) = match operation.kind {
-        Kind::Send { bytes, to, tag } => (SEND, Some((bytes, "comm_dst", to, tag))),
-        Kind::Recv { bytes, from, tag } => {
+        OperationKind::Send { bytes, to, tag } => (SEND, Some((bytes, "comm_dst", to, tag))),
+        OperationKind::Recv { bytes, from, tag } => {
             let known = from.zip(tag);
             let (from, tag) = known.expect("receives of a schedule say from whom");
             (RECV, Some((bytes, "comm_src", from, tag)))
         }
-        Kind::Calc { .. } => (COMP, None),
+        OperationKind::Calc { .. } => (COMP, None),
     };
     Node {
         id,

@@ -9,7 +9,7 @@
 //! Source: spcl/LogGOPSim, `src/LogGOPSim/Parser.hpp`. LogGOPSim2 has another layout under the same
 //! number, whose nodes do not come out as whole ones here.
 
-use super::graph::{Graph, Kind, Operation, Units};
+use super::graph::{Graph, Operation, OperationKind, Units};
 use crate::error::Fault;
 use crate::few::Few;
 use crate::limits::BYTES_MAX;
@@ -198,7 +198,7 @@ fn of_rank(bytes: &mut Bytes<'_>, ranks: u32, units: &mut Units) -> Result<Vec<O
     Ok(operations)
 }
 
-fn kind(bytes: &mut Bytes<'_>, ranks: u32) -> Result<Kind, Fault> {
+fn kind(bytes: &mut Bytes<'_>, ranks: u32) -> Result<OperationKind, Fault> {
     let at = bytes.at;
     let kind = bytes.u8()?;
     let (peer, size, tag) = (bytes.u32()?, bytes.u64()?, bytes.u32()?);
@@ -216,17 +216,17 @@ fn kind(bytes: &mut Bytes<'_>, ranks: u32) -> Result<Kind, Fault> {
     let some = |number: u32| Some(number).filter(|&number| number != ANY);
     match kind {
         SEND if tag == ANY => Err(fault(at, "a message with any tag")),
-        SEND => Ok(Kind::Send {
+        SEND => Ok(OperationKind::Send {
             bytes: sized(size)?,
             to: known(peer)?,
             tag,
         }),
-        RECV => Ok(Kind::Recv {
+        RECV => Ok(OperationKind::Recv {
             bytes: sized(size)?,
             from: some(peer).map(known).transpose()?,
             tag: some(tag),
         }),
-        CALC => Ok(Kind::Calc { ns: size }),
+        CALC => Ok(OperationKind::Calc { ns: size }),
         kind => Err(fault(at, format!("no node is of type {kind}"))),
     }
 }
@@ -285,11 +285,11 @@ fn push_rank(out: &mut Vec<u8>, operations: &[Operation]) {
     for (operation, (ends, starts)) in operations.iter().zip(ends.iter().zip(&starts)) {
         u32(out, operation.after.len() + operation.with.len());
         let (kind, peer, size, tag) = match operation.kind {
-            Kind::Send { bytes, to, tag } => (SEND, to, bytes, tag),
-            Kind::Recv { bytes, from, tag } => {
+            OperationKind::Send { bytes, to, tag } => (SEND, to, bytes, tag),
+            OperationKind::Recv { bytes, from, tag } => {
                 (RECV, from.unwrap_or(ANY), bytes, tag.unwrap_or(ANY))
             }
-            Kind::Calc { ns } => (CALC, 0, ns, 0),
+            OperationKind::Calc { ns } => (CALC, 0, ns, 0),
         };
         out.push(kind);
         out.extend(peer.to_le_bytes());

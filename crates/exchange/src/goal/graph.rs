@@ -18,7 +18,7 @@ type Labels<'a> = HashMap<&'a str, u32, RandomState>;
 #[derive(Clone, Debug)]
 pub struct Operation {
     /// What it does.
-    pub kind: Kind,
+    pub kind: OperationKind,
     /// Operations of the rank that must have ended.
     pub after: Few<u32>,
     /// Operations of the rank that must have begun.
@@ -29,7 +29,7 @@ pub struct Operation {
 
 /// What an operation does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum OperationKind {
     /// Sends a message.
     Send {
         /// Its length.
@@ -345,7 +345,7 @@ fn item<'a>(
                 let right = "a message has one tag; a receive may take any";
                 return Err(Fault::at(line, "a message with any tag", right));
             };
-            Kind::Send { bytes, to, tag }
+            OperationKind::Send { bytes, to, tag }
         }
         "recv" => {
             words.take();
@@ -356,11 +356,11 @@ fn item<'a>(
                 false => Some(words.number("rank", ranks - 1)? as u32),
             };
             let tag = tag(words)?;
-            Kind::Recv { bytes, from, tag }
+            OperationKind::Recv { bytes, from, tag }
         }
         "calc" => {
             words.take();
-            Kind::Calc {
+            OperationKind::Calc {
                 ns: words.number("number of nanoseconds", u64::MAX)?,
             }
         }

@@ -13,7 +13,7 @@ use corecast_core::{
     Arrival, ChunkId, Collective, Op, Rank, Request, ScheduleBuilder, Spec, Split, StepRef, verify,
 };
 
-use super::graph::{Graph, Kind, Operation};
+use super::graph::{Graph, Operation, OperationKind};
 use crate::divisor::{gcd, lcm};
 use crate::error::Fault;
 use crate::format::Imported;
@@ -71,7 +71,7 @@ fn notes(graph: &Graph, format: &str) -> Vec<String> {
         .iter()
         .flatten()
         .filter_map(|operation| match operation.kind {
-            Kind::Calc { ns } => Some(ns),
+            OperationKind::Calc { ns } => Some(ns),
             _ => None,
         });
     let (count, ns) = calcs.fold((0, 0_u64), |(count, sum), ns| {
@@ -107,7 +107,7 @@ impl Volumes {
         let mut sizes: BTreeMap<(u32, u32, u32), Vec<u64>> = BTreeMap::new();
         for (rank, operations) in (0..).zip(&graph.ranks) {
             for operation in operations {
-                if let Kind::Send { bytes, to, tag } = operation.kind {
+                if let OperationKind::Send { bytes, to, tag } = operation.kind {
                     sizes.entry((rank, to, tag)).or_default().push(bytes);
                 }
             }
@@ -221,17 +221,19 @@ impl Steps<'_> {
         let mut steps = Vec::with_capacity(operations.len());
         for operation in operations {
             let (is_send, peer, tag, bytes) = match operation.kind {
-                Kind::Calc { .. } => {
+                OperationKind::Calc { .. } => {
                     steps.push(None);
                     continue;
                 }
-                Kind::Send { bytes, to, tag } => (true, to, tag, bytes),
-                Kind::Recv {
+                OperationKind::Send { bytes, to, tag } => (true, to, tag, bytes),
+                OperationKind::Recv {
                     bytes,
                     from: Some(from),
                     tag: Some(tag),
                 } => (false, from, tag, bytes),
-                Kind::Recv { from, .. } => return Err(wildcard(operation.line, from.is_none())),
+                OperationKind::Recv { from, .. } => {
+                    return Err(wildcard(operation.line, from.is_none()));
+                }
             };
             let next = streams.len();
             let (stream, messages) = streams.entry((is_send, peer, tag)).or_insert_with(|| {
@@ -337,7 +339,7 @@ fn awaited(
         let mut own = BTreeSet::new();
         for &on in &operation.after {
             match operations[on as usize].kind {
-                Kind::Calc { .. } => own.extend(&all[on as usize]),
+                OperationKind::Calc { .. } => own.extend(&all[on as usize]),
                 _ => {
                     own.insert(on);
                 }

@@ -3,7 +3,7 @@
 
 use corecast_text::{did_you_mean, quoted};
 
-use super::names::{self, Kind, Name};
+use super::names::{self, ChannelKind, Name};
 use crate::error::Fault;
 use crate::json::{Json, Text};
 use crate::places::Buffer;
@@ -49,7 +49,7 @@ pub(super) struct Operation {
     pub target: Vec<Span>,
     /// Channels by their numbers at the rank.
     pub channels: Vec<u32>,
-    pub kind: Option<Kind>,
+    pub kind: Option<ChannelKind>,
     /// Which part of the data the thread block takes, of how many.
     pub share: (u32, u32),
     /// Semaphores.
@@ -229,7 +229,7 @@ fn one_flag(at: Json<'_>) -> Result<bool, Fault> {
 struct Remote {
     rank: u32,
     buffer: Buffer,
-    kinds: Vec<Kind>,
+    kinds: Vec<ChannelKind>,
 }
 
 fn gpu(at: Json<'_>, number: u32, ranks: u32) -> Result<Gpu, Fault> {
@@ -466,7 +466,7 @@ impl Lists {
         })
     }
 
-    fn span(&self, at: Json<'_>, kind: Option<Kind>) -> Result<Span, Fault> {
+    fn span(&self, at: Json<'_>, kind: Option<ChannelKind>) -> Result<Span, Fault> {
         let span = Object::new(
             at,
             "a piece of a buffer",

@@ -2,7 +2,7 @@
 //! What must be so with the pieces and channels of an operation before it is taken for what it does.
 
 use super::document::{Operation, Span};
-use super::names::Kind;
+use super::names::ChannelKind;
 use crate::error::Fault;
 
 /// The ends of an operation, and what must be so with them.
@@ -59,14 +59,14 @@ impl<'a> Ends<'a> {
         })
     }
 
-    pub(super) fn kind(&self) -> Result<Kind, Fault> {
+    pub(super) fn kind(&self) -> Result<ChannelKind, Fault> {
         self.0.kind.ok_or_else(|| {
             let right = "\"channel_type\" is memory or port";
             self.fault("an operation without the type of its channels", right)
         })
     }
 
-    pub(super) fn over(&self, kind: Kind) -> Result<(), Fault> {
+    pub(super) fn over(&self, kind: ChannelKind) -> Result<(), Fault> {
         match self.kind()? == kind {
             true => Ok(()),
             false => {
@@ -79,7 +79,7 @@ impl<'a> Ends<'a> {
         }
     }
 
-    pub(super) fn some_channels(&self) -> Result<Kind, Fault> {
+    pub(super) fn some_channels(&self) -> Result<ChannelKind, Fault> {
         if self.0.channels.is_empty() {
             return Err(self.fault("it names no channel", "channel_ids has one or more"));
         }

@@ -8,14 +8,14 @@ use crate::json::Json;
 
 /// How a channel reaches its peer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Kind {
+pub(super) enum ChannelKind {
     /// Loads and stores of the threads themselves.
     Memory,
     /// Requests to a proxy, carried out in order while the threads go on.
     Port,
 }
 
-impl Kind {
+impl ChannelKind {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Memory => "memory",
@@ -25,9 +25,9 @@ impl Kind {
 }
 
 /// Names of kinds; a switch is none that is read.
-pub(super) const KINDS: [(&str, Option<Kind>); 4] = [
-    ("memory", Some(Kind::Memory)),
-    ("port", Some(Kind::Port)),
+pub(super) const KINDS: [(&str, Option<ChannelKind>); 4] = [
+    ("memory", Some(ChannelKind::Memory)),
+    ("port", Some(ChannelKind::Port)),
     ("switch", None),
     ("none", None),
 ];

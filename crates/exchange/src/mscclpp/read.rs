@@ -8,7 +8,7 @@ use corecast_core::{Arrival, ChunkId, ChunkList, Op, Rank, ScheduleBuilder, Step
 use super::document::{self, Operation, Plan, Span};
 use super::ends::Ends;
 use super::layout::{layout, parts};
-use super::names::{Kind, Name};
+use super::names::{ChannelKind, Name};
 use super::waits::Waits;
 use crate::error::Fault;
 use crate::format::Imported;
@@ -309,7 +309,7 @@ impl Reader<'_> {
                 self.send_on(rank, block, does, first, target, Form::Packets)?;
             }
             Name::ReadReduce { sends } => {
-                one.over(Kind::Memory)?;
+                one.over(ChannelKind::Memory)?;
                 one.has_least(2, 1)?;
                 one.ends_at(1, sends)?;
                 let source = self.own(rank, does, does.source[0], Form::Plain)?;
@@ -324,7 +324,7 @@ impl Reader<'_> {
                 self.send_on(rank, block, does, 1, target, Form::Plain)?;
             }
             Name::Get => {
-                one.over(Kind::Memory)?;
+                one.over(ChannelKind::Memory)?;
                 one.has_pairs()?;
                 for (&span, &own) in does.source.iter().zip(&does.target) {
                     let peer = one.peer(span)?;
@@ -356,7 +356,7 @@ impl Reader<'_> {
             }
             Name::Signal { is_relaxed } => {
                 let kind = one.some_channels()?;
-                let is_own = kind == Kind::Memory;
+                let is_own = kind == ChannelKind::Memory;
                 if is_relaxed && is_own && self.written.contains(&(rank, block)) {
                     let wrong = "a relaxed signal behind what its thread block has written";
                     let right = "it says nothing of that: use `signal`; `rlxsignal` is read where its \
@@ -366,8 +366,8 @@ impl Reader<'_> {
                 let asked = self.mark_unless(stream, is_own);
                 for &channel in &does.channels {
                     let agent = match kind {
-                        Kind::Memory => agent,
-                        Kind::Port => Agent::Port(channel),
+                        ChannelKind::Memory => agent,
+                        ChannelKind::Port => Agent::Port(channel),
                     };
                     self.signal((rank, block), agent, (kind, channel), asked, does)?;
                 }
@@ -381,7 +381,7 @@ impl Reader<'_> {
                 }
             }
             Name::Flush => {
-                one.over(Kind::Port)?;
+                one.over(ChannelKind::Port)?;
                 for &channel in &does.channels {
                     self.waits.asks((rank, channel), block, does.line)?;
                     self.flush(stream, channel);
@@ -493,7 +493,7 @@ impl Reader<'_> {
     ) -> Result<(), Fault> {
         let ends = Ends::new(does);
         for &span in does.target.iter().skip(first) {
-            ends.over(Kind::Memory)?;
+            ends.over(ChannelKind::Memory)?;
             let peer = ends.peer(span)?;
             let theirs = self.places(rank, span, does.share, form)?;
             self.fits(source, theirs, does)?;
@@ -509,11 +509,11 @@ impl Reader<'_> {
     /// Who carries out a put of the piece at `at`: the thread block, or the proxy.
     fn over(&mut self, rank: u32, block: u32, does: &Operation, at: usize) -> Result<Agent, Fault> {
         let ends = Ends::new(does);
-        if ends.kind()? == Kind::Memory {
+        if ends.kind()? == ChannelKind::Memory {
             return Ok(Agent::Block(block));
         }
         let peer = ends.peer(does.target[at])?;
-        let channels = &self.plan.gpus[rank as usize].channels[Kind::Port as usize];
+        let channels = &self.plan.gpus[rank as usize].channels[ChannelKind::Port as usize];
         let channel = does.channels.get(at).copied();
         let channel = channel.filter(|&channel| channels[channel as usize] == peer);
         let Some(channel) = channel else {
@@ -529,7 +529,7 @@ impl Reader<'_> {
         let ends = Ends::new(does);
         ends.has_pairs()?;
         let stream = self.agent(rank, Agent::Block(block));
-        let is_port = ends.kind()? == Kind::Port;
+        let is_port = ends.kind()? == ChannelKind::Port;
         let signals = matches!(does.name, Name::PutSignal | Name::PutSignalFlush);
         if signals && !is_port {
             let right = "use put and signal: the executor puts over memory without the signal";
@@ -558,7 +558,7 @@ impl Reader<'_> {
                 false => self.waits.put(got, does.line),
             }
             if signals {
-                let channel = (Kind::Port, does.channels[at]);
+                let channel = (ChannelKind::Port, does.channels[at]);
                 self.signal((rank, block), agent, channel, asked, does)?;
             }
         }
@@ -594,11 +594,11 @@ impl Reader<'_> {
         &mut self,
         (rank, block): (u32, u32),
         agent: Agent,
-        (kind, channel): (Kind, u32),
+        (kind, channel): (ChannelKind, u32),
         asked: Option<StepRef>,
         does: &Operation,
     ) -> Result<(), Fault> {
-        if kind == Kind::Port {
+        if kind == ChannelKind::Port {
             self.waits.asks((rank, channel), block, does.line)?;
         }
         let (peer, theirs) = self.other_end(rank, kind, channel);
@@ -618,7 +618,7 @@ impl Reader<'_> {
 
     /// Where a channel leads, and its number there: the n-th of a kind from one rank to another is the
     /// n-th back.
-    fn other_end(&self, rank: u32, kind: Kind, channel: u32) -> (u32, Option<u32>) {
+    fn other_end(&self, rank: u32, kind: ChannelKind, channel: u32) -> (u32, Option<u32>) {
         let of = |rank: u32| &self.plan.gpus[rank as usize].channels[kind as usize];
         let peer = of(rank)[channel as usize];
         let before = &of(rank)[..channel as usize];

@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use corecast_core::{ChunkId, Rank, StepRef};
 
 use super::document::Plan;
-use super::names::Kind;
+use super::names::ChannelKind;
 use crate::error::Fault;
 
 /// A channel by its number at a rank.
-type Channel = (u32, Kind, u32);
+type Channel = (u32, ChannelKind, u32);
 
 /// An entry that somebody made: the thread block, its step, and the line.
 type By = (u32, StepRef, u32);

@@ -185,15 +185,15 @@ fn channels(connections: &mut BTreeMap<Connection, Ends>, ranks: usize) -> Vec<V
 }
 
 /// A step of a thread block.
-type Place = (usize, usize);
+type StepAt = (usize, usize);
 
 /// What the semaphores of a rank are for. Each is of two thread blocks, of which one waits.
 #[derive(Default)]
 struct Semaphores {
     count: usize,
     /// Which are acquired before a step, and which are released behind it.
-    acquired: BTreeMap<Place, Vec<usize>>,
-    released: BTreeMap<Place, Vec<usize>>,
+    acquired: BTreeMap<StepAt, Vec<usize>>,
+    released: BTreeMap<StepAt, Vec<usize>>,
 }
 
 impl Semaphores {

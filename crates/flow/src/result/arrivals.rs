@@ -3,7 +3,7 @@
 
 use corecast_machine::Time;
 
-use crate::books::{Call, CallRecord, TaskBooks};
+use crate::books::{CallRecord, TaskBooks, TileCall};
 use crate::program::FlowProgram;
 use crate::tile::{DataArrival, Peer, TaskRun};
 
@@ -34,7 +34,7 @@ impl ByTask {
 /// returned.
 pub(super) fn arrivals_of<'a>(
     books: &'a TaskBooks,
-    call: Call,
+    call: TileCall,
     arrivals: &'a [DataArrival],
 ) -> impl Iterator<Item = (&'a CallRecord, Time)> {
     let calls: Vec<&CallRecord> = books.calls.iter().filter(|c| c.call == call).collect();
@@ -67,7 +67,7 @@ pub(super) fn written(
     let books = &books[rank.index()];
     let mut of_firing = vec![None; books.firings.len()];
     let list = by_task.between(Peer::Task(rank), Peer::Memory);
-    for (record, time) in arrivals_of(books, Call::Write, list) {
+    for (record, time) in arrivals_of(books, TileCall::Write, list) {
         if record.edge as usize != edge {
             continue;
         }

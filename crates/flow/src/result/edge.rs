@@ -4,7 +4,7 @@
 use corecast_core::Rank;
 use corecast_machine::Time;
 
-use crate::books::{Call, TaskBooks};
+use crate::books::{TaskBooks, TileCall};
 use crate::graph::{End, MEMORY};
 use crate::program::FlowProgram;
 use crate::result::arrivals::{ByTask, arrivals_of, written};
@@ -46,7 +46,7 @@ pub(super) fn edge_result(
     let edge = &graph.edges()[index];
     let rank = |end: End| end.task().map(|task| program.rank(flow, task));
     let (from, to) = (rank(edge.from), rank(edge.to));
-    let moved = |task: Rank, call: Call| {
+    let moved = |task: Rank, call: TileCall| {
         let calls = books[task.index()].calls.iter();
         let own = calls.filter(move |record| record.call == call && record.edge as usize == index);
         own.map(|record| u64::from(record.bytes)).sum()
@@ -54,25 +54,28 @@ pub(super) fn edge_result(
     let (bytes, arrivals) = match (from, to) {
         (Some(from), Some(to)) => {
             let list = by_task.between(Peer::Task(from), Peer::Task(to));
-            let calls = arrivals_of(&books[from.index()], Call::Send, &[]);
+            let calls = arrivals_of(&books[from.index()], TileCall::Send, &[]);
             let lasts = calls.filter(|(record, _)| record.edge as usize == index);
             let lasts: Vec<bool> = lasts.map(|(record, _)| record.is_last).collect();
             let blocks = list.iter().zip(lasts).filter(|&(_, is_last)| is_last);
             (
-                moved(from, Call::Send),
+                moved(from, TileCall::Send),
                 blocks.map(|(arrival, _)| arrival.time).collect(),
             )
         }
         (None, Some(to)) => {
             let list = by_task.between(Peer::Memory, Peer::Task(to));
-            let calls = arrivals_of(&books[to.index()], Call::Read, list);
+            let calls = arrivals_of(&books[to.index()], TileCall::Read, list);
             let own = calls.filter(|(record, _)| record.edge as usize == index);
-            (moved(to, Call::Read), own.map(|(_, time)| time).collect())
+            (
+                moved(to, TileCall::Read),
+                own.map(|(_, time)| time).collect(),
+            )
         }
         (Some(from), None) => {
             let written = written(program, books, by_task, (flow, index));
             (
-                moved(from, Call::Write),
+                moved(from, TileCall::Write),
                 written.into_iter().flatten().collect(),
             )
         }

@@ -3,7 +3,7 @@
 
 use corecast_machine::{Cause, Time};
 
-use crate::books::{Call, TaskBooks};
+use crate::books::{TaskBooks, TileCall};
 use crate::tile::TaskRun;
 
 /// Where the time of a task went; the parts sum to the makespan.
@@ -56,7 +56,7 @@ pub(super) fn split(run: &TaskRun<TaskBooks>, task: usize, makespan: Time) -> Sp
             .peek()
             .filter(|call| call.start <= span.start)
             .map(|call| call.call);
-        let is_out = matches!(call, Some(Call::Send | Call::Write));
+        let is_out = matches!(call, Some(TileCall::Send | TileCall::Write));
         match span.cause {
             Cause::Compute => split.computing += time,
             Cause::BufferFull(_) | Cause::PortBusy(_) => split.output += time,

@@ -41,7 +41,7 @@ impl Message {
 #[derive(Clone, Debug, Default)]
 struct Part {
     /// Sends and receives in the order of the calls.
-    calls: Vec<Call>,
+    calls: Vec<Post>,
     /// Whether receives wait at once, when all sends have begun.
     is_blocking: bool,
     /// What its receives get, in their order.
@@ -49,7 +49,7 @@ struct Part {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Call {
+enum Post {
     Send(Message),
     Recv(Source, TagFilter),
 }
@@ -150,8 +150,8 @@ fn part(messages: &[Message], me: Rank, is_blocking: bool, random: &mut SplitMix
         }
     };
     let sends = messages.iter().filter(|message| message.from == me);
-    let sends: Vec<Call> = sends.map(|message| Call::Send(*message)).collect();
-    let mut recvs = filters.into_iter().map(|(from, tag)| Call::Recv(from, tag));
+    let sends: Vec<Post> = sends.map(|message| Post::Send(*message)).collect();
+    let mut recvs = filters.into_iter().map(|(from, tag)| Post::Recv(from, tag));
     let mut sends = sends.into_iter();
     let mut calls = Vec::new();
     loop {
@@ -211,19 +211,19 @@ impl Program for Pattern {
             let mut pending = Vec::new();
             for call in &part.calls {
                 match *call {
-                    Call::Send(message) => {
+                    Post::Send(message) => {
                         let (to, tag) = (message.to, message.tag);
                         let sent = endpoint.isend(to, tag, message.payload()).await?;
                         pending.push((sent, None));
                     }
-                    Call::Recv(from, tag) if part.is_blocking => {
+                    Post::Recv(from, tag) if part.is_blocking => {
                         if random.next().is_multiple_of(2) {
                             let seen = endpoint.probe(from, tag).await?;
                             assert!(seen.matches(from, tag), "what was asked for");
                         }
                         received.push(Some(endpoint.recv(from, tag).await?));
                     }
-                    Call::Recv(from, tag) => {
+                    Post::Recv(from, tag) => {
                         let receive = endpoint.irecv(from, tag).await?;
                         pending.push((receive, Some(received.len())));
                         received.push(None);

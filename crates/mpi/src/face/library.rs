@@ -69,13 +69,13 @@ static IS_SHARED: AtomicBool = AtomicBool::new(false);
 static PROVIDED: AtomicU8 = AtomicU8::new(0);
 static LOCK: Mutex<()> = Mutex::new(());
 static OWNER: AtomicUsize = AtomicUsize::new(0);
-static LIBRARY: Place = Place(UnsafeCell::new(None));
+static LIBRARY: LibraryCell = LibraryCell(UnsafeCell::new(None));
 
-struct Place(UnsafeCell<Option<Library>>);
+struct LibraryCell(UnsafeCell<Option<Library>>);
 
 // SAFETY: only `Entered` and `begin` and `end` reach it, from one thread at a time: by the lock, or
 // because the program promised so when it asked for less than `MPI_THREAD_MULTIPLE`.
-unsafe impl Sync for Place {}
+unsafe impl Sync for LibraryCell {}
 
 /// What threads of a program may do.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -453,7 +453,7 @@ impl Deref for Entered {
 
     #[inline]
     fn deref(&self) -> &Library {
-        // SAFETY: see `Place`: this thread alone is in the library. It is there as long as it runs,
+        // SAFETY: see `LibraryCell`: this thread alone is in the library. It is there as long as it runs,
         // which `enter` has seen and `MPI_Finalize` ends only when no call is under way.
         unsafe { (*LIBRARY.0.get()).as_ref().unwrap_unchecked() }
     }

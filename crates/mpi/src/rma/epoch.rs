@@ -4,7 +4,7 @@
 
 use super::state::{Lock, LockKind};
 use super::window::Window;
-use super::wire::{Ask, COMPLETE, Kind, POST};
+use super::wire::{Ask, AskKind, COMPLETE, POST};
 use crate::engine::{Flight, Memory};
 use crate::error::{Class, Error, Result};
 use crate::group::Group;
@@ -134,8 +134,8 @@ impl Process {
             .engine
             .recv(window.context, from, Some(reply), Memory::NONE)?;
         let ask = match kind {
-            LockKind::Shared => Kind::LockShared,
-            LockKind::Alone => Kind::LockAlone,
+            LockKind::Shared => AskKind::LockShared,
+            LockKind::Alone => AskKind::LockAlone,
         };
         window.epochs.locks[rank as usize] = Lock::Asked(kind, Some(flight));
         window.request(&mut self.engine, rank, &Ask::plain(ask, reply), &[])
@@ -211,7 +211,7 @@ impl Process {
             match window.members[rank as usize].gate {
                 Some(gate) => gate.give_up(kind == LockKind::Alone),
                 None => {
-                    let ask = Ask::plain(Kind::Unlock, 0);
+                    let ask = Ask::plain(AskKind::Unlock, 0);
                     window.request(&mut self.engine, rank, &ask, &[])?;
                 }
             }

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
-use super::wire::Place;
+use super::wire::Pieces;
 use crate::op::Kernel;
 
 /// Memory of a window, at an address of this process, with the promise of who made the window: all that
@@ -26,7 +26,7 @@ impl Here {
         self.0
     }
 
-    fn at(self, place: &Place, at: isize) -> *mut u8 {
+    fn at(self, place: &Pieces, at: isize) -> *mut u8 {
         self.0
             .wrapping_offset(place.base as isize)
             .wrapping_offset(at)
@@ -36,7 +36,7 @@ impl Here {
     ///
     /// # Safety
     /// All pieces are within the window.
-    pub unsafe fn gather(self, place: &Place, into: &mut [u8]) {
+    pub unsafe fn gather(self, place: &Pieces, into: &mut [u8]) {
         let mut done = 0;
         for &(at, bytes) in &place.pieces {
             let into = &mut into[done..done + bytes];
@@ -51,7 +51,7 @@ impl Here {
     ///
     /// # Safety
     /// As for [`Here::gather`].
-    pub unsafe fn scatter(self, place: &Place, from: &[u8]) {
+    pub unsafe fn scatter(self, place: &Pieces, from: &[u8]) {
         let mut done = 0;
         for &(at, bytes) in &place.pieces {
             let from = &from[done..done + bytes];
@@ -68,7 +68,7 @@ impl Here {
     /// As for [`Here::gather`].
     pub unsafe fn combine(
         self,
-        place: &Place,
+        place: &Pieces,
         kernel: Kernel,
         data: &[u8],
         old: Option<&mut [u8]>,
@@ -85,7 +85,7 @@ impl Here {
     }
 
     /// Whether elements of so many bytes at these pieces can be changed by atomic instructions.
-    pub fn is_atomic(self, place: &Place, element: usize) -> bool {
+    pub fn is_atomic(self, place: &Pieces, element: usize) -> bool {
         let is_size = matches!(element, 1 | 2 | 4 | 8);
         is_size
             && place.pieces.iter().all(|&(at, bytes)| {
@@ -99,7 +99,7 @@ impl Here {
     /// As for [`Here::gather`]; [`Here::is_atomic`] says that it can be done.
     pub unsafe fn combine_atomically(
         self,
-        place: &Place,
+        place: &Pieces,
         kernel: Kernel,
         (data, element): (&[u8], usize),
         mut old: Option<&mut [u8]>,
@@ -127,7 +127,7 @@ impl Here {
     ///
     /// # Safety
     /// As for [`Here::combine_atomically`].
-    pub unsafe fn swap_atomically(self, place: &Place, expected: &[u8], new: &[u8]) -> [u8; 8] {
+    pub unsafe fn swap_atomically(self, place: &Pieces, expected: &[u8], new: &[u8]) -> [u8; 8] {
         let Some(&(at, element)) = place.pieces.first() else {
             return [0; 8];
         };

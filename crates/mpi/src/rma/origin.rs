@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::memory::Here;
 use super::state::{Awaited, Into};
 use super::window::{Flavor, Window};
-use super::wire::{Ask, Kind, Place, REQUEST};
+use super::wire::{Ask, AskKind, Pieces, REQUEST};
 use crate::buffer::Buffer;
 use crate::datatype::memory::{pack, unpack};
 use crate::datatype::{Basic, BasicKind, Type};
@@ -34,7 +34,7 @@ pub struct Remote {
 /// Where they are.
 struct Reach {
     rank: u32,
-    place: Place,
+    place: Pieces,
     ty: Arc<Type>,
     /// If the memory lies here.
     here: Option<Here>,
@@ -176,7 +176,7 @@ impl Process {
             );
             return Err(Error::new(Class::RmaRange, what));
         };
-        let place = Place {
+        let place = Pieces {
             base,
             pieces: ty.pieces(remote.count),
         };
@@ -233,7 +233,7 @@ impl Process {
         }
         let ask = Ask {
             place: reach.place,
-            ..Ask::plain(Kind::Put, 0)
+            ..Ask::plain(AskKind::Put, 0)
         };
         let (engine, wins) = (&mut self.engine, &mut self.wins);
         let window = wins.get_mut(win).expect("as `find` has seen");
@@ -276,7 +276,7 @@ impl Process {
         }
         let ask = Ask {
             place: reach.place,
-            ..Ask::plain(Kind::Get, 0)
+            ..Ask::plain(AskKind::Get, 0)
         };
         self.ask_into(win, reach.rank, (ask, &[]), (buffer, &ty, bytes))
             .map(Some)
@@ -385,7 +385,7 @@ impl Process {
             unsafe { here.combine_atomically(&reach.place, operand.kernel, what, None) };
             return Ok(());
         }
-        let ask = ask_of(Kind::Accumulate, &operand, reach.place);
+        let ask = ask_of(AskKind::Accumulate, &operand, reach.place);
         self.tell(win, reach.rank, &ask, &operand.data)
     }
 
@@ -428,7 +428,7 @@ impl Process {
             // SAFETY: all pieces are within the window, and they are aligned.
             unsafe { here.combine_atomically(&reach.place, operand.kernel, what, Some(&mut old)) };
         } else {
-            let ask = ask_of(Kind::GetAccumulate, &operand, reach.place);
+            let ask = ask_of(AskKind::GetAccumulate, &operand, reach.place);
             let window = self.win(win)?;
             if reach.rank != window.rank {
                 let what = (ask, &*operand.data);
@@ -478,7 +478,7 @@ impl Process {
         } else {
             let ask = Ask {
                 place: reach.place,
-                ..Ask::plain(Kind::CompareAndSwap, 0)
+                ..Ask::plain(AskKind::CompareAndSwap, 0)
             };
             let data = [expected, new].concat();
             let window = self.win(win)?;
@@ -509,7 +509,7 @@ impl Process {
                 let mut class = vec![0; 4].into_boxed_slice();
                 let memory = Memory::of(&mut class);
                 let into = (memory, 4, Into::Class(class));
-                window.ask(engine, rank, (Ask::plain(Kind::Flush, 0), &[]), into)?;
+                window.ask(engine, rank, (Ask::plain(AskKind::Flush, 0), &[]), into)?;
             }
         }
         Ok(())
@@ -543,7 +543,7 @@ impl Process {
     }
 }
 
-fn ask_of(kind: Kind, operand: &Operand, place: Place) -> Ask {
+fn ask_of(kind: AskKind, operand: &Operand, place: Pieces) -> Ask {
     Ask {
         kind,
         op: operand.op.0,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::memory::Here;
 use super::state::Incoming;
 use super::window::{Flavor, Window};
-use super::wire::{Ask, Kind, Place, REQUEST};
+use super::wire::{Ask, AskKind, Pieces, REQUEST};
 use crate::datatype::Type;
 use crate::engine::{Engine, Memory};
 use crate::error::{Class, Result};
@@ -85,15 +85,16 @@ impl Window {
             return Ok(());
         };
         let reply = match ask.kind {
-            Kind::Flush => {
+            AskKind::Flush => {
                 let class = self.errors[from as usize].take().unwrap_or(Class::Success);
                 (class as i32).to_ne_bytes().to_vec()
             }
-            Kind::LockShared | Kind::LockAlone => {
-                self.gate.ask(from, ask.kind == Kind::LockAlone, ask.reply);
+            AskKind::LockShared | AskKind::LockAlone => {
+                self.gate
+                    .ask(from, ask.kind == AskKind::LockAlone, ask.reply);
                 return self.open_gate(engine);
             }
-            Kind::Unlock => {
+            AskKind::Unlock => {
                 self.gate.give_up();
                 return self.open_gate(engine);
             }
@@ -102,7 +103,7 @@ impl Window {
                 Ok(None) => return Ok(()),
                 Err(class) => {
                     self.errors[from as usize].get_or_insert(class);
-                    let is_replied = !matches!(ask.kind, Kind::Put | Kind::Accumulate);
+                    let is_replied = !matches!(ask.kind, AskKind::Put | AskKind::Accumulate);
                     match is_replied {
                         true => Vec::new(),
                         false => return Ok(()),
@@ -122,7 +123,7 @@ impl Window {
     }
 
     /// Where a place is in this rank's memory, if all of it is within.
-    pub(super) fn own(&self, place: &Place) -> Option<Here> {
+    pub(super) fn own(&self, place: &Pieces) -> Option<Here> {
         let range = |&(at, bytes): &(isize, usize)| {
             let first = i128::from(place.base) + at as i128;
             (first, first + bytes as i128)
@@ -171,8 +172,8 @@ impl Window {
         let here = self.own(place).ok_or(Class::RmaRange)?;
         let bytes = place.bytes();
         let needed = match ask.kind {
-            Kind::Get => 0,
-            Kind::CompareAndSwap => 2 * bytes,
+            AskKind::Get => 0,
+            AskKind::CompareAndSwap => 2 * bytes,
             _ => bytes,
         };
         if data.len() != needed {
@@ -187,16 +188,16 @@ impl Window {
         // SAFETY: all pieces are within this rank's memory, as `own` has seen.
         unsafe {
             match ask.kind {
-                Kind::Put => {
+                AskKind::Put => {
                     here.scatter(place, data);
                     return Ok(None);
                 }
-                Kind::Accumulate => {
+                AskKind::Accumulate => {
                     here.combine(place, kernel()?, data, None);
                     return Ok(None);
                 }
-                Kind::Get => here.gather(place, &mut old),
-                Kind::GetAccumulate => here.combine(place, kernel()?, data, Some(&mut old)),
+                AskKind::Get => here.gather(place, &mut old),
+                AskKind::GetAccumulate => here.combine(place, kernel()?, data, Some(&mut old)),
                 _ => {
                     here.gather(place, &mut old);
                     let (expected, new) = data.split_at(bytes);

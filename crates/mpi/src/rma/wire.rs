@@ -16,7 +16,7 @@ pub const REPLIES: i32 = 1 << 30;
 /// What is asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
-pub enum Kind {
+pub enum AskKind {
     /// The data go into the pieces.
     Put,
     /// The pieces are replied.
@@ -38,28 +38,28 @@ pub enum Kind {
     Unlock,
 }
 
-const KINDS: [Kind; 9] = [
-    Kind::Put,
-    Kind::Get,
-    Kind::Accumulate,
-    Kind::GetAccumulate,
-    Kind::CompareAndSwap,
-    Kind::Flush,
-    Kind::LockShared,
-    Kind::LockAlone,
-    Kind::Unlock,
+const KINDS: [AskKind; 9] = [
+    AskKind::Put,
+    AskKind::Get,
+    AskKind::Accumulate,
+    AskKind::GetAccumulate,
+    AskKind::CompareAndSwap,
+    AskKind::Flush,
+    AskKind::LockShared,
+    AskKind::LockAlone,
+    AskKind::Unlock,
 ];
 
 /// Pieces of memory from some address or displacement on.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct Place {
+pub struct Pieces {
     /// Added to the displacements of all pieces.
     pub base: i64,
     /// Displacement and bytes.
     pub pieces: Vec<(isize, usize)>,
 }
 
-impl Place {
+impl Pieces {
     /// Bytes of all pieces.
     pub fn bytes(&self) -> usize {
         self.pieces.iter().map(|&(_, bytes)| bytes).sum()
@@ -69,27 +69,27 @@ impl Place {
 /// A request without its data.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Ask {
-    pub kind: Kind,
+    pub kind: AskKind,
     /// Number of a predefined operator, or 0.
     pub op: u32,
     /// Number of the predefined datatype of elements, or 0.
     pub element: u32,
     /// The tag of the reply.
     pub reply: i32,
-    pub place: Place,
+    pub place: Pieces,
 }
 
 const WORDS: usize = 5;
 
 impl Ask {
     /// A request without memory.
-    pub fn plain(kind: Kind, reply: i32) -> Self {
+    pub fn plain(kind: AskKind, reply: i32) -> Self {
         Self {
             kind,
             op: 0,
             element: 0,
             reply,
-            place: Place::default(),
+            place: Pieces::default(),
         }
     }
 
@@ -128,7 +128,7 @@ impl Ask {
             op: (word(0)? >> 32) as u32,
             element: word(1)? as u32,
             reply: word(2)? as u32 as i32,
-            place: Place {
+            place: Pieces {
                 base: word(3)?.cast_signed(),
                 pieces: pieces.collect(),
             },
@@ -149,7 +149,7 @@ mod tests {
                 op: 0x21,
                 element: 0x209,
                 reply: REPLIES - 1,
-                place: Place {
+                place: Pieces {
                     base: -5,
                     pieces: vec![(-8, 4), (16, 12)],
                 },

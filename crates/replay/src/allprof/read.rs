@@ -12,7 +12,7 @@ use super::line::Line;
 use super::names::{comm_at, is_local, is_look, making};
 use super::requests::{Before, Requests};
 use crate::format::{Options, Read};
-use crate::graph::{COMPUTE_MAX, Call, CallGraph, Event, Place, RANKS_MAX, What};
+use crate::graph::{COMPUTE_MAX, Call, CallGraph, Event, Origin, RANKS_MAX, What};
 
 /// Numbers below 0, and bytes of a request in an array: of MPICH and of Open MPI.
 #[derive(Clone, Copy)]
@@ -297,7 +297,7 @@ impl<'a> OfRank<'a> {
             what,
             group,
             after: self.before.into_iter().collect(),
-            at: Place {
+            at: Origin {
                 file: self.rank,
                 line: line.number,
             },

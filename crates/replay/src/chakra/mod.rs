@@ -20,12 +20,12 @@ use std::collections::BTreeMap;
 use corecast_core::Time;
 use corecast_exchange::chakra::trace::{self, COLL, COMP, Node, OfRank, SEND, fault};
 use corecast_exchange::chakra::{dependences, kind, request};
-use corecast_exchange::goal::graph::Kind;
+use corecast_exchange::goal::graph::OperationKind;
 use corecast_exchange::{Exported, Fault, FileError, Unsayable};
 
 use crate::format::{Format, Options, Read};
 use crate::graph::{
-    COMPUTE_MAX, Call, CallGraph, Collective, CollectiveKind, Event, Group, Place, Size, WORLD,
+    COMPUTE_MAX, Call, CallGraph, Collective, CollectiveKind, Event, Group, Origin, Size, WORLD,
     What,
 };
 
@@ -108,7 +108,7 @@ fn program(file: &str, ranks: &[OfRank], flops: Option<f64>) -> Result<Read, Fau
                 what: reader.what(node, members)?,
                 group,
                 after: after.collect(),
-                at: Place {
+                at: Origin {
                     file: 0,
                     line: node.message,
                 },
@@ -168,9 +168,9 @@ impl Reader {
             _ => {}
         }
         match kind(node, self.ranks)? {
-            Kind::Send { bytes, to, tag } => Ok(What::Send { to, tag, bytes }),
-            Kind::Recv { bytes, from, tag } => Ok(What::Recv { from, tag, bytes }),
-            Kind::Calc { .. } => self.computing(node).map(What::Compute),
+            OperationKind::Send { bytes, to, tag } => Ok(What::Send { to, tag, bytes }),
+            OperationKind::Recv { bytes, from, tag } => Ok(What::Recv { from, tag, bytes }),
+            OperationKind::Calc { .. } => self.computing(node).map(What::Compute),
         }
     }
 

@@ -10,11 +10,11 @@ mod write;
 
 use corecast_core::Time;
 use corecast_exchange::goal::binary;
-use corecast_exchange::goal::graph::{self, Graph, Kind};
+use corecast_exchange::goal::graph::{self, Graph, OperationKind};
 use corecast_exchange::{Exported, Fault, FileError, Unsayable, text_of};
 
 use crate::format::{Format, Options, Read};
-use crate::graph::{COMPUTE_MAX, Call, CallGraph, Event, Place, WORLD, What};
+use crate::graph::{COMPUTE_MAX, Call, CallGraph, Event, Origin, WORLD, What};
 
 /// GOAL text.
 #[derive(Debug)]
@@ -101,9 +101,9 @@ fn program(file: &str, (parsed, place): (Graph, &str)) -> Result<Read, Fault> {
         calls.reserve(operations.len());
         for operation in operations {
             let what = match operation.kind {
-                Kind::Send { bytes, to, tag } => What::Send { to, tag, bytes },
-                Kind::Recv { bytes, from, tag } => What::Recv { from, tag, bytes },
-                Kind::Calc { ns } => {
+                OperationKind::Send { bytes, to, tag } => What::Send { to, tag, bytes },
+                OperationKind::Recv { bytes, from, tag } => What::Recv { from, tag, bytes },
+                OperationKind::Calc { ns } => {
                     let most = COMPUTE_MAX.ps() / 1000;
                     if ns > most {
                         let wrong = format!("computing takes {ns} ns");
@@ -119,7 +119,7 @@ fn program(file: &str, (parsed, place): (Graph, &str)) -> Result<Read, Fault> {
                 what,
                 group: WORLD,
                 after: ends.chain(starts).collect(),
-                at: Place {
+                at: Origin {
                     file: 0,
                     line: operation.line,
                 },

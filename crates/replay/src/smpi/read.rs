@@ -10,7 +10,7 @@ use super::actions::Action;
 use super::types;
 use crate::format::{Options, Read};
 use crate::graph::{
-    COMPUTE_MAX, Call, CallGraph, Collective, CollectiveKind, Event, MESSAGE_BYTES_MAX, Place,
+    COMPUTE_MAX, Call, CallGraph, Collective, CollectiveKind, Event, MESSAGE_BYTES_MAX, Origin,
     RANKS_MAX, Size, WORLD, What,
 };
 
@@ -144,7 +144,7 @@ impl Reader {
             what,
             group: WORLD,
             after: of_rank.before.into_iter().collect(),
-            at: Place {
+            at: Origin {
                 file,
                 line: action.line,
             },

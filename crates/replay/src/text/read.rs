@@ -8,7 +8,7 @@ use corecast_text::did_you_mean;
 
 use super::{MAGIC, VERSION, collective, time};
 use crate::graph::{
-    Call, CallGraph, CollectiveKind, Event, Group, KINDS, MESSAGE_BYTES_MAX, Place, RANKS_MAX,
+    Call, CallGraph, CollectiveKind, Event, Group, KINDS, MESSAGE_BYTES_MAX, Origin, RANKS_MAX,
     WORLD, What,
 };
 
@@ -185,7 +185,7 @@ impl<'a> Block<'a> {
             true => Event::Start(index),
             false => Event::End(index),
         });
-        let at = Place {
+        let at = Origin {
             file: 0,
             line: line.line(),
         };

@@ -6,7 +6,7 @@ use crate::common;
 use common::{SAMPLES, load};
 use corecast_core::{Collective as Known, Time};
 use corecast_replay::{
-    Call, CallGraph, Collective, CollectiveKind, Event, FORMATS, Group, Options, Place, Size,
+    Call, CallGraph, Collective, CollectiveKind, Event, FORMATS, Group, Options, Origin, Size,
     WORLD, What, check, find_format,
 };
 use proptest::prelude::*;
@@ -174,7 +174,7 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
                     .into_iter()
                     .chain(after.into_iter().map(event))
                     .collect(),
-                at: Place::default(),
+                at: Origin::default(),
             }
         });
         calls.collect()

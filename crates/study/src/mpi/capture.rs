@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, VecDeque};
 use corecast_exchange::Unsayable;
 use corecast_machine::Time;
 use corecast_mpi_sim::Captured;
-use corecast_replay::{Call, CallGraph, Event, Place, WORLD, What};
+use corecast_replay::{Call, CallGraph, Event, Origin, WORLD, What};
 
 use super::MpiStudy;
 
@@ -113,7 +113,7 @@ fn of_rank(
             what,
             group: WORLD,
             after: after.into_iter().collect(),
-            at: Place::default(),
+            at: Origin::default(),
         });
         calls.len() as u32 - 1
     };
