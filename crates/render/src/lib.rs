@@ -30,6 +30,8 @@ mod matrix;
 mod svg;
 mod timeline;
 mod trace;
+#[cfg(test)]
+mod vision;
 
 pub use bars::{Bar, StackedBars};
 pub use chart::{LineChart, Scale, Series};

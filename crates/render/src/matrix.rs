@@ -27,7 +27,7 @@ const LABEL: f64 = 22.0;
 
 /// Light to dark, readable without colour and by colour-blind readers (Brewer's OrRd without its
 /// lightest).
-const SCALE: [&str; 8] = [
+pub(crate) const SCALE: [&str; 8] = [
     "#fee8c8", "#fdd49e", "#fdbb84", "#fc8d59", "#ef6548", "#d7301f", "#b30000", "#7f0000",
 ];
 /// From which step on a number in a square is white.

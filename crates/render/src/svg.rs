@@ -34,7 +34,8 @@ pub(crate) enum Anchor {
     End,
 }
 
-/// Colours that remain distinct for colour-blind readers (Okabe and Ito 2008).
+/// Colours that remain distinct for colour-blind readers (Okabe and Ito 2008, with brown and black for its
+/// yellow); `vision` measures it.
 pub(crate) const PALETTE: [&str; 8] = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31", "#000000",
 ];

@@ -19,7 +19,7 @@ const LABELLED: f64 = 13.0;
 /// From one label to the next in lower rows.
 const LABEL_EVERY: usize = 8;
 
-fn colour(kind: &str) -> &'static str {
+pub(crate) fn colour(kind: &str) -> &'static str {
     match kind {
         "compute" => "#cc79a7",
         "wait_peer" => "#e69f00",
