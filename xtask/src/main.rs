@@ -160,7 +160,12 @@ fn main() -> ExitCode {
             .iter()
             .find(|task| task.usage.split(' ').next() == Some(name))
     });
+    let is_asked = |argument: &String| argument == "--help" || argument == "-h";
     match found {
+        Some(task) if arguments.iter().any(is_asked) => {
+            println!("cargo xtask {}\n    {}", task.usage, task.about);
+            ExitCode::SUCCESS
+        }
         Some(task) => verdict((task.run)(&arguments[1..])),
         None => {
             for task in COMMANDS {

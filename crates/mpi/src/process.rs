@@ -109,13 +109,18 @@ impl Process {
                 .filter_map(|comm| self.comms.get(comm));
             let mut comms = predefined.chain(self.comms.dynamic().map(|(_, comm)| comm));
             let of = comms.find(|comm| (comm.context..comm.context + CONTEXTS).contains(&context));
-            let comm = of.map_or("a communicator that was freed", |comm| match &*comm.name {
-                "" => "a communicator without a name",
-                name => name,
-            });
+            let comm = match of {
+                None => "a communicator that was freed".to_owned(),
+                // Its number is the same at all of its ranks: two of them may wait in different ones.
+                Some(comm) if comm.name.is_empty() => {
+                    let number = comm.context / CONTEXTS;
+                    format!("communicator {number} of {} ranks", comm.group.size())
+                }
+                Some(comm) => comm.name.clone(),
+            };
             let is_of_program = of.is_none_or(|comm| comm.context == context);
             Wanted {
-                comm: comm.to_owned(),
+                comm,
                 tag: wanted.tag.filter(|_| is_of_program),
                 ..wanted
             }

@@ -8,7 +8,14 @@ use super::plan::{FAR, Group};
 use super::table::{parts, ratio};
 
 /// A line per test of the groups with two ranks, on cores with a common cache.
-pub fn svg(results: &Results, groups: &[Group], names: &[&str], machine: &Machine) -> String {
+///
+/// `load` is how many busy processes there were beside them.
+pub fn svg(
+    results: &Results,
+    groups: &[Group],
+    names: &[&str],
+    (machine, load): (&Machine, usize),
+) -> String {
     let mut series: Vec<Series> = Vec::new();
     for (_, keys) in parts(results, groups) {
         let keys = keys.into_iter().filter(|key| {
@@ -34,9 +41,13 @@ pub fn svg(results: &Results, groups: &[Group], names: &[&str], machine: &Machin
         .flat_map(|series| series.points.iter().map(|point| point.1))
         .collect();
     let wins = all.iter().filter(|ratio| **ratio <= 1.0).count();
+    let beside = match load {
+        0 => String::new(),
+        load => format!(" beside {load} busy ones"),
+    };
     let chart = LineChart {
         title: format!(
-            "Two processes on {}: {wins} of {} cases at least as fast as the best other MPI",
+            "Two processes{beside} on {}: {wins} of {} cases at least as fast as the best other MPI",
             machine.model,
             all.len()
         ),

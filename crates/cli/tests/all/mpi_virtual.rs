@@ -313,6 +313,28 @@ fn a_deadlock_says_who_waits_for_whom_in_which_call() {
 }
 
 #[test]
+fn communicators_without_a_name_are_told_apart_in_a_deadlock() {
+    let (code, told) = fails(&["crossed"], 2, &[]);
+    assert_eq!(code, 3, "{told}");
+    let comms: Vec<&str> = told
+        .lines()
+        .filter_map(|line| line.split_once("MPI_Allreduce for a message from rank "))
+        .filter_map(|(_, rest)| rest.split_once(" in "))
+        .map(|(_, comm)| comm)
+        .collect();
+    let [one, other] = comms[..] else {
+        panic!("{told}");
+    };
+    assert!(one != other, "{told}");
+    for comm in [one, other] {
+        assert!(
+            comm.starts_with("communicator ") && comm.ends_with(" of 2 ranks"),
+            "{told}"
+        );
+    }
+}
+
+#[test]
 fn who_ends_badly_ends_all_with_one_message() {
     let cases = [
         (

@@ -150,6 +150,16 @@ static void deadlock(void) {
   MPI_Barrier(rows);
 }
 
+/* Reductions over two communicators that nobody has named, which odd ranks begin with the second. */
+static void crossed(void) {
+  MPI_Comm one, other;
+  int all;
+  MPI_Comm_dup(MPI_COMM_WORLD, &one);
+  MPI_Comm_dup(MPI_COMM_WORLD, &other);
+  MPI_Allreduce(&me, &all, 1, MPI_INT, MPI_SUM, me % 2 ? other : one);
+  MPI_Allreduce(&me, &all, 1, MPI_INT, MPI_SUM, me % 2 ? one : other);
+}
+
 /* Broadcasts of all lengths from all roots, of everybody and of every second rank, while messages are on
    their way that must be received before some of the ranks come. */
 static void broadcasts(void) {
@@ -261,6 +271,7 @@ int main(int argc, char **argv) {
   if (!strcmp(check, "hello")) hello();
   if (!strcmp(check, "clocks")) clocks();
   if (!strcmp(check, "deadlock")) deadlock();
+  if (!strcmp(check, "crossed")) crossed();
   if (!strcmp(check, "broadcasts")) broadcasts();
   if (!strcmp(check, "absent")) absent();
   if (!strcmp(check, "endless")) for (int flag = 0; !flag;) MPI_Iprobe(0, 1, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
