@@ -10,7 +10,7 @@ use corecast_core::{
 };
 
 use super::choose::{self, Hardware, Settings, is_for_hardware};
-use super::plan::{self, Layout};
+use super::plan::{self, Blocks, Layout};
 use super::program::Program;
 use super::programs;
 use crate::error::{Class, Error, Result};
@@ -58,6 +58,16 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Of a reduction by an operator that does not commute ([`programs`]).
+    fn ordered(program: Program) -> Self {
+        Self {
+            program: Arc::new(program),
+            algorithm: "binomial from rank 0".to_owned(),
+            means: MESSAGES,
+            why: "the operator does not commute".to_owned(),
+        }
+    }
+
     /// Says how a call is carried out, and why so.
     pub fn explain(&self, name: &str, ranks: u32, bytes: usize) {
         let way = format!("{} {} ({})", self.algorithm, self.means, self.why);
@@ -123,7 +133,7 @@ impl Cache {
 
     /// The plan of a call whose blocks have lengths of their own. The schedule is kept, which knows no
     /// lengths; the program is made for every call. Algorithms that need the lengths of others' blocks
-    /// are not for it: which one is taken does not depend on lengths.
+    /// are not for it: which one is taken does not depend on lengths. `is_ordered` is as in [`Shape`].
     ///
     /// # Errors
     /// [`Class::Intern`] if no schedule can be made.
@@ -131,9 +141,13 @@ impl Cache {
         &mut self,
         settings: &Settings,
         (rank, ranks): (u32, u32),
-        (collective, root): (Collective, u32),
+        (collective, root, is_ordered): (Collective, u32, bool),
         layout: &Layout<'_>,
     ) -> Result<Plan> {
+        if is_ordered && let Blocks::Table(table) = layout.send {
+            let program = programs::ordered_blocks((rank, ranks), layout.in_place, table);
+            return Ok(Plan::ordered(program));
+        }
         let is_kept =
             |other: &&(Collective, u32, Verified)| other.0 == collective && other.1 == root;
         let verified = match self.schedules.iter().find(is_kept) {
@@ -168,12 +182,7 @@ fn make(settings: &Settings, (rank, ranks): (u32, u32), shape: Shape) -> Result<
     if shape.is_ordered
         && let Some(program) = programs::ordered((rank, ranks), shape)
     {
-        return Ok(Plan {
-            program: Arc::new(program),
-            algorithm: "binomial from rank 0".to_owned(),
-            means: MESSAGES,
-            why: "the operator does not commute".to_owned(),
-        });
+        return Ok(Plan::ordered(program));
     }
     let verified = schedule(settings, ranks, shape)?;
     let layout = Layout {

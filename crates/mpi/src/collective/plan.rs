@@ -35,13 +35,47 @@ pub struct Layout<'a> {
     pub in_place: bool,
 }
 
-impl Layout<'_> {
+impl<'a> Layout<'a> {
     /// Blocks of one size, one after the other.
     pub const EVEN: Self = Self {
         send: Blocks::Even,
         recv: Blocks::Even,
         in_place: false,
     };
+
+    /// Of a call whose blocks have lengths of their own: both sides as the caller cuts them, which are
+    /// [`Blocks::Even`] where it has one block or none. Where the root alone knows all blocks, the others
+    /// go by `own` ([`own_block`]).
+    #[must_use]
+    pub fn irregular(
+        collective: Collective,
+        in_place: bool,
+        (send, recv): (Blocks<'a>, Blocks<'a>),
+        own: &'a [(usize, usize)],
+    ) -> Self {
+        use Collective as C;
+        Self {
+            send: match (collective, send) {
+                (C::Scatter, Blocks::Even) => Blocks::Table(own),
+                (C::Alltoallv | C::ReduceScatter, _) if in_place => recv,
+                _ => send,
+            },
+            recv: match (collective, recv) {
+                (C::Gather, Blocks::Even) => Blocks::Table(own),
+                (C::ReduceScatter, _) => Blocks::Even,
+                _ => recv,
+            },
+            in_place,
+        }
+    }
+}
+
+/// The blocks of all ranks as one of them has them that knows the length of its own alone.
+#[must_use]
+pub fn own_block((rank, ranks): (u32, u32), bytes: usize) -> Vec<(usize, usize)> {
+    let mut table = vec![(0, 0); ranks as usize];
+    table[rank as usize].1 = bytes;
+    table
 }
 
 /// What `rank` does of a schedule whose ranks have one stream each.
