@@ -2,11 +2,13 @@
 //! The ranks of one communicator, as one of them sees them: its plans, and how long calls took.
 #![forbid(unsafe_code)]
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use corecast_core::Collective;
+use corecast_mpi::collective::plan::{Blocks, Layout, own_block};
 use corecast_mpi::collective::program::Program;
-use corecast_mpi::collective::{Cache, Means, Settings, Shape, say};
+use corecast_mpi::collective::{Cache, Means, Settings, Shape, programs, say};
 
 /// See the module's documentation.
 pub struct Group {
@@ -16,9 +18,26 @@ pub struct Group {
     cache: Cache,
     /// What was given out last, which lives until the next is asked for.
     current: Arc<Program>,
+    /// Of which calls and size classes it was said how they are carried out.
+    told: BTreeSet<(String, u32)>,
     /// By call and size class, in the order in which they came first.
     times: Vec<Times>,
 }
+
+/// What is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wanted {
+    /// A collective of schedules.
+    Known(Collective),
+    /// Prefixes; whether a rank's own contribution is in its result.
+    Prefix(bool),
+}
+
+/// What follows the collectives of schedules in `plans.h`.
+const PREFIXES: [(&str, Wanted); 2] = [
+    ("SCAN", Wanted::Prefix(true)),
+    ("EXSCAN", Wanted::Prefix(false)),
+];
 
 /// Why a rank has nothing to do for a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,8 +73,15 @@ impl Group {
             settings,
             cache: Cache::default(),
             current: Arc::default(),
+            told: BTreeSet::new(),
             times: Vec::new(),
         }
+    }
+
+    /// How many they are.
+    #[must_use]
+    pub fn ranks(&self) -> u32 {
+        self.ranks
     }
 
     /// What this rank does in a call; it lives until the next is asked for. The name is asked for by who
@@ -68,14 +94,14 @@ impl Group {
         name: impl Fn() -> N,
         shape: Shape,
     ) -> Result<&Program, Unplanned> {
+        let is_told = self.is_told(&name, shape.bytes);
         if self.is_left(shape.collective, shape.bytes) {
-            if self.is_told(shape) {
+            if is_told {
                 let why = self.why_left(shape);
                 say(name().as_ref(), self.ranks, shape.bytes, &why);
             }
             return Err(Unplanned::Left);
         }
-        let is_told = self.is_told(shape);
         let ranks = (self.rank, self.ranks);
         let plan = self.cache.plan(&self.settings, ranks, shape);
         let plan = plan.map_err(|_| Unplanned::Unserved)?;
@@ -84,6 +110,47 @@ impl Group {
         }
         self.current = Arc::clone(&plan.program);
         Ok(&self.current)
+    }
+
+    /// The same for a call whose blocks have lengths of their own: what this rank gives and gets, block by
+    /// block where it knows them all. The shape's bytes are those of this rank's blocks together; no table
+    /// is asked, since other ranks may have others.
+    ///
+    /// # Errors
+    /// As for [`Group::plan`].
+    pub fn irregular<N: AsRef<str>>(
+        &mut self,
+        name: impl Fn() -> N,
+        shape: Shape,
+        (give, get): (Blocks<'_>, Blocks<'_>),
+    ) -> Result<&Program, Unplanned> {
+        let is_told = self.is_told(&name, shape.bytes);
+        let ranks = (self.rank, self.ranks);
+        let own = own_block(ranks, shape.bytes);
+        let layout = Layout::irregular(shape.collective, shape.in_place, (give, get), &own);
+        let what = (shape.collective, shape.root, shape.is_ordered);
+        let plan = self.cache.irregular(&self.settings, ranks, what, &layout);
+        let plan = plan.map_err(|_| Unplanned::Unserved)?;
+        if is_told {
+            plan.explain(name().as_ref(), self.ranks, shape.bytes);
+        }
+        self.current = plan.program;
+        Ok(&self.current)
+    }
+
+    /// The same for prefixes.
+    pub fn prefix<N: AsRef<str>>(
+        &mut self,
+        name: impl Fn() -> N,
+        (bytes, in_place, is_inclusive): (usize, bool, bool),
+    ) -> &Program {
+        if self.is_told(&name, bytes) {
+            let way = "recursive doubling over messages (prefixes go by no other algorithm)";
+            say(name().as_ref(), self.ranks, bytes, way);
+        }
+        let ranks = (self.rank, self.ranks);
+        self.current = Arc::new(programs::prefix(ranks, bytes, in_place, is_inclusive));
+        &self.current
     }
 
     /// Whether a table says that calls of this size are faster below us. What is named in the environment
@@ -104,10 +171,10 @@ impl Group {
         format!("left to the library ({})", why.unwrap_or_default())
     }
 
-    /// Whether this rank says how calls of this size class are carried out, which it does once.
-    fn is_told(&mut self, shape: Shape) -> bool {
+    /// Whether this rank says how calls of this name and size class are carried out, which it does once.
+    fn is_told<N: AsRef<str>>(&mut self, name: &impl Fn() -> N, bytes: usize) -> bool {
         let is_asked = self.settings.explains && self.rank == 0;
-        is_asked && self.cache.is_news(shape.collective, shape.bytes)
+        is_asked && self.told.insert((name().as_ref().to_owned(), class(bytes)))
     }
 
     /// Notes how long a call took at this rank.
@@ -165,6 +232,23 @@ pub fn collective(number: u32) -> Option<Collective> {
     Collective::ALL.get(number as usize).copied()
 }
 
+/// What is asked for by a number of `plans.h`.
+#[must_use]
+pub fn wanted(number: u32) -> Option<Wanted> {
+    let prefix = |index: usize| PREFIXES.get(index).map(|&(_, wanted)| wanted);
+    let behind = (number as usize).checked_sub(Collective::ALL.len());
+    match behind {
+        Some(index) => prefix(index),
+        None => collective(number).map(Wanted::Known),
+    }
+}
+
+/// The names in variables of what is asked for, in the order of the numbers of `plans.h`.
+pub fn names() -> impl Iterator<Item = String> {
+    let known = Collective::ALL.iter().map(|one| one.name().to_uppercase());
+    known.chain(PREFIXES.iter().map(|(name, _)| (*name).to_owned()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -197,13 +281,16 @@ mod tests {
     }
 
     #[test]
-    fn the_header_in_c_counts_collectives_as_we_do() {
+    fn the_header_in_c_counts_as_we_do() {
         let header = include_str!("../shim/plans.h");
-        for (number, collective) in Collective::ALL.iter().enumerate() {
-            let name = collective.name().to_uppercase();
+        let mut total = 0;
+        for (number, name) in (0..).zip(names()) {
             let line = format!("CORECAST_{name} = {number},");
             assert!(header.contains(&line), "{line}");
+            assert!(wanted(number).is_some());
+            total = number + 1;
         }
+        assert_eq!(wanted(total), None);
         assert_eq!(collective(10), None);
     }
 }

@@ -24,6 +24,6 @@ mod race;
 mod tune;
 
 pub use asked::{Asked, Scope};
-pub use group::{Group, Unplanned};
+pub use group::{Group, Unplanned, Wanted};
 pub use race::{Outcome, Runner, race};
 pub use tune::Job;
