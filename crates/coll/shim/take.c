@@ -200,7 +200,7 @@ int take(struct served *served, struct wanted *wanted, int *code) {
         uint32_t planned = CORECAST_PLAN;
         if (!served->levels)
             planned = corecast_group_plan(served->group, call, &plan);
-        if (planned == CORECAST_LEFT && !wish()->explains)
+        if (planned == CORECAST_LEFT && !wish()->explains && !call->is_irregular)
             *before = (struct left){1, call->bytes};
         if (planned == CORECAST_NO_PLAN)
             left(call->name, wanted->comm, "no algorithm serves it");

@@ -95,9 +95,10 @@ impl Group {
         shape: Shape,
     ) -> Result<&Program, Unplanned> {
         let is_told = self.is_told(&name, shape.bytes);
-        if self.is_left(shape.collective, shape.bytes) {
+        let bytes = shape.bytes as u64;
+        if self.is_left(shape.collective, bytes) {
             if is_told {
-                let why = self.why_left(shape);
+                let why = self.why_left(shape.collective, bytes);
                 say(name().as_ref(), self.ranks, shape.bytes, &why);
             }
             return Err(Unplanned::Left);
@@ -113,8 +114,8 @@ impl Group {
     }
 
     /// The same for a call whose blocks have lengths of their own: what this rank gives and gets, block by
-    /// block where it knows them all. The shape's bytes are those of this rank's blocks together; no table
-    /// is asked, since other ranks may have others.
+    /// block where it knows them all. The shape's bytes are those of this rank's blocks together. Tables are
+    /// asked where every rank knows all lengths, for their mean.
     ///
     /// # Errors
     /// As for [`Group::plan`].
@@ -128,6 +129,14 @@ impl Group {
         let ranks = (self.rank, self.ranks);
         let own = own_block(ranks, shape.bytes);
         let layout = Layout::irregular(shape.collective, shape.in_place, (give, get), &own);
+        let mean = layout.mean_bytes(shape.collective);
+        if let Some(bytes) = mean.filter(|&bytes| self.is_left(shape.collective, bytes)) {
+            if is_told {
+                let why = self.why_left(shape.collective, bytes);
+                say(name().as_ref(), self.ranks, shape.bytes, &why);
+            }
+            return Err(Unplanned::Left);
+        }
         let what = (shape.collective, shape.root, shape.is_ordered);
         let plan = self.cache.irregular(&self.settings, ranks, what, &layout);
         let plan = plan.map_err(|_| Unplanned::Unserved)?;
@@ -155,19 +164,18 @@ impl Group {
 
     /// Whether a table says that calls of this size are faster below us. What is named in the environment
     /// comes first.
-    fn is_left(&self, collective: Collective, bytes: usize) -> bool {
+    fn is_left(&self, collective: Collective, bytes: u64) -> bool {
         let measured = self.settings.measured.as_ref();
         let is_named = || self.settings.algorithms[collective as usize].is_some();
         measured.is_some_and(|measured| {
-            let means = measured.means(collective, self.ranks as usize, bytes);
+            let means = measured.means(collective, self.ranks as usize, bytes as usize);
             means == Some(Means::Library) && !is_named()
         })
     }
 
-    fn why_left(&self, shape: Shape) -> String {
+    fn why_left(&self, collective: Collective, bytes: u64) -> String {
         let measured = self.settings.measured.as_ref();
-        let bytes = shape.bytes as u64;
-        let why = measured.and_then(|it| it.why(shape.collective, self.ranks, bytes));
+        let why = measured.and_then(|it| it.why(collective, self.ranks, bytes));
         format!("left to the library ({})", why.unwrap_or_default())
     }
 

@@ -68,6 +68,23 @@ impl<'a> Layout<'a> {
             in_place,
         }
     }
+
+    /// Bytes of a block in the mean, where every rank knows the lengths of all. Rounded down to a power of
+    /// two: lengths change from call to call, and what is chosen by this is kept.
+    #[must_use]
+    pub fn mean_bytes(&self, collective: Collective) -> Option<u64> {
+        let known = match collective {
+            Collective::Allgather => self.recv,
+            Collective::ReduceScatter => self.send,
+            _ => return None,
+        };
+        let Blocks::Table(table) = known else {
+            return None;
+        };
+        let bytes: usize = table.iter().map(|&(_, bytes)| bytes).sum();
+        let mean = bytes.checked_div(table.len()).unwrap_or(0);
+        Some(1 << mean.max(1).ilog2())
+    }
 }
 
 /// The blocks of all ranks as one of them has them that knows the length of its own alone.
