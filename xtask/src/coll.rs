@@ -4,7 +4,8 @@
 //!
 //! One program makes every call twice, by us and by the library, and compares all bytes; it runs with
 //! several numbers of ranks, over the libraries' shared memory and as over several nodes, there also with
-//! nodes alone served, and by tables that were measured just before. With `--times` another one measures
+//! nodes alone served, and by tables that were measured just before. With `--large` another one makes calls
+//! of more than 2 GiB with two ranks, which needs 10 GiB of memory; with `--times` a third one measures
 //! both side by side, by our defaults and by tables, and nothing is checked.
 //!
 //! Both libraries are wheels of the Python package index, as for `bench-mpi`.
@@ -116,35 +117,63 @@ const LIBRARIES: [Library; 2] = [
     },
 ];
 
-/// Checks both; with `--times` measures them. `--wheels DIR` takes the libraries from a folder.
+/// What is done with either library.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Check,
+    Large,
+    Times,
+}
+
+impl Mode {
+    /// The program in C.
+    fn program(self) -> &'static str {
+        match self {
+            Self::Check => "crates/coll/tests/check.c",
+            Self::Large => "crates/coll/tests/large.c",
+            Self::Times => "xtask/coll/times.c",
+        }
+    }
+
+    /// What is in tables.
+    fn sizes(self) -> &'static str {
+        match self {
+            Self::Check | Self::Large => TUNED_SIZES,
+            Self::Times => TIMED_SIZES,
+        }
+    }
+}
+
+/// Checks both; with `--large` other calls, and with `--times` measures them. `--wheels DIR` takes the
+/// libraries from a folder.
 ///
 /// # Errors
 /// When a library could not be had, or a call was carried out wrongly or by nobody.
 pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
     let mut wheels = None;
-    let mut is_timed = false;
+    let mut mode = Mode::Check;
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
         match (&argument[..], arguments.len()) {
-            ("--times", _) => is_timed = true,
+            ("--large", _) => mode = Mode::Large,
+            ("--times", _) => mode = Mode::Times,
             ("--wheels", 1..) => wheels = arguments.next().map(String::as_str),
-            _ => return Err("usage: cargo xtask coll [--times] [--wheels DIR]".to_owned()),
+            _ => {
+                return Err("usage: cargo xtask coll [--large | --times] [--wheels DIR]".to_owned());
+            }
         }
     }
     let folder = root.join("target/bench-mpi");
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-    let corecast = build(root, is_timed)?;
-    let program = match is_timed {
-        true => root.join("xtask/coll/times.c"),
-        false => root.join("crates/coll/tests/check.c"),
-    };
+    let corecast = build(root, mode == Mode::Times)?;
+    let program = root.join(mode.program());
     for library in &LIBRARIES {
         let prefix = venv(&folder, library.name, library.wheel, wheels)?;
-        let sizes = if is_timed { TIMED_SIZES } else { TUNED_SIZES };
-        let job = Job::new(library, prefix, &corecast, (&program, sizes))?;
-        match is_timed {
-            true => job.measure()?,
-            false => job.check()?,
+        let job = Job::new(library, prefix, &corecast, (&program, mode.sizes()))?;
+        match mode {
+            Mode::Check => job.check()?,
+            Mode::Large => job.check_large()?,
+            Mode::Times => job.measure()?,
         }
     }
     Ok(())
@@ -341,6 +370,18 @@ impl<'a> Job<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Calls of more than 2 GiB, by an allreduce whose every step has all of them.
+    fn check_large(&self) -> Result<(), String> {
+        let what = format!("{}, more than 2 GiB", self.library.name);
+        let variable = ("CORECAST_ALGORITHM_ALLREDUCE", "recursive-doubling");
+        let variables = [("CORECAST_EXPLAIN", "1"), variable];
+        let said = self.checked(&what, "2", &variables)?;
+        match said.contains("left to the library") {
+            true => Err(format!("{what}: {}", last_line(said.as_bytes()))),
+            false => Ok(()),
+        }
     }
 
     /// What the ranks say, if all data are right.

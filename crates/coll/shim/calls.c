@@ -7,7 +7,8 @@
 int MPI_Barrier(MPI_Comm comm) {
     int code;
     struct served *served = of(comm, "MPI_Barrier");
-    struct wanted call = wanted("MPI_Barrier", CORECAST_BARRIER, 0, comm);
+    struct wanted call;
+    begin(&call, "MPI_Barrier", CORECAST_BARRIER, 0, comm);
     return served && take(served, &call, &code) ? code : PMPI_Barrier(comm);
 }
 

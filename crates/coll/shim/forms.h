@@ -12,7 +12,8 @@ int FORM(Bcast)(void *buffer, COUNT count, MPI_Datatype type, int root, MPI_Comm
     int code;
     struct served *served = of(comm, NAME(Bcast));
     if (served) {
-        struct wanted call = wanted(NAME(Bcast), CORECAST_BCAST, root, comm);
+        struct wanted call;
+        begin(&call, NAME(Bcast), CORECAST_BCAST, root, comm);
         get(&call, buffer, count, type, 1);
         call.is_get_read = root == served->rank;
         if (take(served, &call, &code))
@@ -26,7 +27,8 @@ int FORM(Gather)(const void *send, COUNT send_count, MPI_Datatype send_type, voi
     int code;
     struct served *served = of(comm, NAME(Gather));
     if (served) {
-        struct wanted call = wanted(NAME(Gather), CORECAST_GATHER, root, comm);
+        struct wanted call;
+        begin(&call, NAME(Gather), CORECAST_GATHER, root, comm);
         give(&call, send, send_count, send_type, 1);
         if (root == served->rank)
             get(&call, recv, recv_count, recv_type, served->ranks);
@@ -41,7 +43,8 @@ int FORM(Scatter)(const void *send, COUNT send_count, MPI_Datatype send_type, vo
     int code;
     struct served *served = of(comm, NAME(Scatter));
     if (served) {
-        struct wanted call = wanted(NAME(Scatter), CORECAST_SCATTER, root, comm);
+        struct wanted call;
+        begin(&call, NAME(Scatter), CORECAST_SCATTER, root, comm);
         if (root == served->rank)
             give(&call, send, send_count, send_type, served->ranks);
         if (recv == MPI_IN_PLACE)
@@ -59,7 +62,8 @@ int FORM(Allgather)(const void *send, COUNT send_count, MPI_Datatype send_type, 
     int code;
     struct served *served = of(comm, NAME(Allgather));
     if (served) {
-        struct wanted call = wanted(NAME(Allgather), CORECAST_ALLGATHER, 0, comm);
+        struct wanted call;
+        begin(&call, NAME(Allgather), CORECAST_ALLGATHER, 0, comm);
         give(&call, send, send_count, send_type, 1);
         get(&call, recv, recv_count, recv_type, served->ranks);
         if (take(served, &call, &code))
@@ -73,7 +77,8 @@ int FORM(Alltoall)(const void *send, COUNT send_count, MPI_Datatype send_type, v
     int code;
     struct served *served = of(comm, NAME(Alltoall));
     if (served) {
-        struct wanted call = wanted(NAME(Alltoall), CORECAST_ALLTOALL, 0, comm);
+        struct wanted call;
+        begin(&call, NAME(Alltoall), CORECAST_ALLTOALL, 0, comm);
         give(&call, send, send_count, send_type, served->ranks);
         get(&call, recv, recv_count, recv_type, served->ranks);
         if (take(served, &call, &code))
@@ -109,7 +114,8 @@ int FORM(Gatherv)(const void *send, COUNT send_count, MPI_Datatype send_type, vo
     int code;
     struct served *served = of(comm, NAME(Gatherv));
     if (served) {
-        struct wanted call = irregular(NAME(Gatherv), CORECAST_GATHER, root, comm);
+        struct wanted call;
+        begin_irregular(&call, NAME(Gatherv), CORECAST_GATHER, root, comm);
         give(&call, send, send_count, send_type, 1);
         if (root == served->rank)
             BLOCKS(served, &call, &call.get, recv, recv_counts, places, recv_type, NULL);
@@ -125,7 +131,8 @@ int FORM(Scatterv)(const void *send, const COUNT send_counts[], const PLACE plac
     int code;
     struct served *served = of(comm, NAME(Scatterv));
     if (served) {
-        struct wanted call = irregular(NAME(Scatterv), CORECAST_SCATTER, root, comm);
+        struct wanted call;
+        begin_irregular(&call, NAME(Scatterv), CORECAST_SCATTER, root, comm);
         if (root == served->rank)
             BLOCKS(served, &call, &call.give, send, send_counts, places, send_type, NULL);
         if (recv == MPI_IN_PLACE)
@@ -144,7 +151,8 @@ int FORM(Allgatherv)(const void *send, COUNT send_count, MPI_Datatype send_type,
     int code;
     struct served *served = of(comm, NAME(Allgatherv));
     if (served) {
-        struct wanted call = irregular(NAME(Allgatherv), CORECAST_ALLGATHER, 0, comm);
+        struct wanted call;
+        begin_irregular(&call, NAME(Allgatherv), CORECAST_ALLGATHER, 0, comm);
         give(&call, send, send_count, send_type, 1);
         BLOCKS(served, &call, &call.get, recv, recv_counts, places, recv_type, NULL);
         if (take(served, &call, &code))
@@ -159,7 +167,8 @@ int FORM(Alltoallv)(const void *send, const COUNT send_counts[], const PLACE sen
     int code;
     struct served *served = of(comm, NAME(Alltoallv));
     if (served) {
-        struct wanted call = irregular(NAME(Alltoallv), CORECAST_ALLTOALLV, 0, comm);
+        struct wanted call;
+        begin_irregular(&call, NAME(Alltoallv), CORECAST_ALLTOALLV, 0, comm);
         if (send == MPI_IN_PLACE)
             give(&call, send, 0, send_type, 0);
         else
@@ -178,7 +187,8 @@ int FORM(Alltoallw)(const void *send, const COUNT send_counts[], const PLACE sen
     int code;
     struct served *served = of(comm, NAME(Alltoallw));
     if (served) {
-        struct wanted call = irregular(NAME(Alltoallw), CORECAST_ALLTOALLV, 0, comm);
+        struct wanted call;
+        begin_irregular(&call, NAME(Alltoallw), CORECAST_ALLTOALLV, 0, comm);
         call.is_wrong = recv_types == NULL || (send_types == NULL && send != MPI_IN_PLACE);
         if (send == MPI_IN_PLACE)
             give(&call, send, 0, MPI_DATATYPE_NULL, 0);
@@ -200,7 +210,8 @@ int FORM(Reduce)(const void *send, void *recv, COUNT count, MPI_Datatype type, M
     int code;
     struct served *served = of(comm, NAME(Reduce));
     if (served) {
-        struct wanted call = wanted(NAME(Reduce), CORECAST_REDUCE, root, comm);
+        struct wanted call;
+        begin(&call, NAME(Reduce), CORECAST_REDUCE, root, comm);
         int gets = root == served->rank;
         void *into = gets ? recv : NULL;
         if (reduce(&call, served, send, into, count, type, op, 1, gets, &code))
@@ -214,7 +225,8 @@ int FORM(Allreduce)(const void *send, void *recv, COUNT count, MPI_Datatype type
     int code;
     struct served *served = of(comm, NAME(Allreduce));
     if (served) {
-        struct wanted call = wanted(NAME(Allreduce), CORECAST_ALLREDUCE, 0, comm);
+        struct wanted call;
+        begin(&call, NAME(Allreduce), CORECAST_ALLREDUCE, 0, comm);
         if (reduce(&call, served, send, recv, count, type, op, 1, 1, &code))
             return code;
     }
@@ -225,7 +237,8 @@ int FORM(Scan)(const void *send, void *recv, COUNT count, MPI_Datatype type, MPI
     int code;
     struct served *served = of(comm, NAME(Scan));
     if (served) {
-        struct wanted call = wanted(NAME(Scan), CORECAST_SCAN, 0, comm);
+        struct wanted call;
+        begin(&call, NAME(Scan), CORECAST_SCAN, 0, comm);
         if (reduce(&call, served, send, recv, count, type, op, 1, 1, &code))
             return code;
     }
@@ -237,7 +250,8 @@ int FORM(Exscan)(const void *send, void *recv, COUNT count, MPI_Datatype type, M
     int code;
     struct served *served = of(comm, NAME(Exscan));
     if (served) {
-        struct wanted call = wanted(NAME(Exscan), CORECAST_EXSCAN, 0, comm);
+        struct wanted call;
+        begin(&call, NAME(Exscan), CORECAST_EXSCAN, 0, comm);
         if (reduce(&call, served, send, recv, count, type, op, 1, 1, &code))
             return code;
     }
@@ -249,8 +263,8 @@ int FORM(Reduce_scatter_block)(const void *send, void *recv, COUNT count, MPI_Da
     int code;
     struct served *served = of(comm, NAME(Reduce_scatter_block));
     if (served) {
-        struct wanted call =
-            wanted(NAME(Reduce_scatter_block), CORECAST_REDUCE_SCATTER, 0, comm);
+        struct wanted call;
+        begin(&call, NAME(Reduce_scatter_block), CORECAST_REDUCE_SCATTER, 0, comm);
         int blocks = served->ranks;
         if (reduce(&call, served, send, recv, count, type, op, blocks, 1, &code))
             return code;
@@ -263,7 +277,8 @@ int FORM(Reduce_scatter)(const void *send, void *recv, const COUNT counts[], MPI
     int code;
     struct served *served = of(comm, NAME(Reduce_scatter));
     if (served) {
-        struct wanted call = irregular(NAME(Reduce_scatter), CORECAST_REDUCE_SCATTER, 0, comm);
+        struct wanted call;
+        begin_irregular(&call, NAME(Reduce_scatter), CORECAST_REDUCE_SCATTER, 0, comm);
         int in_place = send == MPI_IN_PLACE;
         call.is_reduction = 1;
         call.op = op;

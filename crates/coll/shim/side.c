@@ -76,6 +76,11 @@ int reduced_bytes(MPI_Datatype type, size_t *element_bytes) {
     return MPI_SUCCESS;
 }
 
+/* Whether so many elements are no more bytes than memory can have; short calls do without a division. */
+static int fits(size_t size, size_t count) {
+    return (size | count) >> 31 == 0 || size == 0 || count <= PTRDIFF_MAX / size;
+}
+
 /* One after the other, in the order of parts. */
 static void in_a_row(struct corecast_block *blocks, int total) {
     size_t offset = 0;
@@ -115,10 +120,10 @@ int side_lay(struct side *side, void *user, const struct part *parts, int parts_
             if (code != MPI_SUCCESS)
                 return code;
         }
-        size_t size = element_bytes > 0 ? element_bytes : (size_t)form.size;
-        if (size > 0 && (size_t)part->count > (PTRDIFF_MAX - side->total) / size)
+        size_t size = element_bytes > 0 ? element_bytes : (size_t)form.size, count = (size_t)part->count;
+        if (!fits(size, count) || size * count > PTRDIFF_MAX - side->total)
             return MPI_ERR_ARG;
-        blocks[i].bytes = size * (size_t)part->count;
+        blocks[i].bytes = size * count;
         side->total += blocks[i].bytes;
         if (element_bytes == 0 && blocks[i].bytes > 0 && !is_plain(&form))
             side->is_apart = 1;

@@ -25,36 +25,6 @@ struct served *of(MPI_Comm comm, const char *name) {
     return served;
 }
 
-struct wanted wanted(const char *name, enum corecast_collective collective, int root, MPI_Comm comm) {
-    struct wanted wanted = {.op = MPI_OP_NULL, .type = MPI_DATATYPE_NULL, .comm = comm};
-    wanted.call.name = name;
-    wanted.call.collective = collective;
-    wanted.call.element_bytes = 1;
-    /* One below 0 is none that any communicator has. */
-    wanted.call.root = (uint32_t)root;
-    return wanted;
-}
-
-struct wanted irregular(const char *name, enum corecast_collective collective, int root,
-                        MPI_Comm comm) {
-    struct wanted call = wanted(name, collective, root, comm);
-    call.call.is_irregular = 1;
-    return call;
-}
-
-void give(struct wanted *wanted, const void *address, MPI_Count count, MPI_Datatype type, int number) {
-    if (address == MPI_IN_PLACE) {
-        wanted->call.in_place = 1;
-        wanted->is_get_read = 1;
-        return;
-    }
-    wanted->give = (struct buffer){(void *)address, count, type, number, NULL, NULL};
-}
-
-void get(struct wanted *wanted, void *address, MPI_Count count, MPI_Datatype type, int number) {
-    wanted->get = (struct buffer){address, count, type, number, NULL, NULL};
-}
-
 struct part *table_of(struct served *served, struct wanted *wanted, struct buffer *side,
                       const void *address) {
     size_t ranks = (size_t)served->ranks, behind = side == &wanted->give ? 0 : ranks;
@@ -104,12 +74,13 @@ static int cut(const struct wanted *wanted, const struct buffer *buffer, struct 
     const struct part *parts = buffer->table;
     struct corecast_block *blocks = buffer->blocks;
     int number = buffer->number, total = buffer->table ? number : 1;
-    into->side = (struct side){.packed = NULL};
-    into->bytes = 0;
-    if (number == 0)
+    if (number == 0) {
+        into->side = (struct side){.packed = NULL};
+        into->bytes = 0;
         return 1;
+    }
     if (parts == NULL) {
-        if (buffer->count < 0 || buffer->count > PTRDIFF_MAX / number)
+        if (buffer->count < 0 || (number > 1 && buffer->count > PTRDIFF_MAX / number))
             return 0;
         into->part = (struct part){buffer->count * number, 0, buffer->type};
         parts = &into->part;
@@ -118,7 +89,7 @@ static int cut(const struct wanted *wanted, const struct buffer *buffer, struct 
     if (side_lay(&into->side, buffer->address, parts, total, blocks, element_bytes, &into->bytes) !=
         MPI_SUCCESS)
         return 0;
-    if (buffer->table == NULL)
+    if (buffer->table == NULL && number > 1)
         into->bytes /= (size_t)number;
     return 1;
 }
@@ -167,7 +138,7 @@ static int is_equal(const struct served *served, const struct wanted *wanted, co
 int take(struct served *served, struct wanted *wanted, int *code) {
     struct corecast_call *call = &wanted->call;
     const struct buffer *give = &wanted->give, *get = &wanted->get;
-    struct cut given = {.bytes = 0}, got = {.bytes = 0};
+    struct cut given, got;
     const char *why = wanted->is_reduction ? elements(wanted) : NULL;
     if (why == NULL && (wanted->is_wrong || call->root >= (uint32_t)served->ranks ||
                         !cut(wanted, give, &given) || !cut(wanted, get, &got)))

@@ -35,17 +35,44 @@ struct wanted {
 /* The state of the communicator of a call, or NULL: it is left to the library. */
 struct served *of(MPI_Comm comm, const char *name);
 
-/* A call without buffers. */
-struct wanted wanted(const char *name, enum corecast_collective collective, int root, MPI_Comm comm);
+/* A call without buffers, of even blocks. */
+static inline void begin(struct wanted *wanted, const char *name, enum corecast_collective collective,
+                         int root, MPI_Comm comm) {
+    /* One by one: compilers clear a whole structure by an instruction that short calls take notice of. */
+    wanted->call = (struct corecast_call){.name = name, .element_bytes = 1, .collective = collective};
+    /* One below 0 is none that any communicator has. */
+    wanted->call.root = (uint32_t)root;
+    wanted->give = (struct buffer){.number = 0};
+    wanted->get = (struct buffer){.number = 0};
+    wanted->is_wrong = wanted->is_short = wanted->is_get_read = wanted->is_reduction = 0;
+    wanted->op = MPI_OP_NULL;
+    wanted->type = MPI_DATATYPE_NULL;
+    wanted->comm = comm;
+}
 
 /* The same, of blocks with lengths of their own. */
-struct wanted irregular(const char *name, enum corecast_collective collective, int root, MPI_Comm comm);
+static inline void begin_irregular(struct wanted *wanted, const char *name,
+                                   enum corecast_collective collective, int root, MPI_Comm comm) {
+    begin(wanted, name, collective, root, comm);
+    wanted->call.is_irregular = 1;
+}
 
 /* What is given; in place it lies where it is received. */
-void give(struct wanted *wanted, const void *address, MPI_Count count, MPI_Datatype type, int number);
+static inline void give(struct wanted *wanted, const void *address, MPI_Count count, MPI_Datatype type,
+                        int number) {
+    if (address == MPI_IN_PLACE) {
+        wanted->call.in_place = 1;
+        wanted->is_get_read = 1;
+        return;
+    }
+    wanted->give = (struct buffer){(void *)address, count, type, number, NULL, NULL};
+}
 
 /* What is got. */
-void get(struct wanted *wanted, void *address, MPI_Count count, MPI_Datatype type, int number);
+static inline void get(struct wanted *wanted, void *address, MPI_Count count, MPI_Datatype type,
+                       int number) {
+    wanted->get = (struct buffer){address, count, type, number, NULL, NULL};
+}
 
 /* Memory for the table of a side, whose parts the caller fills in; NULL if it cannot be had. */
 struct part *table_of(struct served *served, struct wanted *wanted, struct buffer *side,
