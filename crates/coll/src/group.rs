@@ -10,18 +10,48 @@ use corecast_mpi::collective::plan::{Blocks, Layout, own_block};
 use corecast_mpi::collective::program::Program;
 use corecast_mpi::collective::{Cache, Means, Settings, Shape, programs, say};
 
+use super::kept::Kept;
+
 /// See the module's documentation.
 pub struct Group {
     rank: u32,
     ranks: u32,
     settings: Arc<Settings>,
     cache: Cache,
+    irregulars: Kept<Irregular>,
+    prefixes: Kept<(usize, bool, bool)>,
     /// What was given out last, which lives until the next is asked for.
     current: Arc<Program>,
     /// Of which calls and size classes it was said how they are carried out.
     told: BTreeSet<(String, u32)>,
     /// By call and size class, in the order in which they came first.
     times: Vec<Times>,
+}
+
+/// Where a block lies in a buffer, as C has it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Block {
+    /// Bytes before it.
+    pub offset: usize,
+    /// Its own.
+    pub bytes: usize,
+}
+
+/// What a rank gives and gets, block by block where it knows them all.
+pub type Sides<'a> = (Option<&'a [Block]>, Option<&'a [Block]>);
+
+/// A call whose blocks have lengths of their own.
+struct Irregular {
+    shape: Shape,
+    give: Option<Vec<Block>>,
+    get: Option<Vec<Block>>,
+}
+
+impl Irregular {
+    fn is(&self, shape: Shape, (give, get): Sides<'_>) -> bool {
+        self.shape == shape && self.give.as_deref() == give && self.get.as_deref() == get
+    }
 }
 
 /// What is asked for.
@@ -72,6 +102,8 @@ impl Group {
             ranks,
             settings,
             cache: Cache::default(),
+            irregulars: Kept::default(),
+            prefixes: Kept::default(),
             current: Arc::default(),
             told: BTreeSet::new(),
             times: Vec::new(),
@@ -113,8 +145,7 @@ impl Group {
         Ok(&self.current)
     }
 
-    /// The same for a call whose blocks have lengths of their own: what this rank gives and gets, block by
-    /// block where it knows them all. The shape's bytes are those of this rank's blocks together. Tables are
+    /// The same for a call whose blocks have lengths of their own. The shape's bytes are those of this rank's blocks together. Tables are
     /// asked where every rank knows all lengths, for their mean.
     ///
     /// # Errors
@@ -123,12 +154,20 @@ impl Group {
         &mut self,
         name: impl Fn() -> N,
         shape: Shape,
-        (give, get): (Blocks<'_>, Blocks<'_>),
+        sides: Sides<'_>,
     ) -> Result<&Program, Unplanned> {
         let is_told = self.is_told(&name, shape.bytes);
+        if let Some(program) = self.irregulars.find(|kept| kept.is(shape, sides))
+            && !is_told
+        {
+            self.current = Arc::clone(program);
+            return Ok(&self.current);
+        }
         let ranks = (self.rank, self.ranks);
         let own = own_block(ranks, shape.bytes);
-        let layout = Layout::irregular(shape.collective, shape.in_place, (give, get), &own);
+        let (give, get) = (sides.0.map(table), sides.1.map(table));
+        let blocks = (blocks(give.as_deref()), blocks(get.as_deref()));
+        let layout = Layout::irregular(shape.collective, shape.in_place, blocks, &own);
         let mean = layout.mean_bytes(shape.collective);
         if let Some(bytes) = mean.filter(|&bytes| self.is_left(shape.collective, bytes)) {
             if is_told {
@@ -143,22 +182,35 @@ impl Group {
         if is_told {
             plan.explain(name().as_ref(), self.ranks, shape.bytes);
         }
+        let irregular = Irregular {
+            shape,
+            give: sides.0.map(<[Block]>::to_vec),
+            get: sides.1.map(<[Block]>::to_vec),
+        };
+        self.irregulars.keep(irregular, &plan.program);
         self.current = plan.program;
         Ok(&self.current)
     }
 
-    /// The same for prefixes.
+    /// The same for prefixes of so many bytes, which are in place or not, with a rank's own contribution or
+    /// not.
     pub fn prefix<N: AsRef<str>>(
         &mut self,
         name: impl Fn() -> N,
-        (bytes, in_place, is_inclusive): (usize, bool, bool),
+        what: (usize, bool, bool),
     ) -> &Program {
+        let (bytes, in_place, is_inclusive) = what;
         if self.is_told(&name, bytes) {
             let way = "recursive doubling over messages (prefixes go by no other algorithm)";
             say(name().as_ref(), self.ranks, bytes, way);
         }
-        let ranks = (self.rank, self.ranks);
-        self.current = Arc::new(programs::prefix(ranks, bytes, in_place, is_inclusive));
+        if let Some(program) = self.prefixes.find(|&kept| kept == what) {
+            self.current = Arc::clone(program);
+        } else {
+            let ranks = (self.rank, self.ranks);
+            self.current = Arc::new(programs::prefix(ranks, bytes, in_place, is_inclusive));
+            self.prefixes.keep(what, &self.current);
+        }
         &self.current
     }
 
@@ -232,6 +284,14 @@ impl Group {
             }
         }
     }
+}
+
+fn table(blocks: &[Block]) -> Vec<(usize, usize)> {
+    blocks.iter().map(|it| (it.offset, it.bytes)).collect()
+}
+
+fn blocks(table: Option<&[(usize, usize)]>) -> Blocks<'_> {
+    table.map_or(Blocks::Even, Blocks::Table)
 }
 
 /// The collective of a number of `plans.h`.

@@ -6,12 +6,11 @@ use std::ffi::{CStr, c_char, c_void};
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use corecast_mpi::collective::plan::Blocks;
 use corecast_mpi::collective::program::{Act, Span};
 use corecast_mpi::collective::{Hardware, Shape};
 
 use super::asked::Asked;
-use super::group::{Group, Unplanned, Wanted, collective, wanted};
+use super::group::{Block, Group, Unplanned, Wanted, collective, wanted};
 use super::tune::Job;
 
 /// A call, as every rank makes it.
@@ -27,14 +26,6 @@ pub struct Call {
     in_place: u32,
     is_ordered: u32,
     is_irregular: u32,
-}
-
-/// Where a block lies.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Block {
-    offset: usize,
-    bytes: usize,
 }
 
 /// What a rank does.
@@ -125,18 +116,10 @@ pub unsafe extern "C" fn corecast_group_free(group: *mut Group) {
 /// A table of so many blocks, if there is one.
 ///
 /// # Safety
-/// It is null, or of so many.
-unsafe fn table(table: *const Block, blocks: u32) -> Option<Vec<(usize, usize)>> {
-    if table.is_null() {
-        return None;
-    }
+/// It is null, or of so many, for `'a`.
+unsafe fn table<'a>(table: *const Block, blocks: u32) -> Option<&'a [Block]> {
     // SAFETY: the caller's promise.
-    let blocks = unsafe { std::slice::from_raw_parts(table, blocks as usize) };
-    Some(blocks.iter().map(|it| (it.offset, it.bytes)).collect())
-}
-
-fn blocks(table: &Option<Vec<(usize, usize)>>) -> Blocks<'_> {
-    table.as_deref().map_or(Blocks::Even, Blocks::Table)
+    (!table.is_null()).then(|| unsafe { std::slice::from_raw_parts(table, blocks as usize) })
 }
 
 /// What the rank does in a call, until the next one is asked for; 0, or at all ranks 1 where there is no
@@ -173,8 +156,7 @@ pub unsafe extern "C" fn corecast_group_plan(
             };
             let ranks = group.ranks();
             // SAFETY: as above.
-            let tables = unsafe { (table(call.give, ranks), table(call.get, ranks)) };
-            let sides = (blocks(&tables.0), blocks(&tables.1));
+            let sides = unsafe { (table(call.give, ranks), table(call.get, ranks)) };
             match call.is_irregular != 0 {
                 true => group.irregular(name, shape, sides),
                 false => group.plan(name, shape),
