@@ -97,7 +97,7 @@ fn cells(options: &args::Coll) -> Result<Vec<(Collective, u64)>, Failure> {
     if let Some(one) = options.collective.iter().find(|one| !is_served(one)) {
         return Err(
             Failure::input(format!("--collective: {one} is not measured"))
-                .help("tables choose by the bytes of a block, of which its calls have many"),
+                .help("tables choose by the bytes of a block, and its blocks have several lengths"),
         );
     }
     let asked = Collective::ALL.into_iter().filter(is_served);
