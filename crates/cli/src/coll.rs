@@ -183,7 +183,8 @@ impl Product {
     /// Options of the compiler.
     fn options(&self) -> &'static [&'static str] {
         match self {
-            Self::Library => &["-fPIC", "-shared"],
+            // What is not MPI's must not meet functions of the program.
+            Self::Library => &["-fPIC", "-shared", "-fvisibility=hidden"],
             Self::Program(_) => &[],
         }
     }

@@ -4,6 +4,9 @@
  */
 #include "take.h"
 
+/* All others of the library are its own. */
+#pragma GCC visibility push(default)
+
 int MPI_Barrier(MPI_Comm comm) {
     int code;
     struct served *served = of(comm, "MPI_Barrier");
@@ -41,3 +44,5 @@ int MPI_Finalize(void) {
 #define BLOCKS large_blocks
 #include "forms.h"
 #endif
+
+#pragma GCC visibility pop
