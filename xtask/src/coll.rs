@@ -4,7 +4,8 @@
 //!
 //! One program makes every call twice, by us and by the library, and compares all bytes; it runs with
 //! several numbers of ranks, over the libraries' shared memory and as over several nodes, there also with
-//! nodes alone served, and by tables that were measured just before. With `--times` another one measures
+//! nodes alone served, and by tables that were measured just before. With `--large` another one makes calls
+//! of more than 2 GiB with two ranks, which needs 10 GiB of memory; with `--times` a third one measures
 //! both side by side, by our defaults and by tables, and nothing is checked.
 //!
 //! Both libraries are wheels of the Python package index, as for `bench-mpi`.
@@ -26,8 +27,8 @@ const TUNED_SIZES: &str = "8..8K:x32";
 /// What is in tables that are measured with.
 const TIMED_SIZES: &str = "8..2M:x8";
 
-/// What must have been carried out by us, and what left to the library.
-const SERVED: [&str; 9] = [
+/// What must have been carried out by us, as tables say where there are some.
+const BY_TABLES: [&str; 9] = [
     "MPI_Barrier",
     "MPI_Bcast",
     "MPI_Gather",
@@ -38,6 +39,20 @@ const SERVED: [&str; 9] = [
     "MPI_Allreduce",
     "MPI_Reduce_scatter_block",
 ];
+
+/// The same of calls for which there are no tables.
+const WITHOUT_TABLES: [&str; 8] = [
+    "MPI_Gatherv",
+    "MPI_Scatterv",
+    "MPI_Allgatherv",
+    "MPI_Alltoallv",
+    "MPI_Alltoallw",
+    "MPI_Reduce_scatter",
+    "MPI_Scan",
+    "MPI_Exscan",
+];
+
+/// What must have been left to the library.
 const LEFT: &str = "left to the library (between two groups)";
 
 /// A library, and the ways in which it is run.
@@ -56,6 +71,8 @@ struct Library {
     ways: &'static [(&'static str, &'static [(&'static str, &'static str)])],
     /// The way on which a job is on several nodes, if it can be had.
     nodes: Option<&'static str>,
+    /// Whether its calls have a form with large counts, too.
+    has_large_counts: bool,
 }
 
 const LIBRARIES: [Library; 2] = [
@@ -77,6 +94,7 @@ const LIBRARIES: [Library; 2] = [
             ),
         ],
         nodes: None,
+        has_large_counts: false,
     },
     Library {
         name: "mpich",
@@ -95,38 +113,67 @@ const LIBRARIES: [Library; 2] = [
             ("a node per rank", &[("MPIR_CVAR_NOLOCAL", "1")]),
         ],
         nodes: Some("two nodes"),
+        has_large_counts: true,
     },
 ];
 
-/// Checks both; with `--times` measures them. `--wheels DIR` takes the libraries from a folder.
+/// What is done with either library.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Check,
+    Large,
+    Times,
+}
+
+impl Mode {
+    /// The program in C.
+    fn program(self) -> &'static str {
+        match self {
+            Self::Check => "crates/coll/tests/check.c",
+            Self::Large => "crates/coll/tests/large.c",
+            Self::Times => "xtask/coll/times.c",
+        }
+    }
+
+    /// What is in tables.
+    fn sizes(self) -> &'static str {
+        match self {
+            Self::Check | Self::Large => TUNED_SIZES,
+            Self::Times => TIMED_SIZES,
+        }
+    }
+}
+
+/// Checks both; with `--large` other calls, and with `--times` measures them. `--wheels DIR` takes the
+/// libraries from a folder.
 ///
 /// # Errors
 /// When a library could not be had, or a call was carried out wrongly or by nobody.
 pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
     let mut wheels = None;
-    let mut is_timed = false;
+    let mut mode = Mode::Check;
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
         match (&argument[..], arguments.len()) {
-            ("--times", _) => is_timed = true,
+            ("--large", _) => mode = Mode::Large,
+            ("--times", _) => mode = Mode::Times,
             ("--wheels", 1..) => wheels = arguments.next().map(String::as_str),
-            _ => return Err("usage: cargo xtask coll [--times] [--wheels DIR]".to_owned()),
+            _ => {
+                return Err("usage: cargo xtask coll [--large | --times] [--wheels DIR]".to_owned());
+            }
         }
     }
     let folder = root.join("target/bench-mpi");
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-    let corecast = build(root, is_timed)?;
-    let program = match is_timed {
-        true => root.join("xtask/coll/times.c"),
-        false => root.join("crates/coll/tests/check.c"),
-    };
+    let corecast = build(root, mode == Mode::Times)?;
+    let program = root.join(mode.program());
     for library in &LIBRARIES {
         let prefix = venv(&folder, library.name, library.wheel, wheels)?;
-        let sizes = if is_timed { TIMED_SIZES } else { TUNED_SIZES };
-        let job = Job::new(library, prefix, &corecast, (&program, sizes))?;
-        match is_timed {
-            true => job.measure()?,
-            false => job.check()?,
+        let job = Job::new(library, prefix, &corecast, (&program, mode.sizes()))?;
+        match mode {
+            Mode::Check => job.check()?,
+            Mode::Large => job.check_large()?,
+            Mode::Times => job.measure()?,
         }
     }
     Ok(())
@@ -258,11 +305,22 @@ impl<'a> Job<'a> {
                 let mut lines = said.lines();
                 lines.any(|line| line.starts_with(&begin) && line.contains(&why))
             };
-            if let Some(call) = SERVED.iter().find(|call| !is_by_table(call)) {
+            if let Some(call) = BY_TABLES.iter().find(|call| !is_by_table(call)) {
                 return Err(format!("{what}: {call} did not go by its table"));
             }
         }
         Ok(())
+    }
+
+    /// Calls that must have been carried out by us.
+    fn served(&self) -> Vec<String> {
+        let all = BY_TABLES.iter().chain(&WITHOUT_TABLES);
+        let mut all: Vec<String> = all.map(|&call| call.to_owned()).collect();
+        if self.library.has_large_counts {
+            let large = all.iter().filter(|call| *call != "MPI_Barrier");
+            all.extend(large.map(|call| format!("{call}_c")).collect::<Vec<_>>());
+        }
+        all
     }
 
     fn check(&self) -> Result<(), String> {
@@ -276,12 +334,12 @@ impl<'a> Job<'a> {
                     ranks,
                     &[&[("CORECAST_EXPLAIN", "1")], *variables].concat(),
                 )?;
-                let is_served = |call: &&str| {
+                let is_served = |call: &String| {
                     let begin = format!("corecast: {call}, ");
                     said.lines()
                         .any(|line| line.starts_with(&begin) && line.contains(" over messages ("))
                 };
-                if let Some(call) = SERVED.iter().find(|call| !is_served(call)) {
+                if let Some(call) = self.served().iter().find(|call| !is_served(call)) {
                     return Err(format!("{what}: {call} was not carried out by us"));
                 }
                 if !said.contains(LEFT) {
@@ -312,6 +370,18 @@ impl<'a> Job<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Calls of more than 2 GiB, by an allreduce whose every step has all of them.
+    fn check_large(&self) -> Result<(), String> {
+        let what = format!("{}, more than 2 GiB", self.library.name);
+        let variable = ("CORECAST_ALGORITHM_ALLREDUCE", "recursive-doubling");
+        let variables = [("CORECAST_EXPLAIN", "1"), variable];
+        let said = self.checked(&what, "2", &variables)?;
+        match said.contains("left to the library") {
+            true => Err(format!("{what}: {}", last_line(said.as_bytes()))),
+            false => Ok(()),
+        }
     }
 
     /// What the ranks say, if all data are right.

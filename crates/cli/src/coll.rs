@@ -22,14 +22,17 @@ use crate::output::{self, Answer, json};
 use crate::style;
 
 /// The files in C of the library, by name: those that end in `.c` are compiled, the others included.
-const SOURCES: [(&str, &str); 7] = [
+const SOURCES: [(&str, &str); 10] = [
     ("plans.h", include_str!("../../coll/shim/plans.h")),
     ("shim.h", include_str!("../../coll/shim/shim.h")),
+    ("take.h", include_str!("../../coll/shim/take.h")),
+    ("forms.h", include_str!("../../coll/shim/forms.h")),
     ("calls.c", include_str!("../../coll/shim/calls.c")),
     ("comm.c", include_str!("../../coll/shim/comm.c")),
     ("levels.c", include_str!("../../coll/shim/levels.c")),
     ("run.c", include_str!("../../coll/shim/run.c")),
     ("side.c", include_str!("../../coll/shim/side.c")),
+    ("take.c", include_str!("../../coll/shim/take.c")),
 ];
 
 /// What makes a program of them that measures, together with what it is to measure.
@@ -92,8 +95,10 @@ fn cells(options: &args::Coll) -> Result<Vec<(Collective, u64)>, Failure> {
     let is_asked =
         |one: &Collective| options.collective.is_empty() || options.collective.contains(one);
     if let Some(one) = options.collective.iter().find(|one| !is_served(one)) {
-        return Err(Failure::input(format!("--collective: {one} is not served"))
-            .help("no call with blocks of several lengths is"));
+        return Err(
+            Failure::input(format!("--collective: {one} is not measured"))
+                .help("tables choose by the bytes of a block, and its blocks have several lengths"),
+        );
     }
     let asked = Collective::ALL.into_iter().filter(is_served);
     let asked: Vec<Collective> = asked.filter(is_asked).collect();
@@ -178,7 +183,8 @@ impl Product {
     /// Options of the compiler.
     fn options(&self) -> &'static [&'static str] {
         match self {
-            Self::Library => &["-fPIC", "-shared"],
+            // What is not MPI's must not meet functions of the program.
+            Self::Library => &["-fPIC", "-shared", "-fvisibility=hidden"],
             Self::Program(_) => &[],
         }
     }

@@ -65,6 +65,8 @@ static int on_delete(MPI_Comm comm, int key, void *value, void *extra) {
         PMPI_Comm_free(&served->messages);
     free(served->scratch);
     free(served->posts);
+    free(served->parts);
+    free(served->blocks);
     free(served);
     return MPI_SUCCESS;
 }

@@ -3,6 +3,7 @@
  * Communicators over several nodes, where only nodes are ours (CORECAST_COLL=node): within each node a
  * call is carried out by us, and between the first ranks of the nodes by the library.
  */
+#include <limits.h>
 #include <stdlib.h>
 
 #include "shim.h"
@@ -96,6 +97,8 @@ void levels_free(struct levels *levels) {
 }
 
 int levels_serve(const struct corecast_call *call) {
+    if (call->bytes > INT_MAX)
+        return 0;
     return call->collective == CORECAST_BARRIER || call->collective == CORECAST_BCAST ||
            ((call->collective == CORECAST_REDUCE || call->collective == CORECAST_ALLREDUCE) &&
             !call->is_ordered);

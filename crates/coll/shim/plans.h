@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* The number of this interface. */
-#define CORECAST_PLANS 2
+#define CORECAST_PLANS 3
 
 enum corecast_collective {
     CORECAST_BCAST = 0,
@@ -22,6 +22,8 @@ enum corecast_collective {
     CORECAST_ALLTOALL = 7,
     CORECAST_ALLTOALLV = 8,
     CORECAST_BARRIER = 9,
+    CORECAST_SCAN = 10,
+    CORECAST_EXSCAN = 11,
     CORECAST_COLLECTIVES, /* how many there are */
 };
 
@@ -70,16 +72,29 @@ struct corecast_acts {
     uint32_t posts;
 };
 
+/* Where a block lies in what the caller gives, or in what it receives. */
+struct corecast_block {
+    size_t offset;
+    size_t bytes;
+};
+
 /* A call. Bytes are those of the message, of one block where there are blocks, or of the vector; all
- * ranks say the same, but for `in_place`. */
+ * ranks say the same, but for `in_place`.
+ *
+ * Blocks may have lengths of their own, and lie anywhere. Then each rank says what it knows: `give` and
+ * `get` have a block per rank, or are NULL where this rank has one block that begins the buffer, or none;
+ * bytes are those of all blocks that this rank gives, or receives if these are more. */
 struct corecast_call {
     const char *name;
     size_t bytes;
     size_t element_bytes; /* of a reduction, else 1 */
+    const struct corecast_block *give;
+    const struct corecast_block *get;
     uint32_t collective;
     uint32_t root;
-    uint32_t in_place;   /* what this rank gives lies where it receives */
-    uint32_t is_ordered; /* the operator does not commute */
+    uint32_t in_place;     /* what this rank gives lies where it receives */
+    uint32_t is_ordered;   /* the operator does not commute */
+    uint32_t is_irregular; /* blocks have lengths of their own, here or at other ranks */
 };
 
 enum corecast_scope { CORECAST_OFF, CORECAST_NODE, CORECAST_JOB };
@@ -143,6 +158,7 @@ uint32_t corecast_tune_check(const struct corecast_job *job);
 /* Measures, at all ranks; the first one says what was found, and writes the tables. 0, or 1 if it cannot. */
 uint32_t corecast_tune(const struct corecast_job *job, corecast_turn *turn, void *context);
 
+_Static_assert(sizeof(struct corecast_call) == 64, "as in crates/coll/src/plans.rs");
 _Static_assert(sizeof(struct corecast_span) == 24, "as in crates/coll/src/plans.rs");
 _Static_assert(sizeof(struct corecast_act) == 56, "as in crates/coll/src/plans.rs");
 

@@ -2,6 +2,7 @@
  *
  * Carries plans out by messages of the MPI library below.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,31 +48,73 @@ static char *at(const struct memory *memory, const struct corecast_span *span) {
 
 /* A message that was received has as many bytes as the plan says. */
 static int is_whole(MPI_Status *status, size_t bytes) {
-    int count;
-    int code = PMPI_Get_count(status, MPI_BYTE, &count);
+    MPI_Count count;
+    int short_count, code;
+    if (bytes <= INT_MAX) {
+        code = PMPI_Get_count(status, MPI_BYTE, &short_count);
+        count = short_count;
+    } else {
+        code = PMPI_Get_elements_x(status, MPI_BYTE, &count);
+    }
     if (code != MPI_SUCCESS)
         return code;
     return (size_t)count == bytes ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
 }
 
+/* What a message has: so many elements of a type, which is freed when the message has begun. */
+struct load {
+    int count;
+    MPI_Datatype type;
+};
+
+static int load_begin(size_t bytes, struct load *load) {
+    *load = (struct load){(int)bytes, MPI_BYTE};
+    if (bytes <= INT_MAX)
+        return MPI_SUCCESS;
+    load->count = 1;
+    return many((MPI_Count)bytes, MPI_BYTE, &load->type);
+}
+
+static void load_end(struct load *load) {
+    if (load->type != MPI_BYTE)
+        PMPI_Type_free(&load->type);
+}
+
 /* All of a message. */
 static int at_once(struct served *served, const struct corecast_act *act, char *address, int tag) {
-    int bytes = (int)act->of.message.span.bytes, peer = (int)act->of.message.peer;
-    if (act->kind == CORECAST_ACT_SEND)
-        return PMPI_Send(address, bytes, MPI_BYTE, peer, tag, served->messages);
-    MPI_Status status;
-    int code = PMPI_Recv(address, bytes, MPI_BYTE, peer, tag, served->messages, &status);
-    return code == MPI_SUCCESS ? is_whole(&status, (size_t)bytes) : code;
+    size_t bytes = act->of.message.span.bytes;
+    int peer = (int)act->of.message.peer;
+    struct load load;
+    int code = load_begin(bytes, &load);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (act->kind == CORECAST_ACT_SEND) {
+        code = PMPI_Send(address, load.count, load.type, peer, tag, served->messages);
+    } else {
+        MPI_Status status;
+        code = PMPI_Recv(address, load.count, load.type, peer, tag, served->messages, &status);
+        if (code == MPI_SUCCESS)
+            code = is_whole(&status, bytes);
+    }
+    load_end(&load);
+    return code;
 }
 
 static int begin(struct served *served, const struct corecast_act *act, char *address, int tag,
                  struct post *post) {
-    int bytes = (int)act->of.message.span.bytes, peer = (int)act->of.message.peer;
+    int peer = (int)act->of.message.peer;
     MPI_Comm comm = served->messages;
-    post->expected = (size_t)bytes;
+    struct load load;
+    post->expected = act->of.message.span.bytes;
     post->is_recv = act->kind == CORECAST_ACT_RECV;
-    return post->is_recv ? PMPI_Irecv(address, bytes, MPI_BYTE, peer, tag, comm, &post->request)
-                         : PMPI_Isend(address, bytes, MPI_BYTE, peer, tag, comm, &post->request);
+    int code = load_begin(post->expected, &load);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = post->is_recv
+               ? PMPI_Irecv(address, load.count, load.type, peer, tag, comm, &post->request)
+               : PMPI_Isend(address, load.count, load.type, peer, tag, comm, &post->request);
+    load_end(&load);
+    return code;
 }
 
 static int end(struct post *post) {
@@ -81,8 +124,14 @@ static int end(struct post *post) {
 }
 
 static int combine(const struct reduction *op, char *left, char *into, size_t bytes) {
-    int count = (int)(bytes / op->element_bytes);
-    return PMPI_Reduce_local(left, into, count, op->type, op->op);
+    size_t most = INT_MAX * op->element_bytes; /* at a time */
+    int code = MPI_SUCCESS;
+    for (size_t done = 0; done < bytes && code == MPI_SUCCESS; done += most) {
+        size_t part = bytes - done < most ? bytes - done : most;
+        int count = (int)(part / op->element_bytes);
+        code = PMPI_Reduce_local(left + done, into + done, count, op->type, op->op);
+    }
+    return code;
 }
 
 static int run(struct served *served, const struct corecast_acts *plan, const struct memory *memory,

@@ -40,16 +40,29 @@ struct served {
     size_t scratch_bytes;
     struct post *posts;
     size_t posts_total;
+    /* What calls with blocks of their own lengths need: a part and a block per rank, of either side. */
+    struct part *parts;
+    struct corecast_block *blocks;
     struct served *next;
+};
+
+/* Elements of the program: they begin so many bytes behind the address of their buffer. */
+struct part {
+    MPI_Count count;
+    MPI_Aint displacement;
+    MPI_Datatype type;
 };
 
 /* One side of a call: bytes that lie as a plan has them. */
 struct side {
-    char *bytes;
-    void *packed; /* what they are a copy in, or NULL */
-    void *user;
-    int count;
-    MPI_Datatype type;
+    char *bytes;       /* what a plan calls byte 0 */
+    int is_apart;      /* they are a copy */
+    void *packed;      /* the memory of the copy, or NULL */
+    size_t total;      /* those of all parts */
+    char *user;        /* the buffer of the program */
+    const struct part *parts;
+    int parts_total;
+    const struct corecast_block *blocks; /* of every part */
 };
 
 /* A reduction. */
@@ -87,12 +100,20 @@ int levels_serve(const struct corecast_call *call);
 int levels_carry_out(struct levels *levels, const struct corecast_call *call, const char *send,
                      char *recv, const struct reduction *op);
 
-/* Bytes of `count` elements, in `*bytes`; 0 where the type has no size. */
-int type_bytes(MPI_Datatype type, long long count, size_t *bytes);
+/* A type for messages of more elements than an int can say: one of it is `count` of `type`. It has to be
+ * freed. */
+int many(MPI_Count count, MPI_Datatype type, MPI_Datatype *as);
 
+/* The distance from one element to the next. */
+int type_extent(MPI_Datatype type, MPI_Aint *extent);
+
+/* Finds out where a plan finds the parts of a buffer: sets their blocks, and how many bytes these are
+ * together, in `*bytes`. What a rank reduces are elements of `element_bytes` bytes, which lie one after the
+ * other; else that is 0. MPI_ERR_ARG if the parts are none. */
+int side_lay(struct side *side, void *user, const struct part *parts, int parts_total,
+             struct corecast_block *blocks, size_t element_bytes, size_t *bytes);
 /* Makes a side ready; its contents count if `is_read`. */
-int side_ready(struct side *side, void *user, long long count, MPI_Datatype type, int is_read,
-               MPI_Comm comm);
+int side_ready(struct side *side, int is_read, MPI_Comm comm);
 /* Brings what was received to where it belongs, if `is_written`, and ends the side. */
 int side_end(struct side *side, int is_written, MPI_Comm comm);
 

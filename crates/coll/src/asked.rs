@@ -5,9 +5,12 @@
 use std::ffi::CString;
 use std::sync::{Arc, OnceLock};
 
+use corecast_core::Collective;
 use corecast_core::hash::fnv_1a;
 use corecast_mpi::collective::{Measured, Settings, variable};
 use corecast_tune::{LIBRARY, PMPI};
+
+use super::group::names;
 
 /// Which communicators are served; the others are left to the library.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,8 +30,8 @@ pub struct Asked {
     pub settings: Arc<Settings>,
     /// `CORECAST_COLL`.
     pub scope: Scope,
-    /// Collectives for which `CORECAST_ALGORITHM_<COLLECTIVE>` names the library below: bits, in the order of
-    /// `Collective::ALL`.
+    /// Calls for which `CORECAST_ALGORITHM_<COLLECTIVE>` names the library below: bits, in the order of
+    /// `plans.h`.
     pub left: u32,
     /// What is wrong with what is asked for.
     pub fault: Option<CString>,
@@ -60,13 +63,15 @@ impl Asked {
         let fault = fault.or_else(|| scope.as_ref().err().cloned());
         let fault = fault.or_else(|| settings.measured.as_ref().and_then(of_another_machine));
         let scope = scope.unwrap_or(Scope::Job);
-        let named = settings.algorithms.iter().enumerate();
-        let left = named.filter(|(_, name)| name.as_deref() == Some(LIBRARY));
-        let left = left.map(|(at, _)| 1 << at).sum();
+        let named: Vec<Option<String>> = names().map(|it| variable(&of_call(&it))).collect();
+        let fault = fault.or_else(|| other_prefix(&named));
+        let left = named.iter().enumerate();
+        let left = left.filter(|(_, name)| name.as_deref() == Some(LIBRARY));
+        let left: u32 = left.map(|(at, _)| 1 << at).sum();
         // Who says what it does chooses the same.
         let explains = std::mem::take(&mut settings.explains);
         let version = env!("CARGO_PKG_VERSION");
-        let hash = fnv_1a(format!("{version} {scope:?} {settings:?}").as_bytes());
+        let hash = fnv_1a(format!("{version} {scope:?} {left} {settings:?}").as_bytes());
         settings.explains = explains;
         Self {
             settings: Arc::new(settings),
@@ -76,6 +81,22 @@ impl Asked {
             hash,
         }
     }
+}
+
+/// The variable of a call's algorithm.
+fn of_call(name: &str) -> String {
+    format!("CORECAST_ALGORITHM_{name}")
+}
+
+/// What is said where another algorithm is named for prefixes, which go by one alone.
+fn other_prefix(named: &[Option<String>]) -> Option<String> {
+    let behind = names().zip(named).skip(Collective::ALL.len());
+    let mut others = behind.filter_map(|(call, named)| Some((call, named.as_deref()?)));
+    let (call, named) = others.find(|(_, named)| !matches!(*named, "" | LIBRARY))?;
+    let variable = of_call(&call);
+    Some(format!(
+        "{variable} is {named:?}; there is one algorithm, and only {LIBRARY} is another way"
+    ))
 }
 
 /// What is said against tables that were measured elsewhere than below another MPI.
@@ -116,6 +137,9 @@ mod tests {
         assert_eq!(asked(&[("CORECAST_ALGORITHM_BCAST", "linear")]).left, 0);
         let gather = ("CORECAST_ALGORITHM_GATHER", "library");
         assert_eq!(asked(&[gather]).left, 1 << 2);
+        let exscan = asked(&[("CORECAST_ALGORITHM_EXSCAN", "library")]);
+        assert_eq!(exscan.left, 1 << 11);
+        assert_ne!(exscan.hash, asked(&[]).hash);
     }
 
     #[test]
@@ -131,5 +155,9 @@ mod tests {
             over another MPI here, which is `pmpi`; measure it: corecast coll PROGRAM --tune";
         assert_eq!(other, Some(Ok(expected.to_owned())));
         assert_eq!(fault(("CORECAST_TABLE", "none")), None);
+        let prefix = fault(("CORECAST_ALGORITHM_SCAN", "linear"));
+        let expected = "CORECAST_ALGORITHM_SCAN is \"linear\"; there is one algorithm, and only library is \
+            another way";
+        assert_eq!(prefix, Some(Ok(expected.to_owned())));
     }
 }

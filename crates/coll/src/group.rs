@@ -2,11 +2,15 @@
 //! The ranks of one communicator, as one of them sees them: its plans, and how long calls took.
 #![forbid(unsafe_code)]
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use corecast_core::Collective;
+use corecast_mpi::collective::plan::{Blocks, Layout, own_block};
 use corecast_mpi::collective::program::Program;
-use corecast_mpi::collective::{Cache, Means, Settings, Shape, say};
+use corecast_mpi::collective::{Cache, Means, Settings, Shape, programs, say};
+
+use super::kept::Kept;
 
 /// See the module's documentation.
 pub struct Group {
@@ -14,11 +18,56 @@ pub struct Group {
     ranks: u32,
     settings: Arc<Settings>,
     cache: Cache,
+    irregulars: Kept<Irregular>,
+    prefixes: Kept<(usize, bool, bool)>,
     /// What was given out last, which lives until the next is asked for.
     current: Arc<Program>,
+    /// Of which calls and size classes it was said how they are carried out.
+    told: BTreeSet<(String, u32)>,
     /// By call and size class, in the order in which they came first.
     times: Vec<Times>,
 }
+
+/// Where a block lies in a buffer, as C has it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Block {
+    /// Bytes before it.
+    pub offset: usize,
+    /// Its own.
+    pub bytes: usize,
+}
+
+/// What a rank gives and gets, block by block where it knows them all.
+pub type Sides<'a> = (Option<&'a [Block]>, Option<&'a [Block]>);
+
+/// A call whose blocks have lengths of their own.
+struct Irregular {
+    shape: Shape,
+    give: Option<Vec<Block>>,
+    get: Option<Vec<Block>>,
+}
+
+impl Irregular {
+    fn is(&self, shape: Shape, (give, get): Sides<'_>) -> bool {
+        self.shape == shape && self.give.as_deref() == give && self.get.as_deref() == get
+    }
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wanted {
+    /// A collective of schedules.
+    Known(Collective),
+    /// Prefixes; whether a rank's own contribution is in its result.
+    Prefix(bool),
+}
+
+/// What follows the collectives of schedules in `plans.h`.
+const PREFIXES: [(&str, Wanted); 2] = [
+    ("SCAN", Wanted::Prefix(true)),
+    ("EXSCAN", Wanted::Prefix(false)),
+];
 
 /// Why a rank has nothing to do for a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,9 +102,18 @@ impl Group {
             ranks,
             settings,
             cache: Cache::default(),
+            irregulars: Kept::default(),
+            prefixes: Kept::default(),
             current: Arc::default(),
+            told: BTreeSet::new(),
             times: Vec::new(),
         }
+    }
+
+    /// How many they are.
+    #[must_use]
+    pub fn ranks(&self) -> u32 {
+        self.ranks
     }
 
     /// What this rank does in a call; it lives until the next is asked for. The name is asked for by who
@@ -68,14 +126,15 @@ impl Group {
         name: impl Fn() -> N,
         shape: Shape,
     ) -> Result<&Program, Unplanned> {
-        if self.is_left(shape.collective, shape.bytes) {
-            if self.is_told(shape) {
-                let why = self.why_left(shape);
+        let is_told = self.is_told(&name, shape.bytes);
+        let bytes = shape.bytes as u64;
+        if self.is_left(shape.collective, bytes) {
+            if is_told {
+                let why = self.why_left(shape.collective, bytes);
                 say(name().as_ref(), self.ranks, shape.bytes, &why);
             }
             return Err(Unplanned::Left);
         }
-        let is_told = self.is_told(shape);
         let ranks = (self.rank, self.ranks);
         let plan = self.cache.plan(&self.settings, ranks, shape);
         let plan = plan.map_err(|_| Unplanned::Unserved)?;
@@ -86,28 +145,96 @@ impl Group {
         Ok(&self.current)
     }
 
+    /// The same for a call whose blocks have lengths of their own. The shape's bytes are those of this rank's blocks together. Tables are
+    /// asked where every rank knows all lengths, for their mean.
+    ///
+    /// # Errors
+    /// As for [`Group::plan`].
+    pub fn irregular<N: AsRef<str>>(
+        &mut self,
+        name: impl Fn() -> N,
+        shape: Shape,
+        sides: Sides<'_>,
+    ) -> Result<&Program, Unplanned> {
+        let is_told = self.is_told(&name, shape.bytes);
+        if let Some(program) = self.irregulars.find(|kept| kept.is(shape, sides))
+            && !is_told
+        {
+            self.current = Arc::clone(program);
+            return Ok(&self.current);
+        }
+        let ranks = (self.rank, self.ranks);
+        let own = own_block(ranks, shape.bytes);
+        let (give, get) = (sides.0.map(table), sides.1.map(table));
+        let blocks = (blocks(give.as_deref()), blocks(get.as_deref()));
+        let layout = Layout::irregular(shape.collective, shape.in_place, blocks, &own);
+        let mean = layout.mean_bytes(shape.collective);
+        if let Some(bytes) = mean.filter(|&bytes| self.is_left(shape.collective, bytes)) {
+            if is_told {
+                let why = self.why_left(shape.collective, bytes);
+                say(name().as_ref(), self.ranks, shape.bytes, &why);
+            }
+            return Err(Unplanned::Left);
+        }
+        let what = (shape.collective, shape.root, shape.is_ordered);
+        let plan = self.cache.irregular(&self.settings, ranks, what, &layout);
+        let plan = plan.map_err(|_| Unplanned::Unserved)?;
+        if is_told {
+            plan.explain(name().as_ref(), self.ranks, shape.bytes);
+        }
+        let irregular = Irregular {
+            shape,
+            give: sides.0.map(<[Block]>::to_vec),
+            get: sides.1.map(<[Block]>::to_vec),
+        };
+        self.irregulars.keep(irregular, &plan.program);
+        self.current = plan.program;
+        Ok(&self.current)
+    }
+
+    /// The same for prefixes of so many bytes, which are in place or not, with a rank's own contribution or
+    /// not.
+    pub fn prefix<N: AsRef<str>>(
+        &mut self,
+        name: impl Fn() -> N,
+        what: (usize, bool, bool),
+    ) -> &Program {
+        let (bytes, in_place, is_inclusive) = what;
+        if self.is_told(&name, bytes) {
+            let way = "recursive doubling over messages (prefixes go by no other algorithm)";
+            say(name().as_ref(), self.ranks, bytes, way);
+        }
+        if let Some(program) = self.prefixes.find(|&kept| kept == what) {
+            self.current = Arc::clone(program);
+        } else {
+            let ranks = (self.rank, self.ranks);
+            self.current = Arc::new(programs::prefix(ranks, bytes, in_place, is_inclusive));
+            self.prefixes.keep(what, &self.current);
+        }
+        &self.current
+    }
+
     /// Whether a table says that calls of this size are faster below us. What is named in the environment
     /// comes first.
-    fn is_left(&self, collective: Collective, bytes: usize) -> bool {
+    fn is_left(&self, collective: Collective, bytes: u64) -> bool {
         let measured = self.settings.measured.as_ref();
         let is_named = || self.settings.algorithms[collective as usize].is_some();
         measured.is_some_and(|measured| {
-            let means = measured.means(collective, self.ranks as usize, bytes);
+            let means = measured.means(collective, self.ranks as usize, bytes as usize);
             means == Some(Means::Library) && !is_named()
         })
     }
 
-    fn why_left(&self, shape: Shape) -> String {
+    fn why_left(&self, collective: Collective, bytes: u64) -> String {
         let measured = self.settings.measured.as_ref();
-        let bytes = shape.bytes as u64;
-        let why = measured.and_then(|it| it.why(shape.collective, self.ranks, bytes));
+        let why = measured.and_then(|it| it.why(collective, self.ranks, bytes));
         format!("left to the library ({})", why.unwrap_or_default())
     }
 
-    /// Whether this rank says how calls of this size class are carried out, which it does once.
-    fn is_told(&mut self, shape: Shape) -> bool {
+    /// Whether this rank says how calls of this name and size class are carried out, which it does once.
+    fn is_told<N: AsRef<str>>(&mut self, name: &impl Fn() -> N, bytes: usize) -> bool {
         let is_asked = self.settings.explains && self.rank == 0;
-        is_asked && self.cache.is_news(shape.collective, shape.bytes)
+        is_asked && self.told.insert((name().as_ref().to_owned(), class(bytes)))
     }
 
     /// Notes how long a call took at this rank.
@@ -159,10 +286,35 @@ impl Group {
     }
 }
 
+fn table(blocks: &[Block]) -> Vec<(usize, usize)> {
+    blocks.iter().map(|it| (it.offset, it.bytes)).collect()
+}
+
+fn blocks(table: Option<&[(usize, usize)]>) -> Blocks<'_> {
+    table.map_or(Blocks::Even, Blocks::Table)
+}
+
 /// The collective of a number of `plans.h`.
 #[must_use]
 pub fn collective(number: u32) -> Option<Collective> {
     Collective::ALL.get(number as usize).copied()
+}
+
+/// What is asked for by a number of `plans.h`.
+#[must_use]
+pub fn wanted(number: u32) -> Option<Wanted> {
+    let prefix = |index: usize| PREFIXES.get(index).map(|&(_, wanted)| wanted);
+    let behind = (number as usize).checked_sub(Collective::ALL.len());
+    match behind {
+        Some(index) => prefix(index),
+        None => collective(number).map(Wanted::Known),
+    }
+}
+
+/// The names in variables of what is asked for, in the order of the numbers of `plans.h`.
+pub fn names() -> impl Iterator<Item = String> {
+    let known = Collective::ALL.iter().map(|one| one.name().to_uppercase());
+    known.chain(PREFIXES.iter().map(|(name, _)| (*name).to_owned()))
 }
 
 #[cfg(test)]
@@ -197,13 +349,16 @@ mod tests {
     }
 
     #[test]
-    fn the_header_in_c_counts_collectives_as_we_do() {
+    fn the_header_in_c_counts_as_we_do() {
         let header = include_str!("../shim/plans.h");
-        for (number, collective) in Collective::ALL.iter().enumerate() {
-            let name = collective.name().to_uppercase();
+        let mut total = 0;
+        for (number, name) in (0..).zip(names()) {
             let line = format!("CORECAST_{name} = {number},");
             assert!(header.contains(&line), "{line}");
+            assert!(wanted(number).is_some());
+            total = number + 1;
         }
+        assert_eq!(wanted(total), None);
         assert_eq!(collective(10), None);
     }
 }

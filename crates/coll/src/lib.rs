@@ -19,11 +19,12 @@
 
 mod asked;
 mod group;
+mod kept;
 mod plans;
 mod race;
 mod tune;
 
 pub use asked::{Asked, Scope};
-pub use group::{Group, Unplanned};
+pub use group::{Block, Group, Unplanned, Wanted};
 pub use race::{Outcome, Runner, race};
 pub use tune::Job;

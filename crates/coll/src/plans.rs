@@ -10,7 +10,7 @@ use corecast_mpi::collective::program::{Act, Span};
 use corecast_mpi::collective::{Hardware, Shape};
 
 use super::asked::Asked;
-use super::group::{Group, Unplanned, collective};
+use super::group::{Block, Group, Unplanned, Wanted, collective, wanted};
 use super::tune::Job;
 
 /// A call, as every rank makes it.
@@ -19,10 +19,13 @@ pub struct Call {
     name: *const c_char,
     bytes: usize,
     element_bytes: usize,
+    give: *const Block,
+    get: *const Block,
     collective: u32,
     root: u32,
     in_place: u32,
     is_ordered: u32,
+    is_irregular: u32,
 }
 
 /// What a rank does.
@@ -46,6 +49,7 @@ pub struct Wish {
 }
 
 // What `plans.h` says, too.
+const _: () = assert!(size_of::<Call>() == 64);
 const _: () = assert!(size_of::<Span>() == 24 && size_of::<Act>() == 56);
 
 /// # Safety
@@ -59,7 +63,7 @@ unsafe fn text<'a>(text: *const c_char) -> std::borrow::Cow<'a, str> {
 }
 
 /// `CORECAST_PLANS` of `plans.h`: another number for another meaning of what it declares.
-const INTERFACE: u32 = 2;
+const INTERFACE: u32 = 3;
 
 /// What the environment asks for; only the first two fields for who was built for another interface.
 ///
@@ -109,12 +113,21 @@ pub unsafe extern "C" fn corecast_group_free(group: *mut Group) {
     group.report();
 }
 
+/// A table of so many blocks, if there is one.
+///
+/// # Safety
+/// It is null, or of so many, for `'a`.
+unsafe fn table<'a>(table: *const Block, blocks: u32) -> Option<&'a [Block]> {
+    // SAFETY: the caller's promise.
+    (!table.is_null()).then(|| unsafe { std::slice::from_raw_parts(table, blocks as usize) })
+}
+
 /// What the rank does in a call, until the next one is asked for; 0, or at all ranks 1 where there is no
 /// plan, and 2 where a table leaves the call to the library, which is said.
 ///
 /// # Safety
 /// The group is of [`corecast_group_new`], and no other thread uses it. The call may be read and `into`
-/// written; a call's name is a text of C.
+/// written; a call's name is a text of C, and its tables have as many blocks as the group has ranks.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn corecast_group_plan(
     group: *mut Group,
@@ -123,21 +136,34 @@ pub unsafe extern "C" fn corecast_group_plan(
 ) -> u32 {
     // SAFETY: the caller's promise.
     let (group, call, into) = unsafe { (&mut *group, &*call, &mut *into) };
-    let Some(collective) = collective(call.collective) else {
-        return 1;
-    };
-    let shape = Shape {
-        collective,
-        root: call.root,
-        bytes: call.bytes,
-        element_bytes: call.element_bytes,
-        in_place: call.in_place != 0,
-        is_ordered: call.is_ordered != 0,
-        hardware: Hardware::None,
-    };
     // SAFETY: as above.
     let name = || unsafe { text(call.name) };
-    let program = match group.plan(name, shape) {
+    let in_place = call.in_place != 0;
+    let planned = match wanted(call.collective) {
+        None => Err(Unplanned::Unserved),
+        Some(Wanted::Prefix(is_inclusive)) => {
+            Ok(group.prefix(name, (call.bytes, in_place, is_inclusive)))
+        }
+        Some(Wanted::Known(collective)) => {
+            let shape = Shape {
+                collective,
+                root: call.root,
+                bytes: call.bytes,
+                element_bytes: call.element_bytes,
+                in_place,
+                is_ordered: call.is_ordered != 0,
+                hardware: Hardware::None,
+            };
+            let ranks = group.ranks();
+            // SAFETY: as above.
+            let sides = unsafe { (table(call.give, ranks), table(call.get, ranks)) };
+            match call.is_irregular != 0 {
+                true => group.irregular(name, shape, sides),
+                false => group.plan(name, shape),
+            }
+        }
+    };
+    let program = match planned {
         Ok(program) => program,
         Err(Unplanned::Unserved) => return 1,
         Err(Unplanned::Left) => return 2,

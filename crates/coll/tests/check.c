@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ours.h"
+
 /* What lies around buffers. */
 #define FENCE 64
 #define MARK 0x5a
@@ -108,7 +110,7 @@ static void rooted(const struct type *type, const struct type *other, int factor
     size_t block = (size_t)own_count * own->extent;
     struct twin got = twin(block);
     fill_both(&got, own);
-    MPI_Bcast(got.ours, own_count, own->type, root, comm);
+    EITHER(Bcast, got.ours, own_count, own->type, root, comm);
     PMPI_Bcast(got.theirs, own_count, own->type, root, comm);
     compare(&got, "MPI_Bcast", own, own_count, root, 0);
 
@@ -119,13 +121,13 @@ static void rooted(const struct type *type, const struct type *other, int factor
         fill(given, own, all);
         got = twin(all);
         fill_both(&got, own);
-        MPI_Gather(is_mine ? MPI_IN_PLACE : given, own_count, own->type, got.ours, own_count, own->type,
+        EITHER(Gather, is_mine ? MPI_IN_PLACE : given, own_count, own->type, got.ours, own_count, own->type,
                    root, comm);
         PMPI_Gather(is_mine ? MPI_IN_PLACE : given, own_count, own->type, got.theirs, own_count,
                     own->type, root, comm);
         compare(&got, "MPI_Gather", own, own_count, root, in_place);
         got = twin(block);
-        MPI_Scatter(given, own_count, own->type, is_mine ? MPI_IN_PLACE : got.ours, own_count,
+        EITHER(Scatter, given, own_count, own->type, is_mine ? MPI_IN_PLACE : got.ours, own_count,
                     own->type, root, comm);
         PMPI_Scatter(given, own_count, own->type, is_mine ? MPI_IN_PLACE : got.theirs, own_count,
                      own->type, root, comm);
@@ -144,12 +146,12 @@ static void everywhere(const struct type *type, const struct type *other, int fa
         const void *send = in_place ? MPI_IN_PLACE : given;
         struct twin got = twin(all);
         fill_both(&got, own);
-        MPI_Allgather(send, own_count, own->type, got.ours, own_count, own->type, comm);
+        EITHER(Allgather, send, own_count, own->type, got.ours, own_count, own->type, comm);
         PMPI_Allgather(send, own_count, own->type, got.theirs, own_count, own->type, comm);
         compare(&got, "MPI_Allgather", own, own_count, 0, in_place);
         got = twin(all);
         fill_both(&got, own);
-        MPI_Alltoall(send, own_count, own->type, got.ours, own_count, own->type, comm);
+        EITHER(Alltoall, send, own_count, own->type, got.ours, own_count, own->type, comm);
         PMPI_Alltoall(send, own_count, own->type, got.theirs, own_count, own->type, comm);
         compare(&got, "MPI_Alltoall", own, own_count, 0, in_place);
         drop(given);
@@ -164,7 +166,7 @@ static void reductions(const struct type *type, MPI_Op op, int count, int root) 
         int is_mine = in_place && rank == root;
         struct twin got = twin(block);
         fill_both(&got, type);
-        MPI_Reduce(is_mine ? MPI_IN_PLACE : given, got.ours, count, type->type, op, root, comm);
+        EITHER(Reduce, is_mine ? MPI_IN_PLACE : given, got.ours, count, type->type, op, root, comm);
         PMPI_Reduce(is_mine ? MPI_IN_PLACE : given, got.theirs, count, type->type, op, root, comm);
         if (rank != root) /* nothing is promised of it */
             memcpy(got.ours - FENCE, got.theirs - FENCE, got.bytes + 2 * FENCE);
@@ -172,19 +174,33 @@ static void reductions(const struct type *type, MPI_Op op, int count, int root) 
         const void *send = in_place ? MPI_IN_PLACE : given;
         got = twin(block);
         fill_both(&got, type);
-        MPI_Allreduce(send, got.ours, count, type->type, op, comm);
+        EITHER(Allreduce, send, got.ours, count, type->type, op, comm);
         PMPI_Allreduce(send, got.theirs, count, type->type, op, comm);
         compare(&got, "MPI_Allreduce", type, count, 0, in_place);
         got = twin(all);
         fill_both(&got, type);
-        MPI_Reduce_scatter_block(send, got.ours, count, type->type, op, comm);
+        EITHER(Reduce_scatter_block, send, got.ours, count, type->type, op, comm);
         PMPI_Reduce_scatter_block(send, got.theirs, count, type->type, op, comm);
         /* In place, what lies behind the result is nobody's. */
         memcpy(got.ours + block, got.theirs + block, all - block);
         compare(&got, "MPI_Reduce_scatter_block", type, count, 0, in_place);
+        got = twin(block);
+        fill_both(&got, type);
+        EITHER(Scan, send, got.ours, count, type->type, op, comm);
+        PMPI_Scan(send, got.theirs, count, type->type, op, comm);
+        compare(&got, "MPI_Scan", type, count, 0, in_place);
+        got = twin(block);
+        fill_both(&got, type);
+        EITHER(Exscan, send, got.ours, count, type->type, op, comm);
+        PMPI_Exscan(send, got.theirs, count, type->type, op, comm);
+        if (rank == 0) /* nothing is promised of it */
+            memcpy(got.ours, got.theirs, got.bytes);
+        compare(&got, "MPI_Exscan", type, count, 0, in_place);
         drop(given);
     }
 }
+
+#include "vectors.h"
 
 /* The map x -> a x + b, after the map of `left`. */
 static void compose(void *left, void *into, int *count, MPI_Datatype *type) {
@@ -231,6 +247,10 @@ static void check(MPI_Comm on, const char *name, int most) {
             rooted(&bytes, &bytes, 1, count, root);
             rooted(&ints, &three, 3, count, root);
             rooted(&ints, &turned, 2, count, root);
+            rooted_vectors(&ints, &ints, 1, count, root);
+            rooted_vectors(&bytes, &bytes, 1, count, root);
+            rooted_vectors(&ints, &three, 3, count, root);
+            rooted_vectors(&ints, &turned, 2, count, root);
             /* Of pairs in longer messages MPICH 5.0.2 loses those behind the first 4332 bytes. */
             if (count < 100)
                 rooted(&pairs, &pairs, 1, count, root);
@@ -245,6 +265,14 @@ static void check(MPI_Comm on, const char *name, int most) {
         everywhere(&bytes, &bytes, 1, count);
         everywhere(&ints, &three, 3, count);
         everywhere(&ints, &turned, 2, count);
+        vectors(&ints, &ints, 1, count);
+        vectors(&bytes, &bytes, 1, count);
+        vectors(&ints, &three, 3, count);
+        vectors(&ints, &turned, 2, count);
+        reduced_vectors(&ints, MPI_SUM, count);
+        reduced_vectors(&doubles, MPI_MAX, count);
+        reduced_vectors(&pairs, MPI_MINLOC, count);
+        reduced_vectors(&map, composition, count);
     }
     MPI_Op_free(&composition);
     MPI_Type_free(&three.type);
@@ -262,7 +290,7 @@ static void left_alone(void) {
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, 0, &half);
     MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 7, &between);
     int given = rank, got = -1;
-    MPI_Allreduce(&given, &got, 1, MPI_INT, MPI_SUM, between);
+    EITHER(Allreduce, &given, &got, 1, MPI_INT, MPI_SUM, between);
     int expected = 0;
     for (int other = 0; other < ranks; other++)
         expected += other % 2 != rank % 2 ? other : 0;
@@ -291,6 +319,11 @@ int main(int argc, char **argv) {
     check(other, "a part backwards", most < 1000 ? most : 1000);
     MPI_Comm_free(&other);
     check(MPI_COMM_SELF, "MPI_COMM_SELF", 17);
+#if MPI_VERSION >= 4
+    is_large = 1;
+    check(MPI_COMM_WORLD, "MPI_COMM_WORLD by large counts", most < 17 ? most : 17);
+    is_large = 0;
+#endif
     left_alone();
     long all[2], own[2] = {faults, cases};
     PMPI_Reduce(own, all, 2, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);

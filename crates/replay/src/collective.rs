@@ -155,19 +155,19 @@ fn programs_of(
     };
     let failed = |error: corecast_mpi::Error| error.to_string();
     let Size::Bytes(bytes) = first.size else {
+        let tables: Vec<_> = calls.iter().map(|call| tables(collective, call)).collect();
+        let layouts = tables.iter().map(|(send, recv)| Layout {
+            send: blocks(send.as_deref()),
+            recv: blocks(recv.as_deref()),
+            in_place: false,
+        });
+        let mean = layouts.clone().next();
+        let mean = mean.and_then(|layout| layout.mean_bytes(collective));
         let Verified { schedule, .. } =
-            whole_blocks(settings, ranks, (collective, first.root)).map_err(failed)?;
+            whole_blocks(settings, ranks, (collective, first.root, mean)).map_err(failed)?;
         take(None, schedule.algorithm());
-        let of = |(rank, call): (u32, &&Collective)| {
-            let (send, recv) = tables(collective, call);
-            let layout = Layout {
-                send: blocks(send.as_deref()),
-                recv: blocks(recv.as_deref()),
-                in_place: false,
-            };
-            Arc::new(plan::program(&schedule, Rank(rank), &layout))
-        };
-        return Ok((0..).zip(calls).map(of).collect());
+        let of = |(rank, layout)| Arc::new(plan::program(&schedule, Rank(rank), &layout));
+        return Ok((0..).zip(layouts).map(of).collect());
     };
     let shape = Shape {
         collective,

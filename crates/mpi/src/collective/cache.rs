@@ -10,7 +10,7 @@ use corecast_core::{
 };
 
 use super::choose::{self, Hardware, Settings, is_for_hardware};
-use super::plan::{self, Layout};
+use super::plan::{self, Blocks, Layout};
 use super::program::Program;
 use super::programs;
 use crate::error::{Class, Error, Result};
@@ -58,6 +58,16 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Of a reduction by an operator that does not commute ([`programs`]).
+    fn ordered(program: Program) -> Self {
+        Self {
+            program: Arc::new(program),
+            algorithm: "binomial from rank 0".to_owned(),
+            means: MESSAGES,
+            why: "the operator does not commute".to_owned(),
+        }
+    }
+
     /// Says how a call is carried out, and why so.
     pub fn explain(&self, name: &str, ranks: u32, bytes: usize) {
         let way = format!("{} {} ({})", self.algorithm, self.means, self.why);
@@ -72,12 +82,17 @@ pub fn say(name: &str, ranks: u32, bytes: usize, way: &str) {
     let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
+/// What schedules of blocks with lengths of their own are chosen by: the collective, its root, and the mean
+/// length, where every rank knows it ([`Layout::mean_bytes`]).
+pub type Irregular = (Collective, u32, Option<u64>);
+
 /// The plans of a communicator.
 #[derive(Default, Debug)]
 pub struct Cache {
     plans: Vec<(Shape, Plan)>,
     oldest: usize,
-    schedules: Vec<(Collective, u32, Verified)>,
+    /// Of blocks with lengths of their own.
+    schedules: Vec<(Irregular, Verified)>,
     /// What was explained: collective and size class.
     explained: Vec<(Collective, u32)>,
 }
@@ -122,8 +137,7 @@ impl Cache {
     }
 
     /// The plan of a call whose blocks have lengths of their own. The schedule is kept, which knows no
-    /// lengths; the program is made for every call. Algorithms that need the lengths of others' blocks
-    /// are not for it: which one is taken does not depend on lengths.
+    /// lengths; the program is made for every call. `is_ordered` is as in [`Shape`].
     ///
     /// # Errors
     /// [`Class::Intern`] if no schedule can be made.
@@ -131,16 +145,19 @@ impl Cache {
         &mut self,
         settings: &Settings,
         (rank, ranks): (u32, u32),
-        (collective, root): (Collective, u32),
+        (collective, root, is_ordered): (Collective, u32, bool),
         layout: &Layout<'_>,
     ) -> Result<Plan> {
-        let is_kept =
-            |other: &&(Collective, u32, Verified)| other.0 == collective && other.1 == root;
-        let verified = match self.schedules.iter().find(is_kept) {
-            Some((_, _, verified)) => verified.clone(),
+        if is_ordered && let Blocks::Table(table) = layout.send {
+            let program = programs::ordered_blocks((rank, ranks), layout.in_place, table);
+            return Ok(Plan::ordered(program));
+        }
+        let key = (collective, root, layout.mean_bytes(collective));
+        let verified = match self.schedules.iter().find(|(other, _)| *other == key) {
+            Some((_, verified)) => verified.clone(),
             None => {
-                let verified = whole_blocks(settings, ranks, (collective, root))?;
-                self.schedules.push((collective, root, verified.clone()));
+                let verified = whole_blocks(settings, ranks, key)?;
+                self.schedules.push((key, verified.clone()));
                 verified
             }
         };
@@ -168,12 +185,7 @@ fn make(settings: &Settings, (rank, ranks): (u32, u32), shape: Shape) -> Result<
     if shape.is_ordered
         && let Some(program) = programs::ordered((rank, ranks), shape)
     {
-        return Ok(Plan {
-            program: Arc::new(program),
-            algorithm: "binomial from rank 0".to_owned(),
-            means: MESSAGES,
-            why: "the operator does not commute".to_owned(),
-        });
+        return Ok(Plan::ordered(program));
     }
     let verified = schedule(settings, ranks, shape)?;
     let layout = Layout {
@@ -224,33 +236,46 @@ pub fn schedule(settings: &Settings, ranks: u32, shape: Shape) -> Result<Verifie
     )
 }
 
-/// A schedule of blocks that nobody cuts and that only those who know their lengths pass on.
+/// A schedule of blocks that nobody cuts. Where every rank knows the lengths of all, it is chosen as for even
+/// blocks of their mean length; else it is one by which only those who know a block's length pass it on.
 ///
 /// # Errors
 /// [`Class::Intern`] if none can be made.
 pub fn whole_blocks(
     settings: &Settings,
     ranks: u32,
-    (collective, root): (Collective, u32),
+    (collective, root, mean_bytes): Irregular,
 ) -> Result<Verified> {
     use Collective as C;
-    let mut request = Request::new(collective, ranks, 1);
+    let mut request = Request::new(collective, ranks, mean_bytes.unwrap_or(1));
     request.root = Rank(root);
+    let mut choice = choose::choose(&request, settings, Hardware::Unused);
+    choice.tuning = request.tuning.clone();
+    if mean_bytes.is_some()
+        && let Ok(verified) = verified(&choice, &request)
+        && has_whole_blocks(&verified.schedule)
+    {
+        return Ok(verified);
+    }
     let taken = match collective {
         C::Scatter | C::Gather => Some("linear"),
         C::Allgather => Some("ring"),
         C::ReduceScatter => Some("pairwise"),
         _ => None,
     };
-    let mut choice = choose::choose(&request, settings, Hardware::Unused);
     let knows_lengths = matches!(choice.algorithm.name(), "linear" | "pairwise" | "ring");
     let name = taken.or((!knows_lengths).then_some("linear"));
     if let Some(name) = name {
         choice.algorithm = algorithm::find(collective, name).expect("registered");
         choice.why = "blocks have lengths of their own".to_owned();
     }
-    choice.tuning = request.tuning.clone();
     verified(&choice, &request)
+}
+
+/// Whether no block is cut, and none lies anywhere but in buffers of the caller's lengths.
+fn has_whole_blocks(schedule: &Schedule) -> bool {
+    let spec = schedule.spec();
+    spec.parts() == 1 && schedule.places_total() == u64::from(spec.chunks())
 }
 
 fn verified(choice: &choose::Choice, request: &Request) -> Result<Verified> {

@@ -11,7 +11,7 @@ use super::cache::{Shape, say};
 use super::check::Check;
 use super::choose::Hardware;
 use super::persistent::Persistent;
-use super::plan::{Blocks, Layout};
+use super::plan::{Layout, own_block};
 use super::program::{Program, Region, Span};
 use super::programs;
 use super::run::{Buffers, Combine, Run};
@@ -514,42 +514,19 @@ impl Call {
                 )));
             }
         };
-        let own = self.own_table(collective, ranks)?;
-        let of_own = own.as_deref().map_or(Blocks::Even, Blocks::Table);
-        let layout = Layout {
-            send: match (collective, self.in_place) {
-                (Collective::Scatter, _) if own.is_some() => of_own,
-                (Collective::Alltoallv | Collective::ReduceScatter, true) => recv.blocks(),
-                _ => send.blocks(),
-            },
-            recv: match collective {
-                Collective::Gather if own.is_some() => of_own,
-                Collective::ReduceScatter => Blocks::Even,
-                _ => recv.blocks(),
-            },
-            in_place: self.in_place,
-        };
-        if collective == Collective::ReduceScatter && self.is_irregular && is_ordered {
-            let Blocks::Table(table) = layout.send else {
-                return Ok(Arc::default());
-            };
-            let bytes = table.iter().map(|&(_, bytes)| bytes).sum();
-            let own = match self.in_place {
-                true => Span::new(Region::Recv, 0, bytes),
-                false => Span::new(Region::Send, 0, bytes),
-            };
-            return Ok(Arc::new(programs::reduce_scatter(ranks, own, table)));
-        }
         let bytes = match self.is_irregular {
             true => 0,
             false => self.block_bytes()?,
         };
         let element_bytes = self.element_bytes(operator.is_some()).max(1);
         let (name, rank) = (self.name, ranks.0);
+        let own = self.own_table(collective, ranks)?;
         let state = &mut process.comm_mut(self.comm)?.collectives;
         let settings = Arc::clone(&state.settings);
         let plan = if self.is_irregular {
-            let what = (collective, root);
+            let sides = (send.blocks(), recv.blocks());
+            let layout = Layout::irregular(collective, self.in_place, sides, &own);
+            let what = (collective, root, is_ordered);
             state.cache.irregular(&settings, ranks, what, &layout)?
         } else if bytes == 0 && collective != Collective::Barrier {
             return Ok(Arc::default());
@@ -572,22 +549,16 @@ impl Call {
     }
 
     /// Where only the root knows all blocks, the table of those who know but their own.
-    fn own_table(
-        &self,
-        collective: Collective,
-        (rank, ranks): (u32, u32),
-    ) -> Result<Option<Vec<(usize, usize)>>> {
+    fn own_table(&self, collective: Collective, ranks: (u32, u32)) -> Result<Vec<(usize, usize)>> {
         let side = match (collective, &self.send, &self.recv) {
             (Collective::Gather, Some(send), None) => send,
             (Collective::Scatter, None, Some(recv)) => recv,
-            _ => return Ok(None),
+            _ => return Ok(Vec::new()),
         };
-        if !self.is_irregular {
-            return Ok(None);
+        match self.is_irregular {
+            true => Ok(own_block(ranks, side.bytes()?)),
+            false => Ok(Vec::new()),
         }
-        let mut table = vec![(0, 0); ranks as usize];
-        table[rank as usize].1 = side.bytes()?;
-        Ok(Some(table))
     }
 
     /// That what a rank gives and gets lies apart, and what it gives to itself is as long as what it gets

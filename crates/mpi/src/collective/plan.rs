@@ -35,13 +35,64 @@ pub struct Layout<'a> {
     pub in_place: bool,
 }
 
-impl Layout<'_> {
+impl<'a> Layout<'a> {
     /// Blocks of one size, one after the other.
     pub const EVEN: Self = Self {
         send: Blocks::Even,
         recv: Blocks::Even,
         in_place: false,
     };
+
+    /// Of a call whose blocks have lengths of their own: both sides as the caller cuts them, which are
+    /// [`Blocks::Even`] where it has one block or none. Where the root alone knows all blocks, the others
+    /// go by `own` ([`own_block`]).
+    #[must_use]
+    pub fn irregular(
+        collective: Collective,
+        in_place: bool,
+        (send, recv): (Blocks<'a>, Blocks<'a>),
+        own: &'a [(usize, usize)],
+    ) -> Self {
+        use Collective as C;
+        Self {
+            send: match (collective, send) {
+                (C::Scatter, Blocks::Even) => Blocks::Table(own),
+                (C::Alltoallv | C::ReduceScatter, _) if in_place => recv,
+                _ => send,
+            },
+            recv: match (collective, recv) {
+                (C::Gather, Blocks::Even) => Blocks::Table(own),
+                (C::ReduceScatter, _) => Blocks::Even,
+                _ => recv,
+            },
+            in_place,
+        }
+    }
+
+    /// Bytes of a block in the mean, where every rank knows the lengths of all. Rounded down to a power of
+    /// two: lengths change from call to call, and what is chosen by this is kept.
+    #[must_use]
+    pub fn mean_bytes(&self, collective: Collective) -> Option<u64> {
+        let known = match collective {
+            Collective::Allgather => self.recv,
+            Collective::ReduceScatter => self.send,
+            _ => return None,
+        };
+        let Blocks::Table(table) = known else {
+            return None;
+        };
+        let bytes: usize = table.iter().map(|&(_, bytes)| bytes).sum();
+        let mean = bytes.checked_div(table.len()).unwrap_or(0);
+        Some(1 << mean.max(1).ilog2())
+    }
+}
+
+/// The blocks of all ranks as one of them has them that knows the length of its own alone.
+#[must_use]
+pub fn own_block((rank, ranks): (u32, u32), bytes: usize) -> Vec<(usize, usize)> {
+    let mut table = vec![(0, 0); ranks as usize];
+    table[rank as usize].1 = bytes;
+    table
 }
 
 /// What `rank` does of a schedule whose ranks have one stream each.

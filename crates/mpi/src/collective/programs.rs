@@ -15,22 +15,35 @@ use super::program::{Builder, Program, Region, Span};
 /// has a schedule.
 #[must_use]
 pub fn ordered((rank, ranks): (u32, u32), shape: Shape) -> Option<Program> {
-    let blocks = match shape.collective {
-        Collective::Reduce => 1,
-        Collective::ReduceScatter => ranks as usize,
-        _ => return None,
-    };
-    let own = match shape.in_place {
-        true => Span::new(Region::Recv, 0, shape.bytes * blocks),
-        false => Span::new(Region::Send, 0, shape.bytes * blocks),
-    };
-    if blocks == 1 {
-        return Some(reduce((rank, ranks), shape.root, own));
+    match shape.collective {
+        Collective::Reduce => {
+            let own = contribution(shape.in_place, shape.bytes);
+            Some(reduce((rank, ranks), shape.root, own))
+        }
+        Collective::ReduceScatter => {
+            let blocks = 0..ranks as usize;
+            let table = blocks.map(|block| (block * shape.bytes, shape.bytes));
+            let table: Vec<_> = table.collect();
+            Some(ordered_blocks((rank, ranks), shape.in_place, &table))
+        }
+        _ => None,
     }
-    let table: Vec<_> = (0..blocks)
-        .map(|block| (block * shape.bytes, shape.bytes))
-        .collect();
-    Some(reduce_scatter((rank, ranks), own, &table))
+}
+
+/// The same for a reduction that leaves every rank its block of a table; the blocks lie one after the
+/// other.
+#[must_use]
+pub fn ordered_blocks(ranks: (u32, u32), in_place: bool, table: &[(usize, usize)]) -> Program {
+    let bytes = table.iter().map(|&(_, bytes)| bytes).sum();
+    reduce_scatter(ranks, contribution(in_place, bytes), table)
+}
+
+/// What a rank gives to a reduction.
+fn contribution(in_place: bool, bytes: usize) -> Span {
+    match in_place {
+        true => Span::new(Region::Recv, 0, bytes),
+        false => Span::new(Region::Send, 0, bytes),
+    }
 }
 
 fn reduce((rank, ranks): (u32, u32), root: u32, own: Span) -> Program {
@@ -51,8 +64,7 @@ fn reduce((rank, ranks): (u32, u32), root: u32, own: Span) -> Program {
 }
 
 /// As a reduction to rank 0, which then sends every rank its block of the table.
-#[must_use]
-pub fn reduce_scatter((rank, ranks): (u32, u32), own: Span, table: &[(usize, usize)]) -> Program {
+fn reduce_scatter((rank, ranks): (u32, u32), own: Span, table: &[(usize, usize)]) -> Program {
     let mut builder = Builder::new();
     let total = to_first(&mut builder, (rank, ranks), 0, own);
     let result = Span::new(Region::Recv, 0, table[rank as usize].1);
@@ -113,10 +125,7 @@ pub fn prefix(
 ) -> Program {
     let mut builder = Builder::new();
     let result = Span::new(Region::Recv, 0, bytes);
-    let own = match in_place {
-        true => result,
-        false => Span::new(Region::Send, 0, bytes),
-    };
+    let own = contribution(in_place, bytes);
     let mut total = builder.scratch(bytes);
     builder.copy(own, total);
     let mut has_result = is_inclusive;
