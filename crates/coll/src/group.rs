@@ -145,8 +145,8 @@ impl Group {
         Ok(&self.current)
     }
 
-    /// The same for a call whose blocks have lengths of their own. The shape's bytes are those of this rank's blocks together. Tables are
-    /// asked where every rank knows all lengths, for their mean.
+    /// The same for a call whose blocks have lengths of their own. The shape's bytes are those of this
+    /// rank's blocks together. Tables are asked where every rank knows all lengths, for their mean.
     ///
     /// # Errors
     /// As for [`Group::plan`].

@@ -113,7 +113,7 @@ pub(super) fn to_first(
 }
 
 /// Inclusive or exclusive prefixes by recursive doubling: in round k every rank swaps the total of its
-/// group of 2^k ranks with the neighbouring group.
+/// group of 2^k ranks with the neighbouring group; in the last round it goes upwards only.
 ///
 /// Source: MPICH's `scan` and `exscan` by recursive doubling; Hillis and Steele 1986.
 #[must_use]
@@ -135,20 +135,29 @@ pub fn prefix(
     let mut bit = 1;
     while bit < ranks {
         let other = rank ^ bit;
-        if other < ranks {
-            builder.send(other, total);
+        // Behind the last round nobody asks for totals: what a rank has goes to the ranks above it.
+        let is_last = ranks - bit <= bit;
+        if other < rank {
+            if !is_last {
+                builder.send(other, total);
+            }
             let arrived = builder.scratch(bytes);
             builder.recv(other, arrived);
-            if other < rank {
-                if has_result {
-                    builder.combine(arrived, result);
-                } else {
-                    builder.copy(arrived, result);
-                    has_result = true;
-                }
-                builder.combine(arrived, total);
-                builder.forget(arrived);
+            if has_result {
+                builder.combine(arrived, result);
             } else {
+                builder.copy(arrived, result);
+                has_result = true;
+            }
+            if !is_last {
+                builder.combine(arrived, total);
+            }
+            builder.forget(arrived);
+        } else if other < ranks {
+            builder.send(other, total);
+            if !is_last {
+                let arrived = builder.scratch(bytes);
+                builder.recv(other, arrived);
                 builder.combine(total, arrived);
                 builder.forget(total);
                 total = arrived;
