@@ -116,6 +116,9 @@ fn header(schedule: &Schedule, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             None => writeln!(f)?,
         }
     }
+    for (chunk, place) in schedule.moved() {
+        writeln!(f, "result {chunk} in place {place}")?;
+    }
     for (number, tree) in schedule.multicasts().iter().enumerate() {
         writeln!(f, "mcast {number}: {tree}")?;
     }

@@ -9,11 +9,12 @@
 //! allreduce, bcast, reduce      chunk k                 chunk k
 //! allgather, gather       chunk k of block r            chunk k of all
 //! reduce_scatter, scatter     chunk k of all        chunk k of block r
-//! alltoall    chunk k % m of what r sends to k / m      never in place
+//! alltoall    chunk k % m of what r sends to k / m      the same place
 //! ```
 //!
-//! Out of place the output has places of its own, of which each is the result of that chunk; in an
-//! alltoall `o[k]` of rank `r` is the result of chunk `k % m` of what rank `k / m` sends to `r`.
+//! Out of place the output has places of its own, of which each is the result of that chunk. In an
+//! alltoall `o[k]` of rank `r` is the result of chunk `k % m` of what rank `k / m` sends to `r`; in place
+//! that one lies at the end where the chunk lay that `r` sends to `k / m`.
 
 use corecast_core::{ChunkId, Collective, Rank, Request, ScheduleBuilder, Split};
 
@@ -87,6 +88,15 @@ impl Layout {
             for chunk in 0..self.total() {
                 builder.add_result(ChunkId(chunk));
             }
+        } else if self.collective == Collective::Alltoall {
+            for (rank, at) in
+                (0..self.ranks).flat_map(|rank| (0..self.chunks).map(move |at| (rank, at)))
+            {
+                let (result, place) = (self.result(rank, at), self.place(rank, Buffer::Output, at));
+                if let (Some(result), Some(place)) = (result, place) {
+                    builder.set_result(result, place);
+                }
+            }
         }
         for _ in 0..self.scratch {
             builder.add_place(CHUNK_BYTES);
@@ -97,30 +107,50 @@ impl Layout {
     /// The place of entry `offset` of a buffer of `rank`; none if the buffer has no such entry.
     pub(crate) fn place(&self, rank: u32, buffer: Buffer, offset: u32) -> Option<ChunkId> {
         use Collective as C;
-        let (parts, ranks) = (self.parts(), self.ranks);
-        let of_block = |offset: u32| (offset < parts).then(|| rank * parts + offset);
         let of_all = |offset: u32| (offset < self.chunks).then_some(offset);
-        let pair = |from: u32, to: u32, part: u32| (from * ranks + to) * parts + part;
         match buffer {
             Buffer::Input => match self.collective {
-                C::Allgather | C::Gather => of_block(offset),
-                C::Alltoall => of_all(offset).map(|at| pair(rank, at / parts, at % parts)),
+                C::Allgather | C::Gather => self.of_block(rank, offset),
+                C::Alltoall => of_all(offset).map(|at| self.pair(rank, at / self.parts(), at)),
                 _ => of_all(offset),
-            },
-            Buffer::Output => {
-                let chunk = match self.collective {
-                    C::ReduceScatter | C::Scatter => of_block(offset),
-                    C::Alltoall => of_all(offset).map(|at| pair(at / parts, rank, at % parts)),
-                    _ => of_all(offset),
-                };
-                let first = if self.is_in_place { 0 } else { self.total() };
-                chunk.map(|chunk| first + chunk)
             }
+            .map(ChunkId),
+            Buffer::Output if !self.is_in_place => {
+                let chunk = self.result(rank, offset)?;
+                Some(ChunkId(self.total() + chunk.0))
+            }
+            Buffer::Output if self.collective == C::Alltoall => {
+                self.place(rank, Buffer::Input, offset)
+            }
+            Buffer::Output => self.result(rank, offset),
             Buffer::Scratch => {
                 let results = if self.is_in_place { 0 } else { self.total() };
-                (offset < self.scratch).then(|| self.total() + results + offset)
+                let is_there = offset < self.scratch;
+                is_there.then(|| ChunkId(self.total() + results + offset))
             }
         }
-        .map(ChunkId)
+    }
+
+    /// The chunk that ends in entry `offset` of the output of `rank`, in place and out of place.
+    pub(crate) fn result(&self, rank: u32, offset: u32) -> Option<ChunkId> {
+        use Collective as C;
+        let chunk = match self.collective {
+            C::ReduceScatter | C::Scatter => self.of_block(rank, offset),
+            _ if offset >= self.chunks => None,
+            C::Alltoall => Some(self.pair(offset / self.parts(), rank, offset)),
+            _ => Some(offset),
+        };
+        chunk.map(ChunkId)
+    }
+
+    /// Chunk `offset` of the block of a rank.
+    fn of_block(&self, rank: u32, offset: u32) -> Option<u32> {
+        let parts = self.parts();
+        (offset < parts).then(|| rank * parts + offset)
+    }
+
+    /// Of what a rank sends to another the chunk that lies at this offset among blocks.
+    fn pair(&self, from: u32, to: u32, offset: u32) -> u32 {
+        (from * self.ranks + to) * self.parts() + offset % self.parts()
     }
 }

@@ -192,6 +192,25 @@ impl ScheduleBuilder {
         Ok(self.inner.add_result(ChunkId(chunk)).0)
     }
 
+    /// Lets a chunk lie at the end where another one began.
+    fn set_result(&mut self, chunk: u32, place: u32) -> Result<(), Refusal> {
+        let spec = self.inner.spec();
+        let chunks = spec.chunks();
+        if let Some(unknown) = [chunk, place].into_iter().find(|&chunk| chunk >= chunks) {
+            return Err(refuse(format!("chunk {unknown} does not exist"))
+                .help(format!("the chunks are 0 to {}", chunks - 1)));
+        }
+        let [bytes, room] = [chunk, place].map(|chunk| spec.chunk_bytes(ChunkId(chunk)));
+        if bytes != room {
+            return Err(refuse(format!(
+                "chunk {chunk} has {bytes} bytes, and chunk {place} {room}"
+            ))
+            .help("a result can only lie in the place of a chunk of its size".to_owned()));
+        }
+        self.inner.set_result(ChunkId(chunk), ChunkId(place));
+        Ok(())
+    }
+
     /// A message: the send and the matching receive.
     #[pyo3(signature = (round, start, end, chunks, combine=false))]
     fn message(

@@ -97,6 +97,7 @@ def test_builders_refuse_what_there_is_not():
         (lambda: builder.remove(0, 0), "rank 0 has no step 0"),
         (lambda: builder.block(1), "block 1 does not exist"),
         (lambda: builder.add_result(7), "chunk 7 does not exist"),
+        (lambda: builder.set_result(0, 7), "chunk 7 does not exist"),
         (lambda: builder.add_place(1 << 50), "there is no room for this place"),
         (lambda: corecast.ScheduleBuilder(request, ""), "a name of 0 characters"),
         (

@@ -20,6 +20,11 @@ def scribbled(chance, request):
     if chance.random() < 0.2:
         builder.add_result(chance.randrange(builder.chunks))
         places += 1
+    if chance.random() < 0.2:
+        try:
+            builder.set_result(*(chance.randrange(builder.chunks) for _ in range(2)))
+        except corecast.ScheduleError as error:
+            assert "bytes, and chunk" in str(error)
     rank = lambda: chance.randrange(request.ranks)  # noqa: E731
     chunks = lambda: [chance.randrange(places) for _ in range(chance.randint(0, 2))]  # noqa: E731
     combine = chance.random() < 0.3

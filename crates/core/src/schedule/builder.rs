@@ -75,6 +75,7 @@ impl ScheduleBuilder {
                 slots: 0,
                 multicasts: Vec::new(),
                 places: Vec::new(),
+                moved: BTreeMap::new(),
             },
             more: BTreeMap::new(),
             channels: BTreeMap::new(),
@@ -187,6 +188,23 @@ impl ScheduleBuilder {
         );
         let (bytes, result_of) = (self.terms.spec.chunk_bytes(chunk), Some(chunk));
         self.push_place(Place { bytes, result_of })
+    }
+
+    /// Lets `chunk` lie at the end in the place of another one, which began there: an exchange in place
+    /// leaves what a rank gets where what it gave was.
+    ///
+    /// # Panics
+    /// If there are no such chunks, or they differ in size.
+    pub fn set_result(&mut self, chunk: ChunkId, place: ChunkId) {
+        let spec = &self.terms.spec;
+        for chunk in [chunk, place] {
+            assert!(chunk.0 < spec.chunks(), "chunk {chunk} does not exist");
+        }
+        let bytes = [chunk, place].map(|chunk| spec.chunk_bytes(chunk));
+        assert!(bytes[0] == bytes[1], "{chunk} has not the size of {place}");
+        if chunk != place {
+            self.terms.moved.insert(chunk, place);
+        }
     }
 
     fn push_place(&mut self, place: Place) -> ChunkId {

@@ -95,6 +95,8 @@ struct Terms {
     slots: u32,
     multicasts: Vec<Arc<RouteTree>>,
     places: Vec<Place>,
+    /// Chunks that must lie in the place of another chunk at the end.
+    moved: BTreeMap<ChunkId, ChunkId>,
 }
 
 /// The steps of all ranks for one request, labelled with rounds; independent of any machine.
@@ -220,9 +222,19 @@ impl Schedule {
     #[must_use]
     pub fn results(&self) -> BTreeMap<ChunkId, ChunkId> {
         let places = (self.terms.spec.chunks()..).zip(&self.terms.places);
-        places
-            .filter_map(|(id, place)| Some((place.result_of?, ChunkId(id))))
-            .collect()
+        let added = places.filter_map(|(id, place)| Some((place.result_of?, ChunkId(id))));
+        let moved = self
+            .terms
+            .moved
+            .iter()
+            .map(|(&chunk, &place)| (chunk, place));
+        moved.chain(added).collect()
+    }
+
+    /// Of [`Schedule::results`] those in the place of another chunk ([`ScheduleBuilder::set_result`]).
+    #[must_use]
+    pub fn moved(&self) -> &BTreeMap<ChunkId, ChunkId> {
+        &self.terms.moved
     }
 
     /// How many messages a connection is claimed to hold before its receiver takes one: 0 unless the

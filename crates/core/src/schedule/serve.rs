@@ -74,6 +74,11 @@ impl Schedule {
             return Err(other_size("its own size, in parts of fixed size"));
         }
         let mut schedule = self.clone();
+        if !schedule.terms.moved.is_empty() && one_size(&served).is_none() {
+            return Err(other_size(
+                "chunks of one size, as some lie in places of others",
+            ));
+        }
         for place in &mut schedule.terms.places {
             place.bytes = resized(place, spec, &served).ok_or_else(|| {
                 let unit = u64::from(spec.parts()) * element_bytes;

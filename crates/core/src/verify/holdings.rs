@@ -160,5 +160,6 @@ impl Holdings {
 /// Whether a chunk may lie anywhere but in its own place.
 pub(super) fn has_places(schedule: &Schedule) -> bool {
     let mut steps = schedule.all_ranks().flat_map(|rank| schedule.steps(rank));
-    !schedule.places().is_empty() || steps.any(|step| matches!(step.op, Op::Local { .. }))
+    let has_more = !schedule.places().is_empty() || !schedule.moved().is_empty();
+    has_more || steps.any(|step| matches!(step.op, Op::Local { .. }))
 }

@@ -242,10 +242,12 @@ fn compare(schedule: &Schedule, ends: [Numbered; 2], mut report: impl FnMut(Viol
 }
 
 /// Whether two lists differ in length or in the name of a chunk, with the first that is sent and not
-/// expected. What goes into an added place, or comes out of one, may be any chunk.
+/// expected. What goes into an added place, or comes out of one, may be any chunk, and so may anything where
+/// chunks end in the places of others.
 fn mismatch(schedule: &Schedule, ours: &[ChunkId], theirs: &[ChunkId]) -> Option<Option<ChunkId>> {
     let chunks = schedule.spec().chunks();
-    let is_named = |chunk: &ChunkId| chunk.0 < chunks;
+    let has_names = schedule.moved().is_empty();
+    let is_named = |chunk: &ChunkId| has_names && chunk.0 < chunks;
     let mut pairs = ours.iter().zip(theirs);
     let differ = ours.len() != theirs.len()
         || pairs.any(|(our, their)| our != their && is_named(our) && is_named(their));

@@ -5,6 +5,7 @@
 mod bounds_by_hand;
 mod damage;
 mod golden;
+mod in_place;
 mod labels;
 mod mutations;
 mod one_stream;
@@ -18,6 +19,7 @@ mod slots;
 mod split;
 mod streams;
 mod streams_damage;
+mod swap;
 mod unread;
 mod verifier;
 mod world;

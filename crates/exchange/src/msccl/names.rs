@@ -8,6 +8,9 @@ use corecast_core::{ChunkId, Collective, Rank, Schedule};
 use super::known::COLLECTIVES;
 use crate::places::{Buffer, Layout};
 
+/// What no file of these formats says of a schedule.
+const ELSEWHERE: &str = "a result in the place of a chunk that was given to somebody else";
+
 /// An entry of a buffer.
 pub(crate) type Entry = (Buffer, u32);
 
@@ -31,12 +34,15 @@ impl Names {
         let Some(&(name, _)) = known else {
             return Err(format!("a collective like {collective}"));
         };
-        let results = schedule.results();
+        let (results, moved) = (schedule.results(), schedule.moved());
+        if !moved.is_empty() && collective != Collective::Alltoall {
+            return Err(ELSEWHERE.to_owned());
+        }
         let wanted: BTreeSet<ChunkId> = schedule
             .all_ranks()
             .flat_map(|rank| spec.final_chunks(rank))
             .collect();
-        let is_out = !results.is_empty();
+        let is_out = !results.is_empty() && moved.is_empty();
         if is_out && wanted.iter().any(|chunk| !results.contains_key(chunk)) {
             return Err("that some results lie where the input was and others do not".to_owned());
         }
@@ -56,10 +62,25 @@ impl Names {
             collective,
             ranks: spec.ranks(),
             chunks,
-            is_in_place: !is_out && collective != Collective::Alltoall,
+            is_in_place: match collective {
+                Collective::Alltoall => !moved.is_empty(),
+                _ => !is_out,
+            },
             root: spec.root().0,
             scratch: 0,
         };
+        // In place every block that a rank gets lies where the one that it gave lay.
+        let outputs = schedule
+            .all_ranks()
+            .flat_map(|rank| (0..chunks).map(move |at| (rank.0, at)));
+        let mut outputs = outputs.filter(|_| !moved.is_empty());
+        if !outputs.all(|(rank, at)| {
+            let chunk = layout.result(rank, at);
+            let place = chunk.map(|chunk| results.get(&chunk).copied().unwrap_or(chunk));
+            place == layout.place(rank, Buffer::Output, at)
+        }) {
+            return Err(ELSEWHERE.to_owned());
+        }
         let mut names = Self {
             layout,
             collective: name,
@@ -75,11 +96,6 @@ impl Names {
 
     fn add_rank(&mut self, schedule: &Schedule, rank: Rank, results: &BTreeMap<ChunkId, ChunkId>) {
         let (layout, is_root) = (self.layout, rank.0 == self.layout.root);
-        // Which chunk ends in an entry of the output is the same in place and out of place.
-        let in_place = Layout {
-            is_in_place: true,
-            ..layout
-        };
         let (mut entries, mut own) = (BTreeMap::new(), Vec::new());
         let has_input = layout.collective != Collective::Scatter || is_root;
         let has_output = layout.collective != Collective::Gather || is_root;
@@ -90,13 +106,15 @@ impl Names {
             }
         }
         for at in offsets().filter(|_| has_output) {
-            let Some(chunk) = in_place.place(rank.0, Buffer::Output, at) else {
+            let Some(chunk) = layout.result(rank.0, at) else {
                 continue;
             };
             let target = results.get(&chunk).copied().unwrap_or(chunk);
             let output = (Buffer::Output, at);
             match entries.get(&target) {
-                Some(&input) if layout.collective == Collective::Alltoall => {
+                Some(&input)
+                    if layout.collective == Collective::Alltoall && !layout.is_in_place =>
+                {
                     own.push([input, output]);
                 }
                 // In place both are the same memory; of an allgather files name the output.
@@ -160,7 +178,7 @@ impl Names {
             C::Gather => [share, at_root(whole)],
             C::Scatter => [at_root(whole), share],
             C::ReduceScatter => [whole, if_out(share)],
-            C::Alltoall => [whole, whole],
+            C::Alltoall => [whole, if_out(whole)],
             _ => [whole, if_out(whole)],
         };
         [input, output, self.scratch[rank.index()]]

@@ -135,10 +135,6 @@ fn layout(algo: Element<'_, '_>, gpus: &[Element<'_, '_>]) -> Result<Layout, Fau
     };
     let is_in_place = flag("inplace")?;
     flag("outofplace")?;
-    if collective == Collective::Alltoall && is_in_place {
-        let right = "use inplace=\"0\": in place its input would lie where its output goes";
-        return Err(algo.fault("an alltoall in place cannot be followed", right));
-    }
     let is_shared = !matches!(
         collective,
         Collective::Bcast | Collective::Reduce | Collective::Allreduce

@@ -54,14 +54,6 @@ pub(super) fn layout(plan: &Plan, parts: u32) -> Result<Layout, Fault> {
         let right = format!("the collective is {}", known.join(", "));
         return Err(Fault::at(plan.collective_line, wrong, right));
     };
-    if collective == Collective::Alltoall && plan.is_in_place {
-        let right = "use \"inplace\": false: in place its input would lie where its output goes";
-        return Err(Fault::at(
-            plan.collective_line,
-            "an alltoall in place cannot be followed",
-            right,
-        ));
-    }
     let ranks = plan.gpus.len() as u32;
     let whole = |[input, output, _]: [u32; 3]| match collective {
         Collective::Allgather => output,

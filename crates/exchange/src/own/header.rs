@@ -15,7 +15,7 @@ use crate::error::Fault;
 use crate::limits::{self, BYTES_MAX};
 
 /// The keys of a header, in the order in which they are written.
-const KEYS: [&str; 15] = [
+const KEYS: [&str; 16] = [
     "collective",
     "algorithm",
     "ranks",
@@ -31,6 +31,7 @@ const KEYS: [&str; 15] = [
     "flow-control",
     "slots",
     "place",
+    "result",
 ];
 
 /// The header as it was read, with the line of what has a meaning only together with the rest.
@@ -52,6 +53,8 @@ pub(super) struct Header {
     is_uncontrolled: bool,
     slots: u32,
     places: Vec<(u32, PlaceKind, u32)>,
+    /// Chunks and the chunks in whose places they end.
+    moved: Vec<(u32, u32, u32)>,
     multicasts: Vec<Multicast>,
 }
 
@@ -93,7 +96,7 @@ impl Header {
             return Err(cursor.fault(wrong, right));
         };
         cursor.word();
-        if !["place", "mcast"].contains(&key) && !self.seen.insert(key) {
+        if !["place", "result", "mcast"].contains(&key) && !self.seen.insert(key) {
             return Err(cursor.fault(
                 format!("`{key}` is given a second time"),
                 "leave one of them",
@@ -101,6 +104,7 @@ impl Header {
         }
         match key {
             "place" => self.place(cursor)?,
+            "result" => self.result(cursor)?,
             "mcast" => self.multicast(cursor)?,
             _ => self.entry(key, cursor)?,
         }
@@ -171,6 +175,19 @@ impl Header {
         Ok(())
     }
 
+    fn result(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
+        let chunk = cursor.small("chunk", u32::MAX)?;
+        for word in ["in", "place"] {
+            if !cursor.eat_word(word) {
+                let wrong = format!("here should be `{word}`, and is {}", cursor.found());
+                return Err(cursor.fault(wrong, "write `result CHUNK in place CHUNK`"));
+            }
+        }
+        let place = cursor.small("chunk", u32::MAX)?;
+        self.moved.push((chunk, place, cursor.line()));
+        Ok(())
+    }
+
     fn multicast(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
         const RIGHT: &str = "write `mcast NUMBER root RANK FROM>TO,TO FROM>TO`";
         let number = cursor.small("multicast", u32::MAX)?;
@@ -228,6 +245,7 @@ impl Header {
         let spec = limits::spec(&request, self.split.unwrap_or(Split::Even(1)), line)?;
         limits::check_places(&spec, self.places.len() as u64, false, Some(line))?;
         let chunks = spec.chunks();
+        let sizes = spec.clone();
         let mut builder =
             ScheduleBuilder::new(self.algorithm.as_deref().unwrap_or("unnamed"), spec);
         if let Some(bits) = self.status_bits {
@@ -263,6 +281,25 @@ impl Header {
                     return Err(Fault::at(line, format!("there is no chunk {chunk}"), right));
                 }
             };
+        }
+        let mut moved = BTreeSet::new();
+        for (chunk, place, line) in self.moved {
+            if let Some(unknown) = [chunk, place].into_iter().find(|&chunk| chunk >= chunks) {
+                let right = format!("the chunks are 0 to {}", chunks - 1);
+                let wrong = format!("there is no chunk {unknown}");
+                return Err(Fault::at(line, wrong, right));
+            }
+            let [bytes, room] = [chunk, place].map(|chunk| sizes.chunk_bytes(ChunkId(chunk)));
+            if bytes != room {
+                let wrong = format!("chunk {chunk} has {bytes} bytes, and chunk {place} {room}");
+                let right = "a result can only lie in the place of a chunk of its size";
+                return Err(Fault::at(line, wrong, right));
+            }
+            if !moved.insert(chunk) {
+                let wrong = format!("chunk {chunk} is the result of a second place");
+                return Err(Fault::at(line, wrong, "leave one of them"));
+            }
+            builder.set_result(ChunkId(chunk), ChunkId(place));
         }
         for multicast in self.multicasts {
             builder.add_multicast(Arc::new(multicast.tree(ranks)?));

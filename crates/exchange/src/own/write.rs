@@ -87,6 +87,9 @@ fn header(schedule: &Schedule, out: &mut String) {
             }
         }
     }
+    for (chunk, place) in schedule.moved() {
+        line!(out, "result {chunk} in place {place}");
+    }
     for (number, tree) in schedule.multicasts().iter().enumerate() {
         let text = format!("mcast {number} root {} {tree}", tree.root());
         line!(out, "{}", text.trim_end());

@@ -49,7 +49,7 @@ pub(super) fn text(schedule: &Schedule) -> Result<Exported, String> {
     ) {
         return Err(format!("a collective like {collective}"));
     }
-    if !schedule.places().is_empty() {
+    if !(schedule.places().is_empty() && schedule.moved().is_empty()) {
         return Err("places beside the chunks".to_owned());
     }
     if spec.ranks() < 2 || spec.bytes() == 0 {

@@ -184,6 +184,34 @@ fn damage_is_found() {
     assert!(tried > 40 && found == tried, "{found} of {tried}");
 }
 
+/// In place what a rank gets lies where what it gave lay: what comes before that has left takes its place.
+#[test]
+fn what_is_overwritten_too_early_in_place_is_found() {
+    let text = include_str!("../samples/alltoall_in_place_3.xml");
+    let schedule = import("in place", text);
+    assert_eq!(schedule.moved().len(), 6);
+    // Rank 1 receives from rank 0 where what rank 0 is to get still lies.
+    let mut lines: Vec<&str> = text.lines().collect();
+    let at = lines
+        .iter()
+        .position(|line| line.contains("gpu id=\"1\""))
+        .expect("it is there")
+        + 2;
+    let (send, receive) = (
+        lines[at].replace("s=\"0\"", "s=\"1\""),
+        lines[at + 1].replace("s=\"1\"", "s=\"0\""),
+    );
+    (lines[at], lines[at + 1]) = (&receive, &send);
+    let certificate = certify(&import("early", &lines.join("\n")));
+    let wrong =
+        |violation: &Violation| matches!(violation, Violation::WrongChunk { rank: Rank(0), .. });
+    assert!(
+        certificate.violations.iter().any(wrong),
+        "{:?}",
+        certificate.violations
+    );
+}
+
 #[test]
 fn a_wait_that_nothing_signals_is_noted() {
     let (name, text) = samples()

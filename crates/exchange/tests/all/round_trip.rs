@@ -221,10 +221,11 @@ proptest! {
     }
 }
 
-const SAMPLES: [&str; 7] = [
+const SAMPLES: [&str; 8] = [
     include_str!("../samples/allreduce_pairs_3.sched"),
     include_str!("../samples/allreduce_pairs_3.xml"),
     include_str!("../samples/alltoall_3.xml"),
+    include_str!("../samples/alltoall_in_place_3.xml"),
     include_str!("../samples/allgather_line_4.xml"),
     include_str!("../samples/bcast_5.goal"),
     include_str!("../samples/allreduce_put_2.json"),

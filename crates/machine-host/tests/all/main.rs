@@ -12,4 +12,6 @@ mod rcce_programs;
 #[path = "../../../core/tests/all/split.rs"]
 mod split;
 mod streams;
+#[path = "../../../core/tests/all/swap.rs"]
+mod swap;
 mod world;

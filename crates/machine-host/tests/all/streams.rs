@@ -2,6 +2,7 @@
 //! Schedules with several streams run on threads with the bytes of one stream.
 
 use crate::split;
+use crate::swap::swap;
 
 use corecast_core::random::SplitMix64;
 use corecast_core::{ElementType, ReduceOp, Request, Schedule, algorithm};
@@ -45,4 +46,15 @@ fn streams_give_the_bytes_of_one_stream() {
         compared += 1;
     }
     assert!(compared > 40, "{compared}");
+}
+
+#[test]
+fn results_lie_where_other_chunks_were() {
+    for ranks in [2, 3, 6] {
+        let schedule = swap(ranks, 1000, true);
+        assert_eq!(
+            outputs(&HostMachine, &schedule),
+            outputs(&Oracle, &schedule)
+        );
+    }
 }

@@ -30,6 +30,8 @@ mod routes;
 #[path = "../../../core/tests/all/split.rs"]
 mod split;
 mod streams;
+#[path = "../../../core/tests/all/swap.rs"]
+mod swap;
 mod tasks;
 mod tiles_steps;
 mod timing;

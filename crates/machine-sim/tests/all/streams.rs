@@ -3,6 +3,7 @@
 //! they are run in the same time.
 
 use crate::split;
+use crate::swap::swap;
 
 use corecast_chip::System;
 use corecast_core::random::SplitMix64;
@@ -56,6 +57,20 @@ fn streams_give_the_bytes_of_one_stream_on_every_chip() {
         compared[of_chip] += 1;
     }
     assert!(compared.iter().all(|&times| times > 30), "{compared:?}");
+}
+
+/// An exchange in place: what arrives takes the place of what has left.
+#[test]
+fn results_lie_where_other_chunks_were_on_every_chip() {
+    for name in corecast_chip::builtin_names() {
+        let chip = corecast_chip::find(name).expect("built in");
+        let machine = SimMachine::new(&chip);
+        for (ranks, bytes) in [(2, 8), (5, 1000), (8, 40)] {
+            let schedule = swap(ranks, bytes, true);
+            let report = run(&machine, &schedule);
+            assert_eq!(report.outputs, run(&Oracle, &schedule).outputs, "{name}");
+        }
+    }
 }
 
 /// Chips on which streams wait side by side.

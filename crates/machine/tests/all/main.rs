@@ -8,3 +8,5 @@ mod rounding;
 #[path = "../../../core/tests/all/split.rs"]
 mod split;
 mod streams;
+#[path = "../../../core/tests/all/swap.rs"]
+mod swap;

@@ -3,6 +3,7 @@
 //! the oracle and over messages they give what the same schedule with one stream gives.
 
 use crate::split;
+use crate::swap::swap;
 
 use corecast_core::random::SplitMix64;
 use corecast_core::{
@@ -176,6 +177,19 @@ fn partial_sums_and_results_have_places() {
         [chunk]
     );
     assert_eq!(outputs(&ByMessages(Oracle), &schedule), held);
+}
+
+/// An exchange in place leaves what any other leaves.
+#[test]
+fn results_lie_where_other_chunks_were() {
+    for ranks in 1..=6 {
+        let request = Request::new(Collective::Alltoall, ranks, 8);
+        let pairwise = algorithm::find(Collective::Alltoall, "pairwise").expect("registered");
+        let pairwise = algorithm::build(pairwise, &request).expect("any number of ranks");
+        let (swap, expected) = (swap(ranks, 8, true), outputs(&Oracle, &pairwise));
+        assert_eq!(outputs(&Oracle, &swap), expected);
+        assert_eq!(outputs(&ByMessages(Oracle), &swap), expected);
+    }
 }
 
 /// What lies in a place at the end is no result, not even where everybody wants every chunk.

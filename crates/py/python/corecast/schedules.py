@@ -371,6 +371,10 @@ class ScheduleBuilder:
         """A place in which `chunk` must lie at the end instead of its own; returns its number."""
         return self._inner.add_result(whole("chunk", chunk, 0, U32))
 
+    def set_result(self, chunk: int, place: int) -> None:
+        """Lets `chunk` lie at the end where chunk `place`, of its size, began: an exchange in place."""
+        self._inner.set_result(whole("chunk", chunk, 0, U32), whole("place", place, 0, U32))
+
     def message(
         self, round: int, start: int, end: int, chunks: Sequence[int], *, combine: bool = False
     ) -> tuple[Step, Step]:
