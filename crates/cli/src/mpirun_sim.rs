@@ -34,12 +34,11 @@ pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
         on_chip.ranks_to_cores.as_deref(),
     )?;
     let study = study(options, chip, &job)?;
-    study
-        .plan
-        .tables
-        .notes
-        .iter()
-        .for_each(|note| output::note(note));
+    let note = |text: &str| match on_chip.quiet {
+        true => {}
+        false => output::note(text),
+    };
+    study.plan.tables.notes.iter().for_each(|text| note(text));
     let attended = attend(&job, &study, &mut io::stdout(), &mut io::stderr())?;
     let failed = failed(&attended);
     let Ok(run) = attended.run else {
@@ -47,7 +46,7 @@ pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
     };
     let settings = study.settings();
     let told = tell(&study, &run, &settings);
-    told.lines().for_each(output::note);
+    told.lines().for_each(note);
     write_files(on_chip, &study, &run, &settings)?;
     if let Some((path, capture)) = on_chip.capture.as_deref().zip(run.capture.as_ref()) {
         let text = study.captured(capture);

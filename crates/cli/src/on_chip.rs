@@ -93,6 +93,10 @@ pub struct OnChip {
     /// With --explain: every row of its tables
     #[arg(long, requires = "explain")]
     pub full: bool,
+    /// Say nothing on standard error about the run but what went wrong, for programs that are judged by
+    /// what is said there
+    #[arg(long, requires = "mpirun_chip", conflicts_with_all = ["explain", "vary"])]
+    pub quiet: bool,
     /// Run the program once with each of these values of a number or word of the chip (repeatable: with
     /// all combinations), and say on standard error how long it took with which
     #[arg(long, value_name = "KEY=VALUE,...", requires = "mpirun_chip")]

@@ -234,7 +234,8 @@ impl Application<'_> {
         let bin = self.prefix.join("bin");
         let launcher = bin.join("mpirun").display().to_string();
         let launcher = match &self.options.chip {
-            Some(chip) => format!("{launcher} {} -n", on_chip(chip).join(" ")),
+            // Drivers look at what is said on standard error.
+            Some(chip) => format!("{launcher} {} --quiet -n", on_chip(chip).join(" ")),
             None => format!("{launcher} -n"),
         };
         let unwritable = |error: std::io::Error| format!("{}: {error}", log.display());

@@ -313,6 +313,32 @@ fn a_deadlock_says_who_waits_for_whom_in_which_call() {
 }
 
 #[test]
+fn a_quiet_run_says_only_what_the_program_says() {
+    let program = program(&STANDARD);
+    for (options, is_quiet) in [
+        (&["--chip", "scc", "--quiet"][..], true),
+        (&["--chip", "scc"], false),
+    ] {
+        let mut command = program.mpirun_with(options, 2, &["hello"]);
+        let output = command.output().expect("the binary runs");
+        assert_eq!(output.status.code(), Some(0));
+        assert_eq!(text(&output.stdout), "2 ranks\nand no more");
+        assert_eq!(
+            output.stderr.is_empty(),
+            is_quiet,
+            "{}",
+            text(&output.stderr)
+        );
+    }
+    // What goes wrong is said.
+    let (code, told) = fails(&["deadlock"], 5, &["--quiet"]);
+    assert!(
+        code == 3 && told.starts_with("error: deadlock at "),
+        "{told}"
+    );
+}
+
+#[test]
 fn communicators_without_a_name_are_told_apart_in_a_deadlock() {
     let (code, told) = fails(&["crossed"], 2, &[]);
     assert_eq!(code, 3, "{told}");
