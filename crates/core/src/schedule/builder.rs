@@ -202,9 +202,10 @@ impl ScheduleBuilder {
         }
         let bytes = [chunk, place].map(|chunk| spec.chunk_bytes(chunk));
         assert!(bytes[0] == bytes[1], "{chunk} has not the size of {place}");
-        if chunk != place {
-            self.terms.moved.insert(chunk, place);
-        }
+        match chunk == place {
+            true => self.terms.moved.remove(&chunk),
+            false => self.terms.moved.insert(chunk, place),
+        };
     }
 
     fn push_place(&mut self, place: Place) -> ChunkId {
