@@ -304,12 +304,13 @@ impl<'a> Supervisor<'a> {
         let mut bytes = vec![0; READ_BYTES];
         let mut has_read = false;
         self.streams.retain_mut(|stream| {
+            let is_ready = ready.next() == Some(true);
             let sink = sink(sinks, &stream.pipe);
             // Nobody reads: the rank's next write tells it so.
             if sink.is_closed {
                 return false;
             }
-            if ready.next() != Some(true) {
+            if !is_ready {
                 return true;
             }
             has_read = true;

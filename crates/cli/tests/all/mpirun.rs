@@ -148,6 +148,26 @@ fn a_limit_that_forbids_shared_memory_is_told() {
     assert_eq!(code(&output), 2);
 }
 
+/// What nobody reads any more is not read from the ranks either, and the job goes on as before: here to
+/// its time limit, with ranks that do not mind. They leave a file if they come to their end.
+#[test]
+fn a_reader_that_has_gone_hangs_nothing() {
+    let name = format!("corecast-mpirun-{}", std::process::id());
+    let late = std::env::temp_dir().join(name);
+    let writes = "trap '' PIPE; for i in 1 2 3 4; do echo $i 2> /dev/null; sleep 0.2; done
+        sleep 20; : > \"$0\"";
+    let file = late.to_str().expect("text");
+    let mut command = mpirun(&["-n", "2", "--timeout", "2", "sh", "-c", writes, file]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the binary runs");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(code(&output), 124, "{}", err(&output));
+    let were_ended = !late.exists();
+    let _ = std::fs::remove_file(&late);
+    assert!(were_ended);
+}
+
 #[test]
 fn a_job_whose_time_is_over_ends() {
     let output = run(&["-n", "2", "--timeout", "0.1", "sleep", "1000"]);
