@@ -34,9 +34,10 @@ pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
         on_chip.ranks_to_cores.as_deref(),
     )?;
     let study = study(options, chip, &job)?;
-    let note = |text: &str| match on_chip.quiet {
-        true => {}
-        false => output::note(text),
+    let note = |text: &str| {
+        if !on_chip.quiet {
+            output::note(text);
+        }
     };
     study.plan.tables.notes.iter().for_each(|text| note(text));
     let attended = attend(&job, &study, &mut io::stdout(), &mut io::stderr())?;

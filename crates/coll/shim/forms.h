@@ -220,57 +220,27 @@ int FORM(Reduce)(const void *send, void *recv, COUNT count, MPI_Datatype type, M
     return BELOW(Reduce)(send, recv, count, type, op, root, comm);
 }
 
-int FORM(Allreduce)(const void *send, void *recv, COUNT count, MPI_Datatype type, MPI_Op op,
-                    MPI_Comm comm) {
-    int code;
-    struct served *served = of(comm, NAME(Allreduce));
-    if (served) {
-        struct wanted call;
-        begin(&call, NAME(Allreduce), CORECAST_ALLREDUCE, 0, comm);
-        if (reduce(&call, served, send, recv, count, type, op, 1, 1, &code))
-            return code;
+/* A reduction without a root, of so many blocks at every rank to one. */
+#define REDUCTION(name, collective, blocks)                                                                \
+    int FORM(name)(const void *send, void *recv, COUNT count, MPI_Datatype type, MPI_Op op,                \
+                   MPI_Comm comm) {                                                                        \
+        int code;                                                                                          \
+        struct served *served = of(comm, NAME(name));                                                      \
+        if (served) {                                                                                      \
+            struct wanted call;                                                                            \
+            begin(&call, NAME(name), collective, 0, comm);                                                 \
+            if (reduce(&call, served, send, recv, count, type, op, blocks, 1, &code))                      \
+                return code;                                                                               \
+        }                                                                                                  \
+        return BELOW(name)(send, recv, count, type, op, comm);                                             \
     }
-    return BELOW(Allreduce)(send, recv, count, type, op, comm);
-}
 
-int FORM(Scan)(const void *send, void *recv, COUNT count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-    int code;
-    struct served *served = of(comm, NAME(Scan));
-    if (served) {
-        struct wanted call;
-        begin(&call, NAME(Scan), CORECAST_SCAN, 0, comm);
-        if (reduce(&call, served, send, recv, count, type, op, 1, 1, &code))
-            return code;
-    }
-    return BELOW(Scan)(send, recv, count, type, op, comm);
-}
+REDUCTION(Allreduce, CORECAST_ALLREDUCE, 1)
+REDUCTION(Scan, CORECAST_SCAN, 1)
+REDUCTION(Exscan, CORECAST_EXSCAN, 1)
+REDUCTION(Reduce_scatter_block, CORECAST_REDUCE_SCATTER, served->ranks)
 
-int FORM(Exscan)(const void *send, void *recv, COUNT count, MPI_Datatype type, MPI_Op op,
-                 MPI_Comm comm) {
-    int code;
-    struct served *served = of(comm, NAME(Exscan));
-    if (served) {
-        struct wanted call;
-        begin(&call, NAME(Exscan), CORECAST_EXSCAN, 0, comm);
-        if (reduce(&call, served, send, recv, count, type, op, 1, 1, &code))
-            return code;
-    }
-    return BELOW(Exscan)(send, recv, count, type, op, comm);
-}
-
-int FORM(Reduce_scatter_block)(const void *send, void *recv, COUNT count, MPI_Datatype type, MPI_Op op,
-                               MPI_Comm comm) {
-    int code;
-    struct served *served = of(comm, NAME(Reduce_scatter_block));
-    if (served) {
-        struct wanted call;
-        begin(&call, NAME(Reduce_scatter_block), CORECAST_REDUCE_SCATTER, 0, comm);
-        int blocks = served->ranks;
-        if (reduce(&call, served, send, recv, count, type, op, blocks, 1, &code))
-            return code;
-    }
-    return BELOW(Reduce_scatter_block)(send, recv, count, type, op, comm);
-}
+#undef REDUCTION
 
 int FORM(Reduce_scatter)(const void *send, void *recv, const COUNT counts[], MPI_Datatype type,
                          MPI_Op op, MPI_Comm comm) {

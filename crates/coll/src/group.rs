@@ -8,9 +8,10 @@ use std::sync::Arc;
 use corecast_core::Collective;
 use corecast_mpi::collective::plan::{Blocks, Layout, own_block};
 use corecast_mpi::collective::program::Program;
-use corecast_mpi::collective::{Cache, Means, Settings, Shape, programs, say};
+use corecast_mpi::collective::{Cache, Kept, Means, Settings, Shape, programs, say};
 
-use super::kept::Kept;
+/// Programs that are kept of calls of which the cache keeps the schedule alone, or nothing; of each kind.
+const KEPT_MAX: usize = 8;
 
 /// See the module's documentation.
 pub struct Group {
@@ -18,8 +19,8 @@ pub struct Group {
     ranks: u32,
     settings: Arc<Settings>,
     cache: Cache,
-    irregulars: Kept<Irregular>,
-    prefixes: Kept<(usize, bool, bool)>,
+    irregulars: Kept<Irregular, Arc<Program>, KEPT_MAX>,
+    prefixes: Kept<(usize, bool, bool), Arc<Program>, KEPT_MAX>,
     /// What was given out last, which lives until the next is asked for.
     current: Arc<Program>,
     /// Of which calls and size classes it was said how they are carried out.
@@ -157,10 +158,10 @@ impl Group {
         sides: Sides<'_>,
     ) -> Result<&Program, Unplanned> {
         let is_told = self.is_told(&name, shape.bytes);
-        if let Some(program) = self.irregulars.find(|kept| kept.is(shape, sides))
+        if let Some(at) = self.irregulars.position(|kept| kept.is(shape, sides))
             && !is_told
         {
-            self.current = Arc::clone(program);
+            self.current = Arc::clone(&self.irregulars[at]);
             return Ok(&self.current);
         }
         let ranks = (self.rank, self.ranks);
@@ -187,7 +188,7 @@ impl Group {
             give: sides.0.map(<[Block]>::to_vec),
             get: sides.1.map(<[Block]>::to_vec),
         };
-        self.irregulars.keep(irregular, &plan.program);
+        self.irregulars.keep(irregular, Arc::clone(&plan.program));
         self.current = plan.program;
         Ok(&self.current)
     }
@@ -204,12 +205,12 @@ impl Group {
             let way = "recursive doubling over messages (prefixes go by no other algorithm)";
             say(name().as_ref(), self.ranks, bytes, way);
         }
-        if let Some(program) = self.prefixes.find(|&kept| kept == what) {
-            self.current = Arc::clone(program);
+        if let Some(at) = self.prefixes.position(|&kept| kept == what) {
+            self.current = Arc::clone(&self.prefixes[at]);
         } else {
             let ranks = (self.rank, self.ranks);
             self.current = Arc::new(programs::prefix(ranks, bytes, in_place, is_inclusive));
-            self.prefixes.keep(what, &self.current);
+            self.prefixes.keep(what, Arc::clone(&self.current));
         }
         &self.current
     }

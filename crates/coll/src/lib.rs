@@ -19,7 +19,6 @@
 
 mod asked;
 mod group;
-mod kept;
 mod plans;
 mod race;
 mod tune;

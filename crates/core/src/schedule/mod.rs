@@ -223,12 +223,9 @@ impl Schedule {
     pub fn results(&self) -> BTreeMap<ChunkId, ChunkId> {
         let places = (self.terms.spec.chunks()..).zip(&self.terms.places);
         let added = places.filter_map(|(id, place)| Some((place.result_of?, ChunkId(id))));
-        let moved = self
-            .terms
-            .moved
-            .iter()
-            .map(|(&chunk, &place)| (chunk, place));
-        moved.chain(added).collect()
+        let mut results = self.terms.moved.clone();
+        results.extend(added);
+        results
     }
 
     /// Of [`Schedule::results`] those in the place of another chunk ([`ScheduleBuilder::set_result`]).

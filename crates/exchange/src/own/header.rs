@@ -53,7 +53,7 @@ pub(super) struct Header {
     is_uncontrolled: bool,
     slots: u32,
     places: Vec<(u32, PlaceKind, u32)>,
-    /// Chunks and the chunks in whose places they end.
+    /// Chunks, the chunks in whose places they end, and the lines that say so.
     moved: Vec<(u32, u32, u32)>,
     multicasts: Vec<Multicast>,
 }
@@ -245,7 +245,6 @@ impl Header {
         let spec = limits::spec(&request, self.split.unwrap_or(Split::Even(1)), line)?;
         limits::check_places(&spec, self.places.len() as u64, false, Some(line))?;
         let chunks = spec.chunks();
-        let sizes = spec.clone();
         let mut builder =
             ScheduleBuilder::new(self.algorithm.as_deref().unwrap_or("unnamed"), spec);
         if let Some(bits) = self.status_bits {
@@ -289,7 +288,8 @@ impl Header {
                 let wrong = format!("there is no chunk {unknown}");
                 return Err(Fault::at(line, wrong, right));
             }
-            let [bytes, room] = [chunk, place].map(|chunk| sizes.chunk_bytes(ChunkId(chunk)));
+            let [bytes, room] =
+                [chunk, place].map(|chunk| builder.spec().chunk_bytes(ChunkId(chunk)));
             if bytes != room {
                 let wrong = format!("chunk {chunk} has {bytes} bytes, and chunk {place} {room}");
                 let right = "a result can only lie in the place of a chunk of its size";

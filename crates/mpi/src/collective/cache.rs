@@ -10,6 +10,7 @@ use corecast_core::{
 };
 
 use super::choose::{self, Hardware, Settings, is_for_hardware};
+use super::kept::Kept;
 use super::plan::{self, Blocks, Layout};
 use super::program::Program;
 use super::programs;
@@ -89,8 +90,7 @@ pub type Irregular = (Collective, u32, Option<u64>);
 /// The plans of a communicator.
 #[derive(Default, Debug)]
 pub struct Cache {
-    plans: Vec<(Shape, Plan)>,
-    oldest: usize,
+    plans: Kept<Shape, Plan, PLANS_MAX>,
     /// Of blocks with lengths of their own.
     schedules: Vec<(Irregular, Verified)>,
     /// What was explained: collective and size class.
@@ -117,23 +117,14 @@ impl Cache {
         (rank, ranks): (u32, u32),
         shape: Shape,
     ) -> Result<&Plan> {
-        let found = self.plans.iter().position(|(other, _)| *other == shape);
-        let index = match found {
+        let index = match self.plans.position(|other| *other == shape) {
             Some(index) => index,
             None => {
                 let plan = make(settings, (rank, ranks), shape)?;
-                if self.plans.len() < PLANS_MAX {
-                    self.plans.push((shape, plan));
-                    self.plans.len() - 1
-                } else {
-                    let index = self.oldest;
-                    self.oldest = (index + 1) % PLANS_MAX;
-                    self.plans[index] = (shape, plan);
-                    index
-                }
+                self.plans.keep(shape, plan)
             }
         };
-        Ok(&self.plans[index].1)
+        Ok(&self.plans[index])
     }
 
     /// The plan of a call whose blocks have lengths of their own. The schedule is kept, which knows no
