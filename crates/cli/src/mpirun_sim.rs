@@ -95,6 +95,7 @@ pub fn attend(
 /// The study of a program on this chip.
 pub fn study(options: &Mpirun, chip: ChipChoice, job: &Job) -> Result<MpiStudy, Failure> {
     let (on_chip, ranks) = (&options.on_chip, job.ranks());
+    let per_core = on_chip.ranks_per_core.unwrap_or(1);
     let asked = ProgramTables::asked(options.table.as_deref(), job);
     let tables = ProgramTables::find(asked.as_deref(), &chip);
     let limits = LimitArgs {
@@ -106,7 +107,7 @@ pub fn study(options: &Mpirun, chip: ChipChoice, job: &Job) -> Result<MpiStudy, 
         surroundings: surroundings::read_beside(
             &on_chip.skew,
             on_chip.background.as_deref(),
-            ranks,
+            ranks.div_ceil(per_core.max(1)),
         )?,
         seed: on_chip.seed.unwrap_or_default(),
         limits: limits.limits(),
@@ -115,6 +116,7 @@ pub fn study(options: &Mpirun, chip: ChipChoice, job: &Job) -> Result<MpiStudy, 
     let plan = MpiPlan {
         is_captured: on_chip.capture.is_some(),
         tables: tables.map_err(|error| Failure::library(&error))?,
+        ranks_per_core: per_core,
         compute: on_chip.compute.unwrap_or(Compute::Stated),
         processor: match options.bind_to {
             Bind::None => None,
@@ -124,8 +126,13 @@ pub fn study(options: &Mpirun, chip: ChipChoice, job: &Job) -> Result<MpiStudy, 
     };
     MpiStudy::new(plan).map_err(|error| match error {
         StudyError::RankCount { ranks, chip, max } => {
-            Failure::input(format!("-n: {ranks} ranks do not fit on {chip}"))
-                .help(format!("use 1 to {max} ranks, one per core"))
+            Failure::input(format!("-n: {ranks} ranks do not fit on {chip}")).help(match per_core {
+                1 => format!(
+                    "use 1 to {max} ranks, one per core, or --ranks-per-core {}",
+                    ranks.div_ceil(u64::from(max))
+                ),
+                _ => format!("use 1 to {max} ranks, {per_core} per core"),
+            })
         }
         error => error.into(),
     })

@@ -12,6 +12,7 @@ pub const OPTIONS: &[&str] = &[
     "--chip",
     "--set",
     "--ranks-to-cores",
+    "--ranks-per-core",
     "--fidelity",
     "--compute",
     "--skew",
@@ -33,8 +34,7 @@ pub const OPTIONS: &[&str] = &[
 #[derive(Args)]
 #[command(next_help_heading = "On a simulated chip")]
 pub struct OnChip {
-    /// Run on this chip in virtual time, one rank per core: the name of a built-in one, or a path to a
-    /// chip file
+    /// Run on this chip in virtual time: the name of a built-in one, or a path to a chip file
     #[arg(id = "mpirun_chip", long = "chip", value_name = "CHIP")]
     pub chip: Option<String>,
     /// Change a value of the chip file, such as endpoint.library=rcce (repeatable)
@@ -44,6 +44,9 @@ pub struct OnChip {
     /// file with a core per line [default: as the chip file says, mostly in order]
     #[arg(long, value_name = "PLACEMENT", requires = "mpirun_chip")]
     pub ranks_to_cores: Option<String>,
+    /// How many ranks share each core and take turns on it; those that follow each other [default: 1]
+    #[arg(long, value_name = "RANKS", requires = "mpirun_chip")]
+    pub ranks_per_core: Option<u32>,
     /// How exactly a mesh is simulated: flit or packet [default: flit]
     #[arg(
         long,

@@ -36,6 +36,12 @@ impl From<StudyError> for Failure {
             StudyError::RankCount { max, .. } => {
                 option("--ranks").help(format!("use 1 to {max} ranks, one per core"))
             }
+            StudyError::RanksPerCore { max, .. } => {
+                option("--ranks-per-core").help(format!("use 1 to {max}"))
+            }
+            StudyError::SharedCapture => {
+                option("--capture").help("leave out --ranks-per-core".to_owned())
+            }
             StudyError::Root { ranks, .. } => {
                 option("--root").help(format!("with {ranks} ranks the root is 0 to {}", ranks - 1))
             }

@@ -8,7 +8,8 @@
 //!
 //! A packet of the MPI library is one message of the machine. Its tag is the lower half of the head's
 //! first word (kind and communicator); the upper half (MPI's tag) and the second word (the number of the
-//! sender's or receiver's request) are the first 12 bytes of the message.
+//! sender's or receiver's request) are the first 12 bytes of the message. Where several ranks share a core
+//! ([`Sharing`]) four more say which of them it is from and for.
 //!
 //! ```
 //! use corecast_machine::{Oracle, Programs, RunOptions};
@@ -34,11 +35,15 @@ mod machine;
 mod mail;
 mod port;
 mod rank;
+mod shared;
+mod sharing;
 mod stuck;
 
 pub use capture::Captured;
 pub use machine::{MpiMachine, NAME};
 pub use rank::{MpiRanks, RankLog};
+pub use shared::{CoreLog, by_rank};
+pub use sharing::Sharing;
 pub use stuck::{Awaited, Sought, StuckRank};
 
 /// Bytes before a packet's body.

@@ -1,25 +1,68 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Packets of the MPI library as messages of the machine: what a rank has on its way.
+//! Packets of the MPI library as messages of the machine: what the ranks of a core have on their way.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use corecast_core::Rank;
 use corecast_machine::{
-    Broadcast, Done, Endpoint, Payload, Pending, Received, RunError, Source, TagFilter, Time,
+    Broadcast, Done, Endpoint, MessageRecord, Payload, Pending, Received, RunError, Source,
+    TagFilter, Time,
 };
 use corecast_shm::{Request, broadcast_parts};
 
 use crate::HEAD_BYTES;
 use crate::capture::Captured;
+use crate::sharing::Sharing;
 
-/// Messages that a rank may have on their way before a further send waits for the first of them, and
+/// Messages that a core may have on their way before a further send waits for the first of them, and
 /// their bytes: what a library has as room for messages that it has copied.
 const UNSENT_MAX: usize = 64;
 const UNSENT_BYTES_MAX: usize = 1 << 20;
 
-/// Messages of a rank that are under way.
-#[derive(Default)]
+/// A packet that has come.
+pub(crate) struct Packet {
+    from: u32,
+    /// The lower half of the head's first word.
+    tag: u32,
+    payload: Payload,
+    /// Where its body begins.
+    body: usize,
+}
+
+impl Packet {
+    /// Sender, head, body.
+    pub(crate) fn parts(&self) -> (u32, [u64; 2], &[u8]) {
+        let (head, body) = self.payload.split_at(self.body);
+        let upper = u32::from_le_bytes(head[..4].try_into().expect("four bytes"));
+        let second = u64::from_le_bytes(head[4..12].try_into().expect("eight bytes"));
+        let first = u64::from(self.tag) | u64::from(upper) << 32;
+        (self.from, [first, second], body)
+    }
+
+    /// Who sent it.
+    pub(crate) fn from(&self) -> u32 {
+        self.from
+    }
+}
+
+/// What has become of a request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Served {
+    /// It is done.
+    Done,
+    /// The rank has looked, and nothing has come.
+    Nothing,
+    /// The rank can go on when something has come for it.
+    Waits,
+    /// That was the rank's last.
+    Finished,
+}
+
+/// Messages of a core's ranks that are under way.
 pub(crate) struct Mail {
+    sharing: Sharing,
+    ranks: Range<u32>,
     /// The receive that takes the next packet, sends that have not ended, and the broadcast that the rank
     /// takes part in, in this order.
     pending: Vec<Pending>,
@@ -27,22 +70,50 @@ pub(crate) struct Mail {
     broadcast: Option<(Rank, [u64; 2])>,
     /// Bytes of those sends.
     unsent: VecDeque<usize>,
-    /// What has come and was not told.
-    pub(crate) inbox: VecDeque<Received>,
-    /// What the rank has done, where that is asked for.
+    /// What has come for each rank and was not told.
+    inboxes: Vec<VecDeque<Packet>>,
+    /// What the core has done, where that is asked for.
     pub(crate) captured: Option<Vec<Captured>>,
     /// Numbers of the sends that have not ended.
     numbers: VecDeque<u32>,
     sends: u32,
+    /// Where ranks share cores: messages between two of this one, and of those that went to others that
+    /// core, sender and receiver, in their order.
+    pub(crate) within: Vec<MessageRecord>,
+    pub(crate) sent: Vec<(u32, (u32, u32))>,
 }
 
 impl Mail {
-    /// Does one thing; whether it was the rank's last.
+    /// That of a core.
+    pub(crate) fn new(sharing: Sharing, core: u32) -> Self {
+        let ranks = sharing.ranks_of(core);
+        Self {
+            sharing,
+            pending: Vec::new(),
+            broadcast: None,
+            unsent: VecDeque::new(),
+            inboxes: ranks.clone().map(|_| VecDeque::new()).collect(),
+            captured: None,
+            numbers: VecDeque::new(),
+            sends: 0,
+            within: Vec::new(),
+            sent: Vec::new(),
+            ranks,
+        }
+    }
+
+    /// What has come for a rank and was not told.
+    pub(crate) fn inbox(&mut self, rank: u32) -> &mut VecDeque<Packet> {
+        &mut self.inboxes[(rank - self.ranks.start) as usize]
+    }
+
+    /// Does one thing for a rank.
     pub(crate) async fn serve<E: Endpoint>(
         &mut self,
         endpoint: &mut E,
+        rank: u32,
         request: Request<'_>,
-    ) -> Result<bool, RunError> {
+    ) -> Result<Served, RunError> {
         match request {
             Request::Begin | Request::Now | Request::Tell(_) => {}
             Request::Compute(ps) => {
@@ -50,35 +121,22 @@ impl Mail {
                 endpoint.compute(Time::from_ps(ps)).await?;
             }
             Request::Send { to, head, body } => {
-                self.listen(endpoint).await?;
-                self.make_room(endpoint).await?;
-                let bytes = body.len();
-                let tag = head[0] as u32;
-                self.capture(Captured::Send {
-                    to,
-                    word: head[0],
-                    bytes: (HEAD_BYTES + bytes) as u64,
-                });
-                let sent = endpoint.isend(Rank(to), tag, message(head, body)).await?;
-                let sends_end = self.pending.len() - usize::from(self.broadcast.is_some());
-                self.pending.insert(sends_end, sent);
-                self.unsent.push_back(bytes);
-                self.numbers.push_back(self.sends);
-                self.sends += 1;
+                self.send(endpoint, (rank, to), head, body).await?;
             }
             Request::Look => {
                 self.listen(endpoint).await?;
-                if self.inbox.is_empty()
+                if self.inbox(rank).is_empty()
                     && let Some(done) = endpoint.test(&self.pending[0]).await?
                 {
                     self.ended(endpoint, 0, done).await?;
                 }
+                if self.inbox(rank).is_empty() {
+                    return Ok(Served::Nothing);
+                }
             }
             Request::Wait => {
                 self.listen(endpoint).await?;
-                while self.inbox.is_empty() {
-                    self.next(endpoint).await?;
-                }
+                return Ok(Served::Waits);
             }
             Request::Broadcast {
                 root,
@@ -101,9 +159,74 @@ impl Mail {
                 self.pending.push(taken_part);
                 self.broadcast = Some((root, head));
             }
-            Request::Finish(_) => return Ok(true),
+            Request::Finish(_) => return Ok(Served::Finished),
         }
-        Ok(false)
+        Ok(Served::Done)
+    }
+
+    /// Sends a packet of one rank to another.
+    async fn send<E: Endpoint>(
+        &mut self,
+        endpoint: &mut E,
+        (from, to): (u32, u32),
+        head: [u64; 2],
+        body: &[u8],
+    ) -> Result<(), RunError> {
+        self.listen(endpoint).await?;
+        let core = self.sharing.core_of(to);
+        let tag = head[0] as u32;
+        if self.ranks.contains(&to) && !self.sharing.is_alone() {
+            return self.hand(endpoint, (from, to), head, body).await;
+        }
+        self.make_room(endpoint).await?;
+        let bytes = body.len();
+        self.capture(Captured::Send {
+            to: core,
+            word: head[0],
+            bytes: (HEAD_BYTES + bytes) as u64,
+        });
+        let message = self.message((from, to), head, body);
+        let sent = endpoint.isend(Rank(core), tag, message).await?;
+        let sends_end = self.pending.len() - usize::from(self.broadcast.is_some());
+        self.pending.insert(sends_end, sent);
+        self.unsent.push_back(bytes);
+        self.numbers.push_back(self.sends);
+        self.sends += 1;
+        if !self.sharing.is_alone() {
+            self.sent.push((core, (from, to)));
+        }
+        Ok(())
+    }
+
+    /// Hands a packet to a rank of the same core, which copies it to where that one's library finds it.
+    async fn hand<E: Endpoint>(
+        &mut self,
+        endpoint: &mut E,
+        (from, to): (u32, u32),
+        head: [u64; 2],
+        body: &[u8],
+    ) -> Result<(), RunError> {
+        let payload = self.message((from, to), head, body);
+        if from != to {
+            let (posted, bytes) = (endpoint.now(), payload.len() as u64);
+            endpoint.copy(bytes).await?;
+            self.within.push(MessageRecord {
+                from: Rank(from),
+                to: Rank(to),
+                bytes,
+                posted,
+                start: posted,
+                end: endpoint.now(),
+            });
+        }
+        let packet = Packet {
+            from,
+            tag: head[0] as u32,
+            payload,
+            body: self.sharing.head_bytes(),
+        };
+        self.inbox(to).push_back(packet);
+        Ok(())
     }
 
     /// Sees to it that there is a receive for the next packet.
@@ -137,7 +260,7 @@ impl Mail {
     }
 
     /// Waits until something ends.
-    async fn next<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<(), RunError> {
+    pub(crate) async fn next<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<(), RunError> {
         let (index, done) = endpoint.wait_any(&self.pending).await?;
         self.ended(endpoint, index, done).await
     }
@@ -149,27 +272,30 @@ impl Mail {
         done: Done,
     ) -> Result<(), RunError> {
         let is_last = index + 1 == self.pending.len();
-        if let Some((from, head)) = self.broadcast.take_if(|_| is_last) {
+        if let Some((root, head)) = self.broadcast.take_if(|_| is_last) {
             self.pending.truncate(index);
             let received = done.received();
             let body = received
                 .as_ref()
                 .map_or(&[][..], |message| &message.payload);
-            self.inbox.push_back(Received {
-                from,
+            let packet = Packet {
+                from: root.0,
                 tag: head[0] as u32,
-                payload: message(head, body),
-            });
+                payload: self.message((root.0, self.ranks.start), head, body),
+                body: self.sharing.head_bytes(),
+            };
+            self.inboxes[0].push_back(packet);
             return Ok(());
         }
         match done {
             Done::Received(message) => {
+                let (to, packet) = self.packet(message);
                 if self.captured.is_some() {
-                    let (from, [word, _], body) = packet(&message);
+                    let (from, [word, _], body) = packet.parts();
                     let bytes = (HEAD_BYTES + body.len()) as u64;
                     self.capture(Captured::Received { from, word, bytes });
                 }
-                self.inbox.push_back(message);
+                self.inboxes[to].push_back(packet);
                 self.pending[index] = endpoint.irecv(Source::Any, TagFilter::Any).await?;
             }
             Done::Sent => {
@@ -180,28 +306,41 @@ impl Mail {
         }
         Ok(())
     }
+
+    /// A packet as a message.
+    fn message(&self, (from, to): (u32, u32), head: [u64; 2], body: &[u8]) -> Payload {
+        let mut bytes = Vec::with_capacity(self.sharing.head_bytes() + body.len());
+        bytes.extend_from_slice(&((head[0] >> 32) as u32).to_le_bytes());
+        bytes.extend_from_slice(&head[1].to_le_bytes());
+        if !self.sharing.is_alone() {
+            for rank in [from, to] {
+                let place = (rank % self.sharing.per_core()) as u16;
+                bytes.extend_from_slice(&place.to_le_bytes());
+            }
+        }
+        bytes.extend_from_slice(body);
+        bytes.into()
+    }
+
+    /// The inverse of [`Mail::message`], and for which of the core's ranks it is.
+    fn packet(&self, message: Received) -> (usize, Packet) {
+        let Received { from, tag, payload } = message;
+        let place = |at: usize| u16::from_le_bytes([payload[at], payload[at + 1]]);
+        let (from_place, to) = match self.sharing.is_alone() {
+            true => (0, 0),
+            false => (place(HEAD_BYTES), place(HEAD_BYTES + 2)),
+        };
+        let packet = Packet {
+            from: self.sharing.ranks_of(from.0).start + u32::from(from_place),
+            tag,
+            payload,
+            body: self.sharing.head_bytes(),
+        };
+        (usize::from(to), packet)
+    }
 }
 
-/// A packet as a message.
-fn message(head: [u64; 2], body: &[u8]) -> Payload {
-    let mut bytes = Vec::with_capacity(HEAD_BYTES + body.len());
-    bytes.extend_from_slice(&((head[0] >> 32) as u32).to_le_bytes());
-    bytes.extend_from_slice(&head[1].to_le_bytes());
-    bytes.extend_from_slice(body);
-    bytes.into()
-}
-
-/// The inverse of [`message`].
-pub(crate) fn packet(message: &Received) -> (u32, [u64; 2], &[u8]) {
-    let (head, body) = message.payload.split_at(HEAD_BYTES);
-    let (upper, second) = head.split_at(4);
-    let upper = u32::from_le_bytes(upper.try_into().expect("four bytes"));
-    let second = u64::from_le_bytes(second.try_into().expect("eight bytes"));
-    let first = u64::from(message.tag) | u64::from(upper) << 32;
-    (message.from.0, [first, second], body)
-}
-
-/// Ends a rank's part. A rank that has come to its end may leave messages that nobody has received.
+/// Ends a core's part. A rank that has come to its end may leave messages that nobody has received.
 pub(crate) async fn finish<E: Endpoint>(endpoint: &mut E) -> Result<(), RunError> {
     match endpoint.finish().await {
         Err(RunError::Unreceived { .. } | RunError::NotWaitedFor { .. }) => Ok(()),
@@ -217,14 +356,20 @@ mod tests {
     proptest! {
         #[test]
         fn a_packet_is_the_same_behind_a_message(
-            head: [u64; 2], body in prop::collection::vec(any::<u8>(), 0..99), from: u32,
+            head: [u64; 2], body in prop::collection::vec(any::<u8>(), 0..99),
+            per_core in 1_u32..300, ends: [u32; 2],
         ) {
+            let sharing = Sharing::new(1 << 20, per_core);
+            let [from, to] = ends.map(|rank| rank % sharing.ranks());
+            let mail = Mail::new(sharing, sharing.core_of(to));
             let received = Received {
-                from: Rank(from),
+                from: Rank(sharing.core_of(from)),
                 tag: head[0] as u32,
-                payload: message(head, &body),
+                payload: mail.message((from, to), head, &body),
             };
-            prop_assert_eq!(packet(&received), (from, head, &body[..]));
+            let (place, packet) = mail.packet(received);
+            prop_assert_eq!(packet.parts(), (from, head, &body[..]));
+            prop_assert_eq!(mail.ranks.start + place as u32, to);
         }
     }
 }

@@ -8,19 +8,20 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use corecast_machine::{Endpoint, Received, RunError};
+use corecast_machine::{Endpoint, RunError};
 use corecast_mpi::collective::{Owned, Step};
 use corecast_mpi::transport::{Broadcaster, Head, Transport};
 use corecast_mpi::{Engine, Result};
 use corecast_shm::{PACKET_MAX, Request, broadcast_body};
 
-use crate::mail::{Mail, packet};
+use crate::mail::{Mail, Packet};
+use crate::sharing::Sharing;
 
 /// Packets between an engine and its rank.
 #[derive(Default)]
 struct Tray {
     sent: Vec<Sent>,
-    come: VecDeque<Received>,
+    come: VecDeque<Packet>,
 }
 
 /// What the engine has given.
@@ -101,12 +102,12 @@ impl Transport for Port {
     fn receive(&mut self, from: Option<u32>, take: &mut dyn FnMut(u32, Head, &[u8])) -> bool {
         let mut tray = lock(&self.tray);
         let come = std::mem::take(&mut tray.come);
-        let is_wanted = |message: &Received| from.is_none_or(|from| from == message.from.0);
+        let is_wanted = |packet: &Packet| from.is_none_or(|from| from == packet.from());
         let (wanted, kept): (VecDeque<_>, VecDeque<_>) = come.into_iter().partition(is_wanted);
         tray.come = kept;
         drop(tray);
-        for message in &wanted {
-            let (from, head, body) = packet(message);
+        for packet in &wanted {
+            let (from, head, body) = packet.parts();
             take(from, head, body);
         }
         !wanted.is_empty()
@@ -170,7 +171,7 @@ impl Seat {
         Self {
             engine: Engine::new(Box::new(port)),
             tray,
-            mail: Mail::default(),
+            mail: Mail::new(Sharing::new(endpoint.ranks(), 1), endpoint.rank().0),
         }
     }
 
@@ -203,16 +204,23 @@ impl Seat {
     /// Does what is written down.
     async fn send<E: Endpoint>(&mut self, endpoint: &mut E) -> std::result::Result<(), RunError> {
         let sent = std::mem::take(&mut lock(&self.tray).sent);
+        let rank = endpoint.rank().0;
         for one in &sent {
-            self.mail.serve(endpoint, one.request()).await?;
+            self.mail.serve(endpoint, rank, one.request()).await?;
         }
         Ok(())
     }
 
     /// Waits until a packet has come.
     async fn wait<E: Endpoint>(&mut self, endpoint: &mut E) -> std::result::Result<(), RunError> {
-        self.mail.serve(endpoint, Request::Wait).await?;
-        lock(&self.tray).come.extend(self.mail.inbox.drain(..));
+        let rank = endpoint.rank().0;
+        self.mail.serve(endpoint, rank, Request::Wait).await?;
+        while self.mail.inbox(rank).is_empty() {
+            self.mail.next(endpoint).await?;
+        }
+        lock(&self.tray)
+            .come
+            .extend(self.mail.inbox(rank).drain(..));
         Ok(())
     }
 }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A rank on the machine: what its process asks for, in virtual time.
+//! Ranks on the machine: what their processes ask for, in virtual time.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use corecast_machine::{CallLog, CallSpan, Endpoint, Program, RunError, Time};
 use corecast_shm::{Desk, Request};
 
 use crate::capture::Captured;
-use crate::mail::{Mail, finish, packet};
+use crate::mail::{Mail, Packet, Served, finish};
+use crate::shared::{CoreLog, Stretches};
+use crate::sharing::Sharing;
 
 /// What is known of a rank at its end.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -18,8 +21,12 @@ pub struct RankLog {
     pub hand_overs: u64,
     /// The call by which it came to its end, when it had nothing more to ask for.
     pub last: Option<CallSpan>,
-    /// What it has done; empty unless that was asked for.
+    /// What it has done; empty unless that was asked for, and it has a core to itself.
     pub captured: Vec<Captured>,
+    /// When it came to its end, before what it had sent was gone.
+    pub(crate) finish: Time,
+    /// Where it shares a core: when it waited, and for whom as it turned out.
+    pub(crate) waits: Stretches,
 }
 
 impl RankLog {
@@ -32,9 +39,14 @@ impl RankLog {
 }
 
 /// The ranks of an MPI program, whose processes are attended at a desk.
+///
+/// To the machine a core is one program, whatever ranks it has. Those of one core take turns: one goes on
+/// until it waits for something that has not come, or has looked and found nothing, and then the next one
+/// that can does; what each computes in its turn nobody interrupts.
 #[derive(Debug)]
 pub struct MpiRanks<'a> {
     desk: Desk<'a>,
+    sharing: Sharing,
     /// The rank whose process is to ask for something; none = `NOBODY`.
     awaited: AtomicU32,
     is_capturing: bool,
@@ -43,13 +55,23 @@ pub struct MpiRanks<'a> {
 const NOBODY: u32 = u32::MAX;
 
 impl<'a> MpiRanks<'a> {
-    /// Those whose mailboxes are these.
+    /// Those whose mailboxes are these, with a core each.
     #[must_use]
     pub fn new(desk: Desk<'a>) -> Self {
         Self {
+            sharing: Sharing::new(desk.ranks(), 1),
             desk,
             awaited: AtomicU32::new(NOBODY),
             is_capturing: false,
+        }
+    }
+
+    /// The same, of which every core has `per_core`.
+    #[must_use]
+    pub fn sharing(self, per_core: u32) -> Self {
+        Self {
+            sharing: Sharing::new(self.desk.ranks(), per_core),
+            ..self
         }
     }
 
@@ -74,49 +96,142 @@ impl<'a> MpiRanks<'a> {
     pub fn desk(&self) -> &Desk<'a> {
         &self.desk
     }
-}
 
-impl Program for MpiRanks<'_> {
-    type Output = RankLog;
-
-    async fn run<E: Endpoint>(&self, endpoint: &mut E) -> Result<RankLog, RunError> {
-        let me = endpoint.rank().0;
-        if me == 0 {
-            self.desk.sit_down();
-        }
-        let mut mail = Mail::default();
-        mail.captured = self.is_capturing.then(Vec::new);
-        let mut log = RankLog::default();
+    /// Lets a rank go on until it waits, has found nothing, or has come to its end.
+    async fn turn<E: Endpoint>(
+        &self,
+        endpoint: &mut E,
+        mail: &mut Mail,
+        resident: &mut Resident,
+    ) -> Result<Served, RunError> {
+        let rank = resident.rank;
         loop {
-            let mut is_finished = false;
-            self.awaited.store(me, Ordering::Relaxed);
-            let items = self.desk.items(me).map_err(|_| RunError::Stopped)?;
+            if let Some(wait) = resident.wait.take() {
+                let now = endpoint.now();
+                let CallSpan { call, serial, .. } = wait;
+                resident.log.calls.enter(call, serial, wait.start, now);
+                if !self.sharing.is_alone()
+                    && let Some(first) = mail.inbox(rank).front()
+                {
+                    resident.log.waits.push(first.from(), wait.start, now);
+                }
+            }
+            if resident.is_begun {
+                self.answer(endpoint, mail, resident);
+            }
+            resident.is_begun = true;
+            self.awaited.store(rank, Ordering::Relaxed);
+            let items = self.desk.items(rank).map_err(|_| RunError::Stopped)?;
             self.awaited.store(NOBODY, Ordering::Relaxed);
+            let mut served = Served::Done;
             for item in items {
                 let since = endpoint.now();
-                is_finished |= mail.serve(endpoint, item.request).await?;
-                if let Request::Finish(counts) = item.request {
-                    log.calls.counts = Desk::counts(counts).collect();
-                    log.last = Some(CallSpan {
-                        call: item.call,
-                        serial: item.serial,
-                        start: since,
-                        end: since,
-                    });
+                let span = CallSpan {
+                    call: item.call,
+                    serial: item.serial,
+                    start: since,
+                    end: since,
+                };
+                served = mail.serve(endpoint, rank, item.request).await?;
+                let log = &mut resident.log;
+                match (item.request, served) {
+                    (Request::Finish(counts), _) => {
+                        log.calls.counts = Desk::counts(counts).collect();
+                        log.last = Some(span);
+                    }
+                    (_, Served::Waits) => {
+                        let start = endpoint.now();
+                        resident.wait = Some(CallSpan { start, ..span });
+                    }
+                    _ => {}
                 }
                 let now = endpoint.now();
                 log.calls.enter(item.call, item.serial, since, now);
             }
-            let packets = mail.inbox.iter().map(packet);
-            let now = endpoint.now().ps();
-            let told = self.desk.answer(me, now, packets);
-            mail.inbox.drain(..told);
-            log.hand_overs += 1;
-            if is_finished {
-                log.captured = mail.captured.unwrap_or_default();
-                return Ok(log);
+            match served {
+                Served::Done => {}
+                Served::Waits if !mail.inbox(rank).is_empty() => {}
+                Served::Waits | Served::Nothing => return Ok(served),
+                Served::Finished => {
+                    self.answer(endpoint, mail, resident);
+                    return Ok(served);
+                }
             }
         }
+    }
+
+    /// Answers a rank with what has come for it.
+    fn answer<E: Endpoint>(&self, endpoint: &E, mail: &mut Mail, resident: &mut Resident) {
+        let inbox = mail.inbox(resident.rank);
+        let packets = inbox.iter().map(Packet::parts);
+        let now = endpoint.now().ps();
+        let told = self.desk.answer(resident.rank, now, packets);
+        inbox.drain(..told);
+        resident.log.hand_overs += 1;
+    }
+}
+
+/// A rank on its core.
+struct Resident {
+    rank: u32,
+    /// Whether its process has asked for something, and so is to be answered.
+    is_begun: bool,
+    /// The call in which it waits, and since when.
+    wait: Option<CallSpan>,
+    log: RankLog,
+}
+
+impl Program for MpiRanks<'_> {
+    type Output = CoreLog;
+
+    async fn run<E: Endpoint>(&self, endpoint: &mut E) -> Result<CoreLog, RunError> {
+        let core = endpoint.rank().0;
+        if core == 0 {
+            self.desk.sit_down();
+        }
+        let mut mail = Mail::new(self.sharing, core);
+        mail.captured = self.is_capturing.then(Vec::new);
+        let resident = |rank| Resident {
+            rank,
+            is_begun: false,
+            wait: None,
+            log: RankLog::default(),
+        };
+        // Those that can go on, the next one first, and those that wait, the first one first.
+        let mut ready: VecDeque<Resident> = self.sharing.ranks_of(core).map(resident).collect();
+        let mut waiting: Vec<Resident> = Vec::new();
+        let (mut log, mut ended) = (CoreLog::default(), Vec::new());
+        loop {
+            let woken = waiting.extract_if(.., |one| !mail.inbox(one.rank).is_empty());
+            ready.extend(woken);
+            let Some(mut resident) = ready.pop_front() else {
+                if waiting.is_empty() {
+                    break;
+                }
+                mail.next(endpoint).await?;
+                continue;
+            };
+            let start = endpoint.now();
+            let served = self.turn(endpoint, &mut mail, &mut resident).await?;
+            if !self.sharing.is_alone() {
+                log.turns.push(resident.rank, start, endpoint.now());
+            }
+            match served {
+                Served::Finished => {
+                    resident.log.finish = endpoint.now();
+                    ended.push((resident.rank, resident.log));
+                }
+                Served::Waits => waiting.push(resident),
+                Served::Done | Served::Nothing => ready.push_back(resident),
+            }
+        }
+        ended.sort_by_key(|&(rank, _)| rank);
+        log.ranks = ended.into_iter().map(|(_, of_rank)| of_rank).collect();
+        if let ([of_rank], Some(captured)) = (&mut log.ranks[..], mail.captured) {
+            of_rank.captured = captured;
+        }
+        (log.within, log.sent) = (mail.within, mail.sent);
+        Ok(log)
     }
 
     /// A rank that has come to `MPI_Finalize` may leave messages that nobody has received.

@@ -7,6 +7,8 @@ use corecast_machine::{Await, Blocked};
 use corecast_mpi::calls;
 use corecast_shm::Desk;
 
+use crate::sharing::Sharing;
+
 /// What a rank waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Awaited {
@@ -48,16 +50,22 @@ const TOLD: usize = 2;
 impl StuckRank {
     /// Asks all ranks at a desk that wait for an answer; those that wait for each other in a circle
     /// first. Ranks whose processes have gone already, and whose messages nobody takes, are among the
-    /// machine's.
+    /// machine's; those of a core together come to their end with the last of them.
     #[must_use]
-    pub fn all(desk: &Desk<'_>, blocked: &[Blocked]) -> Vec<Self> {
-        let gone = |rank| {
+    pub fn all(desk: &Desk<'_>, blocked: &[Blocked], sharing: Sharing) -> Vec<Self> {
+        let asked: Vec<_> = (0..desk.ranks()).map(|rank| desk.question(rank)).collect();
+        let gone = |rank: u32| {
+            let core = sharing.core_of(rank);
+            let ranks = sharing.ranks_of(core);
+            let is_last = rank + 1 == ranks.end;
+            let is_over = is_last && ranks.clone().all(|rank| asked[rank as usize].is_none());
             let mut blocked = blocked.iter().filter(|one| one.awaits == Await::Send);
-            let found = blocked.find(|one| one.rank.0 == rank)?;
-            Some(Self::ending(rank, found.peer.0))
+            let found = blocked.find(|one| is_over && one.rank.0 == core)?;
+            let peer = sharing.is_alone().then_some(found.peer.0);
+            Some(Self::ending(rank, peer))
         };
-        let ask = |rank| {
-            let Some((call, text)) = desk.question(rank) else {
+        let tell = |(rank, told): (u32, &Option<(u16, String)>)| {
+            let Some((call, text)) = told else {
                 return gone(rank);
             };
             let mut sought: Vec<Sought> = text.lines().filter_map(Sought::read).collect();
@@ -68,21 +76,21 @@ impl StuckRank {
             }
             Some(Self {
                 rank,
-                call: calls::name(call),
+                call: calls::name(*call),
                 sought,
             })
         };
-        circle_first((0..desk.ranks()).filter_map(ask).collect())
+        circle_first((0..).zip(&asked).filter_map(tell).collect())
     }
 
-    /// A rank that has come to its end, and whose message for this one nobody takes.
-    fn ending(rank: u32, peer: u32) -> Self {
+    /// A rank that has come to its end, and whose message for this one nobody takes; none = one of several.
+    fn ending(rank: u32, peer: Option<u32>) -> Self {
         Self {
             rank,
             call: "MPI_Finalize",
             sought: vec![Sought {
                 awaited: Awaited::Receipt,
-                peer: Some(peer),
+                peer,
                 tag: None,
                 comm: String::new(),
             }],
@@ -206,7 +214,7 @@ mod tests {
         assert_eq!(waits(2, "send\t1\t-2\tx").to_string(), expected);
         assert_eq!(waits(5, "").to_string(), "rank 5 is in MPI_Recv");
         let expected = "rank 2 waits in MPI_Finalize for rank 7 to receive";
-        assert_eq!(StuckRank::ending(2, 7).to_string(), expected);
+        assert_eq!(StuckRank::ending(2, Some(7)).to_string(), expected);
     }
 
     #[test]

@@ -142,6 +142,7 @@ fn tables(asked: Option<&str>, chip: &Chip) -> Result<ProgramTables, Refusal> {
 struct Started {
     program: Vec<String>,
     ranks: u32,
+    ranks_per_core: u32,
     /// None = what the program states.
     compute: Option<f64>,
     capture: bool,
@@ -182,6 +183,7 @@ impl Started {
         let asked = ProgramTables::asked(self.table.as_deref(), job);
         let on = self.around.on(chip, watch)?;
         Ok(MpiPlan {
+            ranks_per_core: self.ranks_per_core,
             tables: tables(asked.as_deref(), chip)?,
             compute: self.compute.map_or(Compute::Stated, Compute::Measured),
             processor: corecast_shm::processor(),

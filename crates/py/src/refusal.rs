@@ -166,6 +166,10 @@ impl From<StudyError> for Refusal {
             StudyError::RankCount { ranks, chip, max } => request()
                 .help(format!("use 1 to {max} ranks, one per core"))
                 .fields(json!({"ranks": ranks, "chip": chip, "max": max})),
+            StudyError::RanksPerCore { per_core, max } => request()
+                .help(format!("use 1 to {max}"))
+                .fields(json!({"per_core": per_core, "max": max})),
+            StudyError::SharedCapture => request().help("leave out ranks_per_core"),
             StudyError::Root { root, ranks } => request()
                 .help(format!("with {ranks} ranks the root is 0 to {}", ranks - 1))
                 .fields(json!({"root": root, "ranks": ranks})),

@@ -47,11 +47,14 @@ pub struct Settings {
 }
 
 /// What a program of calls depends on beside its ranks.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Default, Debug, Serialize)]
 pub struct ProgramSettings {
     /// What an MPI program's computing counts as: `stated`, or `measured:FACTOR`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compute: Option<String>,
+    /// How many ranks of an MPI program share a core.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ranks_per_core: Option<u32>,
     /// Which decision tables collectives went by: a built-in chip's by its name, `none`, or a hash of
     /// those that were given.
     pub tables: String,
@@ -208,6 +211,8 @@ impl Settings {
         if let Some(of) = &self.program {
             let compute = of.compute.as_ref().filter(|word| *word != "stated");
             all.extend(compute.map(|word| Choice::new("compute", word)));
+            let shared = of.ranks_per_core.filter(|&ranks| ranks > 1);
+            all.extend(shared.map(|ranks| Choice::new("ranks_per_core", ranks)));
             all.extend(of.flops.map(|rate| Choice::new("flops", rate)));
             all.extend(around(of.background.as_ref(), &of.skew));
         }

@@ -14,6 +14,7 @@ mod listed;
 mod machines;
 mod mpi;
 mod mpi_programs;
+mod mpi_shared_cores;
 mod mpi_virtual;
 mod mpi_whatif;
 mod mpirun;

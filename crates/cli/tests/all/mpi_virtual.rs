@@ -441,7 +441,7 @@ fn what_makes_no_sense_is_refused_before_anything_starts() {
         text(&output.stderr)
     };
     let expected = "error: -n: 49 ranks do not fit on scc
-  help: use 1 to 48 ranks, one per core
+  help: use 1 to 48 ranks, one per core, or --ranks-per-core 2
 ";
     assert_eq!(refused(&["--chip", "scc"], 49), expected);
     assert!(refused(&["--chip", "ssc"], 2).contains("did you mean `scc`?"));

@@ -155,6 +155,7 @@ def mpirun(
     *,
     ranks: int = 1,
     chip: ChipLike = "scc",
+    ranks_per_core: int = 1,
     fidelity: str | None = None,
     compute: float | None = None,
     skew: Any = None,
@@ -169,7 +170,7 @@ def mpirun(
     limit_ns: int | None = None,
     progress: bool | None = None,
 ) -> ProgramRun:
-    """Runs an MPI program on a chip in virtual time, one rank per core.
+    """Runs an MPI program on a chip in virtual time.
 
     The program is a process per rank, built against MPICH's ABI or the standard one of MPI-5; what its
     ranks print is in the result. Nothing is read from the input of this process.
@@ -178,6 +179,7 @@ def mpirun(
         program: The program and its arguments: ``["./ring", "100"]``, or a name or path alone.
         ranks: Number of ranks.
         chip: A :class:`Chip`, or its name or path.
+        ranks_per_core: How many ranks share each core and take turns on it.
         compute: What computing between calls counts as: its processor time on this computer times this
             factor. Without it only what the program states by ``MPI_Pcontrol`` counts.
         skew, background, seed: As of :func:`corecast.run`.
@@ -203,6 +205,7 @@ def mpirun(
         arguments = {
             "program": _words(program),
             "ranks": whole("ranks", ranks, 1, U32),
+            "ranks_per_core": whole("ranks_per_core", ranks_per_core, 1, 1 << 16),
             "compute": None if compute is None else number("compute", compute, 1e-6, 1e6),
             "capture": flag("capture", capture),
             "timeout_s": None if timeout_s is None else number("timeout_s", timeout_s, 0, 1e9),

@@ -73,23 +73,16 @@ impl ProgramPlan {
         }
     }
 
-    /// What results depend on; tables and what computing counts as are the program's to add.
-    pub(crate) fn settings(
-        &self,
-        machine: &dyn StudyMachine,
-        tables: String,
-        (compute, flops): (Option<String>, Option<f64>),
-    ) -> Settings {
+    /// What results depend on; `own` is what the program says of itself.
+    pub(crate) fn settings(&self, machine: &dyn StudyMachine, own: ProgramSettings) -> Settings {
         let around = &self.surroundings;
         Settings {
             notes: self.chip.chip.program_notes(),
             seed: Some(self.seed),
             program: Some(ProgramSettings {
-                compute,
-                tables,
-                flops,
                 background: around.background.map(|traffic| traffic.to_string()),
                 skew: around.arrivals.iter().map(ToString::to_string).collect(),
+                ..own
             }),
             ..Settings::new(&self.chip, machine)
         }

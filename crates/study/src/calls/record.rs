@@ -22,7 +22,8 @@ pub struct CallsRecord {
     pub makespan_cycles: Cycles,
     /// The same in nanoseconds.
     pub makespan_ns: f64,
-    /// Messages that the chip carried: those of protocols and collectives among them.
+    /// Messages that the chip carried, or that ranks of one core copied for each other: those of
+    /// protocols and collectives among them.
     pub messages: usize,
     /// Their bytes, heads included.
     pub bytes: u64,

@@ -79,6 +79,17 @@ pub enum StudyError {
         /// Its number of cores.
         max: u32,
     },
+    /// So many ranks cannot share a core.
+    #[error("{per_core} ranks cannot share a core")]
+    RanksPerCore {
+        /// How many were asked for.
+        per_core: u32,
+        /// Most of them.
+        max: u32,
+    },
+    /// What ranks do is to be written down, and several share a core.
+    #[error("what ranks do is written down where each has a core to itself")]
+    SharedCapture,
     /// The root is no rank.
     #[error("rank {root} does not exist")]
     Root {

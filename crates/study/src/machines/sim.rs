@@ -11,7 +11,7 @@ use corecast_machine_shm::ShmMachine;
 use corecast_machine_sim::pronto::FlowSetup;
 use corecast_machine_sim::{Fidelity, SimMachine};
 use corecast_mpi::collective::is_for_hardware;
-use corecast_mpi_sim::MpiMachine;
+use corecast_mpi_sim::{MpiMachine, Sharing};
 
 use crate::error::{FlowStudyError, MachineError};
 use crate::flow::case::{FlowCase, FlowPrograms, on_chip};
@@ -60,7 +60,8 @@ pub static MPI: Layer = Layer {
 };
 
 fn as_mpi(machine: &SimMachine, ranks: u32) -> MpiMachine<'_, SimMachine> {
-    MpiMachine::new(machine, eager_max(machine.chip(), ranks))
+    let alone = Sharing::new(ranks, 1);
+    MpiMachine::new(machine, eager_max(machine.chip(), alone))
 }
 
 impl MachineKind for Layer {

@@ -15,14 +15,14 @@ use std::sync::Arc;
 
 use corecast_machine::{Programs, RunError};
 use corecast_mpi::calls;
-use corecast_mpi_sim::{MpiRanks, StuckRank};
+use corecast_mpi_sim::{MpiRanks, Sharing, StuckRank, by_rank};
 use corecast_shm::{Broadcasts, Compute, Desk, Terms};
 use thiserror::Error;
 
 use crate::calls::{CallRun, ProgramPlan, first_line, lines};
 use crate::error::StudyError;
 use crate::machines::StudyMachine;
-use crate::settings::Settings;
+use crate::settings::{ProgramSettings, Settings};
 
 pub use attended::Attended;
 pub use capture::Capture;
@@ -35,8 +35,10 @@ pub(crate) use terms::{eager_max, has_broadcasts};
 pub struct MpiPlan {
     /// The chip, and what goes on around the program.
     pub on: ProgramPlan,
-    /// Number of ranks, at most one per core.
+    /// Number of ranks.
     pub ranks: u32,
+    /// How many of them share a core: those that follow each other.
+    pub ranks_per_core: u32,
     /// What the program's computing counts as.
     pub compute: Compute,
     /// The host's processor on which all processes run; none = wherever there is one.
@@ -56,6 +58,7 @@ impl MpiPlan {
             tables: ProgramTables::of_chip(&on.chip),
             on,
             ranks,
+            ranks_per_core: 1,
             compute: Compute::Stated,
             processor: None,
             is_captured: false,
@@ -101,22 +104,46 @@ impl MpiStudy {
     /// # Errors
     /// What does not make sense, and why.
     pub fn new(plan: MpiPlan) -> Result<Self, StudyError> {
-        let machine = plan.on.machine(plan.ranks)?;
+        let per_core = plan.ranks_per_core;
+        if !(1..=Sharing::MOST).contains(&per_core) {
+            return Err(StudyError::RanksPerCore {
+                per_core,
+                max: Sharing::MOST,
+            });
+        }
+        if per_core > 1 && plan.is_captured {
+            return Err(StudyError::SharedCapture);
+        }
+        let cores = Sharing::new(plan.ranks, per_core).cores();
+        let machine = plan.on.machine(cores).map_err(|error| match error {
+            // Of the ranks of a program, and not of the cores that they share.
+            StudyError::RankCount { chip, max, .. } => StudyError::RankCount {
+                ranks: plan.ranks.into(),
+                chip,
+                max: max.saturating_mul(per_core),
+            },
+            error => error,
+        })?;
         Ok(Self { plan, machine })
+    }
+
+    /// Which ranks share a core.
+    fn sharing(&self) -> Sharing {
+        Sharing::new(self.plan.ranks, self.plan.ranks_per_core)
     }
 
     /// What the ranks must know: what their library sends without asking follows from the chip's buffers.
     #[must_use]
     pub fn terms(&self) -> Terms {
         Terms {
-            eager_max: eager_max(&self.plan.on.chip.chip, self.plan.ranks),
+            eager_max: eager_max(&self.plan.on.chip.chip, self.sharing()),
             tick_ps: self.plan.on.chip.chip.reference_clock().period_ps,
             compute: self.plan.compute,
             processor: self.plan.processor,
             broadcasts: match has_broadcasts(&self.plan.on.chip.chip) {
                 false => Broadcasts::None,
-                // What is replayed has messages only.
-                true if self.plan.is_captured => Broadcasts::Unused,
+                // What is replayed has messages only, and the hardware's members are cores.
+                true if self.plan.is_captured || !self.sharing().is_alone() => Broadcasts::Unused,
                 true => Broadcasts::Used,
             },
         }
@@ -125,11 +152,13 @@ impl MpiStudy {
     /// What results depend on.
     #[must_use]
     pub fn settings(&self) -> Settings {
-        let compute = Some(self.compute_word());
-        let tables = self.plan.tables.label();
-        self.plan
-            .on
-            .settings(&*self.machine, tables, (compute, None))
+        let own = ProgramSettings {
+            compute: Some(self.compute_word()),
+            ranks_per_core: Some(self.plan.ranks_per_core),
+            tables: self.plan.tables.label(),
+            ..ProgramSettings::default()
+        };
+        self.plan.on.settings(&*self.machine, own)
     }
 
     /// Attends the ranks until all have finished.
@@ -138,23 +167,28 @@ impl MpiStudy {
     /// A deadlock or a limit, with the ranks that were waiting; [`RunError::Stopped`] where the ranks
     /// were ended.
     pub fn attend(&self, desk: Desk<'_>) -> Result<MpiRun, MpiError> {
-        let plan = &self.plan;
-        let ranks = MpiRanks::new(desk).capturing(plan.is_captured);
-        let options = plan.on.options(plan.ranks);
+        let (plan, sharing) = (&self.plan, self.sharing());
+        let ranks = MpiRanks::new(desk)
+            .sharing(sharing.per_core())
+            .capturing(plan.is_captured);
+        let options = plan.on.options(sharing.cores());
         let run = self
             .machine
             .in_virtual_time()
-            .and_then(|machine| machine.run_programs(plan.ranks, &ranks, &options));
-        let mut run = run.map_err(|error| MpiError {
+            .and_then(|machine| machine.run_programs(sharing.cores(), &ranks, &options));
+        let run = run.map_err(|error| MpiError {
             stuck: match &error {
                 RunError::Deadlock { blocked, .. }
                 | RunError::TimeLimit { blocked, .. }
-                | RunError::EventLimit { blocked, .. } => StuckRank::all(ranks.desk(), blocked),
+                | RunError::EventLimit { blocked, .. } => {
+                    StuckRank::all(ranks.desk(), blocked, sharing)
+                }
                 _ => Vec::new(),
             },
             awaited: ranks.awaited(),
             error,
         })?;
+        let mut run = by_rank(run, sharing);
         for (log, &finish) in run.outputs.iter_mut().zip(&run.finish) {
             log.close(finish);
         }

@@ -3,15 +3,15 @@
 //! does by itself.
 
 use corecast_chip::{Chip, System};
-use corecast_mpi_sim::HEAD_BYTES;
+use corecast_mpi_sim::Sharing;
 use corecast_shm::PACKET_MAX;
 
 /// Shortest message that every library sends without asking, in bytes.
 const EAGER_MIN: usize = 64;
 
 /// Bytes of the longest of them, where so many ranks share the chip.
-pub(crate) fn eager_max(chip: &Chip, ranks: u32) -> usize {
-    let room = room(chip, ranks).saturating_sub(HEAD_BYTES);
+pub(crate) fn eager_max(chip: &Chip, sharing: Sharing) -> usize {
+    let room = room(chip, sharing.cores()).saturating_sub(sharing.head_bytes());
     room.clamp(EAGER_MIN, PACKET_MAX)
 }
 
@@ -20,14 +20,14 @@ pub(crate) fn has_broadcasts(chip: &Chip) -> bool {
     matches!(chip.system(), System::Bus { .. })
 }
 
-/// Bytes that a message may have which nobody has asked for.
-fn room(chip: &Chip, ranks: u32) -> usize {
+/// Bytes that a message may have which nobody has asked for, where so many cores send.
+fn room(chip: &Chip, cores: u32) -> usize {
     let bytes = match chip.system() {
-        // The sender's buffer, beside a line for every rank.
+        // The sender's buffer, beside a line for every core.
         System::Mpb { memory, rcce, .. } => {
             let line = memory.line_bytes;
-            let lines = u64::from(ranks) * line;
-            let payload = rcce.payload_bytes(ranks, line);
+            let lines = u64::from(cores) * line;
+            let payload = rcce.payload_bytes(cores, line);
             payload.saturating_sub(lines)
         }
         // One packet of data, which the receiver's queue can hold.

@@ -28,7 +28,7 @@ use crate::calls::{CallRun, ProgramPlan};
 use crate::error::StudyError;
 use crate::machines::StudyMachine;
 use crate::mpi::ProgramTables;
-use crate::settings::Settings;
+use crate::settings::{ProgramSettings, Settings};
 
 pub use file::read_program;
 pub use record::ReplayRecord;
@@ -115,9 +115,12 @@ impl ReplayStudy {
     #[must_use]
     pub fn settings(&self) -> Settings {
         let ReplayPlan { tables, flops, .. } = &self.plan;
-        self.plan
-            .on
-            .settings(&*self.machine, tables.label(), (None, *flops))
+        let own = ProgramSettings {
+            tables: tables.label(),
+            flops: *flops,
+            ..ProgramSettings::default()
+        };
+        self.plan.on.settings(&*self.machine, own)
     }
 
     /// Runs the program to its end.

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What cores have done, told by their ranks.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use corecast_core::Rank;
+use corecast_machine::{Activity, Cause, LinkHold, MessageRecord, ProgramRun, Time};
+
+use crate::rank::RankLog;
+use crate::sharing::Sharing;
+
+/// What is known of a core at its end.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct CoreLog {
+    /// Its ranks, in order.
+    pub(crate) ranks: Vec<RankLog>,
+    /// Where ranks share it: whose turn it was. Between two turns all of them waited.
+    pub(crate) turns: Stretches,
+    /// Messages between two of its ranks.
+    pub(crate) within: Vec<MessageRecord>,
+    /// Of those that went to other cores that core, sender and receiver, in their order.
+    pub(crate) sent: Vec<(u32, (u32, u32))>,
+}
+
+/// Stretches of time in order, and whose each is.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Stretches(Vec<Stretch>);
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Stretch {
+    rank: u32,
+    start: Time,
+    end: Time,
+}
+
+impl Stretches {
+    /// One more; no effect if it has no length.
+    pub(crate) fn push(&mut self, rank: u32, start: Time, end: Time) {
+        if end <= start {
+            return;
+        }
+        match self.0.last_mut() {
+            Some(last) if (last.rank, last.end) == (rank, start) => last.end = end,
+            _ => self.0.push(Stretch { rank, start, end }),
+        }
+    }
+
+    /// Whose the last one is that begins before this time.
+    fn before(&self, time: Time) -> Option<u32> {
+        let later = self.0.partition_point(|one| one.start < time);
+        Some(self.0[..later].last()?.rank)
+    }
+}
+
+/// A run of cores as one of their ranks.
+///
+/// In its own turns a rank's time is spent as its core's, in those of another rank it waits for that one,
+/// and between turns it waits as its core does, but for who sent what ended its wait. Where a machine
+/// speaks of another core, the rank is meant that had it then.
+#[must_use]
+pub fn by_rank(run: ProgramRun<CoreLog>, sharing: Sharing) -> ProgramRun<RankLog> {
+    let ProgramRun {
+        outputs: mut cores,
+        mut finish,
+        mut activity,
+        mut messages,
+        links,
+        mut holds,
+        events,
+        trace_hash,
+    } = run;
+    if !sharing.is_alone() {
+        activity = activities(&cores, &activity, &finish, sharing);
+        finish = finishes(&cores, &finish).collect();
+        messages = between_ranks(messages, &mut cores);
+        holds = holds
+            .into_iter()
+            .map(|hold| of_ranks(hold, sharing))
+            .collect();
+    }
+    ProgramRun {
+        outputs: cores.into_iter().flat_map(|core| core.ranks).collect(),
+        finish,
+        activity,
+        messages,
+        links,
+        holds,
+        events,
+        trace_hash,
+    }
+}
+
+/// When each rank finished: the last one of a core when the core did, as what it has sent must be gone.
+fn finishes<'a>(cores: &'a [CoreLog], finish: &'a [Time]) -> impl Iterator<Item = Time> + 'a {
+    cores.iter().zip(finish).flat_map(|(core, &finish)| {
+        let last = core.ranks.iter().map(|log| log.finish).max();
+        let of_rank = move |log: &RankLog| match Some(log.finish) == last {
+            true => finish,
+            false => log.finish,
+        };
+        core.ranks.iter().map(of_rank)
+    })
+}
+
+/// Where each rank's time went until it finished.
+fn activities(
+    cores: &[CoreLog],
+    of_cores: &[Activity],
+    finish: &[Time],
+    sharing: Sharing,
+) -> Vec<Activity> {
+    let mut activities = Vec::with_capacity(sharing.ranks() as usize);
+    let mut finish = finishes(cores, finish);
+    for ((core, log), of_core) in (0..).zip(cores).zip(of_cores) {
+        for (rank, of_rank) in sharing.ranks_of(core).zip(&log.ranks) {
+            let had = |other: Rank, time| {
+                let had = cores[other.index()].turns.before(time);
+                had.unwrap_or_else(|| sharing.ranks_of(other.0).start)
+            };
+            let peer = |other: Rank, time| match other.0 == core {
+                true => Rank(rank),
+                false => Rank(had(other, time)),
+            };
+            let view = View {
+                rank,
+                turns: &log.turns,
+                waits: &of_rank.waits,
+            };
+            let finish = finish.next().expect("a time for every rank");
+            activities.push(view.activity(of_core, finish, peer));
+        }
+    }
+    activities
+}
+
+/// A core as one of its ranks sees it.
+struct View<'a> {
+    rank: u32,
+    turns: &'a Stretches,
+    waits: &'a Stretches,
+}
+
+impl View<'_> {
+    /// Where the rank's time went; `peer` knows which rank had a core.
+    fn activity(
+        &self,
+        of_core: &Activity,
+        finish: Time,
+        peer: impl Fn(Rank, Time) -> Rank,
+    ) -> Activity {
+        let mut activity = Activity::default();
+        let (mut turns, mut waits) = (
+            self.turns.0.iter().peekable(),
+            self.waits.0.iter().peekable(),
+        );
+        for span in of_core.spans() {
+            let until = span.end.min(finish);
+            let own = match span.cause {
+                Cause::WaitPeer(core) => Cause::WaitPeer(peer(core, span.end)),
+                Cause::PortBusy(core) => Cause::PortBusy(peer(core, span.end)),
+                Cause::BufferFull(core) => Cause::BufferFull(peer(core, span.end)),
+                cause => cause,
+            };
+            while activity.end() < until {
+                let now = activity.end();
+                while turns.next_if(|turn| turn.end <= now).is_some() {}
+                while waits.next_if(|wait| wait.end <= now).is_some() {}
+                let turn = turns.peek().filter(|turn| turn.start <= now);
+                let wait = waits.peek().filter(|wait| wait.start <= now);
+                let cause = match (turn, wait) {
+                    (Some(turn), _) if turn.rank != self.rank => Cause::WaitPeer(Rank(turn.rank)),
+                    (None, Some(wait)) if matches!(own, Cause::WaitPeer(_)) => {
+                        Cause::WaitPeer(Rank(wait.rank))
+                    }
+                    _ => own,
+                };
+                // Up to where another turn or wait begins, or this one ends.
+                let ends = [
+                    turns.peek().map(|turn| {
+                        if turn.start > now {
+                            turn.start
+                        } else {
+                            turn.end
+                        }
+                    }),
+                    waits.peek().map(|wait| {
+                        if wait.start > now {
+                            wait.start
+                        } else {
+                            wait.end
+                        }
+                    }),
+                ];
+                let end = ends.into_iter().flatten().fold(until, Time::min);
+                activity.fill(end, cause);
+            }
+        }
+        activity
+    }
+}
+
+/// The messages between cores with their ranks, and those within cores, in order of completion.
+fn between_ranks(mut messages: Vec<MessageRecord>, cores: &mut [CoreLog]) -> Vec<MessageRecord> {
+    let mut sent: BTreeMap<(u32, u32), VecDeque<(u32, u32)>> = BTreeMap::new();
+    for (core, log) in (0..).zip(&mut *cores) {
+        for (to_core, pair) in log.sent.drain(..) {
+            sent.entry((core, to_core)).or_default().push_back(pair);
+        }
+    }
+    // Of two cores messages are sent in the order in which the machine is asked to.
+    let mut order: Vec<usize> = (0..messages.len()).collect();
+    order.sort_by_key(|&index| messages[index].posted);
+    for index in order {
+        let message = &mut messages[index];
+        let pairs = sent.get_mut(&(message.from.0, message.to.0));
+        let pair = pairs.and_then(VecDeque::pop_front);
+        let (from, to) = pair.expect("a message of the machine is one of two ranks");
+        (message.from, message.to) = (Rank(from), Rank(to));
+    }
+    for log in cores {
+        messages.append(&mut log.within);
+    }
+    messages.sort_by_key(|message| message.end); // stable
+    messages
+}
+
+/// A message that was held up is named by the first ranks of its cores: the machine does not say more.
+fn of_ranks(hold: LinkHold, sharing: Sharing) -> LinkHold {
+    let first = |core: Rank| Rank(sharing.ranks_of(core.0).start);
+    let ranks = |(from, to): (Rank, Rank)| (first(from), first(to));
+    LinkHold {
+        message: ranks(hold.message),
+        holder: hold.holder.map(ranks),
+        ..hold
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stretches(of: &[(u32, u64, u64)]) -> Stretches {
+        let mut stretches = Stretches::default();
+        for &(rank, start, end) in of {
+            stretches.push(rank, Time::from_ps(start), Time::from_ps(end));
+        }
+        stretches
+    }
+
+    #[test]
+    fn a_rank_waits_in_the_turns_of_another() {
+        let at = Time::from_ps;
+        let mut of_core = Activity::default();
+        of_core.fill(at(30), Cause::Compute);
+        of_core.fill(at(50), Cause::WaitPeer(Rank(1)));
+        of_core.fill(at(60), Cause::Transfer);
+        of_core.fill(at(80), Cause::Compute);
+        // Rank 4 computes and waits for rank 9; rank 5 computes and waits for rank 8, which comes later.
+        let turns = stretches(&[(4, 0, 10), (5, 10, 30), (4, 60, 80)]);
+        let told = |rank, waits: &Stretches, finish| {
+            let view = View {
+                rank,
+                turns: &turns,
+                waits,
+            };
+            let activity = view.activity(&of_core, at(finish), |core, _| Rank(10 * core.0));
+            let spans = activity.spans().iter();
+            spans
+                .map(|span| (span.cause, span.end.ps()))
+                .collect::<Vec<_>>()
+        };
+        let wait = |rank| Cause::WaitPeer(Rank(rank));
+        assert_eq!(
+            told(4, &stretches(&[(9, 10, 60)]), 80),
+            [
+                (Cause::Compute, 10),
+                (wait(5), 30),
+                (wait(9), 50),
+                (Cause::Transfer, 60),
+                (Cause::Compute, 80)
+            ]
+        );
+        assert_eq!(
+            told(5, &stretches(&[(8, 30, 90)]), 70),
+            [
+                (wait(4), 10),
+                (Cause::Compute, 30),
+                (wait(8), 50),
+                (Cause::Transfer, 60),
+                (wait(4), 70)
+            ]
+        );
+        // Who waits for nobody in particular waits as the core does.
+        assert_eq!(told(5, &Stretches::default(), 50)[2], (wait(10), 50));
+    }
+
+    #[test]
+    fn messages_of_two_cores_are_those_of_their_ranks_in_order() {
+        let message = |from, to, posted, end| MessageRecord {
+            from: Rank(from),
+            to: Rank(to),
+            bytes: 1,
+            posted: Time::from_ps(posted),
+            start: Time::from_ps(posted),
+            end: Time::from_ps(end),
+        };
+        let mut cores = vec![CoreLog::default(), CoreLog::default()];
+        cores[0].sent = vec![(1, (0, 3)), (1, (1, 2))];
+        cores[1].sent = vec![(0, (2, 0))];
+        cores[1].within = vec![message(2, 3, 5, 6)];
+        let messages = vec![
+            message(1, 0, 0, 4),
+            message(0, 1, 7, 8),
+            message(0, 1, 3, 9),
+        ];
+        let told = between_ranks(messages, &mut cores);
+        let pairs = told.iter().map(|one| (one.from.0, one.to.0));
+        assert_eq!(pairs.collect::<Vec<_>>(), [(2, 0), (2, 3), (1, 2), (0, 3)]);
+    }
+}
