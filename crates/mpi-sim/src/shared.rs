@@ -33,6 +33,16 @@ struct Stretch {
     end: Time,
 }
 
+impl Stretch {
+    /// Its begin, or its end if it has begun.
+    fn edge_after(&self, now: Time) -> Time {
+        match self.start > now {
+            true => self.start,
+            false => self.end,
+        }
+    }
+}
+
 impl Stretches {
     /// One more; no effect if it has no length.
     pub(crate) fn push(&mut self, rank: u32, start: Time, end: Time) {
@@ -54,9 +64,9 @@ impl Stretches {
 
 /// A run of cores as one of their ranks.
 ///
-/// In its own turns a rank's time is spent as its core's, in those of another rank it waits for that one,
-/// and between turns it waits as its core does, but for who sent what ended its wait. Where a machine
-/// speaks of another core, the rank is meant that had it then.
+/// In its own turns, and when the core takes what then gives it a turn, a rank's time is spent as its
+/// core's; in the turn of another rank it waits for that one, and else for who sent what ended its wait.
+/// Where a machine speaks of another core, the rank is meant that had it then.
 #[must_use]
 pub fn by_rank(run: ProgramRun<CoreLog>, sharing: Sharing) -> ProgramRun<RankLog> {
     let ProgramRun {
@@ -165,33 +175,20 @@ impl View<'_> {
                 let now = activity.end();
                 while turns.next_if(|turn| turn.end <= now).is_some() {}
                 while waits.next_if(|wait| wait.end <= now).is_some() {}
-                let turn = turns.peek().filter(|turn| turn.start <= now);
+                let next = turns.peek().copied();
+                let turn = next.filter(|turn| turn.start <= now);
                 let wait = waits.peek().filter(|wait| wait.start <= now);
+                let is_next = next.is_some_and(|next| next.rank == self.rank);
                 let cause = match (turn, wait) {
                     (Some(turn), _) if turn.rank != self.rank => Cause::WaitPeer(Rank(turn.rank)),
-                    (None, Some(wait)) if matches!(own, Cause::WaitPeer(_)) => {
+                    (None, Some(wait)) if !is_next || matches!(own, Cause::WaitPeer(_)) => {
                         Cause::WaitPeer(Rank(wait.rank))
                     }
                     _ => own,
                 };
-                // Up to where another turn or wait begins, or this one ends.
-                let ends = [
-                    turns.peek().map(|turn| {
-                        if turn.start > now {
-                            turn.start
-                        } else {
-                            turn.end
-                        }
-                    }),
-                    waits.peek().map(|wait| {
-                        if wait.start > now {
-                            wait.start
-                        } else {
-                            wait.end
-                        }
-                    }),
-                ];
-                let end = ends.into_iter().flatten().fold(until, Time::min);
+                let nearest = [turns.peek(), waits.peek()].into_iter().flatten();
+                let edges = nearest.map(|stretch| stretch.edge_after(now));
+                let end = edges.fold(until, Time::min);
                 activity.fill(end, cause);
             }
         }
@@ -285,8 +282,7 @@ mod tests {
             [
                 (wait(4), 10),
                 (Cause::Compute, 30),
-                (wait(8), 50),
-                (Cause::Transfer, 60),
+                (wait(8), 60),
                 (wait(4), 70)
             ]
         );
