@@ -169,7 +169,7 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
     let program = root.join(mode.program());
     for library in &LIBRARIES {
         let prefix = venv(&folder, library.name, library.wheel, wheels)?;
-        let job = Job::new(library, prefix, &corecast, (&program, mode.sizes()))?;
+        let job = Setup::new(library, prefix, &corecast, (&program, mode.sizes()))?;
         match mode {
             Mode::Check => job.check()?,
             Mode::Large => job.check_large()?,
@@ -207,7 +207,7 @@ fn leave_all(folder: &str) -> std::io::Result<()> {
     Ok(())
 }
 
-struct Job<'a> {
+struct Setup<'a> {
     library: &'a Library,
     prefix: PathBuf,
     /// What is preloaded.
@@ -217,7 +217,7 @@ struct Job<'a> {
     tuner: PathBuf,
 }
 
-impl<'a> Job<'a> {
+impl<'a> Setup<'a> {
     /// Compiles what runs in it, as a user would.
     fn new(
         library: &'a Library,

@@ -11,7 +11,7 @@
 //! MPI_Bcast of a program -> shim (C, per MPI library) -> plan (here) -> acts -> PMPI_Isend ...
 //! ```
 //!
-//! What is faster than that library's own is measured by a program of the same files ([`Job`]), and kept in
+//! What is faster than that library's own is measured by a program of the same files ([`TuningJob`]), and kept in
 //! decision tables.
 //!
 //! Plans are those of our own MPI library (`crates/mpi/src/collective/cache.rs`), with the same
@@ -26,4 +26,4 @@ mod tune;
 pub use asked::{Asked, Scope};
 pub use group::{Block, Group, Unplanned, Wanted};
 pub use race::{Outcome, Runner, race};
-pub use tune::Job;
+pub use tune::TuningJob;

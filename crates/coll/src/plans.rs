@@ -11,7 +11,7 @@ use corecast_mpi::collective::{Hardware, Shape};
 
 use super::asked::Asked;
 use super::group::{Block, Group, Unplanned, Wanted, collective, wanted};
-use super::tune::Job;
+use super::tune::TuningJob;
 
 /// A call, as every rank makes it.
 #[repr(C)]
@@ -231,13 +231,13 @@ pub type Turn = unsafe extern "C" fn(*mut c_void, *mut Group, *const CellWanted,
 
 /// # Safety
 /// Its texts are of C, and its cells may be read.
-unsafe fn job(wanted: &JobWanted) -> Job {
+unsafe fn job(wanted: &JobWanted) -> TuningJob {
     // SAFETY: the caller's promise.
     let text = |it| unsafe { text(it) }.into_owned();
     // SAFETY: as above.
     let cells = unsafe { std::slice::from_raw_parts(wanted.cells, wanted.cells_total) };
     let of = |cell: &CellWanted| Some((collective(cell.collective)?, cell.bytes as u64));
-    Job {
+    TuningJob {
         rank: wanted.rank,
         ranks: wanted.ranks,
         folder: text(wanted.folder).into(),

@@ -28,7 +28,7 @@ const NAME_CHARS_MAX: usize = 60;
 
 /// A job that measures.
 #[derive(Clone, Debug)]
-pub struct Job {
+pub struct TuningJob {
     /// This rank, of `ranks`.
     pub rank: u32,
     /// How many there are.
@@ -43,7 +43,7 @@ pub struct Job {
     pub cells: Vec<(Collective, u64)>,
 }
 
-impl Job {
+impl TuningJob {
     /// The collectives to measure, in order.
     fn collectives(&self) -> Vec<Collective> {
         let is_wanted = |one: &Collective| self.cells.iter().any(|(other, _)| other == one);
@@ -320,8 +320,8 @@ fn explained(error: &TablesError) -> String {
 mod tests {
     use super::*;
 
-    fn job(folder: &Path, cells: &[(Collective, u64)]) -> Job {
-        Job {
+    fn job(folder: &Path, cells: &[(Collective, u64)]) -> TuningJob {
+        TuningJob {
             rank: 0,
             ranks: 4,
             folder: folder.join("tables"),
@@ -362,7 +362,7 @@ mod tests {
         assert_eq!(barrier.cells().count(), 1);
 
         // A job of other ranks adds its cells; the same one has its own replaced.
-        let other = Job {
+        let other = TuningJob {
             ranks: 2,
             ..job.clone()
         };
@@ -386,7 +386,7 @@ mod tests {
         job.measure(turn).expect_err("there is no folder yet");
         job.check().expect("can be written");
         job.measure(turn).expect("is written");
-        let other = Job {
+        let other = TuningJob {
             library: "Another MPI v3".to_owned(),
             ..job.clone()
         };

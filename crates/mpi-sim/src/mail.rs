@@ -9,7 +9,7 @@ use corecast_machine::{
     Broadcast, Done, Endpoint, MessageRecord, Payload, Pending, Received, RunError, Source,
     TagFilter, Time,
 };
-use corecast_shm::{Request, broadcast_parts};
+use corecast_shm::{Errand, broadcast_parts};
 
 use crate::HEAD_BYTES;
 use crate::capture::Captured;
@@ -46,7 +46,7 @@ impl Packet {
     }
 }
 
-/// What has become of a request.
+/// What has become of an errand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Served {
     /// It is done.
@@ -112,18 +112,18 @@ impl Mail {
         &mut self,
         endpoint: &mut E,
         rank: u32,
-        request: Request<'_>,
+        errand: Errand<'_>,
     ) -> Result<Served, RunError> {
-        match request {
-            Request::Begin | Request::Now | Request::Tell(_) => {}
-            Request::Compute(ps) => {
+        match errand {
+            Errand::Begin | Errand::Now | Errand::Tell(_) => {}
+            Errand::Compute(ps) => {
                 self.capture(Captured::Compute(ps));
                 endpoint.compute(Time::from_ps(ps)).await?;
             }
-            Request::Send { to, head, body } => {
+            Errand::Send { to, head, body } => {
                 self.send(endpoint, (rank, to), head, body).await?;
             }
-            Request::Look => {
+            Errand::Look => {
                 self.listen(endpoint).await?;
                 if self.inbox(rank).is_empty()
                     && let Some(done) = endpoint.test(&self.pending[0]).await?
@@ -134,11 +134,11 @@ impl Mail {
                     return Ok(Served::Nothing);
                 }
             }
-            Request::Wait => {
+            Errand::Wait => {
                 self.listen(endpoint).await?;
                 return Ok(Served::Waits);
             }
-            Request::Broadcast {
+            Errand::Broadcast {
                 root,
                 members,
                 head,
@@ -159,7 +159,7 @@ impl Mail {
                 self.pending.push(taken_part);
                 self.broadcast = Some((root, head));
             }
-            Request::Finish(_) => return Ok(Served::Finished),
+            Errand::Finish(_) => return Ok(Served::Finished),
         }
         Ok(Served::Done)
     }

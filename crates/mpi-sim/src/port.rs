@@ -3,7 +3,7 @@
 //! when it waits.
 //!
 //! It is what [`corecast_shm`]'s mailbox is to a rank with a process of its own: the same limits, and
-//! the same requests in the same order. So both take the same time.
+//! the same errands in the same order. So both take the same time.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,7 @@ use corecast_machine::{Endpoint, RunError};
 use corecast_mpi::collective::{Owned, Step};
 use corecast_mpi::transport::{Broadcaster, Head, Transport};
 use corecast_mpi::{Engine, Result};
-use corecast_shm::{PACKET_MAX, Request, broadcast_body};
+use corecast_shm::{Errand, PACKET_MAX, broadcast_body};
 
 use crate::mail::{Mail, Packet};
 use crate::sharing::Sharing;
@@ -36,9 +36,9 @@ enum Sent {
 }
 
 impl Sent {
-    fn request(&self) -> Request<'_> {
+    fn errand(&self) -> Errand<'_> {
         match self {
-            Self::Packet(to, head, body) => Request::Send {
+            Self::Packet(to, head, body) => Errand::Send {
                 to: *to,
                 head: *head,
                 body,
@@ -48,7 +48,7 @@ impl Sent {
                 members,
                 head,
                 body,
-            } => Request::Broadcast {
+            } => Errand::Broadcast {
                 root: *root,
                 members: *members,
                 head: *head,
@@ -206,7 +206,7 @@ impl Seat {
         let sent = std::mem::take(&mut lock(&self.tray).sent);
         let rank = endpoint.rank().0;
         for one in &sent {
-            self.mail.serve(endpoint, rank, one.request()).await?;
+            self.mail.serve(endpoint, rank, one.errand()).await?;
         }
         Ok(())
     }
@@ -214,7 +214,7 @@ impl Seat {
     /// Waits until a packet has come.
     async fn wait<E: Endpoint>(&mut self, endpoint: &mut E) -> std::result::Result<(), RunError> {
         let rank = endpoint.rank().0;
-        self.mail.serve(endpoint, rank, Request::Wait).await?;
+        self.mail.serve(endpoint, rank, Errand::Wait).await?;
         while self.mail.inbox(rank).is_empty() {
             self.mail.next(endpoint).await?;
         }

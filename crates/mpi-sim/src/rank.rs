@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use corecast_machine::{CallLog, CallSpan, Endpoint, Program, RunError, Time};
-use corecast_shm::{Desk, Request};
+use corecast_shm::{Desk, Errand};
 
 use crate::capture::Captured;
 use crate::mail::{Mail, Packet, Served, finish};
@@ -30,7 +30,7 @@ pub struct RankLog {
 }
 
 impl RankLog {
-    /// The rank has finished: what was left to do after its last request was part of its last call.
+    /// The rank has finished: what was left to do after its last errand was part of its last call.
     pub fn close(&mut self, finish: Time) {
         if let Some(last) = self.last {
             self.calls.enter(last.call, last.serial, last.end, finish);
@@ -132,10 +132,10 @@ impl<'a> MpiRanks<'a> {
                     start: since,
                     end: since,
                 };
-                served = mail.serve(endpoint, rank, item.request).await?;
+                served = mail.serve(endpoint, rank, item.errand).await?;
                 let log = &mut resident.log;
-                match (item.request, served) {
-                    (Request::Finish(counts), _) => {
+                match (item.errand, served) {
+                    (Errand::Finish(counts), _) => {
                         log.calls.counts = Desk::counts(counts).collect();
                         log.last = Some(span);
                     }

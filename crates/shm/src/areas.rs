@@ -11,7 +11,7 @@ use corecast_mpi::transport::SharedMemory;
 use corecast_mpi::{Class, Error, Result};
 
 use crate::bridge::punch;
-use crate::job::Job;
+use crate::job::FirstPage;
 use crate::segment::{self, memory};
 
 const PAGE: usize = 4096;
@@ -21,18 +21,18 @@ const PAGE: usize = 4096;
 pub struct Areas {
     file: OwnedFd,
     /// In the mapping of the port that has this.
-    job: *const Job,
+    job: *const FirstPage,
 }
 
 // SAFETY: the job's page holds atomics only, and is mapped as long as the port is there.
 unsafe impl Send for Areas {}
 
 impl Areas {
-    pub fn new(file: OwnedFd, job: *const Job) -> Self {
+    pub fn new(file: OwnedFd, job: *const FirstPage) -> Self {
         Self { file, job }
     }
 
-    fn job(&self) -> &Job {
+    fn job(&self) -> &FirstPage {
         // SAFETY: see `Areas`.
         unsafe { &*self.job }
     }

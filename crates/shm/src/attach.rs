@@ -40,7 +40,7 @@ pub fn attach() -> Result<Box<dyn Transport>, ShmError> {
     let (layout, map) = open(descriptor, ranks, start)?;
     let kept = keep(descriptor)?;
     // SAFETY: the first page holds atomics only.
-    let first = unsafe { map.at::<crate::job::Job>(0) }.first();
+    let first = unsafe { map.at::<crate::job::FirstPage>(0) }.first();
     if layout.is_clocked {
         return Ok(Box::new(ClockedPort::new(layout, map, rank)?));
     }
@@ -89,7 +89,7 @@ fn open(descriptor: i32, ranks: u32, start: u64) -> Result<(Layout, Map), ShmErr
     let mut facts: libc::stat = unsafe { std::mem::zeroed() };
     // SAFETY: a plain call on an open descriptor.
     let is_there = unsafe { libc::fstat(descriptor, &raw mut facts) } == 0;
-    let first = size_of::<crate::job::Job>();
+    let first = size_of::<crate::job::FirstPage>();
     let has = |bytes: usize| facts.st_size as u64 >= start + bytes as u64;
     if !is_there || !has(first) || !start.is_multiple_of(4096) {
         return Err(refuse("it has another size"));
@@ -98,7 +98,7 @@ fn open(descriptor: i32, ranks: u32, start: u64) -> Result<(Layout, Map), ShmErr
     let bytes = {
         let map = Map::new(file, start, first)?;
         // SAFETY: the first page holds atomics only.
-        let job: &crate::job::Job = unsafe { map.at(0) };
+        let job: &crate::job::FirstPage = unsafe { map.at(0) };
         match job.ranks() {
             Ok(found) if found == ranks => job.bytes(),
             Ok(_) => return Err(refuse("it has another number of ranks")),

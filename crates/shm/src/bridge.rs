@@ -4,7 +4,7 @@
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use crate::error::ShmError;
-use crate::job::{JOB_BYTES, Job, Member, RANK_BYTES};
+use crate::job::{FirstPage, JOB_BYTES, Member, RANK_BYTES};
 use crate::map::Map;
 use crate::ring::{Receiver, Sender};
 use crate::worlds::{self, DIRECTORY_BYTES, Entry, World};
@@ -28,7 +28,12 @@ impl Bridge {
     ///
     /// # Errors
     /// [`ShmError::Memory`], or [`ShmError::NotASegment`] if no world has that rank.
-    pub fn new(file: BorrowedFd<'_>, job: &Job, own: u32, other: u32) -> Result<Self, ShmError> {
+    pub fn new(
+        file: BorrowedFd<'_>,
+        job: &FirstPage,
+        own: u32,
+        other: u32,
+    ) -> Result<Self, ShmError> {
         let (ours, theirs) = (find(file, job, own)?, find(file, job, other)?);
         let (world, rank, older) = match own > other {
             true => (ours, own, other),
@@ -36,7 +41,7 @@ impl Bridge {
         };
         let newer = Map::new(file, world.start, JOB_BYTES)?;
         // SAFETY: the first page of a world holds atomics only.
-        let bridges = unsafe { newer.at::<Job>(0) }.bridges();
+        let bridges = unsafe { newer.at::<FirstPage>(0) }.bridges();
         let start = bridges + worlds::bridge(world, rank, older);
         let rings = Map::new(file, start, worlds::bridge_bytes())?;
         let (from_older, from_newer) = (0, worlds::ring_bytes());
@@ -88,7 +93,7 @@ pub fn punch(file: BorrowedFd<'_>, start: u64, bytes: u64) {
 }
 
 /// The world of a rank.
-fn find(file: BorrowedFd<'_>, job: &Job, rank: u32) -> Result<World, ShmError> {
+fn find(file: BorrowedFd<'_>, job: &FirstPage, rank: u32) -> Result<World, ShmError> {
     let launched = World {
         first: 0,
         ranks: job.ranks().unwrap_or(0),

@@ -13,10 +13,10 @@ use corecast_mpi::transport::{Broadcaster, Clocked, Head, Shelf, Transport, Want
 use corecast_mpi::{Class, Error, Result, calls};
 
 use crate::error::ShmError;
-use crate::job::{End, Job, Member};
+use crate::job::{End, FirstPage, Member};
 use crate::layout::Layout;
 use crate::mailbox::{
-    AREA_BYTES, AREAS_OFFSET, Broadcasts, Compute, Item, Mailbox, PACKET_MAX, Request, Terms,
+    AREA_BYTES, AREAS_OFFSET, Broadcasts, Compute, Errand, Item, Mailbox, PACKET_MAX, Terms,
     broadcast_body, write_counts,
 };
 use crate::map::Map;
@@ -89,12 +89,12 @@ impl ClockedPort {
             processor_time: Duration::ZERO,
         };
         // If all is over already, the first call says so.
-        let _ = port.ask(Request::Begin);
+        let _ = port.ask(Errand::Begin);
         port.processor_time = processor_time();
         Ok(port)
     }
 
-    fn job(&self) -> &Job {
+    fn job(&self) -> &FirstPage {
         // SAFETY: it lies there, and holds atomics only.
         unsafe { self.map.at(0) }
     }
@@ -124,24 +124,24 @@ impl ClockedPort {
     }
 
     /// Writes an item down; what does not fit goes first.
-    fn write(&mut self, request: Request<'_>) -> Result<()> {
+    fn write(&mut self, errand: Errand<'_>) -> Result<()> {
         if self.computed_ps > 0 {
-            let computed = Request::Compute(std::mem::take(&mut self.computed_ps));
+            let computed = Errand::Compute(std::mem::take(&mut self.computed_ps));
             self.put(NO_CALL, computed)?;
         }
-        self.put(self.call, request)
+        self.put(self.call, errand)
     }
 
-    fn put(&mut self, call: u16, request: Request<'_>) -> Result<()> {
+    fn put(&mut self, call: u16, errand: Errand<'_>) -> Result<()> {
         let serial = self.serial;
         let item = Item {
             call,
             serial,
-            request,
+            errand,
         };
         // One more item always fits: the one that asks.
         if self.written + item.bytes() + ASKING_BYTES > AREA_BYTES {
-            self.hand_over(Request::Now)?;
+            self.hand_over(Errand::Now)?;
         }
         let at = self.written;
         item.write(&mut self.items()[at..]);
@@ -149,16 +149,16 @@ impl ClockedPort {
         Ok(())
     }
 
-    /// Hands over what is written with a request that is answered, and waits for the answer.
-    fn ask(&mut self, request: Request<'_>) -> Result<()> {
+    /// Hands over what is written with an errand that is answered, and waits for the answer.
+    fn ask(&mut self, errand: Errand<'_>) -> Result<()> {
         if self.computed_ps > 0 {
-            let computed = Request::Compute(std::mem::take(&mut self.computed_ps));
+            let computed = Errand::Compute(std::mem::take(&mut self.computed_ps));
             self.put(NO_CALL, computed)?;
         }
-        self.hand_over(request)
+        self.hand_over(errand)
     }
 
-    fn hand_over(&mut self, request: Request<'_>) -> Result<()> {
+    fn hand_over(&mut self, errand: Errand<'_>) -> Result<()> {
         if std::process::id() != self.process {
             self.refuse_child();
         }
@@ -169,7 +169,7 @@ impl ClockedPort {
         let item = Item {
             call: self.call,
             serial: self.serial,
-            request,
+            errand,
         };
         let at = self.written;
         item.write(&mut self.items()[at..]);
@@ -241,7 +241,7 @@ const ASKING_BYTES: usize = 16 << 10;
 /// Hands each packet of an answer to `take`.
 fn each_packet(mut bytes: &[u8], mut take: impl FnMut(u32, Head, &[u8])) {
     while let Some((item, rest)) = Item::read(bytes) {
-        if let Request::Send { to, head, body } = item.request {
+        if let Errand::Send { to, head, body } = item.errand {
             take(to, head, body);
         }
         bytes = rest;
@@ -271,7 +271,7 @@ impl Transport for ClockedPort {
     }
 
     fn send(&mut self, to: u32, head: Head, body: &[u8]) -> bool {
-        self.write(Request::Send { to, head, body }).is_ok()
+        self.write(Errand::Send { to, head, body }).is_ok()
     }
 
     /// What came with the last answer. More comes when the rank waits, or looks.
@@ -299,7 +299,7 @@ impl Transport for ClockedPort {
     fn idle(&mut self, calls: u32) -> Result<()> {
         match calls < ROUNDS {
             true => Ok(()),
-            false => self.ask(Request::Wait),
+            false => self.ask(Errand::Wait),
         }
     }
 
@@ -326,7 +326,7 @@ impl Transport for ClockedPort {
 
     /// Takes a tick of the chip's clock.
     fn now(&mut self) -> f64 {
-        if self.written > 0 && self.ask(Request::Now).is_err() && self.is_asked {
+        if self.written > 0 && self.ask(Errand::Now).is_err() && self.is_asked {
             self.tell(&[]);
         }
         let now_ps = self.now_ps + self.computed_ps;
@@ -353,7 +353,7 @@ impl Transport for ClockedPort {
             return;
         }
         let counts = write_counts(&self.counts);
-        if self.ask(Request::Finish(&counts)).is_err() && self.is_asked {
+        if self.ask(Errand::Finish(&counts)).is_err() && self.is_asked {
             self.tell(&[]);
         }
         self.member().finish();
@@ -372,14 +372,14 @@ impl Broadcaster for ClockedPort {
 
     fn broadcast(&mut self, root: u32, members: &[u32], head: Head, body: &[u8]) {
         let body = broadcast_body(members, body);
-        let request = Request::Broadcast {
+        let errand = Errand::Broadcast {
             root,
             members: members.len() as u32,
             head,
             body: &body,
         };
         // If all is over, whoever waits for it hears of it.
-        let _ = self.write(request);
+        let _ = self.write(errand);
     }
 }
 
@@ -412,7 +412,7 @@ impl Clocked for ClockedPort {
         if !self.kept.is_empty() || !self.unread.is_empty() {
             return;
         }
-        if self.ask(Request::Look).is_err() && self.is_asked {
+        if self.ask(Errand::Look).is_err() && self.is_asked {
             self.tell(&[]);
         }
     }
@@ -437,7 +437,7 @@ impl Clocked for ClockedPort {
             text += &line;
         }
         self.is_asked = false;
-        let _ = self.ask(Request::Tell(text.as_bytes()));
+        let _ = self.ask(Errand::Tell(text.as_bytes()));
         // SAFETY: the call does not return.
         unsafe { libc::_exit(1) }
     }

@@ -4,9 +4,9 @@
 //! The ranks are processes; the simulator does what they ask for, one after the other, and answers.
 //! Whoever asks waits for the answer, so that one of all these processes runs at any moment.
 
-use crate::job::Job;
+use crate::job::FirstPage;
 use crate::layout::Layout;
-use crate::mailbox::{AREA_BYTES, AREAS_OFFSET, Item, Mailbox, Request, counts, packet_bytes};
+use crate::mailbox::{AREA_BYTES, AREAS_OFFSET, Errand, Item, Mailbox, counts, packet_bytes};
 use crate::map::Map;
 
 /// All must end: a rank has died, or somebody said so.
@@ -75,7 +75,7 @@ impl<'a> Desk<'a> {
             let packet = Item {
                 call: 0,
                 serial: 0,
-                request: Request::Send {
+                errand: Errand::Send {
                     to: from,
                     head,
                     body,
@@ -100,19 +100,19 @@ impl<'a> Desk<'a> {
         mailbox.answer(0, 0, true);
         let mut told = None;
         for item in self.items(rank).ok()? {
-            if let Request::Tell(text) = item.request {
+            if let Errand::Tell(text) = item.errand {
                 told = Some((item.call, String::from_utf8_lossy(text).into_owned()));
             }
         }
         told
     }
 
-    /// Calls and how often they were made, as [`Request::Finish`] has them.
+    /// Calls and how often they were made, as [`Errand::Finish`] has them.
     pub fn counts(bytes: &[u8]) -> impl Iterator<Item = (u16, u64)> {
         counts(bytes)
     }
 
-    fn job(&self) -> &Job {
+    fn job(&self) -> &FirstPage {
         // SAFETY: it lies there, and holds atomics only.
         unsafe { self.map.at(0) }
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::distance::Pulse;
 
-/// Bytes of [`Job`], the first of the segment.
+/// Bytes of [`FirstPage`], the first of the segment.
 pub const JOB_BYTES: usize = 4096;
 /// Bytes of a [`Member`].
 pub const RANK_BYTES: usize = 512;
@@ -18,7 +18,7 @@ const TEXT_WORDS: usize = 64;
 
 /// The first page.
 #[repr(C, align(64))]
-pub struct Job {
+pub struct FirstPage {
     magic: AtomicU64,
     version: AtomicU32,
     ranks: AtomicU32,
@@ -34,7 +34,7 @@ pub struct Job {
     bytes: AtomicU64,
     /// Where nothing is taken yet; of the first world, as are all of the following.
     free: AtomicU64,
-    /// The last number that was dealt ([`Job::ticket`]).
+    /// The last number that was dealt ([`FirstPage::ticket`]).
     ticket: AtomicU32,
     /// Worlds that were added.
     worlds: AtomicU32,
@@ -77,7 +77,7 @@ pub enum End {
     Stopped,
 }
 
-impl Job {
+impl FirstPage {
     pub fn begin(&self, (ranks, bytes): (u32, usize), cores: u32, single_copy_pays: bool) {
         self.bytes.store(bytes as u64, Ordering::Relaxed);
         self.free.store(bytes as u64, Ordering::Relaxed);
@@ -268,7 +268,7 @@ mod tests {
     #[test]
     fn the_first_end_is_the_one_that_is_told() {
         // A fresh page is all zeros.
-        let job = Job {
+        let job = FirstPage {
             magic: AtomicU64::new(0),
             version: AtomicU32::new(0),
             ranks: AtomicU32::new(0),
@@ -302,6 +302,6 @@ mod tests {
         job.end_all(&End::Aborted { rank: 1, code: 5 });
         assert!(job.must_end());
         assert_eq!(job.end(), Some(died));
-        assert!(size_of::<Job>() <= JOB_BYTES && size_of::<Member>() <= RANK_BYTES);
+        assert!(size_of::<FirstPage>() <= JOB_BYTES && size_of::<Member>() <= RANK_BYTES);
     }
 }

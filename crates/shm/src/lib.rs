@@ -85,7 +85,7 @@ pub use error::ShmError;
 pub use layout::RANKS_MAX;
 #[cfg(not(loom))]
 pub use mailbox::{
-    Broadcasts, Compute, Item, PACKET_MAX, Request, Terms, broadcast_body, broadcast_parts,
+    Broadcasts, Compute, Errand, Item, PACKET_MAX, Terms, broadcast_body, broadcast_parts,
 };
 #[cfg(not(loom))]
 pub use port::Port;

@@ -178,7 +178,7 @@ impl Mailbox {
 
 /// What a rank wants done; the last of several is one that is answered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Request<'a> {
+pub enum Errand<'a> {
     /// It has begun. Answered.
     Begin,
     /// It has computed for so many picoseconds.
@@ -215,7 +215,7 @@ pub enum Request<'a> {
     Tell(&'a [u8]),
 }
 
-/// A request, and the call that it is part of.
+/// An errand, and the call that it is part of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Item<'a> {
     /// Number of the call ([`corecast_mpi::calls`]).
@@ -223,7 +223,7 @@ pub struct Item<'a> {
     /// Which of the rank's calls it is.
     pub serial: u32,
     /// What is to be done.
-    pub request: Request<'a>,
+    pub errand: Errand<'a>,
 }
 
 const ITEM_WORDS: usize = 5;
@@ -238,16 +238,16 @@ impl<'a> Item<'a> {
 
     fn parts(&self) -> (u64, u64, Head, &'a [u8]) {
         const NO_HEAD: Head = [0; 2];
-        match self.request {
-            Request::Begin => (0, 0, NO_HEAD, &[]),
-            Request::Compute(ps) => (1, ps, NO_HEAD, &[]),
-            Request::Send { to, head, body } => (2, to.into(), head, body),
-            Request::Now => (3, 0, NO_HEAD, &[]),
-            Request::Look => (4, 0, NO_HEAD, &[]),
-            Request::Wait => (5, 0, NO_HEAD, &[]),
-            Request::Finish(counts) => (6, 0, NO_HEAD, counts),
-            Request::Tell(text) => (7, 0, NO_HEAD, text),
-            Request::Broadcast {
+        match self.errand {
+            Errand::Begin => (0, 0, NO_HEAD, &[]),
+            Errand::Compute(ps) => (1, ps, NO_HEAD, &[]),
+            Errand::Send { to, head, body } => (2, to.into(), head, body),
+            Errand::Now => (3, 0, NO_HEAD, &[]),
+            Errand::Look => (4, 0, NO_HEAD, &[]),
+            Errand::Wait => (5, 0, NO_HEAD, &[]),
+            Errand::Finish(counts) => (6, 0, NO_HEAD, counts),
+            Errand::Tell(text) => (7, 0, NO_HEAD, text),
+            Errand::Broadcast {
                 root,
                 members,
                 head,
@@ -278,20 +278,20 @@ impl<'a> Item<'a> {
         let length = usize::try_from(word(4)).ok()?;
         let body = rest.get(..length)?;
         let rest = rest.get(length.next_multiple_of(8)..)?;
-        let request = match word(0) as u8 {
-            0 => Request::Begin,
-            1 => Request::Compute(word(1)),
-            2 => Request::Send {
+        let errand = match word(0) as u8 {
+            0 => Errand::Begin,
+            1 => Errand::Compute(word(1)),
+            2 => Errand::Send {
                 to: word(1) as u32,
                 head: [word(2), word(3)],
                 body,
             },
-            3 => Request::Now,
-            4 => Request::Look,
-            5 => Request::Wait,
-            6 => Request::Finish(body),
-            7 => Request::Tell(body),
-            8 => Request::Broadcast {
+            3 => Errand::Now,
+            4 => Errand::Look,
+            5 => Errand::Wait,
+            6 => Errand::Finish(body),
+            7 => Errand::Tell(body),
+            8 => Errand::Broadcast {
                 root: word(1) as u32,
                 members: (word(1) >> 32) as u32,
                 head: [word(2), word(3)],
@@ -302,13 +302,13 @@ impl<'a> Item<'a> {
         let item = Self {
             call: (word(0) >> 16) as u16,
             serial: (word(0) >> 32) as u32,
-            request,
+            errand,
         };
         Some((item, rest))
     }
 }
 
-/// The body of [`Request::Broadcast`].
+/// The body of [`Errand::Broadcast`].
 pub fn broadcast_body(members: &[u32], bytes: &[u8]) -> Vec<u8> {
     let mut body: Vec<u8> = members.iter().flat_map(|rank| rank.to_le_bytes()).collect();
     body.extend_from_slice(bytes);
@@ -331,7 +331,7 @@ pub fn packet_bytes(body: usize) -> usize {
     ITEM_BYTES + body.next_multiple_of(8)
 }
 
-/// Numbers of calls as the body of [`Request::Finish`]: of each call that was made its number and how
+/// Numbers of calls as the body of [`Errand::Finish`]: of each call that was made its number and how
 /// often.
 pub fn write_counts(counts: &[u64]) -> Vec<u8> {
     let made = (0_u64..).zip(counts).filter(|(_, count)| **count > 0);
@@ -398,23 +398,23 @@ mod tests {
         ) {
             let mut area = vec![0; 4096];
             let mut at = 0;
-            let requests: Vec<Item<'_>> = bodies.iter().enumerate().map(|(index, body)| Item {
+            let errands: Vec<Item<'_>> = bodies.iter().enumerate().map(|(index, body)| Item {
                 call,
                 serial,
-                request: match index % 5 {
-                    0 => Request::Send { to, head, body },
-                    1 => Request::Compute(head[0]),
-                    2 => Request::Wait,
-                    3 => Request::Broadcast { root: to, members: serial, head, body },
-                    _ => Request::Tell(body),
+                errand: match index % 5 {
+                    0 => Errand::Send { to, head, body },
+                    1 => Errand::Compute(head[0]),
+                    2 => Errand::Wait,
+                    3 => Errand::Broadcast { root: to, members: serial, head, body },
+                    _ => Errand::Tell(body),
                 },
             }).collect();
-            for item in &requests {
+            for item in &errands {
                 item.write(&mut area[at..]);
                 at += item.bytes();
             }
             let mut rest = &area[..at];
-            for item in requests {
+            for item in errands {
                 let (read, more) = Item::read(rest).expect("it was written");
                 prop_assert_eq!(read, item);
                 rest = more;

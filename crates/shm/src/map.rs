@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::NonNull;
 
 use crate::error::ShmError;
-use crate::job::Job;
+use crate::job::FirstPage;
 
 /// A shared mapping of a whole segment.
 #[derive(Debug)]
@@ -58,9 +58,9 @@ impl Map {
     }
 
     /// The first page, of a segment.
-    pub fn job(&self) -> *const Job {
+    pub fn job(&self) -> *const FirstPage {
         // SAFETY: it lies there, and holds atomics only.
-        std::ptr::from_ref(unsafe { self.at::<Job>(0) })
+        std::ptr::from_ref(unsafe { self.at::<FirstPage>(0) })
     }
 
     /// The address of `bytes` bytes at an offset.

@@ -17,7 +17,7 @@ use crate::bridge::Bridge;
 use crate::cpu_time;
 use crate::distance::{Distances, Pulse, Way};
 use crate::error::ShmError;
-use crate::job::{End, JOB_BYTES, Job, Member};
+use crate::job::{End, FirstPage, JOB_BYTES, Member};
 use crate::layout::Layout;
 use crate::map::Map;
 use crate::patience::Patience;
@@ -86,7 +86,7 @@ impl Port {
         let ranks = layout.ranks;
         let job = Map::new(file.as_fd(), 0, JOB_BYTES)?;
         // SAFETY: the first page of a world holds atomics only.
-        let first = unsafe { map.at::<Job>(0) }.first();
+        let first = unsafe { map.at::<FirstPage>(0) }.first();
         let own = rank - first;
         let ring = |from, to| layout.ring(from, to);
         let pool = layout.pool_bytes;
@@ -95,7 +95,7 @@ impl Port {
             .map(|rank| map.address(layout.board(rank), boards::bytes(layout.board_bytes)));
         let boards = boards.collect();
         // SAFETY: it lies there, and holds atomics only.
-        let cores = unsafe { map.at::<Job>(0) }.cores();
+        let cores = unsafe { map.at::<FirstPage>(0) }.cores();
         let share_cores = first + ranks > cores;
         let mut port = Self {
             rank,
@@ -155,13 +155,13 @@ impl Port {
     }
 
     /// Of the whole job.
-    fn job(&self) -> &Job {
+    fn job(&self) -> &FirstPage {
         // SAFETY: it lies there, and holds atomics only.
         unsafe { self.job.at(0) }
     }
 
     /// Of the ranks that were started with this one.
-    fn world(&self) -> &Job {
+    fn world(&self) -> &FirstPage {
         // SAFETY: as above.
         unsafe { self.map.at(0) }
     }
@@ -322,7 +322,7 @@ impl Transport for Port {
             bridge.give_back(file);
         }
         // SAFETY: the first page holds atomics only.
-        let job: &Job = unsafe { self.job.at(0) };
+        let job: &FirstPage = unsafe { self.job.at(0) };
         let bridge = Bridge::new(file, job, self.rank, rank).map_err(failed)?;
         self.bridges.insert(rank, bridge);
         if self.ranks as usize + self.bridges.len() > self.job().cores() as usize {

@@ -12,7 +12,7 @@ use crate::asks::{self, NOTE_BYTES, Note};
 use crate::bridge::punch;
 use crate::desk::Desk;
 use crate::error::ShmError;
-use crate::job::{End, Job, Member};
+use crate::job::{End, FirstPage, Member};
 use crate::layout::{Layout, RANKS_MAX, Room};
 use crate::mailbox::{Mailbox, Terms};
 use crate::map::Map;
@@ -255,7 +255,7 @@ impl Segment {
         // SAFETY: both are pages of the file that hold atomics only.
         let (job, entry) = unsafe {
             let entry: &Entry = entries.at(count * size_of::<Entry>());
-            (map.at::<Job>(0), entry)
+            (map.at::<FirstPage>(0), entry)
         };
         entry.set(world);
         let place = (world.start + greeting_start as u64, greeting.len() as u64);
@@ -404,7 +404,7 @@ impl Segment {
         }
     }
 
-    fn job(&self) -> &Job {
+    fn job(&self) -> &FirstPage {
         // SAFETY: it lies there, and holds atomics only.
         unsafe { self.map.at(0) }
     }

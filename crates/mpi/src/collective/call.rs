@@ -166,7 +166,7 @@ impl Through {
 }
 
 /// A call that is under way.
-pub struct Job {
+pub struct RunningCall {
     /// The comparison with the calls of other ranks, as long as it is under way.
     check: Option<Check>,
     run: Run,
@@ -176,9 +176,9 @@ pub struct Job {
 }
 
 // SAFETY: addresses are numbers here; see `Side`.
-unsafe impl Send for Job {}
+unsafe impl Send for RunningCall {}
 
-impl Operation for Job {
+impl Operation for RunningCall {
     fn advance(&mut self, engine: &mut Engine) -> Result<bool> {
         if let Some(check) = &mut self.check {
             if !check.advance(engine)? {
@@ -197,7 +197,7 @@ impl Operation for Job {
     }
 }
 
-impl Drop for Job {
+impl Drop for RunningCall {
     fn drop(&mut self) {
         if self.run.is_under_way() {
             self.send.leak();
@@ -221,7 +221,7 @@ impl Call {
     ///
     /// # Errors
     /// What is wrong with its arguments.
-    pub fn job(&self, process: &mut Process) -> Result<Job> {
+    pub fn job(&self, process: &mut Process) -> Result<RunningCall> {
         self.job_of(process, Form::Later)
     }
 
@@ -229,11 +229,11 @@ impl Call {
     ///
     /// # Errors
     /// What is wrong with its arguments.
-    pub fn job_now(&self, process: &mut Process) -> Result<Job> {
+    pub fn job_now(&self, process: &mut Process) -> Result<RunningCall> {
         self.job_of(process, Form::Now)
     }
 
-    pub(super) fn job_of(&self, process: &mut Process, form: Form<'_>) -> Result<Job> {
+    pub(super) fn job_of(&self, process: &mut Process, form: Form<'_>) -> Result<RunningCall> {
         let kept = match form {
             Form::Again(kept) => Some(kept),
             Form::Now | Form::Later => None,
@@ -271,7 +271,7 @@ impl Call {
         // SAFETY: as above; packed bytes are kept as long as the run.
         let run = unsafe { Run::new(program, channel, buffers, combine) };
         let side = self.recv.clone().filter(|_| recv.is_packed());
-        Ok(Job {
+        Ok(RunningCall {
             check,
             run,
             send,

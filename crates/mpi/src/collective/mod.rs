@@ -42,7 +42,7 @@ pub(crate) use agree::Unsettled;
 pub use agree::{Contexts, Proposal, Small};
 pub use between::Between;
 pub use cache::{Cache, Plan, Shape, VERIFIED_STEPS_MAX, Verified, say, schedule, whole_blocks};
-pub use call::{Call, Job, Through, Wanted};
+pub use call::{Call, RunningCall, Through, Wanted};
 pub use choose::{Choice, Hardware, Settings, choose, is_for_hardware, set_variable, variable};
 pub use kept::Kept;
 pub use measured::{Means, Measured};
