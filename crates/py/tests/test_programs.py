@@ -67,6 +67,15 @@ def test_it_takes_the_same_time_as_by_the_command(ring, tmp_path):
     assert {**ring.to_dict(), "hand_overs": 0} == {**expected, "hand_overs": 0}
 
 
+def test_ranks_that_share_a_core_take_turns(ring):
+    shared = mpi(RING, ranks=4, ranks_per_core=2, seed=7)
+    assert shared.ranks_per_core == 2 and ring.ranks_per_core == 1
+    assert sorted(shared.stdout.splitlines()) == sorted(ring.stdout.splitlines())
+    functions = [{call.call for call in run.rank_calls} for run in (ring, shared)]
+    assert functions[0] - {"no call"} == functions[1] - {"no call"}
+    assert "ranks_per_core=2" in shared.timeline().svg
+
+
 def test_what_was_captured_is_replayed(ring, tmp_path):
     file = ring.save_capture(tmp_path / "ring.calls")
     again = corecast.replay(file, chip="park2019-bus")
@@ -162,9 +171,14 @@ def test_what_cannot_be_run_is_refused(tmp_path):
             "1000000000 ranks do not fit on scc",
         ),
         (
-            lambda: corecast.mpirun("a", ranks=100),
+            lambda: corecast.mpirun("a", ranks=100, ranks_per_core=2),
             corecast.RequestError,
             "100 ranks do not fit on scc",
+        ),
+        (
+            lambda: corecast.mpirun("a", ranks=4, ranks_per_core=2, capture=True),
+            corecast.RequestError,
+            "leave out ranks_per_core",
         ),
         (
             lambda: corecast.mpirun("a", compute=float("nan")),
