@@ -80,6 +80,7 @@ fn one(builder: &Builder, options: &Options, name: &str, tests: &[Test]) -> Resu
     let launcher = Launcher {
         mpirun: &builder.prefix.join("bin/mpirun"),
         chip: options.chip.as_deref(),
+        ranks_per_core: options.ranks_per_core,
         limit_s: options.limit_s,
     };
     for (index, test) in tests.iter().enumerate() {

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use crate::mpi::Abi;
 
 /// How to ask, for error messages.
-const USAGE: &str = "mpi-suites --source DIR [--abi standard|mpich|both] [--chip CHIP] [--prefix DIR] \
-                     [--only PROGRAM] [--limit S] [--memory GB] [--xfail] [FOLDERS...]";
+const USAGE: &str = "mpi-suites --source DIR [--abi standard|mpich|both] [--chip CHIP [--ranks-per-core K]] \
+                     [--prefix DIR] [--only PROGRAM] [--limit S] [--memory GB] [--xfail] [FOLDERS...]";
 
 /// The folders that run if none are named: those of C in MPICH's own list. `basic` has no testlist.
 const FOLDERS: [&str; 17] = [
@@ -25,6 +25,8 @@ pub struct Options {
     pub abis: Vec<Abi>,
     /// The simulated chip to run on in the place of this computer's cores.
     pub chip: Option<String>,
+    /// How many ranks share each core there.
+    pub ranks_per_core: u32,
     /// Where `cargo xtask mpi-install` has put what to test; built and installed if it is not named.
     pub prefix: Option<PathBuf>,
     /// The one program of the folders to run.
@@ -44,6 +46,7 @@ impl Options {
             source: PathBuf::new(),
             abis: vec![Abi::Standard, Abi::Mpich],
             chip: None,
+            ranks_per_core: 1,
             prefix: None,
             only: None,
             // Those of MPICH's own runner.
@@ -67,6 +70,7 @@ impl Options {
             match &**word {
                 "--source" => options.source = value()?.into(),
                 "--chip" => options.chip = Some(value()?.clone()),
+                "--ranks-per-core" => options.ranks_per_core = number(word, value()?)?,
                 "--prefix" => options.prefix = Some(value()?.into()),
                 "--only" => options.only = Some(value()?.clone()),
                 "--limit" => options.limit_s = number(word, value()?)?,
@@ -81,6 +85,9 @@ impl Options {
                 }
                 _ => return Err(format!("there is no option {word}; write `{USAGE}`")),
             }
+        }
+        if options.ranks_per_core != 1 && options.chip.is_none() {
+            return Err(format!("--ranks-per-core wants --chip; write `{USAGE}`"));
         }
         if options.folders.is_empty() {
             let folders = FOLDERS.iter().chain([&THREADS]);
@@ -107,7 +114,7 @@ mod tests {
     #[test]
     fn all_that_can_be_asked_for() {
         let options = of(
-            "--source m --abi mpich --chip scc --prefix p --only red3 --limit 9 --memory 0.5 \
+            "--source m --abi mpich --chip scc --ranks-per-core 2 --prefix p --only red3 --limit 9 --memory 0.5 \
                           --xfail coll/ errors/comm",
         )
         .unwrap();
@@ -115,6 +122,7 @@ mod tests {
             source: "m".into(),
             abis: vec![Abi::Mpich],
             chip: Some("scc".to_owned()),
+            ranks_per_core: 2,
             prefix: Some("p".into()),
             only: Some("red3".to_owned()),
             limit_s: 9,
@@ -137,6 +145,7 @@ mod tests {
         );
         assert_eq!(error("--limit x"), "--limit needs a number, not \"x\"");
         assert!(error("--source").starts_with("--source needs a value; write `mpi-suites"));
+        assert!(error("--ranks-per-core 2").starts_with("--ranks-per-core wants --chip"));
         assert!(error("--ranks 4").starts_with("there is no option --ranks; write"));
     }
 }

@@ -31,6 +31,8 @@ pub struct Launcher<'a> {
     pub mpirun: &'a Path,
     /// On which simulated chip, if on one.
     pub chip: Option<&'a str>,
+    /// How many ranks share each core there.
+    pub ranks_per_core: u32,
     /// Seconds for a test whose line names none.
     pub limit_s: u32,
 }
@@ -48,6 +50,7 @@ pub fn run(test: &Test, launcher: &Launcher, built: &Path, log: &Path) -> Result
     let mut command = Command::new(mpirun);
     if let Some(chip) = launcher.chip {
         command.args(on_chip(chip));
+        command.args(["--ranks-per-core", &launcher.ranks_per_core.to_string()]);
     }
     command.args([
         "--timeout",
