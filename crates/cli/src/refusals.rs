@@ -51,6 +51,11 @@ impl From<StudyError> for Failure {
             StudyError::PartialElement { element, .. } => {
                 option("--bytes").help(format!("use a multiple of {} bytes", element.bytes()))
             }
+            StudyError::Incorrect {
+                algorithm, count, ..
+            } => Self::check(format!("{algorithm}: {error}")).help(format!(
+                "`corecast verify {algorithm}` has all that speaks against it: {count}"
+            )),
             StudyError::Unserved { refused, .. } => {
                 let failure = Self::input(error.to_string());
                 let reasons = refused.iter().map(ToString::to_string);

@@ -24,6 +24,9 @@ pub(crate) trait SimSteps: Steps {
 pub(crate) trait SimCourier: Courier {
     /// The core is busy with something else until `late`; then transfers from before the run end.
     async fn begin(&mut self, late: Time) -> Result<(), RunError>;
+
+    /// The messages that follow are those of a collective, which is called now.
+    async fn call(&mut self) {}
 }
 
 /// What every rank of a chip runs: [`OnSteps`] or [`OnMessages`].
@@ -52,7 +55,11 @@ pub(crate) trait OnChip: Copy {
 pub(crate) struct OnSteps<'p, P>(pub &'p P);
 
 /// A program of messages.
-pub(crate) struct OnMessages<'p, P>(pub &'p P);
+pub(crate) struct OnMessages<'p, P> {
+    pub program: &'p P,
+    /// Whether it carries out a schedule, which is called as any other.
+    pub is_schedule: bool,
+}
 
 impl<P> Copy for OnSteps<'_, P> {}
 
@@ -114,8 +121,11 @@ impl<P: Program> OnChip for OnMessages<'_, P> {
         late: Time,
     ) -> Result<(P::Output, Time), RunError> {
         endpoint.courier_mut().begin(late).await?;
-        let output = self.0.run(endpoint).await?;
-        self.0.end(endpoint).await?;
+        if self.is_schedule {
+            endpoint.courier_mut().call().await;
+        }
+        let output = self.program.run(endpoint).await?;
+        self.program.end(endpoint).await?;
         Ok((output, endpoint.now()))
     }
 }

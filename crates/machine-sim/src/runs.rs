@@ -75,7 +75,13 @@ impl Schedules for SimMachine {
         options: &RunOptions,
     ) -> Option<Result<ProgramRun<P::Output>, RunError>> {
         match self.chip().system() {
-            System::Mesh { .. } => Some(self.run_programs(ranks, program, options)),
+            System::Mesh { .. } => {
+                let streams = OnMessages {
+                    program,
+                    is_schedule: true,
+                };
+                Some(self.run_on(ranks, streams, options))
+            }
             System::Bus { .. } | System::Mpb { .. } | System::Pronto { .. } => None,
         }
     }
@@ -88,6 +94,10 @@ impl Programs for SimMachine {
         program: &P,
         options: &RunOptions,
     ) -> Result<ProgramRun<P::Output>, RunError> {
-        self.run_on(ranks, OnMessages(program), options)
+        let messages = OnMessages {
+            program,
+            is_schedule: false,
+        };
+        self.run_on(ranks, messages, options)
     }
 }

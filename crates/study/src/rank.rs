@@ -161,7 +161,7 @@ impl Study {
             let outcome = match file.schedule_for(&request) {
                 Ok(schedule) => {
                     let name = file.name().to_owned().into();
-                    self.run_of(name, &request, &schedule, progress).map(Ok)
+                    self.run_proved(name, &request, &schedule, progress).map(Ok)
                 }
                 Err(why) => Ok(Err(file.refused(why))),
             };
@@ -272,17 +272,40 @@ impl Study {
                 return Err(StudyError::PartialElement { bytes, element });
             }
         }
-        let certificate = self.certify(schedule).certificate;
-        if let Some(first) = certificate.violations.first() {
-            return Err(StudyError::Incorrect {
-                algorithm: algorithm.into_owned(),
-                first: first.to_string(),
-                count: certificate.violations.len(),
-            });
-        }
-        let run = self.run_of(algorithm, request, schedule, progress);
+        let run = self.run_proved(algorithm, request, schedule, progress);
         progress.done();
         run
+    }
+
+    /// The runs of a schedule that is not the registry's, if it is correct: machines count on it.
+    fn run_proved(
+        &self,
+        algorithm: Cow<'static, str>,
+        request: &Request,
+        schedule: &Schedule,
+        progress: &dyn Progress,
+    ) -> Result<Run, StudyError> {
+        let certified = self.certify_correct(&algorithm, schedule)?;
+        let runs = self.run(schedule, progress)?;
+        Ok(Run::of(algorithm, request, runs, certified))
+    }
+
+    /// What is proven about a schedule that is correct.
+    pub(crate) fn certify_correct(
+        &self,
+        algorithm: &str,
+        schedule: &Schedule,
+    ) -> Result<Certified, StudyError> {
+        let certified = self.certify(schedule);
+        let violations = &certified.certificate.violations;
+        match violations.first() {
+            None => Ok(certified),
+            Some(first) => Err(StudyError::Incorrect {
+                algorithm: algorithm.to_owned(),
+                first: first.to_string(),
+                count: violations.len(),
+            }),
+        }
     }
 
     /// How much of a run's time is the network's and how much the software's, where the machine

@@ -87,15 +87,19 @@ impl Study {
             let (name, schedule) = (algorithm.name(), self.schedule(algorithm, request));
             (name.into(), schedule.map_err(|why| refused(name, why)))
         });
-        let files = self.plan.files.iter().map(|file| {
-            let schedule = file.schedule_for(request);
-            let schedule = schedule.map_err(|why| file.refused(why));
-            (file.name().to_owned().into(), schedule)
-        });
         let enter = |schedule: Schedule| (schedule, Ok(Turns::default()));
-        let all = algorithms.chain(files);
-        all.map(|(name, schedule)| (name, schedule.map(enter)))
-            .collect()
+        let algorithms = algorithms.map(|(name, schedule)| (name, schedule.map(enter)));
+        let files = self.plan.files.iter().map(|file| {
+            let name = file.name();
+            let schedule = file.schedule_for(request);
+            let enter = |schedule: Schedule| {
+                let proved = self.certify_correct(name, &schedule);
+                (schedule, proved.map(|_| Turns::default()))
+            };
+            let entered = schedule.map(enter).map_err(|why| file.refused(why));
+            (name.to_owned().into(), entered)
+        });
+        algorithms.chain(files).collect()
     }
 }
 

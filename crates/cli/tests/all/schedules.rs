@@ -72,6 +72,35 @@ fn a_file_takes_the_time_of_its_algorithm_at_every_size() {
     assert!(text(&["show", "schedule", &path]).starts_with("bcast mst: ranks 8"));
 }
 
+/// No machine is given what it cannot count on.
+#[test]
+fn what_is_not_correct_is_not_run() {
+    let (folder, path) = mine();
+    let kept = std::fs::read_to_string(&path).expect("written");
+    let kept: Vec<&str> = kept
+        .lines()
+        .filter(|line| !line.contains("send 1 "))
+        .collect();
+    let broken = folder.path().join("broken.sched");
+    std::fs::write(&broken, kept.join("\n")).expect("written");
+    let broken = broken.to_str().expect("UTF-8");
+    for verb in [
+        &["run", broken][..],
+        &["run", broken, "--machine", "host"],
+        &["run", broken, "--machine", "threads"],
+        &["run", broken, "--machine", "mpi"],
+        &["explain", broken],
+    ] {
+        let output = corecast(verb);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{verb:?}: {told}");
+        let expected = format!("error: {broken}: the schedule is not correct: rank 1, step 0");
+        assert!(told.contains(&expected), "{verb:?}: {told}");
+        assert!(told.contains("`corecast verify "), "{told}");
+        assert!(output.stdout.is_empty(), "{verb:?}");
+    }
+}
+
 #[test]
 fn compare_names_the_cases_that_a_file_is_not_for() {
     let (_folder, path) = mine();

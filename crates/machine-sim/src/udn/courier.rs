@@ -232,6 +232,10 @@ impl SimCourier for UdnCourier {
         net.books.fill(rank, busy_until, Cause::PortBusy(rank));
         Ok(())
     }
+
+    async fn call(&mut self) {
+        self.spend(self.net.costs.call, Cause::Software).await;
+    }
 }
 
 impl InTurns for UdnCourier {

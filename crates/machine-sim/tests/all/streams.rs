@@ -30,12 +30,19 @@ fn run(machine: &dyn Machine, schedule: &Schedule) -> Report {
 }
 
 #[test]
-fn streams_give_the_bytes_of_one_stream_on_every_chip() {
-    let chips = ["park2019-bus", "tilepro64", "booksim-mesh", "scc", "nagam"];
+fn streams_give_the_bytes_of_one_stream_on_every_chip_and_are_not_below_the_bound() {
+    let chips = [
+        "park2019-bus",
+        "tilepro64",
+        "tilepro64-operampi",
+        "booksim-mesh",
+        "scc",
+        "nagam",
+    ];
     let mut random = SplitMix64::new(5);
-    let mut compared = [0; 5];
+    let mut compared = [0; 6];
     let algorithms: Vec<_> = algorithm::all().collect();
-    for (which, &algorithm) in algorithms.iter().cycle().take(240).enumerate() {
+    for (which, &algorithm) in algorithms.iter().cycle().take(288).enumerate() {
         let of_chip = which % chips.len();
         let chip = corecast_chip::find(chips[of_chip]).expect("built in");
         let machine = SimMachine::new(&chip);
@@ -54,6 +61,8 @@ fn streams_give_the_bytes_of_one_stream_on_every_chip() {
         assert_eq!(found.outputs, run(&Oracle, &schedule).outputs, "{several}");
         let again = run(&machine, &several);
         assert_eq!(found.trace_hash, again.trace_hash, "{several}");
+        let least = chip.reference_clock().to_ps(chip.bound_cycles(&request));
+        assert!(found.makespan.ps() >= least, "{least} ps: {several}");
         compared[of_chip] += 1;
     }
     assert!(compared.iter().all(|&times| times > 30), "{compared:?}");
