@@ -7,7 +7,7 @@
 //! let mut few: Few<u32> = [1, 2].into_iter().collect();
 //! few.push(3);
 //! assert_eq!(few[..], [1, 2, 3]);
-//! assert_eq!(size_of::<Few<u32>>(), size_of::<Vec<u32>>());
+//! assert_eq!(size_of::<Few<u32>>(), 16);
 //! ```
 
 use std::ops::{Deref, DerefMut};
@@ -21,7 +21,11 @@ enum Entries<T> {
     None,
     One(T),
     Two([T; 2]),
-    Many(Vec<T>),
+    #[expect(
+        clippy::box_collection,
+        reason = "a list would make all of them longer"
+    )]
+    Many(Box<Vec<T>>),
 }
 
 impl<T> Default for Few<T> {
@@ -36,7 +40,7 @@ impl<T: Copy> Few<T> {
         self.0 = match std::mem::replace(&mut self.0, Entries::None) {
             Entries::None => Entries::One(entry),
             Entries::One(first) => Entries::Two([first, entry]),
-            Entries::Two([first, second]) => Entries::Many(vec![first, second, entry]),
+            Entries::Two([first, second]) => Entries::Many(vec![first, second, entry].into()),
             Entries::Many(mut all) => {
                 all.push(entry);
                 Entries::Many(all)
@@ -89,7 +93,7 @@ impl<T: Copy> From<Vec<T>> for Few<T> {
             [] => Self::default(),
             [entry] => Self(Entries::One(entry)),
             [first, second] => Self(Entries::Two([first, second])),
-            _ => Self(Entries::Many(all)),
+            _ => Self(Entries::Many(all.into())),
         }
     }
 }

@@ -108,7 +108,7 @@ mod tests {
 
     fn shown(ranks: &[Activity]) -> Vec<(Cause, u64)> {
         let shown = in_columns(ranks, 10);
-        let spans = shown.spans().iter();
+        let spans = shown.spans();
         spans.map(|span| (span.cause, span.end.ps())).collect()
     }
 

@@ -120,7 +120,8 @@ const SPANS_FIRST: usize = 8;
 /// The spans of one rank, adjacent from time zero.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Activity {
-    spans: Vec<Span>,
+    /// Cause and end of each; it begins where the one before ends.
+    spans: Vec<(Cause, Time)>,
     /// Cause and end of the last span, here because a large run fills spans of a million ranks in
     /// turn and would wait for the memory of each.
     last: Option<Cause>,
@@ -137,37 +138,45 @@ impl Activity {
     /// Attributes the time from [`Activity::end`] to `until` to `cause`; no effect if there is
     /// none.
     pub fn fill(&mut self, until: Time, cause: Cause) {
-        let start = self.end();
-        if until <= start {
+        if until <= self.end {
             return;
         }
         self.end = until;
         if self.last.replace(cause) == Some(cause)
             && let Some(last) = self.spans.last_mut()
         {
-            last.end = until;
+            last.1 = until;
             return;
         }
         if self.spans.is_empty() {
             // A rank with one message has about as many; a million ranks grow only once.
             self.spans.reserve_exact(SPANS_FIRST);
         }
-        self.spans.push(Span {
-            cause,
-            start,
-            end: until,
-        });
+        self.spans.push((cause, until));
     }
 
     /// The spans in order of time.
     #[must_use]
-    pub fn spans(&self) -> &[Span] {
-        &self.spans
+    pub fn spans(&self) -> impl ExactSizeIterator<Item = Span> {
+        let mut start = Time::ZERO;
+        self.spans.iter().map(move |&(cause, end)| {
+            let start = std::mem::replace(&mut start, end);
+            Span { cause, start, end }
+        })
+    }
+
+    /// One of them.
+    #[must_use]
+    pub fn span(&self, index: usize) -> Option<Span> {
+        let &(cause, end) = self.spans.get(index)?;
+        let before = index.checked_sub(1).map(|before| self.spans[before]);
+        let start = before.map_or(Time::ZERO, |(_, end)| end);
+        Some(Span { cause, start, end })
     }
 
     /// Time of all spans whose cause fulfils `keep`.
     pub fn total(&self, keep: impl Fn(Cause) -> bool) -> Time {
-        let kept = self.spans.iter().filter(|span| keep(span.cause));
+        let kept = self.spans().filter(|span| keep(span.cause));
         kept.fold(Time::ZERO, |sum, span| sum + (span.end - span.start))
     }
 }

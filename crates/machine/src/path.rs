@@ -135,15 +135,21 @@ fn walk_back(report: &Report, follows: impl Fn(&Span, Time) -> bool) -> Vec<Path
     let mut left = vec![0; report.activity.len()];
     let (mut segment, mut is_led) = (1_u64, false);
     while time > Time::ZERO {
-        let spans = report.activity[rank.index()].spans();
+        let activity = &report.activity[rank.index()];
         let first = &mut first[rank.index()];
-        while *first > 0 && spans[*first - 1].end >= time {
+        while *first > 0
+            && activity
+                .span(*first - 1)
+                .is_some_and(|span| span.end >= time)
+        {
             *first -= 1;
         }
-        let Some(span) = spans.get(*first) else { break };
+        let Some(span) = activity.span(*first) else {
+            break;
+        };
         if let Some(peer) = span.cause.peer().filter(|&peer| peer != rank)
             && left[peer.index()] != segment
-            && (!is_led || follows(span, time))
+            && (!is_led || follows(&span, time))
         {
             left[rank.index()] = segment;
             is_led = true;

@@ -110,7 +110,7 @@ impl Report {
     #[must_use]
     pub fn first_difference(&self, other: &Self) -> Option<String> {
         for (rank, (a, b)) in self.activity.iter().zip(&other.activity).enumerate() {
-            let spans = a.spans().iter().zip(b.spans()).find(|(a, b)| a != b);
+            let spans = a.spans().zip(b.spans()).find(|(a, b)| a != b);
             if let Some((a, b)) = spans {
                 return Some(format!("rank {rank}: {a:?} against {b:?}"));
             }

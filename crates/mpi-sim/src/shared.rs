@@ -261,7 +261,7 @@ mod tests {
                 waits,
             };
             let activity = view.activity(&of_core, at(finish), |core, _| Rank(10 * core.0));
-            let spans = activity.spans().iter();
+            let spans = activity.spans();
             spans
                 .map(|span| (span.cause, span.end.ps()))
                 .collect::<Vec<_>>()

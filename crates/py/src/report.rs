@@ -22,7 +22,7 @@ pub fn messages(report: &Report) -> String {
 pub fn spans(report: &Report) -> String {
     let ranks = report.activity.iter().enumerate();
     rows(ranks.flat_map(|(rank, activity)| {
-        activity.spans().iter().map(move |span| {
+        activity.spans().map(move |span| {
             json!({
                 "rank": rank, "cause": span.cause.kind(),
                 "peer": span.cause.peer().map(|peer| peer.0),

@@ -82,9 +82,11 @@ pub fn timeline_svg(title: &str, report: &Report, ranks_per_row: usize, axis: &T
             svg.text(LEFT - 8.0, y, 11, Anchor::End, &label);
         }
         // Neighbours of one kind are one: between them a line of background would shine through.
-        let is_one = |a: &Span, b: &Span| a.cause.kind() == b.cause.kind();
-        for alike in activity.spans().chunk_by(is_one) {
-            let (first, last) = (&alike[0], &alike[alike.len() - 1]);
+        let mut spans = activity.spans().peekable();
+        while let Some(first) = spans.next() {
+            let is_alike = |next: &Span| next.cause.kind() == first.cause.kind();
+            let alike = std::iter::from_fn(|| spans.next_if(is_alike));
+            let last = alike.last().unwrap_or(first);
             let (start, end) = (x_of(first.start.ps()), x_of(last.end.ps()));
             let y = y_of(rank) + gap / 2.0;
             svg.rect(start, y, end - start, row - gap, colour(first.cause.kind()));

@@ -264,6 +264,20 @@ impl CollectiveKind {
 }
 
 impl What {
+    /// The index of its kind in [`KINDS`].
+    pub(crate) fn number(&self) -> u16 {
+        match self {
+            Self::Compute(_) => 0,
+            Self::Wait => 1,
+            Self::Send { .. } => 2,
+            Self::Recv { .. } => 3,
+            Self::Collective(_) => {
+                let found = KINDS.iter().position(|known| *known == self.kind());
+                found.expect("every kind is listed") as u16
+            }
+        }
+    }
+
     /// The name of its kind: one of [`KINDS`].
     #[must_use]
     pub const fn kind(&self) -> &'static str {
@@ -320,6 +334,37 @@ impl Event {
     pub const fn call(self) -> u32 {
         match self {
             Self::Start(call) | Self::End(call) => call,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_a_kind_is_its_place_in_the_list() {
+        let (tag, bytes) = (0, 0);
+        let (to, from) = (0, None);
+        let recv = What::Recv {
+            from,
+            tag: Some(tag),
+            bytes,
+        };
+        let collective = Collective {
+            kind: CollectiveKind::Exscan,
+            size: Size::Bytes(0),
+            root: 0,
+            element_bytes: 1,
+        };
+        for what in [
+            What::Compute(Time::ZERO),
+            What::Wait,
+            What::Send { to, tag, bytes },
+            recv,
+            What::Collective(Box::new(collective)),
+        ] {
+            assert_eq!(KINDS[usize::from(what.number())], what.kind());
         }
     }
 }

@@ -144,16 +144,16 @@ impl<'a> Mail<'a> {
         if let Some((.., owner)) = self.wanted.front() {
             return Some(owner.call);
         }
+        let awaited = self.awaited.first().map(|of| (false, of));
+        let open = awaited.or_else(|| self.others.first().map(|of| (true, of)));
         let ended = self.ended.peek();
         let ended =
-            ended.map(|Reverse((is_other, pending, ended))| ((*is_other, pending), ended.owner));
-        let awaited = self.awaited.first();
-        let awaited = awaited.map(|(pending, owner)| ((false, pending), *owner));
-        let other = self.others.first();
-        let other = other.map(|(pending, owner)| ((true, pending), *owner));
-        let all = [ended, awaited, other].into_iter().flatten();
-        all.min_by_key(|(turn, _)| *turn)
-            .map(|(_, owner)| owner.call)
+            ended.map(|Reverse((is_other, pending, ended))| (*is_other, (pending, &ended.owner)));
+        let first = match (open, ended) {
+            (Some(open), Some(ended)) => Some(open.min(ended)),
+            _ => open.or(ended),
+        };
+        first.map(|(_, (_, owner))| owner.call)
     }
 
     /// Waits for the next message to end; none if no message is under way.
@@ -165,15 +165,13 @@ impl<'a> Mail<'a> {
             return Ok(Some(ended));
         }
         while self.is_under_way() {
-            let ended = endpoint.ended(None).await?;
+            let open = || self.awaited.first().or_else(|| self.others.first());
+            let open = || open().map(|(pending, _)| pending);
+            let waits = self.heard.is_empty() && self.ended.is_empty();
+            // Where something is to be told, what has ended meanwhile may be before it.
+            let first = self.listening.as_ref().or_else(open).filter(|_| waits);
+            let ended = endpoint.ended(first).await?;
             self.enter(ended);
-            if self.heard.is_empty() && self.ended.is_empty() {
-                let open = || self.awaited.first().or_else(|| self.others.first());
-                let open = || open().map(|(pending, _)| pending);
-                let first = self.listening.as_ref().or_else(open);
-                let ended = endpoint.ended(first).await?;
-                self.enter(ended);
-            }
             if let Some(message) = self.heard.pop_front() {
                 self.listen(endpoint).await?;
                 if let Some(ended) = self.matched(message) {

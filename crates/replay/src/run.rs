@@ -132,8 +132,6 @@ struct OnRank<'r> {
     replay: &'r Replay<'r>,
     rank: Rank,
     calls: &'r [Call],
-    /// The number of each call's kind.
-    kinds: Vec<u16>,
     progress: Progress,
     mail: Mail<'r>,
     /// Calls that can begin: messages and collectives, and computing.
@@ -151,16 +149,15 @@ impl<'r> OnRank<'r> {
         let numbers = (0..).zip(calls);
         let collectives = numbers.filter(|(_, call)| matches!(call.what, What::Collective(_)));
         let collectives = collectives.map(|(index, _)| index).zip(0..).collect();
-        let mut counts: BTreeMap<u16, u64> = BTreeMap::new();
-        let kinds: Vec<u16> = calls.iter().map(|call| number(&call.what)).collect();
-        for &kind in &kinds {
-            *counts.entry(kind).or_default() += 1;
+        let mut counts = [0; KINDS.len()];
+        for call in calls {
+            counts[usize::from(call.what.number())] += 1;
         }
+        let counts = (0..).zip(counts).filter(|&(_, count)| count > 0);
         let mut rank = Self {
             replay,
             rank,
             calls,
-            kinds,
             progress: Progress::new(calls),
             mail: Mail::new(&replay.groups, replay.listens(calls)),
             messages: VecDeque::new(),
@@ -169,7 +166,7 @@ impl<'r> OnRank<'r> {
             running: BTreeMap::new(),
             log: CallLog {
                 spans: Vec::new(),
-                counts: counts.into_iter().collect(),
+                counts: counts.collect(),
             },
         };
         let free: Vec<u32> = rank.progress.free().collect();
@@ -220,7 +217,7 @@ impl<'r> OnRank<'r> {
                     call
                 }
             };
-            let kind = self.kinds[call as usize];
+            let kind = self.calls[call as usize].what.number();
             self.log.enter(kind, call, since, endpoint.now());
         }
         assert!(
@@ -362,11 +359,4 @@ impl<'r> OnRank<'r> {
     fn payload(&self, span: program::Span) -> Payload {
         self.replay.zeroes(span.bytes as u64)
     }
-}
-
-/// The number of a call's kind: its index in [`KINDS`].
-fn number(what: &What) -> u16 {
-    let kind = what.kind();
-    let found = KINDS.iter().position(|known| *known == kind);
-    found.expect("every kind is listed") as u16
 }

@@ -83,16 +83,16 @@ impl Kernel {
     }
 
     /// Waits until `time`; returns at once if it has passed.
-    pub fn sleep_until(self: &Rc<Self>, time: Time) -> Sleep {
+    pub fn sleep_until(&self, time: Time) -> Sleep<'_> {
         Sleep {
-            kernel: Rc::clone(self),
+            kernel: self,
             until: time,
             requested: false,
         }
     }
 
     /// Waits for a duration.
-    pub fn sleep(self: &Rc<Self>, duration: Time) -> Sleep {
+    pub fn sleep(&self, duration: Time) -> Sleep<'_> {
         self.sleep_until(self.now() + duration)
     }
 
@@ -130,13 +130,13 @@ impl Kernel {
 
 /// Future of [`Kernel::sleep_until`].
 #[derive(Debug)]
-pub struct Sleep {
-    kernel: Rc<Kernel>,
+pub struct Sleep<'k> {
+    kernel: &'k Kernel,
     until: Time,
     requested: bool,
 }
 
-impl Future for Sleep {
+impl Future for Sleep<'_> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {

@@ -52,9 +52,15 @@ impl Latch {
     pub fn set_at(&self, time: Time) {
         let before = self.time.replace(Some(time));
         assert_eq!(before, None, "a latch is set once");
-        for task in self.waiting.take() {
+        for task in self.waiting.borrow_mut().drain(..) {
             self.kernel.wake_at(task, time);
         }
+    }
+
+    /// The condition is not true, as if the latch were new: for a wire that is used again and again.
+    pub fn reset(&self) {
+        self.time.set(None);
+        self.waiting.borrow_mut().clear();
     }
 
     /// The time given to [`Latch::set_at`], which may lie in the future.

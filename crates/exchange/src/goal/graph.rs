@@ -244,7 +244,12 @@ impl<'a> Words<'a> {
 /// Refuses a comment that does not end.
 fn check_comments(text: &str) -> Result<(), Fault> {
     let mut rest = text;
-    while let Some((_, inside)) = rest.split_once("/*") {
+    // By its slash alone, of which most files have none: that is several times faster.
+    while let Some((_, behind)) = rest.split_once('/') {
+        rest = behind;
+        let Some(inside) = behind.strip_prefix('*') else {
+            continue;
+        };
         let Some((_, behind)) = inside.split_once("*/") else {
             let until = &text[..text.len() - inside.len() - "/*".len()];
             let line = 1 + until.matches('\n').count() as u32;

@@ -254,7 +254,6 @@ fn waiting_has_its_cause() {
     assert!(
         run.run.activity[0]
             .spans()
-            .iter()
             .any(|s| s.cause == Cause::WaitPeer(Rank(1)))
     );
 }

@@ -24,7 +24,7 @@ use corecast_machine::{
     ArrivalId, Await, Blocked, Broadcast, Cause, Courier, Header, InTurns, MessageRecord, News,
     Payload, Rendezvous, RunError, SendId, Tag, Time, until_news, until_sent,
 };
-use corecast_sim::{Latch, race};
+use corecast_sim::{Kernel, Latch, race};
 
 use super::command::{Command, CommandKind, Completion, Content};
 use super::engine::{StreamStage, StreamTimes};
@@ -48,25 +48,23 @@ struct Letter {
 }
 
 /// Requests that have arrived at every core, or will have, and how a core that waits is told.
-#[derive(Default)]
 pub(crate) struct Requests {
     arrived: Vec<RefCell<VecDeque<Rc<Letter>>>>,
-    told: Vec<RefCell<Option<Rc<Latch>>>>,
+    told: Vec<Latch>,
 }
 
 impl Requests {
-    pub(crate) fn new(ranks: u32) -> Self {
-        let mut requests = Self::default();
-        requests
-            .arrived
-            .resize_with(ranks as usize, RefCell::default);
-        requests.told.resize_with(ranks as usize, RefCell::default);
-        requests
+    pub(crate) fn new(kernel: &Rc<Kernel>, ranks: u32) -> Self {
+        Self {
+            arrived: vec![RefCell::default(); ranks as usize],
+            told: (0..ranks).map(|_| Latch::new(kernel)).collect(),
+        }
     }
 
     /// Lets a core look again at what it waits for.
     fn tell(&self, rank: Rank, now: Time) {
-        if let Some(told) = self.told[rank.index()].take() {
+        let told = &self.told[rank.index()];
+        if told.time().is_none() {
             told.set_at(now);
         }
     }
@@ -344,8 +342,9 @@ impl InTurns for MpeCourier {
     }
 
     async fn pause(&mut self, mut blocked: Blocked) -> Result<(), RunError> {
-        let told = Rc::new(Latch::new(&self.fabric.kernel));
-        *self.requests.told[self.rank.index()].borrow_mut() = Some(Rc::clone(&told));
+        let requests = Rc::clone(&self.requests);
+        let told = &requests.told[self.rank.index()];
+        told.reset();
         let is_shown = self.show().await;
         let (fabric, rank) = (&self.fabric, self.rank);
         if let Some(cast) = self.cast.as_ref().filter(|_| is_shown) {

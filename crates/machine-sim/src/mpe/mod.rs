@@ -70,7 +70,7 @@ where
     for rank in (0..ranks).map(Rank) {
         executor.spawn_service(handshake::serve(Rc::clone(fabric), rank));
     }
-    let requests = Rc::new(Requests::new(ranks));
+    let requests = Rc::new(Requests::new(&fabric.kernel, ranks));
     let steps = |rank| MpeSteps::new(Rc::clone(fabric), rank);
     let gatherings = Rc::new(Gatherings::default());
     let courier = |rank| {

@@ -67,7 +67,7 @@ pub(crate) struct Array {
     /// Packets of tiles and memory that are under way.
     own_packets: Cell<u32>,
     /// How the driver is told that something has been asked for.
-    poke: RefCell<Option<Rc<Latch>>>,
+    poke: Latch,
 }
 
 /// Port of a node's tile.
@@ -121,7 +121,7 @@ impl Array {
             injectors: Bells::new(&kernel, grid.nodes() as usize),
             active: Cell::new(tasks as u32), // at most one per core
             own_packets: Cell::new(0),
-            poke: RefCell::default(),
+            poke: Latch::new(&kernel),
             grid,
             kernel,
         }
@@ -162,8 +162,8 @@ impl Array {
     }
 
     fn poke(&self) {
-        if let Some(poke) = self.poke.take() {
-            poke.set_at(self.kernel.now());
+        if self.poke.time().is_none() {
+            self.poke.set_at(self.kernel.now());
         }
     }
 
@@ -343,17 +343,16 @@ pub(crate) async fn drive(array: Rc<Array>) {
     loop {
         array.hear();
         array.act();
-        let poke = Rc::new(Latch::new(&kernel));
-        *array.poke.borrow_mut() = Some(Rc::clone(&poke));
+        array.poke.reset();
         let next = array.mesh.borrow().next_event();
         let mesh = next.map(|cycle| array.time(cycle) + Time::from_ps(1));
         let due = array.agenda.borrow().keys().next().copied();
         let Some(alarm) = mesh.into_iter().chain(due).min() else {
-            poke.wait().await;
+            array.poke.wait().await;
             continue;
         };
         if kernel.now() < alarm {
-            race(kernel.sleep_until(alarm), poke.wait()).await;
+            race(kernel.sleep_until(alarm), array.poke.wait()).await;
             continue;
         }
         let wakes = kernel.next_wake().into_iter().chain(due);

@@ -414,7 +414,8 @@ mod tests {
         // Beside few packets most waits are zero; beside too many they are as long as they can be.
         for rate in [0.02, 1.0] {
             let (mut executor, tiles) = tiles(&beside(rate), |_, _, _| {});
-            executor.spawn(tiles.kernel.sleep_until(ns(2000)));
+            let kernel = Rc::clone(&tiles.kernel);
+            executor.spawn(async move { kernel.sleep_until(ns(2000)).await });
             assert!(executor.run().is_complete());
             for (from, to) in (0..48).flat_map(|from| (0..48).map(move |to| (from, to))) {
                 let ends = (Rank(from), Rank(to));

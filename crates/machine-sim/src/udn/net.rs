@@ -92,7 +92,7 @@ pub(crate) struct Net {
     injected_at: Vec<Cell<Option<Time>>>,
     /// Cycle in which the mesh is looked at next, and how cores ask for an earlier one.
     alarm: Cell<u64>,
-    poke: RefCell<Option<Rc<Latch>>>,
+    poke: Latch,
     /// Who waited for which link, by the tags of packets that have not been read.
     pub(super) waits: RefCell<BTreeMap<u64, Vec<LinkWait>>>,
     /// Traffic of others, and the queue that takes it.
@@ -166,7 +166,7 @@ impl Net {
                 Fidelity::Packet => Vec::new(),
             },
             alarm: Cell::new(u64::MAX),
-            poke: RefCell::default(),
+            poke: Latch::new(&kernel),
             waits: RefCell::default(),
             background: RefCell::new(background),
             background_queue,
@@ -191,9 +191,9 @@ impl Net {
         if mesh
             .next_event()
             .is_some_and(|cycle| cycle < self.alarm.get())
-            && let Some(poke) = self.poke.take()
+            && self.poke.time().is_none()
         {
-            poke.set_at(self.kernel.now());
+            self.poke.set_at(self.kernel.now());
         }
         result
     }
@@ -450,15 +450,14 @@ pub(crate) async fn drive(net: Rc<Net>) {
     loop {
         let next = net.mesh.borrow().next_event();
         net.alarm.set(next.unwrap_or(u64::MAX));
-        let poke = Rc::new(Latch::new(&kernel));
-        *net.poke.borrow_mut() = Some(Rc::clone(&poke));
+        net.poke.reset();
         let Some(cycle) = next else {
-            poke.wait().await;
+            net.poke.wait().await;
             continue;
         };
         let alarm = net.time(cycle) + Time::from_ps(1);
         if kernel.now() < alarm {
-            race(kernel.sleep_until(alarm), poke.wait()).await;
+            race(kernel.sleep_until(alarm), net.poke.wait()).await;
             continue;
         }
         let end = kernel.next_wake().map_or(u64::MAX, |wake| net.cycle(wake));

@@ -315,7 +315,7 @@ impl Bench {
         assert_eq!(run.trace_hash, again.trace_hash);
         let cycles = |times: &Vec<Time>| times.iter().map(|&time| self.cycles(time)).collect();
         let spans = run.activity.iter().map(|activity| {
-            let spans = activity.spans().iter();
+            let spans = activity.spans();
             spans
                 .map(|span| (span.cause, self.cycles(span.end - span.start)))
                 .collect()

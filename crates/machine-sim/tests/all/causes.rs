@@ -124,7 +124,7 @@ fn waits_are_attributed_to_links_and_their_holders() {
     let lost: Vec<(u32, u64, corecast_machine::LinkHold)> = (0..)
         .zip(&report.activity)
         .flat_map(|(rank, activity)| {
-            let spans = activity.spans().iter();
+            let spans = activity.spans();
             let holds = &report.holds;
             spans.filter_map(move |span| match span.cause {
                 Cause::LinkBusy(index) => {

@@ -394,7 +394,7 @@ fn broadcast(bench: &Bench, name: &str, ranks: u32, words: u64, options: RunOpti
 }
 
 fn spans(bench: &Bench, report: &Report, rank: usize) -> Vec<(Cause, u64)> {
-    let spans = report.activity[rank].spans().iter();
+    let spans = report.activity[rank].spans();
     let cycles = |time: Time| time.ps() / bench.cycle_ps;
     spans
         .map(|span| (span.cause, cycles(span.end - span.start)))

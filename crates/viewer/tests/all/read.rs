@@ -138,7 +138,7 @@ fn traces_are_runs() {
     assert_eq!(view.makespan_ps, run.report.makespan.ps());
     assert_eq!(view.ranks.len(), 8);
     for (row, activity) in view.ranks.iter().zip(&run.report.activity) {
-        let ends: Vec<u64> = activity.spans().iter().map(|span| span.end.ps()).collect();
+        let ends: Vec<u64> = activity.spans().map(|span| span.end.ps()).collect();
         assert_eq!(row.ends, ends);
     }
     assert_eq!(view.messages.from.len(), run.report.messages.len());
