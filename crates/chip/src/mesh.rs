@@ -401,6 +401,10 @@ fn check(section: &Section<'_>, mesh: &Mesh) -> Result<(), ChipError> {
             cycle,
         });
     }
+    // Rings of three routers and fewer have no such circle, but channels of their own for what goes around.
+    if mesh.grid.is_torus && mesh.vcs < 2 {
+        return Err(section.refuse("vcs", "2 to 16 virtual channels on a torus"));
+    }
     let places =
         u64::from(mesh.grid.nodes()) * ports * u64::from(mesh.vcs) * u64::from(mesh.buffer_flits);
     if places > BUFFERS_MAX {

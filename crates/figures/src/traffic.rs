@@ -23,13 +23,13 @@ pub fn latency_chart(sweep: &TrafficSweep, chip: &str) -> String {
             .collect(),
         None => points.iter().collect(),
     };
-    let zero_load = points.first().map_or(0.0, |point| point.latency_mean);
+    let zero_load = sweep.zero_load().unwrap_or_default();
     let line = |name: &str, value: &dyn Fn(&Point) -> f64| Series {
         name: name.to_owned(),
         // Higher values would squeeze the part of the curve that says something.
         points: (shown.iter())
             .map(|point| (point.offered, value(point)))
-            .filter(|point| point.1 <= SHOWN_MAX * zero_load)
+            .take_while(|point| point.1 <= SHOWN_MAX * zero_load)
             .collect(),
     };
     let what = format!("{pattern} traffic on {chip}");

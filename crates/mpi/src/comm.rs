@@ -2,9 +2,11 @@
 //! Communicators.
 #![forbid(unsafe_code)]
 
+use std::sync::{Arc, OnceLock};
+
 use crate::collective::{Settings, State};
 use crate::group::Group;
-use crate::handle::ErrhandlerId;
+use crate::handle::{CommId, ErrhandlerId};
 
 /// Contexts that a communicator has: for messages of the program, its collectives, partitioned messages,
 /// and what windows tell each other.
@@ -32,6 +34,8 @@ pub struct Communicator {
     /// Both groups of an intercommunicator, that with the smaller first process first, so that all of
     /// them number all of them alike; of others the group.
     everybody: Group,
+    /// Its handle since it was freed: its persistent calls go on.
+    pub(crate) kept_as: Arc<OnceLock<CommId>>,
 }
 
 impl Communicator {
@@ -48,6 +52,7 @@ impl Communicator {
             name: name.to_owned(),
             hints: Vec::new(),
             collectives: State::new(Settings::of_environment()),
+            kept_as: Arc::default(),
         }
     }
 

@@ -182,10 +182,11 @@ impl TrafficPlan {
         if let Some(why) = self.pattern.refusal(&spec) {
             return Err(TrafficStudyError::Pattern(why).into());
         }
-        let points = match &self.rates {
+        let mut points = match &self.rates {
             Some(rates) => self.sweep(&spec, rates, progress)?,
             None => self.until_saturated(&spec, progress)?,
         };
+        points.sort_by(|a, b| a.offered.total_cmp(&b.offered));
         Ok(TrafficSweep {
             settings: Settings {
                 seed: Some(self.load.seed),
@@ -248,7 +249,14 @@ impl TrafficPlan {
 /// Saturation as the literature has it: twice the latency of the lowest load, or packets that do
 /// not arrive (Dally and Towles 2004, section 23.1).
 fn is_beyond(point: &Point, points: &[Point]) -> bool {
-    point.is_saturated || point.latency_mean > 2.0 * points[0].latency_mean
+    let is_late = |least| point.latency_mean > 2.0 * least;
+    point.is_saturated || zero_load(points).is_some_and(is_late)
+}
+
+/// The mean latency of the lowest load with packets, in cycles.
+fn zero_load(points: &[Point]) -> Option<f64> {
+    let measured = points.iter().find(|point| point.packets > 0);
+    measured.map(|point| point.latency_mean)
 }
 
 impl TrafficSweep {
@@ -256,6 +264,12 @@ impl TrafficSweep {
     #[must_use]
     pub fn is_beyond(&self, point: &Point) -> bool {
         is_beyond(point, &self.points)
+    }
+
+    /// The mean latency of the lowest load with packets, in cycles; none where there are no packets.
+    #[must_use]
+    pub fn zero_load(&self) -> Option<f64> {
+        zero_load(&self.points)
     }
 
     /// The first point beyond saturation.
@@ -360,6 +374,26 @@ impl TraceStudy {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What is saturated follows from the loads, and not from the order in which they were named.
+    #[test]
+    fn the_order_of_loads_does_not_change_the_result() {
+        let chip = ChipChoice::find("tilepro64", &[]).expect("a mesh");
+        let saturation = |rates: &[f64]| {
+            let mut plan = TrafficPlan::new(chip.clone());
+            (plan.load.warmup, plan.load.measure) = (200, 500);
+            plan.rates = Some(rates.to_vec());
+            let sweep = plan.measure(&()).expect("runs");
+            let offered: Vec<f64> = sweep.points.iter().map(|point| point.offered).collect();
+            assert!(offered.is_sorted(), "{offered:?}");
+            sweep.saturation().map(|point| point.offered)
+        };
+        let least = saturation(&[0.05, 0.1, 0.3]);
+        assert_eq!(least, Some(0.3));
+        assert_eq!(saturation(&[0.3, 0.1, 0.05]), least);
+        // Nothing is sent at a load of 0, and so nothing takes long beside it.
+        assert_eq!(saturation(&[0.0, 0.05, 0.1]), None);
+    }
 
     /// The loads that are measured side by side must not show in how many there are.
     #[test]

@@ -128,6 +128,83 @@ static void calls_that_are_made_again(int me, int ranks) {
   free(take);
 }
 
+/* A persistent call goes on when its communicator's handle is freed, begun before or not. */
+static void calls_whose_communicator_is_freed(int me, int ranks) {
+  for (int before = 0; before < 2; before++) {
+    MPI_Comm comm;
+    MPI_Request calls[2];
+    int sum = 0, value = me;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    OK(MPI_Barrier_init(comm, MPI_INFO_NULL, &calls[0]));
+    OK(MPI_Allreduce_init(&value, &sum, 1, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &calls[1]));
+    for (int i = 0; i < 3; i++) {
+      if (i == before) OK(MPI_Comm_free(&comm));
+      sum = -1;
+      OK(MPI_Startall(2, calls));
+      OK(MPI_Waitall(2, calls, MPI_STATUSES_IGNORE));
+      CHECK(sum == ranks * (ranks - 1) / 2);
+    }
+    MPI_Request_free(&calls[0]);
+    MPI_Request_free(&calls[1]);
+  }
+}
+
+/* Types that match: none of either, and packed bytes against anything. */
+static void blocks_of_types_that_match(int me) {
+  double number = 1;
+  OK(MPI_Bcast(&number, 0, me == 0 ? MPI_DOUBLE : MPI_INT, 0, MPI_COMM_WORLD));
+  int value = me == 0 ? 7 : 0, at = 0, bytes;
+  char packed[64];
+  MPI_Pack_size(1, MPI_INT, MPI_COMM_WORLD, &bytes);
+  CHECK(bytes == sizeof value);
+  MPI_Pack(&value, 1, MPI_INT, packed, sizeof packed, &at, MPI_COMM_WORLD);
+  if (me == 0) OK(MPI_Bcast(packed, at, MPI_PACKED, 0, MPI_COMM_WORLD));
+  else OK(MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD));
+  CHECK(value == 7);
+}
+
+/* Operators of windows are for windows. */
+static void operators_for_windows(int me) {
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  int from = me, to = -1;
+  MPI_Op ops[] = {MPI_REPLACE, MPI_NO_OP};
+  for (int i = 0; i < 2; i++)
+    CHECK(class_of(MPI_Allreduce(&from, &to, 1, MPI_INT, ops[i], MPI_COMM_WORLD)) == MPI_ERR_OP && to == -1);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+}
+
+/* What is told of a generalized request: one that is freed first goes when it is complete. */
+static char told[8];
+static int tell(char what) {
+  int at = 0;
+  while (told[at]) at++;
+  told[at] = what;
+  return MPI_SUCCESS;
+}
+static int asked(void *extra, MPI_Status *status) {
+  (void)extra;
+  (void)status;
+  return tell('q');
+}
+static int freed(void *extra) {
+  (void)extra;
+  return tell('f');
+}
+static int cancelled(void *extra, int complete) {
+  (void)extra;
+  (void)complete;
+  return tell('c');
+}
+static void requests_that_are_freed_first(int me) {
+  MPI_Request request, kept;
+  OK(MPI_Grequest_start(asked, freed, cancelled, NULL, &request));
+  kept = request;
+  OK(MPI_Request_free(&request));
+  CHECK(request == MPI_REQUEST_NULL && told[0] == 0);
+  OK(MPI_Grequest_complete(kept));
+  CHECK(told[0] == 'f' && told[1] == 0);
+}
+
 int main(int argc, char **argv) {
   int me, ranks;
   MPI_Init(&argc, &argv);
@@ -146,6 +223,10 @@ int main(int argc, char **argv) {
   }
   ordered_blocks_of_elements_with_gaps(me, ranks);
   calls_that_are_made_again(me, ranks);
+  calls_whose_communicator_is_freed(me, ranks);
+  blocks_of_types_that_match(me);
+  operators_for_windows(me);
+  requests_that_are_freed_first(me);
   MPI_Finalize();
   return 0;
 }

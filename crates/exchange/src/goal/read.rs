@@ -158,17 +158,23 @@ impl Volumes {
             let unit = pairs.entry((from, to)).or_default();
             *unit = sizes.iter().fold(*unit, |unit, &bytes| gcd(unit, bytes));
         }
-        let mut parts = 1_u64;
+        let (mut parts, mut largest) = (1_u64, (0, (0, 0)));
         for (&(from, to), &unit) in &pairs {
             let total = self.total(from, to);
             counts[from as usize * ranks as usize + to as usize] = total;
-            if total > 0 {
-                let of_pair = total / unit;
-                parts = lcm(parts, of_pair);
+            largest = largest.max((total, (from, to)));
+            if total > 0 && parts <= PARTS_MAX {
+                parts = lcm(parts, total / unit);
             }
-            if parts > PARTS_MAX {
+        }
+        let is_whole = |total: u64| total.is_multiple_of(parts) || total <= parts;
+        if parts > PARTS_MAX || !counts.iter().all(|&total| is_whole(total)) {
+            // With a part for every byte any message is whole parts.
+            let (bytes, (from, to)) = largest;
+            if bytes > PARTS_MAX {
                 return Err(no_parts(from, to, None));
             }
+            parts = bytes;
         }
         let mut request = Request::new(Collective::Barrier, ranks, 0);
         request.collective = Collective::Alltoallv;

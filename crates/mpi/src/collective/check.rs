@@ -13,7 +13,7 @@ use super::agree::Small;
 use super::call::{Call, Wanted};
 use super::run::Channel;
 use super::side::{Cut, Side};
-use crate::datatype::Signature;
+use crate::datatype::{BasicKind, Signature};
 use crate::engine::{Engine, Operation};
 use crate::error::{Class, Error, Result};
 use crate::process::Process;
@@ -130,8 +130,8 @@ impl Told {
     }
 }
 
-/// Stands for the basic elements of a block: their kinds, in order; 0 if they are too many to look at,
-/// or bytes, which stand for anything.
+/// Stands for the basic elements of a block: their kinds, in order; 0 if there are none or too many to
+/// look at, or bytes, which stand for anything.
 fn elements(side: &Side) -> u64 {
     const ELEMENTS_MAX: usize = 1 << 16;
     let Cut::Even {
@@ -142,6 +142,9 @@ fn elements(side: &Side) -> u64 {
     };
     let signature: &Signature = datatype.signature();
     let all = signature.elements().saturating_mul(*count);
+    if all == 0 {
+        return 0;
+    }
     let mut runs: Vec<(u64, u64)> = Vec::new();
     let mut push = |kind: u64, many: u64| match runs.last_mut() {
         Some(last) if last.0 == kind => last.1 += many,
@@ -156,7 +159,7 @@ fn elements(side: &Side) -> u64 {
     let times = if repeats == 1 { *count as u64 } else { 1 };
     for _ in 0..repeats {
         signature.each_run(&mut |basic, many| {
-            has_bytes |= basic.kind == crate::datatype::BasicKind::Byte;
+            has_bytes |= matches!(basic.kind, BasicKind::Byte | BasicKind::Packed);
             let kind = (basic.kind as u64) << 32 | basic.size() as u64;
             push(kind, many as u64 * times);
         });

@@ -248,8 +248,18 @@ impl Process {
             let what = "MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed";
             return Err(Error::new(Class::Comm, what));
         }
-        let removed = self.comms.remove(comm);
-        Ok(removed.and_then(|removed| removed.collectives.lane))
+        let Some(mut removed) = self.comms.remove(comm) else {
+            return Ok(None);
+        };
+        let lane = removed.collectives.lane.take();
+        let kept_as = Arc::clone(&removed.kept_as);
+        if Arc::strong_count(&kept_as) > 2
+            && let Some(kept) = self.comms.insert(removed)
+        {
+            // Nobody else has set it: a handle is freed once.
+            let _ = kept_as.set(kept);
+        }
+        Ok(lane)
     }
 
     /// Takes back shares of the boards that nobody reads any more.

@@ -2,12 +2,14 @@
 //! Calls that are made once and begun often.
 #![forbid(unsafe_code)]
 
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
 
 use super::call::{Call, Form};
 use super::run::Channel;
 use crate::engine::Operation;
 use crate::error::Result;
+use crate::handle::CommId;
 use crate::op::Op;
 use crate::process::Process;
 use crate::pt2pt::Begin;
@@ -20,6 +22,8 @@ pub struct Persistent {
     pub(super) op: Option<Arc<Op>>,
     pub(super) check: Channel,
     pub(super) channel: Channel,
+    /// The communicator, if its handle has been freed since.
+    kept_as: Arc<OnceLock<CommId>>,
 }
 
 impl Persistent {
@@ -31,17 +35,26 @@ impl Persistent {
         let op = call.op.map(|op| process.op(op).cloned()).transpose()?;
         let check = process.next_collective(call.comm, call.name)?;
         let channel = process.next_collective(call.comm, call.name)?;
+        let kept_as = Arc::clone(&process.comm(call.comm)?.kept_as);
         Ok(Self {
             call,
             op,
             check,
             channel,
+            kept_as,
         })
     }
 }
 
 impl Begin for Persistent {
     fn begin(&self, process: &mut Process) -> Result<Box<dyn Operation>> {
-        Ok(Box::new(self.call.job_of(process, Form::Again(self))?))
+        let call = match self.kept_as.get() {
+            None => Cow::Borrowed(&self.call),
+            Some(&comm) => Cow::Owned(Call {
+                comm,
+                ..self.call.clone()
+            }),
+        };
+        Ok(Box::new(call.job_of(process, Form::Again(self))?))
     }
 }

@@ -15,7 +15,7 @@ use crate::collective::side::{Cut, Part, Side};
 use crate::collective::{Call, Wanted};
 use crate::datatype::Type;
 use crate::error::{Class, Error, Result};
-use crate::handle::{CommId, TypeId};
+use crate::handle::{CommId, OpId, TypeId};
 use crate::process::Process;
 use crate::topology::Topology;
 
@@ -227,6 +227,10 @@ impl<'a> Caller<'a> {
         datatype: Datatype<A>,
     ) -> Result<()> {
         let found = self.process.op(op.id())?;
+        if matches!(op.id(), OpId::REPLACE | OpId::NO_OP) {
+            let what = "MPI_REPLACE and MPI_NO_OP are for windows only";
+            return Err(Error::new(Class::Op, what));
+        }
         found.check(self.process.committed(datatype.id())?)?;
         call.op = Some(op.id());
         Ok(())

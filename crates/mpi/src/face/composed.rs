@@ -49,6 +49,8 @@ pub(super) struct Generalized {
     pub cancel: usize,
     pub extra: usize,
     pub is_complete: bool,
+    /// Whether it was freed before it was complete: then nobody will ask for its status.
+    pub is_given_up: bool,
 }
 
 impl Composed {

@@ -46,6 +46,11 @@ pub(super) fn test<A: Abi>(
 /// Gives one up that may still be under way.
 pub(super) fn free_early(mpi: &mut Entered, id: RequestId) -> Result<()> {
     match mpi.composed.get(id)? {
+        // The program works on it, and says when it is complete.
+        Composed::Generalized(made) if !made.is_complete => {
+            made.is_given_up = true;
+            Ok(())
+        }
         Composed::Generalized(made) => {
             let made = *made;
             mpi.composed.remove(id);
@@ -143,6 +148,7 @@ pub fn grequest_start<A: Abi>(
             cancel: cancel.expose_provenance(),
             extra: extra.pointer().expose_provenance(),
             is_complete: false,
+            is_given_up: false,
         };
         let id = mpi.composed.insert(Composed::Generalized(made))?;
         request.set(Request::of(id))
@@ -155,6 +161,11 @@ pub fn grequest_complete<A: Abi>(request: Request<A>) -> c_int {
         match mpi.composed.get(id) {
             Ok(Composed::Generalized(made)) if Requests::is_of(id) => {
                 made.is_complete = true;
+                let made = *made;
+                if made.is_given_up {
+                    mpi.composed.remove(id);
+                    free(&made)?;
+                }
                 Ok(())
             }
             _ => Err(no_request(id)),
