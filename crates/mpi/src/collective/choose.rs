@@ -29,7 +29,7 @@ pub struct Settings {
     pub algorithms: [Option<String>; Collective::ALL.len()],
     /// What was measured on this computer.
     pub measured: Option<Measured>,
-    /// What is wrong with the tables that were asked for, or with a number.
+    /// What is wrong with a table, a number or the name of an algorithm that was asked for.
     pub fault: Option<String>,
     /// How many processes there are to be in all, for who asks for `MPI_UNIVERSE_SIZE`.
     pub universe: Option<u32>,
@@ -82,8 +82,12 @@ impl Settings {
         let is_on = |name| variable(name).is_some_and(|value| !matches!(&value[..], "" | "0"));
         let algorithm = |collective: Collective| {
             let name = collective.name().to_uppercase();
-            variable(&format!("CORECAST_ALGORITHM_{name}"))
+            let asked = variable(&format!("CORECAST_ALGORITHM_{name}"));
+            asked.filter(|asked| !asked.is_empty())
         };
+        let algorithms = Collective::ALL.map(algorithm);
+        let mut named = Collective::ALL.iter().zip(&algorithms);
+        let unknown = named.find_map(|(&collective, name)| unknown(collective, name.as_deref()?));
         let tables = variable("CORECAST_TABLE").filter(|path| !path.is_empty());
         let tables = tables.map(|path| Tables::load(&path)).transpose();
         let fault = tables.as_ref().err().map(|error| {
@@ -104,9 +108,11 @@ impl Settings {
         });
         let universe = universe.transpose();
         Self {
-            algorithms: Collective::ALL.map(algorithm),
+            algorithms,
             measured: tables.ok().flatten().map(Measured::new),
-            fault: fault.or_else(|| universe.as_ref().err().cloned()),
+            fault: fault
+                .or_else(|| universe.as_ref().err().cloned())
+                .or(unknown),
             universe: universe.ok().flatten(),
             explains: is_on("CORECAST_EXPLAIN"),
             checks: is_on("CORECAST_CHECK"),
@@ -337,6 +343,20 @@ pub enum Hardware {
     Used(usize),
 }
 
+/// What is wrong with the name of an algorithm for a collective, if there is none of it. `boards` is our
+/// way through memory, `library` the one of another MPI (`corecast coll`).
+fn unknown(collective: Collective, name: &str) -> Option<String> {
+    let is_known =
+        matches!(name, "boards" | "library") || algorithm::find(collective, name).is_some();
+    let variable = format!("CORECAST_ALGORITHM_{}", collective.name().to_uppercase());
+    (!is_known).then(|| {
+        format!(
+            "{variable} is {name:?}; `corecast list algorithms` has the names of those for \
+             {collective}"
+        )
+    })
+}
+
 /// Whether a schedule is one that the machine carries out by itself where it can: it begins when all ranks
 /// are there, and goes by their status in a register of the width that hardware has.
 #[must_use]
@@ -443,5 +463,19 @@ mod tests {
         };
         assert_eq!(named("ring").algorithm.name(), "ring");
         assert!(named("wheel").why.contains("has no such algorithm"));
+        let fault = |name: &str| {
+            let variable = |of: &str| (of == "CORECAST_ALGORITHM_BCAST").then(|| name.to_owned());
+            Settings::read(variable).fault
+        };
+        assert_eq!(
+            fault("wheel").as_deref(),
+            Some(
+                "CORECAST_ALGORITHM_BCAST is \"wheel\"; `corecast list algorithms` has the names of \
+                 those for bcast"
+            )
+        );
+        for known in ["", "chain", "boards", "library"] {
+            assert_eq!(fault(known), None, "{known}");
+        }
     }
 }
