@@ -18,6 +18,12 @@ pub enum LaunchError {
         /// Whether there is one of the name in the current folder.
         is_here: bool,
     },
+    /// What stands where the program should is meant as an option.
+    #[error("there is no option {option:?}")]
+    NoOption {
+        /// As typed.
+        option: OsString,
+    },
     /// The file is there and cannot be executed.
     #[error("{program:?} cannot be executed: it is {what}")]
     NotExecutable {
@@ -76,6 +82,10 @@ impl Help for LaunchError {
             } => format!("did you mean `./{}`?", program.display()),
             Self::NoProgram { .. } | Self::NotExecutable { .. } => {
                 "give the path of a program, or the name of one in a folder of PATH".to_owned()
+            }
+            Self::NoOption { .. } => {
+                "`corecast mpirun --help` lists the options; the program comes behind them"
+                    .to_owned()
             }
             Self::EmptyPart => "write `: -n 2 ./program`".to_owned(),
             Self::PartOption { .. } => {

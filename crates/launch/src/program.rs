@@ -34,6 +34,10 @@ pub fn find(program: &OsStr, path: &OsStr) -> Result<PathBuf, LaunchError> {
     if let Some(file) = in_path.into_iter().find(|file| is_executable(file)) {
         return Ok(file);
     }
+    if program.as_encoded_bytes().starts_with(b"-") {
+        let option = program.to_owned();
+        return Err(LaunchError::NoOption { option });
+    }
     Err(LaunchError::NoProgram {
         program: program.to_owned(),
         is_here: is_executable(&Path::new(".").join(program)),
@@ -61,6 +65,11 @@ mod tests {
         assert_eq!(
             message("no-such"),
             format!("there is no program \"no-such\" in the folders of PATH{right}")
+        );
+        assert_eq!(
+            message("--oversubscribe"),
+            "there is no option \"--oversubscribe\"\n  `corecast mpirun --help` lists the options; the \
+             program comes behind them"
         );
         assert_eq!(
             message("./no-such"),
