@@ -43,8 +43,5 @@ pub use capture::Captured;
 pub use machine::{MpiMachine, NAME};
 pub use rank::{MpiRanks, RankLog};
 pub use shared::{CoreLog, by_rank};
-pub use sharing::Sharing;
+pub use sharing::{HEAD_BYTES, Sharing};
 pub use stuck::{Awaited, Sought, StuckRank};
-
-/// Bytes before a packet's body.
-pub const HEAD_BYTES: usize = 12;

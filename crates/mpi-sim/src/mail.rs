@@ -11,9 +11,8 @@ use corecast_machine::{
 };
 use corecast_shm::{Errand, broadcast_parts};
 
-use crate::HEAD_BYTES;
 use crate::capture::Captured;
-use crate::sharing::Sharing;
+use crate::sharing::{HEAD_BYTES, Sharing};
 
 /// Messages that a core may have on their way before a further send waits for the first of them, and
 /// their bytes: what a library has as room for messages that it has copied.

@@ -3,7 +3,8 @@
 
 use std::ops::Range;
 
-use crate::HEAD_BYTES;
+/// Bytes before a packet's body, where a rank has a core to itself.
+pub const HEAD_BYTES: usize = 12;
 
 /// So many ranks on every core, those that follow each other together; the last core may have fewer.
 ///
