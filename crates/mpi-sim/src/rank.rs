@@ -139,7 +139,8 @@ impl<'a> MpiRanks<'a> {
                         log.calls.counts = Desk::counts(counts).collect();
                         log.last = Some(span);
                     }
-                    (_, Served::Waits) => {
+                    // In the turns of others it is still in that call.
+                    (_, Served::Waits | Served::Nothing) => {
                         let start = endpoint.now();
                         resident.wait = Some(CallSpan { start, ..span });
                     }
