@@ -233,6 +233,15 @@ static void views(void) {
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_File_set_view(file, MPI_DISPLACEMENT_CURRENT, MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
   if (me > 0) word = -1;
+  MPI_Offset offset;
+  CHECK(class_of(MPI_File_read_at(file, 0, &header, 1, MPI_INT, MPI_STATUS_IGNORE)) == MPI_ERR_UNSUPPORTED_OPERATION);
+  CHECK(class_of(MPI_File_read(file, &header, 1, MPI_INT, MPI_STATUS_IGNORE)) == MPI_ERR_UNSUPPORTED_OPERATION);
+  CHECK(class_of(MPI_File_read_all(file, &header, 1, MPI_INT, MPI_STATUS_IGNORE)) == MPI_ERR_UNSUPPORTED_OPERATION);
+  CHECK(class_of(MPI_File_seek(file, 0, MPI_SEEK_SET)) == MPI_ERR_UNSUPPORTED_OPERATION);
+  CHECK(class_of(MPI_File_seek_shared(file, 0, MPI_SEEK_SET)) == MPI_ERR_UNSUPPORTED_OPERATION);
+  CHECK(class_of(MPI_File_get_position(file, &offset)) == MPI_ERR_UNSUPPORTED_OPERATION);
+  CHECK(class_of(MPI_File_get_position_shared(file, &offset)) == MPI_ERR_UNSUPPORTED_OPERATION);
+  CHECK(class_of(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL)) == MPI_ERR_UNSUPPORTED_OPERATION);
   MPI_File_read_ordered(file, &word, me == 0 ? 0 : 1, MPI_INT, MPI_STATUS_IGNORE);
   CHECK(word == me);
   MPI_File_close(&file);

@@ -398,6 +398,10 @@ fn new_view<A: Abi>(
             let pieces = found.view.pieces(skip, 1)?;
             pieces.first().map_or(0, |&(at, _)| at as i64)
         }
+        false if mode.is_sequential => {
+            let what = "a view of a file of MPI_MODE_SEQUENTIAL begins at MPI_DISPLACEMENT_CURRENT";
+            return Err(Error::new(Class::UnsupportedOperation, what));
+        }
         _ => start,
     };
     View::new(start, element, tile, representation, mode.writes)

@@ -101,15 +101,26 @@ pub(super) fn set_shared<A: Abi>(mpi: &mut Entered, id: FileId, to: i64) -> Resu
     meet::<A>(mpi, comm, "MPI_File_seek_shared")
 }
 
+/// Refuses what only files with places have.
+fn placed(file: &OpenFile) -> Result<()> {
+    match file.mode.is_sequential {
+        false => Ok(()),
+        true => {
+            let what =
+                "a file of MPI_MODE_SEQUENTIAL has no places, and its only position is shared";
+            Err(Error::new(Class::UnsupportedOperation, what))
+        }
+    }
+}
+
 /// Where an access of so many elements begins.
 fn begin(mpi: &mut Entered, id: FileId, place: Where, elements: i64) -> Result<i64> {
     let file = mpi.files.get_mut(id)?;
     let (comm, guard) = (file.comm, file.guard);
+    if matches!(place, Where::At(_) | Where::Own) {
+        placed(file)?;
+    }
     match place {
-        Where::At(_) if file.mode.is_sequential => {
-            let what = "a file of MPI_MODE_SEQUENTIAL has no places";
-            Err(Error::new(Class::UnsupportedOperation, what))
-        }
         Where::At(at) if at < 0 => {
             let what = format!("the offset is {at}; offsets are not negative");
             Err(Error::new(Class::Arg, what))
@@ -368,6 +379,7 @@ pub(super) fn end<A: Abi>(
 
 /// A position that `whence` and an offset name.
 fn sought<A: Abi>(file: &OpenFile, current: i64, offset: i64, whence: c_int) -> Result<i64> {
+    placed(file)?;
     let base = match whence {
         _ if whence == A::SEEK_SET => 0,
         _ if whence == A::SEEK_CUR => current,
@@ -414,14 +426,18 @@ pub fn file_seek_shared<A: Abi>(file: File, offset: i64, whence: c_int) -> c_int
 pub fn file_get_position<A: Abi>(file: File, position: Out<i64>) -> c_int {
     let id = id_of(file);
     call::<A>("MPI_File_get_position", id, |mpi| {
-        position.set(mpi.files.get(id)?.position)
+        let found = mpi.files.get(id)?;
+        placed(found)?;
+        position.set(found.position)
     })
 }
 
 pub fn file_get_position_shared<A: Abi>(file: File, position: Out<i64>) -> c_int {
     let id = id_of(file);
     call::<A>("MPI_File_get_position_shared", id, |mpi| {
-        let guard = mpi.files.get(id)?.guard;
+        let found = mpi.files.get(id)?;
+        placed(found)?;
+        let guard = found.guard;
         position.set(shared(mpi, guard)?)
     })
 }
