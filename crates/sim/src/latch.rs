@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A condition that becomes true once, at a stated time.
+//! A condition that becomes true once, at a stated time, and may be reset.
 //!
 //! A control message on a wire is a latch: the sender sets it with the time of arrival, and the
 //! receiver sees it from that time on.

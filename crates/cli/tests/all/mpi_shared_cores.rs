@@ -3,9 +3,7 @@
 
 use crate::mpi;
 
-use corecast_machine::{
-    Endpoint, Program as MessageProgram, Programs, RunError, RunOptions, Source, TagFilter, Time,
-};
+use corecast_machine::{Endpoint, Program as MessageProgram, Programs, RunError, RunOptions, Time};
 use corecast_machine_sim::SimMachine;
 use mpi::{Interface, MPICH, Program, STANDARD, text};
 use serde_json::Value;
@@ -75,18 +73,11 @@ impl MessageProgram for Copies {
     type Output = u64;
 
     async fn run<E: Endpoint>(&self, endpoint: &mut E) -> Result<u64, RunError> {
-        // Somebody may send something.
-        let _ = endpoint.irecv(Source::Any, TagFilter::Any).await?;
         let since = endpoint.now();
         endpoint.compute(self.tick).await?;
         endpoint.copy(self.bytes).await?;
         endpoint.copy(self.bytes).await?;
         Ok((endpoint.now() - since).ps())
-    }
-
-    async fn end<E: Endpoint>(&self, endpoint: &mut E) -> Result<(), RunError> {
-        let _ = endpoint.finish().await;
-        Ok(())
     }
 }
 

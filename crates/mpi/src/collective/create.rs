@@ -253,6 +253,8 @@ impl Process {
         };
         let lane = removed.collectives.lane.take();
         let kept_as = Arc::clone(&removed.kept_as);
+        // Beside the communicator's own and this one there are those of persistent calls, which go on: for
+        // them it stays, under a handle that the program does not know.
         if Arc::strong_count(&kept_as) > 2
             && let Some(kept) = self.comms.insert(removed)
         {
