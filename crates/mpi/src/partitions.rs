@@ -2,37 +2,46 @@
 //! The parts of a partitioned message, which the sender and the message itself see.
 #![forbid(unsafe_code)]
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use crate::error::{Class, Error, Result};
+
+/// Parts per block of marks, which there is once one of them is ready: there may be 2^31 parts.
+const BLOCK: usize = 1 << 16;
+/// Marks per word.
+const WORD: usize = u64::BITS as usize;
 
 /// The parts of a message, since it was started.
 #[derive(Debug)]
 pub struct Partitions {
     pub(crate) is_send: bool,
     is_started: AtomicBool,
-    ready: Box<[AtomicBool]>,
+    count: usize,
+    /// A bit per part that is ready; only of what is sent.
+    ready: Box<[OnceLock<Box<[AtomicU64]>>]>,
     left: AtomicUsize,
     has_arrived: AtomicBool,
 }
 
 impl Partitions {
     pub(crate) fn new(count: usize, is_send: bool) -> Arc<Self> {
+        let blocks = if is_send { count.div_ceil(BLOCK) } else { 0 };
         Arc::new(Self {
             is_send,
             is_started: AtomicBool::new(false),
-            ready: (0..count).map(|_| AtomicBool::new(false)).collect(),
+            count,
+            ready: (0..blocks).map(|_| OnceLock::new()).collect(),
             left: AtomicUsize::new(count),
             has_arrived: AtomicBool::new(false),
         })
     }
 
     pub(crate) fn start(&self) {
-        for ready in &self.ready {
-            ready.store(false, Ordering::Relaxed);
+        for word in self.ready.iter().filter_map(OnceLock::get).flatten() {
+            word.store(0, Ordering::Relaxed);
         }
-        self.left.store(self.ready.len(), Ordering::Relaxed);
+        self.left.store(self.count, Ordering::Relaxed);
         self.has_arrived.store(false, Ordering::Relaxed);
         self.is_started.store(true, Ordering::Release);
     }
@@ -42,15 +51,26 @@ impl Partitions {
         self.is_started.store(false, Ordering::Release);
     }
 
-    fn part(&self, part: i32) -> Result<&AtomicBool> {
-        let found = usize::try_from(part).ok();
-        found.and_then(|part| self.ready.get(part)).ok_or_else(|| {
-            let what = format!(
-                "there is no partition {part}; partitions are 0 to {}",
-                self.ready.len() as i64 - 1
-            );
+    /// The number of a part.
+    fn part(&self, part: i32) -> Result<usize> {
+        let found = usize::try_from(part).ok().filter(|&part| part < self.count);
+        found.ok_or_else(|| {
+            let last = self.count as i64 - 1;
+            let what = format!("there is no partition {part}; partitions are 0 to {last}");
             Error::new(Class::Arg, what)
         })
+    }
+
+    /// Marks a part as ready; whether it was so already.
+    fn mark(&self, part: usize) -> bool {
+        let words = self.ready[part / BLOCK].get_or_init(|| {
+            let parts = BLOCK.min(self.count - part / BLOCK * BLOCK);
+            (0..parts.div_ceil(WORD))
+                .map(|_| AtomicU64::new(0))
+                .collect()
+        });
+        let bit = 1 << (part % WORD);
+        words[part % BLOCK / WORD].fetch_or(bit, Ordering::AcqRel) & bit != 0
     }
 
     /// Whether parts are not ready.
@@ -69,7 +89,7 @@ impl Partitions {
             let what = "the request is of no partitioned send that is started";
             return refuse(Class::Request, what.to_owned());
         }
-        if self.part(part)?.swap(true, Ordering::AcqRel) {
+        if self.mark(self.part(part)?) {
             return refuse(Class::Arg, format!("partition {part} is ready already"));
         }
         self.left.fetch_sub(1, Ordering::AcqRel);
@@ -87,5 +107,44 @@ impl Partitions {
         }
         self.part(part)?;
         Ok(self.has_arrived.load(Ordering::Acquire))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_is_ready_once_in_every_start() {
+        for count in [1, 64, 65, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 70] {
+            let parts = Partitions::new(count, true);
+            let last = count as i32 - 1;
+            for _ in 0..2 {
+                parts.start();
+                for part in (0..=last).rev() {
+                    assert!(parts.has_left());
+                    parts.set_ready(part).expect("once");
+                }
+                assert!(!parts.has_left());
+                for part in [0, last] {
+                    let again = parts.set_ready(part).expect_err("twice");
+                    assert_eq!(again.class, Class::Arg);
+                }
+                let beyond = parts.set_ready(last + 1).expect_err("there is none");
+                assert_eq!(beyond.class, Class::Arg);
+                parts.end();
+            }
+        }
+    }
+
+    /// The marks of 2^31 parts take room as they are used.
+    #[test]
+    fn parts_that_nobody_has_named_take_no_room() {
+        let parts = Partitions::new(i32::MAX as usize, true);
+        parts.start();
+        parts.set_ready(i32::MAX - 1).expect("the last");
+        assert_eq!(parts.ready.iter().filter_map(OnceLock::get).count(), 1);
+        let received = Partitions::new(i32::MAX as usize, false);
+        assert!(received.ready.is_empty() && !received.has_arrived(7).expect("a part"));
     }
 }
