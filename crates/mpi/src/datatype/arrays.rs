@@ -26,7 +26,7 @@ pub(crate) fn subarray(
         check_part(dimension, size, subsize, start)?;
         let row = part.repeat(subsize as usize, stride)?;
         let at = start.checked_mul(stride).ok_or_else(too_large)?;
-        part = Body::join(vec![(at, row)])?;
+        part = Body::join(&[(at, row)])?;
         stride = stride.checked_mul(size).ok_or_else(too_large)?;
     }
     part.resized(0, stride)
@@ -125,7 +125,7 @@ fn dealt_out(
         let at = bytes(first + whole * step)?;
         parts.push((at, inner.repeat(last as usize, stride)?));
     }
-    Body::join(parts)
+    Body::join(&parts)
 }
 
 /// How many elements of a dimension stay together.

@@ -2,6 +2,8 @@
 //! What a datatype is, whichever way it was made: bounds, layout and elements.
 #![forbid(unsafe_code)]
 
+use std::borrow::Borrow;
+
 use super::basic::Basic;
 use super::layout::Layout;
 use super::signature::Signature;
@@ -71,7 +73,7 @@ impl Body {
             alignment: 1,
             lower: here.lower,
             upper: here.upper,
-            ..Self::join(parts)?
+            ..Self::join(&parts)?
         })
     }
 
@@ -122,10 +124,11 @@ impl Body {
     }
 
     /// One after another, each at its displacement.
-    pub fn join(parts: Vec<(isize, Self)>) -> Result<Self> {
+    pub fn join<B: Borrow<Self>>(parts: &[(isize, B)]) -> Result<Self> {
+        let parts = parts.iter().map(|(at, part)| (*at, part.borrow()));
         let mut whole = Self::empty();
-        for (at, part) in &parts {
-            let shifted = |of: isize| of.checked_add(*at).ok_or_else(too_large);
+        for (at, part) in parts.clone() {
+            let shifted = |of: isize| of.checked_add(at).ok_or_else(too_large);
             if let Some((first, end)) = part.data {
                 let (first, end) = (shifted(first)?, shifted(end)?);
                 let (low, high) = whole.data.unwrap_or((first, end));
@@ -144,8 +147,8 @@ impl Body {
             let size = size.filter(|&size| isize::try_from(size).is_ok());
             whole.size = size.ok_or_else(too_large)?;
         }
-        whole.signature = Signature::join(parts.iter().map(|(_, part)| part.signature.clone()));
-        whole.layout = Layout::join(parts.into_iter().map(|(at, part)| (at, part.layout)));
+        whole.signature = Signature::join(parts.clone().map(|(_, part)| &part.signature));
+        whole.layout = Layout::join(parts.map(|(at, part)| (at, &part.layout)));
         Ok(whole)
     }
 

@@ -143,8 +143,7 @@ impl Layout {
                 stride: step,
             },
             _ if self.blocks().saturating_mul(count) <= WRITTEN_OUT => {
-                let at = (0..count).map(|k| k as isize * stride);
-                Self::join(at.map(|at| (at, self.clone())))
+                Self::join((0..count).map(|k| (k as isize * stride, self)))
             }
             _ => Self::Repeat {
                 count,
@@ -155,35 +154,34 @@ impl Layout {
     }
 
     /// One after another, each at its displacement.
-    pub fn join(parts: impl IntoIterator<Item = (isize, Self)>) -> Self {
-        let mut parts: Vec<(isize, Self)> = parts
-            .into_iter()
-            .filter(|(_, layout)| *layout != Self::Nothing)
-            .collect();
-        if let [(0, _)] = parts[..] {
-            return parts.pop().map_or(Self::Nothing, |(_, layout)| layout);
+    pub fn join<'a>(parts: impl Iterator<Item = (isize, &'a Self)> + Clone) -> Self {
+        let parts = parts.filter(|(_, layout)| **layout != Self::Nothing);
+        let (mut count, mut blocks) = (0_usize, 0_usize);
+        for (_, part) in parts.clone() {
+            count += 1;
+            blocks = blocks.saturating_add(part.blocks());
         }
-        let blocks = parts
-            .iter()
-            .fold(0_usize, |sum, (_, part)| sum.saturating_add(part.blocks()));
-        if blocks <= WRITTEN_OUT.max(4 * parts.len()) {
-            return Self::written_out(&parts);
-        }
-        let mut before = 0;
-        let list = parts.into_iter().map(|(at, layout)| {
-            let part = Part { at, before, layout };
-            before += part.layout.size();
-            part
-        });
-        let list = list.collect();
-        Self::Parts {
-            bytes: before,
-            list,
+        match (count, parts.clone().next()) {
+            (0, _) | (_, None) => Self::Nothing,
+            (1, Some((0, only))) => only.clone(),
+            _ if blocks <= WRITTEN_OUT.max(4 * count) => Self::written_out(parts, blocks),
+            _ => {
+                let mut bytes = 0;
+                let list = parts.map(|(at, layout)| {
+                    let before = bytes;
+                    bytes += layout.size();
+                    let layout = layout.clone();
+                    Part { at, before, layout }
+                });
+                let list = list.collect();
+                Self::Parts { bytes, list }
+            }
         }
     }
 
-    fn written_out(parts: &[(isize, Self)]) -> Self {
-        let mut list: Vec<Segment> = Vec::new();
+    /// Every block on its own, of at most so many.
+    fn written_out<'a>(parts: impl Iterator<Item = (isize, &'a Self)>, blocks: usize) -> Self {
+        let mut list: Vec<Segment> = Vec::with_capacity(blocks);
         let mut total = 0;
         let mut push = |at: isize, bytes: usize| {
             match list.last_mut() {
@@ -197,7 +195,7 @@ impl Layout {
             total += bytes;
         };
         for (at, layout) in parts {
-            layout.each_block(*at, &mut push);
+            layout.each_block(at, &mut push);
         }
         match list[..] {
             [] => Self::Nothing,

@@ -2,6 +2,11 @@
 //! From a constructor's arguments to a type map, with every check that the standard allows.
 #![forbid(unsafe_code)]
 
+use std::borrow::Borrow;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::rc::Rc;
+
 use super::Type;
 use super::arrays;
 use super::basic::{Basic, NAMED};
@@ -33,20 +38,16 @@ pub(crate) fn body(recipe: &Recipe) -> Result<Body> {
         } => hvector(*count, *block, *stride, of),
         Recipe::Indexed { blocks, at, of } => {
             let at = at.iter().map(|&at| bytes(at, of));
-            let places = blocks.iter().zip(at);
-            join(places.map(|(&block, at)| Ok((at?, self::block(block, of)?))))
+            indexed(blocks, at, of)
         }
-        Recipe::Hindexed { blocks, at, of } => {
-            let places = blocks.iter().zip(at);
-            join(places.map(|(&block, &at)| Ok((at, self::block(block, of)?))))
-        }
+        Recipe::Hindexed { blocks, at, of } => indexed(blocks, at.iter().map(|&at| Ok(at)), of),
         Recipe::IndexedBlock { block, at, of } => {
             let block = self::block(*block, of)?;
-            join(at.iter().map(|&at| Ok((bytes(at, of)?, block.clone()))))
+            join(at.iter().map(|&at| Ok((bytes(at, of)?, &block))))
         }
         Recipe::HindexedBlock { block, at, of } => {
             let block = self::block(*block, of)?;
-            join(at.iter().map(|&at| Ok((at, block.clone()))))
+            join(at.iter().map(|&at| Ok((at, &block))))
         }
         Recipe::Struct { blocks, at, of } => {
             let places = blocks.iter().zip(at).zip(of);
@@ -90,7 +91,7 @@ fn in_c(elements: &[Basic]) -> Result<Body> {
         parts.push((at as isize, Body::basic(element)));
         at += element.size();
     }
-    Body::join(parts)
+    Body::join(&parts)
 }
 
 /// `MPI_LB` and `MPI_UB` of MPI-1, which the ABI of MPICH still has.
@@ -115,8 +116,21 @@ fn block(length: isize, of: &Type) -> Result<Body> {
     of.body().repeat(length, of.extent())
 }
 
-fn join(parts: impl Iterator<Item = Result<(isize, Body)>>) -> Result<Body> {
-    Body::join(parts.collect::<Result<Vec<_>>>()?)
+/// Blocks of several lengths; those of one length share what they are, so that a million of them take
+/// little more than their displacements.
+fn indexed(blocks: &[isize], at: impl Iterator<Item = Result<isize>>, of: &Type) -> Result<Body> {
+    let mut by_length: HashMap<isize, Rc<Body>> = HashMap::new();
+    join(blocks.iter().zip(at).map(|(&length, at)| {
+        let body = match by_length.entry(length) {
+            Entry::Occupied(found) => Rc::clone(found.get()),
+            Entry::Vacant(new) => Rc::clone(new.insert(Rc::new(block(length, of)?))),
+        };
+        Ok((at?, body))
+    }))
+}
+
+fn join<B: Borrow<Body>>(parts: impl Iterator<Item = Result<(isize, B)>>) -> Result<Body> {
+    Body::join(&parts.collect::<Result<Vec<_>>>()?)
 }
 
 /// A displacement in extents as one in bytes.

@@ -161,7 +161,7 @@ impl Signature {
     }
 
     /// One after another.
-    pub(crate) fn join(parts: impl IntoIterator<Item = Self>) -> Self {
+    pub(crate) fn join<'a>(parts: impl Iterator<Item = &'a Self>) -> Self {
         let mut list: Vec<Self> = Vec::new();
         for part in parts {
             match (list.last_mut(), part) {
@@ -171,9 +171,9 @@ impl Signature {
                         basic: next,
                         count: more,
                     },
-                ) if *basic == next => *count += more,
+                ) if basic == next => *count += more,
                 (_, part) if part.is_empty() => {}
-                (_, part) => list.push(part),
+                (_, part) => list.push(part.clone()),
             }
         }
         match list.len() {
