@@ -12,6 +12,7 @@ use crate::args::{Pictures, Scene};
 use crate::failure::Failure;
 use crate::output::{Answer, table};
 use crate::progress::Bar;
+use crate::scene::counted;
 use crate::{remedy, run, scene, shares, style, table as tables, view};
 
 /// The verb.
@@ -54,11 +55,11 @@ fn show(study: &Study, explanation: &Explanation, is_full: bool, settings: &Sett
     let request = &run.request;
     let (took, unit) = (study.told(run.report.makespan), study.unit());
     let title = format!(
-        "{} by {}: {} bytes over {} ranks on {}",
+        "{} by {}: {} over {} on {}",
         study.collective(),
         run.algorithm,
-        request.bytes,
-        request.ranks,
+        counted(request.bytes, "byte"),
+        counted(request.ranks, "rank"),
         scene::place_words(study),
     );
     let gap = match study
@@ -74,7 +75,7 @@ fn show(study: &Study, explanation: &Explanation, is_full: bool, settings: &Sett
         None => "no bound is known".to_owned(),
     };
     let note = scene::placement_line(study, request.ranks);
-    let shares = shares::line(study, run);
+    let shares = shares::background_line([run]) + &shares::line(study, run);
     let heading = style::heading(&title);
     let mut text = format!("{heading}\n{took} {unit}, {gap}\n{note}{shares}");
     text += &(run::with(settings) + "\n");

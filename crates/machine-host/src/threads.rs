@@ -6,7 +6,9 @@ use std::sync::Mutex;
 use std::thread;
 
 use corecast_core::Rank;
-use corecast_machine::{Activity, MessageRecord, ProgramRun, RunError, RunOptions, Time};
+use corecast_machine::{
+    Activity, BackgroundUse, MessageRecord, ProgramRun, RunError, RunOptions, Time,
+};
 
 /// Most ranks: each is a thread.
 pub const RANKS_MAX: u32 = 256;
@@ -56,6 +58,7 @@ pub(crate) fn collect<T>(results: Vec<Option<Finished<T>>>) -> ProgramRun<T> {
         messages: Vec::new(),
         links: Vec::new(),
         holds: Vec::new(),
+        background: BackgroundUse::default(),
         events: 0,
         trace_hash: 0,
     };

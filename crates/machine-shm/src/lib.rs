@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 
 use corecast_core::{Collective, LinkUse, Rank, Schedule, in_one_stream};
 use corecast_machine::{
-    Blocked, Held, Job, Machine, ProgramRun, Report, RunError, Time, interpreter,
+    BackgroundUse, Blocked, Held, Job, Machine, ProgramRun, Report, RunError, Time, interpreter,
 };
 use corecast_mpi::collective::lane;
 use corecast_mpi::collective::plan::{self, Layout};
@@ -228,6 +228,7 @@ fn collect(
         messages: Vec::new(),
         links: Vec::<LinkUse>::new(),
         holds: Vec::new(),
+        background: BackgroundUse::default(),
         events: 0,
         trace_hash: 0,
     };

@@ -31,6 +31,7 @@ mod ranks;
 mod rcce;
 mod runs;
 pub mod udn;
+mod window;
 mod worst_case;
 
 pub use fidelity::Fidelity;

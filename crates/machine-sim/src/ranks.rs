@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 use corecast_core::Rank;
 use corecast_machine::{
-    Courier, Endpoint, Limits, Matched, Program, ProgramRun, RunError, RunOptions, StepProgram,
-    Steps, Time, cycle_first,
+    BackgroundUse, Courier, Endpoint, Limits, Matched, Program, ProgramRun, RunError, RunOptions,
+    StepProgram, Steps, Time, cycle_first,
 };
 use corecast_sim::{Executor, Outcome};
 
@@ -227,6 +227,7 @@ fn finish<T, E: From<RunError>>(
         messages: books.take_messages(),
         links: Vec::new(),
         holds: Vec::new(),
+        background: BackgroundUse::default(),
         events: kernel.events(),
         trace_hash: kernel.trace_hash(),
     })

@@ -38,7 +38,7 @@ use crate::activity::Activity;
 use crate::error::RunError;
 use crate::job::RunOptions;
 use crate::payload::Payload;
-use crate::report::{LinkHold, MessageRecord};
+use crate::report::{BackgroundUse, LinkHold, MessageRecord};
 
 /// A number that a sender gives its message and by which the receiver chooses.
 pub type Tag = u32;
@@ -321,6 +321,8 @@ pub struct ProgramRun<T> {
     pub links: Vec<LinkUse>,
     /// What [`crate::Cause::LinkBusy`] speaks of.
     pub holds: Vec<LinkHold>,
+    /// What other traffic has sent meanwhile.
+    pub background: BackgroundUse,
     /// Simulated events; 0 on real machines.
     pub events: u64,
     /// Hash of all simulated events; 0 on real machines.

@@ -258,6 +258,7 @@ pub fn report(
         messages: run.messages,
         links: run.links,
         holds: run.holds,
+        background: run.background,
         wrong,
         outputs,
         events: run.events,

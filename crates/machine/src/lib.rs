@@ -66,7 +66,7 @@ pub use path::{PathSegment, Shares, critical_path, message_path};
 pub use payload::{Message, Payload, message_bytes};
 pub use progress::{InTurns, until_news, until_sent};
 pub use rendezvous::{NextPart, Rendezvous};
-pub use report::{LinkHold, MessageRecord, Report, WrongChunk};
+pub use report::{BackgroundUse, LinkHold, MessageRecord, Report, WrongChunk};
 pub use skew::Skew;
 pub use spread::Spread;
 pub use steps::{Schedules, StepProgram, Steps};

@@ -19,7 +19,7 @@ use crate::interpreter;
 use crate::job::{Job, Machine, RunOptions};
 use crate::matching::{ArrivalId, Courier, Matched, News, SendId};
 use crate::payload::{Message, Payload};
-use crate::report::Report;
+use crate::report::{BackgroundUse, Report};
 use crate::steps::{Schedules, StepProgram, Steps};
 use crate::turns::{Ended, Turns};
 
@@ -108,6 +108,7 @@ impl Table {
             messages: Vec::new(),
             links: Vec::new(),
             holds: Vec::new(),
+            background: BackgroundUse::default(),
             events: self.turns.events().events(),
             trace_hash: self.turns.events().hash(),
         })

@@ -98,6 +98,7 @@ pub fn critical_path(report: &Report) -> Vec<PathSegment> {
 ///     messages: vec![],
 ///     links: vec![],
 ///     holds: vec![],
+///     background: Default::default(),
 ///     wrong: vec![],
 ///     outputs: vec![],
 ///     events: 0,

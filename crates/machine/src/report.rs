@@ -36,6 +36,33 @@ pub struct LinkHold {
     pub holder: Option<(Rank, Rank)>,
 }
 
+/// What other traffic has sent during a run ([`crate::Background`]).
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct BackgroundUse {
+    /// Packets that it had to send.
+    pub packets: u64,
+    /// Those of them that were not sent, because the network could not take more.
+    pub held_back: u64,
+}
+
+impl BackgroundUse {
+    /// The same with a further packet, which is sent or not.
+    #[must_use]
+    pub fn with(self, is_sent: bool) -> Self {
+        Self {
+            packets: self.packets + 1,
+            held_back: self.held_back + u64::from(!is_sent),
+        }
+    }
+
+    /// The share of its packets that was sent; none if there were none.
+    #[must_use]
+    pub fn sent_share(&self) -> Option<f64> {
+        let sent = (self.packets - self.held_back) as f64;
+        (self.packets > 0).then(|| sent / self.packets as f64)
+    }
+}
+
 /// A chunk that does not hold what it should.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WrongChunk {
@@ -62,6 +89,8 @@ pub struct Report {
     pub links: Vec<LinkUse>,
     /// What [`Cause::LinkBusy`] speaks of; empty where links are not simulated flit by flit.
     pub holds: Vec<LinkHold>,
+    /// What other traffic has sent meanwhile.
+    pub background: BackgroundUse,
     /// Chunks that do not hold what they should; empty = every rank received the right data.
     pub wrong: Vec<WrongChunk>,
     /// Final contents of every rank: the chunks it was promised.

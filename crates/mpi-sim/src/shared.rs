@@ -76,6 +76,7 @@ pub fn by_rank(run: ProgramRun<CoreLog>, sharing: Sharing) -> ProgramRun<RankLog
         mut messages,
         links,
         mut holds,
+        background,
         events,
         trace_hash,
     } = run;
@@ -95,6 +96,7 @@ pub fn by_rank(run: ProgramRun<CoreLog>, sharing: Sharing) -> ProgramRun<RankLog
         messages,
         links,
         holds,
+        background,
         events,
         trace_hash,
     }

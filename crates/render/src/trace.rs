@@ -134,7 +134,7 @@ pub fn chrome_trace(report: &Report, stretches: &[Stretch], settings: &Value) ->
 mod tests {
     use super::*;
     use corecast_core::Rank;
-    use corecast_machine::{Activity, Cause, MessageRecord};
+    use corecast_machine::{Activity, BackgroundUse, Cause, MessageRecord};
     use serde_json::json;
 
     #[test]
@@ -159,6 +159,7 @@ mod tests {
             messages: vec![message],
             links: Vec::new(),
             holds: Vec::new(),
+            background: BackgroundUse::default(),
             wrong: vec![],
             outputs: vec![],
             events: 0,

@@ -388,6 +388,7 @@ impl Study {
             assumed_parameters: self.chip().count(Provenance::Assumed),
             network_percent: shares.map(|shares| shares.network_percent),
             software_percent: shares.map(|shares| shares.software_percent),
+            background_sent_percent: report.background.sent_share().map(|share| 100.0 * share),
             others_percent: self.machine.taken_by_others().map(|share| 100.0 * share),
         }
     }
@@ -457,6 +458,9 @@ pub struct RunRecord {
     pub network_percent: Option<f64>,
     /// Percent of the critical path that is the software's.
     pub software_percent: Option<f64>,
+    /// Percent of the background traffic's packets that the network could take.
+    #[serde(default)]
+    pub background_sent_percent: Option<f64>,
     /// Percent of this computer's cores that other programs took meanwhile, where times are those of a
     /// wall clock.
     pub others_percent: Option<f64>,

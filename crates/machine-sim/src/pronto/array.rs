@@ -21,6 +21,7 @@ use super::external::External;
 use super::unit::{Content, Parcel, Transfer, TransferId, Unit};
 use crate::books::Books;
 use crate::mesh_spec;
+use crate::window::Window;
 
 /// What is acted on at its time.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +67,7 @@ pub(crate) struct Array {
     active: Cell<u32>,
     /// Packets of tiles and memory that are under way.
     own_packets: Cell<u32>,
+    pub(super) others: Window,
     /// How the driver is told that something has been asked for.
     poke: Latch,
 }
@@ -121,6 +123,7 @@ impl Array {
             injectors: Bells::new(&kernel, grid.nodes() as usize),
             active: Cell::new(tasks as u32), // at most one per core
             own_packets: Cell::new(0),
+            others: Window::new(grid.nodes()),
             poke: Latch::new(&kernel),
             grid,
             kernel,
@@ -170,7 +173,7 @@ impl Array {
     /// Puts a packet into the network at `port`; it must have ended its packet before.
     pub(super) fn inject(&self, port: u32, to_port: u32, parcel: Parcel) {
         let flits = parcel.flits;
-        if !matches!(parcel.content, Content::Foreign) {
+        if !matches!(parcel.content, Content::Foreign(_)) {
             self.own_packets.set(self.own_packets.get() + 1);
         }
         let place = self.free_parcels.borrow_mut().pop();
@@ -288,9 +291,14 @@ impl Array {
                     self.free_parcels.borrow_mut().push(place);
                     let parcel = self.parcels.borrow_mut()[place as usize].take();
                     let parcel = parcel.expect("a packet under way is known");
-                    if !matches!(parcel.content, Content::Foreign) {
-                        self.own_packets.set(self.own_packets.get() - 1);
-                        self.arrived(parcel.to, parcel.content);
+                    match parcel.content {
+                        Content::Foreign(from) => {
+                            from.into_iter().for_each(|node| self.others.arrived(node));
+                        }
+                        content => {
+                            self.own_packets.set(self.own_packets.get() - 1);
+                            self.arrived(parcel.to, content);
+                        }
                     }
                 }
                 Some(News::Served) => self.served(),

@@ -135,7 +135,7 @@ pub(super) async fn disturb(array: Rc<Array>, injectors: Injectors, index: usize
         let parcel = Parcel {
             to,
             flits: request.flits,
-            content: Content::Foreign,
+            content: Content::Foreign(None),
         };
         array.inject(edge_port(from), edge_port(to), parcel);
         array.injectors.wait(from as usize).await;

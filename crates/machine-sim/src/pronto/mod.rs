@@ -94,6 +94,7 @@ where
     let run = execute(executor, on, rank, ranks, options, &array.books);
     let mut run = run.map_err(|error| array.deadlock_behind(error))?;
     array.check_received()?;
+    run.background = array.others.used();
     array.assert_conservation();
     run.links = array.links();
     Ok(run)

@@ -40,8 +40,8 @@ impl Others {
         }
     }
 
-    /// Sends every packet in the cycle in which it is created, until the run ends or the next one
-    /// would come later than a mesh can count cycles.
+    /// Sends every packet in the cycle in which it is created, unless its node has as many under way as it
+    /// may, until the run ends or the next one would come later than a mesh can count cycles.
     pub(crate) async fn disturb(mut self, array: Rc<Array>) {
         loop {
             let cycle = self.traffic.next_cycle();
@@ -53,10 +53,13 @@ impl Others {
                 return; // or a deadlock would last for ever
             }
             while let Some(packet) = self.traffic.pop(cycle) {
+                if !array.others.admits(packet.src) {
+                    continue;
+                }
                 let parcel = Parcel {
                     to: packet.dst,
                     flits: self.packet_flits,
-                    content: Content::Foreign,
+                    content: Content::Foreign(Some(packet.src)),
                 };
                 array.inject(edge_port(packet.src), edge_port(packet.dst), parcel);
             }

@@ -162,7 +162,7 @@ impl Array {
                 self.transfers.borrow_mut().remove(&id);
                 self.end_request(node, id);
             }
-            Content::Foreign => {}
+            Content::Foreign(_) => {}
         }
     }
 

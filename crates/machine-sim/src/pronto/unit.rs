@@ -107,8 +107,8 @@ pub(crate) enum Content {
     Request(TransferId),
     /// The memory has been written.
     Written(TransferId),
-    /// Traffic that passes by.
-    Foreign,
+    /// Traffic that passes by: of this node's others, or of an injector, which waits for itself.
+    Foreign(Option<u32>),
 }
 
 /// A tuple of the status table: a message that has arrived.

@@ -61,5 +61,6 @@ where
     let mut run = execute(executor, on, rank, ranks, options, &tiles.books)?;
     run.links = tiles.link_uses();
     run.holds = tiles.books.take_holds();
+    run.background = tiles.background_used();
     Ok(run)
 }

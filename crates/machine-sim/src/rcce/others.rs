@@ -7,17 +7,19 @@
 //!
 //! A packet is taken to reach all links of its way when it is created. Routers serve their inputs in
 //! turns, so a line waits for at most one packet of each of the other inputs; what others have
-//! beyond that waits where it comes from, and their own delays are not looked at.
+//! beyond that waits where it comes from, and their own delays are not looked at. A packet for which as
+//! much waits somewhere as a core may have under way is held back: it would change nothing for lines.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use corecast_chip::Mesh;
 use corecast_core::{Grid, Side};
-use corecast_machine::{Background, Time};
+use corecast_machine::{Background, BackgroundUse, Time};
 use corecast_sim::memory::Server;
 use corecast_sim::traffic::UniformTraffic;
 
 use crate::mesh_spec;
+use crate::window::UNDER_WAY_MAX;
 
 /// Inputs of a router that a line shares an output with: three other sides and a core.
 const OTHER_INPUTS: u64 = 4;
@@ -31,6 +33,7 @@ pub(super) struct Others {
     period: Time,
     packet: Time,
     wait_max: Time,
+    used: Cell<BackgroundUse>,
     /// Per node and side.
     links: Vec<Server>,
     /// Per core.
@@ -59,6 +62,7 @@ impl Others {
             period,
             packet,
             wait_max: packet * OTHER_INPUTS,
+            used: Cell::default(),
             links: vec![Server::default(); grid.nodes() as usize * Side::ALL.len()],
             ports: vec![Server::default(); grid.ranks_max() as usize],
         })
@@ -77,11 +81,31 @@ impl Others {
             };
             let [from, to] = [packet.src, packet.dst].map(|core| core / self.grid.per_node);
             let time = self.period * cycle;
+            let is_sent =
+                self.backlog_on_way(from, to, time) < self.packet * u64::from(UNDER_WAY_MAX);
+            self.used.set(self.used.get().with(is_sent));
+            if !is_sent {
+                continue;
+            }
             self.grid.visit_route(from, to, &mut |node, hop| {
                 self.links[self.link(node, hop.side)].serve(time, Time::ZERO, self.packet);
             });
             self.ports[packet.dst as usize].serve(time, Time::ZERO, self.packet);
         }
+    }
+
+    /// The longest of what waits at the links from one router to another.
+    fn backlog_on_way(&self, from: u32, to: u32, now: Time) -> Time {
+        let mut longest = Time::ZERO;
+        self.grid.visit_route(from, to, &mut |node, hop| {
+            longest = longest.max(self.links[self.link(node, hop.side)].backlog(now));
+        });
+        longest
+    }
+
+    /// What they have sent by the time up to which they were let.
+    pub(super) fn used(&self) -> BackgroundUse {
+        self.used.get()
     }
 
     const fn link(&self, node: u32, side: Side) -> usize {

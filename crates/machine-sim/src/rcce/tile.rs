@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use corecast_chip::{Memory, Mesh, Rcce};
 use corecast_core::{Grid, Rank, Schedule, Seats, Side};
-use corecast_machine::{LinkHold, LinkUse, RunOptions, Time};
+use corecast_machine::{BackgroundUse, LinkHold, LinkUse, RunOptions, Time};
 use corecast_rcce::{Announcement, Flag, OTHER_FLAGS};
 use corecast_sim::memory::{CachesSpec, Server};
 use corecast_sim::{Bells, Kernel};
@@ -305,6 +305,12 @@ impl Tiles {
             add(self.wait_at(node, hop.side), hold(ends[0], ends[1]));
         });
         Held { at_port, ..held }
+    }
+
+    /// What other traffic has sent.
+    pub(crate) fn background_used(&self) -> BackgroundUse {
+        let used = self.others.as_ref().map(Others::used);
+        used.unwrap_or_default()
     }
 
     /// Whether lines have to be looked at one by one.

@@ -80,8 +80,10 @@ where
     let rank = (steps, courier);
     let mut run = execute(executor, on, rank, ranks, options, &net.books)?;
     net.check_received()?;
-    net.assert_conservation();
+    // Before what is left of other traffic is let through.
     run.links = net.links();
+    run.background = net.others.used();
+    net.assert_conservation();
     run.holds = net.books.take_holds();
     Ok(run)
 }

@@ -18,6 +18,7 @@ use super::costs::Costs;
 use super::network::{Network, Portion};
 use super::static_net::StaticNet;
 use crate::books::Books;
+use crate::window::Window;
 use crate::{Fidelity, mesh_spec};
 
 /// Queue for data.
@@ -97,6 +98,7 @@ pub(crate) struct Net {
     pub(super) waits: RefCell<BTreeMap<u64, Vec<LinkWait>>>,
     /// Traffic of others, and the queue that takes it.
     background: RefCell<Option<UniformTraffic>>,
+    pub(super) others: Window,
     background_queue: u32,
 }
 
@@ -168,6 +170,7 @@ impl Net {
             alarm: Cell::new(u64::MAX),
             poke: Latch::new(&kernel),
             waits: RefCell::default(),
+            others: Window::new(background.as_ref().map_or(0, |_| spec.cores())),
             background: RefCell::new(background),
             background_queue,
             kernel,
@@ -372,8 +375,11 @@ impl Net {
     /// when they come.
     fn discard(&self, core: u32) {
         let (mut mesh, queue) = (self.mesh.borrow_mut(), self.background_queue);
-        while mesh.front(core, queue).is_some() {
+        while let Some(portion) = mesh.front(core, queue) {
             mesh.take(core, queue);
+            if portion.is_end {
+                self.others.arrived(portion.src);
+            }
         }
         mesh.watch(core, queue);
     }
@@ -406,7 +412,8 @@ impl Net {
     }
 }
 
-/// Sends the packets of the background traffic, each in the cycle in which it is created.
+/// Sends the packets of the background traffic, each in the cycle in which it is created unless its core
+/// has as many under way as it may.
 ///
 /// Ends with the run, or when the next packet would come later than a mesh can count cycles.
 pub(crate) async fn disturb(net: Rc<Net>) {
@@ -427,6 +434,9 @@ pub(crate) async fn disturb(net: Rc<Net>) {
                 .as_mut()
                 .and_then(|b| b.pop(cycle));
             let Some(packet) = packet else { break };
+            if !net.others.admits(packet.src) {
+                continue;
+            }
             let queue = net.background_queue;
             let tag = NOBODY;
             net.touch(|mesh| {

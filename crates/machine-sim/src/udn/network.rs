@@ -19,7 +19,8 @@ pub(super) struct Portion {
     /// Cycles from which on the first and the last of them can be read.
     pub first: u64,
     pub last: u64,
-    /// Tag of the packet.
+    /// Core and tag of the packet.
+    pub src: u32,
     pub tag: u64,
     /// Whether the packet ends with them.
     pub is_end: bool,
@@ -28,6 +29,7 @@ pub(super) struct Portion {
 impl Portion {
     fn of_packet(queued: Queued) -> Self {
         Self {
+            src: queued.packet.src,
             tag: queued.packet.tag,
             words: u64::from(queued.packet.flits),
             first: queued.first,
@@ -98,6 +100,7 @@ impl Network {
             Self::Flit(mesh) => {
                 let flit = mesh.front(core, queue)?;
                 Some(Portion {
+                    src: flit.packet.src,
                     tag: flit.packet.tag,
                     words: 1,
                     first: flit.arrival,

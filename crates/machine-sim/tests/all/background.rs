@@ -3,7 +3,7 @@
 
 use corecast_core::{Collective, Rank, Request, Schedule, ScheduleBuilder, Spec, Split, algorithm};
 use corecast_machine::{Background, Cause, Job, Machine, Report, RunError, RunOptions};
-use corecast_machine_sim::SimMachine;
+use corecast_machine_sim::{Fidelity, SimMachine};
 
 /// A chip, a size in bytes that keeps its network busy, and loads up to near its saturation.
 const CASES: [(&str, u32, u64, [f64; 3]); 2] = [
@@ -129,4 +129,35 @@ fn a_deadlock_beside_others_is_one() {
             "{chip}: {error}"
         );
     }
+}
+
+/// Where others ask for more than a network can carry they get what there is, and the run ends: a core
+/// has so many of their packets under way at most. Nothing is held back at small loads.
+#[test]
+fn a_full_network_holds_others_back() {
+    let chips = [
+        (machine("tilepro64"), 64, Collective::Bcast, 0.4),
+        (
+            machine("tilepro64").with_fidelity(Fidelity::Packet),
+            64,
+            Collective::Bcast,
+            1.0,
+        ),
+        (machine("scc"), 48, Collective::Alltoall, 1.0),
+        (machine("nagam"), 18, Collective::Alltoall, 1.0),
+    ];
+    for (machine, ranks, collective, too_much) in chips {
+        let request = Request::new(collective, ranks, 1000);
+        let request = machine.request(request, &RunOptions::default());
+        let algorithm = algorithm::of(collective).next().expect("there is one");
+        let schedule = algorithm::build(algorithm, &request).expect("serves every rank count");
+        let beside = |rate| run(&machine, &schedule, options(rate, 1)).background;
+        let few = beside(0.02);
+        assert!(few.packets > 0 && few.held_back == 0, "{few:?}");
+        let share = beside(too_much).sent_share().expect("it has packets");
+        assert!(share < 0.95, "{}: {share}", machine.chip().name);
+    }
+    let alone = machine("scc");
+    let alone = run(&alone, &schedule(&alone, 48, 100), RunOptions::default());
+    assert_eq!(alone.background.sent_share(), None);
 }

@@ -347,7 +347,7 @@ fn awaited(rank: Rank, piece: &Piece) -> Option<Rank> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use corecast_machine::{Activity, CallLog, CallSpan, Report};
+    use corecast_machine::{Activity, BackgroundUse, CallLog, CallSpan, Report};
     use proptest::prelude::*;
 
     const SEND: u16 = 7;
@@ -366,6 +366,7 @@ mod tests {
                 messages: Vec::new(),
                 links: Vec::new(),
                 holds: Vec::new(),
+                background: BackgroundUse::default(),
                 wrong: Vec::new(),
                 outputs: Vec::new(),
                 events: 0,

@@ -58,6 +58,7 @@ impl CallRun {
                 messages: run.messages,
                 links: run.links,
                 holds: run.holds,
+                background: run.background,
                 wrong: Vec::new(),
                 outputs: Vec::new(),
                 events: run.events,
