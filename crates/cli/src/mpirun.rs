@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use corecast_launch::{Bind, Ending, Job, LaunchError, Part};
+use corecast_launch::{Bind, Ending, LaunchError, MpiJob, Part};
 use corecast_study::{ProgramTables, TABLES_VARIABLE};
 
 use crate::args::Sink;
@@ -125,7 +125,7 @@ pub fn ended_badly(ending: &Ending) -> Option<Failure> {
 }
 
 /// What to start.
-pub fn job(options: &Mpirun) -> Result<Job, Failure> {
+pub fn job(options: &Mpirun) -> Result<MpiJob, Failure> {
     let timeout = match options.timeout {
         Some(seconds) => Some(Duration::try_from_secs_f64(seconds).map_err(|_| {
             Failure::input(format!(
@@ -139,7 +139,7 @@ pub fn job(options: &Mpirun) -> Result<Job, Failure> {
         environment.push(variable(text)?);
     }
     let executable = env::current_exe().ok();
-    Ok(Job {
+    Ok(MpiJob {
         parts: Part::list(options.ranks, &options.words).map_err(|error| refused(&error))?,
         bind: options.bind_to,
         is_tagged: options.tag_output,

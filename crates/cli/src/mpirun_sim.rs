@@ -6,7 +6,7 @@ use std::cell::LazyCell;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use corecast_launch::{Bind, Job, TIMEOUT_CODE};
+use corecast_launch::{Bind, MpiJob, TIMEOUT_CODE};
 use corecast_machine::RunError;
 use corecast_shm::Compute;
 use corecast_study::{
@@ -66,10 +66,10 @@ pub fn chip_name(on_chip: &OnChip) -> &str {
 }
 
 /// What to start.
-pub fn job(options: &Mpirun) -> Result<Job, Failure> {
+pub fn job(options: &Mpirun) -> Result<MpiJob, Failure> {
     // Each rank goes to the simulator's core by itself, when it enters the library.
     let bind = Bind::None;
-    mpirun::job(options).map(|job| Job { bind, ..job })
+    mpirun::job(options).map(|job| MpiJob { bind, ..job })
 }
 
 /// What went wrong.
@@ -83,7 +83,7 @@ pub fn failed(attended: &Attended) -> Option<Failure> {
 
 /// Runs the program once.
 pub fn attend(
-    job: &Job,
+    job: &MpiJob,
     study: &MpiStudy,
     out: &mut dyn Write,
     err: &mut dyn Write,
@@ -93,7 +93,7 @@ pub fn attend(
 }
 
 /// The study of a program on this chip.
-pub fn study(options: &Mpirun, chip: ChipChoice, job: &Job) -> Result<MpiStudy, Failure> {
+pub fn study(options: &Mpirun, chip: ChipChoice, job: &MpiJob) -> Result<MpiStudy, Failure> {
     let (on_chip, ranks) = (&options.on_chip, job.ranks());
     let per_core = on_chip.ranks_per_core.unwrap_or(1);
     let asked = ProgramTables::asked(options.table.as_deref(), job);

@@ -9,7 +9,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use corecast_launch::Job;
+use corecast_launch::MpiJob;
 use corecast_machine::Cause;
 use corecast_study::{
     Changes, ChipChoice, MpiStudy, Settings, Shown, VARIED_MAX, VariedRun, Varying, combinations,
@@ -219,7 +219,7 @@ pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
 
 /// Runs the program with all changes; `found` is told after every run, and may end the sweep.
 fn sweep(
-    job: &Job,
+    job: &MpiJob,
     studies: &[MpiStudy],
     runs: Vec<Changes>,
     found: impl Fn(&Sweep) -> Result<(), Failure>,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The launcher of MPI programs on this host: `corecast mpirun` without its command line.
 //!
-//! A [`Job`] says what to start; [`run`] starts one process per rank over a shared segment, passes
+//! A [`MpiJob`] says what to start; [`run`] starts one process per rank over a shared segment, passes
 //! their output on in whole lines, and returns when all have ended: an [`Ending`].
 //!
 //! - All ranks are in the launcher's session, in one process group of their own. (A session per rank
@@ -43,9 +43,9 @@ pub use libraries::libraries;
 pub use part::Part;
 pub use signals::Halt;
 
-/// What to start, and how.
+/// Ranks of MPI programs to start, and how.
 #[derive(Clone, Debug)]
-pub struct Job {
+pub struct MpiJob {
     /// Programs with their numbers of ranks, in order of rank.
     pub parts: Vec<Part>,
     /// Which cores a rank may run on.
@@ -63,7 +63,7 @@ pub struct Job {
     pub halt: Option<Halt>,
 }
 
-impl Job {
+impl MpiJob {
     /// Number of ranks.
     #[must_use]
     pub fn ranks(&self) -> u32 {
@@ -75,7 +75,7 @@ impl Job {
 ///
 /// # Errors
 /// When the job could not be started; no process is left then.
-pub fn run(job: &Job, out: &mut dyn Write, err: &mut dyn Write) -> Result<Ending, LaunchError> {
+pub fn run(job: &MpiJob, out: &mut dyn Write, err: &mut dyn Write) -> Result<Ending, LaunchError> {
     let mut segment = Segment::create(job.ranks())?;
     segment.listen().map_err(LaunchError::Questions)?;
     run_over(job, Watched::Growing(&mut segment), out, err)
@@ -91,7 +91,7 @@ pub fn run(job: &Job, out: &mut dyn Write, err: &mut dyn Write) -> Result<Ending
 /// # Panics
 /// If `attend` does.
 pub fn run_attended<T: Send>(
-    job: &Job,
+    job: &MpiJob,
     segment: &Segment,
     (attend, end): (impl FnOnce() -> T + Send, impl FnOnce()),
     out: &mut dyn Write,
@@ -122,7 +122,7 @@ impl Drop for Ends<'_> {
 }
 
 fn run_over(
-    job: &Job,
+    job: &MpiJob,
     segment: Watched<'_>,
     out: &mut dyn Write,
     err: &mut dyn Write,

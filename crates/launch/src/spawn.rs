@@ -14,14 +14,14 @@ use rustix::process::{Resource, getrlimit, setrlimit};
 use crate::error::LaunchError;
 use crate::guard::Guard;
 use crate::joining::Found;
-use crate::{Job, bind};
+use crate::{MpiJob, bind};
 
 /// Files that the launcher has open beside two per rank.
 const OTHER_FILES: u64 = 32;
 
 /// Starts all ranks, in order. If one does not start, those before it are ended.
 pub fn all(
-    job: &Job,
+    job: &MpiJob,
     programs: &[PathBuf],
     segment: &Segment,
     guard: &Guard,
@@ -61,7 +61,7 @@ pub fn all(
 
 /// Starts a rank that joins the job, of program `number` of those that are started together.
 pub fn joined(
-    (job, found): (&Job, &Found),
+    (job, found): (&MpiJob, &Found),
     (rank, number): (u32, u32),
     segment: &Segment,
     guard: &Guard,
@@ -76,7 +76,7 @@ pub fn joined(
     command.spawn()
 }
 
-fn command(job: &Job, program: &Path, library_path: Option<&OsString>) -> Command {
+fn command(job: &MpiJob, program: &Path, library_path: Option<&OsString>) -> Command {
     let mut command = Command::new(program);
     command.stdin(Stdio::null());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());

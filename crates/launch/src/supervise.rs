@@ -11,7 +11,7 @@ use corecast_shm::{Asked, RANKS_MAX};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, getpid, kill_process};
 
-use crate::Job;
+use crate::MpiJob;
 use crate::desk::{Asker, Desk, Due};
 use crate::ending::{Cause, Ending};
 use crate::guard::Guard;
@@ -44,7 +44,7 @@ struct Stream {
 
 /// A job that runs.
 pub struct Supervisor<'a> {
-    job: &'a Job,
+    job: &'a MpiJob,
     segment: Watched<'a>,
     guard: &'a Guard,
     signals: &'a Signals,
@@ -65,7 +65,7 @@ pub struct Supervisor<'a> {
 
 impl<'a> Supervisor<'a> {
     pub fn new(
-        job: &'a Job,
+        job: &'a MpiJob,
         segment: Watched<'a>,
         guard: &'a Guard,
         signals: &'a Signals,

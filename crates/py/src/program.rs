@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use corecast_core::Help as _;
-use corecast_launch::{Bind, Ending, Halt, Job, Part, TIMEOUT_CODE};
+use corecast_launch::{Bind, Ending, Halt, MpiJob, Part, TIMEOUT_CODE};
 use corecast_machine::{RunError, Watch};
 use corecast_replay::FILE_BYTES_MAX;
 use corecast_shm::Compute;
@@ -157,14 +157,14 @@ struct Started {
 
 impl Started {
     /// The processes; they end when the run is not wanted any more.
-    fn job(&self, watch: &Watch) -> Result<Job, Refusal> {
+    fn job(&self, watch: &Watch) -> Result<MpiJob, Refusal> {
         let program = self.program.split_first();
         let (program, arguments) = program.expect("Python has looked that there is one");
         let timeout = self.timeout_s.map(Duration::try_from_secs_f64).transpose();
         let watch = watch.clone();
         let environment = self.environment.iter();
         let environment = environment.map(|(name, value)| (name.into(), value.into()));
-        Ok(Job {
+        Ok(MpiJob {
             parts: vec![Part {
                 ranks: self.ranks,
                 program: program.into(),
@@ -179,7 +179,7 @@ impl Started {
         })
     }
 
-    fn plan(self, chip: &Chip, job: &Job, watch: Watch) -> Result<MpiPlan, Refusal> {
+    fn plan(self, chip: &Chip, job: &MpiJob, watch: Watch) -> Result<MpiPlan, Refusal> {
         let asked = ProgramTables::asked(self.table.as_deref(), job);
         let on = self.around.on(chip, watch)?;
         Ok(MpiPlan {

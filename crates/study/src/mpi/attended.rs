@@ -3,7 +3,7 @@
 
 use std::io::Write;
 
-use corecast_launch::{Cause, Ending, Job, LaunchError};
+use corecast_launch::{Cause, Ending, LaunchError, MpiJob};
 use corecast_shm::Segment;
 
 use super::tables::TABLES_VARIABLE;
@@ -33,7 +33,7 @@ impl MpiStudy {
     /// When it could not be started; no process is left then.
     pub fn start(
         &self,
-        job: &Job,
+        job: &MpiJob,
         out: &mut dyn Write,
         err: &mut dyn Write,
     ) -> Result<Attended, LaunchError> {
@@ -46,7 +46,7 @@ impl MpiStudy {
     }
 
     /// The job, whose ranks are told of the tables.
-    fn with_tables(&self, job: &Job) -> Job {
+    fn with_tables(&self, job: &MpiJob) -> MpiJob {
         let mut job = job.clone();
         let word = &self.plan.tables.word;
         job.environment.push((TABLES_VARIABLE.into(), word.into()));

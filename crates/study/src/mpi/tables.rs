@@ -5,7 +5,7 @@ use std::env;
 
 use corecast_core::hash::fnv_1a;
 use corecast_core::{Collective, Help};
-use corecast_launch::Job;
+use corecast_launch::MpiJob;
 use corecast_tune::{MPI, NONE, Table, Tables, TablesError};
 use thiserror::Error;
 
@@ -99,7 +99,7 @@ impl ProgramTables {
     /// What is asked for by an option, or else by the variable: as a job sets it for its ranks, or as they
     /// inherit it.
     #[must_use]
-    pub fn asked(option: Option<&str>, job: &Job) -> Option<String> {
+    pub fn asked(option: Option<&str>, job: &MpiJob) -> Option<String> {
         let mut set = job.environment.iter().rev();
         let set = set.find(|(name, _)| name == TABLES_VARIABLE);
         let set = set.map(|(_, word)| word.to_string_lossy().into_owned());
