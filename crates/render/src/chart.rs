@@ -140,7 +140,9 @@ impl LineChart {
             x_low = x_low.min(0.0);
         }
         let (mut y_min, y_max) = extent(points.iter().map(|point| point.1));
-        if self.y_scale == Scale::Linear && y_max - y_min < FLAT * y_max {
+        let is_flat = points.iter().all(|point| point.1 - y_min < FLAT * y_max);
+        let is_near_zero = (0.0..y_max / 2.0).contains(&y_min);
+        if self.y_scale == Scale::Linear && (is_flat || is_near_zero) {
             y_min = 0.0;
         }
         let y_ticks = match self.y_scale {
@@ -184,6 +186,9 @@ impl LineChart {
         }
         svg.line((LEFT, BOTTOM), (RIGHT, BOTTOM), "#222222", 1.0);
         svg.line((LEFT, TOP), (LEFT, BOTTOM), "#222222", 1.0);
+        if self.y_scale == Scale::Linear && y_ticks[0] > 0.0 {
+            broken_axis(&mut svg);
+        }
         let middle = (LEFT + RIGHT) / 2.0;
         svg.text(middle, BOTTOM + 45.0, 13, Anchor::Middle, &self.x_label);
         svg.text_upwards(22.0, (TOP + BOTTOM) / 2.0, 13, &self.y_label);
@@ -215,6 +220,15 @@ impl LineChart {
             svg.text(RIGHT + 44.0, y, 12, Anchor::Start, &series.name);
         }
         svg.finish()
+    }
+}
+
+/// Two strokes through the foot of the y axis: it does not begin at zero.
+fn broken_axis(svg: &mut Svg) {
+    let foot = BOTTOM - 10.0;
+    svg.rect(LEFT - 3.0, foot - 4.0, 6.0, 5.0, "#ffffff");
+    for y in [foot, foot - 5.0] {
+        svg.line((LEFT - 6.0, y + 3.0), (LEFT + 6.0, y - 3.0), "#222222", 1.0);
     }
 }
 
@@ -303,6 +317,36 @@ mod tests {
         let labels = [3.0, 1024.0, 1536.0, 65536.0, 3145728.0].map(|size| Scale::Log2.label(size));
         assert_eq!(labels, ["3", "1K", "1536", "64K", "3M"]);
         assert_eq!(Scale::Linear.label(2.5e6), "2.5e6");
+    }
+
+    /// Where values are close an axis is cut off, and shows it; else it begins at zero.
+    #[test]
+    fn an_axis_that_does_not_begin_at_zero_is_broken() {
+        let drawn = |values: [f64; 2]| {
+            let points = vec![(1.0, values[0]), (2.0, values[1])];
+            let chart = LineChart {
+                title: "t".into(),
+                x_label: "x".into(),
+                y_label: "y".into(),
+                x_scale: Scale::Log2,
+                y_scale: Scale::Linear,
+                marks: vec![],
+                series: vec![Series {
+                    name: "s".into(),
+                    points,
+                }],
+            };
+            let svg = chart.svg();
+            let mut gap = Svg::titled((0.0, 0.0), 0.0, "");
+            broken_axis(&mut gap);
+            let gap = gap.finish();
+            let strokes = gap.lines().filter(|line| line.starts_with("<line"));
+            let strokes: Vec<&str> = strokes.collect();
+            assert_eq!(strokes.len(), 2, "{gap}");
+            strokes.iter().all(|stroke| svg.contains(stroke))
+        };
+        assert!(drawn([1000.0, 1100.0]));
+        assert!(!drawn([1000.0, 4000.0]) && !drawn([0.0, 1.0]) && !drawn([7.0, 7.0]));
     }
 
     #[test]

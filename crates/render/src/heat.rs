@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use corecast_core::Grid;
+use corecast_core::{Grid, Side};
 use corecast_machine::LinkUse;
 
 use crate::svg::{Anchor, Svg, number};
@@ -35,10 +35,11 @@ type Coordinates = (u32, u32);
 /// The loads of all links of a grid. `unit` names what is counted, such as `flits`.
 ///
 /// x grows east, y grows north; of the two bars between neighbours the upper one goes west, the
-/// lower one east, the left one north, the right one south.
+/// lower one east, the left one north, the right one south. Links that carry nothing are drawn, too.
 #[must_use]
 pub fn heat_map_svg(title: &str, grid: &Grid, links: &[LinkUse], unit: &str) -> String {
-    let mut loads: BTreeMap<(Coordinates, Coordinates), u64> = BTreeMap::new();
+    let mut loads: BTreeMap<(Coordinates, Coordinates), u64> =
+        all_links(grid).map(|link| (link, 0)).collect();
     for link in links {
         *loads.entry((link.from, link.to)).or_default() += link.flits;
     }
@@ -50,7 +51,7 @@ pub fn heat_map_svg(title: &str, grid: &Grid, links: &[LinkUse], unit: &str) -> 
     let (width, height) = (f64::from(grid.width), f64::from(grid.height));
     let right = LEFT + CELL * width;
     let bottom = TOP + CELL * height;
-    let size = (right + 150.0, (bottom + 56.0).max(TOP + 200.0));
+    let size = (right + 176.0, (bottom + 56.0).max(TOP + 200.0));
     let mut svg = Svg::titled(size, LEFT, title);
     let centre = |(x, y): (u32, u32)| {
         let at_x = LEFT + CELL * (f64::from(x) + 0.5);
@@ -128,7 +129,25 @@ pub fn heat_map_svg(title: &str, grid: &Grid, links: &[LinkUse], unit: &str) -> 
         svg.text(right + 34.0, y + 12.0, 12, Anchor::Start, &label);
         y += 20.0;
     }
+    for way in [
+        "the bars of a link:",
+        "east below, west above,",
+        "north left, south right",
+    ] {
+        y += 16.0;
+        svg.text(right + 14.0, y, 12, Anchor::Start, way);
+    }
     svg.finish()
+}
+
+/// Both directions between all neighbours, and around the edges of a torus.
+fn all_links(grid: &Grid) -> impl Iterator<Item = (Coordinates, Coordinates)> + '_ {
+    (0..grid.nodes()).flat_map(move |node| {
+        let neighbours = Side::ALL
+            .into_iter()
+            .filter_map(move |side| grid.neighbour(node, side));
+        neighbours.map(move |to| (grid.position(node), grid.position(to)))
+    })
 }
 
 #[cfg(test)]
@@ -156,6 +175,9 @@ mod tests {
             .filter(|&&colour| colour == "#bbbbbb")
             .count();
         assert_eq!(routers, 6);
+        let idle = colours.iter().filter(|&&colour| colour == SCALE[0]);
+        // Of 14 links of the mesh three carry something, and one entry of the scale is for none.
+        assert_eq!(idle.count(), 14 - 3 + 1);
         assert!(colours.contains(&SCALE[5]) && colours.contains(&SCALE[1]));
         assert!(!svg.contains("NaN") && !svg.contains("inf"));
     }
