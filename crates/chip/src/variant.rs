@@ -47,7 +47,7 @@ pub(crate) fn resolve(text: String, file: String) -> Result<(String, String), Ch
     };
     let mut whole: DocumentMut = base_text.parse().expect("built-in chips are TOML");
     overlay(whole.as_table_mut(), variant.as_table());
-    resolve(whole.to_string(), format!("{file} over {name}"))
+    resolve(whole.to_string(), format!("{name}, the base of {file}"))
 }
 
 /// The base of a variant's file, and the keys that the file itself says.

@@ -343,8 +343,10 @@ fn readers() -> OneOf<Reader> {
     one(libraries.into_iter().chain([Reader::Msccl]), Reader::name)
 }
 
-fn formats() -> OneOf<&'static dyn Format> {
-    one(FORMATS, |format| format.name())
+/// Of schedules, those that can be shown.
+fn texts() -> OneOf<&'static dyn Format> {
+    let texts = FORMATS.into_iter().filter(|format| format.is_text());
+    one(texts, |format| format.name())
 }
 
 /// Of schedules and of programs.
@@ -659,8 +661,8 @@ pub enum Show {
         /// Which schedule.
         #[command(flatten)]
         scene: Box<Scene>,
-        /// As a file of this format instead; `corecast list formats` lists them
-        #[arg(long, value_name = "FORMAT", value_parser = formats())]
+        /// As a file of this format instead; `corecast convert` writes those that are no text
+        #[arg(long, value_name = "FORMAT", value_parser = texts())]
         format: Option<&'static dyn Format>,
     },
 }

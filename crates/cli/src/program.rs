@@ -15,8 +15,7 @@ pub fn load(path: &str, flops: Option<f64>) -> Result<Read, Failure> {
 /// The contents of a file, and of those of the other ranks where there is one per rank.
 pub fn bytes(path: &str) -> Result<Vec<u8>, Failure> {
     file_contents(path, FILE_BYTES_MAX).map_err(|error| {
-        Failure::input(error.to_string())
-            .help("give the path of a program file, or `-` for standard input")
+        Failure::input(error.to_string()).help("give the path of a file, or `-` for standard input")
     })
 }
 

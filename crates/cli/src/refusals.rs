@@ -45,6 +45,7 @@ impl From<StudyError> for Failure {
             StudyError::Root { ranks, .. } => {
                 option("--root").help(format!("with {ranks} ranks the root is 0 to {}", ranks - 1))
             }
+            StudyError::NoRoot { .. } => option("--root").help("leave it out"),
             StudyError::TooManyBytes { max, .. } => {
                 option("--bytes").help(format!("use at most {max} bytes"))
             }

@@ -24,9 +24,9 @@ pub fn sentence(remedy: &Remedy) -> String {
             unit,
             ratio,
         } => {
-            let options = options(*algorithm, sizes);
+            let choices = choices(*algorithm, sizes);
             format!(
-                "Use {options}: {takes} {unit} instead of {instead_of}, {ratio:.2} times as fast; \
+                "{choices}: {takes} {unit} instead of {instead_of}, {ratio:.2} times as fast; \
                  here {why}."
             )
         }
@@ -80,13 +80,37 @@ fn why(cause: Option<MainCause>) -> String {
     }
 }
 
-/// Options that choose what was found.
-fn options(algorithm: Option<&str>, sizes: &[(&'static str, Option<u64>)]) -> String {
-    let mut options = Vec::new();
-    options.extend(algorithm.map(|name| option(&Choice::new("algorithm", name))));
-    options.extend(sizes.iter().map(|&(what, size)| match size {
-        Some(size) => option(&Choice::new(what, size)),
-        None => format!("no {}", option(&Choice::switch(what))),
-    }));
-    options.join(" ")
+/// The options that choose what was found, as the beginning of a sentence.
+fn choices(algorithm: Option<&str>, sizes: &[(&'static str, Option<u64>)]) -> String {
+    let mut given: Vec<String> = Vec::new();
+    let mut left_out = Vec::new();
+    given.extend(algorithm.map(|name| option(&Choice::new("algorithm", name))));
+    for &(what, size) in sizes {
+        match size {
+            Some(size) => given.push(option(&Choice::new(what, size))),
+            None => left_out.push(option(&Choice::switch(what))),
+        }
+    }
+    let (given, left_out) = (given.join(" "), left_out.join(" and "));
+    match (given.is_empty(), left_out.is_empty()) {
+        (_, true) => format!("Use {given}"),
+        (true, false) => format!("Leave out {left_out}"),
+        (false, false) => format!("Use {given} without {left_out}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_that_are_better_left_to_the_algorithm_are_said_in_words() {
+        let sizes = [("part_bytes", None), ("piece_bytes", Some(8))];
+        assert_eq!(choices(None, &sizes[..1]), "Leave out --part-bytes");
+        assert_eq!(
+            choices(Some("mst"), &sizes),
+            "Use --algorithm mst --piece-bytes 8 without --part-bytes"
+        );
+        assert_eq!(choices(Some("mst"), &[]), "Use --algorithm mst");
+    }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use corecast_chip::Chip;
 use corecast_core::{Collective, FlowControl, Tuning};
 use corecast_machine::{Limits, Time};
-use corecast_study::{ChipChoice, Plan, ScheduleFile, Selection, Study, StudyMachine};
+use corecast_study::{ChipChoice, MachineKind, Plan, ScheduleFile, Selection, Study, StudyMachine};
 use corecast_text::size;
 
 use crate::args::{ChipArg, Choices, LimitArgs, MachineArgs, Scene};
@@ -20,11 +20,16 @@ const OTHERS_NOTED: f64 = 0.1;
 /// A chip by name or file, without a word about it.
 pub fn find_chip(name: &str, changes: &[String]) -> Result<ChipChoice, Failure> {
     let change = |text: &String| {
-        let (key, value) = text.split_once('=').ok_or_else(|| {
-            Failure::input(format!("--set: `{text}` has no `=`"))
+        let refuse = |why: &str| {
+            Failure::input(format!("--set: `{text}` {why}"))
                 .help("write KEY=VALUE, such as network.vcs=4; `corecast show chip` lists the keys")
-        })?;
-        Ok((key.trim().to_owned(), value.trim().to_owned()))
+        };
+        let (key, value) = text.split_once('=').ok_or_else(|| refuse("has no `=`"))?;
+        match (key.trim(), value.trim()) {
+            ("", _) => Err(refuse("names no key")),
+            (_, "") => Err(refuse("has no value")),
+            (key, value) => Ok((key.to_owned(), value.to_owned())),
+        }
     };
     let changes = changes
         .iter()
@@ -103,6 +108,16 @@ impl MachineArgs {
 }
 
 impl LimitArgs {
+    /// The limits of runs on a machine; where no chip is simulated there are no events to be counted.
+    pub fn on(&self, machine: &dyn MachineKind) -> Result<Limits, Failure> {
+        if self.events.is_some() && !machine.seats_ranks() {
+            let wrong = format!("--limit-events: {} simulates no events", machine.name());
+            return Err(Failure::input(wrong).help("use --limit-ns, which is real time there"));
+        }
+        Ok(self.limits())
+    }
+
+    /// The limits of a simulation.
     pub fn limits(&self) -> Limits {
         let mut limits = Limits::default();
         limits.events = self.events.unwrap_or(limits.events);
@@ -130,11 +145,25 @@ pub fn one_rank_count(study: &Study) -> Result<u32, Failure> {
     }
 }
 
-/// What one case is, in words; a barrier carries nothing.
+/// So many things: `1 rank`, `2 ranks`.
+pub fn counted(count: impl Into<u64>, thing: &str) -> String {
+    match count.into() {
+        1 => format!("1 {thing}"),
+        count => format!("{count} {thing}s"),
+    }
+}
+
+/// What one case is, in words; a barrier carries nothing, and a file's blocks may be of several sizes.
 pub fn what(collective: Collective, ranks: u32, bytes: u64) -> String {
     match collective {
-        Collective::Barrier => format!("barrier over {ranks} ranks"),
-        collective => format!("{collective} of {bytes} bytes over {ranks} ranks"),
+        Collective::Barrier => format!("barrier over {}", counted(ranks, "rank")),
+        Collective::Alltoallv if bytes == 0 => {
+            format!("alltoallv over {}", counted(ranks, "rank"))
+        }
+        collective => {
+            let bytes = counted(bytes, "byte");
+            format!("{collective} of {bytes} over {}", counted(ranks, "rank"))
+        }
     }
 }
 
@@ -177,6 +206,8 @@ impl Scene {
         self.place.refuse_placement()?;
         let chip = self.place.chip.find()?;
         let own = subject.as_ref().map(|file| file.schedule().spec().clone());
+        let rooted = own.as_ref().filter(|spec| spec.collective().is_rooted());
+        let own_root = rooted.map(|spec| spec.root().0);
         let ranks = match (&self.ranks, &own) {
             (None, None) => Vec::new(),
             (None, Some(spec)) => vec![u64::from(spec.ranks())],
@@ -206,10 +237,7 @@ impl Scene {
                 (None, Some(spec)) => vec![spec.bytes()],
                 (None, None) => vec![64],
             },
-            root: self
-                .root
-                .or(own.as_ref().map(|spec| spec.root().0))
-                .unwrap_or(0),
+            root: self.root.or(own_root).unwrap_or(0),
             selection,
             files,
             element: self.dtype,
@@ -217,7 +245,7 @@ impl Scene {
             tuning,
             surroundings: surroundings::read(self, fewest)?,
             seed: self.seed,
-            limits: self.limits.limits(),
+            limits: self.limits.on(self.place.machine)?,
             ..Plan::new(
                 chip,
                 match (&self.what, &own) {

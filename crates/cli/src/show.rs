@@ -105,11 +105,7 @@ fn show_schedule(scene: &Scene, format: Option<&dyn Format>) -> Result<Answer, F
             let exported = format.write(&schedule);
             let exported = exported.map_err(|error| Failure::library(&error))?;
             exported.notes.iter().for_each(|note| output::note(note));
-            let text = exported.text().ok_or_else(|| {
-                Failure::input(format!("--format: {} is no text", format.name()))
-                    .help("`corecast convert FILE OUT` writes it into files")
-            })?;
-            text.to_owned()
+            exported.text().expect("a format of text").to_owned()
         }
     };
     let record = json(ScheduleRecord {

@@ -177,15 +177,20 @@ fn rates(text: &str) -> Result<Vec<f64>, Failure> {
 fn points_table(sweep: &TrafficSweep) -> String {
     let rows = sweep.points.iter().map(|point| {
         let beyond = sweep.is_beyond(point);
-        let mean = format!("{:.2}", point.latency_mean);
+        let record = sweep.record(point);
+        let whole = |value: Option<u64>| value.map_or("-".to_owned(), |value| value.to_string());
+        let rounded = |value: Option<f64>, digits: usize| {
+            value.map_or("-".to_owned(), |value| format!("{value:.digits$}"))
+        };
+        let mean = rounded(record.latency_mean, 2);
         vec![
             point.offered.to_string(),
             format!("{:.4}", point.accepted),
             if beyond { style::near(&mean) } else { mean },
-            point.latency_p50.to_string(),
-            point.latency_p99.to_string(),
-            point.latency_max.to_string(),
-            format!("{:.3}", point.hops_mean),
+            whole(record.latency_p50),
+            whole(record.latency_p99),
+            whole(record.latency_max),
+            rounded(record.hops_mean, 3),
             point.packets.to_string(),
             match (point.is_saturated, beyond) {
                 (true, _) => style::bad("saturated: not all packets arrived"),
@@ -198,6 +203,11 @@ fn points_table(sweep: &TrafficSweep) -> String {
         "offered", "accepted", "mean", "p50", "p99", "max", "hops", "packets", "",
     ];
     table(&header, 0..8, rows.collect())
+}
+
+/// What was measured; an empty cell if there was nothing.
+fn or_empty(value: Option<impl ToString>) -> String {
+    value.map_or(String::new(), |value| value.to_string())
 }
 
 /// A line per point.
@@ -217,19 +227,20 @@ fn csv(sweep: &TrafficSweep) -> String {
         "flit_hops",
     ]);
     for point in &sweep.points {
+        let record = sweep.record(point);
         csv.line(&[
-            &point.offered,
-            &point.accepted,
-            &point.latency_mean,
-            &point.latency_p50,
-            &point.latency_p99,
-            &point.latency_max,
-            &point.network_latency_mean,
-            &point.hops_mean,
-            &point.packets,
-            &point.is_saturated,
-            &point.cycles,
-            &point.flit_hops,
+            &record.offered,
+            &record.accepted,
+            &or_empty(record.latency_mean),
+            &or_empty(record.latency_p50),
+            &or_empty(record.latency_p99),
+            &or_empty(record.latency_max),
+            &or_empty(record.network_latency_mean),
+            &or_empty(record.hops_mean),
+            &record.packets,
+            &record.saturated,
+            &record.cycles,
+            &record.flit_hops,
         ]);
     }
     csv.with(&sweep.settings)

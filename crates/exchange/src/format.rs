@@ -86,6 +86,11 @@ pub trait Format: Debug + Sync {
     /// Where it is described.
     fn source(&self) -> &'static str;
 
+    /// Whether its files are text, which can be shown.
+    fn is_text(&self) -> bool {
+        true
+    }
+
     /// Whether there is one file per rank, `NAME.RANK.ENDING`. They are read one behind the other.
     fn has_file_per_rank(&self) -> bool {
         false

@@ -27,7 +27,7 @@ pub fn latency_chart(sweep: &TrafficSweep, chip: &str) -> String {
     let line = |name: &str, value: &dyn Fn(&Point) -> f64| Series {
         name: name.to_owned(),
         // Higher values would squeeze the part of the curve that says something.
-        points: (shown.iter())
+        points: (shown.iter().filter(|point| point.packets > 0))
             .map(|point| (point.offered, value(point)))
             .take_while(|point| point.1 <= SHOWN_MAX * zero_load)
             .collect(),

@@ -170,6 +170,7 @@ impl From<StudyError> for Refusal {
                 .help(format!("use 1 to {max}"))
                 .fields(json!({"per_core": per_core, "max": max})),
             StudyError::SharedCapture => request().help("leave out ranks_per_core"),
+            StudyError::NoRoot { .. } => request().help("leave `root` out"),
             StudyError::Root { root, ranks } => request()
                 .help(format!("with {ranks} ranks the root is 0 to {}", ranks - 1))
                 .fields(json!({"root": root, "ranks": ranks})),

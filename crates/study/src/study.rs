@@ -100,7 +100,15 @@ impl Study {
     ///
     /// # Errors
     /// What does not make sense, and why.
-    pub fn new(plan: Plan) -> Result<Self, StudyError> {
+    pub fn new(mut plan: Plan) -> Result<Self, StudyError> {
+        let collective = plan.collective;
+        if plan.root > 0 && !collective.is_rooted() {
+            return Err(StudyError::NoRoot { collective });
+        }
+        if collective == Collective::Barrier {
+            // Nothing is carried: one size is as good as another.
+            plan.sizes.truncate(1);
+        }
         let chip = &plan.chip.chip;
         let machine = plan.machine.on(chip, plan.fidelity)?;
         let ranks = rank_counts(&plan.ranks, chip)?;

@@ -71,18 +71,18 @@ pub struct TrafficRecord {
     pub offered: f64,
     /// Load that arrived.
     pub accepted: f64,
-    /// Mean latency of packets.
-    pub latency_mean: f64,
+    /// Mean latency of packets; none, as in all that follow of latencies and hops, if there were no packets.
+    pub latency_mean: Option<f64>,
     /// Half of the packets took no longer.
-    pub latency_p50: u64,
+    pub latency_p50: Option<u64>,
     /// 99 % of the packets took no longer.
-    pub latency_p99: u64,
+    pub latency_p99: Option<u64>,
     /// The longest.
-    pub latency_max: u64,
+    pub latency_max: Option<u64>,
     /// Mean latency from the injection of the head on.
-    pub network_latency_mean: f64,
+    pub network_latency_mean: Option<f64>,
     /// Mean links crossed.
-    pub hops_mean: f64,
+    pub hops_mean: Option<f64>,
     /// Packets measured.
     pub packets: u64,
     /// Whether packets of the measurement did not arrive.
@@ -292,17 +292,19 @@ impl TrafficSweep {
     /// A point as a record.
     #[must_use]
     pub fn record(&self, point: &Point) -> TrafficRecord {
+        let mean = |value: f64| (point.packets > 0).then_some(value);
+        let quantile = |value: u64| (point.packets > 0).then_some(value);
         TrafficRecord {
             pattern: self.pattern.name(),
             packet_flits: self.packet_flits,
             offered: point.offered,
             accepted: point.accepted,
-            latency_mean: point.latency_mean,
-            latency_p50: point.latency_p50,
-            latency_p99: point.latency_p99,
-            latency_max: point.latency_max,
-            network_latency_mean: point.network_latency_mean,
-            hops_mean: point.hops_mean,
+            latency_mean: mean(point.latency_mean),
+            latency_p50: quantile(point.latency_p50),
+            latency_p99: quantile(point.latency_p99),
+            latency_max: quantile(point.latency_max),
+            network_latency_mean: mean(point.network_latency_mean),
+            hops_mean: mean(point.hops_mean),
             packets: point.packets,
             saturated: point.is_saturated,
             cycles: point.cycles,

@@ -46,7 +46,7 @@ impl Flow {
             acknowledges: self.flow_control,
             injectors: self.injectors()?,
             seed: self.seed,
-            limits: limits.limits(),
+            limits: limits.on(self.machine)?,
             ..FlowPlan::new(chip, &text, &self.file)
         })
     }

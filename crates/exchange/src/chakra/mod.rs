@@ -57,6 +57,10 @@ impl Format for Chakra {
         "mlcommons/chakra"
     }
 
+    fn is_text(&self) -> bool {
+        false
+    }
+
     fn has_file_per_rank(&self) -> bool {
         true
     }

@@ -97,6 +97,10 @@ impl Format for GoalBinary {
         "spcl/LogGOPSim"
     }
 
+    fn is_text(&self) -> bool {
+        false
+    }
+
     fn is(&self, contents: &[u8]) -> bool {
         binary::is(contents)
     }

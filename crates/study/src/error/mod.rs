@@ -98,6 +98,12 @@ pub enum StudyError {
         /// Number of ranks.
         ranks: u32,
     },
+    /// A root for a collective in which all ranks are alike.
+    #[error("{collective} has no root")]
+    NoRoot {
+        /// The collective.
+        collective: Collective,
+    },
     /// All blocks together are longer than [`crate::TOTAL_BYTES_MAX`].
     #[error("{bytes} bytes over {ranks} ranks exceed 1 GiB in all")]
     TooManyBytes {
