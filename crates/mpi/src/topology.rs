@@ -11,6 +11,8 @@
 //! ```
 #![forbid(unsafe_code)]
 
+use crate::error::{Class, Error, Result};
+
 /// A topology.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Topology {
@@ -141,6 +143,65 @@ impl Topology {
                 let some = |ranks: &[u32]| ranks.iter().copied().map(Some).collect();
                 (some(&neighbors.sources), some(&neighbors.destinations))
             }
+        }
+    }
+}
+
+/// How often the ends of an edge name it.
+pub(crate) struct Edge {
+    pub from: u32,
+    pub to: u32,
+    pub by_sender: usize,
+    pub by_receiver: usize,
+}
+
+impl Edge {
+    /// Refuses an edge along which one end would wait for the other for ever.
+    pub(crate) fn refuse(&self) -> Result<()> {
+        let Self {
+            from,
+            to,
+            by_sender,
+            by_receiver,
+        } = self;
+        if by_sender == by_receiver {
+            return Ok(());
+        }
+        let what = format!(
+            "the edge from rank {from} to rank {to} is named {by_sender} times by its sender and \
+             {by_receiver} times by its receiver; both have to name it as often"
+        );
+        Err(Error::new(Class::Topology, what))
+    }
+}
+
+impl Topology {
+    /// Refuses a collective of `rank` with its neighbours that would wait for ever, as far as this rank
+    /// can know.
+    ///
+    /// # Errors
+    /// [`Class::Topology`] if an edge has but one end.
+    pub fn check_edges(&self, rank: u32) -> Result<()> {
+        let times = |list: &[u32], rank| list.iter().filter(|&&other| other == rank).count();
+        match self {
+            Self::Cart(_) => Ok(()),
+            Self::Graph(graph) => {
+                let neighbors = graph.neighbors(rank);
+                let mut edges = neighbors.iter().map(|&to| Edge {
+                    from: rank,
+                    to,
+                    by_sender: times(neighbors, to),
+                    by_receiver: times(graph.neighbors(to), rank),
+                });
+                edges.try_for_each(|edge| edge.refuse())
+            }
+            Self::Dist(neighbors) => Edge {
+                from: rank,
+                to: rank,
+                by_sender: times(&neighbors.destinations, rank),
+                by_receiver: times(&neighbors.sources, rank),
+            }
+            .refuse(),
         }
     }
 }

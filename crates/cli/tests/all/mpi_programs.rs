@@ -67,11 +67,12 @@ fn checks_pass(source: &str, interface: &Interface, checks: &[&str], all_ranks: 
 }
 
 /// Of objects that others still use, and of errors.
-const DETAILS: [&str; 10] = [
+const DETAILS: [&str; 11] = [
     "keys",
     "frees",
     "persistent",
     "parts",
+    "edges",
     "codes",
     "errors",
     "statuses",
@@ -84,6 +85,17 @@ const DETAILS: [&str; 10] = [
 fn objects_live_as_long_as_others_use_them() {
     for interface in [&STANDARD, &MPICH] {
         checks_pass("details.c", interface, &DETAILS, &[1, 2, 3, 6]);
+    }
+}
+
+#[test]
+fn graphs_whose_ends_disagree_are_refused_where_calls_are_compared() {
+    let program = Program::new("details.c", &STANDARD);
+    for ranks in [1, 2, 3, 6] {
+        let mut command = program.mpirun(ranks, &["edges"]);
+        let output = command.env("CORECAST_CHECK", "1").output();
+        let output = output.expect("the binary runs");
+        assert!(output.status.success(), "{ranks}: {}", text(&output.stderr));
     }
 }
 

@@ -125,6 +125,50 @@ static void parts(void) {
   for (int i = 0; i < 3; i++) MPI_Request_free(&sends[i]), MPI_Request_free(&receives[i]);
 }
 
+/* Edges that only one of their ends names are refused before anybody waits for the other: by whoever can
+ * know in a call, and where calls are compared by all when the graph is made. */
+static void edges(void) {
+  const char *compared = getenv("CORECAST_CHECK");
+  int is_compared = compared && compared[0] == '1', given = me, got[2], next = (me + 1) % ranks;
+  MPI_Comm graph;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  int made = MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &me, MPI_UNWEIGHTED, 0, NULL,
+                                            MPI_WEIGHTS_EMPTY, MPI_INFO_NULL, 0, &graph);
+  if (is_compared) {
+    CHECK(class_of(made) == MPI_ERR_TOPOLOGY);
+  } else {
+    CHECK(made == MPI_SUCCESS);
+    MPI_Comm_set_errhandler(graph, MPI_ERRORS_RETURN);
+    CHECK(class_of(MPI_Neighbor_allgather(&given, 1, MPI_INT, got, 1, MPI_INT, graph)) ==
+          MPI_ERR_TOPOLOGY);
+    MPI_Comm_free(&graph);
+  }
+  /* The last rank hears of nobody and is sent something, if there are others. */
+  int sends = 1, hears = me + 1 < ranks || ranks == 1, before = (me + ranks - 1) % ranks;
+  made = MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, hears, &before, MPI_UNWEIGHTED, sends, &next,
+                                        MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
+  CHECK(class_of(made) == (is_compared && ranks > 1 ? MPI_ERR_TOPOLOGY : MPI_SUCCESS));
+  if (made == MPI_SUCCESS) MPI_Comm_free(&graph);
+  /* A right one. */
+  made = MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &before, MPI_UNWEIGHTED, 1, &next,
+                                        MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
+  CHECK(made == MPI_SUCCESS);
+  MPI_Neighbor_allgather(&given, 1, MPI_INT, got, 1, MPI_INT, graph);
+  CHECK(got[0] == before);
+  MPI_Comm_free(&graph);
+  if (ranks > 1) {
+    /* Rank 0 names rank 1, which names nobody. */
+    int index[8], edge = 1;
+    for (int rank = 0; rank < ranks; rank++) index[rank] = 1;
+    CHECK(MPI_Graph_create(MPI_COMM_WORLD, ranks, index, &edge, 0, &graph) == MPI_SUCCESS);
+    MPI_Comm_set_errhandler(graph, MPI_ERRORS_RETURN);
+    if (me == 0)
+      CHECK(class_of(MPI_Neighbor_allgather(&given, 1, MPI_INT, got, 1, MPI_INT, graph)) ==
+            MPI_ERR_TOPOLOGY);
+    MPI_Comm_free(&graph);
+  }
+}
+
 /* Numbers of error codes that were removed are used again. */
 static void codes(void) {
   int first = 0;
@@ -284,7 +328,7 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   struct { const char *name; void (*run)(void); } checks[] = {
-    {"keys", keys}, {"frees", frees}, {"persistent", persistent}, {"parts", parts}, {"codes", codes},
+    {"keys", keys}, {"frees", frees}, {"persistent", persistent}, {"parts", parts}, {"edges", edges}, {"codes", codes},
     {"errors", errors}, {"statuses", statuses}, {"views", views},
     {"windows", windows},
   };

@@ -64,7 +64,8 @@ impl<'a> Caller<'a> {
     /// The caller of a function on a communicator with a topology.
     ///
     /// # Errors
-    /// [`Class::Comm`] if there is none of this handle, [`Class::Topology`] if it has none.
+    /// [`Class::Comm`] if there is none of this handle, [`Class::Topology`] if it has none, or one with an
+    /// edge along which nobody would answer.
     pub fn among_neighbours<A: Abi>(
         mpi: &'a Entered,
         name: &'static str,
@@ -75,6 +76,7 @@ impl<'a> Caller<'a> {
             let what = "the communicator has no topology";
             return Err(Error::new(Class::Topology, what));
         };
+        topology.check_edges(caller.rank as u32)?;
         let (sources, destinations) = topology.neighbors(caller.rank as u32);
         caller.neighbours = Some(Neighbours {
             sources,

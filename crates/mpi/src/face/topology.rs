@@ -2,6 +2,7 @@
 //! Topologies.
 #![forbid(unsafe_code)]
 
+use std::collections::BTreeMap;
 use std::ffi::c_int;
 
 use super::comm_new::{complete, make, making};
@@ -10,7 +11,7 @@ use crate::abi::{Abi, UNWEIGHTED, WEIGHTS_EMPTY};
 use crate::error::{Class, Error, Result};
 use crate::group::Group;
 use crate::handle::CommId;
-use crate::topology::{Cart, Graph, Neighbors, Topology, balanced};
+use crate::topology::{Cart, Edge, Graph, Neighbors, Topology, balanced};
 
 fn topology_of(mpi: &Entered, comm: CommId) -> Result<Option<&Topology>> {
     mpi.process.comm(comm)?;
@@ -426,8 +427,51 @@ pub fn dist_graph_create_adjacent<A: Abi>(
             destination_weights,
             is_weighted: are_in && are_out,
         };
+        check_edges(mpi, comm, &neighbors, name)?;
         make_with(mpi, comm, size, name, Topology::Dist(neighbors))
     })
+}
+
+/// With `CORECAST_CHECK=1`, that both ends name every edge: a collective over one that only one of them
+/// names would wait for ever.
+fn check_edges(
+    mpi: &mut Entered,
+    comm: CommId,
+    neighbors: &Neighbors,
+    name: &'static str,
+) -> Result<()> {
+    if !mpi.process.comm(comm)?.collectives.settings.checks {
+        return Ok(());
+    }
+    // Rows are as long as the longest, and begin with how many of them are sources, and destinations.
+    let counts = [&neighbors.sources, &neighbors.destinations].map(|list| list.len() as u32);
+    let longest = gather(mpi, comm, &[counts[0] + counts[1]], name)?;
+    let longest = 2 + longest.into_iter().max().unwrap_or(0) as usize;
+    let edges = neighbors.sources.iter().chain(&neighbors.destinations);
+    let mut row: Vec<u32> = counts.iter().chain(edges).copied().collect();
+    row.resize(longest, 0);
+    let rows = gather(mpi, comm, &row, name)?;
+    let mut named: BTreeMap<[u32; 2], [usize; 2]> = BTreeMap::new();
+    for (rank, row) in (0..).zip(rows.chunks_exact(longest)) {
+        let (sources, rest) = row[2..].split_at(row[0] as usize);
+        for &from in sources {
+            named.entry([from, rank]).or_default()[0] += 1;
+        }
+        for &to in &rest[..row[1] as usize] {
+            named.entry([rank, to]).or_default()[1] += 1;
+        }
+    }
+    let mut ends = named.into_iter();
+    let wrong = ends.find_map(|([from, to], [by_receiver, by_sender])| {
+        let edge = Edge {
+            from,
+            to,
+            by_sender,
+            by_receiver,
+        };
+        edge.refuse().err()
+    });
+    wrong.map_or(Ok(()), Err)
 }
 
 /// The edges that this rank names: from, to, weight.

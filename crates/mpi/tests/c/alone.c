@@ -294,6 +294,7 @@ static void communicators(void)
                                       MPI_WEIGHTS_EMPTY, MPI_INFO_NULL, 0, &grid));
     OK(MPI_Dist_graph_neighbors_count(grid, &source, &dest, &flag));
     CHECK(source == 1 && dest == 0 && !flag);
+    FAILS(MPI_Neighbor_allgather(&none, 1, MPI_INT, dims, 1, MPI_INT, grid), MPI_ERR_TOPOLOGY);
     OK(MPI_Comm_free(&grid));
     dims[0] = dims[1] = 0;
     OK(MPI_Dims_create(12, 2, dims));
