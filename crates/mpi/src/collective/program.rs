@@ -202,6 +202,12 @@ impl Builder {
         self.post(Act::Recv { from, span }, span, false)
     }
 
+    /// As [`Builder::recv`], whatever else is under way into the range: of ranges that a caller must not
+    /// let overlap. Where they do all the same, one of them stays, and nobody waits for the other.
+    pub fn recv_beside(&mut self, from: u32, span: Span) -> u32 {
+        self.post(Act::Recv { from, span }, span, false)
+    }
+
     /// Broadcasts a range by the machine's own means, and returns the number of the message.
     pub fn broadcast(&mut self, root: u32, span: Span) -> u32 {
         // One at a time.

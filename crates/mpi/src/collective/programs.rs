@@ -173,7 +173,7 @@ pub fn prefix(
 pub fn neighbours(sends: &[(u32, Span)], recvs: &[(u32, Span)]) -> Program {
     let mut builder = Builder::new();
     for &(from, span) in recvs {
-        builder.recv(from, span);
+        builder.recv_beside(from, span);
     }
     for &(to, span) in sends {
         builder.send(to, span);
