@@ -54,7 +54,7 @@ pub fn comm_get_errhandler<A: Abi>(comm: Comm<A>, errhandler: Out<Errhandler<A>>
     let comm = comm.id();
     call::<A>("MPI_Comm_get_errhandler", comm, |mpi| {
         let id = mpi.process.comm(comm)?.errhandler;
-        handlers::keep(id)?;
+        handlers::give(id);
         errhandler.set(Errhandler::of(id))
     })
 }
@@ -74,7 +74,7 @@ pub fn errhandler_free<A: Abi>(errhandler: Out<Errhandler<A>>) -> c_int {
         let id = errhandler.get()?.id();
         match handlers::handler(id) {
             None => return Err(handlers::none(id)),
-            Some(Handler::User(_)) => handlers::leave(id),
+            Some(Handler::User(_)) => handlers::free(id)?,
             // What get_errhandler gave may be freed, predefined or not.
             Some(_) => {}
         }

@@ -513,7 +513,7 @@ pub fn file_get_errhandler<A: Abi>(file: File, errhandler: Out<Errhandler<A>>) -
             mpi.files.get(id)?;
         }
         let found = mpi.files.errhandler(id);
-        handlers::keep(found)?;
+        handlers::give(found);
         errhandler.set(Errhandler::of(found))
     })
 }

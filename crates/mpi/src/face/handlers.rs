@@ -30,11 +30,14 @@ impl UserFunction {
     }
 }
 
-/// A handler of the program, how many objects have it, and whether the program still does.
+/// A handler of the program.
 #[derive(Debug)]
 struct Made {
     function: UserFunction,
+    /// How many objects have it.
     uses: u32,
+    /// How often the program got it and has not freed it since.
+    held: u32,
 }
 
 // Programs may make some before the library runs, so that they are not in it.
@@ -76,15 +79,48 @@ pub(super) fn keep(id: ErrhandlerId) -> Result<()> {
 
 /// One object less has it.
 pub(super) fn leave(id: ErrhandlerId) {
+    // What is predefined is in no table.
+    let _ = change(id, |made| {
+        made.uses -= 1;
+        true
+    });
+}
+
+/// The program gets the handler of an object, and has to free it.
+pub(super) fn give(id: ErrhandlerId) {
+    let _ = change(id, |made| {
+        made.held += 1;
+        true
+    });
+}
+
+/// The program frees it; objects keep it.
+///
+/// # Errors
+/// [`Class::Errhandler`] if there is none of this handle, or the program has freed it.
+pub(super) fn free(id: ErrhandlerId) -> Result<()> {
+    let is_freed = change(id, |made| {
+        let is_held = made.held > 0;
+        made.held -= u32::from(is_held);
+        is_held
+    });
+    match is_freed {
+        Some(true) => Ok(()),
+        _ => Err(none(id)),
+    }
+}
+
+/// Changes what is known of a handler of the program, and forgets one that nobody has any more; what the
+/// change gave, if there is such a handler.
+fn change(id: ErrhandlerId, how: impl FnOnce(&mut Made) -> bool) -> Option<bool> {
     let mut table = made();
-    let Some(table) = table.as_mut() else { return };
-    let Some(made) = table.get_mut(id) else {
-        return;
-    };
-    made.uses -= 1;
-    if made.uses == 0 {
+    let table = table.as_mut()?;
+    let made = table.get_mut(id)?;
+    let gave = how(made);
+    if (made.uses, made.held) == (0, 0) {
         table.remove(id);
     }
+    Some(gave)
 }
 
 #[cold]
@@ -119,7 +155,8 @@ pub(super) fn make(function: Function) -> Result<ErrhandlerId> {
     let mut table = made();
     let id = table.get_or_insert_default().insert(Made {
         function: UserFunction(function.expose_provenance()),
-        uses: 1,
+        uses: 0,
+        held: 1,
     });
     id.ok_or_else(|| Error::new(Class::NoMem, "there are too many error handlers"))
 }

@@ -9,7 +9,7 @@ use std::cell::{Cell, UnsafeCell};
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::thread;
 
 use super::attributes::Attributes;
@@ -223,8 +223,14 @@ pub(super) fn end() -> bool {
 }
 
 /// The process exits: a rank of a simulated chip that has had sessions alone, and has ended them, ends.
+///
+/// The lock may be held by who exits: an error ends the process from within a call. Then nobody rests.
 extern "C" fn at_exit() {
-    let _guard = lock();
+    let _guard = match LOCK.try_lock() {
+        Ok(guard) => guard,
+        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+        Err(TryLockError::WouldBlock) => return,
+    };
     if STAGE.load(Ordering::Acquire) != RESTING {
         return;
     }

@@ -192,7 +192,7 @@ pub fn session_get_errhandler<A: Abi>(
     let id = session.id();
     call::<A>("MPI_Session_get_errhandler", id, |mpi| {
         let found = mpi.sessions.get(id)?.errhandler;
-        handlers::keep(found)?;
+        handlers::give(found);
         errhandler.set(Errhandler::of(found))
     })
 }

@@ -366,7 +366,7 @@ pub fn win_get_errhandler<A: Abi>(win: Win<A>, errhandler: Out<Errhandler<A>>) -
     let win = win.id();
     call::<A>("MPI_Win_get_errhandler", win, |mpi| {
         let id = mpi.process.win(win)?.errhandler;
-        handlers::keep(id)?;
+        handlers::give(id);
         errhandler.set(Errhandler::of(id))
     })
 }

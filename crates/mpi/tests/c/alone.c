@@ -345,7 +345,13 @@ static void errors(void)
     OK(MPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_DIMS));
     CHECK(last_error == MPI_ERR_DIMS);
     OK(MPI_Comm_get_errhandler(MPI_COMM_WORLD, &found));
+    /* Freed twice by the program it is still the communicator's. */
+    MPI_Errhandler twin = found;
     OK(MPI_Errhandler_free(&found));
+    CHECK(MPI_Errhandler_free(&twin) != MPI_SUCCESS);
+    last_error = 0;
+    FAILS(MPI_Send(&x, 1, MPI_INT, 0, -7, MPI_COMM_WORLD), MPI_ERR_TAG);
+    CHECK(class_of(last_error) == MPI_ERR_TAG);
     OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
     FAILS(MPI_Send(&x, -1, MPI_INT, 0, 1, MPI_COMM_WORLD), MPI_ERR_COUNT);
     FAILS(MPI_Send(NULL, 1, MPI_INT, 0, 1, MPI_COMM_WORLD), MPI_ERR_BUFFER);

@@ -19,20 +19,28 @@ pub struct Library {
 impl Library {
     /// Compiles `tests/c/NAME.c`, runs it alone, and gives what came of it.
     pub fn run(&self, program: &str) -> Output {
-        let source = sources().join("tests/c").join(program);
-        let binary = self.compile(program, &source.with_extension("c"), &["-Wall", "-Wextra"]);
-        self.command(&binary).output().unwrap()
+        self.run_with(program, &[])
     }
 
-    /// Calls every function with random arguments.
-    pub fn fuzz(&self, seed: u64, calls: u64) -> Output {
+    /// The same with arguments.
+    pub fn run_with(&self, program: &str, arguments: &[&str]) -> Output {
+        let source = sources().join("tests/c").join(program);
+        let binary = self.compile(program, &source.with_extension("c"), &["-Wall", "-Wextra"]);
+        self.command(&binary).args(arguments).output().unwrap()
+    }
+
+    /// Calls every function with random arguments, once with each seed.
+    pub fn fuzz(&self, seeds: &[u64], calls: u64) -> Vec<Output> {
         let list = fs::read_to_string(sources().join("functions.txt")).unwrap();
         let source = self.folder("fuzz").join("fuzz.c");
         fs::write(&source, super::fuzz::program(&list)).unwrap();
         // Casts between types of functions are what a program does that has one for all.
         let binary = self.compile("fuzz", &source, &["-Wall", "-Wno-unused-function"]);
-        let arguments = [seed.to_string(), calls.to_string()];
-        self.command(&binary).args(arguments).output().unwrap()
+        let run = |seed: &u64| {
+            let arguments = [seed.to_string(), calls.to_string()];
+            self.command(&binary).args(arguments).output().unwrap()
+        };
+        seeds.iter().map(run).collect()
     }
 
     fn compile(&self, program: &str, source: &Path, flags: &[&str]) -> PathBuf {
