@@ -45,7 +45,10 @@ pub(crate) enum Layout {
         stride: isize,
     },
     /// Segments of `bytes` in all.
-    Segments { bytes: usize, list: Arc<[Segment]> },
+    Segments {
+        bytes: usize,
+        list: Arc<Vec<Segment>>,
+    },
     /// `count` times the same, `stride` apart.
     Repeat {
         count: usize,
@@ -200,9 +203,10 @@ impl Layout {
         match list[..] {
             [] => Self::Nothing,
             [only] => Self::block(only.at, only.bytes),
-            _ => Self::evenly_spaced(&list).unwrap_or_else(|| Self::Segments {
-                bytes: total,
-                list: list.into(),
+            _ => Self::evenly_spaced(&list).unwrap_or_else(|| {
+                list.shrink_to_fit();
+                let (bytes, list) = (total, Arc::new(list));
+                Self::Segments { bytes, list }
             }),
         }
     }

@@ -130,7 +130,11 @@ fn indexed(blocks: &[isize], at: impl Iterator<Item = Result<isize>>, of: &Type)
 }
 
 fn join<B: Borrow<Body>>(parts: impl Iterator<Item = Result<(isize, B)>>) -> Result<Body> {
-    Body::join(&parts.collect::<Result<Vec<_>>>()?)
+    let mut all = Vec::with_capacity(parts.size_hint().0);
+    for part in parts {
+        all.push(part?);
+    }
+    Body::join(&all)
 }
 
 /// A displacement in extents as one in bytes.
