@@ -118,7 +118,8 @@ fn quadruple_of(extended: [u8; 16]) -> u128 {
     if exponent != 0 && exponent != EXPONENT_MAX && significand >> 63 == 0 {
         // Not normalised, which no processor writes.
         let shift = significand.leading_zeros().min(u32::from(exponent) - 1);
-        significand <<= shift;
+        // All of its bits, if none is set.
+        significand = significand.unbounded_shl(shift);
         exponent -= shift as u16;
         if significand >> 63 == 0 {
             exponent = 0;
@@ -211,6 +212,22 @@ mod tests {
         for (head, significand, wanted) in rows {
             let bits = u128::from(head) << 64 | u128::from(significand);
             both_ways(0x220, &bits.to_le_bytes(), &wanted.to_be_bytes());
+        }
+    }
+
+    /// What no processor writes has a value all the same: these have their first bit unset.
+    #[test]
+    fn long_doubles_that_are_not_normalised_are_the_numbers_that_they_stand_for() {
+        let rows: [(u16, u64, u128); 4] = [
+            (16384, 1 << 62, 0x3fff << 112),
+            (300, 0, 0),
+            (0x8000 | 7, 0, 1 << 127),
+            (2, 1, 1 << 50),
+        ];
+        for (head, significand, wanted) in rows {
+            let bits = u128::from(head) << 64 | u128::from(significand);
+            let found = quadruple_of(bits.to_le_bytes());
+            assert_eq!(found, wanted, "{head:#x} {significand:#x}: {found:#x}");
         }
     }
 
