@@ -9,9 +9,16 @@ use std::cell::Cell;
 
 use corecast_machine::BackgroundUse;
 
-/// Packets of a core that are under way at most. Far more than there are below saturation: a packet
-/// takes some hundred cycles then, and a core begins one in ten at most.
-pub(crate) const UNDER_WAY_MAX: u32 = 64;
+/// Flits of a core that are under way at most, in whole packets: far more than there are below saturation,
+/// where a packet of four takes some hundred cycles, and a core begins one in ten at most.
+const FLITS_MAX: u32 = 256;
+/// Packets that may be under way in any case, however long they are.
+const PACKETS_MIN: u32 = 4;
+
+/// How many packets of so many flits a core has under way at most.
+pub(crate) fn packets_max(packet_flits: u32) -> u32 {
+    (FLITS_MAX / packet_flits.max(1)).max(PACKETS_MIN)
+}
 
 /// The other traffic of all cores of a run.
 #[derive(Debug)]
@@ -28,10 +35,10 @@ impl Window {
         }
     }
 
-    /// Whether a packet that `core` has to send now is sent; it is under way then.
-    pub(crate) fn admits(&self, core: u32) -> bool {
+    /// Whether a packet of so many flits that `core` has to send now is sent; it is under way then.
+    pub(crate) fn admits(&self, core: u32, flits: u32) -> bool {
         let under_way = &self.under_way[core as usize];
-        let is_admitted = under_way.get() < UNDER_WAY_MAX;
+        let is_admitted = under_way.get() < packets_max(flits);
         under_way.set(under_way.get() + u32::from(is_admitted));
         self.used.set(self.used.get().with(is_admitted));
         is_admitted
@@ -55,12 +62,12 @@ mod tests {
     #[test]
     fn what_is_too_much_is_held_back_until_something_has_arrived() {
         let window = Window::new(2);
-        let admitted = (0..UNDER_WAY_MAX + 2).filter(|_| window.admits(1)).count();
-        assert_eq!(admitted, UNDER_WAY_MAX as usize);
-        assert!(window.admits(0), "another core has a window of its own");
+        let admitted = (0..66).filter(|_| window.admits(1, 4)).count();
+        assert_eq!(admitted, 64);
+        assert!(window.admits(0, 4), "another core has a window of its own");
         window.arrived(1);
-        assert!(window.admits(1) && !window.admits(1));
-        let packets = u64::from(UNDER_WAY_MAX) + 5;
+        assert!(window.admits(1, 4) && !window.admits(1, 4));
+        let packets = 69;
         assert_eq!(
             window.used(),
             BackgroundUse {
@@ -68,5 +75,10 @@ mod tests {
                 held_back: 3
             }
         );
+    }
+
+    #[test]
+    fn long_packets_are_few() {
+        assert_eq!([1, 4, 64, 4096].map(packets_max), [256, 64, 4, 4]);
     }
 }

@@ -20,7 +20,8 @@ pub struct Ongoing {
     pub bytes: u64,
 }
 
-/// Random traffic between all cores of a chip's mesh during a run.
+/// Random traffic between all cores of a chip's mesh during a run, as far as the mesh can carry it:
+/// [`crate::BackgroundUse`] tells.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Background {
     /// Flits per core and cycle, 0 to 1.

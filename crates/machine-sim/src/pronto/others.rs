@@ -53,7 +53,7 @@ impl Others {
                 return; // or a deadlock would last for ever
             }
             while let Some(packet) = self.traffic.pop(cycle) {
-                if !array.others.admits(packet.src) {
+                if !array.others.admits(packet.src, self.packet_flits) {
                     continue;
                 }
                 let parcel = Parcel {

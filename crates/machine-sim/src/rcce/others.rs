@@ -19,7 +19,7 @@ use corecast_sim::memory::Server;
 use corecast_sim::traffic::UniformTraffic;
 
 use crate::mesh_spec;
-use crate::window::UNDER_WAY_MAX;
+use crate::window::packets_max;
 
 /// Inputs of a router that a line shares an output with: three other sides and a core.
 const OTHER_INPUTS: u64 = 4;
@@ -33,6 +33,8 @@ pub(super) struct Others {
     period: Time,
     packet: Time,
     wait_max: Time,
+    /// What waits somewhere where a packet is held back.
+    backlog_max: Time,
     used: Cell<BackgroundUse>,
     /// Per node and side.
     links: Vec<Server>,
@@ -62,6 +64,7 @@ impl Others {
             period,
             packet,
             wait_max: packet * OTHER_INPUTS,
+            backlog_max: packet * u64::from(packets_max(packet_flits)),
             used: Cell::default(),
             links: vec![Server::default(); grid.nodes() as usize * Side::ALL.len()],
             ports: vec![Server::default(); grid.ranks_max() as usize],
@@ -81,8 +84,7 @@ impl Others {
             };
             let [from, to] = [packet.src, packet.dst].map(|core| core / self.grid.per_node);
             let time = self.period * cycle;
-            let is_sent =
-                self.backlog_on_way(from, to, time) < self.packet * u64::from(UNDER_WAY_MAX);
+            let is_sent = self.backlog_on_way(from, to, time) < self.backlog_max;
             self.used.set(self.used.get().with(is_sent));
             if !is_sent {
                 continue;

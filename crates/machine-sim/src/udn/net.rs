@@ -434,7 +434,7 @@ pub(crate) async fn disturb(net: Rc<Net>) {
                 .as_mut()
                 .and_then(|b| b.pop(cycle));
             let Some(packet) = packet else { break };
-            if !net.others.admits(packet.src) {
+            if !net.others.admits(packet.src, packet.flits) {
                 continue;
             }
             let queue = net.background_queue;
