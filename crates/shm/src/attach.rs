@@ -10,7 +10,7 @@ use crate::error::ShmError;
 use crate::layout::{Layout, RANKS_MAX, Room};
 use crate::map::Map;
 use crate::port::Port;
-use crate::segment::{LAUNCHER, PROGRAM, RANK, RANKS, SEGMENT, WORLD};
+use crate::variables::{LAUNCHER, PROGRAM, RANK, RANKS, SEGMENT, WORLD};
 
 /// The transport of this process: that of the segment that its environment names, or of a program
 /// that is alone. To be called once.

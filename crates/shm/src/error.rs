@@ -3,6 +3,8 @@
 
 use std::io;
 
+use crate::variables::SEGMENT;
+
 /// Why a segment could not be made or attached to.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what the fields are")]
@@ -23,7 +25,9 @@ pub enum ShmError {
     },
     #[error(
         "file descriptor {descriptor} is not the segment of this job: {what}; \
-         was it closed between corecast mpirun and this program?"
+         was it closed between corecast mpirun and this program? A program that a rank starts is no rank \
+         of the job: start it without {name} in its environment",
+        name = SEGMENT
     )]
     NotASegment { descriptor: i32, what: &'static str },
     #[error("there is no rank {rank} in this job")]

@@ -69,6 +69,8 @@ mod shelf;
 #[cfg(not(loom))]
 mod single_copy;
 mod sync;
+#[cfg(not(loom))]
+mod variables;
 mod wait;
 #[cfg(not(loom))]
 mod worlds;

@@ -17,21 +17,8 @@ use crate::layout::{Layout, RANKS_MAX, Room};
 use crate::mailbox::{Mailbox, Terms};
 use crate::map::Map;
 use crate::single_copy;
+use crate::variables::{LAUNCHER, PROGRAM, RANK, RANKS, SEGMENT, WORLD};
 use crate::worlds::{self, DIRECTORY_BYTES, Entry, WORLDS_MAX, World};
-
-/// The variable that says which rank a process is.
-pub const RANK: &str = "CORECAST_RANK";
-/// The variable that says how many ranks there are.
-pub const RANKS: &str = "CORECAST_RANKS";
-/// The variable that names the segment's file descriptor.
-pub const SEGMENT: &str = "CORECAST_SEGMENT";
-/// The variable that says where in it the ranks lie that were started with this one; without it, at the
-/// beginning.
-pub const WORLD: &str = "CORECAST_WORLD";
-/// The variable that names the file descriptor of the way to the launcher.
-pub const LAUNCHER: &str = "CORECAST_LAUNCHER";
-/// The variable that says which of several programs a rank runs.
-pub const PROGRAM: &str = "CORECAST_PROGRAM";
 
 const NAME: &CStr = c"corecast";
 

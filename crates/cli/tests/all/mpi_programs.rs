@@ -89,6 +89,15 @@ fn objects_live_as_long_as_others_use_them() {
 }
 
 #[test]
+fn programs_that_a_rank_starts_are_told_what_they_are_not() {
+    let output = Program::new("starts.c", &STANDARD).run(2, &[]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let told = said.matches("start it without CORECAST_SEGMENT in its environment");
+    assert_eq!(told.count(), 2, "{said}");
+}
+
+#[test]
 fn graphs_whose_ends_disagree_are_refused_where_calls_are_compared() {
     let program = Program::new("details.c", &STANDARD);
     for ranks in [1, 2, 3, 6] {
