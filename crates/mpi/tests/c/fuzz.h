@@ -63,6 +63,8 @@ static int a_count(void)
     static const int bad[] = { -1, INT_MIN, -100 };
     return is_one_in(6) ? PICK(bad) : (int) random_below(4);
 }
+/* Of a buffer that is there. */
+static int a_size(void) { return is_one_in(6) ? -1 : (int) random_below(REGION / 2); }
 static int a_rank(void)
 {
     static const int bad[] = { 1, 99, -50, INT_MIN, INT_MAX, MPI_PROC_NULL, MPI_ROOT };

@@ -164,8 +164,6 @@ fn declared(argument: &str, index: usize) -> String {
 /// Where handles of a type are picked from.
 fn pool(name: &str, kind: &str) -> Option<&'static str> {
     Some(match kind {
-        // Neighbours that do not agree wait for each other for ever.
-        "MPI_Comm" if name == "MPI_Dist_graph_create_adjacent" => return None,
         "MPI_Comm" => "comm",
         "MPI_Group" => "group",
         "MPI_Errhandler" => "errhandler",
@@ -243,6 +241,7 @@ fn number(argument: &str) -> String {
         "tag" | "sendtag" | "recvtag" => "a_tag",
         // Numbers of elements, and what determines how far a datatype reaches.
         _ if name.contains("count") || ["n", "len", "size", "nnodes"].contains(&name) => "a_count",
+        "insize" | "outsize" => "a_size",
         "blocklength" | "stride" | "lb" | "extent" | "ndims" | "maxdims" | "length" => "small",
         _ if argument.starts_with("int ") => "any_int",
         _ => "small",

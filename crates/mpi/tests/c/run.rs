@@ -29,18 +29,18 @@ impl Library {
         self.command(&binary).args(arguments).output().unwrap()
     }
 
-    /// Calls every function with random arguments, once with each seed.
-    pub fn fuzz(&self, seeds: &[u64], calls: u64) -> Vec<Output> {
+    /// Calls every function with random arguments, and again with every other seed.
+    pub fn fuzz(&self, seeds: impl IntoIterator<Item = u64>, calls: u64) {
         let list = fs::read_to_string(sources().join("functions.txt")).unwrap();
         let source = self.folder("fuzz").join("fuzz.c");
         fs::write(&source, super::fuzz::program(&list)).unwrap();
         // Casts between types of functions are what a program does that has one for all.
         let binary = self.compile("fuzz", &source, &["-Wall", "-Wno-unused-function"]);
-        let run = |seed: &u64| {
+        for seed in seeds {
             let arguments = [seed.to_string(), calls.to_string()];
-            self.command(&binary).args(arguments).output().unwrap()
-        };
-        seeds.iter().map(run).collect()
+            println!("{} {} {}", binary.display(), arguments[0], arguments[1]);
+            succeeded(&self.command(&binary).args(arguments).output().unwrap());
+        }
     }
 
     fn compile(&self, program: &str, source: &Path, flags: &[&str]) -> PathBuf {
