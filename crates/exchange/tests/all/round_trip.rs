@@ -53,6 +53,25 @@ fn every_algorithm_comes_back() {
     assert!(checked > 1000, "only {checked} schedules");
 }
 
+/// Formats say whether their files are text, and are right.
+#[test]
+fn formats_know_whether_they_are_text() {
+    let request = Request::new(Collective::Bcast, 4, 64);
+    let linear = algorithm::find(Collective::Bcast, "linear").expect("registered");
+    let schedule = algorithm::build(linear, &request).expect("serves it");
+    for format in FORMATS {
+        let Ok(exported) = format.write(&schedule) else {
+            continue;
+        };
+        assert_eq!(
+            exported.text().is_some(),
+            format.is_text(),
+            "{}",
+            format.name()
+        );
+    }
+}
+
 /// One of the steps that there can be; whether it makes sense is the verifier's part.
 fn op(builder: &mut ScheduleBuilder, kind: u8, a: u32, b: u32, chunks: &[u32]) -> Op {
     let chunks: Vec<ChunkId> = chunks.iter().copied().map(ChunkId).collect();
