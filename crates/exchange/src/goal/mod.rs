@@ -21,6 +21,7 @@
 pub mod binary;
 pub mod graph;
 mod read;
+mod words;
 mod write;
 
 pub(crate) use read::schedule;

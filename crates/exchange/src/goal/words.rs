@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The words of a GOAL file.
+
+use corecast_text::quoted;
+
+use crate::error::Fault;
+use crate::limits::BYTES_MAX;
+
+/// The words of a file with their lines, without comments; two of them ahead. A file may have some
+/// hundred million, so they are not kept.
+pub(super) struct Words<'a> {
+    text: &'a str,
+    rest: &'a str,
+    line: u32,
+    ahead: [(&'a str, u32); 2],
+}
+
+impl<'a> Words<'a> {
+    pub(super) fn new(text: &'a str) -> Result<Self, Fault> {
+        check_comments(text)?;
+        Ok(Self::from(text, 1))
+    }
+
+    /// Those of a text that begins in this line, and whose comments end.
+    pub(super) fn from(text: &'a str, line: u32) -> Self {
+        let mut words = Self {
+            text,
+            rest: text,
+            line,
+            ahead: [("", line); 2],
+        };
+        words.ahead = [words.next(), words.next()];
+        words
+    }
+
+    /// The text from the next word on, and its line.
+    pub(super) fn rest(&self) -> (&'a str, u32) {
+        let (next, line) = self.ahead[0];
+        let before = next.as_ptr().addr() - self.text.as_ptr().addr();
+        (&self.text[before..], line)
+    }
+
+    /// The next word behind those ahead; empty at the end.
+    fn next(&mut self) -> (&'a str, u32) {
+        let bytes = self.rest.as_bytes();
+        let mut at = 0;
+        while let Some(&byte) = bytes.get(at) {
+            match byte {
+                b'\n' => self.line += 1,
+                b' ' | b'\t' | b'\r' | 0x0B | 0x0C => {}
+                b'/' if bytes.get(at + 1) == Some(&b'*') => {
+                    let inside = &self.rest[at + 2..];
+                    let end = inside.find("*/").expect("comments end");
+                    self.line += inside[..end].bytes().filter(|&byte| byte == b'\n').count() as u32;
+                    at += end + 3;
+                }
+                _ => break,
+            }
+            at += 1;
+        }
+        let ends = |at: usize| match bytes.get(at) {
+            None => true,
+            Some(b'/') => bytes.get(at + 1) == Some(&b'*'),
+            Some(byte) => byte.is_ascii_whitespace() || [b'{', b'}', b':', 0x0B].contains(byte),
+        };
+        let is_sign = bytes.get(at).is_some_and(|byte| b"{}:".contains(byte));
+        let mut end = at + usize::from(is_sign);
+        while !is_sign && !ends(end) {
+            end += 1;
+        }
+        let word = &self.rest[at..end];
+        self.rest = &self.rest[end..];
+        (word, self.line)
+    }
+
+    /// A word without taking it; empty at the end.
+    pub(super) fn peek(&self, ahead: usize) -> &'a str {
+        self.ahead[ahead].0
+    }
+
+    pub(super) fn line(&self) -> u32 {
+        self.ahead[0].1
+    }
+
+    pub(super) fn take(&mut self) -> &'a str {
+        let next = self.next();
+        let [(word, _), second] = std::mem::replace(&mut self.ahead, [("", 0), next]);
+        self.ahead[0] = second;
+        word
+    }
+
+    pub(super) fn fault(&self, wrong: impl Into<String>, right: &str) -> Fault {
+        Fault::at(self.line(), wrong, right)
+    }
+
+    pub(super) fn found(&self) -> String {
+        match self.peek(0) {
+            "" => "the end of the file".to_owned(),
+            word => format!("`{}`", quoted(word)),
+        }
+    }
+
+    pub(super) fn need(&mut self, word: &str, right: &str) -> Result<(), Fault> {
+        if self.peek(0) == word {
+            self.take();
+            return Ok(());
+        }
+        Err(self.fault(
+            format!("here should be `{word}`, and is {}", self.found()),
+            right,
+        ))
+    }
+
+    pub(super) fn number(&mut self, what: &str, most: u64) -> Result<u64, Fault> {
+        let word = self.peek(0);
+        let is_number = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+        let number = word
+            .parse()
+            .ok()
+            .filter(|&number: &u64| is_number && number <= most);
+        let Some(number) = number else {
+            let right = format!("{what} is a number from 0 to {most}");
+            return Err(self.fault(format!("{} is no {what}", self.found()), &right));
+        };
+        self.take();
+        Ok(number)
+    }
+
+    /// Takes `-1`, which stands for any rank or tag.
+    pub(super) fn any(&mut self) -> bool {
+        let is_any = self.peek(0) == "-1";
+        if is_any {
+            self.take();
+        }
+        is_any
+    }
+
+    /// `64b`, `64 b`
+    pub(super) fn bytes(&mut self) -> Result<u64, Fault> {
+        const RIGHT: &str = "write a number of bytes like 64b";
+        let word = self.peek(0);
+        let digits = word.strip_suffix('b').unwrap_or(word);
+        let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        let bytes = digits
+            .parse()
+            .ok()
+            .filter(|&bytes: &u64| is_number && bytes <= BYTES_MAX);
+        let Some(bytes) = bytes else {
+            return Err(self.fault(format!("{} is no number of bytes", self.found()), RIGHT));
+        };
+        self.take();
+        if digits.len() == word.len() {
+            self.need("b", RIGHT)?;
+        }
+        Ok(bytes)
+    }
+}
+
+/// Refuses a comment that does not end.
+fn check_comments(text: &str) -> Result<(), Fault> {
+    let mut rest = text;
+    // By its slash alone, of which most files have none: that is several times faster.
+    while let Some((_, behind)) = rest.split_once('/') {
+        rest = behind;
+        let Some(inside) = behind.strip_prefix('*') else {
+            continue;
+        };
+        let Some((_, behind)) = inside.split_once("*/") else {
+            let until = &text[..text.len() - inside.len() - "/*".len()];
+            let line = 1 + until.matches('\n').count() as u32;
+            return Err(Fault::at(
+                line,
+                "a comment does not end",
+                "end it with `*/`",
+            ));
+        };
+        rest = behind;
+    }
+    Ok(())
+}
