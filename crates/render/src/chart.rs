@@ -272,21 +272,26 @@ fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
 mod tests {
     use super::*;
 
-    #[test]
-    fn labels_of_many_sizes_do_not_touch() {
-        let points = (0..21).map(|power| (f64::from(1 << power), 1.0)).collect();
-        let chart = LineChart {
+    /// One line on a linear y axis.
+    fn chart(x_scale: Scale, points: Vec<(f64, f64)>) -> LineChart {
+        LineChart {
             title: "t".into(),
             x_label: "x".into(),
             y_label: "y".into(),
-            x_scale: Scale::Log2,
+            x_scale,
             y_scale: Scale::Linear,
             marks: vec![],
             series: vec![Series {
                 name: "s".into(),
                 points,
             }],
-        };
+        }
+    }
+
+    #[test]
+    fn labels_of_many_sizes_do_not_touch() {
+        let points = (0..21).map(|power| (f64::from(1 << power), 1.0)).collect();
+        let chart = chart(Scale::Log2, points);
         let svg = chart.svg();
         let document = roxmltree::Document::parse(&svg).expect("well-formed");
         let texts = document.descendants().filter(|n| n.has_tag_name("text"));
@@ -324,18 +329,7 @@ mod tests {
     fn an_axis_that_does_not_begin_at_zero_is_broken() {
         let drawn = |values: [f64; 2]| {
             let points = vec![(1.0, values[0]), (2.0, values[1])];
-            let chart = LineChart {
-                title: "t".into(),
-                x_label: "x".into(),
-                y_label: "y".into(),
-                x_scale: Scale::Log2,
-                y_scale: Scale::Linear,
-                marks: vec![],
-                series: vec![Series {
-                    name: "s".into(),
-                    points,
-                }],
-            };
+            let chart = chart(Scale::Log2, points);
             let svg = chart.svg();
             let mut gap = Svg::titled((0.0, 0.0), 0.0, "");
             broken_axis(&mut gap);
@@ -351,18 +345,7 @@ mod tests {
 
     #[test]
     fn names_stand_below_their_points() {
-        let chart = LineChart {
-            title: "t".into(),
-            x_label: "x".into(),
-            y_label: "y".into(),
-            x_scale: Scale::Linear,
-            y_scale: Scale::Linear,
-            marks: vec![],
-            series: vec![Series {
-                name: "s".into(),
-                points: vec![(0.0, 3.0), (1.0, 4.0)],
-            }],
-        };
+        let chart = chart(Scale::Linear, vec![(0.0, 3.0), (1.0, 4.0)]);
         for names in [vec![], vec!["rcce".to_owned(), "a & b".to_owned()]] {
             let svg = chart.svg_over(&names);
             roxmltree::Document::parse(&svg).expect("well-formed");
