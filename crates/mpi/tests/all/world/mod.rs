@@ -9,6 +9,7 @@ use std::cell::UnsafeCell;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 use corecast_mpi::transport::{BOARD_LINES, Boards, Head, Line, Transport};
 use corecast_mpi::{Class, Engine, Error, Operation, Result};
@@ -19,8 +20,12 @@ const PACKET_MAX: usize = 64;
 /// Packets that a queue holds.
 const QUEUE_MAX: usize = 3;
 
-/// Calls of `idle` without anything new after which a test has hung.
+/// Calls of `idle` without anything new after which a rank sleeps in each, because others may not have a
+/// core, and those after which a test has hung: most of a minute later.
+const IDLE_AWAKE: u32 = 10_000;
 const IDLE_MAX: u32 = 300_000;
+/// How long it sleeps.
+const NAP: Duration = Duration::from_micros(100);
 
 type Queue = Mutex<VecDeque<(Head, Vec<u8>)>>;
 
@@ -128,7 +133,10 @@ impl Transport for Memory {
         if calls > IDLE_MAX {
             return Err(Error::new(Class::Other, "the ranks wait for ever"));
         }
-        thread::yield_now();
+        match calls > IDLE_AWAKE {
+            true => thread::sleep(NAP),
+            false => thread::yield_now(),
+        }
         Ok(())
     }
 
