@@ -75,7 +75,7 @@ fn show(study: &Study, explanation: &Explanation, is_full: bool, settings: &Sett
         None => "no bound is known".to_owned(),
     };
     let note = scene::placement_line(study, request.ranks);
-    let shares = shares::background_line([run]) + &shares::line(study, run);
+    let shares = shares::background_line(&run.report) + &shares::line(study, run);
     let heading = style::heading(&title);
     let mut text = format!("{heading}\n{took} {unit}, {gap}\n{note}{shares}");
     text += &(run::with(settings) + "\n");

@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::mpirun::{self, Mpirun};
 use crate::on_chip::OnChip;
 use crate::style::{self, Stream};
-use crate::{output, program_explain, remedy, scene, surroundings};
+use crate::{output, program_explain, remedy, scene, shares, surroundings};
 
 /// Runs the program to its end.
 pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
@@ -179,10 +179,12 @@ fn tell(study: &MpiStudy, run: &MpiRun, settings: &Settings) -> String {
             format!("processor time of this computer times {factor}, another one in every run")
         }
     };
+    let full = shares::background(report);
+    let full = full.map_or(String::new(), |full| format!("\n{full}"));
     format!(
         "{ranks} ranks on {place}{with}: {cycles} cycles, {} us of virtual time\n\
          computing counts as {computing}; MPI's own software costs nothing\n\
-         {} messages of {} bytes",
+         {} messages of {} bytes{full}",
         report.makespan.ps() as f64 / 1e6,
         report.messages.len(),
         run.calls.bytes(),

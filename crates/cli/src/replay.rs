@@ -17,7 +17,7 @@ use crate::args::Replay;
 use crate::call_files::{self, CallFiles, check_matrix};
 use crate::failure::Failure;
 use crate::output::{self, Answer, Form, table};
-use crate::{program, program_explain, run, scene, style, surroundings};
+use crate::{program, program_explain, run, scene, shares, style, surroundings};
 
 /// The verb.
 pub fn answer(options: &Replay) -> Result<Answer, Failure> {
@@ -165,6 +165,7 @@ impl Shown {
             calls.report.makespan.ps() as f64 / 1e6,
         );
         let mut text = format!("{}\n{}\n", style::heading(&title), run::with(settings));
+        text += &shares::background_line(&calls.report);
         text += &match spent {
             Spent::ByCall => of_calls(run, clock),
             Spent::Explained { is_full } => {

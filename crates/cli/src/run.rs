@@ -44,7 +44,7 @@ pub fn answer(scene: &Scene, repeat: Option<u32>, pictures: &Pictures) -> Result
             output::table(&header, 1..header.len() - 2, rows.collect())
         );
         text += &same_here(&study);
-        text += &shares::background_line(runs);
+        text += &shares::background_line(&runs[0].report);
         text += &shares::line(&study, &runs[0]);
         for refused in &ranking.refused {
             text += &format!("{}\n", style::dim(&format!("not run: {refused}")));

@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How much of a run's time the network is responsible for, and how much the software.
+//! How much of a run's time the network is responsible for, how much the software, and whether there was
+//! more other traffic than the network can carry.
 
-use corecast_machine::Shares;
+use corecast_machine::{Report, Shares};
 use corecast_study::{Run, Study};
 
 /// The share of its packets that background traffic must send if nothing is to be said about it.
 const SENT_MIN: f64 = 0.95;
 
-/// A line that says so if there was more background traffic in a run than the network can carry.
-pub fn background_line<'a>(runs: impl IntoIterator<Item = &'a Run>) -> String {
-    let shares = runs
-        .into_iter()
-        .filter_map(|run| run.report.background.sent_share());
-    let least = shares.fold(1.0, f64::min);
-    match least < SENT_MIN {
-        true => format!(
-            "note: the network is full: background traffic could send {:.0} % of its packets\n",
-            100.0 * least
-        ),
-        false => String::new(),
-    }
+/// Says so if there was more background traffic in a run than the network can carry.
+pub fn background(report: &Report) -> Option<String> {
+    let share = report.background.sent_share();
+    let share = share.filter(|&share| share < SENT_MIN);
+    share.map(|share| {
+        format!(
+            "the network is full: background traffic could send {:.0} % of its packets",
+            100.0 * share
+        )
+    })
+}
+
+/// The same as a line of its own.
+pub fn background_line(report: &Report) -> String {
+    background(report).map_or(String::new(), |full| format!("note: {full}\n"))
 }
 
 /// A sentence about a run; nothing where the machine does not tell.

@@ -292,19 +292,21 @@ impl TrafficSweep {
     /// A point as a record.
     #[must_use]
     pub fn record(&self, point: &Point) -> TrafficRecord {
-        let mean = |value: f64| (point.packets > 0).then_some(value);
-        let quantile = |value: u64| (point.packets > 0).then_some(value);
+        /// What is known of packets, if there were any.
+        fn of_packets<T>(point: &Point, value: T) -> Option<T> {
+            (point.packets > 0).then_some(value)
+        }
         TrafficRecord {
             pattern: self.pattern.name(),
             packet_flits: self.packet_flits,
             offered: point.offered,
             accepted: point.accepted,
-            latency_mean: mean(point.latency_mean),
-            latency_p50: quantile(point.latency_p50),
-            latency_p99: quantile(point.latency_p99),
-            latency_max: quantile(point.latency_max),
-            network_latency_mean: mean(point.network_latency_mean),
-            hops_mean: mean(point.hops_mean),
+            latency_mean: of_packets(point, point.latency_mean),
+            latency_p50: of_packets(point, point.latency_p50),
+            latency_p99: of_packets(point, point.latency_p99),
+            latency_max: of_packets(point, point.latency_max),
+            network_latency_mean: of_packets(point, point.network_latency_mean),
+            hops_mean: of_packets(point, point.hops_mean),
             packets: point.packets,
             saturated: point.is_saturated,
             cycles: point.cycles,

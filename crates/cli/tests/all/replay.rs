@@ -45,6 +45,22 @@ fn the_same_program_takes_the_same_time_and_a_late_rank_delays_it() {
     assert!(packet.contains("5 ranks on tilepro64"), "{packet}");
 }
 
+/// More other traffic than the network can carry is said, whatever runs beside it.
+#[test]
+fn a_full_network_is_said() {
+    let runs = [
+        ["replay", MASTER].as_slice(),
+        &["run", "bcast", "--algorithm", "mst"],
+        &["explain", "bcast", "--algorithm", "mst"],
+    ];
+    for run in runs {
+        let beside = |rate| said(&[run, &["--chip", "tilepro64", "--background", rate]].concat());
+        let full = "\nnote: the network is full: background traffic could send ";
+        assert!(beside("0.9").contains(full), "{run:?}");
+        assert!(!beside("0.05").contains(full), "{run:?}");
+    }
+}
+
 #[test]
 fn a_program_goes_where_its_ranks_are_put() {
     let run = |more: &[&str]| {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* A rank starts a program of MPI, which is no rank of the job: it says so, or runs alone. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "check.h"
 
 static int me;

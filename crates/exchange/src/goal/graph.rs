@@ -83,11 +83,11 @@ impl Units {
         if cpu == 0 && nic == 0 {
             return;
         }
-        if self.operations == 0 {
-            self.first = line;
-        }
-        self.operations += 1;
-        self.most = [self.most[0].max(cpu), self.most[1].max(nic)];
+        self.add(Self {
+            operations: 1,
+            most: [cpu, nic],
+            first: line,
+        });
     }
 
     /// Takes in those of what follows.

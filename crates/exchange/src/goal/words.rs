@@ -112,13 +112,7 @@ impl<'a> Words<'a> {
     }
 
     pub(super) fn number(&mut self, what: &str, most: u64) -> Result<u64, Fault> {
-        let word = self.peek(0);
-        let is_number = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
-        let number = word
-            .parse()
-            .ok()
-            .filter(|&number: &u64| is_number && number <= most);
-        let Some(number) = number else {
+        let Some(number) = whole(self.peek(0), most) else {
             let right = format!("{what} is a number from 0 to {most}");
             return Err(self.fault(format!("{} is no {what}", self.found()), &right));
         };
@@ -140,12 +134,7 @@ impl<'a> Words<'a> {
         const RIGHT: &str = "write a number of bytes like 64b";
         let word = self.peek(0);
         let digits = word.strip_suffix('b').unwrap_or(word);
-        let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-        let bytes = digits
-            .parse()
-            .ok()
-            .filter(|&bytes: &u64| is_number && bytes <= BYTES_MAX);
-        let Some(bytes) = bytes else {
+        let Some(bytes) = whole(digits, BYTES_MAX) else {
             return Err(self.fault(format!("{} is no number of bytes", self.found()), RIGHT));
         };
         self.take();
@@ -154,6 +143,13 @@ impl<'a> Words<'a> {
         }
         Ok(bytes)
     }
+}
+
+/// A number that is all digits and not too large.
+fn whole(digits: &str, most: u64) -> Option<u64> {
+    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+    let number = digits.parse().ok().filter(|&number| number <= most);
+    number.filter(|_| is_number)
 }
 
 /// Refuses a comment that does not end.

@@ -19,8 +19,9 @@ pub(super) struct Portion {
     /// Cycles from which on the first and the last of them can be read.
     pub first: u64,
     pub last: u64,
-    /// Core and tag of the packet.
+    /// Core that sent the packet.
     pub src: u32,
+    /// Its tag.
     pub tag: u64,
     /// Whether the packet ends with them.
     pub is_end: bool,

@@ -199,7 +199,7 @@ impl Builder {
     /// Receives into a range, and returns the number of the message.
     pub fn recv(&mut self, from: u32, span: Span) -> u32 {
         self.wait_to_write(span);
-        self.post(Act::Recv { from, span }, span, false)
+        self.recv_beside(from, span)
     }
 
     /// As [`Builder::recv`], whatever else is under way into the range: of ranges that a caller must not

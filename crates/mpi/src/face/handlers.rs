@@ -80,18 +80,12 @@ pub(super) fn keep(id: ErrhandlerId) -> Result<()> {
 /// One object less has it.
 pub(super) fn leave(id: ErrhandlerId) {
     // What is predefined is in no table.
-    let _ = change(id, |made| {
-        made.uses -= 1;
-        true
-    });
+    let _ = change(id, |made| made.uses -= 1);
 }
 
 /// The program gets the handler of an object, and has to free it.
 pub(super) fn give(id: ErrhandlerId) {
-    let _ = change(id, |made| {
-        made.held += 1;
-        true
-    });
+    let _ = change(id, |made| made.held += 1);
 }
 
 /// The program frees it; objects keep it.
@@ -112,7 +106,7 @@ pub(super) fn free(id: ErrhandlerId) -> Result<()> {
 
 /// Changes what is known of a handler of the program, and forgets one that nobody has any more; what the
 /// change gave, if there is such a handler.
-fn change(id: ErrhandlerId, how: impl FnOnce(&mut Made) -> bool) -> Option<bool> {
+fn change<T>(id: ErrhandlerId, how: impl FnOnce(&mut Made) -> T) -> Option<T> {
     let mut table = made();
     let table = table.as_mut()?;
     let made = table.get_mut(id)?;

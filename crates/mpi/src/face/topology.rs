@@ -461,17 +461,15 @@ fn check_edges(
             named.entry([rank, to]).or_default()[1] += 1;
         }
     }
-    let mut ends = named.into_iter();
-    let wrong = ends.find_map(|([from, to], [by_receiver, by_sender])| {
-        let edge = Edge {
+    let edges = named
+        .into_iter()
+        .map(|([from, to], [by_receiver, by_sender])| Edge {
             from,
             to,
             by_sender,
             by_receiver,
-        };
-        edge.refuse().err()
-    });
-    wrong.map_or(Ok(()), Err)
+        });
+    { edges }.try_for_each(|edge| edge.refuse())
 }
 
 /// The edges that this rank names: from, to, weight.
