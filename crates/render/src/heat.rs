@@ -15,6 +15,8 @@ const TOP: f64 = 56.0;
 /// Bars of the two directions lie this far from the middle.
 const APART: f64 = 6.0;
 const BAR: f64 = 8.0;
+/// Height of the legend, with room below.
+const LEGEND: f64 = 230.0;
 
 /// Light to dark, readable without colour: a sequential scale of five steps and one for nothing.
 pub(crate) const SCALE: [&str; 6] = [
@@ -51,7 +53,7 @@ pub fn heat_map_svg(title: &str, grid: &Grid, links: &[LinkUse], unit: &str) -> 
     let (width, height) = (f64::from(grid.width), f64::from(grid.height));
     let right = LEFT + CELL * width;
     let bottom = TOP + CELL * height;
-    let size = (right + 176.0, (bottom + 56.0).max(TOP + 200.0));
+    let size = (right + 176.0, (bottom + 56.0).max(TOP + LEGEND));
     let mut svg = Svg::titled(size, LEFT, title);
     let centre = |(x, y): (u32, u32)| {
         let at_x = LEFT + CELL * (f64::from(x) + 0.5);
@@ -61,8 +63,9 @@ pub fn heat_map_svg(title: &str, grid: &Grid, links: &[LinkUse], unit: &str) -> 
         let ((fx, fy), (tx, ty)) = (centre(from), centre(to));
         let is_neighbour = from.0.abs_diff(to.0) + from.1.abs_diff(to.1) == 1;
         if !is_neighbour {
-            // A wrap-around link: a stub outside of its router.
-            let (dx, dy) = ((fx - tx).signum(), (fy - ty).signum());
+            // A wrap-around link: a stub outside of its router, away from the other one.
+            let away = |by: f64| if by == 0.0 { 0.0 } else { by.signum() };
+            let (dx, dy) = (away(fx - tx), away(fy - ty));
             let (x, y) = (fx + dx * BOX * 0.75, fy + dy * BOX * 0.75);
             svg.rect(x - BAR / 2.0, y - BAR / 2.0, BAR, BAR, colour(flits));
             continue;
@@ -129,11 +132,14 @@ pub fn heat_map_svg(title: &str, grid: &Grid, links: &[LinkUse], unit: &str) -> 
         svg.text(right + 34.0, y + 12.0, 12, Anchor::Start, &label);
         y += 20.0;
     }
-    for way in [
+    let bars = [
         "the bars of a link:",
         "east below, west above,",
         "north left, south right",
-    ] {
+    ];
+    let stubs = ["squares: what the router", "sends around the edge"];
+    let stubs = stubs.iter().filter(|_| grid.is_torus);
+    for way in bars.iter().chain(stubs) {
         y += 16.0;
         svg.text(right + 14.0, y, 12, Anchor::Start, way);
     }
@@ -180,6 +186,30 @@ mod tests {
         assert_eq!(idle.count(), 14 - 3 + 1);
         assert!(colours.contains(&SCALE[5]) && colours.contains(&SCALE[1]));
         assert!(!svg.contains("NaN") && !svg.contains("inf"));
+    }
+
+    /// A link around the edge is a stub beside its router, on the side away from the other one.
+    #[test]
+    fn links_around_the_edge_lie_beside_their_routers() {
+        let grid = Grid {
+            is_torus: true,
+            ..Grid::mesh(4, 3)
+        };
+        let svg = heat_map_svg("torus", &grid, &[], "flits");
+        let document = roxmltree::Document::parse(&svg).expect("well-formed");
+        let rects = document.descendants().filter(|n| n.has_tag_name("rect"));
+        let number = |n: roxmltree::Node<'_, '_>, name| n.attribute(name)?.parse::<f64>().ok();
+        let stubs = rects.filter_map(|n| {
+            let size = (number(n, "width")?, number(n, "height")?);
+            let at = (number(n, "x")? + BAR / 2.0, number(n, "y")? + BAR / 2.0);
+            (size == (BAR, BAR)).then_some(at)
+        });
+        let stubs: Vec<(f64, f64)> = stubs.collect();
+        assert_eq!(stubs.len(), 2 * 4 + 2 * 3);
+        let columns = (0..4).map(|x| LEFT + CELL * (f64::from(x) + 0.5));
+        let in_a_column = |x: f64| columns.clone().any(|of| of == x);
+        let above_or_below = stubs.iter().filter(|stub| in_a_column(stub.0));
+        assert_eq!(above_or_below.count(), 2 * 4, "{stubs:?}");
     }
 
     #[test]
