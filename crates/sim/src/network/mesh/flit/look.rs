@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Reading ahead what will be changed: see [`super::LARGE`].
 
-use super::{Channel, FlitMesh, State, TOGETHER, first_from, for_each_bit};
+use super::{Channel, FlitMesh, NONE, State, TOGETHER, first_from, for_each_bit};
 
 impl FlitMesh {
     /// Reads what agents are about to change, all at once: see [`super::LARGE`].
@@ -10,34 +10,47 @@ impl FlitMesh {
             return;
         }
         let mut seen = 0;
-        for &agent in agents {
+        // Nothing that is read in one pass depends on anything else that is read there.
+        let mut down = [NONE; TOGETHER];
+        for (&agent, down) in agents.iter().zip(&mut down) {
             if agent < self.ejection {
-                let input = &self.channels[agent as usize];
+                *down = self.channels[agent as usize].down;
                 seen ^= self.places[(agent * self.capacity) as usize];
-                seen ^= match self.vcs {
-                    1 => u64::from(input.down),
-                    _ => self.look_downstream(input),
-                };
             }
         }
-        std::hint::black_box(seen);
+        if self.vcs > 1 {
+            for (&agent, down) in agents.iter().zip(&mut down) {
+                if agent < self.ejection {
+                    *down = self.next_channel(&self.channels[agent as usize]);
+                }
+            }
+            for (&agent, &down) in agents.iter().zip(&down) {
+                if down < self.ejection {
+                    let output = self.channels[agent as usize].output;
+                    seen ^= self.look_downstream(output, down);
+                }
+            }
+        }
+        std::hint::black_box((seen, down));
     }
 
-    /// Reads what flits of `input` are about to change at the next router, if its packet is given
-    /// the virtual channel that it would accept first, and goes straight on there.
+    /// Where flits of `input` go: to the virtual channel that its packet has, or would accept first.
     #[inline]
-    fn look_downstream(&self, input: &Channel) -> u64 {
-        let output = &self.outputs[input.output as usize];
-        let vc = first_from(u64::from(output.free), input.accepts_first).min(self.vcs - 1);
-        let down = match input.state {
-            State::Active | State::Ready => input.down,
-            _ => output.down + vc,
-        };
-        if down >= self.ejection {
-            return 0;
+    fn next_channel(&self, input: &Channel) -> u32 {
+        if input.state == State::Active || input.state == State::Ready {
+            return input.down;
         }
+        let output = &self.outputs[input.output as usize];
+        let vc = first_from(u64::from(output.free), input.accepts_first);
+        output.down.saturating_add(vc.min(self.vcs - 1))
+    }
+
+    /// Reads what flits that leave by `output` for the channel `down` are about to change at the
+    /// next router, if their packet goes straight on there.
+    #[inline]
+    fn look_downstream(&self, output: u32, down: u32) -> u64 {
         let router = self.by_inputs.of(down);
-        let port = input.output - self.by_ports.of(input.output) * self.ports;
+        let port = output - self.by_ports.of(output) * self.ports;
         let next = &self.outputs[(router * self.ports + port) as usize];
         let into = &self.channels[down as usize];
         let place = self.places[(down * self.capacity) as usize];
