@@ -10,12 +10,13 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
-use crate::{CLIPPY, FORMAT, Part, TEST, asan, fuzz, loom, py, root, rtl, site, steps, viewer};
+use crate::{CLIPPY, FORMAT, Part, TEST, apart, fuzz, py, root, rtl, site, steps, viewer};
 
 /// The first lane after formatting, lints and tests. What `cargo doc` says is part of the site.
-const AFTER_TESTS: [(&str, Part); 5] = [
-    ("loom", loom),
-    ("asan", asan),
+const AFTER_TESTS: [(&str, Part); 6] = [
+    ("loom", apart::loom),
+    ("asan", apart::asan),
+    ("tsan", apart::tsan),
     ("fuzz", |root| fuzz::run(root, None)),
     ("site", site::run),
     ("py", py::run),

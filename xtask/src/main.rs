@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is done with the code beside building it: `cargo xtask` alone prints [`COMMANDS`].
 
+mod apart;
 mod bench_mpi;
 mod ci;
 mod circles;
@@ -78,9 +79,14 @@ const COMMANDS: &[Task] = &[
         let seconds = seconds.map_err(|error| format!("fuzz: seconds: {error}"))?;
         fuzz::run(root(), seconds)
     }),
-    task("loom", "models of what is lock-free", |_| loom(root())),
+    task("loom", "models of what is lock-free", |_| {
+        apart::loom(root())
+    }),
     task("asan", "the MPI library below AddressSanitizer", |_| {
-        asan(root())
+        apart::asan(root())
+    }),
+    task("tsan", "the shared segment below ThreadSanitizer", |_| {
+        apart::tsan(root())
     }),
     task(
         "rtl",
@@ -222,45 +228,6 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .expect("xtask lies in the workspace")
-}
-
-/// Models of what is lock-free: a build of its own, in which atomics are those of `loom`.
-fn loom(_: &Path) -> Result<(), String> {
-    let arguments = ["test", "--release", "-p", "corecast-shm", "--lib"];
-    build_apart("loom", "--cfg=loom", &arguments)
-}
-
-/// The tests of the MPI library and of what carries it, with every access to memory checked by
-/// AddressSanitizer: a build of its own. The compiler that is there has the sanitizer's library, but
-/// lets only nightly ones ask for it; `RUSTC_BOOTSTRAP` is its makers' way round that.
-fn asan(_: &Path) -> Result<(), String> {
-    let target = match std::env::consts::ARCH {
-        "x86_64" => "x86_64-unknown-linux-gnu",
-        "aarch64" => "aarch64-unknown-linux-gnu",
-        other => {
-            println!("asan: skipped, there is none for {other}");
-            return Ok(());
-        }
-    };
-    let crates = ["-p", "corecast-shm", "-p", "corecast-mpi", "--tests"];
-    let arguments = [&["test", "--quiet", "--target", target], &crates[..]].concat();
-    build_apart("asan", "-Zsanitizer=address", &arguments)
-}
-
-/// Runs cargo with flags for the compiler, and a folder of its own below `target`.
-fn build_apart(folder: &str, flags: &str, arguments: &[&str]) -> Result<(), String> {
-    let line = format!("RUSTFLAGS={flags} cargo {}", arguments.join(" "));
-    println!("== {line}");
-    let status = Command::new("cargo")
-        .args(arguments)
-        .env("RUSTFLAGS", flags)
-        .envs(flags.starts_with("-Z").then_some(("RUSTC_BOOTSTRAP", "1")))
-        .env("CARGO_TARGET_DIR", root().join("target").join(folder))
-        .status();
-    match status.is_ok_and(|status| status.success()) {
-        true => Ok(()),
-        false => Err(line),
-    }
 }
 
 fn verdict(outcome: Result<(), String>) -> ExitCode {

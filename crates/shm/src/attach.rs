@@ -2,6 +2,7 @@
 //! How a program finds its rank.
 
 use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd};
+use std::sync::Arc;
 
 use corecast_mpi::transport::{Alone, Transport};
 
@@ -44,7 +45,7 @@ pub fn attach() -> Result<Box<dyn Transport>, ShmError> {
     if layout.is_clocked {
         return Ok(Box::new(ClockedPort::new(layout, map, rank)?));
     }
-    let mut port = Port::new(layout, map, kept, first + rank)?;
+    let mut port = Port::new(layout, Arc::new(map), kept, first + rank)?;
     if let Some(number) = number(PROGRAM, "the number of a program")? {
         port.set_program(number);
     }

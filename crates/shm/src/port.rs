@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
 
@@ -64,7 +65,7 @@ pub struct Port {
     /// The first page of the job.
     job: Map,
     /// What all of the above point into: dropped last.
-    map: Map,
+    map: Arc<Map>,
 }
 
 impl Port {
@@ -73,13 +74,13 @@ impl Port {
     /// # Errors
     /// [`ShmError::Taken`] if the rank has one.
     pub fn on(segment: &Segment, rank: u32) -> std::result::Result<Self, ShmError> {
-        let (layout, map, file) = segment.map_again()?;
+        let (layout, map, file) = segment.share()?;
         Self::new(layout, map, file, rank)
     }
 
     pub(crate) fn new(
         layout: Layout,
-        map: Map,
+        map: Arc<Map>,
         file: OwnedFd,
         rank: u32,
     ) -> std::result::Result<Self, ShmError> {

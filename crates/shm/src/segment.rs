@@ -5,6 +5,7 @@ use std::ffi::CStr;
 use std::io;
 use std::io::Read as _;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::sync::Arc;
 
 use corecast_mpi::launcher::{Answer, Question};
 
@@ -28,7 +29,7 @@ const NAME: &CStr = c"corecast";
 pub struct Segment {
     file: OwnedFd,
     layout: Layout,
-    map: Map,
+    map: Arc<Map>,
     /// Those that joined.
     joined: Vec<Joined>,
     /// The directory of them, once there are some.
@@ -139,7 +140,7 @@ impl Segment {
         Ok(Self {
             file,
             layout,
-            map,
+            map: Arc::new(map),
             joined: Vec::new(),
             directory: None,
             pipe: None,
@@ -371,15 +372,15 @@ impl Segment {
         }
     }
 
-    /// The same memory once more, for a rank in this process.
-    pub(crate) fn map_again(&self) -> Result<(Layout, Map, OwnedFd), ShmError> {
-        let map = Map::new(self.file.as_fd(), 0, self.layout.bytes)?;
+    /// The same memory, for a rank in this process: at the same addresses, so that tools which look for
+    /// races between threads see what two ranks have in common.
+    pub(crate) fn share(&self) -> Result<(Layout, Arc<Map>, OwnedFd), ShmError> {
         let file = self.file.try_clone().map_err(|error| ShmError::Memory {
             bytes: self.layout.bytes,
             what: "dup",
             error,
         })?;
-        Ok((self.layout, map, file))
+        Ok((self.layout, Arc::clone(&self.map), file))
     }
 
     fn wake_all(&self) {
@@ -399,7 +400,7 @@ impl Segment {
     fn member(&self, rank: u32) -> &Member {
         assert!(rank < self.ranks());
         let (map, layout, rank) = match self.joined_with(rank) {
-            None => (&self.map, &self.layout, rank),
+            None => (&*self.map, &self.layout, rank),
             Some(joined) => (&joined.map, &joined.layout, rank - joined.world.first),
         };
         // SAFETY: it lies there, and holds atomics only.

@@ -5,6 +5,7 @@
 use std::collections::VecDeque;
 use std::thread;
 
+use corecast_mpi::transport::Transport as _;
 use corecast_mpi::{Engine, Flight, Landed, Memory, Mode};
 use corecast_shm::{Port, Segment};
 use proptest::prelude::*;
@@ -269,4 +270,43 @@ fn a_rank_is_taken_once() {
         Segment::create(0).expect_err("no ranks").to_string(),
         "0 ranks cannot share a segment; from 1 to 1024 can"
     );
+}
+
+/// One rank sends and the other takes, so that nothing but the ring says when there is room again: of
+/// short packets there is none because there are so many, of long ones, where many ranks share what
+/// there is for them, because they are so long.
+#[test]
+fn a_stream_of_packets_goes_round_and_round() {
+    let segment = Segment::create(64).expect("memory that is taken as it is used");
+    let port = |rank| Port::on(&segment, rank).expect("the rank is free");
+    let (mut sender, mut receiver) = (port(0), port(1));
+    let longest = sender.packet_max();
+    let lengths: Vec<usize> = [[40, 0, 41], [longest; 3]].concat();
+    let lengths: Vec<usize> = lengths
+        .chunks(3)
+        .flat_map(|some| some.repeat(300))
+        .collect();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for (number, &length) in lengths.iter().enumerate() {
+                let body = contents(number, length);
+                while !sender.send(1, [number as u64, 7], &body) {
+                    sender.idle_awake(1).expect("nobody dies");
+                }
+            }
+            sender.finish();
+        });
+        let mut coming = lengths.iter().enumerate();
+        while coming.len() > 0 {
+            let has_come = receiver.receive(None, &mut |from, head, body| {
+                let (number, &length) = coming.next().expect("no more than were sent");
+                assert_eq!((from, head), (0, [number as u64, 7]));
+                assert_eq!(body, contents(number, length));
+            });
+            if !has_come {
+                receiver.idle_awake(1).expect("nobody dies");
+            }
+        }
+        receiver.finish();
+    });
 }

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Builds of their own, with a folder of their own below `target`: models of what is lock-free, and
+//! sanitizers.
+//!
+//! The compiler that is there has the sanitizers' libraries, but lets only nightly ones ask for them;
+//! `RUSTC_BOOTSTRAP` is its makers' way round that. Its standard library is not built with them.
+
+use std::path::Path;
+use std::process::Command;
+
+/// Models of what is lock-free, in which atomics are those of `loom`.
+///
+/// # Errors
+/// The command that failed.
+pub fn loom(root: &Path) -> Result<(), String> {
+    let arguments = ["--release", "-p", "corecast-shm", "--lib"];
+    test(root, "loom", "--cfg=loom", &arguments)
+}
+
+/// The tests of the MPI library and of what carries it, with every access to memory checked by
+/// AddressSanitizer.
+///
+/// # Errors
+/// The command that failed.
+pub fn asan(root: &Path) -> Result<(), String> {
+    let packages = ["-p", "corecast-shm", "-p", "corecast-mpi"];
+    sanitized(root, "asan", "-Zsanitizer=address", &packages, &[])
+}
+
+/// The tests of the shared segment, and of schedules on it, with ThreadSanitizer: ranks are threads that
+/// share one mapping, so that it sees which of their accesses nothing orders.
+///
+/// # Errors
+/// The command that failed.
+pub fn tsan(root: &Path) -> Result<(), String> {
+    let flags = "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer";
+    let packages = ["-p", "corecast-shm", "-p", "corecast-machine-shm"];
+    // Of tests beside each other the harness itself would be reported.
+    sanitized(root, "tsan", flags, &packages, &["--", "--test-threads=1"])
+}
+
+fn sanitized(
+    root: &Path,
+    name: &str,
+    flags: &str,
+    packages: &[&str],
+    more: &[&str],
+) -> Result<(), String> {
+    let target = match std::env::consts::ARCH {
+        "x86_64" => "x86_64-unknown-linux-gnu",
+        "aarch64" => "aarch64-unknown-linux-gnu",
+        other => {
+            println!("{name}: skipped, there is none for {other}");
+            return Ok(());
+        }
+    };
+    let tests = ["--quiet", "--no-fail-fast", "--target", target, "--tests"];
+    let arguments = [&tests[..], packages, more].concat();
+    test(root, name, flags, &arguments)
+}
+
+/// Runs `cargo test` with flags for the compiler.
+fn test(root: &Path, folder: &str, flags: &str, arguments: &[&str]) -> Result<(), String> {
+    let line = format!("RUSTFLAGS=\"{flags}\" cargo test {}", arguments.join(" "));
+    println!("== {line}");
+    let known = root.join("xtask/tsan.supp");
+    let status = Command::new("cargo")
+        .arg("test")
+        .args(arguments)
+        .env("RUSTFLAGS", flags)
+        .envs(flags.starts_with("-Z").then_some(("RUSTC_BOOTSTRAP", "1")))
+        .env("TSAN_OPTIONS", format!("suppressions={}", known.display()))
+        .env("CARGO_TARGET_DIR", root.join("target").join(folder))
+        .status();
+    match status.is_ok_and(|status| status.success()) {
+        true => Ok(()),
+        false => Err(line),
+    }
+}
