@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which files a command reads and writes. It must be possible to write every output; no two of them may
-//! be one file, of which only the last would be left, and none a file that is read.
+//! be one file, of which only the last would be left, and none a file that is read. What is read and
+//! written with a file belongs to it: those of the other ranks, where there is one per rank, and those that
+//! a list names.
 //!
 //! This is checked before anything runs; how files are read and written is in
 //! [`corecast_text::file`].
 
 use std::path::{Path, PathBuf};
 
+use corecast_study::{files_named_in, files_of_ranks};
 use corecast_text::file;
 
 use crate::args::{ChipArg, Pictures, Reader, Scene, Show, Sink, Verb};
@@ -219,14 +222,19 @@ pub fn check(verb: &Verb, sink: &Sink) -> Result<(), Failure> {
     for (option, path) in &files.drawn {
         check_form(option, path)?;
     }
-    let known = |named: &[Named<'_>]| -> Vec<(&'static str, PathBuf)> {
-        let known = named.iter().map(|&(option, path)| {
-            let file = file::identity(Path::new(path))?;
+    let known = |named: &[Named<'_>], more: fn(&str) -> Vec<String>| {
+        let paths = named.iter().flat_map(|&(option, path)| {
+            let paths = [vec![path.to_owned()], files_of_ranks(path), more(path)];
+            paths.concat().into_iter().map(move |path| (option, path))
+        });
+        let known = paths.filter_map(|(option, path)| {
+            let file = file::identity(Path::new(&path))?;
             Some((option, file))
         });
-        known.flatten().collect()
+        known.collect::<Vec<(&'static str, PathBuf)>>()
     };
-    let (read, written) = (known(&files.read), known(&files.written));
+    let read = known(&files.read, files_named_in);
+    let written = known(&files.written, |_| Vec::new());
     for (index, (option, path)) in written.iter().enumerate() {
         if let Some((other, _)) = written[..index].iter().find(|(_, file)| file == path) {
             let message = format!("{other} and {option} name one file: {}", path.display());

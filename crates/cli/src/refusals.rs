@@ -119,6 +119,7 @@ fn traffic(error: &TrafficStudyError) -> Failure {
         E::Load(error) => {
             Failure::library(error).help("`corecast traffic --help` lists the options")
         }
+        E::Packed { .. } => Failure::library(error),
         error => Failure::library(error).help("check the chip's network"),
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The words of one line, taken one after the other: what our own formats are read with.
 
-use corecast_text::quoted;
+use corecast_text::{QUOTED_CHARS_MAX, quoted};
 
 use crate::error::Fault;
 
@@ -109,6 +109,9 @@ impl<'a> Cursor<'a> {
         match self.rest {
             "" => "the end of the line".to_owned(),
             rest => {
+                // No more than is shown: a line may be as long as a file, and is asked about at every word.
+                let most = rest.char_indices().nth(QUOTED_CHARS_MAX + 1);
+                let rest = most.map_or(rest, |(end, _)| &rest[..end]);
                 let word = rest.split_whitespace().next().unwrap_or(rest);
                 format!("`{}`", quoted(word))
             }

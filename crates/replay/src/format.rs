@@ -64,6 +64,12 @@ pub trait Format: Debug + Sync {
     /// Whether contents look like a file of this format.
     fn is(&self, contents: &[u8]) -> bool;
 
+    /// Files that the contents name, by their paths beside the file.
+    fn named<'a>(&self, contents: &'a [u8]) -> Vec<&'a str> {
+        let _ = contents;
+        Vec::new()
+    }
+
     /// The program in a file, whose name is for messages. It is not checked.
     ///
     /// # Errors

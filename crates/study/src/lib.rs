@@ -87,9 +87,12 @@ pub use plan::Plan;
 pub use progress::Progress;
 pub use rank::{Ranking, Run, RunRecord, passed};
 pub use remedy::{MainCause, Measure, Remedy, Tried, words_of_cause};
-pub use replay::{ReplayError, ReplayPlan, ReplayRecord, ReplayRun, ReplayStudy, read_program};
+pub use replay::{
+    ReplayError, ReplayPlan, ReplayRecord, ReplayRun, ReplayStudy, files_named_in, read_program,
+};
 pub use schedules::{
-    Converted, ScheduleFile, Verdict, VerdictFields, VerdictRecord, file_contents, verdicts,
+    Converted, ScheduleFile, Verdict, VerdictFields, VerdictRecord, file_contents, files_of_ranks,
+    verdicts,
 };
 pub use settings::{CollectiveSettings, ProgramSettings, Settings};
 pub use study::{Certified, Detour, Runs, Study};

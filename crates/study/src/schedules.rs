@@ -107,6 +107,21 @@ pub fn file_contents(path: &str, bytes_max: u64) -> Result<Vec<u8>, StudyError> 
     Ok(all)
 }
 
+/// The files of all ranks that there are, by the name of one of them or by that which they have in common;
+/// none where a name does not end like those of a format that has one per rank.
+#[must_use]
+pub fn files_of_ranks(path: &str) -> Vec<String> {
+    let of_schedule = corecast_exchange::format_of_name(path);
+    let of_program = corecast_replay::format_of_name(path);
+    if !of_schedule.is_some_and(|format| format.has_file_per_rank())
+        && !of_program.is_some_and(|format| format.has_file_per_rank())
+    {
+        return Vec::new();
+    }
+    let names = (0..).map(|rank| of_rank(path, rank));
+    names.take_while(|path| Path::new(path).is_file()).collect()
+}
+
 /// Reads a schedule; of a program of messages it says with which command that is run.
 fn read_schedule(
     file: &str,

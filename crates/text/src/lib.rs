@@ -18,7 +18,7 @@ pub use entry::{EntryError, in_table};
 pub use section::{Item, Section, Text};
 
 /// Longest piece of a file that an error message quotes, in characters.
-const QUOTED_CHARS_MAX: usize = 60;
+pub const QUOTED_CHARS_MAX: usize = 60;
 
 /// A place in a file.
 #[derive(Clone, PartialEq, Eq, Debug)]

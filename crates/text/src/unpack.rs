@@ -11,7 +11,8 @@ use std::io::Read;
 
 use crate::file::{self, ReadError, bounded};
 
-/// What was packed, in at most `bytes_max`; contents that are not packed come back as they are.
+/// What was packed, in at most `bytes_max`; contents that are not packed come back as they are, without the
+/// mark that some editors put before text (U+FEFF in UTF-8).
 ///
 /// # Errors
 /// [`ReadError::Packed`] or [`ReadError::TooLarge`].
@@ -25,6 +26,7 @@ pub fn unpacked(contents: Vec<u8>, bytes_max: u64) -> Result<Vec<u8>, ReadError>
             "bzip2",
             Box::new(bzip2::read::MultiBzDecoder::new(&contents[..])),
         ),
+        [0xEF, 0xBB, 0xBF, ..] => return Ok(contents[3..].to_vec()),
         _ => return Ok(contents),
     };
     bounded(unpacking, bytes_max).map_err(|error| match error {
@@ -60,6 +62,12 @@ mod tests {
         let mut packing = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
         packing.write_all(bytes).expect("into memory");
         packing.finish().expect("into memory")
+    }
+
+    #[test]
+    fn the_mark_before_a_text_is_no_part_of_it() {
+        let marked = "\u{FEFF}num_ranks 2".as_bytes().to_vec();
+        assert_eq!(unpacked(marked, 20).expect("text"), b"num_ranks 2");
     }
 
     #[test]

@@ -98,9 +98,9 @@ impl Table {
     }
 }
 
-/// Which of `a` and `b` is nearer to `to` on a logarithmic scale. 0 is as far as 1 from all but
-/// itself.
-fn nearer(to: u64, a: u64, b: u64) -> Ordering {
+/// Which of `a` and `b` is nearer to `to` on a logarithmic scale. 0 is as far as 1 from all but itself,
+/// and comes behind it.
+pub(crate) fn nearer(to: u64, a: u64, b: u64) -> Ordering {
     // The distance is a quotient, compared without rounding.
     let distance = |x: u64| {
         let (x, to) = (x.max(1), to.max(1));
@@ -108,7 +108,8 @@ fn nearer(to: u64, a: u64, b: u64) -> Ordering {
     };
     let ((a_over, a_under), (b_over, b_under)) = (distance(a), distance(b));
     let by_log = (a_over * b_under).cmp(&(b_over * a_under));
-    by_log.then((a != to).cmp(&(b != to)))
+    let by_log = by_log.then((a != to).cmp(&(b != to)));
+    by_log.then(((a, b) == (0, 1)).cmp(&((a, b) == (1, 0))))
 }
 
 #[cfg(test)]
@@ -127,6 +128,7 @@ mod tests {
         assert_eq!(nearest(13, &[6, 24]), 24);
         assert_eq!(nearest(11, &[6, 24]), 6);
         assert_eq!(nearest(u64::MAX, &[0, 1, u64::MAX - 1]), u64::MAX - 1);
+        assert_eq!([0, 1, 2].map(|to| nearest(to, &[0, 1])), [0, 1, 1]);
     }
 
     #[test]

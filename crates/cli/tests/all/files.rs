@@ -149,6 +149,46 @@ fn inputs_are_not_replaced() {
     );
 }
 
+/// Neither are files that are read because they belong to one that is named.
+#[test]
+fn what_belongs_to_an_input_is_not_replaced() {
+    let folder = folder("belongs");
+    let shown = "show schedule bcast --ranks 2 --bytes 8 --algorithm linear --format corecast";
+    let shown = run(&format!("{shown} -o bcast.sched"), &folder);
+    assert!(shown.status.success(), "{shown:?}");
+    let made = run("convert bcast.sched g.et", &folder);
+    assert!(made.status.success(), "{made:?}");
+    fs::write(folder.join("list.txt"), "r0.ti\n./r1.ti\n").expect("written");
+    fs::write(folder.join("r0.ti"), "0 init\n0 finalize\n").expect("written");
+    fs::write(folder.join("r1.ti"), "1 init\n1 finalize\n").expect("written");
+    let read = run("convert list.txt all.calls", &folder);
+    assert!(read.status.success(), "{read:?}");
+    for (command, option) in [
+        ("verify g.0.et -o g.1.et", "-o"),
+        ("verify g.et -o g.0.et", "-o"),
+        ("replay g.0.et --report g.1.et", "--report"),
+        ("convert g.0.et g.1.et --to goal", "FILE"),
+        ("convert g.1.et g.et --to chakra", "FILE"),
+        ("convert list.txt r1.ti --to calls", "FILE"),
+        ("replay list.txt --matrix r0.ti", "--matrix"),
+    ] {
+        let kept: Vec<_> = ["g.0.et", "g.1.et", "r0.ti", "r1.ti"]
+            .map(|name| fs::read(folder.join(name)).expect("readable"))
+            .into();
+        let errors = refused(command, &folder);
+        let told = format!("{option} would replace what FILE reads");
+        assert!(errors.contains(&told), "{command}: {errors}");
+        let left: Vec<_> = ["g.0.et", "g.1.et", "r0.ti", "r1.ti"]
+            .map(|name| fs::read(folder.join(name)).expect("readable"))
+            .into();
+        assert!(kept == left, "{command}");
+    }
+    // What only looks as if it did is written.
+    fs::write(folder.join("x.0.calls"), "").expect("written");
+    let written = run("convert list.txt x.0.calls", &folder);
+    assert!(written.status.success(), "{written:?}");
+}
+
 /// Nobody writes to it, so reading it would never end.
 #[test]
 fn a_fifo_is_no_chip_and_standard_input_is_one() {

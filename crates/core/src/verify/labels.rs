@@ -14,7 +14,8 @@
 //!   later of both did: local steps take no round.
 //!
 //! Both ends of a message have one label, which [matching](super::matching) checks; so no message
-//! is in a round before that of anything it depends on, whichever ranks that was at.
+//! is in a round before that of anything it depends on, whichever ranks that was at. Only where a
+//! schedule needs slots may a message be received in a later round: it waits in one until then.
 //!
 //! ```text
 //! rank 1    receives x in round 0, sends x in round 0    refused

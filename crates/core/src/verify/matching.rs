@@ -26,6 +26,8 @@ pub(super) struct Matching {
     pub connection_of: Vec<u32>,
     /// Messages of every connection.
     pub messages: Vec<u32>,
+    /// Messages that are received in a later round than they are sent in.
+    pub late: Collector,
 }
 
 /// The rank and the index of a step that sends, and of the step that receives what it sends.
@@ -70,6 +72,7 @@ impl Matching {
             sender_of: vec![NONE; total],
             connection_of: vec![NONE; total],
             messages: Vec::new(),
+            late: Collector::default(),
         };
         let expected = Expected::new(schedule);
         let mut connections = Connections::new(schedule);
@@ -128,8 +131,34 @@ impl Matching {
                     self.messages[before + connection] += 1;
                     let ends = [(from, number), (half.to, receiver)];
                     compare(schedule, ends, |violation| wrong.push((key, violation)));
+                    self.compare_rounds(schedule, ends, key, wrong);
                 }
             }
+        }
+    }
+
+    /// Nothing is received in an earlier round than it is sent in. Whether it may be in a later one
+    /// turns out when the schedule is carried out: only if messages have to wait in slots.
+    fn compare_rounds(
+        &mut self,
+        schedule: &Schedule,
+        ends: [Numbered; 2],
+        key: Key,
+        wrong: &mut Vec<(Key, Violation)>,
+    ) {
+        let [sender, receiver] = ends.map(|end| locate(schedule, end).1);
+        let (sent, received) = (sender.last_round(), receiver.round);
+        if sent == received {
+            return;
+        }
+        let mismatch = Violation::RoundMismatch {
+            at: at(schedule, ends[0], true),
+            to: ends[1].0,
+            receives_in: received,
+        };
+        match received < sent {
+            true => wrong.push((key, mismatch)),
+            false => self.late.push(mismatch),
         }
     }
 }
@@ -194,8 +223,7 @@ fn locate(schedule: &Schedule, (rank, number): Numbered) -> (usize, &Step) {
     (index, &schedule.steps(rank)[index])
 }
 
-/// Sender and receiver must name the same chunks, or places of the same sizes, the same round and
-/// the same multicast.
+/// Sender and receiver must name the same chunks, or places of the same sizes, and the same multicast.
 fn compare(schedule: &Schedule, ends: [Numbered; 2], mut report: impl FnMut(Violation)) {
     let [sender, receiver] = ends.map(|end| locate(schedule, end).1);
     let received = receiver.recv_half().expect("a half of this step");
@@ -231,13 +259,6 @@ fn compare(schedule: &Schedule, ends: [Numbered; 2], mut report: impl FnMut(Viol
                 target_bytes: schedule.chunk_bytes(target),
             });
         }
-    }
-    if received.round != sender.last_round() {
-        report(Violation::RoundMismatch {
-            at: at(),
-            to,
-            receives_in: received.round,
-        });
     }
 }
 

@@ -163,7 +163,7 @@ pub fn verify(schedule: &Schedule, routes: &dyn Routes) -> Certificate {
         redundant_bytes: 0,
     };
     if structure_holds {
-        let matching = matching::Matching::new(schedule, &mut found);
+        let mut matching = matching::Matching::new(schedule, &mut found);
         let all_match = found.is_empty();
         if !schedule.has_streams() {
             labels::check(schedule, &[], &mut found);
@@ -175,6 +175,9 @@ pub fn verify(schedule: &Schedule, routes: &dyn Routes) -> Certificate {
         if schedule.has_streams() {
             races::check(schedule, &matching, &outcome.order, &mut found);
             labels::check(schedule, &outcome.order, &mut found);
+        }
+        if outcome.slots_needed == Some(0) {
+            found.extend(std::mem::take(&mut matching.late));
         }
         found.extend(shown);
         certificate.slots_needed = outcome.slots_needed;

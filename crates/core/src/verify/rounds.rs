@@ -6,7 +6,8 @@
 //! round, both ends of a message are in one, and a stream sends once and receives once in a round,
 //! unless the others cannot be kept then. The rules are applied to the steps in an order in
 //! which they can happen, again and again until nothing changes: a receiver that comes late moves the
-//! send, and all that follows the send, to its own round.
+//! send, and all that follows the send, to its own round. Where that never ends it does not, and the
+//! message waits in a slot.
 //!
 //! ```
 //! use corecast_core::{ChunkId, Collective, Rank, Request, ScheduleBuilder, Spec, Split, verify};
@@ -26,8 +27,9 @@ use crate::schedule::{Arrival, Lanes, Op, Schedule, Step};
 /// The same schedule with the earliest labels that follow from what depends on what, whatever its
 /// labels were. Steps that never happen get the label of the step before them.
 ///
-/// Where a schedule completes only with slots there may be no labels that keep all rules; then some
-/// sends are labelled later than the receives that follow them.
+/// Where a schedule completes only with slots there may be no labels of which both ends of every message
+/// have the same; then messages are received in the rounds in which their receivers come to them, which
+/// may be later ones.
 ///
 /// # Panics
 /// If a step names a rank or a place that does not exist.
@@ -47,14 +49,17 @@ pub fn with_rounds(mut schedule: Schedule) -> Schedule {
             .flat_map(|rank| vec![rank; schedule.steps(rank).len()])
             .collect(),
         is_one_ported: true,
+        has_slots: false,
         round: Vec::new(),
         sent: Vec::new(),
         received: Vec::new(),
         arrived: Vec::new(),
     };
-    if !labels.settle(&order) {
-        labels.is_one_ported = false;
-        labels.settle(&order);
+    for (is_one_ported, has_slots) in [(true, false), (false, false), (true, true)] {
+        (labels.is_one_ported, labels.has_slots) = (is_one_ported, has_slots);
+        if labels.settle(&order) {
+            break;
+        }
     }
     labels.rest(&order);
     let rounds = labels.round;
@@ -128,6 +133,8 @@ struct Labels<'a> {
     round: Vec<u32>,
     /// Whether a stream sends and receives once in a round.
     is_one_ported: bool,
+    /// Whether a message may be received in a later round than it is sent in.
+    has_slots: bool,
     /// One more than the latest round of a send in the stream of each step, up to that step.
     sent: Vec<u32>,
     /// The same of receives.
@@ -204,7 +211,7 @@ impl Labels<'_> {
                 }
             }
             let receivers = self.matching.receivers(number).iter();
-            for &receiver in receivers.filter(|&&receiver| receiver != NONE) {
+            for &receiver in receivers.filter(|&&receiver| receiver != NONE && !self.has_slots) {
                 label = label.max(self.round[receiver as usize].saturating_sub(delay(this)));
             }
         }

@@ -105,6 +105,74 @@ fn what_waits_for_ever_gets_no_label_of_its_own() {
     assert_eq!(labels(2), [0, 1]);
 }
 
+/// Rank 1 takes what rank 0 sent first only behind what rank 0 sends on later, on another channel: until
+/// then the message waits in a slot, and no round has both of its ends.
+fn taken_late(label: [u32; 2]) -> ScheduleBuilder {
+    let spec = Spec::new(&Request::new(Collective::Allgather, 2, 8), Split::Even(1));
+    let mut builder = ScheduleBuilder::new("late", spec);
+    let [ours, theirs] = [ChunkId(0), ChunkId(1)];
+    let place = builder.add_place(8);
+    let [first, second] = [Rank(0), Rank(1)].map(|rank| (rank, builder.add_stream(rank, 1)));
+    let lists = [ours, theirs, place].map(|place| builder.list(&[place]));
+    let send = |chunks, to| Op::Send {
+        to: Rank(to),
+        chunks,
+    };
+    let recv = |chunks, from| Op::Recv {
+        from: Rank(from),
+        chunks,
+        arrival: Arrival::Store,
+    };
+    builder.push(label[0], Rank(0), send(lists[0], 1));
+    let received = builder.push_on(0, (Rank(0), 0), recv(lists[1], 1));
+    let sent_on = builder.push_on(1, first, send(lists[1], 1));
+    builder.wait(sent_on, received);
+    builder.push(0, Rank(1), send(lists[1], 0));
+    let taken = builder.push_on(label[1], (Rank(1), 0), recv(lists[0], 0));
+    let before = builder.push_on(1, second, recv(lists[2], 0));
+    builder.wait(taken, before);
+    builder.set_slots(1);
+    builder
+}
+
+#[test]
+fn what_waits_in_a_slot_is_received_in_a_later_round() {
+    for label in [[0, 1], [0, 0]] {
+        let schedule = verify::with_rounds(taken_late(label).finish());
+        let certificate = verify(&schedule, &FullCrossbar);
+        assert_eq!(certificate.violations, [], "{schedule}");
+        assert_eq!((certificate.slots_needed, certificate.rounds), (Some(1), 2));
+        let rounds = |rank| schedule.steps(Rank(rank)).iter().map(|step| step.round.0);
+        assert_eq!(rounds(1).collect::<Vec<_>>(), [0, 1, 1]);
+    }
+    // Not in an earlier one, and where nothing has to wait not in another one.
+    let early = taken_late([2, 1]).finish();
+    let mismatch = |found: &Violation| matches!(found, Violation::RoundMismatch { .. });
+    assert!(
+        verify(&early, &FullCrossbar)
+            .violations
+            .iter()
+            .any(mismatch)
+    );
+    let spec = Spec::new(&Request::new(Collective::Bcast, 2, 8), Split::Even(1));
+    let mut builder = ScheduleBuilder::new("late for no reason", spec);
+    let chunks = builder.list(&[ChunkId(0)]);
+    let (arrival, [root, other]) = (Arrival::Store, [Rank(0), Rank(1)]);
+    builder.push(0, root, Op::Send { to: other, chunks });
+    let from = root;
+    let recv = Op::Recv {
+        from,
+        chunks,
+        arrival,
+    };
+    builder.push(1, other, recv);
+    let found = verify(&builder.finish(), &FullCrossbar).violations;
+    assert!(
+        matches!(found[..], [Violation::RoundMismatch { .. }]),
+        "{found:?}"
+    );
+}
+
 /// What a forward passes on may have been there before: that makes it no later than its message.
 #[test]
 fn a_forward_of_what_is_there_is_as_late_as_its_message() {

@@ -54,6 +54,26 @@ fn every_algorithm_comes_back() {
 }
 
 /// Formats say whether their files are text, and are right.
+/// A line may be as long as a file: reading one takes time that grows with its length, and not with the
+/// square of it, which here were minutes.
+#[test]
+fn a_line_of_a_hundred_thousand_words_is_read() {
+    const WORDS: u32 = 100_000;
+    let joined = |name: &dyn Fn(u32) -> String| {
+        let names: Vec<String> = (0..WORDS).map(name).collect();
+        names.join(",")
+    };
+    let chunks = joined(&|chunk| chunk.to_string());
+    let waits = joined(&|_| "c".to_owned());
+    let file = format!(
+        "corecast schedule 1\ncollective bcast\nranks 2\nbytes {WORDS}\nsplit even {WORDS}\nplace {WORDS} bytes 1\n\
+         rank 0\n  c: copy [0]>[{WORDS}]\nrank 0 stream 1 channel 1\n  send 1 [{chunks}] after {waits}\n\
+         rank 1\n  recv 0 [{chunks}]\n"
+    );
+    let read = read("long.sched", &file, None).expect("it is right");
+    assert_eq!(read.schedule.steps(Rank(1)).len(), 1);
+}
+
 #[test]
 fn formats_know_whether_they_are_text() {
     let request = Request::new(Collective::Bcast, 4, 64);

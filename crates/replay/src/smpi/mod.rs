@@ -42,7 +42,12 @@ impl Format for Smpi {
     }
 
     fn is(&self, contents: &[u8]) -> bool {
-        text_of(contents).is_ok_and(|text| read::is_trace(text) || read::is_manifest(text))
+        text_of(contents).is_ok_and(|text| read::is_trace(text) || read::listed(text).is_some())
+    }
+
+    fn named<'a>(&self, contents: &'a [u8]) -> Vec<&'a str> {
+        let listed = text_of(contents).ok().and_then(read::listed);
+        listed.unwrap_or_default()
     }
 
     fn read(&self, file: &str, contents: &[u8], options: &Options<'_>) -> Result<Read, FileError> {

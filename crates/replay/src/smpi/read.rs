@@ -19,29 +19,24 @@ pub(super) fn is_trace(text: &str) -> bool {
     Action::begins(text)
 }
 
-/// The files that a text names, one in a line; none if it is no manifest.
-fn manifest(text: &str) -> Option<Vec<&str>> {
+/// The files that a text names, one in a line; none if it is no list of files with traces.
+pub(super) fn listed(text: &str) -> Option<Vec<&str>> {
     let lines = text.lines().map(str::trim);
-    let names: Vec<&str> = lines
-        .filter(|line| !line.is_empty() && !line.starts_with('#'))
-        .collect();
+    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
     let is_name = |name: &&str| {
         let is_one = !name.contains(char::is_whitespace);
         is_one && (name.contains('.') || name.contains('/')) && !name.contains(['{', '[', '<'])
     };
-    (!names.is_empty() && names.iter().all(is_name)).then_some(names)
-}
-
-/// Whether a text looks like a list of files with traces.
-pub(super) fn is_manifest(text: &str) -> bool {
-    manifest(text).is_some()
+    let names = lines.map(|name| is_name(&name).then_some(name));
+    let names = names.collect::<Option<Vec<&str>>>();
+    names.filter(|names| !names.is_empty() && !is_trace(text))
 }
 
 /// Reads a trace, or those that a manifest names.
 pub(super) fn read(file: &str, contents: &[u8], options: &Options<'_>) -> Result<Read, FileError> {
     let text = text_of(contents).map_err(|fault| fault.in_file(file))?;
     let mut files: Vec<(String, Vec<u8>)> = Vec::new();
-    match manifest(text).filter(|_| !is_trace(text)) {
+    match listed(text) {
         None => files.push((file.to_owned(), contents.to_vec())),
         Some(names) => {
             for (line, name) in numbered(text, &names) {

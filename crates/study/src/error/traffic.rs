@@ -50,6 +50,10 @@ impl Help for TrafficStudyError {
     fn help(&self) -> String {
         match self {
             Self::Load(error) | Self::Mesh(error) => error.help(),
+            Self::Packed {
+                error: ReadError::TooLarge { .. },
+                ..
+            } => "cut the trace into several".to_owned(),
             Self::Packed { .. } => "pack the trace again, with bzip2 or gzip".to_owned(),
             Self::Bus { .. } | Self::Pattern(_) | Self::Trace { .. } | Self::Stopped => {
                 String::new()

@@ -30,7 +30,7 @@ use crate::machines::StudyMachine;
 use crate::mpi::ProgramTables;
 use crate::settings::{ProgramSettings, Settings};
 
-pub use file::read_program;
+pub use file::{files_named_in, read_program};
 pub use record::ReplayRecord;
 
 /// On what to run it.

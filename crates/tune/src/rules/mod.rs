@@ -235,6 +235,30 @@ fn border(below: u64, above: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::border;
+    use crate::decide::nearer;
+
+    /// What a library reads decides as the table does, for every size.
+    #[test]
+    fn ranges_are_what_is_nearest() {
+        let all = [0, 1, 2, 3, 8, 9, 40];
+        for chosen in 1..1_u32 << all.len() {
+            let sizes = (0..).zip(all).filter(|(at, _)| chosen & (1 << at) != 0);
+            let sizes: Vec<u64> = sizes.map(|(_, bytes)| bytes).collect();
+            let from = sizes.windows(2).map(|pair| border(pair[0], pair[1]));
+            let from: Vec<u64> = std::iter::once(0).chain(from).collect();
+            for bytes in 0..60 {
+                let of_range = from.iter().rposition(|&from| from <= bytes);
+                let nearest = sizes
+                    .iter()
+                    .min_by(|a, b| nearer(bytes, **a, **b).then(a.cmp(b)));
+                assert_eq!(
+                    of_range.map(|at| &sizes[at]),
+                    nearest,
+                    "{bytes} of {sizes:?}"
+                );
+            }
+        }
+    }
 
     #[test]
     fn borders_are_where_tables_decide() {

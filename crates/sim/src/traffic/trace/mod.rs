@@ -107,9 +107,23 @@ impl Trace {
     /// # Errors
     /// The first thing that is wrong, and where.
     pub fn read(contents: &[u8], cores: u32, flit_bytes: u64) -> Result<Self, TraceError> {
-        if netrace::is(contents) {
-            return netrace::parse(contents, cores, flit_bytes);
+        let (trace, at) = match netrace::is(contents) {
+            true => (
+                netrace::parse(contents, cores, flit_bytes)?,
+                TracePlace::Byte(0),
+            ),
+            false => (Self::of_text(contents, cores)?, TracePlace::Line(1)),
+        };
+        match trace.packets.is_empty() {
+            true => Err(TraceError {
+                at,
+                what: "there is no packet in it".to_owned(),
+            }),
+            false => Ok(trace),
         }
+    }
+
+    fn of_text(contents: &[u8], cores: u32) -> Result<Self, TraceError> {
         let text = std::str::from_utf8(contents).map_err(|error| {
             let before = &contents[..error.valid_up_to()];
             let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
