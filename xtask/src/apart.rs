@@ -13,8 +13,13 @@ use std::process::Command;
 /// # Errors
 /// The command that failed.
 pub fn loom(root: &Path) -> Result<(), String> {
-    let arguments = ["--release", "-p", "corecast-shm", "--lib"];
-    test(root, "loom", "--cfg=loom", &arguments)
+    for arguments in [
+        &["--release", "-p", "corecast-shm", "--lib"][..],
+        &["-p", "corecast-mpi", "--lib", "models"],
+    ] {
+        test(root, "loom", "--cfg=loom", arguments)?;
+    }
+    Ok(())
 }
 
 /// The tests of the MPI library and of what carries it, with every access to memory checked by

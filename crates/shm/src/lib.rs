@@ -5,7 +5,7 @@
 //! that has it open, and starts one process per rank with [`Segment::environment`]. Each of them
 //! calls [`attach`] and gets its [`Port`], which is the transport below `corecast-mpi`.
 //!
-//! Under `--cfg loom` there is nothing but the lock-free parts (`ring`, `wait`) and their models
+//! Under `--cfg loom` there is nothing but the lock-free parts (`ring`, `turn`, `wait`) and their models
 //! (`cargo xtask loom`).
 //!
 //! What the segment holds: a page about the job (who has attached, who has died), and for every
@@ -69,6 +69,7 @@ mod shelf;
 #[cfg(not(loom))]
 mod single_copy;
 mod sync;
+mod turn;
 #[cfg(not(loom))]
 mod variables;
 mod wait;

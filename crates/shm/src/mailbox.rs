@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use corecast_mpi::transport::Head;
 
-use crate::wait;
+use crate::turn::{RANK, SIMULATOR, Turn};
 
 /// Most bytes of a packet's body.
 pub const PACKET_MAX: usize = 64 << 10;
@@ -24,11 +24,6 @@ pub const AREA_BYTES: usize = 128 << 10;
 pub const AREAS_OFFSET: usize = 4096;
 /// Bytes of a mailbox.
 pub const MAILBOX_BYTES: usize = AREAS_OFFSET + 2 * AREA_BYTES;
-
-/// It is the rank's turn.
-const RANK: u32 = 0;
-/// It is the simulator's.
-const SIMULATOR: u32 = 1;
 
 /// What the time between two calls of the program counts as.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -69,7 +64,7 @@ pub enum Broadcasts {
 /// The beginning of a mailbox.
 #[repr(C, align(64))]
 pub struct Mailbox {
-    turn: AtomicU32,
+    turn: Turn,
     is_question: AtomicU32,
     items_bytes: AtomicU32,
     packets_bytes: AtomicU32,
@@ -120,8 +115,7 @@ impl Mailbox {
     /// The rank hands the turn over with so many bytes of items.
     pub fn ask(&self, bytes: usize) {
         self.items_bytes.store(bytes as u32, Ordering::Relaxed);
-        self.turn.store(SIMULATOR, Ordering::Release);
-        wait::wake_one(&self.turn);
+        self.turn.pass_to(SIMULATOR);
     }
 
     /// The simulator hands it back.
@@ -130,14 +124,13 @@ impl Mailbox {
         self.packets_bytes.store(bytes as u32, Ordering::Relaxed);
         self.is_question
             .store(is_question.into(), Ordering::Relaxed);
-        self.turn.store(RANK, Ordering::Release);
-        wait::wake_one(&self.turn);
+        self.turn.pass_to(RANK);
     }
 
     /// Waits until it is the rank's turn: the time, bytes of packets, and whether it is to tell what it
     /// waits for. None if `is_over` says so.
     pub fn await_answer(&self, is_over: impl Fn() -> bool) -> Option<(u64, usize, bool)> {
-        self.await_turn(RANK, is_over).then(|| {
+        self.turn.wait(RANK, is_over).then(|| {
             let bytes = self.packets_bytes.load(Ordering::Relaxed) as usize;
             let is_question = self.is_question.load(Ordering::Relaxed) != 0;
             let now_ps = self.now_ps.load(Ordering::Relaxed);
@@ -148,31 +141,19 @@ impl Mailbox {
     /// Waits until it is the simulator's turn: bytes of items. None if `is_over` says so.
     pub fn await_items(&self, is_over: impl Fn() -> bool) -> Option<usize> {
         let bytes = || self.items_bytes.load(Ordering::Relaxed) as usize;
-        self.await_turn(SIMULATOR, is_over)
+        self.turn
+            .wait(SIMULATOR, is_over)
             .then(|| bytes().min(AREA_BYTES))
     }
 
     /// Whether the rank waits for an answer.
     pub fn is_asking(&self) -> bool {
-        self.turn.load(Ordering::Acquire) == SIMULATOR
-    }
-
-    fn await_turn(&self, mine: u32, is_over: impl Fn() -> bool) -> bool {
-        loop {
-            let turn = self.turn.load(Ordering::Acquire);
-            if turn == mine {
-                return true;
-            }
-            if is_over() {
-                return false;
-            }
-            wait::wait_while(&self.turn, turn);
-        }
+        self.turn.is_of(SIMULATOR)
     }
 
     /// Lets whoever sleeps look whether all is over.
     pub fn wake(&self) {
-        wait::wake_one(&self.turn);
+        self.turn.wake();
     }
 }
 
@@ -358,7 +339,7 @@ mod tests {
     fn the_turn_goes_there_and_back() {
         // A fresh page is all zeros.
         let mailbox = Mailbox {
-            turn: AtomicU32::new(0),
+            turn: Turn::new(),
             is_question: AtomicU32::new(0),
             items_bytes: AtomicU32::new(0),
             packets_bytes: AtomicU32::new(0),

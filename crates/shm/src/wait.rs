@@ -80,7 +80,7 @@ fn wait_while_asleep(word: &AtomicU32, longest: Duration) {
 
 /// Sleeps while a word has this value, for a tenth of a second at most, or without reason less long.
 #[cfg(not(loom))]
-pub fn wait_while(word: &std::sync::atomic::AtomicU32, value: u32) {
+pub fn wait_while(word: &AtomicU32, value: u32) {
     let limit = libc::timespec {
         tv_sec: 0,
         tv_nsec: 100_000_000,
@@ -105,8 +105,16 @@ fn wait_while_asleep(word: &AtomicU32, _longest: Duration) {
     }
 }
 
+/// The same, while a word has this value.
 #[cfg(loom)]
-fn wake_one(_word: &AtomicU32) {}
+pub fn wait_while(word: &AtomicU32, value: u32) {
+    while word.load(Ordering::Relaxed) == value {
+        loom::thread::yield_now();
+    }
+}
+
+#[cfg(loom)]
+pub fn wake_one(_word: &AtomicU32) {}
 
 /// Wakes the rank that sleeps on this word, if it does.
 #[inline]

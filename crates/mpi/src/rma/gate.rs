@@ -2,7 +2,11 @@
 //! The lock of one rank's window: a word in shared memory, or a queue that its owner keeps.
 
 use std::collections::VecDeque;
+#[cfg(not(loom))]
 use std::sync::atomic::{AtomicU64, Ordering};
+
+#[cfg(loom)]
+use loom::sync::atomic::{AtomicU64, Ordering};
 
 /// Somebody has it alone.
 const ALONE: u64 = 1 << 63;
@@ -115,6 +119,7 @@ mod tests {
         assert_eq!(gate.next(), Some((2, 7)));
     }
 
+    #[cfg(not(loom))]
     #[test]
     fn who_wants_to_be_alone_is_not_kept_out() {
         let mut word = 0_u64;
@@ -128,5 +133,78 @@ mod tests {
         assert!(gate.take(true) && !gate.take(false) && !gate.take(true));
         gate.give_up(true);
         assert!(gate.take(true));
+    }
+}
+
+/// Every order in which ranks can come to the gate (`cargo xtask loom`).
+#[cfg(test)]
+#[cfg(loom)]
+mod models {
+    use loom::cell::UnsafeCell;
+    use loom::sync::Arc;
+    use loom::thread;
+
+    use super::*;
+
+    struct Window {
+        word: AtomicU64,
+        contents: UnsafeCell<u32>,
+    }
+
+    // SAFETY: the contents are read and written behind the gate, which is what the model is about.
+    unsafe impl Sync for Window {}
+
+    impl Window {
+        fn behind_the_gate<R>(&self, alone: bool, does: impl FnOnce(&UnsafeCell<u32>) -> R) -> R {
+            let gate = SharedGate(&raw const self.word);
+            while !gate.take(alone) {
+                thread::yield_now();
+            }
+            let done = does(&self.contents);
+            gate.give_up(alone);
+            done
+        }
+
+        fn add(&self) {
+            // SAFETY: nobody else is behind the gate.
+            self.behind_the_gate(true, |contents| contents.with_mut(|it| unsafe { *it += 1 }));
+        }
+
+        fn look(&self) -> u32 {
+            // SAFETY: those behind the gate do not write.
+            self.behind_the_gate(false, |contents| contents.with(|it| unsafe { *it }))
+        }
+    }
+
+    fn window() -> [Arc<Window>; 2] {
+        let window = Arc::new(Window {
+            word: AtomicU64::new(0),
+            contents: UnsafeCell::new(0),
+        });
+        [Arc::clone(&window), window]
+    }
+
+    #[test]
+    fn two_that_want_to_be_alone_follow_each_other() {
+        loom::model(|| {
+            let [window, other] = window();
+            let other = thread::spawn(move || other.add());
+            window.add();
+            other.join().expect("no panic");
+            assert_eq!(window.look(), 2);
+        });
+    }
+
+    #[test]
+    fn who_looks_sees_all_of_what_who_was_alone_did_or_nothing() {
+        loom::model(|| {
+            let [window, other] = window();
+            let other = thread::spawn(move || {
+                other.add();
+                other.look()
+            });
+            assert!(window.look() <= 1);
+            assert_eq!(other.join().expect("no panic"), 1);
+        });
     }
 }
