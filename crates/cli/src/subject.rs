@@ -2,6 +2,7 @@
 //! What a verb is about: a collective, or a schedule in a file.
 
 use std::ffi::OsStr;
+use std::path::Path;
 
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Arg, Command, Error};
@@ -24,7 +25,7 @@ pub fn is_file(word: &str) -> bool {
     word == "-" || word.contains(['.', '/'])
 }
 
-/// Reads a [`Subject`].
+/// Reads a [`Subject`]: what looks like a path is one, and so is what is no collective and there.
 #[derive(Clone)]
 pub struct Subjects(pub OneOf<Collective>);
 
@@ -32,9 +33,11 @@ impl TypedValueParser for Subjects {
     type Value = Subject;
 
     fn parse_ref(&self, cmd: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<Subject, Error> {
-        match value.to_str().filter(|word| is_file(word)) {
+        let collective = self.0.parse_ref(cmd, arg, value);
+        let is_there = collective.is_err() && Path::new(value).exists();
+        match value.to_str().filter(|word| is_there || is_file(word)) {
             Some(path) => Ok(Subject::File(path.to_owned())),
-            None => self.0.parse_ref(cmd, arg, value).map(Subject::Collective),
+            None => collective.map(Subject::Collective),
         }
     }
 

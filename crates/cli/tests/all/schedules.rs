@@ -50,6 +50,35 @@ fn mine() -> (tempfile::TempDir, String) {
     (folder, path)
 }
 
+/// What looks like no path is one if it is there, and no collective.
+#[test]
+fn a_file_or_folder_needs_no_sign_to_be_found() {
+    let (folder, path) = mine();
+    std::fs::create_dir(folder.path().join("corpus")).expect("made");
+    for name in ["mine", "corpus/a.sched", "bcast"] {
+        std::fs::copy(&path, folder.path().join(name)).expect("copied");
+    }
+    let verified = |name: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_corecast"));
+        command.args(["verify", name]).current_dir(folder.path());
+        let output = command.output().expect("the binary runs");
+        let [told, errors] = [output.stdout, output.stderr]
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        (output.status.success(), told + &errors)
+    };
+    for name in ["mine", "corpus"] {
+        let (is_fine, told) = verified(name);
+        assert!(is_fine && told.contains("correct"), "{name}: {told}");
+    }
+    let (is_fine, told) = verified("bcast");
+    assert!(
+        is_fine && told.contains("van-de-geijn"),
+        "the collective: {told}"
+    );
+    let (is_fine, told) = verified("mein");
+    assert!(!is_fine && told.contains("invalid value 'mein'"), "{told}");
+}
+
 #[test]
 fn a_file_takes_the_time_of_its_algorithm_at_every_size() {
     let (_folder, path) = mine();
