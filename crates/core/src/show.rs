@@ -59,7 +59,9 @@ impl fmt::Display for Schedule {
                 let skipped = &widths[next..*column];
                 let skipped: usize = skipped.iter().map(|&width| column_width(width)).sum();
                 line += &" ".repeat(skipped + 2);
-                line += &format!("{text:<width$}", width = widths[*column]);
+                line += text;
+                // By hand: what `format!` pads has at most 65535 characters.
+                line += &" ".repeat(widths[*column] - text.len());
                 next = column + 1;
             }
             writeln!(f, "{}", line.trim_end())?;
@@ -327,5 +329,24 @@ mod tests {
             );
         });
         assert!(text.contains("P0  r3 send 1 [0-3,7]; r1 send 2 [0-3,7]\nP1\nP2\n"));
+    }
+
+    #[test]
+    fn columns_can_be_wider_than_format_can_pad() {
+        let parts = 1 << 16;
+        let request = Request::new(Collective::Bcast, 3, parts.into());
+        let mut builder = ScheduleBuilder::new("wide", Spec::new(&request, Split::Even(parts)));
+        let odd: Vec<ChunkId> = (0..parts).step_by(2).map(ChunkId).collect();
+        let chunks = builder.list(&odd);
+        let send = |to| Op::Send {
+            to: Rank(to),
+            chunks,
+        };
+        builder.push(0, Rank(0), send(1));
+        builder.push(1, Rank(0), send(2));
+        let text = builder.finish().to_string();
+        let line = text.lines().nth(1).expect("of rank 0");
+        assert!(line.len() > 2 * usize::from(u16::MAX));
+        assert!(line.contains(",65534]  r1 send 2 [0,2,"));
     }
 }
