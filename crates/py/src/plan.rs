@@ -11,7 +11,7 @@ use corecast_study::{
 };
 use serde::Deserialize;
 
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, lateness};
 
 /// Who comes late.
 #[derive(Deserialize)]
@@ -102,6 +102,20 @@ pub fn beside(skew: Vec<Skew>, background: Option<(f64, u32)>) -> Surroundings {
         background: background.map(|(rate, packet_flits)| OtherTraffic { rate, packet_flits }),
         ..Surroundings::default()
     }
+}
+
+/// Refuses lists of who is late that are not of all ranks.
+pub fn check_lengths(surroundings: &Surroundings, ranks: &[u32]) -> Result<(), Refusal> {
+    for arrival in &surroundings.arrivals {
+        let ArrivalPattern::Each { cycles, .. } = arrival else {
+            continue;
+        };
+        let wrong = ranks.iter().find(|&&ranks| ranks as usize != cycles.len());
+        if let Some(&ranks) = wrong {
+            return Err(lateness(cycles.len(), ranks));
+        }
+    }
+    Ok(())
 }
 
 /// Limits of a run.

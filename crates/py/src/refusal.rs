@@ -7,8 +7,8 @@ use corecast_core::{BuildError, Help, RequestError};
 use corecast_machine::RunError;
 use corecast_papers::PaperError;
 use corecast_study::{
-    ARRIVAL_CYCLES_MAX, AdviceError, FlowStudyError, MachineError, StudyError, SurroundingsError,
-    TrafficStudyError,
+    ARRIVAL_CYCLES_MAX, AdviceError, ArrivalPattern, FlowStudyError, MachineError, StudyError,
+    SurroundingsError, TrafficStudyError,
 };
 use corecast_tune::TableError;
 use corecast_viewer::ViewError;
@@ -262,6 +262,10 @@ fn surroundings(error: &SurroundingsError) -> Refusal {
     use SurroundingsError as E;
     let refusal = Refusal::new("RequestError", error.to_string());
     match error {
+        E::LateRank {
+            arrival: ArrivalPattern::Each { cycles, .. },
+            ranks,
+        } => lateness(cycles.len(), *ranks),
         E::LateRank { ranks, .. } | E::TooLate { ranks, .. } => refusal.help(format!(
             "`skew` names ranks 0 to {}, and at most {ARRIVAL_CYCLES_MAX} cycles",
             ranks - 1
@@ -278,6 +282,14 @@ fn surroundings(error: &SurroundingsError) -> Refusal {
         ),
         _ => refusal,
     }
+}
+
+/// A list of who is late that is not of all ranks.
+pub fn lateness(len: usize, ranks: u32) -> Refusal {
+    let what = format!("skew: a list of {len} numbers for {ranks} ranks");
+    Refusal::new("RequestError", what)
+        .help("give one number per rank, or {rank: cycles}")
+        .fields(json!({"given": len, "ranks": ranks}))
 }
 
 fn advice(error: &AdviceError) -> Refusal {

@@ -102,6 +102,7 @@ impl Study {
     fn new(chip: &Chip, plan: &str, input: Option<Vec<u8>>) -> Result<Self, Refusal> {
         let plan = plan::read(chip.choice.clone(), plan, input)?;
         let mut inner = Inner::new(plan)?;
+        plan::check_lengths(&inner.plan.surroundings, &inner.ranks)?;
         if inner.plan.repeat == 0 {
             // Nobody said how often.
             inner.plan.repeat = inner.usual_repeat();

@@ -12,6 +12,7 @@ use std::fmt;
 
 use corecast_chip::Clock;
 use corecast_core::Rank;
+use corecast_core::hash::Fnv1a;
 use corecast_machine::{Background, Limits, Ongoing, RunOptions, Skew, Time, Watch};
 use thiserror::Error;
 
@@ -24,7 +25,8 @@ pub const PACKET_FLITS_MAX: u32 = 4096;
 /// Flits of a packet of other traffic unless said otherwise.
 pub const PACKET_FLITS: u32 = 4;
 
-/// Who comes late, in cycles of the chip's reference clock. Shown as the command line writes it.
+/// Who comes late, in cycles of the chip's reference clock. Shown as the command line writes it, and
+/// lists with a hash of their numbers, as a file can have others by now.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ArrivalPattern {
     /// Nobody.
@@ -62,7 +64,13 @@ impl fmt::Display for ArrivalPattern {
             Self::Even { cycles } => write!(f, "uniform:{cycles}"),
             Self::Random { cycles } => write!(f, "random:{cycles}"),
             Self::One { rank, cycles } => write!(f, "{rank}={cycles}"),
-            Self::Each { file, .. } => write!(f, "file:{file}"),
+            Self::Each { file, cycles } => {
+                let mut hash = Fnv1a::new();
+                for &cycles in cycles {
+                    hash.bytes(&cycles.to_le_bytes());
+                }
+                write!(f, "file:{file}#{:016x}", hash.value())
+            }
         }
     }
 }
@@ -306,5 +314,17 @@ mod tests {
         assert!(late(&[]).is_empty());
         let random = late(&[ArrivalPattern::Random { cycles: 5 }]);
         assert!(random.iter().all(|&late| late <= 5));
+    }
+
+    #[test]
+    fn lists_are_told_apart_by_their_numbers() {
+        let each = |cycles: &[u64]| {
+            let (file, cycles) = ("late.txt".to_owned(), cycles.to_vec());
+            ArrivalPattern::Each { file, cycles }.to_string()
+        };
+        assert!(each(&[1, 2]).starts_with("file:late.txt#"));
+        assert_eq!(each(&[1, 2]), each(&[1, 2]));
+        assert_ne!(each(&[1, 2]), each(&[2, 1]));
+        assert_ne!(each(&[1]), each(&[1, 0]));
     }
 }

@@ -7,7 +7,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -237,11 +237,13 @@ def _ongoing(value: Any) -> list[tuple[int, int | None, int]]:
 def skew_of(value: Any) -> list[dict[str, Any]]:
     """Who comes late."""
     help = [
-        'give ("uniform", cycles), ("random", cycles), {rank: cycles}, or cycles of every rank',
+        'give ("uniform", cycles), ("random", cycles), {rank: cycles}, or one number per rank',
     ]
     if value is None:
         return []
-    if isinstance(value, dict):
+    # A Series of pandas is no Mapping, but it has an index as well, which says the ranks.
+    items = getattr(value, "items", None)
+    if isinstance(value, Mapping) or callable(items):
         return [
             {"kind": "one", "rank": whole("skew", rank, 0, U32), "cycles": whole("skew", cycles)}
             for rank, cycles in value.items()
