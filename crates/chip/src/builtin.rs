@@ -67,8 +67,11 @@ pub fn find(name_or_path: &str) -> Result<Chip, ChipError> {
     Chip::parse(&text, &file)
 }
 
-/// The text of a chip's file, and how errors call the file.
-pub(crate) fn text(name_or_path: &str) -> Result<(String, String), ChipError> {
+/// The text of a chip's file, by a built-in chip's name or a path, and how errors call the file.
+///
+/// # Errors
+/// [`ChipError`] for a name that no chip has, and for a file that cannot be read.
+pub fn text(name_or_path: &str) -> Result<(String, String), ChipError> {
     if let Some(&(name, text)) = BUILTIN.iter().find(|(name, _)| *name == name_or_path) {
         return Ok((text.to_owned(), format!("chips/{name}.toml")));
     }

@@ -37,7 +37,7 @@ mod provenance;
 mod read;
 mod variant;
 
-pub use builtin::{BUILTIN, builtin_names, find};
+pub use builtin::{BUILTIN, builtin_names, find, text};
 pub use change::{find_changed, parse_changed};
 pub use chip::{Chip, ChipRoutes};
 pub use clock::Clock;

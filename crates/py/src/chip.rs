@@ -24,9 +24,15 @@ impl Chip {
         changes: Vec<(String, String)>,
         text: Option<&str>,
     ) -> Result<Self, Refusal> {
+        let is_builtin = corecast_chip::builtin_names().any(|known| known == name);
         let choice = match text {
             Some(text) => ChipChoice::read(name, text, &changes),
-            None => ChipChoice::find(name, &changes),
+            None if is_builtin => ChipChoice::find(name, &changes),
+            // A file is read once: it may be another one, or gone, when the chip is changed or copied.
+            None => {
+                let (text, file) = corecast_chip::text(name).map_err(Refusal::from)?;
+                ChipChoice::read(&file, &text, &changes)
+            }
         };
         Ok(Self { choice: choice? })
     }
@@ -43,7 +49,7 @@ impl Chip {
         self.choice.name()
     }
 
-    /// The text that was given instead.
+    /// The text of its file, or that was given instead; none of a built-in chip.
     #[getter]
     fn text(&self) -> Option<&str> {
         self.choice.text()

@@ -20,6 +20,9 @@ __all__ = ["Chip"]
 class Chip:
     """A chip: a built-in one by its name, one from a TOML file by its path, or from a TOML text.
 
+    Its file is read once: copies and pickles have the text that was read then, whatever the file says by
+    now.
+
     Numbers and words of its file are changed by ``set``, or by keyword with two underscores in the
     place of a dot. A changed number is marked as assumed.
 
