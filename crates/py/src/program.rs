@@ -73,18 +73,18 @@ impl Program {
     }
 
     /// Every message, in order of completion, as JSON.
-    fn messages(&self) -> String {
-        report::messages(&self.calls.report)
+    fn messages(&self, py: Python<'_>) -> String {
+        py.detach(|| report::messages(&self.calls.report))
     }
 
     /// What every rank spent its time on, as JSON.
-    fn spans(&self) -> String {
-        report::spans(&self.calls.report)
+    fn spans(&self, py: Python<'_>) -> String {
+        py.detach(|| report::spans(&self.calls.report))
     }
 
     /// What every link of a mesh has carried, as JSON.
-    fn links(&self) -> String {
-        report::links(&self.calls.report)
+    fn links(&self, py: Python<'_>) -> String {
+        py.detach(|| report::links(&self.calls.report))
     }
 
     /// What every rank did when, as SVG.
@@ -100,8 +100,8 @@ impl Program {
     }
 
     /// A Chrome or Perfetto trace.
-    fn trace(&self) -> String {
-        corecast_figures::calls_trace(&self.calls, &self.settings.json())
+    fn trace(&self, py: Python<'_>) -> String {
+        py.detach(|| corecast_figures::calls_trace(&self.calls, &self.settings.json()))
     }
 }
 

@@ -58,25 +58,27 @@ impl Run {
     }
 
     /// Every message, in order of completion, as JSON.
-    fn messages(&self) -> String {
-        report::messages(&self.inner.report)
+    fn messages(&self, py: Python<'_>) -> String {
+        py.detach(|| report::messages(&self.inner.report))
     }
 
     /// What every rank spent its time on, as JSON.
-    fn spans(&self) -> String {
-        report::spans(&self.inner.report)
+    fn spans(&self, py: Python<'_>) -> String {
+        py.detach(|| report::spans(&self.inner.report))
     }
 
     /// What every link of a mesh has carried, as JSON.
-    fn links(&self) -> String {
-        report::links(&self.inner.report)
+    fn links(&self, py: Python<'_>) -> String {
+        py.detach(|| report::links(&self.inner.report))
     }
 
     /// What every rank did when, as SVG.
-    fn timeline(&self) -> String {
-        let settings = self.study.settings();
-        let picture = corecast_figures::timeline(&self.study, &self.inner, &settings);
-        signed(&picture, &settings)
+    fn timeline(&self, py: Python<'_>) -> String {
+        py.detach(|| {
+            let settings = self.study.settings();
+            let picture = corecast_figures::timeline(&self.study, &self.inner, &settings);
+            signed(&picture, &settings)
+        })
     }
 
     /// What every link carried, as SVG; none where there is no mesh.
@@ -87,15 +89,19 @@ impl Run {
     }
 
     /// All of it as a document of the viewer, with what to do about its time, as JSON.
-    fn view(&self, advice: Option<String>) -> Result<String, Refusal> {
-        let settings = self.study.settings();
-        let view = corecast_viewer::run_view(&self.study, &self.inner, advice, &settings);
-        Ok(Documents::from(vec![view]).json()?)
+    fn view(&self, py: Python<'_>, advice: Option<String>) -> Result<String, Refusal> {
+        py.detach(|| {
+            let settings = self.study.settings();
+            let view = corecast_viewer::run_view(&self.study, &self.inner, advice, &settings);
+            Ok(Documents::from(vec![view]).json()?)
+        })
     }
 
     /// A Chrome or Perfetto trace.
-    fn trace(&self) -> String {
-        corecast_render::chrome_trace(&self.inner.report, &[], &self.study.settings().json())
+    fn trace(&self, py: Python<'_>) -> String {
+        py.detach(|| {
+            corecast_render::chrome_trace(&self.inner.report, &[], &self.study.settings().json())
+        })
     }
 }
 

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use corecast_core::{
-    Arrival, ChunkId, ChunkList, Op, Rank, Request as CoreRequest, Schedule as CoreSchedule, Spec,
-    Split, Step, algorithm,
+    Arrival, BuildError, ChunkId, ChunkList, Op, Rank, Request as CoreRequest,
+    Schedule as CoreSchedule, Spec, Split, Step, algorithm,
 };
 use corecast_exchange::{FORMATS, Format, format_of_name};
-use corecast_study::ScheduleFile;
+use corecast_study::{ScheduleFile, StudyError};
 use corecast_text::file;
 use corecast_viewer::{Documents, schedule_file_view};
 use pyo3::prelude::*;
@@ -17,6 +17,7 @@ use serde_json::{Map, Value, json};
 
 use crate::builder::ScheduleBuilder;
 use crate::refusal::Refusal;
+use crate::work::wait_aside;
 
 /// Longest name of an algorithm.
 const NAME_CHARS_MAX: usize = 64;
@@ -148,7 +149,7 @@ pub struct Schedule {
 }
 
 /// Writes a file, whole or not at all.
-fn write(path: &str, contents: &[u8]) -> Result<(), Refusal> {
+pub fn write_file(path: &str, contents: &[u8]) -> Result<(), Refusal> {
     let written = file::write(Path::new(path), contents);
     written.map_err(|error| {
         Refusal::new("InputError", format!("cannot write `{path}`: {error}"))
@@ -286,15 +287,19 @@ impl Schedule {
     /// The schedule in a file, in the format of this name or in that which its contents show; and what
     /// the file says and the schedule does not.
     #[staticmethod]
-    fn read(path: &str, format: Option<&str>) -> Result<(Self, Vec<String>), Refusal> {
-        let file = ScheduleFile::load(path, format)?;
-        Ok((Self::new(file.schedule().clone()), file.notes().to_vec()))
+    fn read(py: Python<'_>, path: String, format: Option<String>) -> PyResult<(Self, Vec<String>)> {
+        let read = wait_aside(py, move || {
+            let file = ScheduleFile::load(&path, format.as_deref())?;
+            Ok::<_, StudyError>((Self::new(file.schedule().clone()), file.notes().to_vec()))
+        })?;
+        Ok(read.map_err(Refusal::from)?)
     }
 
     /// Writes it in the format of this name, or of the path's ending; the files, and what they do not
     /// say.
     fn save(
         &self,
+        py: Python<'_>,
         path: &str,
         format: Option<&str>,
     ) -> Result<(Vec<String>, Vec<String>), Refusal> {
@@ -304,21 +309,31 @@ impl Schedule {
             let formats = FORMATS.map(Format::name).join(", ");
             Refusal::new("InputError", what).help(format!("give `format`, one of: {formats}"))
         })?;
-        let made = ScheduleFile::made(path, (*self.inner).clone());
-        let converted = made.convert(format)?;
-        let notes = converted.exported.notes.clone();
-        let mut paths = Vec::new();
-        for (path, contents) in converted.files(path) {
-            write(&path, &contents)?;
-            paths.push(path);
-        }
-        Ok((paths, notes))
+        py.detach(|| {
+            let made = ScheduleFile::made(path, (*self.inner).clone());
+            let converted = made.convert(format)?;
+            let notes = converted.exported.notes.clone();
+            let mut paths = Vec::new();
+            for (path, contents) in converted.files(path) {
+                write_file(&path, &contents)?;
+                paths.push(path);
+            }
+            Ok((paths, notes))
+        })
     }
 
     /// It and what is proven about it on any chip as a document of the viewer, as JSON.
-    fn view(&self) -> Result<String, Refusal> {
-        let made = ScheduleFile::made(self.inner.algorithm(), (*self.inner).clone());
-        Ok(Documents::from(vec![schedule_file_view(&made)]).json()?)
+    fn view(&self, py: Python<'_>) -> Result<String, Refusal> {
+        py.detach(|| {
+            let made = ScheduleFile::made(self.inner.algorithm(), (*self.inner).clone());
+            Ok(Documents::from(vec![schedule_file_view(&made)]).json()?)
+        })
+    }
+
+    /// The same for another size or element, if it can be.
+    fn serving(&self, request: &Request) -> Result<Self, Refusal> {
+        let served = self.inner.serving(self.inner.algorithm(), &request.inner);
+        Ok(Self::new(served.map_err(BuildError::from)?))
     }
 
     /// Refuses a schedule that is for something else than a request, or has a name of the registry
@@ -347,8 +362,8 @@ impl Schedule {
         Ok(())
     }
 
-    fn __str__(&self) -> String {
-        self.inner.to_string().trim_end().to_owned()
+    fn __str__(&self, py: Python<'_>) -> String {
+        py.detach(|| self.inner.to_string().trim_end().to_owned())
     }
 
     fn __repr__(&self) -> String {

@@ -17,7 +17,7 @@ use crate::refusal::Refusal;
 use crate::run::Run;
 use crate::schedule::{Request, Schedule};
 use crate::table::DecisionTable;
-use crate::work::{Meter, wait_for};
+use crate::work::{Meter, wait_aside, wait_for};
 
 /// See [`corecast_study::Study`].
 #[pyclass(frozen, module = "corecast._core")]
@@ -150,16 +150,20 @@ impl Study {
     }
 
     /// The schedule of the only algorithm.
-    fn schedule(&self, ranks: u32, bytes: u64) -> Result<Schedule, Refusal> {
-        if let Some(decision) = self.inner.decide(ranks, bytes)? {
-            return Ok(Schedule::new(decision.schedule));
-        }
-        let [algorithm] = self.inner.algorithms[..] else {
-            return Err(Refusal::new("InputError", "a schedule is of one algorithm")
-                .help("name one; corecast.list_algorithms() lists them"));
-        };
-        let request = self.inner.request(ranks, bytes)?;
-        Ok(Schedule::new(self.inner.schedule(algorithm, &request)?))
+    fn schedule(&self, py: Python<'_>, ranks: u32, bytes: u64) -> PyResult<Schedule> {
+        let study = self.inner.clone();
+        let made = wait_aside(py, move || {
+            if let Some(decision) = study.decide(ranks, bytes)? {
+                return Ok(Schedule::new(decision.schedule));
+            }
+            let [algorithm] = study.algorithms[..] else {
+                return Err(Refusal::new("InputError", "a schedule is of one algorithm")
+                    .help("name one; corecast.list_algorithms() lists them"));
+            };
+            let request = study.request(ranks, bytes)?;
+            Ok(Schedule::new(study.schedule(algorithm, &request)?))
+        })?;
+        Ok(made?)
     }
 
     /// Runs of all algorithms and given schedules, the fastest first; and why others have none, as

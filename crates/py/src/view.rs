@@ -11,26 +11,30 @@ use crate::refusal::Refusal;
 
 /// One text of documents of several texts (documents, records, tables, traces) with their names.
 #[pyfunction]
-pub fn documents(texts: Vec<(String, String)>) -> Result<String, Refusal> {
-    let mut all = Vec::new();
-    for (name, text) in texts {
-        all.extend(read(&name, &text)?.documents);
-    }
-    Ok(Documents::from(all).json()?)
+pub fn documents(py: Python<'_>, texts: Vec<(String, String)>) -> Result<String, Refusal> {
+    py.detach(|| {
+        let mut all = Vec::new();
+        for (name, text) in texts {
+            all.extend(read(&name, &text)?.documents);
+        }
+        Ok(Documents::from(all).json()?)
+    })
 }
 
 /// What documents are called, in one line each.
 #[pyfunction]
-pub fn titles(documents: &str) -> Result<Vec<String>, Refusal> {
-    let read = read("the documents", documents)?;
-    let titles = read.documents.iter();
-    Ok(titles.map(|one| one.title().to_owned()).collect())
+pub fn titles(py: Python<'_>, documents: &str) -> Result<Vec<String>, Refusal> {
+    py.detach(|| {
+        let read = read("the documents", documents)?;
+        let titles = read.documents.iter();
+        Ok(titles.map(|one| one.title().to_owned()).collect())
+    })
 }
 
 /// The page that shows them.
 #[pyfunction]
-pub fn page(documents: &str) -> Result<String, Refusal> {
-    Ok(read("the documents", documents)?.page()?)
+pub fn page(py: Python<'_>, documents: &str) -> Result<String, Refusal> {
+    py.detach(|| Ok(read("the documents", documents)?.page()?))
 }
 
 /// A picture as the file of a form.

@@ -127,6 +127,14 @@ pub fn wait_for<T: Send + 'static>(
     }
 }
 
+/// As [`wait_for`], where nobody is told how far it is.
+pub fn wait_aside<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> PyResult<T> {
+    wait_for(py, Meter::new(), py.None().bind(py), move |_| work())
+}
+
 fn tell(meter: &Meter, progress: &Bound<'_, PyAny>) -> PyResult<()> {
     if progress.is_none() {
         return Ok(());

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 
 import corecast
 import pytest
@@ -40,7 +41,7 @@ def interrupted(work):
     "work",
     [
         LONG,
-        'corecast.compare("alltoall", chip="tilepro64", ranks=64, bytes=[65536] * 50)',
+        'corecast.compare("alltoall", chip="tilepro64", ranks=64, bytes=range(65536, 65586))',
         'corecast.tune("alltoall", chip="tilepro64", ranks=64, bytes=65536)',
         'corecast.traffic(chip="tilepro64", measure_cycles=10**9, rates=[0.1] * 9)',
     ],
@@ -96,3 +97,32 @@ def test_what_a_bar_raises_ends_the_work(monkeypatch):
     with pytest.raises(OSError, match="nobody reads this"):
         study.rank((8, 64), [], fail)
     assert signal.getsignal(signal.SIGINT) is not None
+
+
+@pytest.mark.parametrize("work", ["build", "text", "view"])
+def test_others_go_on_while_schedules_are_built_and_shown(work):
+    chip = corecast.Chip("tilepro64", network__width=16, network__height=16)
+
+    def build():
+        return corecast.schedule("alltoall", "pairwise", chip=chip, ranks=256, bytes=4)
+
+    done = {"build": build}
+    if work != "build":
+        schedule = build()
+        done = {"text": lambda: str(schedule), "view": lambda: corecast.view(schedule)}
+    core, counted, stop = done[work], [], threading.Event()
+
+    def count():
+        while not stop.wait(0.001):
+            counted.append(time.monotonic())
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    start = time.monotonic()
+    core()
+    took = time.monotonic() - start
+    stop.set()
+    thread.join()
+    # Nobody was kept from counting for most of the time.
+    times = [start, *counted, start + took]
+    assert max(after - before for before, after in zip(times, times[1:])) < 0.5 * took + 0.05

@@ -80,12 +80,16 @@ class Plan(Versioned):
 
 @dataclass(frozen=True)
 class Itself:
-    """A schedule that stands where a collective can, with nothing beside it that has its name."""
+    """A schedule that stands where a collective can, with nothing beside it that has its name.
+
+    For another size it has the same steps with larger or smaller chunks."""
 
     schedule: Schedule
 
-    def __call__(self, _: Request) -> Schedule:
-        return self.schedule
+    def __call__(self, request: Request) -> Schedule:
+        if request.bytes == self.schedule.bytes:
+            return self.schedule
+        return Schedule._of(self.schedule._inner.serving(request._inner))
 
 
 def schedule_of(function: Algorithm, request: Request) -> Schedule:

@@ -272,7 +272,7 @@ def _made(what: str | Schedule, arguments: dict[str, Any]) -> tuple[plans.Plan, 
     """The plan of some arguments, and the array that its data are."""
     data = arguments.pop("data", None)
     if isinstance(what, Schedule):
-        given = ("algorithm", "ranks", "bytes", "root", "part_bytes", "table")
+        given = ("algorithm", "ranks", "root", "part_bytes", "table")
         for name in given:
             if arguments.get(name) is not None:
                 raise InputTypeError(
@@ -281,7 +281,7 @@ def _made(what: str | Schedule, arguments: dict[str, Any]) -> tuple[plans.Plan, 
             arguments.pop(name, None)
         arguments["algorithm"] = [plans.Itself(what)]
         arguments["ranks"], arguments["root"] = what.ranks, what.root
-        if data is None:
+        if data is None and arguments.get("bytes") is None:
             arguments["bytes"] = what.bytes
     elif arguments.get("algorithm") is None:
         arguments["algorithm"] = "all"
@@ -310,12 +310,13 @@ def run(
 
     Args:
         collective: Such as ``"bcast"``; ``corecast.list_collectives()`` has all. Or a schedule, which
-            says itself what it is for.
+            says itself what it is for, but for `bytes`: with others its chunks are larger or smaller.
         chip: A :class:`Chip`, or its name or path.
         machine: ``"sim"``, the chip in virtual time; ``"mpi"``, the same as MPI programs have it; ``"host"``,
             this computer's cores; ``"threads"``.
         ranks: Number of ranks; 8 if not given, or all cores if there are fewer.
-        bytes: Size of a block (of bcast, reduce, allreduce: of the whole), or several; 64 if not given.
+        bytes: Size of a block (of bcast, reduce, allreduce: of the whole), or several; 64 if not given, or
+            that of the schedule.
         algorithm: A name, ``"all"`` (if not given), ``"auto"`` for the fastest, a function that makes a schedule of a
             request, or a list of names and functions.
         data: The data, as an array; see :mod:`corecast.data` for its shapes.
