@@ -10,6 +10,7 @@ import textwrap
 
 import corecast
 import pytest
+from conftest import ROOT
 
 needs_mpi = pytest.mark.skipif(
     "CORECAST" not in os.environ, reason="CORECAST does not name the command"
@@ -224,3 +225,30 @@ def test_what_cannot_be_run_is_refused(tmp_path):
         with pytest.raises(kind) as raised:
             call()
         assert message in str(raised.value), str(raised.value)
+
+
+def test_programs_without_a_library_say_so(monkeypatch, tmp_path):
+    monkeypatch.delenv("CORECAST", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(corecast.programs, "LIBRARIES", ())
+    with pytest.raises(corecast.ProgramError, match="no MPI libraries of corecast") as raised:
+        corecast.mpirun(["/bin/sh", "-c", "exit 127"])
+    assert raised.value.code == 127 and "mpi-install" in str(raised.value)
+    with pytest.raises(corecast.ProgramError) as raised:
+        corecast.mpirun(["/bin/sh", "-c", "exit 5"])
+    assert "no MPI libraries" not in str(raised.value)
+
+
+def test_what_was_printed_is_kept_by_copies(ring):
+    kept = pickle.loads(pickle.dumps(ring))
+    assert (kept.stdout, kept.stderr) == (ring.stdout, ring.stderr) and kept.stdout
+
+
+@needs_mpi
+def test_python_states_computing_as_docs_say():
+    text = (ROOT / "docs/virtual.md").read_text()
+    (line,) = (line for line in text.splitlines() if line.startswith("`MPI_Pcontrol(n)`"))
+    (stated,) = (code for code in line.split("`") if code.startswith("ctypes."))
+    program = "import ctypes\nfrom mpi4py import MPI\n"
+    ends = [mpi(program + more).makespan_ns for more in ("", stated.replace("(n)", "(5_000_000)"))]
+    assert 5e6 <= ends[1] - ends[0] < 5.1e6

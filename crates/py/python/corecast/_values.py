@@ -76,6 +76,16 @@ def word(name: str, value: Any, known: Iterable[str] | None = None) -> str:
     return value
 
 
+def path_of(name: str, value: Any, help: str = "name a file") -> str:
+    """A path, as text that files can be called by from Rust as well."""
+    if not isinstance(value, (str, os.PathLike)) or not isinstance(os.fspath(value), str):
+        raise InputTypeError(f"{name}: {shown(value)} is no path", [help])
+    text = word(name, os.fspath(value))
+    if "\0" in text:
+        raise InputError(f"{name}: {shown(text)} contains a NUL", [help])
+    return text
+
+
 def unknown(kind: str, name: str, known: list[str]) -> UnknownNameError:
     """The error for a name that nothing has."""
     nearest = _core.nearest(name, known)

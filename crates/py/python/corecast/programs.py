@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _core, plans
-from ._values import U32, U64, flag, number, optional_whole, shown, whole, word
+from ._values import U32, U64, flag, number, optional_whole, path_of, shown, whole, word
 from .chips import chip_of
-from .errors import InputError, InputTypeError
+from .errors import InputError, InputTypeError, ProgramError
 from .figures import Figure, write_whole
 from .plans import ChipLike
 from .progress import bar
@@ -31,6 +31,16 @@ __all__ = ["ProgramRun", "mpirun", "replay"]
 #: What the libraries of MPI are called that programs ask for.
 LIBRARIES = ("libmpi.so.12", "libmpi_abi.so.1")
 
+#: With what a program ends that the loader or the shell cannot start.
+NOT_STARTED = 127
+#: What is said then where nothing is known to load.
+NO_LIBRARIES = [
+    "no MPI libraries of corecast were found for it: this package has none inside, and no command "
+    "`corecast` is in PATH or named by the variable CORECAST",
+    "`cargo xtask dist` builds a package with them; `cargo xtask mpi-install FOLDER` puts them into "
+    'FOLDER/lib, which libraries="FOLDER/lib" names',
+]
+
 #: What decides which algorithms collectives take.
 Tables = DecisionTable | Sequence[DecisionTable] | str | os.PathLike[str]
 
@@ -41,7 +51,7 @@ class ProgramRun(Record):
     ``ranks``, ``makespan_cycles`` (of the chip's reference clock), ``makespan_ns``, ``messages``,
     ``bytes``, ``causes_ns`` (of all ranks together), ``advice``, ...
 
-    It keeps messages and spans in memory; its pickle keeps its fields only.
+    It keeps messages and spans in memory; its pickle keeps its fields and what was printed only.
     """
 
     _shown = ("chip", "ranks", "makespan_cycles", "makespan_ns", "messages", "bytes", "advice")
@@ -57,7 +67,8 @@ class ProgramRun(Record):
         self.stdout, self.stderr = core.printed
 
     def _state(self) -> dict[str, Any]:
-        return {"_fields": self._fields, "_inner": None, "stdout": "", "stderr": ""}
+        printed = {"stdout": self.stdout, "stderr": self.stderr}
+        return {"_fields": self._fields, "_inner": None, **printed}
 
     @property
     def _held(self) -> _core.Program:
@@ -215,7 +226,12 @@ def mpirun(
             "around": _around(fidelity, skew, background, seed, limit_events, limit_ns),
         }
         with bar(progress, "mpirun", 1) as told:
-            return ProgramRun(_core.mpirun(of_chip._inner, json.dumps(arguments), told))
+            try:
+                return ProgramRun(_core.mpirun(of_chip._inner, json.dumps(arguments), told))
+            except ProgramError as error:
+                if arguments["libraries"] is None and error.fields.get("code") == NOT_STARTED:
+                    error.help += NO_LIBRARIES
+                raise
 
 
 def replay(
@@ -260,13 +276,7 @@ def replay(
     >>> run.messages, [(call.call, call["count"]) for call in run.calls]
     (1, [('recv', 1), ('send', 1)])
     """
-    if not isinstance(file, (str, os.PathLike)):
-        raise InputTypeError(
-            f"file: {shown(file)} is no path", ["give the path of a program's file"]
-        )
-    name = os.fspath(file)
-    if not isinstance(name, str):
-        raise InputTypeError(f"file: {shown(name)} is no text", ["give the path as a str"])
+    name = path_of("file", file, "give the path of a program's file")
     of_chip = chip_of(chip)
     with _path_of(table) as path:
         arguments = {
@@ -306,6 +316,7 @@ def _words(program: Any) -> list[str]:
         text = os.fspath(entry) if isinstance(entry, os.PathLike) else entry
         if not isinstance(text, str):
             raise InputTypeError(f"program: {shown(entry)} is no text", help)
+        word("program", text)
         if "\0" in text:
             raise InputError(f"program: {shown(entry)} contains a NUL", help)
         found.append(text)
@@ -352,7 +363,7 @@ def _path_of(table: Any) -> Iterator[str | None]:
     if table is None:
         yield None
     elif isinstance(table, (str, os.PathLike)):
-        yield os.fspath(table)
+        yield path_of("table", table)
     else:
         tables = [table] if isinstance(table, DecisionTable) else table
         is_list = isinstance(tables, Sequence) and tables
