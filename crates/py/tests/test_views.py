@@ -3,6 +3,7 @@
 
 import html
 import json
+import os
 import pickle
 import re
 import warnings
@@ -148,3 +149,22 @@ def test_what_cannot_be_shown_or_read_is_refused(runs, tmp_path):
     with pytest.raises(corecast.ScheduleError) as raised:
         corecast.Schedule.read(wrong)
     assert (raised.value.file, raised.value.line) == (str(wrong), 6)
+
+
+def test_notebooks_show_whole_advice():
+    explained = corecast.explain("bcast", chip="park2019-bus", ranks=4, algorithm="linear")
+    assert len(explained[0].advice) > 48
+    assert html.escape(explained[0].advice) in explained._repr_html_()
+
+
+def test_files_have_the_mode_that_the_umask_leaves(tmp_path, monkeypatch):
+    """And nobody changes it meanwhile, which other threads would notice."""
+    before = os.umask(0o027)
+    try:
+        monkeypatch.setattr(os, "umask", None)
+        figure = corecast.Figure("<svg xmlns='http://www.w3.org/2000/svg'/>")
+        mode = figure.save(tmp_path / "a.svg").stat().st_mode & 0o777
+    finally:
+        monkeypatch.undo()
+        os.umask(before)
+    assert mode == 0o640 and [path.name for path in tmp_path.iterdir()] == ["a.svg"]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from pathlib import Path
 
 from . import _core
@@ -92,16 +92,15 @@ def made(folder: str | os.PathLike[str]) -> Path:
 def write_whole(target: Path, content: str | bytes) -> None:
     """Writes a file in one go: a reader sees the old one or the new one."""
     data = content.encode() if isinstance(content, str) else content
+    name = target.parent / f".corecast-{secrets.token_hex(8)}"
     try:
-        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=".corecast-")
+        # The system takes the umask off, which no thread can ask for without changing it for all.
+        descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     except OSError as error:
         raise _unwritable(target, error) from None
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
         os.replace(name, target)
     except OSError as error:
         os.unlink(name)

@@ -19,6 +19,8 @@ __all__ = ["Record", "Table"]
 
 #: Rows that a notebook and a ``repr`` show.
 SHOWN = 40
+#: Characters of a value that a notebook shows, which breaks lines.
+HTML_CHARS = 400
 
 R = TypeVar("R", bound="Record", covariant=True)
 
@@ -74,7 +76,7 @@ class Record(Versioned, Mapping[str, Any]):
         return f"{type(self).__name__}({', '.join(parts)})"
 
     def _repr_html_(self) -> str:
-        rows = ((name, _short(value, 200)) for name, value in self._fields.items())
+        rows = ((name, _short(value, HTML_CHARS)) for name, value in self._fields.items())
         body = "".join(
             f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
             f"<td style='text-align:left'>{html.escape(value)}</td></tr>"
@@ -161,10 +163,10 @@ class Table(Versioned, Generic[R]):
             return columns
         return {name: columns[name] for name in self._shown if name in columns}
 
-    def _cells(self) -> tuple[list[str], list[list[str]]]:
+    def _cells(self, most: int = 48) -> tuple[list[str], list[list[str]]]:
         columns = self._shown_columns()
         cells = [
-            [_short(value, 48, False) for value in list(values)[:SHOWN]]
+            [_short(value, most, False) for value in list(values)[:SHOWN]]
             for values in columns.values()
         ]
         return list(columns), [list(row) for row in zip(*cells)]
@@ -182,7 +184,7 @@ class Table(Versioned, Generic[R]):
         return "\n".join(lines + ([f"... and {more} more rows"] if more else []))
 
     def _repr_html_(self) -> str:
-        names, rows = self._cells()
+        names, rows = self._cells(HTML_CHARS)
         head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
         body = "".join(
             "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
