@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Cases of a sweep, with a file in which they are kept.
 
-use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
 
 use corecast_study::{KEPT_BYTES_MAX, Kept as Inner, Study, SweepCase};
 use corecast_text::file::{self, ReadError};
-use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
 use crate::refusal::Refusal;
+use crate::schedule::write_file;
 
 /// See [`corecast_study::Kept`].
 #[pyclass(frozen, module = "corecast._core")]
@@ -65,10 +64,23 @@ impl Kept {
     }
 
     /// Writes the file, whole or not at all.
-    fn save(&self, path: &str) -> PyResult<()> {
+    fn save(&self, path: &str) -> Result<(), Refusal> {
         let text = self.lock().to_string();
-        let written = file::write(Path::new(path), text.as_bytes());
-        written.map_err(|error| PyOSError::new_err(format!("{path}: {error}")))
+        write_file(path, text.as_bytes())
+    }
+
+    /// Who could not take part in which case and why, as JSON.
+    fn refused(&self) -> String {
+        let (study, kept) = (&self.study, self.lock());
+        let sizes = |&ranks: &u32| study.plan.sizes.iter().map(move |&bytes| (ranks, bytes));
+        let cases = study.ranks.iter().flat_map(sizes);
+        let cases = cases.filter_map(|(ranks, bytes)| kept.case(ranks, bytes));
+        let refused = cases.flat_map(|case| {
+            let (ranks, bytes) = (case.ranks, case.bytes);
+            let reasons = case.refused.iter();
+            reasons.map(move |why| json!({"ranks": ranks, "bytes": bytes, "why": why}))
+        });
+        Value::Array(refused.collect()).to_string()
     }
 
     /// The runs of all cases of the study that are there, in order, with their settings, as JSON.

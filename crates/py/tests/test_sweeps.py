@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
+import pickle
+import shutil
 import subprocess
 import sys
+from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any
 
@@ -136,3 +140,96 @@ def test_ranks_of_an_mpi_program_work_on_sweeps(tmp_path: Path) -> None:
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(found.read_text()) == sweep().to_dict()
+
+
+def test_lists_of_who_is_late_are_told_apart(tmp_path: Path) -> None:
+    kept = tmp_path / "kept.jsonl"
+    of: dict[str, Any] = {"chip": "park2019-bus", "ranks": 4, "algorithm": "ap"}
+    late = corecast.compare("bcast", **of, skew=[0, 0, 0, 9000], checkpoint=kept)
+    again = corecast.compare("bcast", **of, skew=[0, 0, 0, 9000], checkpoint=kept)
+    assert again == late and late[0]["skew"][0].startswith("file:the list given#")
+    with pytest.raises(corecast.InputError, match="it holds for something else: skew is"):
+        corecast.compare("bcast", **of, skew=[0, 0, 0, 1], checkpoint=kept)
+    other = corecast.compare("bcast", **of, skew=[0, 0, 0, 1])
+    assert other[0]["skew"] != late[0]["skew"]
+
+
+CHIP = 'base = "scc"\nname = "mine"\nsummary = "x"\nsource = "y"\n'
+SLOW = """[network]
+link = { value = 50, unit = "cycles", kind = "assumed", source = "z" }
+"""
+
+
+def test_chips_stay_what_they_were_when_they_were_read(tmp_path: Path) -> None:
+    """Also where their file is another one by now, or gone."""
+    file = tmp_path / "mine.toml"
+    file.write_text(CHIP)
+    chip = corecast.Chip(file)
+    of: dict[str, Any] = {"chip": chip, "ranks": 4, "bytes": [64, 256], "algorithm": ["mst", "ap"]}
+    sweep = corecast.compare("bcast", **of)
+    for change in (lambda: file.write_text(CHIP + SLOW), file.unlink):
+        change()
+        assert corecast.compare("bcast", **of, executor=Copying()) == sweep
+        for copied in (pickle.loads(pickle.dumps(chip)), copy.deepcopy(chip)):
+            assert copied == chip and copied.name == "mine"
+        assert chip.changed(network__link=4).changes == ["network.link=4"]
+        drawn = pickle.loads(pickle.dumps(sweep)).figure().svg
+        assert chip.fingerprint in drawn and drawn == sweep.figure().svg
+
+
+class Copying(Executor):
+    """What it works on comes as a copy, as in other processes."""
+
+    def submit(self, function: Any, /, *arguments: Any, **more: Any) -> Future[Any]:
+        function, arguments, more = pickle.loads(pickle.dumps((function, arguments, more)))
+        future: Future[Any] = Future()
+        future.set_result(function(*arguments, **more))
+        return future
+
+
+def test_what_is_there_twice_is_run_once() -> None:
+    names = ["mst", "cube", "linear"]
+    twice = corecast.compare("bcast", ranks=[4, 4, 8], bytes=[64, 64, 1024], algorithm=names)
+    once = corecast.compare("bcast", ranks=[4, 8], bytes=[64, 1024], algorithm=names)
+    assert twice == once and twice.figure().svg == once.figure().svg
+    tuned = corecast.tune("bcast", ranks=[4, 4], bytes=[64, 64], algorithm=names)
+    assert len(tuned) == 1
+    assert (
+        tuned.figure().svg
+        == corecast.tune("bcast", ranks=4, bytes=64, algorithm=names).figure().svg
+    )
+
+
+def test_files_that_cannot_be_written_are_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(corecast.InputError, match="cannot write `.*no/kept.jsonl`"):
+        sweep(checkpoint=tmp_path / "no" / "kept.jsonl")
+    # A folder that is gone before the end takes nothing else with it.
+    folder, cell = tmp_path / "folder", corecast.sweeps.cell
+    folder.mkdir()
+
+    def goes(*arguments: Any) -> str:
+        shutil.rmtree(folder, ignore_errors=True)
+        return cell(*arguments)
+
+    monkeypatch.setattr(corecast.sweeps, "cell", goes)
+    with pytest.warns(UserWarning, match="checkpoint: cannot write .*; the sweep goes on"):
+        found = sweep(checkpoint=folder / "kept.jsonl")
+    monkeypatch.undo()
+    assert found == sweep()
+
+
+def test_sweeps_say_who_could_not_take_part() -> None:
+    names = ["recursive-doubling", "ring"]
+    found = corecast.compare("allgather", ranks=[4, 6], algorithm=names)
+    assert [(row["ranks"], row["bytes"]) for row in found.refused] == [(6, 64)]
+    assert "recursive-doubling" in found.refused[0]["why"]
+
+
+def test_figures_without_a_point_are_refused() -> None:
+    barrier = corecast.compare("barrier", chip="park2019-bus", ranks=4)
+    alone = corecast.compare("bcast", ranks=1, bytes=64, algorithm="mst")
+    for sweep in (barrier, alone):
+        with pytest.raises(corecast.InputError, match="no case can be drawn"):
+            sweep.figure()

@@ -61,6 +61,11 @@ class Plan(Versioned):
         """The same for one rank count and size."""
         return replace(self, arguments={**self.arguments, "ranks": [ranks], "bytes": [bytes]})
 
+    def without_repeats(self) -> Plan:
+        """The same with every rank count and size once: a map has one cell for each."""
+        once = {name: list(dict.fromkeys(self.arguments[name])) for name in ("ranks", "bytes")}
+        return replace(self, arguments={**self.arguments, **once})
+
     def given(self, study: _core.Study, ranks: int, bytes: int) -> list[_core.Schedule]:
         """The schedules of the functions for one rank count and size."""
         if not self.functions:

@@ -7,12 +7,13 @@ import json
 import os
 import pickle
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, Future, as_completed
 from typing import Any
 
 from . import _core
-from ._values import U32, flag, shown, whole
+from ._values import U32, flag, path_of, shown, whole
 from .errors import InputError, InputTypeError
 from .figures import Figure
 from .plans import Algorithms, ChipLike, Plan, make
@@ -39,8 +40,12 @@ class Comparison(Table[Record]):
         "delivered",
     )
 
-    def __init__(self, rows: Sequence[Record], plan: Plan) -> None:
+    #: Algorithms that could not take part in a case: ``ranks``, ``bytes``, ``why``.
+    refused: Table[Record]
+
+    def __init__(self, rows: Sequence[Record], plan: Plan, refused: Sequence[Record] = ()) -> None:
         super().__init__(rows)
+        self.refused = Table(list(refused))
         self._plan = plan
 
     def cases(self) -> Iterator[list[Record]]:
@@ -67,8 +72,10 @@ class Comparison(Table[Record]):
                 that take the same time everywhere are one line.
             absolute: With one rank count: times themselves, not over the lower bound.
 
+        Sizes of 0 have no place on an axis of sizes, and cases without a lower bound none over it.
+
         Raises:
-            InputError: for either with several rank counts.
+            InputError: for either with several rank counts; if there is nothing to draw.
         """
         study = self._plan.study()
         names = [str(case[0]["algorithm"]) for case in self.cases()]
@@ -87,7 +94,13 @@ class Comparison(Table[Record]):
                     "bound_cycles": row["bound_cycles"],
                 }
                 for row in self
+                if row["bytes"] and (absolute or row["bound_cycles"] != 0)
             ]
+            if not times:
+                raise InputError(
+                    "no case can be drawn: each has a size of 0, or a lower bound of 0",
+                    ["compare sizes above 0 over several ranks"],
+                )
             return Figure(study.sweep_chart(names, json.dumps(times), most, absolute))
         width = len(study.sizes)
         rows = [names[start : start + width] for start in range(0, len(names), width)]
@@ -123,7 +136,7 @@ def compare(
     Args:
         collective: Its name.
         chip: A :class:`Chip`, or its name or path.
-        ranks: One rank count, or several.
+        ranks: One rank count, or several; what is there twice is run once.
         bytes: One size in bytes, or several.
         algorithm: As of :func:`run`.
         executor: Any :class:`concurrent.futures.Executor`; each case is one call, which is pickled
@@ -131,7 +144,8 @@ def compare(
             without one.
         checkpoint: A file in which cases are kept as they are found. Those that it has are not run
             again, so a sweep that was interrupted goes on. It is the file of ``corecast compare
-            --keep``; results are those without one.
+            --keep``; results are those without one. If it cannot be written any more during the sweep, a
+            warning says so, and the sweep goes on.
         progress: Whether a bar is shown; ``None`` leaves it to where the output goes.
         more: The other arguments of :func:`run`, but ``data``.
 
@@ -152,24 +166,24 @@ def compare(
         )
     if "data" in more:
         raise InputTypeError("data: a sweep draws its own", ["corecast.run takes data"])
-    if collective == "barrier" and bytes == 64:
+    if collective == "barrier" and isinstance(bytes, int) and bytes == 64:
         bytes = 0
     plan = make(collective, chip=chip, ranks=ranks, bytes=bytes, algorithm=algorithm, **more)
+    plan = plan.without_repeats()
     study = plan.study()
     if checkpoint is not None and plan.functions:
         raise InputError(
             "checkpoint: what a function does cannot be kept with its results",
             ["leave checkpoint out, or name algorithms only"],
         )
-    if not isinstance(checkpoint, str | os.PathLike | None):
-        raise InputTypeError(f"checkpoint: {shown(checkpoint)} is no path", ["name a file"])
-    path = None if checkpoint is None else os.fspath(checkpoint)
+    path = None if checkpoint is None else path_of("checkpoint", checkpoint)
     kept = study.kept(path)
     cases = [(count, size) for count in study.ranks for size in study.sizes]
     missing = [case for case in cases if not kept.has(*case)]
     with bar(progress, f"compare {collective}", len(cases)) as told:
         _work(_Keeper(kept, path, len(cases) - len(missing), told), plan, missing, executor)
-    return Comparison([Record(row) for row in json.loads(kept.rows())], plan)
+    rows, refused = json.loads(kept.rows()), json.loads(kept.refused())
+    return Comparison([Record(row) for row in rows], plan, [Record(row) for row in refused])
 
 
 class _Keeper:
@@ -177,7 +191,8 @@ class _Keeper:
 
     def __init__(self, kept: _core.Kept, path: str | None, done: int, told: Any) -> None:
         self._kept, self._path, self._done, self._told = kept, path, done, told
-        self.save()  # says now, not after the sweep, that the file cannot be written
+        self._has_warned = False
+        self._write()  # says now, not after the sweep, that the file cannot be written
 
     def take(self, case: str) -> None:
         self._kept.add(case)
@@ -188,9 +203,18 @@ class _Keeper:
             self.save()
 
     def save(self) -> None:
+        """Writes the file; what is found is not lost if it cannot be written any more."""
+        try:
+            self._write()
+        except InputError as error:
+            if not self._has_warned:
+                self._has_warned = True
+                warnings.warn(f"checkpoint: {error.message}; the sweep goes on", stacklevel=4)
+
+    def _write(self) -> None:
+        self._saved = time.monotonic()
         if self._path is not None:
             self._kept.save(self._path)
-        self._saved = time.monotonic()
 
 
 def _work(
@@ -293,7 +317,7 @@ def tune(
     for name in more:
         if name not in allowed:
             raise InputTypeError(f"{name}: a table says nothing about it", [f"leave `{name}` out"])
-    if algorithm == "auto":
+    if isinstance(algorithm, str) and algorithm == "auto":
         raise InputError('algorithm: "auto" is what a table is made for', ['use "all", or names'])
     barrier = collective == "barrier"
     if barrier and bytes is not None:
@@ -309,6 +333,7 @@ def tune(
         first = 8 if plan.arguments["dtype"] in ("i64", "f64") else 4
         bytes = 0 if barrier else [first * 4**step for step in range(6)]
     plan = make(collective, chip=plan.chip, ranks=ranks, bytes=bytes, algorithm=algorithm, **more)
+    plan = plan.without_repeats()
     study = plan.study()
     kept = study.empty_table()
     if table is not None:
