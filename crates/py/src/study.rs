@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use corecast_core::{Request as CoreRequest, Schedule as CoreSchedule};
 use corecast_figures::{Lines, Swept};
-use corecast_study::{Choice, Ranking, Settings, Study as Inner, StudyError, SweptTime, lines};
+use corecast_study::{
+    Choice, Ranking, Refused, Settings, Study as Inner, StudyError, SweptTime, lines,
+};
 use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -80,6 +82,14 @@ impl Study {
         study.plan.watch = meter.watch.clone();
         (study, meter)
     }
+}
+
+/// Who could not take part and why, as JSON.
+fn reasons(refused: &[Refused]) -> String {
+    let reasons = refused
+        .iter()
+        .map(|of| json!({"algorithm": of.algorithm, "why": of.to_string()}));
+    Value::Array(reasons.collect()).to_string()
 }
 
 fn schedules(given: &[PyRef<'_, Schedule>]) -> Vec<Arc<CoreSchedule>> {
@@ -181,10 +191,7 @@ impl Study {
             (study, ranking)
         })?;
         let Ranking { runs, refused } = ranking.map_err(Refusal::from)?;
-        let refused = refused
-            .iter()
-            .map(|of| json!({"algorithm": of.algorithm, "why": of.to_string()}));
-        let refused = Value::Array(refused.collect()).to_string();
+        let refused = reasons(&refused);
         let study = Arc::new(study);
         let runs = runs
             .into_iter()
@@ -192,39 +199,43 @@ impl Study {
         Ok((runs.collect(), refused))
     }
 
-    /// Explained runs: each with its record, as JSON.
+    /// Explained runs, each with its record, as JSON; and why other algorithms have none, as JSON.
     fn explain(
         &self,
         py: Python<'_>,
         case: (u32, u64),
         given: Vec<PyRef<'_, Schedule>>,
         progress: &Bound<'_, PyAny>,
-    ) -> PyResult<Vec<(Run, String)>> {
+    ) -> PyResult<(Vec<(Run, String)>, String)> {
         let ((study, meter), given) = (self.watched(), schedules(&given));
         let (study, explained) = wait_for(py, meter, progress, move |meter| {
             let explain = || {
                 let ranking = rank(&study, case, &given, meter)?;
-                Ok::<_, StudyError>(study.explain_runs(ranking.runs))
+                let refused = reasons(&ranking.refused);
+                Ok::<_, StudyError>((study.explain_runs(ranking.runs), refused))
             };
             let explained = explain();
             (study, explained)
         })?;
         let (study, settings) = (Arc::new(study), self.inner.settings());
-        let explained = explained.map_err(Refusal::from)?.into_iter().map(|of| {
+        let (explained, refused) = explained.map_err(Refusal::from)?;
+        let explained = explained.into_iter().map(|of| {
             let advice = crate::run::advice(&of.remedy);
             let record = settings
                 .on(study.explanation_record(&of, advice))
                 .to_string();
             (Run::new(Arc::clone(&study), of.run), record)
         });
-        Ok(explained.collect())
+        Ok((explained.collect(), refused))
     }
 
-    /// Certificates of all algorithms, and why others have none, as JSON.
+    /// Certificates of all algorithms, and why others have none, as JSON. That nobody has one is
+    /// refused unless functions take part, too.
     fn prove(
         &self,
         py: Python<'_>,
         case: (u32, u64),
+        has_functions: bool,
         progress: &Bound<'_, PyAny>,
     ) -> PyResult<(String, String)> {
         let (study, meter) = self.watched();
@@ -236,14 +247,18 @@ impl Study {
                 .certified
                 .iter()
                 .map(|of| settings.on(study.certificate_record(of, bytes, proven.cell.as_ref())));
-            let refused = proven.refused.iter();
-            let refused =
-                refused.map(|of| json!({"algorithm": of.algorithm, "why": of.to_string()}));
-            let all = [records.collect(), refused.collect()].map(Value::Array);
-            Ok::<_, StudyError>(all.map(|list| list.to_string()))
+            let records = Value::Array(records.collect()).to_string();
+            let refused = reasons(&proven.refused);
+            if proven.certified.is_empty() && !has_functions {
+                let (collective, refused) = (study.collective(), proven.refused);
+                return Err(StudyError::Unserved {
+                    collective,
+                    refused,
+                });
+            }
+            Ok((records, refused))
         })?;
-        let [records, refused] = proven.map_err(Refusal::from)?;
-        Ok((records, refused))
+        Ok(proven.map_err(Refusal::from)?)
     }
 
     /// The certificate of a schedule on the chip, as JSON.

@@ -4,6 +4,7 @@
 import html
 import json
 import pickle
+import types
 
 import corecast
 import duckdb
@@ -279,3 +280,51 @@ def test_real_cores_tell_medians_in_nanoseconds():
     assert first["from_ns"] == 0
     once = corecast.run("bcast", machine="host", ranks=2, repeat=1)
     assert once.fastest.runs == 1
+
+
+def test_what_nobody_can_serve_is_refused_by_every_verb():
+    of = {"ranks": 6, "algorithm": "recursive-doubling"}
+    for verb in (corecast.run, corecast.explain, corecast.verify, corecast.compare):
+        with pytest.raises(corecast.UnservedError, match="recursive-doubling"):
+            verb("allgather", **of)
+    of["algorithm"] = ["recursive-doubling", "ring"]
+    for verb in (corecast.run, corecast.explain, corecast.verify):
+        found = verb("allgather", **of)
+        assert [row.algorithm for row in found] == ["ring"]
+        assert [(row.bytes, row.algorithm) for row in found.refused] == [(64, "recursive-doubling")]
+        assert pickle.loads(pickle.dumps(found)).refused == found.refused
+
+
+def test_who_is_late_is_a_mapping_or_a_list_of_all():
+    of = {"ranks": 4, "algorithm": "mst"}
+    late = corecast.run("bcast", **of, skew={2: 700, 0: 100})[0]
+    assert late["skew"] == ["2=700", "0=100"]
+    series = pandas.Series([700, 100], index=[2, 0])
+    for skew in (types.MappingProxyType({2: 700, 0: 100}), series):
+        assert corecast.run("bcast", **of, skew=skew)[0] == late
+    by_list = corecast.run("bcast", **of, skew=numpy.array([100, 0, 700, 0]))[0]
+    assert by_list.makespan_ns == late.makespan_ns
+    for skew in ([1, 2, 3], [1, 2, 3, 4, 5]):
+        wrong = f"skew: a list of {len(skew)} numbers for 4 ranks"
+        with pytest.raises(corecast.RequestError, match=wrong) as raised:
+            corecast.run("bcast", **of, skew=skew)
+        assert (raised.value.given, raised.value.ranks) == (len(skew), 4)
+
+
+def test_schedules_serve_other_sizes():
+    ring = corecast.schedule("allreduce", "ring", ranks=4, bytes=64)
+    large = corecast.run(ring, bytes=[64, 1 << 12])
+    assert [(run.bytes, run.delivered) for run in large] == [(64, True), (1 << 12, True)]
+    by_name = corecast.run("allreduce", algorithm="ring", ranks=4, bytes=1 << 12)[0]
+    assert large[1].makespan_ns == by_name.makespan_ns
+
+
+def test_schedules_with_wide_columns_are_shown():
+    parts = 1 << 16
+    builder = corecast.ScheduleBuilder(
+        corecast.request("bcast", ranks=2, bytes=parts), "odd-even", parts=parts
+    )
+    for first in (0, 1):
+        builder.message(first, 0, 1, list(range(first, parts, 2)))
+    text = str(builder.finish())
+    assert len(text.splitlines()[1]) > 2 * 65535

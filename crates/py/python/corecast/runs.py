@@ -267,6 +267,13 @@ class Explanations(Table[Explanation]):
 
     _shown = Explanation._shown
 
+    #: Algorithms that could not take part, and why.
+    refused: Table[Record]
+
+    def __init__(self, rows: Sequence[Explanation], refused: Sequence[Record] = ()) -> None:
+        super().__init__(rows)
+        self.refused = Table(list(refused))
+
 
 def _made(what: str | Schedule, arguments: dict[str, Any]) -> tuple[plans.Plan, Any]:
     """The plan of some arguments, and the array that its data are."""
@@ -355,8 +362,19 @@ def run(
             given = plan.given(study, count, size)
             ranked, left_out = study.rank((count, size), given, tell)
             found += [Run(core, like) for core in ranked]
-            refused += [Record({"bytes": size, **row}) for row in json.loads(left_out)]
+            refused += _left_out(size, left_out)
     return Runs(found, refused)
+
+
+def _left_out(size: int, text: str) -> list[Record]:
+    """Who could not take part with a size."""
+    return [Record({"bytes": size, **row}) for row in json.loads(text)]
+
+
+def _once(verb: str, arguments: dict[str, Any]) -> None:
+    """Refuses repetitions where everything is done once."""
+    if arguments.get("repeat") is not None:
+        raise InputTypeError(f"repeat: {verb} looks at one run", ["leave `repeat` out"])
 
 
 def _each(sizes: Sequence[int], told: Any) -> Any:
@@ -394,7 +412,7 @@ def explain(
         collective: A collective's name, or a schedule.
         algorithm: As of :func:`run`; the fastest one is explained if none is named.
         progress: Whether a progress bar is shown; ``None`` leaves it to where the output goes.
-        more: The other arguments of :func:`run`.
+        more: The other arguments of :func:`run` but ``repeat``.
 
     Raises:
         InputError: for what cannot be run, by its subclasses.
@@ -409,16 +427,19 @@ def explain(
     """
     if algorithm is None and not isinstance(collective, Schedule):
         algorithm = "auto"
+    _once("explain", more)
     plan, like = _made(collective, {"algorithm": algorithm, **more})
     study = plan.study()
     count = one_rank_count(study)
     found: list[Explanation] = []
+    refused: list[Record] = []
     with bar(progress, f"explain {plan.arguments['collective']}", 1) as told:
         for size in study.sizes:
             given = plan.given(study, count, size)
-            explained = study.explain((count, size), given, told)
+            explained, left_out = study.explain((count, size), given, told)
             found += [Explanation(Run(core, like), json.loads(text)) for core, text in explained]
-    return Explanations(found)
+            refused += _left_out(size, left_out)
+    return Explanations(found, refused)
 
 
 @overload
@@ -447,10 +468,12 @@ def verify(
             of :func:`run`: a table of certificates, one per algorithm.
         chip: On whose routes; a :class:`Chip`, or its name or path.
         progress: Whether a progress bar is shown; ``None`` leaves it to where the output goes.
-        more: With a collective: ``ranks``, ``bytes``, ``algorithm`` and the rest, as of :func:`run`.
+        more: With a collective: ``ranks``, ``bytes``, ``algorithm`` and the rest, as of :func:`run`, but
+            ``repeat``.
 
     Raises:
-        InputError: for what cannot be proved, by its subclasses. A schedule that is not correct is
+        InputError: for what cannot be proved, by its subclasses; ``UnservedError`` if no algorithm can
+            serve the request. A schedule that is not correct is
             no error: its certificate says so.
 
     >>> import corecast
@@ -472,25 +495,35 @@ def verify(
         )
         with bar(progress, "verify", 1) as told:
             return Certificate(json.loads(plan.study().certify(what._inner, what.bytes, told)))
+    _once("verify", more)
     plan, _ = _made(what, {"chip": chip, **more})
     study = plan.study()
     count = one_rank_count(study)
     found: list[Certificate] = []
+    refused: list[Record] = []
     parts = len(study.sizes) * max(1, len(study.algorithms))
     with bar(progress, f"verify {what}", parts) as told:
         for size, tell in _each(study.sizes, told):
             if study.algorithms:
-                proven, _ = study.prove((count, size), tell)
+                proven, left_out = study.prove((count, size), bool(plan.functions), tell)
                 found += [Certificate(row) for row in json.loads(proven)]
+                refused += _left_out(size, left_out)
             for schedule in plan.given(study, count, size):
                 found.append(Certificate(json.loads(study.certify(schedule, size, tell))))
-    return Certificates(found)
+    return Certificates(found, refused)
 
 
 class Certificates(Table[Certificate]):
     """Certificates, one per schedule."""
 
     _shown = Certificate._shown[1:]
+
+    #: Algorithms that could not take part, and why.
+    refused: Table[Record]
+
+    def __init__(self, rows: Sequence[Certificate], refused: Sequence[Record] = ()) -> None:
+        super().__init__(rows)
+        self.refused = Table(list(refused))
 
 
 def request(collective: str, **more: Any) -> Request:
