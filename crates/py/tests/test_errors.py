@@ -253,3 +253,80 @@ def test_unwritable_files_leave_nothing_behind(tmp_path):
         corecast.Figure("none").save(tmp_path / "x.png")
     assert list(tmp_path.iterdir()) == []
     assert figure.save(tmp_path / "x.svg").read_text() == "<svg/>"
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "text"),
+    [
+        (
+            lambda: corecast.run("bcast", background=10**400),
+            corecast.InputError,
+            "background: 1000.* is out of range",
+        ),
+        (
+            lambda: corecast.Chip("scc", network__link=10**5000),
+            corecast.InputError,
+            "network.link: the number is out of range",
+        ),
+        (
+            lambda: corecast.tune("bcast", algorithm=numpy.array(["mst", "ap"])),
+            corecast.InputTypeError,
+            "algorithm: .* names no algorithm",
+        ),
+        (lambda: corecast.flow(5), corecast.InputTypeError, "file: 5 is no path"),
+        (lambda: corecast.flow(text="", placement=5), corecast.InputTypeError, "placement: 5"),
+        (lambda: corecast.flow(text="", flow_control=3), corecast.InputTypeError, "flow_control"),
+        (lambda: corecast.traffic(trace=5), corecast.InputTypeError, "the trace: 5 is no path"),
+        (
+            lambda: corecast.traffic(pattern="hotspot", hot_cores=5),
+            corecast.InputTypeError,
+            "hot_cores: 5 is no list",
+        ),
+        (lambda: corecast.traffic(open_loop=1), corecast.InputTypeError, "open_loop: 1"),
+        (lambda: corecast.traffic(open_loop=True), corecast.InputTypeError, "give `trace`"),
+        (
+            lambda: corecast.traffic(trace="t", rates=[0.1]),
+            corecast.InputTypeError,
+            "rates: a trace says itself",
+        ),
+        (
+            lambda: corecast.traffic(trace="t", pattern="tornado"),
+            corecast.InputTypeError,
+            "pattern: a trace says itself",
+        ),
+        (
+            lambda: corecast.verify("bcast", repeat=4),
+            corecast.InputTypeError,
+            "repeat: verify looks at one run",
+        ),
+        (
+            lambda: corecast.explain("bcast", repeat=4),
+            corecast.InputTypeError,
+            "repeat: explain looks at one run",
+        ),
+        (lambda: corecast.Chip("./\udcff.toml"), corecast.InputError, "UTF-8"),
+        (lambda: corecast.Schedule.read("\udcff.sched"), corecast.InputError, "UTF-8"),
+        (lambda: corecast.Schedule.read(b"a.sched"), corecast.InputTypeError, "is no path"),
+        (lambda: corecast.replay("\udcff.calls"), corecast.InputError, "UTF-8"),
+        (lambda: corecast.view("\udcff.json"), corecast.InputError, "UTF-8"),
+        (lambda: corecast.view("a\0.json"), corecast.InputError, "contains a NUL"),
+        (lambda: corecast.DecisionTable.read("\udcff.toml"), corecast.InputError, "UTF-8"),
+        (lambda: corecast.compare("bcast", checkpoint="\udcff"), corecast.InputError, "UTF-8"),
+    ],
+)
+def test_nothing_else_is_raised(call, kind, text):
+    with pytest.raises(corecast.Error, match=text) as raised:
+        call()
+    assert isinstance(raised.value, kind)
+
+
+def test_limits_of_round_trips_are_not_of_their_callers():
+    with pytest.raises(corecast.LimitError) as raised:
+        corecast.pingpong(chip="scc", to=[47], bytes=[1 << 30])
+    assert "limit_" not in str(raised.value) and "smaller messages" in str(raised.value)
+
+
+def test_sizes_in_an_array_are_as_in_a_list():
+    of = {"chip": "park2019-bus", "ranks": 4}
+    by_array = corecast.compare("barrier", **of, bytes=numpy.array([0, 4]))
+    assert by_array == corecast.compare("barrier", **of, bytes=[0, 4])

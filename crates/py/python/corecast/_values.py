@@ -42,6 +42,10 @@ def number(name: str, value: Any, low: float, high: float) -> float:
         if isinstance(value, (bool, str)):
             raise TypeError
         found = float(value)
+    except OverflowError:
+        raise InputError(
+            f"{name}: {shown(value)} is out of range", [f"accepted: {low} to {high}"]
+        ) from None
     except (TypeError, ValueError):
         raise InputTypeError(
             f"{name}: {shown(value)} is no number", [f"give a number from {low} to {high}"]
@@ -69,6 +73,10 @@ def word(name: str, value: Any, known: Iterable[str] | None = None) -> str:
     """A text; with `known`, one of these."""
     if not isinstance(value, str):
         raise InputTypeError(f"{name}: {shown(value)} is no text", [f"give {name} as a str"])
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{name}: {shown(value)} is no text that UTF-8 can say", []) from None
     if known is not None:
         choices = list(known)
         if value not in choices:
@@ -119,6 +127,7 @@ def read_text(what: str, path: str | os.PathLike[str], most: int) -> str:
 
 def read_bytes(what: str, path: str | os.PathLike[str], most: int) -> bytes:
     """A file of at most so many bytes."""
+    path_of(what, path)
     try:
         with open(path, "rb") as file:
             found = file.read(most + 1)

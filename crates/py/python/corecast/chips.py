@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from . import _core
-from ._values import shown, word
+from ._values import path_of, shown, word
 from ._versioned import restore
-from .errors import InputTypeError
+from .errors import InputError, InputTypeError
 from .tables import Record, Table
 
 __all__ = ["Chip"]
@@ -53,7 +53,7 @@ class Chip:
         set: Mapping[str, object] | None = None,
         **changes: object,
     ) -> None:
-        asked = word("chip", os.fspath(name) if isinstance(name, os.PathLike) else name)
+        asked = path_of("chip", name) if isinstance(name, os.PathLike) else word("chip", name)
         if text is not None:
             word("text", text)
         self._inner = _core.Chip(asked, _changes(set, changes), text)
@@ -166,7 +166,11 @@ def _changes(
                 )
         if isinstance(value, bool):
             raise InputTypeError(f"{key}: {value} is neither a number nor a text", [])
-        found.append((word("key", key), str(value)))
+        try:
+            text = str(value)
+        except ValueError:  # more digits than Python writes
+            raise InputError(f"{key}: the number is out of range", []) from None
+        found.append((word("key", key), word(key, text)))
     return found
 
 

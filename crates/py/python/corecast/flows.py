@@ -5,11 +5,24 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from . import _core
-from ._values import U64, number, optional_whole, read_bytes, read_text, whole, wholes, word
+from ._values import (
+    U64,
+    flag,
+    number,
+    optional_whole,
+    path_of,
+    read_bytes,
+    read_text,
+    shown,
+    whole,
+    wholes,
+    word,
+)
 from .chips import chip_of
 from .errors import InputError, InputTypeError
 from .figures import Figure
@@ -132,7 +145,7 @@ def flow(
     """
     if (file is None) == (text is None):
         raise InputTypeError("a flow is given by its file or its text", ["give one of the two"])
-    name = "text" if file is None else os.fspath(file)
+    name = "text" if file is None else path_of("file", file)
     content = (
         word("text", text) if file is None else read_text("the flow file", file, FILE_BYTES_MAX)
     )
@@ -143,6 +156,10 @@ def flow(
         )
     rate, direction = injectors if several else (injectors, "north-south")
     placements = [placement] if isinstance(placement, str) else placement
+    if placements is not None and not isinstance(placements, Iterable):
+        raise InputTypeError(
+            f"placement: {shown(placement)} names no placement", ['such as "near"']
+        )
     arguments = {
         "machine": word("machine", machine, _core.names("machine")),
         "stages": None if stages is None else wholes("stages", stages, 1, NUMBER_MAX),
@@ -150,7 +167,7 @@ def flow(
         "placement": None
         if placements is None
         else [word("placement", entry) for entry in placements],
-        "flow_control": flow_control,
+        "flow_control": None if flow_control is None else flag("flow_control", flow_control),
         "injectors": None
         if injectors is None
         else (number("injectors", rate, 0, 1), word("injectors", direction)),

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from . import _core
-from ._values import U32, U64, number, read_bytes, shown, whole, wholes, word
+from ._values import U32, U64, flag, number, path_of, read_bytes, shown, whole, wholes, word
 from .chips import chip_of
 from .errors import InputError, InputTypeError
 from .figures import Figure
@@ -158,7 +158,7 @@ def traffic(
             beyond saturation.
         seed: Of who sends when, and whereto.
         trace: A file with lines ``cycle src dst flits [after N,...]`` or of netrace, whose packets
-            are sent instead.
+            are sent instead; then nothing is said about patterns, rates and cycles.
         open_loop: Let packets of a trace leave in their cycles, whatever they wait for.
         progress: Whether a bar is shown; ``None`` leaves it to where the output goes.
 
@@ -172,12 +172,33 @@ def traffic(
     (True, None)
     """
     of_chip = chip_of(chip)
+    flag("open_loop", open_loop)
     if trace is not None:
+        of_patterns = {
+            "pattern": (pattern, "uniform"),
+            "hot_cores": (hot_cores, ()),
+            "hot_share": (hot_share, 0.0),
+            "rates": (rates, None),
+            "packet_flits": (packet_flits, 4),
+            "warmup_cycles": (warmup_cycles, 3000),
+            "measure_cycles": (measure_cycles, 10_000),
+            "drain_cycles": (drain_cycles, 30_000),
+            "seed": (seed, 1),
+        }
+        for name, (value, usual) in of_patterns.items():
+            if type(value) is not type(usual) or value != usual:
+                raise InputTypeError(
+                    f"{name}: a trace says itself what is sent", [f"leave `{name}` or `trace` out"]
+                )
         found = read_bytes("the trace", trace, TRACE_BYTES_MAX)
-        inner, file = of_chip._inner, os.fspath(trace)
+        inner, file = of_chip._inner, path_of("trace", trace)
         with bar(progress, "traffic", 1) as told:
             return Traffic(_core.Traffic.trace(inner, file, found, open_loop, told))
+    if open_loop:
+        raise InputTypeError("open_loop: without a trace nothing waits", ["give `trace`"])
     word("pattern", pattern, [name.split(":")[0] for name in _core.names("pattern")])
+    if not isinstance(hot_cores, Iterable):
+        raise InputTypeError(f"hot_cores: {shown(hot_cores)} is no list", ["such as [0, 63]"])
     if pattern == "hotspot" and not list(hot_cores):
         raise InputError("hot_cores: nobody is hot", ["such as hot_cores=[0, 63], hot_share=0.2"])
     loads = None if rates is None else _rates(rates)

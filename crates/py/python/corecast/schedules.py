@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from . import _core
-from ._values import U32, flag, optional_whole, shown, whole, wholes, word
+from ._values import U32, flag, optional_whole, path_of, whole, wholes, word
 from .errors import InputError, InputTypeError
 from .tables import Record, Table
 
@@ -160,9 +160,7 @@ class Schedule:
             InputError: if the file cannot be read.
             ScheduleError: for what is no schedule; ``file`` and ``line`` are its fields.
         """
-        if not isinstance(path, str | os.PathLike):
-            raise InputTypeError(f"path: {shown(path)} is no path", ["name a file"])
-        return cls._of(*_core.Schedule.read(os.fspath(path), _format(format)))
+        return cls._of(*_core.Schedule.read(path_of("path", path), _format(format)))
 
     def save(self, path: str | os.PathLike[str], format: str | None = None) -> list[Path]:
         """Writes it into a file, or one per rank, each whole or not at all; returns their paths.
@@ -185,9 +183,7 @@ class Schedule:
         >>> corecast.Schedule.read(folder / "ring.sched") == schedule
         True
         """
-        if not isinstance(path, str | os.PathLike):
-            raise InputTypeError(f"path: {shown(path)} is no path", ["name a file"])
-        paths, notes = self._inner.save(os.fspath(path), _format(format))
+        paths, notes = self._inner.save(path_of("path", path), _format(format))
         for note in notes:
             warnings.warn(note, stacklevel=2)
         return [Path(path) for path in paths]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _core
-from ._values import read_text, word
+from ._values import path_of, read_text, word
 from ._versioned import restore
 from .figures import write_whole
 from .tables import Record, Table
@@ -56,7 +56,7 @@ class DecisionTable:
             InputError: if the file cannot be read.
             TableError: for what is no table; it says in which line.
         """
-        return cls(read_text("the table", path, FILE_BYTES_MAX), os.fspath(path))
+        return cls(read_text("the table", path, FILE_BYTES_MAX), path_of("path", path))
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes its file, whole or not at all; returns the path.

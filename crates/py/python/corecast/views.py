@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from ._values import read_text, shown, whole
+from ._values import path_of, read_text, shown, whole
 from ._versioned import Versioned
 from .errors import InputError, InputTypeError
 from .figures import write_whole
@@ -164,7 +164,7 @@ def _texts(what: Any) -> Iterator[tuple[str, str]]:
         if isinstance(what, Runs) and len(what) > 1:
             yield "the runs", json.dumps(what.to_dict())
     elif isinstance(what, str | os.PathLike):
-        yield _of_file(os.fspath(what))
+        yield _of_file(path_of("view", what))
     else:
         raise InputTypeError(
             f"view: {shown(what)} cannot be shown",
