@@ -213,6 +213,8 @@ pub fn mpirun(
     let job = started.job(&meter.watch)?;
     let study = started.plan(chip, &job, meter.watch.clone())?;
     let study = MpiStudy::new(study).map_err(Refusal::from)?;
+    let cores = study.plan.ranks.div_ceil(study.plan.ranks_per_core);
+    plan::check_lengths(&study.plan.on.surroundings, &[cores])?;
     let ended = wait_for(py, meter, progress, move |_| {
         let (mut out, mut err) = (Printed::default(), Printed::default());
         let attended = study.start(&job, &mut out, &mut err);
@@ -359,6 +361,7 @@ pub fn replay(
         let read = read_program(&path, &contents, flops);
         let read = read.map_err(|error| Refusal::library("ProgramFileError", &error))?;
         let study = ReplayStudy::new(plan, read.graph).map_err(Refusal::from)?;
+        plan::check_lengths(&study.plan.on.surroundings, &[study.graph.size()])?;
         let run = study.run().map_err(|error| match error {
             ReplayError::File(error) => Refusal::library("ProgramFileError", &error),
             ReplayError::Run {

@@ -252,3 +252,19 @@ def test_python_states_computing_as_docs_say():
     program = "import ctypes\nfrom mpi4py import MPI\n"
     ends = [mpi(program + more).makespan_ns for more in ("", stated.replace("(n)", "(5_000_000)"))]
     assert 5e6 <= ends[1] - ends[0] < 5.1e6
+
+
+def test_who_is_late_is_of_all_ranks_of_a_program(tmp_path):
+    file = tmp_path / "two.calls"
+    file.write_text("corecast calls 1\nranks 2\nrank 0\n  send 1 64\nrank 1\n  recv 0 64\n")
+    with pytest.raises(corecast.RequestError, match="a list of 1 numbers for 2 ranks"):
+        corecast.replay(file, skew=[5])
+    late = corecast.replay(file, skew=[5000, 0])
+    assert late.makespan_ns == corecast.replay(file, skew={0: 5000}).makespan_ns
+
+
+@needs_mpi
+def test_who_is_late_is_of_all_cores_that_ranks_share():
+    with pytest.raises(corecast.RequestError, match="a list of 4 numbers for 2 "):
+        mpi(RING, ranks=4, ranks_per_core=2, skew=[1, 2, 3, 4])
+    assert mpi(RING, ranks=4, ranks_per_core=2, skew=[1, 2]).ranks == 4
