@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use corecast_core::{Arrival, ChunkList, Op, Rank, Schedule, Step};
 
 use super::names::{Entry, Names};
+use super::waits::Waits;
 
 /// A step of a thread block before it is numbered.
 #[derive(Clone, Debug)]
@@ -18,8 +19,7 @@ pub(crate) struct Node {
     pub source: Entry,
     pub target: Entry,
     pub count: u32,
-    /// The steps that it waits for, by thread block and place there; of each thread block the last.
-    pub waits: BTreeMap<usize, usize>,
+    pub waits: Waits,
 }
 
 /// A thread block.
@@ -109,18 +109,14 @@ impl<'a> Blocks<'a> {
             source,
             target,
             count,
-            waits: BTreeMap::new(),
+            waits: Waits::default(),
         });
         nodes.len() - 1
     }
 
     fn wait(&mut self, step: (usize, usize), on: (usize, usize)) {
         if step.0 != on.0 {
-            let last = self.blocks[step.0].nodes[step.1]
-                .waits
-                .entry(on.0)
-                .or_insert(on.1);
-            *last = on.1.max(*last);
+            self.blocks[step.0].nodes[step.1].waits.add(on);
         }
     }
 

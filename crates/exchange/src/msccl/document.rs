@@ -90,8 +90,13 @@ pub(super) struct Element<'a, 'input>(pub Node<'a, 'input>);
 impl<'a, 'input: 'a> Element<'a, 'input> {
     /// Something wrong with it.
     pub(super) fn fault(&self, wrong: impl Into<String>, right: impl Into<String>) -> Fault {
-        let place = self.0.document().text_pos_at(self.0.range().start);
-        Fault::at(place.row, wrong, right)
+        Fault::at(self.line(), wrong, right)
+    }
+
+    /// The line in which it begins, looked for from the file's first one on.
+    pub(super) fn line(&self) -> u32 {
+        let start = self.0.range().start;
+        self.0.document().text_pos_at(start).row
     }
 
     /// An attribute.

@@ -12,7 +12,7 @@
 use corecast_core::{FullCrossbar, Schedule, verify};
 
 use super::known::SLOTS;
-use super::read::COUNT_MAX;
+use super::remarks::COUNT_MAX;
 use super::{About, read, unsayable, write};
 use crate::error::Unsayable;
 use crate::format::Exported;

@@ -30,14 +30,19 @@
 //! assert_eq!(certificate.slots_needed, Some(1), "both send before they receive");
 //! ```
 
+mod about;
 mod blocks;
 mod document;
+mod fold;
 mod known;
 mod listed;
 mod names;
 pub(crate) mod read;
+mod remarks;
+mod waits;
 mod write;
 
+use about::About;
 pub(crate) use blocks::Block;
 pub(crate) use names::Entry;
 pub(crate) use write::{blocks_of, lost};
@@ -48,30 +53,6 @@ pub use listed::listed;
 
 use crate::error::{FileError, Unsayable};
 use crate::format::{Exported, Format, Imported, text_of};
-
-/// What a file says to its runtimes and a schedule does not.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct About {
-    pub proto: String,
-    /// The bytes for which the file is meant; 0 = any.
-    pub min_bytes: u64,
-    pub max_bytes: u64,
-    pub redop: Option<String>,
-    /// Whether it may be used out of place; none if it is whatever in place is not.
-    pub out_of_place: Option<bool>,
-}
-
-impl Default for About {
-    fn default() -> Self {
-        Self {
-            proto: "Simple".to_owned(),
-            min_bytes: 0,
-            max_bytes: 0,
-            redop: None,
-            out_of_place: None,
-        }
-    }
-}
 
 fn unsayable(what: String) -> Unsayable {
     Unsayable {
@@ -139,8 +120,16 @@ impl Format for Msccl {
         schedule: &Schedule,
     ) -> Result<(Exported, Vec<String>), Unsayable> {
         let text = text_of(contents).unwrap_or_default();
-        let (about, lacks) = read::about(text);
-        let exported = write::text(schedule, &about).map_err(unsayable)?;
+        let (about, lacks) = about::about(text);
+        // Where no waits are missing nothing else of the file has to change.
+        let complete = match read::parse_counted(text) {
+            Ok((as_it_is, true)) if as_it_is.schedule == *schedule => about::complete(text),
+            _ => None,
+        };
+        let exported = match complete {
+            Some(text) => write::exported(schedule, text),
+            None => write::text(schedule, &about).map_err(unsayable)?,
+        };
         Ok((exported, lacks))
     }
 }

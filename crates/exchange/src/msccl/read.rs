@@ -4,28 +4,28 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use corecast_core::{
-    Arrival, ChunkId, ChunkList, Collective, Op, Rank, ScheduleBuilder, StepRef, verify,
+    Arrival, ChunkId, ChunkList, Collective, FullCrossbar, Op, Rank, Schedule, ScheduleBuilder,
+    StepRef, Violation, verify,
 };
 use corecast_text::{did_you_mean, quoted};
 
-use super::About;
 use super::document::{self, Element};
 use super::known::{COLLECTIVES, SLOTS};
+use super::remarks::{Remarks, Target};
 use crate::error::Fault;
 use crate::format::Imported;
 use crate::limits::Deliveries;
 use crate::places::{Buffer, Layout};
 
-/// Steps of a thread block that RCCL takes, and those that MSCCL takes.
-const STEPS_MAX: [(&str, usize); 2] = [("RCCL", 64), ("MSCCL", 256)];
-
-/// From so many chunks in one message on the runtimes refuse a step.
-pub(super) const COUNT_MAX: u32 = 72;
-
 /// What a step can be.
 const TYPES: [&str; 9] = ["s", "r", "rcs", "rrs", "rrc", "rrcs", "cpy", "re", "nop"];
 
 pub(crate) fn parse(text: &str) -> Result<Imported, Fault> {
+    parse_counted(text).map(|(imported, _)| imported)
+}
+
+/// A file, and whether runtimes count its steps as it does.
+pub(super) fn parse_counted(text: &str) -> Result<(Imported, bool), Fault> {
     let document = document::parse(text)?;
     let algo = Element(document.root_element());
     let tag = algo.0.tag_name().name();
@@ -35,86 +35,38 @@ pub(crate) fn parse(text: &str) -> Result<Imported, Fault> {
     }
     let gpus = algo.children(&["gpu"])?;
     let layout = layout(algo, &gpus)?;
-    let line = document.text_pos_at(algo.0.range().start).row;
-    let mut reader = Reader {
-        builder: layout.builder(algo.get("name").unwrap_or("unnamed"), line)?,
-        layout,
-        lists: BTreeMap::new(),
-        deliveries: Deliveries::default(),
-        remarks: Remarks::default(),
-    };
-    reader.builder.set_slots(SLOTS);
-    let mut seen = vec![false; layout.ranks as usize];
-    for gpu in gpus {
-        let rank = gpu.count("id", layout.ranks - 1)?;
-        if std::mem::replace(&mut seen[rank as usize], true) {
-            return Err(gpu.fault(
-                format!("gpu {rank} is there a second time"),
-                "number them from 0",
-            ));
-        }
-        reader.gpu(Rank(rank), gpu)?;
+    let mut reader = Reader::new(algo, layout, Passing::CopyFirst)?;
+    reader.gpus(algo, &gpus)?;
+    let (has_copies, is_counted) = (reader.has_copies, reader.remarks.is_counted());
+    let notes = reader.remarks.notes(algo, layout.is_in_place);
+    let mut schedule = verify::with_rounds(reader.builder.finish());
+    if has_copies && let Some(other) = without_races(algo, &gpus, layout, &schedule)? {
+        schedule = other;
     }
-    if let Some(rank) = seen.iter().position(|&seen| !seen) {
-        let right = format!("with ngpus=\"{}\" there are as many `gpu`", layout.ranks);
-        return Err(algo.fault(format!("there is no gpu {rank}"), right));
-    }
-    Ok(Imported {
-        schedule: verify::with_rounds(reader.builder.finish()),
-        notes: reader.remarks.notes(algo),
-    })
+    Ok((Imported { schedule, notes }, is_counted))
 }
 
-/// What a file says beside its schedule, and what it lacks.
-pub(super) fn about(text: &str) -> (About, Vec<String>) {
-    let mut lacks = Vec::new();
-    let Ok(document) = document::parse(text) else {
-        return (About::default(), lacks);
-    };
-    let algo = Element(document.root_element());
-    let number = |name: &str| algo.get(name).and_then(|text| text.trim().parse().ok());
-    let about = About {
-        proto: algo.get("proto").unwrap_or("Simple").to_owned(),
-        min_bytes: number("minBytes").unwrap_or(0),
-        max_bytes: number("maxBytes").unwrap_or(0),
-        redop: algo.get("redop").map(str::to_owned),
-        out_of_place: number("outofplace").map(|flag| flag == 1),
-    };
-    for (name, value) in [
-        ("proto", "Simple"),
-        ("outofplace", "what inplace is not"),
-        ("minBytes", "0, any size"),
-        ("maxBytes", "0, any size"),
-    ] {
-        if algo.get(name).is_none() {
-            lacks.push(format!("{name}: {value}"));
-        }
+/// A file whose copies ahead of forwards race, with the steps of [`Passing::Apart`] in their place, if
+/// then nothing is wrong. These may need fewer slots than the file does; so it must have completed with
+/// the slots that there are as it was read first.
+fn without_races(
+    algo: Element<'_, '_>,
+    gpus: &[Element<'_, '_>],
+    layout: Layout,
+    first: &Schedule,
+) -> Result<Option<Schedule>, Fault> {
+    let certificate = verify(first, &FullCrossbar);
+    let is_race = |violation: &Violation| matches!(violation, Violation::Race { .. });
+    let has_slots = certificate.slots_needed.is_some_and(|slots| slots <= SLOTS);
+    if !has_slots || !certificate.violations.iter().any(is_race) {
+        return Ok(None);
     }
-    let awaited: BTreeSet<_> = document
-        .descendants()
-        .filter(|node| node.has_tag_name("step"))
-        .filter_map(|step| {
-            let gpu = step.ancestors().find(|node| node.has_tag_name("gpu"))?;
-            let on = |name| step.attribute(name).filter(|&id| id != "-1");
-            Some((gpu.attribute("id")?, on("depid")?, on("deps")?))
-        })
-        .collect();
-    let unmarked = document.descendants().filter(|node| {
-        let id = |name: &str| {
-            let found = node.ancestors().find(|node| node.has_tag_name(name))?;
-            found.attribute("id")
-        };
-        let place = || Some((id("gpu")?, id("tb")?, node.attribute("s")?));
-        let is_marked = node.attribute("hasdep") == Some("1");
-        node.has_tag_name("step")
-            && !is_marked
-            && place().is_some_and(|place| awaited.contains(&place))
-    });
-    match unmarked.count() {
-        0 => {}
-        steps => lacks.push(format!("hasdep of {steps} steps that others wait for")),
-    }
-    (about, lacks)
+    let mut reader = Reader::new(algo, layout, Passing::Apart)?;
+    reader.gpus(algo, gpus)?;
+    let schedule = verify::with_rounds(reader.builder.finish());
+    Ok(verify(&schedule, &FullCrossbar)
+        .is_correct()
+        .then_some(schedule))
 }
 
 /// What the attributes of `algo` and the sizes of buffers say.
@@ -160,9 +112,30 @@ fn layout(algo: Element<'_, '_>, gpus: &[Element<'_, '_>]) -> Result<Layout, Fau
     })
 }
 
+/// How a forward is read that combines what arrives with another place than the one that it fills. No
+/// step of a schedule does, and the two ways err on different sides.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Passing {
+    /// A copy, then the forward: the slots that it needs, but the target is written early.
+    CopyFirst,
+    /// A receive, a local step and a send: what is written when, but maybe fewer slots.
+    Apart,
+}
+
+fn local(source: ChunkList, target: ChunkList, arrival: Arrival) -> Op {
+    Op::Local {
+        source,
+        target,
+        arrival,
+    }
+}
+
 struct Reader {
     builder: ScheduleBuilder,
     layout: Layout,
+    passing: Passing,
+    /// Whether a copy was put ahead of a forward.
+    has_copies: bool,
     lists: BTreeMap<(ChunkId, u32), ChunkList>,
     deliveries: Deliveries,
     remarks: Remarks,
@@ -182,10 +155,46 @@ struct Block {
 /// A step that another one may wait for.
 struct Known {
     at: StepRef,
-    has_dep: bool,
+    target: Target,
 }
 
 impl Reader {
+    fn new(algo: Element<'_, '_>, layout: Layout, passing: Passing) -> Result<Self, Fault> {
+        let mut builder = layout.builder(algo.get("name").unwrap_or("unnamed"), algo.line())?;
+        builder.set_slots(SLOTS);
+        Ok(Self {
+            builder,
+            layout,
+            passing,
+            has_copies: false,
+            lists: BTreeMap::new(),
+            deliveries: Deliveries::default(),
+            remarks: Remarks::default(),
+        })
+    }
+
+    fn gpus(&mut self, algo: Element<'_, '_>, gpus: &[Element<'_, '_>]) -> Result<(), Fault> {
+        let ranks = self.layout.ranks;
+        let mut seen = vec![false; ranks as usize];
+        for &gpu in gpus {
+            let rank = gpu.count("id", ranks - 1)?;
+            if std::mem::replace(&mut seen[rank as usize], true) {
+                return Err(gpu.fault(
+                    format!("gpu {rank} is there a second time"),
+                    "number them from 0",
+                ));
+            }
+            self.gpu(Rank(rank), gpu)?;
+        }
+        match seen.iter().position(|&seen| !seen) {
+            Some(rank) => {
+                let right = format!("with ngpus=\"{ranks}\" there are as many `gpu`");
+                Err(algo.fault(format!("there is no gpu {rank}"), right))
+            }
+            None => Ok(()),
+        }
+    }
+
     fn gpu(&mut self, rank: Rank, gpu: Element<'_, '_>) -> Result<(), Fault> {
         let scratch = gpu.count("s_chunks", 1 << 24)?;
         // A `copy` says once more which part of the output the input is.
@@ -231,7 +240,7 @@ impl Reader {
                 scratch,
             };
             let steps = tb.children(&["step"])?;
-            self.remarks.block(id, index, steps.len());
+            self.remarks.block(*tb, (rank.0, id), index, steps.len());
             let mut last = None;
             for step in steps {
                 let label = step.count("s", u32::MAX)?;
@@ -245,8 +254,8 @@ impl Reader {
                 let first = self.next(block);
                 self.step(block, step)?;
                 let at = self.last(block);
-                let has_dep = step.count("hasdep", 1)? == 1;
-                known.insert((id, label), Known { at, has_dep });
+                let target = self.remarks.step(gpu, step)?;
+                known.insert((id, label), Known { at, target });
                 if let (Some(tb), Some(on)) = (step.optional("depid")?, step.optional("deps")?) {
                     waits.push((step, first, (tb, on)));
                 }
@@ -257,7 +266,7 @@ impl Reader {
                 let wrong = format!("gpu {rank} has no step {} in thread block {}", on.1, on.0);
                 return Err(step.fault(wrong, "depid and deps name a thread block of the same gpu and the `s` of one of its steps"));
             };
-            self.remarks.unmarked += u32::from(!target.has_dep);
+            self.remarks.wait(step, target.target, on);
             self.builder.wait(at, target.at);
         }
         Ok(())
@@ -307,38 +316,30 @@ impl Reader {
                 chunks: self.run(block, step, "dst")?,
                 arrival: Arrival::Store,
             },
-            "rrc" => Op::Recv {
-                from: from()?,
-                chunks: self.combined(block, step)?,
-                arrival: Arrival::Reduce,
-            },
-            "rcs" | "rrcs" | "rrs" => {
-                let (chunks, arrival) = match kind {
-                    "rcs" => (self.run(block, step, "dst")?, Arrival::Store),
-                    "rrcs" => (self.combined(block, step)?, Arrival::Reduce),
-                    _ => (self.run(block, step, "src")?, Arrival::PassOn),
+            "rrc" => self.combined(block, step, from()?)?,
+            "rrcs" => self.combined_on(block, step, [from()?, to()?])?,
+            "rcs" | "rrs" => {
+                let (end, arrival) = match kind {
+                    "rcs" => ("dst", Arrival::Store),
+                    _ => ("src", Arrival::PassOn),
                 };
                 Op::Forward {
                     from: from()?,
                     to: to()?,
-                    chunks,
+                    chunks: self.run(block, step, end)?,
                     arrival,
                 }
             }
-            "cpy" | "re" => Op::Local {
-                source: self.run(block, step, "src")?,
-                target: self.run(block, step, "dst")?,
-                arrival: if kind == "re" {
-                    Arrival::Reduce
-                } else {
-                    Arrival::Store
-                },
-            },
-            "nop" => Op::Local {
-                source: ChunkList::EMPTY,
-                target: ChunkList::EMPTY,
-                arrival: Arrival::Store,
-            },
+            "cpy" | "re" => {
+                let source = self.run(block, step, "src")?;
+                let target = self.run(block, step, "dst")?;
+                let arrival = match kind {
+                    "re" => Arrival::Reduce,
+                    _ => Arrival::Store,
+                };
+                local(source, target, arrival)
+            }
+            "nop" => local(ChunkList::EMPTY, ChunkList::EMPTY, Arrival::Store),
             _ => {
                 let wrong = format!("`{}` is no type of a step", quoted(kind));
                 let right = format!(
@@ -349,24 +350,75 @@ impl Reader {
                 return Err(step.fault(wrong, right));
             }
         };
-        self.builder.push_on(0, (block.rank, block.stream), op);
+        self.push(block, op);
         Ok(())
     }
 
-    /// The target of a step that combines what arrives with its source: where the two differ, the
-    /// source is copied there first.
-    fn combined(&mut self, block: Block, step: Element<'_, '_>) -> Result<ChunkList, Fault> {
-        let source = self.run(block, step, "src")?;
-        let target = self.run(block, step, "dst")?;
-        if source != target {
-            let op = Op::Local {
-                source,
-                target,
-                arrival: Arrival::Store,
-            };
-            self.builder.push_on(0, (block.rank, block.stream), op);
+    fn push(&mut self, block: Block, op: Op) {
+        self.builder.push_on(0, (block.rank, block.stream), op);
+    }
+
+    /// The last step of one that combines what arrives with its source. Where its target is elsewhere,
+    /// that is written when the message is there: it is kept, and the source is combined with it.
+    fn combined(&mut self, block: Block, step: Element<'_, '_>, from: Rank) -> Result<Op, Fault> {
+        let (source, chunks) = (self.run(block, step, "src")?, self.run(block, step, "dst")?);
+        if self.is_apart(source, chunks) {
+            return Ok(self.kept(block, from, source, chunks));
         }
-        Ok(target)
+        if source != chunks {
+            self.push(block, local(source, chunks, Arrival::Store));
+        }
+        let arrival = Arrival::Reduce;
+        Ok(Op::Recv {
+            from,
+            chunks,
+            arrival,
+        })
+    }
+
+    /// The last step of one that combines what arrives with its source, and passes that on.
+    fn combined_on(
+        &mut self,
+        block: Block,
+        step: Element<'_, '_>,
+        [from, to]: [Rank; 2],
+    ) -> Result<Op, Fault> {
+        let (source, chunks) = (self.run(block, step, "src")?, self.run(block, step, "dst")?);
+        if self.passing == Passing::Apart && self.is_apart(source, chunks) {
+            let combined = self.kept(block, from, source, chunks);
+            self.push(block, combined);
+            return Ok(Op::Send { to, chunks });
+        }
+        if source != chunks {
+            self.has_copies = true;
+            self.push(block, local(source, chunks, Arrival::Store));
+        }
+        let arrival = Arrival::Reduce;
+        Ok(Op::Forward {
+            from,
+            to,
+            chunks,
+            arrival,
+        })
+    }
+
+    /// Keeps what arrives, and returns the step that combines a source with it.
+    fn kept(&mut self, block: Block, from: Rank, source: ChunkList, chunks: ChunkList) -> Op {
+        let arrival = Arrival::Store;
+        let kept = Op::Recv {
+            from,
+            chunks,
+            arrival,
+        };
+        self.push(block, kept);
+        local(source, chunks, Arrival::Reduce)
+    }
+
+    /// Whether no place is in both lists.
+    fn is_apart(&self, one: ChunkList, other: ChunkList) -> bool {
+        let one: BTreeSet<ChunkId> = self.builder.chunks(one).iter().copied().collect();
+        let mut other = self.builder.chunks(other).iter();
+        !other.any(|place| one.contains(place))
     }
 
     /// `cnt` neighbouring entries of the buffer at one end of a step.
@@ -383,7 +435,7 @@ impl Reader {
         };
         let offset = step.count(offset_name, 1 << 24)?;
         let count = step.number("cnt", 1, 1 << 24)? as u32;
-        self.remarks.longest = self.remarks.longest.max(count);
+        self.remarks.message(count);
         let layout = self.layout;
         let place = |offset| {
             let is_there = buffer != Buffer::Scratch || offset < block.scratch;
@@ -416,75 +468,5 @@ impl Reader {
     fn count(&mut self, count: u32, step: Element<'_, '_>) -> Result<(), Fault> {
         let added = self.deliveries.add(u64::from(count), 1, 0);
         added.map_err(|fault| step.fault(fault.wrong, fault.right))
-    }
-}
-
-/// What runtimes would say against a file, and what it says that a schedule does not.
-#[derive(Default)]
-struct Remarks {
-    /// Waits for steps that are not marked.
-    unmarked: u32,
-    /// Chunks of the longest message.
-    longest: u32,
-    /// Steps of the longest thread block.
-    steps: usize,
-    is_sparse: bool,
-}
-
-impl Remarks {
-    fn block(&mut self, id: u32, index: u32, steps: usize) {
-        self.steps = self.steps.max(steps);
-        self.is_sparse |= id != index;
-    }
-
-    fn notes(self, algo: Element<'_, '_>) -> Vec<String> {
-        let mut notes = Vec::new();
-        let said = ["proto", "minBytes", "maxBytes", "redop"];
-        let said = said
-            .into_iter()
-            .filter_map(|name| Some(format!("{name}={}", algo.get(name)?)));
-        let said: Vec<String> = said.collect();
-        if !said.is_empty() {
-            notes.push(format!("a schedule does not say {}", said.join(" ")));
-        }
-        let needed = ["outofplace", "minBytes", "maxBytes"];
-        let missing: Vec<&str> = needed
-            .into_iter()
-            .filter(|name| algo.get(name).is_none())
-            .collect();
-        if !missing.is_empty() {
-            let missing = missing.join(", ");
-            notes.push(format!(
-                "RCCL and the MSCCL executor refuse a file without {missing}"
-            ));
-        }
-        let both = ["inplace", "outofplace"].map(|name| algo.get(name) == Some("1"));
-        if both == [true; 2] {
-            notes.push("it may be used out of place, too; it was read as in place".to_owned());
-        }
-        if self.unmarked > 0 {
-            notes.push(format!(
-                "{} waits are for steps without hasdep=\"1\", which runtimes never signal",
-                self.unmarked
-            ));
-        }
-        for (runtime, most) in STEPS_MAX {
-            if self.steps > most {
-                notes.push(format!(
-                    "{runtime} takes {most} steps per thread block, here are {}",
-                    self.steps
-                ));
-            }
-        }
-        if self.longest >= COUNT_MAX {
-            notes.push(format!(
-                "runtimes take messages of less than {COUNT_MAX} chunks, here are {}",
-                self.longest
-            ));
-        }
-        if self.is_sparse {
-            notes.push("runtimes want thread blocks numbered from 0 in order".to_owned());
-        }
-        notes
     }
 }

@@ -8,8 +8,10 @@ use corecast_core::{ChunkId, FullCrossbar, Launch, Op, Rank, Schedule, Split, Tr
 
 use super::About;
 use super::blocks::{Block, Blocks, Messages, Piece, runs};
+use super::fold::folded;
 use super::known::SLOTS;
 use super::names::{Entry, Names};
+use super::waits::At;
 use crate::format::Exported;
 use crate::places::Buffer;
 
@@ -18,7 +20,8 @@ pub(crate) fn text(schedule: &Schedule, about: &About) -> Result<Exported, Strin
     let (names, all) = blocks_of(schedule, false)?;
     let mut gpus = String::new();
     let mut channels = 0;
-    for (rank, blocks) in schedule.all_ranks().zip(&all) {
+    for (rank, blocks) in schedule.all_ranks().zip(all) {
+        let blocks = folded(blocks)?;
         channels = blocks
             .iter()
             .map(|block| block.channel.saturating_add(1))
@@ -28,7 +31,7 @@ pub(crate) fn text(schedule: &Schedule, about: &About) -> Result<Exported, Strin
             gpus,
             "  <gpu id=\"{rank}\" i_chunks=\"{input}\" o_chunks=\"{output}\" s_chunks=\"{scratch}\">"
         );
-        write_blocks(blocks, &mut gpus);
+        write_blocks(&blocks, &mut gpus);
         gpus.push_str("  </gpu>\n");
     }
     let spec = schedule.spec();
@@ -56,8 +59,13 @@ pub(crate) fn text(schedule: &Schedule, about: &About) -> Result<Exported, Strin
         about.min_bytes,
         about.max_bytes,
     );
+    Ok(exported(schedule, text))
+}
+
+/// A text that says a schedule, with what it does not.
+pub(super) fn exported(schedule: &Schedule, text: String) -> Exported {
     let notes = notes(schedule, &text);
-    Ok(Exported::of_text(text, notes))
+    Exported::of_text(text, notes)
 }
 
 /// A schedule as thread blocks of every rank, each with one peer each way, and where its data lie. A
@@ -151,8 +159,7 @@ fn write_blocks(blocks: &[Block], out: &mut String) {
     // own.
     let labels: Vec<Vec<usize>> = blocks.iter().map(labels).collect();
     let awaited = blocks.iter().flat_map(|block| &block.nodes);
-    let awaited = awaited.flat_map(|node| node.waits.iter().map(|(&block, &node)| (block, node)));
-    let awaited: BTreeSet<(usize, usize)> = awaited.collect();
+    let awaited: BTreeSet<At> = awaited.flat_map(|node| node.waits.sorted()).collect();
     for (id, block) in blocks.iter().enumerate() {
         let peer = |peer: Option<Rank>| peer.map_or("-1".to_owned(), |rank| rank.to_string());
         let (send, recv) = (peer(block.send), peer(block.recv));
@@ -162,11 +169,9 @@ fn write_blocks(blocks: &[Block], out: &mut String) {
             "    <tb id=\"{id}\" send=\"{send}\" recv=\"{recv}\" chan=\"{channel}\">"
         );
         for (index, node) in block.nodes.iter().enumerate() {
-            let waits = node
-                .waits
-                .iter()
-                .map(|(&block, &node)| (block, labels[block][node]));
-            let mut waits: Vec<(usize, usize)> = waits.collect();
+            let waits = node.waits.in_order().into_iter();
+            let waits = waits.map(|(block, node)| (block, labels[block][node]));
+            let mut waits: Vec<At> = waits.collect();
             let own = waits.pop();
             let label = labels[id][index];
             for (number, wait) in waits.iter().enumerate() {
@@ -180,16 +185,13 @@ fn write_blocks(blocks: &[Block], out: &mut String) {
                     false,
                 );
             }
-            let ends = match node.kind {
-                "nop" => (Buffer::Input, -1, Buffer::Output, -1, 0),
-                _ => (
-                    node.source.0,
-                    i64::from(node.source.1),
-                    node.target.0,
-                    i64::from(node.target.1),
-                    node.count,
-                ),
-            };
+            let ends = (
+                node.source.0,
+                i64::from(node.source.1),
+                node.target.0,
+                i64::from(node.target.1),
+                node.count,
+            );
             write_step(
                 out,
                 label,

@@ -203,7 +203,7 @@ impl Semaphores {
         let mut known: BTreeMap<(usize, usize), (usize, Option<usize>)> = BTreeMap::new();
         for (id, block) in blocks.iter().enumerate() {
             for (index, node) in block.nodes.iter().enumerate() {
-                for (&on, &behind) in &node.waits {
+                for (on, behind) in node.waits.sorted() {
                     let next = known.len();
                     let (number, last) = known.entry((on, id)).or_insert((next, None));
                     // Who has waited for a later step has waited for this one.

@@ -8,6 +8,7 @@ mod documentation;
 mod errors;
 mod goal;
 mod msccl;
+mod msccl_steps;
 mod mscclpp;
 mod repair;
 mod round_trip;

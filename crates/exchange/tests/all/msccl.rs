@@ -72,13 +72,23 @@ fn files_are_correct_with_the_slots_that_runtimes_give() {
     }
 }
 
+fn steps(schedule: &Schedule) -> usize {
+    let ranks = schedule.all_ranks();
+    ranks.map(|rank| schedule.steps(rank).len()).sum()
+}
+
 #[test]
 fn what_was_read_is_written_and_read_again() {
     for (name, text) in all() {
         let schedule = import(&name, &text);
         let written = export(&schedule);
         let back = import(&name, &written);
-        assert!(back == schedule, "{name} became\n{written}");
+        // Of two waits for one thread block that come together the later is enough.
+        let is_less = !name.contains("samples") && steps(&back) < steps(&schedule);
+        assert!(back == schedule || is_less, "{name} became\n{written}");
+        let [ours, theirs] = [&back, &schedule].map(certify);
+        assert_eq!(ours.violations, theirs.violations, "{name}");
+        assert_eq!(ours.slots_needed, theirs.slots_needed, "{name}");
         assert_eq!(export(&back), written, "{name}");
     }
 }
