@@ -35,6 +35,8 @@ pub struct Spec {
     element_bytes: u64,
     parts: u32,
     fixed_part_bytes: Option<u64>,
+    /// Where each chunk begins in its block, if they are listed.
+    starts: Option<Arc<[u64]>>,
 }
 
 impl Spec {
@@ -70,6 +72,7 @@ impl Spec {
             element_bytes,
             parts,
             fixed_part_bytes,
+            starts: None,
         };
         let chunks = u64::from(spec.blocks()) * u64::from(parts);
         assert!(
@@ -77,6 +80,65 @@ impl Spec {
             "{chunks} chunks do not fit in 32 bits"
         );
         spec
+    }
+
+    /// An alltoallv whose chunks have these sizes in bytes, in the order of their ids, with as many for
+    /// every pair of ranks; a block is as large as its chunks together. Nothing is promised of a chunk
+    /// without bytes. For messages between two ranks that have nothing in common but their ends. `bytes` is what
+    /// [`Spec::bytes`] says.
+    ///
+    /// ```
+    /// use corecast_core::{ChunkId, Spec};
+    /// let spec = Spec::of_sizes(2, 0, &[0, 0, 5, 9, 0, 0, 0, 0]);
+    /// assert_eq!((spec.parts(), spec.block_bytes(1)), (2, 14));
+    /// assert_eq!(spec.chunk_range(ChunkId(3)), (5, 9));
+    /// ```
+    ///
+    /// # Panics
+    /// If `sizes` are not as many for every pair, at least one, or do not fit in 32 bits, or if those of
+    /// a block add up to more than 64 bits.
+    #[must_use]
+    pub fn of_sizes(ranks: u32, bytes: u64, sizes: &[u64]) -> Self {
+        let pairs = ranks as usize * ranks as usize;
+        assert!(
+            pairs > 0 && !sizes.is_empty() && sizes.len().is_multiple_of(pairs),
+            "{} sizes for {pairs} pairs",
+            sizes.len()
+        );
+        let parts = sizes.len() / pairs;
+        let mut starts = Vec::with_capacity(sizes.len());
+        let counts = sizes.chunks_exact(parts).map(|of_block| {
+            let end = of_block.iter().fold(0_u64, |start, &bytes| {
+                starts.push(start);
+                let end = start.checked_add(bytes);
+                end.expect("a block has less than 2^64 bytes")
+            });
+            end
+        });
+        let counts = counts.collect();
+        let mut request = Request::new(Collective::Barrier, ranks, bytes);
+        request.collective = Collective::Alltoallv;
+        request.counts = Some(counts);
+        let mut spec = Self::new(&request, Split::Even(parts as u32));
+        spec.starts = Some(starts.into());
+        spec
+    }
+
+    /// That of `request`, with blocks cut as here; `request` has these block sizes if they are listed.
+    pub(crate) fn serving(&self, request: &Request) -> Self {
+        if self.starts.is_none() {
+            return Self::new(request, self.split());
+        }
+        Self {
+            block_bytes: request.bytes,
+            ..self.clone()
+        }
+    }
+
+    /// Whether the size of every chunk is listed ([`Spec::of_sizes`]).
+    #[must_use]
+    pub fn has_sizes(&self) -> bool {
+        self.starts.is_some()
     }
 
     /// The collective promised.
@@ -115,7 +177,8 @@ impl Spec {
         self.element_bytes
     }
 
-    /// How every block is cut into chunks.
+    /// How every block is cut into chunks; if their sizes are listed ([`Spec::has_sizes`]), no more
+    /// than their number.
     #[must_use]
     pub fn split(&self) -> Split {
         let even = Split::Even(self.parts);
@@ -177,6 +240,16 @@ impl Spec {
     pub fn chunk_range(&self, chunk: ChunkId) -> (u64, u64) {
         let (block, part) = (chunk.0 / self.parts, u64::from(chunk.0 % self.parts));
         let bytes = self.block_bytes(block);
+        if let Some(starts) = &self.starts {
+            let start = starts[chunk.index()];
+            let is_last = part + 1 == u64::from(self.parts);
+            let end = if is_last {
+                bytes
+            } else {
+                starts[chunk.index() + 1]
+            };
+            return (start, end - start);
+        }
         if let Some(size) = self.fixed_part_bytes {
             let start = (part * size).min(bytes);
             return (start, (bytes - start).min(size));
@@ -225,7 +298,15 @@ impl Spec {
             C::Scatter | C::ReduceScatter => block == rank.0,
             C::Alltoall => block % self.ranks == rank.0,
             // Nothing is promised where there is nothing to send.
-            C::Alltoallv => block % self.ranks == rank.0 && self.block_bytes(block) > 0,
+            C::Alltoallv => block % self.ranks == rank.0 && self.is_promised(chunk),
+        }
+    }
+
+    /// Whether an alltoallv promises a chunk.
+    fn is_promised(&self, chunk: ChunkId) -> bool {
+        match self.starts {
+            Some(_) => self.chunk_bytes(chunk) > 0,
+            None => self.block_bytes(chunk.0 / self.parts) > 0,
         }
     }
 
@@ -264,7 +345,8 @@ impl Spec {
         };
         let is_sparse = self.collective == C::Alltoallv;
         let blocks = blocks.filter(move |&block| !is_sparse || self.block_bytes(block) > 0);
-        blocks.flat_map(|block| self.block_chunks(block))
+        let chunks = blocks.flat_map(|block| self.block_chunks(block));
+        chunks.filter(move |&chunk| !is_sparse || self.is_promised(chunk))
     }
 
     fn every_block(&self) -> Blocks {
@@ -372,6 +454,22 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn listed_sizes_are_those_of_the_chunks() {
+        let sizes = [0, 0, 7, 0, 3, 4, 0, 0];
+        let spec = Spec::of_sizes(2, 0, &sizes);
+        let all = || (0..8).map(ChunkId);
+        assert!(all().map(|chunk| spec.chunk_bytes(chunk)).eq(sizes));
+        assert_eq!(spec.counts().unwrap()[..], [0, 7, 7, 0]);
+        assert_eq!(spec.chunk_range(ChunkId(5)), (3, 4));
+        for rank in [Rank(0), Rank(1)] {
+            let wanted = all().filter(|&chunk| spec.wants_finally(rank, chunk));
+            assert!(spec.final_chunks(rank).eq(wanted));
+        }
+        let wanted: Vec<_> = spec.final_chunks(Rank(1)).collect();
+        assert_eq!(wanted, [ChunkId(2)], "chunk 3 has no bytes");
     }
 
     #[test]

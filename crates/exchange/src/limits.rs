@@ -7,7 +7,7 @@
 
 use corecast_core::algorithm::DELIVERIES_MAX;
 use corecast_core::request::CHUNKS_MAX;
-use corecast_core::{Combine, Help as _, Request, RequestError, Spec, Split};
+use corecast_core::{Collective, Combine, Help as _, Request, RequestError, Spec, Split};
 
 use crate::error::Fault;
 
@@ -56,6 +56,33 @@ pub(crate) fn spec(request: &Request, split: Split, line: u32) -> Result<Spec, F
         return Err(Fault::at(line, wrong, right));
     }
     Ok(Spec::new(request, split))
+}
+
+/// An alltoallv of chunks of listed sizes ([`Spec::of_sizes`]), or why there is none; `bytes` is the size
+/// asked for, which counts for nothing but being asked for.
+pub(crate) fn spec_of_sizes(
+    ranks: u32,
+    bytes: u64,
+    sizes: &[u64],
+    line: u32,
+) -> Result<Spec, Fault> {
+    let pairs = u64::from(ranks) * u64::from(ranks);
+    let given = sizes.len() as u64;
+    if pairs == 0 || given == 0 || !given.is_multiple_of(pairs) || given > CHUNKS_MAX {
+        return Err(Fault::at(
+            line,
+            format!("{given} sizes for {pairs} pairs of ranks"),
+            format!("write as many for every pair, at most {CHUNKS_MAX} in all"),
+        ));
+    }
+    let parts = (given / pairs) as usize;
+    let blocks = sizes.chunks_exact(parts);
+    let sums = blocks.map(|block| block.iter().fold(0_u64, |sum, &b| sum.saturating_add(b)));
+    let mut request = Request::new(Collective::Barrier, ranks, bytes);
+    request.collective = Collective::Alltoallv;
+    request.counts = Some(sums.collect());
+    spec(&request, Split::Even(parts as u32), line)?;
+    Ok(Spec::of_sizes(ranks, bytes, sizes))
 }
 
 /// Refuses more places than can be kept track of; `is_dense` if every pair of a rank and a place

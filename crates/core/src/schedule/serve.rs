@@ -65,7 +65,11 @@ impl Schedule {
             let is_for = format!("elements of {element_bytes} bytes");
             return Err(refuse(is_for, format!("{} bytes", request.bytes)));
         }
-        let served = Spec::new(&asked, spec.split());
+        if spec.has_sizes() && element_bytes != own {
+            let of = |bytes| format!("elements of {bytes} bytes");
+            return Err(refuse(of(own), of(element_bytes)));
+        }
+        let served = spec.serving(&asked);
         if served == *spec {
             return Ok(self.clone());
         }
@@ -74,6 +78,10 @@ impl Schedule {
             return Err(other_size("its own size, in parts of fixed size"));
         }
         let mut schedule = self.clone();
+        if spec.has_sizes() {
+            schedule.terms.spec = served;
+            return Ok(schedule);
+        }
         if !schedule.terms.moved.is_empty() && one_size(&served).is_none() {
             return Err(other_size(
                 "chunks of one size, as some lie in places of others",

@@ -19,13 +19,16 @@
 //! assert_eq!(schedule.steps(Rank(2))[0].round.0, 1);
 //! ```
 
+use std::collections::BTreeMap;
+
 use super::matching::{Matching, NONE};
 use super::violation::Collector;
 use crate::ids::Rank;
 use crate::schedule::{Arrival, Lanes, Op, Schedule, Step};
 
 /// The same schedule with the earliest labels that follow from what depends on what, whatever its
-/// labels were. Steps that never happen get the label of the step before them.
+/// labels were. Steps that never happen get the label of the step before them, or that of the other end
+/// of their message, or of what they wait for, if it is later.
 ///
 /// Where a schedule completes only with slots there may be no labels of which both ends of every message
 /// have the same; then messages are received in the rounds in which their receivers come to them, which
@@ -35,7 +38,8 @@ use crate::schedule::{Arrival, Lanes, Op, Schedule, Step};
 /// If a step names a rank or a place that does not exist.
 ///
 /// # Cost
-/// Memory of ranks times places, and time proportional to the steps for every turn; mostly there are
+/// Memory of ranks times places, or of what the steps name if that is very much, and time proportional to
+/// the steps for every turn; mostly there are
 /// two or three.
 #[must_use]
 pub fn with_rounds(mut schedule: Schedule) -> Schedule {
@@ -53,7 +57,7 @@ pub fn with_rounds(mut schedule: Schedule) -> Schedule {
         round: Vec::new(),
         sent: Vec::new(),
         received: Vec::new(),
-        arrived: Vec::new(),
+        arrived: Arrived::default(),
     };
     for (is_one_ported, has_slots) in [(true, false), (false, false), (true, true)] {
         (labels.is_one_ported, labels.has_slots) = (is_one_ported, has_slots);
@@ -140,7 +144,45 @@ struct Labels<'a> {
     /// The same of receives.
     received: Vec<u32>,
     /// Per rank and place, the round in which what lies there arrived.
-    arrived: Vec<u32>,
+    arrived: Arrived,
+}
+
+/// Above this many pairs of a rank and a place a word for each is wasteful, and a tree is used.
+const DENSE_PAIRS_MAX: u64 = 1 << 25;
+
+/// When what lies somewhere arrived.
+#[derive(Default)]
+struct Arrived {
+    /// [`NEVER`] where nothing has; empty if there are too many pairs.
+    dense: Vec<u32>,
+    sparse: BTreeMap<u64, u32>,
+}
+
+impl Arrived {
+    /// Forgets all, of so many pairs.
+    fn clear(&mut self, pairs: u64) {
+        self.dense.clear();
+        self.sparse.clear();
+        if pairs <= DENSE_PAIRS_MAX {
+            self.dense.resize(pairs as usize, NEVER);
+        }
+    }
+
+    fn get(&self, slot: u64) -> u32 {
+        match self.dense.is_empty() {
+            false => self.dense[slot as usize],
+            true => self.sparse.get(&slot).copied().unwrap_or(NEVER),
+        }
+    }
+
+    fn set(&mut self, slot: u64, round: u32) {
+        match self.dense.is_empty() {
+            false => self.dense[slot as usize] = round,
+            true => {
+                self.sparse.insert(slot, round);
+            }
+        }
+    }
 }
 
 impl Labels<'_> {
@@ -156,10 +198,8 @@ impl Labels<'_> {
 
     /// Applies the rules to every step once; returns whether a label has changed.
     fn turn(&mut self, order: &[u32]) -> bool {
-        let places = self.schedule.places_total() as usize;
-        self.arrived.clear();
-        self.arrived
-            .resize(places * self.schedule.ranks() as usize, NEVER);
+        let pairs = self.schedule.places_total() * u64::from(self.schedule.ranks());
+        self.arrived.clear(pairs);
         let mut has_changed = false;
         for &number in order {
             let rank = self.rank_of[number as usize];
@@ -205,26 +245,17 @@ impl Labels<'_> {
             let later = 1 - delay(this);
             label = label.max(of_send.saturating_sub(delay(this)));
             for &place in schedule.chunks(this.sent()) {
-                let arrived = self.arrived[self.slot(rank, place.index())];
+                let arrived = self.arrived.get(self.slot(rank, place.index()));
                 if arrived != NEVER {
                     label = label.max(arrived + later);
                 }
             }
-            let receivers = self.matching.receivers(number).iter();
-            for &receiver in receivers.filter(|&&receiver| receiver != NONE && !self.has_slots) {
-                label = label.max(self.round[receiver as usize].saturating_sub(delay(this)));
-            }
         }
-        let sender = self.matching.sender_of[number as usize];
-        if this.recv_half().is_some() && sender != NONE {
-            let from = step(schedule, self.rank_of[sender as usize], sender);
-            label = label.max(self.round[sender as usize] + delay(from));
-        }
-        label
+        label.max(self.of_ends(rank, number))
     }
 
-    fn slot(&self, rank: Rank, place: usize) -> usize {
-        rank.index() * self.schedule.places_total() as usize + place
+    fn slot(&self, rank: Rank, place: usize) -> u64 {
+        u64::from(rank.0) * self.schedule.places_total() + place as u64
     }
 
     /// Notes what a step with this label leaves at its rank.
@@ -243,22 +274,22 @@ impl Labels<'_> {
         {
             let read = schedule.chunks(source).iter();
             let read: Vec<u32> = read
-                .map(|place| self.arrived[self.slot(rank, place.index())])
+                .map(|place| self.arrived.get(self.slot(rank, place.index())))
                 .collect();
             for (place, read) in schedule.chunks(target).iter().zip(read) {
                 let slot = self.slot(rank, place.index());
-                let held = &mut self.arrived[slot];
-                *held = match arrival {
+                let round = match arrival {
                     Arrival::Store => read,
-                    Arrival::Reduce | Arrival::PassOn => later(*held, read),
+                    Arrival::Reduce | Arrival::PassOn => later(self.arrived.get(slot), read),
                 };
+                self.arrived.set(slot, round);
             }
         }
         let half = this.recv_half();
         if let Some(half) = half.filter(|half| half.arrival != Arrival::PassOn) {
             for place in schedule.chunks(half.chunks) {
                 let slot = self.slot(rank, place.index());
-                self.arrived[slot] = later(self.arrived[slot], label);
+                self.arrived.set(slot, later(self.arrived.get(slot), label));
             }
         }
     }
@@ -269,14 +300,44 @@ impl Labels<'_> {
         for &number in order {
             happens[number as usize] = true;
         }
-        let firsts = self.schedule.lanes().first_step;
-        for lane in firsts.windows(2) {
-            for number in lane[0] + 1..lane[1] {
-                if !happens[number as usize] {
-                    self.round[number as usize] = self.round[number as usize - 1];
+        // Both ends of a message that never arrives have one label all the same, and a step that
+        // waits no earlier one than what it waits for.
+        for _ in 0..TURNS_MAX {
+            let mut has_changed = false;
+            for number in 0..self.round.len() as u32 {
+                if happens[number as usize] {
+                    continue;
                 }
+                let rank = self.rank_of[number as usize];
+                let before = previous(self.schedule.lanes(), rank, number);
+                let before = before.map_or(0, |before| self.round[before as usize]);
+                let label = self.round[number as usize].max(before);
+                let waits = self.schedule.lanes().waits(number);
+                let label = waits.fold(label, |label, on| label.max(self.round[on as usize]));
+                let label = label.max(self.of_ends(rank, number));
+                has_changed |= self.round[number as usize] != label;
+                self.round[number as usize] = label;
+            }
+            if !has_changed {
+                break;
             }
         }
+    }
+
+    /// The latest label that the other ends of its messages ask for.
+    fn of_ends(&self, rank: Rank, number: u32) -> u32 {
+        let this = step(self.schedule, rank, number);
+        let receivers = self.matching.receivers(number).iter();
+        let receivers = receivers.filter(|&&receiver| receiver != NONE && !self.has_slots);
+        let of_receivers =
+            receivers.map(|&receiver| self.round[receiver as usize].saturating_sub(delay(this)));
+        let latest = of_receivers.max().unwrap_or(0);
+        let sender = self.matching.sender_of[number as usize];
+        if sender == NONE {
+            return latest;
+        }
+        let from = step(self.schedule, self.rank_of[sender as usize], sender);
+        latest.max(self.round[sender as usize] + delay(from))
     }
 }
 

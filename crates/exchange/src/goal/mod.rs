@@ -20,6 +20,9 @@
 
 pub mod binary;
 pub mod graph;
+mod messages;
+mod order;
+mod progress;
 mod read;
 mod words;
 mod write;

@@ -15,13 +15,14 @@ use crate::error::Fault;
 use crate::limits::{self, BYTES_MAX};
 
 /// The keys of a header, in the order in which they are written.
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 17] = [
     "collective",
     "algorithm",
     "ranks",
     "root",
     "bytes",
     "counts",
+    "sizes",
     "element",
     "split",
     "status-bits",
@@ -44,6 +45,7 @@ pub(super) struct Header {
     root: u32,
     bytes: Option<u64>,
     counts: Option<Vec<u64>>,
+    sizes: Option<Vec<u64>>,
     element: Option<u32>,
     split: Option<Split>,
     status_bits: Option<u32>,
@@ -120,13 +122,8 @@ impl Header {
             "ranks" => self.ranks = Some(cursor.small("number of ranks", ANY)?),
             "root" => self.root = cursor.small("rank", ANY)?,
             "bytes" => self.bytes = Some(cursor.number("number of bytes", BYTES_MAX)?),
-            "counts" => {
-                let mut counts = Vec::new();
-                while !cursor.is_empty() {
-                    counts.push(cursor.number("number of bytes", BYTES_MAX)?);
-                }
-                self.counts = Some(counts);
-            }
+            "counts" => self.counts = Some(sizes(cursor)?),
+            "sizes" => self.sizes = Some(sizes(cursor)?),
             "element" => self.element = Some(cursor.small("number of bytes", ANY)?),
             "split" => {
                 self.split = Some(match choice(cursor, &["even", "fixed"])? {
@@ -242,7 +239,20 @@ impl Header {
         request.collective = collective;
         request.counts = self.counts.map(Into::into);
         request.element_bytes = self.element.unwrap_or(1);
-        let spec = limits::spec(&request, self.split.unwrap_or(Split::Even(1)), line)?;
+        let spec = match self.sizes {
+            Some(sizes) => {
+                let others = request.counts.is_some() || self.split.is_some();
+                if others || collective != Collective::Alltoallv || request.element_bytes != 1 {
+                    return Err(Fault::at(
+                        line,
+                        "`sizes` stands beside what it takes the place of, or in no alltoallv",
+                        "write `sizes` in an alltoallv, without `counts`, `split` and `element`",
+                    ));
+                }
+                limits::spec_of_sizes(ranks, bytes, &sizes, line)?
+            }
+            None => limits::spec(&request, self.split.unwrap_or(Split::Even(1)), line)?,
+        };
         limits::check_places(&spec, self.places.len() as u64, false, Some(line))?;
         let chunks = spec.chunks();
         let mut builder =
@@ -333,6 +343,15 @@ impl Multicast {
         let edges: Vec<_> = edges.collect();
         Ok(RouteTree::to_some(Rank(self.root), ranks, &edges))
     }
+}
+
+/// The numbers of bytes up to the end of a line.
+fn sizes(cursor: &mut Cursor<'_>) -> Result<Vec<u64>, Fault> {
+    let mut sizes = Vec::new();
+    while !cursor.is_empty() {
+        sizes.push(cursor.number("number of bytes", BYTES_MAX)?);
+    }
+    Ok(sizes)
 }
 
 fn collective(cursor: &mut Cursor<'_>) -> Result<Collective, Fault> {

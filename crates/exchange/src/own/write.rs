@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use corecast_core::{Launch, Rank, Schedule, Split, Transport};
+use corecast_core::{ChunkId, Launch, Rank, Schedule, Split, Transport};
 
 use super::{MAGIC, VERSION};
 use crate::quoted_word;
@@ -36,7 +36,11 @@ fn header(schedule: &Schedule, out: &mut String) {
         line!(out, "root {}", spec.root());
     }
     line!(out, "bytes {}", spec.bytes());
-    if let Some(counts) = spec.counts() {
+    if spec.has_sizes() {
+        let sizes = (0..spec.chunks()).map(|chunk| spec.chunk_bytes(ChunkId(chunk)).to_string());
+        let sizes: Vec<String> = sizes.collect();
+        line!(out, "sizes {}", sizes.join(" "));
+    } else if let Some(counts) = spec.counts() {
         let counts: Vec<String> = counts.iter().map(ToString::to_string).collect();
         line!(out, "counts {}", counts.join(" "));
     }
@@ -45,6 +49,7 @@ fn header(schedule: &Schedule, out: &mut String) {
     }
     match spec.split() {
         Split::Even(1) => {}
+        Split::Even(_) if spec.has_sizes() => {}
         Split::Even(parts) => {
             line!(out, "split even {parts}");
         }
