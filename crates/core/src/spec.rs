@@ -108,12 +108,11 @@ impl Spec {
         let parts = sizes.len() / pairs;
         let mut starts = Vec::with_capacity(sizes.len());
         let counts = sizes.chunks_exact(parts).map(|of_block| {
-            let end = of_block.iter().fold(0_u64, |start, &bytes| {
+            of_block.iter().fold(0_u64, |start, &bytes| {
                 starts.push(start);
                 let end = start.checked_add(bytes);
                 end.expect("a block has less than 2^64 bytes")
-            });
-            end
+            })
         });
         let counts = counts.collect();
         let mut request = Request::new(Collective::Barrier, ranks, bytes);

@@ -146,7 +146,7 @@ fn messages_that_cross_share_a_round() {
 }
 
 /// Ranks 0 and 1 wait for each other: what never ends has the label of what comes before it in its
-/// stream, or 0 at the beginning.
+/// stream, or that of the other end of its message if it is later.
 #[test]
 fn what_never_ends_has_the_label_of_what_did() {
     let mut builder = builder(Collective::Bcast, 4);
@@ -164,6 +164,6 @@ fn what_never_ends_has_the_label_of_what_did() {
     }
     assert_eq!(
         labels(builder),
-        [vec![0, 1, 1, 1], vec![0, 0], vec![0], vec![1]]
+        [vec![0, 1, 1, 1], vec![1, 1], vec![0], vec![1]]
     );
 }

@@ -97,6 +97,9 @@ struct Added {
     index: usize,
 }
 
+/// One end of a message, if it is there, and its line.
+type Half<'a> = Option<(&'a Added, u32)>;
+
 struct Steps<'a> {
     builder: ScheduleBuilder,
     spec: &'a Spec,
@@ -226,7 +229,7 @@ impl Steps<'_> {
         operations: &[Operation],
         steps: &[Option<Added>],
     ) -> Result<(), Fault> {
-        let mut halves: BTreeMap<(u32, usize), [Option<(&Added, u32)>; 2]> = BTreeMap::new();
+        let mut halves: BTreeMap<(u32, usize), [Half<'_>; 2]> = BTreeMap::new();
         for (operation, step) in operations.iter().zip(steps) {
             let Some(step) = step.as_ref().filter(|step| step.ends.0 == step.ends.1) else {
                 continue;
