@@ -39,8 +39,7 @@ use crate::schedule::{Arrival, Lanes, Op, Schedule, Step};
 ///
 /// # Cost
 /// Memory of ranks times places, or of what the steps name if that is very much, and time proportional to
-/// the steps for every turn; mostly there are
-/// two or three.
+/// the steps for every turn; mostly there are two or three.
 #[must_use]
 pub fn with_rounds(mut schedule: Schedule) -> Schedule {
     let matching = Matching::new(&schedule, &mut Collector::default());
