@@ -23,7 +23,10 @@ pub fn arrow_stream<'py>(py: Python<'py>, columns: &str) -> PyResult<Bound<'py, 
         serde_json::from_str(columns).map_err(|error| wrong(&error))?;
     let arrays: Vec<(String, ArrayRef)> = columns
         .into_iter()
-        .map(|(name, values)| (name, array(&values)))
+        .map(|(name, values)| {
+            let values = array(&name, &values);
+            (name, values)
+        })
         .collect();
     let fields: Vec<Field> = arrays
         .iter()
@@ -73,14 +76,41 @@ fn text(value: &Value) -> Option<String> {
     }
 }
 
+/// The type that holds all of some values: text where numbers and truth are mixed, and floats where
+/// numbers are negative and beyond 63 bits.
+fn kind_of<'a>(values: impl Iterator<Item = &'a Value> + Clone) -> ColumnKind {
+    let kinds = values.clone().map(kind);
+    let widest = kinds.clone().max().unwrap_or(ColumnKind::Null);
+    let has = |kind| kinds.clone().any(|found| found == kind);
+    let is_negative = |value: &Value| value.as_i64().is_some_and(|number| number < 0);
+    match widest {
+        ColumnKind::Signed | ColumnKind::Unsigned | ColumnKind::Float
+            if has(ColumnKind::Boolean) =>
+        {
+            ColumnKind::Text
+        }
+        ColumnKind::Unsigned if values.clone().any(is_negative) => ColumnKind::Float,
+        widest => widest,
+    }
+}
+
+/// Whether a column has times, which are written as whole numbers where they are: tables of several chips
+/// are to have one type.
+fn has_times(name: &str) -> bool {
+    name.ends_with("_cycles")
+}
+
 /// A column: of lists, if all values are lists or null.
-fn array(values: &[Value]) -> ArrayRef {
+fn array(name: &str, values: &[Value]) -> ArrayRef {
     let is_list = |value: &Value| value.is_array() || value.is_null();
     if values.iter().all(is_list) && values.iter().any(Value::is_array) {
         return lists(values);
     }
-    let widest = values.iter().map(kind).max().unwrap_or(ColumnKind::Null);
-    match widest {
+    let of_values = match kind_of(values.iter()) {
+        ColumnKind::Signed | ColumnKind::Unsigned if has_times(name) => ColumnKind::Float,
+        of_values => of_values,
+    };
+    match of_values {
         ColumnKind::Null => Arc::new(NullArray::new(values.len())),
         ColumnKind::Boolean => filled(BooleanBuilder::new(), values, |builder, value| {
             builder.append_option(value.as_bool());
@@ -111,7 +141,7 @@ fn filled<B: arrow_array::builder::ArrayBuilder>(
 
 fn lists(values: &[Value]) -> ArrayRef {
     let all = values.iter().filter_map(Value::as_array).flatten();
-    match all.map(kind).max().unwrap_or(ColumnKind::Null) {
+    match kind_of(all) {
         ColumnKind::Boolean => lists_of(BooleanBuilder::new(), values, |builder, value| {
             builder.append_option(value.as_bool());
         }),

@@ -69,6 +69,23 @@ def test_lines_of_large_numbers_and_mixed_fields_stay_what_they_are():
     assert table.to_pylist() == rows
 
 
+def test_no_value_of_a_mixed_column_is_lost():
+    rows = [{"a": True, "b": -1, "c": [True, 2]}, {"a": 1, "b": 2**64 - 1, "c": []}]
+    table = pyarrow.table(corecast.Table([corecast.Record(row) for row in rows]))
+    assert table["a"].to_pylist() == ["true", "1"]
+    assert table["b"].to_pylist() == [-1.0, 2.0**64]
+    assert table["c"].to_pylist() == [["true", "2"], []]
+
+
+def test_tables_of_several_chips_can_be_put_together():
+    runs = [corecast.run("bcast", chip=c, ranks=16, algorithm="mst") for c in ("tilepro64", "scc")]
+    cycles = [pyarrow.table(of_chip)["makespan_cycles"].type for of_chip in runs]
+    assert cycles == [pyarrow.float64()] * 2
+    columns = ["chip", "algorithm", "makespan_cycles", "makespan_ns", "bound_cycles"]
+    both = polars.concat([polars.DataFrame(of_chip).select(columns) for of_chip in runs])
+    assert list(both["chip"]) == ["tilepro64", "scc"]
+
+
 def test_records_show_themselves():
     run = corecast.run("bcast", algorithm="binomial")[0]
     assert repr(run).startswith("Run(collective='bcast', algorithm='binomial', chip='scc', ranks=8")
