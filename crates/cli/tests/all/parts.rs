@@ -82,3 +82,30 @@ fn a_table_in_parts_is_the_table() {
     corecast(&format!("{search} -o"), &[&whole]);
     assert_eq!(read(&parts), read(&whole));
 }
+
+/// A list of who is late is what it says, whatever it is called.
+#[test]
+fn what_was_kept_for_other_delays_is_not_taken() {
+    let folder = folder();
+    let [late, kept] = ["late.txt", "kept.jsonl"].map(|name| folder.path().join(name));
+    let sweep = |delay: &str| {
+        std::fs::write(&late, format!("0\n0\n{delay}\n")).expect("writable");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_corecast"));
+        command.args("compare bcast --ranks 3 --bytes 8 --algorithm linear --skew".split(' '));
+        command.arg(format!("file:{}", late.display()));
+        command.arg("--keep").arg(&kept);
+        let output = command.output().expect("the binary runs");
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), errors)
+    };
+    assert_eq!(sweep("5").0, Some(0));
+    let before = read(&kept);
+    let (code, errors) = sweep("6");
+    assert_eq!(code, Some(2), "{errors}");
+    assert!(
+        errors.contains("it holds for something else: skew is"),
+        "{errors}"
+    );
+    assert_eq!(read(&kept), before);
+    assert_eq!(sweep("5").0, Some(0));
+}
