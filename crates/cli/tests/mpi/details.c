@@ -237,6 +237,14 @@ static void sessions(void) {
     MPI_Comm comm;
     int one = 1, sum = 0, size = 0;
     CHECK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) == MPI_SUCCESS);
+    /* Nothing was asked for: what threads may do is said all the same. */
+    MPI_Info used;
+    char level[MPI_MAX_INFO_VAL];
+    int is_said;
+    CHECK(MPI_Session_get_info(session, &used) == MPI_SUCCESS);
+    MPI_Info_get(used, "thread_level", MPI_MAX_INFO_VAL - 1, level, &is_said);
+    CHECK(is_said && strcmp(level, "MPI_THREAD_MULTIPLE") == 0);
+    MPI_Info_free(&used);
     CHECK(MPI_Group_from_session_pset(session, "mpi://world", &group) == MPI_SUCCESS);
     MPI_Comm_create_from_group(group, "again", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm);
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);

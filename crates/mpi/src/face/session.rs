@@ -37,19 +37,36 @@ fn set(mpi: &mut Entered, name: &str) -> Result<Ranks> {
     }
 }
 
+/// The hint that says what threads may do, and its values.
+const THREAD_LEVEL: &str = "thread_level";
+const LEVELS: [(&str, Level); 4] = [
+    ("MPI_THREAD_SINGLE", Level::Single),
+    ("MPI_THREAD_FUNNELED", Level::Funneled),
+    ("MPI_THREAD_SERIALIZED", Level::Serialized),
+    ("MPI_THREAD_MULTIPLE", Level::Multiple),
+];
+
 /// What threads may do in a session that its hints say nothing about: anything.
 fn level_of(hints: &[(String, String)]) -> Result<Level> {
-    let asked = hints.iter().find(|(key, _)| key == "thread_level");
-    match asked.map(|(_, value)| value.as_str()) {
-        Some("MPI_THREAD_SINGLE") => Ok(Level::Single),
-        Some("MPI_THREAD_FUNNELED") => Ok(Level::Funneled),
-        Some("MPI_THREAD_SERIALIZED") => Ok(Level::Serialized),
-        Some("MPI_THREAD_MULTIPLE") | None => Ok(Level::Multiple),
-        Some(other) => {
-            let what = format!("thread_level is {other:?}; it is a name like MPI_THREAD_MULTIPLE");
-            Err(Error::new(Class::InfoValue, what))
-        }
-    }
+    let asked = hints.iter().find(|(key, _)| key == THREAD_LEVEL);
+    let Some((_, asked)) = asked else {
+        return Ok(Level::Multiple);
+    };
+    let found = LEVELS.iter().find(|(name, _)| name == asked);
+    found.map(|&(_, level)| level).ok_or_else(|| {
+        let what = format!("{THREAD_LEVEL} is {asked:?}; it is a name like MPI_THREAD_MULTIPLE");
+        Error::new(Class::InfoValue, what)
+    })
+}
+
+/// The hints of a session, with what threads may do as it turned out.
+fn hints_in_use(mut hints: Vec<(String, String)>) -> Vec<(String, String)> {
+    let level = library::level();
+    let provided = LEVELS.iter().find(|&&(_, known)| known == level);
+    let (name, _) = provided.expect("every level has a name");
+    hints.retain(|(key, _)| key != THREAD_LEVEL);
+    hints.push((THREAD_LEVEL.to_owned(), (*name).to_owned()));
+    hints
 }
 
 pub fn session_init<A: Abi>(
@@ -106,7 +123,7 @@ pub fn session_get_info<A: Abi>(session: Session<A>, place: Out<Info<A>>) -> c_i
     let id = session.id();
     call::<A>("MPI_Session_get_info", id, |mpi| {
         let hints = mpi.sessions.get(id)?.hints.clone();
-        place.set(Info::of(info::make(hints)?))
+        place.set(Info::of(info::make(hints_in_use(hints))?))
     })
 }
 
