@@ -43,6 +43,7 @@ pub(crate) fn agreed_on(context: u64) -> Proposal {
         context,
         start: 0,
         lanes: 0,
+        offers: false,
     }
 }
 

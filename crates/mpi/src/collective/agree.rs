@@ -82,6 +82,8 @@ pub struct Proposal {
     pub start: u64,
     /// Lanes of boards that are free: those that all have.
     pub lanes: u64,
+    /// Whether this rank has offered lanes, which it tells nobody.
+    pub offers: bool,
 }
 
 /// Communicators whose context is being agreed on, and where it will be.
@@ -104,6 +106,7 @@ impl Proposal {
             context,
             start,
             lanes,
+            offers: false,
         }
     }
 
@@ -112,6 +115,7 @@ impl Proposal {
             context: self.context.max(other.context),
             start: self.start.max(other.start),
             lanes: self.lanes & other.lanes,
+            offers: false,
         }
     }
 }
@@ -140,6 +144,8 @@ pub struct Small {
     /// What the run reads; kept for it.
     _send: Box<[u8]>,
     recv: Box<[u8]>,
+    /// See [`Proposal::offers`].
+    offers: bool,
 }
 
 impl Small {
@@ -160,7 +166,13 @@ impl Small {
         // kept even if the run ends early (see `drop`).
         let run = unsafe { Run::new(program, channel, buffers, operator) };
         let _send = send;
-        Ok(Self { run, _send, recv })
+        let offers = false;
+        Ok(Self {
+            run,
+            _send,
+            recv,
+            offers,
+        })
     }
 
     /// What all ranks agree on.
@@ -183,7 +195,9 @@ impl Small {
             hardware: Hardware::None,
         };
         let buffers = (Box::default(), proposal.to_bytes().into());
-        Self::new(plans, ranks, shape, channel, buffers, Some(Arc::new(Agree)))
+        let mut small = Self::new(plans, ranks, shape, channel, buffers, Some(Arc::new(Agree)))?;
+        small.offers = proposal.offers;
+        Ok(small)
     }
 
     /// What every rank gives.
@@ -248,7 +262,10 @@ impl Small {
     /// What was agreed on, once it is complete.
     #[must_use]
     pub fn agreed(&self) -> Proposal {
-        Proposal::of(&self.recv)
+        Proposal {
+            offers: self.offers,
+            ..Proposal::of(&self.recv)
+        }
     }
 }
 

@@ -48,12 +48,7 @@ impl Process {
     /// What this rank proposes.
     fn proposal(&mut self) -> Result<Proposal> {
         let context = u64::from(self.propose()?);
-        let (lanes, start) = self.lanes.offer();
-        Ok(Proposal {
-            context,
-            start,
-            lanes,
-        })
+        Ok(self.lanes.offer(context))
     }
 
     /// Begins to agree with all ranks of a communicator on the context of another.
@@ -159,7 +154,7 @@ impl Process {
         let may_share = remote.is_none()
             && (2..=RANKS_MAX).contains(&group.size())
             && self.engine.is_of_one_world(group.world_ranks());
-        let taken = self.lanes.settle(agreed.lanes, may_share);
+        let taken = self.lanes.settle(agreed, may_share);
         let mut communicator = Communicator::new(context, group, rank, "").with_remote(remote);
         communicator.errhandler = errhandler;
         if let (Some(index), Some(boards)) = (taken, self.engine.transport().boards()) {
@@ -184,6 +179,7 @@ impl Process {
             context: 0,
             start: 0,
             lanes: 0,
+            offers: false,
         };
         let twin = self.add_comm(comm, groups, nothing)?;
         let agreed = Arc::new(OnceLock::new());
@@ -203,7 +199,7 @@ impl Process {
             };
             let context = agreed.context as u32;
             contexts.note(context);
-            lanes.settle(agreed.lanes, false);
+            lanes.settle(*agreed, false);
             if let Some(twin) = comms.get_mut(*twin) {
                 twin.context = context;
             }
@@ -214,7 +210,7 @@ impl Process {
     /// Takes note of an agreement on a communicator without this rank.
     pub fn leave_out(&mut self, agreed: Proposal) {
         self.contexts.note(agreed.context as u32);
-        self.lanes.settle(agreed.lanes, false);
+        self.lanes.settle(agreed, false);
     }
 
     /// Forgets a communicator. All its ranks have come to its end.

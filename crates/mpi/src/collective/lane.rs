@@ -12,6 +12,7 @@
 //!
 //! Both only grow, so a late rank holds up nobody who is less than [`SLOTS`] posts ahead.
 
+use super::Proposal;
 use crate::group::Group;
 use crate::transport::{BOARD_LINES, BOARD_SHARES, Boards, LINE_PAYLOAD, Line};
 
@@ -57,16 +58,24 @@ impl Lanes {
     }
 
     /// The free ones and a number above all flags in them, for one communicator at a time.
-    pub fn offer(&mut self) -> (u64, u64) {
-        let free = if self.is_offered { 0 } else { self.free };
-        self.is_offered = true;
-        (free, self.start)
+    pub fn offer(&mut self, context: u64) -> Proposal {
+        let offers = !std::mem::replace(&mut self.is_offered, true);
+        Proposal {
+            context,
+            start: self.start,
+            lanes: if offers { self.free } else { 0 },
+            offers,
+        }
     }
 
-    /// One of those that all ranks have offered, if there is one; if this rank does `take` it.
-    pub fn settle(&mut self, agreed: u64, takes: bool) -> Option<usize> {
+    /// One of those that all ranks have offered, if there is one; if this rank does `take` it. Whoever
+    /// had none to offer leaves the offer that another agreement is still about.
+    pub fn settle(&mut self, agreed: Proposal, takes: bool) -> Option<usize> {
+        if !agreed.offers {
+            return None;
+        }
         self.is_offered = false;
-        let lane = (agreed & self.free).trailing_zeros() as usize;
+        let lane = (agreed.lanes & self.free).trailing_zeros() as usize;
         if lane >= LANES || !takes {
             return None;
         }
@@ -336,5 +345,27 @@ impl Default for Short {
     #[inline]
     fn default() -> Self {
         Self([0; 64])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Threads make communicators at the same time, and end in any order: what is offered for one of them
+    /// is not offered for another before the first has it.
+    #[test]
+    fn what_is_offered_stays_so_until_that_agreement_ends() {
+        let mut lanes = Lanes {
+            free: 0b110,
+            start: 0,
+            is_offered: false,
+        };
+        let (first, second) = (lanes.offer(8), lanes.offer(12));
+        assert_eq!((first.lanes, second.lanes), (0b110, 0));
+        assert_eq!(lanes.settle(second, true), None);
+        assert_eq!(lanes.offer(16).lanes, 0, "the first has not ended");
+        assert_eq!(lanes.settle(first, true), Some(1));
+        assert_eq!(lanes.offer(20).lanes, 0b100);
     }
 }
