@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::collective::Proposal;
+use crate::collective::lane::Offer;
 use crate::error::{Class, Error, Result};
 use crate::group;
 use crate::handle::CommId;
@@ -41,9 +42,7 @@ pub(crate) fn misunderstood() -> Error {
 pub(crate) fn agreed_on(context: u64) -> Proposal {
     Proposal {
         context,
-        start: 0,
-        lanes: 0,
-        offers: false,
+        offer: Offer::NONE,
     }
 }
 

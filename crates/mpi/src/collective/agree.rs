@@ -13,6 +13,7 @@ use corecast_core::Collective;
 
 use super::cache::{Cache, Shape};
 use super::choose::{Hardware, Settings};
+use super::lane::Offer;
 use super::run::{Buffers, Channel, Combine, Run};
 use crate::comm::CONTEXTS;
 use crate::engine::{CONTEXT_MAX, Engine, Operation};
@@ -78,12 +79,8 @@ fn exhausted() -> Error {
 pub struct Proposal {
     /// The largest context.
     pub context: u64,
-    /// A number above all that were used on lanes of boards: the largest.
-    pub start: u64,
-    /// Lanes of boards that are free: those that all have.
-    pub lanes: u64,
-    /// Whether this rank has offered lanes, which it tells nobody.
-    pub offers: bool,
+    /// Its share of the boards.
+    pub offer: Offer,
 }
 
 /// Communicators whose context is being agreed on, and where it will be.
@@ -93,7 +90,7 @@ const BYTES: usize = 24;
 
 impl Proposal {
     fn to_bytes(self) -> [u8; BYTES] {
-        let words = [self.context, self.start, self.lanes].map(u64::to_ne_bytes);
+        let words = [self.context, self.offer.start, self.offer.lanes].map(u64::to_ne_bytes);
         let mut bytes = [0; BYTES];
         bytes.copy_from_slice(words.as_flattened());
         bytes
@@ -104,18 +101,22 @@ impl Proposal {
         let [context, start, lanes] = [0, 1, 2].map(|at: usize| u64::from_ne_bytes(words[at]));
         Self {
             context,
-            start,
-            lanes,
-            offers: false,
+            offer: Offer {
+                lanes,
+                start,
+                offers: false,
+            },
         }
     }
 
     fn with(self, other: Self) -> Self {
         Self {
             context: self.context.max(other.context),
-            start: self.start.max(other.start),
-            lanes: self.lanes & other.lanes,
-            offers: false,
+            offer: Offer {
+                lanes: self.offer.lanes & other.offer.lanes,
+                start: self.offer.start.max(other.offer.start),
+                offers: false,
+            },
         }
     }
 }
@@ -144,7 +145,7 @@ pub struct Small {
     /// What the run reads; kept for it.
     _send: Box<[u8]>,
     recv: Box<[u8]>,
-    /// See [`Proposal::offers`].
+    /// See [`Offer::offers`].
     offers: bool,
 }
 
@@ -196,7 +197,7 @@ impl Small {
         };
         let buffers = (Box::default(), proposal.to_bytes().into());
         let mut small = Self::new(plans, ranks, shape, channel, buffers, Some(Arc::new(Agree)))?;
-        small.offers = proposal.offers;
+        small.offers = proposal.offer.offers;
         Ok(small)
     }
 
@@ -262,10 +263,9 @@ impl Small {
     /// What was agreed on, once it is complete.
     #[must_use]
     pub fn agreed(&self) -> Proposal {
-        Proposal {
-            offers: self.offers,
-            ..Proposal::of(&self.recv)
-        }
+        let mut agreed = Proposal::of(&self.recv);
+        agreed.offer.offers = self.offers;
+        agreed
     }
 }
 

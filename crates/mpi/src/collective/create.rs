@@ -4,7 +4,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::lane::{Lane, RANKS_MAX};
+use super::lane::{Lane, Offer, RANKS_MAX};
 use super::{Cache, Channel, Proposal, Settings, Small};
 use crate::comm::Communicator;
 use crate::engine::{Engine, Operation};
@@ -48,7 +48,8 @@ impl Process {
     /// What this rank proposes.
     fn proposal(&mut self) -> Result<Proposal> {
         let context = u64::from(self.propose()?);
-        Ok(self.lanes.offer(context))
+        let offer = self.lanes.offer();
+        Ok(Proposal { context, offer })
     }
 
     /// Begins to agree with all ranks of a communicator on the context of another.
@@ -154,12 +155,12 @@ impl Process {
         let may_share = remote.is_none()
             && (2..=RANKS_MAX).contains(&group.size())
             && self.engine.is_of_one_world(group.world_ranks());
-        let taken = self.lanes.settle(agreed, may_share);
+        let taken = self.lanes.settle(agreed.offer, may_share);
         let mut communicator = Communicator::new(context, group, rank, "").with_remote(remote);
         communicator.errhandler = errhandler;
         if let (Some(index), Some(boards)) = (taken, self.engine.transport().boards()) {
             let group = &communicator.group;
-            let lane = Lane::new(boards, group, rank, (index, agreed.start));
+            let lane = Lane::new(boards, group, rank, (index, agreed.offer.start));
             communicator.collectives.lane = lane;
         }
         let added = self.comms.insert(communicator);
@@ -177,9 +178,7 @@ impl Process {
         let groups = (model.group.clone(), model.remote.clone());
         let nothing = Proposal {
             context: 0,
-            start: 0,
-            lanes: 0,
-            offers: false,
+            offer: Offer::NONE,
         };
         let twin = self.add_comm(comm, groups, nothing)?;
         let agreed = Arc::new(OnceLock::new());
@@ -199,7 +198,7 @@ impl Process {
             };
             let context = agreed.context as u32;
             contexts.note(context);
-            lanes.settle(*agreed, false);
+            lanes.settle(agreed.offer, false);
             if let Some(twin) = comms.get_mut(*twin) {
                 twin.context = context;
             }
@@ -210,7 +209,7 @@ impl Process {
     /// Takes note of an agreement on a communicator without this rank.
     pub fn leave_out(&mut self, agreed: Proposal) {
         self.contexts.note(agreed.context as u32);
-        self.lanes.settle(agreed, false);
+        self.lanes.settle(agreed.offer, false);
     }
 
     /// Forgets a communicator. All its ranks have come to its end.

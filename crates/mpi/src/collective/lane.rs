@@ -12,7 +12,6 @@
 //!
 //! Both only grow, so a late rank holds up nobody who is less than [`SLOTS`] posts ahead.
 
-use super::Proposal;
 use crate::group::Group;
 use crate::transport::{BOARD_LINES, BOARD_SHARES, Boards, LINE_PAYLOAD, Line};
 
@@ -34,6 +33,26 @@ pub const RANKS_MAX: usize = 64;
 
 /// Looks at a line before other messages are looked after.
 const LOOKS: u32 = 64;
+
+/// What a rank offers for a communicator, and in the end what all its ranks have agreed on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Offer {
+    /// Lanes that are free: those that all have.
+    pub lanes: u64,
+    /// A number above all flags that were used on them: the largest.
+    pub start: u64,
+    /// Whether this rank has offered its lanes, which it tells nobody.
+    pub offers: bool,
+}
+
+impl Offer {
+    /// No lane.
+    pub const NONE: Self = Self {
+        lanes: 0,
+        start: 0,
+        offers: false,
+    };
+}
 
 /// Which lanes this rank uses.
 #[derive(Debug)]
@@ -58,19 +77,18 @@ impl Lanes {
     }
 
     /// The free ones and a number above all flags in them, for one communicator at a time.
-    pub fn offer(&mut self, context: u64) -> Proposal {
+    pub fn offer(&mut self) -> Offer {
         let offers = !std::mem::replace(&mut self.is_offered, true);
-        Proposal {
-            context,
-            start: self.start,
+        Offer {
             lanes: if offers { self.free } else { 0 },
+            start: self.start,
             offers,
         }
     }
 
     /// One of those that all ranks have offered, if there is one; if this rank does `take` it. Whoever
     /// had none to offer leaves the offer that another agreement is still about.
-    pub fn settle(&mut self, agreed: Proposal, takes: bool) -> Option<usize> {
+    pub fn settle(&mut self, agreed: Offer, takes: bool) -> Option<usize> {
         if !agreed.offers {
             return None;
         }
@@ -361,11 +379,11 @@ mod tests {
             start: 0,
             is_offered: false,
         };
-        let (first, second) = (lanes.offer(8), lanes.offer(12));
+        let (first, second) = (lanes.offer(), lanes.offer());
         assert_eq!((first.lanes, second.lanes), (0b110, 0));
         assert_eq!(lanes.settle(second, true), None);
-        assert_eq!(lanes.offer(16).lanes, 0, "the first has not ended");
+        assert_eq!(lanes.offer().lanes, 0, "the first has not ended");
         assert_eq!(lanes.settle(first, true), Some(1));
-        assert_eq!(lanes.offer(20).lanes, 0b100);
+        assert_eq!(lanes.offer().lanes, 0b100);
     }
 }
