@@ -7,6 +7,7 @@
 //! This is checked before anything runs; how files are read and written is in
 //! [`corecast_text::file`].
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use corecast_study::{files_named_in, files_of_ranks};
@@ -216,6 +217,20 @@ impl<'a> Files<'a> {
     }
 }
 
+/// An option, and the files that are read or written with what it gives.
+type Known = (&'static str, BTreeSet<PathBuf>);
+
+/// Who names one of these files as well, and which.
+fn shared<'a>(
+    files: &'a BTreeSet<PathBuf>,
+    named: &'a [Known],
+) -> Option<(&'static str, &'a Path)> {
+    named.iter().find_map(|(other, theirs)| {
+        let both = files.intersection(theirs).next()?;
+        Some((*other, both.as_path()))
+    })
+}
+
 /// Refuses what would lose an output or destroy an input, and pictures in a form that there is not.
 pub fn check(verb: &Verb, sink: &Sink) -> Result<(), Failure> {
     let files = Files::of(verb, sink);
@@ -223,26 +238,25 @@ pub fn check(verb: &Verb, sink: &Sink) -> Result<(), Failure> {
         check_form(option, path)?;
     }
     let known = |named: &[Named<'_>], more: fn(&str) -> Vec<String>| {
-        let paths = named.iter().flat_map(|&(option, path)| {
-            let paths = [vec![path.to_owned()], files_of_ranks(path), more(path)];
-            paths.concat().into_iter().map(move |path| (option, path))
+        let known = named.iter().map(|&(option, path)| {
+            let paths = [vec![path.to_owned()], files_of_ranks(path), more(path)].concat();
+            let files = paths.iter().map(|path| file::identity(Path::new(path)));
+            (option, files.flatten().collect())
         });
-        let known = paths.filter_map(|(option, path)| {
-            let file = file::identity(Path::new(&path))?;
-            Some((option, file))
-        });
-        known.collect::<Vec<(&'static str, PathBuf)>>()
+        known.collect::<Vec<Known>>()
     };
     let read = known(&files.read, files_named_in);
     let written = known(&files.written, |_| Vec::new());
-    for (index, (option, path)) in written.iter().enumerate() {
-        if let Some((other, _)) = written[..index].iter().find(|(_, file)| file == path) {
+    for (index, (option, files)) in written.iter().enumerate() {
+        if let Some((other, path)) = shared(files, &written[..index]) {
             let message = format!("{other} and {option} name one file: {}", path.display());
             return Err(Failure::input(message).help("give every output a file of its own"));
         }
-        if let Some((other, _)) = read.iter().find(|(_, file)| file == path) {
-            let path = path.display();
-            let message = format!("{option} would replace what {other} reads: {path}");
+        if let Some((other, path)) = shared(files, &read) {
+            let message = format!(
+                "{option} would replace what {other} reads: {}",
+                path.display()
+            );
             return Err(Failure::input(message).help("write to another file"));
         }
     }

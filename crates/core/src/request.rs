@@ -150,11 +150,20 @@ impl Request {
         let counts = (collective == Collective::Alltoallv)
             .then(|| vec![bytes; ranks as usize * ranks as usize].into());
         Self {
+            counts,
+            ..Self::without_counts(collective, ranks, bytes)
+        }
+    }
+
+    /// The same without equal counts, for an alltoallv that gets others: so many could be too large.
+    #[must_use]
+    pub fn without_counts(collective: Collective, ranks: u32, bytes: u64) -> Self {
+        Self {
             collective,
             ranks,
             root: Rank(0),
             bytes,
-            counts,
+            counts: None,
             element_bytes: 1,
             busy_bytes: Vec::new(),
             tuning: Tuning::default(),

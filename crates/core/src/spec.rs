@@ -34,9 +34,18 @@ pub struct Spec {
     counts: Option<Arc<[u64]>>,
     element_bytes: u64,
     parts: u32,
-    fixed_part_bytes: Option<u64>,
-    /// Where each chunk begins in its block, if they are listed.
-    starts: Option<Arc<[u64]>>,
+    cut: Cut,
+}
+
+/// Where the chunks of a block begin.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Cut {
+    /// They are as equal as elements allow.
+    Even,
+    /// Each but the last has so many bytes.
+    Fixed(u64),
+    /// Here, for every chunk of all blocks.
+    Listed(Arc<[u64]>),
 }
 
 impl Spec {
@@ -52,14 +61,14 @@ impl Spec {
             request.bytes
         };
         let element_bytes = u64::from(request.element_bytes);
-        let (parts, fixed_part_bytes) = match split {
-            Split::Even(parts) => (parts.max(1), None),
+        let (parts, cut) = match split {
+            Split::Even(parts) => (parts.max(1), Cut::Even),
             Split::Fixed(bytes) => {
                 let part = (bytes / element_bytes).max(1) * element_bytes;
                 let parts = block_bytes.div_ceil(part).max(1);
                 (
                     u32::try_from(parts).expect("a checked request has few parts"),
-                    Some(part),
+                    Cut::Fixed(part),
                 )
             }
         };
@@ -71,8 +80,7 @@ impl Spec {
             counts: request.counts.clone(),
             element_bytes,
             parts,
-            fixed_part_bytes,
-            starts: None,
+            cut,
         };
         let chunks = u64::from(spec.blocks()) * u64::from(parts);
         assert!(
@@ -84,7 +92,7 @@ impl Spec {
 
     /// An alltoallv whose chunks have these sizes in bytes, in the order of their ids, with as many for
     /// every pair of ranks; a block is as large as its chunks together. Nothing is promised of a chunk
-    /// without bytes. For messages between two ranks that have nothing in common but their ends. `bytes` is what
+    /// without bytes. For messages that have nothing in common but their ends. `bytes` is what
     /// [`Spec::bytes`] says.
     ///
     /// ```
@@ -115,17 +123,17 @@ impl Spec {
             })
         });
         let counts = counts.collect();
-        let mut request = Request::new(Collective::Barrier, ranks, bytes);
-        request.collective = Collective::Alltoallv;
+        let mut request = Request::without_counts(Collective::Alltoallv, ranks, bytes);
         request.counts = Some(counts);
-        let mut spec = Self::new(&request, Split::Even(parts as u32));
-        spec.starts = Some(starts.into());
-        spec
+        Self {
+            cut: Cut::Listed(starts.into()),
+            ..Self::new(&request, Split::Even(parts as u32))
+        }
     }
 
     /// That of `request`, with blocks cut as here; `request` has these block sizes if they are listed.
     pub(crate) fn serving(&self, request: &Request) -> Self {
-        if self.starts.is_none() {
+        if !self.has_sizes() {
             return Self::new(request, self.split());
         }
         Self {
@@ -137,7 +145,7 @@ impl Spec {
     /// Whether the size of every chunk is listed ([`Spec::of_sizes`]).
     #[must_use]
     pub fn has_sizes(&self) -> bool {
-        self.starts.is_some()
+        matches!(self.cut, Cut::Listed(_))
     }
 
     /// The collective promised.
@@ -180,8 +188,10 @@ impl Spec {
     /// than their number.
     #[must_use]
     pub fn split(&self) -> Split {
-        let even = Split::Even(self.parts);
-        self.fixed_part_bytes.map_or(even, Split::Fixed)
+        match self.cut {
+            Cut::Fixed(bytes) => Split::Fixed(bytes),
+            Cut::Even | Cut::Listed(_) => Split::Even(self.parts),
+        }
     }
 
     /// Number of blocks: 1, `ranks`, or `ranks * ranks`.
@@ -238,29 +248,15 @@ impl Spec {
     #[must_use]
     pub fn chunk_range(&self, chunk: ChunkId) -> (u64, u64) {
         let (block, part) = (chunk.0 / self.parts, u64::from(chunk.0 % self.parts));
-        let bytes = self.block_bytes(block);
-        if let Some(starts) = &self.starts {
-            let start = starts[chunk.index()];
-            let is_last = part + 1 == u64::from(self.parts);
-            let end = if is_last {
-                bytes
-            } else {
-                starts[chunk.index() + 1]
-            };
-            return (start, end - start);
-        }
-        if let Some(size) = self.fixed_part_bytes {
-            let start = (part * size).min(bytes);
-            return (start, (bytes - start).min(size));
-        }
-        let elements = bytes / self.element_bytes;
-        let parts = u64::from(self.parts);
-        let start = |part: u64| {
-            if part == parts {
-                bytes
-            } else {
+        let (bytes, parts) = (self.block_bytes(block), u64::from(self.parts));
+        let start = |part: u64| match &self.cut {
+            _ if part == parts => bytes,
+            Cut::Even => {
+                let elements = bytes / self.element_bytes;
                 (elements / parts * part + (elements % parts).min(part)) * self.element_bytes
             }
+            Cut::Fixed(size) => (part * size).min(bytes),
+            Cut::Listed(starts) => starts[(u64::from(block) * parts + part) as usize],
         };
         (start(part), start(part + 1) - start(part))
     }
@@ -303,9 +299,9 @@ impl Spec {
 
     /// Whether an alltoallv promises a chunk.
     fn is_promised(&self, chunk: ChunkId) -> bool {
-        match self.starts {
-            Some(_) => self.chunk_bytes(chunk) > 0,
-            None => self.block_bytes(chunk.0 / self.parts) > 0,
+        match self.cut {
+            Cut::Listed(_) => self.chunk_bytes(chunk) > 0,
+            Cut::Even | Cut::Fixed(_) => self.block_bytes(chunk.0 / self.parts) > 0,
         }
     }
 

@@ -25,6 +25,12 @@ const PAIRS_MAX: u64 = 1 << 25;
 
 /// What a request promises, or why it is too large; `line` is where it is complete.
 pub(crate) fn spec(request: &Request, split: Split, line: u32) -> Result<Spec, Fault> {
+    check(request, split, line)?;
+    Ok(Spec::new(request, split))
+}
+
+/// Refuses what is too large, or no request.
+fn check(request: &Request, split: Split, line: u32) -> Result<(), Fault> {
     let mut checked = request.clone();
     if let Split::Fixed(bytes) = split {
         checked.tuning.part_bytes = Some(bytes);
@@ -55,7 +61,7 @@ pub(crate) fn spec(request: &Request, split: Split, line: u32) -> Result<Spec, F
         let right = format!("a schedule has at most {CHUNKS_MAX} chunks");
         return Err(Fault::at(line, wrong, right));
     }
-    Ok(Spec::new(request, split))
+    Ok(())
 }
 
 /// An alltoallv of chunks of listed sizes ([`Spec::of_sizes`]), or why there is none; `bytes` is the size
@@ -78,10 +84,9 @@ pub(crate) fn spec_of_sizes(
     let parts = (given / pairs) as usize;
     let blocks = sizes.chunks_exact(parts);
     let sums = blocks.map(|block| block.iter().fold(0_u64, |sum, &b| sum.saturating_add(b)));
-    let mut request = Request::new(Collective::Barrier, ranks, bytes);
-    request.collective = Collective::Alltoallv;
+    let mut request = Request::without_counts(Collective::Alltoallv, ranks, bytes);
     request.counts = Some(sums.collect());
-    spec(&request, Split::Even(parts as u32), line)?;
+    check(&request, Split::Even(parts as u32), line)?;
     Ok(Spec::of_sizes(ranks, bytes, sizes))
 }
 

@@ -9,8 +9,9 @@ use std::cell::Cell;
 
 use corecast_machine::BackgroundUse;
 
-/// Flits of a core that are under way at most, in whole packets. Assumed, as the next one: far more than there are below saturation,
-/// where a packet of four takes some hundred cycles, and a core begins one in ten at most.
+/// Flits of a core that are under way at most, in whole packets. Assumed, as the next one: far more than
+/// there are below saturation, where a packet of four takes some hundred cycles, and a core begins one in
+/// ten at most.
 const FLITS_MAX: u32 = 256;
 /// Packets that may be under way in any case, however long they are.
 const PACKETS_MIN: u32 = 4;

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use corecast_mpi::transport::Head;
 
-use crate::turn::{RANK, SIMULATOR, Turn};
+use crate::turn::{Side, Turn};
 
 /// Most bytes of a packet's body.
 pub const PACKET_MAX: usize = 64 << 10;
@@ -115,7 +115,7 @@ impl Mailbox {
     /// The rank hands the turn over with so many bytes of items.
     pub fn ask(&self, bytes: usize) {
         self.items_bytes.store(bytes as u32, Ordering::Relaxed);
-        self.turn.pass_to(SIMULATOR);
+        self.turn.pass_to(Side::Simulator);
     }
 
     /// The simulator hands it back.
@@ -124,13 +124,13 @@ impl Mailbox {
         self.packets_bytes.store(bytes as u32, Ordering::Relaxed);
         self.is_question
             .store(is_question.into(), Ordering::Relaxed);
-        self.turn.pass_to(RANK);
+        self.turn.pass_to(Side::Rank);
     }
 
     /// Waits until it is the rank's turn: the time, bytes of packets, and whether it is to tell what it
     /// waits for. None if `is_over` says so.
     pub fn await_answer(&self, is_over: impl Fn() -> bool) -> Option<(u64, usize, bool)> {
-        self.turn.wait(RANK, is_over).then(|| {
+        self.turn.wait(Side::Rank, is_over).then(|| {
             let bytes = self.packets_bytes.load(Ordering::Relaxed) as usize;
             let is_question = self.is_question.load(Ordering::Relaxed) != 0;
             let now_ps = self.now_ps.load(Ordering::Relaxed);
@@ -142,13 +142,13 @@ impl Mailbox {
     pub fn await_items(&self, is_over: impl Fn() -> bool) -> Option<usize> {
         let bytes = || self.items_bytes.load(Ordering::Relaxed) as usize;
         self.turn
-            .wait(SIMULATOR, is_over)
+            .wait(Side::Simulator, is_over)
             .then(|| bytes().min(AREA_BYTES))
     }
 
     /// Whether the rank waits for an answer.
     pub fn is_asking(&self) -> bool {
-        self.turn.is_of(SIMULATOR)
+        self.turn.is_of(Side::Simulator)
     }
 
     /// Lets whoever sleeps look whether all is over.

@@ -8,10 +8,15 @@
 use crate::sync::{AtomicU32, Ordering};
 use crate::wait;
 
-/// The rank's turn, as it is in a fresh page.
-pub const RANK: u32 = 0;
-/// The simulator's.
-pub const SIMULATOR: u32 = 1;
+/// Who can have it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum Side {
+    /// The rank, as it is in a fresh page.
+    Rank,
+    /// Its simulator.
+    Simulator,
+}
 
 /// See the module's documentation.
 #[repr(transparent)]
@@ -19,21 +24,21 @@ pub struct Turn(AtomicU32);
 
 impl Turn {
     /// Hands the turn over: the other one sees what was written before.
-    pub fn pass_to(&self, other: u32) {
-        self.0.store(other, Ordering::Release);
+    pub fn pass_to(&self, other: Side) {
+        self.0.store(other as u32, Ordering::Release);
         wait::wake_one(&self.0);
     }
 
     /// Whether it is somebody's.
-    pub fn is_of(&self, somebody: u32) -> bool {
-        self.0.load(Ordering::Acquire) == somebody
+    pub fn is_of(&self, somebody: Side) -> bool {
+        self.0.load(Ordering::Acquire) == somebody as u32
     }
 
     /// Waits until it is `mine`; false if `is_over` says so before.
-    pub fn wait(&self, mine: u32, is_over: impl Fn() -> bool) -> bool {
+    pub fn wait(&self, mine: Side, is_over: impl Fn() -> bool) -> bool {
         loop {
             let turn = self.0.load(Ordering::Acquire);
-            if turn == mine {
+            if turn == mine as u32 {
                 return true;
             }
             if is_over() {
@@ -53,7 +58,7 @@ impl Turn {
 impl Turn {
     /// As it is in a fresh page.
     pub fn new() -> Self {
-        Self(AtomicU32::new(RANK))
+        Self(AtomicU32::new(Side::Rank as u32))
     }
 }
 
@@ -75,7 +80,7 @@ mod models {
 
     impl Shared {
         /// In its turn: finds what the other one left, leaves the next number, and hands over.
-        fn take(&self, mine: u32, other: u32, expected: u32) {
+        fn take(&self, mine: Side, other: Side, expected: u32) {
             assert!(self.turn.wait(mine, || false));
             self.word.with_mut(|word| {
                 // SAFETY: it is this one's turn.
@@ -96,11 +101,11 @@ mod models {
             });
             let rank = Arc::clone(&shared);
             let thread = loom::thread::spawn(move || {
-                rank.take(RANK, SIMULATOR, 0);
-                rank.take(RANK, SIMULATOR, 2);
+                rank.take(Side::Rank, Side::Simulator, 0);
+                rank.take(Side::Rank, Side::Simulator, 2);
             });
-            shared.take(SIMULATOR, RANK, 1);
-            shared.take(SIMULATOR, RANK, 3);
+            shared.take(Side::Simulator, Side::Rank, 1);
+            shared.take(Side::Simulator, Side::Rank, 3);
             thread.join().expect("no panic");
         });
     }

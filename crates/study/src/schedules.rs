@@ -17,7 +17,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use corecast_core::{BuildError, Certificate, Collective, FullCrossbar, Request, Schedule, verify};
+use corecast_core::{BuildError, Certificate, FullCrossbar, Request, Schedule, verify};
 use corecast_exchange::{
     Exported, FILE_BYTES_MAX, FORMATS, Fault, FileError, Format, Imported, Repaired, find_format,
     format_of, read, repair,
@@ -226,8 +226,7 @@ impl ScheduleFile {
     /// If it cannot be.
     pub fn with_bytes(mut self, bytes: u64) -> Result<Self, StudyError> {
         let spec = self.schedule().spec();
-        let mut request = Request::new(Collective::Barrier, spec.ranks(), bytes);
-        request.collective = spec.collective();
+        let mut request = Request::without_counts(spec.collective(), spec.ranks(), bytes);
         request.root = spec.root();
         request.counts = spec.counts().cloned();
         request.check()?;

@@ -183,6 +183,11 @@ fn what_belongs_to_an_input_is_not_replaced() {
             .into();
         assert!(kept == left, "{command}");
     }
+    // An output may be there already, and so may what belongs to it.
+    for name in ["g.0.et", "g.et"] {
+        let again = run(&format!("convert bcast.sched {name}"), &folder);
+        assert!(again.status.success(), "{name}: {again:?}");
+    }
     // What only looks as if it did is written.
     fs::write(folder.join("x.0.calls"), "").expect("written");
     let written = run("convert list.txt x.0.calls", &folder);

@@ -33,19 +33,16 @@ pub fn with_missing_waits(schedule: &Schedule) -> Option<(Schedule, Vec<(StepRef
     for _ in 0..TRIES_MAX {
         let violations = found(&schedule);
         if violations.is_empty() {
-            let labelled = match are_worked_out {
-                true => with_rounds(schedule),
-                false => schedule,
-            };
+            if !are_worked_out {
+                return Some((schedule, added));
+            }
+            let labelled = with_rounds(schedule);
             let is_correct = verify(&labelled, &FullCrossbar).is_correct();
             return is_correct.then_some((labelled, added));
         }
         let waits: Vec<Wait> = violations.iter().filter_map(order).collect();
         let wrong_with = |wait| found(&with(&schedule, &[wait])).len();
-        let tried = [
-            both_ways(&waits),
-            behind_more(&schedule, &violations[..RACES_MAX.min(violations.len())]),
-        ];
+        let tried = [both_ways(&waits), behind_more(&schedule, &violations)];
         let more = match one_better(wrong_with, &tried.concat(), violations.len()) {
             Some(wait) => vec![wait],
             None if waits.len() == violations.len() => waits,
@@ -92,38 +89,33 @@ const RACES_MAX: usize = 8;
 /// Most steps of a stream behind which a step may have to come that races with the first of them.
 const BEHIND_MAX: usize = 8;
 
-/// For every race waits behind not the first of the steps with which another stream touches a place, but
+/// For the first races waits behind not the first of the steps with which another stream touches a place, but
 /// behind one of the next: only after several of them may what is there be all there.
 fn behind_more(schedule: &Schedule, violations: &[Violation]) -> Vec<Wait> {
+    let races = violations.iter().filter_map(|violation| match violation {
+        Violation::Race { at, chunk, .. } => Some((at.rank, *chunk, order(violation)?)),
+        _ => None,
+    });
     let mut waits = Vec::new();
-    for violation in violations {
-        let Violation::Race {
-            at, chunk, other, ..
-        } = violation
-        else {
-            continue;
-        };
-        let (one, other) = (of(at.rank, at.step), of(at.rank, *other));
+    for (rank, chunk, (one, other)) in races.take(RACES_MAX) {
         for (step, first) in [(one, other), (other, one)] {
             let (range, _) = schedule
-                .streams(at.rank)
+                .streams(rank)
                 .nth(first.stream as usize)
                 .expect("a stream of this rank");
-            let steps = (0..).zip(&schedule.steps(at.rank)[range]);
             let touches = |step: &Step| {
                 let lists = [step.read(), step.written()].map(|list| schedule.chunks(list));
-                lists.iter().any(|list| list.contains(chunk))
+                lists.iter().any(|list| list.contains(&chunk))
             };
-            let next = steps.skip(first.step as usize + 1);
+            let next = (0..).zip(&schedule.steps(rank)[range]);
+            let next = next.skip(first.step as usize + 1);
             let next = next.filter(|(_, next)| touches(next)).take(BEHIND_MAX);
             waits.extend(next.map(|(index, _)| {
-                (
-                    step,
-                    StepRef {
-                        step: index,
-                        ..first
-                    },
-                )
+                let on = StepRef {
+                    step: index,
+                    ..first
+                };
+                (step, on)
             }));
         }
     }

@@ -39,6 +39,12 @@ const NEEDED: [(&str, &str); 4] = [
     ("maxBytes", "0, any size"),
 ];
 
+/// Those of them that a file lacks.
+pub(super) fn missing(algo: Element<'_, '_>) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let all = NEEDED.into_iter();
+    all.filter(move |(name, _)| algo.get(name).is_none())
+}
+
 /// What a file says beside its schedule, and what it lacks.
 pub(super) fn about(text: &str) -> (About, Vec<String>) {
     let Ok(document) = document::parse(text) else {
@@ -46,8 +52,7 @@ pub(super) fn about(text: &str) -> (About, Vec<String>) {
     };
     let algo = Element(document.root_element());
     let about = of(algo);
-    let missing = NEEDED.iter().filter(|(name, _)| algo.get(name).is_none());
-    let mut lacks: Vec<String> = missing
+    let mut lacks: Vec<String> = missing(algo)
         .map(|(name, value)| format!("{name}: {value}"))
         .collect();
     match unmarked(&document).len() {
@@ -63,8 +68,7 @@ pub(super) fn complete(text: &str) -> Option<String> {
     let algo = Element(document.root_element());
     let about = of(algo);
     let is_in_place = algo.get("inplace") == Some("1");
-    let missing = NEEDED.iter().filter(|(name, _)| algo.get(name).is_none());
-    let added = missing.map(|(name, _)| match *name {
+    let added = missing(algo).map(|(name, _)| match name {
         "proto" => format!(" proto=\"{}\"", about.proto),
         "outofplace" => format!(" outofplace=\"{}\"", u32::from(!is_in_place)),
         other => format!(" {other}=\"0\""),

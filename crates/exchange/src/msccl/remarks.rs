@@ -6,6 +6,7 @@
 
 use corecast_text::quoted;
 
+use super::about::missing;
 use super::document::Element;
 use crate::error::Fault;
 
@@ -230,11 +231,7 @@ fn of_attributes(algo: Element<'_, '_>) -> Vec<String> {
     if !said.is_empty() {
         notes.push(format!("a schedule does not say {}", said.join(" ")));
     }
-    let needed = ["proto", "outofplace", "minBytes", "maxBytes"];
-    let missing: Vec<&str> = needed
-        .into_iter()
-        .filter(|name| algo.get(name).is_none())
-        .collect();
+    let missing: Vec<&str> = missing(algo).map(|(name, _)| name).collect();
     if !missing.is_empty() {
         let missing = missing.join(", ");
         notes.push(format!(

@@ -233,10 +233,8 @@ impl Header {
             }
             bytes => bytes.unwrap_or(0),
         };
-        // Made without its constructor's table of equal counts, which could be too large.
         let mut request =
-            Request::new(Collective::Barrier, ranks, bytes).with_root(Rank(self.root));
-        request.collective = collective;
+            Request::without_counts(collective, ranks, bytes).with_root(Rank(self.root));
         request.counts = self.counts.map(Into::into);
         request.element_bytes = self.element.unwrap_or(1);
         let spec = match self.sizes {

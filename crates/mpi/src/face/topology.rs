@@ -461,7 +461,7 @@ fn check_edges(
             named.entry([rank, to]).or_default()[1] += 1;
         }
     }
-    let edges = named
+    let mut edges = named
         .into_iter()
         .map(|([from, to], [by_receiver, by_sender])| Edge {
             from,
@@ -469,7 +469,7 @@ fn check_edges(
             by_sender,
             by_receiver,
         });
-    { edges }.try_for_each(|edge| edge.refuse())
+    edges.try_for_each(|edge| edge.refuse())
 }
 
 /// The edges that this rank names: from, to, weight.

@@ -7,7 +7,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -250,9 +250,8 @@ def skew_of(value: Any) -> list[dict[str, Any]]:
     ]
     if value is None:
         return []
-    # A Series of pandas is no Mapping, but it has an index as well, which says the ranks.
-    items = getattr(value, "items", None)
-    if isinstance(value, Mapping) or callable(items):
+    # Also of a Series of pandas, which is no Mapping, but has an index, which says the ranks.
+    if callable(getattr(value, "items", None)):
         return [
             {"kind": "one", "rank": whole("skew", rank, 0, U32), "cycles": whole("skew", cycles)}
             for rank, cycles in value.items()
