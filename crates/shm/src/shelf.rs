@@ -120,22 +120,13 @@ impl Shelf for SharedShelf {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::File;
     use std::os::fd::AsFd;
 
     use super::*;
 
     /// A shelf as two processes have it: two mappings of one file.
     fn two() -> [SharedShelf; 2] {
-        let path = std::env::temp_dir().join(format!("corecast-shelf-{}", std::process::id()));
-        let file = File::options()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .open(&path)
-            .expect("a temporary file");
-        std::fs::remove_file(&path).expect("it is there");
+        let file = tempfile::tempfile().expect("a file without a name");
         file.set_len(SHELF_BYTES as u64).expect("room for it");
         [(); 2].map(|()| {
             let map = Map::new(file.as_fd(), 0, SHELF_BYTES).expect("memory");
