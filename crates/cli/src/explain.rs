@@ -54,11 +54,14 @@ fn show(study: &Study, explanation: &Explanation, is_full: bool, settings: &Sett
     let Explanation { run, path, .. } = explanation;
     let request = &run.request;
     let (took, unit) = (study.told(run.report.makespan), study.unit());
+    let size = match request.bytes {
+        0 => String::new(),
+        bytes => format!("{} over ", counted(bytes, "byte")),
+    };
     let title = format!(
-        "{} by {}: {} over {} on {}",
+        "{} by {}: {size}{} on {}",
         study.collective(),
         run.algorithm,
-        counted(request.bytes, "byte"),
         counted(request.ranks, "rank"),
         scene::place_words(study),
     );

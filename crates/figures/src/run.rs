@@ -4,7 +4,7 @@
 use corecast_core::Grid;
 use corecast_machine::LinkUse;
 use corecast_render::TimeAxis;
-use corecast_study::{Run, Settings, Study};
+use corecast_study::{Run, Settings, Study, case_size};
 
 use crate::shown::Shown;
 
@@ -52,12 +52,11 @@ pub fn beside(settings: &Settings) -> String {
 fn title(study: &Study, run: &Run, settings: &Settings) -> String {
     let (request, makespan) = (&run.request, run.report.makespan);
     let what = format!(
-        "{} by {}{}: {} bytes, {} ranks",
+        "{} by {}{}: {}",
         study.collective(),
         run.algorithm,
         beside(settings),
-        request.bytes,
-        request.ranks
+        case_size(request.bytes, request.ranks)
     );
     let place = study.machine.place();
     match study.cycles(makespan) {

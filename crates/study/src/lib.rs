@@ -95,7 +95,7 @@ pub use schedules::{
     verdicts,
 };
 pub use settings::{CollectiveSettings, ProgramSettings, Settings};
-pub use study::{Certified, Detour, Runs, Study};
+pub use study::{Certified, Detour, Runs, Study, case_size};
 pub use surroundings::{
     ARRIVAL_CYCLES_MAX, ArrivalPattern, OtherTraffic, PACKET_FLITS, PACKET_FLITS_MAX, Surroundings,
     SurroundingsError, ongoing_words,

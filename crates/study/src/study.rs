@@ -467,6 +467,21 @@ fn rank_counts(asked: &[u64], chip: &Chip) -> Result<Vec<u32>, StudyError> {
     checked.collect()
 }
 
+/// How large a case is, as titles say it: a barrier carries nothing, and a file's blocks may be of several
+/// sizes.
+///
+/// ```
+/// assert_eq!(corecast_study::case_size(64, 8), "64 bytes, 8 ranks");
+/// assert_eq!(corecast_study::case_size(0, 8), "8 ranks");
+/// ```
+#[must_use]
+pub fn case_size(bytes: u64, ranks: u32) -> String {
+    match bytes {
+        0 => format!("{ranks} ranks"),
+        bytes => format!("{bytes} bytes, {ranks} ranks"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

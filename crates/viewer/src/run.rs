@@ -2,7 +2,7 @@
 //! A run as a document.
 
 use corecast_machine::{Cause, LinkHold, PathSegment, Report};
-use corecast_study::{Run, Settings, Study, link_waits};
+use corecast_study::{Run, Settings, Study, case_size, link_waits};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -49,10 +49,7 @@ pub fn run_view(study: &Study, run: &Run, advice: Option<String>, settings: &Set
     };
     let record = study.record(run);
     let certificate = study.certificate_record(&run.certified, request.bytes, run.cell.as_ref());
-    let what = match request.bytes {
-        0 => format!("{} ranks", request.ranks),
-        bytes => format!("{bytes} bytes, {} ranks", request.ranks),
-    };
+    let what = case_size(request.bytes, request.ranks);
     Document::Run(Box::new(RunView {
         title: format!(
             "{} by {}: {what} on {}",

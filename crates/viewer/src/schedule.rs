@@ -2,7 +2,7 @@
 //! A schedule as what a diagram of its rounds shows.
 
 use corecast_core::{Arrival, ChunkId, ChunkList, Schedule};
-use corecast_study::{ScheduleFile, VerdictRecord};
+use corecast_study::{ScheduleFile, VerdictRecord, case_size};
 
 use crate::document::{Document, ScheduleFileView, ScheduleView, Transfer, WriteView};
 use crate::run::fields;
@@ -107,11 +107,10 @@ pub fn schedule_file_view(file: &ScheduleFile) -> Document {
     let spec = schedule.spec();
     Document::Schedule(Box::new(ScheduleFileView {
         title: format!(
-            "{} by {}: {} bytes, {} ranks",
+            "{} by {}: {}",
             spec.collective(),
             schedule.algorithm(),
-            spec.bytes(),
-            spec.ranks()
+            case_size(spec.bytes(), spec.ranks())
         ),
         name: file.name().to_owned(),
         schedule: view,
