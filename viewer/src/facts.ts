@@ -25,14 +25,23 @@ function show(name: string, of: unknown): string {
   return SIZES.has(name) && typeof of === 'number' ? bytes(of) : value(of)
 }
 
+/** The lines of the schedule file that a violation is about. */
+function inLines(lines: unknown, number: number): string {
+  const ofOne: unknown = Array.isArray(lines) ? lines[number] : null
+  if (!Array.isArray(ofOne) || ofOne.length === 0) return ''
+  return ` (${ofOne.length === 1 ? 'line' : 'lines'} ${ofOne.join(', ')})`
+}
+
 export function certificateView(certificate: Facts | null): HTMLElement {
   if (certificate === null) return h('p', { class: 'empty' }, 'This file has no certificate.')
   const list = claims(certificate).map(({ name, holds, text }) => h(
     'li', { class: holds ? 'good' : 'bad' }, h('span', { class: 'mark', 'aria-hidden': 'true' }, holds ? '✓' : '✗'), h('b', {}, name), ` ${text}`,
   ))
-  const { violations } = certificate
-  const wrong = Array.isArray(violations) ? violations.map((one) => h('li', { class: 'bad' }, String(one))) : []
-  const rest = Object.entries(certificate).filter(([name, of]) => typeof of !== 'boolean' && name !== 'violations' && of !== null)
+  const { violations, violation_lines: lines } = certificate
+  const wrong = Array.isArray(violations)
+    ? violations.map((one, number) => h('li', { class: 'bad' }, `${String(one)}${inLines(lines, number)}`))
+    : []
+  const rest = Object.entries(certificate).filter(([name, of]) => typeof of !== 'boolean' && !name.startsWith('violation') && of !== null)
   return h(
     'div', { class: 'facts' },
     h('ul', { class: 'claims' }, ...list),

@@ -3,9 +3,11 @@
 
 use std::path::Path;
 
+use corecast_core::Certificate;
 use corecast_exchange::Repaired;
 use corecast_study::{
-    Claim, Detour, MACHINES, ScheduleFile, Settings, Verdict, VerdictRecord, faults, verdicts,
+    Claim, Detour, FileLine, MACHINES, ScheduleFile, Settings, Verdict, VerdictRecord, faults,
+    verdicts,
 };
 use serde_json::Value;
 
@@ -65,9 +67,7 @@ pub fn answer(
             let certificate = &certified.certificate;
             let line = run::certified_line(&study, certified);
             text += &format!("  {:<24} {line}\n", certificate.algorithm);
-            for violation in &certificate.violations {
-                text += &format!("    {}\n", style::bad(&violation.to_string()));
-            }
+            text += &violations(certificate, &certified.lines, "    ");
             text += &detours(&certified.detours);
             let faults = faults(&required, certificate, bytes);
             failed.extend(faults.map(|fault| run::failure(&fault)));
@@ -82,6 +82,18 @@ pub fn answer(
         failed,
         ..Answer::new(text, Value::Array(objects))
     })
+}
+
+/// What speaks against a schedule, each with the lines of its file that it is about.
+fn violations(certificate: &Certificate, lines: &[Vec<FileLine>], indent: &str) -> String {
+    let mut text = String::new();
+    for (number, violation) in certificate.violations.iter().enumerate() {
+        text += &format!("{indent}{}\n", style::bad(&violation.to_string()));
+        for line in lines.get(number).into_iter().flatten() {
+            text += &format!("{indent}  {}\n", style::dim(&line.to_string()));
+        }
+    }
+    text
 }
 
 /// Links of a schedule file that the chip does not have, a few of them by name.
@@ -208,9 +220,7 @@ fn verify_corpus(paths: &[String], require: &[Claim]) -> Result<Answer, Failure>
                 if !certificate.is_correct() {
                     below += &format!("{}\n", style::heading(name));
                 }
-                for violation in &certificate.violations {
-                    below += &format!("  {}\n", style::bad(&violation.to_string()));
-                }
+                below += &violations(certificate, &verdict.lines, "  ");
                 let bytes = file.schedule().spec().bytes();
                 let faults = faults(&required, certificate, bytes);
                 failed.extend(faults.map(|fault| Failure::check(format!("{name}: {fault}"))));

@@ -6,6 +6,7 @@ use std::fmt::Debug;
 use corecast_core::{Launch, Schedule, Transport};
 
 use crate::error::{Fault, FileError, Unsayable};
+use crate::lines::StepLines;
 
 /// A schedule that has been read.
 #[derive(Clone, PartialEq, Debug)]
@@ -14,6 +15,16 @@ pub struct Imported {
     pub schedule: Schedule,
     /// What the file says and the schedule does not, or does not say and was chosen: one line each.
     pub notes: Vec<String>,
+    /// Where its steps are in the file.
+    pub lines: StepLines,
+}
+
+impl Imported {
+    /// The same of a file without lines.
+    pub(crate) fn without_lines(mut self) -> Self {
+        self.lines = StepLines::default();
+        self
+    }
 }
 
 /// A schedule, or a program, as a file.

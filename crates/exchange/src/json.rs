@@ -17,19 +17,21 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::error::Fault;
+use crate::lines::LineEnds;
 
 /// A file and where its lines end.
 #[derive(Debug)]
 pub(crate) struct Text<'a> {
     text: &'a str,
-    ends: Vec<usize>,
+    ends: LineEnds,
 }
 
 impl<'a> Text<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
-        let ends = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
-        let ends = ends.map(|(at, _)| at).collect();
-        Self { text, ends }
+        Self {
+            text,
+            ends: LineEnds::new(text),
+        }
     }
 }
 
@@ -60,7 +62,7 @@ impl<'a> Json<'a> {
     pub(crate) fn line(&self) -> u32 {
         // The value is a part of the file, so the two addresses say where.
         let at = (self.value.as_ptr() as usize).saturating_sub(self.file.text.as_ptr() as usize);
-        1 + self.file.ends.partition_point(|&end| end < at) as u32
+        self.file.ends.line(at)
     }
 
     /// Something wrong with it.

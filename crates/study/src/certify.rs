@@ -8,6 +8,7 @@ use crate::error::{Refused, StudyError};
 use crate::number::Cycles;
 use crate::progress::Progress;
 use crate::rank::passed;
+use crate::schedules::line_numbers;
 use crate::study::{Certified, Study};
 
 /// What is proven about the schedules of one request.
@@ -65,10 +66,14 @@ impl Study {
         for file in &self.plan.files {
             progress.done();
             match file.schedule_for(&request) {
-                Ok(schedule) => certified.push(Certified {
-                    detours: self.detours(&schedule),
-                    ..self.certify(&schedule)
-                }),
+                Ok(schedule) => {
+                    let certified_here = self.certify(&schedule);
+                    certified.push(Certified {
+                        detours: self.detours(&schedule),
+                        lines: file.lines_of(&certified_here.certificate.violations),
+                        ..certified_here
+                    });
+                }
                 Err(why) => refused.push(file.refused(why)),
             }
         }
@@ -132,6 +137,8 @@ pub struct CertificateRecord {
     pub detours: Vec<String>,
     /// What speaks against the schedule.
     pub violations: Vec<String>,
+    /// For each of them the lines of the schedule file that it is about; empty of an algorithm.
+    pub violation_lines: Vec<Vec<u32>>,
 }
 
 impl Study {
@@ -171,6 +178,7 @@ impl Study {
             redundant_bytes: certificate.redundant_bytes,
             detours: certified.detours.iter().map(ToString::to_string).collect(),
             violations: violations.collect(),
+            violation_lines: line_numbers(&certified.lines),
         }
     }
 }

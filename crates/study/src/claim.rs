@@ -60,7 +60,11 @@ impl Claim {
         let count = certificate.violations.len();
         match self {
             Self::Correct if !certificate.is_correct() => Some(format!(
-                "{count} violations, the first: {}",
+                "{}{}",
+                match count {
+                    1 => String::new(),
+                    _ => format!("{count} violations, the first: "),
+                },
                 certificate.violations[0]
             )),
             Self::DeadlockFree if !certificate.is_deadlock_free() => {
@@ -121,7 +125,11 @@ impl fmt::Display for Fault {
             bytes,
             what,
         } = self;
-        write!(f, "{collective} by {algorithm}, {bytes} bytes: ")?;
+        write!(f, "{collective} by {algorithm}")?;
+        if *bytes > 0 {
+            write!(f, ", {bytes} bytes")?;
+        }
+        f.write_str(": ")?;
         match what {
             Wrong::Claim(claim, objection) => write!(f, "not {}: {objection}", claim.name()),
             Wrong::Data => write!(f, "the run did not deliver the right data"),

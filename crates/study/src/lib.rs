@@ -91,8 +91,8 @@ pub use replay::{
     ReplayError, ReplayPlan, ReplayRecord, ReplayRun, ReplayStudy, files_named_in, read_program,
 };
 pub use schedules::{
-    Converted, ScheduleFile, Verdict, VerdictFields, VerdictRecord, file_contents, files_of_ranks,
-    verdicts,
+    Converted, FileLine, ScheduleFile, Verdict, VerdictFields, VerdictRecord, file_contents,
+    files_of_ranks, verdicts,
 };
 pub use settings::{CollectiveSettings, ProgramSettings, Settings};
 pub use study::{Certified, Detour, Runs, Study, case_size};

@@ -14,13 +14,15 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use corecast_core::{BuildError, Certificate, FullCrossbar, Request, Schedule, verify};
+use corecast_core::{BuildError, Certificate, FullCrossbar, Request, Schedule, Violation, verify};
 use corecast_exchange::{
-    Exported, FILE_BYTES_MAX, FORMATS, Fault, FileError, Format, Imported, Repaired, find_format,
-    format_of, read, repair,
+    Exported, FILE_BYTES_MAX, FORMATS, Fault, FileError, Format, Imported, Repaired, StepLines,
+    find_format, format_of, read, repair,
 };
 use corecast_text::unpack;
 use rayon::prelude::*;
@@ -33,6 +35,23 @@ use crate::error::{Refused, StudyError};
 pub struct ScheduleFile {
     name: String,
     imported: Imported,
+    /// What is in it; nothing if it has no lines.
+    text: Box<str>,
+}
+
+/// A line of a schedule file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FileLine {
+    /// Which one, counted from 1.
+    pub number: u32,
+    /// Its first words.
+    pub text: String,
+}
+
+impl fmt::Display for FileLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.number, self.text)
+    }
 }
 
 /// A schedule in another format.
@@ -150,9 +169,16 @@ impl ScheduleFile {
     /// [`StudyError::Unreadable`], [`StudyError::Unknown`] or [`StudyError::File`].
     pub fn load(path: &str, format: Option<&str>) -> Result<Self, StudyError> {
         let format = format.map(format_named).transpose()?;
+        let contents = file_contents(path, FILE_BYTES_MAX)?;
+        let imported = read_schedule(path, &contents, format)?;
+        let text = match imported.lines.is_empty() {
+            true => String::new(),
+            false => String::from_utf8(contents).unwrap_or_default(),
+        };
         Ok(Self {
-            imported: read_schedule(path, file_contents(path, FILE_BYTES_MAX)?, format)?,
+            imported,
             name: path.to_owned(),
+            text: text.into(),
         })
     }
 
@@ -173,8 +199,13 @@ impl ScheduleFile {
     pub fn made(name: &str, schedule: Schedule) -> Self {
         let notes = Vec::new();
         Self {
-            imported: Imported { schedule, notes },
+            imported: Imported {
+                schedule,
+                notes,
+                lines: StepLines::default(),
+            },
             name: name.to_owned(),
+            text: Box::default(),
         }
     }
 
@@ -194,6 +225,35 @@ impl ScheduleFile {
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.imported.notes
+    }
+
+    /// For everything that speaks against the schedule the lines of the file that it is about, in order;
+    /// none where it is about what a rank ends with, and in files of bytes.
+    #[must_use]
+    pub fn lines_of(&self, violations: &[Violation]) -> Vec<Vec<FileLine>> {
+        let lines = &self.imported.lines;
+        let numbers = |violation: &Violation| {
+            let steps = violation.steps().into_iter();
+            let mut numbers: Vec<u32> = steps.filter_map(|step| lines.of(step)).collect();
+            numbers.sort_unstable();
+            numbers.dedup();
+            numbers
+        };
+        let numbers: Vec<Vec<u32>> = violations.iter().map(numbers).collect();
+        let wanted: BTreeSet<u32> = numbers.iter().flatten().copied().collect();
+        let found = (1..).zip(self.text.lines());
+        let found: BTreeMap<u32, String> = found
+            .filter(|(number, _)| wanted.contains(number))
+            .map(|(number, line)| (number, shown(line)))
+            .collect();
+        let line = |number: u32| {
+            let text = found.get(&number)?.clone();
+            Some(FileLine { number, text })
+        };
+        let of_each = numbers.into_iter();
+        of_each
+            .map(|numbers| numbers.into_iter().filter_map(line).collect())
+            .collect()
     }
 
     /// The schedule for this request.
@@ -241,8 +301,10 @@ impl ScheduleFile {
         let streams = schedule
             .all_ranks()
             .map(|rank| schedule.streams(rank).count());
+        let certificate = verify(schedule, &FullCrossbar);
         Verdict {
-            certificate: verify(schedule, &FullCrossbar),
+            lines: self.lines_of(&certificate.violations),
+            certificate,
             steps: schedule.steps_total(),
             streams_max: streams.max().unwrap_or(1),
         }
@@ -263,6 +325,22 @@ impl ScheduleFile {
     }
 }
 
+/// A line as it is shown: its words, and not too many of them.
+fn shown(line: &str) -> String {
+    const CHARS_MAX: usize = 120;
+    let line = line.trim();
+    match line.char_indices().nth(CHARS_MAX) {
+        None => line.to_owned(),
+        Some((at, _)) => format!("{}...", &line[..at]),
+    }
+}
+
+/// The numbers of lines alone.
+pub(crate) fn line_numbers(lines: &[Vec<FileLine>]) -> Vec<Vec<u32>> {
+    let numbers = |of_one: &Vec<FileLine>| of_one.iter().map(|line| line.number).collect();
+    lines.iter().map(numbers).collect()
+}
+
 fn format_named(name: &str) -> Result<&'static dyn Format, StudyError> {
     find_format(name).ok_or_else(|| StudyError::Unknown {
         kind: "format".to_owned(),
@@ -277,6 +355,8 @@ fn format_named(name: &str) -> Result<&'static dyn Format, StudyError> {
 pub struct Verdict {
     /// Where every two ranks have a way of their own.
     pub certificate: Certificate,
+    /// The lines that each of its violations is about, as [`ScheduleFile::lines_of`].
+    pub lines: Vec<Vec<FileLine>>,
     /// Steps of all ranks.
     pub steps: usize,
     /// Most streams of a rank.
@@ -392,6 +472,8 @@ pub struct VerdictFields {
     pub slots_needed: Option<u32>,
     /// What is wrong.
     pub violations: Vec<String>,
+    /// For each of them the lines of the file that it is about.
+    pub violation_lines: Vec<Vec<u32>>,
     /// What the file says and the schedule does not.
     pub notes: Vec<String>,
 }
@@ -417,6 +499,7 @@ impl VerdictRecord {
                 deadlock_free: certificate.is_deadlock_free(),
                 slots_needed: certificate.slots_needed,
                 violations: violations.map(ToString::to_string).collect(),
+                violation_lines: line_numbers(&verdict.lines),
                 notes: file.notes().to_vec(),
             }
         });

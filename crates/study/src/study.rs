@@ -22,6 +22,7 @@ use crate::number::{TOTAL_BYTES_MAX, thousandths};
 use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::rank::Run;
+use crate::schedules::FileLine;
 use crate::settings::Settings;
 
 /// Runs of which the median is told.
@@ -37,6 +38,8 @@ pub struct Certified {
     /// Connections that pass several links of the chip, of a schedule from a file: its author may
     /// have meant a chip with a link for each.
     pub detours: Vec<Detour>,
+    /// The lines that each violation is about, of a schedule from a file.
+    pub lines: Vec<Vec<FileLine>>,
 }
 
 /// A connection whose messages pass several links of a chip.
@@ -376,6 +379,7 @@ impl Study {
             worst_case: worst_case.filter(|_| is_alone),
             certificate,
             detours: Vec::new(),
+            lines: Vec::new(),
         }
     }
 

@@ -220,6 +220,26 @@ fn a_folder_is_verified_file_by_file() {
     let damaged = folder.path().join("damaged.sched");
     let output = corecast(&["verify", damaged.to_str().expect("UTF-8")]);
     assert_eq!(output.status.code(), Some(1));
+    let text = std::fs::read_to_string(&damaged).expect("readable");
+    let answer = String::from_utf8(output.stdout).expect("text");
+    let wrong = answer
+        .lines()
+        .position(|line| line.contains("is never received"));
+    let line = answer.lines().nth(wrong.expect("it is told") + 1);
+    let (number, words) = line
+        .and_then(|line| line.trim().strip_prefix("line ")?.split_once(": "))
+        .expect("the line of the step");
+    let number = number.parse::<usize>().expect("a number");
+    assert_eq!(text.lines().nth(number - 1).map(str::trim), Some(words));
+    let path = damaged.to_str().expect("UTF-8");
+    for more in [&[][..], &[path]] {
+        let output = corecast(&[&["verify", path, "--json"], more].concat());
+        let verdicts: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(
+            verdicts[0]["violation_lines"][0],
+            serde_json::json!([number])
+        );
+    }
 }
 
 #[test]

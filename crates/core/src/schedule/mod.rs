@@ -315,9 +315,7 @@ impl Schedule {
     /// Step `index` of `rank` as a builder names it.
     #[must_use]
     pub fn step_ref(&self, rank: Rank, index: usize) -> StepRef {
-        let Position { stream, step } = self.position(rank, index);
-        let stream = stream.unwrap_or(0);
-        StepRef { rank, stream, step }
+        self.position(rank, index).of(rank)
     }
 
     /// The streams of all ranks, numbered through.

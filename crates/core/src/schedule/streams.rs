@@ -98,6 +98,18 @@ pub struct Position {
     pub step: u32,
 }
 
+impl Position {
+    /// The step there in the program of this rank.
+    #[must_use]
+    pub fn of(self, rank: Rank) -> StepRef {
+        StepRef {
+            rank,
+            stream: self.stream.unwrap_or(0),
+            step: self.step,
+        }
+    }
+}
+
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(stream) = self.stream {

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use crate::ids::{ChunkId, Rank, RoundIdx};
-use crate::schedule::Position;
+use crate::schedule::{Position, StepRef};
 
 /// A step, as violations name it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -200,17 +200,19 @@ impl fmt::Display for Waiting {
     }
 }
 
+/// Most members of a wait-for cycle that are named.
+const CYCLE_SHOWN: usize = 8;
+
 struct Cycle<'a>(&'a [Waiting]);
 
 impl fmt::Display for Cycle<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const SHOWN: usize = 8;
-        for (index, waiting) in self.0.iter().take(SHOWN).enumerate() {
+        for (index, waiting) in self.0.iter().take(CYCLE_SHOWN).enumerate() {
             let separator = if index == 0 { "" } else { "; " };
             write!(f, "{separator}{waiting}")?;
         }
-        if self.0.len() > SHOWN {
-            write!(f, "; and {} more", self.0.len() - SHOWN)?;
+        if self.0.len() > CYCLE_SHOWN {
+            write!(f, "; and {} more", self.0.len() - CYCLE_SHOWN)?;
         }
         Ok(())
     }
@@ -442,6 +444,54 @@ impl fmt::Display for Violation {
                 }
                 write!(f, ": {}", Cycle(cycle))
             }
+        }
+    }
+}
+
+impl At {
+    fn step(self) -> StepRef {
+        self.step.of(self.rank)
+    }
+}
+
+impl Violation {
+    /// The steps that it names, first the one where it was found; none of what a rank ends with.
+    #[must_use]
+    pub fn steps(&self) -> Vec<StepRef> {
+        match self {
+            Self::UnknownPeer { at, .. }
+            | Self::SelfMessage { at }
+            | Self::UnknownChunk { at, .. }
+            | Self::PassesNothing { at }
+            | Self::UnequalLists { at, .. }
+            | Self::WrongSize { at, .. }
+            | Self::UnknownMulticast { at, .. }
+            | Self::MulticastRoot { at, .. }
+            | Self::MulticastTwice { at, .. }
+            | Self::MulticastMismatch { at, .. }
+            | Self::UnmatchedSend { at, .. }
+            | Self::UnmatchedRecv { at, .. }
+            | Self::ChunkMismatch { at, .. }
+            | Self::RoundMismatch { at, .. }
+            | Self::RoundFalls { at, .. }
+            | Self::SendsTooEarly { at, .. }
+            | Self::SendsUnheld { at, .. }
+            | Self::ReadsUnheld { at, .. }
+            | Self::ReducesUnreducible { at, .. }
+            | Self::ReducedTwice { at, .. }
+            | Self::ReducesUnheld { at, .. }
+            | Self::ReducesOther { at, .. } => vec![at.step()],
+            Self::SharedConnection { at, other, .. } | Self::Race { at, other, .. } => {
+                vec![at.step(), other.of(at.rank)]
+            }
+            Self::Deadlock { cycle } | Self::NeedsSlots { cycle, .. } => {
+                let shown = cycle.iter().take(CYCLE_SHOWN);
+                shown.map(|waiting| waiting.step.of(waiting.rank)).collect()
+            }
+            Self::BrokenTree { .. }
+            | Self::WrongChunk { .. }
+            | Self::MissingChunk { .. }
+            | Self::MissingContribution { .. } => Vec::new(),
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::few::Few;
 use crate::format::Imported;
 use crate::goal::graph::{Graph, Operation, OperationKind, Units};
 use crate::limits::{self, BYTES_MAX};
+use crate::lines::StepLines;
 use crate::{goal, msccl};
 
 /// Most ranks of a trace.
@@ -36,7 +37,8 @@ pub(super) fn parse(contents: &[u8]) -> Result<Imported, Fault> {
         return Ok(imported);
     }
     // Lines of the graph are messages of the files.
-    goal::schedule(&graph, "chakra").map_err(|fault| match fault.line {
+    let imported = goal::schedule(&graph, "chakra").map(Imported::without_lines);
+    imported.map_err(|fault| match fault.line {
         Some(message) => trace::fault(message, &fault.wrong, &fault.right),
         None => fault,
     })
@@ -45,7 +47,7 @@ pub(super) fn parse(contents: &[u8]) -> Result<Imported, Fault> {
 /// The file in the metadata from which the trace was made, if it has the messages of the trace.
 fn of_input(ranks: &[OfRank], graph: &Graph) -> Option<Imported> {
     let input = ranks.first()?.input.as_deref()?;
-    let mut imported = msccl::read::parse(input).ok()?;
+    let mut imported = msccl::read::parse(input).ok()?.without_lines();
     let mut theirs: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     for (from, operations) in (0..).zip(&graph.ranks) {
         for operation in operations {
@@ -199,6 +201,7 @@ fn collective(ranks: &[OfRank]) -> Result<Option<Imported>, Fault> {
     Ok(Some(Imported {
         schedule,
         notes: vec![note],
+        lines: StepLines::default(),
     }))
 }
 

@@ -111,6 +111,7 @@ impl Format for GoalBinary {
 
     fn read(&self, file: &str, contents: &[u8]) -> Result<Imported, FileError> {
         let parsed = binary::parse(contents).and_then(|graph| schedule(&graph, "goal"));
+        let parsed = parsed.map(Imported::without_lines);
         parsed.map_err(|fault| fault.in_file(file))
     }
 

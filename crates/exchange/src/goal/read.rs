@@ -18,11 +18,12 @@ use super::order::{awaited, sorted};
 use super::progress::Progress;
 use crate::error::Fault;
 use crate::format::Imported;
+use crate::lines::StepLines;
 
 /// Up to this size LogGOPSim sends without asking, by default.
 const EAGER_BYTES_MAX: u64 = 65_535;
 
-/// The schedule of a graph, which a format of this name has said.
+/// The schedule of a graph, which a format of this name has said; its lines are those of operations.
 pub(crate) fn schedule(graph: &Graph, format: &str) -> Result<Imported, Fault> {
     let ranks = || (0..).map(Rank).zip(&graph.ranks);
     let orders = ranks().map(|(rank, operations)| sorted(rank, operations));
@@ -35,6 +36,7 @@ pub(crate) fn schedule(graph: &Graph, format: &str) -> Result<Imported, Fault> {
         messages: &messages,
         progress: Progress::default(),
         ends: BTreeMap::new(),
+        lines: StepLines::default(),
     };
     let mut waits = 0;
     for ((rank, operations), order) in ranks().zip(&orders) {
@@ -50,8 +52,13 @@ pub(crate) fn schedule(graph: &Graph, format: &str) -> Result<Imported, Fault> {
         steps.copy_own(rank, operations, &of_rank)?;
     }
     let mut notes = notes(graph, format, &messages);
+    let lines = std::mem::take(&mut steps.lines);
     let schedule = steps.finish(&mut notes);
-    Ok(Imported { schedule, notes })
+    Ok(Imported {
+        schedule,
+        notes,
+        lines,
+    })
 }
 
 /// What a file says and a schedule does not.
@@ -107,6 +114,7 @@ struct Steps<'a> {
     progress: Progress,
     /// Per sender, receiver and tag the numbers of the sends and of the receives.
     ends: BTreeMap<Ends, [Vec<u32>; 2]>,
+    lines: StepLines,
 }
 
 impl Steps<'_> {
@@ -151,13 +159,16 @@ impl Steps<'_> {
                 self.builder.set_first_channel(rank, tag);
                 (0, None)
             });
+            let stream = *stream;
             if let Some(last) = last.replace(number) {
                 self.progress.wait(number, last);
             }
             let chunk = self.message(ends, index, bytes, operation.line)?;
             let op = self.op((is_send, peer == rank.0), Rank(peer), chunk);
+            let step = self.builder.push_on(0, (rank, stream), op);
+            self.lines.push(step, operation.line);
             steps[at as usize] = Some(Added {
-                step: self.builder.push_on(0, (rank, *stream), op),
+                step,
                 number,
                 ends,
                 index,

@@ -15,6 +15,7 @@ use super::remarks::{Remarks, Target};
 use crate::error::Fault;
 use crate::format::Imported;
 use crate::limits::Deliveries;
+use crate::lines::{LineEnds, StepLines};
 use crate::places::{Buffer, Layout};
 
 /// What a step can be.
@@ -38,12 +39,18 @@ pub(super) fn parse_counted(text: &str) -> Result<(Imported, bool), Fault> {
     let mut reader = Reader::new(algo, layout, Passing::CopyFirst)?;
     reader.gpus(algo, &gpus)?;
     let (has_copies, is_counted) = (reader.has_copies, reader.remarks.is_counted());
-    let notes = reader.remarks.notes(algo, layout.is_in_place);
-    let mut schedule = verify::with_rounds(reader.builder.finish());
-    if has_copies && let Some(other) = without_races(algo, &gpus, layout, &schedule)? {
-        schedule = other;
+    let remarks = std::mem::take(&mut reader.remarks);
+    let notes = remarks.notes(algo, layout.is_in_place);
+    let (schedule, lines) = reader.finish();
+    let mut imported = Imported {
+        schedule,
+        notes,
+        lines,
+    };
+    if has_copies && let Some(other) = without_races(algo, &gpus, layout, &imported.schedule)? {
+        (imported.schedule, imported.lines) = other;
     }
-    Ok((Imported { schedule, notes }, is_counted))
+    Ok((imported, is_counted))
 }
 
 /// A file whose copies ahead of forwards race, with the steps of [`Passing::Apart`] in their place, if
@@ -54,7 +61,7 @@ fn without_races(
     gpus: &[Element<'_, '_>],
     layout: Layout,
     first: &Schedule,
-) -> Result<Option<Schedule>, Fault> {
+) -> Result<Option<(Schedule, StepLines)>, Fault> {
     let certificate = verify(first, &FullCrossbar);
     let is_race = |violation: &Violation| matches!(violation, Violation::Race { .. });
     let has_slots = certificate.slots_needed.is_some_and(|slots| slots <= SLOTS);
@@ -63,10 +70,9 @@ fn without_races(
     }
     let mut reader = Reader::new(algo, layout, Passing::Apart)?;
     reader.gpus(algo, gpus)?;
-    let schedule = verify::with_rounds(reader.builder.finish());
-    Ok(verify(&schedule, &FullCrossbar)
-        .is_correct()
-        .then_some(schedule))
+    let (schedule, lines) = reader.finish();
+    let is_correct = verify(&schedule, &FullCrossbar).is_correct();
+    Ok(is_correct.then_some((schedule, lines)))
 }
 
 /// What the attributes of `algo` and the sizes of buffers say.
@@ -139,6 +145,10 @@ struct Reader {
     lists: BTreeMap<(ChunkId, u32), ChunkList>,
     deliveries: Deliveries,
     remarks: Remarks,
+    ends: LineEnds,
+    lines: StepLines,
+    /// The line of the step that is being read.
+    line: u32,
 }
 
 /// A thread block: its stream, and its peers.
@@ -170,7 +180,15 @@ impl Reader {
             lists: BTreeMap::new(),
             deliveries: Deliveries::default(),
             remarks: Remarks::default(),
+            ends: LineEnds::new(algo.0.document().input_text()),
+            lines: StepLines::default(),
+            line: 0,
         })
+    }
+
+    /// The schedule, and where its steps are.
+    fn finish(self) -> (Schedule, StepLines) {
+        (verify::with_rounds(self.builder.finish()), self.lines)
     }
 
     fn gpus(&mut self, algo: Element<'_, '_>, gpus: &[Element<'_, '_>]) -> Result<(), Fault> {
@@ -251,6 +269,7 @@ impl Reader {
                     ));
                 }
                 last = Some(label);
+                self.line = self.ends.line(step.0.range().start);
                 let first = self.next(block);
                 self.step(block, step)?;
                 let at = self.last(block);
@@ -355,7 +374,8 @@ impl Reader {
     }
 
     fn push(&mut self, block: Block, op: Op) {
-        self.builder.push_on(0, (block.rank, block.stream), op);
+        let step = self.builder.push_on(0, (block.rank, block.stream), op);
+        self.lines.push(step, self.line);
     }
 
     /// The last step of one that combines what arrives with its source. Where its target is elsewhere,

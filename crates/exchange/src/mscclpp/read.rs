@@ -13,6 +13,7 @@ use super::waits::Waits;
 use crate::error::Fault;
 use crate::format::Imported;
 use crate::limits::Deliveries;
+use crate::lines::StepLines;
 use crate::places::{Buffer, Layout};
 
 pub(super) fn parse(text: &str) -> Result<Imported, Fault> {
@@ -31,6 +32,8 @@ pub(super) fn parse(text: &str) -> Result<Imported, Fault> {
         packed: BTreeMap::new(),
         written: BTreeSet::new(),
         waits: Waits::default(),
+        lines: StepLines::default(),
+        line: plan.line,
     };
     for rank in 0..plan.gpus.len() as u32 {
         for block in 0..plan.gpus[rank as usize].blocks.len() as u32 {
@@ -40,12 +43,16 @@ pub(super) fn parse(text: &str) -> Result<Imported, Fault> {
     for (rank, gpu) in (0..).zip(&plan.gpus) {
         for (block, operations) in (0..).zip(&gpu.blocks) {
             for operation in operations {
+                reader.line = operation.line;
                 reader.operation(rank, block, operation)?;
             }
         }
     }
     let Reader {
-        mut builder, waits, ..
+        mut builder,
+        waits,
+        lines,
+        ..
     } = reader;
     for (step, on) in waits.resolve(&plan)? {
         builder.wait(step, on);
@@ -57,6 +64,7 @@ pub(super) fn parse(text: &str) -> Result<Imported, Fault> {
     Ok(Imported {
         schedule: verify::with_rounds(builder.finish()),
         notes,
+        lines,
     })
 }
 
@@ -95,6 +103,9 @@ struct Reader<'a> {
     /// Thread blocks that have written something.
     written: BTreeSet<(u32, u32)>,
     waits: Waits,
+    lines: StepLines,
+    /// The line of the operation that is being read.
+    line: u32,
 }
 
 impl Reader<'_> {
@@ -127,7 +138,9 @@ impl Reader<'_> {
     }
 
     fn push(&mut self, stream: Stream, op: Op) -> StepRef {
-        self.builder.push_on(0, stream, op)
+        let step = self.builder.push_on(0, stream, op);
+        self.lines.push(step, self.line);
+        step
     }
 
     /// A step that only waits, or is waited for.

@@ -14,6 +14,7 @@ use crate::cursor::Cursor;
 use crate::error::Fault;
 use crate::format::Imported;
 use crate::limits::{self, Deliveries, ROUND_MAX};
+use crate::lines::StepLines;
 
 /// What a step can be.
 pub(super) const VERBS: [&str; 8] = [
@@ -40,10 +41,11 @@ pub(super) fn parse(text: &str) -> Result<Imported, Fault> {
         last = line.line();
         body.line(&mut line)?;
     }
-    let schedule = body.finish(last)?;
+    let (schedule, lines) = body.finish(last)?;
     Ok(Imported {
         schedule,
         notes: Vec::new(),
+        lines,
     })
 }
 
@@ -82,6 +84,7 @@ struct Body {
     deliveries: Deliveries,
     /// The line of the first step with a round and of the first without.
     rounds: [Option<u32>; 2],
+    lines: StepLines,
 }
 
 impl Body {
@@ -100,6 +103,7 @@ impl Body {
             lists: BTreeMap::new(),
             deliveries: Deliveries::default(),
             rounds: [None; 2],
+            lines: StepLines::default(),
         }
     }
 
@@ -156,6 +160,7 @@ impl Body {
         let round = self.round(line)?;
         let op = self.op(line)?;
         let step = self.builder.push_on(round, at, op);
+        self.lines.push(step, line.line());
         if let Some(label) = label {
             let known = self.labels.insert((at.0, label.to_owned()), step);
             if known.is_some() {
@@ -364,7 +369,7 @@ impl Body {
         Ok(list)
     }
 
-    fn finish(mut self, last: u32) -> Result<Schedule, Fault> {
+    fn finish(mut self, last: u32) -> Result<(Schedule, StepLines), Fault> {
         for (step, on, line) in std::mem::take(&mut self.waits) {
             let Some(&found) = self.labels.get(&(step.rank, on.clone())) else {
                 let wrong = format!("rank {} has no step called `{on}`", step.rank);
@@ -375,11 +380,11 @@ impl Body {
         }
         let schedule = self.builder.finish();
         if self.rounds[1].is_none() {
-            return Ok(schedule);
+            return Ok((schedule, self.lines));
         }
         let places = schedule.places().len() as u64;
         limits::check_places(schedule.spec(), places, true, Some(last))?;
-        Ok(verify::with_rounds(schedule))
+        Ok((verify::with_rounds(schedule), self.lines))
     }
 }
 

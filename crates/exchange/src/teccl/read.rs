@@ -10,6 +10,7 @@ use super::document::{self, Demand, File, Flow, Hop};
 use crate::error::Fault;
 use crate::format::Imported;
 use crate::limits::{self, Deliveries};
+use crate::lines::StepLines;
 
 /// Bytes of the smallest part, of which a file says nothing: a whole number of elements of any type.
 const PART_BYTES: u64 = 8;
@@ -60,6 +61,7 @@ pub(super) fn parse(text: &str) -> Result<Imported, Fault> {
         lives: BTreeMap::new(),
         repeated: 0,
         deliveries: Deliveries::default(),
+        lines: StepLines::default(),
     };
     let mut rounds = 0;
     for of_epoch in messages.chunk_by(|a, b| a.epoch == b.epoch) {
@@ -83,6 +85,7 @@ pub(super) fn parse(text: &str) -> Result<Imported, Fault> {
     Ok(Imported {
         schedule: steps.builder.finish(),
         notes,
+        lines: steps.lines,
     })
 }
 
@@ -301,6 +304,7 @@ struct Steps {
     /// Messages that carry what is there already.
     repeated: u32,
     deliveries: Deliveries,
+    lines: StepLines,
 }
 
 impl Steps {
@@ -313,6 +317,7 @@ impl Steps {
             let stream = self.stream(from, true, to);
             let op = Op::Send { to, chunks: list };
             let sent = self.builder.push_on(round, (from, stream), op);
+            self.lines.push(sent, message.line);
             let mut awaited = BTreeSet::new();
             for &chunk in &chunks {
                 let life = self.lives.entry((from, chunk)).or_default();
@@ -320,9 +325,9 @@ impl Steps {
                 awaited.extend(life.arrival);
             }
             self.wait(sent, awaited);
-            carried.push((from, to, chunks, list));
+            carried.push((from, to, chunks, list, message.line));
         }
-        for (from, to, chunks, list) in carried {
+        for (from, to, chunks, list, line) in carried {
             let stream = self.stream(to, false, from);
             let op = Op::Recv {
                 from,
@@ -330,6 +335,7 @@ impl Steps {
                 arrival: Arrival::Store,
             };
             let received = self.builder.push_on(round, (to, stream), op);
+            self.lines.push(received, line);
             // What comes once more overwrites what others may still be sending.
             let mut awaited = BTreeSet::new();
             for chunk in chunks {

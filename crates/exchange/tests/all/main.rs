@@ -7,6 +7,7 @@ mod common;
 mod documentation;
 mod errors;
 mod goal;
+mod lines;
 mod msccl;
 mod msccl_steps;
 mod mscclpp;
