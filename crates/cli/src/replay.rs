@@ -160,7 +160,7 @@ impl Shown {
         let (ranks, place) = (study.graph.size(), study.machine.place());
         let title = format!(
             "{}: {ranks} ranks on {place}, {} cycles, {} us",
-            study.graph.files[0],
+            study.graph.name,
             calls.cycles(clock),
             calls.report.makespan.ps() as f64 / 1e6,
         );

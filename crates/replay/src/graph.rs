@@ -31,6 +31,8 @@ pub const WORLD: u32 = 0;
 /// A program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CallGraph {
+    /// The file that it was read from, which may name others.
+    pub name: String,
     /// Names of the files that [`Origin`] speaks of.
     pub files: Vec<String>,
     /// Groups of ranks that messages and collectives belong to; the first one is all ranks.
@@ -175,6 +177,7 @@ impl CallGraph {
     #[must_use]
     pub fn new(file: &str, ranks: u32) -> Self {
         Self {
+            name: file.to_owned(),
             files: vec![file.to_owned()],
             groups: vec![Group {
                 name: "world".to_owned(),

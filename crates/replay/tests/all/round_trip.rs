@@ -34,6 +34,7 @@ fn check_own(graph: &CallGraph) {
 fn samples_come_back() {
     for (name, text) in SAMPLES {
         let mut graph = load(name, text).graph;
+        "it".clone_into(&mut graph.name);
         "it".clone_into(&mut graph.files[0]);
         check_own(&graph);
     }
@@ -76,6 +77,7 @@ fn a_manifest_names_a_file_per_rank() {
     let read = smpi.read("all.ti", b"a/0.ti\na/1.ti\n", &options);
     let graph = read.expect("both are there").graph;
     check(&graph).expect("a message and its receive");
+    assert_eq!(graph.name, "all.ti");
     assert_eq!(graph.place(graph.ranks[1][0].at), "a/1.ti:2");
     let error = smpi
         .read("all.ti", b"a/0.ti\na/2.ti\n", &options)

@@ -47,7 +47,7 @@ impl ReplayStudy {
             algorithm: taken.algorithm.clone(),
         });
         ReplayRecord {
-            program: self.graph.files[0].clone(),
+            program: self.graph.name.clone(),
             ranks: self.graph.size(),
             calls_total: self.graph.calls_total(),
             algorithms: taken.collect(),
