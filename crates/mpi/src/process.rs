@@ -45,6 +45,8 @@ pub struct Process {
     pub(crate) complete: RequestId,
     /// Requests under way that the program has forgotten.
     pub(crate) orphans: Vec<Request>,
+    /// Number of the next buffered send.
+    pub(crate) buffered_begun: u64,
     pub(crate) operations: Operations,
     /// Number of the next partitioned message that this process sends.
     pub(crate) partitioned: i32,
@@ -90,6 +92,7 @@ impl Process {
             requests,
             complete: complete.expect("the first of many"),
             orphans: Vec::new(),
+            buffered_begun: 0,
             operations: Operations::default(),
             partitioned: 0,
             messages: Table::new(),

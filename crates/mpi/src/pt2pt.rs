@@ -11,7 +11,7 @@ use crate::error::{Class, Error, Result};
 use crate::handle::{ANY_SOURCE, ANY_TAG, CommId, MessageId, PROC_NULL, RequestId, SessionId};
 use crate::partitions::Partitions;
 use crate::process::Process;
-use crate::request::{Request, Scattered, Source, Started, received};
+use crate::request::{Buffered, Request, Scattered, Source, Started, received};
 use crate::status::Status;
 
 /// Bytes that a buffered send takes of the attached buffer beside those of its message.
@@ -272,7 +272,11 @@ impl Process {
         if mode != SendMode::Buffered {
             return Ok(request);
         }
-        request.buffered = bytes.saturating_add(BSEND_OVERHEAD);
+        request.buffered = Some(Box::new(Buffered {
+            bytes: bytes.saturating_add(BSEND_OVERHEAD),
+            number: self.buffered_begun,
+        }));
+        self.buffered_begun += 1;
         self.leave_alone(request);
         Ok(done)
     }
@@ -479,7 +483,7 @@ impl Process {
             let what = "no buffer is attached";
             return Err(Error::new(Class::Buffer, what));
         };
-        if self.is_buffering(holder) {
+        if self.is_buffering(holder, u64::MAX) {
             return Ok(None);
         }
         Ok(Some(self.attached.swap_remove(at).1))
@@ -535,7 +539,8 @@ impl Process {
             return Err(Error::new(Class::Buffer, what));
         };
         let wanted = bytes.saturating_add(BSEND_OVERHEAD);
-        let has_room = |mpi: &Self| wanted.saturating_add(mpi.buffered(holder)) <= attached.bytes;
+        let has_room =
+            |mpi: &Self| wanted.saturating_add(mpi.buffered_bytes(holder)) <= attached.bytes;
         if !has_room(self) {
             // Some may have gone since anybody looked.
             self.progress()?;
@@ -547,7 +552,7 @@ impl Process {
             "a buffered message of {bytes} bytes and {BSEND_OVERHEAD} more do not fit into the attached \
              buffer of {}, of which messages under way take {}",
             attached.bytes,
-            self.buffered(holder)
+            self.buffered_bytes(holder)
         );
         Err(Error::new(Class::Buffer, what))
     }

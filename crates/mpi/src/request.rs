@@ -24,8 +24,15 @@ pub struct Request {
     prepared: Option<Box<Prepared>>,
     /// Whose errors it reports.
     comm: CommId,
-    /// Bytes that it takes of the attached buffer, as a buffered send.
-    pub(crate) buffered: usize,
+    /// Of a buffered send: what it takes of the attached buffer.
+    pub(crate) buffered: Option<Box<Buffered>>,
+}
+
+/// What a buffered send takes of an attached buffer.
+pub(crate) struct Buffered {
+    pub(crate) bytes: usize,
+    /// How many buffered sends have begun before it.
+    pub(crate) number: u64,
 }
 
 enum What {
@@ -124,7 +131,7 @@ impl Request {
             what: What::Inactive,
             prepared: Some(Box::new(prepared)),
             comm,
-            buffered: 0,
+            buffered: None,
         }
     }
 
@@ -134,7 +141,7 @@ impl Request {
             what,
             prepared: None,
             comm,
-            buffered: 0,
+            buffered: None,
         }
     }
 
@@ -478,17 +485,29 @@ impl Process {
         self.operations.running.is_empty() && self.orphans.is_empty()
     }
 
-    /// Whether a buffered send is under way.
+    /// How many buffered sends have begun that were not over at once.
     #[must_use]
-    pub fn is_buffering(&self, holder: Holder) -> bool {
-        self.buffered(holder) > 0
+    pub fn buffered_begun(&self) -> u64 {
+        self.buffered_begun
+    }
+
+    /// Whether one of the first `begun` buffered sends is under way out of a buffer.
+    #[must_use]
+    pub fn is_buffering(&self, holder: Holder, begun: u64) -> bool {
+        self.buffered(holder)
+            .any(|buffered| buffered.number < begun)
     }
 
     /// Bytes of an attached buffer that buffered sends under way take.
-    pub(crate) fn buffered(&self, holder: Holder) -> usize {
-        let all = self.orphans.iter().filter(|request| request.buffered > 0);
-        let of_this = all.filter(|request| self.holder_of(request.comm) == holder);
-        of_this.map(|request| request.buffered).sum()
+    pub(crate) fn buffered_bytes(&self, holder: Holder) -> usize {
+        self.buffered(holder).map(|buffered| buffered.bytes).sum()
+    }
+
+    fn buffered(&self, holder: Holder) -> impl Iterator<Item = &Buffered> {
+        self.orphans.iter().filter_map(move |request| {
+            let buffered = request.buffered.as_deref()?;
+            (self.holder_of(request.comm) == holder).then_some(buffered)
+        })
     }
 
     /// The partitions of a partitioned message that is started.

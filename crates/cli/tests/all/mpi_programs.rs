@@ -89,6 +89,15 @@ fn objects_live_as_long_as_others_use_them() {
 }
 
 #[test]
+fn threads_of_a_rank_do_not_wait_for_each_other() {
+    for interface in [&STANDARD, &MPICH] {
+        let alone = ["locks", "files", "functions", "sessions"];
+        checks_pass("threads.c", interface, &alone, &[1, 2, 3, 6]);
+        checks_pass("threads.c", interface, &["flushes", "joins"], &[2, 3]);
+    }
+}
+
+#[test]
 fn programs_that_a_rank_starts_are_told_what_they_are_not() {
     let output = Program::new("starts.c", &STANDARD).run(2, &[]);
     let said = text(&output.stderr);

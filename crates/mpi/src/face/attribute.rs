@@ -61,6 +61,7 @@ fn refused(code: c_int, what: &str) -> Result<()> {
 
 /// Asks a key's function whether, and as what, an attribute is copied.
 fn ask_copy<A: Abi, K>(
+    mpi: &mut Entered,
     key: &Key,
     object: Raw<A, K>,
     id: KeyvalId,
@@ -79,20 +80,20 @@ fn ask_copy<A: Abi, K>(
     let copy: Copy<Raw<A, K>> = unsafe { std::mem::transmute(address) };
     let (mut new, mut flag) = (std::ptr::null_mut::<c_void>(), 0);
     let place = (&raw mut new).cast();
-    let code = copy(
-        object,
-        A::raw_keyval(id),
-        pointer(key.extra),
-        pointer(value),
-        place,
-        &raw mut flag,
-    );
+    let (key, extra) = (A::raw_keyval(id), pointer(key.extra));
+    let code = mpi.apart(|| copy(object, key, extra, pointer(value), place, &raw mut flag));
     refused(code, "copy")?;
     Ok((flag != 0).then(|| new.expose_provenance()))
 }
 
 /// Tells a key's function that an attribute goes.
-fn ask_delete<A: Abi, K>(key: &Key, object: Raw<A, K>, id: KeyvalId, value: usize) -> Result<()> {
+fn ask_delete<A: Abi, K>(
+    mpi: &mut Entered,
+    key: &Key,
+    object: Raw<A, K>,
+    id: KeyvalId,
+    value: usize,
+) -> Result<()> {
     type Delete<H> = extern "C" fn(H, c_int, *mut c_void, *mut c_void) -> c_int;
     if key.delete == 0 {
         return Ok(());
@@ -100,12 +101,8 @@ fn ask_delete<A: Abi, K>(key: &Key, object: Raw<A, K>, id: KeyvalId, value: usiz
     let address: Function = pointer(key.delete);
     // SAFETY: the program gave it as a function of this type, and it is not null.
     let delete: Delete<Raw<A, K>> = unsafe { std::mem::transmute(address) };
-    let code = delete(
-        object,
-        A::raw_keyval(id),
-        pointer(value),
-        pointer(key.extra),
-    );
+    let (key, extra) = (A::raw_keyval(id), pointer(key.extra));
+    let code = mpi.apart(|| delete(object, key, pointer(value), extra));
     refused(code, "delete")
 }
 
@@ -120,7 +117,7 @@ pub(super) fn copy_all<A: Abi, K: Attributed>(mpi: &mut Entered, old: K, new: K)
         let Some(key) = mpi.attributes.keys.get(id).copied() else {
             continue;
         };
-        if let Some(copy) = ask_copy::<A, K>(&key, Raw::of(old), id, value)? {
+        if let Some(copy) = ask_copy::<A, K>(mpi, &key, Raw::of(old), id, value)? {
             mpi.attributes.put(of, to, id, copy);
         }
     }
@@ -136,7 +133,7 @@ pub(super) fn delete_all<A: Abi, K: Attributed>(mpi: &mut Entered, object: K) ->
     let all = mpi.attributes.of.get(&(of, number)).cloned();
     for (id, value) in all.unwrap_or_default().into_iter().rev() {
         if let Some(key) = mpi.attributes.keys.get(id).copied() {
-            ask_delete::<A, K>(&key, Raw::of(object), id, value)?;
+            ask_delete::<A, K>(mpi, &key, Raw::of(object), id, value)?;
         }
         mpi.attributes.take(of, number, id);
     }
@@ -199,7 +196,7 @@ fn set<A: Abi, K: Attributed>(
         let (id, number) = (A::keyval(keyval), object.number());
         let key = mpi.attributes.key(id, K::OF)?;
         if let Some(old) = mpi.attributes.find(K::OF, number, id) {
-            ask_delete::<A, K>(&key, Raw::of(object), id, old)?;
+            ask_delete::<A, K>(mpi, &key, Raw::of(object), id, old)?;
             mpi.attributes.take(K::OF, number, id);
         }
         let value = value.pointer().expose_provenance();
@@ -245,7 +242,7 @@ fn delete<A: Abi, K: Attributed>(name: &'static str, object: K, keyval: c_int) -
             let what = "the object has no attribute of this key";
             return Err(Error::new(Class::Keyval, what));
         };
-        ask_delete::<A, K>(&key, Raw::of(object), id, old)?;
+        ask_delete::<A, K>(mpi, &key, Raw::of(object), id, old)?;
         mpi.attributes.take(K::OF, number, id);
         Ok(())
     })

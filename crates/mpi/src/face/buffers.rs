@@ -62,18 +62,20 @@ fn detach<A: Abi, N: Count>(
     })
 }
 
-/// Waits until no buffered message is under way.
+/// Waits until no buffered message is under way that has begun by now.
 fn flush<A: Abi>(name: &'static str, holder: Holder) -> c_int {
     call::<A>(name, owner(holder), |mpi| {
         check(mpi, holder)?;
-        mpi.wait(|process| Ok((!process.is_buffering(holder)).then_some(())))
+        let begun = mpi.process.buffered_begun();
+        mpi.wait(|process| Ok((!process.is_buffering(holder, begun)).then_some(())))
     })
 }
 
 fn iflush<A: Abi>(name: &'static str, holder: Holder, request: Out<Request<A>>) -> c_int {
     call::<A>(name, owner(holder), |mpi| {
         check(mpi, holder)?;
-        let id = mpi.composed.insert(Composed::Flush(holder))?;
+        let begun = mpi.process.buffered_begun();
+        let id = mpi.composed.insert(Composed::Flush { holder, begun })?;
         request.set(Request::of(id))
     })
 }

@@ -8,7 +8,6 @@
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fs::File;
-use std::io::{Read as _, Write as _};
 use std::os::fd::BorrowedFd;
 
 use crate::abi::Abi;
@@ -390,30 +389,17 @@ pub(super) fn strings(array: Address, count: Option<usize>) -> Result<Vec<Vec<u8
     Ok(strings)
 }
 
-/// An open file of the program, which stays its own.
-fn file(descriptor: c_int) -> std::io::Result<File> {
+/// An open file of the program, which stays its own, to be read and written here.
+///
+/// # Errors
+/// The system's.
+pub(super) fn file(descriptor: c_int) -> std::io::Result<File> {
     if descriptor < 0 {
         return Err(std::io::ErrorKind::InvalidInput.into());
     }
     // SAFETY: the program says that it is open until the call returns; if it is not, the copy fails.
     let borrowed = unsafe { BorrowedFd::borrow_raw(descriptor) };
     borrowed.try_clone_to_owned().map(File::from)
-}
-
-/// Writes to an open file of the program.
-///
-/// # Errors
-/// The system's.
-pub(super) fn write_all(descriptor: c_int, bytes: &[u8]) -> std::io::Result<()> {
-    file(descriptor)?.write_all(bytes)
-}
-
-/// Reads from an open file of the program until the place is full.
-///
-/// # Errors
-/// The system's.
-pub(super) fn read_exact(descriptor: c_int, into: &mut [u8]) -> std::io::Result<()> {
-    file(descriptor)?.read_exact(into)
 }
 
 impl Address {

@@ -26,8 +26,8 @@ pub(super) enum Composed {
     Pair(Box<Pair>),
     /// Complete when the program says so.
     Generalized(Generalized),
-    /// Complete when no buffered send out of a buffer is under way.
-    Flush(Holder),
+    /// Complete when none of the first buffered sends is under way out of a buffer.
+    Flush { holder: Holder, begun: u64 },
 }
 
 /// A receive and a send that are one request; what is known of each once it is complete.
@@ -117,7 +117,7 @@ impl Requests {
     pub(super) fn comm_of(&self, id: RequestId) -> Option<CommId> {
         match self.0.get(RequestId(id.0 & !COMPOSED))? {
             Composed::Pair(pair) => Some(pair.comm),
-            Composed::Generalized(_) | Composed::Flush(_) => None,
+            Composed::Generalized(_) | Composed::Flush { .. } => None,
         }
     }
 }

@@ -6,6 +6,8 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::{c_char, c_int};
+use std::fs::File;
+use std::io::{Read as _, Write as _};
 use std::os::unix::ffi::OsStringExt as _;
 
 use super::comm_between::tell_all;
@@ -348,6 +350,26 @@ pub fn comm_connect<A: Abi>(
 /// Bytes that say which job a process is of, and how long its greeting is.
 const BEFORE_GREETING: usize = 16;
 
+/// Says something over a socket, and listens: the job at the other end, and its greeting if that is as long
+/// as ours, as everybody's of a group of one is.
+fn talk(
+    mut socket: File,
+    said: &[u8],
+    greeting_bytes: usize,
+) -> std::io::Result<(u64, Option<Vec<u8>>)> {
+    socket.write_all(said)?;
+    let mut before = [0; BEFORE_GREETING];
+    socket.read_exact(&mut before)?;
+    let (words, _) = before.as_chunks::<8>();
+    let [job, length] = [0, 1].map(|at: usize| u64::from_ne_bytes(words[at]));
+    if length != greeting_bytes as u64 {
+        return Ok((job, None));
+    }
+    let mut greeting = vec![0; greeting_bytes];
+    socket.read_exact(&mut greeting)?;
+    Ok((job, Some(greeting)))
+}
+
 /// Two processes that have a socket between them tell each other over it who they are.
 pub fn comm_join<A: Abi>(descriptor: c_int, made: Out<Comm<A>>) -> c_int {
     call::<A>("MPI_Comm_join", CommId::SELF, |mpi| {
@@ -366,21 +388,24 @@ pub fn comm_join<A: Abi>(descriptor: c_int, made: Out<Comm<A>>) -> c_int {
             let what = format!("the socket of descriptor {descriptor} fails: {error}");
             Error::new(Class::Other, what)
         };
-        c::write_all(descriptor, &said).map_err(failed)?;
-        let mut before = [0; BEFORE_GREETING];
-        c::read_exact(descriptor, &mut before).map_err(failed)?;
-        let (words, _) = before.as_chunks::<8>();
-        let [their_job, length] = [0, 1].map(|at: usize| u64::from_ne_bytes(words[at]));
-        // Everybody's greeting of a group of one is as long.
-        let mut theirs = greeting.clone();
-        if length != theirs.len() as u64 {
-            return made.set(Comm::of(CommId::NULL));
+        let socket = c::file(descriptor).map_err(failed)?;
+        // The other one may come late, and need messages of this process before.
+        let length = greeting.len();
+        let talk = move || talk(socket, &said, length);
+        let (their_job, theirs) = match mpi.process.engine.transport().clocked().is_some() {
+            true => talk(),
+            false => {
+                let talking = std::thread::Builder::new().spawn(talk).map_err(failed)?;
+                mpi.wait_awake(|_| Ok(talking.is_finished().then_some(())))?;
+                let lost = |_| Err(std::io::ErrorKind::Other.into());
+                talking.join().unwrap_or_else(lost)
+            }
         }
-        c::read_exact(descriptor, &mut theirs).map_err(failed)?;
+        .map_err(failed)?;
         // Who is of another job, or alone, cannot be reached; the standard has this answer for that.
-        if their_job != job || job == 0 {
+        let Some(theirs) = theirs.filter(|_| their_job == job && job != 0) else {
             return made.set(Comm::of(CommId::NULL));
-        }
+        };
         let (their_context, remote) = decoded(&theirs).ok_or_else(misunderstood)?;
         if remote == group {
             let what = "a process cannot join itself";

@@ -115,7 +115,7 @@ fn lock<A: Abi>(
     let is_checked = assertion & A::MODE_NOCHECK == 0;
     mpi.process.ask_lock(win, rank, kind, is_checked)?;
     // Who gives a lock in shared memory up wakes nobody.
-    mpi.wait_awake(|process| Ok(process.has_locks(win)?.then_some(())))
+    mpi.wait_awake(|process| Ok(process.has_lock(win, rank)?.then_some(())))
 }
 
 pub fn win_lock<A: Abi>(kind: c_int, rank: c_int, assertion: c_int, win: Win<A>) -> c_int {

@@ -49,8 +49,10 @@ fn guarded<T>(
     kind: LockKind,
     body: impl FnOnce(&mut Entered) -> Result<T>,
 ) -> Result<T> {
+    // Threads of a process have it one after the other.
+    mpi.wait_awake(|process| Ok(process.is_free(guard, 0)?.then_some(())))?;
     mpi.process.ask_lock(guard, Some(0), kind, true)?;
-    mpi.wait_awake(|process| Ok(process.has_locks(guard)?.then_some(())))?;
+    mpi.wait_awake(|process| Ok(process.has_lock(guard, Some(0))?.then_some(())))?;
     let outcome = body(mpi);
     let targets = mpi.process.locked(guard, Some(0))?;
     mpi.process.begin_flush(guard, &targets, true)?;

@@ -24,15 +24,17 @@ pub(super) fn test<A: Abi>(
             None => return Ok(None),
             Some(outcome) => outcome,
         },
-        Composed::Flush(holder) if library.process.is_buffering(*holder) => return Ok(None),
-        Composed::Flush(_) => Ok(Status::EMPTY),
+        Composed::Flush { holder, begun } if library.process.is_buffering(*holder, *begun) => {
+            return Ok(None);
+        }
+        Composed::Flush { .. } => Ok(Status::EMPTY),
         Composed::Generalized(made) if !made.is_complete => return Ok(None),
         Composed::Generalized(made) => {
             let made = *made;
-            let outcome = query::<A>(&made);
+            let outcome = query::<A>(mpi, &made);
             if is_last {
                 mpi.composed.remove(id);
-                free(&made)?;
+                free(mpi, &made)?;
             }
             return outcome.map(Some);
         }
@@ -54,9 +56,9 @@ pub(super) fn free_early(mpi: &mut Entered, id: RequestId) -> Result<()> {
         Composed::Generalized(made) => {
             let made = *made;
             mpi.composed.remove(id);
-            free(&made)
+            free(mpi, &made)
         }
-        Composed::Flush(_) => {
+        Composed::Flush { .. } => {
             mpi.composed.remove(id);
             Ok(())
         }
@@ -80,9 +82,12 @@ pub(super) fn free_early(mpi: &mut Entered, id: RequestId) -> Result<()> {
 /// As `MPI_Cancel`.
 pub(super) fn cancel(mpi: &mut Entered, id: RequestId) -> Result<()> {
     match mpi.composed.get(id)? {
-        Composed::Generalized(made) => call_cancel(&made.clone()),
+        Composed::Generalized(made) => {
+            let made = *made;
+            call_cancel(mpi, &made)
+        }
         // No request but these and those of `Process` can be cancelled.
-        Composed::Pair(_) | Composed::Flush(_) => Err(Error::new(
+        Composed::Pair(_) | Composed::Flush { .. } => Err(Error::new(
             Class::Request,
             "this kind of request cannot be cancelled",
         )),
@@ -112,22 +117,24 @@ fn checked(code: c_int, what: &str) -> Result<()> {
     }
 }
 
-fn query<A: Abi>(made: &Generalized) -> Result<Status> {
+fn query<A: Abi>(mpi: &mut Entered, made: &Generalized) -> Result<Status> {
     type Query<S> = extern "C" fn(*mut c_void, *mut S) -> c_int;
     let mut status = A::empty_status();
-    let code = function::<Query<A::Status>>(made.query)(extra(made), &raw mut status);
+    let code = mpi.apart(|| function::<Query<A::Status>>(made.query)(extra(made), &raw mut status));
     checked(code, "query")?;
     Ok(A::status(&status))
 }
 
-fn free(made: &Generalized) -> Result<()> {
+fn free(mpi: &mut Entered, made: &Generalized) -> Result<()> {
     type Free = extern "C" fn(*mut c_void) -> c_int;
-    checked(function::<Free>(made.free)(extra(made)), "free")
+    let code = mpi.apart(|| function::<Free>(made.free)(extra(made)));
+    checked(code, "free")
 }
 
-fn call_cancel(made: &Generalized) -> Result<()> {
+fn call_cancel(mpi: &mut Entered, made: &Generalized) -> Result<()> {
     type Cancel = extern "C" fn(*mut c_void, c_int) -> c_int;
-    let code = function::<Cancel>(made.cancel)(extra(made), made.is_complete.into());
+    let is_complete = made.is_complete.into();
+    let code = mpi.apart(|| function::<Cancel>(made.cancel)(extra(made), is_complete));
     checked(code, "cancel")
 }
 
@@ -164,7 +171,7 @@ pub fn grequest_complete<A: Abi>(request: Request<A>) -> c_int {
                 let made = *made;
                 if made.is_given_up {
                     mpi.composed.remove(id);
-                    free(&made)?;
+                    free(mpi, &made)?;
                 }
                 Ok(())
             }

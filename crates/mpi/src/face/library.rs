@@ -16,11 +16,11 @@ use super::attributes::Attributes;
 use super::composed::Requests;
 use super::facts::Facts;
 use super::opened::Files;
-use super::sessions::Sessions;
+use super::sessions::{Made, Sessions};
 use super::watch;
 use crate::collective::Settings;
 use crate::error::{Class, Error, Result};
-use crate::handle::{CommId, WinId};
+use crate::handle::{CommId, SessionId, WinId};
 use crate::process::Process;
 use crate::topology::Topology;
 use crate::transport::{Alone, Transport};
@@ -113,15 +113,35 @@ pub(super) fn begin(level: Level) -> Result<bool> {
     Ok(true)
 }
 
-/// Begins for a session, if nobody has.
-pub(super) fn begin_session(level: Level) -> Result<()> {
-    let _guard = lock();
+/// Begins a session, and for it the library if nobody has: none that ends meanwhile takes it away.
+pub(super) fn begin_session(level: Level, made: Made) -> Result<SessionId> {
+    let mut entered = Entered { guard: take() };
     match STAGE.load(Ordering::Acquire) {
-        BEFORE => start(level),
-        RUNNING => Ok(()),
-        RESTING => resume(level),
-        _ => Err(is_over()),
+        BEFORE => start(level)?,
+        RUNNING => {}
+        RESTING => resume(level)?,
+        _ => return Err(is_over()),
     }
+    let full = || Error::new(Class::NoMem, "there are too many sessions");
+    entered.sessions.table.insert(made).ok_or_else(full)
+}
+
+/// Ends if nothing needs the library any more: neither `MPI_Init` nor a session. Messages go on to their
+/// end before, in which other threads may begin sessions, or end the library first.
+pub(super) fn end_session(mpi: &mut Entered) -> Result<()> {
+    let is_last = |mpi: &Entered| mpi.sessions.is_empty() && !has_world();
+    if !is_last(mpi) {
+        return Ok(());
+    }
+    let waited = mpi.wait(|process| Ok(process.is_quiet().then_some(())));
+    if STAGE.load(Ordering::Acquire) != RUNNING {
+        return Ok(());
+    }
+    waited?;
+    if is_last(mpi) {
+        end();
+    }
+    Ok(())
 }
 
 #[cold]
@@ -426,6 +446,18 @@ impl Entered {
         // Another thread of this process may be about to bring what this one waits for.
         let calls = calls.min(IDLE_CALLS_AWAKE);
         self.process.engine.transport().idle_awake(calls)
+    }
+
+    /// Calls a function of the program that may itself call the library, and wait there for what other
+    /// threads bring: they get in meanwhile. What it is called with is looked up before, and again after.
+    pub(super) fn apart<T>(&mut self, function: impl FnOnce() -> T) -> T {
+        let is_shared = self.guard.is_some();
+        self.release();
+        let value = function();
+        if is_shared {
+            self.guard = take();
+        }
+        value
     }
 
     fn release(&mut self) {

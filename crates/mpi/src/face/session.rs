@@ -75,31 +75,26 @@ pub fn session_init<A: Abi>(
     session: Out<Session<A>>,
 ) -> c_int {
     const NAME: &str = "MPI_Session_init";
-    let begun = call_always::<A>(NAME, || {
+    call_always::<A>(NAME, || {
         let hints = info::pairs(hints.id())?;
-        match library::begin_session(level_of(&hints)?) {
-            Ok(()) => Ok(()),
-            // A process that cannot be a rank is none: as for `MPI_Init`.
-            Err(error) if error.class == Class::Other && !library::stage().1 => {
-                errors::cannot_begin(NAME, &error)
-            }
-            Err(error) => Err(error),
-        }
-    });
-    if begun != 0 {
-        return begun;
-    }
-    call::<A>(NAME, Owner::Nobody, |mpi| {
-        let hints = info::pairs(hints.id())?;
+        let level = level_of(&hints)?;
         let errhandler = match errhandler.id() {
             ErrhandlerId::NULL => ErrhandlerId::ARE_FATAL,
             other => other,
         };
         handlers::keep(errhandler)?;
-        let made = Made { errhandler, hints };
-        let full = || Error::new(Class::NoMem, "there are too many sessions");
-        let id = mpi.sessions.table.insert(made).ok_or_else(full)?;
-        session.set(Session::of(id))
+        let begun = library::begin_session(level, Made { errhandler, hints });
+        match begun {
+            Ok(id) => session.set(Session::of(id)),
+            // A process that cannot be a rank is none: as for `MPI_Init`.
+            Err(error) if error.class == Class::Other && !library::stage().1 => {
+                errors::cannot_begin(NAME, &error)
+            }
+            Err(error) => {
+                handlers::leave(errhandler);
+                Err(error)
+            }
+        }
     })
 }
 
@@ -111,11 +106,7 @@ pub fn session_finalize<A: Abi>(session: Out<Session<A>>) -> c_int {
             handlers::leave(made.errhandler);
         }
         session.set(Session::of(SessionId::NULL))?;
-        if mpi.sessions.is_empty() && !library::has_world() {
-            mpi.wait(|process| Ok(process.is_quiet().then_some(())))?;
-            library::end();
-        }
-        Ok(())
+        library::end_session(mpi)
     })
 }
 

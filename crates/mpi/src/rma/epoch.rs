@@ -2,6 +2,8 @@
 //! When a rank may reach whose memory: fences, locks, and groups that start, post, complete and wait.
 #![forbid(unsafe_code)]
 
+use std::ops::Range;
+
 use super::state::{Lock, LockKind};
 use super::window::Window;
 use super::wire::{Ask, AskKind, COMPLETE, POST};
@@ -44,6 +46,14 @@ impl Window {
                 self.group.size() as i64 - 1
             );
             Error::new(Class::Rank, what)
+        })
+    }
+
+    /// The ranks that a call is for: one, which may be nobody, or all.
+    fn targets(&self, rank: Option<i32>) -> Result<Range<u32>> {
+        Ok(match rank {
+            Some(rank) => self.target(rank)?.map_or(0..0, |rank| rank..rank + 1),
+            None => 0..self.group.size() as u32,
         })
     }
 
@@ -93,13 +103,10 @@ impl Process {
         is_checked: bool,
     ) -> Result<()> {
         let window = self.win_mut(win)?;
-        let targets = match rank {
-            Some(rank) => Vec::from_iter(window.target(rank)?),
-            None => (0..window.group.size() as u32).collect(),
-        };
+        let targets = window.targets(rank)?;
         let epochs = &window.epochs;
-        let is_had = |&rank: &u32| !matches!(epochs.locks[rank as usize], Lock::None);
-        if targets.iter().any(is_had) || (rank.is_none() && epochs.is_all) {
+        let is_had = |rank: u32| !matches!(epochs.locks[rank as usize], Lock::None);
+        if targets.clone().any(is_had) || (rank.is_none() && epochs.is_all) {
             return Err(refused("the rank is locked already"));
         }
         if epochs.started.is_some() {
@@ -141,18 +148,32 @@ impl Process {
         window.request(&mut self.engine, rank, &Ask::plain(ask, reply), &[])
     }
 
-    /// Whether all locks that were asked for are had.
+    /// Whether nobody here has locked a rank, or asks for it: another thread may.
     ///
     /// # Errors
     /// [`Class::Win`] if there is no such window.
-    pub fn has_locks(&mut self, win: WinId) -> Result<bool> {
+    pub fn is_free(&self, win: WinId, rank: u32) -> Result<bool> {
+        let locks = &self.win(win)?.epochs.locks;
+        Ok(matches!(locks[rank as usize], Lock::None))
+    }
+
+    /// Whether the lock of a rank, or of all, that was asked for is had. What other threads have asked for
+    /// is theirs: who has a lock does not wait for one that somebody else wants.
+    ///
+    /// # Errors
+    /// [`Class::Win`] if there is no such window.
+    pub fn has_lock(&mut self, win: WinId, rank: Option<i32>) -> Result<bool> {
         let (engine, wins) = (&mut self.engine, &mut self.wins);
         let Some(window) = wins.get_mut(win) else {
             return Err(Error::new(Class::Win, "the window was freed meanwhile"));
         };
+        let targets = window.targets(rank)?;
         let mut has_all = true;
-        let members = &window.members;
-        for (lock, member) in window.epochs.locks.iter_mut().zip(members) {
+        for target in targets {
+            let (lock, member) = (
+                &mut window.epochs.locks[target as usize],
+                &window.members[target as usize],
+            );
             let Lock::Asked(kind, flight) = lock else {
                 continue;
             };
