@@ -5,6 +5,9 @@
 
 #include "example.c"
 
+/* Where less is promised, compilers for machines with aligned accesses only access bytes. */
+_Static_assert(_Alignof(mpe_regs_t) == _Alignof(uint32_t), "a register is accessed as one word");
+
 int main(void) {
   enum { NODES = 4 };
   for (uint32_t node = 0; node < NODES; node++) {

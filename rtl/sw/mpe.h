@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/* Driver of one node's message passing engine. Registers: mpe_regs.h, written from mpe.rdl. */
+/* Driver of one node's message passing engine. Registers: mpe_regs.h, written from mpe.rdl.
+   Needs C11 or C++11, and of the library only <stdint.h>: a freestanding compiler is enough. */
 #ifndef MPE_H
 #define MPE_H
 

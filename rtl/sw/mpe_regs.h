@@ -9,7 +9,6 @@
 extern "C" {
 #endif
 #include <stdint.h>
-#include <assert.h>
 
 // reg - mpe_regs::ADDR
 #define MPE_REGS__ADDR__ADDR_bm 0xffffffff
@@ -94,7 +93,7 @@ extern "C" {
 #define MPE_REGS__IRQ_STATE__ERROR_bw 1
 
 // addrmap - mpe_regs
-typedef struct __attribute__ ((__packed__)) {
+typedef struct {
     uint32_t ADDR;
     uint32_t LEN;
     uint32_t MEMBERS;
@@ -106,7 +105,11 @@ typedef struct __attribute__ ((__packed__)) {
 } mpe_regs_t;
 
 
+#ifdef __cplusplus
 static_assert(sizeof(mpe_regs_t) == 0x20, "Packing error");
+#else
+_Static_assert(sizeof(mpe_regs_t) == 0x20, "Packing error");
+#endif
 
 #ifdef __cplusplus
 }
