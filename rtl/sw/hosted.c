@@ -3,6 +3,12 @@
  * command at once. What they do with engines is tested by tb/test_driver.py. */
 #include <stdio.h>
 
+#include "mpe_regs.h"
+
+static unsigned reads;
+#define MPE_READ(mpe, reg) (reads++, (mpe)->reg)
+#define MPE_WRITE(mpe, reg, value) ((mpe)->reg = (value))
+
 #include "example.c"
 
 /* Where less is promised, compilers for machines with aligned accesses only access bytes. */
@@ -19,6 +25,14 @@ int main(void) {
     }
     /* Peers that the register cannot hold are refused without touching the engine. */
     if (mpe_issue(&registers, MPE_SEND, 32, 0, 1, 0, 0) != MPE_NO_SUCH_NODE) return 1;
+  }
+  /* A limit is a number of polls. */
+  mpe_regs_t waits = {.STATE = MPE_REGS__STATE__PENDING_bm};
+  for (uint32_t limit = 0; limit < 3; limit++) {
+    reads = 0;
+    if (mpe_wait_room(&waits, limit) != MPE_TIMEOUT || reads != limit) return 1;
+    reads = 0;
+    if (mpe_finish(&waits, limit) != MPE_TIMEOUT || reads != limit) return 1;
   }
   puts("the example runs");
   return 0;

@@ -22,11 +22,16 @@ typedef volatile mpe_regs_t mpe_t;
 #define MPE_WRITE(mpe, reg, value) ((mpe)->reg = (value))
 #endif
 
+/* Waits until none of `bits` of STATE is there; polls `limit` times at most, with 0 not at all. */
+static inline enum mpe_error mpe_wait(mpe_t *mpe, uint32_t bits, uint32_t limit) {
+  for (; limit != 0; limit--)
+    if (!(MPE_READ(mpe, STATE) & bits)) return MPE_OK;
+  return MPE_TIMEOUT;
+}
+
 /* Waits until no command is pending; `limit` polls at most. */
 static inline enum mpe_error mpe_wait_room(mpe_t *mpe, uint32_t limit) {
-  while (MPE_READ(mpe, STATE) & MPE_REGS__STATE__PENDING_bm)
-    if (limit-- == 0) return MPE_TIMEOUT;
-  return MPE_OK;
+  return mpe_wait(mpe, MPE_REGS__STATE__PENDING_bm, limit);
 }
 
 /* The first error since the last call, which clears it. */
@@ -37,18 +42,30 @@ static inline enum mpe_error mpe_error(mpe_t *mpe) {
   return (enum mpe_error)((state & MPE_REGS__STATE__CODE_bm) >> MPE_REGS__STATE__CODE_bp);
 }
 
+/* Whether the error in `state` is of a command that was not issued, and not of a message. */
+static inline int mpe_is_refusal(uint32_t state) {
+  uint32_t code = (state & MPE_REGS__STATE__CODE_bm) >> MPE_REGS__STATE__CODE_bp;
+  return (state & MPE_REGS__STATE__ERROR_bm) && code != MPE_TOO_SHORT && code != MPE_TOO_LONG;
+}
+
 /* Issues a command; `addr` and `len` in words. Does not wait for its end. `members`: mask of a
-   broadcast, target of a forward; a send goes to `peer` and a receive needs neither. */
+   broadcast, target of a forward; a send goes to `peer` and a receive needs neither.
+   Whatever is returned but MPE_OK, the command was not issued. MPE_TOO_SHORT and MPE_TOO_LONG are
+   of a message before it, and are cleared as by mpe_error: the same call may follow. An error of a
+   message that comes later, while the command is being written, stays for the next call; it would
+   hide that this command is refused. */
 static inline enum mpe_error mpe_issue(mpe_t *mpe, enum mpe_op op, uint32_t peer, uint32_t addr,
                                        uint32_t len, uint32_t members, uint32_t limit) {
-  enum mpe_error error = mpe_wait_room(mpe, limit);
-  if (error != MPE_OK) return error;
   if (peer > MPE_REGS__CMD__PEER_bm >> MPE_REGS__CMD__PEER_bp) return MPE_NO_SUCH_NODE;
+  enum mpe_error error = mpe_wait_room(mpe, limit);
+  if (error == MPE_OK) error = mpe_error(mpe);
+  if (error != MPE_OK) return error;
   MPE_WRITE(mpe, ADDR, addr);
   MPE_WRITE(mpe, LEN, len);
   MPE_WRITE(mpe, MEMBERS, op == MPE_SEND ? peer : members);
   MPE_WRITE(mpe, CMD, (uint32_t)op | peer << MPE_REGS__CMD__PEER_bp);
-  return mpe_error(mpe);
+  uint32_t state = MPE_READ(mpe, STATE);
+  return mpe_is_refusal(state) ? mpe_error(mpe) : MPE_OK;
 }
 
 /* Commands done so far, modulo 65536; they end in the order in which they were issued. */
@@ -71,11 +88,11 @@ static inline uint32_t mpe_interrupted(mpe_t *mpe) {
   return reasons;
 }
 
-/* Waits until the engine holds no command. */
+/* Waits until the engine holds no command, `limit` polls at most; then the first error as mpe_error. */
 static inline enum mpe_error mpe_finish(mpe_t *mpe, uint32_t limit) {
-  while (MPE_READ(mpe, STATE) & (MPE_REGS__STATE__PENDING_bm | MPE_REGS__STATE__ACTIVE_bm))
-    if (limit-- == 0) return MPE_TIMEOUT;
-  return mpe_error(mpe);
+  uint32_t holds = MPE_REGS__STATE__PENDING_bm | MPE_REGS__STATE__ACTIVE_bm;
+  enum mpe_error error = mpe_wait(mpe, holds, limit);
+  return error == MPE_OK ? mpe_error(mpe) : error;
 }
 
 /* Frees the engine: drops the pending command and all that it holds, for partners that do not come.

@@ -250,6 +250,41 @@ async def partners_that_do_not_agree(dut):
 
 
 @cocotb.test(timeout_time=2, timeout_unit="ms")
+async def an_error_before_a_command(dut):
+    """A receiver issues its next command while the message before it becomes too long, at every clock
+    of that: the call tells of the error or not, and the command is issued exactly if it does not."""
+    driver, buses = await start(dut)
+    last = buses.ports.nodes - 1
+    results = set()
+
+    async def send(words):
+        return await driver.call("issue", 0, SEND, last, 0, words, last, POLLS)
+
+    async def receive(delay):
+        for _ in range(delay):
+            await FallingEdge(dut.clk_i)
+        return await driver.call("issue", last, *second)
+
+    second = (RECV, 0, 48, 4, 0, POLLS)
+
+    for delay in range(0, 60, 2):
+        before = await driver.call("done", last)
+        assert await driver.call("issue", last, RECV, 0, 32, 2, 0, POLLS) == OK
+        result, sent = await on_all((receive(delay), send(3)))
+        assert result in (OK, TOO_LONG) and sent == OK, result
+        results.add(result)
+        if result == TOO_LONG:
+            assert await driver.call("finish", last, POLLS) == OK, "it was told and is cleared"
+            assert await driver.call("done", last) == before + 1, "it was not to be issued"
+            assert await driver.call("issue", last, *second) == OK
+        assert await send(4) == OK
+        ends = await on_all(driver.call("finish", node, POLLS) for node in (0, last))
+        assert ends == [OK, OK if result == TOO_LONG else TOO_LONG], (delay, ends)
+        assert await driver.call("done", last) == before + 2
+    assert results == {OK, TOO_LONG}
+
+
+@cocotb.test(timeout_time=2, timeout_unit="ms")
 async def interrupts(dut):
     """The handler of every node: an end and an error, each when it is enabled, and cleared."""
     driver, buses = await start(dut)
@@ -302,7 +337,8 @@ async def partners_that_never_come(dut):
             assert await driver.call("finish", node, 10) == TIMEOUT
         for node, _ in commands:
             assert await driver.call("abandon", node) == 1
-            assert await driver.call("finish", node, 0) == OK
+            assert await driver.call("finish", node, 0) == TIMEOUT, "it does not poll"
+            assert await driver.call("finish", node, 1) == OK
     results = await on_all(driver.call("issue", node, *bcast, POLLS) for node in range(nodes))
     ends = await on_all(driver.call("finish", node, POLLS) for node in range(nodes))
     assert results == ends == [OK] * nodes
