@@ -65,8 +65,7 @@ module mpe_regs_f #(
                      members_q != 32'(peer_q);
   always_comb begin
     refused = mpe_pkg::ErrNone;
-    if (pending_q)                                       refused = mpe_pkg::ErrBusy;
-    else if (!fits)                                      refused = mpe_pkg::ErrWide;
+    if (!fits)                                           refused = mpe_pkg::ErrWide;
     else if (32'(peer_q) >= NumNodes || (op_q == 2'd3 && members_q >= 32'(NumNodes)))
       refused = mpe_pkg::ErrPeer;
     else if (op_q != 2'd0 && peer_q == 5'(NodeId))       refused = mpe_pkg::ErrSelf;
@@ -75,7 +74,8 @@ module mpe_regs_f #(
     else if (op_q == 2'd1 && members_q != 32'(peer_q))   refused = mpe_pkg::ErrMembers;
   end
   // A register of a command that waits is not written, and software learns of it.
-  assign touched = write && locked && |strobe_i && (at == Addr || at == Len || at == Members);
+  assign touched = write && locked && (at == Cmd ? |strobe_i[1:0] :
+                                       |strobe_i && (at == Addr || at == Len || at == Members));
   assign code = (check_q && refused != mpe_pkg::ErrNone) ? refused :
                 touched ? mpe_pkg::ErrBusy :
                 short_i ? mpe_pkg::ErrShort : long_i ? mpe_pkg::ErrLong : mpe_pkg::ErrNone;
@@ -86,10 +86,10 @@ module mpe_regs_f #(
       if (write && !locked && at == Addr)    addr_q    <= merged;
       if (write && !locked && at == Len)     len_q     <= merged;
       if (write && !locked && at == Members) members_q <= merged;
-      if (write && at == Cmd && strobe_i[0])            op_q   <= data_i[1:0];
+      if (write && at == Cmd && strobe_i[0] && !locked) op_q   <= data_i[1:0];
       if (write && at == Cmd && strobe_i[1] && !locked) peer_q <= data_i[12:8];
       if (write && at == Enable && strobe_i[0])         enable_q <= data_i[1:0];
-      check_q   <= write && at == Cmd && strobe_i[0];
+      check_q   <= write && at == Cmd && strobe_i[0] && !locked;
       // A write of other bytes right behind an abort lets it last: so the block makes a pulse.
       abort_q   <= write && at == State && (strobe_i[0] ? data_i[6] : abort_q);
       aborted_q <= (abort_q && (locked || active_i)) ||

@@ -467,7 +467,7 @@ module mpe_regs_axil (
         automatic logic load_next_c;
         next_c = field_storage.CMD.op.value;
         load_next_c = '0;
-        if(decoded_reg_strb.CMD && decoded_req_is_wr) begin // SW write
+        if(decoded_reg_strb.CMD && decoded_req_is_wr && !(hwif_in.CMD.op.swwel)) begin // SW write
             next_c = (field_storage.CMD.op.value & ~decoded_wr_biten[1:0]) | (decoded_wr_data[1:0] & decoded_wr_biten[1:0]);
             load_next_c = '1;
         end
@@ -508,6 +508,7 @@ module mpe_regs_axil (
         end
     end
     assign hwif_out.CMD.peer.value = field_storage.CMD.peer.value;
+    assign hwif_out.CMD.peer.swmod = decoded_reg_strb.CMD && decoded_req_is_wr && |(decoded_wr_biten[12:8]);
     // Field: mpe_regs.STATE.error
     always_comb begin
         automatic logic [0:0] next_c;

@@ -34,9 +34,14 @@ package mpe_regs_axil_pkg;
 
     typedef struct {
         logic swwel;
+    } mpe_regs__CMD__op__in_t;
+
+    typedef struct {
+        logic swwel;
     } mpe_regs__CMD__peer__in_t;
 
     typedef struct {
+        mpe_regs__CMD__op__in_t op;
         mpe_regs__CMD__peer__in_t peer;
     } mpe_regs__CMD__in_t;
 
@@ -144,6 +149,7 @@ package mpe_regs_axil_pkg;
 
     typedef struct {
         logic [4:0] value;
+        logic swmod;
     } mpe_regs__CMD__peer__out_t;
 
     typedef struct {

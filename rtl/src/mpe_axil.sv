@@ -55,6 +55,7 @@ module mpe_axil #(
     to_regs.ADDR.addr.swwel       = pending;
     to_regs.LEN.len.swwel         = pending;
     to_regs.MEMBERS.members.swwel = pending;
+    to_regs.CMD.op.swwel          = pending;
     to_regs.CMD.peer.swwel        = pending;
     to_regs.STATE.pending.next    = pending;
     to_regs.STATE.active.next     = status_i != '0;
@@ -72,7 +73,8 @@ module mpe_axil #(
 
   assign abort_o = from_regs.STATE.abort.value;
   assign touched = from_regs.ADDR.addr.swmod || from_regs.LEN.len.swmod ||
-                   from_regs.MEMBERS.members.swmod;
+                   from_regs.MEMBERS.members.swmod || from_regs.CMD.op.swmod ||
+                   from_regs.CMD.peer.swmod;
   assign irq_o   = (from_regs.IRQ_ENABLE.done.value && from_regs.IRQ_STATE.done.value) ||
                    (from_regs.IRQ_ENABLE.error.value && from_regs.STATE.error.value);
 

@@ -12,9 +12,9 @@ module mpe_port #(
 ) (
   input  logic                clk_i,
   input  logic                rst_ni,
-  // registers; they do not change while pending_o, except op_i
-  input  logic                write_i,     // CMD is being written: its value is there a clock later
-  input  logic                touch_i,     // ADDR, LEN or MEMBERS is being written
+  // registers; they do not change while pending_o
+  input  logic                write_i,     // CMD.op is being written: its value is there a clock later
+  input  logic                touch_i,     // any of them is being written
   input  logic [1:0]          op_i,
   input  logic [4:0]          peer_i,
   input  logic [31:0]         addr_i,
@@ -39,7 +39,6 @@ module mpe_port #(
 );
 
   logic        written_q, pending_q;
-  logic [1:0]  op_q;
   logic [2:0]  code;
   logic [15:0] done_q;
 
@@ -63,28 +62,26 @@ module mpe_port #(
       pending_q <= 1'b0;
       done_q    <= '0;
     end else begin
-      written_q <= write_i;
+      written_q <= write_i && !pending_o;
       pending_q <= !abort_i && (pending_q ? !cmd_ready_i :
                                 (written_q && code == mpe_pkg::ErrNone));
       done_q    <= done_q + 16'(done_i);
     end
   end
-  always_ff @(posedge clk_i) if (!pending_q) op_q <= op_i;
 
   always_comb begin
     err_code_o = mpe_pkg::ErrNone;
-    if (written_q && pending_q)                     err_code_o = mpe_pkg::ErrBusy;
-    else if (written_q && code != mpe_pkg::ErrNone) err_code_o = code;
-    else if (touch_i && pending_o)                  err_code_o = mpe_pkg::ErrBusy;
-    else if (err_short_i)                           err_code_o = mpe_pkg::ErrShort;
-    else if (err_long_i)                            err_code_o = mpe_pkg::ErrLong;
+    if (written_q && code != mpe_pkg::ErrNone) err_code_o = code;
+    else if (touch_i && pending_o)             err_code_o = mpe_pkg::ErrBusy;
+    else if (err_short_i)                      err_code_o = mpe_pkg::ErrShort;
+    else if (err_long_i)                       err_code_o = mpe_pkg::ErrLong;
   end
 
   assign err_o         = err_code_o != mpe_pkg::ErrNone;
   assign pending_o     = pending_q || written_q;
   assign done_count_o  = done_q;
   assign cmd_valid_o   = pending_q;
-  assign cmd_op_o      = op_q;
+  assign cmd_op_o      = op_i;
   assign cmd_peer_o    = IdW'(peer_i);
   assign cmd_addr_o    = AddrW'(addr_i);
   assign cmd_len_o     = LenW'(len_i);

@@ -23,10 +23,10 @@ class Apb:
         for name in ("psel", "penable", "pwrite", "pprot", "paddr", "pwdata", "pstrb"):
             getattr(dut, f"apb_{name}").value = 0
 
-    async def access(self, addr, data=None):
+    async def access(self, addr, data=None, strobe=15):
         dut = self.dut
         dut.apb_psel.value, dut.apb_penable.value, dut.apb_paddr.value = 1, 0, addr
-        dut.apb_pwrite.value, dut.apb_pstrb.value = int(data is not None), 15
+        dut.apb_pwrite.value, dut.apb_pstrb.value = int(data is not None), strobe
         dut.apb_pwdata.value = data or 0
         await FallingEdge(dut.clk_i)
         dut.apb_penable.value = 1
@@ -45,6 +45,9 @@ class Apb:
     async def write(self, addr, data):
         await self.access(addr, data)
 
+    async def write_byte(self, addr, data):
+        await self.access(addr & ~3, data << 8 * (addr & 3), 1 << (addr & 3))
+
     async def read(self, addr):
         return await self.access(addr)
 
@@ -56,6 +59,9 @@ class Axil:
 
     async def write(self, addr, data):
         await self.master.write_dword(addr, data)
+
+    async def write_byte(self, addr, data):
+        await self.master.write_byte(addr, data)
 
     async def read(self, addr):
         return await self.master.read_dword(addr)
@@ -215,6 +221,24 @@ async def bad_commands_are_reported(dut):
     assert state >> 16 == 2 and state & ERROR and state >> 8 & 7 == 7, hex(state)
     assert await apb.error() == 7
     assert await axil.error() == 0
+
+
+@cocotb.test()
+async def bytes_of_a_command_that_waits(dut):
+    """A write of a byte that has a field is an error and changes nothing, one of another byte is none;
+    when nothing waits, the peer's byte alone issues nothing."""
+    apb, axil, _, _ = await start(dut)
+    for node, other in ((apb, 1), (axil, 0)):
+        await node.bus.write_byte(CMD + 1, 3)
+        assert await node.bus.read(CMD) == 3 << 8 and not await node.bus.read(STATE)
+        for _ in range(2):
+            await node.issue(RECV, other, 8, 4)
+        for register, value in ((ADDR, 8), (LEN, 4), (MEMBERS, 0), (CMD, RECV | other << 8)):
+            for byte in range(4):
+                is_field = register != CMD or byte < 2
+                await node.bus.write_byte(register + byte, 1 + byte)
+                assert await node.error() == (5 if is_field else 0), (register, byte)
+                assert await node.bus.read(register) == value, (register, byte)
 
 
 @cocotb.test(timeout_time=200, timeout_unit="us")
