@@ -128,8 +128,8 @@ module mpe_axil_f #(
                           u_axil.u_regs.axil_wvalid == w_q && u_axil.u_regs.axil_arvalid == ar_q &&
                           (!aw_q || u_axil.u_regs.axil_awaddr == awaddr_q) &&
                           (!ar_q || u_axil.u_regs.axil_araddr == araddr_q) &&
-                          (!w_q || {u_axil.u_regs.axil_wdata, u_axil.u_regs.axil_wstrb} ==
-                                   {wdata_q, wstrb_q}));
+                          (!w_q || ({u_axil.u_regs.axil_wdata, u_axil.u_regs.axil_wstrb} ==
+                                    {wdata_q, wstrb_q} && u_axil.clears_q == wdata_q[4])));
       responses:  assert (count_q <= 2'd2 && u_axil.u_regs.axil_n_in_flight == count_q &&
                           behind == count_q);
       second:     assert (count_q != 2'd2 ||

@@ -101,9 +101,7 @@ module mpe_regs_f #(
       done_q  <= done_q + 16'(done_i);
       ended_q <= done_i || (ended_q && !(write && at == Irq && strobe_i[0] && data_i[0]));
       error_q <= code != mpe_pkg::ErrNone || (error_q && !clear);
-      // A write that does not clear counts as one: the block tells only that it was written.
-      if (code != mpe_pkg::ErrNone && (!error_q || (write && at == State && strobe_i[0])))
-        code_q <= code;
+      if (code != mpe_pkg::ErrNone && (!error_q || clear)) code_q <= code;
     end
   end
 

@@ -38,7 +38,7 @@ module mpe_apb #(
 
   mpe_regs_apb_pkg::mpe_regs__in_t  to_regs;
   mpe_regs_apb_pkg::mpe_regs__out_t from_regs;
-  logic                          pending, err, touched;
+  logic                          pending, err, touched, clears;
   logic [2:0]                    err_code;
   logic [15:0]                   done_count;
 
@@ -53,7 +53,7 @@ module mpe_apb #(
     to_regs.STATE.error.hwset     = err;
     to_regs.STATE.code.next       = err_code;
     to_regs.STATE.code.we         = err && (!from_regs.STATE.error.value ||
-                                            from_regs.STATE.error.swmod);
+                                            (from_regs.STATE.error.swmod && clears));
     to_regs.STATE.aborted.hwset   = abort_o && (pending || status_i != '0);
     to_regs.STATE.done.next       = done_count;
     to_regs.ID.node.next          = 8'(NodeId);
@@ -62,6 +62,8 @@ module mpe_apb #(
     to_regs.IRQ_STATE.error.next  = from_regs.STATE.error.value;
   end
 
+  // What is written to STATE.error: the block tells only that something is.
+  assign clears  = pwdata_i[4];
   assign abort_o = from_regs.STATE.abort.value;
   assign touched = from_regs.ADDR.addr.swmod || from_regs.LEN.len.swmod ||
                    from_regs.MEMBERS.members.swmod || from_regs.CMD.op.swmod ||

@@ -47,7 +47,7 @@ module mpe_axil #(
 
   mpe_regs_axil_pkg::mpe_regs__in_t  to_regs;
   mpe_regs_axil_pkg::mpe_regs__out_t from_regs;
-  logic                          pending, err, touched;
+  logic                          pending, err, touched, clears_q;
   logic [2:0]                    err_code;
   logic [15:0]                   done_count;
 
@@ -62,7 +62,7 @@ module mpe_axil #(
     to_regs.STATE.error.hwset     = err;
     to_regs.STATE.code.next       = err_code;
     to_regs.STATE.code.we         = err && (!from_regs.STATE.error.value ||
-                                            from_regs.STATE.error.swmod);
+                                            (from_regs.STATE.error.swmod && clears_q));
     to_regs.STATE.aborted.hwset   = abort_o && (pending || status_i != '0);
     to_regs.STATE.done.next       = done_count;
     to_regs.ID.node.next          = 8'(NodeId);
@@ -71,6 +71,11 @@ module mpe_axil #(
     to_regs.IRQ_STATE.error.next  = from_regs.STATE.error.value;
   end
 
+  // What is written to STATE.error: the block tells only that something is.
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni)                   clears_q <= 1'b0;
+    else if (wvalid_i && wready_o) clears_q <= wdata_i[4];
+  end
   assign abort_o = from_regs.STATE.abort.value;
   assign touched = from_regs.ADDR.addr.swmod || from_regs.LEN.len.swmod ||
                    from_regs.MEMBERS.members.swmod || from_regs.CMD.op.swmod ||

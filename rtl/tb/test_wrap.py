@@ -241,6 +241,37 @@ async def bytes_of_a_command_that_waits(dut):
                 assert await node.bus.read(register) == value, (register, byte)
 
 
+async def clocks(dut, count):
+    for _ in range(count):
+        await FallingEdge(dut.clk_i)
+
+
+@cocotb.test()
+async def the_first_error_is_kept(dut):
+    """A message becomes too long while STATE is written, at every clock of that: if the write does not
+    clear the error, the code of the first one stays; if it does, an error has the code of the second."""
+    apb, axil, _, _ = await start(dut)
+    after_clear = set()
+    for node, other, peer, me in ((apb, axil, 1, 0), (axil, apb, 0, 1)):
+        for value in (0, ABORTED, ERROR):
+            for delay in range(24):
+                await node.issue(RECV, peer, 0, 1)
+                await node.issue(SEND, 4, 0, 1)
+                assert (await node.bus.read(STATE)) >> 8 & 7 == 2
+                await other.issue(SEND, me, 0, 2)
+                await clocks(dut, delay)
+                await node.bus.write(STATE, value)
+                await other.finish()
+                state = await node.finish()
+                if value == ERROR:
+                    assert not state & ERROR or state >> 8 & 7 == 7, (me, delay, hex(state))
+                    after_clear.add((me, state & ERROR))
+                else:
+                    assert state & ERROR and state >> 8 & 7 == 2, (me, value, delay, hex(state))
+                await node.error()
+    assert len(after_clear) == 4, "on either bus the clear comes before and behind the error"
+
+
 @cocotb.test(timeout_time=200, timeout_unit="us")
 async def streams(dut):
     """Messages as packets and packets as messages, with pauses on both sides."""
