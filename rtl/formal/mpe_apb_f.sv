@@ -111,7 +111,8 @@ module mpe_apb_f #(
                          u_apb.u_regs.field_storage.STATE.code.value == u_model.code_q &&
                          u_apb.from_regs.IRQ_STATE.done.value == u_model.ended_q &&
                          u_apb.u_port.written_q == u_model.check_q &&
-                         u_apb.u_port.done_q == u_model.done_q);
+                         u_apb.u_port.done_q == u_model.done_q &&
+                         5'(u_apb.u_port.taken_q - 5'(u_model.done_q)) == u_model.held_q);
       dropped: cover (u_model.aborted_q && !cmd_valid && status_i == 0);
       issued: cover (cmd_valid && cmd_op == mpe_pkg::OpBcast && cmd_len == 4'd3);
       busy:   cover (u_model.error_q && u_model.code_q == mpe_pkg::ErrBusy && !cmd_valid && irq);

@@ -150,7 +150,8 @@ module mpe_axil_f #(
                           u_axil.u_regs.field_storage.STATE.code.value == u_model.code_q &&
                           u_axil.from_regs.IRQ_STATE.done.value == u_model.ended_q &&
                           u_axil.u_port.written_q == u_model.check_q &&
-                          u_axil.u_port.done_q == u_model.done_q);
+                          u_axil.u_port.done_q == u_model.done_q &&
+                          5'(u_axil.u_port.taken_q - 5'(u_model.done_q)) == u_model.held_q);
       dropped: cover (u_model.aborted_q && !cmd_valid && status_i == 0);
       issued: cover (cmd_valid && cmd_op == mpe_pkg::OpBcast && cmd_len == 4'd3);
       passed: cover (cmd_valid && cmd_op == mpe_pkg::OpFwd && irq);

@@ -41,6 +41,7 @@ module mpe_regs_f #(
   logic            aborted_q = 1'b0;
   logic            check_q = 1'b0;        // a command was written a clock ago
   logic            pending_q = 1'b0;
+  logic [4:0]      held_q = '0;           // commands that the engine holds
   logic [CmdW-1:0] shown_q;
   logic [15:0]     done_q = '0;
   logic            write, locked, clear, touched;
@@ -92,7 +93,8 @@ module mpe_regs_f #(
       check_q   <= write && at == Cmd && strobe_i[0] && !locked;
       // A write of other bytes right behind an abort lets it last: so the block makes a pulse.
       abort_q   <= write && at == State && (strobe_i[0] ? data_i[6] : abort_q);
-      aborted_q <= (abort_q && (locked || active_i)) ||
+      held_q    <= abort_q ? '0 : held_q + 5'(pending_q && ready_i) - 5'(done_i);
+      aborted_q <= (abort_q && (locked || held_q != 5'(done_i))) ||
                    (aborted_q && !(write && at == State && strobe_i[0] && data_i[5]));
       pending_q <= !abort_q && (pending_q ? !ready_i :
                                             (check_q && refused == mpe_pkg::ErrNone));

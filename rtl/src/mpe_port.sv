@@ -2,7 +2,8 @@
 // Between the command registers of a bus wrapper and the engine's command port.
 //
 // A legal command waits here until the engine takes it; an illegal one is reported and forgotten.
-// The first error since the last clear is the one that is kept, by the register block.
+// The first error since the last clear is the one that is kept, by the register block. An abort has
+// dropped a command if one waits or the engine holds more than end in that clock.
 module mpe_port #(
   parameter  int NumNodes = 4,
   parameter  int NodeId   = 0,
@@ -20,8 +21,9 @@ module mpe_port #(
   input  logic [31:0]         addr_i,
   input  logic [31:0]         len_i,
   input  logic [31:0]         members_i,
-  input  logic                abort_i,     // forgets the command that waits
+  input  logic                abort_i,     // forgets the command that waits, and the engine all
   output logic                pending_o,
+  output logic                drops_o,     // and there is one that does not end in this clock
   output logic                err_o,
   output logic [2:0]          err_code_o,
   output logic [15:0]         done_count_o,
@@ -40,7 +42,10 @@ module mpe_port #(
 
   logic        written_q, pending_q;
   logic [2:0]  code;
-  logic [15:0] done_q;
+  logic [15:0] done_q, done_d;
+  // Low bits of the commands that the engine has taken: behind those that have ended, it holds none.
+  localparam int TakenW = $clog2(mpe_pkg::QueueDepthMax + 1);
+  logic [TakenW-1:0] taken_q;
 
   mpe_check #(
     .NumNodes(NumNodes),
@@ -61,13 +66,17 @@ module mpe_port #(
       written_q <= 1'b0;
       pending_q <= 1'b0;
       done_q    <= '0;
+      taken_q   <= '0;
     end else begin
       written_q <= write_i && !pending_o;
       pending_q <= !abort_i && (pending_q ? !cmd_ready_i :
                                 (written_q && code == mpe_pkg::ErrNone));
-      done_q    <= done_q + 16'(done_i);
+      done_q    <= done_d;
+      taken_q   <= abort_i ? TakenW'(done_d) : taken_q + TakenW'(pending_q && cmd_ready_i);
     end
   end
+  assign done_d  = done_q + 16'(done_i);
+  assign drops_o = abort_i && (pending_o || taken_q != TakenW'(done_d));
 
   always_comb begin
     err_code_o = mpe_pkg::ErrNone;

@@ -272,6 +272,32 @@ async def the_first_error_is_kept(dut):
     assert len(after_clear) == 4, "on either bus the clear comes before and behind the error"
 
 
+@cocotb.test()
+async def an_abort_in_the_clock_of_an_end(dut):
+    """At every clock of a message and of two: a command has ended or was dropped, and not both."""
+    apb, axil, _, _ = await start(dut)
+    for node, other, peer, me in ((apb, axil, 1, 0), (axil, apb, 0, 1)):
+        for count in (1, 2):
+            ends = set()
+            for delay in range(40):
+                before = await node.bus.read(STATE)
+                for _ in range(count):
+                    await node.issue(RECV, peer, 0, 3)
+                for _ in range(count):
+                    await other.issue(SEND, me, 0, 3)
+                await clocks(dut, delay)
+                await node.bus.write(STATE, ABORT)
+                state = await node.finish()
+                ended = (state >> 16) - (before >> 16) & 0xffff
+                assert bool(state & ABORTED) == (ended < count), (me, count, delay, hex(state))
+                ends.add(ended)
+                await clocks(dut, 20)
+                await other.bus.write(STATE, ABORT)
+                for bus in (node.bus, other.bus):
+                    await bus.write(STATE, ABORTED)
+            assert count in ends and len(ends) >= 2, ends
+
+
 @cocotb.test(timeout_time=200, timeout_unit="us")
 async def streams(dut):
     """Messages as packets and packets as messages, with pauses on both sides."""
