@@ -4,7 +4,7 @@
 // only while the engine writes.
 module mpe_ram_f #(
   localparam int AddrW = 3,
-  localparam int DataW = 4
+  localparam int DataW = 8
 ) (
   input logic             clk_i,
   input logic [1:0]       req_i,   // 0 the engine's, 1 the core's
@@ -60,7 +60,7 @@ module mpe_ram_f #(
       // What induction needs: both copies are the same.
       copies: assert (!known_q || (u_ram.a_words[watched_q] == word_q &&
                                    u_ram.b_words[watched_q] == word_q));
-      both: cover (&read_q && want_q[0] == 4'd5);
+      both: cover (&read_q && want_q[0] == 8'd5);
     end
   end
 

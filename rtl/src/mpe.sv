@@ -81,7 +81,7 @@ module mpe #(
   if (LenW < 1 || LenW > AddrW) begin : gen_bad_len
     $error("mpe: LenW = %0d, accepted are 1 to AddrW = %0d", LenW, AddrW);
   end
-  if (DataW != 8 && DataW != 16 && DataW != 32 && DataW != 64 && DataW != 128) begin : gen_bad_data
+  if (!mpe_pkg::is_word_width(DataW)) begin : gen_bad_data
     $error("mpe: DataW = %0d, accepted are 8, 16, 32, 64 and 128", DataW);
   end
   if (QueueDepth < 2 || QueueDepth > mpe_pkg::QueueDepthMax) begin : gen_bad_depth

@@ -36,6 +36,10 @@ module mpe_apb #(
   output logic                irq_o         // high as long as an enabled reason is
 );
 
+  if (StatusW < 1 || StatusW > mpe_pkg::StatusWMax) begin : gen_bad_status
+    $error("mpe_apb: StatusW = %0d, accepted are 1 to %0d", StatusW, mpe_pkg::StatusWMax);
+  end
+
   mpe_regs_apb_pkg::mpe_regs__in_t  to_regs;
   mpe_regs_apb_pkg::mpe_regs__out_t from_regs;
   logic                          pending, err, drops, touched, clears;

@@ -45,6 +45,10 @@ module mpe_axil #(
   output logic                irq_o         // high as long as an enabled reason is
 );
 
+  if (StatusW < 1 || StatusW > mpe_pkg::StatusWMax) begin : gen_bad_status
+    $error("mpe_axil: StatusW = %0d, accepted are 1 to %0d", StatusW, mpe_pkg::StatusWMax);
+  end
+
   mpe_regs_axil_pkg::mpe_regs__in_t  to_regs;
   mpe_regs_axil_pkg::mpe_regs__out_t from_regs;
   logic                          pending, err, drops, touched, clears_q;

@@ -27,6 +27,12 @@ module mpe_axis_rx #(
   input  logic             hold_i
 );
 
+  if (NumNodes < 2 || NumNodes > mpe_pkg::NumNodesMax) begin : gen_bad_num_nodes
+    $error("mpe_axis_rx: NumNodes = %0d, accepted are 2 to %0d", NumNodes, mpe_pkg::NumNodesMax);
+  end
+  if (!mpe_pkg::is_word_width(DataW)) begin : gen_bad_data
+    $error("mpe_axis_rx: DataW = %0d, accepted are 8, 16, 32, 64 and 128", DataW);
+  end
   if (Depth < 2 || Depth > 1024) begin : gen_bad_depth
     $error("mpe_axis_rx: Depth = %0d, accepted are 2 to 1024", Depth);
   end

@@ -32,6 +32,12 @@ module mpe_axis_tx #(
   output logic [DataW-1:0] tdata_o
 );
 
+  if (NumNodes < 2 || NumNodes > mpe_pkg::NumNodesMax) begin : gen_bad_num_nodes
+    $error("mpe_axis_tx: NumNodes = %0d, accepted are 2 to %0d", NumNodes, mpe_pkg::NumNodesMax);
+  end
+  if (!mpe_pkg::is_word_width(DataW)) begin : gen_bad_data
+    $error("mpe_axis_tx: DataW = %0d, accepted are 8, 16, 32, 64 and 128", DataW);
+  end
   if (Depth < 2 || Depth > 65536) begin : gen_bad_depth
     $error("mpe_axis_tx: Depth = %0d, accepted are 2 to 65536", Depth);
   end

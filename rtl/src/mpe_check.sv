@@ -14,6 +14,19 @@ module mpe_check #(
   output logic [2:0]  code_o    // mpe_pkg::err_e
 );
 
+  if (NumNodes < 2 || NumNodes > mpe_pkg::NumNodesMax) begin : gen_bad_num_nodes
+    $error("mpe_check: NumNodes = %0d, accepted are 2 to %0d", NumNodes, mpe_pkg::NumNodesMax);
+  end
+  if (NodeId < 0 || NodeId >= NumNodes) begin : gen_bad_node_id
+    $error("mpe_check: NodeId = %0d, accepted are 0 to NumNodes - 1 = %0d", NodeId, NumNodes - 1);
+  end
+  if (AddrW < 1 || AddrW > 32) begin : gen_bad_addr
+    $error("mpe_check: AddrW = %0d, accepted are 1 to 32", AddrW);
+  end
+  if (LenW < 1 || LenW > AddrW) begin : gen_bad_len
+    $error("mpe_check: LenW = %0d, accepted are 1 to AddrW = %0d", LenW, AddrW);
+  end
+
   logic        is_bcast, is_send, is_fwd, is_wide, is_node, is_self, is_back, is_complete;
   logic [31:0] self_bit, root_bit, beyond;
   logic [AddrW:0] behind;

@@ -24,6 +24,13 @@ module mpe_order_emit #(
   output logic [IdW-1:0]                   leaves_before_o  // between the root and node_o
 );
 
+  if (NumNodes < 2 || NumNodes > mpe_pkg::NumNodesMax) begin : gen_bad_num_nodes
+    $error("mpe_order_emit: NumNodes = %0d, accepted are 2 to %0d", NumNodes, mpe_pkg::NumNodesMax);
+  end
+  if (StatusW < 1 || StatusW > mpe_pkg::StatusWMax) begin : gen_bad_status
+    $error("mpe_order_emit: StatusW = %0d, accepted are 1 to %0d", StatusW, mpe_pkg::StatusWMax);
+  end
+
   logic [NumNodes-1:0]              pending_q, pending_d, cand, chosen;
   logic                             load, rooted_q;
   logic [IdW-1:0]                   root_q, leaves_before_q, leaves_before;

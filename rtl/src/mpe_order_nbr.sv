@@ -22,6 +22,13 @@ module mpe_order_nbr #(
   output logic [IdW-1:0]                   leaves_before_o
 );
 
+  if (NumNodes < 2 || NumNodes > mpe_pkg::NumNodesMax) begin : gen_bad_num_nodes
+    $error("mpe_order_nbr: NumNodes = %0d, accepted are 2 to %0d", NumNodes, mpe_pkg::NumNodesMax);
+  end
+  if (StatusW < 1 || StatusW > mpe_pkg::StatusWMax) begin : gen_bad_status
+    $error("mpe_order_nbr: StatusW = %0d, accepted are 1 to %0d", StatusW, mpe_pkg::StatusWMax);
+  end
+
   logic                is_root;
   logic [StatusW-1:0]  self_status;
   logic [NumNodes-1:0] leaf, less, after, least, greatest;

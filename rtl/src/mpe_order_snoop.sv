@@ -23,6 +23,11 @@ module mpe_order_snoop #(
   output logic [IdW-1:0] leaves_before_o
 );
 
+  if (NumNodes < 2 || NumNodes > mpe_pkg::NumNodesMax) begin : gen_bad_num_nodes
+    $error("mpe_order_snoop: NumNodes = %0d, accepted are 2 to %0d", NumNodes,
+           mpe_pkg::NumNodesMax);
+  end
+
   typedef enum logic [1:0] {Idle, Before, Mine} state_e;
   state_e         state_q, state_d;
   logic           seen_q;

@@ -40,4 +40,8 @@ package mpe_pkg;
     return num_nodes < 2 ? 1 : $clog2(num_nodes);
   endfunction
 
+  function automatic bit is_word_width(int data_w);
+    return data_w == 8 || data_w == 16 || data_w == 32 || data_w == 64 || data_w == 128;
+  endfunction
+
 endpackage

@@ -14,7 +14,7 @@ module mpe_port #(
   input  logic                clk_i,
   input  logic                rst_ni,
   // registers; they do not change while pending_o
-  input  logic                write_i,     // CMD.op is being written: its value is there a clock later
+  input  logic                write_i,     // CMD.op is being written: it is there a clock later
   input  logic                touch_i,     // any of them is being written
   input  logic [1:0]          op_i,
   input  logic [4:0]          peer_i,

@@ -26,6 +26,15 @@ module mpe_ram #(
   output logic [DataW-1:0] b_rdata_o
 );
 
+  // Tools refuse arrays that are larger, and nobody has such a memory on a chip.
+  localparam int AddrWMax = 26;
+  if (AddrW < 1 || AddrW > AddrWMax) begin : gen_bad_addr
+    $error("mpe_ram: AddrW = %0d, accepted are 1 to %0d", AddrW, AddrWMax);
+  end
+  if (!mpe_pkg::is_word_width(DataW)) begin : gen_bad_data
+    $error("mpe_ram: DataW = %0d, accepted are 8, 16, 32, 64 and 128", DataW);
+  end
+
   (* no_rw_check *) logic [DataW-1:0] a_words [1 << AddrW];
   (* no_rw_check *) logic [DataW-1:0] b_words [1 << AddrW];
 

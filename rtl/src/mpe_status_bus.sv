@@ -30,6 +30,12 @@ module mpe_status_bus #(
   output logic [IdW-1:0]                    ord_before_o
 );
 
+  if (NumNodes < 2 || NumNodes > mpe_pkg::NumNodesMax) begin : gen_bad_num_nodes
+    $error("mpe_status_bus: NumNodes = %0d, accepted are 2 to %0d", NumNodes, mpe_pkg::NumNodesMax);
+  end
+  if (StatusW < 1 || StatusW > mpe_pkg::StatusWMax) begin : gen_bad_status
+    $error("mpe_status_bus: StatusW = %0d, accepted are 1 to %0d", StatusW, mpe_pkg::StatusWMax);
+  end
   if (HoldLaunch && Snoop) begin : gen_bad_hold
     $error("mpe_status_bus: HoldLaunch = 1, accepted is 0 with Snoop = 1");
   end

@@ -25,6 +25,13 @@ module mpe_xbar #(
   output logic [NumNodes-1:0][DataW-1:0] rx_data_o
 );
 
+  if (NumNodes < 2 || NumNodes > mpe_pkg::NumNodesMax) begin : gen_bad_num_nodes
+    $error("mpe_xbar: NumNodes = %0d, accepted are 2 to %0d", NumNodes, mpe_pkg::NumNodesMax);
+  end
+  if (!mpe_pkg::is_word_width(DataW)) begin : gen_bad_data
+    $error("mpe_xbar: DataW = %0d, accepted are 8, 16, 32, 64 and 128", DataW);
+  end
+
   logic [NumNodes-1:0][NumNodes-1:0] req;   // [receiver][sender]: both name each other
   logic [NumNodes-1:0][NumNodes-1:0] rdy;   // [sender][receiver]
 
