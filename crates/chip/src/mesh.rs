@@ -122,7 +122,8 @@ impl Mesh {
     }
 
     /// The time in which a link or a port takes a flit.
-    pub(crate) fn flit_ps(&self) -> u64 {
+    #[must_use]
+    pub fn flit_ps(&self) -> u64 {
         self.clock.to_ps(u64::from(self.link_interval_cycles))
     }
 

@@ -41,7 +41,7 @@ pub fn answer(options: &Traffic) -> Result<Answer, Failure> {
     let steps = plan.rates.as_ref();
     let steps = steps.map_or(RATES_TRIED_MAX as usize, Vec::len);
     let sweep = plan.measure(&Bar::new(steps, "traffic"))?;
-    let (settings, grid) = (&sweep.settings, sweep.grid);
+    let (settings, grid) = (&sweep.settings, sweep.mesh.grid);
     let chip = &plan.chip.chip.name;
     let mut text = style::heading(&format!(
         "{} traffic on {chip}: {} x {} routers, packets of {} flits",
@@ -292,7 +292,7 @@ fn of_trace(study: &TraceStudy, path: &str, options: &Traffic) -> Result<Answer,
     }
     if let Some(path) = &options.heat_map {
         let links: Vec<_> = run.mesh.links().collect();
-        let picture = corecast_figures::heat_map(&what, &study.grid, &links, run.cycles as f64);
+        let picture = corecast_figures::heat_map(&what, &study.mesh, &links, study.duration());
         text += &picture::write_figure(path, &picture, settings)?;
     }
     Ok(Answer::new(text, Value::Array(vec![settings.on(record)])))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! One run: when every rank did what, and what the links of the mesh carried.
 
-use corecast_core::Grid;
-use corecast_machine::LinkUse;
+use corecast_chip::Mesh;
+use corecast_machine::{LinkUse, Time};
 use corecast_render::TimeAxis;
 use corecast_study::{Run, Settings, Study, case_size};
 
@@ -23,8 +23,7 @@ pub fn run_heat_map(study: &Study, run: &Run, settings: &Settings) -> Option<Str
     let mesh = study.machine.mesh()?;
     let beside = beside(settings);
     let what = format!("{} by {}{beside}", study.collective(), run.algorithm);
-    let cycles = study.cycles(run.report.makespan).unwrap_or_default();
-    Some(heat_map(&what, &mesh.grid, &run.report.links, cycles))
+    Some(heat_map(&what, mesh, &run.report.links, run.report.makespan))
 }
 
 /// What else goes over the links that a picture of a run shows, for its title.
@@ -65,22 +64,23 @@ fn title(study: &Study, run: &Run, settings: &Settings) -> String {
     }
 }
 
-/// Draws what every link of a mesh carried in `cycles` cycles.
+/// Draws what every link of a mesh carried in so much time.
 ///
 /// The title names the busiest link and how much of the time it was in use.
 #[must_use]
-pub fn heat_map(what: &str, grid: &Grid, links: &[LinkUse], cycles: f64) -> String {
+pub fn heat_map(what: &str, mesh: &Mesh, links: &[LinkUse], duration: Time) -> String {
     let busiest = links.iter().max_by_key(|link| link.flits);
     let title = busiest.map_or(format!("{what}: no link is used"), |link| {
         let ((x, y), (to_x, to_y)) = (link.from, link.to);
-        let share = 100.0 * link.flits as f64 / cycles.max(1.0);
+        let busy_ps = link.flits as f64 * mesh.flit_ps() as f64;
+        let share = 100.0 * busy_ps / duration.ps().max(1) as f64;
         format!(
             "{what}: the busiest link ({x},{y})->({to_x},{to_y}) carries {} flits, \
              busy {share:.1} % of the time",
             link.flits
         )
     });
-    corecast_render::heat_map_svg(&title, grid, links, "flits")
+    corecast_render::heat_map_svg(&title, &mesh.grid, links, "flits")
 }
 
 /// In cycles of the chip, or in microseconds where times are not told in cycles.

@@ -64,6 +64,6 @@ pub fn traffic_heat_map(sweep: &TrafficSweep, chip: &str) -> Option<String> {
         sweep.pattern.name(),
         point.offered
     );
-    let cycles = point.cycles as f64;
-    Some(heat_map(&what, &sweep.grid, &point.links, cycles))
+    let duration = sweep.duration(point);
+    Some(heat_map(&what, &sweep.mesh, &point.links, duration))
 }

@@ -220,8 +220,8 @@ impl Traffic {
             }
             Found::Trace(trace) => {
                 let links: Vec<_> = trace.run.mesh.links().collect();
-                let (what, cycles) = (format!("a trace on {}", self.chip), trace.run.cycles);
-                let picture = corecast_figures::heat_map(&what, &trace.grid, &links, cycles as f64);
+                let (what, mesh) = (format!("a trace on {}", self.chip), &trace.mesh);
+                let picture = corecast_figures::heat_map(&what, mesh, &links, trace.duration());
                 Some(signed(&picture, &trace.settings))
             }
         }

@@ -13,7 +13,7 @@
 //! ```
 
 use corecast_chip::{Mesh, NetworkSpec};
-use corecast_core::Grid;
+use corecast_machine::Time;
 use corecast_machine_sim::mesh_spec;
 use corecast_sim::network::mesh::MeshSpec;
 use corecast_sim::traffic::{self, Histogram, Load, Pattern, Point, Trace, TraceRun, run_trace};
@@ -51,7 +51,7 @@ pub struct TrafficSweep {
     /// What the points depend on.
     pub settings: Settings,
     /// The mesh.
-    pub grid: Grid,
+    pub mesh: Mesh,
     /// Who sends to whom.
     pub pattern: Pattern,
     /// Flits per packet.
@@ -126,7 +126,7 @@ pub struct TraceStudy {
     /// What the run depends on.
     pub settings: Settings,
     /// The mesh.
-    pub grid: Grid,
+    pub mesh: Mesh,
     /// How often a packet waits for another.
     pub waits: usize,
     /// The run.
@@ -145,7 +145,7 @@ fn network(chip: &ChipChoice) -> Result<&Mesh, TrafficStudyError> {
 }
 
 /// How it is simulated, and what its results depend on.
-fn mesh(chip: &ChipChoice) -> Result<(MeshSpec, Settings), StudyError> {
+fn mesh(chip: &ChipChoice) -> Result<(&Mesh, MeshSpec, Settings), StudyError> {
     let mesh = network(chip)?;
     let machine = MACHINES[0].on(&chip.chip, None)?;
     let settings = Settings {
@@ -154,7 +154,7 @@ fn mesh(chip: &ChipChoice) -> Result<(MeshSpec, Settings), StudyError> {
         notes: Vec::new(),
         ..Settings::new(chip, &*machine)
     };
-    Ok((mesh_spec(mesh), settings))
+    Ok((mesh, mesh_spec(mesh), settings))
 }
 
 impl TrafficPlan {
@@ -178,7 +178,7 @@ impl TrafficPlan {
     /// # Errors
     /// A chip without a mesh, a pattern that does not exist on it, a number out of range.
     pub fn measure(&self, progress: &dyn Progress) -> Result<TrafficSweep, StudyError> {
-        let (spec, settings) = mesh(&self.chip)?;
+        let (mesh, spec, settings) = mesh(&self.chip)?;
         if let Some(why) = self.pattern.refusal(&spec) {
             return Err(TrafficStudyError::Pattern(why).into());
         }
@@ -192,7 +192,7 @@ impl TrafficPlan {
                 seed: Some(self.load.seed),
                 ..settings
             },
-            grid: spec.grid,
+            mesh: mesh.clone(),
             pattern: self.pattern.clone(),
             packet_flits: self.load.packet_flits,
             points,
@@ -259,7 +259,18 @@ fn zero_load(points: &[Point]) -> Option<f64> {
     measured.map(|point| point.latency_mean)
 }
 
+/// How long cycles of a mesh are.
+fn duration(mesh: &Mesh, cycles: u64) -> Time {
+    Time::from_ps(mesh.clock.to_ps(cycles))
+}
+
 impl TrafficSweep {
+    /// How long the simulation of a point was.
+    #[must_use]
+    pub fn duration(&self, point: &Point) -> Time {
+        duration(&self.mesh, point.cycles)
+    }
+
     /// Whether a point lies beyond saturation.
     #[must_use]
     pub fn is_beyond(&self, point: &Point) -> bool {
@@ -329,13 +340,12 @@ pub fn run_trace_file(
     contents: Vec<u8>,
     is_open: bool,
 ) -> Result<TraceStudy, StudyError> {
-    let (spec, settings) = mesh(chip)?;
-    let flit_bytes = network(chip)?.flit_bytes;
+    let (mesh, spec, settings) = mesh(chip)?;
     let contents = unpacked(contents, TRACE_BYTES_MAX).map_err(|error| {
         let file = file.to_owned();
         TrafficStudyError::Packed { file, error }
     })?;
-    let trace = Trace::read(&contents, spec.cores(), flit_bytes).map_err(|error| {
+    let trace = Trace::read(&contents, spec.cores(), mesh.flit_bytes).map_err(|error| {
         let file = file.to_owned();
         TrafficStudyError::Trace { file, error }
     })?;
@@ -347,13 +357,19 @@ pub fn run_trace_file(
     let run = run.map_err(|error| TrafficStudyError::Mesh(error.into()))?;
     Ok(TraceStudy {
         settings,
-        grid: spec.grid,
+        mesh: mesh.clone(),
         waits: trace.waits().len(),
         run,
     })
 }
 
 impl TraceStudy {
+    /// How long the run was.
+    #[must_use]
+    pub fn duration(&self) -> Time {
+        duration(&self.mesh, self.run.cycles)
+    }
+
     /// The run as a record.
     #[must_use]
     pub fn record(&self) -> TraceRecord {

@@ -238,6 +238,41 @@ fn pictures_and_tables_say_with_which_settings_they_were_made() {
     assert_eq!(trace["otherData"]["fingerprint"], fingerprint);
 }
 
+/// A flit is on a link as long as the link's clock says, whatever the clock of the routers and the
+/// one in which times are told.
+#[test]
+fn links_are_busy_as_long_as_flits_are_on_them() {
+    let chip = path("slow.toml");
+    let slow = "name = \"slow\"\nbase = \"booksim-mesh\"\nsummary = \"links of a quarter of the \
+                routers' rate\"\nsource = \"a test\"\n\
+                [clocks.slow]\nperiod = { value = 4, unit = \"ns\", kind = \"assumed\", source = \"x\" }\n\
+                [network]\nlink_clock = \"slow\"\n\
+                buffer = { value = 64, unit = \"flits\", kind = \"assumed\", source = \"x\" }\n";
+    std::fs::write(&chip, slow).expect("writable");
+    let chip = chip.to_str().expect("text");
+    let packets = path("one.txt");
+    std::fs::write(&packets, "0 0 1 1000\n").expect("writable");
+    let packets = packets.to_str().expect("text");
+    for (command, busy) in [
+        // 1000 flits, one in four cycles, in 4008 cycles.
+        (format!("traffic --chip {chip} --trace-file {packets}"), "99.8"),
+        // 14 flits in 65 cycles.
+        (
+            format!("run bcast --chip {chip} --ranks 2 --bytes 200 --algorithm linear"),
+            "86.2",
+        ),
+        // 1938 flits of 1.25 ns in 206,241.744 ns, told in cycles of the cores.
+        (
+            "run bcast --chip scc --ranks 48 --bytes 4K --algorithm mst".to_owned(),
+            "1.2",
+        ),
+    ] {
+        let svg = draw(&format!("{command} --heat-map"), "busy.svg").1;
+        let says = format!("busy {busy} % of the time");
+        assert!(svg.contains(&says), "{command}: {says} is not in {svg}");
+    }
+}
+
 /// One win of three is not a title for the whole picture.
 #[test]
 fn titles_count_wins() {
