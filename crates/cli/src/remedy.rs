@@ -5,7 +5,14 @@ use corecast_study::{Choice, MainCause, Measure, Remedy, Tried, words_of_cause};
 
 /// A choice as an option.
 pub fn option(choice: &Choice) -> String {
-    let name = choice.what.replace('_', "-");
+    let name = match choice.what {
+        // Options of `traffic` have no units in their names.
+        "packet_flits" => "packet".to_owned(),
+        what => {
+            let what = what.strip_suffix("_cycles").unwrap_or(what);
+            what.replace('_', "-")
+        }
+    };
     match &choice.value {
         Some(value) => format!("--{name} {value}"),
         None => format!("--{name}"),

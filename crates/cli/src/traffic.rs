@@ -45,10 +45,7 @@ pub fn answer(options: &Traffic) -> Result<Answer, Failure> {
     let chip = &plan.chip.chip.name;
     let mut text = style::heading(&format!(
         "{} traffic on {chip}: {} x {} routers, packets of {} flits",
-        sweep.pattern.name(),
-        grid.width,
-        grid.height,
-        options.packet
+        sweep.pattern, grid.width, grid.height, options.packet
     )) + "\n";
     text += &(run::with(settings) + "\n");
     text += &points_table(&sweep);

@@ -21,9 +21,13 @@ pub fn timeline(study: &Study, run: &Run, settings: &Settings) -> String {
 #[must_use]
 pub fn run_heat_map(study: &Study, run: &Run, settings: &Settings) -> Option<String> {
     let mesh = study.machine.mesh()?;
-    let beside = beside(settings);
-    let what = format!("{} by {}{beside}", study.collective(), run.algorithm);
-    Some(heat_map(&what, mesh, &run.report.links, run.report.makespan))
+    let what = what(study, run, settings);
+    Some(heat_map(
+        &what,
+        mesh,
+        &run.report.links,
+        run.report.makespan,
+    ))
 }
 
 /// What else goes over the links that a picture of a run shows, for its title.
@@ -48,15 +52,20 @@ pub fn beside(settings: &Settings) -> String {
     }
 }
 
-fn title(study: &Study, run: &Run, settings: &Settings) -> String {
-    let (request, makespan) = (&run.request, run.report.makespan);
-    let what = format!(
+/// What was run, for the title of its pictures.
+fn what(study: &Study, run: &Run, settings: &Settings) -> String {
+    format!(
         "{} by {}{}: {}",
         study.collective(),
         run.algorithm,
         beside(settings),
-        case_size(request.bytes, request.ranks)
-    );
+        case_size(run.request.bytes, run.request.ranks)
+    )
+}
+
+fn title(study: &Study, run: &Run, settings: &Settings) -> String {
+    let what = what(study, run, settings);
+    let makespan = run.report.makespan;
     let place = study.machine.place();
     match study.cycles(makespan) {
         Some(cycles) => format!("{what}, {cycles} cycles on {place}"),

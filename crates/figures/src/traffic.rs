@@ -14,7 +14,7 @@ const SHOWN_MAX: f64 = 8.0;
 #[must_use]
 pub fn latency_chart(sweep: &TrafficSweep, chip: &str) -> String {
     let (points, saturation) = (&sweep.points, sweep.saturation());
-    let pattern = sweep.pattern.name();
+    let pattern = &sweep.pattern;
     // Beyond saturation latency grows with the length of the run and says nothing.
     let shown: Vec<&Point> = match saturation {
         Some(first) => points
@@ -61,8 +61,7 @@ pub fn traffic_heat_map(sweep: &TrafficSweep, chip: &str) -> Option<String> {
     let point = sweep.highest()?;
     let what = format!(
         "{} traffic on {chip} at {} flits per core and cycle",
-        sweep.pattern.name(),
-        point.offered
+        sweep.pattern, point.offered
     );
     let duration = sweep.duration(point);
     Some(heat_map(&what, &sweep.mesh, &point.links, duration))

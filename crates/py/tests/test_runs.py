@@ -223,7 +223,8 @@ def test_traffic(tmp_path):
     hot = corecast.traffic(
         pattern="hotspot", hot_cores=[0], hot_share=0.5, rates=[0.02], measure_cycles=500
     )
-    assert hot[0].pattern == "hotspot"
+    assert hot[0].pattern == "hotspot:0=0.5"
+    assert hot[0].measure_cycles == 500
     trace = tmp_path / "packets.txt"
     trace.write_text("0 0 5 4\n3 1 2 1\n")
     sent = corecast.traffic(trace=trace)

@@ -94,7 +94,7 @@ pub use schedules::{
     Converted, FileLine, ScheduleFile, Verdict, VerdictFields, VerdictRecord, file_contents,
     files_of_ranks, verdicts,
 };
-pub use settings::{CollectiveSettings, ProgramSettings, Settings};
+pub use settings::{CollectiveSettings, ProgramSettings, Settings, TrafficSettings};
 pub use study::{Certified, Detour, Runs, Study, case_size};
 pub use surroundings::{
     ARRIVAL_CYCLES_MAX, ArrivalPattern, OtherTraffic, PACKET_FLITS, PACKET_FLITS_MAX, Surroundings,

@@ -8,6 +8,7 @@
 //! their foot.
 
 use corecast_core::hash::fnv_1a;
+use corecast_sim::traffic::{Load, Pattern};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -16,6 +17,7 @@ use crate::choice::Choice;
 use crate::machines::StudyMachine;
 use crate::plan::Plan;
 use crate::surroundings::ongoing_words;
+use crate::traffic::usual_load;
 
 /// What a result depends on.
 #[derive(Clone, Debug, Serialize)]
@@ -44,6 +46,60 @@ pub struct Settings {
     /// What a program of calls depends on; absent in other verbs.
     #[serde(flatten)]
     pub program: Option<ProgramSettings>,
+    /// What synthetic traffic depends on; absent in other verbs.
+    #[serde(flatten)]
+    pub traffic: Option<TrafficSettings>,
+}
+
+/// What synthetic traffic depends on beside its load.
+#[derive(Clone, Debug, Serialize)]
+pub struct TrafficSettings {
+    /// Who sends to whom, with its parameters.
+    pub pattern: String,
+    /// Flits per packet.
+    pub packet_flits: u32,
+    /// Cycles before the measurement.
+    pub warmup_cycles: u64,
+    /// Cycles of the measurement.
+    pub measure_cycles: u64,
+    /// Most cycles after the measurement until its packets have arrived.
+    pub drain_cycles: u64,
+}
+
+impl TrafficSettings {
+    /// Of such traffic.
+    #[must_use]
+    pub fn new(pattern: &Pattern, load: &Load) -> Self {
+        Self {
+            pattern: pattern.to_string(),
+            packet_flits: load.packet_flits,
+            warmup_cycles: load.warmup,
+            measure_cycles: load.measure,
+            drain_cycles: load.drain,
+        }
+    }
+
+    /// What is not so by default.
+    fn choices(&self) -> Vec<Choice> {
+        let usual = Self::new(&Pattern::Uniform, &usual_load());
+        let mut all = Vec::new();
+        if self.pattern != usual.pattern {
+            all.push(Choice::new("pattern", &self.pattern));
+        }
+        if self.packet_flits != usual.packet_flits {
+            all.push(Choice::new("packet_flits", self.packet_flits));
+        }
+        let cycles = [
+            ("warmup_cycles", self.warmup_cycles, usual.warmup_cycles),
+            ("measure_cycles", self.measure_cycles, usual.measure_cycles),
+            ("drain_cycles", self.drain_cycles, usual.drain_cycles),
+        ];
+        let chosen = cycles
+            .into_iter()
+            .filter(|(_, cycles, usual)| cycles != usual);
+        all.extend(chosen.map(|(what, cycles, _)| Choice::new(what, cycles)));
+        all
+    }
 }
 
 /// What a program of calls depends on beside its ranks.
@@ -116,6 +172,7 @@ impl Settings {
             seed: None,
             collective: None,
             program: None,
+            traffic: None,
         }
     }
 
@@ -216,6 +273,7 @@ impl Settings {
             all.extend(of.flops.map(|rate| Choice::new("flops", rate)));
             all.extend(around(of.background.as_ref(), &of.skew));
         }
+        all.extend(self.traffic.iter().flat_map(TrafficSettings::choices));
         let Some(of) = &self.collective else {
             return all;
         };

@@ -25,12 +25,21 @@ use crate::chips::ChipChoice;
 use crate::error::{StudyError, TrafficStudyError};
 use crate::machines::MACHINES;
 use crate::progress::Progress;
-use crate::settings::Settings;
+use crate::settings::{Settings, TrafficSettings};
 
 /// Step of the rates if none are given.
 const STEP: f64 = 0.02;
 /// Most rates that are measured if none are given.
 pub const RATES_TRIED_MAX: u32 = 50;
+
+/// The load of a plan that nobody has changed.
+pub(crate) fn usual_load() -> Load {
+    Load {
+        packet_flits: 4,
+        drain: 30_000,
+        ..Load::default()
+    }
+}
 
 /// Which traffic on which mesh.
 #[derive(Clone, Debug)]
@@ -54,8 +63,6 @@ pub struct TrafficSweep {
     pub mesh: Mesh,
     /// Who sends to whom.
     pub pattern: Pattern,
-    /// Flits per packet.
-    pub packet_flits: u32,
     /// One per rate.
     pub points: Vec<Point>,
 }
@@ -63,10 +70,6 @@ pub struct TrafficSweep {
 /// A point as a record; loads in flits per core and cycle, times in cycles.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct TrafficRecord {
-    /// Who sends to whom.
-    pub pattern: &'static str,
-    /// Flits per packet.
-    pub packet_flits: u32,
     /// Load asked for.
     pub offered: f64,
     /// Load that arrived.
@@ -165,11 +168,7 @@ impl TrafficPlan {
             chip,
             pattern: Pattern::Uniform,
             rates: None,
-            load: Load {
-                packet_flits: 4,
-                drain: 30_000,
-                ..Load::default()
-            },
+            load: usual_load(),
         }
     }
 
@@ -190,11 +189,11 @@ impl TrafficPlan {
         Ok(TrafficSweep {
             settings: Settings {
                 seed: Some(self.load.seed),
+                traffic: Some(TrafficSettings::new(&self.pattern, &self.load)),
                 ..settings
             },
             mesh: mesh.clone(),
             pattern: self.pattern.clone(),
-            packet_flits: self.load.packet_flits,
             points,
         })
     }
@@ -308,8 +307,6 @@ impl TrafficSweep {
             (point.packets > 0).then_some(value)
         }
         TrafficRecord {
-            pattern: self.pattern.name(),
-            packet_flits: self.packet_flits,
             offered: point.offered,
             accepted: point.accepted,
             latency_mean: of_packets(point, point.latency_mean),

@@ -188,7 +188,7 @@ fn pictures_and_tables_say_with_which_settings_they_were_made() {
         format!("traffic {set} --rate 0.05 --measure 100 --warmup 0 --heat-map"),
         format!("traffic {set} --rate 0.05 --measure 100 --warmup 0 --plot"),
     ] {
-        let svg = draw(&command, "settings.svg").1;
+        let svg = texts(&draw(&command, "settings.svg").1);
         let mut wanted = vec![
             version.as_str(),
             fingerprint,
@@ -203,16 +203,17 @@ fn pictures_and_tables_say_with_which_settings_they_were_made() {
             assert!(svg.contains(text), "{command}: {text} is not in {svg}");
         }
     }
-    let heat = draw(&format!("explain {run} --heat-map"), "heat.svg").1;
-    let title = "bcast by binomial beside background traffic of 0.1 flits per core and cycle: the";
+    let heat = texts(&draw(&format!("explain {run} --heat-map"), "heat.svg").1);
+    let title = "bcast by binomial beside background traffic of 0.1 flits per core and cycle: 64 \
+                 bytes, 8 ranks: the";
     assert!(heat.contains(title), "{heat}");
     let quiet = draw(
         &format!("explain {run} --heat-map").replace("--background 0.1", ""),
         "q.svg",
-    )
-    .1;
+    );
+    let quiet = texts(&quiet.1);
     assert!(
-        quiet.contains("bcast by binomial: the busiest link"),
+        quiet.contains("bcast by binomial: 64 bytes, 8 ranks: the busiest link"),
         "{quiet}"
     );
     let csv = draw(
@@ -238,6 +239,54 @@ fn pictures_and_tables_say_with_which_settings_they_were_made() {
     assert_eq!(trace["otherData"]["fingerprint"], fingerprint);
 }
 
+/// The texts of a picture in a row: long ones are several lines.
+fn texts(svg: &str) -> String {
+    let tags_and_texts = svg.split('<').filter_map(|part| part.split_once('>'));
+    let texts = tags_and_texts.map(|(_, text)| text.trim().replace("&gt;", ">"));
+    texts
+        .filter(|text| !text.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// Two results with different traffic are told apart: text, CSV, pictures and JSON say all of it.
+#[test]
+fn traffic_says_what_was_run() {
+    let traffic = "traffic --pattern hotspot:0+63=0.9 --rate 0.02 --packet 2 --warmup 7 --measure 99 \
+                   --drain 500";
+    let options = "--packet 2 --warmup 7 --measure 99 --drain 500";
+    let (text, csv) = draw(&format!("{traffic} --csv"), "traffic.csv");
+    assert!(text.starts_with("hotspot:0+63=0.9 traffic on "), "{text}");
+    assert!(text.contains(options), "{text}");
+    let mut lines = csv.lines().map(|line| line.split(','));
+    let header: Vec<&str> = lines.next().expect("a header").collect();
+    let point: Vec<&str> = lines.next().expect("a point").collect();
+    let document = draw(&format!("{traffic} --json -o"), "traffic.json").1;
+    let document: Value = serde_json::from_str(&document).expect("JSON");
+    for (name, value) in [
+        ("pattern", "hotspot:0+63=0.9"),
+        ("packet_flits", "2"),
+        ("warmup_cycles", "7"),
+        ("measure_cycles", "99"),
+        ("drain_cycles", "500"),
+    ] {
+        let column = header.iter().position(|column| *column == name);
+        assert_eq!(point[column.expect("a column")], value, "{name}");
+        let field = &document[0][name];
+        let field = field.as_str().map_or(field.to_string(), str::to_owned);
+        assert_eq!(field, value, "{name}");
+    }
+    for picture in ["--plot", "--heat-map"] {
+        let svg = texts(&draw(&format!("{traffic} {picture}"), "traffic.svg").1);
+        for text in ["hotspot:0+63=0.9 traffic on ", options] {
+            assert!(
+                svg.replace(", --", " --").contains(text),
+                "{picture}: {text} is not in {svg}"
+            );
+        }
+    }
+}
+
 /// A flit is on a link as long as the link's clock says, whatever the clock of the routers and the
 /// one in which times are told.
 #[test]
@@ -255,7 +304,10 @@ fn links_are_busy_as_long_as_flits_are_on_them() {
     let packets = packets.to_str().expect("text");
     for (command, busy) in [
         // 1000 flits, one in four cycles, in 4008 cycles.
-        (format!("traffic --chip {chip} --trace-file {packets}"), "99.8"),
+        (
+            format!("traffic --chip {chip} --trace-file {packets}"),
+            "99.8",
+        ),
         // 14 flits in 65 cycles.
         (
             format!("run bcast --chip {chip} --ranks 2 --bytes 200 --algorithm linear"),
@@ -267,7 +319,7 @@ fn links_are_busy_as_long_as_flits_are_on_them() {
             "1.2",
         ),
     ] {
-        let svg = draw(&format!("{command} --heat-map"), "busy.svg").1;
+        let svg = texts(&draw(&format!("{command} --heat-map"), "busy.svg").1);
         let says = format!("busy {busy} % of the time");
         assert!(svg.contains(&says), "{command}: {says} is not in {svg}");
     }

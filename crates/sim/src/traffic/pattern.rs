@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Who sends to whom in synthetic traffic (Dally and Towles 2004, section 3.2).
 
+use std::fmt;
+
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::RngCore;
 
@@ -78,6 +80,18 @@ pub enum NoPattern {
         /// The number.
         share: f64,
     },
+}
+
+/// As commands take it: the name, and of `hotspot` which cores are hot, and how.
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
+        if let Self::Hotspot { cores, share } = self {
+            let cores: Vec<String> = cores.iter().map(ToString::to_string).collect();
+            write!(f, ":{}={share}", cores.join("+"))?;
+        }
+        Ok(())
+    }
 }
 
 impl Pattern {
