@@ -132,13 +132,28 @@ impl Chip {
         }
     }
 
+    /// Whether a multicast is one message on a tree of links: on a mesh with a static network and
+    /// cores that write words into it. Everywhere else every receiver has a message of its own.
+    #[must_use]
+    pub fn carries_multicasts(&self) -> bool {
+        match self.system() {
+            System::Mesh { mesh, .. } => mesh.carries_multicasts(),
+            _ => false,
+        }
+    }
+
     /// The links that messages between `ranks` ranks use: on a crossbar the output port of the
     /// sender and the input port of the receiver, on a mesh the ports of the cores and the links
     /// between.
     #[must_use]
     pub fn routes(&self, ranks: u32) -> ChipRoutes {
-        self.seats(ranks)
-            .map_or(ChipRoutes::Crossbar, ChipRoutes::Mesh)
+        match &self.network {
+            NetworkSpec::Mesh(mesh) => ChipRoutes::Mesh {
+                seats: mesh.place(ranks),
+                carries_multicasts: self.carries_multicasts(),
+            },
+            NetworkSpec::Crossbar(_) => ChipRoutes::Crossbar,
+        }
     }
 }
 
@@ -148,7 +163,12 @@ pub enum ChipRoutes {
     /// Link `2 from` and link `2 to + 1`.
     Crossbar,
     /// Links as [`Grid`] numbers them.
-    Mesh(Seats),
+    Mesh {
+        /// Where ranks sit.
+        seats: Seats,
+        /// See [`Chip::carries_multicasts`].
+        carries_multicasts: bool,
+    },
 }
 
 impl ChipRoutes {
@@ -160,7 +180,7 @@ impl ChipRoutes {
                 format!("output port of rank {}", link.0 / 2)
             }
             Self::Crossbar => format!("input port of rank {}", link.0 / 2),
-            Self::Mesh(seats) => seats.describe(link),
+            Self::Mesh { seats, .. } => seats.describe(link),
         }
     }
 }
@@ -169,14 +189,18 @@ impl Routes for ChipRoutes {
     fn visit_links(&self, from: Rank, to: Rank, visit: &mut dyn FnMut(LinkId)) {
         match self {
             Self::Crossbar => FullCrossbar.visit_links(from, to, visit),
-            Self::Mesh(seats) => seats.visit_links(from, to, visit),
+            Self::Mesh { seats, .. } => seats.visit_links(from, to, visit),
         }
     }
 
     fn visit_tree(&self, tree: &RouteTree, visit: &mut dyn FnMut(LinkId)) {
         match self {
             Self::Crossbar => FullCrossbar.visit_tree(tree, visit),
-            Self::Mesh(seats) => seats.visit_tree(tree, visit),
+            Self::Mesh {
+                seats,
+                carries_multicasts: true,
+            } => seats.grid().visit_tree(tree, visit),
+            Self::Mesh { seats, .. } => seats.visit_tree(tree, visit),
         }
     }
 }

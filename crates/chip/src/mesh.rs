@@ -121,6 +121,13 @@ impl Mesh {
         ]
     }
 
+    /// Whether there is a static network that can be used: it carries a multicast on every link of
+    /// its tree once. Without it every receiver has a message of its own.
+    #[must_use]
+    pub const fn carries_multicasts(&self) -> bool {
+        self.static_hop_cycles.is_some()
+    }
+
     /// The time in which a link or a port takes a flit.
     #[must_use]
     pub fn flit_ps(&self) -> u64 {

@@ -18,7 +18,6 @@ use std::sync::Arc;
 
 use crate::grid::Grid;
 use crate::ids::Rank;
-use crate::route_tree::RouteTree;
 use crate::routes::{LinkId, Routes};
 
 /// See the module's documentation.
@@ -128,17 +127,6 @@ impl Seats {
 impl Routes for Seats {
     fn visit_links(&self, from: Rank, to: Rank, visit: &mut dyn FnMut(LinkId)) {
         self.grid.visit_links(self.seat(from), self.seat(to), visit);
-    }
-
-    /// In order every link of the tree carries the message once. Elsewhere there is no tree of links,
-    /// and every receiver has a message of its own.
-    fn visit_tree(&self, tree: &RouteTree, visit: &mut dyn FnMut(LinkId)) {
-        if self.are_in_order() {
-            return self.grid.visit_tree(tree, visit);
-        }
-        for (_, rank) in tree.edges() {
-            self.visit_links(tree.root(), rank, visit);
-        }
     }
 }
 

@@ -69,7 +69,7 @@ impl SimMachine {
         let bounds = Bounds::new(mesh, udn, schedule);
         let moves_words = schedule.sends().any(|(rank, step, _)| {
             let op = schedule.steps(rank)[step].op;
-            mesh.static_hop_cycles.is_none() || !matches!(op, Op::Multicast { .. })
+            !mesh.carries_multicasts() || !matches!(op, Op::Multicast { .. })
         });
         if moves_words {
             let mut queue = udn.queue(mesh)?;
@@ -292,7 +292,7 @@ impl<'a> LongestPath<'a> {
         let (bounds, schedule) = (self.bounds, self.schedule);
         let costs = &bounds.costs;
         let mut actions = VecDeque::new();
-        if bounds.mesh.static_hop_cycles.is_some()
+        if bounds.mesh.carries_multicasts()
             && let Op::Multicast { number, chunks } | Op::RecvMulticast { number, chunks, .. } =
                 step.op
         {

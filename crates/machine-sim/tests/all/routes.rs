@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use corecast_chip::{Chip, find_changed};
-use corecast_core::{Collective, Rank, Request, algorithm, verify};
+use corecast_core::{Certificate, Collective, Rank, Request, algorithm, verify};
 use corecast_machine::{Job, Machine, RunOptions};
 use corecast_machine_sim::{Fidelity, SimMachine};
 
@@ -112,4 +112,43 @@ fn slots_are_free_of_contention_on_a_part_of_a_torus() {
     }
     let bounds = [&torus, &mesh].map(|chip| certificate(chip, 15).link_bound_rounds);
     assert!(bounds[0] < bounds[1], "whole rows go around: {bounds:?}");
+}
+
+/// A multicast is one message on a tree of links only where the machine sends it as one: on a static
+/// network, which takes ranks in order.
+#[test]
+fn certificates_take_multicasts_as_the_machine_sends_them() {
+    let certificate = |base: &str, changes: &[(&str, &str)], ranks: u32, root: u32| {
+        let chip = chip(base, changes);
+        let machine = SimMachine::new(&chip);
+        let request = Request {
+            root: Rank(root),
+            ..Request::new(Collective::Bcast, ranks, 64)
+        };
+        let request = machine.request(request, &RunOptions::default());
+        let tree = algorithm::find(Collective::Bcast, "static-route").expect("registered");
+        let schedule = tree.schedule(&request);
+        let certificate = verify(&schedule, &chip.routes(ranks));
+        let sent = machine.run(&Job::new(&schedule)).expect("runs");
+        let most = sent.links.iter().map(|link| link.flits).max();
+        (certificate, most.expect("links are used"))
+    };
+    // In a row, from its end and from its middle, and mirrored.
+    let row = [("network.width", "5"), ("network.height", "1")];
+    let (one_by_one, from_end) = certificate("booksim-mesh", &row, 5, 0);
+    assert_eq!(one_by_one.busiest_link.map(|share| share.messages), Some(4));
+    for root in [0, 2] {
+        let (plain, most) = certificate("booksim-mesh", &row, 5, root);
+        let mirrored = [row[0], row[1], ("network.placement", "4 3 2 1 0")];
+        let (mirrored, most_mirrored) = certificate("booksim-mesh", &mirrored, 5, root);
+        assert!(!plain.is_contention_free(), "from {root}");
+        assert_eq!(plain.link_bound_rounds, mirrored.link_bound_rounds);
+        let shares = |of: &Certificate| of.busiest_link.map(|share| share.messages);
+        assert_eq!(shares(&plain), shares(&mirrored), "from {root}");
+        assert_eq!(most, most_mirrored, "from {root}");
+    }
+    let (tree, of_tree) = certificate("tilepro64", &row, 5, 0);
+    assert!(tree.is_contention_free());
+    assert_eq!(of_tree, 64 / 4, "every word crosses a link once");
+    assert_eq!(from_end % 4, 0, "{from_end} flits of four messages");
 }

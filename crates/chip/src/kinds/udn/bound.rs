@@ -86,7 +86,7 @@ pub(super) fn ps(mesh: &Mesh, udn: &Udn, request: &Request) -> u64 {
 
 impl Words<'_> {
     fn is_static(&self) -> bool {
-        self.mesh.static_hop_cycles.is_some()
+        self.mesh.carries_multicasts()
     }
 
     /// Words of `bytes` bytes on a port; a message without payload is a header.
