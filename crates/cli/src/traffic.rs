@@ -49,6 +49,9 @@ pub fn answer(options: &Traffic) -> Result<Answer, Failure> {
     )) + "\n";
     text += &(run::with(settings) + "\n");
     text += &points_table(&sweep);
+    if let Some(latency) = sweep.zero_load {
+        text += &format!("\nlatency at zero load: mean {latency:.2} cycles\n");
+    }
     text += &match sweep.saturation() {
         Some(point) => format!(
             "\nsaturated from {} flits per core and cycle offered, {:.4} accepted\n",
@@ -191,7 +194,7 @@ fn points_table(sweep: &TrafficSweep) -> String {
             point.packets.to_string(),
             match (point.is_saturated, beyond) {
                 (true, _) => style::bad("saturated: not all packets arrived"),
-                (false, true) => style::near("saturated"),
+                (false, true) => style::near("saturated: more than twice the latency at zero load"),
                 (false, false) => String::new(),
             },
         ]
@@ -219,7 +222,9 @@ fn csv(sweep: &TrafficSweep) -> String {
         "network_latency_mean",
         "hops_mean",
         "packets",
+        "zero_load_latency",
         "saturated",
+        "all_arrived",
         "cycles",
         "flit_hops",
     ]);
@@ -235,7 +240,9 @@ fn csv(sweep: &TrafficSweep) -> String {
             &or_empty(record.network_latency_mean),
             &or_empty(record.hops_mean),
             &record.packets,
+            &or_empty(record.zero_load_latency),
             &record.saturated,
+            &record.all_arrived,
             &record.cycles,
             &record.flit_hops,
         ]);

@@ -7,7 +7,7 @@ use corecast_study::TrafficSweep;
 
 use crate::run::heat_map;
 
-/// Highest latency that is drawn, in latencies of the lowest load.
+/// Highest latency that is drawn, in latencies at zero load.
 const SHOWN_MAX: f64 = 8.0;
 
 /// Latency against offered load, up to saturation.
@@ -23,7 +23,7 @@ pub fn latency_chart(sweep: &TrafficSweep, chip: &str) -> String {
             .collect(),
         None => points.iter().collect(),
     };
-    let zero_load = sweep.zero_load().unwrap_or_default();
+    let zero_load = sweep.zero_load.unwrap_or(f64::INFINITY);
     let line = |name: &str, value: &dyn Fn(&Point) -> f64| Series {
         name: name.to_owned(),
         // Higher values would squeeze the part of the curve that says something.

@@ -29,6 +29,8 @@ use crate::settings::{Settings, TrafficSettings};
 
 /// Step of the rates if none are given.
 const STEP: f64 = 0.02;
+/// Routers along a side of a mesh that is far from saturation at such a rate.
+const SIDE_USUAL: f64 = 8.0;
 /// Most rates that are measured if none are given.
 pub const RATES_TRIED_MAX: u32 = 50;
 
@@ -63,6 +65,9 @@ pub struct TrafficSweep {
     pub mesh: Mesh,
     /// Who sends to whom.
     pub pattern: Pattern,
+    /// The mean latency at next to no load, in cycles, whichever loads were asked for; none where
+    /// nothing was sent.
+    pub zero_load: Option<f64>,
     /// One per rate.
     pub points: Vec<Point>,
 }
@@ -88,8 +93,12 @@ pub struct TrafficRecord {
     pub hops_mean: Option<f64>,
     /// Packets measured.
     pub packets: u64,
-    /// Whether packets of the measurement did not arrive.
+    /// Mean latency at next to no load; none if there were no packets.
+    pub zero_load_latency: Option<f64>,
+    /// Whether it lies beyond saturation: the mean is more than twice that, or not all arrived.
     pub saturated: bool,
+    /// Whether all packets of the measurement arrived.
+    pub all_arrived: bool,
     /// Cycles simulated.
     pub cycles: u64,
     /// Link crossings of flits.
@@ -181,9 +190,10 @@ impl TrafficPlan {
         if let Some(why) = self.pattern.refusal(&spec) {
             return Err(TrafficStudyError::Pattern(why).into());
         }
+        let zero_load = self.zero_load(&spec, progress)?;
         let mut points = match &self.rates {
             Some(rates) => self.sweep(&spec, rates, progress)?,
-            None => self.until_saturated(&spec, progress)?,
+            None => self.until_saturated(&spec, zero_load, progress)?,
         };
         points.sort_by(|a, b| a.offered.total_cmp(&b.offered));
         Ok(TrafficSweep {
@@ -194,8 +204,32 @@ impl TrafficPlan {
             },
             mesh: mesh.clone(),
             pattern: self.pattern.clone(),
+            zero_load,
             points,
         })
+    }
+
+    /// The mean latency at a load that is far from saturation, and does not depend on the rates asked
+    /// for: [`STEP`], or less where a mesh is wide, since its middle carries the traffic of more cores,
+    /// and where cores are hot. None if no packet was sent.
+    fn zero_load(
+        &self,
+        spec: &MeshSpec,
+        progress: &dyn Progress,
+    ) -> Result<Option<f64>, TrafficStudyError> {
+        let side = spec.grid.width.max(spec.grid.height);
+        let crowd = match &self.pattern {
+            Pattern::Hotspot { cores, share } => {
+                f64::from(spec.cores()) * share / cores.len().max(1) as f64
+            }
+            _ => 1.0,
+        };
+        let rate = STEP / f64::max(f64::from(side) / SIDE_USUAL, crowd).max(1.0);
+        let load = Load { rate, ..self.load };
+        let is_wanted = || !progress.is_stopped();
+        let point = traffic::run_while(spec, &self.pattern, &load, &is_wanted)?;
+        let point = point.ok_or(TrafficStudyError::Stopped)?;
+        Ok((point.packets > 0).then_some(point.latency_mean))
     }
 
     fn sweep(
@@ -219,6 +253,7 @@ impl TrafficPlan {
     fn until_saturated(
         &self,
         spec: &MeshSpec,
+        zero_load: Option<f64>,
         progress: &dyn Progress,
     ) -> Result<Vec<Point>, TrafficStudyError> {
         let mut points: Vec<Point> = Vec::new();
@@ -234,7 +269,7 @@ impl TrafficPlan {
             points.extend(self.sweep(spec, &rates, progress)?);
             let is_second = |index: &usize| {
                 let pair = &points[index - 1..=*index];
-                pair.iter().all(|point| is_beyond(point, &points))
+                pair.iter().all(|point| is_beyond(point, zero_load))
             };
             if let Some(second) = (1..points.len()).find(is_second) {
                 points.truncate(second + 1);
@@ -245,17 +280,11 @@ impl TrafficPlan {
     }
 }
 
-/// Saturation as the literature has it: twice the latency of the lowest load, or packets that do
-/// not arrive (Dally and Towles 2004, section 23.1).
-fn is_beyond(point: &Point, points: &[Point]) -> bool {
+/// Saturation as the literature has it: twice the latency at zero load, or packets that do not
+/// arrive (Dally and Towles 2004, section 23.1).
+fn is_beyond(point: &Point, zero_load: Option<f64>) -> bool {
     let is_late = |least| point.latency_mean > 2.0 * least;
-    point.is_saturated || zero_load(points).is_some_and(is_late)
-}
-
-/// The mean latency of the lowest load with packets, in cycles.
-fn zero_load(points: &[Point]) -> Option<f64> {
-    let measured = points.iter().find(|point| point.packets > 0);
-    measured.map(|point| point.latency_mean)
+    point.is_saturated || zero_load.is_some_and(is_late)
 }
 
 /// How long cycles of a mesh are.
@@ -273,13 +302,7 @@ impl TrafficSweep {
     /// Whether a point lies beyond saturation.
     #[must_use]
     pub fn is_beyond(&self, point: &Point) -> bool {
-        is_beyond(point, &self.points)
-    }
-
-    /// The mean latency of the lowest load with packets, in cycles; none where there are no packets.
-    #[must_use]
-    pub fn zero_load(&self) -> Option<f64> {
-        zero_load(&self.points)
+        is_beyond(point, self.zero_load)
     }
 
     /// The first point beyond saturation.
@@ -316,7 +339,9 @@ impl TrafficSweep {
             network_latency_mean: of_packets(point, point.network_latency_mean),
             hops_mean: of_packets(point, point.hops_mean),
             packets: point.packets,
-            saturated: point.is_saturated,
+            zero_load_latency: self.zero_load,
+            saturated: self.is_beyond(point),
+            all_arrived: !point.is_saturated,
             cycles: point.cycles,
             flit_hops: point.flit_hops,
         }
@@ -410,6 +435,27 @@ mod tests {
         assert_eq!(saturation(&[0.3, 0.1, 0.05]), least);
         // Nothing is sent at a load of 0, and so nothing takes long beside it.
         assert_eq!(saturation(&[0.0, 0.05, 0.1]), None);
+    }
+
+    /// Whether a load saturates a mesh does not depend on which others are measured.
+    #[test]
+    fn other_loads_do_not_change_what_is_saturated() {
+        let changes = [("network.width", "4"), ("network.height", "4")];
+        let changes = changes.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        let chip = ChipChoice::find("booksim-mesh", &changes).expect("a mesh");
+        let beyond = |rates: &[f64]| {
+            let mut plan = TrafficPlan::new(chip.clone());
+            plan.rates = Some(rates.to_vec());
+            let sweep = plan.measure(&()).expect("runs");
+            let point = sweep.points.iter().find(|point| point.offered == 0.4);
+            let record = sweep.record(point.expect("measured"));
+            assert!(record.all_arrived);
+            record.saturated
+        };
+        let lists = [&[0.4][..], &[0.02, 0.4], &[0.38, 0.4, 0.42]];
+        for list in lists {
+            assert!(beyond(list), "{list:?}");
+        }
     }
 
     /// The loads that are measured side by side must not show in how many there are.
