@@ -160,3 +160,32 @@ fn chips_say_why_they_take_no_background_traffic() {
         assert_eq!(chip.takes_background(), taken, "{queues} queues");
     }
 }
+
+/// Each word of a long message takes as long as the slowest part of its way, not the fastest.
+#[test]
+fn a_byte_costs_what_the_slowest_part_of_its_way_takes() {
+    let cost = |more: &str| {
+        let text = format!(
+            "name = \"slow\"\nbase = \"booksim-mesh\"\nsummary = \"a\"\nsource = \"a test\"\n{more}"
+        );
+        let chip = Chip::parse(&text, "slow.toml").expect("valid");
+        chip.platform(2).link_cost.cycles_per_byte
+    };
+    let number = |key: &str, value: u32, unit: &str| {
+        format!(
+            "{key} = {{ value = {value}, unit = \"{unit}\", kind = \"assumed\", source = \"a test\" }}\n"
+        )
+    };
+    // Flits of 16 bytes.
+    assert_eq!(cost(""), 1.0 / 16.0);
+    let links = format!(
+        "[clocks.slow]\n{}[network]\nlink_clock = \"slow\"\n{}",
+        number("period", 4, "ns"),
+        number("buffer", 64, "flits")
+    );
+    assert_eq!(cost(&links), 4.0 / 16.0);
+    for end in ["inject", "extract"] {
+        let end = format!("[endpoint]\n{}", number(end, 3, "cycles/word"));
+        assert_eq!(cost(&end), 3.0 / 16.0, "{end}");
+    }
+}

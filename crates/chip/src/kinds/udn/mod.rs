@@ -149,14 +149,13 @@ impl Udn {
         words + self.header_words * self.packets(words)
     }
 
-    /// The time in which a core moves a word: at best what its own instructions or the network
-    /// allow.
+    /// The time that each further word of a long message takes: that of the slowest of the core that
+    /// writes it, the links and the core that reads it.
     fn word_ps(&self, mesh: &Mesh) -> u64 {
         let core_cycles = self
             .inject_cycles_per_word
-            .min(self.extract_cycles_per_word);
-        let core = self.clock.to_ps(core_cycles);
-        core.max(mesh.clock.to_ps(1)) // ports take a word per cycle
+            .max(self.extract_cycles_per_word);
+        self.clock.to_ps(core_cycles).max(mesh.flit_ps())
     }
 
     /// The queue for data of a core of this mesh; none where senders always wait, so that there
