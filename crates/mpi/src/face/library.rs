@@ -133,7 +133,10 @@ pub(super) fn end_session(mpi: &mut Entered) -> Result<()> {
     if !is_last(mpi) {
         return Ok(());
     }
-    let waited = mpi.wait(|process| Ok(process.is_quiet().then_some(())));
+    let waited = mpi.wait_in(|mpi| {
+        let is_over = !is_last(mpi) || mpi.process.is_quiet();
+        Ok(is_over.then_some(()))
+    });
     if STAGE.load(Ordering::Acquire) != RUNNING {
         return Ok(());
     }
