@@ -296,7 +296,8 @@ fn of_trace(study: &TraceStudy, path: &str, options: &Traffic) -> Result<Answer,
     }
     if let Some(path) = &options.heat_map {
         let links: Vec<_> = run.mesh.links().collect();
-        let picture = corecast_figures::heat_map(&what, &study.mesh, &links, study.duration());
+        let times = (study.flit(), study.duration());
+        let picture = corecast_figures::heat_map(&what, &study.mesh.grid, &links, times);
         text += &picture::write_figure(path, &picture, settings)?;
     }
     Ok(Answer::new(text, Value::Array(vec![settings.on(record)])))

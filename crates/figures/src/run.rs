@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! One run: when every rank did what, and what the links of the mesh carried.
 
-use corecast_chip::Mesh;
+use corecast_core::Grid;
 use corecast_machine::{LinkUse, Time};
 use corecast_render::TimeAxis;
 use corecast_study::{Run, Settings, Study, case_size};
@@ -22,12 +22,8 @@ pub fn timeline(study: &Study, run: &Run, settings: &Settings) -> String {
 pub fn run_heat_map(study: &Study, run: &Run, settings: &Settings) -> Option<String> {
     let mesh = study.machine.mesh()?;
     let what = what(study, run, settings);
-    Some(heat_map(
-        &what,
-        mesh,
-        &run.report.links,
-        run.report.makespan,
-    ))
+    let times = (Time::from_ps(mesh.flit_ps()), run.report.makespan);
+    Some(heat_map(&what, &mesh.grid, &run.report.links, times))
 }
 
 /// What else goes over the links that a picture of a run shows, for its title.
@@ -73,15 +69,20 @@ fn title(study: &Study, run: &Run, settings: &Settings) -> String {
     }
 }
 
-/// Draws what every link of a mesh carried in so much time.
+/// Draws what every link of a mesh carried, on which a flit takes so long, in so much time.
 ///
 /// The title names the busiest link and how much of the time it was in use.
 #[must_use]
-pub fn heat_map(what: &str, mesh: &Mesh, links: &[LinkUse], duration: Time) -> String {
+pub fn heat_map(
+    what: &str,
+    grid: &Grid,
+    links: &[LinkUse],
+    (flit, duration): (Time, Time),
+) -> String {
     let busiest = links.iter().max_by_key(|link| link.flits);
     let title = busiest.map_or(format!("{what}: no link is used"), |link| {
         let ((x, y), (to_x, to_y)) = (link.from, link.to);
-        let busy_ps = link.flits as f64 * mesh.flit_ps() as f64;
+        let busy_ps = link.flits as f64 * flit.ps() as f64;
         let share = 100.0 * busy_ps / duration.ps().max(1) as f64;
         format!(
             "{what}: the busiest link ({x},{y})->({to_x},{to_y}) carries {} flits, \
@@ -89,7 +90,7 @@ pub fn heat_map(what: &str, mesh: &Mesh, links: &[LinkUse], duration: Time) -> S
             link.flits
         )
     });
-    corecast_render::heat_map_svg(&title, &mesh.grid, links, "flits")
+    corecast_render::heat_map_svg(&title, grid, links, "flits")
 }
 
 /// In cycles of the chip, or in microseconds where times are not told in cycles.

@@ -63,6 +63,6 @@ pub fn traffic_heat_map(sweep: &TrafficSweep, chip: &str) -> Option<String> {
         "{} traffic on {chip} at {} flits per core and cycle",
         sweep.pattern, point.offered
     );
-    let duration = sweep.duration(point);
-    Some(heat_map(&what, &sweep.mesh, &point.links, duration))
+    let times = (sweep.flit(), sweep.duration(point));
+    Some(heat_map(&what, &sweep.mesh.grid, &point.links, times))
 }

@@ -220,8 +220,9 @@ impl Traffic {
             }
             Found::Trace(trace) => {
                 let links: Vec<_> = trace.run.mesh.links().collect();
-                let (what, mesh) = (format!("a trace on {}", self.chip), &trace.mesh);
-                let picture = corecast_figures::heat_map(&what, mesh, &links, trace.duration());
+                let (what, grid) = (format!("a trace on {}", self.chip), &trace.mesh.grid);
+                let times = (trace.flit(), trace.duration());
+                let picture = corecast_figures::heat_map(&what, grid, &links, times);
                 Some(signed(&picture, &trace.settings))
             }
         }

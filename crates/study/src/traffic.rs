@@ -293,6 +293,12 @@ fn duration(mesh: &Mesh, cycles: u64) -> Time {
 }
 
 impl TrafficSweep {
+    /// How long a flit is on a link.
+    #[must_use]
+    pub fn flit(&self) -> Time {
+        Time::from_ps(self.mesh.flit_ps())
+    }
+
     /// How long the simulation of a point was.
     #[must_use]
     pub fn duration(&self, point: &Point) -> Time {
@@ -386,6 +392,12 @@ pub fn run_trace_file(
 }
 
 impl TraceStudy {
+    /// How long a flit is on a link.
+    #[must_use]
+    pub fn flit(&self) -> Time {
+        Time::from_ps(self.mesh.flit_ps())
+    }
+
     /// How long the run was.
     #[must_use]
     pub fn duration(&self) -> Time {
