@@ -67,12 +67,10 @@ impl Study {
             progress.done();
             match file.schedule_for(&request) {
                 Ok(schedule) => {
-                    let certified_here = self.certify(&schedule);
-                    certified.push(Certified {
-                        detours: self.detours(&schedule),
-                        lines: file.lines_of(&certified_here.certificate.violations),
-                        ..certified_here
-                    });
+                    let mut of_file = self.certify(&schedule);
+                    of_file.detours = self.detours(&schedule);
+                    of_file.lines = file.lines_of(&of_file.certificate.violations);
+                    certified.push(of_file);
                 }
                 Err(why) => refused.push(file.refused(why)),
             }

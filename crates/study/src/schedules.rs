@@ -241,7 +241,8 @@ impl ScheduleFile {
         };
         let numbers: Vec<Vec<u32>> = violations.iter().map(numbers).collect();
         let wanted: BTreeSet<u32> = numbers.iter().flatten().copied().collect();
-        let found = (1..).zip(self.text.lines());
+        let last = wanted.last().map_or(0, |&last| last as usize);
+        let found = (1..).zip(self.text.lines()).take(last);
         let found: BTreeMap<u32, String> = found
             .filter(|(number, _)| wanted.contains(number))
             .map(|(number, line)| (number, shown(line)))

@@ -74,13 +74,7 @@ pub fn finalize<A: Abi>() -> c_int {
         attribute::delete_all::<A, _>(mpi, CommId::WORLD)?;
         mpi.wait(|process| Ok(process.is_quiet().then_some(())))?;
         library::end_world();
-        if !mpi.sessions.is_empty() {
-            return Ok(());
-        }
-        match library::end() {
-            true => Ok(()),
-            false => Err(Error::new(Class::Other, "the library does not run")),
-        }
+        library::end_unused(mpi)
     })
 }
 

@@ -128,7 +128,7 @@ pub(super) fn begin_session(level: Level, made: Made) -> Result<SessionId> {
 
 /// Ends if nothing needs the library any more: neither `MPI_Init` nor a session. Messages go on to their
 /// end before, in which other threads may begin sessions, or end the library first.
-pub(super) fn end_session(mpi: &mut Entered) -> Result<()> {
+pub(super) fn end_unused(mpi: &mut Entered) -> Result<()> {
     let is_last = |mpi: &Entered| mpi.sessions.is_empty() && !has_world();
     if !is_last(mpi) {
         return Ok(());
@@ -217,17 +217,14 @@ pub(super) fn has_world() -> bool {
     WORLD.load(Ordering::Acquire) == RUNNING
 }
 
-/// Ends, until a session begins if one may; whether it ran.
-///
-/// `MPI_Finalize` has entered the library, and has the lock where there is one.
-pub(super) fn end() -> bool {
-    if STAGE.load(Ordering::Acquire) != RUNNING {
-        return false;
-    }
-    // SAFETY: this thread has entered; by the rules of `MPI_Finalize` no other one is in a call.
+/// Ends, until a session begins if one may. The caller has entered the library, and has the lock where
+/// there is one.
+fn end() {
+    // SAFETY: this thread has entered, and no other one is in a call but to end as well, which lets go of
+    // the lock only while it waits.
     let place = unsafe { &mut *LIBRARY.0.get() };
     let Some(library) = place else {
-        return false;
+        return;
     };
     let transport = library.process.engine.transport();
     if transport.clocked().is_none() {
@@ -242,7 +239,6 @@ pub(super) fn end() -> bool {
         STAGE.store(AFTER, Ordering::Release);
         *place = None;
     }
-    true
 }
 
 /// The process exits: a rank of a simulated chip that has had sessions alone, and has ended them, ends.

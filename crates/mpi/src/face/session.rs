@@ -106,7 +106,7 @@ pub fn session_finalize<A: Abi>(session: Out<Session<A>>) -> c_int {
             handlers::leave(made.errhandler);
         }
         session.set(Session::of(SessionId::NULL))?;
-        library::end_session(mpi)
+        library::end_unused(mpi)
     })
 }
 
