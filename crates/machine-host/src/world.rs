@@ -341,7 +341,9 @@ impl Courier for HostCourier {
         }
         self.fill(Cause::Compute);
         self.is_finished = true;
+        // What this end brings about, a deadlock of those who still wait, is no failure of this rank.
+        let before = self.shared.outcome();
         self.shared.finish();
-        self.shared.outcome()
+        before
     }
 }

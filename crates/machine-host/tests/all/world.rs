@@ -2,6 +2,7 @@
 //! Threads of one's own as ranks: handles without a program given to a machine.
 
 use std::thread;
+use std::time::Duration;
 
 use corecast_core::{Help as _, Rank};
 use corecast_machine::{Endpoint, RunError, RunOptions, Source, TagFilter, run_blocking};
@@ -104,4 +105,17 @@ fn who_is_not_there_yet_may_still_send() {
         let error = waits.join().expect("no panic").expect_err("nobody is left");
         assert!(matches!(error, RunError::Deadlock { .. }), "{error}");
     });
+}
+
+/// The rank that ends last hears nothing of the deadlock that its end brings about.
+#[test]
+fn a_deadlock_is_told_to_those_who_wait() {
+    let world = world(2);
+    let [mut first, mut second] = [0, 1].map(|rank| world.attach(Rank(rank)).expect("free"));
+    let waits = thread::spawn(move || run_blocking(first.recv(Source::Any, TagFilter::Any)));
+    // Long enough for the other to wait, nearly always.
+    thread::sleep(Duration::from_millis(50));
+    run_blocking(second.finish()).expect("it has nothing to do");
+    let error = waits.join().expect("no panic").expect_err("nobody is left");
+    assert!(matches!(error, RunError::Deadlock { .. }), "{error}");
 }
