@@ -2,13 +2,14 @@
 //! What would make a run faster.
 //!
 //! Nothing here is a rule of thumb. Other algorithms and sizes are run as a table's search would run
-//! them; if none of them is faster, the numbers of the chip file are halved (widths doubled) one by
-//! one, and the one that saves most is named. A run longer than the one to be explained is ended
+//! them; if none of them is faster, the numbers of the chip file are halved or doubled one by one,
+//! and the one that saves most is named. A run longer than the one to be explained is ended
 //! early, so a trial costs at most as much as the run itself; long runs are tried with fewer others,
 //! and the remedy tells which ([`Tried`]).
 
 use std::collections::BTreeMap;
 
+use corecast_chip::Parameter;
 use corecast_machine::{PathSegment, Time};
 use corecast_tune::search::{self, Best, Candidate, Sizes};
 use rayon::prelude::*;
@@ -242,19 +243,18 @@ impl Study {
         }
     }
 
-    /// The number whose halving (of a width: doubling) saves most, each tried alone with the same
-    /// schedule.
+    /// The number whose change saves most ([`others`]), each tried alone with the same schedule. The
+    /// clock that times are told in is not tried: their number of cycles would stay as it is.
     fn knob(&self, run: &Run) -> Option<Knob> {
         let schedule = self.schedule_of(run)?;
-        let unused = self.chip().unused();
-        let numbers = self.chip().parameters().filter_map(|number| {
-            let to = match number.unit {
-                unit if unit.starts_with("cycles") => (number.value / 2.0).floor(),
-                "bytes/cycle" => number.value * 2.0,
-                _ => return None,
-            };
-            let is_used = unused.iter().all(|unused| unused.key != number.key);
-            (is_used && to != number.value).then(|| (number.key.to_owned(), number.value, to))
+        let chip = self.chip();
+        let reference = format!("clocks.{}.period", chip.reference_clock().name);
+        let unused = chip.unused();
+        let has_effect = |key: &str| key != reference && unused.iter().all(|it| it.key != key);
+        let numbers = chip.parameters().filter(|number| has_effect(number.key));
+        let numbers = numbers.flat_map(|Parameter { key, value, unit, .. }| {
+            let others = others(value, unit).into_iter();
+            others.map(move |other| (key.to_owned(), value, other))
         });
         let numbers: Vec<(String, f64, f64)> = numbers.collect();
         let took = run.report.makespan;
@@ -280,6 +280,22 @@ struct Knob {
     from: f64,
     to: f64,
     time: Time,
+}
+
+/// What else a number is tried with: what takes time with half of it, everything else with half and
+/// with twice as much, because whether more of it helps depends on the run. A chip of another size is
+/// another chip.
+fn others(value: f64, unit: &str) -> Vec<f64> {
+    let half = (value / 2.0).floor();
+    let mut others = match unit {
+        "cores" | "routers" => Vec::new(),
+        "ns" => vec![value / 2.0],
+        "MHz" => vec![value * 2.0],
+        unit if unit.starts_with("cycles") => vec![half],
+        _ => vec![half, value * 2.0],
+    };
+    others.retain(|&other| other != value); // half of none
+    others
 }
 
 /// The sizes that are others than those of a run.

@@ -295,6 +295,11 @@ fn explain_begins_with_what_to_do() {
         changed["makespan_cycles"].as_f64() < better.as_f64(),
         "{told}"
     );
+    // Widths count, too, and the one clock is not worth a word: times are told in its cycles.
+    let (told, _) =
+        advice("bcast --chip booksim-mesh --ranks 2 --bytes 4K --algorithm linear");
+    let flit = "`network.flit` matters most: 32 instead of 16 would save 50 %";
+    assert!(told.contains(flit), "{told}");
     // One rank has nothing to do.
     let (told, _) = advice("bcast --chip park2019-bus --ranks 1 --algorithm linear");
     assert!(told.starts_with("Leave it as it is: "), "{told}");
