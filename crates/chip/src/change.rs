@@ -57,6 +57,7 @@ fn changed(text: String, file: String, changes: &[(String, String)]) -> Result<C
     if changes.is_empty() {
         return Ok(unchanged);
     }
+    let (variant, named) = (text.clone(), format!("{file} as changed"));
     let (text, file) = variant::resolve(text, file)?;
     let mut said: Vec<String> = changes.iter().map(|(key, _)| key.clone()).collect();
     let Ok(mut document) = text.parse::<DocumentMut>() else {
@@ -105,7 +106,8 @@ fn changed(text: String, file: String, changes: &[(String, String)]) -> Result<C
             }
         }
     }
-    let changed = Chip::parse(&document.to_string(), &format!("{file} as changed"))?;
+    let changed = Chip::parse(&document.to_string(), &format!("{file} as changed"));
+    let changed = changed.map_err(|error| variant::relocate_changed(error, &variant, &named))?;
     Ok(Chip {
         base: unchanged.base,
         variant: unchanged.variant,
@@ -226,6 +228,28 @@ mod tests {
     fn fitted_numbers_become_assumed() {
         let chip = changed("park2019-bus", &[("endpoint.order", "3")]).expect("valid");
         assert_eq!(chip.count(crate::Provenance::Fitted), 1);
+    }
+
+    #[test]
+    fn a_wrong_change_is_told_where_the_key_is() {
+        let text = "# a comment\nname = \"mine\"\nbase = \"booksim-mesh\"\nsummary = \"a\"\n\
+            source = \"me\"\n[network]\nbuffer = { value = 4, unit = \"flits\", \
+            kind = \"assumed\", source = \"me\" }\n";
+        let of = |key: &str| {
+            let change = (key.to_owned(), "0".to_owned());
+            let error = parse_changed(text, "mine.toml", &[change]).expect_err("is refused");
+            error.to_string()
+        };
+        let base = builtin::text("booksim-mesh").expect("built in").0;
+        let line = 1 + base
+            .lines()
+            .position(|line| line.starts_with("flit ="))
+            .expect("there");
+        let file = "booksim-mesh, the base of mine.toml as changed";
+        let flit = format!("{file}:{line}: `network.flit` = 0 is out of range");
+        assert_eq!(of("network.flit"), flit);
+        let buffer = "mine.toml as changed:7: `network.buffer` = 0 is out of range";
+        assert_eq!(of("network.buffer"), buffer);
     }
 
     #[test]

@@ -78,6 +78,16 @@ pub(crate) fn relocate(mut error: ChipError, text: &str, file: &str) -> ChipErro
     error
 }
 
+/// The same error, of a chip that was changed, with its place in the variant, if the variant says the key.
+pub(crate) fn relocate_changed(mut error: ChipError, text: &str, file: &str) -> ChipError {
+    if let Some(at) = error.location_mut()
+        && let Some(line) = line(text, &at.key)
+    {
+        (at.file, at.line) = (file.to_owned(), line);
+    }
+    error
+}
+
 /// The line of a dotted key.
 fn line(text: &str, path: &str) -> Option<u32> {
     let document = DeTable::parse(text).ok()?;
@@ -93,11 +103,12 @@ fn line(text: &str, path: &str) -> Option<u32> {
     Some(Text::new("", text).at(offset?, "").line)
 }
 
-/// Replaces what `variant` says.
+/// Replaces what `variant` says; keys stay on their lines, with the comments before them.
 fn overlay(base: &mut Table, variant: &Table) {
     for (key, item) in variant {
         match (base.get_mut(key), item) {
             (Some(Item::Table(old)), Item::Table(new)) => overlay(old, new),
+            (Some(old), Item::Value(_)) => old.clone_from(item),
             _ => {
                 base.insert(key, item.clone());
             }
