@@ -556,7 +556,7 @@ pub struct Traffic {
     pub seed: u64,
     /// Send the packets of a file instead of a pattern: lines `cycle src dst flits [after N,...]`,
     /// or a trace of netrace
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["pattern", "rate", "packet", "plot"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["pattern", "rate", "packet", "warmup", "measure", "drain", "seed", "plot"])]
     pub trace_file: Option<String>,
     /// Let packets of the file leave in their cycles, whatever they wait for
     #[arg(long, requires = "trace_file")]

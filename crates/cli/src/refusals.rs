@@ -4,8 +4,8 @@
 use corecast_chip::ChipError;
 use corecast_machine::{RunError, TaskError};
 use corecast_study::{
-    ARRIVAL_CYCLES_MAX, AdviceError, Asked, FlowStudyError, MACHINES, MachineError, StudyError,
-    SurroundingsError, TrafficStudyError,
+    ARRIVAL_CYCLES_MAX, AdviceError, Asked, FlowStudyError, MACHINES, MachineError, NoChoice,
+    StudyError, SurroundingsError, TrafficStudyError,
 };
 
 use crate::failure::Failure;
@@ -39,13 +39,22 @@ impl From<StudyError> for Failure {
             StudyError::RanksPerCore { max, .. } => {
                 option("--ranks-per-core").help(format!("use 1 to {max}"))
             }
+            StudyError::Placement { .. } => {
+                option("--ranks-to-cores").help("list a core for every rank".to_owned())
+            }
             StudyError::SharedCapture => {
                 option("--capture").help("leave out --ranks-per-core".to_owned())
             }
             StudyError::Root { ranks, .. } => {
                 option("--root").help(format!("with {ranks} ranks the root is 0 to {}", ranks - 1))
             }
-            StudyError::NoRoot { .. } => option("--root").help("leave it out"),
+            StudyError::NoChoice { choice, .. } => option(match choice {
+                NoChoice::Root => "--root",
+                NoChoice::Size => "--bytes",
+                NoChoice::Element => "--dtype",
+                NoChoice::Operator => "--op",
+            })
+            .help("leave it out"),
             StudyError::TooManyBytes { max, .. } => {
                 option("--bytes").help(format!("use at most {max} bytes"))
             }

@@ -13,6 +13,7 @@ use crate::csv::Csv;
 use crate::failure::Failure;
 use crate::output::{Answer, table};
 use crate::progress::Bar;
+use crate::scene::counted;
 use crate::{picture, run, scene, style};
 
 /// Most rates of one sweep.
@@ -257,12 +258,12 @@ fn of_trace(study: &TraceStudy, path: &str, options: &Traffic) -> Result<Answer,
     let record = study.record();
     let what = format!("{path} on {chip}");
     let mut text = format!(
-        "{}\n\n{} packets in {} cycles, {} flit-hops\nlatency in cycles: mean {:.2}, p50 {}, \
+        "{}\n\n{} in {}, {}\nlatency in cycles: mean {:.2}, p50 {}, \
          p99 {}, max {}\n",
         style::heading(&what),
-        record.packets,
-        record.cycles,
-        record.flit_hops,
+        counted(record.packets, "packet"),
+        counted(record.cycles, "cycle"),
+        counted(record.flit_hops, "flit-hop"),
         record.latency_mean,
         record.latency_p50,
         record.latency_p99,

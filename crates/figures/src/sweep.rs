@@ -102,6 +102,7 @@ pub fn sweep_chart(
     let what = format!("{collective} over {ranks} ranks on {place}{beside}");
     let left_out = match all - lines.len() {
         0 => String::new(),
+        1 => " (1 slower line not drawn)".to_owned(),
         slower => format!(" ({slower} slower lines not drawn)"),
     };
     let line = |(name, points): (String, Points)| Series {

@@ -7,8 +7,8 @@ use corecast_core::{BuildError, Help, RequestError};
 use corecast_machine::RunError;
 use corecast_papers::PaperError;
 use corecast_study::{
-    ARRIVAL_CYCLES_MAX, AdviceError, ArrivalPattern, FlowStudyError, MachineError, StudyError,
-    SurroundingsError, TrafficStudyError,
+    ARRIVAL_CYCLES_MAX, AdviceError, ArrivalPattern, FlowStudyError, MachineError, NoChoice,
+    StudyError, SurroundingsError, TrafficStudyError,
 };
 use corecast_tune::TableError;
 use corecast_viewer::ViewError;
@@ -169,8 +169,16 @@ impl From<StudyError> for Refusal {
             StudyError::RanksPerCore { per_core, max } => request()
                 .help(format!("use 1 to {max}"))
                 .fields(json!({"per_core": per_core, "max": max})),
+            StudyError::Placement { needed, listed } => request()
+                .help("list a core for every rank")
+                .fields(json!({"needed": needed, "listed": listed})),
             StudyError::SharedCapture => request().help("leave out ranks_per_core"),
-            StudyError::NoRoot { .. } => request().help("leave `root` out"),
+            StudyError::NoChoice { choice, .. } => request().help(match choice {
+                NoChoice::Root => "leave `root` out",
+                NoChoice::Size => "leave `bytes` out",
+                NoChoice::Element => "leave `dtype` out",
+                NoChoice::Operator => "leave `op` out",
+            }),
             StudyError::Root { root, ranks } => request()
                 .help(format!("with {ranks} ranks the root is 0 to {}", ranks - 1))
                 .fields(json!({"root": root, "ranks": ranks})),

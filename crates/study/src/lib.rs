@@ -60,7 +60,7 @@ pub use chips::ChipChoice;
 pub use choice::Choice;
 pub use claim::{Claim, Fault, Wrong, faults};
 pub use error::{
-    AdviceError, Asked, FlowStudyError, ListedError, MachineError, Refused, StudyError,
+    AdviceError, Asked, FlowStudyError, ListedError, MachineError, NoChoice, Refused, StudyError,
     TrafficStudyError,
 };
 pub use explain::{

@@ -9,9 +9,13 @@ use corecast_machine_sim::Fidelity;
 
 use crate::algorithms::Selection;
 use crate::chips::ChipChoice;
+use crate::error::NoChoice;
 use crate::machines::{MACHINES, MachineKind};
 use crate::schedules::ScheduleFile;
 use crate::surroundings::Surroundings;
+
+/// The size of which nothing is said, in bytes.
+const BYTES: u64 = 64;
 
 /// What to study: a collective on a chip, by which algorithms, over how many ranks, in which
 /// surroundings. A [`crate::Study`] is made of it.
@@ -74,7 +78,7 @@ impl Plan {
             fidelity: None,
             collective,
             ranks: Vec::new(),
-            sizes: vec![64],
+            sizes: vec![BYTES],
             root: 0,
             selection: Selection::All,
             files: Vec::new(),
@@ -88,5 +92,27 @@ impl Plan {
             repeat: 1,
             watch: Watch::default(),
         }
+    }
+
+    /// What was chosen, beside what is so anyway, and is nothing that this collective has.
+    pub(crate) fn meaningless(&self) -> Option<NoChoice> {
+        let Self {
+            collective, root, ..
+        } = *self;
+        // A file's barrier may have a size.
+        let is_sized = self.sizes != [BYTES] && self.sizes != [0] && self.files.is_empty();
+        let (is_typed, is_operated) = (self.element != ElementType::U8, self.op != ReduceOp::Sum);
+        let is_reduction = collective.is_reduction();
+        [
+            (root > 0 && !collective.is_rooted(), NoChoice::Root),
+            (
+                is_sized && collective == Collective::Barrier,
+                NoChoice::Size,
+            ),
+            (is_typed && !is_reduction, NoChoice::Element),
+            (is_operated && !is_reduction, NoChoice::Operator),
+        ]
+        .into_iter()
+        .find_map(|(is_chosen, choice)| is_chosen.then_some(choice))
     }
 }

@@ -252,10 +252,14 @@ impl Study {
         let unused = chip.unused();
         let has_effect = |key: &str| key != reference && unused.iter().all(|it| it.key != key);
         let numbers = chip.parameters().filter(|number| has_effect(number.key));
-        let numbers = numbers.flat_map(|Parameter { key, value, unit, .. }| {
-            let others = others(value, unit).into_iter();
-            others.map(move |other| (key.to_owned(), value, other))
-        });
+        let numbers = numbers.flat_map(
+            |Parameter {
+                 key, value, unit, ..
+             }| {
+                let others = others(value, unit).into_iter();
+                others.map(move |other| (key.to_owned(), value, other))
+            },
+        );
         let numbers: Vec<(String, f64, f64)> = numbers.collect();
         let took = run.report.makespan;
         let knobs = numbers.into_par_iter().filter_map(|(key, from, to)| {

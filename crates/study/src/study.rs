@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 use crate::advice::Advice;
 use crate::algorithms::{Selection, distinct};
-use crate::error::StudyError;
+use crate::error::{StudyError, check_cores};
 use crate::machines::StudyMachine;
 use crate::number::{TOTAL_BYTES_MAX, thousandths};
 use crate::plan::Plan;
@@ -103,14 +103,10 @@ impl Study {
     ///
     /// # Errors
     /// What does not make sense, and why.
-    pub fn new(mut plan: Plan) -> Result<Self, StudyError> {
+    pub fn new(plan: Plan) -> Result<Self, StudyError> {
         let collective = plan.collective;
-        if plan.root > 0 && !collective.is_rooted() {
-            return Err(StudyError::NoRoot { collective });
-        }
-        if collective == Collective::Barrier {
-            // Nothing is carried: one size is as good as another.
-            plan.sizes.truncate(1);
+        if let Some(choice) = plan.meaningless() {
+            return Err(StudyError::NoChoice { collective, choice });
         }
         let chip = &plan.chip.chip;
         let machine = plan.machine.on(chip, plan.fidelity)?;
@@ -459,16 +455,13 @@ impl Study {
 }
 
 fn rank_counts(asked: &[u64], chip: &Chip) -> Result<Vec<u32>, StudyError> {
-    let max = chip.ranks_max();
     if asked.is_empty() {
-        return Ok(vec![max.min(8)]);
+        return Ok(vec![chip.ranks_max().min(8)]);
     }
-    let checked = asked.iter().map(|&ranks| {
-        let fits = u32::try_from(ranks).ok().filter(|r| (1..=max).contains(r));
-        let chip = chip.name.clone();
-        fits.ok_or(StudyError::RankCount { ranks, chip, max })
-    });
-    checked.collect()
+    asked
+        .iter()
+        .map(|&ranks| check_cores(chip, ranks))
+        .collect()
 }
 
 /// How large a case is, as titles say it: a barrier carries nothing, and a file's blocks may be of several

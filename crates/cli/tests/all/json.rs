@@ -296,8 +296,7 @@ fn explain_begins_with_what_to_do() {
         "{told}"
     );
     // Widths count, too, and the one clock is not worth a word: times are told in its cycles.
-    let (told, _) =
-        advice("bcast --chip booksim-mesh --ranks 2 --bytes 4K --algorithm linear");
+    let (told, _) = advice("bcast --chip booksim-mesh --ranks 2 --bytes 4K --algorithm linear");
     let flit = "`network.flit` matters most: 32 instead of 16 would save 50 %";
     assert!(told.contains(flit), "{told}");
     // One rank has nothing to do.

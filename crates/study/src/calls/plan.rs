@@ -7,7 +7,7 @@ use corecast_machine::{Limits, RunOptions, Watch};
 use corecast_machine_sim::Fidelity;
 
 use crate::chips::ChipChoice;
-use crate::error::StudyError;
+use crate::error::{StudyError, check_cores};
 use crate::machines::{MACHINES, StudyMachine};
 use crate::settings::{ProgramSettings, Settings};
 use crate::surroundings::Surroundings;
@@ -47,14 +47,7 @@ impl ProgramPlan {
     pub(crate) fn machine(&self, ranks: u32) -> Result<Arc<dyn StudyMachine>, StudyError> {
         let chip = &self.chip.chip;
         let machine = MACHINES[0].on(chip, self.fidelity)?;
-        let (ranks_asked, max) = (u64::from(ranks), chip.ranks_max());
-        if ranks_asked == 0 || ranks_asked > u64::from(max) {
-            return Err(StudyError::RankCount {
-                ranks: ranks_asked,
-                chip: chip.name.clone(),
-                max,
-            });
-        }
+        check_cores(chip, ranks.into())?;
         if self.surroundings.background.is_some() {
             machine.takes_background()?;
         }

@@ -11,7 +11,7 @@ mod traffic;
 use std::borrow::Cow;
 use std::fmt;
 
-use corecast_chip::ChipError;
+use corecast_chip::{Chip, ChipError};
 use corecast_core::{BuildError, Collective, ElementType, Help, RequestError};
 use corecast_exchange::{FileError, Unsayable};
 use corecast_machine::RunError;
@@ -47,6 +47,46 @@ impl fmt::Display for Refused {
     }
 }
 
+/// What only some collectives have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NoChoice {
+    /// Ranks are not alike.
+    Root,
+    /// It carries something.
+    Size,
+    /// It combines elements.
+    Element,
+    /// It combines elements.
+    Operator,
+}
+
+/// So many ranks, each on a core of its own.
+pub(crate) fn check_cores(chip: &Chip, ranks: u64) -> Result<u32, StudyError> {
+    let (max, cores) = (chip.ranks_max(), chip.cores_max());
+    match u32::try_from(ranks) {
+        Ok(ranks) if (1..=max).contains(&ranks) => Ok(ranks),
+        Ok(needed) if (max + 1..=cores).contains(&needed) => Err(StudyError::Placement {
+            needed: ranks,
+            listed: max,
+        }),
+        _ => Err(StudyError::RankCount {
+            ranks,
+            chip: chip.name.clone(),
+            max,
+        }),
+    }
+}
+
+impl fmt::Display for NoChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Root => "has no root",
+            Self::Size => "carries nothing",
+            Self::Element | Self::Operator => "combines nothing",
+        })
+    }
+}
+
 /// Why a study cannot be made, or has no result.
 #[derive(Clone, PartialEq, Debug, Error)]
 #[non_exhaustive]
@@ -79,6 +119,14 @@ pub enum StudyError {
         /// Its number of cores.
         max: u32,
     },
+    /// The chip has enough cores, but a list says which have ranks, and it is too short.
+    #[error("{needed} cores are needed, and the placement lists {listed}")]
+    Placement {
+        /// Cores that are to have ranks.
+        needed: u64,
+        /// Cores of the list.
+        listed: u32,
+    },
     /// So many ranks cannot share a core.
     #[error("{per_core} ranks cannot share a core")]
     RanksPerCore {
@@ -98,11 +146,13 @@ pub enum StudyError {
         /// Number of ranks.
         ranks: u32,
     },
-    /// A root for a collective in which all ranks are alike.
-    #[error("{collective} has no root")]
-    NoRoot {
+    /// A choice that a collective does not have.
+    #[error("{collective} {choice}")]
+    NoChoice {
         /// The collective.
         collective: Collective,
+        /// What was chosen.
+        choice: NoChoice,
     },
     /// All blocks together are longer than [`crate::TOTAL_BYTES_MAX`].
     #[error("{bytes} bytes over {ranks} ranks exceed 1 GiB in all")]
