@@ -193,6 +193,15 @@ impl Routes for ChipRoutes {
         }
     }
 
+    fn carries_multicasts(&self) -> bool {
+        match self {
+            Self::Crossbar => false,
+            Self::Mesh {
+                carries_multicasts, ..
+            } => *carries_multicasts,
+        }
+    }
+
     fn visit_tree(&self, tree: &RouteTree, visit: &mut dyn FnMut(LinkId)) {
         match self {
             Self::Crossbar => FullCrossbar.visit_tree(tree, visit),

@@ -29,10 +29,15 @@ pub fn line(certificate: &Certificate, worst_cycles: Option<f64>) -> String {
     } else {
         String::new()
     };
+    // The fewest rounds are those of one message per port and round.
+    let ports = match certificate.most_per_port {
+        0 | 1 => String::new(),
+        most => format!(" of up to {most} messages per port"),
+    };
     let worst = worst_cycles.map(|cycles| format!(", at most {cycles} cycles"));
     let worst = worst.unwrap_or_default();
     format!(
-        "{}, {}/{} rounds{links}, buffer {} B{flow_control}{worst}",
+        "{}, {}/{} rounds{ports}{links}, buffer {} B{flow_control}{worst}",
         claims.join(", "),
         certificate.rounds,
         certificate.bound_rounds,

@@ -484,6 +484,10 @@ impl Routes for Grid {
     }
 
     /// Every link of the tree carries the message once.
+    fn carries_multicasts(&self) -> bool {
+        true
+    }
+
     fn visit_tree(&self, tree: &RouteTree, visit: &mut dyn FnMut(LinkId)) {
         visit(self.injection(tree.root()));
         for (parent, rank) in tree.edges() {

@@ -22,6 +22,12 @@ pub trait Routes {
     /// Calls `visit` for every link on the way from one rank to another.
     fn visit_links(&self, from: Rank, to: Rank, visit: &mut dyn FnMut(LinkId));
 
+    /// Whether a multicast is one message, of which its sender sends one and every receiver gets one.
+    /// By default it is a message to each receiver.
+    fn carries_multicasts(&self) -> bool {
+        false
+    }
+
     /// Calls `visit` for every link that a multicast uses, as often as it does: by default those
     /// of one message to each receiver.
     fn visit_tree(&self, tree: &RouteTree, visit: &mut dyn FnMut(LinkId)) {

@@ -64,6 +64,7 @@ pub(super) fn uses(schedule: &Schedule, routes: &dyn Routes) -> LinkUse {
     let mut best: Option<LinkShare> = None;
     let mut ports = vec![[Port::default(); 2]; schedule.ranks() as usize]; // out, in
     let mut most_per_port = 0;
+    let is_tree = routes.carries_multicasts();
     for of_round in sends.chunk_by(|a, b| a.0 == b.0) {
         for &(round, rank, index) in of_round {
             let mut port = |rank: Rank, way: usize| {
@@ -71,12 +72,14 @@ pub(super) fn uses(schedule: &Schedule, routes: &dyn Routes) -> LinkUse {
             };
             let mut visit = |link| counter.count(link);
             let step = &schedule.steps(rank)[index as usize];
-            port(rank, 0);
             if let Op::Multicast { number, .. } = step.op {
                 let tree = &schedule.multicasts()[number as usize];
+                let messages = if is_tree { 1 } else { tree.edges().count() };
+                (0..messages).for_each(|_| port(rank, 0));
                 tree.edges().for_each(|(_, to)| port(to, 1));
                 routes.visit_tree(tree, &mut visit);
             } else if let Some(half) = step.send_half() {
+                port(rank, 0);
                 port(half.to, 1);
                 routes.visit_links(rank, half.to, &mut visit);
             }

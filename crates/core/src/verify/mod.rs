@@ -93,11 +93,11 @@ pub struct Certificate {
     pub has_flow_control: bool,
     /// Number of rounds.
     pub rounds: u32,
-    /// Fewest rounds of any schedule of this collective ([`bounds::Bounds::rounds`]); 1 for one
-    /// that multicasts.
+    /// Fewest rounds of any schedule of this collective ([`bounds::Bounds::rounds`]); 1 for one that
+    /// multicasts over routes that carry a multicast as one message.
     pub bound_rounds: u32,
-    /// Most messages that a rank sends, or receives, in one round; a multicast is one. The bound of
-    /// rounds is for one.
+    /// Most messages that a rank sends, or receives, in one round; a multicast is one where the routes
+    /// carry it as one. The bound of rounds is for one.
     pub most_per_port: u32,
     /// Number of messages.
     pub messages: u64,
@@ -156,7 +156,7 @@ pub fn verify(schedule: &Schedule, routes: &dyn Routes) -> Certificate {
         max_unread_bytes: None,
         has_flow_control: schedule.has_flow_control(),
         rounds: schedule.rounds(),
-        bound_rounds: bound_rounds(schedule),
+        bound_rounds: bound_rounds(schedule, routes),
         most_per_port: 0,
         messages: 0,
         payload_bytes: 0,
@@ -200,9 +200,9 @@ pub fn verify(schedule: &Schedule, routes: &dyn Routes) -> Certificate {
     certificate
 }
 
-fn bound_rounds(schedule: &Schedule) -> u32 {
+fn bound_rounds(schedule: &Schedule, routes: &dyn Routes) -> u32 {
     let (spec, ranks) = (schedule.spec(), schedule.ranks());
-    if ranks > 1 && !schedule.multicasts().is_empty() {
+    if ranks > 1 && !schedule.multicasts().is_empty() && routes.carries_multicasts() {
         return 1; // one message reaches everybody
     }
     match spec.collective() {
