@@ -37,13 +37,15 @@ type Coordinates = (u32, u32);
 /// The loads of all links of a grid. `unit` names what is counted, such as `flits`.
 ///
 /// x grows east, y grows north; of the two bars between neighbours the upper one goes west, the
-/// lower one east, the left one north, the right one south. Links that carry nothing are drawn, too.
+/// lower one east, the left one north, the right one south. Links that carry nothing are drawn, too; of
+/// several from one router to the same neighbour, as two networks have them, the busiest is.
 #[must_use]
 pub fn heat_map_svg(title: &str, grid: &Grid, links: &[LinkUse], unit: &str) -> String {
     let mut loads: BTreeMap<(Coordinates, Coordinates), u64> =
         all_links(grid).map(|link| (link, 0)).collect();
     for link in links {
-        *loads.entry((link.from, link.to)).or_default() += link.flits;
+        let load = loads.entry((link.from, link.to)).or_default();
+        *load = link.flits.max(*load);
     }
     let most = loads.values().copied().max().unwrap_or(0);
     let colour = |flits: u64| match flits {
@@ -210,6 +212,21 @@ mod tests {
         let in_a_column = |x: f64| columns.clone().any(|of| of == x);
         let above_or_below = stubs.iter().filter(|stub| in_a_column(stub.0));
         assert_eq!(above_or_below.count(), 2 * 4, "{stubs:?}");
+    }
+
+    #[test]
+    fn of_links_side_by_side_the_busiest_is_drawn() {
+        let between = |flits| LinkUse {
+            from: (0, 0),
+            to: (1, 0),
+            flits,
+        };
+        let grid = Grid::mesh(2, 1);
+        let both = heat_map_svg("two networks", &grid, &[between(3), between(5)], "flits");
+        assert_eq!(
+            both,
+            heat_map_svg("two networks", &grid, &[between(5)], "flits")
+        );
     }
 
     #[test]
