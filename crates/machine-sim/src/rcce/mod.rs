@@ -14,6 +14,7 @@ mod bench;
 mod copy;
 mod core;
 mod one_sided;
+mod order;
 mod others;
 mod pieces;
 mod plan;

@@ -39,6 +39,11 @@ fn wait(flag: Flag, number: u64, peer: Rank, awaits: Await) -> Wait {
     }
 }
 
+/// What says that a piece has come.
+fn arrival(from: Rank, arriving: Arriving) -> Wait {
+    wait(Flag::sent(from), arriving.number, from, Await::Recv)
+}
+
 impl OneSided {
     /// Puts a piece where it belongs, as soon as what lies there has been read.
     pub(crate) async fn put(
@@ -58,6 +63,35 @@ impl OneSided {
         let content = &mine[content];
         piece.put(core, content.offset, content.bytes).await;
         Ok(())
+    }
+
+    /// Waits until there is room for a content, and returns whether there is; it is not where an
+    /// arriving piece comes first. Then that piece is there.
+    pub(crate) async fn has_room_before(
+        &mut self,
+        core: &mut SimCore,
+        plan: &Rc<Plan>,
+        content: usize,
+        (from, arriving): (Rank, Arriving),
+    ) -> Result<bool, RunError> {
+        let all = &plan.shared.as_ref().expect("a plan of buffers").contents;
+        let mine = &all[core.id().index()];
+        let replaced = mine[content].replaces.iter();
+        for &(reader, number) in replaced.flat_map(|&old| &mine[old].readers) {
+            if self
+                .taken
+                .get(&reader)
+                .is_some_and(|&taken| taken >= number)
+            {
+                continue;
+            }
+            let room = wait(Flag::ready(reader), number, reader, Await::Send);
+            if core.poll(&[room, arrival(from, arriving)]).await? > 0 {
+                return Ok(false);
+            }
+            self.taken.insert(reader, number);
+        }
+        Ok(true)
     }
 
     async fn await_reader(
@@ -92,11 +126,23 @@ impl OneSided {
         kept: Option<usize>,
         piece: &mut Incoming,
     ) -> Result<(), RunError> {
+        core.spend(Overhead::OneSided).await;
+        core.poll(&[arrival(from, arriving)]).await?;
+        self.take_arrived(core, plan, (from, arriving), kept, piece)
+            .await
+    }
+
+    /// The same of a piece that is known to be there.
+    pub(crate) async fn take_arrived(
+        &mut self,
+        core: &mut SimCore,
+        plan: &Rc<Plan>,
+        (from, arriving): (Rank, Arriving),
+        kept: Option<usize>,
+        piece: &mut Incoming,
+    ) -> Result<(), RunError> {
         let all = &plan.shared.as_ref().expect("a plan of buffers").contents;
         let content = &all[from.index()][arriving.content];
-        core.spend(Overhead::OneSided).await;
-        let sent = wait(Flag::sent(from), arriving.number, from, Await::Recv);
-        core.poll(&[sent]).await?;
         let (offset, bytes) = (content.offset, content.bytes);
         piece
             .get(core, from, offset, bytes, CopyLoop::ReadFirst)

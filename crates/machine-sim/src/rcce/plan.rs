@@ -5,6 +5,7 @@ use corecast_chip::Library;
 use corecast_core::verify::{self, MessageEnds};
 use corecast_core::{Arrival, ChunkId, Op, Rank, Schedule, Transport};
 
+use super::order::sends_first;
 use super::shared::{Shared, SharedStep};
 
 /// See the module's documentation.
@@ -132,33 +133,13 @@ impl Plan {
         }
     }
 
-    /// Along every row and circle of exchanges, every other one sends first.
+    /// Exchanges by blocking calls.
     fn order(&mut self, schedule: &Schedule, pairs: &[MessageEnds]) {
-        let is_exchange = |&(rank, step): &(Rank, usize)| {
-            matches!(schedule.steps(rank)[step].op, Op::Exchange { .. })
-        };
-        const NONE: usize = usize::MAX;
-        let mut next = vec![NONE; self.steps.len()];
-        let mut has_before = vec![false; self.steps.len()];
-        let mut exchanges = Vec::new();
-        for &[send, recv] in pairs {
-            if is_exchange(&recv) {
-                exchanges.push(self.index(recv));
-                if is_exchange(&send) {
-                    next[self.index(send)] = self.index(recv);
-                    has_before[self.index(recv)] = true;
-                }
-            }
-        }
-        let mut is_done = vec![false; self.steps.len()];
-        let heads = exchanges.iter().filter(|&&step| !has_before[step]);
-        for &start in heads.chain(&exchanges) {
-            let (mut step, mut sends_first) = (start, true);
-            while step != NONE && !is_done[step] {
-                self.steps[step].sends_first = sends_first;
-                is_done[step] = true;
-                (step, sends_first) = (next[step], !sends_first);
-            }
+        let steps = &self.steps;
+        let is_coupled = |step: usize| steps[step].sends_pieces && steps[step].receives_pieces;
+        let order = sends_first(schedule, &self.first, pairs, is_coupled);
+        for (step, sends_first) in self.steps.iter_mut().zip(order) {
+            step.sends_first = sends_first;
         }
     }
 }

@@ -173,7 +173,8 @@ impl RcceSteps {
     }
 
     /// Sends and receives through shared buffers, in pieces by turns: a piece may have to wait until
-    /// the one before it has been taken. What is sent lies in the own buffer already, or is put there.
+    /// the one before it has been taken, and meanwhile what has come is taken. What is sent lies in the
+    /// own buffer already, or is put there.
     async fn trade(
         &mut self,
         out: Option<(Rank, &[Payload])>,
@@ -193,22 +194,44 @@ impl RcceSteps {
         if let Some(from) = from.filter(|_| step.arrives.is_empty()) {
             OneSided::take_nothing(core, from).await?;
         }
-        for index in 0..step.announces.len().max(incoming.len()) {
-            if let (Some((to, _)), Some(&(content, number))) = (out, step.announces.get(index)) {
-                let piece = outgoing.next().filter(|_| step.puts);
-                if let Some(piece) = piece {
-                    core.spend(Overhead::OneSided).await;
-                    self.one_sided.put(core, &plan, content, piece).await?;
+        let (mut given, mut got) = (0, 0);
+        while given < step.announces.len() || got < incoming.len() {
+            let arriving = from.zip(step.arrives.get(got).copied());
+            if let (Some((to, _)), Some(&(content, number))) = (out, step.announces.get(given)) {
+                let has_room = match arriving.filter(|_| step.puts) {
+                    Some(arriving) => {
+                        let room = self
+                            .one_sided
+                            .has_room_before(core, &plan, content, arriving);
+                        room.await?
+                    }
+                    None => true,
+                };
+                if has_room {
+                    if step.puts {
+                        let piece = outgoing.next().expect("a piece per content");
+                        core.spend(Overhead::OneSided).await;
+                        self.one_sided.put(core, &plan, content, piece).await?;
+                    }
+                    self.one_sided.announce(core, to, number).await;
+                    given += 1;
+                    continue;
                 }
-                self.one_sided.announce(core, to, number).await;
             }
-            if let (Some(from), Some(piece)) = (from, incoming.get_mut(index)) {
-                let (arriving, kept) = (step.arrives[index], step.keeps.get(index).copied());
-                let taken = self
-                    .one_sided
-                    .take(core, &plan, (from, arriving), kept, piece);
-                taken.await?;
+            let arriving = arriving.expect("who gives nothing more takes");
+            let (kept, piece) = (step.keeps.get(got).copied(), &mut incoming[got]);
+            let is_there = given < step.announces.len();
+            let one_sided = &mut self.one_sided;
+            match is_there {
+                true => {
+                    core.spend(Overhead::OneSided).await;
+                    one_sided
+                        .take_arrived(core, &plan, arriving, kept, piece)
+                        .await?;
+                }
+                false => one_sided.take(core, &plan, arriving, kept, piece).await?,
             }
+            got += 1;
         }
         Ok(match from {
             Some(from) => self.finish_recv(from, incoming),

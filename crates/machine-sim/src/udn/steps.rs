@@ -459,6 +459,7 @@ impl Steps for UdnSteps {
             self.begin_send(bytes).await;
             self.send_ready(from).await;
             let (mut message, mut received) = (Some(message), None);
+            let mut is_ended = false;
             let mut packets = self.packets(bytes).peekable();
             // Neither direction waits for the other, whichever can go on first.
             loop {
@@ -479,6 +480,12 @@ impl Steps for UdnSteps {
                 } else if !can_send {
                     match (next.is_some(), received.is_none()) {
                         (true, true) => self.pump(Until::ReadyOrPacket(to, from)).await,
+                        // Who waits for the receipt may be the one that `to` waits for.
+                        (true, false) if self.is_synchronous() && !is_ended => {
+                            let received = received.as_ref().expect("it has come");
+                            self.end_recv(from, received).await;
+                            is_ended = true;
+                        }
                         (true, false) => self.pump(Until::Ready(to)).await,
                         (false, true) => self.pump(Until::Packet(from)).await,
                         (false, false) => break,
@@ -486,7 +493,9 @@ impl Steps for UdnSteps {
                 }
             }
             let received = received.expect("the loop ends when it has come");
-            self.end_recv(from, &received).await;
+            if !is_ended {
+                self.end_recv(from, &received).await;
+            }
             self.end_send(to, bytes).await;
             Ok(received)
         }

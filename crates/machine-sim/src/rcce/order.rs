@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Which half of an exchange goes first where calls block.
+//!
+//! In a schedule neither half of an exchange waits for the other. A program whose calls block has to
+//! choose, and the wrong choice hangs: the receiver of what it sends may come to that message only when
+//! what it is to receive is out of the way. So the schedule is carried out beforehand, message by message
+//! and without time, and the half that could end first goes first. Halves that could end together do so
+//! along rows and circles of exchanges, where every other one sends first.
+
+use std::ops::Range;
+
+use corecast_core::verify::MessageEnds;
+use corecast_core::{Op, Rank, Schedule};
+
+/// No message, and no turn.
+const NONE: u32 = u32::MAX;
+
+/// Whether each exchange sends first, by the index of its step among those of all ranks. `first` is the
+/// index of each rank's first step, and a step `is_coupled` if it passes on pieces of what still arrives.
+pub(super) fn sends_first(
+    schedule: &Schedule,
+    first: &[usize],
+    pairs: &[MessageEnds],
+    is_coupled: impl Fn(usize) -> bool,
+) -> Vec<bool> {
+    let mut ends = Ends::new(schedule, first, pairs);
+    let steps = schedule.all_ranks().flat_map(|rank| schedule.steps(rank));
+    let ops: Vec<Op> = steps.map(|step| step.op).collect();
+    let is_forward = |step: usize| matches!(ops[step], Op::Forward { .. });
+    ends.coupled = (0..ops.len())
+        .map(|step| is_forward(step) && is_coupled(step))
+        .collect();
+    ends.carry_out(schedule, is_forward);
+    let is_exchange: Vec<bool> = ops
+        .iter()
+        .map(|op| matches!(op, Op::Exchange { .. }))
+        .collect();
+    let turns = |step: usize| (ends.turn_of(ends.sent(step)), ends.turn_of(ends.recv[step]));
+    let is_tie = |step: &usize| is_exchange[*step] && turns(*step).0 == turns(*step).1;
+    let mut sends_first: Vec<bool> = (0..is_exchange.len())
+        .map(|step| is_exchange[step] && turns(step).0 < turns(step).1)
+        .collect();
+    // By the steps that receive, as messages are listed.
+    let ties = pairs
+        .iter()
+        .map(|&[_, (rank, step)]| first[rank.index()] + step);
+    let ties: Vec<usize> = ties.filter(is_tie).collect();
+    let next = |step: usize| ends.receiver(step).filter(is_tie);
+    let mut has_before = vec![false; is_exchange.len()];
+    for after in ties.iter().filter_map(|&step| next(step)) {
+        has_before[after] = true;
+    }
+    let mut is_done = vec![false; is_exchange.len()];
+    let heads = ties.iter().filter(|&&step| !has_before[step]);
+    for &start in heads.chain(&ties) {
+        let (mut at, mut is_first) = (Some(start), true);
+        while let Some(step) = at.filter(|&step| !is_done[step]) {
+            sends_first[step] = is_first;
+            is_done[step] = true;
+            (at, is_first) = (next(step), !is_first);
+        }
+    }
+    sends_first
+}
+
+/// The messages of a schedule by their steps, and when they ended.
+struct Ends {
+    /// Per message its sending and its receiving step, in order of the first.
+    steps: Vec<[usize; 2]>,
+    /// Per step the messages that it sends: where they begin, and one more.
+    sends: Vec<u32>,
+    /// Per step the message that it receives.
+    recv: Vec<u32>,
+    /// Per step its rank.
+    rank: Vec<Rank>,
+    coupled: Vec<bool>,
+    /// Per message in which turn it ended.
+    turns: Vec<u32>,
+}
+
+impl Ends {
+    fn new(schedule: &Schedule, first: &[usize], pairs: &[MessageEnds]) -> Self {
+        let index = |(rank, step): (Rank, usize)| first[rank.index()] + step;
+        let mut steps: Vec<[usize; 2]> = pairs.iter().map(|&pair| pair.map(index)).collect();
+        steps.sort_by_key(|&[send, _]| send);
+        let total = schedule.steps_total();
+        let (mut sends, mut recv) = (vec![0; total + 1], vec![NONE; total]);
+        for (message, &[send, received]) in (0..).zip(&steps) {
+            sends[send + 1] = message + 1;
+            recv[received] = message;
+        }
+        for step in 0..total {
+            sends[step + 1] = sends[step + 1].max(sends[step]);
+        }
+        let ranks = schedule.all_ranks();
+        let rank = ranks.flat_map(|rank| schedule.steps(rank).iter().map(move |_| rank));
+        Self {
+            turns: vec![NONE; steps.len()],
+            steps,
+            sends,
+            recv,
+            rank: rank.collect(),
+            coupled: Vec::new(),
+        }
+    }
+
+    /// The messages that a step sends.
+    fn sent_by(&self, step: usize) -> Range<u32> {
+        self.sends[step]..self.sends[step + 1]
+    }
+
+    /// The only message that a step sends.
+    fn sent(&self, step: usize) -> u32 {
+        self.sent_by(step).next().unwrap_or(NONE)
+    }
+
+    fn turn_of(&self, message: u32) -> u32 {
+        match message {
+            NONE => NONE,
+            message => self.turns[message as usize],
+        }
+    }
+
+    /// Where what a step sends ends, past those that pass on its pieces.
+    fn receiver(&self, step: usize) -> Option<usize> {
+        let mut message = self.sent(step);
+        for _ in 0..=self.steps.len() {
+            let &[_, to] = self.steps.get(message as usize)?;
+            if !self.coupled[to] {
+                return Some(to);
+            }
+            message = self.sent(to);
+        }
+        None // pieces that go round for ever
+    }
+
+    /// Carries the schedule out: in every turn all messages end whose steps are all begun.
+    fn carry_out(&mut self, schedule: &Schedule, is_forward: impl Fn(usize) -> bool) {
+        let mut end = 0;
+        let ranks = schedule.all_ranks().map(|rank| {
+            let start = end;
+            end += schedule.steps(rank).len();
+            (start, end)
+        });
+        // The step that each rank has begun, and the end of its steps.
+        let mut at: Vec<(usize, usize)> = ranks.collect();
+        let mut ending = Vec::new();
+        for turn in 0.. {
+            for (step, end) in &mut at {
+                while *step < *end && self.is_over(*step) {
+                    *step += 1;
+                }
+            }
+            // A step of a rank that has ended is none of its steps.
+            let is_begun = |step: usize| at[self.rank[step].index()].0 == step;
+            for &(step, _) in at.iter().filter(|(step, end)| step < end) {
+                let stores_first = is_forward(step) && self.turn_of(self.recv[step]) == NONE;
+                if self.coupled[step] || stores_first {
+                    continue;
+                }
+                let mut sent = self.sent_by(step);
+                let Some(message) = sent.find(|&message| self.turn_of(message) == NONE) else {
+                    continue;
+                };
+                let before = ending.len();
+                if !self.can_end(message, &is_begun, &mut ending) {
+                    ending.truncate(before);
+                }
+            }
+            if ending.is_empty() {
+                return;
+            }
+            for message in ending.drain(..) {
+                self.turns[message as usize] = turn;
+            }
+        }
+    }
+
+    /// Whether everything that a step sends and receives has ended.
+    fn is_over(&self, step: usize) -> bool {
+        let has_come = self.recv[step] == NONE || self.turn_of(self.recv[step]) != NONE;
+        has_come
+            && self
+                .sent_by(step)
+                .all(|message| self.turn_of(message) != NONE)
+    }
+
+    /// Whether a message can end, together with those by which it is passed on; these are listed.
+    fn can_end(
+        &self,
+        mut message: u32,
+        is_begun: &impl Fn(usize) -> bool,
+        ending: &mut Vec<u32>,
+    ) -> bool {
+        for _ in 0..=self.steps.len() {
+            ending.push(message);
+            let [_, to] = self.steps[message as usize];
+            if !is_begun(to) {
+                return false;
+            }
+            if !self.coupled[to] {
+                return true;
+            }
+            message = self.sent(to);
+            if message == NONE {
+                return false;
+            }
+        }
+        false
+    }
+}
