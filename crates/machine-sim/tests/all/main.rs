@@ -13,6 +13,7 @@ mod conformance;
 mod engine_messages;
 mod engine_scripts;
 mod engine_steps;
+mod exchanges;
 mod fidelity;
 mod flows;
 mod messages;
