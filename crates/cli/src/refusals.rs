@@ -168,7 +168,8 @@ fn flow_ended(mut failure: Failure, error: &RunError) -> Failure {
         return failure.help(match error {
             RunError::Deadlock { .. } => {
                 "the buffer of a task may be full of one sender's blocks while it waits for another \
-                 one; leave out `--flow-control off`, or enlarge it: --set endpoint.input=1024"
+                 one: leave out `--flow-control off`, or enlarge it (--set endpoint.input=1024, \
+                 --set endpoint.status=64)"
             }
             _ => "raise --limit-ns or --limit-events if the run needs longer",
         });

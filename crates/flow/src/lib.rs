@@ -34,6 +34,8 @@ pub use graph::{
     KernelRule, MEMORY, NamedEdge, NamedTask, Parameter, TASKS_MAX, Task, Wiring,
 };
 pub use ports::Ports;
-pub use program::{Buffers, FlowProgram, MEMORY_BYTES_MAX, ProgramError, Region, Setup};
+pub use program::{
+    Buffers, FlowProgram, InputBuffer, MEMORY_BYTES_MAX, ProgramError, Region, Setup,
+};
 pub use result::{Check, EdgeResult, FlowResult, Split, TaskResult};
 pub use tile::{BufferUse, DataArrival, Peer, TaskProgram, TaskRun, Tile, TileUse};

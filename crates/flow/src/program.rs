@@ -2,7 +2,7 @@
 //! A graph as a program that tiles run: which task is whom, and where its data lie.
 //!
 //! ```
-//! use corecast_flow::{Buffers, FlowFile, FlowProgram, functional};
+//! use corecast_flow::{Buffers, FlowFile, FlowProgram, InputBuffer, functional};
 //! let file = FlowFile::parse(r#"
 //! name = "pair"
 //! iterations = 10
@@ -13,7 +13,8 @@
 //!     { from = "b", to = "memory", bytes = 32 },
 //! ]
 //! "#, "pair.toml").unwrap();
-//! let buffers = Buffers { message_bytes: 256, input_bytes: Some(512) };
+//! let input = InputBuffer { bytes: 512, word_bytes: 4, messages: 32 };
+//! let buffers = Buffers { message_bytes: 256, input: Some(input) };
 //! let program = FlowProgram::new(&file, file.flows, None, buffers).unwrap();
 //! let run = functional::run(&program, program.tasks(), program.memory()).unwrap();
 //! assert_eq!(run.memory.len(), 10 * (64 + 32));
@@ -34,8 +35,8 @@ use crate::file::{FlowFile, ITERATIONS_MAX, Input};
 use crate::graph::{End, Graph};
 
 pub use error::{MEMORY_BYTES_MAX, ProgramError, RUN_FIRINGS_MAX};
-pub use room::Buffers;
 pub(crate) use room::WORD;
+pub use room::{Buffers, InputBuffer};
 pub use setup::Setup;
 
 /// A part of the memory buffer.
@@ -99,7 +100,8 @@ impl FlowProgram {
         };
         let room = Room::plan(&graph, buffers).map_err(|NoRoom(task)| ProgramError::NoRoom {
             task: graph.tasks()[task].name.clone(),
-            bytes: buffers.input_bytes.unwrap_or(0),
+            bytes: buffers.input.map_or(0, |input| input.bytes),
+            messages: buffers.input.map_or(0, |input| input.messages),
         })?;
         let per_iteration: u64 = graph.firings().iter().sum();
         let firings = per_iteration

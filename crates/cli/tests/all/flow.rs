@@ -180,3 +180,35 @@ fn threads_say_the_same_in_the_same_form() {
     };
     assert_eq!(arrivals(host), arrivals(sim));
 }
+
+/// Many senders of small blocks, one of them slow: neither the entries of the receiver's table nor words
+/// wider than a block run out.
+#[test]
+fn many_senders_get_through_whatever_bounds_a_tile() {
+    let file = path("fan.toml");
+    let mut tasks = "src = { cycles = 4 }, join = { cycles = 4 }".to_owned();
+    let mut edges = String::from("{ from = \"memory\", to = \"src\", bytes = 4 }");
+    for worker in 0..9 {
+        let cycles = if worker == 0 { 9000 } else { 4 };
+        tasks += &format!(", w{worker} = {{ cycles = {cycles} }}");
+        for (from, to) in [
+            ("src", format!("w{worker}")),
+            (&*format!("w{worker}"), "join".into()),
+        ] {
+            edges += &format!(", {{ from = \"{from}\", to = \"{to}\", bytes = 4 }}");
+        }
+    }
+    edges += ", { from = \"join\", to = \"memory\", bytes = 4 }";
+    let text =
+        format!("name = \"fan\"\niterations = 60\ntasks = {{ {tasks} }}\nedges = [{edges}]\n");
+    std::fs::write(&file, text).expect("writable");
+    for changes in [
+        "",
+        "--set endpoint.status=18",
+        "--set network.flit=16",
+        "--set network.flit=16 --set endpoint.status=4096",
+    ] {
+        let runs = runs(&format!("{} {changes}", file.display()));
+        assert_eq!(runs.len(), 1, "{changes}");
+    }
+}

@@ -39,13 +39,15 @@ pub enum ProgramError {
     },
     /// A task with more senders than its buffer has room for.
     #[error(
-        "the input buffer of task `{task}`, {bytes} bytes, has no room for what its senders may have on their way"
+        "the input buffer of task `{task}`, {bytes} bytes and {messages} messages, has no room for what its senders may have on their way"
     )]
     NoRoom {
         /// The task.
         task: String,
         /// Bytes of its buffer.
         bytes: usize,
+        /// Most messages in it.
+        messages: usize,
     },
     /// The tasks need a file.
     #[error("task `{task}` needs a file")]

@@ -7,7 +7,7 @@
 //! Kumar 2012, section IV.B), so this is such a protocol: into a task with several senders each of
 //! them may have a fixed number of messages on their way, its window; for each message that it has
 //! taken the receiver sends back a word. Words and messages of all senders have room in the buffer
-//! at once, however it is fragmented. Edges whose blocks are bounded anyway, by a cycle, need no
+//! at once, however it is fragmented, and the table of what has come an entry for each. Edges whose blocks are bounded anyway, by a cycle, need no
 //! window. In graphs without joins there are no windows at all.
 
 use std::collections::BTreeSet;
@@ -29,8 +29,19 @@ const STEPS_MAX: u64 = 200_000;
 pub struct Buffers {
     /// Most bytes of a message.
     pub message_bytes: usize,
-    /// Bytes of the input buffer; none = there are no acknowledgements, whatever happens.
-    pub input_bytes: Option<usize>,
+    /// The input buffer; none = there are no acknowledgements, whatever happens.
+    pub input: Option<InputBuffer>,
+}
+
+/// What holds the messages that have come to a tile.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct InputBuffer {
+    /// Its bytes.
+    pub bytes: usize,
+    /// Bytes of a word of it; every message takes whole words.
+    pub word_bytes: usize,
+    /// Most messages that it keeps account of.
+    pub messages: usize,
 }
 
 /// What is decided for every edge.
@@ -56,7 +67,7 @@ impl Room {
             message_bytes: vec![buffers.message_bytes; edges.len()],
             windows: vec![None; edges.len()],
         };
-        let Some(input_bytes) = buffers.input_bytes else {
+        let Some(input) = buffers.input else {
             return Ok(room);
         };
         let joins = |windowed: &BTreeSet<usize>, task: usize| {
@@ -89,7 +100,7 @@ impl Room {
                 for &edge in &into[task] {
                     room.message_bytes[edge] = bytes.min(edges[edge].bytes as usize);
                 }
-                if room.fits(graph, &bounds, task, input_bytes) {
+                if room.fits(graph, &bounds, task, input) {
                     break;
                 }
                 if bytes <= WORD {
@@ -110,7 +121,7 @@ impl Room {
                     .filter_map(End::task);
                 let fits = ends
                     .filter(|&task| joins(&windowed, task))
-                    .all(|task| room.fits(graph, &bounds, task, input_bytes));
+                    .all(|task| room.fits(graph, &bounds, task, input));
                 match fits && window < WINDOW_MAX {
                     true => is_growing = true,
                     false => room.windows[edge] = Some(window),
@@ -121,7 +132,7 @@ impl Room {
     }
 
     /// Whether everything that can be on its way to a task fits into its buffer at once.
-    fn fits(&self, graph: &Graph, bounds: &[Option<u64>], task: usize, input_bytes: usize) -> bool {
+    fn fits(&self, graph: &Graph, bounds: &[Option<u64>], task: usize, input: InputBuffer) -> bool {
         let mut sizes: Vec<(u64, u64)> = Vec::new(); // words of a message, and how many
         let mut has_rests = false; // pieces of blocks that are smaller than the others
         for (index, edge) in graph.edges().iter().enumerate() {
@@ -132,18 +143,22 @@ impl Room {
                     Some(window) => u64::from(window),
                     None => bounds[index].unwrap_or(1).saturating_mul(pieces),
                 };
-                sizes.push((bytes.div_ceil(WORD) as u64, count));
+                sizes.push((bytes.div_ceil(input.word_bytes) as u64, count));
                 has_rests |= !(edge.bytes as usize).is_multiple_of(bytes);
             }
             if let (true, Some(window)) = (edge.from == End::Task(task), self.windows[index]) {
-                sizes.push((1, u64::from(window)));
+                let words = WORD.div_ceil(input.word_bytes) as u64;
+                sizes.push((words, u64::from(window)));
             }
         }
-        let all = (input_bytes / WORD) as u64;
+        let all = (input.bytes / input.word_bytes) as u64;
         let largest = sizes.iter().map(|&(words, _)| words).max().unwrap_or(1);
         let messages = sizes
             .iter()
             .fold(0_u64, |sum, &(_, count)| sum.saturating_add(count));
+        if messages > input.messages as u64 {
+            return false;
+        }
         if !has_rests && sizes.iter().all(|&(words, _)| words == largest) {
             // Equal messages leave no gaps between them.
             return messages <= all / largest;
@@ -240,7 +255,11 @@ mod tests {
 
     const BUFFERS: Buffers = Buffers {
         message_bytes: 256,
-        input_bytes: Some(512),
+        input: Some(InputBuffer {
+            bytes: 512,
+            word_bytes: 4,
+            messages: 32,
+        }),
     };
 
     fn graph(tasks: usize, edges: &[(usize, usize, u32, u32, u32, u32)]) -> Graph {
@@ -315,6 +334,39 @@ mod tests {
     fn a_buffer_of_fewer_words_than_senders_has_no_room() {
         let star: Vec<_> = (0..200).map(|task| (task, 200, 4, 1, 1, 0)).collect();
         assert!(Room::plan(&graph(201, &star), BUFFERS).is_err());
+    }
+
+    /// A message takes an entry however short it is, and whole words.
+    #[test]
+    fn entries_and_whole_words_bound_windows() {
+        let star: Vec<_> = (0..9).map(|task| (task, 9, 4, 1, 1, 0)).collect();
+        let star = graph(10, &star);
+        let windows = |input: InputBuffer| {
+            let input = Some(input);
+            let room = Room::plan(&star, Buffers { input, ..BUFFERS });
+            room.map_or(0, |room| room.windows.iter().flatten().sum())
+        };
+        let input = BUFFERS.input.expect("given");
+        assert_eq!(windows(input), 32);
+        assert_eq!(
+            windows(InputBuffer {
+                messages: 9,
+                ..input
+            }),
+            9
+        );
+        assert_eq!(
+            windows(InputBuffer {
+                messages: 8,
+                ..input
+            }),
+            0
+        );
+        let wide = InputBuffer {
+            word_bytes: 32,
+            ..input
+        };
+        assert_eq!(windows(wide), 16);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use corecast_flow::expected;
-use corecast_flow::{Buffers, Changes, FlowFile, FlowProgram, Input, functional};
+use corecast_flow::{Buffers, Changes, FlowFile, FlowProgram, Input, InputBuffer, functional};
 use corecast_kernels::jpeg::{Sampling, generate};
 
 fn folder() -> PathBuf {
@@ -21,7 +21,11 @@ fn program(name: &str, flows: u32, changes: Changes, message_bytes: usize) -> Fl
     };
     let buffers = Buffers {
         message_bytes,
-        input_bytes: Some(512),
+        input: Some(InputBuffer {
+            bytes: 512,
+            word_bytes: 4,
+            messages: 32,
+        }),
     };
     let program = FlowProgram::new(&file, flows, input.as_deref(), buffers);
     program.unwrap_or_else(|error| panic!("{name}: {error}"))

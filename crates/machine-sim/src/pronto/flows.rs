@@ -5,7 +5,7 @@ use corecast_chip::System;
 use corecast_core::Help;
 use corecast_flow::functional::{self, OneCore};
 use corecast_flow::place::{self, PlaceError, Sites, Traffic};
-use corecast_flow::{Buffers, FlowProgram, FlowResult, Placement};
+use corecast_flow::{Buffers, FlowProgram, FlowResult, InputBuffer, Placement};
 use corecast_machine::{RunError, RunOptions, TaskError, Time};
 use thiserror::Error;
 
@@ -110,7 +110,11 @@ impl SimMachine {
         // A message is moved into the output buffer as a whole; both have at most 1 MiB.
         let buffers = Buffers {
             message_bytes: pronto.input_bytes.min(pronto.output_bytes) as usize,
-            input_bytes: Some(pronto.input_bytes as usize),
+            input: Some(InputBuffer {
+                bytes: pronto.input_bytes as usize,
+                word_bytes: mesh.flit_bytes as usize,
+                messages: pronto.status_entries as usize,
+            }),
         };
         Ok((sites, buffers))
     }

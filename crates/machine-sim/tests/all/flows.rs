@@ -4,8 +4,8 @@
 use corecast_core::Help as _;
 use corecast_flow::place::{Sites, Traffic, near};
 use corecast_flow::{
-    Buffers, Cost, Edge, End, Firing, FlowFile, FlowProgram, FlowResult, Graph, Input, Placement,
-    Task, functional,
+    Buffers, Cost, Edge, End, Firing, FlowFile, FlowProgram, FlowResult, Graph, Input, InputBuffer,
+    Placement, Task, functional,
 };
 use corecast_machine::{RunError, RunOptions, Time};
 use corecast_machine_sim::SimMachine;
@@ -14,7 +14,11 @@ use proptest::prelude::*;
 
 const BUFFERS: Buffers = Buffers {
     message_bytes: 256,
-    input_bytes: Some(512),
+    input: Some(InputBuffer {
+        bytes: 512,
+        word_bytes: 4,
+        messages: 32,
+    }),
 };
 /// A cycle of NagaM's tiles.
 const CYCLE_NS: f64 = 10.0;

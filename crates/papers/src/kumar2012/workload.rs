@@ -98,7 +98,7 @@ impl Case {
         let (_, buffers) = machine.tiles().map_err(RunError::from)?;
         // As in the paper: no acknowledgements by programs, only the hardware's.
         let buffers = Buffers {
-            input_bytes: None,
+            input: None,
             ..buffers
         };
         let input = self.workload.is_jpeg.then(|| picture(self.side));

@@ -4,7 +4,7 @@
 use corecast_chip::{Chip, System};
 use corecast_core::Grid;
 use corecast_flow::place::Sites;
-use corecast_flow::{FlowProgram, FlowResult, Placement, functional};
+use corecast_flow::{FlowProgram, FlowResult, InputBuffer, Placement, functional};
 use corecast_machine::Time;
 use corecast_machine_host::{HostMachine, TaskSetup};
 use corecast_machine_sim::SimMachine;
@@ -22,8 +22,8 @@ pub struct Tiles {
     pub grid: Grid,
     /// Where the host is.
     pub host: (u32, u32),
-    /// Bytes of an input buffer.
-    pub input_bytes: usize,
+    /// An input buffer.
+    pub input: InputBuffer,
     /// Bytes of an output buffer.
     pub output_bytes: usize,
     /// A cycle of a core.
@@ -51,7 +51,11 @@ impl Tiles {
             },
             grid,
             host: pronto.host,
-            input_bytes: pronto.input_bytes as usize, // at most 1 MiB
+            input: InputBuffer {
+                bytes: pronto.input_bytes as usize, // at most 1 MiB
+                word_bytes: mesh.flit_bytes as usize,
+                messages: pronto.status_entries as usize,
+            },
             output_bytes: pronto.output_bytes as usize,
             cycle: Time::from_ps(pronto.core.clock.period_ps),
         })
@@ -60,7 +64,7 @@ impl Tiles {
     /// Most bytes of a message: it is moved into the output buffer as a whole.
     #[must_use]
     pub fn message_bytes(&self) -> usize {
-        self.input_bytes.min(self.output_bytes)
+        self.input.bytes.min(self.output_bytes)
     }
 }
 
@@ -160,7 +164,7 @@ pub(crate) fn on_host(
     let FlowPrograms { flow, sequential } = programs;
     let setup = TaskSetup {
         cycle: tiles.cycle,
-        input_bytes: tiles.input_bytes,
+        input_bytes: tiles.input.bytes,
         output_bytes: tiles.output_bytes,
         memory: flow.memory(),
         options: setup.options.clone(),

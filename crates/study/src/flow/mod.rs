@@ -194,7 +194,7 @@ impl FlowStudy {
         let acknowledges = self.plan.acknowledges.unwrap_or(shares);
         let buffers = Buffers {
             message_bytes: self.tiles.message_bytes(),
-            input_bytes: acknowledges.then_some(self.tiles.input_bytes),
+            input: acknowledges.then_some(self.tiles.input),
         };
         let mut all = Vec::new();
         for (file, sequential) in &self.files {
