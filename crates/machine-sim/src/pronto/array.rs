@@ -13,7 +13,7 @@ use corecast_chip::{Mesh, Pronto};
 use corecast_core::{Grid, Rank};
 use corecast_flow::{DataArrival, TileUse};
 use corecast_machine::{LinkUse, RunError, Time};
-use corecast_sim::network::mesh::{CYCLES_MAX, FlitMesh, MeshSpec, Packet};
+use corecast_sim::network::mesh::{CYCLES_MAX, FlitMesh, Interval, MeshSpec, Packet};
 use corecast_sim::{Bells, Kernel, Latch, race};
 
 use super::costs::Costs;
@@ -189,7 +189,7 @@ impl Array {
             }
         };
         let packet = Packet {
-            flit_interval: self.costs.flit_cycles,
+            flit_interval: Interval::cycles(self.costs.flit_cycles),
             reports_injection: true,
             tag: (u64::from(port) << 32) | u64::from(place),
             ..Packet::new(port, to_port, flits)

@@ -9,7 +9,7 @@ use corecast_chip::{Mesh, Udn};
 use corecast_core::{Grid, Rank, Seats};
 use corecast_machine::{Background, Header, LinkUse, Message, RunError, RunOptions, Time};
 use corecast_sim::network::mesh::{
-    CYCLES_MAX, Ejection, LinkWait, MeshSpec, Packet, RouterSpec, VcChoice,
+    CYCLES_MAX, Ejection, Interval, LinkWait, MeshSpec, Packet, RouterSpec, VcChoice,
 };
 use corecast_sim::traffic::UniformTraffic;
 use corecast_sim::{Bells, Kernel, Latch, race};
@@ -79,7 +79,7 @@ pub(crate) struct Net {
     pub(super) seats: Seats,
     pub(super) grid_of_mesh: Grid,
     period: Time,
-    flit_interval: u32,
+    flit_interval: Interval,
     /// Core of every rank, ascending if they are in order.
     core_of: Vec<u32>,
     pub(super) mesh: RefCell<Network>,
@@ -150,7 +150,7 @@ impl Net {
                 .map(|rank| costs.inject * busy_of(rank))
                 .collect(),
             // At most 64: the chip's check.
-            flit_interval: costs.inject.ps().div_ceil(period.ps()) as u32,
+            flit_interval: Interval::of(costs.inject.ps(), period.ps()),
             static_net: mesh
                 .static_hop_cycles
                 .map(|cycles| StaticNet::new(&kernel, period * u64::from(cycles))),

@@ -190,7 +190,7 @@ impl Network {
 mod tests {
     use super::*;
     use corecast_core::Grid;
-    use corecast_sim::network::mesh::{Ejection, RouterSpec};
+    use corecast_sim::network::mesh::{Ejection, Interval, RouterSpec};
 
     /// A packet under way is one too many at the end.
     #[test]
@@ -207,7 +207,7 @@ mod tests {
                 src: 0,
                 dst: 1,
                 flits: 3,
-                flit_interval: 1,
+                flit_interval: Interval::cycles(1),
                 queue: 0,
                 reports_injection: false,
                 tag: 0,

@@ -428,3 +428,33 @@ fn programs_mix_messages_with_and_without_payload() {
         assert_eq!(run.outputs[0], [0, 4, 0, 0, 700, 4, 0], "{chip}");
     }
 }
+
+/// Cores of another clock than the mesh write at their own speed, and not in every second cycle.
+#[test]
+fn a_core_that_is_a_little_slower_than_the_mesh_writes_a_little_slower() {
+    let time = |core_ps: u32| {
+        let text = format!(
+            "name = \"slow\"\nbase = \"booksim-mesh\"\nsummary = \"Slow cores.\"\nsource = \"by hand\"\n\
+             [clocks.core]\nperiod = {{ value = {core_ps}, unit = \"ps\", kind = \"assumed\", \
+             source = \"by hand\" }}\n[endpoint]\nclock = \"core\"\npacket = {{ value = 256, \
+             unit = \"words\", kind = \"assumed\", source = \"by hand\" }}\n\
+             queue = {{ value = 512, unit = \"words\", kind = \"assumed\", source = \"by hand\" }}\n"
+        );
+        let chip = Chip::parse(&text, "slow.toml").expect("a chip");
+        let request = Request::new(Collective::Bcast, 2, 16 * 200);
+        let linear = algorithm::find(Collective::Bcast, "linear").expect("registered");
+        let report = SimMachine::new(&chip).run(&Job::new(&linear.schedule(&request)));
+        report.expect("it runs").makespan.ps()
+    };
+    let fast = time(1000);
+    for core_ps in [1001, 1250, 1500, 1999, 2000, 3000] {
+        // 200 words and a header: the rest takes as long as it did, and a word is written a cycle late
+        // at most.
+        let slow = fast + 201 * u64::from(core_ps - 1000);
+        let taken = time(core_ps);
+        assert!(
+            (slow..=slow + 4 * 1000).contains(&taken),
+            "{core_ps} ps: {taken} and not {slow}"
+        );
+    }
+}

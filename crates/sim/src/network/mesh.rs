@@ -8,6 +8,8 @@ mod packet;
 mod spec;
 mod wheel;
 
-pub use flit::{CYCLES_MAX, Delivery, Flit, FlitMesh, LinkWait, PACKETS_MAX, Packet, QueueEvent};
+pub use flit::{
+    CYCLES_MAX, Delivery, Flit, FlitMesh, Interval, LinkWait, PACKETS_MAX, Packet, QueueEvent,
+};
 pub use packet::{PacketMesh, Queued};
 pub use spec::{Ejection, MeshError, MeshSpec, RouterSpec, VcChoice};

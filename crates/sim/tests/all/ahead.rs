@@ -4,7 +4,7 @@
 
 use corecast_core::{Grid, LinkUse};
 use corecast_sim::network::mesh::{
-    Delivery, Ejection, FlitMesh, MeshSpec, Packet, RouterSpec, VcChoice,
+    Delivery, Ejection, FlitMesh, Interval, MeshSpec, Packet, RouterSpec, VcChoice,
 };
 use proptest::prelude::*;
 
@@ -101,6 +101,7 @@ proptest! {
         let spec = MeshSpec { grid, router, ejection: Ejection::Sink };
         let cores = spec.cores();
         let packet = |(tag, (at, src, dst, flits, flit_interval)): (u64, (u64, u32, u32, u32, u32))| {
+            let flit_interval = Interval::of(1 + u64::from(flit_interval), 2);
             let packet = Packet { tag, flit_interval, ..Packet::new(src % cores, dst % cores, flits) };
             (at, packet)
         };

@@ -4,7 +4,7 @@
 
 use corecast_core::Grid;
 use corecast_sim::network::mesh::{
-    Ejection, FlitMesh, LinkWait, MeshSpec, Packet, RouterSpec, VcChoice,
+    Ejection, FlitMesh, Interval, LinkWait, MeshSpec, Packet, RouterSpec, VcChoice,
 };
 
 /// Routers of the ring.
@@ -174,7 +174,7 @@ fn a_slow_stream_of_packets_is_not_held_up() {
     let mut network = square(router);
     for _ in 0..5 {
         network.send(Packet {
-            flit_interval: 2,
+            flit_interval: Interval::cycles(2),
             ..Packet::new(3, 5, 4)
         });
     }

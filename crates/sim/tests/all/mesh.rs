@@ -6,7 +6,7 @@ use crate::naive;
 
 use corecast_core::{DimensionOrder, Grid, Help as _, Side};
 use corecast_sim::network::mesh::{
-    Ejection, FlitMesh, MeshSpec, Packet, QueueEvent, RouterSpec, VcChoice,
+    Ejection, FlitMesh, Interval, MeshSpec, Packet, QueueEvent, RouterSpec, VcChoice,
 };
 use corecast_sim::traffic::{Load, Pattern, run};
 use proptest::prelude::*;
@@ -316,7 +316,7 @@ fn a_full_queue_is_told_of() {
         assert!(!network.watch_full(2, 1));
         network.send(Packet {
             queue: 1,
-            flit_interval,
+            flit_interval: Interval::cycles(flit_interval),
             ..Packet::new(0, 2, 30)
         });
         assert!(!network.has_news());

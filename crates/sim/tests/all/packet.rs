@@ -4,7 +4,7 @@
 
 use corecast_core::{DimensionOrder, Grid};
 use corecast_sim::network::mesh::{
-    Ejection, FlitMesh, MeshSpec, Packet, PacketMesh, QueueEvent, RouterSpec,
+    Ejection, FlitMesh, Interval, MeshSpec, Packet, PacketMesh, QueueEvent, RouterSpec,
 };
 use proptest::prelude::*;
 
@@ -77,10 +77,10 @@ fn a_lone_packet_takes_exactly_as_long_as_its_flits() {
             let mut packets = PacketMesh::new(&spec).expect("is valid");
             for src in 0..spec.cores() {
                 for dst in 0..spec.cores() {
-                    for (len, flit_interval) in [(1, 1), (4, 1), (20, 1), (5, 4)] {
+                    for (len, flit_interval) in [(1, 2), (4, 2), (20, 2), (5, 8), (6, 3)] {
                         let start = flits.now() + 7;
                         let packet = Packet {
-                            flit_interval,
+                            flit_interval: Interval::of(flit_interval, 2),
                             reports_injection: true,
                             ..Packet::new(src, dst, len)
                         };

@@ -80,6 +80,7 @@ impl FlitMesh {
             flit: 0,
             channel: NONE,
             next_at: 0,
+            early: 0,
             last_vc: (vcs - 1) as u8,
             is_scheduled: false,
         };

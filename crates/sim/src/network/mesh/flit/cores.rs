@@ -2,8 +2,8 @@
 //! The cores' side: injection, and what waits to be taken at ejection.
 
 use super::{
-    AHEAD, Channel, FREE, Flit, FlitMesh, NONE, Output, QueueEvent, State, TAIL, TIME_SHIFT,
-    all_of, free_from, place_of, wrapped,
+    AHEAD, Channel, FREE, Flit, FlitMesh, Interval, NONE, Output, QueueEvent, State, TAIL,
+    TIME_SHIFT, all_of, free_from, place_of, wrapped,
 };
 use crate::network::mesh::spec::{SIDES, VcChoice};
 
@@ -32,6 +32,10 @@ impl FlitMesh {
         let source = &self.sources[core as usize];
         let mut at = self.now.max(source.next_at);
         let (packet, mut flit) = (source.queue[0], source.flit);
+        let mut early = match flit > 0 && at == source.next_at {
+            true => source.early,
+            false => 0,
+        };
         let channel = if flit == 0 {
             self.channel_for(core, packet)
         } else {
@@ -54,17 +58,23 @@ impl FlitMesh {
             if flit == 0 {
                 self.packets[packet as usize].injected = start;
             }
-            let end = match is_exact || of.flit_interval > 1 {
+            let end = match is_exact || !of.flit_interval.is_cycle() {
                 true => start,
                 false => ahead,
             };
             let put = self.put(channel, packet, flits - flit, [start, end]);
             flit += put;
-            at = start + u64::from(put - 1) + u64::from(of.flit_interval);
+            if start > at {
+                early = 0;
+            }
+            let pause = of.flit_interval.parts() - early;
+            let cycles = pause.div_ceil(Interval::CYCLE);
+            early = cycles * Interval::CYCLE - pause;
+            at = start + u64::from(put - 1) + u64::from(cycles);
         }
         let source = &mut self.sources[core as usize];
         source.channel = channel;
-        source.next_at = at;
+        (source.next_at, source.early) = (at, early);
         source.flit = flit;
         if flit == flits {
             source.queue.pop_front();

@@ -48,7 +48,7 @@ use super::links::used_links;
 use super::spec::{MeshSpec, SIDES};
 use super::wheel::Wheel;
 use bits::{Divisor, first_from, for_each_bit, is_before};
-pub use interface::{Delivery, Flit, Packet, QueueEvent};
+pub use interface::{Delivery, Flit, Interval, Packet, QueueEvent};
 use places::{FREE, Places, TAIL, TIME_SHIFT, free_from, place_of, retimed, wrapped};
 use records::{Channel, Output, Source, State, UnderWay, Way};
 use switch::Switch;
@@ -214,8 +214,8 @@ impl FlitMesh {
     /// If a core does not exist, the packet is empty, or [`PACKETS_MAX`] packets are under way.
     pub fn send(&mut self, packet: Packet) {
         assert!(packet.flits > 0, "a packet has at least its head flit");
-        let interval = packet.flit_interval;
-        assert!((1..=INTERVAL_MAX).contains(&interval), "{packet:?}");
+        let interval = packet.flit_interval.parts();
+        assert!(interval >= Interval::CYCLE, "{packet:?}");
         let cores = self.spec.cores();
         assert!(
             packet.src < cores && packet.dst < cores,

@@ -89,6 +89,8 @@ pub(super) struct Source {
     pub(super) channel: u32,
     /// The next flit may be injected from this cycle on.
     pub(super) next_at: u64,
+    /// By which part of a cycle the core has it before that.
+    pub(super) early: u32,
     pub(super) last_vc: u8,
     pub(super) is_scheduled: bool,
 }

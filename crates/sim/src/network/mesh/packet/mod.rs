@@ -205,7 +205,6 @@ impl PacketMesh {
     /// If a core or queue does not exist, or the packet is empty.
     pub fn send(&mut self, packet: Packet) -> u64 {
         assert!(packet.flits > 0, "a packet has at least its head flit");
-        assert!(packet.flit_interval > 0, "{packet:?}");
         let cores = self.spec.cores();
         assert!(
             packet.src < cores && packet.dst < cores,
@@ -219,8 +218,8 @@ impl PacketMesh {
         };
         let source = &mut self.source_from[packet.src as usize];
         let injected = self.now.max(*source);
-        let to_tail = u64::from(packet.flits - 1) * u64::from(packet.flit_interval);
-        let after_tail = injected + to_tail + u64::from(packet.flit_interval);
+        let to_tail = packet.flit_interval.after(packet.flits - 1);
+        let after_tail = injected + packet.flit_interval.after(packet.flits);
         *source = after_tail;
         self.flits_injected += u64::from(packet.flits);
         let from = position(packet.src);
