@@ -17,7 +17,7 @@ use crate::hash::Fnv1a;
 
 /// A point in time since the start of a run, or a duration, in whole picoseconds.
 ///
-/// 64 bits hold 213 days, so arithmetic panics on overflow rather than wrapping.
+/// 64 bits hold 213 days; what is later is [`Time::MAX`], and no run gets there.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Time(u64);
 
@@ -52,14 +52,11 @@ impl Time {
     }
 }
 
+/// At most [`Time::MAX`].
 impl Add for Time {
     type Output = Self;
     fn add(self, other: Self) -> Self {
-        Self(
-            self.0
-                .checked_add(other.0)
-                .expect("virtual time fits in 64 bits of picoseconds"),
-        )
+        Self(self.0.saturating_add(other.0))
     }
 }
 
@@ -80,14 +77,11 @@ impl Sub for Time {
     }
 }
 
+/// At most [`Time::MAX`].
 impl Mul<u64> for Time {
     type Output = Self;
     fn mul(self, factor: u64) -> Self {
-        Self(
-            self.0
-                .checked_mul(factor)
-                .expect("virtual time fits in 64 bits of picoseconds"),
-        )
+        Self(self.0.saturating_mul(factor))
     }
 }
 

@@ -261,10 +261,12 @@ impl<'a> Executor<'a> {
         if due.is_empty() {
             let mut timed = self.kernel.timed.borrow_mut();
             let first = timed.first_entry()?;
-            if *first.key() > self.limits.time {
+            let time = *first.key();
+            // The last time stands for all that are later.
+            if time > self.limits.time || time == Time::MAX {
                 return None;
             }
-            self.kernel.now.set(*first.key());
+            self.kernel.now.set(time);
             let passed = std::mem::replace(&mut *due, first.remove());
             // A queue of all ranks at once is not kept for ever.
             if passed.capacity() <= SPARE_TASKS {
@@ -324,6 +326,18 @@ mod tests {
         executor.spawn(async move {
             kernel.sleep(Time::from_ps(99)).await;
             kernel.sleep(Time::from_ps(1)).await;
+        });
+        assert_eq!(executor.run(), Outcome::TimeLimit);
+
+        // No limit is later than the end of time.
+        let mut executor = Executor::new(Limits {
+            time: Time::MAX,
+            ..Limits::default()
+        });
+        let kernel = executor.kernel();
+        executor.spawn(async move {
+            kernel.sleep(Time::from_ps(u64::MAX - 1)).await;
+            kernel.sleep(Time::from_ps(1 << 40) * (1 << 40)).await;
         });
         assert_eq!(executor.run(), Outcome::TimeLimit);
 
