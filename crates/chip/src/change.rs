@@ -14,22 +14,20 @@
 //! # Ok::<(), corecast_chip::ChipError>(())
 //! ```
 
-use toml_edit::{DocumentMut, Item, Value};
+use toml_edit::{DocumentMut, InlineTable, Item, Value};
 
 use crate::builtin;
 use crate::chip::Chip;
+use crate::contents::Origin;
 use crate::error::ChipError;
 use crate::variant;
 
 /// Keys whose product is the number of cores of a mesh.
 const SHAPE: [&str; 3] = ["width", "height", "cores_per_router"];
 
-/// The key that says where ranks are: it can be changed where a file leaves it out, too.
-const PLACEMENT: &str = "network.placement";
-
 /// As [`crate::find`], with the value of each key, such as `network.vcs`, replaced.
 ///
-/// If the shape of a mesh is changed, `cores.max` follows; where its last two routers are the memory's
+/// A key that the file leaves to its default can be changed, too. If the shape of a mesh is changed, `cores.max` follows; where its last two routers are the memory's
 /// and the host's, they move along.
 ///
 /// # Errors
@@ -64,15 +62,16 @@ fn changed(text: String, file: String, changes: &[(String, String)]) -> Result<C
         return Chip::parse(&text, &file);
     };
     for (key, value) in changes {
-        let mut is_set = set(&mut document, key, value).is_some();
-        if !is_set && key == PLACEMENT {
-            is_set = add_placement(&mut document, value).is_some();
-        }
+        let is_set = set(&mut document, key, value).is_some()
+            || add(&mut document, &unchanged, key, value).is_some();
         if !is_set {
             let mut known = keys(&document);
-            if may_be_placed(&document) && !known.iter().any(|key| key == PLACEMENT) {
-                known.push(PLACEMENT.to_owned());
-            }
+            let left_out = left_out(&unchanged);
+            known.extend(
+                left_out
+                    .filter(|key| !known.contains(key))
+                    .collect::<Vec<_>>(),
+            );
             return Err(ChipError::NoSuchKey {
                 file,
                 key: key.clone(),
@@ -116,18 +115,29 @@ fn changed(text: String, file: String, changes: &[(String, String)]) -> Result<C
     })
 }
 
-/// Whether the file is that of a mesh, which may leave [`PLACEMENT`] to its default.
-fn may_be_placed(document: &DocumentMut) -> bool {
-    let network = document.get("network");
-    network.is_some_and(|network| network.get("width").is_some() && network.get("height").is_some())
+/// Keys that a chip's file leaves to their defaults.
+fn left_out(chip: &Chip) -> impl Iterator<Item = String> {
+    let words = chip.words().filter(|word| word.origin == Origin::Default);
+    words.map(|word| word.key)
 }
 
-/// Says where ranks are in a file of a mesh that does not say it.
-fn add_placement(document: &mut DocumentMut, value: &str) -> Option<()> {
-    may_be_placed(document).then_some(())?;
-    let network = document.get_mut("network")?.as_table_mut()?;
-    network.insert("placement", Item::Value(Value::from(value)));
-    Some(())
+/// Says a key that a chip's file leaves to its default.
+fn add(document: &mut DocumentMut, chip: &Chip, key: &str, value: &str) -> Option<()> {
+    left_out(chip).find(|left_out| left_out == key)?;
+    let of_key = crate::keys().into_iter().find(|known| known.path == key)?;
+    let (table, key) = key.rsplit_once('.')?;
+    let table = document.get_mut(table)?.as_table_like_mut()?;
+    let item = match of_key.form.unit() {
+        unit if unit.is_empty() => Value::from(value),
+        unit => {
+            let mut number = InlineTable::new();
+            number.insert("value", Value::from(0));
+            number.insert("unit", Value::from(unit));
+            Value::from(number)
+        }
+    };
+    table.insert(key, Item::Value(item));
+    set_item(table.get_mut(key)?, value)
 }
 
 fn number(document: &DocumentMut, key: &str) -> Option<i64> {
@@ -142,23 +152,40 @@ fn number(document: &DocumentMut, key: &str) -> Option<i64> {
 fn set(document: &mut DocumentMut, key: &str, value: &str) -> Option<()> {
     let mut item: &mut Item = document.as_item_mut();
     for part in key.split('.') {
+        if is_number(item) {
+            return None; // its unit and its source are not for changing
+        }
         item = item.as_table_like_mut()?.get_mut(part)?;
     }
-    if let Some(quantity) = item.as_inline_table_mut() {
+    set_item(item, value)
+}
+
+/// Whether this is a number with its unit and its source, in one line or in a table of its own.
+fn is_number(item: &Item) -> bool {
+    let table = item.as_table_like();
+    let value = table.and_then(|table| table.get("value"));
+    value.is_some_and(|value| !value.is_table_like())
+}
+
+/// Replaces a value.
+fn set_item(item: &mut Item, value: &str) -> Option<()> {
+    if is_number(item) {
         // What is no number stays a text, and the chip's own check says what is wrong with it.
-        let parsed = value
-            .parse::<Value>()
-            .unwrap_or_else(|_| Value::from(value));
-        *quantity.get_mut("value")? = parsed;
-        quantity.insert("kind", Value::from("assumed"));
-        quantity.insert("source", Value::from("set by the user"));
-        quantity.remove("fitted_to");
+        let parsed = value.parse::<Value>();
+        let parsed = parsed.unwrap_or_else(|_| Value::from(value));
+        let number = item.as_table_like_mut()?;
+        number.insert("value", Item::Value(parsed));
+        for (key, word) in [("kind", "assumed"), ("source", "set by the user")] {
+            number.insert(key, Item::Value(Value::from(word)));
+        }
+        number.remove("fitted_to");
         return Some(());
     }
     let written = item.as_value_mut()?;
     *written = match written {
         // Entries of a list are separated by spaces, as `show chip` prints them.
         Value::Array(_) => value.split_whitespace().collect(),
+        Value::InlineTable(_) => return None,
         _ => Value::from(value),
     };
     Some(())
@@ -172,7 +199,8 @@ pub(crate) fn keys(document: &DocumentMut) -> Vec<String> {
 }
 
 fn collect(item: &Item, path: &str, found: &mut Vec<String>) {
-    let Some(table) = item.as_table() else {
+    let table = item.as_table().filter(|_| !is_number(item));
+    let Some(table) = table else {
         found.push(path.to_owned());
         return;
     };
@@ -250,6 +278,50 @@ mod tests {
         assert_eq!(of("network.flit"), flit);
         let buffer = "mine.toml as changed:7: `network.buffer` = 0 is out of range";
         assert_eq!(of("network.buffer"), buffer);
+    }
+
+    /// `[network.link] value = 1` is what `network.link = { value = 1 }` is.
+    #[test]
+    fn a_number_in_a_table_of_its_own_is_changed_like_one_in_a_line() {
+        let line = builtin::text("booksim-mesh").expect("built in").0;
+        let start = line.find("\nlink = ").expect("there") + 1;
+        let end = start + line[start..].find('\n').expect("a line");
+        let fields = line[start..end].replace("link = {", "").replace(" }", "");
+        let table = format!("[network.link]\n{}\n", fields.replace(", ", "\n").trim());
+        let (before, after) = (&line[..start], &line[end..]);
+        let text = format!("{before}{after}\n{table}");
+        let change = [("network.link".to_owned(), "7".to_owned())];
+        let [changed, same] = [&text, &line].map(|text| {
+            parse_changed(text, "file.toml", &change)
+                .expect("valid")
+                .fingerprint()
+        });
+        assert_eq!(changed, same);
+        let mut document: DocumentMut = text.parse().expect("TOML");
+        assert!(keys(&document).contains(&"network.link".to_owned()));
+        assert!(set(&mut document, "network.link.unit", "ns").is_none());
+    }
+
+    #[test]
+    fn what_a_file_leaves_out_can_be_changed() {
+        for (name, key, value) in [
+            ("chung2011-bus", "endpoint.launch", "ready-ahead"),
+            ("scc", "network.link_clock", "ddr"),
+            ("booksim-mesh", "network.static_hop", "2"),
+            ("booksim-mesh", "network.placement", "rows"),
+        ] {
+            let chip = changed(name, &[(key, value)]).expect("valid");
+            let said = chip
+                .words()
+                .find(|word| word.key == key)
+                .map(|word| word.value);
+            let number = chip.parameters().find(|number| number.key == key);
+            let said = said.or(number.map(|number| number.value.to_string()));
+            assert_eq!(said.as_deref(), Some(value), "{key}");
+        }
+        let wrong = changed("chung2011-bus", &[("endpoint.launc", "held")]);
+        let wrong = wrong.expect_err("is refused").with_help().to_string();
+        assert!(wrong.contains("did you mean `endpoint.launch`?"), "{wrong}");
     }
 
     #[test]
