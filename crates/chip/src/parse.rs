@@ -60,6 +60,9 @@ pub(crate) fn parse(text: &str, file: &str, seen: &Seen) -> Result<Chip, ChipErr
         let chip =
             parse(&whole, &over, seen).map_err(|error| variant::relocate(error, text, file))?;
         let (base, variant) = variant::said(text);
+        if !variant.iter().any(|key| key == "name") {
+            return Err(variant::without_name(file));
+        }
         return Ok(Chip {
             base,
             variant: Some(variant),

@@ -12,7 +12,7 @@
 
 use corecast_text::{EntryError, Location, Text};
 use toml::de::{DeTable, DeValue};
-use toml_edit::{DocumentMut, Item, Table};
+use toml_edit::{DocumentMut, Item, Table, Value};
 
 use crate::builtin;
 use crate::change;
@@ -34,7 +34,23 @@ pub(crate) fn resolve(text: String, file: String) -> Result<(String, String), Ch
         Text::new(&file, &text).syntax(offset, error.message(), "")
     })?;
     let base = variant.remove("base").unwrap_or_default();
-    let name = base.as_str().unwrap_or_default();
+    let Some(name) = base.as_str() else {
+        let key = "base".to_owned();
+        let line = line(&text, &key).unwrap_or(1);
+        let error = EntryError::WrongType {
+            at: Box::new(Location { file, line, key }),
+            expected: "a text",
+            found: match base.type_name() {
+                "table" | "inline table" => "a table",
+                "array" | "array of tables" => "a list",
+                "integer" | "float" => "a number",
+                "boolean" => "a boolean",
+                _ => "a date",
+            },
+            form: "base = \"scc\"".to_owned(),
+        };
+        return Err(error.into());
+    };
     let Some((_, base_text)) = builtin::BUILTIN.iter().find(|(known, _)| *known == name) else {
         let key = "base".to_owned();
         let line = line(&text, &key).unwrap_or(1);
@@ -48,6 +64,22 @@ pub(crate) fn resolve(text: String, file: String) -> Result<(String, String), Ch
     let mut whole: DocumentMut = base_text.parse().expect("built-in chips are TOML");
     overlay(whole.as_table_mut(), variant.as_table());
     resolve(whole.to_string(), format!("{name}, the base of {file}"))
+}
+
+/// A variant that calls itself what its base is called: nobody could tell their results apart.
+pub(crate) fn without_name(file: &str) -> ChipError {
+    let at = Location {
+        file: file.to_owned(),
+        line: 1,
+        key: "name".to_owned(),
+    };
+    let error = EntryError::MissingKey {
+        at: Box::new(at),
+        table: String::new(),
+        key: "name",
+        form: "name = \"my-chip\"".to_owned(),
+    };
+    error.into()
 }
 
 /// The base of a variant's file, and the keys that the file itself says.
@@ -108,6 +140,9 @@ fn overlay(base: &mut Table, variant: &Table) {
     for (key, item) in variant {
         match (base.get_mut(key), item) {
             (Some(Item::Table(old)), Item::Table(new)) => overlay(old, new),
+            (Some(Item::Table(old)), Item::Value(Value::InlineTable(new))) => {
+                overlay(old, &new.clone().into_table());
+            }
             (Some(old), Item::Value(_)) => old.clone_from(item),
             _ => {
                 base.insert(key, item.clone());

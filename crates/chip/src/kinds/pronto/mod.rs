@@ -22,7 +22,7 @@ use corecast_core::{LinkCost, Request};
 use super::kind::{CYCLES, Kind, PACKET, Source};
 use crate::clock::Clock;
 use crate::error::ChipError;
-use crate::facts::Places;
+use crate::facts::{Places, Unused};
 use crate::mesh::Mesh;
 use crate::placement::Placement;
 use crate::provenance::Ledger;
@@ -30,6 +30,8 @@ use crate::read::{Count, Section};
 
 /// Its name in chip files.
 pub(super) const NAME: &str = "pronto";
+
+const NO_TREES: &str = "endpoints of kind pronto have no way into a static network";
 
 /// The tiles and their mesh.
 pub(super) struct OnMesh<'a> {
@@ -61,6 +63,13 @@ impl Kind for OnMesh<'_> {
 
     fn defaults(&self) -> Vec<(&'static str, String)> {
         self.mesh.defaults()
+    }
+
+    fn unused(&self) -> Vec<Unused> {
+        match self.mesh.static_hop_cycles {
+            Some(_) => Unused::because(NO_TREES, &["network.static_hop"]),
+            None => Vec::new(),
+        }
     }
 
     fn places(&self) -> Vec<Places> {
