@@ -45,8 +45,8 @@ pub fn answer(options: &Traffic) -> Result<Answer, Failure> {
     let (settings, grid) = (&sweep.settings, sweep.mesh.grid);
     let chip = &plan.chip.chip.name;
     let mut text = style::heading(&format!(
-        "{} traffic on {chip}: {} x {} routers, packets of {} flits",
-        sweep.pattern, grid.width, grid.height, options.packet
+        "{} traffic on {chip}: {} x {} routers, packets of {} flits, cycles of {} ps",
+        sweep.pattern, grid.width, grid.height, options.packet, sweep.mesh.clock.period_ps
     )) + "\n";
     text += &(run::with(settings) + "\n");
     text += &points_table(&sweep);
@@ -256,7 +256,8 @@ fn of_trace(study: &TraceStudy, path: &str, options: &Traffic) -> Result<Answer,
     let (settings, run) = (&study.settings, &study.run);
     let chip = settings.chip.as_deref().unwrap_or_default();
     let record = study.record();
-    let what = format!("{path} on {chip}");
+    let cycle_ps = study.mesh.clock.period_ps;
+    let what = format!("{path} on {chip}, cycles of {cycle_ps} ps");
     let mut text = format!(
         "{}\n\n{} in {}, {}\nlatency in cycles: mean {:.2}, p50 {}, \
          p99 {}, max {}\n",

@@ -39,7 +39,10 @@ pub fn latency_chart(sweep: &TrafficSweep, chip: &str) -> String {
             None => format!("{what} stays below saturation"),
         },
         x_label: "offered load (flits per core and cycle)".to_owned(),
-        y_label: "packet latency (cycles)".to_owned(),
+        y_label: format!(
+            "packet latency (cycles of {} ps)",
+            sweep.mesh.clock.period_ps
+        ),
         x_scale: Scale::Linear,
         y_scale: Scale::Linear,
         marks: saturation
