@@ -2,14 +2,20 @@
 //! Dataflow programs on threads: results, bounded buffers, deadlocks.
 
 use corecast_core::Rank;
-use corecast_flow::{Buffers, FlowFile, FlowProgram, FlowResult, TaskProgram, Tile, functional};
+use corecast_flow::{
+    Buffers, FlowFile, FlowProgram, FlowResult, InputBuffer, TaskProgram, Tile, functional,
+};
 use corecast_kernels::jpeg::{Sampling, generate};
 use corecast_machine::{Cause, LibraryCall, RunError, RunOptions, TaskError, Time};
 use corecast_machine_host::{HostMachine, TaskSetup};
 
 const BUFFERS: Buffers = Buffers {
     message_bytes: 256,
-    input_bytes: Some(512),
+    input: Some(InputBuffer {
+        bytes: 512,
+        word_bytes: 4,
+        messages: 32,
+    }),
 };
 
 fn setup(memory: Vec<u8>) -> TaskSetup {

@@ -3,13 +3,13 @@
 //! ones.
 
 mod flit;
+mod interval;
 mod links;
 mod packet;
 mod spec;
 mod wheel;
 
-pub use flit::{
-    CYCLES_MAX, Delivery, Flit, FlitMesh, Interval, LinkWait, PACKETS_MAX, Packet, QueueEvent,
-};
+pub use flit::{CYCLES_MAX, Delivery, Flit, FlitMesh, LinkWait, PACKETS_MAX, Packet, QueueEvent};
+pub use interval::Interval;
 pub use packet::{PacketMesh, Queued};
 pub use spec::{Ejection, MeshError, MeshSpec, RouterSpec, VcChoice};

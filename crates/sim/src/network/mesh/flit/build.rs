@@ -7,9 +7,10 @@ use corecast_core::Side;
 
 use super::records::{Channel, Output, Source, State};
 use super::{
-    AHEAD, Divisor, FlitMesh, INTERVAL_MAX, LARGE, NEVER, NONE, Places, Switch, VCS_MAX, Wheel,
-    all_of, claims, free_from,
+    AHEAD, Divisor, FlitMesh, LARGE, NEVER, NONE, Places, Switch, VCS_MAX, Wheel, all_of, claims,
+    free_from,
 };
+use crate::network::mesh::interval::Interval;
 use crate::network::mesh::spec::{Ejection, MeshError, MeshSpec, SIDES, VcChoice};
 
 impl FlitMesh {
@@ -93,7 +94,7 @@ impl FlitMesh {
             router.injection + router.routing,
             router.ejection + router.credit,
             router.link_interval,
-            INTERVAL_MAX,
+            Interval::MAX,
         ];
         let delay_max = AHEAD as u32 + 2 * delays.into_iter().max().unwrap_or(0) + 2;
         Ok(Self {

@@ -2,9 +2,10 @@
 //! The cores' side: injection, and what waits to be taken at ejection.
 
 use super::{
-    AHEAD, Channel, FREE, Flit, FlitMesh, Interval, NONE, Output, QueueEvent, State, TAIL,
-    TIME_SHIFT, all_of, free_from, place_of, wrapped,
+    AHEAD, Channel, FREE, Flit, FlitMesh, NONE, Output, QueueEvent, State, TAIL, TIME_SHIFT,
+    all_of, free_from, place_of, wrapped,
 };
+use crate::network::mesh::interval::Interval;
 use crate::network::mesh::spec::{SIDES, VcChoice};
 
 impl FlitMesh {

@@ -1,60 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What passes between the mesh and its cores.
 
-/// Cycles from one flit to the next at injection, 1 to 64: how fast a core writes. Cores whose clock is
-/// another one than the mesh's have fractions, of which 24 binary places are kept.
-///
-/// ```
-/// use corecast_sim::network::mesh::Interval;
-/// let slow = Interval::of(1500, 1000);
-/// assert_eq!([1, 2, 3].map(|flits| slow.after(flits)), [2, 3, 5]);
-/// assert_eq!(Interval::cycles(2).after(3), 6);
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Interval(u32);
-
-impl Interval {
-    /// Parts of a cycle.
-    pub(in crate::network::mesh) const CYCLE: u32 = 1 << 24;
-
-    /// Whole cycles.
-    ///
-    /// # Panics
-    /// Beyond 64.
-    #[must_use]
-    pub const fn cycles(cycles: u32) -> Self {
-        assert!(cycles <= super::INTERVAL_MAX, "a core is not that slow");
-        Self(cycles * Self::CYCLE)
-    }
-
-    /// That of a core which writes a flit every `ps` picoseconds, into a mesh with this period.
-    ///
-    /// # Panics
-    /// Beyond 64 cycles.
-    #[must_use]
-    pub fn of(ps: u64, period_ps: u64) -> Self {
-        let parts = u128::from(ps) * u128::from(Self::CYCLE) / u128::from(period_ps);
-        let most = u128::from(super::INTERVAL_MAX * Self::CYCLE);
-        assert!(parts <= most, "a core is not that slow");
-        Self(parts as u32)
-    }
-
-    /// Cycles from the first flit until another one could follow so many.
-    #[must_use]
-    pub fn after(self, flits: u32) -> u64 {
-        (u64::from(flits) * u64::from(self.0)).div_ceil(u64::from(Self::CYCLE))
-    }
-
-    /// Parts of cycles.
-    pub(in crate::network::mesh) fn parts(self) -> u32 {
-        self.0
-    }
-
-    /// Whether a flit can follow in the next cycle.
-    pub(in crate::network::mesh) fn is_cycle(self) -> bool {
-        self.0 == Self::CYCLE
-    }
-}
+use crate::network::mesh::interval::Interval;
 
 /// A packet to be sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -44,11 +44,12 @@ mod waits;
 
 use corecast_core::{LinkUse, Side};
 
+use super::interval::Interval;
 use super::links::used_links;
 use super::spec::{MeshSpec, SIDES};
 use super::wheel::Wheel;
 use bits::{Divisor, first_from, for_each_bit, is_before};
-pub use interface::{Delivery, Flit, Interval, Packet, QueueEvent};
+pub use interface::{Delivery, Flit, Packet, QueueEvent};
 use places::{FREE, Places, TAIL, TIME_SHIFT, free_from, place_of, retimed, wrapped};
 use records::{Channel, Output, Source, State, UnderWay, Way};
 use switch::Switch;
@@ -69,8 +70,6 @@ const AHEAD: u64 = 64;
 const LARGE: u32 = 1 << 13;
 /// Agents and routers of which that is done at once.
 const TOGETHER: usize = 32;
-/// Most cycles between two flits at injection.
-const INTERVAL_MAX: u32 = 64;
 /// Most packets under way at once.
 pub const PACKETS_MAX: usize = FREE as usize - 1;
 
