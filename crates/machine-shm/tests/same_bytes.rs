@@ -2,6 +2,7 @@
 //! Every algorithm gives the bytes of the oracle, floats included.
 
 use corecast_core::{Collective, ElementType, Rank, Request, Time, algorithm};
+use corecast_machine::conformance::uneven_exchanges_as_oracle;
 use corecast_machine::{Job, Machine, Oracle, RunError};
 use corecast_machine_shm::{ShmMachine, Way, round_trip};
 
@@ -42,6 +43,11 @@ fn every_algorithm_gives_the_bytes_of_the_oracle() {
             }
         }
     }
+}
+
+#[test]
+fn blocks_of_any_sizes_come() {
+    uneven_exchanges_as_oracle(&ShmMachine, 30);
 }
 
 #[test]

@@ -6,9 +6,10 @@ mod patterns;
 
 pub use messages::{exchanges_messages, messages_are_repeatable};
 
+use corecast_core::random::SplitMix64;
 use corecast_core::{
-    Collective, ElementType, Limits, Rank, ReduceOp, Request, RouteTree, ScheduleBuilder, Spec,
-    Split, algorithm,
+    ChunkId, Collective, ElementType, Limits, Rank, ReduceOp, Request, RouteTree, Schedule,
+    ScheduleBuilder, Spec, Split, algorithm,
 };
 
 use crate::job::{Job, Machine, Ongoing};
@@ -75,6 +76,64 @@ pub fn same_bytes_as_oracle(machine: &dyn Machine, ranks_max: u32, sizes: &'stat
         }
     }
     assert!(runs > 100, "the registry is not empty");
+}
+
+/// Exchanges of blocks of any sizes give the same bytes as on the [`Oracle`]: by every algorithm, and by
+/// schedules as files have them, with messages where there is something to send alone, and with several
+/// of unlike sizes between two ranks.
+///
+/// # Panics
+/// If one does not, with the sizes of its blocks.
+pub fn uneven_exchanges_as_oracle(machine: &dyn Machine, cases: u64) {
+    for seed in 0..cases {
+        let mut mix = SplitMix64::new(seed);
+        let ranks = 1 + (mix.next() % 6) as u32;
+        // Many blocks are empty, among them those of ranks to themselves.
+        let pairs = u64::from(ranks * ranks);
+        let mut sizes = |number: u64| -> Vec<u64> {
+            let drawn = (0..number).map(|_| (mix.next(), mix.next()));
+            let size = |(kind, size)| if kind % 3 == 0 { 0 } else { size % 200 };
+            drawn.map(size).collect()
+        };
+        let mut request = Request::without_counts(Collective::Alltoallv, ranks, 64);
+        request.counts = Some(sizes(pairs).into());
+        let whole = Spec::new(&request, Split::Even(1));
+        let parts = Spec::of_sizes(ranks, 64, &sizes(pairs * 2));
+        let mut schedules = vec![as_messages(whole), as_messages(parts)];
+        for algorithm in algorithm::of(Collective::Alltoallv) {
+            if algorithm.supports(&request).is_ok() {
+                schedules.push(algorithm.schedule(&request));
+            }
+        }
+        assert!(schedules.len() > 3, "the registry is not empty");
+        for schedule in schedules {
+            let job = Job::new(&schedule);
+            let counts = schedule.spec().counts();
+            let case = format!("{} of {counts:?}", schedule.algorithm());
+            let [ours, oracle] = [machine, &Oracle].map(|machine| {
+                let report = machine.run(&job);
+                report.unwrap_or_else(|error| panic!("{case} on {}: {error}", machine.name()))
+            });
+            assert!(ours.delivered(), "{case}: wrong data {:?}", ours.wrong);
+            assert_eq!(ours.outputs, oracle.outputs, "{case}");
+        }
+    }
+}
+
+/// Every chunk that has bytes as a message of its own.
+fn as_messages(spec: Spec) -> Schedule {
+    let ranks = spec.ranks();
+    let mut builder = ScheduleBuilder::new("messages", spec);
+    let mut round = 0;
+    for chunk in (0..builder.spec().chunks()).map(ChunkId) {
+        let block = chunk.0 / builder.spec().parts();
+        let (from, to) = (Rank(block / ranks), Rank(block % ranks));
+        if from != to && builder.spec().chunk_bytes(chunk) > 0 {
+            builder.message(round, from, to, &[chunk]);
+            round += 1;
+        }
+    }
+    builder.finish()
 }
 
 /// A multicast whose routes lead past some of the ranks reaches the others, and no other.

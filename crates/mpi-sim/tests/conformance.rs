@@ -2,7 +2,7 @@
 //! Schedules by the plans of the MPI library, over the messages of the reference machine.
 
 use corecast_core::{Collective, Rank, Request, Time, algorithm};
-use corecast_machine::conformance::same_bytes_as_oracle;
+use corecast_machine::conformance::{same_bytes_as_oracle, uneven_exchanges_as_oracle};
 use corecast_machine::{Job, Machine, Oracle};
 use corecast_mpi_sim::MpiMachine;
 
@@ -10,6 +10,11 @@ use corecast_mpi_sim::MpiMachine;
 fn every_algorithm_gives_the_bytes_of_the_oracle() {
     // With messages that are sent at once, and with such as are asked for.
     same_bytes_as_oracle(&MpiMachine::new(&Oracle, 64), 6, &[0, 5, 400]);
+}
+
+#[test]
+fn blocks_of_any_sizes_come() {
+    uneven_exchanges_as_oracle(&MpiMachine::new(&Oracle, 64), 300);
 }
 
 #[test]

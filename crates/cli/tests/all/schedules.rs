@@ -273,3 +273,31 @@ fn files_go_from_format_to_format() {
     ]);
     assert_eq!(run[0]["delivered"], true, "{run}");
 }
+
+/// Blocks of an exchange have sizes of their own, and most ranks have nothing for themselves.
+#[test]
+fn exchanges_of_unlike_blocks_deliver_on_every_machine() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = [
+        (
+            "uneven.sched",
+            "corecast schedule 1\ncollective alltoallv\nranks 3\nbytes 64\n\
+             counts 0 64 64 0 0 0 0 0 0\nrank 0\n  send 1 [1]\n  send 2 [2]\n\
+             rank 1\n  recv 0 [1]\nrank 2\n  recv 0 [2]\n",
+        ),
+        (
+            "uneven.goal",
+            "num_ranks 3\nrank 0 {\na: send 64b to 1\nb: send 128b to 2\nb requires a\n}\n\
+             rank 1 {\na: recv 64b from 0\n}\nrank 2 {\na: recv 128b from 0\n}\n",
+        ),
+    ];
+    for (name, contents) in files {
+        let path = folder.path().join(name);
+        std::fs::write(&path, contents).expect("written");
+        let path = path.to_str().expect("UTF-8");
+        for machine in ["sim", "mpi", "threads", "host"] {
+            let told = text(&["run", path, "--machine", machine]);
+            assert!(told.contains("delivered"), "{told}");
+        }
+    }
+}

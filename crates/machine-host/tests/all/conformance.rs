@@ -19,6 +19,12 @@ fn reductions_give_the_bits_of_the_oracle() {
 }
 
 #[test]
+fn blocks_of_any_sizes_come() {
+    conformance::uneven_exchanges_as_oracle(&HostMachine, 100);
+    conformance::uneven_exchanges_as_oracle(&ByMessages(HostMachine), 30);
+}
+
+#[test]
 fn a_lost_message_is_a_deadlock_that_names_the_ranks() {
     conformance::reports_a_lost_message(&HostMachine, Limits::default());
 }

@@ -32,6 +32,16 @@ fn same_bytes_as_the_oracle_over_managed_buffers() {
 }
 
 #[test]
+fn blocks_of_any_sizes_come() {
+    for chip in ["park2019-bus", "chung2011-bus", "tilepro64", "scc", "nagam"] {
+        conformance::uneven_exchanges_as_oracle(&machine(chip), 30);
+    }
+    for library in ["rcce", "one-sided"] {
+        conformance::uneven_exchanges_as_oracle(&scc(library), 30);
+    }
+}
+
+#[test]
 fn multicasts_reach_some_ranks() {
     for chip in ["park2019-bus", "tilepro64", "booksim-mesh", "nagam"] {
         conformance::multicasts_to_some(&machine(chip));

@@ -188,6 +188,15 @@ pub fn places(schedule: &Schedule, rank: Rank, layout: &Layout<'_>) -> Places {
     }
 }
 
+/// Which of its blocks a rank means.
+#[derive(Clone, Copy)]
+enum Side {
+    /// What it gives.
+    Given,
+    /// What it receives.
+    Received,
+}
+
 struct Walk<'a> {
     schedule: &'a Schedule,
     spec: &'a Spec,
@@ -196,19 +205,43 @@ struct Walk<'a> {
     builder: Builder,
     /// Where the value of each chunk lies.
     at: Vec<Option<Span>>,
+    /// Where the blocks of what it gives and of what it receives begin, if the specification has sizes of
+    /// its own for them and they lie one after the other.
+    starts: Option<[Vec<u64>; 2]>,
 }
 
 impl<'a> Walk<'a> {
     fn new(schedule: &'a Schedule, rank: Rank, layout: &'a Layout<'a>) -> Self {
+        let spec = schedule.spec();
         Self {
             schedule,
-            spec: schedule.spec(),
+            spec,
             layout,
             rank,
             builder: Builder::new(),
             at: vec![None; schedule.places_total() as usize],
+            starts: spec.counts().map(|_| starts(spec, rank)),
         }
     }
+}
+
+/// Where the blocks that a rank gives, and those that it receives, begin if each lies behind the one
+/// before it.
+fn starts(spec: &Spec, rank: Rank) -> [Vec<u64>; 2] {
+    let behind = |block: &dyn Fn(Rank) -> u32| {
+        let blocks = (0..spec.ranks()).map(|other| block(Rank(other)));
+        let mut end = 0;
+        let starts = blocks.map(|block| {
+            let start = end;
+            end += spec.block_bytes(block);
+            start
+        });
+        starts.collect()
+    };
+    [
+        behind(&|to| spec.pair_block(rank, to)),
+        behind(&|from| spec.pair_block(from, rank)),
+    ]
 }
 
 impl Walk<'_> {
@@ -497,7 +530,11 @@ impl Walk<'_> {
             C::Gather | C::Allgather => block,
             C::Alltoall | C::Alltoallv => block / spec.ranks(),
         };
-        Some(self.part_of((Region::Recv, self.layout.recv), place, chunk))
+        Some(self.part_of(
+            (Region::Recv, self.layout.recv),
+            (Side::Received, place),
+            chunk,
+        ))
     }
 
     /// Where a chunk lies at the start.
@@ -522,22 +559,27 @@ impl Walk<'_> {
             C::ReduceScatter => (split, block),
             C::Alltoall | C::Alltoallv => (split, block % spec.ranks()),
         };
-        self.part_of(buffer, place, chunk)
+        self.part_of(buffer, (Side::Given, place), chunk)
     }
 
     /// The bytes of a chunk in block `place` of a buffer.
-    fn part_of(&self, (region, blocks): (Region, Blocks<'_>), place: u32, chunk: ChunkId) -> Span {
-        match blocks {
-            Blocks::Table(table) => {
-                let (offset, _) = table[place as usize];
-                Span::new(region, offset, self.bytes(chunk))
-            }
-            Blocks::Even => {
-                let (offset, _) = self.spec.chunk_range(chunk);
-                let start = u64::from(place) * self.spec.block_bytes(0);
-                Span::new(region, (start + offset) as usize, self.bytes(chunk))
-            }
-        }
+    fn part_of(
+        &self,
+        (region, blocks): (Region, Blocks<'_>),
+        (side, place): (Side, u32),
+        chunk: ChunkId,
+    ) -> Span {
+        let start = match (blocks, &self.starts) {
+            (Blocks::Table(table), _) => table[place as usize].0 as u64,
+            (Blocks::Even, Some(starts)) => starts[side as usize][place as usize],
+            (Blocks::Even, None) => u64::from(place) * self.spec.bytes(),
+        };
+        // A block of a table is whole.
+        let offset = match blocks {
+            Blocks::Table(_) => 0,
+            Blocks::Even => self.spec.chunk_range(chunk).0,
+        };
+        Span::new(region, (start + offset) as usize, self.bytes(chunk))
     }
 
     /// The length of a chunk at this rank.
