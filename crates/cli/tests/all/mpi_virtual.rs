@@ -571,36 +571,87 @@ fn reports_account_for_every_nanosecond_of_every_rank() {
     assert!(events.iter().any(|event| event["name"] == "MPI_Allreduce"));
 }
 
+/// A program whose packets are written down, and replayed.
+struct Captured {
+    program: Program,
+    capture: String,
+    report: String,
+}
+
+impl Captured {
+    fn new() -> Self {
+        let program = program(&STANDARD);
+        let path = |name: &str| {
+            let path = program.folder.path().join(name);
+            path.to_str().expect("UTF-8").to_owned()
+        };
+        Self {
+            capture: path("it.calls"),
+            report: path("r.json"),
+            program,
+        }
+    }
+
+    /// Runs the program; its time and its messages.
+    fn run(&self, chip: &str, ranks: u32, arguments: &[&str]) -> (Value, Value) {
+        let options = [
+            "--chip",
+            chip,
+            "--capture",
+            &self.capture,
+            "--report",
+            &self.report,
+        ];
+        let output = self
+            .program
+            .mpirun_with(&options, ranks, arguments)
+            .output();
+        said(&output.expect("the binary runs"));
+        makespan(&std::fs::read_to_string(&self.report).expect("written"))
+    }
+
+    /// The same of what was captured last.
+    fn replay(&self, chip: &str) -> (Value, Value) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_corecast"));
+        let output = command
+            .args(["replay", &self.capture, "--chip", chip, "--json"])
+            .output();
+        makespan(&said(&output.expect("the binary runs")))
+    }
+}
+
+fn makespan(text: &str) -> (Value, Value) {
+    let record: Value = serde_json::from_str(text).expect("JSON");
+    (record["makespan_ns"].clone(), record["messages"].clone())
+}
+
 /// Control flow of these programs does not depend on time, but for who answers first: and that is part of
 /// what is captured.
 #[test]
 fn a_captured_program_takes_the_same_time_without_its_processes() {
-    let program = program(&STANDARD);
-    let path = |name: &str| {
-        let path = program.folder.path().join(name);
-        path.to_str().expect("UTF-8").to_owned()
-    };
-    let (capture, report) = (path("it.calls"), path("r.json"));
-    let makespan = |text: &str| {
-        let record: Value = serde_json::from_str(text).expect("JSON");
-        (record["makespan_ns"].clone(), record["messages"].clone())
-    };
-    let replay = |chip: &str| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_corecast"));
-        let output = command
-            .args(["replay", &capture, "--chip", chip, "--json"])
-            .output();
-        makespan(&said(&output.expect("the binary runs")))
-    };
+    let captured = Captured::new();
     for chip in ["scc", "tilepro64", "nagam", "park2019-bus"] {
         for arguments in [&["storm", "2"][..], &["pingpong", "100000"], &["clocks"]] {
-            let options = ["--chip", chip, "--capture", &capture, "--report", &report];
-            let output = program.mpirun_with(&options, 4, arguments).output();
-            said(&output.expect("the binary runs"));
-            let expected = makespan(&std::fs::read_to_string(&report).expect("written"));
-            assert_eq!(replay(chip), expected, "{chip} {arguments:?}");
+            let expected = captured.run(chip, 4, arguments);
+            assert_eq!(captured.replay(chip), expected, "{chip} {arguments:?}");
         }
     }
     // Elsewhere it takes another time.
-    assert_ne!(replay("scc"), replay("tilepro64"));
+    assert_ne!(captured.replay("scc"), captured.replay("tilepro64"));
+}
+
+/// Sends that wait until others are gone wait for those before them, too: messages with one tag would
+/// overtake each other on another chip, and be too long for their receives.
+#[test]
+fn captured_sends_that_wait_for_room_keep_their_order() {
+    let captured = Captured::new();
+    let chips = ["scc", "tilepro64", "nagam", "park2019-bus"];
+    for chip in chips {
+        let expected = captured.run(chip, 5, &["crowd", "150"]);
+        for other in chips {
+            let (took, messages) = captured.replay(other);
+            assert_eq!(messages, expected.1, "{chip} {other}");
+            assert_eq!(took == expected.0, other == chip, "{chip} {other}");
+        }
+    }
 }

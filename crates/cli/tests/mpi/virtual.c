@@ -107,6 +107,31 @@ static void watches(void) {
   if (me == 0) printf("1\n");
 }
 
+/* Rank 0 has more messages on their way than a rank may, of all lengths and with one tag; the others take
+   them late. Then two collectives that go on at the same time. */
+static void crowd(int messages) {
+  enum { MOST = 200 };
+  static double numbers[2197], sums[2197];
+  MPI_Request requests[messages + 2];
+  unsigned drawn = 1, count = 0;
+  for (int message = 0; message < messages; message++) {
+    drawn = drawn * 1664525u + 1013904223u;
+    int to = 1 + (drawn >> 8) % (ranks - 1), bytes = (drawn >> 16) % MOST;
+    if (me == 0) MPI_Isend(room, bytes, MPI_BYTE, to, 0, MPI_COMM_WORLD, &requests[count++]);
+    if (me == to) {
+      int came;
+      MPI_Status status;
+      MPI_Pcontrol(1000 * me);
+      MPI_Recv(room, MOST, MPI_BYTE, 0, 0, MPI_COMM_WORLD, &status);
+      MPI_Get_count(&status, MPI_BYTE, &came);
+      if (came != bytes) MPI_Abort(MPI_COMM_WORLD, 9);
+    }
+  }
+  MPI_Iallreduce(numbers, sums, 2197, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &requests[count++]);
+  MPI_Ibcast(room, 2197 * 8, MPI_BYTE, 0, MPI_COMM_WORLD, &requests[count++]);
+  MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+}
+
 /* Half a millisecond by the clock, and a whole one that the program states. */
 static void clocks(void) {
   double since = MPI_Wtime();
@@ -266,6 +291,7 @@ int main(int argc, char **argv) {
   if (!strcmp(check, "storm")) storm(number);
   if (!strcmp(check, "looks")) looks();
   if (!strcmp(check, "watches")) watches();
+  if (!strcmp(check, "crowd")) crowd(number);
   if (!strcmp(check, "uneven")) uneven();
   if (!strcmp(check, "ring")) ring(number);
   if (!strcmp(check, "hello")) hello();

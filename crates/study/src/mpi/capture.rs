@@ -108,11 +108,13 @@ fn of_rank(
     tags: &mut Tags,
 ) -> Vec<Call> {
     let mut calls: Vec<Call> = Vec::new();
-    let push = |calls: &mut Vec<Call>, what, after: Option<Event>| {
+    let push = |calls: &mut Vec<Call>, what, before: Option<Event>, room: &[Event]| {
+        // The last that happened may be one of those.
+        let before = before.filter(|event| !room.contains(event));
         calls.push(Call {
             what,
             group: WORLD,
-            after: after.into_iter().collect(),
+            after: before.into_iter().chain(room.iter().copied()).collect(),
             at: Origin::default(),
         });
         calls.len() as u32 - 1
@@ -125,36 +127,46 @@ fn of_rank(
         };
     };
     let (mut before, mut open) = (None, None);
+    // The sends that had to be gone before another one, and from then on the last send. Packets are
+    // taken meanwhile, so that one was taken does not say that these have happened: what comes later
+    // waits for both.
+    let mut room: Vec<Event> = Vec::new();
     let mut sends: Vec<u32> = Vec::new();
     let mut tagged: Vec<(u32, u64)> = Vec::new();
     for one in done {
         match *one {
             Captured::Compute(ps) => {
                 let what = What::Compute(Time::from_ps(ps));
-                before = Some(Event::End(push(&mut calls, what, before)));
+                before = Some(Event::End(push(&mut calls, what, before, &room)));
+                room.clear();
             }
-            Captured::Listen => open = Some(push(&mut calls, OPEN, before)),
+            Captured::Listen => open = Some(push(&mut calls, OPEN, before, &[])),
             Captured::Send { to, word, bytes } => {
                 let what = What::Send { to, tag: 0, bytes };
-                let call = push(&mut calls, what, before);
+                let call = push(&mut calls, what, before, &room);
                 tagged.push((call, word));
                 sends.push(call);
                 before = Some(Event::Start(call));
+                if !room.is_empty() {
+                    room = vec![Event::Start(call)];
+                }
             }
             Captured::Received { from, word, bytes } => {
                 let call = open.expect("who receives listens");
                 received(&mut calls, call, (from, word, bytes));
                 before = Some(Event::End(call));
                 // The next one is asked for before anything else.
-                open = Some(push(&mut calls, OPEN, before));
+                open = Some(push(&mut calls, OPEN, before, &[]));
             }
-            Captured::Sent(number) => before = Some(Event::End(sends[number as usize])),
+            Captured::Sent(number) => {
+                room.push(Event::End(sends[number as usize]));
+            }
         }
     }
     for packet in left {
         let call = open
             .take()
-            .unwrap_or_else(|| push(&mut calls, OPEN, before));
+            .unwrap_or_else(|| push(&mut calls, OPEN, before, &[]));
         received(&mut calls, call, packet);
         before = Some(Event::End(call));
     }
@@ -183,6 +195,8 @@ fn without(calls: &mut Vec<Call>, call: u32) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
@@ -220,5 +234,74 @@ mod tests {
              send 1 20 after c1\n\n\
              rank 1 free\n  c0: recv 0 20\n  recv 0 20 after c0\n  send 0 20 after c0\n"
         );
+    }
+
+    #[test]
+    fn sends_that_wait_for_room_keep_their_order() {
+        let send = Captured::Send {
+            to: 1,
+            word: 7 << 32,
+            bytes: 20,
+        };
+        let came = |from| Captured::Received {
+            from,
+            word: 7 << 32,
+            bytes: 20,
+        };
+        let ranks = [
+            vec![
+                Captured::Listen,
+                send,
+                send,
+                Captured::Sent(0),
+                send,
+                came(1),
+                send,
+                Captured::Sent(1),
+                came(1),
+                send,
+                Captured::Compute(5),
+                send,
+            ],
+            vec![
+                Captured::Listen,
+                Captured::Send {
+                    to: 0,
+                    word: 7 << 32,
+                    bytes: 20,
+                },
+                Captured::Send {
+                    to: 0,
+                    word: 7 << 32,
+                    bytes: 20,
+                },
+            ],
+        ];
+        let capture = capture(&ranks);
+        assert_eq!(corecast_replay::check(&capture.graph), Ok(()));
+        let calls = &capture.graph.ranks[0];
+        let sends: Vec<u32> = (0..)
+            .zip(calls)
+            .filter(|(_, call)| matches!(call.what, What::Send { .. }))
+            .map(|(index, _)| index)
+            .collect();
+        let happened: Vec<BTreeSet<Event>> = calls.iter().map(|call| before(calls, call)).collect();
+        for pair in sends.windows(2) {
+            let (first, second) = (pair[0], pair[1] as usize);
+            assert!(happened[second].contains(&Event::Start(first)), "{pair:?}");
+        }
+        assert!(happened[sends[2] as usize].contains(&Event::End(sends[0])));
+        assert!(happened[sends[4] as usize].contains(&Event::End(sends[1])));
+    }
+
+    /// All that has happened before a call can begin.
+    fn before(calls: &[Call], call: &Call) -> BTreeSet<Event> {
+        let mut happened = BTreeSet::new();
+        for &event in call.after.iter() {
+            let (Event::Start(on) | Event::End(on)) = event;
+            happened.extend([Event::Start(on), event]);
+            happened.append(&mut before(calls, &calls[on as usize]));
+        }
+        happened
     }
 }
