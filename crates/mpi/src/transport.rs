@@ -192,6 +192,11 @@ pub trait Clocked {
     /// a loop of such calls ends.
     fn look(&mut self);
 
+    /// The program has made a call that waits where there is something to wait for, and there is nothing.
+    /// It may do so again and again until another rank has done something; so from some number of such
+    /// calls on without a wait between them this is a look, and before that it is nothing.
+    fn pass(&mut self);
+
     /// The program says that it has computed for so long since its last call.
     fn compute(&mut self, nanoseconds: u64);
 

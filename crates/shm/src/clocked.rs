@@ -29,6 +29,11 @@ const NO_CALL: u16 = u16::MAX;
 /// lead to, before it waits for others.
 const ROUNDS: u32 = 4;
 
+/// Calls without anything to wait for, one after the other, after which a rank is taken to go round in a
+/// loop of them. Few: in such a loop nobody hears of this rank before. Not none: programs make a few of
+/// them that do not loop, and a look takes time that the program of a capture does not have.
+const PASSES: u32 = 16;
+
 /// One rank's end.
 pub struct ClockedPort {
     rank: u32,
@@ -48,6 +53,8 @@ pub struct ClockedPort {
     /// Packets of earlier answers that nobody has taken.
     kept: Vec<(u32, Head, Box<[u8]>)>,
     is_asked: bool,
+    /// Calls that had nothing to wait for since the last wait, up to [`PASSES`].
+    passes: u32,
     /// The call, how many calls it is within, and how many there have been of each.
     call: u16,
     serial: u32,
@@ -82,6 +89,7 @@ impl ClockedPort {
             unread: 0..0,
             kept: Vec::new(),
             is_asked: false,
+            passes: 0,
             call: NO_CALL,
             serial: 0,
             depth: 0,
@@ -299,7 +307,10 @@ impl Transport for ClockedPort {
     fn idle(&mut self, calls: u32) -> Result<()> {
         match calls < ROUNDS {
             true => Ok(()),
-            false => self.ask(Errand::Wait),
+            false => {
+                self.passes = 0;
+                self.ask(Errand::Wait)
+            }
         }
     }
 
@@ -414,6 +425,13 @@ impl Clocked for ClockedPort {
         }
         if self.ask(Errand::Look).is_err() && self.is_asked {
             self.tell(&[]);
+        }
+    }
+
+    fn pass(&mut self) {
+        match self.passes < PASSES {
+            true => self.passes += 1,
+            false => self.look(),
         }
     }
 

@@ -640,6 +640,19 @@ fn a_captured_program_takes_the_same_time_without_its_processes() {
     assert_ne!(captured.replay("scc"), captured.replay("tilepro64"));
 }
 
+/// A flush with nothing to wait for takes no time, as long as there are few of them.
+#[test]
+fn captured_windows_take_the_same_time() {
+    let captured = Captured::new();
+    for chip in ["scc", "tilepro64", "nagam"] {
+        for kind in 0..8 {
+            let arguments = ["windows", &kind.to_string()];
+            let expected = captured.run(chip, 6, &arguments);
+            assert_eq!(captured.replay(chip), expected, "{chip} {arguments:?}");
+        }
+    }
+}
+
 /// Sends that wait until others are gone wait for those before them, too: messages with one tag would
 /// overtake each other on another chip, and be too long for their receives.
 #[test]

@@ -107,6 +107,32 @@ static void watches(void) {
   if (me == 0) printf("1\n");
 }
 
+/* One kind of one-sided communication with the rank to the right, or with rank 0. */
+static void windows(int kind) {
+  int numbers[10] = {0}, *memory, right = (me + 1) % ranks;
+  MPI_Win win;
+  MPI_Win_allocate(10 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+  if (kind < 4) MPI_Win_fence(0, win);
+  if (kind == 1) MPI_Put(numbers, 10, MPI_INT, right, 0, 10, MPI_INT, win);
+  if (kind == 2) MPI_Get(numbers, 10, MPI_INT, right, 0, 10, MPI_INT, win);
+  if (kind == 3) MPI_Accumulate(numbers, 10, MPI_INT, 0, 0, 10, MPI_INT, MPI_SUM, win);
+  if (kind < 4) MPI_Win_fence(0, win);
+  if (kind == 4 || kind == 5) {
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+    if (kind == 5) MPI_Put(numbers, 10, MPI_INT, 0, 0, 10, MPI_INT, win);
+    MPI_Win_unlock(0, win);
+  }
+  if (kind == 6 || kind == 7) {
+    MPI_Win_lock_all(0, win);
+    if (kind == 7) MPI_Get(numbers, 10, MPI_INT, right, 0, 10, MPI_INT, win);
+    MPI_Win_flush(right, win);
+    MPI_Win_flush_local_all(win);
+    MPI_Win_sync(win);
+    MPI_Win_unlock_all(win);
+  }
+  MPI_Win_free(&win);
+}
+
 /* Rank 0 has more messages on their way than a rank may, of all lengths and with one tag; the others take
    them late. Then two collectives that go on at the same time. */
 static void crowd(int messages) {
@@ -291,6 +317,7 @@ int main(int argc, char **argv) {
   if (!strcmp(check, "storm")) storm(number);
   if (!strcmp(check, "looks")) looks();
   if (!strcmp(check, "watches")) watches();
+  if (!strcmp(check, "windows")) windows(number);
   if (!strcmp(check, "crowd")) crowd(number);
   if (!strcmp(check, "uneven")) uneven();
   if (!strcmp(check, "ring")) ring(number);

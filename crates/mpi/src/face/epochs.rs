@@ -6,7 +6,7 @@ use std::ffi::c_int;
 
 use super::arguments::Caller;
 use super::collective::wait;
-use super::watch::look;
+use super::watch::pass;
 use super::{Comm, Entered, Group, Out, Win, call, group};
 use crate::abi::Abi;
 use crate::error::{Class, Error, Result};
@@ -28,12 +28,17 @@ fn check(assertion: c_int, allowed: c_int) -> Result<()> {
 ///
 /// What others ask for goes on even where there is nothing to wait for: a rank that looks at its own
 /// memory again and again may look for what another one is yet to do there. In virtual time that takes
-/// some, so that what the other one does can come.
+/// some after a while, so that what the other one does can come.
 fn flush(mpi: &mut Entered, win: WinId, ranks: &[u32], is_remote: bool) -> Result<()> {
     mpi.process.begin_flush(win, ranks, is_remote)?;
     if mpi.process.is_flushed(win, ranks)? {
-        look(mpi);
+        pass(mpi);
     }
+    until_flushed(mpi, win, ranks)
+}
+
+/// What a flush that has begun waits for.
+fn until_flushed(mpi: &mut Entered, win: WinId, ranks: &[u32]) -> Result<()> {
     mpi.process.progress()?;
     mpi.wait(|process| Ok(process.is_flushed(win, ranks)?.then_some(())))
 }
@@ -46,7 +51,9 @@ pub fn win_fence<A: Abi>(assertion: c_int, win: Win<A>) -> c_int {
         let known = A::MODE_NOSTORE | A::MODE_NOPUT | A::MODE_NOPRECEDE | A::MODE_NOSUCCEED;
         check(assertion, known)?;
         let all = mpi.process.all_targets(win)?;
-        let flushed = flush(mpi, win, &all, true);
+        // Who loops over fences waits in their barriers.
+        let flushed = mpi.process.begin_flush(win, &all, true);
+        let flushed = flushed.and_then(|()| until_flushed(mpi, win, &all));
         let comm = Comm::<A>::of(mpi.process.win(win)?.comm);
         let barrier = Caller::new(&mpi.process, NAME, comm)?.barrier()?;
         wait(mpi, &barrier)?;
@@ -201,7 +208,7 @@ pub fn win_sync<A: Abi>(win: Win<A>) -> c_int {
         mpi.process.win(win)?;
         std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
         // What others ask for is done meanwhile, as in `flush`.
-        look(mpi);
+        pass(mpi);
         mpi.process.progress().map(|_| ())
     })
 }

@@ -48,6 +48,16 @@ pub(super) fn look(mpi: &mut Entered) {
     }
 }
 
+/// The program would wait here, and there is nothing to wait for ([`Clocked::pass`]).
+#[inline]
+pub(super) fn pass(mpi: &mut Entered) {
+    if IS_WATCHED.load(Ordering::Relaxed)
+        && let Some(clocked) = mpi.process.engine.transport().clocked()
+    {
+        clocked.pass();
+    }
+}
+
 /// Tells what this rank waits for, if that is asked.
 #[cold]
 pub(super) fn tell(mpi: &mut Entered) {
