@@ -155,11 +155,16 @@ impl Program for PingPong {
         }
         let mut builder = Builder::new();
         let ball = Span::new(Region::Recv, 0, self.bytes);
+        // What follows from a ball without bytes is the order alone.
+        let thrown = if is_first {
+            builder.send(to.0, ball)
+        } else {
+            builder.recv(from.0, ball)
+        };
+        builder.wait(thrown);
         if is_first {
-            builder.send(to.0, ball);
             builder.recv(to.0, ball);
         } else {
-            builder.recv(from.0, ball);
             builder.send(from.0, ball);
         }
         let program = Arc::new(builder.finish());

@@ -668,3 +668,16 @@ fn captured_sends_that_wait_for_room_keep_their_order() {
         }
     }
 }
+
+/// Only the order says that it comes back when it has come: half of the time is none of a round trip.
+#[test]
+fn a_ball_without_bytes_takes_nearly_as_long_as_one_with_a_byte() {
+    for chip in ["scc", "tilepro64", "nagam", "park2019-bus"] {
+        let scene = format!("pingpong --machine mpi --chip {chip} --to 1 --bytes 0,1 --json");
+        let mut pingpong = Command::new(env!("CARGO_BIN_EXE_corecast"));
+        let told = said(&pingpong.args(scene.split(' ')).output().expect("it runs"));
+        let rows: Value = serde_json::from_str(&told).expect("JSON");
+        let [none, one] = [0, 1].map(|row| rows[row]["latency_ns"].as_f64().expect("a time"));
+        assert!(none > one * 0.8 && none <= one, "{chip}: {none} {one}");
+    }
+}
