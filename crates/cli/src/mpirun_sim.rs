@@ -40,6 +40,7 @@ pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
         }
     };
     study.plan.tables.notes.iter().for_each(|text| note(text));
+    study.capture_note().into_iter().for_each(note);
     let attended = attend(&job, &study, &mut io::stdout(), &mut io::stderr())?;
     let failed = failed(&attended);
     let Ok(run) = attended.run else {

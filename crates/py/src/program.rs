@@ -235,7 +235,8 @@ pub fn mpirun(
         .map_err(|error| Refusal::library("ScheduleError", &error))?;
     let settings = study.settings();
     let explained = run.calls.explain();
-    let notes = study.plan.tables.notes.clone();
+    let mut notes = study.plan.tables.notes.clone();
+    notes.extend(study.capture_note().map(str::to_owned));
     Ok(Program {
         what: "an MPI program",
         record: settings.on(study.record(&run, &explained)),

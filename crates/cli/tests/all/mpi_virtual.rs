@@ -669,6 +669,24 @@ fn captured_sends_that_wait_for_room_keep_their_order() {
     }
 }
 
+/// What is replayed has messages only.
+#[test]
+fn a_capture_says_that_broadcasts_are_not_the_hardwares() {
+    let captured = Captured::new();
+    let told = |chip: &str, more: &[&str]| {
+        let options = [&["--chip", chip][..], more].concat();
+        let mut command = captured
+            .program
+            .mpirun_with(&options, 4, &["bcast", "1000"]);
+        text(&command.output().expect("the binary runs").stderr)
+    };
+    let capture = ["--capture", &*captured.capture];
+    let expected = "broadcasts go over messages here";
+    assert!(told("park2019-bus", &capture).contains(expected));
+    assert!(!told("park2019-bus", &[]).contains(expected));
+    assert!(!told("scc", &capture).contains(expected));
+}
+
 /// Only the order says that it comes back when it has come: half of the time is none of a round trip.
 #[test]
 fn a_ball_without_bytes_takes_nearly_as_long_as_one_with_a_byte() {

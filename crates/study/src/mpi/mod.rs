@@ -149,6 +149,17 @@ impl MpiStudy {
         }
     }
 
+    /// What makes a captured program take another time than the same one without a capture, if anything
+    /// does.
+    #[must_use]
+    pub fn capture_note(&self) -> Option<&'static str> {
+        let is_meant = self.plan.is_captured && has_broadcasts(&self.plan.on.chip.chip);
+        is_meant.then_some(
+            "broadcasts go over messages here, as in a replay; without a capture this chip's hardware \
+             carries out those of its tables, in another time",
+        )
+    }
+
     /// What results depend on.
     #[must_use]
     pub fn settings(&self) -> Settings {
