@@ -131,6 +131,11 @@ impl ClockedPort {
         unsafe { std::slice::from_raw_parts(address, AREA_BYTES) }
     }
 
+    /// The rank has computed, by no more than the clock can say: a run ends before.
+    fn has_computed(&mut self, ps: u64) {
+        self.computed_ps = self.computed_ps.saturating_add(ps);
+    }
+
     /// Writes an item down; what does not fit goes first.
     fn write(&mut self, errand: Errand<'_>) -> Result<()> {
         if self.computed_ps > 0 {
@@ -340,8 +345,8 @@ impl Transport for ClockedPort {
         if self.written > 0 && self.ask(Errand::Now).is_err() && self.is_asked {
             self.tell(&[]);
         }
-        let now_ps = self.now_ps + self.computed_ps;
-        self.computed_ps += self.terms.tick_ps;
+        let now_ps = self.now_ps.saturating_add(self.computed_ps);
+        self.has_computed(self.terms.tick_ps);
         now_ps as f64 * 1e-12
     }
 
@@ -402,7 +407,7 @@ impl Clocked for ClockedPort {
         }
         if let Compute::Measured(factor) = self.terms.compute {
             let took = processor_time().saturating_sub(self.processor_time);
-            self.computed_ps += (took.as_nanos() as f64 * factor * 1e3) as u64;
+            self.has_computed((took.as_nanos() as f64 * factor * 1e3) as u64);
         }
         self.call = call;
         self.serial = self.serial.wrapping_add(1);
@@ -437,7 +442,7 @@ impl Clocked for ClockedPort {
 
     fn compute(&mut self, nanoseconds: u64) {
         if self.terms.compute == Compute::Stated {
-            self.computed_ps += nanoseconds * 1000;
+            self.has_computed(nanoseconds.saturating_mul(1000));
         }
     }
 

@@ -687,6 +687,22 @@ fn a_capture_says_that_broadcasts_are_not_the_hardwares() {
     assert!(!told("scc", &capture).contains(expected));
 }
 
+/// More than 64 bits of picoseconds: it would begin again at 0.
+#[test]
+fn computing_without_end_comes_to_the_limit() {
+    let (code, told) = fails(&["stated", "8589935"], 1, &["--limit-ns", "5000000000"]);
+    let expected = "error: the program did not end within 5000000000 ns of virtual time\n";
+    assert_eq!(code, 3);
+    assert!(told.starts_with(expected), "{told}");
+    let longest = u64::MAX.to_string();
+    let (code, told) = fails(&["stated", "8589935"], 1, &["--limit-ns", &longest]);
+    assert_eq!(code, 3, "{told}");
+    assert!(
+        told.starts_with("error: the program did not end within 9223372036854775"),
+        "{told}"
+    );
+}
+
 /// Only the order says that it comes back when it has come: half of the time is none of a round trip.
 #[test]
 fn a_ball_without_bytes_takes_nearly_as_long_as_one_with_a_byte() {

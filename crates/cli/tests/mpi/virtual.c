@@ -319,6 +319,7 @@ int main(int argc, char **argv) {
   if (!strcmp(check, "watches")) watches();
   if (!strcmp(check, "windows")) windows(number);
   if (!strcmp(check, "crowd")) crowd(number);
+  if (!strcmp(check, "stated")) while (number-- > 0) MPI_Pcontrol(2147483647);
   if (!strcmp(check, "uneven")) uneven();
   if (!strcmp(check, "ring")) ring(number);
   if (!strcmp(check, "hello")) hello();
