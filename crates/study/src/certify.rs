@@ -165,7 +165,7 @@ impl Study {
             contention_free: certificate.is_contention_free(),
             max_buffer_bytes: certificate.max_buffer_bytes,
             flow_control: certificate.has_flow_control,
-            max_unread_bytes: certificate.max_unread_bytes,
+            max_unread_bytes: certified.max_unread_bytes,
             worst_case_cycles: worst_cycles.map(Cycles),
             worst_case_ns: certified.worst_case.map(|time| time.ns()),
             rounds: certificate.rounds,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use corecast_chip::Chip;
 use corecast_core::{
     Algorithm, BuildError, Certificate, Collective, Rank, Request, Schedule, Spec, Split,
-    algorithm, verify,
+    algorithm, verify, worst_queue,
 };
 use corecast_machine::{Job, Report, RunOptions, Spread, Time, data};
 use corecast_tune::{Decision, Setting};
@@ -35,6 +35,9 @@ pub struct Certified {
     pub certificate: Certificate,
     /// The longest makespan from the last arrival on, if there is a bound.
     pub worst_case: Option<Time>,
+    /// Most payload bytes that can lie unread at any rank if nobody waits for permission to send
+    /// ([`worst_queue`]), if the schedule is correct.
+    pub max_unread_bytes: Option<u64>,
     /// Connections that pass several links of the chip, of a schedule from a file: its author may
     /// have meant a chip with a link for each.
     pub detours: Vec<Detour>,
@@ -373,6 +376,7 @@ impl Study {
         let is_alone = self.plan.surroundings.is_quiet();
         Certified {
             worst_case: worst_case.filter(|_| is_alone),
+            max_unread_bytes: worst_queue(schedule, &|bytes| bytes),
             certificate,
             detours: Vec::new(),
             lines: Vec::new(),

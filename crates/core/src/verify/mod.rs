@@ -86,9 +86,6 @@ pub struct Certificate {
     /// Most bytes any rank holds beyond its own input and output: chunks passing through and the
     /// operand of a reduction.
     pub max_buffer_bytes: u64,
-    /// Most payload bytes that can lie unread at any rank if nobody waits for permission to send
-    /// ([`worst_queue`]); `None` if it is not correct.
-    pub max_unread_bytes: Option<u64>,
     /// Whether senders wait for permission ([`Schedule::has_flow_control`]).
     pub has_flow_control: bool,
     /// Number of rounds.
@@ -137,9 +134,10 @@ impl Certificate {
 ///
 /// # Cost
 /// Time and memory proportional to the number of steps and named chunks, times a logarithm, for all
-/// but two checks. What can lie unread ([`worst_queue`]) takes steps times ranks, at most 256 MiB. A
-/// partial result of a reduction is a list of runs of ranks: one or two where neighbours combine, and
-/// as many as ranks in the worst case, so that combining takes steps times ranks there.
+/// but one check. A partial result of a reduction is a list of runs of ranks: one or two where
+/// neighbours combine, and as many as ranks in the worst case, so that combining takes steps times
+/// ranks there. What can lie unread takes as much for every schedule and is asked for by itself
+/// ([`worst_queue`]).
 #[must_use]
 pub fn verify(schedule: &Schedule, routes: &dyn Routes) -> Certificate {
     let mut found = violation::Collector::default();
@@ -153,7 +151,6 @@ pub fn verify(schedule: &Schedule, routes: &dyn Routes) -> Certificate {
         busiest_link: None,
         link_bound_rounds: 0,
         max_buffer_bytes: 0,
-        max_unread_bytes: None,
         has_flow_control: schedule.has_flow_control(),
         rounds: schedule.rounds(),
         bound_rounds: bound_rounds(schedule, routes),
@@ -164,7 +161,6 @@ pub fn verify(schedule: &Schedule, routes: &dyn Routes) -> Certificate {
     };
     if structure_holds {
         let mut matching = matching::Matching::new(schedule, &mut found);
-        let all_match = found.is_empty();
         if !schedule.has_streams() {
             labels::check(schedule, &[], &mut found);
         }
@@ -187,10 +183,6 @@ pub fn verify(schedule: &Schedule, routes: &dyn Routes) -> Certificate {
         certificate.link_bound_rounds = uses.most_in_all;
         certificate.most_per_port = uses.most_per_port;
         certificate.max_buffer_bytes = buffers::max_bytes(schedule);
-        if all_match {
-            let queue = occupancy::worst_queue_of(schedule, &matching, &|bytes| bytes);
-            certificate.max_unread_bytes = queue;
-        }
         for (_, _, half) in schedule.sends() {
             certificate.messages += 1;
             certificate.payload_bytes += schedule.message_bytes(half.chunks);

@@ -36,20 +36,11 @@ pub fn worst_queue(schedule: &Schedule, weight: &dyn Fn(u64) -> u64) -> Option<u
     if !found.is_empty() {
         return None;
     }
-    worst_queue_of(schedule, &matching, weight)
-}
-
-/// The same of a schedule whose messages all match.
-pub(super) fn worst_queue_of(
-    schedule: &Schedule,
-    matching: &Matching,
-    weight: &dyn Fn(u64) -> u64,
-) -> Option<u64> {
     let entries = schedule.steps_total() as u64 * u64::from(schedule.ranks());
     if entries > ENTRIES_MAX || schedule.has_streams() {
         return Some(everything(schedule, weight));
     }
-    let needs = Needs::new(schedule, matching)?;
+    let needs = Needs::new(schedule, &matching)?;
     let worst = schedule.all_ranks().map(|rank| {
         let mut change = vec![0_i128; schedule.steps(rank).len() + 1];
         let first = schedule.first_steps()[rank.index()];
