@@ -152,7 +152,7 @@ fn of_programs(options: &Convert, to: &'static dyn ProgramFormat) -> Result<Answ
     exported.notes.splice(0..0, read.notes);
     let converted = Converted {
         exported,
-        has_file_per_rank: to.has_file_per_rank(),
+        ending_per_rank: to.has_file_per_rank().then(|| to.extension()),
     };
     written(options, converted, to.name())
 }

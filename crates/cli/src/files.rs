@@ -10,7 +10,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use corecast_study::{files_named_in, files_of_ranks};
+use corecast_launch::Part;
+use corecast_study::{files_named_in, files_of_ranks, with_ending};
 use corecast_text::file;
 
 use crate::args::{ChipArg, Pictures, Reader, Scene, Show, Sink, Verb};
@@ -31,6 +32,10 @@ struct Files<'a> {
     drawn: Vec<Named<'a>>,
     /// Folders that are made.
     made: Vec<&'a str>,
+    /// What the output of `convert` is called where there is a file per rank.
+    of_ranks: Option<String>,
+    /// What the ranks of a program may read by its command line.
+    of_program: Vec<PathBuf>,
 }
 
 impl<'a> Files<'a> {
@@ -109,6 +114,10 @@ impl<'a> Files<'a> {
             Verb::Convert(convert) => {
                 files.reads("FILE", Some(&convert.from_file));
                 files.writes("FILE", convert.to_file.as_ref());
+                let ending = convert.to.and_then(ending_per_rank);
+                let named = convert.to_file.as_deref().zip(ending);
+                let whole = named.map(|(path, ending)| with_ending(path, ending));
+                files.of_ranks = whole.filter(|whole| Some(whole) != convert.to_file.as_ref());
             }
             Verb::Rules(rules) => {
                 files.reads("TABLES", Some(&rules.tables));
@@ -168,6 +177,9 @@ impl<'a> Files<'a> {
                 files.writes("--picture", flow.picture.as_ref());
             }
             Verb::Mpirun(options) => {
+                // What is wrong with the words is said when the program is started.
+                let parts = Part::list(options.ranks, &options.words).unwrap_or_default();
+                files.of_program = parts.iter().flat_map(Part::files).collect();
                 let on_chip = &options.on_chip;
                 on_chip.chip.iter().for_each(|chip| files.chip(chip));
                 files.reads("--ranks-to-cores", on_chip.ranks_to_cores.as_deref());
@@ -220,6 +232,16 @@ impl<'a> Files<'a> {
 /// An option, and the files that are read or written with what it gives.
 type Known = (&'static str, BTreeSet<PathBuf>);
 
+/// How the names of files end in a format that has one per rank.
+fn ending_per_rank(format: &str) -> Option<&'static str> {
+    let of_schedule = corecast_exchange::find_format(format);
+    let of_schedule = of_schedule.filter(|format| format.has_file_per_rank());
+    let of_program = corecast_replay::find_format(format);
+    let of_program = of_program.filter(|format| format.has_file_per_rank());
+    let ending = of_schedule.map(|format| format.extension());
+    ending.or_else(|| Some(of_program?.extension()))
+}
+
 /// Who names one of these files as well, and which.
 fn shared<'a>(
     files: &'a BTreeSet<PathBuf>,
@@ -245,8 +267,16 @@ pub fn check(verb: &Verb, sink: &Sink) -> Result<(), Failure> {
         });
         known.collect::<Vec<Known>>()
     };
-    let read = known(&files.read, files_named_in);
-    let written = known(&files.written, |_| Vec::new());
+    let mut read = known(&files.read, files_named_in);
+    let of_program = files.of_program.iter();
+    let of_program = of_program.filter_map(|path| file::identity(path));
+    read.push(("PROGRAM", of_program.collect()));
+    let mut written = known(&files.written, |_| Vec::new());
+    if let Some(path) = &files.of_ranks {
+        let paths = files_of_ranks(path);
+        let paths = paths.iter().map(|path| file::identity(Path::new(path)));
+        written.push(("FILE", paths.flatten().collect()));
+    }
     for (index, (option, files)) in written.iter().enumerate() {
         if let Some((other, path)) = shared(files, &written[..index]) {
             let message = format!("{other} and {option} name one file: {}", path.display());

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! One program of a job with its ranks; several are separated by `:`.
 
+use std::env;
 use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 
 use corecast_shm::RANKS_MAX;
 
 use crate::error::LaunchError;
+use crate::program;
 
 /// A program and how many ranks run it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -56,6 +59,20 @@ impl Part {
 }
 
 /// The options before a program, and the rest.
+
+    /// The files that its ranks may read by their command line: the program, and each argument that names a
+    /// file, such as a script or what the program works on.
+    #[must_use]
+    pub fn files(&self) -> Vec<PathBuf> {
+        let path = env::var_os("PATH").unwrap_or_default();
+        let program = program::find(&self.program, &path).ok();
+        let arguments = self.arguments.iter().map(Path::new);
+        let named = arguments.filter(|path| path.is_file());
+        program
+            .into_iter()
+            .chain(named.map(Path::to_owned))
+            .collect()
+    }
 fn options(words: &[OsString]) -> Result<(u32, &[OsString]), LaunchError> {
     let (mut ranks, mut rest) = (1, words);
     while let Some((option, after)) = rest.split_first() {

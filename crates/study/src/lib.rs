@@ -92,7 +92,7 @@ pub use replay::{
 };
 pub use schedules::{
     Converted, FileLine, ScheduleFile, Verdict, VerdictFields, VerdictRecord, file_contents,
-    files_of_ranks, verdicts,
+    files_of_ranks, verdicts, with_ending,
 };
 pub use settings::{CollectiveSettings, ProgramSettings, Settings, TrafficSettings};
 pub use study::{Certified, Detour, Runs, Study, case_size};

@@ -16,6 +16,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -59,21 +60,31 @@ impl fmt::Display for FileLine {
 pub struct Converted {
     /// The file, or one per rank, with what the notes of the file that was read and of this one say.
     pub exported: Exported,
-    /// Whether there is a file per rank.
-    pub has_file_per_rank: bool,
+    /// Where there is a file per rank, how the names of these end; they are read again by that.
+    pub ending_per_rank: Option<&'static str>,
 }
 
 impl Converted {
-    /// The files to write for one of this name: of a format with a file per rank `NAME.RANK.ENDING`.
+    /// The files to write for one of this name: of a format with a file per rank `NAME.RANK.ENDING`, also
+    /// where the name has no ending or another one.
     #[must_use]
     pub fn files(self, path: &str) -> Vec<(String, Vec<u8>)> {
         let files = self.exported.files.into_iter();
-        let is_many = self.has_file_per_rank;
-        let named = files.enumerate().map(|(rank, file)| match is_many {
-            true => (of_rank(path, rank), file),
-            false => (path.to_owned(), file),
+        let whole = self.ending_per_rank.map(|ending| with_ending(path, ending));
+        let named = files.enumerate().map(|(rank, file)| match &whole {
+            Some(whole) => (of_rank(whole, rank), file),
+            None => (path.to_owned(), file),
         });
         named.collect()
+    }
+}
+
+/// A name with the ending of a format.
+#[must_use]
+pub fn with_ending(path: &str, ending: &str) -> String {
+    match Path::new(path).extension() {
+        Some(found) if found == ending => path.to_owned(),
+        _ => format!("{path}.{ending}"),
     }
 }
 
@@ -115,8 +126,13 @@ pub fn file_contents(path: &str, bytes_max: u64) -> Result<Vec<u8>, StudyError> 
     }
     let mut all = Vec::new();
     for rank in 0.. {
-        let path = of_rank(path, rank);
+        let whole = path;
+        let path = of_rank(whole, rank);
         if rank > 0 && !Path::new(&path).is_file() {
+            if let Some(later) = a_later_one(whole, rank) {
+                let reason = format!("there is no such file, and there is {later}");
+                return Err(unreadable(&path, reason));
+            }
             break;
         }
         let left = bytes_max.saturating_sub(all.len() as u64);
@@ -124,6 +140,27 @@ pub fn file_contents(path: &str, bytes_max: u64) -> Result<Vec<u8>, StudyError> 
         all.extend(bytes.map_err(|error| unreadable(&path, error.to_string()))?);
     }
     Ok(all)
+}
+
+/// The file of a rank behind this one, of which there is none, if there is one in its folder.
+fn a_later_one(path: &str, rank: usize) -> Option<String> {
+    let missing = of_rank(path, rank);
+    let missing = Path::new(&missing);
+    let name = missing.file_name()?.to_str()?;
+    let middle = format!(".{rank}.");
+    let (stem, ending) = name.rsplit_once(&middle)?;
+    let folder = missing.parent().filter(|folder| *folder != Path::new(""));
+    let entries = fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?;
+    let number = |name: &str| -> Option<usize> {
+        let number = name.strip_prefix(stem)?.strip_prefix('.')?;
+        let number = number.strip_suffix(ending)?.strip_suffix('.')?;
+        number.parse().ok()
+    };
+    let names = entries.flatten().filter_map(|entry| {
+        let number = number(entry.file_name().to_str()?)?;
+        (number > rank).then_some(number)
+    });
+    Some(of_rank(path, names.min()?))
 }
 
 /// The files of all ranks that there are, by the name of one of them or by that which they have in common;
@@ -321,7 +358,7 @@ impl ScheduleFile {
         exported.notes.splice(0..0, self.notes().iter().cloned());
         Ok(Converted {
             exported,
-            has_file_per_rank: format.has_file_per_rank(),
+            ending_per_rank: format.has_file_per_rank().then(|| format.extension()),
         })
     }
 }

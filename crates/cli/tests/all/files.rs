@@ -194,6 +194,80 @@ fn what_belongs_to_an_input_is_not_replaced() {
     assert!(written.status.success(), "{written:?}");
 }
 
+/// Where there is a file per rank, all are named so that they are read again, and one that is missing is told.
+#[test]
+fn files_of_ranks_are_read_by_the_names_they_are_written_to() {
+    let folder = folder("ranks");
+    let shown = "show schedule bcast --ranks 3 --bytes 8 --algorithm linear --format corecast";
+    let shown = run(&format!("{shown} -o bcast.sched"), &folder);
+    assert!(shown.status.success(), "{shown:?}");
+    for name in ["ch", "other.traces"] {
+        let made = run(&format!("convert bcast.sched {name} --to chakra"), &folder);
+        let told = String::from_utf8(made.stdout).expect("text");
+        let expected = format!("wrote {name}.0.et to {name}.2.et (chakra)\n");
+        assert_eq!(told, expected);
+        let read = run(&format!("verify {name}.0.et"), &folder);
+        assert!(read.status.success(), "{read:?}");
+        for again in [name.to_owned(), format!("{name}.1.et")] {
+            let made = run(&format!("convert bcast.sched {again} --to chakra"), &folder);
+            assert!(made.status.success(), "{again}: {made:?}");
+        }
+    }
+    let errors = refused("convert ch.0.et ch --to chakra", &folder);
+    assert!(
+        errors.contains("FILE would replace what FILE reads"),
+        "{errors}"
+    );
+    fs::remove_file(folder.join("ch.1.et")).expect("it is there");
+    for command in ["verify ch.0.et", "replay ch.2.et --chip nagam"] {
+        let errors = refused(command, &folder);
+        let expected = "`ch.1.et`: there is no such file, and there is ch.2.et";
+        assert!(errors.contains(expected), "{command}: {errors}");
+    }
+    fs::remove_file(folder.join("ch.2.et")).expect("it is there");
+    let errors = refused("verify ch.0.et", &folder);
+    let expected = "its `comm_dst` is rank 1, of which there is no file";
+    assert!(errors.contains(expected), "{errors}");
+}
+
+/// Neither are programs that are to run, by whatever name they are found, and what they are told to read.
+#[test]
+fn a_program_that_runs_is_not_replaced() {
+    let folder = folder("programs");
+    for name in ["victim", "other"] {
+        fs::write(folder.join(name), "#!/bin/sh\n").expect("written");
+        let mode = Permissions::from_mode(0o755);
+        fs::set_permissions(folder.join(name), mode).expect("the mode is set");
+    }
+    fs::write(folder.join("script"), "exit 0\n").expect("written");
+    let options = ["--report", "--trace", "--matrix", "--capture", "--svg"];
+    let mut commands: Vec<String> = options
+        .iter()
+        .map(|option| format!("{option} victim ./victim"))
+        .collect();
+    commands.push("--report victim victim".to_owned());
+    commands.push("--report victim ./other : -n 2 ./victim".to_owned());
+    commands.push("--report script sh script".to_owned());
+    commands.push("--vary network.flit=4,8 --csv victim ./victim".to_owned());
+    for command in commands {
+        let whole = format!("mpirun -n 2 --chip scc {command}");
+        let output = corecast(&whole, &folder)
+            .env("PATH", format!("{}:/usr/bin:/bin", folder.display()))
+            .output()
+            .expect("the binary runs");
+        let errors = String::from_utf8(output.stderr).expect("text");
+        assert_eq!(output.status.code(), Some(2), "{command}: {errors}");
+        assert!(
+            errors.contains(" would replace what PROGRAM reads: "),
+            "{command}: {errors}"
+        );
+    }
+    for (name, contents) in [("victim", "#!/bin/sh\n"), ("script", "exit 0\n")] {
+        let left = fs::read_to_string(folder.join(name)).expect("readable");
+        assert_eq!(left, contents);
+    }
+}
+
 /// Nobody writes to it, so reading it would never end.
 #[test]
 fn a_fifo_is_no_chip_and_standard_input_is_one() {

@@ -132,7 +132,14 @@ pub fn kind(node: &Node, ranks: usize) -> Result<OperationKind, Fault> {
             )
         })
     };
-    let peer = |name: &str| Ok(number(name, ranks as u64 - 1, None)? as u32);
+    let peer = |name: &str| match node.number(name) {
+        Some(rank) if rank >= ranks as u64 && rank <= RANKS_MAX as u64 => {
+            let wrong = format!("its `{name}` is rank {rank}, of which there is no file");
+            let right = format!("the files are of the ranks 0 to {}", ranks - 1);
+            Err(fault(node.message, &wrong, &right))
+        }
+        _ => Ok(number(name, ranks as u64 - 1, None)? as u32),
+    };
     let tag = || Ok(number("comm_tag", u64::from(u32::MAX), Some(0))? as u32);
     match node.kind {
         SEND => Ok(OperationKind::Send {
